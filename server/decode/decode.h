@@ -1,0 +1,53 @@
+/* From a file's bytes to a trace, one decoder a format.
+ *
+ * Formats are told by content; the name is a hint for messages only. A decoder pushes what it
+ * finds into the sink in file order and knows nothing of nesting, sorting, columns or threads.
+ * What is odd but bearable becomes a note; a file cut off or corrupt keeps what is whole and adds
+ * a note (the sink still finishes), or fails with a sentence when nothing is whole.
+ *
+ * A new format is one file here and one line in registry.c.
+ */
+#ifndef JVIEWD_DECODE_DECODE_H
+#define JVIEWD_DECODE_DECODE_H
+
+#include "base/pack.h"
+#include "trace/sink.h"
+
+struct input {          /* a profile file, mapped; see input.c */
+    struct str name;    /* base name */
+    struct bytes bytes; /* the file */
+    enum packing packing;
+    struct bytes head; /* its first bytes, unpacked: at most 64 KiB, whole file if shorter */
+    struct input_state *state;
+};
+
+/* Opens what an fd holds; `temporary_dir` takes the unpacked form of packed binary files. */
+MUST_CHECK enum status input_open(struct str name, struct bytes bytes, const char *temporary_dir,
+                                  struct arena *arena, struct input *ret, struct error *err);
+void input_close(struct input *input);
+/* The whole unpacked content as one span (an unlinked temporary file where it was packed). A
+ * cut-off packing yields what is whole and sets *ret_cut. */
+MUST_CHECK enum status input_whole(struct input *input, struct bytes *ret, bool *ret_cut,
+                                   struct error *err);
+/* The unpacked content piece by piece, at most 1 MiB each; no bytes at the end. A failure of the
+ * packing (cut off, corrupt, a bomb) ends the pieces and stands in `err`. */
+struct bytes input_next(struct input *input, struct error *err);
+uint64_t input_consumed(const struct input *input); /* file bytes so far: for progress */
+
+struct decoder {
+    const char *name;                         /* the word in JSON: "xplane", "chrome-json" */
+    bool (*sniff)(const struct input *input); /* head only; no side effect */
+    enum status (*decode)(struct input *input, struct sink *sink, struct error *err);
+};
+
+extern const struct decoder decode_xspace, decode_trace_json;
+
+struct identity {                  /* what a file is */
+    const struct decoder *decoder; /* NULL: not read */
+    const char *format;            /* "xplane", "pprof", "text", "unknown", ... */
+    const char *reason;            /* why it is not read, and what to do; NULL when it is */
+};
+/* Every format of the corpus is named, also those that no decoder reads yet. */
+struct identity decode_identify(const struct input *input);
+
+#endif

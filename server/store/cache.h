@@ -1,0 +1,49 @@
+/* The cache directory: segments and attributions by content, least recently used first out.
+ *
+ *   <cache>/catalog.sqlite  lock  segments/ab/abcdef....seg  segments/ab/abcdef....attr  tmp/
+ *
+ * Files appear whole (rename) and are shared by every server and command on one cache; one that
+ * another process evicts stays readable by whoever has it mapped. What is damaged is removed and
+ * reported as not there, so that it is made again.
+ */
+#ifndef JVIEWD_STORE_CACHE_H
+#define JVIEWD_STORE_CACHE_H
+
+#include "base/error.h"
+#include "trace/attribution.h"
+#include "trace/trace.h"
+
+struct cache;
+/* `dir` "" means $XDG_CACHE_HOME/jviewd or ~/.cache/jviewd. Falls back to a private temporary
+ * directory, with *ret_reason set, when it cannot be written. */
+MUST_CHECK enum status cache_open(const char *dir, uint64_t bytes_max, struct arena *arena,
+                                  struct cache **ret, struct str *ret_reason, struct error *err);
+void cache_close(struct cache *cache);
+const char *cache_dir(const struct cache *cache);
+
+/* Where the segment of this content is or will be. */
+void cache_segment_path(const struct cache *cache, const char content[33], char ret[4096]);
+void cache_attribution_path(const struct cache *cache, const char content[33], char ret[4096]);
+bool cache_has(struct cache *cache, const char content[33]); /* opens and checks the header */
+
+struct cached { /* held: stays mapped until cache_release */
+    const struct trace *trace;
+    const struct attribution *attribution; /* NULL: not made */
+    struct cache_entry *entry;
+};
+/* ERR_NOT_FOUND when it is not there or was damaged. */
+MUST_CHECK enum status cache_acquire(struct cache *cache, const char content[33],
+                                     struct cached *ret, struct error *err);
+void cache_release(struct cache *cache, struct cached cached);
+void cache_evict(struct cache *cache); /* down to the limit */
+
+/* Keeps what analyse/attribute.c computed. */
+MUST_CHECK enum status attribution_write(const char *path, const char content[33],
+                                         const struct attribution *attribution, struct error *err);
+struct attribution_file;
+MUST_CHECK enum status attribution_open(const char *path, struct attribution_file **ret,
+                                        struct error *err);
+const struct attribution *attribution_of_file(const struct attribution_file *file);
+void attribution_close(struct attribution_file *file);
+
+#endif

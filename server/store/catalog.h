@@ -1,0 +1,132 @@
+/* Which runs there are, what they are made of, and how far each one is: SQLite.
+ *
+ * The catalog lives in the cache directory. Whoever holds the flock on it writes; another process
+ * opens it read-only and keeps its own changes in memory. It holds never one row per event. Every
+ * call takes and gives back the one connection under its own mutex; no other lock is held inside.
+ * Texts returned live in the arena handed in.
+ */
+#ifndef JVIEWD_STORE_CATALOG_H
+#define JVIEWD_STORE_CATALOG_H
+
+#include "base/bytes.h"
+#include "base/error.h"
+
+enum run_state {
+    RUN_WRITING, /* files still change */
+    RUN_QUEUED,
+    RUN_INDEXING,
+    RUN_READY,
+    RUN_PARTIAL, /* some files failed */
+    RUN_FAILED,
+    RUN_GONE, /* no longer on disk */
+};
+
+enum file_state {
+    FILE_QUEUED,
+    FILE_INDEXING,
+    FILE_WRITING,
+    FILE_READY,
+    FILE_PARTIAL, /* what is whole was read; notes say what is missing */
+    FILE_FAILED,
+    FILE_COVERED, /* another file of that host says more */
+    FILE_IGNORED, /* no profile, or recognised and not readable; `error` is the reason */
+    FILE_GONE,
+};
+
+const char *run_state_word(enum run_state state);
+const char *file_state_word(enum file_state state);
+
+struct run_file {
+    struct str path;   /* below the profile directory */
+    struct str host;   /* the file's name without its suffix */
+    struct str format; /* "" until it was looked at */
+    uint64_t bytes;
+    enum file_state state;
+    struct str error;
+    char content[33]; /* hex; "" until hashed */
+};
+
+struct run_host {
+    struct str name, hostname;
+    bool has_epoch;
+    int64_t epoch_ns;  /* Unix time of file time 0 */
+    int64_t offset_ps; /* run time = file time + offset_ps */
+    char content[33];
+};
+
+struct run_record {
+    struct str id, content_id; /* content_id "" until ready */
+    struct str name, dir;
+    const struct str *dirs;
+    uint32_t dir_count;
+    enum run_state state;
+    double progress; /* 0..1 while indexing */
+    struct str error;
+    bool has_epoch;
+    int64_t epoch_ns, duration_ps;     /* of run time 0; of the hull */
+    int64_t modified_ns;               /* newest file */
+    struct str device_kind, framework; /* "" unknown */
+    uint32_t device_count;
+    bool device_count_known;
+    uint64_t file_count, file_bytes, slice_count;
+    int64_t step_count, step_median_ps; /* -1 unknown */
+    const struct str *formats;
+    uint32_t format_count;
+    const struct str *badges;
+    uint32_t badge_count;
+    const struct run_file *files; /* only from catalog_run */
+    uint32_t run_file_count;
+    const struct run_host *hosts; /* only those with a trace */
+    uint32_t host_count;
+};
+
+struct run_query {
+    struct str path;  /* a prefix of whole components of `dir` */
+    struct str state; /* a word, "" any */
+    struct str q;     /* part of name, dir, host, framework */
+    struct str sort;  /* "-started_at" (default), "name", "duration_ps", "step_median_ps", ... */
+    uint64_t offset, limit;
+};
+
+struct scan_state {
+    bool active, done_once;
+    uint64_t directories, files;
+};
+
+struct catalog;
+MUST_CHECK enum status catalog_open(const char *cache_dir, struct catalog **ret, struct error *err);
+void catalog_close(struct catalog *catalog);
+bool catalog_writable(const struct catalog *catalog);
+
+MUST_CHECK enum status catalog_runs(struct catalog *catalog, const struct run_query *query,
+                                    struct arena *arena, struct run_record **ret,
+                                    uint32_t *ret_count, uint64_t *ret_all, struct error *err);
+/* By id. */
+MUST_CHECK enum status catalog_run(struct catalog *catalog, struct str id, struct arena *arena,
+                                   struct run_record *ret, struct error *err);
+
+/* What `run=` means: an id, a content id, a name, a unique suffix of a name, "latest",
+ * "latest-1", a step number. ERR_NOT_FOUND fills `near` with up to five names, ERR_AMBIGUOUS
+ * with the candidates. */
+struct run_candidates {
+    struct str ids[16], names[16];
+    uint32_t count;
+};
+MUST_CHECK enum status catalog_resolve(struct catalog *catalog, struct str run, struct arena *arena,
+                                       struct str *ret_id, struct run_candidates *near,
+                                       struct error *err);
+
+/* Writing: the ingest's own. */
+MUST_CHECK enum status catalog_put_run(struct catalog *catalog, const struct run_record *run,
+                                       struct error *err); /* with files and hosts; replaces */
+MUST_CHECK enum status catalog_set_state(struct catalog *catalog, struct str id,
+                                         enum run_state state, double progress, struct str message,
+                                         struct error *err);
+MUST_CHECK enum status catalog_set_file(struct catalog *catalog, struct str id,
+                                        const struct run_file *file, struct error *err);
+void catalog_set_scan(struct catalog *catalog, struct scan_state scan);
+struct scan_state catalog_scan(struct catalog *catalog);
+/* Raised by every change: for ETags and event streams. */
+uint64_t catalog_generation(struct catalog *catalog);
+
+#endif
