@@ -1,0 +1,191 @@
+/* An arena is a list of blocks, newest first; an allocation takes the next bytes of the newest.
+ *
+ *   arena -> [ block | used ......| free ] -> [ block | used .....|xx ] -> ...
+ *
+ * Blocks grow from 4 KiB to 1 MiB, so that a small request costs little and a large one few calls;
+ * what does not fit gets a block of its own. Free space is poisoned under AddressSanitizer, with a
+ * gap behind each allocation, so that running over an end is seen there.
+ */
+#include "base/arena.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define ARENA_POISON 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ARENA_POISON 1
+#endif
+#endif
+
+#ifdef ARENA_POISON
+#include <sanitizer/asan_interface.h>
+enum { GAP = 16 };
+#define POISON(at, size) __asan_poison_memory_region((at), (size))
+#define UNPOISON(at, size) __asan_unpoison_memory_region((at), (size))
+#else
+enum { GAP = 0 };
+#define POISON(at, size) ((void)(at), (void)(size))
+#define UNPOISON(at, size) ((void)(at), (void)(size))
+#endif
+
+enum { ALIGN = 16, BLOCK_MIN = 4096, BLOCK_MAX = 1 << 20 };
+
+struct block {
+    struct block *older;
+    size_t size, used; /* of the bytes behind this header */
+};
+_Static_assert(sizeof(struct block) <= 32, "the header keeps its bytes aligned");
+
+enum { HEADER = 32 };
+
+struct arena {
+    struct block *newest;
+    size_t used;      /* by allocations, over all blocks */
+    size_t next_size; /* of the next block */
+};
+
+_Noreturn static void out_of_memory(size_t count, size_t size)
+{
+    fprintf(stderr, "jviewd: out of memory: the system refuses %zu x %zu bytes\n", count, size);
+    abort();
+}
+
+static unsigned char *block_bytes(struct block *block)
+{
+    return (unsigned char *)block + HEADER;
+}
+
+static struct block *block_create(size_t size)
+{
+    struct block *block = calloc(1, HEADER + size);
+
+    if (block == NULL)
+        out_of_memory(1, size);
+    block->size = size;
+    POISON(block_bytes(block), size);
+    return block;
+}
+
+static void block_destroy(struct block *block)
+{
+    UNPOISON(block_bytes(block), block->size);
+    free(block);
+}
+
+struct arena *arena_create(void)
+{
+    struct arena *arena = calloc(1, sizeof(*arena));
+
+    if (arena == NULL)
+        out_of_memory(1, sizeof(*arena));
+    arena->next_size = BLOCK_MIN - HEADER;
+    return arena;
+}
+
+void arena_destroy(struct arena *arena)
+{
+    if (arena == NULL)
+        return;
+    for (struct block *block = arena->newest, *older; block != NULL; block = older) {
+        older = block->older;
+        block_destroy(block);
+    }
+    free(arena);
+}
+
+void arena_reset(struct arena *arena)
+{
+    struct block *kept = NULL;
+
+    for (struct block *block = arena->newest, *older; block != NULL; block = older) {
+        older = block->older;
+        if (kept == NULL && block->size <= BLOCK_MAX)
+            kept = block;
+        else
+            block_destroy(block);
+    }
+    if (kept != NULL) {
+        UNPOISON(block_bytes(kept), kept->size);
+        memset(block_bytes(kept), 0, kept->used);
+        POISON(block_bytes(kept), kept->size);
+        kept->used = 0;
+        kept->older = NULL;
+    }
+    arena->newest = kept;
+    arena->used = 0;
+}
+
+size_t arena_used(const struct arena *arena)
+{
+    return arena->used;
+}
+
+/* A block of its own for what is large, behind the newest one, which may still have room. */
+static unsigned char *alloc_apart(struct arena *arena, size_t size)
+{
+    struct block *block = block_create(size);
+
+    block->used = size;
+    if (arena->newest == NULL) {
+        arena->newest = block;
+    } else {
+        block->older = arena->newest->older;
+        arena->newest->older = block;
+    }
+    return block_bytes(block);
+}
+
+static unsigned char *alloc_next(struct arena *arena, size_t size)
+{
+    struct block *block = arena->newest;
+
+    if (block == NULL || block->size - block->used < size) {
+        block = block_create(arena->next_size);
+        block->older = arena->newest;
+        arena->newest = block;
+        if (arena->next_size < BLOCK_MAX - HEADER)
+            arena->next_size = 2 * (arena->next_size + HEADER) - HEADER;
+    }
+
+    unsigned char *at = block_bytes(block) + block->used;
+
+    block->used += size;
+    return at;
+}
+
+void *arena_alloc(struct arena *arena, size_t count, size_t size)
+{
+    size_t bytes, taken;
+
+    if (__builtin_mul_overflow(count, size, &bytes) ||
+        __builtin_add_overflow(bytes, (size_t)(ALIGN - 1 + GAP), &taken) || taken > PTRDIFF_MAX)
+        out_of_memory(count, size);
+    taken -= taken % ALIGN;
+    if (taken == 0)
+        taken = ALIGN;
+    arena->used += taken;
+
+    unsigned char *at =
+        taken > arena->next_size / 4 ? alloc_apart(arena, taken) : alloc_next(arena, taken);
+
+    UNPOISON(at, bytes);
+    return at;
+}
+
+void *memory_resize(void *memory, size_t count, size_t size)
+{
+    size_t bytes;
+
+    if (__builtin_mul_overflow(count, size, &bytes))
+        out_of_memory(count, size);
+
+    void *moved = realloc(memory, bytes > 0 ? bytes : 1);
+
+    if (moved == NULL)
+        out_of_memory(count, size);
+    return moved;
+}

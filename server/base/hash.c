@@ -1,0 +1,53 @@
+#include "base/hash.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <xxhash.h>
+
+struct hasher {
+    XXH3_state_t *state;
+};
+
+uint64_t hash64(struct bytes bytes)
+{
+    return XXH3_64bits(bytes.at, bytes.count);
+}
+
+struct hash128 hash128(struct bytes bytes)
+{
+    XXH128_hash_t hash = XXH3_128bits(bytes.at, bytes.count);
+
+    return (struct hash128){.high = hash.high64, .low = hash.low64};
+}
+
+struct hasher *hasher_create(void)
+{
+    struct hasher *hasher = memory_resize(NULL, 1, sizeof(*hasher));
+
+    hasher->state = XXH3_createState();
+    if (hasher->state == NULL)
+        abort(); /* out of memory: as base/arena.h says */
+    XXH3_128bits_reset(hasher->state);
+    return hasher;
+}
+
+void hasher_put(struct hasher *hasher, struct bytes bytes)
+{
+    if (bytes.count > 0)
+        XXH3_128bits_update(hasher->state, bytes.at, bytes.count);
+}
+
+struct hash128 hasher_end(struct hasher *hasher)
+{
+    XXH128_hash_t hash = XXH3_128bits_digest(hasher->state);
+
+    XXH3_freeState(hasher->state);
+    free(hasher);
+    return (struct hash128){.high = hash.high64, .low = hash.low64};
+}
+
+void hash128_hex(struct hash128 hash, char ret[33])
+{
+    snprintf(ret, 33, "%016llx%016llx", (unsigned long long)hash.high,
+             (unsigned long long)hash.low);
+}
