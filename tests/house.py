@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""What holds for every tracked file: formatting, lock file, words that must not stand here."""
+
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+TEXT = {".c", ".h", ".py", ".ts", ".tsx", ".css", ".html", ".md", ".yaml", ".json", ".txt", ".sh", ".mjs", ""}
+UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX)\b|not implemented|unimplemented")
+MACHINE_PATH = re.compile(r"(^|[^A-Za-z0-9_.])/(root|work|farm)/[a-z.]")
+
+
+def tracked():
+    out = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True).stdout
+    return [pathlib.Path(name.decode()) for name in out.split(b"\0") if name]
+
+
+def formatting(files):
+    clang_format = shutil.which("clang-format")
+    if clang_format is None:
+        return ["clang-format is missing: ./dev setup"]
+    sources = [str(path) for path in files if path.suffix in (".c", ".h") and (ROOT / path).exists()]
+    run = subprocess.run([clang_format, "--dry-run", "-Werror", *sources], cwd=ROOT,
+                         capture_output=True, text=True)
+    lines = [line for line in run.stderr.splitlines() if "error:" in line]
+    return sorted({line.split(":")[0] + " is not formatted: ./dev format" for line in lines})
+
+
+def words(files):
+    faults = []
+    for path in files:
+        if path.suffix not in TEXT or path.name == "package-lock.json" or path == pathlib.Path("tests/house.py"):
+            continue
+        if not (ROOT / path).is_file():
+            continue
+        for number, line in enumerate((ROOT / path).read_text(errors="replace").splitlines(), 1):
+            if UNFINISHED.search(line):
+                faults.append(f"{path}:{number}: unfinished: {line.strip()[:80]}")
+            if MACHINE_PATH.search(line) and path.parts[0] != ".ci":
+                faults.append(f"{path}:{number}: a machine's path: {line.strip()[:80]}")
+    return faults
+
+
+def lock_file():
+    lock = ROOT / "web/package-lock.json"
+    if lock.exists() and '"resolved"' in lock.read_text():
+        return ["web/package-lock.json names a registry: npm install with web/.npmrc in force"]
+    return []
+
+
+def top_level(files):
+    allowed = {"CMakeLists.txt", "CMakePresets.json", "README.md", "LICENSE", "dev", "api", "server", "collector", "web",
+               "tests", "docker", "docs", ".ci", ".clang-format", ".clang-tidy", ".editorconfig", ".gitignore",
+               ".dockerignore"}
+    return [f"{top} does not belong on the top level" for top in sorted({path.parts[0] for path in files} - allowed)]
+
+
+def main():
+    files = tracked()
+    faults = formatting(files) + words(files) + lock_file() + top_level(files)
+    print("\n".join(faults) or f"{len(files)} files are in order")
+    sys.exit(bool(faults))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,191 @@
+/* embed OUT.c DIR: the built UI as one C file.
+ *
+ *   assets[] = { path, mime, etag, bytes, gzip }   sorted by path; gzip only where it is smaller
+ *
+ * Runs on the machine that builds. Every byte may stand in a file, so fonts and images do too.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <zlib.h>
+
+enum { ASSETS_MAX = 512, PATH_SIZE = 4096 };
+
+struct source {
+    char path[PATH_SIZE]; /* below DIR, with a slash in front */
+    unsigned char *bytes, *gzip;
+    size_t count, gzip_count; /* gzip_count 0: not smaller */
+};
+
+static struct source *sources;
+static size_t source_count;
+
+static _Noreturn void give_up(const char *what, const char *path)
+{
+    fprintf(stderr, "embed: %s: %s: %s\n", path, what, errno != 0 ? strerror(errno) : "failed");
+    exit(1);
+}
+
+static void *take(size_t size)
+{
+    void *memory = calloc(1, size + 1);
+
+    if (memory == NULL)
+        give_up("out of memory", "");
+    return memory;
+}
+
+static void read_file(struct source *source, const char *path, size_t size)
+{
+    FILE *file = fopen(path, "rb");
+
+    if (file == NULL)
+        give_up("cannot be read", path);
+    source->bytes = take(size);
+    source->count = fread(source->bytes, 1, size, file);
+    if (source->count != size)
+        give_up("cannot be read whole", path);
+    fclose(file);
+}
+
+/* gzip with no name and no time in its head: equal files, equal bytes. */
+static void pack(struct source *source)
+{
+    z_stream stream = {0};
+
+    if (deflateInit2(&stream, 9, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY) != Z_OK)
+        give_up("zlib", source->path);
+    size_t bound = deflateBound(&stream, source->count);
+    source->gzip = take(bound);
+    stream.next_in = source->bytes;
+    stream.avail_in = (uInt)source->count;
+    stream.next_out = source->gzip;
+    stream.avail_out = (uInt)bound;
+    if (deflate(&stream, Z_FINISH) != Z_STREAM_END)
+        give_up("zlib", source->path);
+    source->gzip_count = stream.total_out < source->count ? stream.total_out : 0;
+    deflateEnd(&stream);
+}
+
+static void walk(const char *root, const char *below)
+{
+    char path[PATH_SIZE];
+    snprintf(path, sizeof path, "%s%s", root, below);
+    DIR *directory = opendir(path);
+    if (directory == NULL)
+        give_up("cannot be opened", path);
+
+    for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
+        char name[PATH_SIZE], full[PATH_SIZE];
+        struct stat info;
+
+        if (entry->d_name[0] == '.')
+            continue;
+        if (snprintf(name, sizeof name, "%s/%s", below, entry->d_name) >= PATH_SIZE ||
+            snprintf(full, sizeof full, "%s%s", root, name) >= PATH_SIZE)
+            give_up("name too long", entry->d_name);
+        if (stat(full, &info) != 0)
+            give_up("cannot be read", full);
+        if (S_ISDIR(info.st_mode)) {
+            walk(root, name);
+            continue;
+        }
+        if (source_count == ASSETS_MAX)
+            give_up("too many files", root);
+        struct source *source = &sources[source_count++];
+        strcpy(source->path, name);
+        read_file(source, full, (size_t)info.st_size);
+        pack(source);
+    }
+    closedir(directory);
+}
+
+static int by_path(const void *a, const void *b)
+{
+    return strcmp(((const struct source *)a)->path, ((const struct source *)b)->path);
+}
+
+static const char *mime_of(const char *path)
+{
+    static const struct {
+        const char *suffix, *mime;
+    } rows[] = {
+        {".html",  "text/html; charset=utf-8"      },
+        {".js",    "text/javascript; charset=utf-8"},
+        {".css",   "text/css; charset=utf-8"       },
+        {".svg",   "image/svg+xml"                 },
+        {".json",  "application/json"              },
+        {".txt",   "text/plain; charset=utf-8"     },
+        {".png",   "image/png"                     },
+        {".woff2", "font/woff2"                    },
+    };
+    const char *suffix = strrchr(path, '.');
+
+    for (size_t i = 0; suffix != NULL && i < sizeof rows / sizeof rows[0]; i++) {
+        if (strcmp(suffix, rows[i].suffix) == 0)
+            return rows[i].mime;
+    }
+    return "application/octet-stream";
+}
+
+static uint64_t fnv1a(const unsigned char *bytes, size_t count)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+
+    for (size_t i = 0; i < count; i++)
+        hash = (hash ^ bytes[i]) * 0x100000001b3u;
+    return hash;
+}
+
+static void write_bytes(FILE *out, const char *stem, size_t index, const unsigned char *bytes,
+                        size_t count)
+{
+    fprintf(out, "static const uint8_t %s%zu[] = {", stem, index);
+    for (size_t i = 0; i < count; i++)
+        fprintf(out, i % 32 == 0 ? "\n%u," : "%u,", bytes[i]);
+    fprintf(out, "0};\n");
+}
+
+static void write_assets(FILE *out)
+{
+    fprintf(out, "/* Generated by web/embed.c. */\n#include \"serve/assets.h\"\n\n");
+    for (size_t i = 0; i < source_count; i++) {
+        write_bytes(out, "plain", i, sources[i].bytes, sources[i].count);
+        write_bytes(out, "gzip", i, sources[i].gzip, sources[i].gzip_count);
+    }
+    fprintf(out, "\nconst struct asset assets[] = {\n");
+    for (size_t i = 0; i < source_count; i++) {
+        fprintf(out,
+                "{.path = \"%s\", .mime = \"%s\", .etag = \"%016llx\", .bytes = {plain%zu, %zu}, "
+                ".gzip = {gzip%zu, %zu}},\n",
+                sources[i].path, mime_of(sources[i].path),
+                (unsigned long long)fnv1a(sources[i].bytes, sources[i].count), i, sources[i].count,
+                i, sources[i].gzip_count);
+    }
+    fprintf(out, "};\nconst uint32_t asset_count = %zu;\n", source_count);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 3) {
+        fprintf(stderr, "usage: embed OUT.c DIR\n");
+        return 2;
+    }
+    sources = take(ASSETS_MAX * sizeof *sources);
+    walk(argv[2], "");
+    if (source_count == 0)
+        give_up("holds no files", argv[2]);
+    qsort(sources, source_count, sizeof *sources, by_path);
+
+    FILE *out = fopen(argv[1], "w");
+    if (out == NULL)
+        give_up("cannot be written", argv[1]);
+    write_assets(out);
+    if (ferror(out) || fclose(out) != 0)
+        give_up("cannot be written", argv[1]);
+    return 0;
+}
