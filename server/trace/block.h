@@ -48,23 +48,30 @@ enum table_kind { /* numbers stay; a reader skips what it does not know */
                   TABLE_KIND_COUNT_,
 };
 
-struct block_out {
-    void *to;
-    /* Appends; the offset is a multiple of 8. */
-    enum status (*data)(void *to, struct bytes bytes, uint64_t *ret_offset, struct error *err);
-    /* Appends a whole table. */
-    enum status (*table)(void *to, enum table_kind kind, struct bytes bytes, struct error *err);
-    /* What was written at an offset, readable until the next call. */
-    enum status (*view)(void *to, uint64_t offset, size_t size, struct bytes *ret,
-                        struct error *err);
-};
-
 struct block_in {
     void *from;
     /* The table, checked once at first touch; no bytes when there is none. */
     struct bytes (*table)(void *from, enum table_kind kind);
     /* Data at an offset; no bytes when it lies outside. */
     struct bytes (*data)(void *from, uint64_t offset, size_t size);
+};
+
+struct block_out {
+    void *to;
+    /* Appends; the offset is a multiple of 8. */
+    enum status (*data)(void *to, struct bytes bytes, uint64_t *ret_offset, struct error *err);
+    /* Appends a whole table. */
+    enum status (*table)(void *to, enum table_kind kind, struct bytes bytes, struct error *err);
+    /* Appends a table of known size, to be filled in place before the next call: for tables that
+     * should not stand in memory first. The bytes are zero at first and aligned to 8. */
+    enum status (*table_reserve)(void *to, enum table_kind kind, size_t size, uint8_t **ret,
+                                 struct error *err);
+    /* What was written at an offset, readable until the next call. */
+    enum status (*view)(void *to, uint64_t offset, size_t size, struct bytes *ret,
+                        struct error *err);
+    /* Everything written so far, as a reader will find it; stays readable, and knows nothing of
+     * what is written after this call. */
+    enum status (*so_far)(void *to, struct block_in *ret, struct error *err);
 };
 
 struct trace;

@@ -247,6 +247,9 @@ struct chunk { /* unpacked columns; only those asked for hold anything. 160 KB: 
 /* `chunk` is an index into the trace's chunks: row->first_chunk + ordinal / CHUNK_SLICES. */
 void chunk_unpack(const struct trace *trace, uint32_t chunk, unsigned columns, struct chunk *ret);
 
+/* True once a chunk or table turned out damaged while it was read: it answered as empty. */
+bool trace_damaged(const struct trace *trace);
+
 const struct instruction *trace_instruction(const struct trace *trace, program_id program,
                                             name_id name);        /* NULL: not there */
 program_id trace_program(const struct trace *trace, uint64_t id); /* NO_PROGRAM: not there */

@@ -1,0 +1,76 @@
+/* Slices of one row as packed columns.
+ *
+ *   directory   chunk_entry: where, how many, bases and widths of the columns, hash
+ *   data        [group starts] start dur [self] dictionary name parent event lift flags
+ *
+ * A value is base + stored * unit; it is stored in 0, 1, 2, 4 or 8 bytes, 0 where all are equal.
+ * The unit of a time column is 1000 ps where all its values are multiples, else 1 ps. Starts are
+ * counted from the chunk's first one, or, where that is narrower, from the first of their 32
+ * (group starts). Self is absent where it equals dur throughout. Names go through the chunk's
+ * dictionary of (name, kind). `lift` is how many rows up the parent lies, 0 for none; `parent` its
+ * ordinal there. Every column begins at a multiple of 8; padding is zero.
+ */
+#ifndef JVIEWD_TRACE_CHUNK_H
+#define JVIEWD_TRACE_CHUNK_H
+
+#include "trace/block.h"
+#include "trace/trace.h"
+
+enum packed_column { /* in the order of the data */
+                     PACKED_GROUP,
+                     PACKED_START,
+                     PACKED_DUR,
+                     PACKED_SELF,
+                     PACKED_DICTIONARY,
+                     PACKED_NAME,
+                     PACKED_PARENT,
+                     PACKED_EVENT,
+                     PACKED_LIFT,
+                     PACKED_FLAGS,
+                     PACKED_COUNT,
+};
+
+enum chunk_forms {
+    CHUNK_START_NS = 1, /* unit 1000 ps: nanoseconds */
+    CHUNK_DUR_NS = 2,
+    CHUNK_SELF_NS = 4,
+    CHUNK_SELF_IS_DUR = 8,
+    CHUNK_START_GROUPED = 16,
+};
+
+struct chunk_entry { /* a record of TABLE_CHUNKS; in the order of (track, depth, time) */
+    uint64_t offset, hash;
+    int64_t start_ps, end_ps; /* of the first begin, of the last end */
+    int64_t dur_base, self_base;
+    uint32_t size, event_base, event_max, parent_base;
+    uint16_t count, dictionary_count;
+    uint8_t lift_base, flags_base, forms, zero;
+    uint8_t width[PACKED_COUNT];
+    uint8_t zeros[6];
+};
+_Static_assert(sizeof(struct chunk_entry) == 88, "a record without hidden padding");
+
+struct open_columns { /* what stands in an open row; see struct row_chunk */
+    int64_t *start_ps, *dur_ps, *self_ps;
+    uint32_t *named, *parent, *event;
+    uint8_t *lift, *flags;
+};
+
+struct chunk_encoder; /* scratch, one per sink */
+struct chunk_encoder *chunk_encoder_create(void);
+void chunk_encoder_destroy(struct chunk_encoder *encoder); /* takes NULL */
+/* Packs 1 ... CHUNK_SLICES slices; all but entry->offset is set. The bytes live until the next
+ * call. */
+struct bytes chunk_encode(struct chunk_encoder *encoder, const struct open_columns *columns,
+                          uint32_t count, struct chunk_entry *ret);
+
+/* Where a column's bytes begin in the data; [PACKED_COUNT] is the whole size. */
+void chunk_layout(const struct chunk_entry *entry, uint32_t ret_offset[PACKED_COUNT + 1]);
+/* Counts, widths and sizes fit together and the times do not overflow. */
+bool chunk_entry_valid(const struct chunk_entry *entry);
+/* Unpacks data of a valid entry into the columns of an open row; false when the data break the
+ * rules (a local name beyond the dictionary). */
+bool chunk_decode(const struct chunk_entry *entry, const uint8_t *data,
+                  const struct open_columns *ret);
+
+#endif

@@ -1,0 +1,57 @@
+/* The inside of a trace: what its readers share and nobody else sees. */
+#ifndef JVIEWD_TRACE_TRACE_PARTS_H
+#define JVIEWD_TRACE_TRACE_PARTS_H
+
+#include <stdatomic.h>
+
+#include "trace/block.h"
+#include "trace/chunk.h"
+#include "trace/trace.h"
+
+struct args;
+struct counters;
+struct pyramids;
+struct summaries;
+struct group_sums;
+struct by_name;
+
+/* One record per 32 slices of a row (the last may stand for fewer), contiguous over the row:
+ * records row_samples ... + (count + 31) / 32 - 1. */
+enum { SAMPLE_SLICES = 32 };
+struct sample {
+    int64_t start_ps;   /* of the first of them */
+    int64_t dur_before; /* sum of dur over the slices of the row before them */
+    uint32_t longest;   /* 0..31: the longest of them, the first of equals */
+    uint32_t zero;
+};
+
+struct trace_parts {
+    struct block_in in;
+
+    const uint64_t *name_offsets; /* name_count + 1, into name_texts */
+    const char *name_texts;
+    const uint32_t *name_order; /* ids sorted by text */
+
+    const struct chunk_entry *chunks;
+    uint32_t chunk_count;
+    _Atomic uint8_t *chunk_checked; /* per chunk: 0 not yet, 1 whole, 2 damaged */
+    _Atomic bool damaged;
+    const struct sample *samples;     /* of all rows */
+    const uint64_t *row_first_sample; /* per row */
+
+    struct args *args;
+    struct counters *counters;
+    struct pyramids *pyramids;
+    struct summaries *summaries;
+    struct group_sums *group_sums;
+    struct by_name *by_name;
+};
+
+static inline const struct sample *row_samples(const struct trace *trace, row_id row,
+                                               uint32_t *ret_count)
+{
+    *ret_count = (trace->rows[row].count + SAMPLE_SLICES - 1) / SAMPLE_SLICES;
+    return trace->parts->samples + trace->parts->row_first_sample[row];
+}
+
+#endif
