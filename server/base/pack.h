@@ -19,7 +19,7 @@ const char *packing_name(enum packing packing);
 
 struct unpack_budget {
     uint64_t bytes_max;
-    uint32_t ratio_max;
+    uint32_t ratio_max; /* 0: any */
 };
 
 struct unpack;
