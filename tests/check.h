@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#undef fail /* cmocka's; ours creates an error. Include this header before any of ours. */
+
 #include "base/bytes.h"
 #include "base/error.h"
 
