@@ -32,6 +32,16 @@ uint32_t trace_args(const struct trace *trace, event_id event, struct arena *are
                     struct arg **ret);
 type_id trace_type(const struct trace *trace, event_id event);
 
+struct arg_rows { /* a whole block by event: for who walks all args */
+    event_id first_event;
+    uint32_t count;            /* events */
+    const uint32_t *first_arg; /* count + 1, into args */
+    const struct arg *args;
+};
+/* The block that holds the event; about 1 MB and 1 ms. False when no block does. */
+bool trace_arg_rows(const struct trace *trace, event_id event, struct arena *arena,
+                    struct arg_rows *ret);
+
 struct arg_column { /* one key over one block; types[i] is ARG_NONE where the event lacks it */
     event_id first_event;
     uint32_t count;
