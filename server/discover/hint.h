@@ -1,0 +1,29 @@
+/* What a file's name promises. */
+#ifndef JVIEWD_DISCOVER_HINT_H
+#define JVIEWD_DISCOVER_HINT_H
+
+#include "base/bytes.h"
+
+enum hint_kind {
+    HINT_NONE,
+    HINT_XPLANE,
+    HINT_TRACE_JSON, /* Chrome JSON by its name */
+    HINT_JSON,       /* any other JSON */
+    HINT_PPROF,
+    HINT_HLO,
+    HINT_NSYS,
+    HINT_PERFETTO,
+    HINT_ANY, /* a suffix that says nothing of the content: .pb, .gz, .zip */
+};
+
+struct hint {
+    enum hint_kind kind;
+    struct str stem; /* the name without its suffixes */
+    bool certain;    /* the name says profile */
+};
+
+struct hint hint_of(struct str name);
+/* Directories that hold no profiles and many files: .git, node_modules. */
+bool hint_skips_directory(struct str name);
+
+#endif

@@ -1,0 +1,338 @@
+/* The walk: directories are read one at a time, names first, so that only files whose names matter
+ * cost a stat. What matters depends on the directory: everything in a named session, promising
+ * names elsewhere.
+ *
+ *   pending   directories still to be read, as paths below the root (a stack)
+ *   entered   (device, inode) of directories, only while links are followed: ends loops
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "discover/hint.h"
+#include "discover/scan.h"
+#include "discover/session.h"
+
+enum { DEPTH_MAX = 12, ENTRIES_MAX = 1000000, NOTES_MAX = 1000 };
+
+struct place { /* a directory still to be read */
+    struct str path;
+    unsigned depth;
+};
+
+struct identity {
+    uint64_t device, inode;
+};
+
+struct walk {
+    struct scan_options options;
+    struct arena *arena;
+    int root_fd;
+    struct scan *scan;
+    uint32_t file_capacity, note_capacity;
+    struct place *pending;
+    size_t pending_count, pending_capacity;
+    struct identity *entered;
+    size_t entered_count, entered_capacity;
+    struct text names; /* of the directory being read, each ended by NUL */
+};
+
+/* Doubles an array that belongs to the arena. */
+static void *grown(struct arena *arena, void *items, size_t count, size_t *capacity, size_t size)
+{
+    if (count < *capacity)
+        return items;
+    size_t more = *capacity == 0 ? 64 : *capacity * 2;
+    void *larger = arena_alloc(arena, more, size);
+
+    if (count > 0)
+        memcpy(larger, items, count * size);
+    *capacity = more;
+    return larger;
+}
+
+static void add_note(struct walk *walk, struct str path, const char *reason)
+{
+    struct scan *scan = walk->scan;
+
+    if (scan->note_count == NOTES_MAX)
+        return;
+    size_t capacity = walk->note_capacity;
+
+    scan->notes = grown(walk->arena, scan->notes, scan->note_count, &capacity, sizeof *scan->notes);
+    walk->note_capacity = (uint32_t)capacity;
+    scan->notes[scan->note_count++] = (struct scan_note){
+        .path = path.count > 0 ? path : STR("."),
+        .reason = str_format(walk->arena, "%s", reason),
+    };
+}
+
+static void add_pending(struct walk *walk, struct str path, unsigned depth)
+{
+    if (depth > walk->options.depth_max) {
+        add_note(walk, path, "too deep below the root, not looked at");
+        return;
+    }
+    walk->pending = grown(walk->arena, walk->pending, walk->pending_count, &walk->pending_capacity,
+                          sizeof *walk->pending);
+    walk->pending[walk->pending_count++] = (struct place){.path = path, .depth = depth};
+}
+
+static void add_file(struct walk *walk, struct str path, const struct stat *stat)
+{
+    struct scan *scan = walk->scan;
+    size_t capacity = walk->file_capacity;
+
+    scan->files = grown(walk->arena, scan->files, scan->file_count, &capacity, sizeof *scan->files);
+    walk->file_capacity = (uint32_t)capacity;
+    scan->files[scan->file_count++] = (struct scan_file){
+        .path = path,
+        .bytes = (uint64_t)stat->st_size,
+        .device = stat->st_dev,
+        .inode = stat->st_ino,
+        .modified_ns = stat->st_mtim.tv_sec * 1000000000LL + stat->st_mtim.tv_nsec,
+        .changed_ns = stat->st_ctim.tv_sec * 1000000000LL + stat->st_ctim.tv_nsec,
+    };
+}
+
+static struct str join(struct walk *walk, struct str path, struct str name)
+{
+    if (path.count == 0)
+        return str_copy(walk->arena, name);
+    return str_format(walk->arena, "%.*s/%.*s", STR_ARG(path), STR_ARG(name));
+}
+
+static size_t entered_slot(const struct identity *entered, size_t capacity, struct identity who)
+{
+    size_t slot = (size_t)((who.inode * 0x9e3779b97f4a7c15U) ^ who.device) & (capacity - 1);
+
+    while (entered[slot].inode != 0 &&
+           (entered[slot].inode != who.inode || entered[slot].device != who.device))
+        slot = (slot + 1) & (capacity - 1);
+    return slot;
+}
+
+static void grow_entered(struct walk *walk)
+{
+    size_t capacity = walk->entered_capacity == 0 ? 256 : walk->entered_capacity * 2;
+    struct identity *larger = arena_array(walk->arena, struct identity, capacity);
+
+    for (size_t i = 0; i < walk->entered_capacity; i++)
+        if (walk->entered[i].inode != 0)
+            larger[entered_slot(larger, capacity, walk->entered[i])] = walk->entered[i];
+    walk->entered = larger;
+    walk->entered_capacity = capacity;
+}
+
+/* False when the directory was entered before; only links can lead there twice. */
+static bool enter(struct walk *walk, const struct stat *stat)
+{
+    struct identity who = {.device = stat->st_dev, .inode = stat->st_ino};
+
+    if (!walk->options.follow_symlinks)
+        return true;
+    if (walk->entered_count * 2 >= walk->entered_capacity)
+        grow_entered(walk);
+    size_t slot = entered_slot(walk->entered, walk->entered_capacity, who);
+
+    if (walk->entered[slot].inode != 0)
+        return false;
+    walk->entered[slot] = who;
+    walk->entered_count++;
+    return true;
+}
+
+/* Does the path, links resolved, still lie below the root? */
+static bool stays_inside(const struct walk *walk, const char *path)
+{
+    struct str root = walk->scan->root;
+    struct text whole = {0};
+    bool inside = false;
+
+    text_putf(&whole, "%.*s/%s", STR_ARG(root), path);
+    char *real = realpath(whole.at, NULL);
+
+    if (real != NULL) {
+        struct str found = str_of(real);
+        bool is_slash = root.count == 1;
+
+        inside = str_starts(found, root) &&
+                 (is_slash || found.count == root.count || found.at[root.count] == '/');
+        free(real);
+    }
+    text_free(&whole);
+    return inside;
+}
+
+/* Stats what the name stands for; false when it is to be left alone. */
+static bool look(struct walk *walk, int directory, struct str place, const char *name,
+                 struct stat *ret)
+{
+    if (fstatat(directory, name, ret, AT_SYMLINK_NOFOLLOW) != 0)
+        return false; /* gone meanwhile */
+    if (!S_ISLNK(ret->st_mode))
+        return true;
+    if (!walk->options.follow_symlinks)
+        return false;
+    struct str path = join(walk, place, str_of(name));
+
+    if (!stays_inside(walk, str_c(walk->arena, path))) {
+        add_note(walk, path, "the link leads out of the profile directory, not followed");
+        return false;
+    }
+    return fstatat(directory, name, ret, 0) == 0;
+}
+
+static void look_at_name(struct walk *walk, int directory, const struct place *place, char type,
+                         const char *name, bool in_session)
+{
+    struct str text = str_of(name);
+    bool may_be_directory = type == DT_DIR || type == DT_UNKNOWN || type == DT_LNK;
+    bool wanted = in_session ? name[0] != '.' : hint_of(text).kind != HINT_NONE;
+    struct stat stat;
+
+    if (type == DT_DIR) {
+        if (!hint_skips_directory(text))
+            add_pending(walk, join(walk, place->path, text), place->depth + 1);
+        return;
+    }
+    if (!wanted && !may_be_directory) {
+        walk->scan->passed += type == DT_REG;
+        return;
+    }
+    if (!look(walk, directory, place->path, name, &stat))
+        return;
+    if (S_ISDIR(stat.st_mode) && !hint_skips_directory(text))
+        add_pending(walk, join(walk, place->path, text), place->depth + 1);
+    else if (S_ISREG(stat.st_mode) && wanted)
+        add_file(walk, join(walk, place->path, text), &stat);
+    else
+        walk->scan->passed += S_ISREG(stat.st_mode);
+}
+
+/* The names of one directory into walk->names: a byte of type, the name, NUL. */
+static void read_names(struct walk *walk, struct str path, DIR *stream)
+{
+    walk->names.count = 0;
+    for (struct dirent *entry; (entry = readdir(stream)) != NULL;) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        if (++walk->scan->entries > walk->options.entries_max) {
+            add_note(walk, path, "too many files below the root: the scan ends here");
+            break;
+        }
+        text_put(&walk->names, (const char *)&entry->d_type, 1);
+        text_put(&walk->names, entry->d_name, strlen(entry->d_name) + 1);
+    }
+}
+
+static void read_place(struct walk *walk, struct place place)
+{
+    const char *path = place.path.count > 0 ? str_c(walk->arena, place.path) : ".";
+    int follow = walk->options.follow_symlinks ? 0 : O_NOFOLLOW;
+    int fd = openat(walk->root_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK | follow);
+    DIR *stream = fd < 0 ? NULL : fdopendir(fd);
+    struct stat stat;
+
+    if (stream == NULL) {
+        if (errno != ENOENT) /* gone meanwhile is no news */
+            add_note(walk, place.path, strerror(errno));
+        file_close(fd);
+        return;
+    }
+    if (fstat(fd, &stat) == 0 && enter(walk, &stat)) {
+        walk->scan->directories++;
+        bool in_session = session_is_named(walk->scan->root, place.path);
+
+        read_names(walk, place.path, stream);
+        for (size_t at = 0; at < walk->names.count;) {
+            const char *name = walk->names.at + at + 1;
+
+            look_at_name(walk, fd, &place, walk->names.at[at], name, in_session);
+            at += strlen(name) + 2;
+        }
+    }
+    closedir(stream);
+}
+
+static int by_path(const void *a, const void *b)
+{
+    return str_compare(((const struct scan_file *)a)->path, ((const struct scan_file *)b)->path);
+}
+
+static enum status walk_all(struct walk *walk, struct error *err)
+{
+    add_pending(walk, STR(""), 0);
+    while (walk->pending_count > 0) {
+        if (walk->options.cancelled != NULL && walk->options.cancelled(walk->options.data))
+            return fail(err, ERR_CANCELLED, "the scan was stopped");
+        if (walk->scan->entries > walk->options.entries_max)
+            break;
+        read_place(walk, walk->pending[--walk->pending_count]);
+    }
+    if (walk->scan->file_count > 1)
+        qsort(walk->scan->files, walk->scan->file_count, sizeof *walk->scan->files, by_path);
+    return OK;
+}
+
+/* A single file: its directory is the root, and nothing else in there is looked at. */
+static enum status take_file(struct walk *walk, char *real, const struct stat *stat)
+{
+    char *slash = strrchr(real, '/');
+    struct str name = str_copy(walk->arena, str_of(slash + 1));
+
+    walk->scan->root = str_copy(
+        walk->arena, (struct str){.at = real, .count = slash == real ? 1 : (size_t)(slash - real)});
+    walk->scan->entries = 1;
+    add_file(walk, name, stat);
+    return OK;
+}
+
+static enum status open_root(struct walk *walk, const char *root, struct error *err)
+{
+    struct stat stat;
+    char *real = realpath(root, NULL);
+    enum status status = OK;
+
+    if (real == NULL || lstat(real, &stat) != 0) {
+        status = errno == EACCES ? ERR_PERMISSION : errno == ENOENT ? ERR_NOT_FOUND : ERR_IO;
+        fail(err, status, "%s: %s", root, strerror(errno));
+    } else if (S_ISREG(stat.st_mode)) {
+        take_file(walk, real, &stat);
+    } else if (!S_ISDIR(stat.st_mode)) {
+        status = fail(err, ERR_INVALID, "%s is neither a directory nor a regular file", root);
+    } else {
+        walk->scan->root = str_copy(walk->arena, str_of(real));
+        walk->root_fd = open(real, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (walk->root_fd < 0)
+            status = fail(err, errno == EACCES ? ERR_PERMISSION : ERR_IO, "%s: %s", root,
+                          strerror(errno));
+    }
+    free(real);
+    return status;
+}
+
+enum status scan_walk(const char *root, const struct scan_options *options, struct arena *arena,
+                      struct scan *ret, struct error *err)
+{
+    struct walk walk = {.options = *options, .arena = arena, .root_fd = -1, .scan = ret};
+
+    memset(ret, 0, sizeof *ret);
+    if (walk.options.depth_max == 0)
+        walk.options.depth_max = DEPTH_MAX;
+    if (walk.options.entries_max == 0)
+        walk.options.entries_max = ENTRIES_MAX;
+    TRY(open_root(&walk, root, err));
+    if (walk.root_fd < 0)
+        return OK; /* one file */
+    enum status status = walk_all(&walk, err);
+
+    text_free(&walk.names);
+    file_close(walk.root_fd);
+    return status;
+}
