@@ -44,7 +44,8 @@ struct chunk_entry { /* a record of TABLE_CHUNKS; in the order of (track, depth,
     int64_t dur_base, self_base;
     uint32_t size, event_base, event_max, parent_base;
     uint16_t count, dictionary_count;
-    uint8_t lift_base, flags_base, forms, zero;
+    uint16_t lift_base;
+    uint8_t flags_base, forms; /* enum chunk_forms */
     uint8_t width[PACKED_COUNT];
     uint8_t zeros[6];
 };
@@ -53,7 +54,8 @@ _Static_assert(sizeof(struct chunk_entry) == 88, "a record without hidden paddin
 struct open_columns { /* what stands in an open row; see struct row_chunk */
     int64_t *start_ps, *dur_ps, *self_ps;
     uint32_t *named, *parent, *event;
-    uint8_t *lift, *flags;
+    uint16_t *lift;
+    uint8_t *flags;
 };
 
 struct chunk_encoder; /* scratch, one per sink */
@@ -68,9 +70,11 @@ struct bytes chunk_encode(struct chunk_encoder *encoder, const struct open_colum
 void chunk_layout(const struct chunk_entry *entry, uint32_t ret_offset[PACKED_COUNT + 1]);
 /* Counts, widths and sizes fit together and the times do not overflow. */
 bool chunk_entry_valid(const struct chunk_entry *entry);
-/* Unpacks data of a valid entry into the columns of an open row; false when the data break the
- * rules (a local name beyond the dictionary). */
-bool chunk_decode(const struct chunk_entry *entry, const uint8_t *data,
+/* What an entry cannot say: that every local name is in the dictionary, and its names in the
+ * trace. */
+bool chunk_data_valid(const struct chunk_entry *entry, const uint8_t *data, uint32_t name_count);
+/* Unpacks data of a valid entry into the columns of an open row. */
+void chunk_decode(const struct chunk_entry *entry, const uint8_t *data,
                   const struct open_columns *ret);
 
 #endif

@@ -47,7 +47,7 @@ struct row_chunk {
     const int64_t *start_ps, *dur_ps, *self_ps;
     const uint32_t *named;
     const uint32_t *parent; /* ordinal of the parent in its row; 0 where none */
-    const uint8_t *lift;    /* parent's depth = depth - lift; 0: no parent */
+    const uint16_t *lift;   /* parent's depth = depth - lift; 0: no parent */
     const uint8_t *flags;
 };
 
