@@ -1,10 +1,13 @@
 /* The cache directory: segments and attributions by content, least recently used first out.
  *
- *   <cache>/catalog.sqlite  lock  segments/ab/abcdef....seg  segments/ab/abcdef....attr  tmp/
+ *   <cache>/catalog.sqlite  lock
+ *           segments-1.1.1/ab/abcdef....seg  abcdef....attr      versions of layout, kinds, rules
+ *           tmp/<process>/                                       flock held while its owner lives
  *
  * Files appear whole (rename) and are shared by every server and command on one cache; one that
  * another process evicts stays readable by whoever has it mapped. What is damaged is removed and
- * reported as not there, so that it is made again.
+ * reported as not there, so that it is made again. Programs of different versions use different
+ * folders and do not meet. What a killed process left in tmp/ goes with the next cache_open.
  */
 #ifndef JVIEWD_STORE_CACHE_H
 #define JVIEWD_STORE_CACHE_H
@@ -35,7 +38,15 @@ struct cached { /* held: stays mapped until cache_release */
 MUST_CHECK enum status cache_acquire(struct cache *cache, const char content[33],
                                      struct cached *ret, struct error *err);
 void cache_release(struct cache *cache, struct cached cached);
-void cache_evict(struct cache *cache); /* down to the limit */
+void cache_evict(struct cache *cache);     /* down to the limit, and not what is held here */
+uint64_t cache_bytes(struct cache *cache); /* on disk, as of the last eviction or adoption */
+
+/* A directory of this process alone on the cache's file system, made again when it was deleted. */
+MUST_CHECK enum status cache_temporary_dir(struct cache *cache, char ret[4096], struct error *err);
+/* Takes a segment and, unless "", an attribution that were made in the temporary directory. */
+MUST_CHECK enum status cache_adopt(struct cache *cache, const char content[33],
+                                   const char *segment_path, const char *attribution_path,
+                                   struct error *err);
 
 /* Keeps what analyse/attribute.c computed. */
 MUST_CHECK enum status attribution_write(const char *path, const char content[33],

@@ -10,6 +10,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/file.h"
 
 enum run_state {
     RUN_WRITING, /* files still change */
@@ -43,7 +44,8 @@ struct run_file {
     uint64_t bytes;
     enum file_state state;
     struct str error;
-    char content[33]; /* hex; "" until hashed */
+    char content[33];        /* hex; "" until hashed */
+    struct file_stamp stamp; /* of the file that was looked at; zero before */
 };
 
 struct run_host {
@@ -56,6 +58,7 @@ struct run_host {
 
 struct run_record {
     struct str id, content_id; /* content_id "" until ready */
+    struct str root;           /* the profile directory, absolute */
     struct str name, dir;
     const struct str *dirs;
     uint32_t dir_count;
@@ -97,6 +100,12 @@ struct catalog;
 MUST_CHECK enum status catalog_open(const char *cache_dir, struct catalog **ret, struct error *err);
 void catalog_close(struct catalog *catalog);
 bool catalog_writable(const struct catalog *catalog);
+/* Why changes are lost with this process, or what was rebuilt; "" when all is well. */
+struct str catalog_note(struct catalog *catalog, struct arena *arena);
+/* One cache serves many profile directories; only runs below these are listed and resolved. None:
+ * all. */
+MUST_CHECK enum status catalog_show_roots(struct catalog *catalog, const struct str *roots,
+                                          uint32_t count, struct error *err);
 
 MUST_CHECK enum status catalog_runs(struct catalog *catalog, const struct run_query *query,
                                     struct arena *arena, struct run_record **ret,
@@ -124,6 +133,13 @@ MUST_CHECK enum status catalog_set_state(struct catalog *catalog, struct str id,
                                          struct error *err);
 MUST_CHECK enum status catalog_set_file(struct catalog *catalog, struct str id,
                                         const struct run_file *file, struct error *err);
+/* A run and all that hangs on it is forgotten. */
+MUST_CHECK enum status catalog_forget(struct catalog *catalog, struct str id, struct error *err);
+/* What indexing told of a content: one line of JSON, whatever file held it. "" when unknown. */
+MUST_CHECK enum status catalog_facts(struct catalog *catalog, const char content[33],
+                                     struct arena *arena, struct str *ret, struct error *err);
+MUST_CHECK enum status catalog_put_facts(struct catalog *catalog, const char content[33],
+                                         struct str facts, struct error *err);
 void catalog_set_scan(struct catalog *catalog, struct scan_state scan);
 struct scan_state catalog_scan(struct catalog *catalog);
 /* Raised by every change: for ETags and event streams. */

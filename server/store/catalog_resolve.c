@@ -1,0 +1,308 @@
+/* What `run=` means. The first rule that any run answers to holds:
+ *
+ *   id            rf3c1...            one run
+ *   content id    c09f...             the newest run of that content
+ *   name          exp1/step_1000
+ *   latest        latest, latest-2    newest first, those that are gone aside
+ *   tail          step_1000           whole last components of exp1/step_1000
+ *   step number   1000, step_1000     a component step_00001000
+ *   suffix        000                 any end of a name
+ *
+ * A rule that two runs answer to is ambiguous; no rule at all yields the nearest names.
+ */
+#include "store/catalog_db.h"
+
+struct known { /* newest first */
+    struct str id, content_id, name;
+    bool gone;
+};
+
+struct asked {
+    const struct known *runs;
+    uint32_t count;
+    struct str text;
+};
+
+enum { NEAR_MAX = 5, NAME_COMPARED_MAX = 120 };
+
+static bool is_id(const struct known *run, struct str text)
+{
+    return str_equal(run->id, text);
+}
+
+static bool is_content(const struct known *run, struct str text)
+{
+    return run->content_id.count > 0 && str_equal(run->content_id, text);
+}
+
+static bool is_name(const struct known *run, struct str text)
+{
+    return str_equal(run->name, text);
+}
+
+static bool is_tail(const struct known *run, struct str text)
+{
+    return str_ends(run->name, text) && run->name.count > text.count &&
+           run->name.at[run->name.count - text.count - 1] == '/';
+}
+
+static bool is_suffix(const struct known *run, struct str text)
+{
+    return str_ends(run->name, text);
+}
+
+/* "1000", "step_1000", "step-00001000" -> 1000. */
+static bool step_of(struct str component, bool needs_word, uint64_t *ret)
+{
+    struct str digits = component;
+
+    if (str_starts(component, STR("step"))) {
+        digits = str_skip(component, 4);
+        if (str_starts(digits, STR("_")) || str_starts(digits, STR("-")))
+            digits = str_skip(digits, 1);
+    } else if (needs_word) {
+        return false;
+    }
+    return digits.count > 0 && digits.at[0] >= '0' && digits.at[0] <= '9' &&
+           str_to_u64(digits, ret);
+}
+
+static bool is_step(const struct known *run, struct str text)
+{
+    uint64_t want, step;
+
+    if (!step_of(text, false, &want))
+        return false;
+    for (struct str rest = run->name; rest.count > 0;) {
+        const char *slash = memchr(rest.at, '/', rest.count);
+        size_t count = slash == NULL ? rest.count : (size_t)(slash - rest.at);
+
+        if (step_of((struct str){.at = rest.at, .count = count}, true, &step) && step == want)
+            return true;
+        rest = str_skip(rest, count + 1);
+    }
+    return false;
+}
+
+/* "latest" is 0, "latest-3" is 3. */
+static bool latest_of(struct str text, uint64_t *ret)
+{
+    *ret = 0;
+    if (str_equal(text, STR("latest")))
+        return true;
+    return str_starts(text, STR("latest-")) && str_to_u64(str_skip(text, 7), ret);
+}
+
+static const struct known *find_latest(const struct asked *asked, uint64_t back)
+{
+    for (uint32_t i = 0; i < asked->count; i++) {
+        if (!asked->runs[i].gone && back-- == 0)
+            return &asked->runs[i];
+    }
+    return NULL;
+}
+
+/* All runs a rule fits; those that are gone only when nothing else does. */
+static uint32_t fitting(const struct asked *asked, bool (*rule)(const struct known *, struct str),
+                        const struct known **ret_first, struct run_candidates *near)
+{
+    uint32_t count = 0;
+
+    for (int gone = 0; gone < 2 && count == 0; gone++) {
+        for (uint32_t i = 0; i < asked->count; i++) {
+            const struct known *run = &asked->runs[i];
+
+            if (run->gone != (gone == 1) || !rule(run, asked->text))
+                continue;
+            if (count == 0)
+                *ret_first = run;
+            if (count < COUNT(near->ids)) {
+                near->ids[count] = run->id;
+                near->names[count] = run->name;
+            }
+            count++;
+        }
+    }
+    near->count = count < COUNT(near->ids) ? count : (uint32_t)COUNT(near->ids);
+    return count;
+}
+
+static struct str last_part(struct str name)
+{
+    const char *slash = name.count == 0 ? NULL : memrchr(name.at, '/', name.count);
+
+    return slash == NULL ? name : str_skip(name, (size_t)(slash - name.at) + 1);
+}
+
+/* Levenshtein's distance of the first bytes of two texts. */
+static uint32_t distance(struct str a, struct str b)
+{
+    uint32_t row[NAME_COMPARED_MAX + 1];
+    size_t a_count = a.count < NAME_COMPARED_MAX ? a.count : NAME_COMPARED_MAX;
+    size_t b_count = b.count < NAME_COMPARED_MAX ? b.count : NAME_COMPARED_MAX;
+
+    for (uint32_t j = 0; j <= b_count; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= a_count; i++) {
+        uint32_t diagonal = row[0];
+
+        row[0] = (uint32_t)i;
+        for (size_t j = 1; j <= b_count; j++) {
+            uint32_t change = diagonal + (a.at[i - 1] != b.at[j - 1]);
+            uint32_t shorter = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+
+            diagonal = row[j];
+            row[j] = change < shorter ? change : shorter;
+        }
+    }
+    return row[b_count];
+}
+
+static void nearest(const struct asked *asked, struct run_candidates *near)
+{
+    uint32_t best[NEAR_MAX] = {0};
+
+    near->count = 0;
+    for (uint32_t i = 0; i < asked->count; i++) {
+        const struct known *run = &asked->runs[i];
+        uint32_t whole = distance(asked->text, run->name);
+        uint32_t part = distance(asked->text, last_part(run->name));
+        uint32_t far = whole < part ? whole : part, at = near->count;
+
+        while (at > 0 && far < best[at - 1])
+            at--;
+        if (at == NEAR_MAX)
+            continue;
+        if (near->count < NEAR_MAX)
+            near->count++;
+        for (uint32_t j = near->count - 1; j > at; j--) {
+            best[j] = best[j - 1];
+            near->ids[j] = near->ids[j - 1];
+            near->names[j] = near->names[j - 1];
+        }
+        best[at] = far;
+        near->ids[at] = run->id;
+        near->names[at] = run->name;
+    }
+}
+
+static enum status read_known(struct catalog *catalog, struct arena *arena, struct asked *ret,
+                              struct error *err)
+{
+    struct sqlite3_stmt *count = db_statement(catalog, "SELECT count(*) FROM runs", err);
+
+    if (count == NULL)
+        return err->code;
+    uint64_t all = db_row(catalog, count, err) ? (uint64_t)db_i64(count, 0) : 0;
+    db_reset(count);
+    if (all > UINT32_MAX)
+        return fail(err, ERR_LIMIT, "the catalog holds too many runs");
+
+    struct known *runs = arena_array(arena, struct known, all + 1);
+    struct sqlite3_stmt *ask = db_statement(
+        catalog, "SELECT id, content_id, name, state, root FROM runs ORDER BY order_ns DESC, id",
+        err);
+
+    if (ask == NULL)
+        return err->code;
+    while (ret->count < all && db_row(catalog, ask, err)) {
+        if (!catalog_shows(catalog, db_text(ask, 4, arena)))
+            continue;
+        runs[ret->count++] = (struct known){
+            .id = db_text(ask, 0, arena),
+            .content_id = db_text(ask, 1, arena),
+            .name = db_text(ask, 2, arena),
+            .gone = db_i64(ask, 3) == RUN_GONE,
+        };
+    }
+    db_reset(ask);
+    ret->runs = runs;
+    return err->code;
+}
+
+static enum status ambiguous(struct str text, uint32_t count, const struct run_candidates *near,
+                             struct error *err)
+{
+    return fail(err, ERR_AMBIGUOUS, "\"%.*s\" means %u runs, among them \"%.*s\" and \"%.*s\"",
+                STR_ARG(text), count, STR_ARG(near->names[0]), STR_ARG(near->names[1]));
+}
+
+static enum status resolve(const struct asked *asked, struct str *ret_id,
+                           struct run_candidates *near, struct error *err)
+{
+    static const struct {
+        bool (*fits)(const struct known *, struct str);
+        bool any; /* the newest of several is meant */
+    } rules[] = {
+        {is_id,      true },
+        {is_content, true },
+        {is_name,    false},
+        {NULL,       true },
+        {is_tail,    false},
+        {is_step,    false},
+        {is_suffix,  false},
+    };
+    const struct known *run = NULL;
+    uint64_t back;
+
+    for (size_t i = 0; i < COUNT(rules) && asked->text.count > 0; i++) {
+        uint32_t count = 0;
+
+        if (rules[i].fits != NULL)
+            count = fitting(asked, rules[i].fits, &run, near);
+        else if (latest_of(asked->text, &back))
+            count = (run = find_latest(asked, back)) != NULL;
+        if (count > 1 && !rules[i].any)
+            return ambiguous(asked->text, count, near, err);
+        if (count > 0) {
+            *ret_id = run->id;
+            near->count = 0;
+            return OK;
+        }
+    }
+    nearest(asked, near);
+    if (near->count == 0)
+        return fail(err, ERR_NOT_FOUND, "there is no run \"%.*s\", and no run at all yet",
+                    STR_ARG(asked->text));
+    return fail(err, ERR_NOT_FOUND, "there is no run \"%.*s\"; the nearest is \"%.*s\"",
+                STR_ARG(asked->text), STR_ARG(near->names[0]));
+}
+
+/* By index, when exactly one run is called that: what programs ask for. */
+static bool find_exact(struct catalog *catalog, struct str text, struct arena *arena,
+                       struct str *ret_id, struct error *err)
+{
+    struct sqlite3_stmt *ask = db_statement(
+        catalog, "SELECT id, root FROM runs WHERE id = ?1 OR content_id = ?1 OR name = ?1", err);
+    uint32_t count = 0;
+
+    if (ask == NULL || text.count == 0)
+        return false;
+    db_bind_text(ask, 1, text);
+    while (count < 2 && db_row(catalog, ask, err)) {
+        if (catalog_shows(catalog, db_text(ask, 1, arena)) && count++ == 0)
+            *ret_id = db_text(ask, 0, arena);
+    }
+    db_reset(ask);
+    return count == 1;
+}
+
+enum status catalog_resolve(struct catalog *catalog, struct str run, struct arena *arena,
+                            struct str *ret_id, struct run_candidates *near, struct error *err)
+{
+    struct error failed = {0};
+    struct asked asked = {.text = run};
+    struct run_candidates own;
+
+    if (near == NULL)
+        near = &own;
+    *near = (struct run_candidates){0};
+    pthread_mutex_lock(&catalog->lock);
+    bool found = find_exact(catalog, run, arena, ret_id, &failed);
+    if (!found && failed.code == OK)
+        read_known(catalog, arena, &asked, &failed);
+    pthread_mutex_unlock(&catalog->lock);
+    if (failed.code != OK)
+        return fail(err, failed.code, "%s", failed.message);
+    return found ? OK : resolve(&asked, ret_id, near, err);
+}
