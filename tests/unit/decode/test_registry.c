@@ -1,0 +1,189 @@
+#include "check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/file.h"
+#include "decode/decode.h"
+
+static struct identity identify(struct arena *arena, struct str name, struct bytes bytes)
+{
+    struct error err = {0};
+    struct input input;
+
+    CHECK_OK("open", input_open(name, bytes, NULL, arena, &input, &err), &err);
+    struct identity identity = decode_identify(&input);
+    input_close(&input);
+    return identity;
+}
+
+static void by_content(void **state)
+{
+    (void)state;
+    const struct {
+        const char *what;
+        const char *format;
+        struct bytes bytes;
+    } rows[] = {
+        {"nothing",                          "empty",               BYTES("")                                                },
+        {"a plane",                          "xplane",              BYTES("\x0a\x0d\x08\x02\x12\x09/host:CPU")               },
+        {"a plane cut in its name",          "xplane",              BYTES("\x0a\x0d\x08\x02\x12\x09/host")                   },
+        {"a plane cut in its first line",    "xplane",
+         BYTES("\x0a\x7f\x12\x09/host:CPU\x1a\x60\x08\x01\x22\x09\x08")                                                      },
+        {"a plane with a field of tomorrow", "xplane",              BYTES("\x0a\x06\x12\x02gh\x78\x01")                      },
+        {"a plane whose name is a number",   "unknown",             BYTES("\x0a\x02\x10\x05\x0a\x01\xff")                    },
+        {"an HLO module",                    "hlo-proto",           BYTES("\x0a\x09\x0a\x04jit_\x12\x01m")                   },
+        {"an array of events",               "chrome-json",         BYTES("[{\"ph\":\"X\",\"ts\":1,\"pid\":1}]")             },
+        {"an object with events",            "chrome-json",         BYTES("{\"traceEvents\":[]}")                            },
+        {"an object without",                "json",                BYTES("{\"a\":1}")                                       },
+        {"memory by allocator",              "memory-profile-json", BYTES("{\"memoryProfilePerAllocator\":{}}")              },
+        {"module text",                      "hlo-text",            BYTES("HloModule jit_f, entry\n")                        },
+        {"buffer text",                      "xla-dump",            BYTES("BufferAssignment:\nallocation 0")                 },
+        {"prose",                            "text",                BYTES("PeriodType: space bytes\n")                       },
+        {"UTF-8",                            "text",                BYTES("gr\xc3\xbc\xc3\x9f dich\n")                       },
+        {"SQLite",                           "sqlite",              BYTES("SQLite format 3\0 CREATE TABLE a")                },
+        {"nsys export",                      "nsys-sqlite",         BYTES("SQLite format 3\0 CREATE TABLE StringIds")        },
+        {"nsys report",                      "nsys-rep",            BYTES("NVIDIA Tegra Profiler Report 2025@5@1@121")       },
+        {"Parquet",                          "parquet",             BYTES("PAR1\x15\x04")                                    },
+        {"ZIP",                              "zip",                 BYTES("PK\x03\x04\x14\x00")                              },
+        {"Riegeli",                          "riegeli",             BYTES("\x83\xaf\x70\xd1\x0d\x88\x4a\x3f\x00\x00")        },
+        {"LevelDB table",                    "sstable",             BYTES("\x01\x02\x03\x57\xfb\x80\x8b\x24\x75\x47\xdb")    },
+        {"TensorBoard events",               "tfevents",
+         BYTES("\x18\0\0\0\0\0\0\0\xa3\x7fK\"\x09\0\0@\xe4\x9fR\xd9"
+               "A\x1a\x0d"
+               "brain.Event:2\xca\xda")                                                                                      },
+        {"pprof",                            "pprof",               BYTES("\x0a\x04\x08\x01\x10\x02\x12\x04\x0a\x02\x01\x02")},
+        {"Perfetto",                         "perfetto",            BYTES("\x0a\x06\x32\x02\x10\x06\x50\x01")                },
+        {"noise",                            "unknown",             BYTES("\xde\xad\xbe\xef\x00\x01\x02")                    },
+        {"a broken gzip",                    "damaged",             BYTES("\x1f\x8b\x08")                                    },
+    };
+    struct arena *arena = arena_create();
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct identity identity = identify(arena, STR("file"), rows[i].bytes);
+        CHECK_STR(rows[i].what, str_of(identity.format), rows[i].format);
+        CHECK(rows[i].what, (identity.decoder == NULL) == (identity.reason != NULL));
+    }
+    arena_destroy(arena);
+}
+
+/* The content decides in a packing too, and the name never does. */
+static void packed_and_misnamed(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct bytes plane = BYTES("\x0a\x0d\x08\x02\x12\x09/host:CPU");
+
+    CHECK_STR("gzip", str_of(identify(arena, STR("a"), pack_gzip(arena, plane)).format), "xplane");
+    CHECK_STR("zstd", str_of(identify(arena, STR("a"), pack_zstd(arena, plane)).format), "xplane");
+    CHECK_STR("misnamed", str_of(identify(arena, STR("a.json"), plane).format), "xplane");
+    CHECK_STR("misnamed", str_of(identify(arena, STR("a.xplane.pb"), BYTES("{}")).format), "json");
+    arena_destroy(arena);
+}
+
+static void mangled(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct text text = {0};
+
+    for (int i = 0; i < 64; i++)
+        text_put(&text, "\n\xef\xbf\xbd\x08\x02", 6);
+    struct identity identity =
+        identify(arena, STR("a"), (struct bytes){(const uint8_t *)text.at, text.count});
+    CHECK_STR("mangled", str_of(identity.format), "mangled");
+    CHECK_HAS("mangled", identity.reason, "as binary");
+    text_free(&text);
+    arena_destroy(arena);
+}
+
+/* Formats of a whole corpus, as its manifest tells them: lines of "FORMAT<TAB>PATH". */
+static const struct {
+    const char *manifest, *ours;
+} corpus_words[] = {
+    {"xplane",              "xplane"             },
+    {"xplane-malformed",    "mangled"            },
+    {"chrome-trace-json",   "chrome-json"        },
+    {"hlo-proto",           "hlo-proto"          },
+    {"pprof",               "pprof"              },
+    {"nsys-sqlite",         "nsys-sqlite"        },
+    {"nsys-rep",            "nsys-rep"           },
+    {"perfetto-protobuf",   "perfetto"           },
+    {"tfevents",            "tfevents"           },
+    {"xprof-sstable",       "sstable"            },
+    {"parquet",             "parquet"            },
+    {"KernelStatsDb",       "kernel-stats"       },
+    {"overview_page",       "overview-page"      },
+    {"input_pipeline",      "input-pipeline"     },
+    {"tensorflow_stats",    "tensorflow-stats"   },
+    {"memory-profile-json", "memory-profile-json"},
+    {"json",                "json"               },
+    {"zip",                 "zip"                },
+    {"binary",              "gperftools-cpu"     },
+};
+
+static bool is_expected(struct str manifest, const char *ours)
+{
+    for (size_t i = 0; i < COUNT(corpus_words); i++)
+        if (str_equal(manifest, str_of(corpus_words[i].manifest)))
+            return strcmp(corpus_words[i].ours, ours) == 0;
+    return strcmp(ours, "text") == 0 || strcmp(ours, "hlo-text") == 0 ||
+           strcmp(ours, "xla-dump") == 0;
+}
+
+/* The value of the next "key": "text" after `at`; moves `at` behind it. */
+static bool next_text(const char **at, const char *key, struct str *ret)
+{
+    const char *found = strstr(*at, key);
+    if (found == NULL)
+        return false;
+    ret->at = found + strlen(key);
+    const char *end = strchr(ret->at, '"');
+    ret->count = (size_t)(end - ret->at);
+    *at = end;
+    return true;
+}
+
+static void corpus(void **state)
+{
+    (void)state;
+    const char *root = getenv("JVIEW_CORPUS");
+    if (root == NULL) {
+        print_message("JVIEW_CORPUS is not set: the corpus is not checked\n");
+        skip();
+    }
+    struct arena *arena = arena_create(), *file_arena = arena_create();
+    struct error err = {0};
+    struct bytes manifest;
+    struct str path = str_format(arena, "%s/MANIFEST.json", root);
+    CHECK_OK("manifest", file_read(path.at, arena, 64 << 20, &manifest, &err), &err);
+
+    unsigned count = 0;
+    const char *at = str_c(arena, (struct str){(const char *)manifest.at, manifest.count});
+    for (struct str format, name; next_text(&at, "\"format\": \"", &format); count++) {
+        CHECK("path", next_text(&at, "\"path\": \"", &name));
+        struct bytes bytes;
+        path = str_format(file_arena, "%s/%.*s", root, STR_ARG(name));
+        CHECK_OK(path.at, file_read(path.at, file_arena, 64 << 20, &bytes, &err), &err);
+        struct identity identity = identify(file_arena, name, bytes);
+        if (!is_expected(format, identity.format))
+            check_failed(__FILE__, __LINE__, path.at, "is %.*s, was called %s", STR_ARG(format),
+                         identity.format);
+        arena_reset(file_arena);
+    }
+    CHECK("files", count > 200);
+    print_message("%u files of the corpus named\n", count);
+    arena_destroy(file_arena);
+    arena_destroy(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(by_content),
+        cmocka_unit_test(packed_and_misnamed),
+        cmocka_unit_test(mangled),
+        cmocka_unit_test(corpus),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
