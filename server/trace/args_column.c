@@ -139,7 +139,8 @@ static void widen(const uint8_t *packed, uint32_t count, uint32_t width, uint64_
 /* Packed values to bits; false when one lies outside what the head promises. */
 static bool rebuild(const struct args_column_head *head, uint64_t *values)
 {
-    bool sound = true;
+    uint64_t sign = args_ordered(head->type, 0);
+    bool broken = false;
 
     if (head->packing == ARGS_DELTAS) {
         uint64_t value = head->first;
@@ -158,10 +159,10 @@ static bool rebuild(const struct args_column_head *head, uint64_t *values)
             values[i] = head->min;
     }
     for (uint32_t i = 0; i < head->count; i++) {
-        sound = sound && values[i] >= head->min && values[i] <= head->max;
-        values[i] = args_ordered(head->type, values[i]);
+        broken |= (values[i] < head->min) | (values[i] > head->max);
+        values[i] ^= sign;
     }
-    return sound;
+    return !broken;
 }
 
 const uint64_t *args_column_unpack(const struct args_column_head *head, const uint8_t *stored,

@@ -73,12 +73,16 @@ static void add_node(struct args_writer *writer, uint16_t parent, uint32_t key, 
     node->type = type;
 }
 
-static void push_value(struct node *node, uint64_t bits)
+static void grow_values(struct node *node)
 {
-    if (node->count == node->capacity) {
-        node->capacity = node->capacity == 0 ? NODE_VALUES_MIN : node->capacity * 2;
-        node->values = memory_resize(node->values, node->capacity, sizeof(*node->values));
-    }
+    node->capacity = node->capacity == 0 ? NODE_VALUES_MIN : node->capacity * 2;
+    node->values = memory_resize(node->values, node->capacity, sizeof(*node->values));
+}
+
+static inline void push_value(struct node *node, uint64_t bits)
+{
+    if (node->count == node->capacity)
+        grow_values(node);
     node->values[node->count++] = bits;
 }
 
@@ -245,13 +249,14 @@ void args_writer_arg(struct args_writer *writer, struct arg arg)
     }
 
     uint16_t child = writer->nodes[writer->at].child;
+    struct node *node = &writer->nodes[child];
 
-    if (child == 0 || writer->nodes[child].key != arg.key ||
-        writer->nodes[child].type != arg.type) {
+    if (node->key != arg.key || node->type != arg.type || child == 0) {
         child = find_or_add_child(writer, writer->at, arg.key, (uint8_t)arg.type);
+        node = &writer->nodes[child];
         writer->nodes[writer->at].child = child;
     }
-    push_value(&writer->nodes[child], arg.bits);
+    push_value(node, arg.bits);
     writer->at = child;
 }
 
