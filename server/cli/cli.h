@@ -1,0 +1,70 @@
+/* The command line's readers: the same questions as over HTTP, asked without sockets.
+ *
+ *   argv  --cli_parse-->  struct cli_call  --main opens the catalog at call.root-->  cli_run
+ *
+ * A reader's flags are its endpoint's parameters (`--start-ps 0` is `start_ps=0`), so the help,
+ * the completion and the checks come from the routes themselves, and `--format json` is byte for
+ * byte the body of the endpoint. Data goes to stdout, the rest to stderr, progress only to a
+ * terminal.
+ *
+ * A new verb is one line in verbs.c.
+ */
+#ifndef JVIEWD_CLI_CLI_H
+#define JVIEWD_CLI_CLI_H
+
+#include "serve/serve.h"
+
+enum exit_code {
+    EXIT_OK = 0,
+    EXIT_REGRESSION = 1,
+    EXIT_USAGE = 2,
+    EXIT_NOT_FOUND = 3,
+    EXIT_IO = 4,
+    EXIT_PORT = 5,
+    EXIT_CORRUPT = 6,
+};
+
+struct cli_call;
+
+struct cli_verb {
+    const char *name;
+    const char *summary;  /* one line, for --help */
+    const char *operands; /* "RUN", "RUN QUERY", "[PATH...]": as in the usage line */
+    const char *path;     /* of its endpoint; NULL: none */
+    const char *needs;    /* the parameter that the second operand fills, or NULL */
+    /* Prints the answer; its value is the exit code. */
+    int (*run)(const struct cli_call *call, const struct services *services);
+};
+
+struct cli_call { /* what was asked; texts live in the arena handed to cli_parse */
+    const struct cli_verb *verb;
+    const char *root;      /* the directory or file to open */
+    const char *cache_dir; /* "" the usual one */
+    struct str run;        /* as run= takes it; "" for verbs without a run */
+    struct str query;      /* the endpoint's query, encoded, without run and format */
+    struct str format;     /* "table", "json", "csv", "md", ... as typed; "" the verb's own */
+    struct str output;     /* -o */
+    struct str ui;         /* open --ui */
+    bool help;
+    struct arena *arena;
+};
+
+extern const struct cli_verb cli_verbs[];
+extern const uint32_t cli_verb_count;
+
+/* NULL: no such verb. */
+const struct cli_verb *cli_find(const char *name);
+
+/* argv[0] is the verb's name. `default_root` is what serve would show without a path (NULL where
+ * nothing is there). ERR_INVALID with a sentence for what cannot be understood. */
+MUST_CHECK enum status cli_parse(int argc, char **argv, const char *default_root,
+                                 struct arena *arena, struct cli_call *ret, struct error *err);
+/* Usage, summary and every flag of a verb, to stdout. */
+void cli_help(const struct cli_verb *verb);
+/* Asks and prints; the process's exit code. The catalog's first scan has been started. */
+int cli_run(const struct cli_call *call, const struct services *services);
+
+/* The script for bash, zsh or fish; EXIT_USAGE for another shell. Needs no services. */
+int cli_completion(const char *shell);
+
+#endif
