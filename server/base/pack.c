@@ -10,7 +10,7 @@
 enum { PIECE_BYTES = 1 << 20 };
 
 /* A ratio says little about a small file: one that repeats a line packs a thousandfold. */
-static const uint64_t ratio_counts_from_bytes = 64ULL << 20;
+static const uint64_t ratio_counts_from_bytes = 32ULL << 20;
 
 struct unpack {
     enum packing packing;

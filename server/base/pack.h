@@ -2,7 +2,7 @@
  *
  * `unpack` pulls: each call yields the next piece, at most 1 MiB, valid until the next call. It
  * refuses bombs: more than `budget.bytes_max` out, or more than `budget.ratio_max` times what went
- * in once 64 MiB are out. A cut-off stream yields what is whole and then ERR_TRUNCATED; several
+ * in once 32 MiB are out. A cut-off stream yields what is whole and then ERR_TRUNCATED; several
  * gzip members are one stream; garbage behind the last one is ERR_FORMAT after all data was
  * yielded.
  */

@@ -1,4 +1,4 @@
-/* xz in: a dictionary of at most 256 MiB, several streams and padding as one. */
+/* xz in: a dictionary of at most 256 MiB; several streams and the padding between them as one. */
 #include <lzma.h>
 #include <stdlib.h>
 
@@ -6,23 +6,53 @@
 
 static const uint64_t memory_bytes_max = 256ULL << 20;
 
+struct xz {
+    lzma_stream stream;
+    bool inside, any; /* a stream is open; one was read */
+};
+
 static void *xz_open(void)
 {
-    lzma_stream *xz = memory_resize(NULL, 1, sizeof(*xz));
+    struct xz *xz = memory_resize(NULL, 1, sizeof(*xz));
 
-    *xz = (lzma_stream)LZMA_STREAM_INIT;
-    if (lzma_stream_decoder(xz, memory_bytes_max, LZMA_CONCATENATED) != LZMA_OK)
-        abort(); /* out of memory: as base/arena.h says */
+    *xz = (struct xz){.stream = LZMA_STREAM_INIT};
     return xz;
 }
 
 static void xz_close(void *state)
 {
-    lzma_end(state);
-    free(state);
+    struct xz *xz = state;
+
+    lzma_end(&xz->stream);
+    free(xz);
 }
 
-static enum status broken(lzma_ret code, bool any, struct error *err)
+static enum status next_stream(struct xz *xz, struct pack_stream *stream, struct error *err)
+{
+    static const uint8_t magic[] = {0xFD, '7', 'z', 'X', 'Z', 0};
+
+    while (xz->any && pack_stream_left(stream) > 0 && stream->in[0] == 0)
+        stream->in++;
+
+    size_t left = pack_stream_left(stream);
+    size_t seen = left < sizeof(magic) ? left : sizeof(magic);
+
+    if (left == 0 && xz->any) {
+        stream->ended = true;
+        return OK;
+    }
+    if (seen > 0 && memcmp(stream->in, magic, seen) != 0)
+        return fail(err, ERR_FORMAT,
+                    xz->any ? "%zu bytes behind the end of the xz data are no xz"
+                            : "%zu bytes that do not begin as xz does",
+                    left);
+    if (lzma_stream_decoder(&xz->stream, memory_bytes_max, 0) != LZMA_OK)
+        abort(); /* out of memory: as base/arena.h says */
+    xz->inside = xz->any = true;
+    return OK;
+}
+
+static enum status broken(lzma_ret code, struct error *err)
 {
     switch (code) {
     case LZMA_BUF_ERROR:
@@ -30,10 +60,6 @@ static enum status broken(lzma_ret code, bool any, struct error *err)
     case LZMA_MEMLIMIT_ERROR:
         return fail(err, ERR_LIMIT, "the xz data asks for more than %u MiB of memory",
                     (unsigned)(memory_bytes_max >> 20));
-    case LZMA_FORMAT_ERROR:
-        return fail(err, ERR_FORMAT,
-                    any ? "what stands behind the end of the xz data is no xz"
-                        : "the data does not begin as xz does");
     case LZMA_MEM_ERROR:
         abort(); /* out of memory: as base/arena.h says */
     default:
@@ -41,24 +67,33 @@ static enum status broken(lzma_ret code, bool any, struct error *err)
     }
 }
 
+static enum status read_some(struct xz *xz, struct pack_stream *stream, struct error *err)
+{
+    xz->stream.next_in = stream->in;
+    xz->stream.avail_in = pack_stream_left(stream);
+    xz->stream.next_out = stream->out;
+    xz->stream.avail_out = pack_stream_room(stream);
+
+    lzma_ret code = lzma_code(&xz->stream, LZMA_FINISH);
+
+    stream->in = xz->stream.next_in;
+    stream->out = xz->stream.next_out;
+    if (code == LZMA_STREAM_END)
+        xz->inside = false;
+    else if (code != LZMA_OK)
+        return broken(code, err);
+    return OK;
+}
+
 static enum status xz_read(void *state, struct pack_stream *stream, struct error *err)
 {
-    lzma_stream *xz = state;
+    struct xz *xz = state;
 
     while (!stream->ended && pack_stream_room(stream) > 0) {
-        xz->next_in = stream->in;
-        xz->avail_in = pack_stream_left(stream);
-        xz->next_out = stream->out;
-        xz->avail_out = pack_stream_room(stream);
-
-        lzma_ret code = lzma_code(xz, LZMA_FINISH);
-
-        stream->in = xz->next_in;
-        stream->out = xz->next_out;
-        if (code == LZMA_STREAM_END)
-            stream->ended = true;
-        else if (code != LZMA_OK)
-            return broken(code, xz->total_out > 0, err);
+        if (xz->inside)
+            TRY(read_some(xz, stream, err));
+        else
+            TRY(next_stream(xz, stream, err));
     }
     return OK;
 }
