@@ -1,0 +1,279 @@
+/* An attribution on disk, mapped as it is.
+ *
+ *   head        magic, versions, content, counts, sum of each part, sum of the head
+ *   ops         struct op x op_count
+ *   executions  struct execution x execution_count
+ *   entries     struct attributed x entry_count
+ *   by time     u32 x entry_count
+ *
+ * Parts stand one after another at multiples of 8; padding inside structs is zero, so equal
+ * attributions have equal bytes. Sums and every index are checked at open: later code may follow
+ * them blindly.
+ */
+#include <stdlib.h>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "store/cache.h"
+
+enum { PART_OPS, PART_EXECUTIONS, PART_ENTRIES, PART_BY_TIME, PART_COUNT };
+
+enum { BUFFER_RECORDS = 4096 };
+
+struct head {
+    char magic[8];
+    uint32_t version, kind_rules;
+    char content[32];
+    uint32_t count[PART_COUNT];
+    uint64_t sum[PART_COUNT];
+    uint64_t head_sum;
+};
+
+static const char magic[8] = {'J', 'V', 'A', 'T', 'T', 'R', '\r', '\n'};
+
+static const size_t record_size[PART_COUNT] = {
+    [PART_OPS] = sizeof(struct op),
+    [PART_EXECUTIONS] = sizeof(struct execution),
+    [PART_ENTRIES] = sizeof(struct attributed),
+    [PART_BY_TIME] = sizeof(uint32_t),
+};
+
+struct attribution_file {
+    struct file_map map;
+    struct attribution attribution;
+};
+
+static uint64_t head_sum(struct head head)
+{
+    head.head_sum = 0;
+    return hash64((struct bytes){.at = (const uint8_t *)&head, .count = sizeof head});
+}
+
+static uint64_t part_bytes(const struct head *head, int part)
+{
+    return ((uint64_t)head->count[part] * record_size[part] + 7) / 8 * 8;
+}
+
+/* Records one by one into zeroed memory: what the compiler pads stays zero. */
+static void put_op(void *to, const struct attribution *from, uint32_t i)
+{
+    struct op *op = to;
+
+    op->program = from->ops[i].program;
+    op->name = from->ops[i].name;
+    op->scope = from->ops[i].scope;
+    op->source = from->ops[i].source;
+    op->category = from->ops[i].category;
+    op->module = from->ops[i].module;
+    op->kind = from->ops[i].kind;
+}
+
+static void put_execution(void *to, const struct attribution *from, uint32_t i)
+{
+    struct execution *execution = to;
+
+    execution->program = from->executions[i].program;
+    execution->device = from->executions[i].device;
+    execution->run_id = from->executions[i].run_id;
+    execution->launch = from->executions[i].launch;
+    execution->start_ps = from->executions[i].start_ps;
+    execution->end_ps = from->executions[i].end_ps;
+}
+
+static void put_entry(void *to, const struct attribution *from, uint32_t i)
+{
+    struct attributed *entry = to;
+
+    entry->slice = from->entries[i].slice;
+    entry->op = from->entries[i].op;
+    entry->execution = from->entries[i].execution;
+    entry->device = from->entries[i].device;
+    entry->first = from->entries[i].first;
+    entry->start_ps = from->entries[i].start_ps;
+    entry->dur_ps = from->entries[i].dur_ps;
+    entry->self_ps = from->entries[i].self_ps;
+}
+
+static void put_by_time(void *to, const struct attribution *from, uint32_t i)
+{
+    *(uint32_t *)to = from->by_device_time[i];
+}
+
+static void (*const put_record[PART_COUNT])(void *, const struct attribution *, uint32_t) = {
+    [PART_OPS] = put_op,
+    [PART_EXECUTIONS] = put_execution,
+    [PART_ENTRIES] = put_entry,
+    [PART_BY_TIME] = put_by_time,
+};
+
+struct writing {
+    int fd;
+    uint64_t at;
+    const struct attribution *from;
+    uint8_t *buffer;
+};
+
+static enum status write_part(struct writing *writing, int part, struct head *head,
+                              struct error *err)
+{
+    struct hasher *hasher = hasher_create();
+    size_t size = record_size[part];
+    enum status status = OK;
+
+    for (uint32_t i = 0; i < head->count[part] && status == OK;) {
+        uint32_t left = head->count[part] - i,
+                 count = left < BUFFER_RECORDS ? left : BUFFER_RECORDS;
+        size_t bytes = (count * size + 7) / 8 * 8;
+
+        memset(writing->buffer, 0, bytes);
+        for (uint32_t j = 0; j < count; j++)
+            put_record[part](writing->buffer + j * size, writing->from, i + j);
+        hasher_put(hasher, (struct bytes){.at = writing->buffer, .count = bytes});
+        status = file_write_all(writing->fd, writing->buffer, bytes, writing->at, err);
+        writing->at += bytes;
+        i += count;
+    }
+    head->sum[part] = hasher_end(hasher).low;
+    return status;
+}
+
+static enum status write_all(int fd, const char content[33], const struct attribution *from,
+                             struct error *err)
+{
+    struct head head = {
+        .version = ATTRIBUTION_VERSION,
+        .kind_rules = KIND_RULES_VERSION,
+        .count = {from->op_count, from->execution_count, from->entry_count, from->entry_count},
+    };
+    struct writing writing = {.fd = fd, .at = sizeof head, .from = from};
+    enum status status = OK;
+
+    memcpy(head.magic, magic, sizeof magic);
+    memcpy(head.content, content, sizeof head.content);
+    writing.buffer = memory_resize(NULL, BUFFER_RECORDS, sizeof(struct attributed));
+    for (int part = 0; part < PART_COUNT && status == OK; part++)
+        status = write_part(&writing, part, &head, err);
+    free(writing.buffer);
+    head.head_sum = head_sum(head);
+    return status == OK ? file_write_all(fd, &head, sizeof head, 0, err) : status;
+}
+
+enum status attribution_write(const char *path, const char content[33],
+                              const struct attribution *attribution, struct error *err)
+{
+    struct file_out out;
+
+    TRY(file_out_open(&out, path, err));
+    enum status status = write_all(out.fd, content, attribution, err);
+    if (status == OK)
+        return file_out_commit(&out, err);
+    file_out_abandon(&out);
+    error_context(err, "%s: ", path);
+    return status;
+}
+
+static enum status check_head(const struct head *head, uint64_t size, struct error *err)
+{
+    uint64_t want = sizeof *head;
+
+    if (memcmp(head->magic, magic, sizeof magic) != 0)
+        return fail(err, ERR_FORMAT, "this is no attribution");
+    if (head->version != ATTRIBUTION_VERSION || head->kind_rules != KIND_RULES_VERSION)
+        return fail(err, ERR_FORMAT, "an attribution of version %u.%u, not %d.%d", head->version,
+                    head->kind_rules, ATTRIBUTION_VERSION, KIND_RULES_VERSION);
+    if (head_sum(*head) != head->head_sum)
+        return fail(err, ERR_FORMAT, "the head of the attribution is damaged");
+    for (int part = 0; part < PART_COUNT; part++)
+        want += part_bytes(head, part);
+    if (want != size || head->count[PART_ENTRIES] != head->count[PART_BY_TIME])
+        return fail(err, ERR_TRUNCATED, "the attribution has %llu bytes instead of %llu",
+                    (unsigned long long)size, (unsigned long long)want);
+    return OK;
+}
+
+static bool indexes_are_inside(const struct attribution *attribution)
+{
+    for (uint32_t i = 0; i < attribution->entry_count; i++) {
+        const struct attributed *entry = &attribution->entries[i];
+
+        if (entry->op >= attribution->op_count ||
+            (entry->execution != NO_EXECUTION &&
+             entry->execution >= attribution->execution_count) ||
+            (i > 0 && entry->slice <= attribution->entries[i - 1].slice) ||
+            attribution->by_device_time[i] >= attribution->entry_count)
+            return false;
+    }
+    return true;
+}
+
+static enum status read_parts(struct bytes bytes, struct attribution *ret, struct error *err)
+{
+    const struct head *head = (const struct head *)(const void *)bytes.at;
+    const void *parts[PART_COUNT];
+    struct bytes rest;
+
+    if (bytes.count < sizeof *head)
+        return fail(err, ERR_TRUNCATED, "the attribution ends in its head");
+    TRY(check_head(head, bytes.count, err));
+    rest = (struct bytes){.at = bytes.at + sizeof *head};
+    for (int part = 0; part < PART_COUNT; part++) {
+        rest.count = part_bytes(head, part);
+        if (hash128(rest).low != head->sum[part])
+            return fail(err, ERR_FORMAT, "part %d of the attribution is damaged", part);
+        parts[part] = rest.at;
+        rest.at += rest.count;
+    }
+    *ret = (struct attribution){
+        .ops = parts[PART_OPS],
+        .op_count = head->count[PART_OPS],
+        .executions = parts[PART_EXECUTIONS],
+        .execution_count = head->count[PART_EXECUTIONS],
+        .entries = parts[PART_ENTRIES],
+        .entry_count = head->count[PART_ENTRIES],
+        .by_device_time = parts[PART_BY_TIME],
+    };
+    if (!indexes_are_inside(ret))
+        return fail(err, ERR_FORMAT, "the attribution names ops that are not in it");
+    return OK;
+}
+
+static enum status map_whole(const char *path, struct file_map *ret, struct error *err)
+{
+    struct file_stamp stamp;
+    int fd;
+
+    TRY(file_open(path, &fd, &stamp, err));
+    enum status status = file_map(fd, stamp.size, ret, err);
+    file_close(fd);
+    return status;
+}
+
+enum status attribution_open(const char *path, struct attribution_file **ret, struct error *err)
+{
+    struct attribution_file *file = memory_resize(NULL, 1, sizeof *file);
+
+    *file = (struct attribution_file){0};
+    enum status status = map_whole(path, &file->map, err);
+    if (status == OK)
+        status = read_parts(file->map.bytes, &file->attribution, err);
+    if (status != OK) {
+        error_context(err, "%s: ", path);
+        attribution_close(file);
+        return status;
+    }
+    *ret = file;
+    return OK;
+}
+
+const struct attribution *attribution_of_file(const struct attribution_file *file)
+{
+    return &file->attribution;
+}
+
+void attribution_close(struct attribution_file *file)
+{
+    if (file == NULL)
+        return;
+    file_unmap(&file->map);
+    free(file);
+}

@@ -1,0 +1,305 @@
+/* What is mapped: one entry a content, shared by all who ask, closed some time after the last one
+ * lets go.
+ *
+ *   entries -> [ content, segment, attribution, holders 2 ] -> [ ..., holders 0 ] -> ...
+ *
+ * Most recently asked for first. Opening happens outside the lock; two who open the same content at
+ * once find out afterwards, and the second closes its own.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "store/cache_parts.h"
+#include "store/segment.h"
+
+enum { IDLE_MAX = 64 };
+
+struct cache_entry {
+    char content[33];
+    struct segment *segment;
+    struct attribution_file *attribution; /* NULL: not made */
+    uint32_t holders;
+    struct cache_entry *next;
+};
+
+enum status cache_open(const char *dir, uint64_t bytes_max, struct arena *arena, struct cache **ret,
+                       struct str *ret_reason, struct error *err)
+{
+    struct cache *cache = memory_resize(NULL, 1, sizeof *cache);
+
+    memset(cache, 0, sizeof *cache);
+    cache->bytes_max = bytes_max;
+    pthread_mutex_init(&cache->lock, NULL);
+    enum status status = cache_dir_open(cache, dir, arena, ret_reason, err);
+    if (status != OK) {
+        pthread_mutex_destroy(&cache->lock);
+        free(cache);
+        return status;
+    }
+    *ret = cache;
+    return OK;
+}
+
+static void entry_close(struct cache_entry *entry)
+{
+    segment_close(entry->segment);
+    attribution_close(entry->attribution);
+    free(entry);
+}
+
+void cache_close(struct cache *cache)
+{
+    if (cache == NULL)
+        return;
+    while (cache->entries != NULL) {
+        struct cache_entry *entry = cache->entries;
+
+        cache->entries = entry->next;
+        entry_close(entry);
+    }
+    cache_dir_close(cache);
+    pthread_mutex_destroy(&cache->lock);
+    free(cache);
+}
+
+static bool is_content(const char content[33])
+{
+    return strnlen(content, 33) == 32 && strspn(content, "0123456789abcdef") == 32;
+}
+
+/* Every slice and name that the attribution speaks of is in the trace. */
+static bool belongs_to(const struct attribution *attribution, const struct trace *trace)
+{
+    uint32_t count = attribution->entry_count;
+
+    if (count > 0 && attribution->entries[count - 1].slice >= trace->slice_count)
+        return false;
+    for (uint32_t i = 0; i < attribution->op_count; i++) {
+        const struct op *op = &attribution->ops[i];
+        const name_id names[] = {op->name, op->scope, op->source, op->category, op->module};
+
+        for (size_t j = 0; j < COUNT(names); j++) {
+            if (names[j] >= trace->name_count)
+                return false;
+        }
+        if ((op->program != NO_PROGRAM && op->program >= trace->program_count) ||
+            op->kind >= KIND_COUNT)
+            return false;
+    }
+    return true;
+}
+
+/* The attribution, or NULL; a damaged one is removed. */
+static struct attribution_file *open_attribution(const struct cache *cache, const char content[33],
+                                                 const struct trace *trace)
+{
+    struct error why = {0};
+    struct attribution_file *file = NULL;
+    char path[4096];
+
+    cache_attribution_path(cache, content, path);
+    enum status status = attribution_open(path, &file, &why);
+    if (status == OK && !belongs_to(attribution_of_file(file), trace)) {
+        attribution_close(file);
+        file = NULL;
+        status = ERR_FORMAT;
+    }
+    if (status == ERR_FORMAT || status == ERR_TRUNCATED)
+        unlink(path);
+    return file;
+}
+
+static enum status open_segment(const struct cache *cache, const char content[33],
+                                struct segment **ret, struct error *err)
+{
+    struct error why = {0};
+    char path[4096];
+
+    cache_segment_path(cache, content, path);
+    enum status status = segment_open(path, ret, &why);
+    if (status == OK && strcmp(segment_trace(*ret)->content, content) != 0) {
+        segment_close(*ret);
+        status = fail(&why, ERR_FORMAT, "%s is the segment of another file", path);
+    }
+    if (status == OK)
+        return OK;
+    if (status != ERR_NOT_FOUND && status != ERR_IO && status != ERR_PERMISSION)
+        unlink(path);
+    return fail(err, ERR_NOT_FOUND, "the index of this file is not in the cache (%s)", why.message);
+}
+
+bool cache_has(struct cache *cache, const char content[33])
+{
+    struct error why = {0};
+    struct segment *segment;
+
+    if (!is_content(content) || open_segment(cache, content, &segment, &why) != OK)
+        return false;
+    segment_close(segment);
+    return true;
+}
+
+/* The most recently used files go last when the cache is full. */
+static void touch(const struct cache *cache, const char content[33])
+{
+    char path[4096];
+
+    cache_segment_path(cache, content, path);
+    utimensat(AT_FDCWD, path, NULL, 0);
+}
+
+/* The entry of this content, moved to the front; NULL when there is none. Lock held. */
+static struct cache_entry *find(struct cache *cache, const char content[33])
+{
+    for (struct cache_entry **at = &cache->entries; *at != NULL; at = &(*at)->next) {
+        struct cache_entry *entry = *at;
+
+        if (strcmp(entry->content, content) != 0)
+            continue;
+        *at = entry->next;
+        entry->next = cache->entries;
+        cache->entries = entry;
+        return entry;
+    }
+    return NULL;
+}
+
+bool cache_holds(struct cache *cache, const char content[33])
+{
+    bool held = false;
+
+    pthread_mutex_lock(&cache->lock);
+    for (const struct cache_entry *entry = cache->entries; entry != NULL; entry = entry->next)
+        held = held || (entry->holders > 0 && strcmp(entry->content, content) == 0);
+    pthread_mutex_unlock(&cache->lock);
+    return held;
+}
+
+/* Takes idle entries beyond the limit out of the list: the oldest ones. Lock held. */
+static struct cache_entry *take_idle(struct cache *cache)
+{
+    struct cache_entry *taken = NULL;
+    uint32_t idle = 0;
+
+    for (struct cache_entry **at = &cache->entries; *at != NULL;) {
+        struct cache_entry *entry = *at;
+
+        if (entry->holders > 0 || idle++ < IDLE_MAX) {
+            at = &entry->next;
+            continue;
+        }
+        *at = entry->next;
+        entry->next = taken;
+        taken = entry;
+        cache->idle_count--;
+    }
+    return taken;
+}
+
+static void close_list(struct cache_entry *list)
+{
+    while (list != NULL) {
+        struct cache_entry *next = list->next;
+
+        entry_close(list);
+        list = next;
+    }
+}
+
+static struct cached hold(struct cache *cache, struct cache_entry *entry)
+{
+    if (entry->holders++ == 0)
+        cache->idle_count--;
+    return (struct cached){
+        .trace = segment_trace(entry->segment),
+        .attribution = entry->attribution == NULL ? NULL : attribution_of_file(entry->attribution),
+        .entry = entry,
+    };
+}
+
+static bool acquire_mapped(struct cache *cache, const char content[33], struct cached *ret)
+{
+    pthread_mutex_lock(&cache->lock);
+    struct cache_entry *entry = find(cache, content);
+    if (entry != NULL)
+        *ret = hold(cache, entry);
+    pthread_mutex_unlock(&cache->lock);
+    return entry != NULL;
+}
+
+/* An attribution that was made after the segment was mapped. */
+static void complete(struct cache *cache, struct cached *cached)
+{
+    struct attribution_file *file = open_attribution(cache, cached->entry->content, cached->trace);
+
+    if (file == NULL)
+        return;
+    pthread_mutex_lock(&cache->lock);
+    if (cached->entry->attribution == NULL) {
+        cached->entry->attribution = file;
+        file = NULL;
+    }
+    cached->attribution = attribution_of_file(cached->entry->attribution);
+    pthread_mutex_unlock(&cache->lock);
+    attribution_close(file);
+}
+
+/* Puts a new entry at the front, or gives way to one that another thread put meanwhile. */
+static void publish(struct cache *cache, struct cache_entry *entry, struct cached *ret)
+{
+    struct cache_entry *ours = entry;
+
+    pthread_mutex_lock(&cache->lock);
+    entry = find(cache, ours->content);
+    if (entry == NULL) {
+        entry = ours;
+        ours = NULL;
+        entry->next = cache->entries;
+        cache->entries = entry;
+        cache->idle_count++;
+    }
+    *ret = hold(cache, entry);
+    pthread_mutex_unlock(&cache->lock);
+    if (ours != NULL)
+        entry_close(ours);
+}
+
+enum status cache_acquire(struct cache *cache, const char content[33], struct cached *ret,
+                          struct error *err)
+{
+    if (!is_content(content))
+        return fail(err, ERR_NOT_FOUND, "this file was not indexed");
+    if (acquire_mapped(cache, content, ret)) {
+        if (ret->attribution == NULL)
+            complete(cache, ret);
+        touch(cache, content);
+        return OK;
+    }
+
+    struct segment *segment;
+
+    TRY(open_segment(cache, content, &segment, err));
+    struct cache_entry *entry = memory_resize(NULL, 1, sizeof *entry);
+    *entry = (struct cache_entry){.segment = segment};
+    memcpy(entry->content, content, sizeof entry->content);
+    entry->attribution = open_attribution(cache, content, segment_trace(segment));
+    publish(cache, entry, ret);
+    touch(cache, content);
+    return OK;
+}
+
+void cache_release(struct cache *cache, struct cached cached)
+{
+    struct cache_entry *closing = NULL;
+
+    if (cached.entry == NULL)
+        return;
+    pthread_mutex_lock(&cache->lock);
+    if (--cached.entry->holders == 0 && ++cache->idle_count > IDLE_MAX)
+        closing = take_idle(cache);
+    pthread_mutex_unlock(&cache->lock);
+    close_list(closing);
+}

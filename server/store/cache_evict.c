@@ -1,0 +1,146 @@
+/* What goes when the cache is full: the segments used longest ago, of every version.
+ *
+ * A segment's time of change is the time it was last acquired by anybody. Removing one that another
+ * process has mapped is harmless: it keeps its pages; what we hold ourselves is kept, for that
+ * would free nothing.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/cache_parts.h"
+
+enum { KEPT_PERCENT = 90, PATH_SIZE = 4096, CONTENT_DIGITS = 32 };
+
+struct stored {
+    char *path; /* of the segment */
+    uint64_t bytes;
+    int64_t used_ns;
+};
+
+struct stock {
+    struct arena *arena;
+    struct stored *all;
+    size_t count, capacity;
+    uint64_t bytes;
+};
+
+typedef void visit(struct stock *stock, const char *directory, const char *name);
+
+static void visit_names(struct stock *stock, const char *directory, visit *each)
+{
+    DIR *names = opendir(directory);
+
+    if (names == NULL)
+        return;
+    for (struct dirent *one; (one = readdir(names)) != NULL;) {
+        if (one->d_name[0] != '.')
+            each(stock, directory, one->d_name);
+    }
+    closedir(names);
+}
+
+static uint64_t size_of(const char *path)
+{
+    struct stat seen;
+
+    return lstat(path, &seen) == 0 ? (uint64_t)seen.st_size : 0;
+}
+
+static void attribution_beside(const char *segment_path, char ret[PATH_SIZE])
+{
+    snprintf(ret, PATH_SIZE, "%.*s.attr", (int)(strlen(segment_path) - strlen(".seg")),
+             segment_path);
+}
+
+static void add_segment(struct stock *stock, const char *directory, const char *name)
+{
+    char path[PATH_SIZE], attribution[PATH_SIZE];
+    struct stat seen;
+
+    if (strlen(name) != CONTENT_DIGITS + strlen(".seg") ||
+        strcmp(name + CONTENT_DIGITS, ".seg") != 0 ||
+        snprintf(path, sizeof path, "%s/%s", directory, name) >= PATH_SIZE - 8 ||
+        lstat(path, &seen) != 0 || !S_ISREG(seen.st_mode))
+        return;
+    if (stock->count == stock->capacity) {
+        stock->capacity = stock->capacity == 0 ? 64 : 2 * stock->capacity;
+        stock->all = memory_resize(stock->all, stock->capacity, sizeof *stock->all);
+    }
+    attribution_beside(path, attribution);
+    struct stored *stored = &stock->all[stock->count++];
+    *stored = (struct stored){
+        .path = str_c(stock->arena, str_of(path)),
+        .bytes = (uint64_t)seen.st_size + size_of(attribution),
+        .used_ns = (int64_t)seen.st_mtim.tv_sec * 1000000000 + seen.st_mtim.tv_nsec,
+    };
+    stock->bytes += stored->bytes;
+}
+
+static void add_prefix(struct stock *stock, const char *directory, const char *name)
+{
+    char path[PATH_SIZE];
+
+    if (snprintf(path, sizeof path, "%s/%s", directory, name) < PATH_SIZE)
+        visit_names(stock, path, add_segment);
+}
+
+static void add_version(struct stock *stock, const char *directory, const char *name)
+{
+    char path[PATH_SIZE];
+
+    if (strncmp(name, "segments-", strlen("segments-")) == 0 &&
+        snprintf(path, sizeof path, "%s/%s", directory, name) < PATH_SIZE)
+        visit_names(stock, path, add_prefix);
+}
+
+static int by_use(const void *a, const void *b)
+{
+    const struct stored *left = a, *right = b;
+
+    return (left->used_ns > right->used_ns) - (left->used_ns < right->used_ns);
+}
+
+static void remove_oldest(struct cache *cache, struct stock *stock)
+{
+    uint64_t kept = cache->bytes_max / 100 * KEPT_PERCENT;
+    char attribution[PATH_SIZE], content[33] = "";
+
+    qsort(stock->all, stock->count, sizeof *stock->all, by_use);
+    for (size_t i = 0; i < stock->count && stock->bytes > kept; i++) {
+        const struct stored *stored = &stock->all[i];
+
+        memcpy(content, strrchr(stored->path, '/') + 1, CONTENT_DIGITS);
+        if (cache_holds(cache, content))
+            continue;
+        attribution_beside(stored->path, attribution);
+        unlink(stored->path);
+        unlink(attribution);
+        stock->bytes -= stored->bytes;
+    }
+}
+
+void cache_evict(struct cache *cache)
+{
+    struct stock stock = {.arena = arena_create()};
+
+    visit_names(&stock, cache->dir, add_version);
+    if (stock.bytes > cache->bytes_max)
+        remove_oldest(cache, &stock);
+    pthread_mutex_lock(&cache->lock);
+    cache->bytes = stock.bytes;
+    pthread_mutex_unlock(&cache->lock);
+    free(stock.all);
+    arena_destroy(stock.arena);
+}
+
+uint64_t cache_bytes(struct cache *cache)
+{
+    pthread_mutex_lock(&cache->lock);
+    uint64_t bytes = cache->bytes;
+    pthread_mutex_unlock(&cache->lock);
+    return bytes;
+}
