@@ -31,7 +31,7 @@ enum {
     ARGS_NODE_FIRST = 2,         /* of those that come from args */
     ARGS_NODES_MAX = UINT16_MAX, /* a last node fits 16 bits */
     ARGS_PACK_MIN = 64,          /* fewer bytes are kept as they are */
-    ARGS_ARG_TYPES = ARG_JSON + 1,
+    ARGS_ARG_TYPES = ARG_DIGITS + 1,
 };
 
 enum args_packing {

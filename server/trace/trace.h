@@ -35,6 +35,10 @@ typedef uint32_t program_id;
 #define NO_SLICE UINT32_MAX
 #define NO_PROGRAM UINT32_MAX
 
+/* No time of a trace lies further than 53 days from its zero, so differences and sums along a row
+ * fit int64_t. The sink clamps. */
+#define TIME_PS_MAX ((INT64_C(1) << 62) - 1)
+
 enum track_kind {
     TRACK_PROCESS,
     TRACK_DEVICE,
@@ -107,7 +111,8 @@ enum arg_type {
     ARG_BYTES,  /* a name_id whose text is any bytes */
     ARG_BOOL,
     ARG_NULL,
-    ARG_JSON, /* a name_id: an object or array as JSON text */
+    ARG_JSON,   /* a name_id: an object or array as JSON text */
+    ARG_DIGITS, /* a text of digits without leading zeros, as uint64: JSON writers quote ids */
 };
 
 struct arg { /* in file order; a key may stand twice */
