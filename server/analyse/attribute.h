@@ -1,0 +1,26 @@
+/* From a trace to its attribution: which op of which program each slice is, on which device, in
+ * which execution, and how long it really took.
+ *
+ *   XLA:CPU   slices with the arg hlo_op, on any thread; device = device_ordinal; an op ends at its
+ *             `end:` partner (_p of the op = _c of the partner) when that is later; ops of one
+ *             device nest across threads
+ *   GPU       slices of device streams; op = the last of the "a::b" list of hlo_op, else the kernel
+ *             itself; an execution begins where the program's first op comes again
+ *   TPU       slices of ROLE_OPS and ROLE_ASYNC_OPS tracks, on the device's clock where the file
+ *             has it; an execution is the module's slice around them
+ *
+ * Scope, source and category come from the program's instruction, else from the event's own args,
+ * else from those of its type. Ops of one track (one device on XLA:CPU) nest by their closed
+ * attributed intervals; self time is what no direct child covers.
+ */
+#ifndef JVIEWD_ANALYSE_ATTRIBUTE_H
+#define JVIEWD_ANALYSE_ATTRIBUTE_H
+
+#include "base/error.h"
+#include "trace/attribution.h"
+
+/* The result lives in the arena. A trace without ops yields an empty attribution. */
+MUST_CHECK enum status attribute(const struct trace *trace, struct arena *arena,
+                                 struct attribution *ret, struct error *err);
+
+#endif

@@ -1,0 +1,33 @@
+/* The table behind /api/top: what took the time, by one property of the slices.
+ *
+ *   by                                         sums
+ *   op module scope source category            attributed intervals of op slices
+ *   name track host device annotation          recorded intervals; derived tracks never
+ *   kernel                                     recorded ones of device streams
+ *   api                                        recorded ones of host threads that called a driver
+ *
+ * `total_ps` sums durations, `self_ps` what direct children do not cover. A window counts the part
+ * of each slice inside it, so both add up over a partition of time; `count` and quantiles take
+ * whole slices. Without ops `by` "op" falls to "kernel", then to "name": `ret->by` tells.
+ */
+#ifndef JVIEWD_ANALYSE_TOP_H
+#define JVIEWD_ANALYSE_TOP_H
+
+#include "analyse/analyse.h"
+
+struct top_question {
+    struct str by;      /* "" is "op" */
+    uint32_t depth;     /* by scope: only so many path elements; 0 all */
+    bool fold_siblings; /* by scope: "layer_0", "layer_1" -> "layer_*" */
+    int64_t min_self_ps;
+};
+
+/* ERR_INVALID for an unknown `by` or sort column. Columns: key name kind category module scope
+ * source count event_count total_ps self_ps share cumulative_share mean_ps stdev_ps min_ps p50_ps
+ * p95_ps max_ps flops bytes flops_per_s bytes_per_s bound_by; an unknown cell is CELL_NULL with its
+ * reason. Default sort: "-self_ps,name". */
+MUST_CHECK enum status top(const struct run_traces *run, const struct restriction *restriction,
+                           const struct top_question *question, const struct page *page,
+                           struct arena *arena, struct table *ret, struct error *err);
+
+#endif
