@@ -1,8 +1,13 @@
 /* Requests and replies, without sockets.
  *
- * A handler is a sentence: what it needs, what it makes, how it answers. It runs on a pool thread
- * with a large stack. Only http.c knows CivetWeb; the command line and the tests call
- * `serve_request` as http.c does, so every way in has the same answers.
+ *   http.c    CivetWeb -> gate -> auth -> struct request
+ *   route.c   path -> parameters checked -> handler -> ETag, problem+json
+ *   RESOURCE.c  one file each: what it needs, what it makes, how it answers
+ *   http.c    struct reply -> encoding -> one write
+ *
+ * A handler is a sentence. It runs on a pool thread with a large stack. Only http.c knows
+ * CivetWeb; the command line and the tests call `serve_request` as http.c does, so every way in
+ * has the same answers.
  *
  * A new endpoint is one file with its `struct route` and one line in route.c.
  */
@@ -28,7 +33,8 @@ struct services { /* what handlers may reach; filled by app.c. Function pointers
     const char *base_path;   /* "" or "/proxy/8080" */
     bool perfetto_cors;
     void *ingest;
-    /* Moves a run to the head of the queue and waits until it is ready or the time is over. */
+    /* Moves a run to the head of the queue and waits until it is ready or the time is over. Also
+     * called for a ready run whose segment is no longer in the cache: then it is made again. */
     enum status (*wait)(void *ingest, struct str run_id, int64_t wait_ms, struct error *err);
     enum status (*jobs)(void *ingest, struct arena *arena, struct job **ret, uint32_t *ret_count);
 };
@@ -43,35 +49,59 @@ struct request {
     const struct header *headers;
     uint32_t header_count;
     struct bytes body;
-    struct arena *arena; /* of this request */
+    struct arena *arena; /* of this request; outlives the reply */
     const struct services *services;
-    struct request_state *state; /* parsed parameters, the traces it holds */
+    struct server *server; /* http.c's own: counters, pool; NULL for callers without sockets */
+    struct request_state *state; /* request.c's own: parsed parameters, the traces it holds */
 };
+
+enum { REPLY_HEADERS_MAX = 16 };
 
 struct reply {
     int status;
-    const char *type; /* Content-Type */
+    const char *type; /* Content-Type; NULL: no body */
     struct text body;
-    struct header headers[16];
+    struct bytes borrowed; /* set: the body instead of `body`; static, or in the request's arena */
+    struct header headers[REPLY_HEADERS_MAX];
     uint32_t header_count;
     /* Set: the body comes piece by piece from here (exports, event streams) after the head. */
     enum status (*stream)(void *data, pack_write *write, void *to, struct error *err);
     void *stream_data;
+    bool stream_sleeps; /* an event stream: mostly waits, so it must not hold a pool thread */
+    struct request_state *held; /* until reply_free: what a stream still reads */
 };
 
 typedef enum status handler(struct request *req, struct reply *reply, struct error *err);
 
+enum route_age { AGE_LIVE, AGE_CATALOG, AGE_BUILD };
+
 struct route {
-    const char *method, *path;
+    const char *method, *path; /* a path that ends in a star takes everything below */
     handler *handle;
-    bool light; /* needs no pool thread: answers from memory at once */
+    bool light;                 /* needs no pool thread: answers from memory at once */
+    bool open;                  /* answers without a token too: health, the launch link */
+    bool any_query;             /* the page: its query is the UI's own */
+    enum route_age age;         /* what the answer changes with, where no run is asked for */
+    const struct param *params; /* see request.h; ends with a nameless one. NULL: takes none */
 };
 
 extern const struct route *const routes[];
 extern const uint32_t route_count;
+/* NULL: no route of that path. *ret_allow lists the methods that the path knows. */
+const struct route *route_find(struct str method, struct str path, struct str *ret_allow,
+                               struct arena *arena);
 
-/* Routes, handles, turns a failure into problem+json, sets ETag. Releases what the handler held. */
+/* Routes, waits for indexing where a run needs it, handles, turns a failure into problem+json,
+ * sets ETag, answers 304. */
 void serve_request(struct request *req, struct reply *reply);
+/* The same in two parts, for who must not wait on the thread that works: `serve_try` is true when
+ * the answer stands; else the run is not indexed yet: `serve_wait`, then `serve_try` again, which
+ * then answers in any case. */
+bool serve_try(struct request *req, struct reply *reply);
+void serve_wait(struct request *req);
+/* Takes the best encoding that the client accepts, for bodies of 16 KiB and more. */
+void reply_encode(const struct request *req, struct reply *reply);
+/* Frees the body and lets go of what the handler held. */
 void reply_free(struct reply *reply);
 
 #endif

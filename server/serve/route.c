@@ -1,0 +1,158 @@
+/* All routes in one place, and what happens around each handler. */
+#include "serve/etag.h"
+#include "serve/gate.h"
+#include "serve/reply.h"
+#include "serve/routes.h"
+
+const struct route *const routes[] = {
+    &route_healthz, &route_readyz, &route_metrics,     &route_page,
+    &route_assets,  &route_launch, &route_launch_make,
+};
+const uint32_t route_count = COUNT(routes);
+
+static bool path_matches(const struct route *route, struct str path)
+{
+    struct str pattern = str_of(route->path);
+
+    if (pattern.at[pattern.count - 1] != '*')
+        return str_equal(pattern, path);
+    pattern.count--;
+    return path.count > pattern.count && str_starts(path, pattern);
+}
+
+const struct route *route_find(struct str method, struct str path, struct str *ret_allow,
+                               struct arena *arena)
+{
+    const struct route *found = NULL;
+    struct str wanted = str_equal(method, STR("HEAD")) ? STR("GET") : method;
+    struct str allow = STR("");
+
+    for (uint32_t i = 0; i < route_count; i++) {
+        if (!path_matches(routes[i], path))
+            continue;
+        if (str_equal(str_of(routes[i]->method), wanted))
+            found = routes[i];
+        const char *shown = strcmp(routes[i]->method, "GET") == 0 ? "GET, HEAD" : routes[i]->method;
+        allow = str_format(arena, "%.*s%s%s", STR_ARG(allow), allow.count > 0 ? ", " : "", shown);
+    }
+    *ret_allow = allow;
+    return found;
+}
+
+static void no_route(struct request *req, struct reply *reply, struct str allow)
+{
+    const char *nearest = "/api/runs";
+    unsigned least = UINT32_MAX;
+
+    if (allow.count > 0) {
+        reply_problem(
+            reply, 405, "method-not-allowed",
+            str_format(req->arena, "%.*s takes %.*s.", STR_ARG(req->path), STR_ARG(allow)));
+        reply_header(reply, STR("Allow"), allow);
+        return;
+    }
+    for (uint32_t i = 0; i < route_count; i++) {
+        unsigned distance = edit_distance(req->path, str_of(routes[i]->path));
+
+        if (distance < least) {
+            least = distance;
+            nearest = routes[i]->path;
+        }
+    }
+    reply_problem(
+        reply, 404, "not-found",
+        str_format(req->arena,
+                   "There is no %.*s here; the nearest is %s, and /api/openapi lists all.",
+                   req->path.count > 200 ? 200 : (int)req->path.count, req->path.at, nearest));
+}
+
+static bool takes_run(const struct route *route)
+{
+    for (const struct param *param = route->params; param != NULL && param->name != NULL; param++) {
+        if (strcmp(param->name, "run") == 0)
+            return true;
+    }
+    return false;
+}
+
+/* "" where answers are never the same twice. */
+static enum status tag(struct request *req, struct str *ret, struct error *err)
+{
+    const struct route *route = request_route(req);
+    const struct run_record *run;
+
+    *ret = STR("");
+    if (takes_run(route)) {
+        TRY(request_run(req, &run, err));
+        *ret = etag_of_run(req, run);
+    } else if (route->age == AGE_CATALOG) {
+        *ret = etag_of_catalog(req);
+    } else if (route->age == AGE_BUILD) {
+        *ret = etag_of_build(req);
+    }
+    return OK;
+}
+
+static enum status answer(struct request *req, struct reply *reply, struct error *err)
+{
+    struct str etag, known = request_header(req, STR("if-none-match"));
+
+    TRY(tag(req, &etag, err));
+    if (etag.count > 0 && known.count > 0 && etag_matches(known, etag)) {
+        reply->status = 304;
+        reply->type = NULL;
+    } else {
+        TRY(request_route(req)->handle(req, reply, err));
+    }
+    if (etag.count > 0 && reply_header_get(reply, STR("ETag")).count == 0)
+        reply_header(reply, STR("ETag"), etag);
+    return OK;
+}
+
+bool serve_try(struct request *req, struct reply *reply)
+{
+    struct error err = {0};
+    enum status status = OK;
+
+    if (req->state == NULL) {
+        struct str allow;
+        const struct route *route = route_find(req->method, req->path, &allow, req->arena);
+
+        if (route == NULL) {
+            no_route(req, reply, allow);
+            return true;
+        }
+        status = request_open(req, route, &err);
+    }
+    reply->held = req->state;
+    if (status == OK)
+        status = answer(req, reply, &err);
+    if (status == ERR_NOT_READY && request_should_wait(req)) {
+        text_free(&reply->body);
+        *reply = (struct reply){0};
+        return false;
+    }
+    if (status != OK)
+        reply_failure(req, reply, &err);
+    if (reply->stream == NULL) {
+        request_release(reply->held);
+        reply->held = NULL;
+    }
+    return true;
+}
+
+void serve_wait(struct request *req)
+{
+    request_mark_waited(req);
+    request_wait(req);
+    request_release(req->state);
+}
+
+void serve_request(struct request *req, struct reply *reply)
+{
+    *reply = (struct reply){0};
+    if (!serve_try(req, reply)) {
+        serve_wait(req);
+        serve_try(req, reply);
+    }
+}

@@ -1,0 +1,22 @@
+/* What handlers may see of the server around them. Callers without sockets have none. */
+#ifndef JVIEWD_SERVE_SERVER_H
+#define JVIEWD_SERVE_SERVER_H
+
+#include <stdatomic.h>
+
+#include "serve/auth.h"
+
+enum { EVENT_STREAMS_MAX = 32 };
+
+struct server {
+    struct pool *work;           /* handlers: about twice as many threads as cores */
+    struct pool *waiters;        /* who waits for indexing, so that nobody waits on `work` */
+    _Atomic(struct auth *) auth; /* NULL until the port is known: nobody comes in before */
+    int64_t started_ns;
+    atomic_bool stopping;
+    atomic_uint in_flight, event_streams;
+    atomic_ullong refused, bytes_sent;
+    atomic_ullong replies[6]; /* by hundreds of the status */
+};
+
+#endif
