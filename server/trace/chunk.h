@@ -73,8 +73,29 @@ bool chunk_entry_valid(const struct chunk_entry *entry);
 /* What an entry cannot say: that every local name is in the dictionary, and its names in the
  * trace. */
 bool chunk_data_valid(const struct chunk_entry *entry, const uint8_t *data, uint32_t name_count);
-/* Unpacks data of a valid entry into the columns of an open row. */
+/* Single columns of the data of a valid entry; entry->count values each. */
+void chunk_starts(const struct chunk_entry *entry, const uint8_t *data, int64_t *ret_ps);
+void chunk_durs(const struct chunk_entry *entry, const uint8_t *data, int64_t *ret_ps);
+void chunk_selfs(const struct chunk_entry *entry, const uint8_t *data, int64_t *ret_ps);
+void chunk_named(const struct chunk_entry *entry, const uint8_t *data, uint32_t *ret);
+void chunk_parents(const struct chunk_entry *entry, const uint8_t *data, uint32_t *ret_parent,
+                   uint16_t *ret_lift);
+void chunk_events(const struct chunk_entry *entry, const uint8_t *data, event_id *ret);
+void chunk_flags(const struct chunk_entry *entry, const uint8_t *data, uint8_t *ret);
+/* All of them, into the columns of an open row. */
 void chunk_decode(const struct chunk_entry *entry, const uint8_t *data,
                   const struct open_columns *ret);
+
+struct packed_slice {
+    int64_t start_ps, dur_ps, self_ps;
+    uint32_t named, parent, event;
+    uint16_t lift;
+    uint8_t flags;
+};
+/* One slice: its start and dur only, or everything. */
+void chunk_times(const struct chunk_entry *entry, const uint8_t *data, uint32_t i,
+                 struct packed_slice *ret);
+void chunk_slice(const struct chunk_entry *entry, const uint8_t *data, uint32_t i,
+                 struct packed_slice *ret);
 
 #endif

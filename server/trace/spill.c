@@ -59,7 +59,7 @@ static enum status open_file(struct spill *spill, struct error *err)
     spill->fd = mkostemp(path, O_CLOEXEC);
     if (spill->fd < 0)
         return fail(err, errno == EACCES ? ERR_PERMISSION : ERR_IO,
-                    "cannot make a temporary file in %s: %m", dir);
+                    "cannot make a temporary file in %s: %s", dir, strerror(errno));
     unlink(path);
     return OK;
 }

@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 
+#include "base/error.h"
 #include "trace/block.h"
 #include "trace/chunk.h"
 #include "trace/trace.h"
@@ -23,6 +24,13 @@ struct sample {
     int64_t dur_before; /* sum of dur over the slices of the row before them */
     uint32_t longest;   /* 0..31: the longest of them, the first of equals */
     uint32_t zero;
+};
+
+struct meta { /* TABLE_META, one record */
+    uint32_t kind_rules_version, has_epoch;
+    name_id format, hostname, epoch_reason, zero;
+    int64_t epoch_ns, start_ps, end_ps;
+    uint64_t slice_count, event_count, sample_count;
 };
 
 struct trace_parts {
@@ -46,6 +54,15 @@ struct trace_parts {
     struct group_sums *group_sums;
     struct by_name *by_name;
 };
+
+/* Names, tracks, rows, chunks, samples and the small tables; without args, counters, flows and the
+ * other parts, whose pointers stay NULL. */
+MUST_CHECK enum status trace_open_core(struct block_in in, struct arena *arena, struct trace *ret,
+                                       struct error *err);
+
+/* The checked data of a chunk; NULL, and the trace is marked, when they are damaged. */
+const uint8_t *chunk_bytes(const struct trace *trace, uint32_t chunk);
+row_id trace_row_of_chunk(const struct trace *trace, uint32_t chunk);
 
 static inline const struct sample *row_samples(const struct trace *trace, row_id row,
                                                uint32_t *ret_count)

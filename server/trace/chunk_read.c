@@ -1,0 +1,112 @@
+/* Chunks of a trace, whole columns or single values, checked at the first touch.
+ *
+ * A chunk whose bytes are not those that were written answers as if it were empty, and the trace
+ * says so from then on.
+ */
+#include "base/hash.h"
+#include "trace/chunk.h"
+#include "trace/sink_parts.h"
+#include "trace/trace_parts.h"
+
+enum { CHUNK_UNTOUCHED, CHUNK_WHOLE, CHUNK_DAMAGED };
+
+const uint8_t *chunk_bytes(const struct trace *trace, uint32_t chunk)
+{
+    struct trace_parts *parts = trace->parts;
+    const struct chunk_entry *entry = &parts->chunks[chunk];
+    struct bytes bytes = parts->in.data(parts->in.from, entry->offset, entry->size);
+
+    if (parts->chunk_checked[chunk] == CHUNK_UNTOUCHED) {
+        bool whole = bytes.at && hash64(bytes) == entry->hash &&
+                     chunk_data_valid(entry, bytes.at, trace->name_count);
+        parts->chunk_checked[chunk] = whole ? CHUNK_WHOLE : CHUNK_DAMAGED;
+    }
+    if (parts->chunk_checked[chunk] == CHUNK_WHOLE)
+        return bytes.at;
+    parts->damaged = true;
+    return NULL;
+}
+
+/* The slice `parent` of the row `lift` above; what points outside is as good as none. */
+static slice_id parent_of(const struct trace *trace, row_id row, uint32_t lift, uint32_t parent)
+{
+    if (lift == 0 || lift > trace->rows[row].depth || parent >= trace->rows[row - lift].count)
+        return NO_SLICE;
+    return trace->rows[row - lift].first_slice + parent;
+}
+
+static void unpack_parents(const struct trace *trace, row_id row, const struct chunk_entry *entry,
+                           const uint8_t *data, slice_id *ret)
+{
+    uint16_t lift[CHUNK_SLICES];
+
+    chunk_parents(entry, data, ret, lift);
+    for (uint32_t i = 0; i < entry->count; i++)
+        ret[i] = parent_of(trace, row, lift[i], ret[i]);
+}
+
+static void unpack_names(const struct chunk_entry *entry, const uint8_t *data, struct chunk *ret)
+{
+    chunk_named(entry, data, ret->name);
+    for (uint32_t i = 0; i < entry->count; i++) {
+        ret->kind[i] = (uint8_t)named_kind(ret->name[i]);
+        ret->name[i] = named_name(ret->name[i]);
+    }
+}
+
+void chunk_unpack(const struct trace *trace, uint32_t chunk, unsigned columns, struct chunk *ret)
+{
+    const struct chunk_entry *entry = &trace->parts->chunks[chunk];
+    const row_id row = trace_row_of_chunk(trace, chunk);
+    const uint8_t *data = chunk_bytes(trace, chunk);
+
+    ret->first_slice =
+        trace->rows[row].first_slice + (chunk - trace->rows[row].first_chunk) * CHUNK_SLICES;
+    if (!data) {
+        slice_id first_slice = ret->first_slice;
+        memset(ret, 0, sizeof(*ret));
+        ret->first_slice = first_slice;
+        return;
+    }
+    ret->count = entry->count;
+    if (columns & COLUMN_START)
+        chunk_starts(entry, data, ret->start_ps);
+    if (columns & COLUMN_DUR)
+        chunk_durs(entry, data, ret->dur_ps);
+    if (columns & COLUMN_SELF)
+        chunk_selfs(entry, data, ret->self_ps);
+    if (columns & COLUMN_NAME)
+        unpack_names(entry, data, ret);
+    if (columns & COLUMN_PARENT)
+        unpack_parents(trace, row, entry, data, ret->parent);
+    if (columns & COLUMN_EVENT)
+        chunk_events(entry, data, ret->event);
+    if (columns & COLUMN_FLAGS)
+        chunk_flags(entry, data, ret->flags);
+}
+
+struct slice trace_slice(const struct trace *trace, slice_id id)
+{
+    struct slice slice = {.id = id, .row = trace_row_of(trace, id), .parent = NO_SLICE};
+
+    if (slice.row == NO_ROW)
+        return slice;
+    const struct row *row = &trace->rows[slice.row];
+    const uint32_t ordinal = id - row->first_slice;
+    const uint32_t chunk = row->first_chunk + ordinal / CHUNK_SLICES;
+    const uint8_t *data = chunk_bytes(trace, chunk);
+    if (!data)
+        return slice;
+
+    struct packed_slice packed;
+    chunk_slice(&trace->parts->chunks[chunk], data, ordinal % CHUNK_SLICES, &packed);
+    slice.start_ps = packed.start_ps;
+    slice.dur_ps = packed.dur_ps;
+    slice.self_ps = packed.self_ps;
+    slice.name = named_name(packed.named);
+    slice.kind = named_kind(packed.named);
+    slice.flags = packed.flags;
+    slice.event = packed.event;
+    slice.parent = parent_of(trace, slice.row, packed.lift, packed.parent);
+    return slice;
+}

@@ -1,0 +1,6 @@
+/* What is made of slices beside the slices themselves: one line each. */
+#include "trace/sink_parts.h"
+
+const struct part *const trace_parts_made[] = {
+    NULL,
+};

@@ -1,0 +1,134 @@
+/* Which slices of a row a time or a window touches: binary searches over chunks, then in one.
+ */
+#include "base/file.h"
+#include "trace/chunk.h"
+#include "trace/trace_parts.h"
+
+enum { GAP_BYTES_MAX = 1 << 17 }; /* between chunks that are asked for in one go */
+
+row_id trace_row_of_chunk(const struct trace *trace, uint32_t chunk)
+{
+    uint32_t from = 0, to = trace->row_count;
+
+    while (to - from > 1) {
+        uint32_t middle = from + (to - from) / 2;
+        if (trace->rows[middle].first_chunk <= chunk)
+            from = middle;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+row_id trace_row_of(const struct trace *trace, slice_id id)
+{
+    uint32_t from = 0, to = trace->row_count;
+
+    if (id >= trace->slice_count)
+        return NO_ROW;
+    while (to - from > 1) {
+        uint32_t middle = from + (to - from) / 2;
+        if (trace->rows[middle].first_slice <= id)
+            from = middle;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+/* Does the slice end after `at`, or stand at it as an instant? True from some ordinal on. */
+static bool ends_after(const struct packed_slice *slice, int64_t at_ps)
+{
+    int64_t end_ps = slice->start_ps + slice->dur_ps;
+
+    return end_ps > at_ps || (slice->dur_ps == 0 && slice->start_ps == at_ps);
+}
+
+static uint32_t find_in_chunk(const struct trace *trace, uint32_t chunk, int64_t at_ps,
+                              bool by_start)
+{
+    const struct chunk_entry *entry = &trace->parts->chunks[chunk];
+    const uint8_t *data = chunk_bytes(trace, chunk);
+    uint32_t from = 0, to = entry->count;
+
+    while (data && from < to) {
+        uint32_t middle = from + (to - from) / 2;
+        struct packed_slice slice;
+        chunk_times(entry, data, middle, &slice);
+        if (by_start ? slice.start_ps >= at_ps : ends_after(&slice, at_ps))
+            to = middle;
+        else
+            from = middle + 1;
+    }
+    return from;
+}
+
+/* Chunks of a row ascend in start and end; so do the slices in them. */
+uint32_t row_find(const struct trace *trace, const struct row *row, int64_t at_ps)
+{
+    const struct chunk_entry *chunks = &trace->parts->chunks[row->first_chunk];
+    uint32_t from = 0, to = row->chunk_count;
+
+    while (from < to) {
+        uint32_t middle = from + (to - from) / 2;
+        if (chunks[middle].end_ps >= at_ps)
+            to = middle;
+        else
+            from = middle + 1;
+    }
+    if (from == row->chunk_count)
+        return row->count;
+    return from * CHUNK_SLICES + find_in_chunk(trace, row->first_chunk + from, at_ps, false);
+}
+
+/* The first ordinal that begins at or after `at`. */
+static uint32_t find_start(const struct trace *trace, const struct row *row, int64_t at_ps)
+{
+    const struct chunk_entry *chunks = &trace->parts->chunks[row->first_chunk];
+    uint32_t from = 0, to = row->chunk_count;
+
+    while (from < to) { /* the first chunk that begins at or after it */
+        uint32_t middle = from + (to - from) / 2;
+        if (chunks[middle].start_ps >= at_ps)
+            to = middle;
+        else
+            from = middle + 1;
+    }
+    if (from == 0)
+        return 0;
+    return (from - 1) * CHUNK_SLICES +
+           find_in_chunk(trace, row->first_chunk + from - 1, at_ps, true);
+}
+
+/* Chunks of a row lie in the file as they were filled, between those of other rows. */
+static void ask_for(const struct trace *trace, uint32_t first_chunk, uint32_t end_chunk)
+{
+    const struct trace_parts *parts = trace->parts;
+    uint64_t from = 0, to = 0;
+
+    for (uint32_t chunk = first_chunk; chunk <= end_chunk; chunk++) {
+        const struct chunk_entry *entry = &parts->chunks[chunk];
+        bool more = chunk < end_chunk;
+        if (more && entry->offset >= to && entry->offset - to <= GAP_BYTES_MAX && to > 0) {
+            to = entry->offset + entry->size;
+            continue;
+        }
+        struct bytes span = parts->in.data(parts->in.from, from, (size_t)(to - from));
+        if (to > 0 && span.at)
+            file_will_need(span.at, span.count);
+        from = more ? entry->offset : 0;
+        to = more ? entry->offset + entry->size : 0;
+    }
+}
+
+void row_window(const struct trace *trace, const struct row *row, int64_t from_ps, int64_t to_ps,
+                uint32_t *ret_first, uint32_t *ret_end)
+{
+    uint32_t first = row_find(trace, row, from_ps), end = find_start(trace, row, to_ps);
+
+    *ret_first = first;
+    *ret_end = end > first ? end : first;
+    if (end > first)
+        ask_for(trace, row->first_chunk + first / CHUNK_SLICES,
+                row->first_chunk + (end - 1) / CHUNK_SLICES + 1);
+}

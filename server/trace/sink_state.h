@@ -1,0 +1,145 @@
+/* The inside of the sink, shared by its files.
+ *
+ *   sink.c         the doors: checks, budgets, what goes where
+ *   sink_about.c   notes, properties, types, programs, memory events
+ *   nest.c         which row a slice lies in, its parent, self time
+ *   open_row.c     the open chunk of a row, and what is written when it is full
+ *   reorder.c      tracks that turned out to be unsorted
+ *   sink_tables.c  the finish
+ */
+#ifndef JVIEWD_TRACE_SINK_STATE_H
+#define JVIEWD_TRACE_SINK_STATE_H
+
+#include "trace/args.h"
+#include "trace/chunk.h"
+#include "trace/sink_parts.h"
+#include "trace/sort.h"
+#include "trace/spill.h"
+#include "trace/trace_parts.h"
+
+#define NO_CHUNK UINT32_MAX
+
+struct written_chunk {
+    struct chunk_entry entry;
+    uint64_t samples_offset; /* in sink->samples */
+    uint32_t next;           /* of the same row; NO_CHUNK */
+};
+
+struct open_row {
+    struct open_columns columns;      /* of the open chunk: one piece of memory; NULL once ended */
+    uint32_t count, capacity;         /* of the open chunk */
+    uint32_t first;                   /* ordinal of its first slice */
+    uint32_t first_chunk, last_chunk; /* written ones */
+    int64_t start_ps, end_ps;
+    int64_t dur_before; /* sum over the written chunks */
+};
+
+struct nest_level { /* a slice that may still get children: the last one of its row */
+    int64_t end_ps;
+    uint32_t depth;
+};
+
+struct open_track {
+    struct track track;
+    struct open_row *rows;
+    uint32_t row_count, row_capacity;
+    struct nest_level *stack;
+    uint32_t stack_count, stack_capacity;
+    int64_t last_start_ps, last_dur_ps;
+    bool reordered; /* its slices wait in sink->sorter */
+    bool ended;
+};
+
+struct type_arg {
+    type_id type;
+    struct arg arg;
+};
+
+enum { PARTS_MAX = 8 };
+
+struct sink {
+    struct block_out out;
+    struct budget budget;
+    struct sink_hooks hooks;
+    const char *temporary_dir;
+    struct error *err;
+    struct part_tools tools;
+
+    struct names *names;
+    struct open_track *tracks;
+    uint32_t track_count, track_capacity;
+
+    struct written_chunk *chunks;
+    uint32_t chunk_count, chunk_capacity;
+    struct chunk_encoder *encoder;
+    struct spill *samples;
+    struct sorter *sorter; /* NULL until a track breaks the order */
+
+    struct args_writer *args;
+    struct counter_writer *counters;
+    struct flow_writer *flows;
+    void *parts[PARTS_MAX]; /* states, in the order of trace_parts_made */
+
+    uint64_t event_count, sample_count;
+    uint32_t event_args; /* of the last event */
+    uint64_t clamped_count, too_deep_count, args_left_out;
+    int64_t sample_start_ps, sample_end_ps;
+
+    /* About the file. */
+    const char *format;
+    bool has_epoch;
+    int64_t epoch_ns;
+    name_id epoch_reason, hostname;
+    struct note *notes;
+    uint32_t note_count, note_capacity;
+    struct property *properties;
+    uint32_t property_count, property_capacity;
+    struct type *types;
+    uint32_t type_count, type_capacity;
+    struct type_arg *type_args;
+    uint32_t type_arg_count, type_arg_capacity;
+    struct program *programs;
+    uint32_t program_count, program_capacity;
+    struct instruction *instructions;
+    uint32_t instruction_count, instruction_capacity;
+    struct spill *memory_events; /* NULL until there is one; .slice is the event */
+};
+
+/* Makes room for one more of an array of the sink. */
+#define sink_room(array, count, capacity)                                                          \
+    do {                                                                                           \
+        if ((count) == (capacity))                                                                 \
+            (array) = sink_grown((array), &(capacity), sizeof((array)[0]));                        \
+    } while (0)
+void *sink_grown(void *array, uint32_t *capacity, size_t size);
+
+/* A slice with checked times and track, in the order of its track. */
+struct laid_slice {
+    int64_t start_ps, dur_ps;
+    uint32_t named;
+    event_id event;
+    uint8_t flags;
+};
+void nest_slice(struct sink *sink, struct open_track *track, const struct laid_slice *slice);
+
+void open_row_append(struct sink *sink, struct open_track *track, uint32_t depth,
+                     const struct laid_slice *slice, uint32_t parent, uint16_t lift);
+/* Writes what is open; gives back the memory. */
+void open_row_end(struct sink *sink, struct open_track *track, uint32_t depth);
+
+/* From now on, and with all it has, the track goes through the sorter. */
+void reorder_track(struct sink *sink, struct open_track *track);
+void reorder_slice(struct sink *sink, track_id track, const struct laid_slice *slice);
+/* Nests everything that went through the sorter. */
+void reorder_finish(struct sink *sink);
+
+/* Writes the rows of a track that are still open. */
+void sink_close_track(struct sink *sink, struct open_track *track);
+enum status sink_table(struct sink *sink, enum table_kind kind, const void *records, size_t count,
+                       size_t size);
+/* The finish: small tables; names, tracks, rows, chunks; what needs the slices. */
+enum status sink_write_about(struct sink *sink);
+enum status sink_write_tables(struct sink *sink);
+enum status sink_write_memory_events(struct sink *sink, const struct trace *trace);
+
+#endif

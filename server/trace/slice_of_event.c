@@ -1,0 +1,101 @@
+/* From events back to slices.
+ *
+ * Nothing is stored for this: a chunk knows the first and the last event in it, and along a row
+ * events mostly ascend. One event costs a look at every chunk's entry, many cost one pass.
+ */
+#include "trace/chunk.h"
+#include "trace/sink_parts.h"
+#include "trace/trace_parts.h"
+
+/* Ordinal in the chunk of the slice with this event, or its count. */
+static uint32_t find_event(const struct trace *trace, uint32_t chunk, event_id event,
+                           event_id events[CHUNK_SLICES])
+{
+    const struct chunk_entry *entry = &trace->parts->chunks[chunk];
+    const uint8_t *data = chunk_bytes(trace, chunk);
+    uint32_t i = 0;
+
+    if (!data)
+        return entry->count;
+    chunk_events(entry, data, events);
+    while (i < entry->count && events[i] != event)
+        i++;
+    return i;
+}
+
+slice_id trace_slice_of_event(const struct trace *trace, event_id event)
+{
+    const struct trace_parts *parts = trace->parts;
+    event_id events[CHUNK_SLICES];
+
+    for (uint32_t chunk = 0; chunk < parts->chunk_count; chunk++) {
+        const struct chunk_entry *entry = &parts->chunks[chunk];
+        if (event < entry->event_base || event > entry->event_max)
+            continue;
+        uint32_t at = find_event(trace, chunk, event, events);
+        if (at < entry->count) {
+            const struct row *row = &trace->rows[trace_row_of_chunk(trace, chunk)];
+            return row->first_slice + (chunk - row->first_chunk) * CHUNK_SLICES + at;
+        }
+    }
+    return NO_SLICE;
+}
+
+/* First of the ascending events that is not before `event`. */
+static uint32_t first_not_before(const event_id *events, uint32_t count, event_id event)
+{
+    uint32_t from = 0;
+
+    while (count > 0) {
+        uint32_t half = count / 2;
+        if (events[from + half] < event) {
+            from += half + 1;
+            count -= half + 1;
+        } else {
+            count = half;
+        }
+    }
+    return from;
+}
+
+/* Events of a row mostly ascend: the next one wanted is near. */
+static void match_events(const event_id *wanted, uint32_t count, const event_id *events,
+                         uint32_t event_count, slice_id first_slice, slice_id *ret)
+{
+    uint32_t at = 0;
+
+    for (uint32_t i = 0; i < event_count; i++) {
+        if (at > 0 && wanted[at - 1] >= events[i])
+            at = first_not_before(wanted, count, events[i]);
+        while (at < count && wanted[at] < events[i])
+            at++;
+        if (at < count && wanted[at] == events[i])
+            ret[at] = first_slice + i;
+    }
+}
+
+void trace_slices_of_events(const struct trace *trace, const event_id *events, uint32_t count,
+                            slice_id *ret)
+{
+    const struct trace_parts *parts = trace->parts;
+    event_id unpacked[CHUNK_SLICES];
+
+    for (uint32_t i = 0; i < count; i++)
+        ret[i] = NO_SLICE;
+    for (uint32_t chunk = 0; chunk < parts->chunk_count; chunk++) {
+        const struct chunk_entry *entry = &parts->chunks[chunk];
+        uint32_t first = first_not_before(events, count, entry->event_base);
+        uint32_t wanted = 0;
+        if (first < count && events[first] <= entry->event_max)
+            wanted = first_not_before(events + first, count - first, entry->event_max) + 1;
+        if (wanted > count - first)
+            wanted = count - first;
+        const uint8_t *data = wanted > 0 ? chunk_bytes(trace, chunk) : NULL;
+        if (!data)
+            continue;
+        const struct row *row = &trace->rows[trace_row_of_chunk(trace, chunk)];
+        chunk_events(entry, data, unpacked);
+        match_events(events + first, wanted, unpacked, entry->count,
+                     row->first_slice + (chunk - row->first_chunk) * CHUNK_SLICES, ret + first);
+    }
+}
