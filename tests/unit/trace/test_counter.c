@@ -69,6 +69,12 @@ static int64_t equal(uint32_t i, uint32_t count)
     return 7;
 }
 
+static int64_t few_times(uint32_t i, uint32_t count)
+{
+    (void)i, (void)count;
+    return random_below(9);
+}
+
 static int64_t two_halves(uint32_t i, uint32_t count)
 {
     return i < count / 2 ? i + count : i;
@@ -88,15 +94,16 @@ static void samples_are_in_order(void **state)
         uint32_t count;
         make_time *make;
     } rows[] = {
-        {"one",             1,      ascending },
-        {"ascending",       1000,   ascending },
-        {"descending",      1000,   descending},
-        {"shuffled",        5000,   shuffled  },
-        {"equal",           1000,   equal     },
-        {"extremes",        50,     extremes  },
-        {"many shuffled",   200000, shuffled  },
-        {"two long halves", 200000, two_halves},
-        {"many descending", 200000, descending},
+        {"one",               1,      ascending },
+        {"ascending",         1000,   ascending },
+        {"descending",        1000,   descending},
+        {"shuffled",          5000,   shuffled  },
+        {"equal",             1000,   equal     },
+        {"extremes",          50,     extremes  },
+        {"many shuffled",     200000, shuffled  },
+        {"two long halves",   200000, two_halves},
+        {"many descending",   200000, descending},
+        {"many at few times", 200000, few_times },
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
