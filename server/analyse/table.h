@@ -4,15 +4,30 @@
 
 #include "analyse/analyse.h"
 
-/* Orders whole rows of `column_count` cells by "-self_ps,name": integers and reals by value, texts
- * by bytes, null last in either direction; equal rows keep their order. ERR_INVALID names an
- * unknown column. */
-MUST_CHECK enum status table_sort(struct cell *cells, uint32_t row_count,
-                                  const struct column *columns, uint32_t column_count,
-                                  struct str sort, struct arena *arena, struct error *err);
-/* Points ret's cells, row_count, row_count_all and next at the page. */
-void table_page(struct table *ret, const struct cell *cells, uint32_t row_count,
-                const struct page *page);
+/* The value of a row and column; rows are numbered as their owner likes. */
+typedef struct cell table_cell(const void *data, uint32_t row, uint32_t column);
+
+struct table_source {
+    const struct column *columns;
+    uint32_t column_count, row_count;
+    table_cell *cell;
+    const void *data;
+};
+
+/* The rows' order by "-self_ps,name" ("" is `otherwise`): numbers by value, texts by bytes, null
+ * last either way; equal rows keep theirs. Only the sort columns' cells are asked for. ERR_INVALID
+ * names an unknown column. */
+MUST_CHECK enum status table_order(const struct table_source *source, struct str sort,
+                                   const char *otherwise, struct arena *arena, uint32_t **ret,
+                                   struct error *err);
+/* Does the sort name this column? For those that cost something. */
+bool table_sorts_by(struct str sort, const char *column);
+/* Ordinals [first, end) of the rows on the page. */
+void table_range(const struct page *page, uint32_t row_count, uint32_t *ret_first,
+                 uint32_t *ret_end);
+/* The page's cells. */
+void table_fill(const struct table_source *source, const uint32_t *order, const struct page *page,
+                struct arena *arena, struct table *ret);
 
 static inline struct cell cell_integer(int64_t value)
 {

@@ -1,0 +1,351 @@
+#include "analyse/attribute.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "analyse/attribute_parts.h"
+
+/* Does the track hold work of a device? Its containers (steps, modules, scopes) do not. */
+static bool is_device_track(const struct track *track)
+{
+    if (track->derived || track->device < 0 || track->kind == TRACK_COUNTER)
+        return false;
+    return track->role == ROLE_OPS || track->role == ROLE_ASYNC_OPS ||
+           (track->role == ROLE_NONE && track->kind == TRACK_STREAM);
+}
+
+typedef void see_chunk(struct attribute_work *work, const struct track *track, track_id id,
+                       const struct chunk *chunk);
+
+static void each_chunk(struct attribute_work *work, const struct track *track, track_id id,
+                       unsigned columns, struct chunk *chunk, see_chunk *see)
+{
+    for (uint32_t i = 0; i < track->row_count; i++) {
+        const struct row *row = &work->trace->rows[track->first_row + i];
+
+        for (uint32_t at = 0; at < row->chunk_count; at++) {
+            chunk_unpack(work->trace, row->first_chunk + at, columns, chunk);
+            see(work, track, id, chunk);
+        }
+    }
+}
+
+static void mark_events(struct attribute_work *work, const struct track *track, track_id id,
+                        const struct chunk *chunk)
+{
+    uint8_t *marks = (uint8_t *)(uintptr_t)work->on_device;
+
+    (void)track;
+    (void)id;
+    for (uint32_t i = 0; i < chunk->count; i++) {
+        if (chunk->event[i] < work->trace->event_count)
+            marks[chunk->event[i] / 8] |= (uint8_t)(1u << chunk->event[i] % 8);
+    }
+}
+
+uint32_t execution_add(struct attribute_work *work, uint32_t context, uint64_t run_id,
+                       int32_t device)
+{
+    WORK_GROW(work->executions, work->execution_count, work->execution_capacity);
+    work->executions[work->execution_count] = (struct execution){
+        .program = work->contexts[context].program,
+        .device = device,
+        .run_id = run_id,
+        .launch = NO_SLICE,
+        .start_ps = INT64_MAX,
+        .end_ps = INT64_MIN,
+    };
+    return work->execution_count++;
+}
+
+uint32_t execution_find(struct attribute_work *work, uint32_t context, uint64_t run_id,
+                        int32_t device)
+{
+    uint32_t *run = map64_at(&work->run_of, run_id, UINT32_MAX);
+
+    if (*run == UINT32_MAX)
+        *run = work->run_count++;
+
+    uint32_t *where = map64_at(&work->device_of, map64_pair(context, (uint32_t)device), UINT32_MAX);
+
+    if (*where == UINT32_MAX)
+        *where = work->device_count++;
+
+    uint32_t *execution = map64_at(&work->execution_of, map64_pair(*where, *run), NO_EXECUTION);
+
+    if (*execution == NO_EXECUTION)
+        *execution = execution_add(work, context, run_id, device);
+    return *execution;
+}
+
+/* "a::b::c" names the annotations around a kernel, the op last; the instruction's name is the last
+ * one, where the trace knows that text. */
+static name_id last_of_list(const struct trace *trace, name_id list)
+{
+    struct str text = trace_name(trace, list);
+    name_id last;
+
+    for (size_t at = text.count; at >= 2; at--) {
+        if (text.at[at - 1] == ':' && text.at[at - 2] == ':')
+            return trace_find_name(trace, str_skip(text, at), &last) ? last : list;
+    }
+    return list;
+}
+
+/* "jit(f)/layer_0/dot:" is op_name:op_type. "XlaModule:" and the like say nothing. */
+static name_id scope_of_tf_op(const struct trace *trace, name_id tf_op)
+{
+    struct str text = trace_name(trace, tf_op);
+    const char *colon = text.count > 0 ? memchr(text.at, ':', text.count) : NULL;
+    name_id name;
+
+    if (!str_contains(text, STR("/")))
+        return 0;
+    if (colon == NULL)
+        return tf_op;
+    return trace_find_name(trace, (struct str){text.at, (size_t)(colon - text.at)}, &name) ? name
+                                                                                           : tf_op;
+}
+
+static struct op make_op(const struct attribute_work *work, const struct facts *facts, name_id name,
+                         enum kind kind)
+{
+    const struct context *context = &work->contexts[facts->context];
+    const struct trace *trace = work->trace;
+    struct op op = {
+        .program = context->program,
+        .name = name,
+        .category = facts->category,
+        .source = facts->source,
+        .module = context->module,
+        .kind = kind,
+    };
+
+    if (context->program != NO_PROGRAM) {
+        const struct instruction *instruction = trace_instruction(trace, context->program, name);
+
+        if (op.module == 0)
+            op.module = trace->programs[context->program].name;
+        if (instruction != NULL) {
+            op.scope = instruction->scope;
+            op.source = instruction->source != 0 ? instruction->source : op.source;
+            op.category = instruction->category != 0 ? instruction->category : op.category;
+            if (op.category == 0)
+                op.category = instruction->opcode;
+        }
+    }
+    if (op.scope == 0 && facts->tf_op != 0)
+        op.scope = scope_of_tf_op(trace, facts->tf_op);
+    return op;
+}
+
+uint32_t op_find(struct attribute_work *work, const struct facts *facts, name_id slice_name,
+                 enum kind kind)
+{
+    name_id raw = facts->op != 0 ? facts->op : slice_name;
+    uint32_t *at = map64_at(&work->op_of, map64_pair(facts->context, raw), NO_OP);
+
+    if (*at != NO_OP)
+        return *at;
+
+    name_id name = facts->op != 0 ? last_of_list(work->trace, raw) : raw;
+    uint32_t *same = map64_at(&work->op_of, map64_pair(facts->context, name), NO_OP);
+
+    if (*same == NO_OP) {
+        *same = work->op_count;
+        if (work->op_count == work->op_capacity) {
+            WORK_GROW(work->ops, work->op_count, work->op_capacity);
+            work->op_contexts =
+                memory_resize(work->op_contexts, work->op_capacity, sizeof(*work->op_contexts));
+        }
+        work->op_contexts[work->op_count] = facts->context;
+        work->ops[work->op_count++] = make_op(work, facts, name, kind);
+    }
+
+    uint32_t op = *same;
+
+    *map64_at(&work->op_of, map64_pair(facts->context, raw), op) = op;
+    return op;
+}
+
+/* Ordinals come from the file and may be any number. */
+static uint32_t group_of_ordinal(struct attribute_work *work, int32_t device)
+{
+    uint32_t *group = map64_at(&work->ordinal_of, (uint32_t)device, UINT32_MAX);
+
+    if (*group == UINT32_MAX)
+        *group = work->group_count++;
+    return *group;
+}
+
+static void add_entry(struct attribute_work *work, const struct track *track, track_id id,
+                      const struct chunk *chunk, uint32_t at, const struct facts *facts)
+{
+    int32_t device = facts->device >= 0 ? facts->device : track->device >= 0 ? track->device : 0;
+
+    if (work->entry_count == work->entry_capacity) {
+        WORK_GROW(work->entries, work->entry_count, work->entry_capacity);
+        work->entry_group =
+            memory_resize(work->entry_group, work->entry_capacity, sizeof(*work->entry_group));
+        work->entry_facts =
+            memory_resize(work->entry_facts, work->entry_capacity, sizeof(*work->entry_facts));
+    }
+    work->entry_group[work->entry_count] =
+        is_device_track(track) ? id : group_of_ordinal(work, device);
+    work->entry_facts[work->entry_count] = (uint32_t)(facts - work->facts);
+    work->entries[work->entry_count++] = (struct attributed){
+        .slice = chunk->first_slice + at,
+        .op = op_find(work, facts, chunk->name[at], (enum kind)chunk->kind[at]),
+        .execution = facts->execution,
+        .device = device,
+        .start_ps = chunk->start_ps[at],
+        .dur_ps = chunk->dur_ps[at],
+    };
+}
+
+static void take_slices(struct attribute_work *work, const struct track *track, track_id id,
+                        const struct chunk *chunk)
+{
+    for (uint32_t i = 0; i < chunk->count; i++) {
+        if (chunk->event[i] >= work->trace->event_count)
+            continue;
+
+        uint32_t told = work->event_facts[chunk->event[i]];
+
+        if (told == NO_FACTS)
+            continue;
+
+        struct facts *facts = &work->facts[(told & PARTNER) != 0 ? told & ~PARTNER : told - 1];
+
+        if ((told & PARTNER) != 0) {
+            int64_t end_ps = chunk->start_ps[i] + chunk->dur_ps[i];
+
+            if (end_ps > facts->partner_end_ps)
+                facts->partner_end_ps = end_ps;
+        } else {
+            add_entry(work, track, id, chunk, i, facts);
+        }
+    }
+}
+
+/* The device's clock has another zero; the first op that has both times tells the distance, so that
+ * lengths and order are the device's and places are the file's. */
+struct clock_shift {
+    bool known;
+    int64_t shift_ps;
+};
+
+static void true_times(struct attribute_work *work)
+{
+    struct clock_shift *shifts = memory_resize(NULL, work->group_count, sizeof(*shifts));
+
+    for (uint32_t i = 0; i < work->group_count; i++)
+        shifts[i] = (struct clock_shift){0};
+    for (uint32_t i = 0; i < work->entry_count; i++) {
+        struct attributed *entry = &work->entries[i];
+        const struct facts *facts = &work->facts[work->entry_facts[i]];
+        struct clock_shift *shift = &shifts[work->entry_group[i]];
+
+        if (facts->has_device_time) {
+            if (!shift->known)
+                *shift = (struct clock_shift){true, entry->start_ps - facts->device_start_ps};
+            entry->start_ps = facts->device_start_ps + shift->shift_ps;
+            entry->dur_ps = facts->device_dur_ps;
+        } else if (facts->partner_end_ps > entry->start_ps + entry->dur_ps) {
+            entry->dur_ps = facts->partner_end_ps - entry->start_ps;
+        }
+    }
+    free(shifts);
+}
+
+static void keep(const struct attribute_work *work, struct arena *arena, struct attribution *ret)
+{
+    struct op *ops = arena_array(arena, struct op, work->op_count);
+    struct execution *executions = arena_array(arena, struct execution, work->execution_count);
+    struct attributed *entries = arena_array(arena, struct attributed, work->entry_count);
+    uint32_t *by_device_time = arena_array(arena, uint32_t, work->entry_count);
+
+    if (work->entry_count > 0) {
+        memcpy(ops, work->ops, work->op_count * sizeof(*ops));
+        memcpy(entries, work->entries, work->entry_count * sizeof(*entries));
+        memcpy(by_device_time, work->by_device_time, work->entry_count * sizeof(uint32_t));
+    }
+    if (work->execution_count > 0)
+        memcpy(executions, work->executions, work->execution_count * sizeof(*executions));
+    *ret = (struct attribution){
+        .ops = ops,
+        .op_count = work->op_count,
+        .executions = executions,
+        .execution_count = work->execution_count,
+        .entries = entries,
+        .entry_count = work->entry_count,
+        .by_device_time = by_device_time,
+    };
+}
+
+static void work_free(struct attribute_work *work)
+{
+    free((void *)(uintptr_t)work->on_device);
+    free(work->event_facts);
+    free(work->facts);
+    free(work->contexts);
+    free(work->ops);
+    free(work->op_contexts);
+    free(work->executions);
+    free(work->entries);
+    free(work->entry_group);
+    free(work->entry_facts);
+    free(work->by_device_time);
+    free(work->types);
+    map64_free(&work->context_of);
+    map64_free(&work->op_of);
+    map64_free(&work->run_of);
+    map64_free(&work->device_of);
+    map64_free(&work->execution_of);
+    map64_free(&work->producer_of);
+    map64_free(&work->ordinal_of);
+}
+
+static void read_slices(struct attribute_work *work)
+{
+    struct chunk *chunk = memory_resize(NULL, 1, sizeof(*chunk)); /* 160 KB: not on a stack */
+    const struct trace *trace = work->trace;
+
+    for (track_id id = 0; id < trace->track_count; id++) {
+        if (is_device_track(&trace->tracks[id]))
+            each_chunk(work, &trace->tracks[id], id, COLUMN_EVENT, chunk, mark_events);
+    }
+    facts_read(work);
+    for (track_id id = 0; id < trace->track_count && work->facts_count > 0; id++) {
+        if (!trace->tracks[id].derived)
+            each_chunk(work, &trace->tracks[id], id,
+                       COLUMN_EVENT | COLUMN_START | COLUMN_DUR | COLUMN_NAME, chunk, take_slices);
+    }
+    free(chunk);
+}
+
+enum status attribute(const struct trace *trace, struct arena *arena, struct attribution *ret,
+                      struct error *err)
+{
+    struct attribute_work work = {.trace = trace, .group_count = trace->track_count};
+
+    *ret = (struct attribution){0};
+    work.on_device = calloc(trace->event_count / 8 + 1, 1);
+    work.event_facts = calloc(trace->event_count + 1, sizeof(*work.event_facts));
+    if (work.on_device == NULL || work.event_facts == NULL) {
+        work_free(&work);
+        return fail(err, ERR_LIMIT, "no memory for the ops of %" PRIu64 " events",
+                    trace->event_count);
+    }
+    read_slices(&work);
+    true_times(&work);
+    entries_order(&work);
+    entries_place(&work);
+    entries_nest(&work);
+    entries_first(&work);
+    keep(&work, arena, ret);
+    work_free(&work);
+    if (trace_damaged(trace))
+        return fail(err, ERR_FORMAT, "a part of the index turned out damaged");
+    return OK;
+}

@@ -1,0 +1,85 @@
+/* Inside attribute*.c.
+ *
+ *   args     attribute_facts.c   block by block: what the args say of each op event
+ *   slices   attribute.c         row by row: each op event's slice becomes an entry
+ *   time     attribute_time.c    in time order: executions, nesting, first events
+ */
+#ifndef JVIEWD_ANALYSE_ATTRIBUTE_PARTS_H
+#define JVIEWD_ANALYSE_ATTRIBUTE_PARTS_H
+
+#include "analyse/map64.h"
+#include "trace/attribution.h"
+
+enum { NO_FACTS = 0, PARTNER = 1u << 31 }; /* event_facts: index + 1, or PARTNER | index */
+
+struct facts {          /* of one op event */
+    uint32_t context;   /* program and module */
+    name_id op;         /* an instruction's name; 0: the slice's own */
+    uint32_t execution; /* NO_EXECUTION: not said */
+    int32_t device;     /* -1: its track's */
+    type_id type;
+    name_id tf_op, category, source;
+    bool has_device_time;
+    int64_t device_start_ps, device_dur_ps;
+    int64_t partner_end_ps; /* INT64_MIN: none */
+};
+
+struct context { /* of an instruction's name */
+    program_id program;
+    name_id module;
+};
+
+struct type_facts {
+    name_id hlo_op, module, tf_op, category, source;
+    bool has_program;
+    uint64_t program;
+};
+
+struct attribute_work {
+    const struct trace *trace;
+    const uint8_t *on_device; /* a bit per event: its slice lies on a device's track of ops */
+    uint32_t *event_facts;    /* by event */
+    struct facts *facts;
+    uint32_t facts_count, facts_capacity;
+    struct context *contexts;
+    uint32_t context_count, context_capacity;
+    struct op *ops;
+    uint32_t *op_contexts;
+    uint32_t op_count, op_capacity;
+    struct execution *executions;
+    uint32_t execution_count, execution_capacity;
+    struct attributed *entries;
+    uint32_t *entry_group; /* who nests with whom: a track, or behind them an ordinal */
+    uint32_t *entry_facts;
+    uint32_t entry_count, entry_capacity;
+    uint32_t *by_device_time;
+    struct map64 context_of, op_of, run_of, device_of, execution_of, producer_of, ordinal_of;
+    uint32_t run_count, device_count, group_count;
+    struct type_facts *types;
+};
+
+/* Room for one more of `array`. */
+#define WORK_GROW(array, count, capacity)                                                          \
+    do {                                                                                           \
+        if ((count) == (capacity)) {                                                               \
+            (capacity) = (capacity) == 0 ? 256 : (capacity) + (capacity) / 2;                      \
+            (array) = memory_resize((array), (capacity), sizeof(*(array)));                        \
+        }                                                                                          \
+    } while (0)
+
+void facts_read(struct attribute_work *work);
+/* The execution of (context, run, device), made where it is new. */
+uint32_t execution_find(struct attribute_work *work, uint32_t context, uint64_t run_id,
+                        int32_t device);
+uint32_t execution_add(struct attribute_work *work, uint32_t context, uint64_t run_id,
+                       int32_t device);
+/* The op of a slice, made where it is new. */
+uint32_t op_find(struct attribute_work *work, const struct facts *facts, name_id slice_name,
+                 enum kind kind);
+
+void entries_order(struct attribute_work *work); /* by_device_time */
+void entries_place(struct attribute_work *work); /* executions that no arg told */
+void entries_nest(struct attribute_work *work);
+void entries_first(struct attribute_work *work);
+
+#endif
