@@ -1,0 +1,174 @@
+/* The rules that tell kinds of work apart.
+ *
+ * One table, read from the top; the first rule of which every pattern fits decides. A pattern is
+ * several alternatives separated by '|', compared without regard to case:
+ *
+ *   word     contains it        ^word    begins with it        =word    is it
+ *   NULL     anything
+ *
+ * Whoever changes a rule raises KIND_RULES_VERSION.
+ */
+#include "trace/kind.h"
+
+enum where { /* what must be known of the slice besides the patterns */
+             ANYWHERE,
+             OPS,       /* an HLO op or a kernel */
+             ON_DEVICE, /* a line of a device's plane */
+             ON_HOST,   /* a line of any other plane */
+};
+
+struct rule {
+    enum kind kind;
+    enum where where;
+    const char *plane, *line, *opcode, *category, *name;
+};
+
+#define COLLECTIVES                                                                                \
+    "^all-reduce|^all-gather|^reduce-scatter|^all-to-all|^ragged-all-to-all|^collective-|"         \
+    "^all_reduce|^all_gather|^reduce_scatter|^all_to_all|^collective_|"                            \
+    "^allreduce|^allgather|^reducescatter|^alltoall|^psum|^ppermute|^pmean|^pmax|^pmin|"           \
+    "^send|^recv|^partition-id-send|^cross-replica"
+#define COLLECTIVE_KERNELS                                                                         \
+    "nccl|rccl|allreduce|allgather|reducescatter|alltoall|all_reduce|all_gather|megascale|"        \
+    "nvshmem|c10d::|gloo:|^mpi_"
+
+static const struct rule rules[] = {
+  /* Compilation: wherever it runs, also on a device's host threads. */
+    {KIND_COMPILE,       ANYWHERE,  .line = "tf_pjrtcompilerthreadpool|tf_xla-cpu-codegen|llvm"     },
+    {KIND_COMPILE,       ON_HOST,
+     .name = "backend_compile|backendcompile|pjrtcpuclient::compile|pjrtclient::compile|"
+             "pjrtstreamexecutorclient::compile|tfrtcpuclient::compile|xlacompile|xla_compile|"
+             "llvmcompile|llvm_ir|llvmir|llvm::|runbackend|runhlopasses|run_hlo_passes|"
+             "compiletobackendresult|compilationcache|compile_or_get_cached|compile_and_load|"
+             "cpucompiler|gpucompiler|nvptxcompiler|hlopass|hlo_passes|jit_compile|"
+             "torchdynamo|inductor|triton_compile|autotun"                                          },
+
+ /* Input: data on its way into the program, before it is on a device. */
+    {KIND_INPUT,         OPS,       .opcode = "=infeed|=outfeed"                                    },
+    {KIND_INPUT,         OPS,       .name = "^infeed|^outfeed"                                      },
+    {KIND_INPUT,         OPS,       .category = "infeed|outfeed"                                    },
+    {KIND_INPUT,         ON_HOST,
+     .name = "iteratorgetnext|iterator::|tf.data|tfdata|tf_data|dataloader|data_loader|"
+             "enqueue#|infeedenqueue|transfertoinfeed|grain.|parallelmap|prefetch_to_device"        },
+    {KIND_INPUT,         ON_HOST,   .line = "tf_data|tf.data|dataloader|data_loader|grain"          },
+
+ /* Communication between devices and hosts. */
+    {KIND_COMMUNICATION, OPS,       .opcode = COLLECTIVES                                           },
+    {KIND_COMMUNICATION, OPS,
+     .category = "all-reduce|all-gather|reduce-scatter|all-to-all|"
+                 "collective|megascale|=send|=recv|communication"                                   },
+    {KIND_COMMUNICATION, OPS,       .name = COLLECTIVES                                             },
+    {KIND_COMMUNICATION, OPS,       .name = COLLECTIVE_KERNELS                                      },
+    {KIND_COMMUNICATION, ON_DEVICE, .name = COLLECTIVE_KERNELS                                      },
+    {KIND_COMMUNICATION, ANYWHERE,  .plane = "megascale"                                            },
+    {KIND_COMMUNICATION, ON_HOST,   .name = "^nccl|^rccl|megascale|rendezvous"                      },
+
+ /* Copies: memory moved or set, no arithmetic. */
+    {KIND_COPY,          OPS,       .opcode = "=copy|=copy-start|=copy-done|=async-copy"            },
+    {KIND_COPY,          OPS,
+     .category = "=copy|=copy-start|=copy-done|=async-copy|"
+                 "gpu_memcpy|gpu_memset|^memcpy|^memset|host send|host recv|dma"                    },
+    {KIND_COPY,          OPS,
+     .name = "=copy|^copy.|^copy-start|^copy-done|^memcpy|^memset|^[cuda memcpy|"
+             "^[cuda memset|^d2d|^h2d|^d2h"                                                         },
+    {KIND_COPY,          ON_DEVICE,
+     .name = "^memcpy|^memset|^[cuda memcpy|^[cuda memset|memcpyh2d|"
+             "memcpyd2h|memcpyd2d|memcpyp2p|^copybuffer|^fillbuffer"                                },
+    {KIND_COPY,          ON_DEVICE, .category = "gpu_memcpy|gpu_memset|^memcpy|^memset"             },
+    {KIND_COPY,          ON_HOST,
+     .name = "transfertodevice|transferfromdevice|transferliteral|"
+             "copytodevice|copytohost|transferh2d|transferd2h|"
+             "bufferfromhostbuffer|copyrawtohost|toliteral"                                         },
+
+ /* What is left on devices is computing, what is left elsewhere is the host's own work. */
+    {KIND_COMPUTE,       OPS,       .plane = ""                                                     },
+    {KIND_COMPUTE,       ON_DEVICE, .line = "^stream|xla ops|tensor core|sparse core|^queue|compute"},
+    {KIND_HOST,          ON_HOST,   .plane = "^/host:|python|^host|^cpu|process"                    },
+    {KIND_HOST,          ON_HOST,
+     .category = "python|cpu_op|user_annotation|cuda_runtime|cuda_driver|"
+                 "runtime|overhead"                                                                 },
+    {KIND_COMPUTE,       ANYWHERE,  .category = "^kernel"                                           },
+    {KIND_HOST,          ON_HOST,   .line = "thread|python|main"                                    },
+};
+
+static char lower(char letter)
+{
+    return letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter;
+}
+
+static bool begins_with(struct str text, struct str word)
+{
+    if (word.count > text.count)
+        return false;
+    for (size_t i = 0; i < word.count; i++)
+        if (lower(text.at[i]) != word.at[i])
+            return false;
+    return true;
+}
+
+static bool fits_word(struct str text, struct str word)
+{
+    if (word.count > 0 && word.at[0] == '=')
+        return text.count == word.count - 1 && begins_with(text, str_skip(word, 1));
+    if (word.count > 0 && word.at[0] == '^')
+        return begins_with(text, str_skip(word, 1));
+    for (; text.count >= word.count; text = str_skip(text, 1))
+        if (begins_with(text, word))
+            return true;
+    return false;
+}
+
+static bool fits(struct str text, const char *pattern)
+{
+    if (!pattern || !*pattern)
+        return true;
+    while (*pattern) {
+        size_t count = strcspn(pattern, "|");
+        if (fits_word(text, (struct str){.at = pattern, .count = count}))
+            return true;
+        pattern += count + (pattern[count] == '|');
+    }
+    return false;
+}
+
+static bool is_there(const struct kind_facts *facts, enum where where)
+{
+    bool on_device = begins_with(facts->plane, STR("/device:")) ||
+                     begins_with(facts->plane, STR("#chip")) ||
+                     begins_with(facts->plane, STR("gpu"));
+
+    switch (where) {
+    case OPS:
+        return facts->is_op;
+    case ON_DEVICE:
+        return on_device;
+    case ON_HOST:
+        return !on_device && !facts->is_op;
+    default:
+        return true;
+    }
+}
+
+enum kind kind_of(const struct kind_facts *facts)
+{
+    for (size_t i = 0; i < COUNT(rules); i++) {
+        const struct rule *rule = &rules[i];
+        if (is_there(facts, rule->where) && fits(facts->plane, rule->plane) &&
+            fits(facts->line, rule->line) && fits(facts->opcode, rule->opcode) &&
+            fits(facts->category, rule->category) && fits(facts->name, rule->name))
+            return rule->kind;
+    }
+    return KIND_OTHER;
+}
+
+const char *kind_word(enum kind kind)
+{
+    static const char *const words[] = {
+        [KIND_COMPUTE] = "compute", [KIND_COMMUNICATION] = "communication",
+        [KIND_COPY] = "copy",       [KIND_HOST] = "host",
+        [KIND_INPUT] = "input",     [KIND_COMPILE] = "compile",
+        [KIND_OTHER] = "other",     [KIND_IDLE] = "idle",
+    };
+
+    return kind <= KIND_IDLE ? words[kind] : "other";
+}
