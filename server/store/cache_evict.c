@@ -2,7 +2,7 @@
  *
  * A segment's time of change is the time it was last acquired by anybody. Removing one that another
  * process has mapped is harmless: it keeps its pages; what we hold ourselves is kept, for that
- * would free nothing.
+ * would free nothing, and so is the newest, however large: somebody waits for it.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -110,7 +110,7 @@ static void remove_oldest(struct cache *cache, struct stock *stock)
     char attribution[PATH_SIZE], content[33] = "";
 
     qsort(stock->all, stock->count, sizeof *stock->all, by_use);
-    for (size_t i = 0; i < stock->count && stock->bytes > kept; i++) {
+    for (size_t i = 0; i + 1 < stock->count && stock->bytes > kept; i++) {
         const struct stored *stored = &stock->all[i];
 
         memcpy(content, strrchr(stored->path, '/') + 1, CONTENT_DIGITS);

@@ -255,6 +255,7 @@ void catalog_close(struct catalog *catalog)
     if (catalog == NULL)
         return;
     close_connection(catalog);
+    catalog_free_troubles(catalog);
     if (catalog->lock_fd >= 0)
         close(catalog->lock_fd);
     pthread_mutex_destroy(&catalog->lock);

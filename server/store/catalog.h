@@ -140,6 +140,16 @@ MUST_CHECK enum status catalog_facts(struct catalog *catalog, const char content
                                      struct arena *arena, struct str *ret, struct error *err);
 MUST_CHECK enum status catalog_put_facts(struct catalog *catalog, const char content[33],
                                          struct str facts, struct error *err);
+/* What the last scan of a root could not look at; replaces what it said before. Not kept. */
+struct scan_trouble {
+    struct str path; /* below the root */
+    struct str reason;
+};
+void catalog_set_troubles(struct catalog *catalog, struct str root,
+                          const struct scan_trouble *troubles, uint32_t count);
+/* Of all roots. */
+void catalog_troubles(struct catalog *catalog, struct arena *arena, struct scan_trouble **ret,
+                      uint32_t *ret_count);
 void catalog_set_scan(struct catalog *catalog, struct scan_state scan);
 struct scan_state catalog_scan(struct catalog *catalog);
 /* Raised by every change: for ETags and event streams. */

@@ -36,6 +36,7 @@ struct catalog {
     struct arena *arena; /* of the roots */
     struct str *roots;   /* only runs below these are shown; none: all */
     uint32_t root_count;
+    struct root_troubles *troubles; /* catalog_troubles.c */
 };
 
 /* NULL with err set when the text does not compile: a foreign or damaged file. */
@@ -74,6 +75,7 @@ void db_split(struct str joined, struct arena *arena, const struct str **ret, ui
 typedef enum status db_change(struct catalog *catalog, const void *data, struct error *err);
 MUST_CHECK enum status catalog_change(struct catalog *catalog, db_change *change, const void *data,
                                       struct error *err);
+void catalog_free_troubles(struct catalog *catalog);
 bool catalog_shows(const struct catalog *catalog, struct str root);
 
 #endif

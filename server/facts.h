@@ -1,0 +1,53 @@
+/* What indexing learned of one file, in few words: between the child that read it and the server,
+ * which keeps the line by content in its catalog.
+ *
+ *   {"content":"09f1...","format":"xplane","bytes":41234567,"hostname":"node7",
+ *    "epoch_ns":1795253400000000000,"start_ps":0,"end_ps":812345678901,"slice_count":812345,
+ *    "device_count":2,"device_kind":"NVIDIA H100","framework":"jax 0.10.2","step_count":12,
+ *    "step_median_ps":51234567890,"step_rule":"annotation","partial":false,"badges":["truncated"],
+ *    "notes":[{"kind":"truncated","severity":"warning","message":"...","count":1}]}
+ *
+ * What is unknown is left out. A file that was not indexed has "outcome": ignored, failed,
+ * changed (while it was read) or same (as the content it was compared with), and "error".
+ */
+#ifndef JVIEWD_FACTS_H
+#define JVIEWD_FACTS_H
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "trace/attribution.h"
+
+enum outcome { OUTCOME_INDEXED, OUTCOME_IGNORED, OUTCOME_FAILED, OUTCOME_CHANGED, OUTCOME_SAME };
+
+struct facts { /* texts live in the arena they were made in */
+    enum outcome outcome;
+    struct str error; /* why it is not OUTCOME_INDEXED */
+    char content[33];
+    struct str format;
+    uint64_t bytes;
+    struct str hostname; /* "" unknown */
+    bool has_epoch;
+    int64_t epoch_ns; /* of file time 0 */
+    int64_t start_ps, end_ps;
+    uint64_t slice_count;
+    bool device_count_known;
+    uint32_t device_count;
+    struct str device_kind, framework;  /* "" unknown */
+    int64_t step_count, step_median_ps; /* -1 unknown */
+    struct str step_rule;
+    bool partial; /* something of the file could not be read */
+    struct str badges[8];
+    uint32_t badge_count;
+    struct str line; /* the JSON itself */
+};
+
+/* All that is known of an indexed file. `attribution` may be NULL. */
+void facts_of_trace(const struct trace *trace, const struct attribution *attribution,
+                    struct arena *arena, struct facts *ret);
+/* One line of JSON, without its end; the notes of the trace (may be NULL) go along. */
+struct str facts_write(const struct facts *facts, const struct trace *trace, struct arena *arena);
+/* ERR_FORMAT when the line is anything else. */
+MUST_CHECK enum status facts_read(struct str line, struct arena *arena, struct facts *ret,
+                                  struct error *err);
+
+#endif

@@ -1,0 +1,409 @@
+#include "index.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analyse/attribute.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "cli/cli.h"
+#include "decode/decode.h"
+#include "facts.h"
+#include "index_guard.h"
+#include "store/cache.h"
+#include "store/segment.h"
+
+enum { UNLESS_MAX = 16 };
+
+struct index_options {
+    const char *file, *out;
+    const char *root;      /* the file's name is a path below it, and may not lead out; else NULL */
+    bool follow_symlinks;  /* below the root */
+    const char *attribute; /* only the attribution of this segment is made */
+    int progress_fd;       /* -1: nobody asks; else the server is our parent */
+    bool growing;          /* the file may grow meanwhile: what it held at first is read */
+    const char *unless[UNLESS_MAX]; /* contents that are there already */
+    int unless_count;
+};
+
+struct index_job {
+    const struct index_options *options;
+    struct arena *arena;
+    struct bytes bytes; /* of the file */
+    struct hasher *hasher;
+    size_t hashed; /* of the bytes: up to where the decoder has come */
+    char content[33];
+    char directory[4096]; /* of the output: for what is temporary */
+    struct facts facts;
+    struct str line; /* what is told on stdout */
+};
+
+/* The bytes up to here were just read, so they are at hand. */
+static void hash_up_to(struct index_job *job, uint64_t done)
+{
+    if (done > job->bytes.count)
+        done = job->bytes.count;
+    if (done <= job->hashed)
+        return;
+    hasher_put(job->hasher, (struct bytes){.at = job->bytes.at + job->hashed,
+                                           .count = (size_t)done - job->hashed});
+    job->hashed = (size_t)done;
+}
+
+static void finish_hash(struct index_job *job)
+{
+    if (job->hasher == NULL)
+        return;
+    hash_up_to(job, job->bytes.count);
+    hash128_hex(hasher_end(job->hasher), job->content);
+    job->hasher = NULL;
+}
+
+static void on_progress(void *data, uint64_t done, uint64_t total)
+{
+    struct index_job *job = data;
+    struct index_progress progress = {.done = done, .total = total};
+
+    if (job->hasher != NULL)
+        hash_up_to(job, done);
+    if (job->options->progress_fd >= 0) {
+        ssize_t ignored = write(job->options->progress_fd, &progress, sizeof progress);
+
+        (void)ignored; /* who does not listen misses nothing but progress */
+    }
+}
+
+static enum status decode_into(struct index_job *job, struct input *input,
+                               const struct decoder *decoder, struct segment_writer *writer,
+                               struct error *err)
+{
+    struct sink_hooks hooks = {.progress = on_progress, .data = job};
+    struct sink *sink =
+        sink_create(segment_writer_out(writer), &budget_default, hooks, job->directory, err);
+
+    if (sink == NULL)
+        return err->code;
+    enum status status = decoder->decode(input, sink, err);
+    if (status == OK)
+        status = sink_finish(sink, err);
+    sink_destroy(sink);
+    finish_hash(job);
+    return status;
+}
+
+static enum status write_segment(struct index_job *job, struct input *input,
+                                 const struct decoder *decoder, struct error *err)
+{
+    struct segment_writer *writer;
+
+    TRY(segment_writer_open(job->options->out, &writer, err));
+    enum status status = decode_into(job, input, decoder, writer, err);
+    if (status == OK)
+        status = segment_writer_commit(writer, job->content, err);
+    segment_writer_abandon(writer);
+    return status;
+}
+
+static void attribution_path(const char *segment, char ret[4096])
+{
+    size_t count = strlen(segment);
+
+    if (count > 4 && strcmp(segment + count - 4, ".seg") == 0)
+        count -= 4;
+    snprintf(ret, 4096, "%.*s.attr", (int)count, segment);
+}
+
+static enum status write_attribution(struct index_job *job, const char *segment_path,
+                                     const struct trace *trace, struct error *err)
+{
+    struct attribution attribution;
+    char path[4096];
+
+    TRY(attribute(trace, job->arena, &attribution, err));
+    attribution_path(segment_path, path);
+    TRY(attribution_write(path, trace->content, &attribution, err));
+    facts_of_trace(trace, &attribution, job->arena, &job->facts);
+    job->facts.bytes = job->bytes.count;
+    job->line = facts_write(&job->facts, trace, job->arena);
+    return OK;
+}
+
+static enum status attribute_segment(struct index_job *job, const char *path, struct error *err)
+{
+    struct segment *segment;
+
+    TRY(segment_open(path, &segment, err));
+    enum status status = write_attribution(job, path, segment_trace(segment), err);
+    segment_close(segment);
+    return status;
+}
+
+static bool is_known(const struct index_job *job)
+{
+    for (int i = 0; i < job->options->unless_count; i++) {
+        if (strcmp(job->content, job->options->unless[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+static enum status ignore_file(struct index_job *job, const struct identity *identity)
+{
+    job->facts.outcome = OUTCOME_IGNORED;
+    job->facts.format = str_of(identity->format);
+    job->facts.error = str_of(identity->reason);
+    return OK;
+}
+
+static enum status index_input(struct index_job *job, struct input *input, struct error *err)
+{
+    struct identity identity = decode_identify(input);
+
+    if (identity.decoder == NULL)
+        return ignore_file(job, &identity);
+    job->facts.format = str_of(identity.format);
+    TRY(write_segment(job, input, identity.decoder, err));
+    return attribute_segment(job, job->options->out, err);
+}
+
+static enum status index_bytes(struct index_job *job, struct error *err)
+{
+    const char *slash = strrchr(job->options->file, '/');
+    struct input input;
+
+    job->hasher = hasher_create();
+    if (job->options->unless_count > 0) {
+        finish_hash(job);
+        if (is_known(job)) {
+            job->facts.outcome = OUTCOME_SAME;
+            memcpy(job->facts.content, job->content, sizeof job->content);
+            return OK;
+        }
+    }
+    TRY(input_open(str_of(slash == NULL ? job->options->file : slash + 1), job->bytes,
+                   job->directory, job->arena, &input, err));
+    enum status status = index_input(job, &input, err);
+    input_close(&input);
+    finish_hash(job);
+    memcpy(job->facts.content, job->content, sizeof job->content);
+    return status;
+}
+
+static bool is_same_file(const struct index_job *job, const struct file_stamp *before,
+                         const struct file_stamp *after)
+{
+    if (file_stamp_equal(before, after))
+        return true;
+    return job->options->growing && before->device == after->device &&
+           before->inode == after->inode && after->size >= before->size;
+}
+
+static void remove_output(const struct index_options *options)
+{
+    char path[4096];
+
+    unlink(options->out);
+    attribution_path(options->out, path);
+    unlink(path);
+}
+
+/* What stood in the file at the beginning is what was read, or nothing was. */
+static enum status check_unchanged(struct index_job *job, int fd, const struct file_stamp *before,
+                                   enum status status, struct error *err)
+{
+    struct file_stamp after;
+    struct error unseen = {0};
+
+    if (file_stamp_of(fd, &after, &unseen) == OK && is_same_file(job, before, &after))
+        return status;
+    remove_output(job->options);
+    *err = (struct error){0};
+    return fail(err, ERR_CONFLICT, "the file changed while it was read");
+}
+
+static enum status index_fd(struct index_job *job, int fd, const struct file_stamp *stamp,
+                            struct error *err)
+{
+    struct file_map map;
+
+    if (stamp->size == 0)
+        return fail(err, ERR_TRUNCATED, "the file is empty (0 bytes)");
+    TRY(guard_process(stamp->size, job->options->progress_fd >= 0, err));
+    TRY(file_map(fd, stamp->size, &map, err));
+    guard_map(map.bytes);
+    job->bytes = map.bytes;
+    job->facts.bytes = stamp->size;
+    enum status status = index_bytes(job, err);
+    status = check_unchanged(job, fd, stamp, status, err);
+    file_unmap(&map);
+    return status;
+}
+
+static enum status open_file(const struct index_options *options, int *ret_fd,
+                             struct file_stamp *ret, struct error *err)
+{
+    if (options->root == NULL)
+        return file_open(options->file, ret_fd, ret, err);
+
+    int root = open(options->root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+    if (root < 0)
+        return fail(err, ERR_NOT_FOUND, "%s is no directory", options->root);
+    enum status status =
+        file_open_beneath(root, options->file, options->follow_symlinks, ret_fd, ret, err);
+    close(root);
+    return status;
+}
+
+static enum status index_file(struct index_job *job, struct error *err)
+{
+    struct file_stamp stamp;
+    int fd;
+
+    if (job->options->attribute != NULL)
+        return attribute_segment(job, job->options->attribute, err);
+    TRY(open_file(job->options, &fd, &stamp, err));
+    enum status status = index_fd(job, fd, &stamp, err);
+    file_close(fd);
+    return status;
+}
+
+static int exit_code(enum status status, const struct facts *facts)
+{
+    switch (status) {
+    case OK:
+        return facts->outcome == OUTCOME_IGNORED ? EXIT_NOT_FOUND : EXIT_OK;
+    case ERR_INVALID:
+        return EXIT_USAGE;
+    case ERR_NOT_FOUND:
+        return EXIT_NOT_FOUND;
+    case ERR_IO:
+    case ERR_PERMISSION:
+    case ERR_CONFLICT:
+    case ERR_CANCELLED:
+        return EXIT_IO;
+    default:
+        return EXIT_CORRUPT;
+    }
+}
+
+static int run(const struct index_options *options)
+{
+    struct index_job job = {.options = options, .arena = arena_create()};
+    struct error err = {0};
+    const char *out = options->out == NULL ? options->attribute : options->out;
+    const char *slash = strrchr(out, '/');
+
+    if (slash == NULL)
+        snprintf(job.directory, sizeof job.directory, ".");
+    else
+        snprintf(job.directory, sizeof job.directory, "%.*s", (int)(slash - out + (slash == out)),
+                 out);
+    enum status status = index_file(&job, &err);
+    if (status != OK) {
+        job.facts.outcome = status == ERR_CONFLICT ? OUTCOME_CHANGED : OUTCOME_FAILED;
+        job.facts.error = str_of(err.message);
+        fprintf(stderr, "jviewd: %s: %s\n", options->file, err.message);
+    } else if (job.facts.outcome == OUTCOME_IGNORED) {
+        fprintf(stderr, "jviewd: %s: %.*s\n", options->file, STR_ARG(job.facts.error));
+    }
+    if (job.line.count == 0)
+        job.line = facts_write(&job.facts, NULL, job.arena);
+    printf("%.*s\n", STR_ARG(job.line));
+    arena_destroy(job.arena);
+    if (fflush(stdout) != 0 && status == OK)
+        return EXIT_IO;
+    return exit_code(status, &job.facts);
+}
+
+static void help(void)
+{
+    printf("jviewd index FILE --out SEGMENT\n\n"
+           "Reads one profile file and writes what the server answers from: SEGMENT, and its\n"
+           "attribution beside it (the same name with .attr). The last line on stdout says in\n"
+           "JSON what was found. Equal bytes make equal segments.\n\n"
+           "  --out SEGMENT     where to write; an older file is replaced when all is done\n"
+           "  --growing         take what the file holds now, though it may grow meanwhile\n"
+           "  --root DIR        FILE is a path below DIR and may not lead out of it\n"
+           "  --follow-symlinks follow links below the root\n"
+           "  --unless CONTENT  do nothing when the file's hash is this one\n"
+           "  --attribute       FILE is a segment: make only its attribution\n"
+           "  --progress-fd N   write progress there, and end with the parent\n\n"
+           "Exit codes: 0 done, 2 usage, 3 no profile, 4 I/O, 6 corrupt.\n");
+}
+
+static int misused(const char *what)
+{
+    fprintf(stderr, "jviewd index: %s\nusage: jviewd index FILE --out SEGMENT\n", what);
+    return EXIT_USAGE;
+}
+
+/* The value of a flag at argv[*i], also as --flag=value; NULL when it is another flag. */
+static const char *flag_value(char **argv, int argc, int *i, const char *flag)
+{
+    size_t count = strlen(flag);
+
+    if (strncmp(argv[*i], flag, count) != 0)
+        return NULL;
+    if (argv[*i][count] == '=')
+        return argv[*i] + count + 1;
+    return argv[*i][count] == '\0' && *i + 1 < argc ? argv[++*i] : NULL;
+}
+
+static bool parse(int argc, char **argv, struct index_options *options)
+{
+    bool attribute_only = false;
+
+    for (int i = 1; i < argc; i++) {
+        const char *value;
+        int64_t number;
+
+        if (strcmp(argv[i], "--growing") == 0)
+            options->growing = true;
+        else if (strcmp(argv[i], "--follow-symlinks") == 0)
+            options->follow_symlinks = true;
+        else if ((value = flag_value(argv, argc, &i, "--root")) != NULL)
+            options->root = value;
+        else if (strcmp(argv[i], "--attribute") == 0)
+            attribute_only = true;
+        else if ((value = flag_value(argv, argc, &i, "--out")) != NULL)
+            options->out = value;
+        else if ((value = flag_value(argv, argc, &i, "--unless")) != NULL &&
+                 options->unless_count < UNLESS_MAX)
+            options->unless[options->unless_count++] = value;
+        else if ((value = flag_value(argv, argc, &i, "--progress-fd")) != NULL &&
+                 str_to_i64(str_of(value), &number) && number >= 0 && number < 1024)
+            options->progress_fd = (int)number;
+        else if (argv[i][0] == '-' && argv[i][1] != '\0')
+            return false;
+        else if (options->file == NULL)
+            options->file = argv[i];
+        else
+            return false;
+    }
+    if (attribute_only)
+        options->attribute = options->file;
+    return true;
+}
+
+int index_main(int argc, char **argv)
+{
+    struct index_options options = {.progress_fd = -1};
+
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            help();
+            return EXIT_OK;
+        }
+    }
+    if (!parse(argc, argv, &options))
+        return misused("an argument is not understood");
+    if (options.file == NULL)
+        return misused("which file?");
+    if (options.out == NULL && options.attribute == NULL)
+        return misused("--out says where the segment goes");
+    return run(&options);
+}

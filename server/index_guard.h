@@ -1,0 +1,15 @@
+/* What keeps an indexing process from harming others: limits, and a last word when the file it has
+ * mapped shrinks under it. */
+#ifndef JVIEWD_INDEX_GUARD_H
+#define JVIEWD_INDEX_GUARD_H
+
+#include "base/bytes.h"
+#include "base/error.h"
+
+/* Limits of memory, time, descriptors and output for a file of this size; no core dumps. With
+ * `of_server` the process also ends with its parent. */
+MUST_CHECK enum status guard_process(uint64_t file_bytes, bool of_server, struct error *err);
+/* SIGBUS inside the file's pages means that it was cut: says so and exits with EXIT_IO. */
+void guard_map(struct bytes file);
+
+#endif
