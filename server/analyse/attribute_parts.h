@@ -10,7 +10,9 @@
 #include "analyse/map64.h"
 #include "trace/attribution.h"
 
-enum { NO_FACTS = 0, PARTNER = 1u << 31 }; /* event_facts: index + 1, or PARTNER | index */
+/* event_facts: index + 1, or PARTNER | index */
+#define NO_FACTS 0u
+#define PARTNER (1u << 31)
 
 struct facts {          /* of one op event */
     uint32_t context;   /* program and module */
