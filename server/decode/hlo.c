@@ -1,0 +1,425 @@
+#include "decode/hlo.h"
+
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "decode/protobuf.h"
+
+struct span_list { /* spans of one repeated field, in the proto */
+    struct bytes *spans;
+    uint32_t count, capacity;
+};
+
+struct stack_frames {
+    struct span_list files, locations, frames;
+};
+
+struct module { /* one being read */
+    struct hlo_index *index;
+    struct sink *sink;
+    struct stack_frames stack;
+    struct hasher *fingerprint;
+    program_id program;
+    uint32_t ordinal;
+    bool is_new, is_whole;
+};
+
+struct instruction_text { /* as in the proto */
+    struct str name, opcode, fusion_kind, target, scope, op_type, file;
+    struct bytes shape;
+    uint64_t line, frame;
+};
+
+static void list_add(struct span_list *list, struct bytes span)
+{
+    if (list->count == list->capacity) {
+        list->capacity = list->capacity == 0 ? 64 : list->capacity * 2;
+        list->spans = memory_resize(list->spans, list->capacity, sizeof *list->spans);
+    }
+    list->spans[list->count++] = span;
+}
+
+static void read_stack_frames(const struct pb *outer, struct bytes message, struct module *module)
+{
+    struct error err = {0};
+    struct pb pb = pb_inside(outer, message, &err);
+
+    for (struct pb_field field; pb_next(&pb, &field);) {
+        if (field.wire != PB_BYTES)
+            continue;
+        if (field.number == 1)
+            list_add(&module->stack.files, field.bytes);
+        else if (field.number == 3)
+            list_add(&module->stack.locations, field.bytes);
+        else if (field.number == 4)
+            list_add(&module->stack.frames, field.bytes);
+    }
+    module->is_whole &= err.code == OK;
+}
+
+/* A number of a small message; 0 where it is absent. */
+static uint64_t number_in(struct bytes message, uint32_t number)
+{
+    struct error err = {0};
+    struct pb pb = pb_open(message, &err);
+    uint64_t found = 0;
+
+    for (struct pb_field field; pb_next(&pb, &field);)
+        if (field.number == number && field.wire == PB_VARINT)
+            found = field.varint;
+    return found;
+}
+
+/* The span with an id that counts from 1. */
+static bool list_get(const struct span_list *list, uint64_t id, struct bytes *ret)
+{
+    if (id == 0 || id > list->count)
+        return false;
+    *ret = list->spans[id - 1];
+    return true;
+}
+
+static void resolve_frame(const struct stack_frames *stack, struct instruction_text *text)
+{
+    struct bytes frame, location, file;
+
+    if (text->file.count > 0 || !list_get(&stack->frames, text->frame, &frame) ||
+        !list_get(&stack->locations, number_in(frame, 1), &location) ||
+        !list_get(&stack->files, number_in(location, 1), &file))
+        return;
+    text->file = (struct str){.at = (const char *)file.at, .count = file.count};
+    text->line = number_in(location, 3);
+}
+
+static void read_metadata(const struct pb *outer, struct bytes message,
+                          struct instruction_text *ret)
+{
+    struct error err = {0};
+    struct pb pb = pb_inside(outer, message, &err);
+
+    for (struct pb_field field; pb_next(&pb, &field);) {
+        bool is_text = field.wire == PB_BYTES;
+        if (field.number == 1 && is_text)
+            ret->op_type = pb_text(&field);
+        else if (field.number == 2 && is_text)
+            ret->scope = pb_text(&field);
+        else if (field.number == 3 && is_text)
+            ret->file = pb_text(&field);
+        else if (field.number == 4 && !is_text)
+            ret->line = field.varint;
+        else if (field.number == 15 && !is_text)
+            ret->frame = field.varint;
+    }
+}
+
+static bool read_instruction(const struct pb *outer, struct bytes message,
+                             struct instruction_text *ret)
+{
+    struct error err = {0};
+    struct pb pb = pb_inside(outer, message, &err);
+
+    *ret = (struct instruction_text){0};
+    for (struct pb_field field; pb_next(&pb, &field);) {
+        if (field.wire != PB_BYTES)
+            continue;
+        switch (field.number) {
+        case 1:
+            ret->name = pb_text(&field);
+            break;
+        case 2:
+            ret->opcode = pb_text(&field);
+            break;
+        case 3:
+            ret->shape = field.bytes;
+            break;
+        case 7:
+            read_metadata(&pb, field.bytes, ret);
+            break;
+        case 11:
+            ret->fusion_kind = pb_text(&field);
+            break;
+        case 28:
+            ret->target = pb_text(&field);
+            break;
+        }
+    }
+    return err.code == OK;
+}
+
+static bool is_one_of(struct str text, const char *const *words, size_t count)
+{
+    for (size_t index = 0; index < count; index++)
+        if (str_equal(text, str_of(words[index])))
+            return true;
+    return false;
+}
+
+static bool is_formatting(struct str opcode)
+{
+    static const char *const words[] = {"transpose", "copy", "reshape", "dynamic-reshape"};
+
+    return is_one_of(opcode, words, COUNT(words));
+}
+
+static bool is_elementwise(struct str opcode)
+{
+    static const char *const words[] = {
+        "abs",
+        "add",
+        "and",
+        "atan2",
+        "cbrt",
+        "ceil",
+        "clamp",
+        "clz",
+        "compare",
+        "complex",
+        "convert",
+        "bitcast-convert",
+        "cosine",
+        "count-leading-zeros",
+        "divide",
+        "erf",
+        "exponential",
+        "exponential-minus-one",
+        "floor",
+        "imag",
+        "is-finite",
+        "log",
+        "log-plus-one",
+        "logistic",
+        "map",
+        "maximum",
+        "minimum",
+        "multiply",
+        "negate",
+        "not",
+        "or",
+        "popcnt",
+        "power",
+        "real",
+        "reduce-precision",
+        "remainder",
+        "round-nearest-afz",
+        "round-nearest-even",
+        "rsqrt",
+        "select",
+        "shift-left",
+        "shift-right-arithmetic",
+        "shift-right-logical",
+        "sign",
+        "sine",
+        "sqrt",
+        "stochastic-convert",
+        "subtract",
+        "tan",
+        "tanh",
+        "xor",
+    };
+
+    return is_one_of(opcode, words, COUNT(words));
+}
+
+/* XProf's words for what an instruction does; a custom call says whom it calls. */
+static name_id category_of(struct sink *sink, const struct instruction_text *text, bool is_fused)
+{
+    char words[128];
+
+    if (str_equal(text->opcode, STR("fusion"))) {
+        struct str kind = text->fusion_kind;
+        if (str_equal(kind, STR("kLoop")))
+            return sink_name(sink, STR("loop fusion"));
+        if (str_equal(kind, STR("kInput")))
+            return sink_name(sink, STR("input fusion"));
+        if (str_equal(kind, STR("kOutput")))
+            return sink_name(sink, STR("output fusion"));
+        if (str_equal(kind, STR("kCustom")))
+            return sink_name(sink, STR("custom fusion"));
+        return sink_name(sink, STR("fusion"));
+    }
+    if (is_formatting(text->opcode))
+        return sink_name(sink, STR("data formatting"));
+    if (!is_fused && is_elementwise(text->opcode))
+        return sink_name(sink, STR("non-fusion elementwise"));
+    if (str_equal(text->opcode, STR("custom-call")) && text->target.count > 0) {
+        size_t count = sizeof "custom-call " - 1;
+        size_t room = sizeof words - count;
+        size_t take = text->target.count < room ? text->target.count : room;
+        memcpy(words, "custom-call ", count);
+        memcpy(words + count, text->target.at, take);
+        return sink_name(sink, (struct str){.at = words, .count = count + take});
+    }
+    return sink_name(sink, text->opcode);
+}
+
+static name_id source_of(struct sink *sink, const struct instruction_text *text)
+{
+    if (text->file.count == 0 || text->file.count > 4096)
+        return 0;
+    struct text source = {0};
+    text_put(&source, text->file.at, text->file.count);
+    if (text->line > 0)
+        text_putf(&source, ":%llu", (unsigned long long)text->line);
+    name_id name = sink_name(sink, text_str(&source));
+    text_free(&source);
+    return name;
+}
+
+static void remember(struct module *module, const struct instruction *instruction)
+{
+    struct hlo_index *index = module->index;
+    uint64_t key = (uint64_t)module->ordinal << 32 | instruction->name;
+    bool is_new;
+
+    if (!module->is_new)
+        return;
+    id_map_add(&index->instructions, key, index->fact_count, &is_new);
+    if (!is_new)
+        return;
+    if (index->fact_count == index->fact_capacity) {
+        index->fact_capacity = index->fact_capacity == 0 ? 1024 : index->fact_capacity * 2;
+        index->facts = memory_resize(index->facts, index->fact_capacity, sizeof *index->facts);
+    }
+    index->facts[index->fact_count++] = (struct hlo_facts){
+        .opcode = instruction->opcode,
+        .category = instruction->category,
+    };
+}
+
+static void push_instruction(struct module *module, struct instruction_text *text, bool is_fused)
+{
+    struct sink *sink = module->sink;
+
+    resolve_frame(&module->stack, text);
+    struct instruction instruction = {
+        .program = module->program,
+        .name = sink_name(sink, text->name),
+        .opcode = sink_name(sink, text->opcode),
+        .scope = sink_name(sink, text->scope),
+        .op_type = sink_name(sink, text->op_type),
+        .source = source_of(sink, text),
+        .category = category_of(sink, text, is_fused),
+    };
+    remember(module, &instruction);
+    sink_instruction(sink, instruction);
+}
+
+static bool is_fused_computation(struct bytes message)
+{
+    return number_in(message, 7) != 0;
+}
+
+enum pass { PASS_FINGERPRINT, PASS_INSTRUCTIONS };
+
+static void hash_field(struct hasher *hasher, const void *at, size_t count)
+{
+    uint64_t size = count;
+
+    hasher_put(hasher, (struct bytes){.at = (const uint8_t *)&size, .count = sizeof size});
+    hasher_put(hasher, (struct bytes){.at = at, .count = count});
+}
+
+static void read_computation(const struct pb *outer, struct bytes message, struct module *module,
+                             enum pass pass)
+{
+    bool is_fused = is_fused_computation(message);
+    struct error err = {0};
+    struct pb pb = pb_inside(outer, message, &err);
+
+    for (struct pb_field field; pb_next(&pb, &field);) {
+        struct instruction_text text;
+        if (field.number != 2 || field.wire != PB_BYTES)
+            continue;
+        if (!read_instruction(&pb, field.bytes, &text)) {
+            module->is_whole = false;
+            continue;
+        }
+        if (pass == PASS_INSTRUCTIONS) {
+            push_instruction(module, &text, is_fused);
+            continue;
+        }
+        hash_field(module->fingerprint, text.name.at, text.name.count);
+        hash_field(module->fingerprint, text.opcode.at, text.opcode.count);
+        hash_field(module->fingerprint, text.shape.at, text.shape.count);
+    }
+    module->is_whole &= err.code == OK;
+}
+
+/* The fingerprint is wanted before the first instruction, and the stack frames stand last: a
+ * module is read twice. */
+static void read_module(const struct pb *outer, struct bytes message, struct module *module,
+                        enum pass pass, struct str *ret_name)
+{
+    struct error err = {0};
+    struct pb pb = pb_inside(outer, message, &err);
+
+    for (struct pb_field field; pb_next(&pb, &field);) {
+        if (field.wire != PB_BYTES)
+            continue;
+        if (field.number == 1)
+            *ret_name = pb_text(&field);
+        else if (field.number == 3)
+            read_computation(&pb, field.bytes, module, pass);
+        else if (field.number == 17 && pass == PASS_FINGERPRINT)
+            read_stack_frames(&pb, field.bytes, module);
+    }
+    module->is_whole &= err.code == OK;
+}
+
+static bool find_module(struct bytes proto, struct bytes *ret)
+{
+    struct error err = {0};
+    struct pb pb = pb_open(proto, &err);
+    struct pb_field field = {0};
+
+    while (pb_next(&pb, &field)) {
+        if (field.number == 1 && field.wire == PB_BYTES) {
+            *ret = field.bytes;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool hlo_decode(struct hlo_index *index, struct sink *sink, uint64_t id, struct str name,
+                struct bytes proto)
+{
+    struct module module = {.index = index, .sink = sink, .is_whole = true};
+    struct error err = {0};
+    struct pb pb = pb_open(proto, &err);
+    struct bytes message;
+    struct str own_name = name;
+
+    if (!find_module(proto, &message))
+        return false;
+    module.ordinal = id_map_add(&index->programs, id, index->programs.count, &module.is_new);
+    if (!module.is_new)
+        return true; /* the same program again, from another part of the file */
+    module.fingerprint = hasher_create();
+    read_module(&pb, message, &module, PASS_FINGERPRINT, &own_name);
+    uint64_t fingerprint = hasher_end(module.fingerprint).low;
+    module.program = sink_program(sink, id, sink_name(sink, own_name), fingerprint, proto);
+    read_module(&pb, message, &module, PASS_INSTRUCTIONS, &own_name);
+    free(module.stack.files.spans);
+    free(module.stack.locations.spans);
+    free(module.stack.frames.spans);
+    return module.is_whole;
+}
+
+const struct hlo_facts *hlo_find(const struct hlo_index *index, uint64_t id, name_id instruction)
+{
+    uint32_t ordinal, fact;
+
+    if (!id_map_find(&index->programs, id, &ordinal) ||
+        !id_map_find(&index->instructions, (uint64_t)ordinal << 32 | instruction, &fact))
+        return NULL;
+    return &index->facts[fact];
+}
+
+void hlo_index_free(struct hlo_index *index)
+{
+    id_map_free(&index->programs);
+    id_map_free(&index->instructions);
+    free(index->facts);
+    *index = (struct hlo_index){0};
+}

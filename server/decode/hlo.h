@@ -1,0 +1,39 @@
+/* HLO: what XLA compiled. A program's instructions, by name, with where each came from.
+ *
+ *   HloProto     1 module
+ *   HloModule    1 name  3 computations*  17 stack frames
+ *   Computation  1 name  2 instructions*  7 is fused
+ *   Instruction  1 name  2 opcode  3 shape  7 metadata  11 fusion kind  28 custom-call target
+ *   OpMetadata   1 op type  2 op name (the scope)  3 source file  4 source line  15 stack frame
+ *   StackFrames  1 file names*  3 locations* { 1 file  3 line }  4 frames* { 1 location }
+ *
+ * Names of instructions are unique within a module. Ids of stack frames count from 1. The
+ * fingerprint covers names, opcodes and shapes in file order, not ids, scopes or sources: the
+ * same program has the same one on every host.
+ */
+#ifndef JVIEWD_DECODE_HLO_H
+#define JVIEWD_DECODE_HLO_H
+
+#include "decode/id_map.h"
+#include "trace/sink.h"
+
+struct hlo_facts { /* of one instruction, for the kind of its slices */
+    name_id opcode, category;
+};
+
+struct hlo_index {              /* all programs of a file */
+    struct id_map programs;     /* program id -> ordinal */
+    struct id_map instructions; /* ordinal << 32 | name -> into facts */
+    struct hlo_facts *facts;
+    uint32_t fact_count, fact_capacity;
+};
+
+/* Pushes the program and its instructions, and remembers them. A damaged proto yields what is
+ * whole and false. */
+bool hlo_decode(struct hlo_index *index, struct sink *sink, uint64_t id, struct str name,
+                struct bytes proto);
+/* NULL when the program or the instruction is not known. */
+const struct hlo_facts *hlo_find(const struct hlo_index *index, uint64_t id, name_id instruction);
+void hlo_index_free(struct hlo_index *index);
+
+#endif

@@ -1,0 +1,80 @@
+/* Programs in the plane /host:metadata: an event metadata entry each, named "module(program id)",
+ * with the whole HloProto as a stat. They hold names of scopes and opcodes, which events lack. */
+#include "decode/xspace.h"
+
+/* "jit_train_step(36)": the digits in the last parentheses are the most reliable program id. */
+static bool id_in_name(struct str name, uint64_t *ret)
+{
+    if (!str_ends(name, STR(")")))
+        return false;
+    for (size_t index = name.count - 1; index > 0; index--) {
+        if (name.at[index - 1] != '(')
+            continue;
+        struct str digits = {.at = name.at + index, .count = name.count - 1 - index};
+        return str_to_u64(digits, ret);
+    }
+    return false;
+}
+
+struct program_entry {
+    struct str name;
+    bool has_id;
+    uint64_t id;
+    struct bytes proto;
+};
+
+/* One stat of a program's entry. The proto is megabytes: it is not made an arg. */
+static void read_program_stat(struct plane *plane, const struct pb *outer, struct bytes message,
+                              struct program_entry *ret)
+{
+    struct error err = {0};
+    struct pb pb = pb_inside(outer, message, &err);
+    enum stat_role role = STAT_PLAIN;
+
+    for (struct pb_field field; pb_next(&pb, &field);) {
+        if (field.number == XSTAT_ID)
+            role = (enum stat_role)names_stat(plane, field.varint)->role;
+        else if (field.number == XSTAT_BYTES && field.wire == PB_BYTES && role == STAT_HLO_PROTO)
+            ret->proto = field.bytes;
+        else if ((field.number == XSTAT_UINT64 || field.number == XSTAT_INT64) &&
+                 role == STAT_PROGRAM_ID) {
+            ret->id = field.varint;
+            ret->has_id = true;
+        }
+    }
+}
+
+static void read_program(struct plane *plane, struct bytes message, uint64_t metadata_id)
+{
+    struct xspace *space = plane->space;
+    struct program_entry entry = {.id = metadata_id};
+    struct error err = {0};
+    struct pb whole = pb_open(space->file, &err);
+    struct pb pb = pb_inside(&whole, message, &err);
+
+    for (struct pb_field field; pb_next(&pb, &field);) {
+        if (field.wire != PB_BYTES)
+            continue;
+        if (field.number == METADATA_NAME)
+            entry.name = pb_text(&field);
+        else if (field.number == METADATA_STATS)
+            read_program_stat(plane, &pb, field.bytes, &entry);
+    }
+    if (entry.proto.at == NULL)
+        return;
+    id_in_name(entry.name, &entry.id);
+    if (!hlo_decode(&space->hlo, space->sink, entry.id, entry.name, entry.proto))
+        xspace_damaged(space, entry.proto.at, "a part of a program (HLO)");
+}
+
+void programs_read(struct xspace *space, const struct plane_scan *scan)
+{
+    if (!str_equal(scan->name, STR("/host:metadata")))
+        return;
+    struct plane plane = {.space = space, .scan = scan, .track = NO_TRACK, .device = -1};
+    names_open(&plane);
+    for (uint32_t entry = 0; entry < plane.event_index.count; entry++)
+        if (plane.events[entry].message.at != NULL)
+            read_program(&plane, plane.events[entry].message, entry);
+    names_close(&plane);
+}

@@ -1,0 +1,186 @@
+/* What a decoder yields, as JSON, for comparison with an independent reader.
+ *
+ *   trace_dump FILE        {"tracks": [{"plane", "id", "line", "count", "instants", "sum_ps",
+ *                            "start_ps", "end_ps", "names": [[name, count, total, self], ...]}],
+ *                           "notes": [...], "epoch_ns", "hostname", "flows", "programs", ...}
+ *
+ * The trace is built in memory and read back through the same functions as a stored one. Bytes of
+ * names stand as characters of the same number, so that any name survives JSON.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/file.h"
+#include "decode/decode.h"
+
+struct name_sums {
+    uint64_t count;
+    int64_t total_ps, self_ps;
+};
+
+struct dump {
+    const struct trace *trace;
+    struct chunk *chunk;
+    struct name_sums *sums; /* by name */
+    name_id *used;          /* names of the track at hand */
+    uint32_t used_count;
+    uint64_t instants;
+};
+
+static void print_text(struct str text)
+{
+    putchar('"');
+    for (size_t index = 0; index < text.count; index++) {
+        uint8_t byte = (uint8_t)text.at[index];
+        if (byte == '"' || byte == '\\' || byte < 0x20 || byte > 0x7e)
+            printf("\\u%04x", byte);
+        else
+            putchar(byte);
+    }
+    putchar('"');
+}
+
+static void sum_chunk(struct dump *dump)
+{
+    const struct chunk *chunk = dump->chunk;
+
+    for (uint32_t index = 0; index < chunk->count; index++) {
+        struct name_sums *sums = &dump->sums[chunk->name[index]];
+        if (sums->count++ == 0)
+            dump->used[dump->used_count++] = chunk->name[index];
+        sums->total_ps += chunk->dur_ps[index];
+        sums->self_ps += chunk->self_ps[index];
+        dump->instants += (chunk->flags[index] & SLICE_INSTANT) != 0;
+    }
+}
+
+static void print_names(struct dump *dump)
+{
+    for (uint32_t index = 0; index < dump->used_count; index++) {
+        name_id name = dump->used[index];
+        printf("%s[", index > 0 ? "," : "");
+        print_text(trace_name(dump->trace, name));
+        printf(",%" PRIu64 ",%" PRId64 ",%" PRId64 "]", dump->sums[name].count,
+               dump->sums[name].total_ps, dump->sums[name].self_ps);
+        dump->sums[name] = (struct name_sums){0};
+    }
+    dump->used_count = 0;
+    dump->instants = 0;
+}
+
+static void print_track(struct dump *dump, const struct track *track)
+{
+    const struct trace *trace = dump->trace;
+
+    for (row_id row = track->first_row; row < track->first_row + track->row_count; row++) {
+        for (uint32_t chunk = 0; chunk < trace->rows[row].chunk_count; chunk++) {
+            chunk_unpack(trace, trace->rows[row].first_chunk + chunk,
+                         COLUMN_DUR | COLUMN_SELF | COLUMN_NAME | COLUMN_FLAGS, dump->chunk);
+            sum_chunk(dump);
+        }
+    }
+    printf("{\"plane\":");
+    print_text(track->parent == NO_TRACK ? STR("")
+                                         : trace_name(trace, trace->tracks[track->parent].name));
+    printf(",\"id\":%" PRId64 ",\"line\":", track->source_id);
+    print_text(trace_name(trace, track->name));
+    printf(",\"kind\":%d,\"role\":%d,\"derived\":%d,\"device\":%d,\"rows\":%u,\"count\":%" PRIu64
+           ",\"instants\":%" PRIu64 ",\"sum_ps\":%" PRId64 ",\"start_ps\":%" PRId64
+           ",\"end_ps\":%" PRId64 ",\"names\":[",
+           track->kind, track->role, track->derived, track->device, track->row_count,
+           track->slice_count, dump->instants, track->duration_sum_ps, track->start_ps,
+           track->end_ps);
+    print_names(dump);
+    printf("]}");
+}
+
+static void print_about(const struct trace *trace)
+{
+    printf("],\"notes\":[");
+    for (uint32_t index = 0; index < trace->note_count; index++) {
+        printf("%s[", index > 0 ? "," : "");
+        print_text(trace_name(trace, trace->notes[index].kind));
+        printf(",%" PRIu64 ",", trace->notes[index].count);
+        print_text(trace_name(trace, trace->notes[index].message));
+        printf("]");
+    }
+    printf("],\"programs\":[");
+    for (uint32_t index = 0; index < trace->program_count; index++) {
+        const struct program *program = &trace->programs[index];
+        printf("%s[", index > 0 ? "," : "");
+        print_text(trace_name(trace, program->name));
+        printf(",\"%" PRIu64 "\",%u,%" PRIu64 "]", program->id, program->instruction_count,
+               program->blob_bytes);
+    }
+    printf("],\"hostname\":");
+    print_text(trace->hostname);
+    printf(",\"epoch_ns\":%" PRId64 ",\"flows\":%" PRIu64 ",\"samples\":%" PRIu64
+           ",\"memory_events\":%u,\"properties\":%u,\"slices\":%" PRIu64 "}\n",
+           trace->has_epoch ? trace->epoch_ns : 0, trace->flow_count, trace->sample_count,
+           trace->memory_event_count, trace->property_count, trace->slice_count);
+}
+
+static void print_trace(const struct trace *trace)
+{
+    struct dump dump = {
+        .trace = trace,
+        .chunk = memory_resize(NULL, 1, sizeof *dump.chunk),
+        .sums = calloc(trace->name_count + 1, sizeof *dump.sums),
+        .used = calloc(trace->name_count + 1, sizeof *dump.used),
+    };
+
+    printf("{\"format\":\"%s\",\"tracks\":[", trace->format);
+    for (uint32_t index = 0; index < trace->track_count; index++) {
+        if (index > 0)
+            printf(",\n");
+        print_track(&dump, &trace->tracks[index]);
+    }
+    print_about(trace);
+    free(dump.chunk);
+    free(dump.sums);
+    free(dump.used);
+}
+
+static enum status decode_file(struct str path, struct bytes bytes, struct arena *arena,
+                               struct error *err)
+{
+    struct input input;
+    struct trace trace;
+
+    TRY(input_open(path, bytes, NULL, arena, &input, err));
+    struct identity identity = decode_identify(&input);
+    if (identity.decoder == NULL)
+        return fail(err, ERR_UNSUPPORTED, "%s: %s", identity.format, identity.reason);
+    struct memory_blocks *blocks = memory_blocks_create(arena);
+    struct sink *sink =
+        sink_create(memory_blocks_out(blocks), &budget_default, (struct sink_hooks){0}, NULL, err);
+    enum status status = identity.decoder->decode(&input, sink, err);
+    if (status == OK)
+        status = sink_finish(sink, err);
+    sink_destroy(sink);
+    input_close(&input);
+    TRY(status);
+    TRY(trace_open(memory_blocks_in(blocks), arena, &trace, err));
+    print_trace(&trace);
+    return OK;
+}
+
+int main(int argument_count, char **arguments)
+{
+    struct arena *arena = arena_create();
+    struct error err = {0};
+    struct bytes bytes;
+
+    if (argument_count != 2) {
+        fprintf(stderr, "usage: trace_dump FILE\n");
+        return 2;
+    }
+    enum status status = file_read(arguments[1], arena, (size_t)1 << 30, &bytes, &err);
+    if (status == OK)
+        status = decode_file(str_of(arguments[1]), bytes, arena, &err);
+    if (status != OK)
+        fprintf(stderr, "%s: %s: %s\n", arguments[1], status_word(status), err.message);
+    arena_destroy(arena);
+    return status == OK ? 0 : 6;
+}
