@@ -12,17 +12,18 @@ struct name_stats { /* over all tracks that are not derived; recorded intervals 
     uint32_t first_run, run_count; /* runs of slices */
 };
 
-/* Names that have slices, by id. */
+/* Names that have slices, by id; count 0 where all of them lie on derived tracks. */
 uint32_t trace_name_stats(const struct trace *trace, const struct name_stats **ret);
 const struct name_stats *trace_stats_of(const struct trace *trace, name_id name); /* NULL: none */
 
-struct name_run { /* slices of one name in one row, in time order */
+struct name_run { /* slices of one name in one row, in time order; derived rows too */
     name_id name;
     row_id row;
     uint32_t first, count; /* into the ids */
 };
 const struct name_run *trace_name_runs(const struct trace *trace, name_id name,
                                        uint32_t *ret_count);
+/* NULL when the segment is damaged there. */
 const slice_id *trace_name_slices(const struct trace *trace, const struct name_run *run);
 
 #endif

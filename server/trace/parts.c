@@ -2,5 +2,6 @@
 #include "trace/sink_parts.h"
 
 const struct part *const trace_parts_made[] = {
+    &part_by_name,
     NULL,
 };

@@ -72,6 +72,8 @@ struct part {
     enum status (*open)(struct trace *trace, struct arena *arena, struct error *err);
 };
 extern const struct part *const trace_parts_made[]; /* ends with NULL; parts.c */
+extern const struct part part_by_name;
+MUST_CHECK enum status by_name_open(struct trace *trace, struct arena *arena, struct error *err);
 
 /* Counter samples: any order within a track, tracks interleaved. */
 struct counter_writer;

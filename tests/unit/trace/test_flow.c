@@ -18,7 +18,7 @@ struct given {
 
 /*  CALLS    launch a (0 +10)   launch b (20 +10, inner b 22 +3)   launch c (40 +10)
  *  STREAM   kernel a (5 +10)   kernel b (25 +10)                  kernel c (60 +10)
- *  OTHER    (nothing before 100) late (100 +0)
+ *  OTHER    late (100 +0)      outer (200 +10, inner 200 +5)
  */
 static void begin(struct made *made)
 {
@@ -40,6 +40,8 @@ static const struct {
     {STREAM, 25,  10, "kernel b"},
     {STREAM, 60,  10, "kernel c"},
     {OTHER,  100, 0,  "late"    },
+    {OTHER,  200, 10, "outer"   },
+    {OTHER,  200, 5,  "inner"   },
 };
 
 static void give(struct made *made, const struct given *given)
@@ -121,8 +123,8 @@ static void ends_meet(void **state)
         {"consumer first, clocks apart",
          "launch c 40 > kernel a 5",                            {{FLOW_TO, 7, "kernel a", 0, 0, false}, {FLOW_FROM, 7, "launch c", 0, 0, false}},
          2                                                                                                                                         },
-        {"no producer",                  "",                    {{FLOW_TO, 7, "kernel a", 0, 0, false}},                                          1},
-        {"no consumer",                  "",                    {{FLOW_FROM, 7, "launch a", 0, 0, false}},                                        1},
+        {"no producer",                             "",         {{FLOW_TO, 7, "kernel a", 0, 0, false}},                                          1},
+        {"no consumer",                             "",         {{FLOW_FROM, 7, "launch a", 0, 0, false}},                                        1},
         {"a chain without its start",
          "launch c 40 > kernel c 60",                           {{FLOW_STEP, 7, "launch c", 0, 0, false}, {FLOW_TO, 7, "kernel c", 0, 0, false}},
          2                                                                                                                                         },
@@ -146,6 +148,9 @@ static void ends_meet(void **state)
          2                                                                                                                                         },
         {"at an instant",
          "launch a 5 > late 100",                               {{FLOW_FROM, 7, NULL, CALLS, 5, false}, {FLOW_TO, 7, NULL, OTHER, 100, false}},
+         2                                                                                                                                         },
+        {"the next ones begin together: the outer",
+         "launch a 5 > outer 150",                              {{FLOW_FROM, 7, NULL, CALLS, 5, false}, {FLOW_TO, 7, NULL, OTHER, 150, true}},
          2                                                                                                                                         },
         {"where nothing runs",
          "",                                                    {{FLOW_FROM, 7, NULL, CALLS, 5, false}, {FLOW_TO, 7, NULL, OTHER, 50, false}},

@@ -1,0 +1,85 @@
+#include "trace/quantile.h"
+
+#include "base/sort.h"
+
+static uint32_t rank_of(uint32_t count, uint32_t percent)
+{
+    return (uint32_t)(((uint64_t)count * percent + 99) / 100) - 1;
+}
+
+uint32_t quantile_bucket(int64_t dur_ps)
+{
+    uint64_t dur = (uint64_t)dur_ps;
+
+    if (dur < QUANTILE_STEPS)
+        return (uint32_t)dur;
+
+    uint32_t octave = 63 - (uint32_t)__builtin_clzll(dur); /* 6 ... 62 */
+
+    return (octave - 5) * QUANTILE_STEPS + (uint32_t)(dur >> (octave - 6)) % QUANTILE_STEPS;
+}
+
+/* The middle of a bucket. */
+static int64_t bucket_middle(uint32_t bucket)
+{
+    if (bucket < QUANTILE_STEPS)
+        return bucket;
+
+    uint32_t octave = bucket / QUANTILE_STEPS + 5;
+
+    return (int64_t)(((uint64_t)(QUANTILE_STEPS + bucket % QUANTILE_STEPS) << (octave - 6)) +
+                     ((UINT64_C(1) << (octave - 6)) >> 1));
+}
+
+int64_t quantile_of_buckets(const uint32_t *buckets, uint32_t count, uint32_t percent)
+{
+    uint32_t rank = rank_of(count, percent), bucket = 0, before = buckets[0];
+
+    while (before <= rank)
+        before += buckets[++bucket];
+    return bucket_middle(bucket);
+}
+
+static bool shorter(const int64_t *a, const int64_t *b)
+{
+    return *a < *b;
+}
+SORT_DEFINE(sort_durations, int64_t, shorter)
+
+/* Brings the value of this index in the order to its place, smaller ones before it. */
+static void select_duration(int64_t *at, uint32_t count, uint32_t index)
+{
+    uint32_t from = 0, to = count;
+
+    for (unsigned round = 0; to - from > SORT_SMALL && round < 64; round++) {
+        int64_t pivot = sort_durations_median_(&at[from], &at[from + (to - from) / 2], &at[to - 1]);
+        uint32_t low = from, high = to - 1;
+
+        for (;; low++, high--) {
+            while (at[low] < pivot)
+                low++;
+            while (pivot < at[high])
+                high--;
+            if (low >= high)
+                break;
+
+            int64_t one = at[low];
+
+            at[low] = at[high];
+            at[high] = one;
+        }
+        if (index < low)
+            to = low;
+        else
+            from = low;
+    }
+    sort_durations(at + from, to - from);
+}
+
+int64_t quantile_select(int64_t *durations, uint32_t count, uint32_t percent)
+{
+    uint32_t rank = rank_of(count, percent);
+
+    select_duration(durations, count, rank);
+    return durations[rank];
+}
