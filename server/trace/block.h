@@ -54,6 +54,8 @@ struct block_in {
     struct bytes (*table)(void *from, enum table_kind kind);
     /* Data at an offset; no bytes when it lies outside. */
     struct bytes (*data)(void *from, uint64_t offset, size_t size);
+    /* Was a table damaged at its first touch? NULL: that cannot happen. */
+    bool (*damaged)(void *from);
 };
 
 struct block_out {

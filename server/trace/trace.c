@@ -65,5 +65,7 @@ program_id trace_program(const struct trace *trace, uint64_t id)
 
 bool trace_damaged(const struct trace *trace)
 {
-    return trace->parts->damaged;
+    const struct block_in *in = &trace->parts->in;
+
+    return trace->parts->damaged || (in->damaged && in->damaged(in->from));
 }

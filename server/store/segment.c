@@ -1,0 +1,155 @@
+/* Segments, read. */
+#include "store/segment.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "base/file.h"
+#include "store/segment_file.h"
+
+struct segment {
+    struct file_map file;
+    struct segment_map map;
+    struct arena *arena;
+    struct trace trace;
+};
+
+static struct bytes map_data(void *from, uint64_t offset, size_t size)
+{
+    const struct segment_map *map = from;
+
+    if (offset > map->bytes.count || size > map->bytes.count - offset)
+        return (struct bytes){0};
+    return (struct bytes){.at = map->bytes.at + offset, .count = size};
+}
+
+static struct bytes map_table(void *from, enum table_kind kind)
+{
+    struct segment_map *map = from;
+
+    if (kind <= 0 || kind >= TABLE_KIND_COUNT_)
+        return (struct bytes){0};
+    const struct segment_table *table = &map->tables[kind];
+    struct bytes bytes = map_data(map, table->offset, (size_t)table->size);
+    if (map->checked[kind] == SEGMENT_UNTOUCHED && bytes.count > 0)
+        file_will_need(bytes.at, bytes.count);
+    if (map->checked[kind] == SEGMENT_UNTOUCHED)
+        map->checked[kind] =
+            bytes.count == 0 || hash64(bytes) == table->hash ? SEGMENT_WHOLE : SEGMENT_DAMAGED;
+    if (map->checked[kind] == SEGMENT_WHOLE)
+        return bytes;
+    map->damaged = true;
+    return (struct bytes){0};
+}
+
+static bool map_damaged(void *from)
+{
+    return ((const struct segment_map *)from)->damaged;
+}
+
+struct block_in segment_map_in(struct segment_map *map)
+{
+    return (struct block_in){
+        .from = map, .table = map_table, .data = map_data, .damaged = map_damaged};
+}
+
+static enum status check_header(struct bytes bytes, struct segment_header *ret, struct error *err)
+{
+    if (bytes.count < sizeof(*ret))
+        return fail(err, ERR_FORMAT, "a segment of %zu bytes is cut off", bytes.count);
+    memcpy(ret, bytes.at, sizeof(*ret));
+    if (memcmp(ret->magic, SEGMENT_MAGIC, sizeof(ret->magic)) != 0)
+        return fail(err, ERR_FORMAT, "this is no segment");
+    if (ret->version != SEGMENT_VERSION || ret->kind_rules_version != KIND_RULES_VERSION)
+        return fail(err, ERR_FORMAT, "a segment of version %u.%u, this program writes %d.%d",
+                    ret->version, ret->kind_rules_version, SEGMENT_VERSION, KIND_RULES_VERSION);
+    if (ret->hash != segment_header_hash(ret))
+        return fail(err, ERR_FORMAT, "the segment's header is damaged");
+    if (ret->file_bytes != bytes.count)
+        return fail(err, ERR_FORMAT, "the segment has %zu of %llu bytes", bytes.count,
+                    (unsigned long long)ret->file_bytes);
+    return OK;
+}
+
+/* Tables of kinds we do not know are skipped. */
+static enum status read_directory(struct segment_map *map, const struct segment_header *header,
+                                  struct error *err)
+{
+    const size_t size = (size_t)header->table_count * sizeof(struct segment_table);
+    struct bytes directory = map_data(map, header->directory_offset, size);
+
+    if ((!directory.at && size > 0) || header->directory_offset % 8 != 0 ||
+        hash64(directory) != header->directory_hash)
+        return fail(err, ERR_FORMAT, "the segment's directory is damaged");
+    for (uint32_t i = 0; i < header->table_count; i++) {
+        struct segment_table table;
+        memcpy(&table, directory.at + i * sizeof(table), sizeof(table));
+        if (table.kind == 0 || table.kind >= TABLE_KIND_COUNT_)
+            continue;
+        if (!map_data(map, table.offset, (size_t)table.size).at || table.offset % 8 != 0 ||
+            map->tables[table.kind].offset != 0)
+            return fail(err, ERR_FORMAT, "table %u of the segment lies outside of it", table.kind);
+        map->tables[table.kind] = table;
+    }
+    return OK;
+}
+
+static enum status open_mapped(struct segment *segment, struct error *err)
+{
+    struct segment_header header;
+
+    TRY(check_header(segment->map.bytes, &header, err));
+    TRY(read_directory(&segment->map, &header, err));
+    TRY(trace_open(segment_map_in(&segment->map), segment->arena, &segment->trace, err));
+    if (segment->map.damaged)
+        return fail(err, ERR_FORMAT, "a table of the segment is damaged");
+    memcpy(segment->trace.content, header.content, sizeof(header.content));
+    return OK;
+}
+
+static enum status map_file(const char *path, struct segment *segment, struct error *err)
+{
+    struct file_stamp stamp;
+    int fd;
+
+    TRY(file_open(path, &fd, &stamp, err));
+    enum status status = file_map(fd, (size_t)stamp.size, &segment->file, err);
+    file_close(fd);
+    if (status == OK && segment->file.bytes.count > 0)
+        madvise((void *)(uintptr_t)segment->file.bytes.at, segment->file.bytes.count, MADV_RANDOM);
+    segment->map.bytes = segment->file.bytes;
+    return status;
+}
+
+enum status segment_open(const char *path, struct segment **ret, struct error *err)
+{
+    struct segment *segment = calloc(1, sizeof(*segment));
+
+    if (!segment)
+        abort(); /* out of memory: as base/arena.h says */
+    segment->arena = arena_create();
+    enum status status = map_file(path, segment, err);
+    if (status == OK)
+        status = open_mapped(segment, err);
+    if (status != OK) {
+        error_context(err, "%s: ", path);
+        segment_close(segment);
+        return status;
+    }
+    *ret = segment;
+    return OK;
+}
+
+const struct trace *segment_trace(const struct segment *segment)
+{
+    return &segment->trace;
+}
+
+void segment_close(struct segment *segment)
+{
+    if (!segment)
+        return;
+    file_unmap(&segment->file);
+    arena_destroy(segment->arena);
+    free(segment);
+}
