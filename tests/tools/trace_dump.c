@@ -95,6 +95,24 @@ static void print_track(struct dump *dump, const struct track *track)
     printf("]}");
 }
 
+/* The file's own whole numbers: of Chrome JSON also how many events of each phase it holds. */
+static void print_counts(const struct trace *trace)
+{
+    const char *comma = "";
+
+    printf("],\"counts\":{");
+    for (uint32_t index = 0; index < trace->property_count; index++) {
+        const struct property *property = &trace->properties[index];
+        if (property->track != NO_TRACK || property->arg.type != ARG_INT64)
+            continue;
+        printf("%s", comma);
+        print_text(trace_name(trace, property->arg.key));
+        printf(":%" PRId64, (int64_t)property->arg.bits);
+        comma = ",";
+    }
+    printf("}");
+}
+
 static void print_about(const struct trace *trace)
 {
     printf("],\"notes\":[");
@@ -105,7 +123,8 @@ static void print_about(const struct trace *trace)
         print_text(trace_name(trace, trace->notes[index].message));
         printf("]");
     }
-    printf("],\"programs\":[");
+    print_counts(trace);
+    printf(",\"programs\":[");
     for (uint32_t index = 0; index < trace->program_count; index++) {
         const struct program *program = &trace->programs[index];
         printf("%s[", index > 0 ? "," : "");

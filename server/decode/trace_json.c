@@ -1,0 +1,515 @@
+/* Chrome trace JSON: what JAX writes as *.trace.json.gz, PyTorch as *.pt.trace.json, Chrome and
+ * many tools as *.json.
+ *
+ *   {"displayTimeUnit": "ns", "metadata": {...}, "traceEvents": [event, event, ..., {}]}
+ *   [event, event, ...             the closing bracket may be missing
+ *
+ *   event   {"ph": "X", "pid": 1, "tid": 2, "ts": 12.5, "dur": 3.25, "name": "fusion.3",
+ *            "cat": "...", "args": {...}}                           times in microseconds
+ *
+ *   ph   X slice   B E its two ends   i I R instant   C counter   M names of processes and threads
+ *        b e n, S F T p asynchronous   s t f flow   the rest is counted
+ *
+ * Times are decimal texts and never become doubles. Whatever stands around the events is kept as
+ * properties of the file, and how many events of each phase there were.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "decode/trace_json.h"
+
+enum { PROPERTY_MAX = 64 << 10, JAX_CAP = 1000000 };
+
+enum outcome { /* of reading on */
+               DONE,
+               ENDED,   /* the content is over, in the middle of something */
+               BROKEN,  /* no JSON from here on */
+               STOPPED, /* the sink takes nothing more */
+};
+
+struct reader {
+    struct trace_json json;
+    struct json_stream stream;
+    bool no_bracket; /* an array's last one is missing, and nothing else */
+};
+
+static void note(struct trace_json *json, const char *kind, enum note_severity severity,
+                 uint64_t count, const char *message)
+{
+    if (count > 0)
+        sink_note(json->sink, kind, severity, count, "%s", message);
+}
+
+static bool has_bom(struct bytes head)
+{
+    return head.count >= 3 && memcmp(head.at, "\xef\xbb\xbf", 3) == 0;
+}
+
+/* More content, and back to the mark. */
+static bool fill(struct reader *reader)
+{
+    struct json_stream *stream = &reader->stream;
+    bool more = json_stream_fill(stream);
+
+    sink_progress(reader->json.sink, input_consumed(stream->input), stream->input->bytes.count);
+    return more;
+}
+
+/* The next byte that is no blank; 0 at the end of the content. What was read before is let go. */
+static char peek(struct reader *reader)
+{
+    struct json *json = &reader->stream.json;
+
+    for (;;) {
+        char byte = json_peek(json);
+
+        reader->stream.mark = json->at;
+        if (byte != 0 || json->state != JSON_MORE || !fill(reader))
+            return byte;
+    }
+}
+
+static enum outcome why_not(const struct reader *reader)
+{
+    if (sink_failed(reader->json.sink))
+        return STOPPED;
+    return reader->stream.json.state == JSON_MORE ? ENDED : BROKEN;
+}
+
+static void take_event(struct trace_json *json)
+{
+    const struct event *event = &json->event;
+    unsigned char phase = (unsigned char)event->phase;
+
+    json->event_count++;
+    json->phase_counts[phase]++;
+    json->odd.args_left_out += event->member_left_out;
+    switch (event->phase) {
+    case 'X':
+    case 'i':
+    case 'I':
+    case 'R':
+    case 'C':
+    case 's':
+    case 't':
+    case 'f':
+        slices_event(json);
+        break;
+    case 'B':
+    case 'E':
+    case 'b':
+    case 'e':
+    case 'n':
+    case 'S':
+    case 'F':
+    case 'T':
+    case 'p':
+        open_event(json);
+        break;
+    case 'M':
+        tracks_metadata(json);
+        break;
+    default:
+        json->odd.not_shown[phase] += event->field_count > 0;
+    }
+}
+
+/* One event, whole in the window. */
+static enum outcome read_event(struct reader *reader)
+{
+    struct json *json = &reader->stream.json;
+
+    reader->stream.mark = json->at;
+    while (!event_read(json, &reader->json.event)) {
+        if (json->state != JSON_MORE || !fill(reader))
+            return why_not(reader);
+    }
+    take_event(&reader->json);
+    return sink_failed(reader->json.sink) ? STOPPED : DONE;
+}
+
+/* From behind the opening bracket to behind the closing one. */
+static enum outcome read_events(struct reader *reader)
+{
+    struct json *json = &reader->stream.json;
+
+    for (bool first = true;; first = false) {
+        char next = peek(reader);
+
+        if (next == ',' && !first) {
+            json->at++;
+            next = peek(reader);
+        } else if (!first && next != ']' && next != 0) {
+            json->state = JSON_BAD;
+            json->what = "a comma is missing between two events";
+            return BROKEN;
+        }
+        if (next == ']') {
+            json->at++;
+            return DONE;
+        }
+        if (next == 0) {
+            reader->no_bracket = json->state == JSON_MORE;
+            return why_not(reader);
+        }
+        enum outcome outcome = read_event(reader);
+
+        if (outcome != DONE)
+            return outcome;
+    }
+}
+
+/* What stands around the events. Kineto's clock counts from baseTimeNanoseconds or from 1970. */
+static void take_property(struct trace_json *json, struct str key, struct json_value value)
+{
+    struct arg number;
+
+    json->is_kineto |=
+        str_equal(key, STR("schemaVersion")) || str_equal(key, STR("deviceProperties"));
+    if (str_equal(key, STR("metadata")) && str_contains(value.text, STR("\"highres-ticks\"")))
+        json->is_jax = true;
+    if (str_equal(key, STR("baseTimeNanoseconds")) && number_read(value.text, &number) &&
+        number.type == ARG_INT64) {
+        json->has_unix_base = true;
+        json->unix_base_ns = (int64_t)number.bits;
+    }
+    if (value.text.count > PROPERTY_MAX)
+        sink_note(json->sink, "left-out", NOTE_INFO, 1,
+                  "\"%.*s\" beside the events holds %zu bytes and is left out.",
+                  key.count < 100 ? (int)key.count : 100, key.at, value.text.count);
+    else
+        sink_property(json->sink, NO_TRACK, texts_arg(&json->texts, key, value));
+}
+
+/* A member of the outermost object; its key is read already unless it is the events'. */
+static enum outcome read_member(struct reader *reader)
+{
+    struct json *json = &reader->stream.json;
+
+    for (;;) {
+        bool first = true;
+        struct str key;
+
+        json->at = reader->stream.mark;
+        if (json_key(json, &first, &key)) {
+            if (str_equal(key, STR("traceEvents")) && json_peek(json) == '[') {
+                json->at++;
+                reader->stream.mark = json->at;
+                return read_events(reader);
+            }
+            struct json_value value = json_value(json);
+
+            if (json->state == JSON_OK) {
+                take_property(&reader->json, key, value);
+                return DONE;
+            }
+        }
+        if (json->state != JSON_MORE || !fill(reader))
+            return why_not(reader);
+    }
+}
+
+static enum outcome read_object(struct reader *reader)
+{
+    struct json *json = &reader->stream.json;
+
+    for (;;) {
+        char next = peek(reader);
+
+        if (next == '}') {
+            json->at++;
+            return DONE;
+        }
+        if (next == ',') {
+            json->at++;
+            continue;
+        }
+        if (next == 0)
+            return why_not(reader);
+        enum outcome outcome = read_member(reader);
+
+        if (outcome != DONE)
+            return outcome;
+    }
+}
+
+static enum outcome read_all(struct reader *reader)
+{
+    struct json *json = &reader->stream.json;
+    char next;
+
+    fill(reader);
+    if (has_bom(reader->stream.input->head))
+        json->at += 3;
+    reader->stream.mark = json->at;
+    next = peek(reader);
+    if (next == '[' || next == '{')
+        json->at++;
+    enum outcome outcome = next == '['   ? read_events(reader)
+                           : next == '{' ? read_object(reader)
+                                         : BROKEN;
+
+    if (outcome == DONE && peek(reader) != 0)
+        sink_note(reader->json.sink, "trailing", NOTE_INFO, 1,
+                  "Something follows behind the trace's end and is not read.");
+    return outcome;
+}
+
+static void note_end(struct reader *reader, enum outcome outcome)
+{
+    struct sink *sink = reader->json.sink;
+    const struct error *packing = &reader->stream.input_err;
+    uint64_t offset = json_stream_offset(&reader->stream);
+
+    if (packing->code != OK)
+        sink_note(sink, "truncated", NOTE_WARNING, 1,
+                  "The file ends early: %s. What is whole was read.", packing->message);
+    else if (reader->stream.too_long)
+        sink_note(sink, "damaged", NOTE_ERROR, 1,
+                  "An event at byte %" PRIu64 " is longer than %d MiB; nothing behind it was read.",
+                  reader->stream.before, JSON_WINDOW_MAX >> 20);
+    else if (outcome == ENDED && reader->no_bracket)
+        sink_note(sink, "truncated", NOTE_INFO, 1,
+                  "The closing bracket is missing: the file ends behind an event, as a writer "
+                  "leaves it that was stopped.");
+    else if (outcome == ENDED)
+        sink_note(sink, "truncated", NOTE_WARNING, 1,
+                  "The file ends in the middle of an event or member; what is whole was read.");
+    else if (outcome == BROKEN)
+        sink_note(sink, "damaged", NOTE_ERROR, 1,
+                  "At byte %" PRIu64 " the JSON is broken: %s. What stands before was read.",
+                  offset, reader->stream.json.what != NULL ? reader->stream.json.what : "no trace");
+}
+
+static void note_odd(struct trace_json *json)
+{
+    const struct odd *odd = &json->odd;
+
+    note(json, "without-time", NOTE_WARNING, odd->without_time,
+         "Events without a time (ts) that can be read are left out.");
+    note(json, "unfinished", NOTE_WARNING, odd->without_duration,
+         "Slices without a duration (dur) are shown as instants.");
+    note(json, "negative-duration", NOTE_WARNING, odd->negative,
+         "Slices that end before they begin are shown as instants.");
+    note(json, "clamped-times", NOTE_WARNING, odd->beyond,
+         "Times that lie more than 53 days from the first were cut to what can be shown.");
+    note(json, "unbalanced", NOTE_WARNING, odd->ends_alone,
+         "Ends of slices whose beginning is not in the file are left out.");
+    note(json, "unbalanced", NOTE_WARNING, odd->ends_other,
+         "Ends that name a slice which is not open end the innermost one.");
+    note(json, "unfinished", NOTE_WARNING, odd->cut,
+         "Slices whose end is not in the file are cut at the end of what encloses them.");
+    note(json, "left-out", NOTE_WARNING, odd->too_many_open,
+         "Slices beyond a million that are open at a time are left out.");
+    note(json, "args-left-out", NOTE_WARNING, odd->args_left_out,
+         "Args beyond 4,096 of an event are left out.");
+    note(json, "left-out", NOTE_WARNING, odd->not_numbers,
+         "Values of counters that are no numbers are left out.");
+    if (json->is_jax)
+        note(json, "tiny", NOTE_INFO, odd->tiny,
+             "Slices of exactly 1 ps: JAX's exporter writes events without a duration that way.");
+    if (json->is_jax && json->event_count - json->phase_counts['M'] >= JAX_CAP)
+        sink_note(json->sink, "capped", NOTE_WARNING, json->phase_counts['X'],
+                  "The file holds a million events, where JAX's exporter stops: the rest of the "
+                  "capture is in its *.xplane.pb only.");
+}
+
+static const char *phase_meaning(unsigned phase)
+{
+    switch (phase) {
+    case 'N':
+    case 'O':
+    case 'D':
+        return "life and snapshots of objects";
+    case 'P':
+        return "samples of call stacks";
+    case 'c':
+        return "clock synchronisation";
+    case 'v':
+    case 'V':
+        return "memory dumps";
+    default:
+        return "unknown";
+    }
+}
+
+static void note_phases(struct trace_json *json)
+{
+    struct sink *sink = json->sink;
+
+    for (unsigned phase = 0; phase < 256; phase++) {
+        if (json->odd.not_shown[phase] == 0)
+            continue;
+        if (phase > 0x20 && phase < 0x7f)
+            sink_note(sink, "not-shown", NOTE_INFO, json->odd.not_shown[phase],
+                      "Events of phase \"%c\" (%s) are not shown.", (int)phase,
+                      phase_meaning(phase));
+        else
+            sink_note(sink, "not-shown", NOTE_INFO, json->odd.not_shown[phase],
+                      "Events without a known phase are not shown.");
+    }
+}
+
+static void put_count(struct trace_json *json, const char *key, uint64_t count)
+{
+    sink_property(
+        json->sink, NO_TRACK,
+        (struct arg){.key = sink_name(json->sink, str_of(key)), .type = ARG_INT64, .bits = count});
+}
+
+static void put_counts(struct trace_json *json)
+{
+    put_count(json, "events", json->event_count);
+    for (unsigned phase = 0; phase < 256; phase++) {
+        char key[] = "events of phase ?";
+
+        if (json->phase_counts[phase] == 0 || (phase > 0 && (phase <= 0x20 || phase >= 0x7f)))
+            continue;
+        key[sizeof key - 2] = (char)phase;
+        put_count(json, phase == 0 ? "events without phase" : key, json->phase_counts[phase]);
+    }
+}
+
+/* Kineto of before 2024 counts from 1970, later ones from a base that they name. */
+static void put_epoch(struct trace_json *json)
+{
+    int64_t zero_ns;
+    const int64_t unix_2001_us = INT64_C(1000000000000000);
+    bool known =
+        json->has_unix_base || (json->is_kineto && json->has_base && json->base_us > unix_2001_us);
+
+    if (known && !__builtin_mul_overflow(json->base_us, INT64_C(1000), &zero_ns) &&
+        !__builtin_add_overflow(zero_ns, json->unix_base_ns, &zero_ns))
+        sink_epoch(json->sink, zero_ns);
+    else
+        sink_no_epoch(json->sink, json->is_jax ? STR("JAX's JSON counts from the capture's start "
+                                                     "and does not say when that was")
+                                               : STR("the JSON does not say what its clock counts "
+                                                     "from"));
+}
+
+static void finish(struct reader *reader, enum outcome outcome)
+{
+    struct trace_json *json = &reader->json;
+
+    open_finish(json);
+    tracks_finish(json);
+    note_end(reader, outcome);
+    note_odd(json);
+    note_phases(json);
+    put_counts(json);
+    put_epoch(json);
+}
+
+static void prepare(struct trace_json *json, struct sink *sink)
+{
+    *json = (struct trace_json){.sink = sink, .last_ps = -TIME_PS_MAX, .open_free = PAIR_NONE};
+    json->tracks.last_thread = PAIR_NONE;
+    json->sorts = memory_resize(NULL, 1 << 14, sizeof *json->sorts);
+    memset(json->sorts, 0, (1 << 14) * sizeof *json->sorts);
+    texts_open(&json->texts, sink);
+    json->key_cat = sink_name(sink, STR("cat"));
+    json->key_hlo_op = sink_name(sink, STR("hlo_op"));
+    json->key_hlo_category = sink_name(sink, STR("hlo_category"));
+    json->key_correlation = sink_name(sink, STR("correlation_id"));
+    json->flow_bind = sink_name(sink, STR("bind_id"));
+}
+
+static void release(struct reader *reader)
+{
+    struct trace_json *json = &reader->json;
+
+    json_stream_close(&reader->stream);
+    open_free(json);
+    tracks_free(&json->tracks);
+    pair_table_free(&json->types);
+    texts_close(&json->texts);
+    free(json->sorts);
+    free(json->event.members);
+    free(json->args.args);
+}
+
+static enum status decode(struct input *input, struct sink *sink, struct error *err)
+{
+    struct reader *reader = memory_resize(NULL, 1, sizeof *reader);
+    enum status status = OK;
+
+    *reader = (struct reader){0};
+    sink_format(sink, decode_trace_json.name);
+    prepare(&reader->json, sink);
+    json_stream_open(&reader->stream, input);
+    enum outcome outcome = read_all(reader);
+    const struct error *packing = &reader->stream.input_err;
+
+    if (sink_failed(sink))
+        status = fail(err, sink_error(sink)->code, "%s", sink_error(sink)->message);
+    else if (reader->json.event_count == 0 && packing->code != OK)
+        status = fail(err, packing->code, "%s", packing->message);
+    else if (reader->json.event_count == 0 && outcome == BROKEN)
+        status = fail(err, ERR_FORMAT, "the JSON is broken at byte %" PRIu64 ": %s",
+                      json_stream_offset(&reader->stream),
+                      reader->stream.json.what != NULL ? reader->stream.json.what : "no trace");
+    else
+        finish(reader, outcome);
+    release(reader);
+    free(reader);
+    return status;
+}
+
+/* Keys that no other JSON begins with, for files whose events stand behind the head. */
+static bool is_telling(struct str key)
+{
+    static const char *const keys[] = {"schemaVersion", "deviceProperties", "displayTimeUnit",
+                                       "distributedInfo", "systemTraceEvents"};
+
+    for (size_t i = 0; i < COUNT(keys); i++)
+        if (str_equal(key, str_of(keys[i])))
+            return true;
+    return false;
+}
+
+static bool sniff_object(struct json *json)
+{
+    bool first = true, told = false;
+
+    json->at++;
+    for (struct str key; json_key(json, &first, &key);) {
+        if (str_equal(key, STR("traceEvents")))
+            return json_peek(json) == '[' || json->state == JSON_MORE;
+        told |= is_telling(key);
+        json_value(json);
+    }
+    return told && json->state == JSON_MORE;
+}
+
+/* An event has a phase; nothing else that comes in arrays does. */
+static bool sniff_array(struct json *json)
+{
+    bool first = true;
+
+    json->at++;
+    if (json_peek(json) != '{')
+        return false;
+    json->at++;
+    for (struct str key; json_key(json, &first, &key); json_value(json))
+        if (str_equal(key, STR("ph")))
+            return true;
+    return false;
+}
+
+static bool sniff(const struct input *input)
+{
+    size_t skip = has_bom(input->head) ? 3 : 0, count = input->head.count - skip;
+    char *copy = memory_resize(NULL, count + JSON_PADDING, 1);
+    struct json json = {.at = copy, .end = copy + count};
+
+    memcpy(copy, input->head.at + skip, count);
+    memset(copy + count, 0, JSON_PADDING);
+    char next = json_peek(&json);
+    bool is_trace = next == '{' ? sniff_object(&json) : next == '[' && sniff_array(&json);
+
+    free(copy);
+    return is_trace;
+}
+
+const struct decoder decode_trace_json = {.name = "chrome-json", .sniff = sniff, .decode = decode};

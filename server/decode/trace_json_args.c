@@ -1,0 +1,126 @@
+#include <math.h>
+#include <stdlib.h>
+
+#include "decode/trace_json.h"
+
+enum { LATELY_COUNT = 1 << 13 };
+
+void texts_open(struct texts *texts, struct sink *sink)
+{
+    *texts = (struct texts){.sink = sink};
+    texts->lately = memory_resize(NULL, LATELY_COUNT, sizeof *texts->lately);
+    memset(texts->lately, 0, LATELY_COUNT * sizeof *texts->lately); /* name 0 is "" */
+}
+
+void texts_close(struct texts *texts)
+{
+    free(texts->lately);
+    free(texts->plain);
+    *texts = (struct texts){0};
+}
+
+static uint64_t load(const char *at, size_t count)
+{
+    uint64_t word = 0;
+
+    memcpy(&word, at, count);
+    return word;
+}
+
+/* Ends and length tell most texts apart; the text itself decides. */
+static uint32_t look_at(struct str text)
+{
+    size_t count = text.count < 8 ? text.count : 8;
+    uint64_t head = load(text.at, count), tail = load(text.at + text.count - count, count);
+    uint64_t mixed = (head ^ (tail << 23 | tail >> 41) ^ text.count) * UINT64_C(0x9e3779b97f4a7c15);
+
+    return (uint32_t)(mixed >> 40) & (LATELY_COUNT - 1);
+}
+
+name_id texts_name(struct texts *texts, struct str plain)
+{
+    if (plain.count == 0)
+        return 0;
+    name_id *lately = &texts->lately[look_at(plain)];
+    struct str known = sink_text(texts->sink, *lately);
+
+    if (known.count != plain.count || memcmp(known.at, plain.at, plain.count) != 0)
+        *lately = sink_name(texts->sink, plain);
+    return *lately;
+}
+
+name_id texts_value(struct texts *texts, struct json_value value)
+{
+    if (!value.escaped)
+        return texts_name(texts, value.text);
+    if (texts->plain_capacity < value.text.count) {
+        texts->plain_capacity = value.text.count * 2;
+        texts->plain = memory_resize(texts->plain, texts->plain_capacity, 1);
+    }
+    struct str plain = {.at = texts->plain, .count = json_unescape(value.text, texts->plain)};
+
+    return texts_name(texts, plain);
+}
+
+static struct arg double_arg(double value)
+{
+    struct arg arg = {.type = ARG_DOUBLE};
+
+    memcpy(&arg.bits, &value, sizeof value);
+    return arg;
+}
+
+static struct arg named_arg(struct texts *texts, struct str text)
+{
+    if (str_equal(text, STR("true")) || str_equal(text, STR("false")))
+        return (struct arg){.type = ARG_BOOL, .bits = text.at[0] == 't'};
+    if (str_equal(text, STR("null")))
+        return (struct arg){.type = ARG_NULL};
+    if (str_equal(text, STR("NaN")))
+        return double_arg(NAN);
+    if (str_equal(text, STR("Infinity")))
+        return double_arg(INFINITY);
+    return (struct arg){.type = ARG_JSON, .bits = texts_name(texts, text)};
+}
+
+struct arg texts_arg(struct texts *texts, struct str key, struct json_value value)
+{
+    struct arg arg = {.type = ARG_JSON};
+
+    switch (value.kind) {
+    case JSON_STRING:
+        arg.type = ARG_DIGITS;
+        if (!digits_read(value.text, &arg.bits)) {
+            arg.type = ARG_STRING;
+            arg.bits = texts_value(texts, value);
+        }
+        break;
+    case JSON_NUMBER:
+        if (str_equal(value.text, STR("-Infinity")))
+            arg = double_arg(-INFINITY);
+        else if (!number_read(value.text, &arg))
+            arg.bits = texts_name(texts, value.text);
+        break;
+    case JSON_NAMED:
+        arg = named_arg(texts, value.text);
+        break;
+    default:
+        arg.bits = texts_name(texts, value.text);
+        break;
+    }
+    bool escaped = memchr(key.at, '\\', key.count) != NULL;
+
+    arg.key = texts_value(texts, (struct json_value){JSON_STRING, escaped, key});
+    return arg;
+}
+
+void texts_args(struct texts *texts, const struct event *event, struct arg_list *ret)
+{
+    ret->count = 0;
+    if (ret->capacity < event->member_count) {
+        ret->capacity = event->member_capacity;
+        ret->args = memory_resize(ret->args, ret->capacity, sizeof *ret->args);
+    }
+    for (uint32_t i = 0; i < event->member_count; i++)
+        ret->args[ret->count++] = texts_arg(texts, event->members[i].key, event->members[i].value);
+}

@@ -1,0 +1,337 @@
+/* Events that are whole in themselves: X, instants, counters, flows. */
+#include "decode/trace_json.h"
+
+enum { SORT_COUNT = 1 << 14 };
+
+/* File time 0 is ts 0 where the clock counts from the start of a session or a machine, else, where
+ * it counts from 1970, the first time met: picoseconds since then do not fit. */
+static const int64_t small_us = INT64_C(2000000000000);
+
+static int64_t since_base(struct trace_json *json, struct micros time, uint8_t *flags)
+{
+    int64_t at_ps;
+
+    if (!json->has_base) {
+        json->has_base = true;
+        json->first_us = time.whole;
+        json->base_us = time.whole < small_us && time.whole > -small_us ? 0 : time.whole;
+    }
+    if (!micros_since(time, json->base_us, &at_ps)) {
+        *flags |= SLICE_CLAMPED;
+        json->odd.beyond++;
+    }
+    return at_ps;
+}
+
+static void saw_time(struct trace_json *json, int64_t at_ps)
+{
+    if (at_ps > json->last_ps)
+        json->last_ps = at_ps;
+}
+
+bool event_time(struct trace_json *json, int64_t *ret, uint8_t *flags)
+{
+    struct micros time;
+
+    if (json->event.ts.kind == JSON_NOTHING || !micros_read(json->event.ts.text, &time)) {
+        json->odd.without_time++;
+        return false;
+    }
+    *ret = since_base(json, time, flags);
+    saw_time(json, *ret);
+    return true;
+}
+
+/* The length of X: its own, or 0 with the flag that says why. */
+static int64_t event_duration(struct trace_json *json, uint8_t *flags)
+{
+    struct micros length;
+    int64_t dur_ps;
+
+    if (json->event.dur.kind == JSON_NOTHING || !micros_read(json->event.dur.text, &length)) {
+        json->odd.without_duration++;
+        *flags |= SLICE_CUT;
+        return 0;
+    }
+    if (length.whole < 0) {
+        json->odd.negative++;
+        *flags |= SLICE_CLAMPED;
+        return 0;
+    }
+    if (!micros_since(length, 0, &dur_ps)) {
+        json->odd.beyond++;
+        *flags |= SLICE_CLAMPED;
+    }
+    json->odd.tiny += dur_ps == 1;
+    return dur_ps;
+}
+
+static type_id type_of(struct trace_json *json, name_id name, name_id cat)
+{
+    uint32_t *type = pair_table_at(&json->types, name, cat);
+
+    if (*type == PAIR_NONE) {
+        *type = sink_type(json->sink, name);
+        sink_type_arg(json->sink, *type,
+                      (struct arg){.key = json->key_cat, .type = ARG_STRING, .bits = cat});
+    }
+    return *type;
+}
+
+static bool is_op_category(struct str cat)
+{
+    return str_equal(cat, STR("kernel")) || str_starts(cat, STR("gpu_mem")) ||
+           str_equal(cat, STR("Kernel")) || str_equal(cat, STR("Memcpy")) ||
+           str_equal(cat, STR("Memset"));
+}
+
+static void learn_sort(struct trace_json *json, struct sort_of_slice *sort)
+{
+    const struct thread *thread = &json->tracks.threads[sort->thread];
+    const struct process *process = &json->tracks.processes[thread->process];
+    struct kind_facts facts = {
+        .plane = sink_text(json->sink, process->name),
+        .line = sink_text(json->sink, thread->name),
+        .name = sink_text(json->sink, sort->name),
+        .category = sink_text(json->sink, sort->category != 0 ? sort->category : sort->cat),
+        .is_op = sort->is_op,
+    };
+
+    if (process->name == 0 && process->is_device)
+        facts.plane = STR("gpu");
+    sort->kind = kind_of(&facts);
+    sort->type = sort->cat != 0 ? type_of(json, sort->name, sort->cat) : 0;
+    sort->known = true;
+}
+
+static bool has_arg(const struct arg *args, uint32_t count, name_id key)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (args[i].key == key)
+            return true;
+    return false;
+}
+
+/* Its arg of that key, if it is a text; 0 otherwise. */
+static name_id text_arg(const struct arg *args, uint32_t count, name_id key)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (args[i].key == key && args[i].type == ARG_STRING)
+            return (name_id)args[i].bits;
+    return 0;
+}
+
+/* On CPU ops run on threads and carry hlo_op. So do the launches of kernels, with a correlation,
+ * and "end: NAME", the other end of an asynchronous op. */
+static bool is_op_on_host(const struct trace_json *json, name_id name, const struct arg *args,
+                          uint32_t count)
+{
+    return text_arg(args, count, json->key_hlo_op) != 0 &&
+           !has_arg(args, count, json->key_correlation) &&
+           !str_starts(sink_text(json->sink, name), STR("end: "));
+}
+
+static bool same_sort(const struct sort_of_slice *a, const struct sort_of_slice *b)
+{
+    return a->known && a->thread == b->thread && a->name == b->name && a->cat == b->cat &&
+           a->category == b->category && a->is_op == b->is_op;
+}
+
+struct sink_slice slice_of(struct trace_json *json, uint32_t thread, name_id name, name_id cat,
+                           const struct arg *args, uint32_t arg_count)
+{
+    bool is_ops = json->tracks.threads[thread].is_ops;
+    struct sort_of_slice wanted = {
+        .thread = thread,
+        .name = name,
+        .cat = cat,
+        .category = text_arg(args, arg_count, json->key_hlo_category),
+        .is_op = is_ops || is_op_on_host(json, name, args, arg_count) ||
+                 (cat != 0 && is_op_category(sink_text(json->sink, cat))),
+    };
+    uint64_t mixed = ((uint64_t)name << 32 | wanted.category) ^ (uint64_t)thread << 20 ^
+                     (uint64_t)cat << 8 ^ wanted.is_op;
+    struct sort_of_slice *sort =
+        &json->sorts[mixed * UINT64_C(0x9e3779b97f4a7c15) >> 32 & (SORT_COUNT - 1)];
+
+    if (!same_sort(sort, &wanted)) {
+        *sort = wanted;
+        learn_sort(json, sort);
+    }
+    return (struct sink_slice){.track = json->tracks.threads[thread].track,
+                               .name = name,
+                               .kind = sort->kind,
+                               .type = sort->type};
+}
+
+void slice_args(struct trace_json *json, const struct arg *args, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        sink_arg(json->sink, args[i]);
+}
+
+/* Ids are numbers, "0x1f", or any text. */
+uint64_t flow_id(struct trace_json *json, struct json_value id)
+{
+    struct arg number;
+    uint64_t value = 0;
+
+    if (id.kind == JSON_NUMBER && number_read(id.text, &number))
+        return number.bits;
+    if (digits_read(id.text, &value))
+        return value;
+    if (str_starts(id.text, STR("0x")) && id.text.count > 2 && id.text.count <= 18) {
+        for (size_t i = 2; i < id.text.count; i++) {
+            char byte = id.text.at[i], letter = (char)(byte | 0x20);
+            bool digit = byte >= '0' && byte <= '9', hex = letter >= 'a' && letter <= 'f';
+
+            if (!digit && !hex)
+                return UINT64_C(1) << 63 | texts_value(&json->texts, id);
+            value = value << 4 | (uint64_t)(digit ? byte - '0' : letter - 'a' + 10);
+        }
+        return value;
+    }
+    return UINT64_C(1) << 63 | texts_value(&json->texts, id);
+}
+
+void slice_bind(struct trace_json *json, uint64_t id, bool in, bool out)
+{
+    if (in || out)
+        sink_flow(json->sink,
+                  in && out ? FLOW_STEP
+                  : out     ? FLOW_FROM
+                            : FLOW_TO,
+                  json->flow_bind, id);
+}
+
+static void put_slice(struct trace_json *json, int64_t start_ps, int64_t dur_ps, uint8_t flags)
+{
+    const struct event *event = &json->event;
+    uint32_t thread = tracks_thread(json, event->pid, event->tid);
+    name_id name = texts_value(&json->texts, event->name);
+    name_id cat = texts_value(&json->texts, event->cat);
+
+    texts_args(&json->texts, event, &json->args);
+    struct sink_slice slice = slice_of(json, thread, name, cat, json->args.args, json->args.count);
+
+    slice.start_ps = start_ps;
+    slice.dur_ps = dur_ps;
+    slice.flags = flags;
+    if (json->tracks.threads[thread].is_async)
+        slice.flags |= SLICE_ASYNC;
+    sink_slice(json->sink, slice);
+    slice_args(json, json->args.args, json->args.count);
+    if (event->flow_in || event->flow_out)
+        slice_bind(json, flow_id(json, event->bind_id), event->flow_in, event->flow_out);
+}
+
+static void put_complete(struct trace_json *json)
+{
+    uint8_t flags = 0;
+    int64_t start_ps;
+
+    if (!event_time(json, &start_ps, &flags))
+        return;
+    int64_t dur_ps = event_duration(json, &flags);
+    int64_t end_ps;
+
+    if (!__builtin_add_overflow(start_ps, dur_ps, &end_ps))
+        saw_time(json, end_ps);
+    put_slice(json, start_ps, dur_ps, flags);
+}
+
+static void put_instant(struct trace_json *json)
+{
+    uint8_t flags = SLICE_INSTANT;
+    int64_t start_ps;
+
+    if (event_time(json, &start_ps, &flags))
+        put_slice(json, start_ps, 0, flags);
+}
+
+/* {"ph": "C", "name": "memory", "id": "1", "args": {"used": 12, "free": 3}} is two samples. */
+static void put_counter(struct trace_json *json)
+{
+    const struct event *event = &json->event;
+    uint8_t flags = 0;
+    int64_t at_ps;
+
+    if (!event_time(json, &at_ps, &flags))
+        return;
+    name_id name = texts_value(&json->texts, event->name);
+
+    if (event->id.kind != JSON_NOTHING) {
+        struct str base = sink_text(json->sink, name), id = event->id.text;
+        struct text whole = {0};
+
+        text_putf(&whole, "%.*s[%.*s]", STR_ARG(base), STR_ARG(id));
+        name = texts_name(&json->texts, text_str(&whole));
+        text_free(&whole);
+    }
+    texts_args(&json->texts, event, &json->args);
+    for (uint32_t i = 0; i < json->args.count; i++) {
+        struct arg *arg = &json->args.args[i];
+
+        if (arg->type == ARG_STRING) { /* "1.5" */
+            name_id key = arg->key;
+
+            if (number_read(sink_text(json->sink, (name_id)arg->bits), arg))
+                arg->key = key;
+        }
+        if (arg->type != ARG_INT64 && arg->type != ARG_UINT64 && arg->type != ARG_DOUBLE &&
+            arg->type != ARG_DIGITS) {
+            json->odd.not_numbers++;
+            continue;
+        }
+        track_id track = tracks_counter(json, event->pid, name, arg->key, json->args.count == 1);
+
+        sink_counter(json->sink, track, at_ps, number_double(*arg));
+    }
+}
+
+/* One arrow's end: its category tells arrows of equal ids apart. */
+static void put_flow(struct trace_json *json, enum flow_end end)
+{
+    const struct event *event = &json->event;
+    uint8_t flags = 0;
+    int64_t at_ps;
+
+    if (!event_time(json, &at_ps, &flags))
+        return;
+    uint32_t thread = tracks_thread(json, event->pid, event->tid);
+    name_id cat = texts_value(&json->texts, event->cat);
+    name_id name = texts_value(&json->texts, event->name);
+    bool enclosing = end != FLOW_TO || str_equal(event->bind_point.text, STR("e"));
+    struct json_value id = event->id.kind != JSON_NOTHING ? event->id : event->bind_id;
+
+    sink_flow_at(json->sink, end, cat != 0 ? cat : name, flow_id(json, id),
+                 json->tracks.threads[thread].track, at_ps, !enclosing);
+}
+
+void slices_event(struct trace_json *json)
+{
+    switch (json->event.phase) {
+    case 'X':
+        put_complete(json);
+        break;
+    case 'i':
+    case 'I':
+    case 'R':
+        put_instant(json);
+        break;
+    case 'C':
+        put_counter(json);
+        break;
+    case 's':
+        put_flow(json, FLOW_FROM);
+        break;
+    case 't':
+        put_flow(json, FLOW_STEP);
+        break;
+    case 'f':
+        put_flow(json, FLOW_TO);
+        break;
+    default:
+        break;
+    }
+}
