@@ -56,6 +56,9 @@ static void put_value(struct text *text, const struct trace *trace, const struct
     case ARG_JSON:
         put_str(text, trace_name(trace, (name_id)arg->bits));
         break;
+    case ARG_DIGITS:
+        text_putf(text, "\"%llu\"", (unsigned long long)arg->bits);
+        break;
     case ARG_BOOL:
         text_puts(text, arg->bits ? "true" : "false");
         break;
