@@ -123,8 +123,8 @@ static void end_nested(struct trace_json *json)
 
     if (!event_time(json, &end_ps, &flags))
         return;
-    struct thread *thread =
-        &json->tracks.threads[tracks_thread(json, json->event.pid, json->event.tid)];
+    uint32_t index = tracks_thread(json, json->event.pid, json->event.tid);
+    struct thread *thread = &json->tracks.threads[index];
 
     if (thread->stack_count == 0) {
         json->odd.ends_alone++;
