@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "decode/hlo_text.h"
 #include "decode/protobuf.h"
 
 struct span_list { /* spans of one repeated field, in the proto */
@@ -22,12 +23,6 @@ struct module { /* one being read */
     program_id program;
     uint32_t ordinal;
     bool is_new, is_whole;
-};
-
-struct instruction_text { /* as in the proto */
-    struct str name, opcode, fusion_kind, target, scope, op_type, file;
-    struct bytes shape;
-    uint64_t line, frame;
 };
 
 static void list_add(struct span_list *list, struct bytes span)
@@ -79,7 +74,7 @@ static bool list_get(const struct span_list *list, uint64_t id, struct bytes *re
     return true;
 }
 
-static void resolve_frame(const struct stack_frames *stack, struct instruction_text *text)
+static void resolve_frame(const struct stack_frames *stack, struct hlo_text *text)
 {
     struct bytes frame, location, file;
 
@@ -91,8 +86,7 @@ static void resolve_frame(const struct stack_frames *stack, struct instruction_t
     text->line = number_in(location, 3);
 }
 
-static void read_metadata(const struct pb *outer, struct bytes message,
-                          struct instruction_text *ret)
+static void read_metadata(const struct pb *outer, struct bytes message, struct hlo_text *ret)
 {
     struct error err = {0};
     struct pb pb = pb_inside(outer, message, &err);
@@ -112,13 +106,12 @@ static void read_metadata(const struct pb *outer, struct bytes message,
     }
 }
 
-static bool read_instruction(const struct pb *outer, struct bytes message,
-                             struct instruction_text *ret)
+static bool read_instruction(const struct pb *outer, struct bytes message, struct hlo_text *ret)
 {
     struct error err = {0};
     struct pb pb = pb_inside(outer, message, &err);
 
-    *ret = (struct instruction_text){0};
+    *ret = (struct hlo_text){0};
     for (struct pb_field field; pb_next(&pb, &field);) {
         if (field.wire != PB_BYTES)
             continue;
@@ -146,113 +139,7 @@ static bool read_instruction(const struct pb *outer, struct bytes message,
     return err.code == OK;
 }
 
-static bool is_one_of(struct str text, const char *const *words, size_t count)
-{
-    for (size_t index = 0; index < count; index++)
-        if (str_equal(text, str_of(words[index])))
-            return true;
-    return false;
-}
-
-static bool is_formatting(struct str opcode)
-{
-    static const char *const words[] = {"transpose", "copy", "reshape", "dynamic-reshape"};
-
-    return is_one_of(opcode, words, COUNT(words));
-}
-
-static bool is_elementwise(struct str opcode)
-{
-    static const char *const words[] = {
-        "abs",
-        "add",
-        "and",
-        "atan2",
-        "cbrt",
-        "ceil",
-        "clamp",
-        "clz",
-        "compare",
-        "complex",
-        "convert",
-        "bitcast-convert",
-        "cosine",
-        "count-leading-zeros",
-        "divide",
-        "erf",
-        "exponential",
-        "exponential-minus-one",
-        "floor",
-        "imag",
-        "is-finite",
-        "log",
-        "log-plus-one",
-        "logistic",
-        "map",
-        "maximum",
-        "minimum",
-        "multiply",
-        "negate",
-        "not",
-        "or",
-        "popcnt",
-        "power",
-        "real",
-        "reduce-precision",
-        "remainder",
-        "round-nearest-afz",
-        "round-nearest-even",
-        "rsqrt",
-        "select",
-        "shift-left",
-        "shift-right-arithmetic",
-        "shift-right-logical",
-        "sign",
-        "sine",
-        "sqrt",
-        "stochastic-convert",
-        "subtract",
-        "tan",
-        "tanh",
-        "xor",
-    };
-
-    return is_one_of(opcode, words, COUNT(words));
-}
-
-/* XProf's words for what an instruction does; a custom call says whom it calls. */
-static name_id category_of(struct sink *sink, const struct instruction_text *text, bool is_fused)
-{
-    char words[128];
-
-    if (str_equal(text->opcode, STR("fusion"))) {
-        struct str kind = text->fusion_kind;
-        if (str_equal(kind, STR("kLoop")))
-            return sink_name(sink, STR("loop fusion"));
-        if (str_equal(kind, STR("kInput")))
-            return sink_name(sink, STR("input fusion"));
-        if (str_equal(kind, STR("kOutput")))
-            return sink_name(sink, STR("output fusion"));
-        if (str_equal(kind, STR("kCustom")))
-            return sink_name(sink, STR("custom fusion"));
-        return sink_name(sink, STR("fusion"));
-    }
-    if (is_formatting(text->opcode))
-        return sink_name(sink, STR("data formatting"));
-    if (!is_fused && is_elementwise(text->opcode))
-        return sink_name(sink, STR("non-fusion elementwise"));
-    if (str_equal(text->opcode, STR("custom-call")) && text->target.count > 0) {
-        size_t count = sizeof "custom-call " - 1;
-        size_t room = sizeof words - count;
-        size_t take = text->target.count < room ? text->target.count : room;
-        memcpy(words, "custom-call ", count);
-        memcpy(words + count, text->target.at, take);
-        return sink_name(sink, (struct str){.at = words, .count = count + take});
-    }
-    return sink_name(sink, text->opcode);
-}
-
-static name_id source_of(struct sink *sink, const struct instruction_text *text)
+static name_id source_of(struct sink *sink, const struct hlo_text *text)
 {
     if (text->file.count == 0 || text->file.count > 4096)
         return 0;
@@ -286,7 +173,7 @@ static void remember(struct module *module, const struct instruction *instructio
     };
 }
 
-static void push_instruction(struct module *module, struct instruction_text *text, bool is_fused)
+static void push_instruction(struct module *module, struct hlo_text *text, bool is_fused)
 {
     struct sink *sink = module->sink;
 
@@ -298,7 +185,7 @@ static void push_instruction(struct module *module, struct instruction_text *tex
         .scope = sink_name(sink, text->scope),
         .op_type = sink_name(sink, text->op_type),
         .source = source_of(sink, text),
-        .category = category_of(sink, text, is_fused),
+        .category = hlo_category(sink, text, is_fused),
     };
     remember(module, &instruction);
     sink_instruction(sink, instruction);
@@ -327,7 +214,7 @@ static void read_computation(const struct pb *outer, struct bytes message, struc
     struct pb pb = pb_inside(outer, message, &err);
 
     for (struct pb_field field; pb_next(&pb, &field);) {
-        struct instruction_text text;
+        struct hlo_text text;
         if (field.number != 2 || field.wire != PB_BYTES)
             continue;
         if (!read_instruction(&pb, field.bytes, &text)) {

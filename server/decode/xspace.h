@@ -7,7 +7,9 @@
  *   xspace_scan.c    a plane by lengths: its name, its lines' clocks, how much metadata
  *   xspace_names.c   metadata: what ids of events and stats mean
  *   xspace_track.c   planes and lines as tracks
- *   xspace_event.c   the loop over events
+ *   xspace_line.c    a line: its head, the loop over its events
+ *   xspace_event.c   an event: its header, its args, its place
+ *   xspace_stat.h    the inner loop: stats
  *   xspace_meaning.c what some stats mean beyond being args: flows, memory, counters, kinds
  */
 #ifndef JVIEWD_DECODE_XSPACE_H
@@ -227,12 +229,17 @@ void track_of_line(struct line *line);
 void programs_read(struct xspace *space, const struct plane_scan *scan);
 void plane_read(struct xspace *space, const struct plane_scan *scan);
 void line_read(struct plane *plane, const struct pb *outer, struct bytes message);
+/* False when the event is damaged, and left out. */
+bool event_take(struct line *line, struct bytes message);
 
 enum kind meaning_kind(struct line *line, struct event_metadata *metadata,
                        const struct event *event);
 void meaning_flows(struct line *line, const struct event *event);
 void meaning_memory(struct line *line, enum event_role role, const struct event *event,
                     int64_t at_ps);
+
+/* A sample from the args of the event at hand. */
+void meaning_sample(struct line *line, name_id name, int64_t at_ps);
 
 static inline bool event_has(const struct event *event, enum stat_role role)
 {

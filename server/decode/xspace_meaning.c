@@ -4,6 +4,7 @@
  *   flow                direction 2 bits, id 56 bits, type 6 bits           -> flow
  *   correlation_id      a launch on the host, its work on the device       -> flow
  *   bytes_allocated...  of MemoryAllocation and MemoryDeallocation         -> memory event
+ *   counter_value       or else the first number, on a line of counters     -> sample
  *   hlo_op, program_id  with the program's HLO: opcode and category        -> kind
  */
 #include "decode/xspace.h"
@@ -109,6 +110,59 @@ void meaning_memory(struct line *line, enum event_role role, const struct event 
                     .bytes_available = (int64_t)meaning_or(event, STAT_BYTES_AVAILABLE, unknown),
                     .peak_bytes = (int64_t)meaning_or(event, STAT_PEAK_BYTES, unknown),
                 });
+}
+
+static double number_of(const struct arg *arg)
+{
+    double value;
+
+    if (arg->type == ARG_DOUBLE) {
+        memcpy(&value, &arg->bits, sizeof value);
+        return value;
+    }
+    return arg->type == ARG_INT64 ? (double)(int64_t)arg->bits : (double)arg->bits;
+}
+
+static bool is_number(const struct arg *arg)
+{
+    return arg->type == ARG_DOUBLE || arg->type == ARG_INT64 || arg->type == ARG_UINT64;
+}
+
+/* The value of a sample: "counter_value", or else its first number. */
+static const struct arg *find_value(const struct line *line)
+{
+    name_id wanted = sink_name(line->plane->space->sink, STR("counter_value"));
+    const struct arg *found = NULL;
+
+    for (uint32_t index = 0; index < line->arg_count; index++) {
+        const struct arg *arg = &line->args[index];
+        if (is_number(arg) && (found == NULL || arg->key == wanted))
+            found = arg;
+    }
+    return found;
+}
+
+void meaning_sample(struct line *line, name_id name, int64_t at_ps)
+{
+    struct sink *sink = line->plane->space->sink;
+    const struct arg *value = find_value(line);
+    bool is_new;
+
+    if (value == NULL)
+        return;
+    uint32_t track;
+    if (!id_map_find(&line->counters, name, &track)) {
+        track = sink_track(sink, (struct sink_track){
+                                     .parent = line->plane->track,
+                                     .kind = TRACK_COUNTER,
+                                     .name = sink_text(sink, name),
+                                     .source_id = line->id,
+                                     .device = line->plane->device,
+                                 });
+        id_map_add(&line->counters, name, track, &is_new);
+    }
+    sink_counter(sink, track, at_ps, number_of(value));
+    line->plane->space->sample_count++;
 }
 
 /* GPUs join the names of enclosing ops with "::", the innermost last. */

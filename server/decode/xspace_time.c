@@ -9,8 +9,6 @@
  */
 #include "decode/xspace.h"
 
-#include <inttypes.h>
-
 /* Half of what fits leaves room for offsets: 26 days. */
 static const int64_t far_ns = TIME_PS_MAX / 2 / 1000;
 /* Unix times in nanoseconds, since 1973. */
