@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static size_t unsigned_digits(uint64_t value, char *ret)
+size_t unsigned_digits(uint64_t value, char *ret)
 {
     char reversed[24];
     size_t count = 0;
@@ -62,44 +62,44 @@ void json_close(struct json *json, char bracket)
     json->after_value = true;
 }
 
-void json_raw(struct json *json, struct str value)
+void json_add_raw(struct json *json, struct str value)
 {
     before_value(json);
     text_put(json->out, value.at, value.count);
 }
 
-void json_integer(struct json *json, int64_t value)
+void json_add_integer(struct json *json, int64_t value)
 {
     char digits[24];
 
-    json_raw(json, (struct str){.at = digits, .count = integer_digits(value, digits)});
+    json_add_raw(json, (struct str){.at = digits, .count = integer_digits(value, digits)});
 }
 
-void json_unsigned(struct json *json, uint64_t value)
+void json_add_unsigned(struct json *json, uint64_t value)
 {
     char digits[24];
 
-    json_raw(json, (struct str){.at = digits, .count = unsigned_digits(value, digits)});
+    json_add_raw(json, (struct str){.at = digits, .count = unsigned_digits(value, digits)});
 }
 
-void json_real(struct json *json, double value)
+void json_add_real(struct json *json, double value)
 {
     char digits[32];
 
     if (!isfinite(value))
-        json_null(json);
+        json_add_null(json);
     else
-        json_raw(json, (struct str){.at = digits, .count = real_shortest(value, digits)});
+        json_add_raw(json, (struct str){.at = digits, .count = real_shortest(value, digits)});
 }
 
-void json_bool(struct json *json, bool value)
+void json_add_bool(struct json *json, bool value)
 {
-    json_raw(json, value ? STR("true") : STR("false"));
+    json_add_raw(json, value ? STR("true") : STR("false"));
 }
 
-void json_null(struct json *json)
+void json_add_null(struct json *json)
 {
-    json_raw(json, STR("null"));
+    json_add_raw(json, STR("null"));
 }
 
 /* Bytes of the well-formed UTF-8 sequence at `at`; 0 when there is none. */
@@ -171,7 +171,7 @@ static void put_quoted(struct text *out, struct str value)
     text_put(out, "\"", 1);
 }
 
-void json_text(struct json *json, struct str value)
+void json_add_text(struct json *json, struct str value)
 {
     before_value(json);
     put_quoted(json->out, value);
@@ -179,7 +179,7 @@ void json_text(struct json *json, struct str value)
 
 void json_key_text(struct json *json, struct str key)
 {
-    json_text(json, key);
+    json_add_text(json, key);
     text_put(json->out, ":", 1);
     json->after_value = false;
 }
@@ -196,44 +196,44 @@ void json_key(struct json *json, const char *key)
 void json_put_integer(struct json *json, const char *key, int64_t value)
 {
     json_key(json, key);
-    json_integer(json, value);
+    json_add_integer(json, value);
 }
 
 void json_put_unsigned(struct json *json, const char *key, uint64_t value)
 {
     json_key(json, key);
-    json_unsigned(json, value);
+    json_add_unsigned(json, value);
 }
 
 void json_put_real(struct json *json, const char *key, double value)
 {
     json_key(json, key);
-    json_real(json, value);
+    json_add_real(json, value);
 }
 
 void json_put_text(struct json *json, const char *key, struct str value)
 {
     json_key(json, key);
-    json_text(json, value);
+    json_add_text(json, value);
 }
 
 void json_put_text_or_null(struct json *json, const char *key, struct str value)
 {
     json_key(json, key);
     if (value.count == 0)
-        json_null(json);
+        json_add_null(json);
     else
-        json_text(json, value);
+        json_add_text(json, value);
 }
 
 void json_put_bool(struct json *json, const char *key, bool value)
 {
     json_key(json, key);
-    json_bool(json, value);
+    json_add_bool(json, value);
 }
 
 void json_put_null(struct json *json, const char *key)
 {
     json_key(json, key);
-    json_null(json);
+    json_add_null(json);
 }

@@ -22,13 +22,13 @@ void json_open(struct json *json, char bracket);  /* '{' or '[' */
 void json_close(struct json *json, char bracket); /* '}' or ']' */
 void json_key(struct json *json, const char *key);
 void json_key_text(struct json *json, struct str key); /* a key that needs escaping */
-void json_integer(struct json *json, int64_t value);
-void json_unsigned(struct json *json, uint64_t value);
-void json_real(struct json *json, double value);
-void json_text(struct json *json, struct str value);
-void json_bool(struct json *json, bool value);
-void json_null(struct json *json);
-void json_raw(struct json *json, struct str value); /* is JSON already */
+void json_add_integer(struct json *json, int64_t value);
+void json_add_unsigned(struct json *json, uint64_t value);
+void json_add_real(struct json *json, double value);
+void json_add_text(struct json *json, struct str value);
+void json_add_bool(struct json *json, bool value);
+void json_add_null(struct json *json);
+void json_add_raw(struct json *json, struct str value); /* is JSON already */
 
 /* Members, for readability at the callers. */
 void json_put_integer(struct json *json, const char *key, int64_t value);
@@ -42,5 +42,6 @@ void json_put_null(struct json *json, const char *key);
 /* The shortest of %.15g, %.16g, %.17g that reads back; ret holds at least 32. */
 size_t real_shortest(double value, char *ret);
 size_t integer_digits(int64_t value, char *ret);
+size_t unsigned_digits(uint64_t value, char *ret);
 
 #endif

@@ -94,7 +94,7 @@ static void put_nearest(struct json *json, const struct run_candidates *candidat
     json_key(json, "nearest");
     json_open(json, '[');
     for (uint32_t i = 0; i < candidates->count; i++)
-        json_text(json, candidates->names[i]);
+        json_add_text(json, candidates->names[i]);
     json_close(json, ']');
 }
 
@@ -117,9 +117,9 @@ static void put_progress(struct json *json, const struct request *req, struct re
 
     json_key(json, "progress");
     if (run == NULL)
-        json_null(json);
+        json_add_null(json);
     else
-        json_real(json, run->progress);
+        json_add_real(json, run->progress);
     if (run != NULL)
         json_put_text(json, "state", str_of(run_state_word(run->state)));
     reply_header(reply, STR("Retry-After"), STR("1"));
@@ -217,9 +217,9 @@ void json_put_next(struct json *json, uint64_t next)
 
     json_key(json, "next");
     if (next == 0) {
-        json_null(json);
+        json_add_null(json);
         return;
     }
     size_t count = 1 + integer_digits((int64_t)next, cursor + 1);
-    json_text(json, (struct str){.at = cursor, .count = count});
+    json_add_text(json, (struct str){.at = cursor, .count = count});
 }

@@ -66,6 +66,9 @@ MUST_CHECK enum status request_restriction(struct request *req, struct restricti
 /* The hull of all hosts in run time, narrowed to start_ps and end_ps where given. */
 MUST_CHECK enum status request_window(struct request *req, int64_t *ret_start_ps,
                                       int64_t *ret_end_ps, struct error *err);
+/* A comma list of track ids, each once. */
+MUST_CHECK enum status request_tracks(struct request *req, const char *param,
+                                      struct restriction *ret, struct error *err);
 /* limit, cursor, sort. */
 MUST_CHECK enum status request_page(struct request *req, struct page *ret, struct error *err);
 MUST_CHECK enum status request_track(struct request *req, struct str id, struct track_ref *ret,

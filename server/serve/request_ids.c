@@ -104,13 +104,22 @@ static enum status read_hosts(struct request *req, struct restriction *ret, stru
     return OK;
 }
 
-static enum status read_tracks(struct request *req, struct restriction *ret, struct error *err)
+enum status request_tracks(struct request *req, const char *param, struct restriction *ret,
+                           struct error *err)
 {
-    struct str list = request_text(req, "track"), part;
+    struct str list = request_text(req, param), part;
     struct track_ref *tracks = arena_array(req->arena, struct track_ref, list_count(list));
 
-    while (list_next(&list, &part))
-        TRY(request_track(req, part, &tracks[ret->track_count++], err));
+    while (list_next(&list, &part)) {
+        struct track_ref track;
+        bool again = false;
+
+        TRY(request_track(req, part, &track, err));
+        for (uint32_t i = 0; i < ret->track_count; i++)
+            again = again || (tracks[i].host == track.host && tracks[i].track == track.track);
+        if (!again)
+            tracks[ret->track_count++] = track;
+    }
     ret->tracks = tracks;
     return OK;
 }
@@ -174,7 +183,7 @@ enum status request_restriction(struct request *req, struct restriction *ret, st
     if (ret->has_window)
         TRY(request_window(req, &ret->start_ps, &ret->end_ps, err));
     TRY(read_hosts(req, ret, err));
-    TRY(read_tracks(req, ret, err));
+    TRY(request_tracks(req, "track", ret, err));
     read_numbers(req, ret);
     return OK;
 }

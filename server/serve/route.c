@@ -4,10 +4,33 @@
 #include "serve/reply.h"
 #include "serve/routes.h"
 
+/* clang-format off */
 const struct route *const routes[] = {
-    &route_healthz, &route_readyz, &route_metrics,     &route_page,
-    &route_assets,  &route_launch, &route_launch_make,
+    &route_runs,
+    &route_run,
+    &route_tracks,
+    &route_tiles,
+    &route_slices,
+    &route_slice,
+    &route_counters,
+    &route_flows,
+    &route_top,
+    &route_steps,
+    &route_overview,
+    &route_flame,
+    &route_memory,
+    &route_search,
+    &route_jobs,
+    &route_events,
+    &route_launch_make,
+    &route_healthz,
+    &route_readyz,
+    &route_metrics,
+    &route_launch,
+    &route_assets,
+    &route_page,
 };
+/* clang-format on */
 const uint32_t route_count = COUNT(routes);
 
 static bool path_matches(const struct route *route, struct str path)

@@ -35,7 +35,7 @@ static void reals(void **state)
         struct text text = {0};
         struct json json = json_into(&text);
 
-        json_real(&json, rows[i].value);
+        json_add_real(&json, rows[i].value);
         CHECK_STR(rows[i].want, text_str(&text), rows[i].want);
         text_free(&text);
     }
@@ -68,10 +68,10 @@ static void integers(void **state)
     struct json json = json_into(&text);
 
     json_open(&json, '[');
-    json_integer(&json, INT64_MIN);
-    json_integer(&json, INT64_MAX);
-    json_integer(&json, 0);
-    json_unsigned(&json, UINT64_MAX);
+    json_add_integer(&json, INT64_MIN);
+    json_add_integer(&json, INT64_MAX);
+    json_add_integer(&json, 0);
+    json_add_unsigned(&json, UINT64_MAX);
     json_close(&json, ']');
     CHECK_STR("exact", text_str(&text),
               "[-9223372036854775808,9223372036854775807,0,18446744073709551615]");
@@ -110,7 +110,7 @@ static void texts(void **state)
         struct text text = {0};
         struct json json = json_into(&text);
 
-        json_text(&json, rows[i].text);
+        json_add_text(&json, rows[i].text);
         CHECK_STR(rows[i].what, text_str(&text), rows[i].want);
         text_free(&text);
     }
@@ -129,13 +129,13 @@ static void commas(void **state)
     json_close(&json, ']');
     json_key(&json, "c");
     json_open(&json, '[');
-    json_bool(&json, true);
+    json_add_bool(&json, true);
     json_open(&json, '{');
     json_close(&json, '}');
-    json_null(&json);
+    json_add_null(&json);
     json_close(&json, ']');
     json_key_text(&json, STR("d\""));
-    json_raw(&json, STR("{}"));
+    json_add_raw(&json, STR("{}"));
     json_put_text_or_null(&json, "e", STR(""));
     json_put_text_or_null(&json, "f", STR("g"));
     json_close(&json, '}');

@@ -1,0 +1,161 @@
+/* GET /api/flame?run=: one tree of where time went, as JSON or folded stacks. */
+#include "analyse/flame.h"
+
+#include "serve/reply.h"
+#include "serve/routes.h"
+
+static const struct param params[] = {
+    PARAMS_RUN,
+    PARAMS_RESTRICTION,
+    {.name = "by",                   .kind = PARAM_WORD, .words = "scope|source|track"},
+    {.name = "depth", .kind = PARAM_INTEGER, .min = 1, .max = 64},
+    {.name = "limit",                .kind = PARAM_INTEGER, .min = 1, .max = 20000},
+    {.name = "format",                      .kind = PARAM_WORD, .words = "json|folded|speedscope"},
+    {.name = NULL                             },
+};
+
+static void put_node(struct json *json, const struct flame *flame, const struct flame_node *node)
+{
+    json_open(json, '{');
+    json_put_text(json, "name", node->name);
+    json_put_text(json, "kind", str_of(kind_word(node->kind)));
+    json_put_integer(json, "total_ps", node->total_ps);
+    json_put_integer(json, "self_ps", node->self_ps);
+    json_put_unsigned(json, "count", node->count);
+    json_key(json, "children");
+    json_open(json, '[');
+    /* As deep as the tree: 64 levels at most. */
+    for (uint32_t i = 0; i < node->child_count; i++)
+        put_node(json, flame, &flame->nodes[node->first_child + i]);
+    json_close(json, ']');
+    json_close(json, '}');
+}
+
+static void put_json(struct request *req, struct reply *reply, const struct run_traces *run,
+                     const struct flame *flame)
+{
+    uint32_t counts[2] = {0, flame->note_count};
+    const struct answer_note *lists[2] = {request_notes(req, &counts[0]), flame->notes};
+    struct json json = reply_json(reply);
+
+    json_open(&json, '{');
+    json_put_run(&json, run);
+    json_put_text(&json, "by", flame->by);
+    json_put_text(&json, "of", flame->of);
+    json_put_unsigned(&json, "node_count", flame->node_count);
+    json_key(&json, "root");
+    if (flame->node_count > 0)
+        put_node(&json, flame, &flame->nodes[0]);
+    else
+        json_add_null(&json);
+    json_put_notes(&json, lists, counts, 2);
+    json_close(&json, '}');
+}
+
+/* speedscope's "sampled" profile: a stack of frames and a weight for each node with self time. */
+struct stacks {
+    const struct flame *flame;
+    struct json samples, weights;
+    uint32_t path[128];
+};
+
+static void put_stack(struct stacks *stacks, uint32_t node, uint32_t depth)
+{
+    const struct flame_node *at = &stacks->flame->nodes[node];
+
+    if (depth >= COUNT(stacks->path))
+        return;
+    stacks->path[depth] = node;
+    if (at->self_ps > 0) {
+        json_open(&stacks->samples, '[');
+        for (uint32_t i = 0; i <= depth; i++)
+            json_add_unsigned(&stacks->samples, stacks->path[i]);
+        json_close(&stacks->samples, ']');
+        json_add_real(&stacks->weights, (double)at->self_ps / 1000);
+    }
+    for (uint32_t i = 0; i < at->child_count; i++)
+        put_stack(stacks, at->first_child + i, depth + 1);
+}
+
+static void put_frames(struct json *json, const struct flame *flame)
+{
+    json_key(json, "shared");
+    json_open(json, '{');
+    json_key(json, "frames");
+    json_open(json, '[');
+    for (uint32_t i = 0; i < flame->node_count; i++) {
+        json_open(json, '{');
+        json_put_text(json, "name", flame->nodes[i].name);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+    json_close(json, '}');
+}
+
+static void put_speedscope(struct reply *reply, const struct run_traces *run,
+                           const struct flame *flame)
+{
+    struct text samples = {0}, weights = {0};
+    struct stacks stacks = {
+        .flame = flame, .samples = json_into(&samples), .weights = json_into(&weights)};
+    struct json json = reply_json(reply);
+
+    json_open(&stacks.samples, '[');
+    json_open(&stacks.weights, '[');
+    if (flame->node_count > 0)
+        put_stack(&stacks, 0, 0);
+    json_close(&stacks.samples, ']');
+    json_close(&stacks.weights, ']');
+
+    json_open(&json, '{');
+    json_put_text(&json, "$schema", STR("https://www.speedscope.app/file-format-schema.json"));
+    json_put_text(&json, "name", run->name);
+    put_frames(&json, flame);
+    json_key(&json, "profiles");
+    json_open(&json, '[');
+    json_open(&json, '{');
+    json_put_text(&json, "type", STR("sampled"));
+    json_put_text(&json, "name", run->name);
+    json_put_text(&json, "unit", STR("nanoseconds"));
+    json_put_integer(&json, "startValue", 0);
+    json_put_real(&json, "endValue",
+                  flame->node_count > 0 ? (double)flame->nodes[0].total_ps / 1000 : 0);
+    json_key(&json, "samples");
+    json_add_raw(&json, text_str(&samples));
+    json_key(&json, "weights");
+    json_add_raw(&json, text_str(&weights));
+    json_close(&json, '}');
+    json_close(&json, ']');
+    json_close(&json, '}');
+    text_free(&samples);
+    text_free(&weights);
+}
+
+static enum status get_flame(struct request *req, struct reply *reply, struct error *err)
+{
+    const struct run_traces *run;
+    struct restriction restriction;
+    struct flame tree;
+    const struct flame_question question = {
+        .by = request_text(req, "by"),
+        .depth = (uint32_t)request_integer(req, "depth", 0),
+        .node_limit = (uint32_t)request_integer(req, "limit", 0),
+    };
+
+    TRY(request_traces(req, &run, err));
+    TRY(request_restriction(req, &restriction, err));
+    TRY(flame(run, &restriction, &question, req->arena, &tree, err));
+    if (request_is(req, "format", "folded")) {
+        reply->status = 200;
+        reply->type = TYPE_TEXT;
+        flame_folded(&tree, &reply->body);
+    } else if (request_is(req, "format", "speedscope")) {
+        put_speedscope(reply, run, &tree);
+    } else {
+        put_json(req, reply, run, &tree);
+    }
+    return OK;
+}
+
+const struct route route_flame = {
+    .method = "GET", .path = "/api/flame", .handle = get_flame, .params = params};

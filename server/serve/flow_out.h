@@ -1,0 +1,17 @@
+/* Arrows from what caused to what was caused. */
+#ifndef JVIEWD_SERVE_FLOW_OUT_H
+#define JVIEWD_SERVE_FLOW_OUT_H
+
+#include "serve/slice_out.h"
+
+/* One arrow: {id, kind, from: {slice, track, ts_ps}, to: {...}}. */
+void json_put_flow(struct json *json, struct arena *arena, const struct host_trace *host,
+                   const struct flow *flow);
+/* "flows": those that begin or end at the slice, at most `most`. */
+void json_put_slice_flows(struct json *json, struct arena *arena, const struct host_trace *host,
+                          slice_id slice, uint32_t most);
+/* Index of the first flow that begins at `slice` or later; of flow_by_to the same by end. */
+uint64_t flow_first_from(const struct trace *trace, slice_id slice);
+uint64_t flow_first_to(const struct trace *trace, slice_id slice);
+
+#endif

@@ -1,0 +1,263 @@
+#include "serve/pick.h"
+
+#include <stdlib.h>
+
+struct pick_entry {
+    int64_t key; /* smaller is better */
+    uint32_t host;
+    slice_id slice;
+};
+
+static bool is_before(const struct pick_entry *a, const struct pick_entry *b)
+{
+    if (a->key != b->key)
+        return a->key < b->key;
+    return a->host != b->host ? a->host < b->host : a->slice < b->slice;
+}
+
+static int by_key(const void *a, const void *b)
+{
+    return is_before(a, b) ? -1 : is_before(b, a);
+}
+
+struct pick pick_begin(const struct run_traces *run, struct pick_filter filter,
+                       enum pick_order order, uint32_t most, struct arena *arena)
+{
+    return (struct pick){.run = run,
+                         .filter = filter,
+                         .order = order,
+                         .capacity = most,
+                         .entries = arena_array(arena, struct pick_entry, most),
+                         .chunk = arena_new(arena, struct chunk)};
+}
+
+static void sift_down(struct pick_entry *heap, uint32_t count, uint32_t at)
+{
+    for (;;) {
+        uint32_t worst = at;
+
+        for (uint32_t child = 2 * at + 1; child <= 2 * at + 2 && child < count; child++) {
+            if (is_before(&heap[worst], &heap[child]))
+                worst = child;
+        }
+        if (worst == at)
+            return;
+        struct pick_entry moved = heap[at];
+        heap[at] = heap[worst];
+        heap[worst] = moved;
+        at = worst;
+    }
+}
+
+static void sift_up(struct pick_entry *heap, uint32_t at)
+{
+    while (at > 0 && is_before(&heap[(at - 1) / 2], &heap[at])) {
+        struct pick_entry moved = heap[at];
+
+        heap[at] = heap[(at - 1) / 2];
+        heap[(at - 1) / 2] = moved;
+        at = (at - 1) / 2;
+    }
+}
+
+static void keep(struct pick *pick, struct pick_entry entry)
+{
+    if (pick->count < pick->capacity) {
+        pick->entries[pick->count] = entry;
+        sift_up(pick->entries, pick->count++);
+    } else if (is_before(&entry, &pick->entries[0])) {
+        pick->entries[0] = entry;
+        sift_down(pick->entries, pick->count, 0);
+    }
+}
+
+static size_t track_ordinal(const struct run_traces *run, uint32_t host, track_id track)
+{
+    size_t before = 0;
+
+    for (uint32_t i = 0; i < host; i++)
+        before += run->hosts[i].trace->track_count;
+    return before + track;
+}
+
+uint64_t pick_density_width_ps(const struct pick_filter *filter)
+{
+    return ((uint64_t)filter->end_ps - (uint64_t)filter->start_ps) / PICK_DENSITY_BUCKETS + 1;
+}
+
+static void count_density(struct pick *pick, int64_t run_ps)
+{
+    int64_t from_ps = pick->filter.start_ps;
+    uint64_t into = run_ps > from_ps ? (uint64_t)run_ps - (uint64_t)from_ps : 0;
+
+    pick->density[into / pick_density_width_ps(&pick->filter)]++;
+}
+
+struct seen {                          /* of one slice */
+    int64_t start_ps, dur_ps, self_ps; /* start in file time */
+};
+
+static int64_t key_of(const struct pick *pick, const struct host_trace *host, struct seen seen)
+{
+    switch (pick->order) {
+    case PICK_LONGEST:
+        return -seen.dur_ps;
+    case PICK_SELF:
+        return -seen.self_ps;
+    case PICK_START:
+        break;
+    }
+    return run_time(host, seen.start_ps);
+}
+
+static void offer(struct pick *pick, uint32_t host, slice_id slice, struct seen seen)
+{
+    const struct host_trace *at = &pick->run->hosts[host];
+
+    if (pick->density != NULL)
+        count_density(pick, run_time(at, seen.start_ps));
+    keep(pick, (struct pick_entry){.key = key_of(pick, at, seen), .host = host, .slice = slice});
+}
+
+static void count_matches(struct pick *pick, uint32_t host, const struct row *row, uint64_t count)
+{
+    pick->total += count;
+    if (pick->track_counts != NULL)
+        pick->track_counts[track_ordinal(pick->run, host, row->track)] += count;
+}
+
+/* Scans ordinals [first, end) of a row; `name` is looked at where it is asked for. */
+static void scan_row(struct pick *pick, uint32_t host, const struct row *row, uint32_t first,
+                     uint32_t end, const name_id *name)
+{
+    const struct trace *trace = pick->run->hosts[host].trace;
+    struct chunk *chunk = pick->chunk;
+    unsigned columns = COLUMN_START | COLUMN_DUR | (name != NULL ? COLUMN_NAME : 0) |
+                       (pick->order == PICK_SELF ? COLUMN_SELF : 0);
+    uint64_t matches = 0;
+
+    for (uint32_t at = first; at < end;) {
+        uint32_t index = at / CHUNK_SLICES, base = index * CHUNK_SLICES;
+
+        chunk_unpack(trace, row->first_chunk + index, columns, chunk);
+        for (; at < end && at - base < chunk->count; at++) {
+            uint32_t k = at - base;
+
+            if ((name != NULL && chunk->name[k] != *name) ||
+                chunk->dur_ps[k] < pick->filter.min_dur_ps)
+                continue;
+            matches++;
+            offer(pick, host, row->first_slice + at,
+                  (struct seen){chunk->start_ps[k], chunk->dur_ps[k],
+                                pick->order == PICK_SELF ? chunk->self_ps[k] : 0});
+        }
+        if (at < end && at - base >= chunk->count && chunk->count < CHUNK_SLICES)
+            break;
+    }
+    count_matches(pick, host, row, matches);
+}
+
+void pick_track(struct pick *pick, uint32_t host, track_id track)
+{
+    const struct host_trace *at = &pick->run->hosts[host];
+    const struct track *within = &at->trace->tracks[track];
+    int64_t from_ps = file_time(at, pick->filter.start_ps);
+    int64_t to_ps = file_time(at, pick->filter.end_ps);
+    name_id name = 0;
+
+    if (pick->filter.name.count > 0 && !trace_find_name(at->trace, pick->filter.name, &name))
+        return;
+    for (uint32_t i = 0; i < within->row_count; i++) {
+        const struct row *row = &at->trace->rows[within->first_row + i];
+        uint32_t first, end;
+
+        row_window(at->trace, row, from_ps, to_ps, &first, &end);
+        bool plain = pick->filter.name.count == 0 && pick->filter.min_dur_ps <= 0 &&
+                     pick->order == PICK_START && pick->density == NULL;
+        if (plain && end - first > pick->capacity) {
+            /* What is beyond the k-th of a row is not among the first k of all. */
+            count_matches(pick, host, row, end - first - pick->capacity);
+            end = first + pick->capacity;
+        }
+        scan_row(pick, host, row, first, end, pick->filter.name.count > 0 ? &name : NULL);
+    }
+}
+
+/* A slice of the chunk that is unpacked, unpacking another where it must. */
+static bool look(struct pick *pick, const struct trace *trace, const struct row *row,
+                 slice_id slice, uint32_t *unpacked, struct seen *ret)
+{
+    uint32_t ordinal = slice - row->first_slice;
+    uint32_t index = row->first_chunk + ordinal / CHUNK_SLICES, k = ordinal % CHUNK_SLICES;
+
+    if (*unpacked != index)
+        chunk_unpack(trace, index,
+                     COLUMN_START | COLUMN_DUR | (pick->order == PICK_SELF ? COLUMN_SELF : 0),
+                     pick->chunk);
+    *unpacked = index;
+    if (k >= pick->chunk->count)
+        return false;
+    *ret = (struct seen){pick->chunk->start_ps[k], pick->chunk->dur_ps[k],
+                         pick->order == PICK_SELF ? pick->chunk->self_ps[k] : 0};
+    return true;
+}
+
+/* Touches the window as row_window means it: an instant at its begin is inside. */
+static bool is_inside(const struct pick *pick, const struct host_trace *host, struct seen seen)
+{
+    int64_t start_ps = run_time(host, seen.start_ps);
+    int64_t end_ps = run_time(host, seen.start_ps + seen.dur_ps);
+
+    return start_ps < pick->filter.end_ps && seen.dur_ps >= pick->filter.min_dur_ps &&
+           (seen.dur_ps == 0 ? start_ps >= pick->filter.start_ps : end_ps > pick->filter.start_ps);
+}
+
+void pick_name(struct pick *pick, uint32_t host, name_id name)
+{
+    const struct host_trace *at = &pick->run->hosts[host];
+    uint32_t run_count, unpacked = UINT32_MAX;
+    const struct name_run *runs = trace_name_runs(at->trace, name, &run_count);
+
+    for (uint32_t i = 0; i < run_count; i++) {
+        const struct row *row = &at->trace->rows[runs[i].row];
+        const slice_id *slices = trace_name_slices(at->trace, &runs[i]);
+        uint64_t matches = 0;
+
+        for (uint32_t k = 0; k < runs[i].count; k++) {
+            struct seen seen;
+
+            if (!look(pick, at->trace, row, slices[k], &unpacked, &seen) ||
+                !is_inside(pick, at, seen))
+                continue;
+            matches++;
+            offer(pick, host, slices[k], seen);
+        }
+        count_matches(pick, host, row, matches);
+    }
+}
+
+void pick_slice(struct pick *pick, uint32_t host, slice_id slice)
+{
+    const struct host_trace *at = &pick->run->hosts[host];
+    struct slice whole = trace_slice(at->trace, slice);
+    struct seen seen = {whole.start_ps, whole.dur_ps, whole.self_ps};
+
+    if (!is_inside(pick, at, seen))
+        return;
+    offer(pick, host, slice, seen);
+    count_matches(pick, host, &at->trace->rows[whole.row], 1);
+}
+
+uint32_t pick_end(struct pick *pick, uint32_t skip, struct arena *arena, struct slice_place **ret)
+{
+    uint32_t count = pick->count > skip ? pick->count - skip : 0;
+    struct slice_place *places = arena_array(arena, struct slice_place, count);
+
+    if (pick->count > 0)
+        qsort(pick->entries, pick->count, sizeof *pick->entries, by_key);
+    for (uint32_t i = 0; i < count; i++)
+        places[i] = (struct slice_place){.host = pick->entries[skip + i].host,
+                                         .slice = pick->entries[skip + i].slice};
+    *ret = places;
+    return count;
+}

@@ -1,0 +1,225 @@
+/* GET /api/run?run=: one run with its files, hosts, environment, programs and views.
+ *
+ * Answers in every state of the run: what needs its traces is null with a reason until they are
+ * there.
+ */
+#include <stdio.h>
+
+#include "analyse/overview.h"
+#include "serve/arg_out.h"
+#include "serve/routes.h"
+#include "serve/run_out.h"
+
+enum { FILES_MAX = 10000, PROGRAMS_MAX = 1000, PROPERTIES_MAX = 1000 };
+
+static const struct param params[] = {PARAMS_RUN, {.name = NULL}};
+
+static void put_files(struct json *json, const struct run_record *run)
+{
+    json_key(json, "files");
+    json_open(json, '[');
+    for (uint32_t i = 0; i < run->run_file_count && i < FILES_MAX; i++) {
+        const struct run_file *file = &run->files[i];
+
+        json_open(json, '{');
+        json_put_text(json, "path", file->path);
+        json_put_text_or_null(json, "host", file->host);
+        json_put_text_or_null(json, "format", file->format);
+        json_put_unsigned(json, "bytes", file->bytes);
+        json_put_text(json, "state", str_of(file_state_word(file->state)));
+        json_put_text_or_null(json, "error", file->error);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+/* The skew is what aligning the hosts' clocks took off; hosts are laid by their own clocks, so it
+ * is not known yet. */
+static void put_host(struct json *json, struct arena *arena, const struct run_host *host)
+{
+    json_open(json, '{');
+    json_put_text(json, "name", host->name);
+    json_put_text(json, "key", (struct str){.at = host->content, .count = 8});
+    json_put_text_or_null(json, "hostname", host->hostname);
+    json_put_text_or_null(json, "epoch_ns",
+                          host->has_epoch ? str_format(arena, "%lld", (long long)host->epoch_ns)
+                                          : STR(""));
+    json_put_integer(json, "offset_ps", host->offset_ps);
+    json_put_null(json, "skew_ps");
+    json_key(json, "reasons");
+    json_open(json, '{');
+    json_put_text(json, "skew_ps", STR("hosts stand by their own clocks"));
+    if (!host->has_epoch)
+        json_put_text(json, "epoch_ns", STR("the file holds no wall clock"));
+    if (host->hostname.count == 0)
+        json_put_text(json, "hostname", STR("the file does not name its host"));
+    json_close(json, '}');
+    json_close(json, '}');
+}
+
+static void put_hosts(struct json *json, struct arena *arena, const struct run_record *run)
+{
+    json_key(json, "hosts");
+    json_open(json, '[');
+    for (uint32_t i = 0; i < run->host_count; i++)
+        put_host(json, arena, &run->hosts[i]);
+    json_close(json, ']');
+}
+
+/* What the file says of the capture stands under words of its profiler's options. */
+static bool is_option(struct str key)
+{
+    return str_contains(key, STR("tracer_level")) || str_contains(key, STR("profile_")) ||
+           str_contains(key, STR("option"));
+}
+
+static void put_properties(struct json *json, const struct run_traces *traces, const char *member,
+                           bool options)
+{
+    uint32_t count = 0;
+
+    json_key(json, member);
+    json_open(json, '[');
+    for (uint32_t i = 0; i < traces->host_count; i++) {
+        const struct host_trace *host = &traces->hosts[i];
+
+        for (uint32_t k = 0; k < host->trace->property_count && count < PROPERTIES_MAX; k++) {
+            const struct property *property = &host->trace->properties[k];
+            struct str key = trace_name(host->trace, property->arg.key);
+
+            if (is_option(key) != options)
+                continue;
+            json_open(json, '{');
+            json_put_text(json, "host", host->name);
+            json_put_text_or_null(
+                json, "track",
+                property->track == NO_TRACK
+                    ? STR("")
+                    : trace_name(host->trace, host->trace->tracks[property->track].name));
+            json_put_arg_members(json, host->trace, property->arg);
+            json_close(json, '}');
+            count++;
+        }
+    }
+    json_close(json, ']');
+}
+
+static void put_programs(struct json *json, const struct run_traces *traces)
+{
+    uint32_t count = 0;
+    char hex[24];
+
+    json_key(json, "programs");
+    json_open(json, '[');
+    for (uint32_t i = 0; i < traces->host_count; i++) {
+        const struct trace *trace = traces->hosts[i].trace;
+
+        for (uint32_t k = 0; k < trace->program_count && count < PROGRAMS_MAX; k++, count++) {
+            const struct program *program = &trace->programs[k];
+            char id[24];
+
+            snprintf(hex, sizeof hex, "%016llx", (unsigned long long)program->fingerprint);
+            json_open(json, '{');
+            json_put_text(json, "host", traces->hosts[i].name);
+            json_put_text(json, "id",
+                          (struct str){.at = id, .count = unsigned_digits(program->id, id)});
+            json_put_text(json, "name", trace_name(trace, program->name));
+            json_put_text(json, "fingerprint", str_of(hex));
+            json_put_unsigned(json, "instruction_count", program->instruction_count);
+            json_close(json, '}');
+        }
+    }
+    json_close(json, ']');
+}
+
+static void put_view(struct json *json, const char *name, const char *reason)
+{
+    json_key(json, name);
+    if (reason == NULL) {
+        json_add_null(json);
+        return;
+    }
+    json_open(json, '{');
+    json_put_text(json, "reason", str_of(reason));
+    json_close(json, '}');
+}
+
+static bool any_ops(const struct run_traces *traces)
+{
+    for (uint32_t i = 0; i < traces->host_count; i++) {
+        const struct attribution *attribution = traces->hosts[i].attribution;
+
+        if (attribution != NULL && attribution->entry_count > 0)
+            return true;
+    }
+    return false;
+}
+
+static bool any_memory(const struct run_traces *traces)
+{
+    for (uint32_t i = 0; i < traces->host_count; i++) {
+        if (traces->hosts[i].trace->memory_event_count > 0)
+            return true;
+    }
+    return false;
+}
+
+/* A view is null where it has something to show, else it says why not. */
+static void put_views(struct json *json, const struct run_record *run,
+                      const struct run_traces *traces)
+{
+    const char *unread = traces != NULL             ? NULL
+                         : run->state == RUN_FAILED ? "no file of the run could be read"
+                                                    : "the run is not indexed yet";
+
+    json_key(json, "views");
+    json_open(json, '{');
+    put_view(json, "overview", unread);
+    put_view(json, "timeline", unread);
+    put_view(json, "ops",
+             unread != NULL    ? unread
+             : any_ops(traces) ? NULL
+                               : "the profile holds no ops of devices; the table is by name");
+    put_view(json, "flame", unread);
+    put_view(json, "steps",
+             unread != NULL         ? unread
+             : run->step_count == 0 ? "no StepTraceAnnotation, and nothing repeats as a step would"
+                                    : NULL);
+    put_view(json, "memory",
+             unread != NULL       ? unread
+             : any_memory(traces) ? NULL
+                                  : "the profile holds no events of an allocator");
+    put_view(json, "files", NULL);
+    json_close(json, '}');
+}
+
+static enum status get_run(struct request *req, struct reply *reply, struct error *err)
+{
+    const struct run_record *run;
+    const struct run_traces *traces = NULL;
+    struct error unread = {0};
+
+    TRY(request_run(req, &run, err));
+    bool readable = request_traces(req, &traces, &unread) == OK;
+    struct json json = reply_json(reply);
+    json_open(&json, '{');
+    json_put_run_members(&json, req->arena, run);
+    put_files(&json, run);
+    put_hosts(&json, req->arena, run);
+    const struct run_traces none = {0};
+    put_properties(&json, readable ? traces : &none, "capture_options", true);
+    put_properties(&json, readable ? traces : &none, "environment", false);
+    put_programs(&json, readable ? traces : &none);
+    put_views(&json, run, readable ? traces : NULL);
+
+    const struct answer_note *lists[2];
+    uint32_t counts[2] = {0};
+    lists[0] = request_notes(req, &counts[0]);
+    counts[1] = readable ? run_notes(traces, req->arena, &lists[1]) : 0;
+    json_put_notes(&json, lists, counts, 2);
+    json_close(&json, '}');
+    return OK;
+}
+
+const struct route route_run = {
+    .method = "GET", .path = "/api/run", .handle = get_run, .params = params};

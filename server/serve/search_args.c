@@ -1,0 +1,155 @@
+#include "serve/search_args.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "trace/args.h"
+
+bool search_split(struct str q, struct str *ret_key, struct str *ret_value)
+{
+    const char *equals = q.count == 0 ? NULL : memchr(q.at, '=', q.count);
+
+    if (equals == NULL || equals == q.at)
+        return false;
+    *ret_key = (struct str){.at = q.at, .count = (size_t)(equals - q.at)};
+    if (str_starts(*ret_key, STR("arg.")) && ret_key->count > 4)
+        *ret_key = str_skip(*ret_key, 4);
+    *ret_value = str_skip(q, (size_t)(equals - q.at) + 1);
+    return true;
+}
+
+struct alternative { /* the value as one of the types it may be stored in */
+    enum arg_type type;
+    uint64_t bits;
+};
+
+enum { ALTERNATIVES_MAX = 8 };
+
+static uint32_t read_numbers(struct str value, struct alternative *ret)
+{
+    char text[64], *end;
+    uint32_t count = 0;
+    int64_t integer;
+    uint64_t natural;
+
+    if (str_to_i64(value, &integer))
+        ret[count++] = (struct alternative){ARG_INT64, (uint64_t)integer};
+    if (str_to_u64(value, &natural)) {
+        ret[count++] = (struct alternative){ARG_UINT64, natural};
+        ret[count++] = (struct alternative){ARG_DIGITS, natural};
+    }
+    if (value.count == 0 || value.count >= sizeof text)
+        return count;
+    memcpy(text, value.at, value.count);
+    text[value.count] = '\0';
+    double real = strtod(text, &end);
+    if (*end == '\0' && isfinite(real)) {
+        ret[count] = (struct alternative){.type = ARG_DOUBLE};
+        memcpy(&ret[count++].bits, &real, sizeof real);
+    }
+    return count;
+}
+
+static uint32_t alternatives(const struct trace *trace, struct str value, struct alternative *ret)
+{
+    uint32_t count = read_numbers(value, ret);
+    name_id text;
+
+    if (str_equal(value, STR("true")) || str_equal(value, STR("false")))
+        ret[count++] = (struct alternative){ARG_BOOL, str_equal(value, STR("true"))};
+    if (trace_find_name(trace, value, &text)) {
+        ret[count++] = (struct alternative){ARG_STRING, text};
+        ret[count++] = (struct alternative){ARG_JSON, text};
+    }
+    return count;
+}
+
+static bool equals_any(enum arg_type type, uint64_t bits, const struct alternative *values,
+                       uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (type == values[i].type && bits == values[i].bits)
+            return true;
+    }
+    return false;
+}
+
+static bool block_may(const struct trace *trace, uint32_t block, name_id key,
+                      const struct alternative *values, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (trace_arg_block_may(trace, block, key, values[i].type, values[i].bits))
+            return true;
+    }
+    return false;
+}
+
+/* Which types have the arg; NULL where none has. */
+static bool *matching_types(const struct trace *trace, name_id key,
+                            const struct alternative *values, uint32_t count, struct arena *arena)
+{
+    bool *matches = arena_array(arena, bool, trace->type_count + 1);
+    bool any = false;
+
+    for (type_id i = 0; i < trace->type_count; i++) {
+        for (uint32_t k = 0; k < trace->types[i].arg_count && !matches[i]; k++) {
+            const struct arg *arg = &trace->type_args[trace->types[i].first_arg + k];
+
+            matches[i] = arg->key == key && equals_any(arg->type, arg->bits, values, count);
+        }
+        any = any || matches[i];
+    }
+    return any ? matches : NULL;
+}
+
+struct scan { /* room for one block */
+    struct arg_column column;
+    type_id types[ARGS_BLOCK_EVENTS];
+    bool hits[ARGS_BLOCK_EVENTS];
+};
+
+static void scan_block(struct pick *pick, uint32_t host, uint32_t block, name_id key,
+                       const struct alternative *values, uint32_t count, const bool *types,
+                       struct scan *scan)
+{
+    const struct trace *trace = pick->run->hosts[host].trace;
+    event_id first = 0;
+    uint32_t events = 0;
+
+    memset(scan->hits, 0, sizeof scan->hits);
+    if (block_may(trace, block, key, values, count) &&
+        trace_arg_column(trace, block, key, &scan->column)) {
+        first = scan->column.first_event;
+        events = scan->column.count;
+        for (uint32_t i = 0; i < events; i++)
+            scan->hits[i] = equals_any(scan->column.type[i], scan->column.bits[i], values, count);
+    }
+    if (types != NULL) {
+        events = trace_arg_types(trace, block, &first, scan->types);
+        for (uint32_t i = 0; i < events; i++)
+            scan->hits[i] =
+                scan->hits[i] || (scan->types[i] < trace->type_count && types[scan->types[i]]);
+    }
+    for (uint32_t i = 0; i < events; i++) {
+        slice_id slice = scan->hits[i] ? trace_slice_of_event(trace, first + i) : NO_SLICE;
+
+        if (slice != NO_SLICE)
+            pick_slice(pick, host, slice);
+    }
+}
+
+void search_args(struct pick *pick, uint32_t host, struct str key, struct str value,
+                 struct arena *arena)
+{
+    const struct trace *trace = pick->run->hosts[host].trace;
+    struct alternative values[ALTERNATIVES_MAX];
+    name_id key_id;
+
+    if (!trace_find_name(trace, key, &key_id))
+        return;
+    uint32_t count = alternatives(trace, value, values);
+    const bool *types = matching_types(trace, key_id, values, count, arena);
+    struct scan *scan = arena_new(arena, struct scan);
+    for (uint32_t block = 0; block < trace_arg_block_count(trace); block++)
+        scan_block(pick, host, block, key_id, values, count, types, scan);
+}

@@ -1,0 +1,367 @@
+/* GET /api/slice?run=&id=: everything known of one slice.
+ *
+ *   where   track, depth, parents up to the top, children by name, flows
+ *   what    args of the event and of its type, op, module, scope, source, execution
+ *   how     recorded and attributed interval, and its rank among the mates of its name
+ */
+#include <stdlib.h>
+
+#include "analyse/steps.h"
+#include "serve/arg_out.h"
+#include "serve/flow_out.h"
+#include "serve/routes.h"
+#include "serve/slice_out.h"
+#include "trace/args.h"
+#include "trace/by_name.h"
+
+enum { PARENTS_MAX = 1000, CHILDREN_MAX = 1000, FLOWS_MAX = 1000, RANKED_MAX = 4000000 };
+
+static const struct param params[] = {
+    PARAMS_RUN, {.name = "id",      .kind = PARAM_TEXT, .required = true, .max = 64},
+     {.name = NULL}
+};
+
+struct subject {
+    struct arena *arena;
+    const struct run_traces *run;
+    uint32_t host_index;
+    const struct host_trace *host;
+    const struct trace *trace;
+    struct slice slice;
+};
+
+static void put_args(struct json *json, const struct subject *subject)
+{
+    struct arg *args;
+    uint32_t count = trace_args(subject->trace, subject->slice.event, subject->arena, &args);
+    const struct type *type =
+        &subject->trace->types[trace_type(subject->trace, subject->slice.event)];
+
+    json_key(json, "args");
+    json_open(json, '[');
+    for (uint32_t i = 0; i < count; i++) {
+        json_open(json, '{');
+        json_put_arg_members(json, subject->trace, args[i]);
+        json_put_text(json, "of", STR("event"));
+        json_close(json, '}');
+    }
+    for (uint32_t i = 0; subject->trace->type_count > 0 && i < type->arg_count; i++) {
+        json_open(json, '{');
+        json_put_arg_members(json, subject->trace, subject->trace->type_args[type->first_arg + i]);
+        json_put_text(json, "of", STR("type"));
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+static void put_parents(struct json *json, const struct subject *subject)
+{
+    slice_id at = subject->slice.parent;
+
+    json_key(json, "parents");
+    json_open(json, '[');
+    for (uint32_t i = 0; at != NO_SLICE && i < PARENTS_MAX; i++) {
+        struct slice parent = trace_slice(subject->trace, at);
+
+        json_open(json, '{');
+        json_put_slice_members(json, subject->arena, subject->host, &parent);
+        json_close(json, '}');
+        at = parent.parent;
+    }
+    json_close(json, ']');
+}
+
+struct child { /* all direct children of one name */
+    name_id name;
+    uint8_t kind;
+    uint64_t count;
+    int64_t total_ps, self_ps;
+};
+
+struct children {
+    struct child *items;
+    uint32_t count, capacity;
+};
+
+static void add_child(struct children *children, const struct chunk *chunk, uint32_t at)
+{
+    struct child *child = NULL;
+
+    for (uint32_t i = 0; child == NULL && i < children->count; i++) {
+        if (children->items[i].name == chunk->name[at])
+            child = &children->items[i];
+    }
+    if (child == NULL) {
+        if (children->count == children->capacity)
+            return;
+        child = &children->items[children->count++];
+        *child = (struct child){.name = chunk->name[at], .kind = chunk->kind[at]};
+    }
+    child->count++;
+    child->total_ps += chunk->dur_ps[at];
+    child->self_ps += chunk->self_ps[at];
+}
+
+static void scan_children(const struct subject *subject, const struct row *row, struct chunk *chunk,
+                          struct children *children)
+{
+    const struct slice *slice = &subject->slice;
+    uint32_t first, end;
+
+    row_window(subject->trace, row, slice->start_ps, slice->start_ps + slice->dur_ps, &first, &end);
+    for (uint32_t at = first; at < end;) {
+        uint32_t index = at / CHUNK_SLICES, base = index * CHUNK_SLICES;
+
+        chunk_unpack(subject->trace, row->first_chunk + index,
+                     COLUMN_DUR | COLUMN_SELF | COLUMN_NAME | COLUMN_PARENT, chunk);
+        for (; at < end && at - base < chunk->count; at++) {
+            if (chunk->parent[at - base] == slice->id)
+                add_child(children, chunk, at - base);
+        }
+        if (chunk->count < CHUNK_SLICES)
+            break;
+    }
+}
+
+static int by_total(const void *a, const void *b)
+{
+    const struct child *one = a, *other = b;
+
+    if (one->total_ps != other->total_ps)
+        return one->total_ps < other->total_ps ? 1 : -1;
+    return (one->name > other->name) - (one->name < other->name);
+}
+
+static void put_children(struct json *json, const struct subject *subject)
+{
+    const struct row *own = &subject->trace->rows[subject->slice.row];
+    const struct track *track = &subject->trace->tracks[own->track];
+    struct chunk *chunk = arena_new(subject->arena, struct chunk);
+    struct children children = {.items = arena_array(subject->arena, struct child, CHILDREN_MAX),
+                                .capacity = CHILDREN_MAX};
+
+    for (uint32_t i = 0; subject->slice.dur_ps > 0 && i < track->row_count; i++) {
+        const struct row *row = &subject->trace->rows[track->first_row + i];
+
+        if (row->depth > own->depth)
+            scan_children(subject, row, chunk, &children);
+    }
+    if (children.count > 0)
+        qsort(children.items, children.count, sizeof *children.items, by_total);
+    json_key(json, "children");
+    json_open(json, '[');
+    for (uint32_t i = 0; i < children.count; i++) {
+        json_open(json, '{');
+        json_put_text(json, "name", trace_name(subject->trace, children.items[i].name));
+        json_put_text(json, "kind", str_of(kind_word((enum kind)children.items[i].kind)));
+        json_put_unsigned(json, "count", children.items[i].count);
+        json_put_integer(json, "total_ps", children.items[i].total_ps);
+        json_put_integer(json, "self_ps", children.items[i].self_ps);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+static void put_name_or_null(struct json *json, const struct subject *subject, const char *key,
+                             name_id name)
+{
+    json_put_text_or_null(json, key, trace_name(subject->trace, name));
+}
+
+static void put_execution(struct json *json, const struct subject *subject, uint32_t index)
+{
+    const struct execution *execution = &subject->host->attribution->executions[index];
+    char id[24];
+
+    json_key(json, "execution");
+    json_open(json, '{');
+    json_put_text(json, "run_id",
+                  (struct str){.at = id, .count = unsigned_digits(execution->run_id, id)});
+    json_put_integer(json, "device", execution->device);
+    json_put_text_or_null(json, "launch",
+                          execution->launch == NO_SLICE
+                              ? STR("")
+                              : slice_text(subject->arena, subject->host, execution->launch));
+    json_put_integer(json, "start_ps", run_time(subject->host, execution->start_ps));
+    json_put_integer(json, "end_ps", run_time(subject->host, execution->end_ps));
+    json_close(json, '}');
+}
+
+static void put_op(struct json *json, const struct subject *subject, const struct attributed *entry)
+{
+    const struct op *op = &subject->host->attribution->ops[entry->op];
+
+    put_name_or_null(json, subject, "op", op->name);
+    put_name_or_null(json, subject, "module", op->module);
+    put_name_or_null(json, subject, "scope", op->scope);
+    put_name_or_null(json, subject, "source", op->source);
+    put_name_or_null(json, subject, "category", op->category);
+    json_key(json, "device");
+    if (entry->device >= 0)
+        json_add_integer(json, entry->device);
+    else
+        json_add_null(json);
+    json_key(json, "attributed");
+    json_open(json, '{');
+    json_put_integer(json, "start_ps", run_time(subject->host, entry->start_ps));
+    json_put_integer(json, "dur_ps", entry->dur_ps);
+    json_put_integer(json, "self_ps", entry->self_ps);
+    json_close(json, '}');
+    if (entry->execution != NO_EXECUTION)
+        put_execution(json, subject, entry->execution);
+    else
+        json_put_null(json, "execution");
+}
+
+static void put_no_op(struct json *json)
+{
+    static const char *const members[] = {"op",       "module", "scope",      "source",
+                                          "category", "device", "attributed", "execution"};
+
+    for (size_t i = 0; i < COUNT(members); i++)
+        json_put_null(json, members[i]);
+}
+
+/* A kernel is an op slice on a track of a device that no program names. */
+static bool is_kernel(const struct subject *subject, const struct attributed *entry)
+{
+    const struct row *row = &subject->trace->rows[subject->slice.row];
+
+    return entry != NULL && subject->trace->tracks[row->track].kind == TRACK_STREAM;
+}
+
+static void put_what(struct json *json, const struct subject *subject)
+{
+    const struct attribution *attribution = subject->host->attribution;
+    const struct attributed *entry =
+        attribution == NULL ? NULL : attribution_of(attribution, subject->slice.id);
+    const char *unknown = attribution == NULL ? "the ops of this host are not attributed yet"
+                                              : "this slice is no op of a device";
+
+    if (entry != NULL && entry->op != NO_OP)
+        put_op(json, subject, entry);
+    else
+        put_no_op(json);
+    json_put_text_or_null(
+        json, "kernel",
+        is_kernel(subject, entry) ? trace_name(subject->trace, subject->slice.name) : STR(""));
+    json_put_null(json, "flops");
+    json_put_null(json, "bytes");
+    json_key(json, "reasons");
+    json_open(json, '{');
+    if (entry == NULL)
+        json_put_text(json, "op", str_of(unknown));
+    json_put_text(json, "flops", STR("the profile gives no count of operations for it"));
+    json_put_text(json, "bytes", STR("the profile gives no count of bytes for it"));
+    json_close(json, '}');
+}
+
+/* Its place among all of its name, longest first; 0 where there are too many to look at. */
+static uint64_t rank_of(const struct subject *subject)
+{
+    uint32_t run_count, unpacked = UINT32_MAX;
+    const struct name_run *runs = trace_name_runs(subject->trace, subject->slice.name, &run_count);
+    struct chunk *chunk = arena_new(subject->arena, struct chunk);
+    uint64_t longer = 0, seen = 0;
+
+    for (uint32_t i = 0; i < run_count; i++) {
+        const struct row *row = &subject->trace->rows[runs[i].row];
+        const slice_id *slices = trace_name_slices(subject->trace, &runs[i]);
+
+        for (uint32_t k = 0; k < runs[i].count; k++) {
+            uint32_t ordinal = slices[k] - row->first_slice;
+            uint32_t index = row->first_chunk + ordinal / CHUNK_SLICES;
+
+            if (++seen > RANKED_MAX)
+                return 0;
+            if (index != unpacked)
+                chunk_unpack(subject->trace, index, COLUMN_DUR, chunk);
+            unpacked = index;
+            longer += chunk->dur_ps[ordinal % CHUNK_SLICES] > subject->slice.dur_ps;
+        }
+    }
+    return longer + 1;
+}
+
+static void put_mates(struct json *json, const struct subject *subject)
+{
+    const struct name_stats *stats = trace_stats_of(subject->trace, subject->slice.name);
+
+    json_key(json, "mates");
+    if (stats == NULL || stats->count == 0) {
+        json_add_null(json);
+        return;
+    }
+    uint64_t rank = rank_of(subject);
+    json_open(json, '{');
+    json_put_unsigned(json, "count", stats->count);
+    json_put_integer(json, "total_ps", stats->total_ps);
+    json_put_integer(json, "mean_ps", (stats->total_ps + stats->count / 2) / (int64_t)stats->count);
+    json_put_integer(json, "min_ps", stats->min_ps);
+    json_put_integer(json, "p50_ps", stats->p50_ps);
+    json_put_integer(json, "p95_ps", stats->p95_ps);
+    json_put_integer(json, "max_ps", stats->max_ps);
+    json_key(json, "rank");
+    if (rank > 0)
+        json_add_unsigned(json, rank);
+    else
+        json_add_null(json);
+    json_put_bool(json, "approx", stats->quantiles_approximate);
+    json_close(json, '}');
+}
+
+/* The step that holds the slice's begin. */
+static enum status put_step(struct json *json, const struct subject *subject, struct error *err)
+{
+    const struct str host = subject->host->name;
+    const struct restriction restriction = {.hosts = &host, .host_count = 1};
+    int64_t at_ps = run_time(subject->host, subject->slice.start_ps);
+    const struct step *found = NULL;
+    struct steps steps;
+
+    TRY(steps_find(subject->run, &restriction, subject->arena, &steps, err));
+    for (uint32_t i = 0; i < steps.count; i++) {
+        const struct step *step = &steps.items[i];
+
+        if (step->host == subject->host_index && step->start_ps <= at_ps &&
+            at_ps - step->start_ps < step->dur_ps)
+            found = step;
+    }
+    json_key(json, "step");
+    if (found == NULL)
+        json_add_null(json);
+    else
+        json_add_integer(json, found->number);
+    return OK;
+}
+
+static enum status get_slice(struct request *req, struct reply *reply, struct error *err)
+{
+    struct subject subject = {.arena = req->arena};
+    slice_id id;
+
+    TRY(request_traces(req, &subject.run, err));
+    TRY(request_slice(req, request_text(req, "id"), &subject.host_index, &id, err));
+    subject.host = &subject.run->hosts[subject.host_index];
+    subject.trace = subject.host->trace;
+    subject.slice = trace_slice(subject.trace, id);
+
+    struct json json = reply_json(reply);
+    json_open(&json, '{');
+    json_put_run(&json, subject.run);
+    json_put_slice_members(&json, req->arena, subject.host, &subject.slice);
+    json_put_text(&json, "host", subject.host->name);
+    put_args(&json, &subject);
+    put_parents(&json, &subject);
+    put_children(&json, &subject);
+    json_put_slice_flows(&json, req->arena, subject.host, id, FLOWS_MAX);
+    put_what(&json, &subject);
+    put_mates(&json, &subject);
+    TRY(put_step(&json, &subject, err));
+    json_put_request_notes(&json, req);
+    json_close(&json, '}');
+    return OK;
+}
+
+const struct route route_slice = {
+    .method = "GET", .path = "/api/slice", .handle = get_slice, .params = params};

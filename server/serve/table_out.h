@@ -1,0 +1,28 @@
+/* A table as JSON rows, CSV or Markdown: the same numbers in each.
+ *
+ *   JSON   {"name":"dot.3","self_ps":1200,"flops":null,"reasons":{"flops":"no HLO"}}
+ *   CSV    name,self_ps,flops        RFC 4180; headers are the JSON names
+ *          dot.3,1200,
+ *   MD     | name | self (ms) |      the columns a terminal shows, humanised
+ */
+#ifndef JVIEWD_SERVE_TABLE_OUT_H
+#define JVIEWD_SERVE_TABLE_OUT_H
+
+#include "serve/reply.h"
+
+/* {...},{...}: what stands inside of an open list. */
+void json_put_row_objects(struct json *json, const struct table *table);
+/* "rows": [...] */
+void json_put_rows(struct json *json, const struct table *table);
+/* "approx": [...] */
+void json_put_approx(struct json *json, const struct table *table);
+/* "row_count", "next", "rows", "notes", "approx". */
+void json_put_table(struct json *json, const struct request *req, const struct table *table);
+
+/* format=csv or md: answers and is true; else false and nothing was done. */
+bool reply_table_text(const struct request *req, struct reply *reply, const struct table *table);
+
+void table_csv(struct text *out, const struct table *table);
+void table_markdown(struct text *out, const struct table *table);
+
+#endif

@@ -1,0 +1,54 @@
+/* GET /api/top?run=: what took the time, by one property. */
+#include "analyse/top.h"
+
+#include "serve/routes.h"
+#include "serve/table_out.h"
+
+#define TOP_BY "op|name|kernel|api|category|module|scope|source|host|device|track|annotation"
+
+static const struct param params[] = {
+    PARAMS_RUN,
+    PARAMS_RESTRICTION,
+    PARAMS_PAGE,
+    PARAMS_FORMAT,
+    {.name = "by",        .kind = PARAM_WORD, .words = TOP_BY},
+    {.name = "depth",    .kind = PARAM_INTEGER, .min = 0, .max = 64},
+    {.name = "fold",     .kind = PARAM_WORD, .words = "siblings"},
+    {.name = "min_self_ps",           .kind = PARAM_INTEGER, .min = 0, .max = INT64_MAX},
+    {.name = "sort",                   .kind = PARAM_TEXT, .max = 256},
+    {.name = NULL},
+};
+
+static enum status get_top(struct request *req, struct reply *reply, struct error *err)
+{
+    const struct run_traces *run;
+    struct restriction restriction;
+    struct page page;
+    struct table table;
+    const struct top_question question = {
+        .by = request_text(req, "by"),
+        .depth = (uint32_t)request_integer(req, "depth", 0),
+        .fold_siblings = request_is(req, "fold", "siblings"),
+        .min_self_ps = request_integer(req, "min_self_ps", 0),
+    };
+
+    TRY(request_traces(req, &run, err));
+    TRY(request_restriction(req, &restriction, err));
+    TRY(request_page(req, &page, err));
+    TRY(top(run, &restriction, &question, &page, req->arena, &table, err));
+    if (reply_table_text(req, reply, &table))
+        return OK;
+    struct json json = reply_json(reply);
+    json_open(&json, '{');
+    json_put_run(&json, run);
+    json_put_text(&json, "by", table.by);
+    json_put_text(&json, "of", table.of);
+    json_put_integer(&json, "total_ps", table.total_ps);
+    json_put_integer(&json, "total_self_ps", table.total_self_ps);
+    json_put_table(&json, req, &table);
+    json_close(&json, '}');
+    return OK;
+}
+
+const struct route route_top = {
+    .method = "GET", .path = "/api/top", .handle = get_top, .params = params};

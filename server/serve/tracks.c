@@ -1,0 +1,95 @@
+/* GET /api/tracks?run=: the tree of tracks of every host. */
+#include "serve/routes.h"
+#include "serve/slice_out.h"
+
+static const struct param params[] = {PARAMS_RUN, PARAMS_PAGE, {.name = NULL}};
+
+static const char *track_kind_word(uint8_t kind)
+{
+    static const char *const words[] = {
+        [TRACK_PROCESS] = "process", [TRACK_DEVICE] = "device", [TRACK_STREAM] = "stream",
+        [TRACK_THREAD] = "thread",   [TRACK_ASYNC] = "async",   [TRACK_COUNTER] = "counter",
+    };
+
+    return kind < COUNT(words) ? words[kind] : "thread";
+}
+
+static const char *role_word(uint8_t role)
+{
+    static const char *const words[] = {
+        [ROLE_NONE] = NULL,   [ROLE_STEPS] = "steps",         [ROLE_MODULES] = "modules",
+        [ROLE_OPS] = "ops",   [ROLE_ASYNC_OPS] = "async_ops", [ROLE_SCOPES] = "scopes",
+        [ROLE_HOST] = "host",
+    };
+
+    return role < COUNT(words) ? words[role] : NULL;
+}
+
+static void put_track(struct json *json, struct arena *arena, const struct host_trace *host,
+                      track_id id)
+{
+    const struct track *track = &host->trace->tracks[id];
+
+    json_open(json, '{');
+    json_put_text(json, "id", track_text(arena, host, id));
+    json_put_text_or_null(json, "parent",
+                          track->parent == NO_TRACK ? STR("")
+                                                    : track_text(arena, host, track->parent));
+    json_put_text(json, "host", host->name);
+    json_put_text(json, "name", trace_name(host->trace, track->name));
+    json_put_text(json, "kind", str_of(track_kind_word(track->kind)));
+    json_put_text_or_null(json, "role", str_of(role_word(track->role)));
+    json_key(json, "device");
+    if (track->device >= 0)
+        json_add_integer(json, track->device);
+    else
+        json_add_null(json);
+    json_put_bool(json, "derived", track->derived);
+    json_put_unsigned(json, "depth_count", track->row_count);
+    json_put_unsigned(json, "slice_count", track->slice_count);
+    json_put_integer(json, "duration_sum_ps", track->duration_sum_ps);
+    if (track->slice_count > 0) {
+        json_put_integer(json, "start_ps", run_time(host, track->start_ps));
+        json_put_integer(json, "end_ps", run_time(host, track->end_ps));
+    } else {
+        json_put_null(json, "start_ps");
+        json_put_null(json, "end_ps");
+    }
+    json_close(json, '}');
+}
+
+static enum status get_tracks(struct request *req, struct reply *reply, struct error *err)
+{
+    const struct run_traces *run;
+    struct page page;
+    uint64_t ordinal = 0, written = 0;
+
+    TRY(request_traces(req, &run, err));
+    TRY(request_page(req, &page, err));
+    page.limit = (uint64_t)request_integer(req, "limit", PAGE_LIMIT_MAX);
+    struct json json = reply_json(reply);
+    json_open(&json, '{');
+    json_put_run(&json, run);
+    json_key(&json, "tracks");
+    json_open(&json, '[');
+    for (uint32_t i = 0; i < run->host_count; i++) {
+        const struct host_trace *host = &run->hosts[i];
+
+        for (track_id id = 0; id < host->trace->track_count; id++, ordinal++) {
+            if (ordinal < page.offset || written == page.limit)
+                continue;
+            put_track(&json, req->arena, host, id);
+            written++;
+        }
+    }
+    json_close(&json, ']');
+    json_put_unsigned(&json, "row_count", ordinal);
+    json_put_next(&json,
+                  page.offset + written < ordinal && written > 0 ? page.offset + written : 0);
+    json_put_request_notes(&json, req);
+    json_close(&json, '}');
+    return OK;
+}
+
+const struct route route_tracks = {
+    .method = "GET", .path = "/api/tracks", .handle = get_tracks, .params = params};
