@@ -48,11 +48,10 @@ def against_facts(report, facts):
         if found.get(row["name"]) != [row["count"], row["total_ps"]]:
             wrong.append("facts.json: %r %s, not %s" % (
                 row["name"], [row["count"], row["total_ps"]], found.get(row["name"])))
-    programs = {int(ident): (instructions, size)
-                for _, ident, instructions, size in report["programs"]}
+    programs = {int(ident): tuple(numbers) for _, ident, *numbers in report["programs"]}
     for proto in facts["hlo_protos"]:
-        values += 2
-        want = (proto["instructions"], proto["bytes"])
+        values += 3
+        want = (proto["instructions"], proto["bytes"], proto["with_op_name"])
         if programs.get(int(proto["program_id"])) != want:
             wrong.append("facts.json: program %s %s, not %s" % (
                 proto["program_id"], want, programs.get(int(proto["program_id"]))))

@@ -113,6 +113,15 @@ static void print_counts(const struct trace *trace)
     printf("}");
 }
 
+static uint32_t count_scopes(const struct trace *trace, const struct program *program)
+{
+    uint32_t count = 0;
+
+    for (uint32_t index = 0; index < program->instruction_count; index++)
+        count += trace->instructions[program->first_instruction + index].scope != 0;
+    return count;
+}
+
 static void print_about(const struct trace *trace)
 {
     printf("],\"notes\":[");
@@ -129,8 +138,8 @@ static void print_about(const struct trace *trace)
         const struct program *program = &trace->programs[index];
         printf("%s[", index > 0 ? "," : "");
         print_text(trace_name(trace, program->name));
-        printf(",\"%" PRIu64 "\",%u,%" PRIu64 "]", program->id, program->instruction_count,
-               program->blob_bytes);
+        printf(",\"%" PRIu64 "\",%u,%" PRIu64 ",%u]", program->id, program->instruction_count,
+               program->blob_bytes, count_scopes(trace, program));
     }
     printf("],\"hostname\":");
     print_text(trace->hostname);
