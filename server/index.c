@@ -20,11 +20,10 @@ enum { UNLESS_MAX = 16 };
 
 struct index_options {
     const char *file, *out;
-    const char *root;      /* the file's name is a path below it, and may not lead out; else NULL */
-    bool follow_symlinks;  /* below the root */
-    const char *attribute; /* only the attribution of this segment is made */
-    int progress_fd;       /* -1: nobody asks; else the server is our parent */
-    bool growing;          /* the file may grow meanwhile: what it held at first is read */
+    const char *root;     /* the file's name is a path below it, and may not lead out; else NULL */
+    bool follow_symlinks; /* below the root */
+    int progress_fd;      /* -1: nobody asks; else the server is our parent */
+    bool growing;         /* the file may grow meanwhile: what it held at first is read */
     const char *unless[UNLESS_MAX]; /* contents that are there already */
     int unless_count;
 };
@@ -263,8 +262,6 @@ static enum status index_file(struct index_job *job, struct error *err)
     struct file_stamp stamp;
     int fd;
 
-    if (job->options->attribute != NULL)
-        return attribute_segment(job, job->options->attribute, err);
     TRY(open_file(job->options, &fd, &stamp, err));
     enum status status = index_fd(job, fd, &stamp, err);
     file_close(fd);
@@ -294,8 +291,7 @@ static int run(const struct index_options *options)
 {
     struct index_job job = {.options = options, .arena = arena_create()};
     struct error err = {0};
-    const char *out = options->out == NULL ? options->attribute : options->out;
-    const char *slash = strrchr(out, '/');
+    const char *out = options->out, *slash = strrchr(out, '/');
 
     if (slash == NULL)
         snprintf(job.directory, sizeof job.directory, ".");
@@ -330,7 +326,6 @@ static void help(void)
            "  --root DIR        FILE is a path below DIR and may not lead out of it\n"
            "  --follow-symlinks follow links below the root\n"
            "  --unless CONTENT  do nothing when the file's hash is this one\n"
-           "  --attribute       FILE is a segment: make only its attribution\n"
            "  --progress-fd N   write progress there, and end with the parent\n\n"
            "Exit codes: 0 done, 2 usage, 3 no profile, 4 I/O, 6 corrupt.\n");
 }
@@ -355,20 +350,22 @@ static const char *flag_value(char **argv, int argc, int *i, const char *flag)
 
 static bool parse(int argc, char **argv, struct index_options *options)
 {
-    bool attribute_only = false;
+    bool only_files = false;
 
     for (int i = 1; i < argc; i++) {
         const char *value;
         int64_t number;
 
-        if (strcmp(argv[i], "--growing") == 0)
+        if (only_files && options->file == NULL)
+            options->file = argv[i];
+        else if (strcmp(argv[i], "--") == 0)
+            only_files = true;
+        else if (strcmp(argv[i], "--growing") == 0)
             options->growing = true;
         else if (strcmp(argv[i], "--follow-symlinks") == 0)
             options->follow_symlinks = true;
         else if ((value = flag_value(argv, argc, &i, "--root")) != NULL)
             options->root = value;
-        else if (strcmp(argv[i], "--attribute") == 0)
-            attribute_only = true;
         else if ((value = flag_value(argv, argc, &i, "--out")) != NULL)
             options->out = value;
         else if ((value = flag_value(argv, argc, &i, "--unless")) != NULL &&
@@ -384,8 +381,6 @@ static bool parse(int argc, char **argv, struct index_options *options)
         else
             return false;
     }
-    if (attribute_only)
-        options->attribute = options->file;
     return true;
 }
 
@@ -403,7 +398,7 @@ int index_main(int argc, char **argv)
         return misused("an argument is not understood");
     if (options.file == NULL)
         return misused("which file?");
-    if (options.out == NULL && options.attribute == NULL)
+    if (options.out == NULL)
         return misused("--out says where the segment goes");
     return run(&options);
 }

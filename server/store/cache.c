@@ -92,7 +92,8 @@ static bool belongs_to(const struct attribution *attribution, const struct trace
     return true;
 }
 
-/* The attribution, or NULL; a damaged one is removed. */
+/* The attribution, or NULL. A damaged one is removed with its segment, so that both are made
+ * again. */
 static struct attribution_file *open_attribution(const struct cache *cache, const char content[33],
                                                  const struct trace *trace)
 {
@@ -107,8 +108,11 @@ static struct attribution_file *open_attribution(const struct cache *cache, cons
         file = NULL;
         status = ERR_FORMAT;
     }
-    if (status == ERR_FORMAT || status == ERR_TRUNCATED)
+    if (status == ERR_FORMAT || status == ERR_TRUNCATED) {
         unlink(path);
+        cache_segment_path(cache, content, path);
+        unlink(path);
+    }
     return file;
 }
 

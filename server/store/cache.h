@@ -38,7 +38,8 @@ struct cached { /* held: stays mapped until cache_release */
 MUST_CHECK enum status cache_acquire(struct cache *cache, const char content[33],
                                      struct cached *ret, struct error *err);
 void cache_release(struct cache *cache, struct cached cached);
-void cache_evict(struct cache *cache);     /* down to the limit, and not what is held here */
+void cache_evict(struct cache *cache); /* down to the limit, and not what is held here */
+uint64_t cache_bytes_max(const struct cache *cache);
 uint64_t cache_bytes(struct cache *cache); /* on disk, as of the last eviction or adoption */
 
 /* A directory of this process alone on the cache's file system, made again when it was deleted. */

@@ -144,3 +144,8 @@ uint64_t cache_bytes(struct cache *cache)
     pthread_mutex_unlock(&cache->lock);
     return bytes;
 }
+
+uint64_t cache_bytes_max(const struct cache *cache)
+{
+    return cache->bytes_max;
+}

@@ -138,6 +138,9 @@ MUST_CHECK enum status catalog_forget(struct catalog *catalog, struct str id, st
 /* What indexing told of a content: one line of JSON, whatever file held it. "" when unknown. */
 MUST_CHECK enum status catalog_facts(struct catalog *catalog, const char content[33],
                                      struct arena *arena, struct str *ret, struct error *err);
+/* A content that some file of this size had and whose facts are known; "" none. */
+MUST_CHECK enum status catalog_content_of_size(struct catalog *catalog, uint64_t bytes,
+                                               char ret[33], struct error *err);
 MUST_CHECK enum status catalog_put_facts(struct catalog *catalog, const char content[33],
                                          struct str facts, struct error *err);
 /* What the last scan of a root could not look at; replaces what it said before. Not kept. */

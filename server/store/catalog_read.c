@@ -223,6 +223,28 @@ enum status catalog_facts(struct catalog *catalog, const char content[33], struc
     return failed.code == OK ? OK : fail(err, failed.code, "%s", failed.message);
 }
 
+enum status catalog_content_of_size(struct catalog *catalog, uint64_t bytes, char ret[33],
+                                    struct error *err)
+{
+    struct error failed = {0};
+
+    ret[0] = '\0';
+    pthread_mutex_lock(&catalog->lock);
+    struct sqlite3_stmt *ask =
+        db_statement(catalog,
+                     "SELECT content FROM files WHERE bytes = ? AND content IN"
+                     " (SELECT content FROM facts) LIMIT 1",
+                     &failed);
+    if (ask != NULL) {
+        db_bind_i64(ask, 1, bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes);
+        if (db_row(catalog, ask, &failed))
+            db_content(ask, 0, ret);
+        db_reset(ask);
+    }
+    pthread_mutex_unlock(&catalog->lock);
+    return failed.code == OK ? OK : fail(err, failed.code, "%s", failed.message);
+}
+
 /* A question over runs: its text, and the values of its question marks in order. */
 struct question {
     struct text where;

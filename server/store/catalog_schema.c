@@ -20,6 +20,7 @@ const char catalog_schema[] =
     "  content TEXT NOT NULL, device INTEGER NOT NULL, inode INTEGER NOT NULL,"
     "  modified_ns INTEGER NOT NULL, changed_ns INTEGER NOT NULL,"
     "  PRIMARY KEY(run, path)) WITHOUT ROWID;"
+    "CREATE INDEX files_by_bytes ON files(bytes);"
     "CREATE TABLE hosts("
     "  run TEXT NOT NULL, ordinal INTEGER NOT NULL, name TEXT NOT NULL, hostname TEXT NOT NULL,"
     "  epoch_ns INTEGER, offset_ps INTEGER NOT NULL, content TEXT NOT NULL,"

@@ -1,0 +1,323 @@
+#include "app.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "cli/cli.h"
+#include "ingest.h"
+#include "serve/http.h"
+
+enum { CHUNK_RUNS = 1000 };
+
+struct app { /* the rooms that are open */
+    struct arena *arena;
+    struct options options;
+    struct texts roots; /* absolute */
+    struct cache *cache;
+    struct catalog *catalog;
+    struct ingest *ingest;
+    struct services services;
+};
+
+static int exit_code(enum status status)
+{
+    switch (status) {
+    case OK:
+        return EXIT_OK;
+    case ERR_INVALID:
+        return EXIT_USAGE;
+    case ERR_NOT_FOUND:
+        return EXIT_NOT_FOUND;
+    case ERR_CONFLICT:
+        return EXIT_PORT;
+    case ERR_FORMAT:
+    case ERR_TRUNCATED:
+    case ERR_UNSUPPORTED:
+        return EXIT_CORRUPT;
+    default:
+        return EXIT_IO;
+    }
+}
+
+static int failed(const struct error *err)
+{
+    fprintf(stderr, "jviewd: %s\n", err->message);
+    return exit_code(err->code);
+}
+
+/* What names a directory for good, whether or not it is there yet. */
+static struct str absolute(struct str given, struct arena *arena)
+{
+    char real[PATH_MAX], cwd[PATH_MAX];
+
+    if (realpath(given.at, real) != NULL)
+        return str_copy(arena, str_of(real));
+    while (given.count > 1 && str_ends(given, STR("/")))
+        given.count--;
+    if (str_starts(given, STR("./")))
+        given = str_skip(given, 2);
+    if (str_starts(given, STR("/")) || getcwd(cwd, sizeof cwd) == NULL)
+        return given;
+    return str_format(arena, "%s/%.*s", cwd, STR_ARG(given));
+}
+
+static void find_roots(struct app *app)
+{
+    app->roots.at = arena_array(app->arena, struct str, app->options.roots.count + 1);
+    for (uint32_t i = 0; i < app->options.roots.count; i++) {
+        struct str root = absolute(app->options.roots.at[i], app->arena);
+        bool known = false;
+
+        for (uint32_t j = 0; j < app->roots.count; j++)
+            known = known || str_equal(app->roots.at[j], root);
+        if (!known)
+            app->roots.at[app->roots.count++] = root;
+    }
+}
+
+static void fill_services(struct app *app)
+{
+    app->services = (struct services){
+        .catalog = app->catalog,
+        .cache = app->cache,
+        .profile_dir = str_c(app->arena, app->options.roots.at[0]),
+        .base_path = app->options.base_path,
+        .perfetto_cors = app->options.perfetto_cors,
+        .ingest = app->ingest,
+        .wait = ingest_wait,
+        .jobs = ingest_jobs,
+    };
+}
+
+/* Cache, catalog, ingest: what every command needs. `use` is what is done while they are open. */
+static int with_store(struct app *app, bool on_demand,
+                      int (*use)(struct app *app, const void *data), const void *data)
+{
+    const struct options *options = &app->options;
+    struct error err = {0};
+    struct str reason, note;
+    struct ingest_options ingest_options = {.workers = options->workers,
+                                            .follow_symlinks = options->follow_symlinks,
+                                            .poll = options->poll,
+                                            .on_demand = on_demand};
+    int code = EXIT_IO;
+
+    find_roots(app);
+    ingest_options.roots = app->roots.at;
+    ingest_options.root_count = app->roots.count;
+    if (cache_open(options->cache_dir, options->cache_bytes_max, app->arena, &app->cache, &reason,
+                   &err) != OK)
+        return failed(&err);
+    if (reason.count > 0)
+        log_warning("%.*s", STR_ARG(reason));
+    if (catalog_open(cache_dir(app->cache), &app->catalog, &err) == OK &&
+        catalog_show_roots(app->catalog, app->roots.at, app->roots.count, &err) == OK &&
+        ingest_start(&ingest_options, app->catalog, app->cache, &app->ingest, &err) == OK) {
+        note = catalog_note(app->catalog, app->arena);
+        if (note.count > 0)
+            log_warning("%.*s", STR_ARG(note));
+        fill_services(app);
+        code = use(app, data);
+    } else {
+        code = failed(&err);
+    }
+    ingest_stop(app->ingest);
+    catalog_close(app->catalog);
+    cache_close(app->cache);
+    return code;
+}
+
+static void print_run(struct app *app, struct str id, struct arena *arena)
+{
+    struct run_record run;
+    struct error err = {0};
+
+    if (catalog_run(app->catalog, id, arena, &run, &err) != OK)
+        return;
+    printf("%.*s  %llu file%s, %.*s\n", STR_ARG(run.name), (unsigned long long)run.file_count,
+           run.file_count == 1 ? "" : "s", STR_ARG(size_text(run.file_bytes, arena)));
+    for (uint32_t i = 0; i < run.run_file_count; i++)
+        printf("  %.*s  %.*s\n", STR_ARG(run.files[i].path),
+               STR_ARG(size_text(run.files[i].bytes, arena)));
+}
+
+/* --list-only */
+static int list_runs(struct app *app, const void *data)
+{
+    struct run_query query = {.limit = CHUNK_RUNS};
+    uint64_t all = 0;
+    (void)data;
+
+    do {
+        struct arena *arena = arena_create();
+        struct error err = {0};
+        struct run_record *runs;
+        uint32_t count = 0;
+
+        if (catalog_runs(app->catalog, &query, arena, &runs, &count, &all, &err) != OK) {
+            arena_destroy(arena);
+            return failed(&err);
+        }
+        for (uint32_t i = 0; i < count; i++)
+            print_run(app, runs[i].id, arena);
+        arena_destroy(arena);
+        query.offset += CHUNK_RUNS;
+    } while (query.offset < all);
+    if (all == 0)
+        fprintf(stderr, "jviewd: no profile below %s\n", app->services.profile_dir);
+    return fflush(stdout) != 0 ? EXIT_IO : all == 0 ? EXIT_NOT_FOUND : EXIT_OK;
+}
+
+/* SIGTERM and SIGINT are waited for, in no thread handled. */
+static void block_signals(sigset_t *ret)
+{
+    sigemptyset(ret);
+    sigaddset(ret, SIGTERM);
+    sigaddset(ret, SIGINT);
+    sigaddset(ret, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, ret, NULL);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+static void open_interfaces(const struct app *app, int port, const char *launch)
+{
+    const char *ui = app->options.ui;
+    bool both = strcmp(ui, "both") == 0;
+
+    if (both || strcmp(ui, "tensorboard") == 0)
+        start_tensorboard(app->services.profile_dir);
+    if (app->options.open || strcmp(ui, "perfetto") == 0)
+        open_browser(&app->options, port, launch);
+}
+
+static struct http_options http_options_of(const struct options *options)
+{
+    return (struct http_options){
+        .bind = options->bind,
+        .port = options->port,
+        .port_tries = options->port_tries,
+        .auth = strcmp(options->auth, "token") == 0 ? AUTH_TOKEN : AUTH_NONE,
+        .allowed_hosts = options->allowed_hosts.at,
+        .allowed_host_count = options->allowed_hosts.count,
+        .public_url = options->public_url[0] == '\0' ? NULL : options->public_url,
+    };
+}
+
+static int serve(struct app *app, const void *data)
+{
+    const sigset_t *signals = data;
+    struct http_options options = http_options_of(&app->options);
+    struct error err = {0};
+    struct http *http;
+    char launch[128];
+    int caught;
+
+    if (http_start(&options, &app->services, &http, &err) != OK)
+        return failed(&err);
+    http_launch_path(http, launch);
+    tell_start(&app->options, cache_dir(app->cache), http_port(http), launch);
+    open_interfaces(app, http_port(http), launch);
+    while (sigwait(signals, &caught) != 0)
+        ;
+    log_info("signal %d: answering what is under way, then ending", caught);
+    http_stop(http);
+    return EXIT_OK;
+}
+
+static int extract_newest(const struct options *options, struct arena *arena)
+{
+    char directory[] = "/tmp/jviewd-extract-XXXXXX";
+    const char *to = options->output[0] != '\0' ? options->output : mkdtemp(directory);
+
+    if (to == NULL) {
+        fprintf(stderr, "jviewd: no directory can be made in /tmp: %s\n", strerror(errno));
+        return EXIT_IO;
+    }
+    char *const argv[] = {str_c(arena, STR("extract")),
+                          str_c(arena, STR("latest")),
+                          str_c(arena, STR("--profile-dir")),
+                          str_c(arena, options->roots.at[0]),
+                          str_c(arena, STR("--cache-dir")),
+                          str_c(arena, str_of(options->cache_dir)),
+                          str_c(arena, STR("--format")),
+                          str_c(arena, STR("chrome")),
+                          str_c(arena, STR("-o")),
+                          str_c(arena, str_of(to)),
+                          NULL};
+    fprintf(stderr, "jviewd: the newest run goes to %s\n", to);
+    return app_command((int)COUNT(argv) - 1, (char **)(uintptr_t)argv);
+}
+
+static int serve_options(struct app *app, int argc, char **argv)
+{
+    struct error err = {0};
+    sigset_t signals;
+
+    if (options_read(argc, argv, app->arena, &app->options, &err) != OK)
+        return failed(&err);
+    if (app->options.help || app->options.version) {
+        (app->options.help ? options_help : tell_version)();
+        return fflush(stdout) == 0 ? EXIT_OK : EXIT_IO;
+    }
+    log_set_level(app->options.verbose ? LOG_DEBUG : LOG_WARNING);
+    if (app->options.list_only)
+        return with_store(app, true, list_runs, NULL);
+    if (app->options.extract)
+        return extract_newest(&app->options, app->arena);
+    block_signals(&signals);
+    return with_store(app, false, serve, &signals);
+}
+
+int app_serve(int argc, char **argv)
+{
+    struct app app = {.arena = arena_create()};
+    int code = serve_options(&app, argc, argv);
+
+    arena_destroy(app.arena);
+    return code;
+}
+
+static int run_call(struct app *app, const void *data)
+{
+    return cli_run(data, &app->services);
+}
+
+static int run_command(struct app *app, int argc, char **argv)
+{
+    const char *rule;
+    char *words[] = {argv[0], NULL};
+    struct cli_call call = {0};
+    struct error err = {0};
+
+    if (cli_parse(argc, argv, options_default_root(&rule), app->arena, &call, &err) != OK)
+        return failed(&err);
+    if (call.help) {
+        cli_help(call.verb);
+        return fflush(stdout) == 0 ? EXIT_OK : EXIT_IO;
+    }
+    if (call.root == NULL)
+        return cli_run(&call, NULL);
+    if (options_read(1, words, app->arena, &app->options, &err) != OK)
+        return failed(&err);
+    struct str root = str_of(call.root);
+    app->options.roots = (struct texts){.at = &root, .count = 1};
+    if (call.cache_dir != NULL && call.cache_dir[0] != '\0')
+        app->options.cache_dir = call.cache_dir;
+    log_set_level(LOG_WARNING);
+    signal(SIGPIPE, SIG_IGN);
+    return with_store(app, true, run_call, &call);
+}
+
+int app_command(int argc, char **argv)
+{
+    struct app app = {.arena = arena_create()};
+    int code = run_command(&app, argc, argv);
+
+    arena_destroy(app.arena);
+    return code;
+}

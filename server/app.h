@@ -1,0 +1,22 @@
+/* Opens the rooms in order, closes them in reverse, and says how it went: a process's exit code. */
+#ifndef JVIEWD_APP_H
+#define JVIEWD_APP_H
+
+#include "options.h"
+
+/* Serves until a signal. argv[0] is skipped. */
+int app_serve(int argc, char **argv);
+/* One of the readers' verbs: argv[0] is its name. */
+int app_command(int argc, char **argv);
+
+/* app_tell.c: what the operator reads and sees. */
+void tell_start(const struct options *options, const char *cache_dir, int port, const char *launch);
+/* Starts a browser at the page that --ui asks for. */
+void open_browser(const struct options *options, int port, const char *launch);
+/* Runs XProf or TensorBoard beside us, or says how to get them. */
+void start_tensorboard(const char *profile_dir);
+void tell_version(void);
+/* "41.2 MB" */
+struct str size_text(uint64_t bytes, struct arena *arena);
+
+#endif

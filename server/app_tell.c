@@ -1,0 +1,143 @@
+/* What the operator reads at the start, and the programs opened for them. */
+#include <link.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "app.h"
+#include "base/file.h"
+
+extern char **environ;
+
+struct str size_text(uint64_t bytes, struct arena *arena)
+{
+    static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
+    double value = (double)bytes;
+    size_t unit = 0;
+
+    while (value >= 999.5 && unit + 1 < COUNT(units)) {
+        value /= 1000;
+        unit++;
+    }
+    return unit == 0 ? str_format(arena, "%llu B", (unsigned long long)bytes)
+                     : str_format(arena, "%.*f %s", value < 99.95 ? 1 : 0, value, units[unit]);
+}
+
+/* Windows' own Linux: browsers run outside, and reach us by the same name. */
+static bool is_wsl(void)
+{
+    struct arena *arena = arena_create();
+    struct error none = {0};
+    struct bytes text = {0};
+    bool found = file_read("/proc/sys/kernel/osrelease", arena, 4096, &text, &none) == OK &&
+                 memmem(text.at, text.count, "icrosoft", 8) != NULL;
+
+    arena_destroy(arena);
+    return found;
+}
+
+static bool is_everywhere(const char *bind)
+{
+    return strcmp(bind, "0.0.0.0") == 0 || strcmp(bind, "::") == 0;
+}
+
+static bool is_local(const char *bind)
+{
+    return strncmp(bind, "127.", 4) == 0 || strcmp(bind, "localhost") == 0 || is_everywhere(bind);
+}
+
+static void address(const struct options *options, int port, const char *launch, char ret[1024])
+{
+    const char *host = is_local(options->bind) ? "localhost" : options->bind;
+    size_t end = strlen(options->public_url);
+
+    if (options->public_url[0] != '\0')
+        snprintf(ret, 1024, "%s%s%s", options->public_url,
+                 options->public_url[end - 1] == '/' ? "" : "/", launch);
+    else
+        snprintf(ret, 1024, "http://%s:%d%s/%s", host, port, options->base_path, launch);
+}
+
+void tell_start(const struct options *options, const char *cache_dir, int port, const char *launch)
+{
+    char url[1024], host[256] = "";
+
+    for (uint32_t i = 0; i < options->roots.count; i++)
+        printf("jviewd %s shows %.*s\n", JVIEWD_VERSION, STR_ARG(options->roots.at[i]));
+    if (options->root_rule != NULL)
+        printf("  no path was given: this one, because of %s\n", options->root_rule);
+    address(options, port, launch, url);
+    printf("  open     %s\n", url);
+    if (is_wsl())
+        printf("  Windows  %s (in a browser there)\n", url);
+    if (gethostname(host, sizeof host - 1) == 0 && is_local(options->bind))
+        printf("  remote   ssh -L %d:localhost:%d %s, then the same address\n", port, port, host);
+    printf("  cache    %s\n", cache_dir);
+    if (launch[0] != '\0')
+        printf("  The link is good once; \"jviewd open\" makes another.\n");
+    fflush(stdout);
+}
+
+/* Starts a program that nobody waits for; false when it is not there. */
+static bool start(char *const argv[])
+{
+    posix_spawn_file_actions_t actions;
+    pid_t pid;
+
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+    int error = posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    return error == 0;
+}
+
+void open_browser(const struct options *options, int port, const char *launch)
+{
+    static const char *const openers[] = {"xdg-open", "wslview", "open"};
+    char url[1024];
+
+    address(options, port, launch, url);
+    if (strcmp(options->ui, "perfetto") == 0 && launch[0] == '\0')
+        strncat(url, "?run=latest&view=perfetto", sizeof url - strlen(url) - 1);
+    for (size_t i = 0; i < COUNT(openers); i++) {
+        if (start((char *const[]){(char *)(uintptr_t)openers[i], url, NULL}))
+            return;
+    }
+    fprintf(stderr, "jviewd: no program to open a browser is at hand; the address is %s\n", url);
+}
+
+void start_tensorboard(const char *profile_dir)
+{
+    static const char *const programs[] = {"xprof", "tensorboard"};
+
+    for (size_t i = 0; i < COUNT(programs); i++) {
+        char *const argv[] = {(char *)(uintptr_t)programs[i], (char *)(uintptr_t) "--logdir",
+                              (char *)(uintptr_t)profile_dir, NULL};
+
+        if (start(argv))
+            return;
+    }
+    fprintf(stderr, "jviewd: neither xprof nor tensorboard is in the PATH: pip install xprof\n");
+}
+
+static int print_library(struct dl_phdr_info *info, size_t size, void *data)
+{
+    char path[4096];
+    const char *name = strrchr(info->dlpi_name, '/');
+    (void)size;
+    (void)data;
+
+    if (name == NULL || strstr(name, "/lib") == NULL)
+        return 0;
+    if (realpath(info->dlpi_name, path) != NULL)
+        name = strrchr(path, '/');
+    printf("  %s\n", name + 1);
+    return 0;
+}
+
+void tell_version(void)
+{
+    printf("jviewd %s\n", JVIEWD_VERSION);
+    dl_iterate_phdr(print_library, NULL);
+}

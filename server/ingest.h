@@ -1,0 +1,34 @@
+/* From directories to answers: what is found is indexed, what is indexed is told to the catalog.
+ *
+ *   scan -> runs and files -> queue -> child process -> segment in the cache -> catalog
+ *
+ * One thread a profile directory looks and watches; a few workers each keep one indexing process
+ * going. The newest run is first; a question moves its run to the head. A file whose stamp or
+ * content is known is not read again.
+ */
+#ifndef JVIEWD_INGEST_H
+#define JVIEWD_INGEST_H
+
+#include "serve/serve.h"
+
+struct ingest_options {
+    const struct str *roots; /* directories or files, absolute; borrowed */
+    uint32_t root_count;
+    unsigned workers; /* 0: half the cores */
+    bool follow_symlinks, poll;
+    bool on_demand; /* index only what is asked for, look once: commands */
+};
+
+struct ingest;
+/* With on_demand the first scan is over when this returns. */
+MUST_CHECK enum status ingest_start(const struct ingest_options *options, struct catalog *catalog,
+                                    struct cache *cache, struct ingest **ret, struct error *err);
+/* Ends what is being indexed; takes NULL. */
+void ingest_stop(struct ingest *ingest);
+
+/* For struct services. OK: the run's state is final for now, whatever it is; ERR_NOT_READY when
+ * the time is over. */
+enum status ingest_wait(void *ingest, struct str run_id, int64_t wait_ms, struct error *err);
+enum status ingest_jobs(void *ingest, struct arena *arena, struct job **ret, uint32_t *ret_count);
+
+#endif

@@ -1,0 +1,138 @@
+/* The inside of the ingest: the tree of what was found, and how far each leaf is.
+ *
+ *   ingest 1-n root 1-n run 1-n file
+ *
+ * Everything below `struct ingest` is guarded by its lock, and no other room is called under it.
+ * Workers and the scanner name runs and files by id and path, for a scan may replace them any
+ * time; whoever comes back with news looks them up again.
+ */
+#ifndef JVIEWD_INGEST_PARTS_H
+#define JVIEWD_INGEST_PARTS_H
+
+#include <pthread.h>
+#include <sys/types.h>
+
+#include "base/file.h"
+#include "discover/scan.h"
+#include "discover/watch.h"
+#include "facts.h"
+#include "ingest.h"
+
+enum { RUN_ID_SIZE = 24 };
+
+struct ingest_file {
+    struct str path, host; /* in the run's arena */
+    enum scan_role role;
+    uint32_t rank;
+    struct file_stamp stamp; /* as last seen */
+    enum file_state state;
+    char content[33];      /* of the segment that stands for it; "" none */
+    char *format, *error;  /* its own; NULL: "" */
+    int64_t seen_ns;       /* since when the stamp is what it is; monotonic, as all here */
+    int64_t first_seen_ns; /* since when it grows */
+    int64_t due_ns;        /* while FILE_WRITING: when to look again */
+    int64_t took_ns;       /* the last indexing; 0: none yet */
+    int64_t ended_ns;      /* when that was */
+    uint32_t attempts;     /* that met a change, in a row */
+    bool growing;          /* to be read though it grows */
+    bool transient;        /* failed of something that may pass: a full disk, a kill */
+    double progress;       /* while FILE_INDEXING */
+    pid_t pid;             /* of its indexing process; 0: none */
+};
+
+struct ingest_run {
+    struct arena *arena;
+    char id[RUN_ID_SIZE];
+    const struct ingest_root *root;
+    struct str name, dir;
+    const struct str *dirs;
+    uint32_t dir_count;
+    struct ingest_file *files; /* by role, host, rank, path */
+    uint32_t file_count;
+    int64_t modified_ns;
+    bool certain;     /* listed before its content is known */
+    bool listed;      /* the catalog has it */
+    bool told;        /* ... as it is now; the scanner's own */
+    uint64_t urgency; /* the last question's ticket; 0: nobody asked */
+};
+
+struct ingest_root {
+    struct ingest *ingest;
+    struct str given;         /* what the user named: a directory or a file; absolute */
+    char *path;               /* the directory its runs lie below; NULL before the first scan */
+    struct ingest_run **runs; /* newest first */
+    uint32_t run_count;
+    struct watch *watch; /* NULL: looked at once */
+    pthread_t thread;
+    bool has_thread, scanned;
+    uint64_t directories, files;
+};
+
+struct ingest {
+    struct ingest_options options;
+    struct catalog *catalog;
+    struct cache *cache;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;     /* a state, the queue, or stopping */
+    pthread_mutex_t publishing; /* taken before lock: records reach the catalog in order */
+    struct ingest_root *roots;
+    pthread_t *workers;
+    unsigned worker_count;
+    uint64_t tickets;
+    uint64_t jobs_done;     /* numbers the outputs */
+    bool remembers_ignored; /* what this version ignored before, it need not look at again */
+    bool stopping;
+};
+
+/* ingest_run.c: lock held, except for run_load and run_free. */
+struct ingest_run *run_find(const struct ingest *ingest, struct str id);
+struct ingest_file *run_file_find(struct ingest_run *run, struct str path);
+void run_id_of(struct str root, struct str dir, char ret[RUN_ID_SIZE]);
+struct ingest_run *run_of_scan(const struct ingest_root *root, const struct scan *scan,
+                               const struct scan_run *found, int64_t now_ns);
+/* What the catalog remembers of files whose stamps are unchanged; true when it says all of the run
+ * as it is. */
+bool run_load(const struct ingest *ingest, struct ingest_run *run);
+/* What an older form of the run knows of the same files. */
+void run_inherit(struct ingest_run *run, struct ingest_run *older);
+/* The same files with the same stamps. */
+bool run_equal(const struct ingest_run *a, const struct ingest_run *b);
+void run_free(struct ingest_run *run);
+/* Queues, delays or covers every file whose state is open. */
+void run_plan(struct ingest_run *run, int64_t now_ns);
+enum run_state run_state_of(const struct ingest_run *run);
+/* Something to show: certain, or some file of it turned out to be a profile. */
+bool run_is_shown(const struct ingest_run *run);
+double run_progress(const struct ingest_run *run);
+bool run_has_segment(const struct ingest_run *run);
+void file_set_state(struct ingest_file *file, enum file_state state, struct str error);
+void file_set_format(struct ingest_file *file, struct str format);
+/* A new stamp: what was known is of the past. */
+void file_changed(struct ingest_file *file, const struct file_stamp *stamp, int64_t now_ns);
+
+/* ingest_record.c: tells the catalog how the run is now. Takes the locks itself. */
+void run_publish(struct ingest *ingest, const char *id);
+
+/* ingest_child.c */
+struct child_job { /* texts are the worker's own */
+    char run[RUN_ID_SIZE];
+    struct str root, path; /* the file: below the root */
+    struct file_stamp stamp;
+    const char *segment; /* where to write; the attribution goes beside it */
+    const char *unless;  /* a content that need not be read again, or NULL */
+    bool growing, follow_symlinks;
+    void (*on_start)(void *data, pid_t pid); /* 0: it has ended */
+    void (*on_progress)(void *data, double share);
+    void *data;
+};
+/* Runs one indexing process to its end. Fails only when none can be started. */
+MUST_CHECK enum status child_index(const struct child_job *job, struct arena *arena,
+                                   struct facts *ret, bool *ret_transient, struct error *err);
+
+/* ingest_worker.c, ingest_scan.c: the threads. */
+void *ingest_worker(void *ingest);
+void ingest_wake(struct ingest *ingest); /* scanners: a file may be due */
+void *ingest_scanner(void *root);
+void ingest_scan_once(struct ingest_root *root);
+
+#endif

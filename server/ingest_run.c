@@ -1,0 +1,357 @@
+/* A run and its files: how each state follows from the one before. */
+#include "ingest_parts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/hash.h"
+
+#define MS INT64_C(1000000)
+
+enum {
+    SETTLED_MS = 2000,   /* unchanged for so long: whoever wrote it is done */
+    GROWING_MS = 10000,  /* growing for so long: what is there is shown meanwhile */
+    GROWING_FACTOR = 10, /* and again after that many times what reading it cost */
+    LOOK_MS = 500,       /* between two looks at a file that is being written */
+    CHANGES_MAX = 5,     /* a doubling of the delay each time it changed while it was read */
+};
+
+void run_id_of(struct str root, struct str dir, char ret[RUN_ID_SIZE])
+{
+    struct hasher *hasher = hasher_create();
+
+    hasher_put(hasher, (struct bytes){.at = (const uint8_t *)root.at, .count = root.count});
+    hasher_put(hasher, BYTES("\0"));
+    hasher_put(hasher, (struct bytes){.at = (const uint8_t *)dir.at, .count = dir.count});
+    snprintf(ret, RUN_ID_SIZE, "r%016llx", (unsigned long long)hasher_end(hasher).low);
+}
+
+struct ingest_run *run_find(const struct ingest *ingest, struct str id)
+{
+    for (uint32_t i = 0; i < ingest->options.root_count; i++) {
+        const struct ingest_root *root = &ingest->roots[i];
+
+        for (uint32_t j = 0; j < root->run_count; j++) {
+            if (str_equal(str_of(root->runs[j]->id), id))
+                return root->runs[j];
+        }
+    }
+    return NULL;
+}
+
+struct ingest_file *run_file_find(struct ingest_run *run, struct str path)
+{
+    for (uint32_t i = 0; i < run->file_count; i++) {
+        if (str_equal(run->files[i].path, path))
+            return &run->files[i];
+    }
+    return NULL;
+}
+
+static char *keep(char *old, struct str text)
+{
+    free(old);
+    if (text.count == 0)
+        return NULL;
+
+    char *copy = memory_resize(NULL, text.count + 1, 1);
+
+    memcpy(copy, text.at, text.count);
+    copy[text.count] = '\0';
+    return copy;
+}
+
+void file_set_state(struct ingest_file *file, enum file_state state, struct str error)
+{
+    file->state = state;
+    file->error = keep(file->error, error);
+    if (state != FILE_INDEXING)
+        file->progress = 0;
+}
+
+void file_set_format(struct ingest_file *file, struct str format)
+{
+    file->format = keep(file->format, format);
+}
+
+void file_changed(struct ingest_file *file, const struct file_stamp *stamp, int64_t now_ns)
+{
+    if (file_stamp_equal(&file->stamp, stamp))
+        return;
+    if (file->state != FILE_WRITING && file->state != FILE_INDEXING)
+        file->first_seen_ns = now_ns;
+    if (file->stamp.inode != stamp->inode || file->stamp.size > stamp->size)
+        file->took_ns = 0; /* another file: it did not grow */
+    file->stamp = *stamp;
+    file->seen_ns = now_ns;
+    file->transient = false;
+    if (file->state != FILE_INDEXING)
+        file_set_state(file, FILE_QUEUED, STR(""));
+}
+
+struct ingest_run *run_of_scan(const struct ingest_root *root, const struct scan *scan,
+                               const struct scan_run *found, int64_t now_ns)
+{
+    struct arena *arena = arena_create();
+    struct ingest_run *run = arena_new(arena, struct ingest_run);
+    struct str *dirs = arena_array(arena, struct str, found->dir_count);
+
+    *run = (struct ingest_run){
+        .arena = arena,
+        .root = root,
+        .name = str_copy(arena, found->name),
+        .dir = str_copy(arena, found->dir),
+        .dirs = dirs,
+        .dir_count = found->dir_count,
+        .files = arena_array(arena, struct ingest_file, found->file_count),
+        .file_count = found->file_count,
+        .modified_ns = found->modified_ns,
+        .certain = found->certain,
+    };
+    run_id_of(scan->root, found->dir, run->id);
+    for (uint32_t i = 0; i < found->dir_count; i++)
+        dirs[i] = str_copy(arena, found->dirs[i]);
+    for (uint32_t i = 0; i < found->file_count; i++) {
+        const struct scan_run_file *from = &found->files[i];
+        const struct scan_file *seen = &scan->files[from->file];
+
+        run->files[i] = (struct ingest_file){
+            .path = str_copy(arena, seen->path),
+            .host = str_copy(arena, from->host),
+            .role = from->role,
+            .rank = from->rank,
+            .stamp = {.device = seen->device,
+                      .inode = seen->inode,
+                      .size = seen->bytes,
+                      .modified_ns = seen->modified_ns,
+                      .changed_ns = seen->changed_ns},
+            .state = FILE_QUEUED,
+            .seen_ns = now_ns,
+            .first_seen_ns = now_ns,
+        };
+    }
+    return run;
+}
+
+void run_free(struct ingest_run *run)
+{
+    if (run == NULL)
+        return;
+    for (uint32_t i = 0; i < run->file_count; i++) {
+        free(run->files[i].format);
+        free(run->files[i].error);
+    }
+    arena_destroy(run->arena);
+}
+
+static bool is_final(enum file_state state, bool remembers_ignored)
+{
+    return state == FILE_READY || state == FILE_PARTIAL ||
+           (state == FILE_IGNORED && remembers_ignored);
+}
+
+static bool load_record(const struct ingest *ingest, struct ingest_run *run,
+                        const struct run_record *record)
+{
+    uint32_t known_count = 0;
+
+    for (uint32_t i = 0; i < record->run_file_count; i++) {
+        const struct run_file *known = &record->files[i];
+        struct ingest_file *file = run_file_find(run, known->path);
+
+        if (file == NULL || !file_stamp_equal(&file->stamp, &known->stamp))
+            continue;
+        known_count += known->state == FILE_COVERED;
+        if (!is_final(known->state, ingest->remembers_ignored))
+            continue;
+        file_set_state(file, known->state, known->error);
+        file_set_format(file, known->format);
+        memcpy(file->content, known->content, sizeof file->content);
+        known_count++;
+    }
+    return known_count == run->file_count && record->run_file_count == run->file_count &&
+           (record->state == RUN_READY || record->state == RUN_PARTIAL) &&
+           str_equal(record->name, run->name) && str_equal(record->root, run->root->given);
+}
+
+bool run_load(const struct ingest *ingest, struct ingest_run *run)
+{
+    struct arena *arena = arena_create();
+    struct run_record record;
+    struct error unknown = {0};
+    bool all = false;
+
+    if (catalog_run(ingest->catalog, str_of(run->id), arena, &record, &unknown) == OK) {
+        run->listed = true;
+        all = load_record(ingest, run, &record);
+    }
+    arena_destroy(arena);
+    return all;
+}
+
+void run_inherit(struct ingest_run *run, struct ingest_run *older)
+{
+    run->urgency = older->urgency;
+    run->listed = older->listed;
+    for (uint32_t i = 0; i < run->file_count; i++) {
+        struct ingest_file *file = &run->files[i], *before = run_file_find(older, file->path);
+
+        if (before == NULL)
+            continue;
+        struct ingest_file now = *file;
+
+        *file = *before;
+        file->path = now.path;
+        file->host = now.host;
+        file->role = now.role;
+        file->rank = now.rank;
+        before->format = before->error = NULL;
+        file_changed(file, &now.stamp, now.seen_ns);
+        if (file->state == FILE_COVERED)
+            file_set_state(file, FILE_QUEUED, STR(""));
+    }
+}
+
+bool run_equal(const struct ingest_run *a, const struct ingest_run *b)
+{
+    if (a->file_count != b->file_count || !str_equal(a->name, b->name))
+        return false;
+    for (uint32_t i = 0; i < a->file_count; i++) {
+        if (!str_equal(a->files[i].path, b->files[i].path) ||
+            a->files[i].role != b->files[i].role ||
+            !file_stamp_equal(&a->files[i].stamp, &b->files[i].stamp))
+            return false;
+    }
+    return true;
+}
+
+static bool is_settled(const struct ingest_file *file, int64_t now_ns)
+{
+    return clock_unix_ns() - file->stamp.modified_ns >= SETTLED_MS * MS ||
+           now_ns - file->seen_ns >= SETTLED_MS * MS;
+}
+
+/* The earliest moment to read a file that does not stop growing. */
+static int64_t growing_from(const struct ingest_file *file)
+{
+    int64_t pause = GROWING_FACTOR * file->took_ns;
+
+    if (file->took_ns == 0)
+        return file->first_seen_ns + GROWING_MS * MS;
+    return file->ended_ns + (pause > GROWING_MS * MS ? pause : GROWING_MS * MS);
+}
+
+/* An open file is read when nobody writes it any more, or when it has been growing for long. One
+ * that was read before keeps its pause even when it has settled. */
+static void plan_file(struct ingest_file *file, int64_t now_ns)
+{
+    int64_t from = growing_from(file);
+    bool settled = is_settled(file, now_ns) && (file->took_ns == 0 || now_ns >= from);
+
+    if (file->stamp.size == 0 && settled) {
+        file_set_state(file, FILE_FAILED, STR("the file is empty (0 bytes)"));
+    } else if (file->attempts > 0 && now_ns < file->due_ns) {
+        file_set_state(file, FILE_WRITING, STR("the file changed while it was read"));
+    } else if (settled || now_ns >= from) {
+        file->growing = !settled;
+        file_set_state(file, FILE_QUEUED, STR(""));
+    } else {
+        file_set_state(file, FILE_WRITING, STR("the file is being written"));
+        file->due_ns = now_ns + LOOK_MS * MS;
+    }
+}
+
+static bool is_readable(enum file_state state)
+{
+    return state != FILE_FAILED && state != FILE_IGNORED && state != FILE_COVERED;
+}
+
+/* A copy says less than the host's trace, and than the copies before it. */
+static bool is_covered(const struct ingest_run *run, uint32_t index)
+{
+    const struct ingest_file *file = &run->files[index];
+
+    if (file->role != SCAN_COPY)
+        return false;
+    for (uint32_t i = 0; i < run->file_count; i++) {
+        const struct ingest_file *other = &run->files[i];
+        bool better = other->role == SCAN_TRACE || (other->role == SCAN_COPY && i < index);
+
+        if (better && is_readable(other->state) &&
+            (other->host.count == 0 || file->host.count == 0 || str_equal(other->host, file->host)))
+            return true;
+    }
+    return false;
+}
+
+void run_plan(struct ingest_run *run, int64_t now_ns)
+{
+    for (uint32_t i = 0; i < run->file_count; i++) {
+        struct ingest_file *file = &run->files[i];
+
+        if (file->role == SCAN_COPY && file->state != FILE_INDEXING) {
+            bool covered = is_covered(run, i);
+
+            if (covered && file->state != FILE_COVERED)
+                file_set_state(file, FILE_COVERED, STR("another file of this host says more"));
+            else if (!covered && file->state == FILE_COVERED)
+                file_set_state(file, FILE_QUEUED, STR(""));
+        }
+        if (file->state == FILE_QUEUED || file->state == FILE_WRITING)
+            plan_file(file, now_ns);
+    }
+}
+
+static uint32_t count_state(const struct ingest_run *run, enum file_state state)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < run->file_count; i++)
+        count += run->files[i].state == state;
+    return count;
+}
+
+bool run_has_segment(const struct ingest_run *run)
+{
+    for (uint32_t i = 0; i < run->file_count; i++) {
+        if (run->files[i].content[0] != '\0')
+            return true;
+    }
+    return false;
+}
+
+enum run_state run_state_of(const struct ingest_run *run)
+{
+    if (count_state(run, FILE_INDEXING) > 0)
+        return RUN_INDEXING;
+    if (count_state(run, FILE_QUEUED) > 0)
+        return RUN_QUEUED;
+    if (count_state(run, FILE_WRITING) > 0)
+        return RUN_WRITING;
+    if (count_state(run, FILE_READY) + count_state(run, FILE_PARTIAL) == 0)
+        return RUN_FAILED;
+    return count_state(run, FILE_FAILED) > 0 ? RUN_PARTIAL : RUN_READY;
+}
+
+bool run_is_shown(const struct ingest_run *run)
+{
+    return run->certain || run_has_segment(run) || count_state(run, FILE_FAILED) > 0;
+}
+
+double run_progress(const struct ingest_run *run)
+{
+    double all = 0, done = 0;
+
+    for (uint32_t i = 0; i < run->file_count; i++) {
+        const struct ingest_file *file = &run->files[i];
+        bool open = file->state == FILE_QUEUED || file->state == FILE_WRITING;
+        double bytes = (double)file->stamp.size;
+
+        if (file->state == FILE_COVERED)
+            continue;
+        all += bytes;
+        done += open ? 0 : bytes * (file->state == FILE_INDEXING ? file->progress : 1);
+    }
+    return all > 0 ? done / all : 0;
+}

@@ -1,0 +1,50 @@
+/* jviewd [VERB] ...: which part of the program is meant. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "app.h"
+#include "cli/cli.h"
+#include "index.h"
+
+/* Descriptors 0, 1 and 2 are what they should be, or nothing; never a file of ours. */
+static bool standard_descriptors(void)
+{
+    int fd;
+
+    do {
+        fd = open("/dev/null", O_RDWR);
+    } while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd > STDERR_FILENO)
+        close(fd);
+    return fd >= 0;
+}
+
+static void help(void)
+{
+    options_help();
+    printf("\nOther verbs (jviewd VERB --help says more):\n\n"
+           "  index      one profile file -> one segment\n");
+    for (uint32_t i = 0; i < cli_verb_count; i++)
+        printf("  %-10s %s\n", cli_verbs[i].name, cli_verbs[i].summary);
+}
+
+int main(int argc, char **argv)
+{
+    const char *verb = argc > 1 ? argv[1] : "";
+
+    if (!standard_descriptors())
+        return EXIT_IO;
+    if (strcmp(verb, "index") == 0)
+        return index_main(argc - 1, argv + 1);
+    if (strcmp(verb, "serve") == 0)
+        return app_serve(argc - 1, argv + 1);
+    if (cli_find(verb) != NULL)
+        return app_command(argc - 1, argv + 1);
+    if (strcmp(verb, "--help") == 0 || strcmp(verb, "-h") == 0 || strcmp(verb, "help") == 0) {
+        help();
+        return fflush(stdout) == 0 ? EXIT_OK : EXIT_IO;
+    }
+    return app_serve(argc, argv);
+}
