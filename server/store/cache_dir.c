@@ -60,13 +60,21 @@ static enum status choose(const char *dir, char ret[CACHE_DIR_SIZE], struct erro
     return OK;
 }
 
-static enum status make_temporary(struct cache *cache, struct error *err)
+/* The lock of tmp/ itself: nobody removes a directory between its making and its locking. */
+static int lock_all_temporary(const struct cache *cache)
 {
     char path[CACHE_DIR_SIZE + 64];
 
     snprintf(path, sizeof path, "%s/tmp", cache->dir);
-    TRY(directory_make(path, err));
-    snprintf(path, sizeof path, "%s/tmp/%ld-XXXXXX", cache->dir, (long)getpid());
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    while (fd >= 0 && flock(fd, LOCK_EX) != 0 && errno == EINTR)
+        ;
+    return fd;
+}
+
+static enum status make_locked(struct cache *cache, char path[CACHE_DIR_SIZE + 64],
+                               struct error *err)
+{
     if (mkdtemp(path) == NULL)
         return fail(err, errno == EACCES || errno == EROFS ? ERR_PERMISSION : ERR_IO,
                     "%s cannot be made: %s", path, strerror(errno));
@@ -84,26 +92,49 @@ static enum status make_temporary(struct cache *cache, struct error *err)
     return OK;
 }
 
+static enum status make_temporary(struct cache *cache, struct error *err)
+{
+    char path[CACHE_DIR_SIZE + 64];
+
+    snprintf(path, sizeof path, "%s/tmp", cache->dir);
+    TRY(directory_make(path, err));
+    snprintf(path, sizeof path, "%s/tmp/%ld-XXXXXX", cache->dir, (long)getpid());
+    int all = lock_all_temporary(cache);
+    enum status status = make_locked(cache, path, err);
+    if (all >= 0)
+        close(all);
+    return status;
+}
+
+static void remove_if_left(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+
+    if (fd < 0)
+        return;
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+        remove_tree(path);
+    close(fd);
+}
+
 /* Removes what processes that are no more have left. */
 static void remove_leftovers(struct cache *cache)
 {
     char path[CACHE_DIR_SIZE + 320];
+    int all = lock_all_temporary(cache);
 
     snprintf(path, sizeof path, "%s/tmp", cache->dir);
-    DIR *all = opendir(path);
-    if (all == NULL)
-        return;
-    for (struct dirent *one; (one = readdir(all)) != NULL;) {
+    DIR *names = opendir(path);
+    for (struct dirent *one; names != NULL && (one = readdir(names)) != NULL;) {
         if (one->d_name[0] == '.')
             continue;
         snprintf(path, sizeof path, "%s/tmp/%s", cache->dir, one->d_name);
-        int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-        if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
-            remove_tree(path);
-        if (fd >= 0)
-            close(fd);
+        remove_if_left(path);
     }
-    closedir(all);
+    if (names != NULL)
+        closedir(names);
+    if (all >= 0)
+        close(all);
 }
 
 static enum status make_private(struct cache *cache, struct error *err)
