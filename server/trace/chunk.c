@@ -146,6 +146,36 @@ void chunk_starts(const struct chunk_entry *entry, const uint8_t *data, int64_t 
     }
 }
 
+void chunk_group(const struct chunk_entry *entry, const uint8_t *data,
+                 const uint32_t offset[PACKED_COUNT + 1], uint32_t group, int64_t *ret_start_ps,
+                 int64_t *ret_dur_ps)
+{
+    const uint32_t first = group * GROUP_SLICES;
+    const uint32_t count =
+        entry->count - first < GROUP_SLICES ? entry->count - first : GROUP_SLICES;
+    const bool ns = entry->forms & CHUNK_START_NS;
+    const uint8_t start_width = entry->width[PACKED_START], dur_width = entry->width[PACKED_DUR];
+    uint64_t base_ps = (uint64_t)entry->start_ps;
+
+    if (entry->forms & CHUNK_START_GROUPED)
+        base_ps += ((const uint64_t *)(data + offset[PACKED_GROUP]))[group] * (ns ? NS_PS : 1);
+    unpack_times(data + offset[PACKED_START] + (size_t)first * start_width, start_width,
+                 (int64_t)base_ps, ns, count, ret_start_ps);
+    unpack_times(data + offset[PACKED_DUR] + (size_t)first * dur_width, dur_width, entry->dur_base,
+                 entry->forms & CHUNK_DUR_NS, count, ret_dur_ps);
+}
+
+void chunk_look(const struct chunk_entry *entry, const uint8_t *data,
+                const uint32_t offset[PACKED_COUNT + 1], uint32_t i, uint32_t *ret_named,
+                uint8_t *ret_flags)
+{
+    const uint32_t *dictionary = (const uint32_t *)(data + offset[PACKED_DICTIONARY]);
+
+    *ret_named = dictionary[stored_at(data + offset[PACKED_NAME], entry->width[PACKED_NAME], i)];
+    *ret_flags = (uint8_t)(entry->flags_base +
+                           stored_at(data + offset[PACKED_FLAGS], entry->width[PACKED_FLAGS], i));
+}
+
 void chunk_durs(const struct chunk_entry *entry, const uint8_t *data, int64_t *ret_ps)
 {
     uint32_t offset[PACKED_COUNT + 1];

@@ -4,7 +4,7 @@
  * several alternatives separated by '|', compared without regard to case:
  *
  *   word     contains it        ^word    begins with it        =word    is it
- *   NULL     anything
+ *   nothing  anything
  *
  * Whoever changes a rule raises KIND_RULES_VERSION.
  */
@@ -17,78 +17,89 @@ enum where { /* what must be known of the slice besides the patterns */
              ON_HOST,   /* a line of any other plane */
 };
 
-struct rule {
+struct rule { /* patterns that are not given fit anything */
     enum kind kind;
     enum where where;
     const char *plane, *line, *opcode, *category, *name;
 };
 
-#define COLLECTIVES                                                                                \
+/* Compilation: wherever it runs, also on a device's host threads. */
+#define COMPILER_LINES "tf_pjrtcompilerthreadpool|tf_xla-cpu-codegen|llvm"
+#define COMPILER_CALLS                                                                             \
+    "backend_compile|backendcompile|pjrtcpuclient::compile|pjrtclient::compile|"                   \
+    "pjrtstreamexecutorclient::compile|tfrtcpuclient::compile|xlacompile|xla_compile|"             \
+    "llvmcompile|llvm_ir|llvmir|llvm::|runbackend|runhlopasses|run_hlo_passes|"                    \
+    "compiletobackendresult|compilationcache|compile_or_get_cached|compile_and_load|"              \
+    "cpucompiler|gpucompiler|nvptxcompiler|hlopass|hlo_passes|jit_compile|torchdynamo|"            \
+    "inductor|triton_compile|autotun"
+
+/* Input: data on its way into the program, before it is on a device. */
+#define INPUT_CALLS                                                                                \
+    "iteratorgetnext|iterator::|tf.data|tfdata|tf_data|dataloader|data_loader|enqueue#|"           \
+    "infeedenqueue|transfertoinfeed|grain.|parallelmap|prefetch_to_device"
+#define INPUT_LINES "tf_data|tf.data|dataloader|data_loader|grain"
+
+/* Communication between devices and hosts. */
+#define COLLECTIVE_OPS                                                                             \
     "^all-reduce|^all-gather|^reduce-scatter|^all-to-all|^ragged-all-to-all|^collective-|"         \
-    "^all_reduce|^all_gather|^reduce_scatter|^all_to_all|^collective_|"                            \
-    "^allreduce|^allgather|^reducescatter|^alltoall|^psum|^ppermute|^pmean|^pmax|^pmin|"           \
-    "^send|^recv|^partition-id-send|^cross-replica"
+    "^all_reduce|^all_gather|^reduce_scatter|^all_to_all|^collective_|^allreduce|^allgather|"      \
+    "^reducescatter|^alltoall|^psum|^ppermute|^pmean|^pmax|^pmin|^send|^recv|"                     \
+    "^partition-id-send|^cross-replica"
 #define COLLECTIVE_KERNELS                                                                         \
     "nccl|rccl|allreduce|allgather|reducescatter|alltoall|all_reduce|all_gather|megascale|"        \
     "nvshmem|c10d::|gloo:|^mpi_"
+#define COLLECTIVE_CATEGORIES                                                                      \
+    "all-reduce|all-gather|reduce-scatter|all-to-all|collective|megascale|=send|=recv|"            \
+    "communication"
+
+/* Copies: memory moved or set, no arithmetic. */
+#define COPY_OPS                                                                                   \
+    "=copy|^copy.|^copy-start|^copy-done|^async-copy|^memcpy|^memset|^[cuda memcpy|"               \
+    "^[cuda memset|^d2d|^h2d|^d2h"
+#define COPY_KERNELS                                                                               \
+    "^memcpy|^memset|^[cuda memcpy|^[cuda memset|memcpyh2d|memcpyd2h|memcpyd2d|memcpyp2p|"         \
+    "^copybuffer|^fillbuffer"
+#define COPY_CATEGORIES                                                                            \
+    "=copy|=copy-start|=copy-done|=async-copy|gpu_memcpy|gpu_memset|^memcpy|^memset|"              \
+    "host send|host recv|dma"
+#define COPY_CALLS                                                                                 \
+    "transfertodevice|transferfromdevice|transferliteral|copytodevice|copytohost|"                 \
+    "transferh2d|transferd2h|bufferfromhostbuffer|copyrawtohost|toliteral"
+
+/* What is left on devices is computing, what is left elsewhere is the host's own work. */
+#define DEVICE_LINES "^stream|xla ops|tensor core|sparse core|^queue|compute"
+#define HOST_PLANES "^/host:|python|^host|^cpu|process"
+#define HOST_CATEGORIES "python|cpu_op|user_annotation|cuda_runtime|cuda_driver|runtime|overhead"
+#define HOST_LINES "thread|python|main"
 
 static const struct rule rules[] = {
-  /* Compilation: wherever it runs, also on a device's host threads. */
-    {KIND_COMPILE,       ANYWHERE,  .line = "tf_pjrtcompilerthreadpool|tf_xla-cpu-codegen|llvm"     },
-    {KIND_COMPILE,       ON_HOST,
-     .name = "backend_compile|backendcompile|pjrtcpuclient::compile|pjrtclient::compile|"
-             "pjrtstreamexecutorclient::compile|tfrtcpuclient::compile|xlacompile|xla_compile|"
-             "llvmcompile|llvm_ir|llvmir|llvm::|runbackend|runhlopasses|run_hlo_passes|"
-             "compiletobackendresult|compilationcache|compile_or_get_cached|compile_and_load|"
-             "cpucompiler|gpucompiler|nvptxcompiler|hlopass|hlo_passes|jit_compile|"
-             "torchdynamo|inductor|triton_compile|autotun"                                          },
-
- /* Input: data on its way into the program, before it is on a device. */
-    {KIND_INPUT,         OPS,       .opcode = "=infeed|=outfeed"                                    },
-    {KIND_INPUT,         OPS,       .name = "^infeed|^outfeed"                                      },
-    {KIND_INPUT,         OPS,       .category = "infeed|outfeed"                                    },
-    {KIND_INPUT,         ON_HOST,
-     .name = "iteratorgetnext|iterator::|tf.data|tfdata|tf_data|dataloader|data_loader|"
-             "enqueue#|infeedenqueue|transfertoinfeed|grain.|parallelmap|prefetch_to_device"        },
-    {KIND_INPUT,         ON_HOST,   .line = "tf_data|tf.data|dataloader|data_loader|grain"          },
-
- /* Communication between devices and hosts. */
-    {KIND_COMMUNICATION, OPS,       .opcode = COLLECTIVES                                           },
-    {KIND_COMMUNICATION, OPS,
-     .category = "all-reduce|all-gather|reduce-scatter|all-to-all|"
-                 "collective|megascale|=send|=recv|communication"                                   },
-    {KIND_COMMUNICATION, OPS,       .name = COLLECTIVES                                             },
-    {KIND_COMMUNICATION, OPS,       .name = COLLECTIVE_KERNELS                                      },
-    {KIND_COMMUNICATION, ON_DEVICE, .name = COLLECTIVE_KERNELS                                      },
-    {KIND_COMMUNICATION, ANYWHERE,  .plane = "megascale"                                            },
-    {KIND_COMMUNICATION, ON_HOST,   .name = "^nccl|^rccl|megascale|rendezvous"                      },
-
- /* Copies: memory moved or set, no arithmetic. */
-    {KIND_COPY,          OPS,       .opcode = "=copy|=copy-start|=copy-done|=async-copy"            },
-    {KIND_COPY,          OPS,
-     .category = "=copy|=copy-start|=copy-done|=async-copy|"
-                 "gpu_memcpy|gpu_memset|^memcpy|^memset|host send|host recv|dma"                    },
-    {KIND_COPY,          OPS,
-     .name = "=copy|^copy.|^copy-start|^copy-done|^memcpy|^memset|^[cuda memcpy|"
-             "^[cuda memset|^d2d|^h2d|^d2h"                                                         },
-    {KIND_COPY,          ON_DEVICE,
-     .name = "^memcpy|^memset|^[cuda memcpy|^[cuda memset|memcpyh2d|"
-             "memcpyd2h|memcpyd2d|memcpyp2p|^copybuffer|^fillbuffer"                                },
-    {KIND_COPY,          ON_DEVICE, .category = "gpu_memcpy|gpu_memset|^memcpy|^memset"             },
-    {KIND_COPY,          ON_HOST,
-     .name = "transfertodevice|transferfromdevice|transferliteral|"
-             "copytodevice|copytohost|transferh2d|transferd2h|"
-             "bufferfromhostbuffer|copyrawtohost|toliteral"                                         },
-
- /* What is left on devices is computing, what is left elsewhere is the host's own work. */
-    {KIND_COMPUTE,       OPS,       .plane = ""                                                     },
-    {KIND_COMPUTE,       ON_DEVICE, .line = "^stream|xla ops|tensor core|sparse core|^queue|compute"},
-    {KIND_HOST,          ON_HOST,   .plane = "^/host:|python|^host|^cpu|process"                    },
-    {KIND_HOST,          ON_HOST,
-     .category = "python|cpu_op|user_annotation|cuda_runtime|cuda_driver|"
-                 "runtime|overhead"                                                                 },
-    {KIND_COMPUTE,       ANYWHERE,  .category = "^kernel"                                           },
-    {KIND_HOST,          ON_HOST,   .line = "thread|python|main"                                    },
+    {KIND_COMPILE,       ANYWHERE,  .line = COMPILER_LINES           },
+    {KIND_COMPILE,       ON_HOST,   .name = COMPILER_CALLS           },
+    {KIND_INPUT,         OPS,       .opcode = "=infeed|=outfeed"     },
+    {KIND_INPUT,         OPS,       .name = "^infeed|^outfeed"       },
+    {KIND_INPUT,         OPS,       .category = "infeed|outfeed"     },
+    {KIND_INPUT,         ON_HOST,   .name = INPUT_CALLS              },
+    {KIND_INPUT,         ON_HOST,   .line = INPUT_LINES              },
+    {KIND_COMMUNICATION, OPS,       .opcode = COLLECTIVE_OPS         },
+    {KIND_COMMUNICATION, OPS,       .category = COLLECTIVE_CATEGORIES},
+    {KIND_COMMUNICATION, OPS,       .name = COLLECTIVE_OPS           },
+    {KIND_COMMUNICATION, OPS,       .name = COLLECTIVE_KERNELS       },
+    {KIND_COMMUNICATION, ON_DEVICE, .name = COLLECTIVE_KERNELS       },
+    {KIND_COMMUNICATION, ANYWHERE,  .category = "^kernel",             .name = COLLECTIVE_KERNELS},
+    {KIND_COMMUNICATION,                  ANYWHERE,          .plane = "megascale"                 },
+    {KIND_COMMUNICATION,                  ON_HOST,          .name = "^nccl|^rccl|megascale|rendezvous" },
+    {KIND_COPY,                  OPS,                   .opcode = "=copy|=copy-start|=copy-done|=async-copy"                              },
+    {KIND_COPY,                  OPS,                   .category = COPY_CATEGORIES },
+    {KIND_COPY,                  OPS,                   .name = COPY_OPS                              },
+    {KIND_COPY,                  ON_DEVICE,                   .name = COPY_KERNELS},
+    {KIND_COPY,                  ANYWHERE,                   .category = "gpu_memcpy|gpu_memset|^memcpy|^memset"                               },
+    {KIND_COPY,                  ON_HOST,                   .name = COPY_CALLS},
+    {KIND_COMPUTE,                  OPS,                .name = ""                                },
+    {KIND_COMPUTE,                  ON_DEVICE,                .line = DEVICE_LINES},
+    {KIND_COMPUTE,                  ANYWHERE,                .category = "^kernel"                                 },
+    {KIND_HOST,                  ON_HOST,                   .plane = HOST_PLANES},
+    {KIND_HOST,                  ON_HOST,                   .category = HOST_CATEGORIES                                 },
+    {KIND_HOST,                  ON_HOST,                   .line = HOST_LINES},
 };
 
 static char lower(char letter)

@@ -1,8 +1,13 @@
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#ifdef __SANITIZE_ADDRESS__
+size_t __sanitizer_get_current_allocated_bytes(void); /* gcc does not bring its header */
+#endif
 
 #include "base/file.h"
 #include "picture.h"
@@ -279,12 +284,64 @@ static void damaged_chunk(void **state)
     arena_destroy(arena);
 }
 
+/* What the process holds on its heap. */
+static size_t heap_bytes(void)
+{
+#ifdef __SANITIZE_ADDRESS__
+    return __sanitizer_get_current_allocated_bytes();
+#else
+    struct mallinfo2 info = mallinfo2();
+
+    return info.uordblks + info.hblkhd;
+#endif
+}
+
+/* Two million slices, nested ten deep, need no more memory than twenty thousand. */
+static void memory_does_not_grow(void **state)
+{
+    (void)state;
+    enum { SLICES = 2000000, DEPTH = 10 };
+    struct error err = {0};
+    struct segment_writer *writer;
+    const size_t before = heap_bytes();
+    size_t peak = 0;
+
+    CHECK_OK("open", segment_writer_open(path_of("a.seg"), &writer, &err), &err);
+    struct sink *sink = sink_create(segment_writer_out(writer), &budget_default,
+                                    (struct sink_hooks){0}, directory, &err);
+    track_id track =
+        sink_track(sink, (struct sink_track){.parent = NO_TRACK, .name = STR("t"), .device = -1});
+    name_id name = sink_name(sink, STR("x")), key = sink_name(sink, STR("id"));
+    for (int64_t i = 0; i < SLICES; i++) {
+        int64_t depth = i % DEPTH;
+        sink_slice(sink, (struct sink_slice){.track = track,
+                                             .start_ps = i / DEPTH * 100000 + depth,
+                                             .dur_ps = 90000 - 2 * depth,
+                                             .name = name});
+        sink_arg(sink, (struct arg){key, ARG_INT64, (uint64_t)i * 2654435761});
+        if (i % 1000 == 0 && heap_bytes() > peak)
+            peak = heap_bytes();
+    }
+    CHECK_OK("finish", sink_finish(sink, &err), &err);
+    if (heap_bytes() > peak)
+        peak = heap_bytes();
+    sink_destroy(sink);
+    CHECK_OK("commit", segment_writer_commit(writer, content, &err), &err);
+    segment_writer_abandon(writer);
+    CHECK("peak", peak - before < (size_t)24 << 20);
+    unlink(path_of("a.seg"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(comes_back),    cmocka_unit_test(equal_input_equal_bytes),
-        cmocka_unit_test(cut_off),       cmocka_unit_test(one_bit_wrong),
-        cmocka_unit_test(damaged_chunk), cmocka_unit_test(nothing_is_left_behind),
+        cmocka_unit_test(comes_back),
+        cmocka_unit_test(equal_input_equal_bytes),
+        cmocka_unit_test(cut_off),
+        cmocka_unit_test(one_bit_wrong),
+        cmocka_unit_test(damaged_chunk),
+        cmocka_unit_test(nothing_is_left_behind),
+        cmocka_unit_test(memory_does_not_grow),
     };
 
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
