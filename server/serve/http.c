@@ -263,6 +263,18 @@ static void preflight(struct exchange *exchange)
     reply_header(reply, STR("Access-Control-Max-Age"), STR("600"));
 }
 
+/* CivetWeb forgives spaces before the colon; others would not see that header at all. It writes
+ * NUL over them and over the colon, so a second NUL tells: such a name keeps one, and is no token.
+ */
+static struct str header_name(const struct mg_header *header)
+{
+    size_t count = strlen(header->name);
+    bool spaced =
+        header->value - header->name > (ptrdiff_t)count + 1 && header->name[count + 1] == '\0';
+
+    return (struct str){.at = header->name, .count = count + spaced};
+}
+
 static struct wire read_wire(struct exchange *exchange)
 {
     const struct mg_request_info *info = mg_get_request_info(exchange->conn);
@@ -270,7 +282,7 @@ static struct wire read_wire(struct exchange *exchange)
     struct header *headers = arena_array(exchange->arena, struct header, count);
 
     for (uint32_t i = 0; i < count; i++)
-        headers[i] = (struct header){.name = str_of(info->http_headers[i].name),
+        headers[i] = (struct header){.name = header_name(&info->http_headers[i]),
                                      .value = str_of(info->http_headers[i].value)};
     /* decode_url is off: what stands here is what came, less the question mark. */
     struct str target = str_of(info->request_uri);
@@ -291,7 +303,9 @@ static void handle(struct exchange *exchange)
 
     exchange->head_only = str_equal(wire.method, STR("HEAD"));
     exchange->version_10 = str_equal(wire.version, STR("1.0"));
-    exchange->close = exchange->version_10;
+    exchange->close = exchange->version_10 ||
+                      str_equal_fold(header_get(wire.headers, wire.header_count, STR("connection")),
+                                     STR("close"));
     gate_check(&http->gate, &wire, exchange->arena, verdict);
     exchange->request = (struct request){.method = wire.method,
                                          .path = verdict->path,
