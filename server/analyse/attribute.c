@@ -4,15 +4,7 @@
 #include <stdlib.h>
 
 #include "analyse/attribute_parts.h"
-
-/* Does the track hold work of a device? Its containers (steps, modules, scopes) do not. */
-static bool is_device_track(const struct track *track)
-{
-    if (track->derived || track->device < 0 || track->kind == TRACK_COUNTER)
-        return false;
-    return track->role == ROLE_OPS || track->role == ROLE_ASYNC_OPS ||
-           (track->role == ROLE_NONE && track->kind == TRACK_STREAM);
-}
+#include "analyse/scan.h"
 
 typedef void see_chunk(struct attribute_work *work, const struct track *track, track_id id,
                        const struct chunk *chunk);
@@ -191,7 +183,7 @@ static void add_entry(struct attribute_work *work, const struct track *track, tr
             memory_resize(work->entry_facts, work->entry_capacity, sizeof(*work->entry_facts));
     }
     work->entry_group[work->entry_count] =
-        is_device_track(track) ? id : group_of_ordinal(work, device);
+        track_is_device_work(track) ? id : group_of_ordinal(work, device);
     work->entry_facts[work->entry_count] = (uint32_t)(facts - work->facts);
     work->entries[work->entry_count++] = (struct attributed){
         .slice = chunk->first_slice + at,
@@ -312,7 +304,7 @@ static void read_slices(struct attribute_work *work)
     const struct trace *trace = work->trace;
 
     for (track_id id = 0; id < trace->track_count; id++) {
-        if (is_device_track(&trace->tracks[id]))
+        if (track_is_device_work(&trace->tracks[id]))
             each_chunk(work, &trace->tracks[id], id, COLUMN_EVENT, chunk, mark_events);
     }
     facts_read(work);

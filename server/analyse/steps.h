@@ -9,8 +9,8 @@
  *   none
  *
  * A step's breakdown sums to its duration: at each moment the most telling kind that runs anywhere
- * on its host counts (compute, communication, copy of the devices' ops; then host work of the
- * stepping thread: input, compile, host, other); the rest is idle.
+ * on its host counts (the devices' compute, communication, copy, ...; then what the stepping thread
+ * does innermost); the rest is idle.
  *
  * Warm-up: steps at the beginning that compile, or take more than twice the median of the rest.
  */
@@ -45,10 +45,10 @@ MUST_CHECK enum status steps_find(const struct run_traces *run,
                                   const struct restriction *restriction, struct arena *arena,
                                   struct steps *ret, struct error *err);
 /* Fills kinds_ps of each. */
-void steps_breakdown(const struct run_traces *run, struct steps *steps, struct arena *arena);
+void steps_breakdown(const struct run_traces *run, struct steps *steps);
 /* Where [start, end) of a host (run time) went, by the same rule. */
 void breakdown_of(const struct host_trace *host, int64_t start_ps, int64_t end_ps,
-                  struct arena *arena, int64_t ret[KIND_COUNT + 1]);
+                  int64_t ret[KIND_COUNT + 1]);
 
 /* Columns: step name host start_ps dur_ps warmup outlier breakdown (CELL_KINDS). Default sort:
  * "start_ps". */

@@ -1,0 +1,226 @@
+#include <stdlib.h>
+
+#include "analyse/flame_parts.h"
+
+static uint32_t add_node(struct flame_tree *tree, uint32_t parent, struct str name, enum kind kind)
+{
+    if (tree->count == tree->capacity) {
+        tree->capacity = tree->capacity == 0 ? 256 : 2 * tree->capacity;
+        tree->nodes = memory_resize(tree->nodes, tree->capacity, sizeof(*tree->nodes));
+    }
+    tree->nodes[tree->count] = (struct tree_node){
+        .name = name,
+        .kind = kind,
+        .parent = parent,
+        .level = tree->count > 0 ? tree->nodes[parent].level + 1 : 0,
+    };
+    return tree->count++;
+}
+
+void tree_open(struct flame_tree *tree, struct str name)
+{
+    *tree = (struct flame_tree){.texts = names_create()};
+    add_node(tree, 0, name, KIND_OTHER);
+}
+
+void tree_close(struct flame_tree *tree)
+{
+    names_destroy(tree->texts);
+    map64_free(&tree->child_of);
+    free(tree->nodes);
+}
+
+uint32_t tree_child(struct flame_tree *tree, uint32_t parent, struct str name, enum kind kind)
+{
+    uint32_t *node =
+        map64_at(&tree->child_of, map64_pair(parent, names_add(tree->texts, name)), UINT32_MAX);
+
+    if (*node == UINT32_MAX)
+        *node = add_node(tree, parent, name, kind);
+    return *node;
+}
+
+static int by_total(const void *left, const void *right, void *data)
+{
+    const struct tree_node *nodes = data;
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+
+    if (nodes[a].total_ps != nodes[b].total_ps)
+        return nodes[a].total_ps > nodes[b].total_ps ? -1 : 1;
+    return str_compare(nodes[a].name, nodes[b].name);
+}
+
+/* A node's kind is that of its widest child, so that colours tell something higher up too. */
+static void sum_up(struct flame_tree *tree)
+{
+    int64_t *widest_ps = calloc(tree->count, sizeof(*widest_ps));
+
+    if (widest_ps == NULL)
+        abort(); /* out of memory: as base/arena.h says */
+    for (uint32_t i = 0; i < tree->count; i++)
+        tree->nodes[i].total_ps = tree->nodes[i].self_ps;
+    for (uint32_t i = tree->count; i-- > 1;) {
+        struct tree_node *node = &tree->nodes[i], *parent = &tree->nodes[node->parent];
+
+        parent->total_ps += node->total_ps;
+        if (node->total_ps > widest_ps[node->parent] && parent->self_ps < node->total_ps) {
+            widest_ps[node->parent] = node->total_ps;
+            parent->kind = node->kind;
+        }
+    }
+    free(widest_ps);
+}
+
+/* Nodes that stay: the widest ones. A parent is never narrower than its child. */
+static bool *choose(const struct flame_tree *tree, uint32_t limit)
+{
+    uint32_t *order = memory_resize(NULL, tree->count, sizeof(*order));
+    bool *chosen = memory_resize(NULL, tree->count, sizeof(*chosen));
+
+    for (uint32_t i = 0; i < tree->count; i++) {
+        order[i] = i;
+        chosen[i] = false;
+    }
+    qsort_r(order, tree->count, sizeof(*order), by_total, tree->nodes);
+    for (uint32_t i = 0; i < tree->count && i < limit; i++) {
+        for (uint32_t at = order[i]; !chosen[at]; at = tree->nodes[at].parent)
+            chosen[at] = true;
+    }
+    chosen[0] = true;
+    free(order);
+    return chosen;
+}
+
+struct cut_tree { /* level by level, so that children are contiguous */
+    const struct flame_tree *tree;
+    const uint32_t *first_child, *children; /* by parent: positions in children */
+    const bool *chosen;
+    struct flame_node *to;
+    uint32_t *from; /* of each node in `to`; UINT32_MAX: "(other)" */
+    uint32_t count;
+};
+
+static void put_node(struct cut_tree *cut, uint32_t index)
+{
+    const struct tree_node *node = &cut->tree->nodes[index];
+
+    cut->from[cut->count] = index;
+    cut->to[cut->count++] = (struct flame_node){
+        .name = node->name,
+        .kind = node->kind,
+        .total_ps = node->total_ps,
+        .self_ps = node->self_ps,
+        .count = node->count,
+    };
+}
+
+static void put_children(struct cut_tree *cut, uint32_t parent)
+{
+    uint32_t index = cut->from[parent];
+    struct flame_node other = {.name = STR("(other)"), .kind = KIND_OTHER};
+
+    if (index == UINT32_MAX)
+        return;
+    cut->to[parent].first_child = cut->count;
+    for (uint32_t i = cut->first_child[index]; i < cut->first_child[index + 1]; i++) {
+        const struct tree_node *child = &cut->tree->nodes[cut->children[i]];
+
+        if (cut->chosen[cut->children[i]]) {
+            put_node(cut, cut->children[i]);
+        } else {
+            other.total_ps += child->total_ps;
+            other.count += child->count;
+        }
+    }
+    other.self_ps = other.total_ps;
+    if (other.count > 0 || other.total_ps != 0) {
+        cut->from[cut->count] = UINT32_MAX;
+        cut->to[cut->count++] = other;
+    }
+    cut->to[parent].child_count = cut->count - cut->to[parent].first_child;
+}
+
+/* Children by parent, widest first. */
+static uint32_t *list_children(const struct flame_tree *tree, uint32_t *first_child)
+{
+    uint32_t *children = memory_resize(NULL, tree->count, sizeof(*children));
+
+    memset(first_child, 0, ((size_t)tree->count + 2) * sizeof(*first_child));
+    for (uint32_t i = 1; i < tree->count; i++)
+        first_child[tree->nodes[i].parent + 2]++;
+    for (uint32_t i = 2; i <= tree->count; i++)
+        first_child[i] += first_child[i - 1];
+    for (uint32_t i = 1; i < tree->count; i++)
+        children[first_child[tree->nodes[i].parent + 1]++] = i;
+    for (uint32_t i = 0; i < tree->count; i++)
+        qsort_r(children + first_child[i], first_child[i + 1] - first_child[i], sizeof(*children),
+                by_total, tree->nodes);
+    return children;
+}
+
+const struct flame_node *tree_prune(struct flame_tree *tree, uint32_t limit, struct arena *arena,
+                                    uint32_t *ret_count)
+{
+    uint32_t *first_child = memory_resize(NULL, (size_t)tree->count + 2, sizeof(*first_child));
+    uint32_t kept = 0;
+
+    sum_up(tree);
+
+    uint32_t *children = list_children(tree, first_child);
+    bool *chosen = choose(tree, limit);
+
+    for (uint32_t i = 0; i < tree->count; i++)
+        kept += chosen[i];
+
+    struct cut_tree cut = {
+        .tree = tree,
+        .first_child = first_child,
+        .children = children,
+        .chosen = chosen,
+        .to = arena_array(arena, struct flame_node, 2 * (size_t)kept),
+        .from = memory_resize(NULL, 2 * (size_t)kept, sizeof(uint32_t)),
+    };
+
+    put_node(&cut, 0);
+    for (uint32_t i = 0; i < cut.count; i++)
+        put_children(&cut, i);
+    free(cut.from);
+    free(chosen);
+    free(children);
+    free(first_child);
+    *ret_count = cut.count;
+    return cut.to;
+}
+
+static void fold_node(const struct flame *flame, uint32_t index, struct text *path,
+                      struct text *ret)
+{
+    const struct flame_node *node = &flame->nodes[index];
+    size_t before = path->count;
+    int64_t self_ns = (node->self_ps + 500) / 1000;
+
+    if (index > 0) {
+        if (before > 0)
+            text_puts(path, ";");
+        for (size_t i = 0; i < node->name.count; i++) {
+            char letter = node->name.at[i];
+
+            /* Signs of the format itself, and what would break a line. */
+            text_put(path, letter == ';' || (unsigned char)letter < ' ' ? "_" : &letter, 1);
+        }
+        if (self_ns > 0)
+            text_putf(ret, "%.*s %lld\n", (int)path->count, path->at, (long long)self_ns);
+    }
+    for (uint32_t i = 0; i < node->child_count; i++)
+        fold_node(flame, node->first_child + i, path, ret);
+    path->count = before;
+}
+
+void flame_folded(const struct flame *flame, struct text *ret)
+{
+    struct text path = {0};
+
+    if (flame->node_count > 0)
+        fold_node(flame, 0, &path, ret);
+    text_free(&path);
+}

@@ -1,0 +1,260 @@
+#include "analyse/overview.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyse/quantile.h"
+#include "analyse/restrict.h"
+#include "analyse/top.h"
+
+uint32_t run_notes(const struct run_traces *run, struct arena *arena,
+                   const struct answer_note **ret)
+{
+    uint32_t all = 0, count = 0;
+
+    for (uint32_t host = 0; host < run->host_count; host++)
+        all += run->hosts[host].trace->note_count;
+
+    struct answer_note *notes = arena_array(arena, struct answer_note, all);
+
+    for (uint32_t host = 0; host < run->host_count; host++) {
+        const struct trace *trace = run->hosts[host].trace;
+
+        for (uint32_t i = 0; i < trace->note_count; i++) {
+            const struct note *note = &trace->notes[i];
+            struct str kind = trace_name(trace, note->kind);
+            struct str message = trace_name(trace, note->message);
+            uint32_t same = 0;
+
+            while (same < count && (!str_equal(str_of(notes[same].kind), kind) ||
+                                    !str_equal(notes[same].message, message)))
+                same++;
+            if (same < count) {
+                notes[same].host = STR(""); /* of several hosts */
+                notes[same].count += note->count;
+                continue;
+            }
+            notes[count++] = (struct answer_note){
+                .kind = str_c(arena, kind),
+                .severity = note->severity,
+                .message = message,
+                .host = run->hosts[host].name,
+                .count = note->count,
+            };
+        }
+    }
+    *ret = notes;
+    return count;
+}
+
+static struct str device_name(const struct trace *trace, int32_t device, struct arena *arena)
+{
+    for (track_id id = 0; id < trace->track_count; id++) {
+        if (trace->tracks[id].device == device && trace->tracks[id].kind == TRACK_DEVICE)
+            return trace_name(trace, trace->tracks[id].name);
+    }
+    return str_format(arena, "device %d", device);
+}
+
+/* Busy times of one host's devices: its ops come by device, then start. */
+static uint32_t host_devices(const struct selection *selection, struct arena *arena,
+                             struct device_busy **devices, uint32_t count, uint32_t *capacity)
+{
+    const struct attribution *attribution = selection->host->attribution;
+    struct device_busy *now = NULL;
+    int64_t first_ps = 0, reach_ps = 0;
+
+    for (uint32_t i = 0; attribution != NULL && i < attribution->entry_count; i++) {
+        const struct attributed *entry = &attribution->entries[attribution->by_device_time[i]];
+        int64_t end_ps = entry->start_ps + entry->dur_ps;
+
+        if (!selection_has_device(selection, entry->device))
+            continue;
+        if (now == NULL || now->device != entry->device) {
+            if (count == *capacity) {
+                *capacity = *capacity == 0 ? 16 : 2 * *capacity;
+                *devices = memory_resize(*devices, *capacity, sizeof(**devices));
+            }
+            now = &(*devices)[count++];
+            *now = (struct device_busy){
+                .name = device_name(selection->host->trace, entry->device, arena),
+                .host = selection->index,
+                .device = entry->device,
+            };
+            first_ps = reach_ps = entry->start_ps;
+        }
+        if (end_ps > reach_ps) {
+            now->busy_ps += end_ps - (entry->start_ps > reach_ps ? entry->start_ps : reach_ps);
+            reach_ps = end_ps;
+        }
+        now->idle_ps = reach_ps - first_ps - now->busy_ps;
+        now->busy_share =
+            reach_ps > first_ps ? (double)now->busy_ps / (double)(reach_ps - first_ps) : 0;
+    }
+    return count;
+}
+
+static void fill_devices(const struct selection *selections, uint32_t count, struct arena *arena,
+                         struct overview *ret)
+{
+    struct device_busy *devices = NULL, *kept;
+    uint32_t capacity = 0, device_count = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        device_count = host_devices(&selections[i], arena, &devices, device_count, &capacity);
+    kept = arena_array(arena, struct device_busy, device_count);
+    if (device_count > 0)
+        memcpy(kept, devices, device_count * sizeof(*kept));
+    free(devices);
+    ret->devices = kept;
+    ret->device_count = device_count;
+}
+
+/* What the devices are called: the first property that says it. */
+static struct str device_kind(const struct trace *trace)
+{
+    static const char *const keys[] = {"gpu_device_name", "device_type_string", "device_name"};
+
+    for (size_t key = 0; key < COUNT(keys); key++) {
+        name_id id;
+
+        if (!trace_find_name(trace, str_of(keys[key]), &id))
+            continue;
+        for (uint32_t i = 0; i < trace->property_count; i++) {
+            if (trace->properties[i].arg.key == id && trace->properties[i].arg.type == ARG_STRING)
+                return trace_name(trace, (name_id)trace->properties[i].arg.bits);
+        }
+    }
+    return STR("");
+}
+
+static bool has_device_track(const struct trace *trace)
+{
+    for (track_id id = 0; id < trace->track_count; id++) {
+        if (trace->tracks[id].device >= 0)
+            return true;
+    }
+    return false;
+}
+
+static struct str basis_of(const struct run_traces *run, const struct overview *overview,
+                           struct arena *arena)
+{
+    uint32_t count = overview->device_count;
+    const char *many = count == 1 ? "" : "s";
+
+    if (count == 0)
+        return str_format(arena, "%u host%s without devices", run->host_count,
+                          run->host_count == 1 ? "" : "s");
+
+    const struct trace *trace = run->hosts[overview->devices[0].host].trace;
+
+    if (!has_device_track(trace))
+        return str_format(arena, "%u XLA:CPU device%s on host threads", count, many);
+
+    struct str kind = device_kind(trace);
+
+    return kind.count > 0 ? str_format(arena, "%u \u00D7 %.*s", count, STR_ARG(kind))
+                          : str_format(arena, "%u device%s", count, many);
+}
+
+static void fill_steps(const struct steps *steps, struct overview *ret)
+{
+    int64_t *durs_ps = memory_resize(NULL, steps->count, sizeof(*durs_ps));
+    struct quantiles *spread = quantiles_create(steps->count);
+
+    ret->rule = steps->rule;
+    ret->rule_text = steps->rule_text;
+    ret->step_count = steps->count;
+    ret->warmup_count = steps->warmup_count;
+    ret->min_ps = INT64_MAX;
+    for (uint32_t i = 0; i < steps->count; i++) {
+        const struct step *step = &steps->items[i];
+
+        if (step->warmup && steps->warmup_count < steps->count)
+            continue;
+        durs_ps[ret->counted++] = step->dur_ps;
+        quantiles_add(spread, step->dur_ps);
+        ret->total_ps += step->dur_ps;
+        if (step->dur_ps < ret->min_ps)
+            ret->min_ps = step->dur_ps;
+        if (step->dur_ps > ret->max_ps)
+            ret->max_ps = step->dur_ps;
+        for (int kind = 0; kind <= KIND_COUNT; kind++)
+            ret->breakdown_ps[kind] += step->kinds_ps[kind];
+    }
+    if (ret->counted > 0) {
+        ret->mean_ps = (ret->total_ps + ret->counted / 2) / ret->counted;
+        ret->median_ps = quantile_of(durs_ps, ret->counted, 50);
+        ret->p95_ps = quantile_of(durs_ps, ret->counted, 95);
+        ret->stdev_ps = quantiles_stdev(spread);
+    } else {
+        ret->min_ps = 0;
+    }
+    ret->breakdown_total_ps = ret->total_ps;
+    quantiles_free(spread);
+    free(durs_ps);
+}
+
+/* Without steps: the whole capture of each host, or the window asked for. */
+static void fill_capture(const struct selection *selections, uint32_t count, struct overview *ret)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const struct host_trace *host = selections[i].host;
+        int64_t kinds_ps[KIND_COUNT + 1];
+
+        for (uint32_t at = 0; at < selections[i].window_count; at++) {
+            struct window window = selections[i].windows[at];
+
+            if (window.from_ps < host->trace->start_ps)
+                window.from_ps = host->trace->start_ps;
+            if (window.to_ps > host->trace->end_ps)
+                window.to_ps = host->trace->end_ps;
+            if (window.from_ps >= window.to_ps)
+                continue;
+            breakdown_of(host, window.from_ps + host->offset_ps, window.to_ps + host->offset_ps,
+                         kinds_ps);
+            for (int kind = 0; kind <= KIND_COUNT; kind++)
+                ret->breakdown_ps[kind] += kinds_ps[kind];
+            ret->breakdown_total_ps += window.to_ps - window.from_ps;
+        }
+    }
+}
+
+static int64_t hull_of(const struct selection *selections, uint32_t count)
+{
+    int64_t from_ps = INT64_MAX, to_ps = INT64_MIN;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct host_trace *host = selections[i].host;
+
+        if (host->trace->start_ps + host->offset_ps < from_ps)
+            from_ps = host->trace->start_ps + host->offset_ps;
+        if (host->trace->end_ps + host->offset_ps > to_ps)
+            to_ps = host->trace->end_ps + host->offset_ps;
+    }
+    return from_ps < to_ps ? to_ps - from_ps : 0;
+}
+
+enum status overview(const struct run_traces *run, const struct restriction *restriction,
+                     struct arena *arena, struct overview *ret, struct error *err)
+{
+    const struct page page = {.limit = 10};
+    const struct top_question question = {0};
+    struct steps steps;
+    struct selection *selections;
+    uint32_t count;
+
+    *ret = (struct overview){0};
+    TRY(restrict_run(run, restriction, arena, &selections, &count, err));
+    TRY(steps_find(run, restriction, arena, &steps, err));
+    steps_breakdown(run, &steps);
+    fill_steps(&steps, ret);
+    if (ret->counted == 0)
+        fill_capture(selections, count, ret);
+    fill_devices(selections, count, arena, ret);
+    ret->basis = basis_of(run, ret, arena);
+    ret->duration_ps = hull_of(selections, count);
+    ret->note_count = run_notes(run, arena, &ret->notes);
+    return top(run, restriction, &question, &page, arena, &ret->top, err);
+}
