@@ -38,12 +38,12 @@ static uint32_t node_of_op(struct growth *growth, uint32_t index)
         node = tree_child(&growth->tree, node, rest, op->kind);
         rest.count = 0;
     }
-    while (level + 1 < growth->depth && scope_next(&rest, &element)) {
+    while (growth->tree.nodes[node].level + 1 < growth->depth && scope_next(&rest, &element))
         node =
             tree_child(&growth->tree, node, element.count > 0 ? element : STR("(empty)"), op->kind);
-        level++;
-    }
-    return level < growth->depth ? tree_child(&growth->tree, node, name, op->kind) : node;
+    return growth->tree.nodes[node].level < growth->depth
+               ? tree_child(&growth->tree, node, name, op->kind)
+               : node;
 }
 
 static void add_op(void *data, const struct scanned_op *op)
