@@ -52,7 +52,7 @@ static bool find_block(const struct trace *trace, uint32_t index, struct block *
     const struct args_block_record *record = &args->blocks[index];
     struct bytes data = args->in.data(args->in.from, record->offset, record->bytes);
 
-    if (data.count < record->bytes)
+    if (data.count < record->bytes || record->offset % 8 != 0)
         return false;
     *ret = (struct block){.record = record,
                           .heads = (const struct args_column_head *)(const void *)data.at,
