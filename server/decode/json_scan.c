@@ -204,7 +204,7 @@ struct json_value json_value(struct json *json)
     }
 }
 
-bool json_key(struct json *json, bool *first, struct str *ret)
+bool json_next_key(struct json *json, bool *first, struct str *ret)
 {
     char next = json_peek(json);
 

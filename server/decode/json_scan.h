@@ -55,7 +55,7 @@ bool json_take(struct json *json, char wanted, const char *what);
 struct json_value json_value(struct json *json);
 /* The next key of an object and its colon; false at its end or after a failure. `*first` is true
  * before the first. A comma before the closing brace is taken. */
-bool json_key(struct json *json, bool *first, struct str *ret);
+bool json_next_key(struct json *json, bool *first, struct str *ret);
 
 /* Writes what a raw string means: at most raw.count bytes. \u of surrogate pairs becomes one
  * character, of a lone one U+FFFD; an unknown escape stays as it is. */

@@ -191,7 +191,7 @@ static enum outcome read_member(struct reader *reader)
         struct str key;
 
         json->at = reader->stream.mark;
-        if (json_key(json, &first, &key)) {
+        if (json_next_key(json, &first, &key)) {
             if (str_equal(key, STR("traceEvents")) && json_peek(json) == '[') {
                 json->at++;
                 reader->stream.mark = json->at;
@@ -473,7 +473,7 @@ static bool sniff_object(struct json *json)
     bool first = true, told = false;
 
     json->at++;
-    for (struct str key; json_key(json, &first, &key);) {
+    for (struct str key; json_next_key(json, &first, &key);) {
         if (str_equal(key, STR("traceEvents")))
             return json_peek(json) == '[' || json->state == JSON_MORE;
         told |= is_telling(key);
@@ -491,7 +491,7 @@ static bool sniff_array(struct json *json)
     if (json_peek(json) != '{')
         return false;
     json->at++;
-    for (struct str key; json_key(json, &first, &key); json_value(json))
+    for (struct str key; json_next_key(json, &first, &key); json_value(json))
         if (str_equal(key, STR("ph")))
             return true;
     return false;

@@ -61,7 +61,7 @@ static void read_args(struct json *json, struct event *event)
         return;
     }
     json->at++;
-    for (struct str key; json_key(json, &first, &key);)
+    for (struct str key; json_next_key(json, &first, &key);)
         add_member(event, key, json_value(json));
 }
 
@@ -75,7 +75,7 @@ static void read_id2(struct json *json, struct event *event)
         return;
     }
     json->at++;
-    for (struct str key; json_key(json, &first, &key);) {
+    for (struct str key; json_next_key(json, &first, &key);) {
         struct json_value value = json_value(json);
 
         if (str_equal(key, STR("local")))
@@ -124,7 +124,7 @@ bool event_read(struct json *json, struct event *ret)
     *ret = (struct event){.members = members, .member_capacity = capacity};
     if (!json_take(json, '{', "an event is no object"))
         return false;
-    for (struct str key; json_key(json, &first, &key); ret->field_count++)
+    for (struct str key; json_next_key(json, &first, &key); ret->field_count++)
         read_member(json, ret, key);
     return json->state == JSON_OK;
 }
