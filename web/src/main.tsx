@@ -1,4 +1,13 @@
 import './style/tokens.css';
+import './style/base.css';
+import './style/shell.css';
+import './style/table.css';
+import './style/timeline.css';
+import './style/pages.css';
+import './ui/settings';
 import { render } from 'preact';
+import { listen } from './data/events';
+import { App } from './views/app';
 
-render(<h1>jviewd</h1>, document.getElementById('app')!);
+render(<App />, document.getElementById('app')!);
+listen();

@@ -1,0 +1,100 @@
+/* Asking the server: one function for JSON, one for bytes.
+ *
+ * Addresses are relative to the page, so that the program works below any prefix. A failure is a
+ * Problem: what the server said (problem+json), or that it did not answer at all.
+ */
+import { signal } from '@preact/signals';
+import { parseExact } from './json';
+
+export type ParamValue = string | number | bigint | boolean | null | undefined;
+export type Params = Record<string, ParamValue>;
+
+export interface Progress {
+  done: number;
+  total: number;
+}
+
+export class Problem extends Error {
+  readonly status: number;
+  readonly type: string;
+  readonly body: Record<string, unknown>;
+
+  constructor(status: number, body: Record<string, unknown>) {
+    super(String(body.detail ?? body.title ?? `The server answered ${status}.`));
+    this.status = status;
+    this.type = String(body.type ?? '');
+    this.body = body;
+  }
+
+  get indexing(): boolean {
+    return this.status === 503;
+  }
+  get nearest(): string[] {
+    return (this.body.nearest as string[] | undefined) ?? [];
+  }
+  get candidates(): { id: string; name: string }[] {
+    return (this.body.candidates as { id: string; name: string }[] | undefined) ?? [];
+  }
+}
+
+/* When the server was last heard and when it was lost; the bar below the tabs tells it. */
+export const lostSince = signal<Date | null>(null);
+
+export function address(path: string, params: Params = {}): string {
+  const query = new URLSearchParams();
+  for (const [key, value] of Object.entries(params))
+    if (value !== undefined && value !== null && value !== '') query.set(key, String(value));
+  const text = query.toString();
+  return text === '' ? path : `${path}?${text}`;
+}
+
+async function ask(path: string, params: Params, abort?: AbortSignal): Promise<Response> {
+  let response: Response;
+  try {
+    response = await fetch(address(path, params), { signal: abort ?? null, credentials: 'same-origin' });
+  } catch (error) {
+    if (!abort?.aborted) lostSince.value ??= new Date();
+    throw error;
+  }
+  lostSince.value = null;
+  if (response.ok) return response;
+  const text = await response.text();
+  let body: Record<string, unknown> = { detail: text.slice(0, 400) };
+  try {
+    body = parseExact(text) as Record<string, unknown>;
+  } catch {
+    body.title = `The server answered ${response.status} ${response.statusText}`;
+  }
+  throw new Problem(response.status, body);
+}
+
+export async function getJson<T>(path: string, params: Params = {}, abort?: AbortSignal): Promise<T> {
+  const response = await ask(path, params, abort);
+  return parseExact(await response.text()) as T;
+}
+
+export async function getBytes(path: string, params: Params = {}, abort?: AbortSignal): Promise<ArrayBuffer> {
+  const response = await ask(path, params, abort);
+  return response.arrayBuffer();
+}
+
+/* The same with the bytes counted as they come, for what may be large. */
+export async function getBytesCounted(
+  path: string,
+  params: Params,
+  onProgress: (done: number) => void,
+  abort?: AbortSignal,
+): Promise<ArrayBuffer> {
+  const response = await ask(path, params, abort);
+  const pieces: Uint8Array<ArrayBuffer>[] = [];
+  let done = 0;
+  const reader = response.body!.getReader();
+  for (;;) {
+    const piece = await reader.read();
+    if (piece.done) break;
+    pieces.push(piece.value as Uint8Array<ArrayBuffer>);
+    done += piece.value.length;
+    onProgress(done);
+  }
+  return new Blob(pieces).arrayBuffer();
+}

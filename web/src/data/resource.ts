@@ -1,0 +1,89 @@
+/* A reply as a component sees it: the data, or the last one while the next comes.
+ *
+ * Replies of a run never change while its content stays, so they are kept; `forget` empties the
+ * shelf when the server says that a run was indexed again. A run that is still being indexed
+ * answers 503 with its progress: asked again after a moment.
+ */
+import { signal } from '@preact/signals';
+import { useEffect, useState } from 'preact/hooks';
+import { address, getJson, Problem, type Params } from './api';
+
+export interface Resource<T> {
+  data: T | null;
+  error: Error | null;
+  waiting: boolean; // the data is not (yet) that of the question
+  progress: unknown; // of an indexing run
+}
+
+const SHELF_MAX = 120;
+const RETRY_MS = 1000;
+
+const shelf = new Map<string, unknown>();
+const generation = signal(0);
+
+export function forget(): void {
+  shelf.clear();
+  generation.value++;
+}
+
+function keep(key: string, value: unknown): void {
+  shelf.delete(key);
+  shelf.set(key, value);
+  if (shelf.size > SHELF_MAX) shelf.delete(shelf.keys().next().value!);
+}
+
+export async function loadJson<T>(path: string, params: Params = {}, abort?: AbortSignal): Promise<T> {
+  const key = address(path, params);
+  if (shelf.has(key)) return shelf.get(key) as T;
+  const value = await getJson<T>(path, params, abort);
+  keep(key, value);
+  return value;
+}
+
+function wait(ms: number, abort: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    abort.addEventListener('abort', () => clearTimeout(timer), { once: true });
+  });
+}
+
+/* `path` null: nothing is asked. */
+export function useJson<T>(path: string | null, params: Params = {}): Resource<T> {
+  const key = path === null ? null : address(path, params);
+  const seen = generation.value;
+  const shelved = key === null ? null : ((shelf.get(key) as T | undefined) ?? null);
+  const [state, setState] = useState<Resource<T> & { key: string | null }>({ data: null, error: null, waiting: false, progress: null, key: null });
+
+  useEffect(() => {
+    if (path === null || shelved !== null) return;
+    const controller = new AbortController();
+    const load = async (): Promise<void> => {
+      for (;;) {
+        try {
+          const data = await loadJson<T>(path, params, controller.signal);
+          setState({ data, error: null, waiting: false, progress: null, key });
+          return;
+        } catch (error) {
+          if (controller.signal.aborted) return;
+          const indexing = error instanceof Problem && error.indexing;
+          setState((last) => ({
+            data: indexing ? last.data : null,
+            error: indexing ? null : (error as Error),
+            waiting: indexing,
+            progress: indexing ? error.body.progress : null,
+            key,
+          }));
+          if (!indexing) return;
+          await wait(RETRY_MS, controller.signal);
+        }
+      }
+    };
+    void load();
+    return () => controller.abort();
+  }, [key, seen]);
+
+  if (key === null) return { data: null, error: null, waiting: false, progress: null };
+  if (shelved !== null) return { data: shelved, error: null, waiting: false, progress: null };
+  if (state.key !== key) return { data: state.data, error: null, waiting: true, progress: null };
+  return state;
+}

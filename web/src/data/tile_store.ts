@@ -1,0 +1,163 @@
+/* The tiles at hand, and those on their way.
+ *
+ *   key  TRACK:DEPTH | level | index  ->  part
+ *
+ * The least recently drawn go first when the limit is reached. What is on its way and no longer
+ * wanted is cancelled. Asking and drawing are apart: a missing tile is drawn from its parent.
+ */
+import { getBytes } from './api';
+import { decodeTiles, NameTable, type Part } from './tiles';
+
+export interface RowKey {
+  track: string;
+  depth: number | 's';
+}
+
+export interface Want {
+  rows: RowKey[]; // of one host
+  level: number;
+  from: number;
+  to: number;
+}
+
+interface Flight {
+  keys: Set<string>;
+  abort: AbortController;
+}
+
+const BYTES_MAX = 96 * 1024 * 1024;
+const CELL_BYTES = 15;
+const ROWS_PER_REQUEST = 96;
+const TILES_PER_REQUEST = 16;
+const FLIGHTS_MAX = 6;
+
+export function partKey(row: RowKey, level: number, index: number): string {
+  return `${row.track}:${row.depth}|${level}|${index}`;
+}
+
+function sizeOf(part: Part): number {
+  return 64 + (part.cells ? part.cells.count * CELL_BYTES : (part.summary?.byteLength ?? 0));
+}
+
+/* `12:0-5,13:s`; depths of one track that follow each other become a range. */
+export function rowsParam(rows: RowKey[]): string {
+  const parts: string[] = [];
+  for (let index = 0; index < rows.length; ) {
+    const { track, depth } = rows[index]!;
+    let last = index;
+    while (depth !== 's' && rows[last + 1]?.track === track && rows[last + 1]!.depth === (rows[last]!.depth as number) + 1) last++;
+    parts.push(last === index ? `${track}:${depth}` : `${track}:${depth}-${rows[last]!.depth}`);
+    index = last + 1;
+  }
+  return parts.join(',');
+}
+
+export class TileStore {
+  readonly names = new NameTable();
+  private readonly parts = new Map<string, Part>();
+  private readonly flights = new Set<Flight>();
+  private bytes = 0;
+  failure: Error | null = null;
+
+  constructor(
+    private readonly run: string,
+    private readonly content: string | null,
+    private readonly onArrival: () => void,
+  ) {}
+
+  get loading(): boolean {
+    return this.flights.size > 0;
+  }
+
+  part(row: RowKey, level: number, index: number): Part | undefined {
+    const key = partKey(row, level, index);
+    const part = this.parts.get(key);
+    if (part) {
+      this.parts.delete(key);
+      this.parts.set(key, part);
+    }
+    return part;
+  }
+
+  /* Asks for what is missing of `wants`, first come first; cancels what none of them names. */
+  want(wants: Want[]): void {
+    const missing = wants.map((want) => this.missingOf(want));
+    const wanted = new Set(missing.flatMap((one) => one.keys));
+    for (const flight of this.flights) {
+      if ([...flight.keys].some((key) => wanted.has(key))) continue;
+      this.flights.delete(flight);
+      flight.abort.abort();
+    }
+    const flying = new Set([...this.flights].flatMap((flight) => [...flight.keys]));
+    for (const one of missing) this.send(one.want, one.keys, flying);
+  }
+
+  close(): void {
+    for (const flight of this.flights) flight.abort.abort();
+    this.flights.clear();
+  }
+
+  private missingOf(want: Want): { want: Want; keys: string[] } {
+    const keys: string[] = [];
+    for (const row of want.rows)
+      for (let index = want.from; index < want.to; index++) {
+        const key = partKey(row, want.level, index);
+        if (!this.parts.has(key)) keys.push(key);
+      }
+    return { want, keys };
+  }
+
+  private send(want: Want, keys: string[], flying: Set<string>): void {
+    const open = new Set(keys.filter((key) => !flying.has(key)));
+    if (open.size === 0) return;
+    const needs = (row: RowKey, index: number) => open.has(partKey(row, want.level, index));
+    for (let from = want.from; from < want.to; from += TILES_PER_REQUEST) {
+      const indices = Array.from({ length: Math.min(TILES_PER_REQUEST, want.to - from) }, (_, at) => from + at);
+      const used = indices.filter((index) => want.rows.some((row) => needs(row, index)));
+      const rows = want.rows.filter((row) => used.some((index) => needs(row, index)));
+      for (let at = 0; at < rows.length && this.flights.size < FLIGHTS_MAX; at += ROWS_PER_REQUEST)
+        void this.fetch({ rows: rows.slice(at, at + ROWS_PER_REQUEST), level: want.level, from: used[0]!, to: used.at(-1)! + 1 });
+    }
+  }
+
+  private async fetch(want: Want): Promise<void> {
+    const flight: Flight = { keys: new Set(), abort: new AbortController() };
+    for (const row of want.rows) for (let index = want.from; index < want.to; index++) flight.keys.add(partKey(row, want.level, index));
+    this.flights.add(flight);
+    try {
+      const params = { run: this.run, content: this.content, level: want.level, from: want.from, to: want.to, rows: rowsParam(want.rows) };
+      this.take(await getBytes('api/tiles', params, flight.abort.signal), want);
+      this.failure = null;
+    } catch (error) {
+      if (flight.abort.signal.aborted) return;
+      this.failure = error as Error;
+      this.drop(want);
+    } finally {
+      this.flights.delete(flight);
+    }
+    this.onArrival();
+  }
+
+  /* What failed stays empty rather than being asked for at every frame. */
+  private drop(want: Want): void {
+    for (const row of want.rows)
+      for (let index = want.from; index < want.to; index++) this.put(partKey(row, want.level, index), { cells: null, summary: null });
+  }
+
+  private take(buffer: ArrayBuffer, want: Want): void {
+    const reply = decodeTiles(buffer, this.names);
+    let at = 0;
+    for (const row of want.rows)
+      for (let index = 0; index < reply.tileCount; index++) this.put(partKey(row, reply.level, reply.from + index), reply.parts[at++]!);
+  }
+
+  private put(key: string, part: Part): void {
+    this.parts.set(key, part);
+    this.bytes += sizeOf(part);
+    while (this.bytes > BYTES_MAX) {
+      const [oldest, old] = this.parts.entries().next().value!;
+      this.parts.delete(oldest);
+      this.bytes -= sizeOf(old);
+    }
+  }
+}

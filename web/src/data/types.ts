@@ -1,0 +1,275 @@
+/* The replies, in the API's own words. */
+import type { Ps } from './json';
+
+export type Kind = 'compute' | 'communication' | 'copy' | 'host' | 'input' | 'compile' | 'other' | 'idle';
+export const KINDS: Kind[] = ['compute', 'communication', 'copy', 'host', 'input', 'compile', 'other', 'idle'];
+
+export type Reasons = Record<string, string>;
+
+export interface Note {
+  kind: string;
+  severity: 'info' | 'warning' | 'error';
+  message: string;
+  host: string | null;
+  count: number;
+}
+
+export type RunState = 'writing' | 'queued' | 'indexing' | 'ready' | 'partial' | 'failed' | 'gone';
+
+export interface RunProgress {
+  done_bytes?: number;
+  total_bytes?: number;
+  share?: number;
+}
+
+export interface Run {
+  id: string;
+  content_id: string | null;
+  name: string;
+  dir: string;
+  dirs: string[];
+  state: RunState;
+  progress: number | RunProgress | null;
+  error: string | null;
+  started_at: string | null;
+  epoch_ns: string | null;
+  duration_ps: Ps | null;
+  hosts: string[];
+  device_count: number | null;
+  device_kind: string | null;
+  framework: string | null;
+  formats: string[];
+  file_count: number;
+  file_bytes: number;
+  slice_count: number | null;
+  step_count: number | null;
+  step_median_ps: Ps | null;
+  badges: string[];
+  reasons?: Reasons;
+}
+
+export interface RunList {
+  scan: { state: string; directories: number; files: number; directory?: string };
+  runs: Run[];
+  row_count: number;
+  next: string | null;
+  notes: Note[];
+}
+
+export interface RunFile {
+  path: string;
+  host: string | null;
+  format: string | null;
+  bytes: number;
+  state: string;
+  error: string | null;
+}
+
+export interface RunHost {
+  name: string;
+  key?: string;
+  hostname: string | null;
+  epoch_ns: string | null;
+  offset_ps: Ps | null;
+  skew_ps: Ps | null;
+}
+
+export interface RunDetails extends Omit<Run, 'hosts'> {
+  files: RunFile[];
+  hosts: RunHost[];
+  views: Record<string, { reason: string } | null>;
+  notes: Note[];
+  environment?: Record<string, unknown> | { name: string; value: unknown }[];
+  capture_options?: Record<string, unknown>;
+  programs?: { name: string; fingerprint?: string; instruction_count?: number }[];
+}
+
+export type TrackKind = 'process' | 'device' | 'stream' | 'thread' | 'async' | 'counter';
+
+export interface Track {
+  id: string;
+  parent: string | null;
+  host: string;
+  name: string;
+  kind: TrackKind;
+  derived: boolean;
+  depth_count: number;
+  slice_count: number;
+  duration_sum_ps: Ps;
+  start_ps: Ps | null;
+  end_ps: Ps | null;
+}
+
+export interface TrackList {
+  tracks: Track[];
+  row_count: number;
+  next: string | null;
+  notes?: Note[];
+}
+
+export interface Slice {
+  id: string;
+  track: string;
+  depth: number;
+  start_ps: Ps;
+  dur_ps: Ps;
+  self_ps: Ps | null;
+  name: string;
+  kind: Kind;
+  flags: string[] | number;
+}
+
+export interface SliceList {
+  rows: Slice[];
+  row_count: number;
+  next: string | null;
+  notes?: Note[];
+}
+
+export interface Arg {
+  name: string;
+  type?: string;
+  value: unknown;
+}
+
+export interface FlowEnd {
+  slice: string | null;
+  track: string;
+  ts_ps: Ps;
+}
+
+export interface Flow {
+  id: string;
+  kind: string;
+  from: FlowEnd;
+  to: FlowEnd;
+}
+
+export interface SliceDetails extends Slice {
+  args?: Arg[];
+  parents?: Slice[];
+  children?: { name: string; count: number; total_ps: Ps }[];
+  flows?: Flow[];
+  op?: string | null;
+  kernel?: string | null;
+  module?: string | null;
+  scope?: string | null;
+  source?: string | null;
+  flops?: number | null;
+  bytes?: number | null;
+  step?: number | string | null;
+  category?: string | null;
+  attributed?: { start_ps: Ps; dur_ps: Ps } | null;
+  mates?: { count: number; mean_ps: Ps; p50_ps: Ps; p95_ps: Ps; rank: number; max_ps?: Ps } | null;
+  reasons?: Reasons;
+}
+
+export interface TopRow {
+  key: string;
+  name: string;
+  kind: Kind | null;
+  category: string | null;
+  module: string | null;
+  scope: string | null;
+  source: string | null;
+  count: number;
+  event_count: number;
+  total_ps: Ps;
+  self_ps: Ps;
+  share: number | null;
+  cumulative_share: number | null;
+  mean_ps: Ps | null;
+  stdev_ps: Ps | null;
+  min_ps: Ps | null;
+  p50_ps: Ps | null;
+  p95_ps: Ps | null;
+  max_ps: Ps | null;
+  flops: number | null;
+  bytes: number | null;
+  flops_per_s: number | null;
+  bytes_per_s: number | null;
+  bound_by: string | null;
+  reasons?: Reasons;
+}
+
+export interface TopList {
+  run: { id: string; name: string };
+  by: string;
+  of: 'device' | 'host';
+  row_count: number;
+  total_self_ps: Ps;
+  next: string | null;
+  rows: TopRow[];
+  notes: Note[];
+  approx: string[];
+}
+
+export interface Share {
+  kind: Kind;
+  self_ps: Ps;
+  share: number;
+}
+
+export interface StepRow {
+  step: number | string;
+  host: string | null;
+  start_ps: Ps;
+  dur_ps: Ps;
+  warmup: boolean;
+  outlier: boolean;
+  breakdown: { kind: Kind; self_ps: Ps }[];
+}
+
+export interface StepList {
+  rows: StepRow[];
+  row_count: number;
+  next: string | null;
+  rule?: string | null;
+  notes: Note[];
+}
+
+export interface Overview {
+  step: {
+    count: number;
+    rule: string | null;
+    total_ps: Ps | null;
+    median_ps: Ps | null;
+    mean_ps: Ps | null;
+    stdev_ps: Ps | null;
+    min_ps: Ps | null;
+    max_ps: Ps | null;
+    p95_ps: Ps | null;
+    warmup_count: number;
+  } | null;
+  breakdown: Share[];
+  devices: { name: string; busy_ps: Ps; idle_ps: Ps; busy_share: number }[];
+  top: TopRow[];
+  findings: { rule: string; severity: string; text: string; remedy: string; win_ps: Ps | null }[];
+  notes: Note[];
+  reasons?: Reasons;
+}
+
+export interface FlameNode {
+  name: string;
+  total_ps: Ps;
+  self_ps: Ps;
+  count: number;
+  kind?: Kind | null;
+  key?: string;
+  children: FlameNode[];
+}
+
+export interface FlameReply {
+  root: FlameNode;
+  by?: string;
+  of?: string;
+  notes?: Note[];
+}
+
+export interface SearchReply {
+  rows: Slice[];
+  row_count: number;
+  next: string | null;
+  tracks?: { track: string; count: number }[];
+  notes?: Note[];
+}

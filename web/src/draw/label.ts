@@ -1,0 +1,28 @@
+/* Text in slices: widths are measured once per name, and cut by their ratio. */
+import { cutMiddle } from '../model/cut';
+
+const CACHE_MAX = 20_000;
+
+export class Labels {
+  private readonly widths = new Map<string, number>();
+
+  constructor(private readonly context: CanvasRenderingContext2D) {}
+
+  width(text: string): number {
+    let width = this.widths.get(text);
+    if (width === undefined) {
+      if (this.widths.size >= CACHE_MAX) this.widths.clear();
+      width = this.context.measureText(text).width;
+      this.widths.set(text, width);
+    }
+    return width;
+  }
+
+  /* The part of `text` that fits, both ends kept; "" when not even three letters do. */
+  fit(text: string, room: number): string {
+    const width = this.width(text);
+    if (width <= room) return text;
+    const letters = Math.floor((room / width) * text.length) - 1;
+    return letters < 3 ? '' : cutMiddle(text, letters);
+  }
+}

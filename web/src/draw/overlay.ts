@@ -1,0 +1,107 @@
+/* The upper layer: hover, focus, range, hits, flows. Cheap, repainted with the pointer. */
+import { positionOf, type Viewport } from '../model/viewport';
+import type { Span } from '../model/address';
+import type { Tokens } from './tokens';
+
+export interface Rect {
+  left: number; // CSS pixels
+  right: number;
+  top: number;
+  height: number;
+}
+
+export interface OverlayScene {
+  width: number;
+  height: number;
+  ratio: number;
+  viewport: Viewport;
+  tokens: Tokens;
+  range: Span | null;
+  focus: Rect | null;
+  hover: Rect | null;
+  cursor: number | null;
+  hits: readonly Rect[];
+  flows: readonly { from: { x: number; y: number }; to: { x: number; y: number } }[];
+}
+
+export class OverlayPainter {
+  private readonly context: CanvasRenderingContext2D;
+
+  constructor(private readonly canvas: HTMLCanvasElement) {
+    this.context = canvas.getContext('2d')!;
+  }
+
+  paint(scene: OverlayScene): void {
+    const { context, canvas } = this;
+    const width = Math.round(scene.width * scene.ratio);
+    const height = Math.round(scene.height * scene.ratio);
+    if (canvas.width !== width || canvas.height !== height) {
+      canvas.width = width;
+      canvas.height = height;
+    }
+    context.setTransform(scene.ratio, 0, 0, scene.ratio, 0, 0);
+    context.clearRect(0, 0, scene.width, scene.height);
+    this.paintRange(scene);
+    for (const hit of scene.hits) this.outline(hit, scene, scene.tokens.accent, 1);
+    if (scene.cursor !== null) {
+      context.fillStyle = scene.tokens.ink3;
+      context.fillRect(Math.round(scene.cursor), 0, 1, scene.height);
+    }
+    for (const flow of scene.flows) this.arrow(flow.from, flow.to, scene.tokens);
+    if (scene.hover) this.outline(scene.hover, scene, scene.tokens.ink, 1);
+    if (scene.focus) {
+      this.outline(grown(scene.focus, 2), scene, scene.tokens.bg, 1);
+      this.outline(grown(scene.focus, 1), scene, scene.tokens.ink, 2);
+    }
+  }
+
+  /* What is outside is veiled; inside nothing is tinted. */
+  private paintRange(scene: OverlayScene): void {
+    if (!scene.range) return;
+    const { context } = this;
+    const from = Math.round(positionOf(scene.viewport, scene.range.start) * scene.width);
+    const to = Math.round(positionOf(scene.viewport, scene.range.end) * scene.width);
+    context.save();
+    context.globalAlpha = 0.55;
+    context.fillStyle = scene.tokens.bg;
+    context.fillRect(0, 0, Math.max(0, from), scene.height);
+    context.fillRect(to, 0, Math.max(0, scene.width - to), scene.height);
+    context.restore();
+    context.fillStyle = scene.tokens.accent;
+    context.fillRect(from, 0, 1, scene.height);
+    context.fillRect(to - 1, 0, 1, scene.height);
+  }
+
+  private outline(rect: Rect, scene: OverlayScene, colour: string, size: number): void {
+    const left = Math.max(-size, Math.round(rect.left));
+    const right = Math.min(scene.width + size, Math.max(left + 1, Math.round(rect.right)));
+    if (right < 0 || left > scene.width) return;
+    this.context.strokeStyle = colour;
+    this.context.lineWidth = size;
+    this.context.strokeRect(left + size / 2, Math.round(rect.top) + size / 2, right - left - size, rect.height - size);
+  }
+
+  private arrow(from: { x: number; y: number }, to: { x: number; y: number }, tokens: Tokens): void {
+    const { context } = this;
+    const bend = Math.min(80, Math.max(16, Math.abs(to.x - from.x) / 3));
+    context.beginPath();
+    context.moveTo(from.x, from.y);
+    context.bezierCurveTo(from.x + bend, from.y, to.x - bend, to.y, to.x, to.y);
+    context.strokeStyle = tokens.bg;
+    context.lineWidth = 3.5;
+    context.stroke();
+    context.strokeStyle = tokens.ink;
+    context.lineWidth = 1.5;
+    context.stroke();
+    context.fillStyle = tokens.ink;
+    context.beginPath();
+    context.moveTo(to.x, to.y);
+    context.lineTo(to.x - 6, to.y - 3.5);
+    context.lineTo(to.x - 6, to.y + 3.5);
+    context.fill();
+  }
+}
+
+function grown(rect: Rect, by: number): Rect {
+  return { left: rect.left - by, right: rect.right + by, top: rect.top - by, height: rect.height + 2 * by };
+}

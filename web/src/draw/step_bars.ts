@@ -1,0 +1,152 @@
+/* Steps as bars, stacked by kind.
+ *
+ *   ▔▔ torn: taller than 1.2 × p95, wears its number
+ *   ▒  hollow: a warm-up, left out of the figures
+ */
+import { KINDS, type StepRow } from '../data/types';
+import { time, toNumber } from '../model/numbers';
+import type { Tokens } from './tokens';
+
+export interface BarsLayout {
+  left: number; // of the first bar
+  pitch: number; // CSS pixels from bar to bar
+  bar: number;
+  top: number;
+  bottom: number;
+  scalePs: number; // at the top
+}
+
+const AXIS = 64;
+const LABELS = 16;
+const HEADROOM = 16;
+const BAR_MAX = 64;
+const WORD_PIXELS_MIN = 48;
+
+export function barsLayout(steps: readonly StepRow[], width: number, height: number): BarsLayout {
+  const sorted = steps.map((step) => toNumber(step.dur_ps)).sort((a, b) => a - b);
+  const p95 = sorted[Math.max(0, Math.ceil(sorted.length * 0.95) - 1)] ?? 1;
+  const longest = sorted.at(-1) ?? 1;
+  const scalePs = Math.max(1, longest > 1.2 * p95 ? 1.2 * p95 : longest);
+  const pitch = Math.min(BAR_MAX + 8, (width - AXIS) / Math.max(1, steps.length));
+  const gap = pitch >= 6 ? Math.min(8, Math.max(1, pitch * 0.15)) : 0;
+  return { left: AXIS, pitch, bar: Math.max(0.5, pitch - gap), top: HEADROOM, bottom: height - LABELS, scalePs };
+}
+
+export function barAt(layout: BarsLayout, count: number, x: number): number | null {
+  const index = Math.floor((x - layout.left) / layout.pitch);
+  return index >= 0 && index < count ? index : null;
+}
+
+export interface BarsScene {
+  steps: readonly StepRow[];
+  medianPs: number | null;
+  layout: BarsLayout;
+  width: number;
+  height: number;
+  ratio: number;
+  hover: number | null;
+  focus: number | null;
+  tokens: Tokens;
+}
+
+export function paintBars(canvas: HTMLCanvasElement, scene: BarsScene): void {
+  const { width, height, ratio, tokens, layout } = scene;
+  canvas.width = Math.round(width * ratio);
+  canvas.height = Math.round(height * ratio);
+  const context = canvas.getContext('2d')!;
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context.clearRect(0, 0, width, height);
+  context.font = `11px ${tokens.font}`;
+  paintAxis(context, scene);
+  let lastLabel = -Infinity;
+  scene.steps.forEach((step, index) => {
+    const x = layout.left + index * layout.pitch;
+    paintBar(context, scene, step, x, index);
+    const label = String(step.step);
+    const size = context.measureText(label).width;
+    const middle = x + layout.bar / 2;
+    if (middle - size / 2 < lastLabel + 8) return;
+    lastLabel = middle + size / 2;
+    context.fillStyle = index === scene.focus ? tokens.ink : tokens.ink2;
+    context.textAlign = 'center';
+    context.fillText(label, middle, height - 4);
+  });
+}
+
+function paintAxis(context: CanvasRenderingContext2D, { layout, tokens, width, medianPs }: BarsScene): void {
+  const line = (ps: number, words: string): void => {
+    const y = Math.round(layout.bottom - (ps / layout.scalePs) * (layout.bottom - layout.top)) + 0.5;
+    context.strokeStyle = tokens.line;
+    context.beginPath();
+    context.moveTo(layout.left - 4, y);
+    context.lineTo(width, y);
+    context.stroke();
+    context.fillStyle = tokens.ink2;
+    context.textAlign = 'right';
+    context.fillText(words, layout.left - 8, y + 4);
+  };
+  line(0, '0');
+  if (medianPs !== null && medianPs > 0) line(medianPs, time(medianPs));
+}
+
+function paintBar(context: CanvasRenderingContext2D, scene: BarsScene, step: StepRow, x: number, index: number): void {
+  const { layout, tokens } = scene;
+  const room = layout.bottom - layout.top;
+  const total = toNumber(step.dur_ps);
+  const perPs = room / layout.scalePs;
+  const left = Math.round(x);
+  const size = Math.max(1, Math.round(x + layout.bar) - left);
+  const top = layout.bottom - Math.min(room, total * perPs);
+  if (step.warmup) {
+    context.strokeStyle = tokens.edge;
+    context.setLineDash([3, 2]);
+    context.strokeRect(left + 0.5, Math.round(top) + 0.5, Math.max(0, size - 1), layout.bottom - Math.round(top) - 1);
+    context.setLineDash([]);
+  } else {
+    let foot = layout.bottom;
+    for (const kind of KINDS) {
+      const part = toNumber(step.breakdown.find((one) => one.kind === kind)?.self_ps ?? 0) * perPs;
+      if (part <= 0) continue;
+      const from = Math.max(top, foot - part);
+      const colours = tokens.kinds[KINDS.indexOf(kind)]!;
+      context.fillStyle = colours.css[1];
+      context.fillRect(left, Math.round(from), size, Math.max(0, Math.round(foot) - Math.round(from)));
+      if (size >= WORD_PIXELS_MIN && foot - from >= 14) {
+        context.fillStyle = colours.label;
+        context.textAlign = 'center';
+        const word = context.measureText(kind).width <= size - 6 ? kind : '';
+        context.fillText(word, left + size / 2, (foot + from) / 2 + 4);
+      }
+      if (size >= 6) {
+        context.strokeStyle = colours.strokeCss;
+        context.strokeRect(left + 0.5, Math.round(from) + 0.5, size - 1, Math.max(0, Math.round(foot) - Math.round(from) - 1));
+      }
+      foot = from;
+      if (from <= top) break;
+    }
+  }
+  if (total * perPs > room * 1.001) tear(context, scene, left, size, total);
+  if (index === scene.hover || index === scene.focus) {
+    context.strokeStyle = tokens.ink;
+    context.lineWidth = index === scene.focus ? 2 : 1;
+    context.strokeRect(left - 1, Math.round(top) - 1, size + 2, layout.bottom - Math.round(top) + 2);
+    context.lineWidth = 1;
+  }
+}
+
+function tear(context: CanvasRenderingContext2D, { layout, tokens }: BarsScene, left: number, size: number, total: number): void {
+  context.fillStyle = tokens.bg;
+  for (let x = left - 1; x < left + size + 1; x += 8) {
+    context.beginPath();
+    context.moveTo(x, layout.top + 8);
+    context.lineTo(x + 4, layout.top + 4);
+    context.lineTo(x + 8, layout.top + 8);
+    context.lineTo(x + 8, layout.top + 11);
+    context.lineTo(x + 4, layout.top + 7);
+    context.lineTo(x, layout.top + 11);
+    context.fill();
+  }
+  context.fillStyle = tokens.ink;
+  context.textAlign = 'center';
+  context.fillText(time(total), left + size / 2, layout.top - 4);
+}

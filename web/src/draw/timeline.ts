@@ -1,0 +1,209 @@
+/* The base layer of the timeline: row images, labels, summaries, counters, step bounds.
+ *
+ * All edges lie on device pixels. Repainted when the window, the tiles, the theme or the search
+ * changed, never at rest.
+ */
+import type { CounterSeries } from '../data/counter_store';
+import type { TileStore } from '../data/tile_store';
+import { CELL_FROM_BEFORE, CELL_GOES_ON } from '../data/tiles';
+import { shown } from '../model/cut';
+import { rowsTop, type Band } from '../model/layout';
+import { positionOf, type Viewport } from '../model/viewport';
+import { paintCounter } from './counter';
+import { Labels } from './label';
+import { NEUTRAL, RowImage, type RowPaint, type Span } from './row_image';
+import { cellsOf, summaryOf, type Camera } from './scene';
+import { paintSummary } from './summary';
+import type { Tokens } from './tokens';
+
+export interface TimelineScene {
+  width: number; // CSS pixels
+  height: number;
+  ratio: number;
+  viewport: Viewport;
+  bands: readonly Band[]; // those on the screen
+  scrollTop: number;
+  store: TileStore;
+  offsetOf: (host: string) => bigint;
+  tokens: Tokens;
+  lit: ((name: number) => boolean) | null;
+  bounds: readonly bigint[]; // of steps
+  counterOf: (track: string) => CounterSeries | null;
+}
+
+export interface Painted {
+  rows: number;
+  covered: number; // rows painted from a tile or a coarser one
+}
+
+const LABEL_PIXELS_MIN = 24;
+const LABELS_MAX = 600;
+const TRIANGLE = 7;
+
+const CONTAINERS = /^(steps|xla modules|modules|framework name scope|framework ops|name scopes?|scopes?|source( code)?|tensorflow (ops|name scope)|xla traceme)$/i;
+
+export function isContainer(band: Band): boolean {
+  return CONTAINERS.test(band.node.name);
+}
+
+interface Line {
+  band: Band;
+  depth: number;
+  top: number; // device pixels
+  height: number;
+  paint: RowPaint;
+}
+
+export class TimelinePainter {
+  private readonly image = new RowImage();
+  private readonly context: CanvasRenderingContext2D;
+  private readonly labels: Labels;
+
+  constructor(private readonly canvas: HTMLCanvasElement) {
+    this.context = canvas.getContext('2d', { alpha: false })!;
+    this.labels = new Labels(this.context);
+  }
+
+  paint(scene: TimelineScene): Painted {
+    const { context, canvas } = this;
+    const width = Math.round(scene.width * scene.ratio);
+    const height = Math.round(scene.height * scene.ratio);
+    if (canvas.width !== width || canvas.height !== height) {
+      canvas.width = width;
+      canvas.height = height;
+    }
+    context.fillStyle = scene.tokens.bg;
+    context.fillRect(0, 0, width, height);
+    const { lines, painted } = this.paintRows(scene, width, height);
+    this.paintHeads(scene, width);
+    this.paintBounds(scene, width, height);
+    this.paintText(scene, lines, width);
+    return painted;
+  }
+
+  private camera(scene: TimelineScene, host: string): Camera {
+    return { viewport: scene.viewport, pixels: Math.round(scene.width * scene.ratio), offset: scene.offsetOf(host) };
+  }
+
+  private visibleLines(scene: TimelineScene, height: number): Omit<Line, 'paint'>[] {
+    const lines: Omit<Line, 'paint'>[] = [];
+    const gap = scene.bands[0]?.rowHeight === 8 ? 1 : 2;
+    for (const band of scene.bands)
+      for (let depth = 0; depth < band.depthCount; depth++) {
+        const y = rowsTop(band) + depth * band.rowHeight - scene.scrollTop;
+        const top = Math.round(y * scene.ratio);
+        const size = Math.round((band.rowHeight - gap) * scene.ratio);
+        if (top + size > 0 && top < height) lines.push({ band, depth, top, height: size });
+      }
+    return lines;
+  }
+
+  private paintRows(scene: TimelineScene, width: number, height: number): { lines: Line[]; painted: Painted } {
+    const places = this.visibleLines(scene, height);
+    let covered = 0;
+    this.image.begin(width, places.length, scene.tokens);
+    const lines = places.map((line, row): Line => {
+      const track = line.band.node.track!.id;
+      const cells = cellsOf(scene.store, { track, depth: line.depth }, this.camera(scene, line.band.node.host));
+      if (cells.covered) covered++;
+      const paint = this.image.paint(row, cells.placed, scene.store.names, isContainer(line.band), scene.lit);
+      this.image.strokes(paint, scene.tokens);
+      return { ...line, paint };
+    });
+    const image = this.image.end();
+    this.context.imageSmoothingEnabled = false;
+    lines.forEach((line, row) => {
+      this.context.drawImage(image, 0, row, width, 1, 0, line.top, width, line.height);
+    });
+    return { lines, painted: { rows: lines.length, covered } };
+  }
+
+  private paintHeads(scene: TimelineScene, width: number): void {
+    const { context } = this;
+    for (const band of scene.bands) {
+      const top = Math.round((band.y - scene.scrollTop) * scene.ratio);
+      if (band.node.kind === 'counter') {
+        const series = scene.counterOf(band.node.id);
+        if (series) paintCounter(context, series, scene.viewport, { top, width, height: Math.round(band.height * scene.ratio) }, scene.tokens, scene.ratio);
+      } else if (band.summaries.length > 0) {
+        const camera = this.camera(scene, band.node.host);
+        const summaries = band.summaries.map((track) => summaryOf(scene.store, track, camera));
+        const inset = Math.round(3 * scene.ratio);
+        paintSummary(context, summaries, { top: top + inset, width, height: Math.round(band.height * scene.ratio) - 2 * inset }, scene.tokens);
+      }
+      if (band.node.children.length > 0 && band.y > 0) {
+        context.fillStyle = scene.tokens.line;
+        context.fillRect(0, top, width, Math.max(1, Math.round(scene.ratio)));
+      }
+    }
+  }
+
+  private paintBounds(scene: TimelineScene, width: number, height: number): void {
+    const { context } = this;
+    context.strokeStyle = scene.tokens.edge;
+    context.lineWidth = Math.max(1, Math.round(scene.ratio));
+    context.setLineDash([scene.ratio, 3 * scene.ratio]);
+    context.beginPath();
+    let last = -Infinity;
+    for (const bound of scene.bounds) {
+      const x = Math.round(positionOf(scene.viewport, bound) * width) + 0.5;
+      if (x < 0 || x > width || x - last < 8 * scene.ratio) continue;
+      last = x;
+      context.moveTo(x, 0);
+      context.lineTo(x, height);
+    }
+    context.stroke();
+    context.setLineDash([]);
+  }
+
+  private paintText(scene: TimelineScene, lines: readonly Line[], width: number): void {
+    const { context } = this;
+    context.font = `${11 * scene.ratio}px ${scene.tokens.font}`;
+    context.textBaseline = 'middle';
+    let left = LABELS_MAX;
+    for (const line of lines) {
+      for (const instant of line.paint.instants) this.triangle(scene, instant.x, line, instant.kind);
+      if (line.height < 12 * scene.ratio) continue;
+      for (const span of line.paint.spans) {
+        if (span.kind === NEUTRAL) this.box(scene, span, line, width);
+        if (left > 0 && this.label(scene, span, line, width)) left--;
+      }
+    }
+  }
+
+  private box(scene: TimelineScene, span: Span, line: Line, width: number): void {
+    const unit = Math.max(1, Math.round(scene.ratio));
+    const from = Math.max(-unit, Math.round(span.left));
+    const to = Math.min(width + unit, Math.round(span.right));
+    if (to - from < 3 * unit) return;
+    this.context.strokeStyle = scene.tokens.edge;
+    this.context.lineWidth = unit;
+    this.context.strokeRect(from + unit / 2, line.top + unit / 2, to - from - unit, line.height - unit);
+  }
+
+  /* Sticks to the screen's left edge while its slice goes on. */
+  private label(scene: TimelineScene, span: Span, line: Line, width: number): boolean {
+    const padding = 4 * scene.ratio;
+    const from = Math.max(0, span.flags & CELL_FROM_BEFORE && span.left < 0 ? 0 : span.left) + padding;
+    const to = Math.min(width, span.flags & CELL_GOES_ON ? Math.max(span.right, span.left) : span.right) - padding / 2;
+    if (to - from < LABEL_PIXELS_MIN * scene.ratio - padding) return false;
+    const text = this.labels.fit(shown(scene.store.names.texts[span.name]), to - from);
+    if (text === '') return false;
+    const lit = scene.lit === null || scene.lit(span.name);
+    this.context.fillStyle = !lit ? scene.tokens.ink3 : span.kind === NEUTRAL ? scene.tokens.ink : scene.tokens.kinds[span.kind]!.label;
+    this.context.fillText(text, Math.round(from), line.top + Math.round(line.height / 2) + 0.5 * scene.ratio);
+    return true;
+  }
+
+  private triangle(scene: TimelineScene, x: number, line: Line, kind: number): void {
+    const { context } = this;
+    const half = (TRIANGLE / 2) * scene.ratio;
+    const bottom = line.top + line.height;
+    context.fillStyle = kind === NEUTRAL ? scene.tokens.ink2 : scene.tokens.kinds[kind]!.strokeCss;
+    context.beginPath();
+    context.moveTo(x - half, bottom);
+    context.lineTo(x + half, bottom);
+    context.lineTo(x, Math.max(line.top, bottom - TRIANGLE * scene.ratio));
+    context.fill();
+  }
+}

@@ -1,0 +1,78 @@
+/* The style sheet's colours, read once per theme, as canvases want them. */
+import { KINDS } from '../data/types';
+
+export interface KindColours {
+  fills: [number, number, number]; // ABGR
+  css: [string, string, string];
+  label: string;
+  stroke: number;
+  strokeCss: string;
+}
+
+export interface Tokens {
+  bg: string;
+  bg2: string;
+  bg3: string;
+  line: string;
+  edge: string;
+  ink: string;
+  ink2: string;
+  ink3: string;
+  accent: string;
+  error: string;
+  background: number; // bg as ABGR
+  faint: number; // bg-3 as ABGR
+  kinds: KindColours[]; // in the order of tiles, then idle
+  font: string;
+}
+
+/* "#5a97e8" -> 0xffe8975a, as a little-endian pixel. */
+export function pixelOf(css: string): number {
+  const value = parseInt(css.slice(1), 16);
+  return (0xff000000 | ((value & 0xff) << 16) | (value & 0xff00) | (value >> 16)) >>> 0;
+}
+
+/* share of `over`, the rest of `under`. */
+export function mix(under: number, over: number, share: number): number {
+  const part = (shift: number) => {
+    const low = (under >>> shift) & 0xff;
+    return Math.round(low + (((over >>> shift) & 0xff) - low) * share) << shift;
+  };
+  return (0xff000000 | part(0) | part(8) | part(16)) >>> 0;
+}
+
+/* "#fff", "white" -> "#ffffff": a canvas spells every colour out. */
+const speller = new OffscreenCanvas(1, 1).getContext('2d')!;
+
+function spelled(css: string): string {
+  speller.fillStyle = css;
+  return speller.fillStyle;
+}
+
+export function readTokens(): Tokens {
+  const style = getComputedStyle(document.documentElement);
+  const raw = (name: string): string => style.getPropertyValue(`--${name}`).trim();
+  const get = (name: string): string => spelled(raw(name));
+  const kindOf = (kind: string): KindColours => {
+    const css: [string, string, string] =
+      kind === 'idle' ? [get(kind), get(kind), get(kind)] : [get(`${kind}-1`), get(kind), get(`${kind}-3`)];
+    const stroke = get(`${kind}-stroke`);
+    return { css, fills: css.map(pixelOf) as [number, number, number], label: get(`${kind}-label`), stroke: pixelOf(stroke), strokeCss: stroke };
+  };
+  return {
+    bg: get('bg'),
+    bg2: get('bg-2'),
+    bg3: get('bg-3'),
+    line: get('line'),
+    edge: get('edge'),
+    ink: get('ink'),
+    ink2: get('ink-2'),
+    ink3: get('ink-3'),
+    accent: get('accent'),
+    error: get('error'),
+    background: pixelOf(get('bg')),
+    faint: pixelOf(get('bg-3')),
+    kinds: KINDS.map(kindOf),
+    font: raw('ui'),
+  };
+}

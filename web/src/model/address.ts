@@ -1,0 +1,90 @@
+/* The address is the state: `/?key=value`, in the API's words.
+ *
+ * Pure: text in, record out. What stands in no list is left alone; what has a bad value is named
+ * and ignored.
+ */
+
+export type Query = Readonly<Record<string, string>>;
+export type Changes = Readonly<Record<string, string | null>>;
+
+export const RESTRICTION = ['host', 'device', 'track', 'step', 'module', 'scope', 'name', 'start_ps', 'end_ps'] as const;
+export const FOCUS = ['slice', 'key'] as const;
+/* What another run gives no meaning to. */
+const OF_ONE_RUN = ['slice', 'key', 'window', 'step', 'start_ps', 'end_ps', 'track', 'zoom', 'mark', 'open', 'pin', 'hide', 'tracks'];
+/* Coming to these is coming to a place: back returns from there. */
+const PLACES = new Set(['run', 'view', 'start_ps', 'end_ps', 'zoom', 'a', 'b']);
+
+export const VIEWS = ['overview', 'timeline', 'ops', 'kernels', 'flame', 'steps', 'memory', 'hosts', 'roofline', 'hlo', 'files'] as const;
+export type View = (typeof VIEWS)[number];
+
+export function parseQuery(search: string): Query {
+  return Object.fromEntries(new URLSearchParams(search));
+}
+
+/* Readable: commas, slashes, colons and the like stay as they are. */
+function encode(text: string): string {
+  return encodeURIComponent(text).replace(/%(2C|2F|3A|40|20)/g, (code) => (code === '%20' ? '+' : decodeURIComponent(code)));
+}
+
+export function formatQuery(query: Query): string {
+  const parts = Object.entries(query).map(([key, value]) => `${encode(key)}=${encode(value)}`);
+  return parts.length === 0 ? '?' : `?${parts.join('&')}`;
+}
+
+export function changed(query: Query, changes: Changes): Query {
+  const next: Record<string, string> = { ...query };
+  for (const [key, value] of Object.entries(changes)) {
+    if (value === null || value === '') delete next[key];
+    else next[key] = value;
+  }
+  return next;
+}
+
+export function isPlaceChange(from: Query, to: Query): boolean {
+  for (const key of PLACES) if (from[key] !== to[key]) return true;
+  return false;
+}
+
+export function runChange(run: string): Changes {
+  return { ...Object.fromEntries(OF_ONE_RUN.map((key) => [key, null])), run };
+}
+
+export function restrictionOf(query: Query): Record<string, string> {
+  const kept: Record<string, string> = {};
+  for (const key of RESTRICTION) if (query[key] !== undefined) kept[key] = query[key]!;
+  return kept;
+}
+
+export interface Span {
+  start: bigint;
+  end: bigint;
+}
+
+const SPAN = /^(-?\d{1,19})-(-?\d{1,19})$/;
+
+export function parseSpan(text: string | undefined): Span | null {
+  const match = SPAN.exec(text ?? '');
+  if (!match) return null;
+  const span = { start: BigInt(match[1]!), end: BigInt(match[2]!) };
+  return span.end > span.start ? span : null;
+}
+
+export function formatSpan(span: Span): string {
+  return `${span.start}-${span.end}`;
+}
+
+export function rangeOf(query: Query): Span | null {
+  return query.start_ps === undefined || query.end_ps === undefined ? null : parseSpan(`${query.start_ps}-${query.end_ps}`);
+}
+
+/* What is wrong with the values, in words; the rest of the page ignores them. */
+export function faultsOf(query: Query): string[] {
+  const faults: string[] = [];
+  if (query.window !== undefined && parseSpan(query.window) === null) faults.push(`window=${query.window} is no START-END in picoseconds`);
+  if ((query.start_ps !== undefined || query.end_ps !== undefined) && rangeOf(query) === null)
+    faults.push('start_ps and end_ps are no range in picoseconds');
+  if (query.view !== undefined && query.view !== 'runs' && !(VIEWS as readonly string[]).includes(query.view))
+    faults.push(`there is no view "${query.view}"`);
+  if (query.step !== undefined && !/^\d+(-\d+)?(,\d+(-\d+)?)*$/.test(query.step)) faults.push(`step=${query.step} is no list of steps`);
+  return faults;
+}

@@ -1,0 +1,34 @@
+/* Names made short so that two of them never look alike, and safe to show. */
+
+const NAME_LENGTH_MAX = 512;
+
+/* Control characters show as �; what is longer than anyone reads is cut (Copy gives the whole). */
+export function shown(name: string | null | undefined): string {
+  if (name === null || name === undefined || name === '') return '(no name)';
+  return name.slice(0, NAME_LENGTH_MAX).replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '\ufffd');
+}
+
+/* In the middle: both ends tell names apart. */
+export function cutMiddle(text: string, length: number): string {
+  if (text.length <= length) return text;
+  if (length <= 1) return length === 1 ? '…' : '';
+  const tail = Math.floor((length - 1) / 2);
+  return `${text.slice(0, length - 1 - tail)}…${tail === 0 ? '' : text.slice(-tail)}`;
+}
+
+/* Scopes at the front: the last elements say most. */
+export function cutFront(text: string, length: number): string {
+  return text.length <= length ? text : `…${text.slice(-(length - 1))}`;
+}
+
+/* Paths as `file:line`. */
+export function shortSource(source: string): string {
+  return source.slice(source.lastIndexOf('/') + 1);
+}
+
+/* Without the transformations that every scope of a program begins with: jit(train_step)/jit(main)/x -> x. */
+export function shortScope(scope: string): string {
+  const parts = scope.split('/');
+  const first = parts.findIndex((part) => !/^(jit|pjit|xmap|pmap)\(.*\)$/.test(part));
+  return first < 0 ? scope : parts.slice(first).join('/');
+}

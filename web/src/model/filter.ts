@@ -1,0 +1,85 @@
+/* The filter of tables: `scope:mlp self>1ms -copy "exact"`.
+ *
+ *   word        a part of the name          -word       not that
+ *   "exact"     the whole name              column:word a part of that column
+ *   self>1ms    compare a number; units ps ns µs us ms s % k M KiB MiB GiB
+ */
+
+export type Cell = string | number | null;
+export type Lookup = (column: string) => Cell;
+export type Predicate = (name: string, lookup: Lookup) => boolean;
+
+export interface Filter {
+  test: Predicate;
+  empty: boolean;
+}
+
+export interface FilterFault {
+  from: number;
+  to: number;
+  message: string;
+}
+
+const FACTORS: Record<string, number> = {
+  '': 1, ps: 1, ns: 1e3, us: 1e6, µs: 1e6, ms: 1e9, s: 1e12, '%': 0.01, k: 1e3, M: 1e6, G: 1e9, T: 1e12,
+  KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3,
+};
+
+const TOKEN = /-?(?:[\w.]+:)?"[^"]*"?|\S+/g;
+const COMPARE = /^(-?)([a-z_]\w*)(<=|>=|<|>|=)(-?[\d.]+)([a-zµ%A-Z]*)$/;
+
+function compare(operator: string, a: number, b: number): boolean {
+  if (operator === '<') return a < b;
+  if (operator === '>') return a > b;
+  if (operator === '<=') return a <= b;
+  if (operator === '>=') return a >= b;
+  return a === b;
+}
+
+function comparison(match: RegExpExecArray, columns: readonly string[], to: number): Predicate | FilterFault {
+  const [, minus, column, operator, digits, unit] = match as unknown as [string, string, string, string, string, string];
+  const from = to - match[0].length;
+  if (!columns.includes(column)) return { from, to, message: `there is no column "${column}"; there are ${columns.join(', ')}` };
+  const factor = FACTORS[unit];
+  if (factor === undefined) return { from, to, message: `"${unit}" is no unit; times have ps ns µs ms s` };
+  const wanted = Number(digits) * factor;
+  if (Number.isNaN(wanted)) return { from, to, message: `"${digits}" is no number` };
+  return (_name, lookup) => {
+    const value = lookup(column);
+    return (typeof value === 'number' && compare(operator, value, wanted)) !== (minus === '-');
+  };
+}
+
+function word(token: string, columns: readonly string[], to: number): Predicate | FilterFault {
+  const minus = token.startsWith('-') && token.length > 1;
+  const bare = minus ? token.slice(1) : token;
+  const parts = /^(\w+):(.*)$/s.exec(bare);
+  const column = parts && columns.includes(parts[1]!) ? parts[1]! : null;
+  const text = column === null ? bare : parts![2]!;
+  if (text.startsWith('"')) {
+    if (text.length < 2 || !text.endsWith('"')) return { from: to - token.length, to, message: 'the quotation mark is not closed' };
+    const exact = text.slice(1, -1);
+    return (name, lookup) => ((column === null ? name : lookup(column)) === exact) !== minus;
+  }
+  const part = text.toLowerCase();
+  return (name, lookup) => {
+    const value = column === null ? name : lookup(column);
+    return (value !== null && String(value).toLowerCase().includes(part)) !== minus;
+  };
+}
+
+export function parseFilter(text: string, columns: readonly string[]): Filter | FilterFault {
+  const tests: Predicate[] = [];
+  for (const match of text.matchAll(TOKEN)) {
+    const to = match.index + match[0].length;
+    const relation = COMPARE.exec(match[0]);
+    const test = relation ? comparison(relation, columns, to) : word(match[0], columns, to);
+    if (typeof test !== 'function') return test;
+    tests.push(test);
+  }
+  return { test: (name, lookup) => tests.every((one) => one(name, lookup)), empty: tests.length === 0 };
+}
+
+export function isFault(filter: Filter | FilterFault): filter is FilterFault {
+  return 'message' in filter;
+}

@@ -1,0 +1,161 @@
+/* The tracks as bands below one another.
+ *
+ *   band   ▾ GPU 0          a group: 24 px, closed it shows its summary
+ *            Ops  | rows    a lane: one row of 20 px per depth, closed one summary row
+ *            heap ~~~~~     a counter: 48 px
+ *
+ * Names at the left and the canvas at the right read the same bands.
+ */
+import type { Track } from '../data/types';
+
+export interface Metrics {
+  group: number;
+  row: number; // with its gap
+  counter: number;
+}
+export const METRICS: Record<string, Metrics> = {
+  normal: { group: 24, row: 20, counter: 48 },
+  dense: { group: 24, row: 8, counter: 48 },
+  tall: { group: 24, row: 28, counter: 48 },
+};
+
+export interface Node {
+  id: string;
+  name: string;
+  host: string;
+  kind: Track['kind'] | 'host';
+  track: Track | null; // null: a host that holds several roots
+  children: Node[];
+  level: number;
+}
+
+export interface Band {
+  node: Node;
+  open: boolean;
+  foldable: boolean;
+  y: number;
+  height: number;
+  depthCount: number; // slice rows drawn
+  rowHeight: number;
+  summaries: string[]; // tracks whose summaries are drawn, closed groups only
+  position: number; // among its siblings, from 1
+  siblings: number;
+}
+
+const DEVICE_FIRST = (a: Node, b: Node): number => Number(b.kind === 'device') - Number(a.kind === 'device');
+
+export function treeOf(tracks: readonly Track[]): Node[] {
+  const nodes = new Map<string, Node>();
+  const roots: Node[] = [];
+  for (const track of tracks)
+    nodes.set(track.id, { id: track.id, name: track.name, host: track.host, kind: track.kind, track, children: [], level: 1 });
+  for (const node of nodes.values()) {
+    const parent = node.track!.parent === null ? undefined : nodes.get(node.track!.parent);
+    (parent?.children ?? roots).push(node);
+  }
+  for (const node of nodes.values()) node.children.sort(DEVICE_FIRST);
+  roots.sort(DEVICE_FIRST);
+  const hosts = [...new Set(roots.map((node) => node.host))];
+  const top = hosts.length < 2 ? roots : hosts.map((host) => hostNode(host, roots.filter((node) => node.host === host)));
+  setLevels(top, 1);
+  return top.filter(hasContent);
+}
+
+function hostNode(host: string, children: Node[]): Node {
+  return { id: `host:${host}`, name: host, host, kind: 'host', track: null, children, level: 1 };
+}
+
+function setLevels(nodes: Node[], level: number): void {
+  for (const node of nodes) {
+    node.level = level;
+    setLevels(node.children, level + 1);
+  }
+}
+
+function hasContent(node: Node): boolean {
+  node.children = node.children.filter(hasContent);
+  return node.children.length > 0 || node.kind === 'counter' || (node.track?.slice_count ?? 0) > 0;
+}
+
+/* What stands open at first: hosts and processes, the first device, the main thread, and lanes so
+ * flat that a summary would save nothing. */
+const FLAT_DEPTH = 3;
+
+export function openAtFirst(roots: readonly Node[]): Set<string> {
+  const open = new Set<string>();
+  let deviceSeen = false;
+  let mainSeen = false;
+  const walk = (node: Node, within: boolean): void => {
+    if (node.kind === 'device') {
+      if (!deviceSeen) open.add(node.id);
+      within = !deviceSeen;
+      deviceSeen = true;
+    } else if (node.children.length > 0) open.add(node.id);
+    else if (within || (node.track?.depth_count ?? 0) <= FLAT_DEPTH) open.add(node.id);
+    else if (!mainSeen && /^(python|main|MainThread)/i.test(node.name)) {
+      mainSeen = true;
+      open.add(node.id);
+    }
+    for (const child of node.children) walk(child, within);
+  };
+  for (const root of roots) walk(root, false);
+  return open;
+}
+
+function tracksBelow(node: Node): string[] {
+  return node.track ? [node.track.id] : node.children.flatMap(tracksBelow);
+}
+
+function bandOf(node: Node, open: boolean, y: number, metrics: Metrics, position: number, siblings: number): Band {
+  const isGroup = node.children.length > 0;
+  const depth = node.track?.depth_count ?? 0;
+  const lanes = node.kind === 'counter' || (isGroup && !open) ? 0 : open ? depth : 0;
+  const summaries = open || node.kind === 'counter' ? [] : tracksBelow(node);
+  const head = isGroup || !open ? metrics.group : 0;
+  const height = node.kind === 'counter' ? metrics.counter : head + lanes * metrics.row;
+  return { node, open, foldable: isGroup || depth > 0, y, height, depthCount: lanes, rowHeight: metrics.row, summaries, position, siblings };
+}
+
+export interface Layout {
+  bands: Band[];
+  height: number;
+}
+
+export function layoutOf(roots: readonly Node[], isOpen: (id: string) => boolean, metrics: Metrics, hidden: ReadonlySet<string> = new Set()): Layout {
+  const bands: Band[] = [];
+  let y = 0;
+  const walk = (nodes: readonly Node[]): void => {
+    const visible = nodes.filter((node) => !hidden.has(node.id));
+    visible.forEach((node, index) => {
+      const open = isOpen(node.id);
+      const band = bandOf(node, open, y, metrics, index + 1, visible.length);
+      bands.push(band);
+      y += band.height;
+      if (open) walk(node.children);
+    });
+  };
+  walk(roots);
+  return { bands, height: y };
+}
+
+/* Where the slice rows of a band begin: a group's own slices stand below its head. */
+export function rowsTop(band: Band): number {
+  return band.y + band.height - band.depthCount * band.rowHeight;
+}
+
+export function bandAt(layout: Layout, y: number): Band | null {
+  let low = 0;
+  let high = layout.bands.length - 1;
+  while (low <= high) {
+    const middle = (low + high) >> 1;
+    const band = layout.bands[middle]!;
+    if (y < band.y) high = middle - 1;
+    else if (y >= band.y + band.height) low = middle + 1;
+    else return band;
+  }
+  return null;
+}
+
+export function bandsBetween(layout: Layout, top: number, bottom: number): Band[] {
+  return layout.bands.filter((band) => band.y < bottom && band.y + band.height > top);
+}

@@ -1,0 +1,119 @@
+/* The sentence that opens a page: could be read aloud. A clause whose figure is unknown is left
+ * out, never filled. Numbers are set in 600. */
+import type { Kind, Overview, Run, Share, StepRow, TopList } from '../data/types';
+import { shown } from './cut';
+import { count, countInProse, plural, share, time, toNumber } from './numbers';
+
+export interface Strong {
+  strong: string;
+}
+export type Sentence = (string | Strong)[];
+
+const strong = (text: string): Strong => ({ strong: text });
+
+export function plainText(sentence: Sentence): string {
+  return sentence.map((piece) => (typeof piece === 'string' ? piece : piece.strong)).join('');
+}
+
+const KIND_CLAUSE: Record<Kind, string> = {
+  compute: 'is compute',
+  communication: 'is exposed communication',
+  copy: 'is copying',
+  host: 'is host work',
+  input: 'waits for input',
+  compile: 'is compiling',
+  other: 'is other work',
+  idle: 'is idle',
+};
+
+/* At most three shares of 5 % or more, largest first. */
+export function shareClauses(breakdown: readonly Share[]): Sentence {
+  const large = breakdown.filter((part) => part.share >= 0.05).sort((a, b) => b.share - a.share);
+  return large.slice(0, 3).flatMap((part, index) => {
+    const glue = index === 0 ? ' ' : ', ';
+    return [glue, strong(share(part.share)), ` ${KIND_CLAUSE[part.kind]}`];
+  });
+}
+
+function stepBasis(step: NonNullable<Overview['step']>): string {
+  const parts: string[] = [];
+  if (step.stdev_ps !== null && step.count > 1) parts.push(`± ${time(step.stdev_ps)}`);
+  const warmup = step.warmup_count > 0 ? `, ${plural(step.warmup_count, 'warm-up')} excluded` : '';
+  parts.push(`${plural(step.count, 'step')}${warmup}`);
+  return ` (${parts.join('; ')}).`;
+}
+
+function withoutSteps(overview: Overview, run: Pick<Run, 'duration_ps'>): Sentence {
+  const sentence: Sentence = ['No steps were found (no StepTraceAnnotation, no module repeats).'];
+  if (run.duration_ps !== null) sentence.push(' The capture lasts ', strong(time(run.duration_ps)));
+  if (overview.devices.length > 0) {
+    const busy = overview.devices.reduce((sum, device) => sum + device.busy_share, 0) / overview.devices.length;
+    sentence.push(overview.devices.length === 1 ? '; the device is busy ' : '; devices are busy ', strong(share(busy)), ' of it');
+  }
+  const first = overview.top[0];
+  if (first && first.share !== null && first.share >= 0.05) sentence.push(`; ${shown(first.name)} takes `, strong(share(first.share)));
+  sentence.push('.');
+  return sentence;
+}
+
+export function overviewSentence(overview: Overview, run: Pick<Run, 'duration_ps'>): Sentence {
+  const step = overview.step;
+  if (step === null || step.count === 0 || step.median_ps === null) return withoutSteps(overview, run);
+  const shares = shareClauses(overview.breakdown);
+  return ['A step takes ', strong(time(step.median_ps)), stepBasis(step), ...shares, ...(shares.length > 0 ? ['.'] : [])];
+}
+
+export function opsSentence(top: TopList, noun: string): Sentence {
+  if (top.row_count === 0) return [];
+  const where = top.of === 'device' ? 'on devices' : 'on the host';
+  const verb = top.row_count === 1 ? ' takes ' : ' take ';
+  const sentence: Sentence = [strong(plural(top.row_count, noun, noun.endsWith('y') ? `${noun.slice(0, -1)}ies` : `${noun}s`)), verb, strong(time(top.total_self_ps)), ` ${where}`];
+  const total = toNumber(top.total_self_ps);
+  const first = top.rows.slice(0, 10).reduce((sum, row) => sum + toNumber(row.self_ps), 0);
+  if (total > 0 && top.row_count > 10 && top.rows.length >= 10) sentence.push('; ten of them take ', strong(share(first / total)));
+  sentence.push('.');
+  return sentence;
+}
+
+export function stepsSentence(steps: readonly StepRow[], median: number | null): Sentence {
+  const counted = steps.filter((row) => !row.warmup);
+  if (median === null || counted.length === 0) return [];
+  const sentence: Sentence = [strong(plural(steps.length, 'step')), ', median ', strong(time(median))];
+  const slowest = counted.reduce((a, b) => (toNumber(b.dur_ps) > toNumber(a.dur_ps) ? b : a));
+  const longer = toNumber(slowest.dur_ps) - median;
+  if (longer > 0.1 * median) {
+    const typical = new Map<Kind, number>();
+    for (const row of counted)
+      for (const part of row.breakdown) typical.set(part.kind, (typical.get(part.kind) ?? 0) + toNumber(part.self_ps) / counted.length);
+    const excess = slowest.breakdown
+      .map((part) => ({ kind: part.kind, by: toNumber(part.self_ps) - (typical.get(part.kind) ?? 0) }))
+      .sort((a, b) => b.by - a.by)[0];
+    sentence.push(`; step ${slowest.step} took `, strong(time(slowest.dur_ps)));
+    if (excess && excess.by > 0.3 * longer) sentence.push(`: ${excess.kind} was ${time(excess.by)} longer than in the mean step`);
+  }
+  sentence.push('.');
+  return sentence;
+}
+
+export function runsSentence(runs: readonly Run[], all: number): Sentence {
+  const sentence: Sentence = [strong(plural(all, 'run')), '.'];
+  const ready = runs.filter((run) => run.step_median_ps !== null);
+  const newest = ready[0];
+  if (!newest) return sentence;
+  sentence.push(` The newest with steps, ${shown(newest.name)}, takes `, strong(time(newest.step_median_ps!)), ' a step');
+  const before = ready[1];
+  if (before) {
+    const ratio = toNumber(newest.step_median_ps!) / toNumber(before.step_median_ps!);
+    if (ratio >= 2) sentence.push(`, ${ratio.toFixed(1)} times ${shown(before.name)}`);
+    else if (Math.abs(ratio - 1) >= 0.005)
+      sentence.push(`, ${share(Math.abs(ratio - 1))} ${ratio > 1 ? 'more' : 'less'} than ${shown(before.name)}`);
+    else sentence.push(`, as long as ${shown(before.name)}`);
+  }
+  sentence.push('.');
+  return sentence;
+}
+
+export function filesSentence(fileCount: number, bytesText: string, partial: number): Sentence {
+  const whole = partial === 0 ? (fileCount === 1 ? ', whole' : ', all whole') : `, ${count(partial)} not whole`;
+  return [strong(`${countInProse(fileCount)} ${fileCount === 1 ? 'file' : 'files'}`), `, ${bytesText}${whole}.`];
+}

@@ -1,0 +1,44 @@
+/* Theme, letter keys and height of rows: the only things that are not in the address. */
+import { effect, signal } from '@preact/signals';
+
+export interface Settings {
+  theme: 'light' | 'dark' | null; // null: as the system has it
+  letters: boolean;
+  rows: 'normal' | 'dense' | 'tall';
+  perfetto: string;
+}
+
+export const PERFETTO_ORIGIN = 'https://ui.perfetto.dev';
+const DEFAULTS: Settings = { theme: null, letters: true, rows: 'normal', perfetto: PERFETTO_ORIGIN };
+
+function read(): Settings {
+  try {
+    return { ...DEFAULTS, ...(JSON.parse(localStorage.getItem('jviewd') ?? '{}') as Partial<Settings>) };
+  } catch {
+    return DEFAULTS;
+  }
+}
+
+export const settings = signal<Settings>(read());
+export const theme = signal<'light' | 'dark'>(document.documentElement.dataset.theme === 'dark' ? 'dark' : 'light');
+
+export function change(changes: Partial<Settings>): void {
+  settings.value = { ...settings.value, ...changes };
+  try {
+    localStorage.setItem('jviewd', JSON.stringify(settings.value));
+  } catch {
+    // A browser without storage keeps the choice for this page only.
+  }
+}
+
+const system = matchMedia('(prefers-color-scheme: dark)');
+
+effect(() => {
+  const chosen = settings.value.theme ?? (system.matches ? 'dark' : 'light');
+  document.documentElement.dataset.theme = chosen;
+  document.documentElement.dataset.rows = settings.value.rows;
+  theme.value = chosen;
+});
+system.addEventListener('change', () => {
+  settings.value = { ...settings.value };
+});

@@ -1,0 +1,99 @@
+/* Empty, loading, failed: what is so, why, what to do; nothing else. */
+import type { ComponentChildren } from 'preact';
+import { Problem } from '../data/api';
+import type { Resource } from '../data/resource';
+import { runChange } from '../model/address';
+import { size, THIN } from '../model/numbers';
+import { Link } from './link';
+import { copyText } from './text';
+
+interface Told {
+  done?: number;
+  total?: number;
+  done_bytes?: number;
+  total_bytes?: number;
+}
+
+/* A share, or bytes of how many; the reply says either. */
+export function progressOf(progress: unknown): { share: number; words: string } | null {
+  if (typeof progress === 'number') return { share: progress, words: `${Math.floor(progress * 100)}${THIN}%` };
+  if (typeof progress !== 'object' || progress === null) return null;
+  const told = progress as Told;
+  const done = told.done_bytes ?? told.done;
+  const total = told.total_bytes ?? told.total;
+  if (done === undefined || total === undefined || total === 0) return null;
+  return { share: done / total, words: `${size(done)} of ${size(total)}` };
+}
+
+export function ProgressBar({ share }: { share: number }) {
+  return (
+    <div class="progress" role="progressbar" aria-label="progress" aria-valuemin={0} aria-valuemax={100} aria-valuenow={Math.floor(share * 100)}>
+      <div style={{ width: `${Math.min(1, share) * 100}%` }} />
+    </div>
+  );
+}
+
+export function Waiting({ what, progress }: { what: string; progress: unknown }) {
+  const told = progressOf(progress);
+  return (
+    <div class="state quiet">
+      {told ? `Indexing ${told.words}.` : what}
+      {told && <ProgressBar share={told.share} />}
+    </div>
+  );
+}
+
+function Nearest({ error }: { error: Problem }) {
+  const names = error.candidates.length > 0 ? error.candidates : error.nearest.map((name) => ({ id: name, name }));
+  if (names.length === 0) return null;
+  return (
+    <span>
+      {error.candidates.length > 0 ? ' It means one of ' : ' Nearest: '}
+      {names.map((one, index) => (
+        <>
+          {index > 0 && ', '}
+          <Link to={runChange(one.id)}>{one.name}</Link>
+        </>
+      ))}
+    </span>
+  );
+}
+
+export function Failed({ error, onRetry }: { error: Error; onRetry?: () => void }) {
+  return (
+    <div class="state" role="alert">
+      <span class="error">{error.message}</span>
+      {error instanceof Problem && <Nearest error={error} />}
+      {onRetry && (
+        <button class="framed" onClick={onRetry}>
+          Try again
+        </button>
+      )}
+    </div>
+  );
+}
+
+export function Empty({ children, copy }: { children: ComponentChildren; copy?: string }) {
+  return (
+    <div class="state">
+      {children}
+      {copy !== undefined && (
+        <>
+          {' '}
+          <code class="mono">{copy}</code>
+          <button class="framed" onClick={() => void copyText(copy)}>
+            Copy
+          </button>
+        </>
+      )}
+    </div>
+  );
+}
+
+/* Data if there is any; else why not. */
+export function Loaded<T>({ of, what, children }: { of: Resource<T>; what: string; children: (data: T) => ComponentChildren }) {
+  if (of.data !== null) return <>{children(of.data)}</>;
+  if (of.error !== null) return <Failed error={of.error} />;
+  if (of.waiting) return <Waiting what={what} progress={of.progress} />;
+  return null;
+}

@@ -1,0 +1,64 @@
+/* Step bars with a pointer: hover tells, a click goes to that step on the timeline. */
+import { useState } from 'preact/hooks';
+import { go } from '../data/place';
+import { KINDS, type StepRow } from '../data/types';
+import { barAt, barsLayout, paintBars } from '../draw/step_bars';
+import { readTokens } from '../draw/tokens';
+import { formatSpan } from '../model/address';
+import { share, time, toBig, toNumber } from '../model/numbers';
+import { Canvas } from './canvas';
+import { hideTip, showTip } from './tooltip';
+
+export function stepWindow(step: StepRow): string {
+  const start = toBig(step.start_ps);
+  const size = toBig(step.dur_ps);
+  return formatSpan({ start: start - size / 20n, end: start + size + size / 20n });
+}
+
+function Tip({ step }: { step: StepRow }) {
+  const parts = KINDS.map((kind) => step.breakdown.find((part) => part.kind === kind)).filter((part) => part && toNumber(part.self_ps) > 0);
+  return (
+    <>
+      <strong>
+        step {step.step}: {time(step.dur_ps)}
+      </strong>
+      {step.warmup && ', warm-up, left out'}
+      {parts.map((part) => (
+        <div key={part!.kind} class={`kind-${part!.kind}`}>
+          <span class="swatch" />
+          {part!.kind} {time(part!.self_ps)}, {share(toNumber(part!.self_ps) / toNumber(step.dur_ps))}
+        </div>
+      ))}
+    </>
+  );
+}
+
+export function StepBars({ steps, medianPs, height, focus = null }: { steps: readonly StepRow[]; medianPs: number | null; height: number; focus?: number | null }) {
+  const [hover, setHover] = useState<number | null>(null);
+  const [width, setWidth] = useState(0);
+  const layout = barsLayout(steps, width, height);
+  return (
+    <Canvas
+      height={height} label={`Time of ${steps.length} steps, stacked by kind; the same figures are in the table of steps`} onSize={setWidth}
+      paint={(canvas, at) =>
+        paintBars(canvas, { steps, medianPs, layout: barsLayout(steps, at, height), width: at, height, ratio: devicePixelRatio, hover, focus, tokens: readTokens() })
+      }
+      onMove={(x, _y, event) => {
+        const index = barAt(layout, steps.length, x);
+        setHover(index);
+        if (index === null) hideTip();
+        else showTip(<Tip step={steps[index]!} />, event.clientX, event.clientY);
+      }}
+      onLeave={() => {
+        setHover(null);
+        hideTip();
+      }}
+      onClick={(x) => {
+        const index = barAt(layout, steps.length, x);
+        if (index === null) return;
+        hideTip();
+        go({ view: 'timeline', window: stepWindow(steps[index]!) });
+      }}
+    />
+  );
+}

@@ -1,0 +1,89 @@
+/* What the run is made of, and everything that was noted while reading it. */
+import type { Note, RunDetails, RunFile } from '../data/types';
+import { inScale, size, sizeScale, time, UNKNOWN } from '../model/numbers';
+import { filesSentence, type Sentence } from '../model/sentence';
+import { Table, type Column } from '../ui/table';
+import { Name, SentenceLine } from '../ui/text';
+
+function fileColumns(files: readonly RunFile[]): Column<RunFile>[] {
+  const scale = sizeScale(files.map((file) => file.bytes));
+  return [
+    { key: 'path', title: 'file', width: 'minmax(240px, 4fr)', exact: (file) => file.path, cell: (file) => <Name text={file.path} mono /> },
+    { key: 'host', title: 'host', width: 'minmax(80px, 1fr)', cell: (file) => (file.host ? <Name text={file.host} /> : UNKNOWN) },
+    { key: 'format', title: 'format', width: '112px', cell: (file) => file.format ?? UNKNOWN },
+    { key: 'bytes', title: 'size', unit: scale.unit, width: '104px', numeric: true, cell: (file) => inScale(file.bytes, scale), exact: (file) => `${file.bytes} bytes` },
+    {
+      key: 'state', title: 'state', width: 'minmax(120px, 3fr)', exact: (file) => file.error,
+      cell: (file) => (
+        <span class={file.state === 'failed' ? 'error' : file.state === 'partial' ? 'warn' : undefined}>
+          {file.state}
+          {file.error && `: ${file.error}`}
+        </span>
+      ),
+    },
+  ];
+}
+
+const NOTE_COLUMNS: Column<Note>[] = [
+  { key: 'severity', title: 'severity', width: '80px', cell: (note) => <span class={note.severity === 'info' ? undefined : note.severity === 'error' ? 'error' : 'warn'}>{note.severity}</span> },
+  { key: 'message', title: 'note', width: 'minmax(240px, 5fr)', exact: (note) => note.message, cell: (note) => note.message },
+  { key: 'host', title: 'host', width: 'minmax(80px, 1fr)', cell: (note) => (note.host ? <Name text={note.host} /> : '') },
+  { key: 'count', title: 'count', width: '72px', numeric: true, cell: (note) => String(note.count) },
+];
+
+function pairsOf(value: RunDetails['environment'] | RunDetails['capture_options']): [string, string][] {
+  if (!value) return [];
+  const text = (one: unknown): string => (typeof one === 'object' && one !== null ? JSON.stringify(one) : String(one ?? UNKNOWN));
+  if (Array.isArray(value)) return value.map((one) => [one.name, text(one.value)]);
+  return Object.entries(value).map(([name, one]) => [name, text(one)]);
+}
+
+function Pairs({ title, pairs }: { title: string; pairs: [string, string][] }) {
+  if (pairs.length === 0) return null;
+  return (
+    <section>
+      <h2 class="section">{title}</h2>
+      <dl class="pairs">
+        {pairs.map(([name, value]) => (
+          <>
+            <dt class="cut">
+              <Name text={name} />
+            </dt>
+            <dd>
+              <Name text={value} mono />
+            </dd>
+          </>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+function sentenceOf(run: RunDetails): Sentence {
+  const counted = run.files.filter((file) => file.state !== 'ignored' && file.state !== 'covered');
+  const partial = counted.filter((file) => file.state !== 'ready').length;
+  const bytes = run.files.reduce((sum, file) => sum + file.bytes, 0);
+  const sentence = filesSentence(run.files.length, size(bytes), partial);
+  if (run.started_at !== null) sentence.push(` Captured ${run.started_at.replace('T', ' ').replace('Z', ' UTC')}`, run.duration_ps === null ? '.' : ', ');
+  if (run.started_at !== null && run.duration_ps !== null) sentence.push({ strong: time(run.duration_ps) }, '.');
+  return sentence;
+}
+
+export function FilesView({ run }: { run: RunDetails }) {
+  return (
+    <div class="sections">
+      <SentenceLine sentence={sentenceOf(run)} />
+      <Table label="Files of the run" columns={fileColumns(run.files)} rows={run.files} rowKey={(file) => file.path} />
+      {run.notes.length > 0 && (
+        <section>
+          <h2 class="section">Notes</h2>
+          <Table label="Notes" columns={NOTE_COLUMNS} rows={run.notes} rowKey={(note) => `${note.kind} ${note.host} ${note.message}`} />
+        </section>
+      )}
+      <div class="slice-grid">
+        <Pairs title="Environment" pairs={pairsOf(run.environment)} />
+        <Pairs title="Capture options" pairs={pairsOf(run.capture_options)} />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,147 @@
+/* The first answer: how long a step takes, where it goes, what to look at next. */
+import { restriction } from '../../data/restriction';
+import { useJson } from '../../data/resource';
+import type { Note, Overview, RunDetails, StepList } from '../../data/types';
+import { plural, share, time, toNumber } from '../../model/numbers';
+import { overviewSentence } from '../../model/sentence';
+import { Link } from '../../ui/link';
+import { Loaded } from '../../ui/states';
+import { StepBars } from '../../ui/step_bars';
+import { Name, SentenceLine } from '../../ui/text';
+import { TopOps } from './top_ops';
+
+const STEPS_MAX = 2000;
+
+interface OverviewReply extends Overview {
+  basis?: string | null;
+}
+
+function Legend({ overview }: { overview: Overview }) {
+  return (
+    <ul class="legend" aria-label="Kinds of work">
+      {overview.breakdown
+        .filter((part) => part.share > 0 || part.kind === 'idle')
+        .map((part) => (
+          <li key={part.kind} class={`kind-${part.kind}`} data-tip={time(part.self_ps)}>
+            <span class="swatch" />
+            {part.kind === 'idle' ? 'idle' : <Link to={{ view: 'ops', q: `kind:${part.kind}` }}>{part.kind}</Link>} {share(part.share)}
+          </li>
+        ))}
+    </ul>
+  );
+}
+
+function Breakdown({ overview }: { overview: Overview }) {
+  return (
+    <div class="stack" role="img" aria-label="Breakdown by kind">
+      {overview.breakdown
+        .filter((part) => part.share > 0)
+        .map((part) => (
+          <div key={part.kind} class={`kind-${part.kind}`} style={{ width: `${part.share * 100}%` }} data-tip={`${part.kind} ${time(part.self_ps)}, ${share(part.share)}`}>
+            {part.share >= 0.08 && part.kind}
+          </div>
+        ))}
+    </div>
+  );
+}
+
+function Devices({ devices }: { devices: Overview['devices'] }) {
+  if (devices.length === 0) return null;
+  return (
+    <section>
+      <h2 class="section">Devices, busy</h2>
+      <dl class="device-bars">
+        {devices.map((device) => (
+          <div key={device.name}>
+            <dt class="cut">
+              <Name text={device.name} />
+            </dt>
+            <dd data-tip={`busy ${time(device.busy_ps)}, idle ${time(device.idle_ps)} of its own first to last event`}>
+              <span class="bar-track" aria-hidden="true">
+                <span style={{ width: `${device.busy_share * 100}%` }} />
+              </span>
+              <span class="number">{share(device.busy_share)}</span>
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+function Findings({ findings }: { findings: Overview['findings'] }) {
+  if (findings.length === 0) return null;
+  return (
+    <section>
+      <h2 class="section">What to do first</h2>
+      <ol class="findings">
+        {findings.map((finding) => (
+          <li key={finding.rule + finding.text}>
+            {finding.text}
+            {finding.win_ps !== null && <strong> {time(finding.win_ps)}</strong>}
+            <span class="quiet"> {finding.remedy}</span>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function Missing({ run, notes }: { run: RunDetails; notes: readonly Note[] }) {
+  const absent = Object.entries(run.views ?? {}).filter(([, why]) => why !== null);
+  if (absent.length === 0 && notes.length === 0) return null;
+  return (
+    <section>
+      <h2 class="section">Missing and odd</h2>
+      <ul class="plain-list">
+        {absent.map(([name, why]) => (
+          <li key={name}>
+            {name}: <span class="quiet">{why!.reason}</span>
+          </li>
+        ))}
+        {notes.slice(0, 6).map((note) => (
+          <li key={note.kind + note.message}>
+            <span class={note.severity === 'info' ? undefined : note.severity === 'error' ? 'error' : 'warn'}>{note.message}</span>
+            {note.host && <span class="quiet"> {note.host}</span>}
+          </li>
+        ))}
+      </ul>
+      {notes.length > 6 && <Link to={{ view: 'files' }}>{plural(notes.length - 6, 'more note')}</Link>}
+    </section>
+  );
+}
+
+function Answer({ run, overview }: { run: RunDetails; overview: OverviewReply }) {
+  const steps = useJson<StepList>('api/steps', { run: run.id, ...restriction.value, limit: STEPS_MAX });
+  const rows = steps.data?.rows ?? [];
+  const median = overview.step?.median_ps ?? null;
+  const basis = [overview.step?.rule, overview.basis].filter((part) => part !== null && part !== undefined && part !== '');
+  return (
+    <>
+      <SentenceLine sentence={overviewSentence(overview, run)} />
+      <p class="basis">{basis.map((part) => `${part!.replace(/\.$/, '')}.`).join(' ')}</p>
+      {(overview.step?.count ?? 0) > 0 && (
+        <div class="overview-bars">{rows.length > 0 && <StepBars steps={rows} medianPs={median === null ? null : toNumber(median)} height={180} />}</div>
+      )}
+      {(overview.step?.count ?? 0) === 0 && <Breakdown overview={overview} />}
+      <Legend overview={overview} />
+      <div class="overview-columns">
+        <TopOps overview={overview} />
+        <div class="overview-side">
+          <Findings findings={overview.findings} />
+          <Devices devices={overview.devices} />
+          <Missing run={run} notes={overview.notes} />
+        </div>
+      </div>
+    </>
+  );
+}
+
+export function OverviewView({ run }: { run: RunDetails }) {
+  const overview = useJson<OverviewReply>('api/overview', { run: run.id, ...restriction.value });
+  return (
+    <Loaded of={overview} what="Adding up the steps.">
+      {(data) => <Answer run={run} overview={data} />}
+    </Loaded>
+  );
+}

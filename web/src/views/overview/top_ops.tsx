@@ -1,0 +1,54 @@
+/* The ten that take most, per step where there are steps. */
+import { go } from '../../data/place';
+import type { Overview, TopRow } from '../../data/types';
+import { shortScope, shortSource } from '../../model/cut';
+import { count, inScale, shareCell, timeExact, timeScale, toNumber } from '../../model/numbers';
+import { Link } from '../../ui/link';
+import { Table, type Column } from '../../ui/table';
+import { Name } from '../../ui/text';
+
+function columnsOf(rows: readonly TopRow[], steps: number): Column<TopRow>[] {
+  const perStep = (row: TopRow) => toNumber(row.self_ps) / steps;
+  const scale = timeScale(rows.map(perStep));
+  const largest = Math.max(1e-9, ...rows.map((row) => row.share ?? 0));
+  const columns: (Column<TopRow> | null)[] = [
+    {
+      key: 'name', title: 'op', width: 'minmax(140px, 2fr)', exact: (row) => row.name,
+      cell: (row) => (
+        <span class={row.kind ? `kind-${row.kind}` : undefined}>
+          {row.kind && <span class="swatch" data-tip={row.kind} />}
+          <Link to={{ view: 'ops', key: row.key }}>
+            <Name text={row.name} />
+          </Link>
+        </span>
+      ),
+    },
+    rows.some((row) => row.scope)
+      ? { key: 'scope', title: 'scope', width: 'minmax(100px, 2fr)', exact: (row) => row.scope, cell: (row) => (row.scope ? <Name text={shortScope(row.scope)} /> : '–') }
+      : null,
+    rows.some((row) => row.source)
+      ? { key: 'source', title: 'source', width: 'minmax(80px, 1fr)', exact: (row) => row.source, cell: (row) => (row.source ? <Name text={shortSource(row.source)} mono /> : '–') }
+      : null,
+    { key: 'count', title: 'count', width: '64px', numeric: true, cell: (row) => count(row.count) },
+    {
+      key: 'self_ps', title: steps > 1 ? 'per step' : 'self', unit: scale.unit, width: '104px', numeric: true,
+      cell: (row) => inScale(perStep(row), scale), exact: (row) => `${timeExact(row.self_ps)} in ${count(row.count)} executions`,
+    },
+    { key: 'share', title: 'share', width: '144px', numeric: true, cell: (row) => shareCell(row.share), bar: (row) => (row.share ?? 0) / largest },
+  ];
+  return columns.filter((column) => column !== null);
+}
+
+export function TopOps({ overview }: { overview: Overview }) {
+  const steps = Math.max(1, (overview.step?.count ?? 0) + 0);
+  if (overview.top.length === 0) return null;
+  return (
+    <section>
+      <h2 class="section">Where the time goes (self)</h2>
+      <Table
+        label="What takes the time" columns={columnsOf(overview.top, steps)} rows={overview.top} rowKey={(row) => row.key}
+        onOpen={(row) => go({ view: 'ops', key: row.key }, 'push')}
+      />
+    </section>
+  );
+}

@@ -1,0 +1,89 @@
+/* The header: whose run this is, on what it stands, and what can be done with it. */
+import { Link } from '../../ui/link';
+import type { RunDetails } from '../../data/types';
+import { plural } from '../../model/numbers';
+import { Icon } from '../../ui/icons';
+import { act } from '../../ui/keys';
+import { change, theme } from '../../ui/settings';
+import { Name } from '../../ui/text';
+import { DownloadMenu } from './download';
+import { PerfettoButton } from './perfetto_button';
+
+export function ThemeButton() {
+  const other = theme.value === 'dark' ? 'light' : 'dark';
+  return (
+    <button aria-label={`${other} theme`} data-tip={`${other} theme`} onClick={() => change({ theme: other })}>
+      <Icon name="theme" />
+    </button>
+  );
+}
+
+export function CommonActions() {
+  return (
+    <>
+      <ThemeButton />
+      <button onClick={() => act('palette')}>ctrl K</button>
+      <button aria-label="Keys and help" data-tip="Keys and help" onClick={() => act('help')}>
+        ?
+      </button>
+    </>
+  );
+}
+
+export function deviceWords(run: Pick<RunDetails, 'device_count' | 'device_kind'>): string | null {
+  if (run.device_count === null || run.device_count === 0) return null;
+  return run.device_kind ? `${run.device_count} × ${run.device_kind}` : plural(run.device_count, 'device');
+}
+
+function Facts({ run }: { run: RunDetails }) {
+  const facts = [
+    plural(run.hosts.length, 'host'),
+    deviceWords(run),
+    run.framework,
+    run.slice_count === null ? null : plural(run.slice_count, 'slice'),
+  ].filter((fact) => fact !== null);
+  return (
+    <span class="facts cut">
+      {facts.join(' · ')}
+      {run.notes.length > 0 && (
+        <>
+          {facts.length > 0 && ' · '}
+          <Link to={{ view: 'files' }}>{plural(run.notes.length, 'note')}</Link>
+        </>
+      )}
+    </span>
+  );
+}
+
+export function Header({ run }: { run: RunDetails | null }) {
+  return (
+    <header class="header">
+      <Link to={{ run: null, view: 'runs', slice: null, key: null, window: null, start_ps: null, end_ps: null, step: null, track: null, zoom: null }} class="brand">
+        jviewd
+      </Link>
+      {run && (
+        <>
+          <span class="faint" aria-hidden="true">
+            /
+          </span>
+          <h1>
+            <span class="cut">
+              <Name text={run.name} />
+            </span>
+          </h1>
+          <Facts run={run} />
+        </>
+      )}
+      <div class="actions">
+        {run && run.content_id !== null && (
+          <>
+            <PerfettoButton run={run} />
+            <DownloadMenu run={run} />
+          </>
+        )}
+        <CommonActions />
+      </div>
+    </header>
+  );
+}
+

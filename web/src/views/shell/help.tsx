@@ -1,0 +1,95 @@
+/* `?`: every key, from the list the page itself acts by. */
+import { signal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { KEYS, type KeyEntry } from '../../model/keys';
+import { change, PERFETTO_ORIGIN, settings } from '../../ui/settings';
+
+export const helpOpen = signal(false);
+
+const GESTURES: [string, string][] = [
+  ['wheel', 'scroll the tracks; with ctrl: zoom'],
+  ['drag', 'pan'],
+  ['shift + drag', 'range'],
+  ['drag on the ruler', 'range; near an edge: move it'],
+  ['click', 'focus and details; on nothing: focus off'],
+  ['double click', 'window = this slice'],
+];
+
+function Section({ title, rows }: { title: string; rows: [string, string][] }) {
+  return (
+    <section>
+      <h3 class="section">{title}</h3>
+      <dl>
+        {rows.map(([keys, words]) => (
+          <>
+            <dt>
+              <kbd>{keys}</kbd>
+            </dt>
+            <dd>{words}</dd>
+          </>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+function SettingsSection() {
+  const now = settings.value;
+  return (
+    <section>
+      <h3 class="section">Settings of this browser</h3>
+      <p>
+        <label>
+          <input type="checkbox" checked={now.letters} onChange={(event) => change({ letters: event.currentTarget.checked })} /> letter keys act
+        </label>
+      </p>
+      <p>
+        <label>
+          rows{' '}
+          <select value={now.rows} onChange={(event) => change({ rows: event.currentTarget.value as typeof now.rows })}>
+            <option value="dense">dense</option>
+            <option value="normal">normal</option>
+            <option value="tall">tall</option>
+          </select>
+        </label>
+      </p>
+      <p>
+        <label>
+          Perfetto at{' '}
+          <input type="text" value={now.perfetto} onChange={(event) => change({ perfetto: event.currentTarget.value.replace(/\/+$/, '') || PERFETTO_ORIGIN })} />
+        </label>
+      </p>
+    </section>
+  );
+}
+
+export function Help() {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const open = helpOpen.value;
+  useEffect(() => {
+    if (open) dialog.current?.showModal();
+    else dialog.current?.close();
+  }, [open]);
+  const groups = Map.groupBy(KEYS, (entry: KeyEntry) => entry.group);
+  return (
+    <dialog ref={dialog} class="help" aria-labelledby="help-title" onClose={() => (helpOpen.value = false)}>
+      {open && (
+        <>
+          <h2 id="help-title" class="slice-name">
+            Keys and gestures
+          </h2>
+          <div class="help-columns">
+            {[...groups].map(([group, entries]) => (
+              <Section key={group} title={group} rows={entries.filter((entry) => entry.keys !== '').map((entry) => [entry.keys, entry.words])} />
+            ))}
+            <Section title="Pointer on the timeline" rows={GESTURES} />
+            <SettingsSection />
+          </div>
+          <button class="framed" onClick={() => (helpOpen.value = false)}>
+            Close
+          </button>
+        </>
+      )}
+    </dialog>
+  );
+}

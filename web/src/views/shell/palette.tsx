@@ -1,0 +1,92 @@
+/* ctrl K: every view, action and track by a few letters of its name; XProf's tool names too. */
+import { signal } from '@preact/signals';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { go, runName } from '../../data/place';
+import { useJson } from '../../data/resource';
+import type { TrackList } from '../../data/types';
+import { KEYS } from '../../model/keys';
+import { matches } from '../../model/fuzzy';
+import { act } from '../../ui/keys';
+import { change, theme } from '../../ui/settings';
+
+export const paletteOpen = signal(false);
+
+interface Choice {
+  words: string;
+  hint: string;
+  run: () => void;
+}
+
+const XPROF: [string, string][] = [
+  ['trace viewer', 'timeline'], ['hlo stats', 'ops'], ['op profile', 'flame'], ['framework op stats', 'ops'], ['overview page', 'overview'],
+  ['memory viewer', 'memory'], ['memory profile', 'memory'],
+];
+const VIEW_WORDS = ['overview', 'timeline', 'ops', 'flame', 'steps', 'memory', 'files'];
+const SHOWN_MAX = 60;
+
+function choices(tracks: TrackList | null): Choice[] {
+  const list: Choice[] = [];
+  if (runName.value !== null || tracks) {
+    for (const view of VIEW_WORDS) list.push({ words: view, hint: `G ${view === 'ops' ? 'P' : view === 'files' ? 'I' : view[0]!.toUpperCase()}`, run: () => go({ view }) });
+    for (const [words, view] of XPROF) list.push({ words: `${words} (${view})`, hint: 'XProf', run: () => go({ view }) });
+  }
+  list.push({ words: 'runs', hint: 'G R', run: () => act('go-runs') });
+  list.push({ words: `${theme.value === 'dark' ? 'light' : 'dark'} theme`, hint: '', run: () => change({ theme: theme.value === 'dark' ? 'light' : 'dark' }) });
+  for (const entry of KEYS)
+    if (entry.words !== '' && !entry.action.startsWith('go-') && entry.action !== 'palette') list.push({ words: entry.words, hint: entry.keys, run: () => void act(entry.action) });
+  for (const track of tracks?.tracks ?? []) list.push({ words: track.name, hint: track.kind, run: () => go({ view: 'ops', by: 'name', track: track.id }) });
+  return list;
+}
+
+export function Palette() {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [text, setText] = useState('');
+  const [at, setAt] = useState(0);
+  const open = paletteOpen.value;
+  const tracks = useJson<TrackList>(open && runName.value !== null ? 'api/tracks' : null, { run: runName.value });
+  useEffect(() => {
+    if (open) {
+      setText('');
+      setAt(0);
+      dialog.current?.showModal();
+    } else dialog.current?.close();
+  }, [open]);
+  if (!open) return <dialog ref={dialog} class="palette" aria-label="Actions" />;
+  const found = choices(tracks.data).filter((choice) => matches(text, choice.words)).slice(0, SHOWN_MAX);
+  const current = Math.min(at, Math.max(0, found.length - 1));
+  const choose = (choice: Choice | undefined): void => {
+    paletteOpen.value = false;
+    if (choice) setTimeout(choice.run);
+  };
+  const key = (event: KeyboardEvent): void => {
+    if (event.key === 'ArrowDown') setAt(Math.min(found.length - 1, current + 1));
+    else if (event.key === 'ArrowUp') setAt(Math.max(0, current - 1));
+    else if (event.key === 'Enter') choose(found[current]);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <dialog ref={dialog} class="palette" aria-label="Actions" onClose={() => (paletteOpen.value = false)} onClick={(event) => event.target === dialog.current && choose(undefined)}>
+      <input
+        type="text" role="combobox" aria-label="Action, view or track" aria-expanded="true" aria-controls="palette-list" aria-activedescendant={`palette-${current}`}
+        placeholder="action, view or track" autoFocus value={text} onKeyDown={key}
+        onInput={(event) => {
+          setText(event.currentTarget.value);
+          setAt(0);
+        }}
+      />
+      <ul id="palette-list" role="listbox" aria-label="Actions">
+        {found.map((choice, index) => (
+          <li
+            key={`${choice.words} ${choice.hint} ${index}`} id={`palette-${index}`} role="option" aria-selected={index === current}
+            ref={(element) => void (index === current && element?.scrollIntoView({ block: 'nearest' }))} onClick={() => choose(choice)}
+          >
+            <bdi class="cut">{choice.words}</bdi>
+            <kbd>{choice.hint}</kbd>
+          </li>
+        ))}
+      </ul>
+      {found.length === 0 && <p class="quiet">Nothing is called so.</p>}
+    </dialog>
+  );
+}

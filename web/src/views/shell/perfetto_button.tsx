@@ -1,0 +1,71 @@
+/* Open in Perfetto. Large traces ask first: the window, or the download. */
+import { signal } from '@preact/signals';
+import { address } from '../../data/api';
+import { handOver, type HandOverState } from '../../data/perfetto';
+import { query } from '../../data/place';
+import type { RunDetails } from '../../data/types';
+import { parseSpan, rangeOf, type Span } from '../../model/address';
+import { size, time } from '../../model/numbers';
+import { settings } from '../../ui/settings';
+
+const BYTES_MAX = 200 * 1024 * 1024;
+/* A slice is about this much in gzipped JSON; the size is known only once it is made. */
+const BYTES_PER_SLICE = 24;
+
+const now = signal<HandOverState | { state: 'asking' } | null>(null);
+
+function start(run: RunDetails, span: Span | null): void {
+  const window = span ? { start_ps: span.start, end_ps: span.end } : {};
+  void handOver({
+    origin: settings.value.perfetto,
+    title: run.name,
+    params: { run: run.id, format: 'chrome', ...window },
+    onProgress: (state) => {
+      now.value = state.state === 'done' ? null : state;
+    },
+  });
+}
+
+export function PerfettoButton({ run }: { run: RunDetails }) {
+  const large = (run.slice_count ?? 0) * BYTES_PER_SLICE > BYTES_MAX;
+  return (
+    <button
+      data-tip="The trace goes from this page to the tab that opens; it is not uploaded"
+      onClick={() => {
+        if (large) now.value = { state: 'asking' };
+        else start(run, rangeOf(query.value));
+      }}
+    >
+      Open in Perfetto
+    </button>
+  );
+}
+
+export function PerfettoBar({ run }: { run: RunDetails }) {
+  const state = now.value;
+  if (!state) return null;
+  const span = rangeOf(query.value) ?? parseSpan(query.value.window);
+  const words = {
+    asking: `This run has about ${size((run.slice_count ?? 0) * BYTES_PER_SLICE)} of trace: more than a tab bears well.`,
+    reading: state.state === 'reading' ? `For Perfetto: ${size(state.bytes)} read.` : '',
+    waiting: `Waiting for ${settings.value.perfetto} to answer.`,
+    done: '',
+    failed: state.state === 'failed' ? state.message : '',
+  }[state.state];
+  return (
+    <div class="bar" role="status">
+      <span class={state.state === 'failed' ? 'error' : undefined}>{words}</span>
+      {state.state === 'asking' && span && (
+        <button class="framed" onClick={() => start(run, span)}>
+          Open the window of {time(span.end - span.start)}
+        </button>
+      )}
+      {(state.state === 'asking' || state.state === 'failed') && (
+        <a class="button framed" href={address('api/trace', { run: run.id, format: 'chrome' })} download={`${run.name}.json.gz`}>
+          Download
+        </a>
+      )}
+      <button onClick={() => (now.value = null)}>Close</button>
+    </div>
+  );
+}

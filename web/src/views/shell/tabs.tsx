@@ -1,0 +1,64 @@
+/* The views of a run, and what they are narrowed to. A view without data says why. */
+import { go, query, view } from '../../data/place';
+import type { RunDetails } from '../../data/types';
+import { RESTRICTION, rangeOf, VIEWS, type View } from '../../model/address';
+import { shortScope, shown } from '../../model/cut';
+import { time } from '../../model/numbers';
+import { Icon } from '../../ui/icons';
+import { Link } from '../../ui/link';
+
+export const BUILT: readonly View[] = ['overview', 'timeline', 'ops', 'flame', 'steps', 'memory', 'files'];
+const WORDS: Record<View, string> = {
+  overview: 'Overview', timeline: 'Timeline', ops: 'Ops', kernels: 'Kernels', flame: 'Flame', steps: 'Steps', memory: 'Memory', hosts: 'Hosts',
+  roofline: 'Roofline', hlo: 'HLO', files: 'Files',
+};
+
+export function Tabs({ run }: { run: RunDetails }) {
+  return (
+    <div class="tabs">
+      <nav aria-label="Views of the run">
+        {VIEWS.filter((one) => BUILT.includes(one)).map((one) => {
+          const absent = run.views?.[one] ?? null;
+          return (
+            <Link key={one} to={{ view: one, zoom: null }} current={view.value === one} class={absent ? 'absent' : undefined} title={absent?.reason}>
+              {WORDS[one]}
+              {absent && ' –'}
+            </Link>
+          );
+        })}
+      </nav>
+      <Chips />
+    </div>
+  );
+}
+
+function Chip({ words, keys }: { words: string; keys: readonly string[] }) {
+  return (
+    <span class="chip">
+      <bdi class="cut">{words}</bdi>
+      <button aria-label={`Remove ${words}`} onClick={() => go(Object.fromEntries(keys.map((key) => [key, null])))}>
+        <Icon name="close" />
+      </button>
+    </span>
+  );
+}
+
+function Chips() {
+  const range = rangeOf(query.value);
+  const chips: { words: string; keys: string[] }[] = [];
+  for (const key of RESTRICTION) {
+    const value = query.value[key];
+    if (value === undefined || key === 'start_ps' || key === 'end_ps') continue;
+    const words = { step: `steps ${value}`, device: `device ${value}`, scope: shortScope(value), name: shown(value) }[key as string] ?? `${key} ${shown(value)}`;
+    chips.push({ words, keys: [key] });
+  }
+  if (range) chips.push({ words: `${time(range.start)} … ${time(range.end)}`, keys: ['start_ps', 'end_ps'] });
+  if (chips.length === 0) return null;
+  return (
+    <div class="chips" role="group" aria-label="Narrowed to">
+      {chips.map((chip) => (
+        <Chip key={chip.words} {...chip} />
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,81 @@
+/* The tooltip of a slice: at once what the tile knows, the exact figures a moment later. */
+import { KINDS, type Slice } from '../../data/types';
+import { shown } from '../../model/cut';
+import { count, share, time } from '../../model/numbers';
+import { hideTip, showTip } from '../../ui/tooltip';
+import { hitAt, sliceOf, type Hit } from './hit';
+import type { TimelineState } from './state';
+
+const EXACT_DELAY_MS = 80;
+
+let shownFor: string | null = null;
+let timer = 0;
+let abort: AbortController | null = null;
+
+function Content({ hit, slice }: { hit: Hit; slice: Slice | null }) {
+  const figures = slice
+    ? `${time(slice.dur_ps)}${slice.self_ps === null || slice.self_ps === slice.dur_ps ? '' : `, self ${time(slice.self_ps)}`}`
+    : null;
+  if (hit.folded)
+    return (
+      <>
+        {`${hit.slices === 255 ? '255 slices and more' : `${count(hit.slices)} slices`}, busy ${share(hit.busy)}`}
+        <br />
+        {'longest '}
+        <bdi>{shown(hit.name)}</bdi>
+        {figures && `, ${figures}`}
+        <br />
+        <span class="faint">W zooms in</span>
+      </>
+    );
+  return (
+    <>
+      <bdi>{shown(hit.name)}</bdi>
+      {figures && (
+        <>
+          <br />
+          <strong>{hit.instant ? 'instant' : figures}</strong>
+        </>
+      )}
+      <br />
+      <span class="faint">
+        {KINDS[hit.kind]} · {hit.band.node.name}
+      </span>
+    </>
+  );
+}
+
+export function showHover(state: TimelineState, x: number, y: number, clientX: number, clientY: number): void {
+  const { hit } = hitAt(state, x, y);
+  if (!hit) {
+    shownFor = null;
+    clearTimeout(timer);
+    abort?.abort();
+    state.hoverSlice.value = null;
+    hideTip();
+    return;
+  }
+  const key = `${hit.band.node.id}:${hit.depth}:${hit.start}:${hit.name}`;
+  const known = state.hoverSlice.value;
+  if (key === shownFor) {
+    if (known) showTip(<Content hit={hit} slice={known.slice} />, clientX, clientY);
+    else showTip(<Content hit={hit} slice={null} />, clientX, clientY);
+    return;
+  }
+  shownFor = key;
+  state.hoverSlice.value = null;
+  showTip(<Content hit={hit} slice={null} />, clientX, clientY);
+  clearTimeout(timer);
+  abort?.abort();
+  abort = new AbortController();
+  const { signal } = abort;
+  timer = window.setTimeout(() => {
+    sliceOf(state, hit, signal)
+      .then((slice) => {
+        if (!slice || shownFor !== key) return;
+        state.hoverSlice.value = { slice, band: hit.band };
+        showTip(<Content hit={hit} slice={slice} />, clientX, clientY);
+      })
+      .catch(() => undefined);
+  }, EXACT_DELAY_MS);
+}

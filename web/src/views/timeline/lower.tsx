@@ -1,0 +1,100 @@
+/* The pane below the tracks: this slice, the range or the window, its slices, the search. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { go, query } from '../../data/place';
+import type { Span } from '../../model/address';
+import { count } from '../../model/numbers';
+import { endOf, startOf } from '../../model/viewport';
+import { act, registerActions } from '../../ui/keys';
+import { copyText } from '../../ui/text';
+import { SearchPane, SlicesPane, type useSearch } from './list_panes';
+import { SlicePane } from './slice_pane';
+import type { TimelineState } from './state';
+import { WindowPane } from './window_pane';
+
+type Tab = 'slice' | 'range' | 'slices' | 'search';
+const SETTLE_MS = 200;
+
+/* The window, once it has come to rest: tables do not follow every frame. */
+function useRestingWindow(state: TimelineState): Span {
+  const live = state.range.value ?? { start: startOf(state.viewport.value), end: endOf(state.viewport.value) };
+  const [resting, setResting] = useState(live);
+  useEffect(() => {
+    const timer = setTimeout(() => setResting(live), SETTLE_MS);
+    return () => clearTimeout(timer);
+  }, [live.start, live.end]);
+  return resting;
+}
+
+function SearchField({ focusOn }: { focusOn: { current: HTMLInputElement | null } }) {
+  const [text, setText] = useState(query.value.find ?? '');
+  useEffect(() => setText(query.value.find ?? ''), [query.value.find]);
+  useEffect(() => {
+    const timer = setTimeout(() => go({ find: text || null }, 'replace'), 300);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return (
+    <input
+      ref={focusOn} type="search" aria-label="Search names and args" placeholder="search names and args  /" value={text}
+      onInput={(event) => setText(event.currentTarget.value)}
+      onKeyDown={(event) => {
+        if (event.key !== 'Enter') return;
+        if (text !== (query.value.find ?? '')) go({ find: text || null }, 'replace');
+        else act(event.shiftKey ? 'hit-previous' : 'hit-next');
+      }}
+    />
+  );
+}
+
+export function Lower({ state, search }: { state: TimelineState; search: ReturnType<typeof useSearch> }) {
+  const focus = state.focus.value;
+  const find = query.value.find;
+  const hasRange = state.range.value !== null;
+  const [tab, setTab] = useState<Tab>('range');
+  const field = useRef<HTMLInputElement>(null);
+  const span = useRestingWindow(state);
+
+  useEffect(() => setTab(focus ? 'slice' : 'range'), [focus?.id]);
+  useEffect(() => void (find && setTab('search')), [find]);
+  useEffect(() => void (hasRange && setTab('range')), [hasRange, query.value.start_ps, query.value.end_ps]);
+  useEffect(() => registerActions({ search: () => (field.current?.focus(), field.current?.select()) }), []);
+
+  const tabs: [Tab, string, boolean][] = [
+    ['slice', 'This slice', focus !== null],
+    ['range', hasRange ? 'Range' : 'In view', true],
+    ['slices', 'Slices', true],
+    ['search', search.data ? `Search ${count(search.data.row_count)}` : 'Search', find !== undefined],
+  ];
+  const current = tabs.find(([id]) => id === tab)?.[2] ? tab : 'range';
+  return (
+    <div class="lower">
+      <div class="lower-tabs">
+        <div role="tablist" aria-label="Below the tracks" class="tab-search">
+          {tabs.map(([id, words, usable]) => (
+            <button key={id} role="tab" id={`lower-${id}`} aria-selected={current === id} aria-controls="lower-body" disabled={!usable} onClick={() => setTab(id)}>
+              {words}
+            </button>
+          ))}
+        </div>
+        <SearchField focusOn={field} />
+        <div class="actions">
+          {focus && (
+            <>
+              <button onClick={() => act('zoom-focus')}>Zoom F</button>
+              <button onClick={() => act('same-next')}>Same name N</button>
+              <button onClick={() => act('range-focus')}>Range M</button>
+              <button onClick={() => void copyText(focus.name)}>Copy name</button>
+            </>
+          )}
+          {hasRange && <button onClick={() => act('zoom-range')}>Zoom to range Z</button>}
+          <button onClick={() => act('zoom-all')}>Whole run 0</button>
+        </div>
+      </div>
+      <div class="lower-body" id="lower-body" role="tabpanel" aria-labelledby={`lower-${current}`} tabIndex={current === 'slice' ? 0 : -1}>
+        {current === 'slice' && focus && <SlicePane state={state} slice={focus} />}
+        {current === 'range' && <WindowPane state={state} span={span} range={hasRange} />}
+        {current === 'slices' && <SlicesPane state={state} span={span} />}
+        {current === 'search' && find && <SearchPane state={state} reply={search} find={find} />}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,83 @@
+/* The whole run by kind in 40 pixels, and where the window stands in it. */
+import { effect } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import type { Want } from '../../data/tile_store';
+import { summaryOf, wantedTiles } from '../../draw/scene';
+import { paintSummary } from '../../draw/summary';
+import { readTokens } from '../../draw/tokens';
+import { positionOf, timeAt, viewportOf, type Viewport } from '../../model/viewport';
+import { theme } from '../../ui/settings';
+import { wheel } from './gestures';
+import type { TimelineState } from './state';
+
+/* Devices where there are any, else everything: idle hosts would only dilute the picture. */
+function rootsOf(state: TimelineState): { host: string; track: string }[] {
+  const all = state.roots.flatMap((node) => (node.track ? [node] : node.children));
+  const devices = all.filter((node) => node.kind === 'device');
+  return (devices.length > 0 ? devices : all).filter((node) => node.track && node.kind !== 'counter').map((node) => ({ host: node.host, track: node.id }));
+}
+
+function cameraOf(state: TimelineState, host: string, width: number) {
+  return { viewport: viewportOf(state.start, state.end), pixels: width, offset: state.offsetOf(host) };
+}
+
+export function minimapWants(state: TimelineState): Want[] {
+  const width = Math.round(state.size.value.width * devicePixelRatio);
+  const byHost = new Map<string, Want>();
+  for (const { host, track } of rootsOf(state)) {
+    const want = byHost.get(host) ?? { rows: [], ...wantedTiles(cameraOf(state, host, width)) };
+    want.rows.push({ track, depth: 's' });
+    byHost.set(host, want);
+  }
+  return [...byHost.values()];
+}
+
+function moveTo(state: TimelineState, position: number): void {
+  const now = state.viewport.value;
+  const whole = viewportOf(state.start, state.end);
+  const next: Viewport = { base: timeAt(whole, position), offset: -now.span / 2, span: now.span };
+  state.halt();
+  state.set(next);
+}
+
+export function Minimap({ state }: { state: TimelineState }) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  useEffect(
+    () =>
+      effect(() => {
+        void [state.arrivals.value, state.size.value, theme.value];
+        const element = canvas.current!;
+        const width = Math.round(state.size.value.width * devicePixelRatio);
+        const height = Math.round(32 * devicePixelRatio);
+        if (width === 0) return;
+        element.width = width;
+        element.height = height;
+        const summaries = rootsOf(state).map(({ host, track }) => summaryOf(state.store, track, cameraOf(state, host, width)));
+        paintSummary(element.getContext('2d')!, summaries, { top: 0, width, height }, readTokens());
+      }),
+    [state],
+  );
+
+  const whole = viewportOf(state.start, state.end);
+  const now = state.viewport.value;
+  const left = Math.max(0, positionOf(whole, timeAt(now, 0)));
+  const right = Math.min(1, positionOf(whole, timeAt(now, 1)));
+  const at = (event: PointerEvent) => {
+    const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
+    return (event.clientX - box.left) / box.width;
+  };
+  return (
+    <div
+      class="minimap" aria-hidden="true"
+      onPointerDown={(event) => {
+        event.currentTarget.setPointerCapture(event.pointerId);
+        moveTo(state, at(event));
+      }}
+      onPointerMove={(event) => event.buttons === 1 && moveTo(state, at(event))}
+      onWheel={(event) => wheel(state, event, event.currentTarget.getBoundingClientRect(), true)}
+    >
+      <canvas ref={canvas} />
+      <div class="minimap-window" style={{ left: `${left * 100}%`, width: `${Math.max(0.2, (right - left) * 100)}%` }} />
+    </div>
+  );
+}

@@ -1,0 +1,170 @@
+/* Everything known of the slice in focus. */
+import { address } from '../../data/api';
+import type { SliceDetails } from '../../data/types';
+import { shortScope, shortSource, shown } from '../../model/cut';
+import { count, rateScale, inScale, THIN, time, timeExact, toNumber, UNKNOWN } from '../../model/numbers';
+import { Link } from '../../ui/link';
+import { Name } from '../../ui/text';
+import type { TimelineState } from './state';
+
+function rankWords(rank: number, of: number): string {
+  const ordinal = ['', 'longest', 'second longest', 'third longest'][rank] ?? `${count(rank)}th longest`;
+  return of === 1 ? 'the only one of its name' : `${ordinal} of ${count(of)}`;
+}
+
+function Figures({ slice }: { slice: SliceDetails }) {
+  const { mates } = slice;
+  return (
+    <p class="dots">
+      <strong data-tip={timeExact(slice.dur_ps)}>{toNumber(slice.dur_ps) === 0 ? 'instant' : time(slice.dur_ps)}</strong>
+      {slice.self_ps !== null && <span data-tip={timeExact(slice.self_ps)}>self {time(slice.self_ps)}</span>}
+      {mates && (
+        <span>
+          {rankWords(mates.rank, mates.count)}
+          {mates.count > 1 && ` (median ${time(mates.p50_ps)})`}
+        </span>
+      )}
+      <span data-tip={timeExact(slice.start_ps)}>at {time(slice.start_ps)}</span>
+    </p>
+  );
+}
+
+function Belongs({ slice, state }: { slice: SliceDetails; state: TimelineState }) {
+  const track = state.layout.value.bands.find((band) => band.node.id === slice.track);
+  const flops = slice.flops ?? null;
+  return (
+    <p class="dots quiet">
+      <span class={`kind-${slice.kind}`}>
+        <span class="swatch" />
+        {slice.kind}
+      </span>
+      {slice.category && <span>{slice.category}</span>}
+      {slice.module && (
+        <Link to={{ view: 'ops', module: slice.module }}>
+          <Name text={slice.module} />
+        </Link>
+      )}
+      {slice.scope && (
+        <Link to={{ view: 'ops', scope: slice.scope }} title={slice.scope}>
+          <Name text={shortScope(slice.scope)} />
+        </Link>
+      )}
+      {slice.source && (
+        <span data-tip={slice.source} class="mono">
+          {shortSource(slice.source)}
+        </span>
+      )}
+      {slice.step !== null && slice.step !== undefined && <Link to={{ view: 'timeline', step: String(slice.step) }}>step {slice.step}</Link>}
+      {flops !== null && <span>{`${inScale(flops, rateScale([flops], 'FLOP'))}${THIN}${rateScale([flops], 'FLOP').unit}`}</span>}
+      {track && <span>{shown(track.node.name)}</span>}
+    </p>
+  );
+}
+
+function valueText(value: unknown): string {
+  if (value === null || value === undefined) return UNKNOWN;
+  return typeof value === 'object' ? JSON.stringify(value, (_key, inner: unknown) => (typeof inner === 'bigint' ? String(inner) : inner)) : String(value);
+}
+
+function Args({ slice }: { slice: SliceDetails }) {
+  const args = slice.args ?? [];
+  if (args.length === 0) return null;
+  return (
+    <section>
+      <h3 class="section">Args ({args.length})</h3>
+      <dl class="pairs">
+        {args.map((arg) => (
+          <>
+            <dt class="cut" data-tip={arg.type ? `${arg.name}: ${arg.type}` : arg.name}>
+              <Name text={arg.name} />
+            </dt>
+            <dd>
+              <Name text={valueText(arg.value)} mono />
+            </dd>
+          </>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+function Related({ slice }: { slice: SliceDetails }) {
+  const parents = slice.parents ?? [];
+  const children = slice.children ?? [];
+  const flows = slice.flows ?? [];
+  return (
+    <>
+      {parents.length > 0 && (
+        <section>
+          <h3 class="section">Inside</h3>
+          <dl class="pairs">
+            {parents.map((parent) => (
+              <>
+                <dt class="number">{time(parent.dur_ps)}</dt>
+                <dd class="cut">
+                  <Link to={{ slice: parent.id }}>
+                    <Name text={parent.name} />
+                  </Link>
+                </dd>
+              </>
+            ))}
+          </dl>
+        </section>
+      )}
+      {children.length > 0 && (
+        <section>
+          <h3 class="section">Holds</h3>
+          <dl class="pairs">
+            {children.slice(0, 12).map((child) => (
+              <>
+                <dt class="number">{time(child.total_ps)}</dt>
+                <dd class="cut">
+                  <Name text={child.name} />
+                  {child.count > 1 && <span class="faint"> × {count(child.count)}</span>}
+                </dd>
+              </>
+            ))}
+          </dl>
+        </section>
+      )}
+      {flows.length > 0 && (
+        <section>
+          <h3 class="section">Flows ({flows.length})</h3>
+          <dl class="pairs">
+            {flows.slice(0, 12).map((flow) => {
+              const out = flow.from.slice === slice.id;
+              const other = out ? flow.to : flow.from;
+              return (
+                <>
+                  <dt>{out ? 'to' : 'from'}</dt>
+                  <dd>
+                    {other.slice ? <Link to={{ slice: other.slice }}>{time(other.ts_ps)}</Link> : time(other.ts_ps)} <span class="faint">{flow.kind}</span>
+                  </dd>
+                </>
+              );
+            })}
+          </dl>
+        </section>
+      )}
+    </>
+  );
+}
+
+export function SlicePane({ state, slice }: { state: TimelineState; slice: SliceDetails }) {
+  return (
+    <>
+      <div class="slice-name">
+        <Name text={slice.name} />
+      </div>
+      <Figures slice={slice} />
+      <Belongs slice={slice} state={state} />
+      <div class="slice-grid">
+        <Related slice={slice} />
+        <Args slice={slice} />
+      </div>
+      <a class="hidden-text" href={address('api/slice', { run: state.run.id, id: slice.id })}>
+        this slice as JSON
+      </a>
+    </>
+  );
+}

@@ -1,0 +1,229 @@
+/* What the timeline knows: window, open tracks, scroll, pointer; and how they move.
+ *
+ *   address  window= slice= start_ps= end_ps= open=      what can be sent to a colleague
+ *   signals  viewport scrollTop hover                    what moves sixty times a second
+ */
+import { computed, effect, signal } from '@preact/signals';
+import { CounterStore } from '../../data/counter_store';
+import { go, query } from '../../data/place';
+import { TileStore, type RowKey, type Want } from '../../data/tile_store';
+import type { RunDetails, Slice, SliceDetails, StepRow, Track } from '../../data/types';
+import { wantedTiles, type Camera } from '../../draw/scene';
+import { formatSpan, parseSpan, rangeOf, type Span } from '../../model/address';
+import { bandsBetween, layoutOf, METRICS, openAtFirst, rowsTop, treeOf, type Band } from '../../model/layout';
+import { toBig } from '../../model/numbers';
+import { between, clamped, endOf, panned, startOf, viewportOf, zoomed, type Viewport } from '../../model/viewport';
+import { settings } from '../../ui/settings';
+
+export interface Hover {
+  x: number; // CSS pixels within the canvas
+  y: number;
+  time: bigint;
+}
+
+const ZOOM_MS = 120;
+const ADDRESS_MS = 250;
+const PREFETCH_LEVELS = 3;
+
+export class TimelineState {
+  readonly roots;
+  readonly start: bigint;
+  readonly end: bigint;
+  readonly offsets = new Map<string, bigint>();
+  readonly viewport = signal<Viewport>(viewportOf(0n, 1n));
+  readonly open = signal<ReadonlySet<string>>(new Set());
+  readonly hidden = signal<ReadonlySet<string>>(new Set());
+  readonly scrollTop = signal(0);
+  readonly size = signal({ width: 0, height: 0 });
+  readonly hover = signal<Hover | null>(null);
+  readonly hoverSlice = signal<{ slice: Slice; band: Band } | null>(null);
+  readonly focus = signal<SliceDetails | null>(null);
+  readonly draft = signal<Span | null>(null); // a range while it is dragged
+  readonly lit = signal<string | null>(null); // what the search looks for
+  readonly steps = signal<readonly StepRow[]>([]);
+  readonly arrivals = signal(0);
+  readonly store: TileStore;
+  readonly counters: CounterStore;
+  readonly range = computed(() => this.draft.value ?? rangeOf(query.value));
+  readonly layout = computed(() =>
+    layoutOf(this.roots, (id) => this.open.value.has(id), METRICS[settings.value.rows]!, this.hidden.value),
+  );
+  private frame = 0;
+  private addressTimer = 0;
+  private readonly returns = new Map<string, Viewport>();
+  private readonly stop: () => void;
+
+  constructor(
+    readonly run: RunDetails,
+    tracks: readonly Track[],
+  ) {
+    this.roots = treeOf(tracks);
+    const arrived = () => void this.arrivals.value++;
+    this.store = new TileStore(run.id, run.content_id, arrived);
+    this.counters = new CounterStore(run.id, arrived);
+    for (const host of run.hosts) this.offsets.set(host.name, toBig(host.offset_ps ?? 0));
+    this.start = 0n;
+    this.end = run.duration_ps === null ? 1n : toBig(run.duration_ps);
+    this.open.value = openAtFirst(this.roots);
+    this.viewport.value = this.windowOfAddress() ?? this.whole();
+    this.stop = effect(() => {
+      const asked = parseSpan(query.value.window);
+      const now = this.viewport.peek();
+      if (asked && (asked.start !== startOf(now) || asked.end !== endOf(now)) && this.addressTimer === 0 && this.frame === 0)
+        this.viewport.value = viewportOf(asked.start, asked.end);
+    });
+  }
+
+  close(): void {
+    this.stop();
+    cancelAnimationFrame(this.frame);
+    clearTimeout(this.addressTimer);
+    this.store.close();
+  }
+
+  whole(): Viewport {
+    const margin = (this.end - this.start) / 100n;
+    return viewportOf(this.start - margin, this.end + margin);
+  }
+
+  private windowOfAddress(): Viewport | null {
+    const asked = parseSpan(query.value.window);
+    return asked === null ? null : viewportOf(asked.start, asked.end);
+  }
+
+  offsetOf = (host: string): bigint => this.offsets.get(host) ?? 0n;
+
+  /* The counted steps are the first view; without them the whole run. */
+  showSteps(steps: readonly StepRow[]): void {
+    this.steps.value = steps;
+    const counted = steps.filter((step) => !step.warmup);
+    if (query.value.window !== undefined || counted.length === 0) return;
+    const start = counted.map((step) => toBig(step.start_ps)).reduce((a, b) => (a < b ? a : b));
+    const end = counted.map((step) => toBig(step.start_ps) + toBig(step.dur_ps)).reduce((a, b) => (a > b ? a : b));
+    const margin = (end - start) / 50n;
+    this.viewport.value = viewportOf(start - margin, end + margin);
+  }
+
+  /* Moving. */
+  set(viewport: Viewport): void {
+    this.viewport.value = clamped(viewport, this.start, this.end);
+    clearTimeout(this.addressTimer);
+    this.addressTimer = window.setTimeout(() => {
+      this.addressTimer = 0;
+      const now = this.viewport.value;
+      go({ window: formatSpan({ start: startOf(now), end: endOf(now) }) }, 'replace');
+    }, ADDRESS_MS);
+  }
+
+  pan(byWidths: number): void {
+    this.halt();
+    this.set(panned(this.viewport.value, byWidths));
+  }
+
+  zoom(factor: number, position: number): void {
+    this.halt();
+    this.set(zoomed(this.viewport.value, factor, position, this.spanMax));
+  }
+
+  get spanMax(): number {
+    return Number(this.end - this.start) * 1.25;
+  }
+
+  halt(): void {
+    cancelAnimationFrame(this.frame);
+    this.frame = 0;
+  }
+
+  glide(to: Viewport): void {
+    this.halt();
+    if (matchMedia('(prefers-reduced-motion: reduce)').matches) return this.set(to);
+    const from = this.viewport.value;
+    const begin = performance.now();
+    const step = (now: number): void => {
+      const progress = Math.min(1, (now - begin) / ZOOM_MS);
+      this.set(between(from, to, 1 - (1 - progress) ** 3));
+      this.frame = progress < 1 ? requestAnimationFrame(step) : 0;
+    };
+    this.frame = requestAnimationFrame(step);
+  }
+
+  /* The same key again returns. */
+  showSpan(key: string, span: Span, margin = 0.1): void {
+    const before = this.returns.get(key);
+    if (before) {
+      this.returns.delete(key);
+      return this.glide(before);
+    }
+    this.returns.clear();
+    this.returns.set(key, this.viewport.value);
+    const size = span.end - span.start;
+    const edge = BigInt(Math.ceil(Number(size) * margin));
+    this.glide(viewportOf(span.start - edge, span.end + edge + (size === 0n ? 1000n : 0n)));
+  }
+
+  toggle(id: string): void {
+    const open = new Set(this.open.value);
+    if (!open.delete(id)) open.add(id);
+    this.open.value = open;
+  }
+
+  /* Brings a slice into sight: opens its track, scrolls, and moves the window if it lies outside. */
+  reveal(slice: Slice): void {
+    const parents = new Map<string, string>();
+    const walk = (nodes: typeof this.roots, above: string[]): void => {
+      for (const node of nodes) {
+        if (node.id === slice.track) for (const id of [...above, node.id]) parents.set(id, id);
+        walk(node.children, [...above, node.id]);
+      }
+    };
+    walk(this.roots, []);
+    if ([...parents.keys()].some((id) => !this.open.value.has(id))) this.open.value = new Set([...this.open.value, ...parents.keys()]);
+    const band = this.layout.value.bands.find((one) => one.node.id === slice.track);
+    if (band) this.scrollTo(rowsTop(band) + slice.depth * band.rowHeight, band.rowHeight);
+    const start = toBig(slice.start_ps);
+    const end = start + toBig(slice.dur_ps);
+    const now = this.viewport.value;
+    if (end < startOf(now) || start > endOf(now)) {
+      const middle = (start + end) / 2n;
+      const half = BigInt(Math.round(Math.max(now.span, Number(end - start) * 1.2) / 2));
+      this.glide(viewportOf(middle - half, middle + half));
+    }
+  }
+
+  private scrollTo(y: number, height: number): void {
+    const { scrollTop, size } = this;
+    if (y < scrollTop.value) scrollTop.value = Math.max(0, y - 24);
+    else if (y + height > scrollTop.value + size.value.height) scrollTop.value = y + height - size.value.height + 24;
+  }
+
+  cameraOf(host: string): Camera {
+    return { viewport: this.viewport.value, pixels: Math.round(this.size.value.width * devicePixelRatio), offset: this.offsetOf(host) };
+  }
+
+  visibleBands(): Band[] {
+    return bandsBetween(this.layout.value, this.scrollTop.value, this.scrollTop.value + this.size.value.height);
+  }
+
+  /* Tiles of the rows on the screen, then their neighbours and parents. */
+  request(minimap: Want[]): void {
+    const byHost = new Map<string, RowKey[]>();
+    for (const band of this.visibleBands()) {
+      const rows = byHost.get(band.node.host) ?? [];
+      byHost.set(band.node.host, rows);
+      for (const track of band.summaries) rows.push({ track, depth: 's' });
+      for (let depth = 0; depth < band.depthCount; depth++) rows.push({ track: band.node.id, depth });
+      if (band.node.kind === 'counter')
+        this.counters.want(band.node.id, startOf(this.viewport.value), endOf(this.viewport.value), Math.round(this.size.value.width));
+    }
+    const now: Want[] = [];
+    const later: Want[] = [];
+    for (const [host, rows] of byHost) {
+      const range = wantedTiles(this.cameraOf(host));
+      now.push({ rows, ...range });
+      const up = 2 ** PREFETCH_LEVELS;
+      later.push({ rows, level: range.level + PREFETCH_LEVELS, from: Math.floor(range.from / up), to: Math.floor((range.to - 1) / up) + 1 });
+      later.push({ rows, level: range.level, from: range.from - 1, to: range.to + 1 });
+    }
+    this.store.want([...now, ...minimap, ...later]);
+  }
+}

@@ -1,0 +1,114 @@
+/* The timeline: minimap, ruler, tracks, and what is known below. */
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { query } from '../../data/place';
+import { useJson } from '../../data/resource';
+import type { Flow, RunDetails, SliceDetails, StepList, TrackList } from '../../data/types';
+import { time } from '../../model/numbers';
+import { endOf, startOf } from '../../model/viewport';
+import { registerActions } from '../../ui/keys';
+import { Split } from '../../ui/split';
+import { Failed, Waiting } from '../../ui/states';
+import { timelineActions } from './actions';
+import { useSearch } from './list_panes';
+import { Lower } from './lower';
+import { Minimap, minimapWants } from './minimap';
+import { TrackNames } from './names';
+import { Ruler, RulerBase } from './ruler';
+import { TimelineState } from './state';
+import { Tracks } from './tracks';
+
+const STEPS_MAX = 10_000;
+
+export function TimelineView({ run }: { run: RunDetails }) {
+  const tracks = useJson<TrackList>('api/tracks', { run: run.id });
+  if (tracks.error) return <Failed error={tracks.error} />;
+  if (!tracks.data) return tracks.waiting ? <Waiting what="Reading the tracks." progress={tracks.progress} /> : null;
+  if (tracks.data.tracks.every((track) => track.slice_count === 0 && track.kind !== 'counter'))
+    return <p class="state">Nothing was recorded in this run: its files hold no slices.</p>;
+  return <Timeline key={`${run.id} ${run.content_id}`} run={run} tracks={tracks.data} />;
+}
+
+function useSlice(state: TimelineState): void {
+  const id = query.value.slice;
+  const details = useJson<SliceDetails>(id ? 'api/slice' : null, { run: state.run.id, id });
+  useEffect(() => {
+    if (!id) state.focus.value = null;
+    else if (details.data && details.data.id === id && state.focus.value?.id !== id) {
+      state.focus.value = details.data;
+      state.reveal(details.data);
+    }
+  }, [id, details.data]);
+}
+
+function useFlows(state: TimelineState): readonly Flow[] {
+  const focus = state.focus.value;
+  const asked = useJson<{ rows: Flow[] }>(focus && focus.flows === undefined ? 'api/flows' : null, { run: state.run.id, slice: focus?.id });
+  return useMemo(() => (focus ? (focus.flows ?? asked.data?.rows ?? []) : []), [focus, asked.data]);
+}
+
+function Timeline({ run, tracks }: { run: RunDetails; tracks: TrackList }) {
+  const state = useMemo(() => new TimelineState(run, tracks.tracks), [run.id, run.content_id]);
+  const steps = useJson<StepList>('api/steps', { run: run.id, limit: STEPS_MAX });
+  const search = useSearch(state, query.value.find);
+  const scroller = useRef<HTMLDivElement>(null);
+  const [names, setNames] = useState(220);
+  const [lower, setLower] = useState(240);
+  const hits = useRef(search.data?.rows ?? []);
+  hits.current = search.data?.rows ?? [];
+
+  useEffect(() => () => state.close(), [state]);
+  useEffect(() => {
+    if (steps.data) state.showSteps(steps.data.rows);
+  }, [state, steps.data]);
+  useEffect(() => registerActions(timelineActions(state, { rows: () => hits.current })), [state]);
+  useEffect(() => void (state.lit.value = query.value.find ?? null), [query.value.find]);
+  useSlice(state);
+  const flows = useFlows(state);
+
+  const scrollTop = state.scrollTop.value;
+  useEffect(() => {
+    const element = scroller.current;
+    if (element && Math.abs(element.scrollTop - scrollTop) > 0.5) {
+      element.scrollTop = scrollTop;
+      state.scrollTop.value = element.scrollTop;
+    }
+  }, [scrollTop]);
+
+  const viewport = state.viewport.value;
+  const { layout } = state;
+  return (
+    <div class="timeline" style={{ '--names': `${names}px` }}>
+      <div class="timeline-top">
+        <div class="words">
+          <span>
+            {time(startOf(viewport))} … {time(endOf(viewport))}
+          </span>
+          <span class="faint">{time(BigInt(Math.round(viewport.span)))} in view</span>
+        </div>
+        <Minimap state={state} />
+      </div>
+      <div class="timeline-ruler">
+        <RulerBase state={state} />
+        <Ruler state={state} />
+      </div>
+      <div ref={scroller} class="tracks" onScroll={(event) => void (state.scrollTop.value = event.currentTarget.scrollTop)}>
+        <div class="tracks-inner" style={{ height: `${layout.value.height}px` }}>
+          <TrackNames state={state} width={names} />
+          <div>
+            <div class="tracks-stick">
+              <Tracks
+                state={state} flows={flows} minimapWants={() => minimapWants(state)}
+                scrollBy={(pixels) => void (scroller.current!.scrollTop += pixels)}
+              />
+            </div>
+          </div>
+          <Split axis="x" label="Width of the names" value={names} min={120} max={480} onChange={setNames} />
+        </div>
+      </div>
+      <Split axis="y" label="Height of the details" value={lower} min={32} max={Math.max(120, innerHeight - 320)} invert onChange={setLower} />
+      <div style={{ height: `${lower}px`, display: 'grid' }}>
+        <Lower state={state} search={search} />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,114 @@
+/* What is inside a range, else inside the window: one sentence, then a table of names or ops. */
+import { useState } from 'preact/hooks';
+import { address } from '../../data/api';
+import { restriction } from '../../data/restriction';
+import { loadJson, useJson } from '../../data/resource';
+import type { TopList, TopRow } from '../../data/types';
+import { formatSpan, type Span } from '../../model/address';
+import { shown } from '../../model/cut';
+import { count, inScale, plural, share, shareCell, THIN, time, timeExact, timeScale, toBig, toNumber } from '../../model/numbers';
+import { go } from '../../data/place';
+import { Failed } from '../../ui/states';
+import { Table, type Column } from '../../ui/table';
+import { Name } from '../../ui/text';
+import type { TimelineState } from './state';
+
+const BY = ['name', 'op', 'module', 'scope', 'track'];
+
+function columnsOf(rows: readonly TopRow[]): Column<TopRow>[] {
+  const self = timeScale(rows.map((row) => row.self_ps));
+  const total = timeScale(rows.map((row) => row.total_ps));
+  const mean = timeScale(rows.map((row) => row.mean_ps));
+  const longest = Math.max(1e-9, ...rows.map((row) => row.share ?? 0));
+  return [
+    {
+      key: 'name', title: 'name', width: 'minmax(160px, 3fr)', exact: (row) => shown(row.name),
+      cell: (row) => (
+        <span class={row.kind ? `kind-${row.kind}` : undefined}>
+          {row.kind && <span class="swatch" data-tip={row.kind} />}
+          <Name text={row.name} />
+        </span>
+      ),
+    },
+    { key: 'count', title: 'count', width: '72px', numeric: true, cell: (row) => count(row.count) },
+    { key: 'self_ps', title: 'self', unit: self.unit, width: '88px', numeric: true, cell: (row) => inScale(row.self_ps, self), exact: (row) => timeExact(row.self_ps) },
+    { key: 'share', title: 'share', width: '144px', numeric: true, cell: (row) => shareCell(row.share), bar: (row) => (row.share ?? 0) / longest },
+    { key: 'total_ps', title: 'total', unit: total.unit, width: '96px', numeric: true, cell: (row) => inScale(row.total_ps, total), exact: (row) => timeExact(row.total_ps) },
+    { key: 'mean_ps', title: 'mean', unit: mean.unit, width: '96px', numeric: true, cell: (row) => inScale(row.mean_ps, mean), exact: (row) => (row.mean_ps === null ? null : timeExact(row.mean_ps)) },
+  ];
+}
+
+function Sentence({ state, span, range, top }: { state: TimelineState; span: Span; range: boolean; top: TopList | null }) {
+  const size = span.end - span.start;
+  const steps = state.steps.value;
+  const median = steps.length > 0 ? toNumber([...steps].sort((a, b) => toNumber(a.dur_ps) - toNumber(b.dur_ps))[steps.length >> 1]!.dur_ps) : 0;
+  const first = top?.rows[0];
+  const whole = time(state.end - state.start);
+  return (
+    <p>
+      {range ? 'Range: ' : 'In view: '}
+      <strong>{time(size)}</strong>
+      {` of ${whole}`}
+      {median > 0 && `, ${(Number(size) / median).toFixed(2)} steps`}
+      {top && `; ${plural(top.row_count, 'name')}`}
+      {first && first.share !== null && (
+        <>
+          {', '}
+          <Name text={first.name} /> takes <strong>{share(first.share)}</strong>
+          {' of the self time'}
+        </>
+      )}
+      .
+    </p>
+  );
+}
+
+/* The next slice of that name inside the span goes into focus. */
+async function openRow(state: TimelineState, row: TopRow, by: string, span: Span): Promise<void> {
+  if (by !== 'name' && by !== 'op') return go({ [by]: row.name });
+  const reply = await loadJson<{ rows: { id: string }[] }>('api/slices', { run: state.run.id, name: row.name, start_ps: span.start, end_ps: span.end, limit: 1 });
+  if (reply.rows[0]) go({ slice: reply.rows[0].id });
+}
+
+export function WindowPane({ state, span, range }: { state: TimelineState; span: Span; range: boolean }) {
+  const [by, setBy] = useState('name');
+  const [sort, setSort] = useState('-self_ps');
+  const params = { run: state.run.id, by, ...restriction.value, start_ps: span.start, end_ps: span.end, sort, limit: 100 };
+  const top = useJson<TopList>('api/top', params);
+  const rows = top.data?.rows ?? [];
+  return (
+    <>
+      <div class="toolbar">
+        <Sentence state={state} span={span} range={range} top={top.data} />
+        <label>
+          by
+          <select value={by} onChange={(event) => setBy(event.currentTarget.value)}>
+            {BY.map((one) => (
+              <option key={one}>{one}</option>
+            ))}
+          </select>
+        </label>
+        <a href={address('api/top', { ...params, limit: 10_000, format: 'csv' })} download={`${state.run.name}-${by}-${formatSpan(span)}.csv`}>
+          CSV
+        </a>
+        {top.data && top.data.row_count > rows.length && (
+          <span>{`the first ${count(rows.length)} of ${count(top.data.row_count)}; sums are over all`}</span>
+        )}
+        {top.data && rows.length > 0 && <span>{`self time in sum ${time(top.data.total_self_ps)}${THIN}`}</span>}
+      </div>
+      {top.error && <Failed error={top.error} />}
+      {rows.length > 0 && (
+        <Table
+          label={`What is inside, by ${by}`} columns={columnsOf(rows)} rows={rows} rowKey={(row) => row.key} rowCount={top.data?.row_count ?? 0}
+          sort={sort} onSort={setSort} onOpen={(row) => void openRow(state, row, by, span)} scroll
+        />
+      )}
+      {top.data && rows.length === 0 && <p class="quiet">Nothing ran here.</p>}
+    </>
+  );
+}
+
+export function spanOfSlice(slice: { start_ps: number | bigint; dur_ps: number | bigint }): Span {
+  const start = toBig(slice.start_ps);
+  return { start, end: start + toBig(slice.dur_ps) };
+}
