@@ -126,8 +126,8 @@ static bool is_json(const struct input *input)
 
 static bool is_memory_profile_json(const struct input *input)
 {
-    return is_json(input) &&
-           str_contains(head_text(input, 256), STR("\"memoryProfilePerAllocator\""));
+    return str_starts(skip_blanks(head_text(input, SIZE_MAX)),
+                      STR("{\"memoryProfilePerAllocator\""));
 }
 
 static bool is_hlo_text(const struct input *input)

@@ -4,8 +4,9 @@
   run_corpus.py TRACE_DUMP [DIR...]
 
 Without DIR: the directory in $JVIEW_CORPUS, and the directory `captures` beside it; skipped with a
-notice when the variable is not set.  Every *.xplane.pb, packed or not, is compared by oracle.py,
-and where a facts.json (what JAX's own reader sees) stands above it, with that as well.
+notice, and exit code 77, when the variable is not set.  Every *.xplane.pb, packed or not, is
+compared by oracle.py, and where a facts.json (what JAX's own reader sees) stands above it, with
+that as well.
 """
 
 import json
@@ -83,7 +84,7 @@ def main(argv):
         corpus = os.environ.get("JVIEW_CORPUS")
         if not corpus:
             print("JVIEW_CORPUS is not set: the corpus is not checked")
-            return 0
+            return 77
         directories = [corpus, pathlib.Path(corpus).parent / "captures"]
     files = slices = compared = bad = unread = 0
     for path in profiles_in(directories):
