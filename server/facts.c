@@ -207,7 +207,7 @@ static json_t *badges_of(const struct facts *facts)
     return badges;
 }
 
-struct str facts_write(const struct facts *facts, const struct trace *trace, struct arena *arena)
+struct str facts_line(const struct facts *facts, const struct trace *trace, struct arena *arena)
 {
     json_t *object = json_object();
     bool indexed = facts->outcome == OUTCOME_INDEXED;
@@ -309,7 +309,7 @@ static void read_object(const json_t *object, struct arena *arena, struct facts 
     read_badges(object, arena, ret);
 }
 
-enum status facts_read(struct str line, struct arena *arena, struct facts *ret, struct error *err)
+enum status facts_parse(struct str line, struct arena *arena, struct facts *ret, struct error *err)
 {
     json_t *object = json_loadb(line.at, line.count, JSON_REJECT_DUPLICATES, NULL);
     struct facts facts = {.line = str_copy(arena, line)};

@@ -45,9 +45,9 @@ struct facts { /* texts live in the arena they were made in */
 void facts_of_trace(const struct trace *trace, const struct attribution *attribution,
                     struct arena *arena, struct facts *ret);
 /* One line of JSON, without its end; the notes of the trace (may be NULL) go along. */
-struct str facts_write(const struct facts *facts, const struct trace *trace, struct arena *arena);
+struct str facts_line(const struct facts *facts, const struct trace *trace, struct arena *arena);
 /* ERR_FORMAT when the line is anything else. */
-MUST_CHECK enum status facts_read(struct str line, struct arena *arena, struct facts *ret,
-                                  struct error *err);
+MUST_CHECK enum status facts_parse(struct str line, struct arena *arena, struct facts *ret,
+                                   struct error *err);
 
 #endif

@@ -126,7 +126,7 @@ static enum status write_attribution(struct index_job *job, const char *segment_
     TRY(attribution_write(path, trace->content, &attribution, err));
     facts_of_trace(trace, &attribution, job->arena, &job->facts);
     job->facts.bytes = job->bytes.count;
-    job->line = facts_write(&job->facts, trace, job->arena);
+    job->line = facts_line(&job->facts, trace, job->arena);
     return OK;
 }
 
@@ -307,7 +307,7 @@ static int run(const struct index_options *options)
         fprintf(stderr, "jviewd: %s: %.*s\n", options->file, STR_ARG(job.facts.error));
     }
     if (job.line.count == 0)
-        job.line = facts_write(&job.facts, NULL, job.arena);
+        job.line = facts_line(&job.facts, NULL, job.arena);
     printf("%.*s\n", STR_ARG(job.line));
     arena_destroy(job.arena);
     if (fflush(stdout) != 0 && status == OK)

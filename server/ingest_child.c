@@ -221,7 +221,7 @@ static void judge(const struct child *child, int ended, struct arena *arena, str
         ret->error = why_killed(number, words, arena);
         return;
     }
-    if (facts_read(last_line(&child->text[STREAM_OUT]), arena, ret, &unreadable) != OK)
+    if (facts_parse(last_line(&child->text[STREAM_OUT]), arena, ret, &unreadable) != OK)
         *ret = (struct facts){
             .outcome = OUTCOME_FAILED,
             .error = str_format(arena, "the indexer ended with %d: %.*s", WEXITSTATUS(ended),

@@ -264,7 +264,7 @@ static void read_facts(struct ingest *ingest, struct members *members, struct ar
         struct str line;
 
         if (catalog_facts(ingest->catalog, member.file->content, arena, &line, &err) == OK &&
-            facts_read(line, arena, &member.facts, &err) == OK)
+            facts_parse(line, arena, &member.facts, &err) == OK)
             members->at[kept++] = member;
     }
     members->count = kept;

@@ -182,7 +182,7 @@ static enum status recall(struct work *work, struct facts *facts, struct error *
     struct str line;
 
     TRY(catalog_facts(work->ingest->catalog, facts->content, work->arena, &line, err));
-    return facts_read(line, work->arena, facts, err);
+    return facts_parse(line, work->arena, facts, err);
 }
 
 static enum status adopt(struct work *work, struct facts *facts, struct error *err)
