@@ -189,13 +189,14 @@ static const struct shape_rule pprof_rules[] = {
 };
 static const struct shape pprof = SHAPE(pprof_rules, 13);
 
+/* Packets hold one of a hundred kinds of data; the sequence they belong to is in all of them. */
 static const struct shape_rule packet_rules[] = {
+    {3,  SHAPE_VARINT, false, NULL},
     {6,  SHAPE_BYTES,  false, NULL},
     {8,  SHAPE_VARINT, false, NULL},
     {10, SHAPE_VARINT, true,  NULL},
-    {11, SHAPE_BYTES,  false, NULL},
 };
-static const struct shape packet = SHAPE(packet_rules, 12);
+static const struct shape packet = SHAPE(packet_rules, 1);
 static const struct shape_rule perfetto_rules[] = {
     {1, SHAPE_BYTES, true, &packet}
 };
