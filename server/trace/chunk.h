@@ -86,6 +86,16 @@ void chunk_flags(const struct chunk_entry *entry, const uint8_t *data, uint8_t *
 void chunk_decode(const struct chunk_entry *entry, const uint8_t *data,
                   const struct open_columns *ret);
 
+/* Starts and durs of the slices 32 * group ... of the chunk, at most 32; offsets as chunk_layout
+ * tells them. */
+void chunk_group(const struct chunk_entry *entry, const uint8_t *data,
+                 const uint32_t offset[PACKED_COUNT + 1], uint32_t group, int64_t *ret_start_ps,
+                 int64_t *ret_dur_ps);
+/* Name and kind, and flags, of one. */
+void chunk_look(const struct chunk_entry *entry, const uint8_t *data,
+                const uint32_t offset[PACKED_COUNT + 1], uint32_t i, uint32_t *ret_named,
+                uint8_t *ret_flags);
+
 struct packed_slice {
     int64_t start_ps, dur_ps, self_ps;
     uint32_t named, parent, event;

@@ -70,7 +70,8 @@ static uint32_t take_samples(struct open_row *row, struct sample ret[])
         }
         ret[sample_count++] = (struct sample){.start_ps = columns->start_ps[first],
                                               .dur_before = row->dur_before,
-                                              .longest = longest - first};
+                                              .longest = (uint16_t)(longest - first),
+                                              .weight = dur_weight(columns->dur_ps[longest])};
         row->dur_before += sum;
     }
     return sample_count;

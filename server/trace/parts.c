@@ -3,5 +3,6 @@
 
 const struct part *const trace_parts_made[] = {
     &part_by_name,
+    &part_pyramid,
     NULL,
 };

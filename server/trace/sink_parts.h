@@ -72,7 +72,7 @@ struct part {
     enum status (*open)(struct trace *trace, struct arena *arena, struct error *err);
 };
 extern const struct part *const trace_parts_made[]; /* ends with NULL; parts.c */
-extern const struct part part_by_name;
+extern const struct part part_by_name, part_pyramid;
 MUST_CHECK enum status by_name_open(struct trace *trace, struct arena *arena, struct error *err);
 
 /* Counter samples: any order within a track, tracks interleaved. */

@@ -11,18 +11,18 @@
 
 enum { TILE_QUANTA = 1024, TILE_LEVEL_MAX = 52 };
 
-struct tile { /* cells in time order; several slices may share a quantum */
+struct tile { /* cells in time order; no two begin in one quantum */
     uint32_t count;
     uint16_t
         offset[TILE_QUANTA];     /* quantum in which the cell begins; 0 also when it began before */
     uint16_t width[TILE_QUANTA]; /* quanta it covers, at least 1, cut at the tile's end */
     name_id name[TILE_QUANTA];   /* of the longest slice in it */
     uint8_t kind[TILE_QUANTA];   /* of that slice */
-    uint8_t flags[TILE_QUANTA];  /* slice_flags of that slice, and TILE_FOLDED, TILE_BEFORE,
-                                    TILE_AFTER */
-    uint32_t slices[TILE_QUANTA]; /* how many the cell stands for: those that begin in it; 1 for one
-                                     slice */
-    uint16_t busy[TILE_QUANTA];   /* covered share of the cell, 65535 = all; 0 for instants only */
+    uint8_t flags[TILE_QUANTA];  /* slice_flags of that slice, and TILE_BEFORE, TILE_AFTER */
+    uint32_t slices[TILE_QUANTA]; /* how many the cell stands for: those that begin in its first
+                                     quantum, and the one that began before the tile */
+    uint16_t busy[TILE_QUANTA]; /* covered share of the cell before it was cut at the tile, 65535 =
+                                   all; 0 for instants only */
 };
 
 enum tile_flags {
@@ -31,6 +31,8 @@ enum tile_flags {
 };
 
 void tile_fold(const struct trace *trace, row_id row, int level, int64_t index, struct tile *ret);
+/* Asks the kernel for what tile_fold will read. A reply asks for all its tiles before the first. */
+void tile_will_need(const struct trace *trace, row_id row, int level, int64_t index);
 
 struct tile_summary { /* self time by kind of a track (all rows) or subtree: share of each quantum
                        */
