@@ -162,7 +162,7 @@ static void damage_is_refused(void **state)
 
     for (uint32_t i = 0; i < kept.cell_count[0]; i++)
         cell[i].place = 500 + i % 2;
-    tile_fold(&made.trace, 0, kept.base, (made.trace.rows[0].start_ps >> kept.base) >> 10, tile);
+    tile_fold(&made.trace, 0, kept.base, 0, tile);
     CHECK("no more cells than quanta", tile->count <= TILE_QUANTA);
     free(tile);
     made_end(&made);
