@@ -1,0 +1,163 @@
+#include "cli/ask.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "serve/reply.h"
+
+enum { WAIT_MS = 500, BAR_WIDTH = 30 };
+
+void progress_show(const char *what, double share)
+{
+    if (!isatty(STDERR_FILENO))
+        return;
+    int full = (int)(share * BAR_WIDTH);
+    fprintf(stderr, "\r%s ", what);
+    for (int i = 0; i < BAR_WIDTH; i++)
+        fputs(i < full ? "█" : "░", stderr);
+    fprintf(stderr, " %3d %%\x1b[K", (int)(share * 100));
+    fflush(stderr);
+}
+
+void progress_clear(void)
+{
+    if (isatty(STDERR_FILENO))
+        fputs("\r\x1b[K", stderr);
+}
+
+static int exit_of(int http_status)
+{
+    switch (http_status) {
+    case 200:
+        return EXIT_OK;
+    case 400:
+        return EXIT_USAGE;
+    case 404:
+    case 409:
+        return EXIT_NOT_FOUND;
+    case 422:
+        return EXIT_CORRUPT;
+    default:
+        return EXIT_IO;
+    }
+}
+
+static void tell_list(const json_t *problem, const char *member, const char *words)
+{
+    const json_t *list = json_object_get(problem, member);
+
+    if (json_array_size(list) == 0)
+        return;
+    fprintf(stderr, "%s:", words);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *row = json_array_get(list, i);
+        const json_t *name = json_is_object(row) ? json_object_get(row, "name") : row;
+
+        fprintf(stderr, "%s %s", i > 0 ? "," : "", json_string_value(name));
+    }
+    fputc('\n', stderr);
+}
+
+/* Prints problem+json as a person reads it. */
+static void tell_problem(struct bytes body)
+{
+    json_t *problem = json_loadb((const char *)body.at, body.count, 0, NULL);
+    const char *detail = json_string_value(json_object_get(problem, "detail"));
+
+    fprintf(stderr, "jviewd: %s\n", detail != NULL ? detail : "the answer was not understood");
+    tell_list(problem, "nearest", "nearest");
+    tell_list(problem, "candidates", "it may mean");
+    json_decref(problem);
+}
+
+static double progress_of(struct bytes body)
+{
+    json_t *problem = json_loadb((const char *)body.at, body.count, 0, NULL);
+    double share = json_number_value(json_object_get(problem, "progress"));
+
+    json_decref(problem);
+    return share;
+}
+
+static void ask_once(const struct cli_call *call, const struct services *services,
+                     struct str format, struct answer *ret)
+{
+    struct str query = call->query;
+
+    ret->arena = arena_create();
+    if (call->run.count > 0) {
+        struct text text = {0};
+
+        for (size_t i = 0; i < call->run.count; i++)
+            text_putf(&text, "%%%02X", (unsigned char)call->run.at[i]);
+        query = str_format(ret->arena, "run=%.*s&wait_ms=%d%s%.*s", STR_ARG(text_str(&text)),
+                           WAIT_MS, query.count > 0 ? "&" : "", STR_ARG(query));
+        text_free(&text);
+    }
+    if (format.count > 0)
+        query = str_format(ret->arena, "%.*s%sformat=%.*s", STR_ARG(query),
+                           query.count > 0 ? "&" : "", STR_ARG(format));
+    ret->request = (struct request){.method = STR("GET"),
+                                    .path = str_of(call->verb->path),
+                                    .query = query,
+                                    .arena = ret->arena,
+                                    .services = services};
+    ret->reply = (struct reply){0};
+    serve_request(&ret->request, &ret->reply);
+}
+
+void ask(const struct cli_call *call, const struct services *services, struct str format,
+         struct answer *ret)
+{
+    for (;;) {
+        ask_once(call, services, format, ret);
+        if (ret->reply.status != 503)
+            break;
+        progress_show("Indexing", progress_of(reply_bytes(&ret->reply)));
+        answer_free(ret);
+    }
+    progress_clear();
+    ret->exit_code = exit_of(ret->reply.status);
+    if (ret->exit_code != EXIT_OK)
+        tell_problem(reply_bytes(&ret->reply));
+}
+
+void answer_free(struct answer *answer)
+{
+    reply_free(&answer->reply);
+    arena_destroy(answer->arena);
+    answer->arena = NULL;
+}
+
+static enum status write_piece(void *to, struct bytes piece, struct error *err)
+{
+    const int *fd = to;
+
+    while (piece.count > 0) {
+        ssize_t count = write(*fd, piece.at, piece.count);
+
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0)
+            return fail(err, ERR_IO, "the output cannot be written: %s", strerror(errno));
+        piece.at += count;
+        piece.count -= (size_t)count;
+    }
+    return OK;
+}
+
+int answer_write(struct answer *answer, int fd)
+{
+    struct error err = {0};
+    enum status status;
+
+    if (answer->reply.stream != NULL)
+        status = answer->reply.stream(answer->reply.stream_data, write_piece, &fd, &err);
+    else
+        status = write_piece(&fd, reply_bytes(&answer->reply), &err);
+    if (status != OK)
+        fprintf(stderr, "jviewd: %s\n", err.message);
+    return status == OK ? EXIT_OK : EXIT_IO;
+}

@@ -1,0 +1,97 @@
+/* Scripts that complete verbs, flags and words, made from the verbs and their endpoints. */
+#include <stdio.h>
+
+#include "cli/parameters.h"
+#include "cli/verbs.h"
+
+static const char *const serve_flags =
+    "--profile-dir --logdir --port --bind --host --bind_all --cache-dir --base-path --public-url "
+    "--open --ui "
+    "--list-only --extract --auth --allowed-host --follow-symlinks --perfetto-cors --config "
+    "--version --help";
+
+static void put_flags(const struct cli_verb *verb)
+{
+    for (const struct param *param = parameters_of(verb); param != NULL && param->name != NULL;
+         param++) {
+        char flag[64];
+
+        if (!parameter_is_flag(verb, param))
+            continue;
+        parameter_flag(param, flag, sizeof flag);
+        printf("%s ", flag);
+    }
+    fputs("--profile-dir --cache-dir --format --output --help", stdout);
+}
+
+static void put_bash(void)
+{
+    fputs("_jviewd() {\n    local word=${COMP_WORDS[COMP_CWORD]} words=\n"
+          "    case ${COMP_WORDS[1]} in\n",
+          stdout);
+    for (uint32_t i = 0; i < cli_verb_count; i++) {
+        printf("    %s) words=\"", cli_verbs[i].name);
+        put_flags(&cli_verbs[i]);
+        fputs("\" ;;\n", stdout);
+    }
+    printf("    *) words=\"serve index open");
+    for (uint32_t i = 0; i < cli_verb_count; i++)
+        printf(" %s", cli_verbs[i].name);
+    printf(" %s\" ;;\n    esac\n", serve_flags);
+    fputs("    COMPREPLY=($(compgen -W \"$words\" -- \"$word\") $(compgen -f -- \"$word\"))\n}\n"
+          "complete -o filenames -F _jviewd jviewd\n",
+          stdout);
+}
+
+static void put_zsh(void)
+{
+    fputs("#compdef jviewd\nautoload -U +X bashcompinit && bashcompinit\n", stdout);
+    put_bash();
+}
+
+static void put_fish(void)
+{
+    for (uint32_t i = 0; i < cli_verb_count; i++) {
+        const struct cli_verb *verb = &cli_verbs[i];
+
+        printf("complete -c jviewd -n __fish_use_subcommand -a %s -d '%s'\n", verb->name,
+               verb->summary);
+        for (const struct param *param = parameters_of(verb); param != NULL && param->name != NULL;
+             param++) {
+            char flag[64];
+
+            if (!parameter_is_flag(verb, param))
+                continue;
+            parameter_flag(param, flag, sizeof flag);
+            printf("complete -c jviewd -n '__fish_seen_subcommand_from %s' -r -l %s\n", verb->name,
+                   flag + 2);
+        }
+    }
+}
+
+int cli_completion(const char *shell)
+{
+    static const struct {
+        const char *name;
+        void (*put)(void);
+    } shells[] = {
+        {"bash", put_bash},
+        {"zsh",  put_zsh },
+        {"fish", put_fish}
+    };
+
+    for (size_t i = 0; i < COUNT(shells); i++) {
+        if (strcmp(shells[i].name, shell) == 0) {
+            shells[i].put();
+            return fflush(stdout) == 0 ? EXIT_OK : EXIT_IO;
+        }
+    }
+    fprintf(stderr, "jviewd: completion is for bash, zsh or fish, not for \"%s\"\n", shell);
+    return EXIT_USAGE;
+}
+
+int print_completion(const struct cli_call *call, const struct services *services)
+{
+    (void)services;
+    return cli_completion(str_c(call->arena, call->run));
+}

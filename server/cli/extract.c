@@ -1,0 +1,170 @@
+/* jviewd extract RUN: the run in another format, to a file.
+ *
+ *   chrome, perfetto   one gzipped Chrome JSON, or what ui.perfetto.dev reads
+ *   csv                every slice, RFC 4180
+ *   folded             stacks with their time, as flame graph programs read them
+ *   files              one clean decompressed JSON a host, in a directory
+ *
+ * Nothing is ever written beside the profile: without -o a file goes to stdout when that is no
+ * terminal, files go to a new temporary directory, whose name is printed.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "cli/ask.h"
+#include "cli/verbs.h"
+#include "serve/reply.h"
+
+static const struct {
+    const char *format, *path, *parameter;
+} sources[] = {
+    {"chrome",   "/api/trace", "chrome"  },
+    {"perfetto", "/api/trace", "perfetto"},
+    {"csv",      "/api/trace", "csv"     },
+    {"folded",   "/api/flame", "folded"  },
+};
+
+static int tell(const char *text, struct str detail)
+{
+    fprintf(stderr, "jviewd: %s%.*s\n", text, STR_ARG(detail));
+    return EXIT_USAGE;
+}
+
+/* Asks `call` at another endpoint and writes the answer to a descriptor. */
+static int write_answer(const struct cli_call *call, const struct services *services,
+                        const char *path, struct str format, int fd)
+{
+    struct cli_verb verb = *call->verb;
+    struct cli_call asked = *call;
+    struct answer answer;
+
+    verb.path = path;
+    asked.verb = &verb;
+    ask(&asked, services, format, &answer);
+    int code = answer.exit_code == EXIT_OK ? answer_write(&answer, fd) : answer.exit_code;
+    answer_free(&answer);
+    return code;
+}
+
+/* The same into a file that appears whole or not at all. */
+static int write_file(const struct cli_call *call, const struct services *services,
+                      const char *path, struct str format, const char *target)
+{
+    struct file_out out;
+    struct error err = {0};
+
+    if (file_out_open(&out, target, &err) != OK) {
+        fprintf(stderr, "jviewd: %s\n", err.message);
+        return EXIT_IO;
+    }
+    int code = write_answer(call, services, path, format, out.fd);
+    if (code != EXIT_OK) {
+        file_out_abandon(&out);
+        return code;
+    }
+    if (file_out_commit(&out, &err) != OK) {
+        fprintf(stderr, "jviewd: %s\n", err.message);
+        return EXIT_IO;
+    }
+    fprintf(stderr, "%s\n", target);
+    return EXIT_OK;
+}
+
+/* The hosts of the run, as /api/run tells them; freed by the caller. */
+static int ask_hosts(const struct cli_call *call, const struct services *services, json_t **ret)
+{
+    struct cli_verb verb = *call->verb;
+    struct cli_call asked = *call;
+    struct answer answer;
+
+    verb.path = "/api/run";
+    asked.verb = &verb;
+    asked.query = STR("");
+    ask(&asked, services, STR(""), &answer);
+    struct bytes body = reply_bytes(&answer.reply);
+    if (answer.exit_code == EXIT_OK) {
+        json_t *run = json_loadb((const char *)body.at, body.count, 0, NULL);
+
+        *ret = json_incref(json_object_get(run, "hosts"));
+        json_decref(run);
+    }
+    int code = answer.exit_code;
+    answer_free(&answer);
+    return code;
+}
+
+/* The directory to write to; NULL when none can be made. */
+static const char *target_directory(const struct cli_call *call)
+{
+    struct error err = {0};
+
+    if (call->output.count > 0) {
+        const char *directory = str_c(call->arena, call->output);
+
+        if (directory_make(directory, &err) == OK)
+            return directory;
+        fprintf(stderr, "jviewd: %s\n", err.message);
+        return NULL;
+    }
+    const char *base = getenv("TMPDIR");
+    struct str template = str_format(call->arena, "%s/jviewd-XXXXXX", base != NULL ? base : "/tmp");
+    char *made = mkdtemp(str_c(call->arena, template));
+    if (made == NULL)
+        fprintf(stderr, "jviewd: no temporary directory can be made: %s\n", strerror(errno));
+    return made;
+}
+
+static int write_files(const struct cli_call *call, const struct services *services)
+{
+    json_t *hosts = NULL, *host;
+    size_t index;
+    int code = ask_hosts(call, services, &hosts);
+    const char *directory = code == EXIT_OK ? target_directory(call) : NULL;
+
+    if (code == EXIT_OK && directory == NULL)
+        code = EXIT_IO;
+    json_array_foreach(hosts, index, host)
+    {
+        const char *name = json_string_value(json_object_get(host, "name"));
+        struct cli_call one = *call;
+        struct text query = {0};
+
+        if (code != EXIT_OK)
+            break;
+        text_puts(&query, "host=");
+        for (const char *at = name; *at != '\0'; at++)
+            text_putf(&query, "%%%02X", (unsigned char)*at);
+        one.query = str_copy(call->arena, text_str(&query));
+        text_free(&query);
+        struct str target = str_format(call->arena, "%s/%s.trace.json", directory, name);
+        code = write_file(&one, services, "/api/trace", STR("json"), str_c(call->arena, target));
+    }
+    json_decref(hosts);
+    return code;
+}
+
+int write_extract(const struct cli_call *call, const struct services *services)
+{
+    struct str format = call->format.count > 0 ? call->format : STR("chrome");
+
+    if (str_equal(format, STR("files")))
+        return write_files(call, services);
+    for (size_t i = 0; i < COUNT(sources); i++) {
+        if (!str_equal(format, str_of(sources[i].format)))
+            continue;
+        struct str parameter = str_of(sources[i].parameter);
+        if (call->output.count > 0)
+            return write_file(call, services, sources[i].path, parameter,
+                              str_c(call->arena, call->output));
+        if (isatty(STDOUT_FILENO) && strcmp(sources[i].path, "/api/trace") == 0 &&
+            !str_equal(format, STR("csv")))
+            return tell("the output is compressed: say where it goes with -o FILE", STR(""));
+        return write_answer(call, services, sources[i].path, parameter, STDOUT_FILENO);
+    }
+    return tell("extract makes chrome, perfetto, csv, folded or files, not ", format);
+}

@@ -1,0 +1,72 @@
+#include "cli/human.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+/* Three significant digits of a value below 1,000 or so. */
+static struct human with_unit(double value, const char *unit)
+{
+    struct human ret;
+    double size = fabs(value);
+    int decimals = size >= 99.95 || size == floor(size) ? 0 : size >= 9.995 ? 1 : 2;
+
+    snprintf(ret.text, sizeof ret.text, "%.*f %s", decimals, value, unit);
+    return ret;
+}
+
+struct human human_ps(int64_t ps)
+{
+    static const struct {
+        double ps;
+        const char *unit;
+    } units[] = {
+        {1e12, "s"  },
+        {1e9,  "ms" },
+        {1e6,  "µs"},
+        {1e3,  "ns" }
+    };
+    double size = fabs((double)ps);
+    struct human ret;
+
+    if (size >= 60e12) {
+        int64_t seconds = ps / 1000000000000;
+
+        if (size >= 3600e12)
+            snprintf(ret.text, sizeof ret.text, "%" PRId64 " h %02" PRId64 " min", seconds / 3600,
+                     seconds / 60 % 60);
+        else
+            snprintf(ret.text, sizeof ret.text, "%" PRId64 " min %02" PRId64 " s", seconds / 60,
+                     seconds % 60);
+        return ret;
+    }
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        if (size >= units[i].ps * 0.9995)
+            return with_unit((double)ps / units[i].ps, units[i].unit);
+    }
+    return with_unit((double)ps, "ps");
+}
+
+struct human human_share(double share)
+{
+    double percent = share * 100;
+    struct human ret;
+
+    if (percent > 0 && percent < 0.1)
+        snprintf(ret.text, sizeof ret.text, "<0.1 %%");
+    else
+        snprintf(ret.text, sizeof ret.text, "%.*f %%", percent == 0 || percent >= 9.95 ? 0 : 1,
+                 percent);
+    return ret;
+}
+
+struct human human_bytes(uint64_t bytes)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    double value = (double)bytes;
+    size_t unit = 0;
+
+    for (; value >= 1023.5 && unit + 1 < sizeof units / sizeof units[0]; unit++)
+        value /= 1024;
+    return with_unit(value, units[unit]);
+}

@@ -1,0 +1,15 @@
+/* Numbers as prose has them: three significant digits, one unit. */
+#ifndef JVIEWD_CLI_HUMAN_H
+#define JVIEWD_CLI_HUMAN_H
+
+#include <stdint.h>
+
+struct human {
+    char text[32];
+};
+
+struct human human_ps(int64_t ps);        /* "54.1 ms", "2 min 14 s" */
+struct human human_share(double share);   /* "61 %", "9.4 %", "<0.1 %" */
+struct human human_bytes(uint64_t bytes); /* "41.2 MiB" */
+
+#endif

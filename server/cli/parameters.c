@@ -1,0 +1,34 @@
+#include "cli/parameters.h"
+
+#include <stdio.h>
+
+const struct param *parameters_of(const struct cli_verb *verb)
+{
+    if (verb->path == NULL)
+        return NULL;
+    for (uint32_t i = 0; i < route_count; i++) {
+        if (strcmp(routes[i]->path, verb->path) == 0)
+            return routes[i]->params;
+    }
+    return NULL;
+}
+
+bool parameter_is_flag(const struct cli_verb *verb, const struct param *param)
+{
+    static const char *const others[] = {"run", "wait_ms", "format"};
+
+    for (size_t i = 0; i < COUNT(others); i++) {
+        if (strcmp(param->name, others[i]) == 0)
+            return false;
+    }
+    return verb->needs == NULL || strcmp(param->name, verb->needs) != 0;
+}
+
+void parameter_flag(const struct param *param, char *ret, size_t size)
+{
+    snprintf(ret, size, "--%s", param->name);
+    for (char *at = ret; *at != '\0'; at++) {
+        if (*at == '_')
+            *at = '-';
+    }
+}

@@ -1,0 +1,15 @@
+/* The parameters of a verb's endpoint, as flags. */
+#ifndef JVIEWD_CLI_PARAMETERS_H
+#define JVIEWD_CLI_PARAMETERS_H
+
+#include "cli/cli.h"
+#include "serve/query.h"
+
+/* Ends with a nameless one; NULL: none. */
+const struct param *parameters_of(const struct cli_verb *verb);
+/* Typed as a flag: not the run, not the format, not what an operand fills. */
+bool parameter_is_flag(const struct cli_verb *verb, const struct param *param);
+/* "--start-ps" */
+void parameter_flag(const struct param *param, char *ret, size_t size);
+
+#endif

@@ -1,0 +1,222 @@
+/* argv -> struct cli_call.
+ *
+ *   top runs/profiles/step_1000 --by scope --limit 5 --format csv
+ *       |                        |                    |
+ *       root and run             the query            the call's own
+ *
+ * A flag that is none of the call's own is a parameter of the endpoint, with dashes for
+ * underscores; whether it knows such a one is for the endpoint to say. Times take a unit:
+ * `--start-ps 1.5ms`.
+ */
+#include <ctype.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "cli/cli.h"
+
+struct parse {
+    struct cli_call *call;
+    struct arena *arena;
+    struct text query;
+    const char *operands[3];
+    uint32_t operand_count;
+    bool root_given;
+};
+
+static struct {
+    const char *suffix;
+    int64_t ps;
+} const units[] = {
+    {"ps", 1            },
+    {"ns", 1000         },
+    {"us", 1000000      },
+    {"ms", 1000000000   },
+    {"s",  1000000000000}
+};
+
+/* "1.5ms" as whole picoseconds; false for anything else. */
+static bool time_parse(struct str text, int64_t *ret)
+{
+    for (size_t i = 0; i < COUNT(units); i++) {
+        struct str suffix = str_of(units[i].suffix);
+        char *end;
+
+        if (!str_ends(text, suffix) || text.count == suffix.count)
+            continue;
+        char number[64];
+        size_t count = text.count - suffix.count;
+        if (!isdigit((unsigned char)text.at[count - 1]) || count >= sizeof number)
+            continue;
+        memcpy(number, text.at, count);
+        number[count] = '\0';
+        double value = strtod(number, &end);
+        double ps = value * (double)units[i].ps;
+        if (*end != '\0' || !(ps > -9.2e18 && ps < 9.2e18))
+            return false;
+        *ret = (int64_t)(ps < 0 ? ps - 0.5 : ps + 0.5);
+        return true;
+    }
+    return str_to_i64(text, ret);
+}
+
+static void put_encoded(struct text *out, struct str value)
+{
+    for (size_t i = 0; i < value.count; i++) {
+        unsigned char byte = (unsigned char)value.at[i];
+
+        if (isalnum(byte) || strchr("-._~,:", byte) != NULL)
+            text_putf(out, "%c", byte);
+        else
+            text_putf(out, "%%%02X", byte);
+    }
+}
+
+static void put_parameter(struct parse *parse, struct str name, struct str value)
+{
+    if (parse->query.count > 0)
+        text_puts(&parse->query, "&");
+    for (size_t i = 0; i < name.count; i++)
+        text_putf(&parse->query, "%c", name.at[i] == '-' ? '_' : name.at[i]);
+    text_puts(&parse->query, "=");
+    put_encoded(&parse->query, value);
+}
+
+/* A parameter of the endpoint; times become picoseconds. */
+static enum status put_flag(struct parse *parse, struct str name, struct str value,
+                            struct error *err)
+{
+    bool is_time = str_ends(name, STR("-ps"));
+    int64_t ps;
+
+    if (str_equal(name, STR("start")) || str_equal(name, STR("end"))) {
+        name = str_format(parse->arena, "%.*s-ps", STR_ARG(name));
+        is_time = true;
+    }
+    if (is_time) {
+        if (!time_parse(value, &ps))
+            return fail(err, ERR_INVALID, "--%.*s takes a time such as 12.4ms, not \"%.*s\"",
+                        STR_ARG(name), STR_ARG(value));
+        value = str_format(parse->arena, "%lld", (long long)ps);
+    }
+    put_parameter(parse, name, value);
+    return OK;
+}
+
+static bool take_own_flag(struct parse *parse, struct str name, const char *value)
+{
+    struct cli_call *call = parse->call;
+
+    if (str_equal(name, STR("profile-dir")) || str_equal(name, STR("logdir"))) {
+        call->root = value;
+        parse->root_given = true;
+    } else if (str_equal(name, STR("cache-dir"))) {
+        call->cache_dir = value;
+    } else if (str_equal(name, STR("format"))) {
+        call->format = str_of(value);
+    } else if (str_equal(name, STR("output"))) {
+        call->output = str_of(value);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* "--name value", "--name=value", "-o value"; *at moves past what was taken. */
+static enum status take_flag(struct parse *parse, int argc, char **argv, int *at, struct error *err)
+{
+    const char *word = argv[*at];
+    const char *equals = strchr(word, '=');
+    struct str name = str_skip(str_of(word), 2);
+
+    if (strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0) {
+        parse->call->help = true;
+        return OK;
+    }
+    if (strcmp(word, "-o") == 0)
+        name = STR("output");
+    else if (word[1] != '-')
+        return fail(err, ERR_INVALID, "there is no flag %s", word);
+    else if (equals != NULL)
+        name.count = (size_t)(equals - word) - 2;
+    const char *value = equals != NULL && word[1] == '-' ? equals + 1 : NULL;
+    if (value == NULL && *at + 1 >= argc)
+        return fail(err, ERR_INVALID, "%s needs a value", word);
+    if (value == NULL)
+        value = argv[++*at];
+    if (take_own_flag(parse, name, value))
+        return OK;
+    return put_flag(parse, name, str_of(value), err);
+}
+
+/* A run given as a path is the newest run below that path. */
+static void place_run(struct parse *parse, const char *operand, const char *default_root)
+{
+    struct stat info;
+
+    if (!parse->root_given && stat(operand, &info) == 0) {
+        parse->call->root = operand;
+        parse->call->run = STR("latest");
+        return;
+    }
+    if (!parse->root_given)
+        parse->call->root = default_root;
+    parse->call->run = str_of(operand);
+}
+
+static enum status place_operands(struct parse *parse, const char *default_root, struct error *err)
+{
+    const struct cli_verb *verb = parse->call->verb;
+    bool takes_run = str_starts(str_of(verb->operands), STR("RUN"));
+    uint32_t most = takes_run && verb->needs != NULL ? 2 : 1;
+
+    if (parse->operand_count > most)
+        return fail(err, ERR_INVALID, "%s takes %s; \"%s\" is one too many", verb->name,
+                    verb->operands, parse->operands[most]);
+    if (verb->path == NULL) {
+        if (parse->operand_count == 0)
+            return fail(err, ERR_INVALID, "%s needs one of %s", verb->name, verb->operands);
+        parse->call->run = str_of(parse->operands[0]);
+        return OK;
+    }
+    if (!takes_run) {
+        if (parse->operand_count == 1)
+            parse->call->root = parse->operands[0];
+        else if (!parse->root_given)
+            parse->call->root = default_root;
+    } else if (parse->operand_count < most) {
+        return fail(err, ERR_INVALID, "%s needs %s", verb->name, verb->operands);
+    } else {
+        place_run(parse, parse->operands[0], default_root);
+        if (verb->needs != NULL)
+            put_parameter(parse, str_of(verb->needs), str_of(parse->operands[1]));
+    }
+    if (parse->call->root == NULL)
+        return fail(
+            err, ERR_NOT_FOUND,
+            "there is no \"%s\" here, and no directory of profiles to look in; give a path, "
+            "or --profile-dir DIR",
+            parse->operand_count > 0 ? parse->operands[0] : verb->name);
+    return OK;
+}
+
+enum status cli_parse(int argc, char **argv, const char *default_root, struct arena *arena,
+                      struct cli_call *ret, struct error *err)
+{
+    struct parse parse = {.call = ret, .arena = arena};
+    enum status status = OK;
+
+    *ret = (struct cli_call){.verb = cli_find(argv[0]), .cache_dir = "", .arena = arena};
+    if (ret->verb == NULL)
+        return fail(err, ERR_INVALID, "there is no command \"%s\"", argv[0]);
+    for (int at = 1; status == OK && at < argc; at++) {
+        if (argv[at][0] == '-' && argv[at][1] != '\0')
+            status = take_flag(&parse, argc, argv, &at, err);
+        else if (parse.operand_count < COUNT(parse.operands))
+            parse.operands[parse.operand_count++] = argv[at];
+    }
+    if (status == OK && !ret->help)
+        status = place_operands(&parse, default_root, err);
+    ret->query = str_copy(arena, text_str(&parse.query));
+    text_free(&parse.query);
+    return status;
+}

@@ -1,0 +1,13 @@
+/* What the verbs' files offer verbs.c: how each prints. */
+#ifndef JVIEWD_CLI_VERBS_H
+#define JVIEWD_CLI_VERBS_H
+
+#include "cli/cli.h"
+
+int print_table(const struct cli_call *call, const struct services *services);
+int print_overview(const struct cli_call *call, const struct services *services);
+int print_flame(const struct cli_call *call, const struct services *services);
+int write_extract(const struct cli_call *call, const struct services *services);
+int print_completion(const struct cli_call *call, const struct services *services);
+
+#endif

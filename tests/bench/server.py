@@ -1,0 +1,81 @@
+"""A jviewd of one's own: started on a free port with a cache of its own, asked over one connection, stopped."""
+
+import http.client
+import json
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import time
+import urllib.parse
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+BINARY = pathlib.Path(os.environ.get("JVIEWD", ROOT / "build/release/jviewd"))
+
+
+class Server:
+    """jviewd on a profile directory; `with Server(dir, cache) as server`."""
+
+    def __init__(self, profile_dir, cache_dir, flags=()):
+        self.command = [str(BINARY), "--profile-dir", str(profile_dir), "--cache-dir", str(cache_dir), "--port", "0",
+                        "--ui", "none", *flags]
+
+    def __enter__(self):
+        self.started = time.perf_counter()
+        self.log = tempfile.TemporaryFile("w+")
+        self.process = subprocess.Popen(self.command, stdout=self.log, stderr=self.log, stdin=subprocess.DEVNULL)
+        while True:
+            self.log.seek(0)
+            match = re.search(r"http://(?:localhost|127\.0\.0\.1):(\d+)", self.log.read())
+            if match:
+                self.port = int(match.group(1))
+                break
+            if self.process.poll() is not None:
+                self.log.seek(0)
+                raise RuntimeError(f"jviewd ended with {self.process.returncode}: {self.log.read()}")
+            time.sleep(0.002)
+        self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait(20)
+        self.log.close()
+
+    def get(self, path, headers=None, **query):
+        """(status, body bytes, seconds) of a GET."""
+        target = path + ("?" + urllib.parse.urlencode(query) if query else "")
+        for attempt in (0, 1):
+            begin = time.perf_counter()
+            try:
+                self.connection.request("GET", target, headers=headers or {})
+                reply = self.connection.getresponse()
+                return reply.status, reply.read(), time.perf_counter() - begin
+            except (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError):
+                # The server closes an idle connection; the next request opens one.
+                self.connection.close()
+                if attempt:
+                    raise
+
+    def json(self, path, **query):
+        status, body, _ = self.get(path, **query)
+        if status != 200:
+            raise RuntimeError(f"{path} {query}: {status} {body[:300]!r}")
+        return json.loads(body)
+
+    def ready(self, seconds=600):
+        """Waits until every run is indexed; the list of runs."""
+        end = time.perf_counter() + seconds
+        while time.perf_counter() < end:
+            reply = self.json("/api/runs", limit=10000)
+            states = {run["state"] for run in reply["runs"]}
+            if reply["scan"]["state"] == "idle" and reply["runs"] and not states & {"queued", "indexing", "writing"}:
+                return reply["runs"]
+            time.sleep(0.02)
+        raise RuntimeError(f"not ready after {seconds} s")
+
+    def anonymous_bytes(self):
+        """RssAnon of the server: mapped files may be dropped by the kernel and are not counted."""
+        text = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(re.search(r"RssAnon:\s*(\d+) kB", text).group(1)) * 1024

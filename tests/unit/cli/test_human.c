@@ -1,0 +1,58 @@
+#include "check.h"
+#include "cli/human.h"
+
+static void times(void **state)
+{
+    (void)state;
+    const struct {
+        const char *want;
+        int64_t ps;
+    } rows[] = {
+        {"0 ps",       0               },
+        {"999 ps",     999             },
+        {"54.1 ms",    54100000000     },
+        {"912 µs",    912000000       },
+        {"1.14 s",     1140000000000   },
+        {"1 ms",       999999999       },
+        {"1 ms",       1000000000      },
+        {"-2.30 s",    -2300000000000  },
+        {"2 min 14 s", 134000000000000 },
+        {"1 h 03 min", 3780000000000000},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++)
+        CHECK_STR(rows[i].want, str_of(human_ps(rows[i].ps).text), rows[i].want);
+}
+
+static void shares(void **state)
+{
+    (void)state;
+    const struct {
+        const char *want;
+        double share;
+    } rows[] = {
+        {"61 %",   0.613 },
+        {"9.4 %",  0.0941},
+        {"<0.1 %", 0.0003},
+        {"0 %",    0     },
+        {"100 %",  1     }
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++)
+        CHECK_STR(rows[i].want, str_of(human_share(rows[i].share).text), rows[i].want);
+}
+
+static void sizes(void **state)
+{
+    (void)state;
+    CHECK_STR("bytes", str_of(human_bytes(512).text), "512 B");
+    CHECK_STR("MiB", str_of(human_bytes(43201331).text), "41.2 MiB");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(times), cmocka_unit_test(shares),
+                                       cmocka_unit_test(sizes)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
