@@ -22,6 +22,7 @@ const struct route *const routes[] = {
     &route_search,
     &route_jobs,
     &route_events,
+    &route_openapi,
     &route_launch_make,
     &route_healthz,
     &route_readyz,
