@@ -1,0 +1,44 @@
+/* A run's traces, or a window of them, in other programs' formats: streamed, never held whole.
+ *
+ *   chrome   {"traceEvents": [...]} for ui.perfetto.dev, chrome://tracing and scripts
+ *   csv      a line a slice
+ *
+ * Times that leave are run time: file time + offset_ps. Slices that touch the window go out whole,
+ * so that a parent is never shorter than its children. Whoever wants gzip writes into a gzip_out.
+ */
+#ifndef JVIEWD_EXPORT_EXPORT_H
+#define JVIEWD_EXPORT_EXPORT_H
+
+#include "base/pack.h"
+#include "trace/trace.h"
+
+struct export_host {
+    const struct trace *trace;
+    struct str name;
+    int64_t offset_ps;
+};
+
+struct export_run {
+    const struct export_host *hosts;
+    uint32_t host_count;
+    struct str name;
+    bool has_epoch;
+    int64_t epoch_ns; /* Unix time of run time 0 */
+    bool has_window;
+    int64_t start_ps, end_ps;
+    bool (*cancelled)(void *data); /* may be NULL; asked now and then: ERR_CANCELLED */
+    void *data;
+};
+
+/* Chrome JSON: X slices that only nest (those that overlap lie in lanes of their own), instants,
+ * flows, counters, args; names and order of processes and threads. Times are rounded to whole
+ * nanoseconds, begin and end each, so that children stay inside their parents. */
+MUST_CHECK enum status export_chrome(const struct export_run *run, pack_write *write, void *to,
+                                     struct error *err);
+/* RFC 4180, the first line names the columns: host, process, track, depth, start_ps, dur_ps,
+ * self_ps, name, kind, flags. Cells of text that a spreadsheet would take for a formula begin with
+ * an apostrophe. */
+MUST_CHECK enum status export_csv(const struct export_run *run, pack_write *write, void *to,
+                                  struct error *err);
+
+#endif
