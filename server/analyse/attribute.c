@@ -309,7 +309,7 @@ static void read_slices(struct attribute_work *work)
     }
     facts_read(work);
     for (track_id id = 0; id < trace->track_count && work->facts_count > 0; id++) {
-        if (!trace->tracks[id].derived)
+        if (!trace->tracks[id].derived && trace->tracks[id].role != ROLE_ASYNC_OPS)
             each_chunk(work, &trace->tracks[id], id,
                        COLUMN_EVENT | COLUMN_START | COLUMN_DUR | COLUMN_NAME, chunk, take_slices);
     }

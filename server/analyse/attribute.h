@@ -6,8 +6,9 @@
  *             device nest across threads
  *   GPU       slices of device streams; op = the last of the "a::b" list of hlo_op, else the kernel
  *             itself; an execution begins where the program's first op comes again
- *   TPU       slices of ROLE_OPS and ROLE_ASYNC_OPS tracks, on the device's clock where the file
- *             has it; an execution is the module's slice around them
+ *   TPU       slices of ROLE_OPS tracks, on the device's clock where the file has it; an execution
+ *             is the module's slice around them. ROLE_ASYNC_OPS would count them twice: what the
+ *             device waits for stands in ROLE_OPS as a "-done" op
  *
  * Scope, source and category come from the program's instruction, else from the event's own args,
  * else from those of its type. Ops of one track (one device on XLA:CPU) nest by their closed

@@ -82,14 +82,17 @@ static void place_in_module(struct attribute_work *work, struct module_slices *m
     if (modules->row == NULL)
         return;
 
-    uint32_t ordinal = row_find(work->trace, modules->row, entry->start_ps);
+    /* By the middle of what the file shows: edges of two clocks differ by a little. */
+    struct slice own = trace_slice(work->trace, entry->slice);
+    int64_t middle_ps = own.start_ps + own.dur_ps / 2;
+    uint32_t ordinal = row_find(work->trace, modules->row, middle_ps);
 
     if (ordinal >= modules->row->count)
         return;
 
     struct slice slice = trace_slice(work->trace, modules->row->first_slice + ordinal);
 
-    if (slice.start_ps > entry->start_ps)
+    if (slice.start_ps > middle_ps)
         return;
     if (modules->executions[ordinal] == NO_EXECUTION) {
         modules->executions[ordinal] =

@@ -50,8 +50,11 @@ uint32_t run_notes(const struct run_traces *run, struct arena *arena,
 static struct str device_name(const struct trace *trace, int32_t device, struct arena *arena)
 {
     for (track_id id = 0; id < trace->track_count; id++) {
-        if (trace->tracks[id].device == device && trace->tracks[id].kind == TRACK_DEVICE)
-            return trace_name(trace, trace->tracks[id].name);
+        struct str name = trace_name(trace, trace->tracks[id].name);
+
+        if (trace->tracks[id].device == device && trace->tracks[id].kind == TRACK_DEVICE &&
+            (str_starts(name, STR("/device:")) || str_contains(name, STR("GPU"))))
+            return name;
     }
     return str_format(arena, "device %d", device);
 }

@@ -36,7 +36,8 @@ void scan_ops(const struct selection *selection, scan_op *visit, void *data);
  * the caller. */
 uint32_t *entry_groups(const struct trace *trace, const struct attribution *attribution,
                        uint32_t *ret_group_count);
-/* Does the track hold work of a device? Its containers (steps, modules, scopes) do not. */
+/* Does the track hold a device's own work? Its containers (steps, modules, scopes) do not, nor does
+ * the line of asynchronous ops: what a device waits for of those stands among its ops. */
 bool track_is_device_work(const struct track *track);
 
 #endif

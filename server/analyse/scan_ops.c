@@ -8,8 +8,7 @@ bool track_is_device_work(const struct track *track)
 {
     if (track->derived || track->device < 0 || track->kind == TRACK_COUNTER)
         return false;
-    return track->role == ROLE_OPS || track->role == ROLE_ASYNC_OPS ||
-           (track->role == ROLE_NONE && track->kind == TRACK_STREAM);
+    return track->role == ROLE_OPS || (track->role == ROLE_NONE && track->kind == TRACK_STREAM);
 }
 
 /* The track of each entry, found along the rows: entries come in slice order. */
