@@ -304,12 +304,15 @@ static void read_slices(struct attribute_work *work)
     const struct trace *trace = work->trace;
 
     for (track_id id = 0; id < trace->track_count; id++) {
-        if (track_is_device_work(&trace->tracks[id]))
-            each_chunk(work, &trace->tracks[id], id, COLUMN_EVENT, chunk, mark_events);
+        if (!track_is_device_work(&trace->tracks[id]) || trace->tracks[id].slice_count == 0)
+            continue;
+        work->has_devices = true;
+        each_chunk(work, &trace->tracks[id], id, COLUMN_EVENT, chunk, mark_events);
     }
     facts_read(work);
     for (track_id id = 0; id < trace->track_count && work->facts_count > 0; id++) {
-        if (!trace->tracks[id].derived && trace->tracks[id].role != ROLE_ASYNC_OPS)
+        if (!trace->tracks[id].derived &&
+            (!work->has_devices || track_is_device_work(&trace->tracks[id])))
             each_chunk(work, &trace->tracks[id], id,
                        COLUMN_EVENT | COLUMN_START | COLUMN_DUR | COLUMN_NAME, chunk, take_slices);
     }

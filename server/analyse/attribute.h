@@ -1,7 +1,8 @@
 /* From a trace to its attribution: which op of which program each slice is, on which device, in
  * which execution, and how long it really took.
  *
- *   XLA:CPU   slices with the arg hlo_op, on any thread; device = device_ordinal; an op ends at its
+ *   XLA:CPU   slices with the arg hlo_op, on any thread, where the file has no device's tracks (else
+ *             they are launches); device = device_ordinal; an op ends at its
  *             `end:` partner (_p of the op = _c of the partner) when that is later; ops of one
  *             device nest across threads
  *   GPU       slices of device streams; op = the last of the "a::b" list of hlo_op, else the kernel

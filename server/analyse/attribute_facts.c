@@ -216,7 +216,7 @@ static void read_block(struct attribute_work *work, const struct block *block,
 
         if (event >= work->trace->event_count)
             return;
-        if (hlo_op != 0 || (work->on_device[event / 8] >> event % 8 & 1) != 0) {
+        if (work->has_devices ? (work->on_device[event / 8] >> event % 8 & 1) != 0 : hlo_op != 0) {
             add_facts(work, block, at, hlo_op, type, last);
         } else if (number_at(block, KEY_CONSUMER, at, &consumer) &&
                    (!number_at(block, KEY_CONSUMER_TYPE, at, &consumer_type) ||

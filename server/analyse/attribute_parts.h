@@ -39,6 +39,7 @@ struct type_facts {
 
 struct attribute_work {
     const struct trace *trace;
+    bool has_devices;         /* the file has tracks of devices; else ops lie on host threads */
     const uint8_t *on_device; /* a bit per event: its slice lies on a device's track of ops */
     uint32_t *event_facts;    /* by event */
     struct facts *facts;
