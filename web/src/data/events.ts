@@ -13,11 +13,11 @@ const SETTLE_MS = 400;
 let timer = 0;
 
 function take(text: string): void {
-  const event = parseExact(text) as Partial<Run> & { run?: Partial<Run> | string };
-  const run = typeof event.run === 'object' ? event.run : { ...event, id: typeof event.run === 'string' ? event.run : event.id };
-  if (!run.id) return;
-  const before = runEvents.value.get(run.id);
-  runEvents.value = new Map(runEvents.value).set(run.id, { ...before, ...(run as Partial<Run>) });
+  const told = parseExact(text) as Partial<Run> | { runs: Partial<Run>[] };
+  const next = new Map(runEvents.value);
+  for (const run of 'runs' in told ? told.runs : [told as Partial<Run>])
+    if (run.id) next.set(run.id, { ...next.get(run.id), ...run });
+  runEvents.value = next;
 }
 
 function settle(): void {

@@ -4,3 +4,10 @@ import { restrictionOf } from '../model/address';
 import { query } from './place';
 
 export const restriction = computed(() => restrictionOf(query.value));
+
+/* Of these, what an endpoint knows: steps have no ops, allocators no scopes. */
+export function restrictedBy(...keys: string[]): Record<string, string> {
+  return Object.fromEntries(Object.entries(restriction.value).filter(([key]) => keys.includes(key)));
+}
+export const stepRestriction = () => restrictedBy('host', 'step', 'start_ps', 'end_ps');
+export const memoryRestriction = () => restrictedBy('host', 'start_ps', 'end_ps');

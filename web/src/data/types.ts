@@ -16,12 +16,6 @@ export interface Note {
 
 export type RunState = 'writing' | 'queued' | 'indexing' | 'ready' | 'partial' | 'failed' | 'gone';
 
-export interface RunProgress {
-  done_bytes?: number;
-  total_bytes?: number;
-  share?: number;
-}
-
 export interface Run {
   id: string;
   content_id: string | null;
@@ -29,7 +23,7 @@ export interface Run {
   dir: string;
   dirs: string[];
   state: RunState;
-  progress: number | RunProgress | null;
+  progress: number | null;
   error: string | null;
   started_at: string | null;
   epoch_ns: string | null;
@@ -86,12 +80,16 @@ export interface RunDetails extends Omit<Run, 'hosts'> {
 
 export type TrackKind = 'process' | 'device' | 'stream' | 'thread' | 'async' | 'counter';
 
+export type TrackRole = 'steps' | 'modules' | 'ops' | 'async_ops' | 'scopes' | 'host';
+
 export interface Track {
   id: string;
   parent: string | null;
   host: string;
   name: string;
   kind: TrackKind;
+  role?: TrackRole | null;
+  device?: number | null;
   derived: boolean;
   depth_count: number;
   slice_count: number;
@@ -134,7 +132,7 @@ export interface Arg {
 
 export interface FlowEnd {
   slice: string | null;
-  track: string;
+  track: string | null;
   ts_ps: Ps;
 }
 
@@ -231,7 +229,9 @@ export interface StepList {
 export interface Overview {
   step: {
     count: number;
+    counted?: number; // those the figures are over
     rule: string | null;
+    rule_text?: string | null;
     total_ps: Ps | null;
     median_ps: Ps | null;
     mean_ps: Ps | null;

@@ -73,13 +73,14 @@ export function paintBars(canvas: HTMLCanvasElement, scene: BarsScene): void {
   });
 }
 
-function paintAxis(context: CanvasRenderingContext2D, { layout, tokens, width, medianPs }: BarsScene): void {
+function paintAxis(context: CanvasRenderingContext2D, { layout, tokens, steps, medianPs }: BarsScene): void {
+  const end = layout.left + steps.length * layout.pitch;
   const line = (ps: number, words: string): void => {
     const y = Math.round(layout.bottom - (ps / layout.scalePs) * (layout.bottom - layout.top)) + 0.5;
     context.strokeStyle = tokens.line;
     context.beginPath();
     context.moveTo(layout.left - 4, y);
-    context.lineTo(width, y);
+    context.lineTo(end, y);
     context.stroke();
     context.fillStyle = tokens.ink2;
     context.textAlign = 'right';

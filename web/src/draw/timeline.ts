@@ -40,10 +40,11 @@ const LABEL_PIXELS_MIN = 24;
 const LABELS_MAX = 600;
 const TRIANGLE = 7;
 
-const CONTAINERS = /^(steps|xla modules|modules|framework name scope|framework ops|name scopes?|scopes?|source( code)?|tensorflow (ops|name scope)|xla traceme)$/i;
+/* Steps, modules and scopes hold work, they are none: neutral boxes. */
+const CONTAINERS = new Set(['steps', 'modules', 'scopes']);
 
 export function isContainer(band: Band): boolean {
-  return CONTAINERS.test(band.node.name);
+  return CONTAINERS.has(band.node.track?.role ?? '');
 }
 
 interface Line {

@@ -26,7 +26,7 @@ export interface Tokens {
   font: string;
 }
 
-/* "#5a97e8" -> 0xffe8975a, as a little-endian pixel. */
+/* #rrggbb as a little-endian pixel: 0xffbbggrr. */
 export function pixelOf(css: string): number {
   const value = parseInt(css.slice(1), 16);
   return (0xff000000 | ((value & 0xff) << 16) | (value & 0xff00) | (value >> 16)) >>> 0;
@@ -41,7 +41,7 @@ export function mix(under: number, over: number, share: number): number {
   return (0xff000000 | part(0) | part(8) | part(16)) >>> 0;
 }
 
-/* "#fff", "white" -> "#ffffff": a canvas spells every colour out. */
+/* Style sheets shorten colours; a canvas spells every one out as #rrggbb. */
 const speller = new OffscreenCanvas(1, 1).getContext('2d')!;
 
 function spelled(css: string): string {

@@ -92,6 +92,11 @@ export function timeExact(value: Ps): string {
 }
 
 
+/* Exact, without the zeros at its end: where a base is given once and differences follow. */
+export function timeShortest(value: Ps): string {
+  return timeExact(value).replace(/\.[\d\u202f]*(?=\u202f\D)/, (fraction) => fraction.replace(/[0\u202f.]+$/, ''));
+}
+
 export interface Scale {
   unit: string;
   divisor: number;

@@ -37,22 +37,29 @@ export function shareClauses(breakdown: readonly Share[]): Sentence {
 
 function stepBasis(step: NonNullable<Overview['step']>): string {
   const parts: string[] = [];
-  if (step.stdev_ps !== null && step.count > 1) parts.push(`± ${time(step.stdev_ps)}`);
-  const warmup = step.warmup_count > 0 ? `, ${plural(step.warmup_count, 'warm-up')} excluded` : '';
-  parts.push(`${plural(step.count, 'step')}${warmup}`);
+  if (step.stdev_ps !== null && (step.counted ?? step.count) > 1) parts.push(`± ${time(step.stdev_ps)}`);
+  const counted = step.counted ?? step.count;
+  const warmup = counted < step.count ? `, ${plural(step.count - counted, 'warm-up')} excluded` : '';
+  parts.push(`${plural(counted, 'step')}${warmup}`);
   return ` (${parts.join('; ')}).`;
 }
 
 function withoutSteps(overview: Overview, run: Pick<Run, 'duration_ps'>): Sentence {
   const sentence: Sentence = ['No steps were found (no StepTraceAnnotation, no module repeats).'];
-  if (run.duration_ps !== null) sentence.push(' The capture lasts ', strong(time(run.duration_ps)));
+  const clauses: Sentence[] = [];
+  if (run.duration_ps !== null) clauses.push(['the capture lasts ', strong(time(run.duration_ps))]);
   if (overview.devices.length > 0) {
     const busy = overview.devices.reduce((sum, device) => sum + device.busy_share, 0) / overview.devices.length;
-    sentence.push(overview.devices.length === 1 ? '; the device is busy ' : '; devices are busy ', strong(share(busy)), ' of it');
+    const of = run.duration_ps === null ? 'their time' : 'it';
+    clauses.push([overview.devices.length === 1 ? 'the device is busy ' : 'devices are busy ', strong(share(busy)), ` of ${of}`]);
   }
   const first = overview.top[0];
-  if (first && first.share !== null && first.share >= 0.05) sentence.push(`; ${shown(first.name)} takes `, strong(share(first.share)));
-  sentence.push('.');
+  if (first && first.share !== null && first.share >= 0.05) clauses.push([`${shown(first.name)} takes `, strong(share(first.share))]);
+  clauses.forEach((clause, index) => {
+    const [begin, ...rest] = clause as [string, ...Sentence];
+    sentence.push(index === 0 ? ` ${begin[0]!.toUpperCase()}${begin.slice(1)}` : `; ${begin}`, ...rest);
+  });
+  if (clauses.length > 0) sentence.push('.');
   return sentence;
 }
 

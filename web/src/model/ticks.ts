@@ -1,5 +1,5 @@
 /* The ruler: a base once at the left, then differences at round steps of 1, 2 and 5. */
-import { fixed, THIN, time } from './numbers';
+import { fixed, THIN, timeShortest } from './numbers';
 import { startOf, type Viewport } from './viewport';
 
 export interface Ruler {
@@ -43,5 +43,5 @@ export function rulerOf(viewport: Viewport, tickCount: number): Ruler {
     const value = fixed((index * step) / unit.ps, decimals);
     ticks.push({ position, text: ticks.length === 0 ? `${value}${THIN}${unit.word}` : value });
   }
-  return { base, baseText: `${base === 0n ? `0${THIN}s` : time(base)} +`, ticks };
+  return { base, baseText: `${base === 0n ? `0${THIN}s` : timeShortest(base)} +`, ticks };
 }

@@ -104,7 +104,7 @@ function Start() {
       <Header run={null} />
       <div />
       <LostBar />
-      <main class="page">
+      <main class="page filling">
         <RunsView />
       </main>
     </div>

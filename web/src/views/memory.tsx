@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { useJson } from '../data/resource';
-import { restriction } from '../data/restriction';
+import { memoryRestriction } from '../data/restriction';
 import type { Ps } from '../data/json';
 import type { RunDetails } from '../data/types';
 import { readTokens } from '../draw/tokens';
@@ -75,7 +75,7 @@ function Absent({ reason }: { reason: string | null }) {
 }
 
 export function MemoryView({ run, absent }: { run: RunDetails; absent: string | null }) {
-  const memory = useJson<MemoryReply>(absent === null ? 'api/memory' : null, { run: run.id, view: 'timeline', ...restriction.value });
+  const memory = useJson<MemoryReply>(absent === null ? 'api/memory' : null, { run: run.id, view: 'timeline', ...memoryRestriction() });
   if (absent !== null) return <Absent reason={absent} />;
   if (memory.error) return <Failed error={memory.error} />;
   if (!memory.data) return memory.waiting ? <Waiting what="Reading the memory events." progress={memory.progress} /> : null;

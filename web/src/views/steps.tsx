@@ -2,9 +2,9 @@
 import { address } from '../data/api';
 import { go, query } from '../data/place';
 import { useJson } from '../data/resource';
-import { restriction } from '../data/restriction';
+import { stepRestriction } from '../data/restriction';
 import { KINDS, type RunDetails, type StepList, type StepRow } from '../data/types';
-import { count, fixed, inScale, shareCell, THIN, time, timeExact, timeScale, toNumber } from '../model/numbers';
+import { count, fixed, inScale, shareCell, THIN, timeExact, timeScale, toNumber } from '../model/numbers';
 import { stepsSentence } from '../model/sentence';
 import { Empty, Failed, Waiting } from '../ui/states';
 import { StepBars, stepWindow } from '../ui/step_bars';
@@ -19,6 +19,7 @@ function medianOf(rows: readonly StepRow[]): number | null {
 }
 
 function columnsOf(rows: readonly StepRow[], median: number | null): Column<StepRow>[] {
+  const begin = timeScale(rows.map((row) => row.start_ps));
   const duration = timeScale(rows.map((row) => row.dur_ps));
   const kinds = KINDS.filter((kind) => rows.some((row) => row.breakdown.some((part) => part.kind === kind && toNumber(part.self_ps) > 0)));
   const part = (row: StepRow, kind: string) => row.breakdown.find((one) => one.kind === kind)?.self_ps ?? null;
@@ -31,7 +32,7 @@ function columnsOf(rows: readonly StepRow[], median: number | null): Column<Step
   const columns: (Column<StepRow> | false)[] = [
     { key: 'step', title: 'step', width: '72px', numeric: true, cell: (row) => String(row.step) },
     hosts && { key: 'host', title: 'host', width: 'minmax(80px, 1fr)', cell: (row) => <Name text={row.host} /> },
-    { key: 'start_ps', title: 'begin', width: '96px', numeric: true, cell: (row) => time(row.start_ps), exact: (row) => timeExact(row.start_ps) },
+    { key: 'start_ps', title: 'begin', unit: begin.unit, width: '104px', numeric: true, cell: (row) => inScale(row.start_ps, begin), exact: (row) => timeExact(row.start_ps) },
     { key: 'dur_ps', title: 'time', unit: duration.unit, width: '96px', numeric: true, cell: (row) => inScale(row.dur_ps, duration), exact: (row) => timeExact(row.dur_ps) },
     { key: 'delta', title: 'Δ median', width: '88px', numeric: true, sortable: false, cell: delta },
     ...kinds.map(
@@ -49,7 +50,7 @@ function columnsOf(rows: readonly StepRow[], median: number | null): Column<Step
 export function StepsView({ run }: { run: RunDetails }) {
   const sort = query.value.sort ?? 'start_ps';
   const known = /^-?(step|host|start_ps|dur_ps)$/.test(sort) ? sort : 'start_ps';
-  const params = { run: run.id, ...restriction.value, sort: known };
+  const params = { run: run.id, ...stepRestriction(), sort: known };
   const steps = useJson<StepList>('api/steps', { ...params, limit: STEPS_MAX });
   if (steps.error) return <Failed error={steps.error} />;
   if (!steps.data) return steps.waiting ? <Waiting what="Looking for steps." progress={steps.progress} /> : null;

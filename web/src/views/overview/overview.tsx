@@ -1,5 +1,5 @@
 /* The first answer: how long a step takes, where it goes, what to look at next. */
-import { restriction } from '../../data/restriction';
+import { restriction, stepRestriction } from '../../data/restriction';
 import { useJson } from '../../data/resource';
 import type { Note, Overview, RunDetails, StepList } from '../../data/types';
 import { plural, share, time, toNumber } from '../../model/numbers';
@@ -112,10 +112,10 @@ function Missing({ run, notes }: { run: RunDetails; notes: readonly Note[] }) {
 }
 
 function Answer({ run, overview }: { run: RunDetails; overview: OverviewReply }) {
-  const steps = useJson<StepList>('api/steps', { run: run.id, ...restriction.value, limit: STEPS_MAX });
+  const steps = useJson<StepList>('api/steps', { run: run.id, ...stepRestriction(), limit: STEPS_MAX });
   const rows = steps.data?.rows ?? [];
   const median = overview.step?.median_ps ?? null;
-  const basis = [overview.step?.rule, overview.basis].filter((part) => part !== null && part !== undefined && part !== '');
+  const basis = [overview.step?.rule_text ?? overview.step?.rule, overview.basis && `Device time of ${overview.basis}`].filter((part) => part !== null && part !== undefined && part !== '');
   return (
     <>
       <SentenceLine sentence={overviewSentence(overview, run)} />
@@ -126,7 +126,7 @@ function Answer({ run, overview }: { run: RunDetails; overview: OverviewReply })
       {(overview.step?.count ?? 0) === 0 && <Breakdown overview={overview} />}
       <Legend overview={overview} />
       <div class="overview-columns">
-        <TopOps overview={overview} />
+        <TopOps run={run} overview={overview} steps={rows} />
         <div class="overview-side">
           <Findings findings={overview.findings} />
           <Devices devices={overview.devices} />

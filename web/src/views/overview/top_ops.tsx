@@ -1,6 +1,8 @@
 /* The ten that take most, per step where there are steps. */
 import { go } from '../../data/place';
-import type { Overview, TopRow } from '../../data/types';
+import { useJson } from '../../data/resource';
+import { restriction } from '../../data/restriction';
+import type { Overview, RunDetails, StepRow, TopList, TopRow } from '../../data/types';
 import { shortScope, shortSource } from '../../model/cut';
 import { count, inScale, shareCell, timeExact, timeScale, toNumber } from '../../model/numbers';
 import { Link } from '../../ui/link';
@@ -39,14 +41,25 @@ function columnsOf(rows: readonly TopRow[], steps: number): Column<TopRow>[] {
   return columns.filter((column) => column !== null);
 }
 
-export function TopOps({ overview }: { overview: Overview }) {
-  const steps = Math.max(1, (overview.step?.count ?? 0) + 0);
-  if (overview.top.length === 0) return null;
+/* The counted steps, as the API names them; null where they bear no numbers. */
+function countedSteps(steps: readonly StepRow[]): { range: string; number: number } | null {
+  const counted = steps.filter((step) => !step.warmup);
+  const numbers = counted.map((step) => Number(step.step));
+  if (numbers.length === 0 || numbers.some((number) => !Number.isSafeInteger(number) || number < 0)) return null;
+  return { range: `${Math.min(...numbers)}-${Math.max(...numbers)}`, number: new Set(numbers).size };
+}
+
+export function TopOps({ run, overview, steps }: { run: RunDetails; overview: Overview; steps: readonly StepRow[] }) {
+  const counted = countedSteps(steps);
+  const inSteps = useJson<TopList>(counted ? 'api/top' : null, { run: run.id, ...restriction.value, step: counted?.range, limit: 10 });
+  const perStep = counted !== null && inSteps.data !== null && inSteps.data.rows.length > 0;
+  const rows = perStep ? inSteps.data!.rows : overview.top;
+  if (rows.length === 0 || (counted !== null && inSteps.data === null && inSteps.error === null)) return <section />;
   return (
     <section>
       <h2 class="section">Where the time goes (self)</h2>
       <Table
-        label="What takes the time" columns={columnsOf(overview.top, steps)} rows={overview.top} rowKey={(row) => row.key}
+        label="What takes the time" columns={columnsOf(rows, perStep ? counted.number : 1)} rows={rows} rowKey={(row) => row.key}
         onOpen={(row) => go({ view: 'ops', key: row.key }, 'push')}
       />
     </section>

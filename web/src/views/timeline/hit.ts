@@ -25,7 +25,7 @@ export interface Hit {
 const REACH_PIXELS = 3;
 /* A wider cell is one long slice, whatever began in the quantum with it. */
 const FOLDED_QUANTA_MAX = 2;
-const SLICES_MAX = 500;
+const SLICES_MAX = 100;
 
 /* x and y in CSS pixels within the tracks' area. */
 export function hitAt(state: TimelineState, x: number, y: number): { band: Band | null; hit: Hit | null } {
@@ -61,7 +61,7 @@ export async function sliceOf(state: TimelineState, hit: Hit, abort?: AbortSigna
   const quantum = BigInt(Math.ceil(state.viewport.value.span / Math.max(1, state.size.value.width)));
   const reply = await loadJson<SliceList>(
     'api/slices',
-    { run: state.run.id, track: hit.band.node.id, name: hit.name, start_ps: hit.start - quantum, end_ps: hit.end + quantum, limit: SLICES_MAX },
+    { run: state.run.id, track: hit.band.node.id, name: hit.name, start_ps: hit.start - quantum, end_ps: hit.end + quantum, sort: '-dur_ps', limit: SLICES_MAX },
     abort,
   );
   let best: Slice | null = null;

@@ -6,7 +6,7 @@ import { restriction } from '../../data/restriction';
 import type { SearchReply, Slice, SliceList } from '../../data/types';
 import type { Span } from '../../model/address';
 import { shown } from '../../model/cut';
-import { count, inScale, time, timeExact, timeScale } from '../../model/numbers';
+import { count, inScale, timeExact, timeScale } from '../../model/numbers';
 import { Failed } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
 import { Name } from '../../ui/text';
@@ -15,6 +15,7 @@ import type { TimelineState } from './state';
 const ROWS_MAX = 1000;
 
 function columnsOf(state: TimelineState, rows: readonly Slice[]): Column<Slice>[] {
+  const begins = timeScale(rows.map((row) => row.start_ps));
   const durations = timeScale(rows.map((row) => row.dur_ps));
   const self = timeScale(rows.map((row) => row.self_ps));
   const names = new Map<string, string>();
@@ -36,7 +37,7 @@ function columnsOf(state: TimelineState, rows: readonly Slice[]): Column<Slice>[
       ),
     },
     { key: 'track', title: 'track', width: 'minmax(80px, 1fr)', cell: (row) => <Name text={names.get(row.track) ?? row.track} /> },
-    { key: 'start_ps', title: 'begin', width: '112px', numeric: true, cell: (row) => time(row.start_ps), exact: (row) => timeExact(row.start_ps) },
+    { key: 'start_ps', title: 'begin', unit: begins.unit, width: '112px', numeric: true, cell: (row) => inScale(row.start_ps, begins), exact: (row) => timeExact(row.start_ps) },
     { key: 'dur_ps', title: 'duration', unit: durations.unit, width: '112px', numeric: true, cell: (row) => inScale(row.dur_ps, durations), exact: (row) => timeExact(row.dur_ps) },
     { key: 'self_ps', title: 'self', unit: self.unit, width: '96px', numeric: true, cell: (row) => inScale(row.self_ps, self), exact: (row) => (row.self_ps === null ? null : timeExact(row.self_ps)) },
   ];

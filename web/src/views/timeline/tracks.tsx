@@ -36,7 +36,7 @@ export function rectOf(state: TimelineState, slice: { track: string; depth: numb
   return { left, right: Math.max(left + 1, right), top, height: band.rowHeight - (band.rowHeight === 8 ? 1 : 2) };
 }
 
-function flowPoint(state: TimelineState, track: string, time: bigint): { x: number; y: number } | null {
+function flowPoint(state: TimelineState, track: string | null, time: bigint): { x: number; y: number } | null {
   const band = state.layout.value.bands.find((one) => one.node.id === track);
   if (!band) return null;
   const x = positionOf(state.viewport.value, time) * state.size.value.width;

@@ -1,0 +1,122 @@
+import type { Overview, StepRow, TopList, Run } from '../../web/src/data/types';
+import { cutFront, cutMiddle, shortScope, shortSource, shown } from '../../web/src/model/cut';
+import { actionOf, KEYS, spell } from '../../web/src/model/keys';
+import { opsSentence, overviewSentence, plainText, runsSentence, stepsSentence } from '../../web/src/model/sentence';
+import { rulerOf, stepFor } from '../../web/src/model/ticks';
+import { viewportOf } from '../../web/src/model/viewport';
+
+const plain = (text: string) => text.replaceAll('\u202f', ' ');
+
+const overview = (changes: Partial<Overview> = {}): Overview => ({
+  step: { count: 12, counted: 11, rule: 'annotation', total_ps: 1, median_ps: 54.1e9, mean_ps: 54e9, stdev_ps: 0.8e9, min_ps: 1, max_ps: 1, p95_ps: 1, warmup_count: 1 },
+  breakdown: [
+    { kind: 'compute', self_ps: 61, share: 0.61 },
+    { kind: 'communication', self_ps: 9, share: 0.094 },
+    { kind: 'input', self_ps: 22, share: 0.22 },
+    { kind: 'host', self_ps: 2, share: 0.02 },
+  ],
+  devices: [{ name: 'GPU 0', busy_ps: 71, idle_ps: 29, busy_share: 0.71 }],
+  top: [{ name: 'dot.63', share: 0.33 }] as Overview['top'],
+  findings: [],
+  notes: [],
+  ...changes,
+});
+
+describe('the sentence', () => {
+  test('with steps', () => {
+    expect(plain(plainText(overviewSentence(overview(), { duration_ps: 412e9 })))).toBe(
+      'A step takes 54.1 ms (± 800 µs; 11 steps, 1 warm-up excluded). 61 % is compute, 22 % waits for input, 9.4 % is exposed communication.',
+    );
+  });
+  test('without steps', () => {
+    expect(plain(plainText(overviewSentence(overview({ step: null }), { duration_ps: 412e9 })))).toBe(
+      'No steps were found (no StepTraceAnnotation, no module repeats). The capture lasts 412 ms; the device is busy 71 % of it; dot.63 takes 33 %.',
+    );
+  });
+  test('a clause without its figure is left out', () => {
+    expect(plain(plainText(overviewSentence(overview({ step: null, devices: [], top: [] }), { duration_ps: null })))).toBe(
+      'No steps were found (no StepTraceAnnotation, no module repeats).',
+    );
+  });
+  test('of ops', () => {
+    const rows = Array.from({ length: 12 }, () => ({ self_ps: 50e9 })) as TopList['rows'];
+    const top = { rows, row_count: 412, total_self_ps: 712e9, of: 'device' } as TopList;
+    expect(plain(plainText(opsSentence(top, 'op')))).toBe('412 ops take 712 ms on devices; ten of them take 70 %.');
+    expect(plain(plainText(opsSentence({ ...top, row_count: 2, rows: rows.slice(0, 2) }, 'category')))).toBe('2 categories take 712 ms on devices.');
+  });
+  test('of steps: the slow one and what was longer in it', () => {
+    const step = (number: number, compute: number, communication: number): StepRow => ({
+      step: number, host: 'h', start_ps: 0, dur_ps: compute + communication, warmup: false, outlier: false,
+      breakdown: [{ kind: 'compute', self_ps: compute }, { kind: 'communication', self_ps: communication }],
+    });
+    const steps = [step(1, 50e9, 4e9), step(2, 50e9, 4e9), step(3, 50e9, 28e9)];
+    expect(plain(plainText(stepsSentence(steps, 54e9)))).toBe('3 steps, median 54.0 ms; step 3 took 78.0 ms: communication was 16.0 ms longer than in the mean step.');
+  });
+  test('of runs', () => {
+    const run = (name: string, step: number | null) => ({ name, step_median_ps: step }) as Run;
+    expect(plain(plainText(runsSentence([run('c', null), run('b', 1.14e12), run('a', 91.2e9)], 3)))).toBe(
+      '3 runs. The newest with steps, b, takes 1.14 s a step, 12.5 times a.',
+    );
+  });
+});
+
+describe('names', () => {
+  test.each([
+    [null, '(no name)'], ['', '(no name)'], ['a\u0000b\u2028', 'a\ufffdb\ufffd'], ['x'.repeat(600), 'x'.repeat(512)],
+  ])('shown %#', (name, text) => {
+    expect(shown(name)).toBe(text);
+  });
+  test('cut in the middle keeps both ends', () => {
+    expect(cutMiddle('multiply_bitcast_fusion.4', 12)).toBe('multip…ion.4');
+    expect(cutMiddle('short', 12)).toBe('short');
+    expect([0, 1, 2].map((length) => cutMiddle('abcdef', length))).toEqual(['', '…', 'a…']);
+  });
+  test('scopes lose their front, sources their folders', () => {
+    expect(cutFront('layer_1/mlp/dot', 8)).toBe('…mlp/dot');
+    expect(shortScope('jit(train_step)/jit(main)/layer_1/mlp')).toBe('layer_1/mlp');
+    expect(shortScope('jit(train_step)')).toBe('jit(train_step)');
+    expect(shortSource('/home/x/model.py:41')).toBe('model.py:41');
+  });
+});
+
+describe('keys', () => {
+  const press = (key: string, modifiers: Partial<Record<'ctrlKey' | 'metaKey' | 'altKey' | 'shiftKey', boolean>> = {}) =>
+    spell({ key, ctrlKey: false, metaKey: false, altKey: false, shiftKey: false, ...modifiers });
+  test.each([
+    ['w', 'zoom-in'], ['?', 'help'], ['/', 'search'], ['Escape', 'escape'], ['ArrowLeft', 'slice-before'], ['0', 'zoom-all'],
+  ])('%s', (key, action) => {
+    expect(actionOf(press(key, key === '?' ? { shiftKey: true } : {}), '')).toBe(action);
+  });
+  test('shift and ctrl make others of them', () => {
+    expect(actionOf(press('A', { shiftKey: true }), '')).toBe('pan-left-half');
+    expect(actionOf(press('k', { ctrlKey: true }), '')).toBe('palette');
+    expect(actionOf(press('s', { ctrlKey: true }), '')).toBeNull();
+  });
+  test('G and a letter goes, the letter alone acts', () => {
+    expect(actionOf('s', 'g')).toBe('go-steps');
+    expect(actionOf('s', '')).toBe('zoom-out');
+    expect(actionOf('w', 'g')).toBe('zoom-in');
+  });
+  test('no key means two things', () => {
+    const all = KEYS.flatMap((entry) => entry.match);
+    expect(new Set(all).size).toBe(all.length);
+  });
+});
+
+describe('the ruler', () => {
+  test.each([[1e9, 10, 1e8], [3e9, 10, 5e8], [1.1e9, 10, 2e8], [7, 10, 1]])('steps of 1, 2, 5: %d in %d', (span, ticks, step) => {
+    expect(stepFor(span, ticks)).toBe(step);
+  });
+  test('a base once, then differences', () => {
+    const ruler = rulerOf(viewportOf(310_000_000_000n, 335_000_000_000n), 5);
+    expect(plain(ruler.baseText)).toBe('300 ms +');
+    expect(ruler.ticks.map((tick) => plain(tick.text))).toEqual(['10 ms', '15', '20', '25', '30', '35']);
+    expect(ruler.ticks[0]!.position).toBeCloseTo(0);
+  });
+  test('a nanosecond, two hours in', () => {
+    const start = 7_200_000_000_000_000n;
+    const ruler = rulerOf(viewportOf(start + 100n, start + 1100n), 5);
+    expect(plain(ruler.baseText)).toBe('7 200 s +');
+    expect(ruler.ticks.map((tick) => plain(tick.text))).toEqual(['0.2 ns', '0.4', '0.6', '0.8', '1.0']);
+  });
+});
