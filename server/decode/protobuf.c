@@ -4,15 +4,7 @@
 
 enum { VARINT_BYTES_MAX = 10 };
 
-/* Eight bytes at once: squeezes out the top bit of each, in three steps of twice the width. */
-static uint64_t squeeze(uint64_t word)
-{
-    word = (word & 0x007f007f007f007f) | (word & 0x7f007f007f007f00) >> 1;
-    word = (word & 0x00003fff00003fff) | (word & 0x3fff00003fff0000) >> 2;
-    return (word & 0x000000000fffffff) | (word & 0x0fffffff00000000) >> 4;
-}
-
-static const uint8_t *read_bytewise(const uint8_t *at, const uint8_t *end, uint64_t *ret)
+const uint8_t *pb_read_long_varint(const uint8_t *at, const uint8_t *end, uint64_t *ret)
 {
     uint64_t value = 0;
 
@@ -25,21 +17,6 @@ static const uint8_t *read_bytewise(const uint8_t *at, const uint8_t *end, uint6
         }
     }
     return NULL;
-}
-
-const uint8_t *pb_read_long_varint(const uint8_t *at, const uint8_t *end, uint64_t *ret)
-{
-    if (end - at < 8)
-        return read_bytewise(at, end, ret);
-
-    uint64_t word;
-    memcpy(&word, at, sizeof word);
-    uint64_t last = ~word & 0x8080808080808080; /* the top bit of bytes that end a varint */
-    if (last == 0)
-        return read_bytewise(at, end, ret);
-    unsigned bits = (unsigned)__builtin_ctzll(last) + 1; /* 8, 16 ... 64 */
-    *ret = squeeze(word & (~UINT64_C(0) >> (64 - bits)) & 0x7f7f7f7f7f7f7f7f);
-    return at + bits / 8;
 }
 
 struct pb pb_open(struct bytes file, struct error *err)

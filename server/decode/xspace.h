@@ -169,6 +169,18 @@ struct plane { /* being decoded */
     struct stat_metadata *stats;
 };
 
+struct event { /* the header of one */
+    uint64_t id;
+    int64_t offset_ps, dur_ps;
+    uint64_t occurrences;
+    bool is_aggregated;
+};
+
+struct meaning {                      /* what its stats mean, besides being args */
+    uint32_t seen;                    /* a bit for each stat_role */
+    uint64_t values[STAT_ROLE_COUNT]; /* set where it was seen */
+};
+
 struct line { /* being decoded */
     struct plane *plane;
     track_id track;
@@ -182,15 +194,7 @@ struct line { /* being decoded */
     struct id_map counters; /* name of a counter -> track */
     struct arg *args;       /* of the event being read */
     uint32_t arg_count, arg_capacity;
-};
-
-struct event { /* header and meaning of one, besides its args */
-    uint64_t id;
-    int64_t offset_ps, dur_ps;
-    uint64_t occurrences;
-    bool is_aggregated;
-    uint32_t seen; /* a bit for each stat_role */
-    uint64_t meaning[STAT_ROLE_COUNT];
+    struct meaning meaning; /* of that event; here, since clearing it for each would cost */
 };
 
 /* A part is left out; the first is remembered with its place. */
@@ -233,17 +237,17 @@ void line_read(struct plane *plane, const struct pb *outer, struct bytes message
 bool event_take(struct line *line, struct bytes message);
 
 enum kind meaning_kind(struct line *line, struct event_metadata *metadata,
-                       const struct event *event);
-void meaning_flows(struct line *line, const struct event *event);
-void meaning_memory(struct line *line, enum event_role role, const struct event *event,
+                       const struct meaning *meaning);
+void meaning_flows(struct line *line, const struct meaning *meaning);
+void meaning_memory(struct line *line, enum event_role role, const struct meaning *meaning,
                     int64_t at_ps);
 
 /* A sample from the args of the event at hand. */
 void meaning_sample(struct line *line, name_id name, int64_t at_ps);
 
-static inline bool event_has(const struct event *event, enum stat_role role)
+static inline bool meaning_has(const struct meaning *meaning, enum stat_role role)
 {
-    return event->seen >> role & 1;
+    return meaning->seen >> role & 1;
 }
 
 /* Where a line with that clock starts in file time; clamped when it does not fit. */

@@ -46,9 +46,9 @@ static name_id context_name(struct xspace *space, uint64_t type)
     return space->context_words[type];
 }
 
-static uint64_t meaning_or(const struct event *event, enum stat_role role, uint64_t otherwise)
+static uint64_t meaning_or(const struct meaning *meaning, enum stat_role role, uint64_t otherwise)
 {
-    return event_has(event, role) ? event->meaning[role] : otherwise;
+    return meaning_has(meaning, role) ? meaning->values[role] : otherwise;
 }
 
 static void packed_flow(struct xspace *space, uint64_t flow)
@@ -62,53 +62,53 @@ static void packed_flow(struct xspace *space, uint64_t flow)
         sink_flow(space->sink, FLOW_FROM, kind, id);
 }
 
-void meaning_flows(struct line *line, const struct event *event)
+void meaning_flows(struct line *line, const struct meaning *meaning)
 {
     struct xspace *space = line->plane->space;
     struct sink *sink = space->sink;
 
-    if (event_has(event, STAT_PRODUCER))
-        sink_flow(sink, FLOW_FROM, context_name(space, meaning_or(event, STAT_PRODUCER_TYPE, 0)),
-                  event->meaning[STAT_PRODUCER]);
-    if (event_has(event, STAT_CONSUMER))
-        sink_flow(sink, FLOW_TO, context_name(space, meaning_or(event, STAT_CONSUMER_TYPE, 0)),
-                  event->meaning[STAT_CONSUMER]);
-    if (event_has(event, STAT_FLOW))
-        packed_flow(space, event->meaning[STAT_FLOW]);
-    if (meaning_or(event, STAT_CORRELATION, 0) != 0)
+    if (meaning_has(meaning, STAT_PRODUCER))
+        sink_flow(sink, FLOW_FROM, context_name(space, meaning_or(meaning, STAT_PRODUCER_TYPE, 0)),
+                  meaning->values[STAT_PRODUCER]);
+    if (meaning_has(meaning, STAT_CONSUMER))
+        sink_flow(sink, FLOW_TO, context_name(space, meaning_or(meaning, STAT_CONSUMER_TYPE, 0)),
+                  meaning->values[STAT_CONSUMER]);
+    if (meaning_has(meaning, STAT_FLOW))
+        packed_flow(space, meaning->values[STAT_FLOW]);
+    if (meaning_or(meaning, STAT_CORRELATION, 0) != 0)
         sink_flow(sink, line->plane->is_device ? FLOW_TO : FLOW_FROM,
-                  sink_name(sink, STR("kernel launch")), event->meaning[STAT_CORRELATION]);
+                  sink_name(sink, STR("kernel launch")), meaning->values[STAT_CORRELATION]);
 }
 
-static name_id allocator_name(struct sink *sink, const struct event *event)
+static name_id allocator_name(struct sink *sink, const struct meaning *meaning)
 {
     char text[40];
 
-    if (event_has(event, STAT_ALLOCATOR))
-        return (name_id)event->meaning[STAT_ALLOCATOR];
-    if (!event_has(event, STAT_DEVICE_ORDINAL))
+    if (meaning_has(meaning, STAT_ALLOCATOR))
+        return (name_id)meaning->values[STAT_ALLOCATOR];
+    if (!meaning_has(meaning, STAT_DEVICE_ORDINAL))
         return 0;
-    snprintf(text, sizeof text, "device %" PRId64, (int64_t)event->meaning[STAT_DEVICE_ORDINAL]);
+    snprintf(text, sizeof text, "device %" PRId64, (int64_t)meaning->values[STAT_DEVICE_ORDINAL]);
     return sink_name(sink, str_of(text));
 }
 
-void meaning_memory(struct line *line, enum event_role role, const struct event *event,
+void meaning_memory(struct line *line, enum event_role role, const struct meaning *meaning,
                     int64_t at_ps)
 {
     const uint64_t unknown = UINT64_MAX; /* -1 */
     struct sink *sink = line->plane->space->sink;
-    uint64_t requested = meaning_or(event, STAT_REQUESTED_BYTES, unknown);
+    uint64_t requested = meaning_or(meaning, STAT_REQUESTED_BYTES, unknown);
 
     sink_memory(sink,
                 (struct memory_event){
                     .at_ps = at_ps,
-                    .allocator = allocator_name(sink, event),
+                    .allocator = allocator_name(sink, meaning),
                     .is_free = role == EVENT_FREE,
-                    .bytes = (int64_t)meaning_or(event, STAT_ALLOCATION_BYTES, requested),
-                    .bytes_allocated = (int64_t)meaning_or(event, STAT_BYTES_ALLOCATED, unknown),
-                    .bytes_reserved = (int64_t)meaning_or(event, STAT_BYTES_RESERVED, unknown),
-                    .bytes_available = (int64_t)meaning_or(event, STAT_BYTES_AVAILABLE, unknown),
-                    .peak_bytes = (int64_t)meaning_or(event, STAT_PEAK_BYTES, unknown),
+                    .bytes = (int64_t)meaning_or(meaning, STAT_ALLOCATION_BYTES, requested),
+                    .bytes_allocated = (int64_t)meaning_or(meaning, STAT_BYTES_ALLOCATED, unknown),
+                    .bytes_reserved = (int64_t)meaning_or(meaning, STAT_BYTES_RESERVED, unknown),
+                    .bytes_available = (int64_t)meaning_or(meaning, STAT_BYTES_AVAILABLE, unknown),
+                    .peak_bytes = (int64_t)meaning_or(meaning, STAT_PEAK_BYTES, unknown),
                 });
 }
 
@@ -219,13 +219,13 @@ static enum kind compute_kind(struct line *line, const struct event_metadata *me
  * device plane, events with an hlo_op. The calls that launch kernels carry that stat too, and a
  * correlation with the kernel. */
 enum kind meaning_kind(struct line *line, struct event_metadata *metadata,
-                       const struct event *event)
+                       const struct meaning *meaning)
 {
-    bool is_launch = !line->plane->is_device && event_has(event, STAT_CORRELATION);
-    bool has_op = event_has(event, STAT_HLO_OP) && !is_launch;
+    bool is_launch = !line->plane->is_device && meaning_has(meaning, STAT_CORRELATION);
+    bool has_op = meaning_has(meaning, STAT_HLO_OP) && !is_launch;
     bool is_op = has_op || line->role == ROLE_OPS || line->role == ROLE_ASYNC_OPS;
-    name_id op = has_op ? (name_id)event->meaning[STAT_HLO_OP] : metadata->op;
-    uint64_t program = meaning_or(event, STAT_PROGRAM_ID, metadata->program);
+    name_id op = has_op ? (name_id)meaning->values[STAT_HLO_OP] : metadata->op;
+    uint64_t program = meaning_or(meaning, STAT_PROGRAM_ID, metadata->program);
     name_id key = is_op ? op : UINT32_MAX;
 
     if (metadata->kind_line != line->ordinal || metadata->kind_op != key ||

@@ -15,7 +15,8 @@
 #define TAG(number, wire) ((number) << 3 | (wire))
 
 /* Behind a field that is not wanted; NULL when it does not end in the message. */
-static inline const uint8_t *skip_field(struct plane *plane, const uint8_t *at, const uint8_t *end)
+static __attribute__((noinline)) const uint8_t *skip_field(struct plane *plane, const uint8_t *at,
+                                                           const uint8_t *end)
 {
     struct error err = {0};
     struct pb pb = {.at = at, .end = end, .file = plane->space->file.at, .err = &err};
@@ -36,8 +37,9 @@ static inline const uint8_t *read_span(const uint8_t *at, const uint8_t *end, co
     return at + count;
 }
 
-static inline const uint8_t *read_text(struct plane *plane, const uint8_t *at, const uint8_t *end,
-                                       const uint8_t *limit, uint64_t *ret)
+static __attribute__((noinline)) const uint8_t *read_text(struct plane *plane, const uint8_t *at,
+                                                          const uint8_t *end, const uint8_t *limit,
+                                                          uint64_t *ret)
 {
     struct bytes bytes;
 
@@ -48,46 +50,48 @@ static inline const uint8_t *read_text(struct plane *plane, const uint8_t *at, c
     return at;
 }
 
-static inline bool read_stat(struct plane *plane, const uint8_t *at, const uint8_t *end,
-                             const uint8_t *limit, struct arg *ret, enum stat_role *ret_role)
+/* Writers put the id first and one value behind it; the loop takes them in any order, and of
+ * several values the last. */
+static inline __attribute__((always_inline)) bool read_stat(struct plane *plane, const uint8_t *at,
+                                                            const uint8_t *end,
+                                                            const uint8_t *limit, struct arg *ret,
+                                                            enum stat_role *ret_role)
 {
+    static const uint8_t types[] = {
+        [0] = ARG_NULL,
+        [XSTAT_DOUBLE] = ARG_DOUBLE,
+        [XSTAT_UINT64] = ARG_UINT64,
+        [XSTAT_INT64] = ARG_INT64,
+        [XSTAT_TEXT] = ARG_STRING,
+        [XSTAT_BYTES] = ARG_BYTES,
+        [XSTAT_REF] = ARG_STRING,
+    };
     uint64_t id = 0, bits = 0;
-    enum arg_type type = ARG_NULL;
-    bool is_ref = false;
+    unsigned value = 0; /* number of the field that holds it */
 
     while (at < end) {
-        switch (*at++) {
+        unsigned tag = *at++;
+        switch (tag) {
         case TAG(XSTAT_ID, PB_VARINT):
             at = pb_read_varint(at, limit, &id);
             break;
         case TAG(XSTAT_INT64, PB_VARINT):
-            at = pb_read_varint(at, limit, &bits);
-            type = ARG_INT64;
-            break;
         case TAG(XSTAT_UINT64, PB_VARINT):
-            at = pb_read_varint(at, limit, &bits);
-            type = ARG_UINT64;
-            break;
         case TAG(XSTAT_REF, PB_VARINT):
             at = pb_read_varint(at, limit, &bits);
-            type = ARG_STRING;
-            is_ref = true;
+            value = tag >> 3;
             break;
         case TAG(XSTAT_DOUBLE, PB_FIXED64):
             if (end - at < 8)
                 return false;
             memcpy(&bits, at, sizeof bits);
             at += sizeof bits;
-            type = ARG_DOUBLE;
+            value = XSTAT_DOUBLE;
             break;
         case TAG(XSTAT_TEXT, PB_BYTES):
-            at = read_text(plane, at, end, limit, &bits);
-            type = ARG_STRING;
-            is_ref = false;
-            break;
         case TAG(XSTAT_BYTES, PB_BYTES):
             at = read_text(plane, at, end, limit, &bits);
-            type = ARG_BYTES;
+            value = tag >> 3;
             break;
         default:
             at = skip_field(plane, at - 1, end);
@@ -95,10 +99,12 @@ static inline bool read_stat(struct plane *plane, const uint8_t *at, const uint8
         if (at == NULL)
             return false;
     }
-    if (is_ref && type == ARG_STRING)
+    if (value == XSTAT_REF)
         bits = names_stat(plane, bits)->name;
     const struct stat_metadata *metadata = names_stat(plane, id);
-    *ret = (struct arg){.key = metadata->name, .type = type, .bits = bits};
+    ret->key = metadata->name;
+    ret->type = (enum arg_type)types[value];
+    ret->bits = bits;
     *ret_role = (enum stat_role)metadata->role;
     return at == end;
 }
