@@ -91,6 +91,7 @@ static void fill_services(struct app *app)
         .ingest = app->ingest,
         .wait = ingest_wait,
         .jobs = ingest_jobs,
+        .open_file = ingest_open_file,
     };
 }
 

@@ -30,5 +30,7 @@ void ingest_stop(struct ingest *ingest);
  * the time is over. */
 enum status ingest_wait(void *ingest, struct str run_id, int64_t wait_ms, struct error *err);
 enum status ingest_jobs(void *ingest, struct arena *arena, struct job **ret, uint32_t *ret_count);
+enum status ingest_open_file(void *ingest, struct str run_id, struct str path, int *ret_fd,
+                             uint64_t *ret_bytes, struct error *err);
 
 #endif

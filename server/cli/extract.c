@@ -142,7 +142,7 @@ static int write_files(const struct cli_call *call, const struct services *servi
         one.query = str_copy(call->arena, text_str(&query));
         text_free(&query);
         struct str target = str_format(call->arena, "%s/%s.trace.json", directory, name);
-        code = write_file(&one, services, "/api/trace", STR("json"), str_c(call->arena, target));
+        code = write_file(&one, services, "/api/trace", STR("chrome"), str_c(call->arena, target));
     }
     json_decref(hosts);
     return code;

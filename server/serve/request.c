@@ -8,6 +8,7 @@ struct request_state {
     const struct route *route;
     struct query query;
     struct cache *cache;
+    struct str asked;  /* what the path named instead of run= */
     struct str run_id; /* resolved */
     bool has_run, has_traces, waited;
     struct run_record run;
@@ -66,6 +67,11 @@ struct str request_header(const struct request *req, struct str name)
     return header_get(req->headers, req->header_count, name);
 }
 
+void request_name_run(struct request *req, struct str run)
+{
+    req->state->asked = run;
+}
+
 enum status request_run(struct request *req, const struct run_record **ret, struct error *err)
 {
     struct request_state *state = req->state;
@@ -75,8 +81,9 @@ enum status request_run(struct request *req, const struct run_record **ret, stru
     if (state->has_run)
         return OK;
     if (state->run_id.count == 0)
-        TRY(catalog_resolve(catalog, request_text(req, "run"), req->arena, &state->run_id,
-                            &state->candidates, err));
+        TRY(catalog_resolve(catalog,
+                            state->asked.count > 0 ? state->asked : request_text(req, "run"),
+                            req->arena, &state->run_id, &state->candidates, err));
     TRY(catalog_run(catalog, state->run_id, req->arena, &state->run, err));
     state->has_run = true;
     return OK;

@@ -53,6 +53,8 @@ int64_t request_integer(const struct request *req, const char *name, int64_t oth
 bool request_is(const struct request *req, const char *name, const char *value);
 struct str request_header(const struct request *req, struct str name);
 
+/* For paths that name the run themselves. */
+void request_name_run(struct request *req, struct str run);
 /* The run that run= names, in whatever state it is. */
 MUST_CHECK enum status request_run(struct request *req, const struct run_record **ret,
                                    struct error *err);
@@ -63,6 +65,8 @@ MUST_CHECK enum status request_traces(struct request *req, const struct run_trac
 /* host, device, track, step, window, module, scope, name, q: for traces that are there. */
 MUST_CHECK enum status request_restriction(struct request *req, struct restriction *ret,
                                            struct error *err);
+/* Is it named, or is none? */
+bool host_is_asked(const struct restriction *asked, struct str host);
 /* The hull of all hosts in run time, narrowed to start_ps and end_ps where given. */
 MUST_CHECK enum status request_window(struct request *req, int64_t *ret_start_ps,
                                       int64_t *ret_end_ps, struct error *err);

@@ -171,6 +171,15 @@ enum status request_window(struct request *req, int64_t *ret_start_ps, int64_t *
     return OK;
 }
 
+bool host_is_asked(const struct restriction *asked, struct str host)
+{
+    for (uint32_t i = 0; i < asked->host_count; i++) {
+        if (str_equal(asked->hosts[i], host))
+            return true;
+    }
+    return asked->host_count == 0;
+}
+
 enum status request_restriction(struct request *req, struct restriction *ret, struct error *err)
 {
     *ret = (struct restriction){

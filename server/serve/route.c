@@ -20,6 +20,8 @@ const struct route *const routes[] = {
     &route_flame,
     &route_memory,
     &route_search,
+    &route_trace,
+    &route_perfetto,
     &route_jobs,
     &route_events,
     &route_openapi,

@@ -110,6 +110,33 @@ static struct table table_of(struct request *req, const struct run_record *runs,
                           .next = next};
 }
 
+/* What the scan could not look at, and what became of the catalog. */
+static const struct answer_note *notes_of(struct request *req, uint32_t *ret_count)
+{
+    enum { NOTES_MAX = 200 };
+    struct catalog *catalog = req->services->catalog;
+    struct scan_trouble *troubles;
+    uint32_t trouble_count, count = 0;
+
+    catalog_troubles(catalog, req->arena, &troubles, &trouble_count);
+    struct answer_note *notes = arena_array(req->arena, struct answer_note, NOTES_MAX + 1);
+    struct str own = catalog_note(catalog, req->arena);
+
+    if (own.count > 0)
+        notes[count++] = (struct answer_note){
+            .kind = "catalog", .severity = NOTE_WARNING, .message = own, .count = 1};
+    for (uint32_t i = 0; i < trouble_count && count < NOTES_MAX; i++)
+        notes[count++] = (struct answer_note){
+            .kind = "not-looked-at",
+            .severity = NOTE_WARNING,
+            .message =
+                str_format(req->arena, "%.*s%s%.*s", STR_ARG(troubles[i].path),
+                           troubles[i].path.count > 0 ? ": " : "", STR_ARG(troubles[i].reason)),
+            .count = 1};
+    *ret_count = count;
+    return notes;
+}
+
 static enum status get_runs(struct request *req, struct reply *reply, struct error *err)
 {
     struct run_query query = {.path = request_text(req, "path"),
@@ -130,6 +157,8 @@ static enum status get_runs(struct request *req, struct reply *reply, struct err
     struct table table = table_of(req, runs, count, all, next);
     if (reply_table_text(req, reply, &table))
         return OK;
+    uint32_t note_count;
+    const struct answer_note *notes = notes_of(req, &note_count);
     struct json json = reply_json(reply);
     json_open(&json, '{');
     put_scan(&json, catalog_scan(req->services->catalog));
@@ -144,7 +173,7 @@ static enum status get_runs(struct request *req, struct reply *reply, struct err
     json_close(&json, ']');
     json_put_unsigned(&json, "row_count", all);
     json_put_next(&json, next);
-    json_put_notes(&json, NULL, NULL, 0);
+    json_put_notes(&json, &notes, &note_count, 1);
     json_close(&json, '}');
     return OK;
 }

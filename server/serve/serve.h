@@ -37,6 +37,9 @@ struct services { /* what handlers may reach; filled by app.c. Function pointers
      * called for a ready run whose segment is no longer in the cache: then it is made again. */
     enum status (*wait)(void *ingest, struct str run_id, int64_t wait_ms, struct error *err);
     enum status (*jobs)(void *ingest, struct arena *arena, struct job **ret, uint32_t *ret_count);
+    /* A file of a run, opened below its profile directory and nowhere else; NULL: not offered. */
+    enum status (*open_file)(void *ingest, struct str run_id, struct str path, int *ret_fd,
+                             uint64_t *ret_bytes, struct error *err);
 };
 
 struct header {

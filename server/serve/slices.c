@@ -40,15 +40,6 @@ enum status request_pick(struct request *req, const struct page *page, struct pi
     return OK;
 }
 
-static bool host_is_asked(const struct restriction *asked, struct str host)
-{
-    for (uint32_t i = 0; i < asked->host_count; i++) {
-        if (str_equal(asked->hosts[i], host))
-            return true;
-    }
-    return asked->host_count == 0;
-}
-
 /* Without tracks: by the index where a name is asked for, else every recorded track. */
 static void pick_host(struct pick *pick, uint32_t host)
 {

@@ -1,0 +1,50 @@
+/* A profile file for whoever downloads it: one that a scan has found, below its directory. */
+#include "ingest_parts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+
+/* Where the run lies, if the path is a file of it. The lock is held no longer than that takes. */
+static bool find_directory(struct ingest *ingest, struct str run_id, struct str path,
+                           struct arena *arena, char **ret)
+{
+    pthread_mutex_lock(&ingest->lock);
+    struct ingest_run *run = run_find(ingest, run_id);
+    bool found = run != NULL && run->root->path != NULL && run_file_find(run, path) != NULL;
+    if (found)
+        *ret = str_c(arena, str_of(run->root->path));
+    pthread_mutex_unlock(&ingest->lock);
+    return found;
+}
+
+static enum status open_below(const char *directory, const char *path, bool follow_symlinks,
+                              int *ret_fd, uint64_t *ret_bytes, struct error *err)
+{
+    struct file_stamp stamp;
+    int root = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+    if (root < 0)
+        return fail(err, ERR_NOT_FOUND, "%s: %s", directory, strerror(errno));
+    enum status status = file_open_beneath(root, path, follow_symlinks, ret_fd, &stamp, err);
+    file_close(root);
+    if (status == OK)
+        *ret_bytes = stamp.size;
+    return status;
+}
+
+enum status ingest_open_file(void *data, struct str run_id, struct str path, int *ret_fd,
+                             uint64_t *ret_bytes, struct error *err)
+{
+    struct ingest *ingest = data;
+    struct arena *arena = arena_create();
+    char *directory = NULL;
+    enum status status = OK;
+
+    if (!find_directory(ingest, run_id, path, arena, &directory))
+        status = fail(err, ERR_NOT_FOUND, "the run's files are no longer there");
+    if (status == OK)
+        status = open_below(directory, str_c(arena, path), ingest->options.follow_symlinks, ret_fd,
+                            ret_bytes, err);
+    arena_destroy(arena);
+    return status;
+}
