@@ -4,5 +4,6 @@
 const struct part *const trace_parts_made[] = {
     &part_by_name,
     &part_pyramid,
+    &part_summary,
     NULL,
 };

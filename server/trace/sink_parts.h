@@ -72,7 +72,7 @@ struct part {
     enum status (*open)(struct trace *trace, struct arena *arena, struct error *err);
 };
 extern const struct part *const trace_parts_made[]; /* ends with NULL; parts.c */
-extern const struct part part_by_name, part_pyramid;
+extern const struct part part_by_name, part_pyramid, part_summary;
 MUST_CHECK enum status by_name_open(struct trace *trace, struct arena *arena, struct error *err);
 
 /* Counter samples: any order within a track, tracks interleaved. */
@@ -102,5 +102,8 @@ MUST_CHECK enum status flows_open(struct trace *trace, struct arena *arena, stru
  * doubles); NO_SLICE where an event has none. */
 void trace_slices_of_events(const struct trace *trace, const event_id *events, uint32_t count,
                             slice_id *ret);
+/* The same with their starts; 0 where there is no slice. */
+void trace_starts_of_events(const struct trace *trace, const event_id *events, uint32_t count,
+                            slice_id *ret, int64_t *ret_start_ps);
 
 #endif
