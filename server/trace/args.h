@@ -37,6 +37,7 @@ struct arg_rows { /* a whole block by event: for who walks all args */
     uint32_t count;            /* events */
     const uint32_t *first_arg; /* count + 1, into args */
     const struct arg *args;
+    const type_id *types; /* 0 none */
 };
 /* The block that holds the event; about 1 MB and 1 ms. False when no block does. */
 bool trace_arg_rows(const struct trace *trace, event_id event, struct arena *arena,

@@ -173,6 +173,16 @@ uint32_t trace_args(const struct trace *trace, event_id event, struct arena *are
     return count;
 }
 
+static type_id *row_types(const struct block *block, struct arena *scratch, struct arena *arena)
+{
+    const uint64_t *values = unpack_column(block, ARGS_NODE_TYPES, scratch);
+    type_id *types = arena_array(arena, type_id, block->record->event_count);
+
+    for (uint32_t i = 0; values != NULL && i < block->record->event_count; i++)
+        types[i] = (type_id)values[i];
+    return types;
+}
+
 static bool fill_rows(const struct block *block, struct arena *scratch, struct arena *arena,
                       struct arg_rows *ret)
 {
@@ -208,6 +218,7 @@ static bool fill_rows(const struct block *block, struct arena *scratch, struct a
     }
     ret->first_arg = first_arg;
     ret->args = args;
+    ret->types = row_types(block, scratch, arena);
     return true;
 }
 
