@@ -235,6 +235,11 @@ static void conclude(struct work *work, struct ingest_file *file, const struct f
         break;
     case OUTCOME_IGNORED:
     case OUTCOME_FAILED:
+        if (work->job.growing) { /* nothing is whole yet; what it is shows when it rests */
+            file_set_state(file, FILE_WRITING, facts->error);
+            file->due_ns = file->ended_ns + RETRY_MS * MS;
+            break;
+        }
         file->content[0] = '\0';
         file->attempts = 0;
         file_set_format(file, facts->format);

@@ -249,8 +249,8 @@ static enum status read_config(struct reading *reading, const char *path, bool m
     struct bytes bytes;
     enum status status = file_read(path, reading->arena, CONFIG_BYTES_MAX, &bytes, &why);
 
-    if (status == ERR_NOT_FOUND && !must_exist)
-        return OK;
+    if ((status == ERR_NOT_FOUND || status == ERR_PERMISSION) && !must_exist)
+        return OK; /* the usual place is of somebody else, or of nobody */
     if (status != OK)
         return fail(err, status, "%s", why.message);
     for (struct str rest = {.at = (const char *)bytes.at, .count = bytes.count}; rest.count > 0;) {
