@@ -2,6 +2,7 @@
 import { cutMiddle } from '../model/cut';
 
 const CACHE_MAX = 20_000;
+const LETTERS_MIN = 5;
 
 export class Labels {
   private readonly widths = new Map<string, number>();
@@ -18,11 +19,14 @@ export class Labels {
     return width;
   }
 
-  /* The part of `text` that fits, both ends kept; "" when not even three letters do. */
+  /* The part of `text` that fits, both ends kept; "" when not even five letters do. */
   fit(text: string, room: number): string {
     const width = this.width(text);
     if (width <= room) return text;
-    const letters = Math.floor((room / width) * text.length) - 1;
-    return letters < 3 ? '' : cutMiddle(text, letters);
+    for (let letters = Math.floor((room / width) * text.length); letters >= LETTERS_MIN; letters--) {
+      const cut = cutMiddle(text, letters);
+      if (this.width(cut) <= room) return cut;
+    }
+    return '';
   }
 }

@@ -125,9 +125,10 @@ export class RowImage {
   }
 
   /* The first column of every slice that is three pixels and more. */
-  strokes(paint: RowPaint, tokens: Tokens): void {
+  strokes(paint: RowPaint, tokens: Tokens, lit: ((name: number) => boolean) | null): void {
     const at = paint.row * this.width;
     for (const span of paint.spans) {
+      if (lit !== null && !lit(span.name)) continue;
       if (span.right - span.left < STROKE_PIXELS_MIN || span.flags & CELL_FROM_BEFORE || span.kind === NEUTRAL) continue;
       const x = Math.round(span.left);
       if (x >= 0 && x < this.width) this.pixels[at + x] = tokens.kinds[span.kind]!.stroke;

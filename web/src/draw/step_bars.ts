@@ -32,6 +32,11 @@ export function barsLayout(steps: readonly StepRow[], width: number, height: num
   return { left: AXIS, pitch, bar: Math.max(0.5, pitch - gap), top: HEADROOM, bottom: height - LABELS, scalePs };
 }
 
+/* As wide as so many bars want to be. */
+export function barsWidth(count: number): number {
+  return AXIS + count * (BAR_MAX + 8);
+}
+
 export function barAt(layout: BarsLayout, count: number, x: number): number | null {
   const index = Math.floor((x - layout.left) / layout.pitch);
   return index >= 0 && index < count ? index : null;

@@ -39,6 +39,7 @@ export interface Painted {
 const LABEL_PIXELS_MIN = 24;
 const LABELS_MAX = 600;
 const TRIANGLE = 7;
+const BOUND_PIXELS_MIN = 40;
 
 /* Steps, modules and scopes hold work, they are none: neutral boxes. */
 const CONTAINERS = new Set(['steps', 'modules', 'scopes']);
@@ -108,7 +109,7 @@ export class TimelinePainter {
       const cells = cellsOf(scene.store, { track, depth: line.depth }, this.camera(scene, line.band.node.host));
       if (cells.covered) covered++;
       const paint = this.image.paint(row, cells.placed, scene.store.names, isContainer(line.band), scene.lit);
-      this.image.strokes(paint, scene.tokens);
+      this.image.strokes(paint, scene.tokens, scene.lit);
       return { ...line, paint };
     });
     const image = this.image.end();
@@ -145,11 +146,9 @@ export class TimelinePainter {
     context.lineWidth = Math.max(1, Math.round(scene.ratio));
     context.setLineDash([scene.ratio, 3 * scene.ratio]);
     context.beginPath();
-    let last = -Infinity;
-    for (const bound of scene.bounds) {
-      const x = Math.round(positionOf(scene.viewport, bound) * width) + 0.5;
-      if (x < 0 || x > width || x - last < 8 * scene.ratio) continue;
-      last = x;
+    const inView = scene.bounds.map((bound) => Math.round(positionOf(scene.viewport, bound) * width) + 0.5).filter((x) => x >= 0 && x <= width);
+    if (width / Math.max(1, inView.length) < BOUND_PIXELS_MIN * scene.ratio) inView.length = 0;
+    for (const x of new Set(inView)) {
       context.moveTo(x, 0);
       context.lineTo(x, height);
     }
@@ -163,7 +162,7 @@ export class TimelinePainter {
     context.textBaseline = 'middle';
     let left = LABELS_MAX;
     for (const line of lines) {
-      for (const instant of line.paint.instants) this.triangle(scene, instant.x, line, instant.kind);
+      for (const instant of line.paint.instants) this.triangle(scene, instant, line);
       if (line.height < 12 * scene.ratio) continue;
       for (const span of line.paint.spans) {
         if (span.kind === NEUTRAL) this.box(scene, span, line, width);
@@ -196,11 +195,12 @@ export class TimelinePainter {
     return true;
   }
 
-  private triangle(scene: TimelineScene, x: number, line: Line, kind: number): void {
+  private triangle(scene: TimelineScene, { x, kind, name }: RowPaint['instants'][number], line: Line): void {
     const { context } = this;
+    const lit = scene.lit === null || scene.lit(name);
     const half = (TRIANGLE / 2) * scene.ratio;
     const bottom = line.top + line.height;
-    context.fillStyle = kind === NEUTRAL ? scene.tokens.ink2 : scene.tokens.kinds[kind]!.strokeCss;
+    context.fillStyle = !lit ? scene.tokens.line : kind === NEUTRAL ? scene.tokens.ink2 : scene.tokens.kinds[kind]!.strokeCss;
     context.beginPath();
     context.moveTo(x - half, bottom);
     context.lineTo(x + half, bottom);

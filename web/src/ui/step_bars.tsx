@@ -2,12 +2,14 @@
 import { useState } from 'preact/hooks';
 import { go } from '../data/place';
 import { KINDS, type StepRow } from '../data/types';
-import { barAt, barsLayout, paintBars } from '../draw/step_bars';
+import { barAt, barsLayout, barsWidth, paintBars } from '../draw/step_bars';
 import { readTokens } from '../draw/tokens';
 import { formatSpan } from '../model/address';
 import { share, time, toBig, toNumber } from '../model/numbers';
 import { Canvas } from './canvas';
 import { hideTip, showTip } from './tooltip';
+
+export { barsWidth };
 
 export function stepWindow(step: StepRow): string {
   const start = toBig(step.start_ps);

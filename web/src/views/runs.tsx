@@ -65,9 +65,9 @@ function columnsOf(runs: readonly Run[], now: Date): Column<Run>[] {
       exact: (run) => (run.step_median_ps === null ? reason(run, 'step_median_ps', 'no steps were found') : `median ${timeExact(run.step_median_ps)}`),
       bar: (run) => (run.step_median_ps === null ? 0 : toNumber(run.step_median_ps) / longest),
     },
-    { key: 'device_count', title: 'devices', width: 'minmax(96px, 1fr)', cell: (run) => devices(run) },
+    { key: 'device_count', title: 'devices', width: 'minmax(96px, 160px)', cell: (run) => devices(run) },
     { key: 'file_bytes', title: 'size', unit: bytes.unit, width: '96px', numeric: true, cell: (run) => inScale(run.file_bytes, bytes), exact: (run) => `${run.file_bytes} bytes in ${plural(run.file_count, 'file')}` },
-    { key: 'state', title: 'notes', width: 'minmax(160px, 2fr)', exact: (run) => run.error, cell: (run) => <StateCell run={run} /> },
+    { key: 'state', title: 'notes', width: 'minmax(160px, 3fr)', exact: (run) => run.error, cell: (run) => <StateCell run={run} /> },
   ];
 }
 

@@ -6,7 +6,7 @@ import { plural, share, time, toNumber } from '../../model/numbers';
 import { overviewSentence } from '../../model/sentence';
 import { Link } from '../../ui/link';
 import { Loaded } from '../../ui/states';
-import { StepBars } from '../../ui/step_bars';
+import { barsWidth, StepBars } from '../../ui/step_bars';
 import { Name, SentenceLine } from '../../ui/text';
 import { TopOps } from './top_ops';
 
@@ -16,15 +16,20 @@ interface OverviewReply extends Overview {
   basis?: string | null;
 }
 
-function Legend({ overview }: { overview: Overview }) {
+/* Kind, share, and time per step where there are steps. */
+function Legend({ overview, steps }: { overview: Overview; steps: number }) {
   return (
     <ul class="legend" aria-label="Kinds of work">
       {overview.breakdown
         .filter((part) => part.share > 0 || part.kind === 'idle')
         .map((part) => (
-          <li key={part.kind} class={`kind-${part.kind}`} data-tip={time(part.self_ps)}>
-            <span class="swatch" />
-            {part.kind === 'idle' ? 'idle' : <Link to={{ view: 'ops', q: `kind:${part.kind}` }}>{part.kind}</Link>} {share(part.share)}
+          <li key={part.kind} class={`kind-${part.kind}`} data-tip={`${time(part.self_ps)} in all${steps > 1 ? `, ${plural(steps, 'step')}` : ''}`}>
+            <span>
+              <span class="swatch" />
+              {part.kind === 'idle' ? 'idle' : <Link to={{ view: 'ops', q: `kind:${part.kind}` }}>{part.kind}</Link>}
+            </span>
+            <span class="number">{share(part.share)}</span>
+            {steps > 0 && <span class="number quiet">{time(toNumber(part.self_ps) / steps)} a step</span>}
           </li>
         ))}
     </ul>
@@ -111,20 +116,39 @@ function Missing({ run, notes }: { run: RunDetails; notes: readonly Note[] }) {
   );
 }
 
+function sentenceCase(text: string): string {
+  return `${text[0]!.toUpperCase()}${text.slice(1).replace(/\.$/, '')}.`;
+}
+
+/* By what rule, on what. */
+function basisOf(overview: OverviewReply): string {
+  const rule = overview.step && overview.step.count > 0 ? overview.step.rule_text : null;
+  const parts = [rule && `Steps: ${rule}`, overview.basis && `Measured on ${overview.basis}`];
+  return parts.filter((part): part is string => Boolean(part)).map(sentenceCase).join(' ');
+}
+
 function Answer({ run, overview }: { run: RunDetails; overview: OverviewReply }) {
   const steps = useJson<StepList>('api/steps', { run: run.id, ...stepRestriction(), limit: STEPS_MAX });
   const rows = steps.data?.rows ?? [];
   const median = overview.step?.median_ps ?? null;
-  const basis = [overview.step?.rule_text ?? overview.step?.rule, overview.basis && `Device time of ${overview.basis}`].filter((part) => part !== null && part !== undefined && part !== '');
+  const counted = overview.step?.counted ?? overview.step?.count ?? 0;
   return (
     <>
       <SentenceLine sentence={overviewSentence(overview, run)} />
-      <p class="basis">{basis.map((part) => `${part!.replace(/\.$/, '')}.`).join(' ')}</p>
-      {(overview.step?.count ?? 0) > 0 && (
-        <div class="overview-bars">{rows.length > 0 && <StepBars steps={rows} medianPs={median === null ? null : toNumber(median)} height={180} />}</div>
+      <p class="basis">{basisOf(overview)}</p>
+      {counted > 0 ? (
+        <div class="overview-picture">
+          <div class="overview-bars" style={{ flexBasis: `${barsWidth(rows.length)}px` }}>
+            {rows.length > 0 && <StepBars steps={rows} medianPs={median === null ? null : toNumber(median)} height={180} />}
+          </div>
+          <Legend overview={overview} steps={counted} />
+        </div>
+      ) : (
+        <>
+          <Breakdown overview={overview} />
+          <Legend overview={overview} steps={0} />
+        </>
       )}
-      {(overview.step?.count ?? 0) === 0 && <Breakdown overview={overview} />}
-      <Legend overview={overview} />
       <div class="overview-columns">
         <TopOps run={run} overview={overview} steps={rows} />
         <div class="overview-side">

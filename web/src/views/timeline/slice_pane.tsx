@@ -70,7 +70,7 @@ function Args({ slice }: { slice: SliceDetails }) {
   const args = slice.args ?? [];
   if (args.length === 0) return null;
   return (
-    <section>
+    <section class="wide">
       <h3 class="section">Args ({args.length})</h3>
       <dl class="pairs">
         {args.map((arg) => (

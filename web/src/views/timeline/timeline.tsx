@@ -2,13 +2,14 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { query } from '../../data/place';
 import { useJson } from '../../data/resource';
-import type { Flow, RunDetails, SliceDetails, StepList, TrackList } from '../../data/types';
+import type { RunDetails, SliceDetails, StepList, TrackList } from '../../data/types';
 import { time } from '../../model/numbers';
 import { endOf, startOf } from '../../model/viewport';
 import { registerActions } from '../../ui/keys';
 import { Split } from '../../ui/split';
 import { Failed, Waiting } from '../../ui/states';
 import { timelineActions } from './actions';
+import { drawnFlows, type DrawnFlow } from './flows';
 import { useSearch } from './list_panes';
 import { Lower } from './lower';
 import { Minimap, minimapWants } from './minimap';
@@ -40,10 +41,17 @@ function useSlice(state: TimelineState): void {
   }, [id, details.data]);
 }
 
-function useFlows(state: TimelineState): readonly Flow[] {
+/* Arrows of the focus, each with the rows of both its ends. */
+function useFlows(state: TimelineState): readonly DrawnFlow[] {
   const focus = state.focus.value;
-  const asked = useJson<{ rows: Flow[] }>(focus && focus.flows === undefined ? 'api/flows' : null, { run: state.run.id, slice: focus?.id });
-  return useMemo(() => (focus ? (focus.flows ?? asked.data?.rows ?? []) : []), [focus, asked.data]);
+  const [drawn, setDrawn] = useState<readonly DrawnFlow[]>([]);
+  useEffect(() => {
+    const abort = new AbortController();
+    setDrawn([]);
+    if (focus) void drawnFlows(state, focus, abort.signal).then((flows) => !abort.signal.aborted && setDrawn(flows));
+    return () => abort.abort();
+  }, [state, focus]);
+  return drawn;
 }
 
 function Timeline({ run, tracks }: { run: RunDetails; tracks: TrackList }) {

@@ -3,7 +3,6 @@ import { effect } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { go } from '../../data/place';
 import type { Want } from '../../data/tile_store';
-import type { Flow } from '../../data/types';
 import { OverlayPainter, type Rect } from '../../draw/overlay';
 import { TimelinePainter } from '../../draw/timeline';
 import { readTokens, type Tokens } from '../../draw/tokens';
@@ -12,6 +11,7 @@ import { toBig } from '../../model/numbers';
 import { positionOf, timeAt } from '../../model/viewport';
 import { theme } from '../../ui/settings';
 import { hideTip } from '../../ui/tooltip';
+import type { DrawnEnd, DrawnFlow } from './flows';
 import { dragTracks, Pinch, wheel } from './gestures';
 import { hitAt, sliceOf } from './hit';
 import { showHover } from './hover_tip';
@@ -20,7 +20,7 @@ import type { TimelineState } from './state';
 
 interface Props {
   state: TimelineState;
-  flows: readonly Flow[];
+  flows: readonly DrawnFlow[];
   minimapWants: () => Want[];
   scrollBy: (pixels: number) => void;
 }
@@ -36,14 +36,24 @@ export function rectOf(state: TimelineState, slice: { track: string; depth: numb
   return { left, right: Math.max(left + 1, right), top, height: band.rowHeight - (band.rowHeight === 8 ? 1 : 2) };
 }
 
-function flowPoint(state: TimelineState, track: string | null, time: bigint): { x: number; y: number } | null {
-  const band = state.layout.value.bands.find((one) => one.node.id === track);
-  if (!band) return null;
-  const x = positionOf(state.viewport.value, time) * state.size.value.width;
-  return { x, y: band.y + Math.min(band.height, 24) / 2 - state.scrollTop.value };
+/* Where steps begin, and where the last one ends. */
+function boundsOf(state: TimelineState): bigint[] {
+  const begins = state.steps.value.map((step) => toBig(step.start_ps));
+  const ends = state.steps.value.map((step) => toBig(step.start_ps) + toBig(step.dur_ps));
+  const last = ends.reduce((a, b) => (a > b ? a : b), 0n);
+  return begins.length === 0 ? [] : [...begins, last];
 }
 
-function paintOverlay(state: TimelineState, painter: OverlayPainter, tokens: Tokens, flows: readonly Flow[]): void {
+/* The middle of the end's row; of a closed group, its head. */
+function flowPoint(state: TimelineState, end: DrawnEnd): { x: number; y: number } | null {
+  const band = state.layout.value.bands.find((one) => one.node.id === end.track);
+  if (!band) return null;
+  const x = positionOf(state.viewport.value, end.time) * state.size.value.width;
+  const row = end.depth < band.depthCount ? rowsTop(band) + (end.depth + 0.5) * band.rowHeight - 1 : band.y + 12;
+  return { x, y: row - state.scrollTop.value };
+}
+
+function paintOverlay(state: TimelineState, painter: OverlayPainter, tokens: Tokens, flows: readonly DrawnFlow[]): void {
   const hovered = state.hoverSlice.value;
   const focus = state.focus.value;
   painter.paint({
@@ -57,8 +67,8 @@ function paintOverlay(state: TimelineState, painter: OverlayPainter, tokens: Tok
     cursor: state.hover.value?.x ?? null,
     hits: [],
     flows: flows.flatMap((flow) => {
-      const from = flowPoint(state, flow.from.track, toBig(flow.from.ts_ps));
-      const to = flowPoint(state, flow.to.track, toBig(flow.to.ts_ps));
+      const from = flowPoint(state, flow.from);
+      const to = flowPoint(state, flow.to);
       return from && to ? [{ from, to }] : [];
     }),
   });
@@ -100,7 +110,7 @@ export function Tracks({ state, flows, minimapWants, scrollBy }: Props) {
         offsetOf: state.offsetOf,
         tokens,
         lit: word === null ? null : (name) => names.texts[name]!.toLowerCase().includes(word),
-        bounds: state.steps.value.flatMap((step) => [toBig(step.start_ps), toBig(step.start_ps) + toBig(step.dur_ps)]),
+        bounds: boundsOf(state),
         counterOf: (track) => state.counters.get(track),
       });
       Object.assign(wrapper.current!.dataset, {
