@@ -106,8 +106,10 @@ static void any_byte_may_lie(void **state)
     for (int kind = 1; kind < TABLE_KIND_COUNT_; kind++) {
         struct bytes table = in.table(in.from, (enum table_kind)kind);
         uint8_t *at = (uint8_t *)(uintptr_t)table.at;
+        /* Long ones are mostly plain numbers: their heads, and bytes here and there. */
+        size_t step = 1;
 
-        for (size_t i = 0; i < table.count * COUNT(changes); i++) {
+        for (size_t i = 0; i < table.count * COUNT(changes); i += step) {
             struct error err = {0};
             struct trace trace;
 
@@ -120,6 +122,7 @@ static void any_byte_may_lie(void **state)
             CHECK("said why", err.code == OK || err.message[0]);
             at[i / COUNT(changes)] ^= changes[i % COUNT(changes)];
             arena_reset(scratch);
+            step = i < 4096 ? 1 : 997;
         }
     }
     CHECK("many are refused", refused > tried / 4);
