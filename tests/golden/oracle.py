@@ -4,7 +4,8 @@
   oracle.py TRACE_DUMP FILE...     prints a line a file; exit code 1 when any number differs
 
 Compared for every plane and line: events, instants, sum of durations, first start, last end, and
-for every name of event count, total and self time.
+for every name of event count, total and self time; for the file flows, memory events, and for
+every key and type of arg count and sum.
 """
 
 import json
@@ -50,12 +51,29 @@ def differences(theirs, found):
                     key, name, got["names"].get(name), want["names"].get(name))
 
 
+def other_differences(space, report):
+    """Of arrows, memory events, and of args where the report has them."""
+    flows, memory = xplane_reader.arrows(space)
+    if report["flows"] != flows:
+        yield "flows: %d, expected %d" % (report["flows"], flows)
+    if report["memory_events"] != memory:
+        yield "memory events: %d, expected %d" % (report["memory_events"], memory)
+    if report["args"]:
+        want = xplane_reader.args(space)
+        got = {(key, kind): sums for key, kind, *sums in report["args"]}
+        for key in sorted(set(want) | set(got)):
+            if want.get(key) != got.get(key):
+                yield "arg %s: %s, expected %s" % (key, got.get(key), want.get(key))
+
+
 def compare(tool, path):
     """(number of values compared, list of differences, our report)"""
-    theirs = xplane_reader.tracks(path)
+    space = xplane_reader.read(path)
+    theirs = xplane_reader.tracks(space)
     report, found = ours(tool, path)
     values = sum(5 + 3 * len(track["names"]) for track in theirs.values())
-    return values, list(differences(theirs, found)), report
+    values += 2 + 2 * len(report["args"])
+    return values, [*differences(theirs, found), *other_differences(space, report)], report
 
 
 def main(argv):

@@ -172,11 +172,75 @@ def self_times(events):
     return out
 
 
-def tracks(path):
+ARG_TYPES = {"int64": 1, "uint64": 2, "double": 3, "text": 4, "ref": 4, "bytes": 5, "none": 7}
+
+
+def text_sum(text_value):
+    total = 0
+    for character in text_value:
+        total = (total * 31 + ord(character)) & MASK
+    return total
+
+
+def value_sum(kind, value):
+    if kind == "double":
+        return struct.unpack("<Q", struct.pack("<d", value))[0]
+    if kind in ("text", "ref", "bytes"):
+        return text_sum(value)
+    return 0 if value is None else value & MASK
+
+
+def slices_of(space):
+    """(plane, event) of all events that have a place on a timeline."""
+    for plane in space["planes"]:
+        for line in plane["lines"]:
+            if line["name"] != "_counters_":
+                for event in line["events"]:
+                    if not event["aggregated"]:
+                        yield plane, event
+
+
+def args(space):
+    """{(key, type number): [count, sum of values modulo 2^64]}"""
+    out = {}
+    for _, event in slices_of(space):
+        for name, kind, value in event["stats"]:
+            sums = out.setdefault((name, ARG_TYPES[kind]), [0, 0])
+            sums[0] += 1
+            sums[1] = (sums[1] + value_sum(kind, value)) & MASK
+    return out
+
+
+def arrows(space):
+    """How many consumers have a producer, and how many memory events there are."""
+    producers, consumers, memory = set(), [], 0
+    for plane, event in slices_of(space):
+        on_device = plane["name"].startswith(("/device:", "#Chip"))
+        stats = {name: value & MASK for name, kind, value in event["stats"]
+                 if kind in ("int64", "uint64")}
+        if "_p" in stats:
+            producers.add((stats.get("_pt", 0), stats["_p"]))
+        if "_c" in stats:
+            consumers.append((stats.get("_ct", 0), stats["_c"]))
+        packed = stats.get("flow", 0)
+        flow = (packed >> 58, packed >> 2 & (1 << 56) - 1)
+        if packed & 2:
+            producers.add(flow)
+        if packed & 1:
+            consumers.append(flow)
+        if stats.get("correlation_id") and on_device:
+            consumers.append(("launch", stats["correlation_id"]))
+        elif stats.get("correlation_id"):
+            producers.add(("launch", stats["correlation_id"]))
+        memory += not on_device and event["name"] in ("MemoryAllocation", "MemoryDeallocation")
+    return sum(flow in producers for flow in consumers), memory
+
+
+def tracks(space):
     """{(plane, line id, line name): {"count", "sum_ps", "start_ps", "end_ps", "instants", "names":
     {name: [count, total, self]}}} of all lines with events that have a place in time."""
     joined = {}
-    for plane in read(path)["planes"]:
+    for plane in space["planes"]:
         for line in plane["lines"]:
             if line["name"] == "_counters_":
                 continue

@@ -2,7 +2,8 @@
  *
  *   trace_dump FILE        {"tracks": [{"plane", "id", "line", "count", "instants", "sum_ps",
  *                            "start_ps", "end_ps", "names": [[name, count, total, self], ...]}],
- *                           "notes": [...], "epoch_ns", "hostname", "flows", "programs", ...}
+ *                           "args": [[key, type, count, sum], ...], "notes": [...], "epoch_ns",
+ *                           "hostname", "flows", "programs", ...}
  *
  * The trace is built in memory and read back through the same functions as a stored one. Bytes of
  * names stand as characters of the same number, so that any name survives JSON.
@@ -13,6 +14,7 @@
 
 #include "base/file.h"
 #include "decode/decode.h"
+#include "trace/args.h"
 
 struct name_sums {
     uint64_t count;
@@ -113,6 +115,59 @@ static void print_counts(const struct trace *trace)
     printf("}");
 }
 
+struct arg_sums {
+    uint64_t count, sum; /* of bits, or of the texts' hashes, modulo 2^64 */
+};
+
+static uint64_t sum_of_arg(const struct trace *trace, const struct arg *arg)
+{
+    uint64_t sum = 0;
+
+    if (arg->type != ARG_STRING && arg->type != ARG_BYTES && arg->type != ARG_JSON)
+        return arg->bits;
+    struct str text = trace_name(trace, (name_id)arg->bits);
+    for (size_t index = 0; index < text.count; index++)
+        sum = sum * 31 + (uint8_t)text.at[index];
+    return sum;
+}
+
+/* By key and type: how often, and a sum over the values. Each event's args are fetched alone, which
+ * is dear, so long traces go without. */
+static void print_args(const struct trace *trace)
+{
+    enum { TYPES = ARG_JSON + 1, EVENTS_MAX = 100000 };
+    struct arg_sums *sums = calloc((size_t)trace->name_count * TYPES, sizeof *sums);
+    struct arena *arena = arena_create();
+    const char *comma = "";
+
+    printf(",\"args\":[");
+    for (event_id event = 0; event < trace->event_count && trace->event_count <= EVENTS_MAX;
+         event++) {
+        struct arg *args;
+        uint32_t count = trace_args(trace, event, arena, &args);
+        for (uint32_t index = 0; index < count; index++) {
+            struct arg_sums *of = &sums[args[index].key * TYPES + args[index].type];
+            of->count++;
+            of->sum += sum_of_arg(trace, &args[index]);
+        }
+        arena_reset(arena);
+    }
+    for (name_id key = 0; key < trace->name_count; key++) {
+        for (uint32_t type = 0; type < TYPES; type++) {
+            const struct arg_sums *of = &sums[key * TYPES + type];
+            if (of->count == 0)
+                continue;
+            printf("%s[", comma);
+            print_text(trace_name(trace, key));
+            printf(",%u,%" PRIu64 ",%" PRIu64 "]", type, of->count, of->sum);
+            comma = ",";
+        }
+    }
+    printf("]");
+    arena_destroy(arena);
+    free(sums);
+}
+
 static uint32_t count_scopes(const struct trace *trace, const struct program *program)
 {
     uint32_t count = 0;
@@ -133,6 +188,7 @@ static void print_about(const struct trace *trace)
         printf("]");
     }
     print_counts(trace);
+    print_args(trace);
     printf(",\"programs\":[");
     for (uint32_t index = 0; index < trace->program_count; index++) {
         const struct program *program = &trace->programs[index];
