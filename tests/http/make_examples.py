@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""Writes api/examples/ from the samples' own replies; run it after a reply's shape has changed.
+
+What no sample holds (a counter, a link) is written out below, in the shapes that api/openapi.yaml
+gives and the tests hold the examples to.
+"""
+
+import json
+
+import common
+import harness
+import openapi
+from questions import questions
+
+WRITTEN = {
+    "/api/counters": {
+        "run": {"id": "r8f8ee17fc21b4a1c", "name": "step_1000"}, "track": "129e0822.9", "name": "bytes in use",
+        "sample_count": 3, "start_ps": 0, "end_ps": 3000,
+        "rows": [{"ts_ps": 0, "end_ps": 1500, "min": 0, "max": 4096, "first": 0, "last": 4096, "count": 2},
+                 {"ts_ps": 1500, "end_ps": 3000, "min": 1024.5, "max": 4096, "first": 4096, "last": 1024.5, "count": 1}],
+        "notes": []},
+    "/api/launch": {"path": "launch/4f0c9b5c1d7e0a3b2c6d8e9f00112233445566778899aabbccddeeff01234567"},
+}
+
+
+def shorten(value, most=24):
+    """Long lists of numbers say nothing more to a reader."""
+    if isinstance(value, dict):
+        return {key: shorten(item, most) for key, item in value.items()}
+    if isinstance(value, list):
+        return [shorten(item, most) for item in value[:most]]
+    return value
+
+
+def write(path, value):
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+    print(path)
+
+
+def main():
+    place = harness.Place()
+    try:
+        server = common.serve_samples(place)
+        server.until_settled()
+        asked = questions(server)
+        for path, file in openapi.examples():
+            if path in WRITTEN:
+                write(file, WRITTEN[path])
+            else:
+                write(file, shorten(common.good(server, path, **asked[path]).json))
+        problem = common.ask(server, "/api/top", run="step_100")
+        write(openapi.ROOT / "api/examples/problem.json", problem.json)
+    finally:
+        place.close()
+
+
+if __name__ == "__main__":
+    main()
