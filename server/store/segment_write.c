@@ -143,6 +143,25 @@ static enum status reserve_table(void *to, enum table_kind kind, size_t size, ui
     return OK;
 }
 
+/* What is cut off was taken from the file system for nothing: it is given back. The table stays
+ * mapped and readable until the next call. */
+static enum status shrink_table(void *to, enum table_kind kind, size_t size, struct error *err)
+{
+    struct segment_writer *writer = to;
+    struct segment_table *table = &writer->tables[writer->table_count - 1];
+    const size_t padded = (size + 7) & ~(size_t)7;
+
+    if (writer->table_count == 0 || table->kind != (uint32_t)kind || size > table->size)
+        return fail(err, ERR_INVALID, "table %d cannot be made smaller", (int)kind);
+    writer->written = table->offset + padded;
+    table->size = size;
+    if (ftruncate(writer->file.fd, (off_t)writer->written) != 0)
+        return fail(err, ERR_IO, "the segment cannot be cut: %s", strerror(errno));
+    if (writer->reserved)
+        memset(writer->reserved + size, 0, padded - size);
+    return OK;
+}
+
 static enum status view(void *to, uint64_t offset, size_t size, struct bytes *ret,
                         struct error *err)
 {
@@ -218,6 +237,7 @@ struct block_out segment_writer_out(struct segment_writer *writer)
                               .data = put_data,
                               .table = put_table,
                               .table_reserve = reserve_table,
+                              .table_shrink = shrink_table,
                               .view = view,
                               .so_far = so_far};
 }

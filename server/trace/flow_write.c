@@ -1,57 +1,44 @@
-/* Arrows, joined at the finish.
+/* Arrows, from their ends as they come to the two tables.
  *
- *   ends     wait in a spill file: (kind, id, end, event) or (kind, id, end, track, time)
- *   bound    each gets its slice and its time from the readable trace
- *   joined   ends of one (kind, id) in order of time: one that receives comes from the latest one
- *            before it that sends; one that is before all senders comes from the first
+ *   given    (kind, id, end, time, place of the slice), set aside in PARTS parts by (kind, id)
+ *   bound    a place becomes a slice id when rows have theirs; a track that was sorted again has
+ *            lost its places: its slices are found by event, many at once
+ *   joined   part by part, ends of one (kind, id) in order of time (flow_join.c)
  *
  *       from --> to             from --> step --> to           from --> to   from --> to
  *          \---> to                                           the id is used again
  *
- * An end without a slice is dropped, and so is one without a counterpart. More ends than
- * ENDS_IN_MEMORY are joined in several passes over the spill file, each of which takes the ids that
- * fall to it, so that memory does not grow with their number.
+ * An end without a slice is dropped, and so is one without a counterpart.
  */
 #include <stdlib.h>
 
-#include "base/hash.h"
-#include "base/sort.h"
-#include "trace/sink_parts.h"
+#include "trace/flow_ends.h"
 #include "trace/trace_parts.h"
 
-enum { ENDS_IN_MEMORY = 1 << 19, READ_ENDS = 4096 };
+enum { PARTS = 16, GATHERED = 128 };
 
-enum found_by { BY_EVENT, BY_TIME, BY_TIME_NEXT };
-
-struct end {
-    uint64_t id;
-    int64_t at_ps; /* given, or of the event's slice */
-    name_id kind;
-    uint32_t event_or_track;
-    slice_id slice;
-    uint8_t end, found_by; /* enum flow_end, enum found_by */
-    uint16_t zero;
+struct flow_part {
+    struct spill *spill; /* NULL: nothing yet */
+    uint32_t gathered_count;
+    struct flow_given gathered[GATHERED];
 };
 
 struct flow_writer {
     struct part_tools tools;
-    struct spill *ends, *flows;
-    uint64_t end_count, flow_count;
-};
-
-struct ends { /* of one pass */
-    struct end *at;
-    uint32_t count, capacity;
+    struct flow_part parts[PARTS];
+    uint64_t receiver_count; /* ends that are no FLOW_FROM: as many arrows at most */
 };
 
 struct flow_writer *flow_writer_create(const struct part_tools *tools)
 {
     struct flow_writer *writer = memory_resize(NULL, 1, sizeof(*writer));
 
-    *writer = (struct flow_writer){
-        .tools = *tools,
-        .ends = spill_create(tools->temporary_dir, tools->budget->spill_bytes_max),
-        .flows = spill_create(tools->temporary_dir, tools->budget->spill_bytes_max)};
+    writer->tools = *tools;
+    writer->receiver_count = 0;
+    for (int i = 0; i < PARTS; i++) {
+        writer->parts[i].spill = NULL;
+        writer->parts[i].gathered_count = 0;
+    }
     return writer;
 }
 
@@ -59,78 +46,62 @@ void flow_writer_destroy(struct flow_writer *writer)
 {
     if (writer == NULL)
         return;
-    spill_destroy(writer->ends);
-    spill_destroy(writer->flows);
+    for (int i = 0; i < PARTS; i++)
+        spill_destroy(writer->parts[i].spill);
     free(writer);
 }
 
-static void put_end(struct flow_writer *writer, const struct end *end)
+static enum status put_gathered(struct flow_writer *writer, struct flow_part *part,
+                                struct error *err)
 {
-    struct bytes bytes = {.at = (const uint8_t *)end, .count = sizeof(*end)};
+    struct bytes bytes = {.at = (const uint8_t *)part->gathered,
+                          .count = part->gathered_count * sizeof(*part->gathered)};
     uint64_t offset;
 
-    if (spill_append(writer->ends, bytes, &offset, writer->tools.err) == OK)
-        writer->end_count++;
+    if (part->spill == NULL)
+        part->spill =
+            spill_create(writer->tools.temporary_dir, writer->tools.budget->spill_bytes_max);
+    part->gathered_count = 0;
+    return spill_append(part->spill, bytes, &offset, err);
+}
+
+/* Neighbouring ids go to one part: what belongs together is often together. */
+static struct flow_part *part_of(struct flow_writer *writer, uint64_t id, name_id kind)
+{
+    uint64_t mixed = ((id >> 8) ^ (uint64_t)kind << 40) * UINT64_C(0x9e3779b97f4a7c15);
+
+    return &writer->parts[mixed >> 60];
+}
+_Static_assert(PARTS == 1 << 4, "four bits choose a part");
+
+static void put(struct flow_writer *writer, const struct flow_given *given)
+{
+    struct flow_part *part = part_of(writer, given->id, flow_kind_of(given->kind_end));
+
+    if (part->gathered_count == GATHERED && put_gathered(writer, part, writer->tools.err) != OK)
+        return; /* the failure stays in the sink's error */
+    part->gathered[part->gathered_count++] = *given;
+    writer->receiver_count += flow_end_of(given->kind_end) != FLOW_FROM;
 }
 
 void flow_writer_end(struct flow_writer *writer, enum flow_end end, name_id kind, uint64_t id,
-                     event_id event)
+                     event_id event, int64_t start_ps, struct slice_place place)
 {
-    put_end(writer, &(struct end){.id = id,
-                                  .kind = kind,
-                                  .event_or_track = event,
-                                  .end = (uint8_t)end,
-                                  .found_by = BY_EVENT});
+    put(writer, &(struct flow_given){.id = id,
+                                     .at_ps = start_ps,
+                                     .kind_end = flow_kind_end(kind, end),
+                                     .event = event,
+                                     .place = place});
 }
 
 void flow_writer_at(struct flow_writer *writer, enum flow_end end, name_id kind, uint64_t id,
                     track_id track, int64_t at_ps, bool next)
 {
-    put_end(writer, &(struct end){.id = id,
-                                  .at_ps = at_ps,
-                                  .kind = kind,
-                                  .event_or_track = track,
-                                  .end = (uint8_t)end,
-                                  .found_by = next ? BY_TIME_NEXT : BY_TIME});
-}
-
-static uint64_t pass_of(const struct end *end, uint64_t pass_count)
-{
-    struct { /* without padding */
-        uint64_t id, kind;
-    } key = {.id = end->id, .kind = end->kind};
-
-    return pass_count == 1
-               ? 0
-               : hash64((struct bytes){(const uint8_t *)&key, sizeof(key)}) % pass_count;
-}
-
-static void keep_end(struct ends *ends, const struct end *end)
-{
-    if (ends->count == ends->capacity) {
-        ends->capacity = ends->capacity == 0 ? READ_ENDS : ends->capacity * 2;
-        ends->at = memory_resize(ends->at, ends->capacity, sizeof(*ends->at));
-    }
-    ends->at[ends->count++] = *end;
-}
-
-static enum status read_ends(struct flow_writer *writer, uint64_t pass, uint64_t pass_count,
-                             struct ends *ret, struct error *err)
-{
-    struct end *room = memory_resize(NULL, READ_ENDS, sizeof(*room));
-    enum status status = OK;
-
-    ret->count = 0;
-    for (uint64_t i = 0; i < writer->end_count && status == OK; i += READ_ENDS) {
-        uint64_t left = writer->end_count - i, count = left < READ_ENDS ? left : READ_ENDS;
-
-        status = spill_read(writer->ends, i * sizeof(*room), room, count * sizeof(*room), err);
-        for (uint64_t j = 0; j < count && status == OK; j++)
-            if (pass_of(&room[j], pass_count) == pass)
-                keep_end(ret, &room[j]);
-    }
-    free(room);
-    return status;
+    put(writer, &(struct flow_given){.id = id,
+                                     .at_ps = at_ps,
+                                     .kind_end = flow_kind_end(kind, end),
+                                     .event = track,
+                                     .place = {.row = next ? FLOW_NEXT : FLOW_AT}});
 }
 
 /* The innermost slice at a time; one that just ended there where none runs. */
@@ -177,194 +148,127 @@ static slice_id slice_next(const struct trace *trace, track_id track, int64_t at
     return best.id;
 }
 
-static bool by_event(const struct end *a, const struct end *b)
+static slice_id slice_of_time(const struct trace *trace, const struct flow_given *given)
 {
-    return a->found_by != b->found_by ? a->found_by < b->found_by
-                                      : a->event_or_track < b->event_or_track;
+    if (given->event >= trace->track_count)
+        return NO_SLICE;
+    return given->place.row == FLOW_NEXT ? slice_next(trace, given->event, given->at_ps)
+                                         : slice_at(trace, given->event, given->at_ps);
 }
-SORT_DEFINE(sort_by_event, struct end, by_event)
 
-/* Ends given by event stand in front, by event. */
-static void bind_events(const struct trace *trace, struct ends *ends)
+static bool is_timed(const struct flow_given *given)
 {
-    event_id *events = memory_resize(NULL, ends->count + 1, sizeof(*events));
-    slice_id *slices = memory_resize(NULL, ends->count + 1, sizeof(*slices));
-    uint32_t count = 0, at = 0;
+    return given->place.row == FLOW_AT || given->place.row == FLOW_NEXT;
+}
 
-    for (uint32_t i = 0; i < ends->count && ends->at[i].found_by == BY_EVENT; i++)
-        if (count == 0 || events[count - 1] != ends->at[i].event_or_track)
-            events[count++] = ends->at[i].event_or_track;
-    trace_slices_of_events(trace, events, count, slices);
-    for (uint32_t i = 0; i < ends->count && ends->at[i].found_by == BY_EVENT; i++) {
-        if (events[at] != ends->at[i].event_or_track)
+/* Where the place still holds; NO_SLICE where the slice must be found by its event. */
+static slice_id slice_of_place(const struct written_rows *rows, struct slice_place place)
+{
+    if (place.row >= rows->count || rows->first_slices[place.row] == NO_SLICE)
+        return NO_SLICE;
+    return rows->first_slices[place.row] + place.ordinal;
+}
+
+/* Ends come by event, so the events that are still wanted ascend. */
+static void bind_by_event(const struct trace *trace, const struct flow_given *given,
+                          struct flow_bound *bound, const uint32_t *lost, uint32_t lost_count)
+{
+    event_id *events = memory_resize(NULL, lost_count + 1u, sizeof(*events));
+    slice_id *slices = memory_resize(NULL, lost_count + 1u, sizeof(*slices));
+    uint32_t distinct = 0, at = 0;
+
+    for (uint32_t i = 0; i < lost_count; i++)
+        if (distinct == 0 || events[distinct - 1] != given[lost[i]].event)
+            events[distinct++] = given[lost[i]].event;
+    trace_slices_of_events(trace, events, distinct, slices);
+    for (uint32_t i = 0; i < lost_count; i++) {
+        if (events[at] != given[lost[i]].event)
             at++;
-        ends->at[i].slice = slices[at];
-        if (slices[at] != NO_SLICE)
-            ends->at[i].at_ps = trace_slice(trace, slices[at]).start_ps;
+        bound[lost[i]].slice = slices[at];
     }
     free(events);
     free(slices);
 }
 
-static void bind_ends(const struct trace *trace, struct ends *ends)
+static void bind(const struct trace *trace, const struct written_rows *rows,
+                 const struct flow_given *given, uint32_t count, struct flow_bound *ret)
 {
-    sort_by_event(ends->at, ends->count);
-    bind_events(trace, ends);
-    for (uint32_t i = 0; i < ends->count; i++) {
-        struct end *end = &ends->at[i];
+    uint32_t *lost = memory_resize(NULL, count + 1u, sizeof(*lost));
+    uint32_t lost_count = 0;
 
-        if (end->found_by == BY_EVENT)
-            continue;
-        if (end->event_or_track >= trace->track_count)
-            end->slice = NO_SLICE;
-        else if (end->found_by == BY_TIME)
-            end->slice = slice_at(trace, end->event_or_track, end->at_ps);
-        else
-            end->slice = slice_next(trace, end->event_or_track, end->at_ps);
-    }
-}
-
-static bool same_arrow(const struct end *a, const struct end *b)
-{
-    return a->kind == b->kind && a->id == b->id;
-}
-
-/* By (kind, id), then time; at one time senders first. */
-static bool by_arrow(const struct end *a, const struct end *b)
-{
-    if (a->kind != b->kind)
-        return a->kind < b->kind;
-    if (a->id != b->id)
-        return a->id < b->id;
-    if (a->at_ps != b->at_ps)
-        return a->at_ps < b->at_ps;
-    return a->end != b->end ? a->end < b->end : a->slice < b->slice;
-}
-SORT_DEFINE(sort_by_arrow, struct end, by_arrow)
-
-static enum status put_flow(struct flow_writer *writer, const struct end *from,
-                            const struct end *to, struct error *err)
-{
-    struct flow flow;
-    uint64_t offset;
-
-    memset(&flow, 0, sizeof(flow));
-    flow.id = from->id;
-    flow.kind = from->kind;
-    flow.from = from->slice;
-    flow.to = to->slice;
-    flow.from_ps = from->at_ps;
-    flow.to_ps = to->at_ps;
-    writer->flow_count++;
-    return spill_append(writer->flows, (struct bytes){(const uint8_t *)&flow, sizeof(flow)},
-                        &offset, err);
-}
-
-/* All ends of one (kind, id). */
-static enum status join_arrow(struct flow_writer *writer, const struct end *ends, uint32_t count,
-                              struct error *err)
-{
-    const struct end *from = NULL;
-
-    for (uint32_t i = 0; i < count && from == NULL; i++)
-        if (ends[i].end == FLOW_FROM && ends[i].slice != NO_SLICE)
-            from = &ends[i];
     for (uint32_t i = 0; i < count; i++) {
-        const struct end *end = &ends[i];
-
-        if (end->slice == NO_SLICE)
-            continue;
-        if (from != NULL && end->end != FLOW_FROM)
-            TRY(put_flow(writer, from, end, err));
-        if (end->end != FLOW_TO)
-            from = end;
+        ret[i] = (struct flow_bound){
+            .id = given[i].id, .at_ps = given[i].at_ps, .kind_end = given[i].kind_end};
+        if (is_timed(&given[i]))
+            ret[i].slice = slice_of_time(trace, &given[i]);
+        else
+            ret[i].slice = slice_of_place(rows, given[i].place);
+        if (ret[i].slice == NO_SLICE && !is_timed(&given[i]))
+            lost[lost_count++] = i;
     }
-    return OK;
+    if (lost_count > 0)
+        bind_by_event(trace, given, ret, lost, lost_count);
+    free(lost);
 }
 
-static enum status join_ends(struct flow_writer *writer, struct ends *ends, struct error *err)
+static enum status join_part(struct flow_part *part, const struct trace *trace,
+                             const struct written_rows *rows, struct flow *ret, uint32_t *ret_count,
+                             struct error *err)
 {
-    sort_by_arrow(ends->at, ends->count);
-    for (uint32_t first = 0, end; first < ends->count; first = end) {
-        for (end = first + 1; end < ends->count && same_arrow(&ends->at[first], &ends->at[end]);)
-            end++;
-        TRY(join_arrow(writer, &ends->at[first], end - first, err));
+    const size_t set_aside = part->spill ? (size_t)spill_bytes(part->spill) : 0;
+    const size_t count = set_aside / sizeof(struct flow_given) + part->gathered_count;
+    enum status status = OK;
+
+    *ret_count = 0;
+    if (count >= UINT32_MAX / 2)
+        return fail(err, ERR_LIMIT, "%zu ends of arrows of few ids", count);
+    struct flow_given *given = memory_resize(NULL, count + 1, sizeof(*given));
+    struct flow_bound *bound = memory_resize(NULL, count + 1, sizeof(*bound));
+    if (part->spill)
+        status = spill_read(part->spill, 0, given, set_aside, err);
+    if (status == OK) {
+        memcpy(given + set_aside / sizeof(*given), part->gathered,
+               part->gathered_count * sizeof(*given));
+        bind(trace, rows, given, (uint32_t)count, bound);
+        *ret_count = flow_join(bound, (uint32_t)count, ret);
     }
-    return OK;
-}
-
-static bool by_from(const struct flow *a, const struct flow *b)
-{
-    if (a->from != b->from)
-        return a->from < b->from;
-    if (a->to != b->to)
-        return a->to < b->to;
-    if (a->kind != b->kind)
-        return a->kind < b->kind;
-    if (a->id != b->id)
-        return a->id < b->id;
-    return a->from_ps != b->from_ps ? a->from_ps < b->from_ps : a->to_ps < b->to_ps;
-}
-SORT_DEFINE(sort_by_from, struct flow, by_from)
-
-struct consumer { /* to, then the flow's index */
-    slice_id to;
-    uint32_t index;
-};
-
-static bool by_to(const struct consumer *a, const struct consumer *b)
-{
-    return a->to != b->to ? a->to < b->to : a->index < b->index;
-}
-SORT_DEFINE(sort_by_to, struct consumer, by_to)
-
-static enum status write_flows(struct flow_writer *writer, struct error *err)
-{
-    struct block_out out = writer->tools.out;
-    size_t count = writer->flow_count;
-    uint8_t *table;
-
-    if (count >= UINT32_MAX)
-        return fail(err, ERR_LIMIT, "%zu arrows", count);
-    TRY(out.table_reserve(out.to, TABLE_FLOWS, count * sizeof(struct flow), &table, err));
-    TRY(spill_read(writer->flows, 0, table, count * sizeof(struct flow), err));
-
-    struct flow *flows = (struct flow *)(void *)table;
-    struct consumer *consumers = memory_resize(NULL, count + 1, sizeof(*consumers));
-
-    sort_by_from(flows, count);
-    for (size_t i = 0; i < count; i++)
-        consumers[i] = (struct consumer){.to = flows[i].to, .index = (uint32_t)i};
-    sort_by_to(consumers, count);
-
-    enum status status =
-        out.table_reserve(out.to, TABLE_FLOWS_BY_TO, count * sizeof(uint32_t), &table, err);
-
-    for (size_t i = 0; i < count && status == OK; i++)
-        ((uint32_t *)(void *)table)[i] = consumers[i].index;
-    free(consumers);
+    free(given);
+    free(bound);
     return status;
 }
 
-static enum status join_all(struct flow_writer *writer, const struct trace *trace,
-                            struct ends *ends, struct error *err)
+static enum status write_tables(struct flow_writer *writer, const struct trace *trace,
+                                const struct written_rows *rows, struct error *err)
 {
-    uint64_t pass_count = writer->end_count / ENDS_IN_MEMORY + 1;
+    struct block_out out = writer->tools.out;
+    uint32_t count = 0;
+    uint8_t *table, *by_to;
 
-    for (uint64_t pass = 0; pass < pass_count; pass++) {
-        TRY(read_ends(writer, pass, pass_count, ends, err));
-        bind_ends(trace, ends);
-        TRY(join_ends(writer, ends, err));
+    TRY(out.table_reserve(out.to, TABLE_FLOWS, writer->receiver_count * sizeof(struct flow), &table,
+                          err));
+    struct flow *flows = (struct flow *)(void *)table;
+    for (int i = 0; i < PARTS; i++) {
+        uint32_t part_count;
+
+        TRY(join_part(&writer->parts[i], trace, rows, flows + count, &part_count, err));
+        count += part_count;
     }
-    return OK;
+    flow_sort(flows, count);
+    TRY(out.table_shrink(out.to, TABLE_FLOWS, count * sizeof(struct flow), err));
+    by_to = memory_resize(NULL, count + 1u, sizeof(uint32_t));
+    flow_sort_by_to(flows, count, (uint32_t *)(void *)by_to);
+    enum status status =
+        out.table(out.to, TABLE_FLOWS_BY_TO,
+                  (struct bytes){.at = by_to, .count = count * sizeof(uint32_t)}, err);
+    free(by_to);
+    return status;
 }
 
 enum status flow_writer_finish(struct flow_writer *writer, const struct trace *trace,
-                               struct error *err)
+                               const struct written_rows *rows, struct error *err)
 {
-    struct ends ends = {0};
-    enum status status = join_all(writer, trace, &ends, err);
-
-    free(ends.at);
-    return status == OK ? write_flows(writer, err) : status;
+    if (writer->receiver_count >= UINT32_MAX)
+        return fail(err, ERR_LIMIT, "%llu ends of arrows",
+                    (unsigned long long)writer->receiver_count);
+    return write_tables(writer, trace, rows, err);
 }

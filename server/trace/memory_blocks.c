@@ -75,6 +75,16 @@ static enum status reserve_table(void *to, enum table_kind kind, size_t size, ui
     return OK;
 }
 
+static enum status shrink_table(void *to, enum table_kind kind, size_t size, struct error *err)
+{
+    struct memory_blocks *blocks = to;
+
+    if (kind <= 0 || kind >= TABLE_KIND_COUNT_ || size > blocks->view.tables[kind].count)
+        return fail(err, ERR_INVALID, "table %d cannot grow", (int)kind);
+    blocks->view.tables[kind].count = size;
+    return OK;
+}
+
 static enum status put_table(void *to, enum table_kind kind, struct bytes bytes, struct error *err)
 {
     uint8_t *at;
@@ -124,6 +134,7 @@ struct block_out memory_blocks_out(struct memory_blocks *blocks)
                               .data = put_data,
                               .table = put_table,
                               .table_reserve = reserve_table,
+                              .table_shrink = shrink_table,
                               .view = view_written,
                               .so_far = written_so_far};
 }

@@ -129,11 +129,14 @@ static void write_chunk(struct sink *sink, struct open_track *track, uint32_t de
     row->count = 0;
 }
 
-static struct open_row *begin_row(struct open_track *track, int64_t start_ps)
+static struct open_row *begin_row(struct sink *sink, struct open_track *track, int64_t start_ps)
 {
     sink_room(track->rows, track->row_count, track->row_capacity);
     struct open_row *row = &track->rows[track->row_count++];
-    *row = (struct open_row){.first_chunk = NO_CHUNK, .last_chunk = NO_CHUNK, .start_ps = start_ps};
+    *row = (struct open_row){.first_chunk = NO_CHUNK,
+                             .last_chunk = NO_CHUNK,
+                             .number = sink->row_number_count++,
+                             .start_ps = start_ps};
     return row;
 }
 
@@ -141,7 +144,7 @@ void open_row_append(struct sink *sink, struct open_track *track, uint32_t depth
                      const struct laid_slice *slice, uint32_t parent, uint16_t lift)
 {
     struct open_row *row =
-        depth < track->row_count ? &track->rows[depth] : begin_row(track, slice->start_ps);
+        depth < track->row_count ? &track->rows[depth] : begin_row(sink, track, slice->start_ps);
 
     if (row->count == row->capacity) {
         if (row->capacity == CHUNK_SLICES)
@@ -162,6 +165,7 @@ void open_row_append(struct sink *sink, struct open_track *track, uint32_t depth
     row->columns.lift[at] = lift;
     row->columns.flags[at] = slice->flags;
     row->end_ps = slice->start_ps + slice->dur_ps;
+    sink->last_place = (struct slice_place){.row = row->number, .ordinal = row->first + at};
 }
 
 void open_row_end(struct sink *sink, struct open_track *track, uint32_t depth)

@@ -74,6 +74,7 @@ void reorder_slice(struct sink *sink, track_id track, const struct laid_slice *s
                                 .flags = slice->flags};
 
     put(sink, &unsorted);
+    sink->last_place = (struct slice_place){.row = NO_ROW};
 }
 
 void reorder_finish(struct sink *sink)

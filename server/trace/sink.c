@@ -222,6 +222,7 @@ static void lay(struct sink *sink, struct open_track *track, const struct laid_s
         reorder_track(sink, track);
     track->last_start_ps = slice->start_ps;
     track->last_dur_ps = slice->dur_ps;
+    sink->last_start_ps = slice->start_ps;
     if (track->reordered)
         reorder_slice(sink, (track_id)(track - sink->tracks), slice);
     else
@@ -274,7 +275,8 @@ void sink_arg(struct sink *sink, struct arg arg)
 void sink_flow(struct sink *sink, enum flow_end end, name_id kind, uint64_t id)
 {
     if (!sink_failed(sink) && sink->event_count > 0)
-        flow_writer_end(sink->flows, end, kind, id, (event_id)(sink->event_count - 1));
+        flow_writer_end(sink->flows, end, kind, id, (event_id)(sink->event_count - 1),
+                        sink->last_start_ps, sink->last_place);
 }
 
 void sink_flow_at(struct sink *sink, enum flow_end end, name_id kind, uint64_t id, track_id track,
@@ -317,10 +319,28 @@ static void note_what_was_changed(struct sink *sink)
                   (unsigned long long)sink->budget.args_per_event_max);
 }
 
+/* The first slice of every row that ever began, by its number. */
+static enum status finish_flows(struct sink *sink, const struct trace *trace, struct error *err)
+{
+    slice_id *first_slices = memory_resize(NULL, sink->row_number_count + 1u, sizeof(slice_id));
+
+    for (uint32_t i = 0; i < sink->row_number_count; i++)
+        first_slices[i] = NO_SLICE;
+    for (row_id row = 0; row < trace->row_count; row++) {
+        const struct row *written = &trace->rows[row];
+        first_slices[sink->tracks[written->track].rows[written->depth].number] =
+            written->first_slice;
+    }
+    struct written_rows rows = {.first_slices = first_slices, .count = sink->row_number_count};
+    enum status status = flow_writer_finish(sink->flows, trace, &rows, err);
+    free(first_slices);
+    return status;
+}
+
 static enum status finish_parts(struct sink *sink, const struct trace *trace, struct error *err)
 {
     TRY(counter_writer_finish(sink->counters, trace, err));
-    TRY(flow_writer_finish(sink->flows, trace, err));
+    TRY(finish_flows(sink, trace, err));
     TRY(sink_write_memory_events(sink, trace));
     for (uint32_t i = 0; trace_parts_made[i]; i++)
         if (trace_parts_made[i]->finish)

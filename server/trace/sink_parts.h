@@ -85,15 +85,26 @@ MUST_CHECK enum status counter_writer_finish(struct counter_writer *writer,
 void counter_writer_destroy(struct counter_writer *writer); /* takes NULL */
 MUST_CHECK enum status counters_open(struct trace *trace, struct arena *arena, struct error *err);
 
+/* Where a slice was laid when it came: rows are numbered as they begin, and have their slice ids
+ * only at the finish. */
+struct slice_place {
+    uint32_t row; /* NO_ROW: it waits to be sorted */
+    uint32_t ordinal;
+};
+struct written_rows {             /* by that number */
+    const slice_id *first_slices; /* NO_SLICE: void, its track was begun again */
+    uint32_t count;
+};
+
 /* Ends of arrows: at an event, or at a time of a track (found among its slices at the finish). */
 struct flow_writer;
 struct flow_writer *flow_writer_create(const struct part_tools *tools);
 void flow_writer_end(struct flow_writer *writer, enum flow_end end, name_id kind, uint64_t id,
-                     event_id event);
+                     event_id event, int64_t start_ps, struct slice_place place);
 void flow_writer_at(struct flow_writer *writer, enum flow_end end, name_id kind, uint64_t id,
                     track_id track, int64_t at_ps, bool next);
 MUST_CHECK enum status flow_writer_finish(struct flow_writer *writer, const struct trace *trace,
-                                          struct error *err);
+                                          const struct written_rows *rows, struct error *err);
 void flow_writer_destroy(struct flow_writer *writer); /* takes NULL */
 /* Fills trace->flows, flow_by_to, flow_count. */
 MUST_CHECK enum status flows_open(struct trace *trace, struct arena *arena, struct error *err);
@@ -102,8 +113,5 @@ MUST_CHECK enum status flows_open(struct trace *trace, struct arena *arena, stru
  * doubles); NO_SLICE where an event has none. */
 void trace_slices_of_events(const struct trace *trace, const event_id *events, uint32_t count,
                             slice_id *ret);
-/* The same with their starts; 0 where there is no slice. */
-void trace_starts_of_events(const struct trace *trace, const event_id *events, uint32_t count,
-                            slice_id *ret, int64_t *ret_start_ps);
 
 #endif

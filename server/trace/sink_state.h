@@ -28,6 +28,7 @@ struct written_chunk {
 struct open_row {
     struct open_columns columns;      /* of the open chunk: one piece of memory; NULL once ended */
     uint32_t count, capacity;         /* of the open chunk */
+    uint32_t number;                  /* as rows begin: struct slice_place */
     uint32_t first;                   /* ordinal of its first slice */
     uint32_t first_chunk, last_chunk; /* written ones */
     int64_t start_ps, end_ps;
@@ -82,6 +83,9 @@ struct sink {
 
     uint64_t event_count, sample_count;
     uint32_t event_args; /* of the last event */
+    int64_t last_start_ps;
+    struct slice_place last_place;
+    uint32_t row_number_count;
     uint64_t clamped_count, too_deep_count, args_left_out;
     int64_t sample_start_ps, sample_end_ps;
 

@@ -58,44 +58,59 @@ static uint32_t first_not_before(const event_id *events, uint32_t count, event_i
     return from;
 }
 
+/* What is asked, and where the answers go. */
+struct wanted {
+    const event_id *events; /* ascending */
+    uint32_t count;
+    slice_id *slices;
+};
+
 /* Events of a row mostly ascend: the next one wanted is near. */
-static void match_events(const event_id *wanted, uint32_t count, const event_id *events,
-                         uint32_t event_count, slice_id first_slice, slice_id *ret)
+static void match_events(const struct wanted *wanted, const event_id *events, uint32_t event_count,
+                         slice_id first_slice)
 {
     uint32_t at = 0;
 
     for (uint32_t i = 0; i < event_count; i++) {
-        if (at > 0 && wanted[at - 1] >= events[i])
-            at = first_not_before(wanted, count, events[i]);
-        while (at < count && wanted[at] < events[i])
+        if (at > 0 && wanted->events[at - 1] >= events[i])
+            at = first_not_before(wanted->events, wanted->count, events[i]);
+        while (at < wanted->count && wanted->events[at] < events[i])
             at++;
-        if (at < count && wanted[at] == events[i])
-            ret[at] = first_slice + i;
+        if (at < wanted->count && wanted->events[at] == events[i])
+            wanted->slices[at] = first_slice + i;
     }
+}
+
+/* The part of what is wanted that the chunk may hold. */
+static struct wanted wanted_of_chunk(const struct wanted *all, const struct chunk_entry *entry)
+{
+    uint32_t first = first_not_before(all->events, all->count, entry->event_base);
+    uint32_t end = first_not_before(all->events, all->count, entry->event_max);
+
+    end += end < all->count && all->events[end] == entry->event_max;
+    return (struct wanted){
+        .events = all->events + first, .count = end - first, .slices = all->slices + first};
 }
 
 void trace_slices_of_events(const struct trace *trace, const event_id *events, uint32_t count,
                             slice_id *ret)
 {
     const struct trace_parts *parts = trace->parts;
+    const struct wanted all = {events, count, ret};
     event_id unpacked[CHUNK_SLICES];
 
     for (uint32_t i = 0; i < count; i++)
         ret[i] = NO_SLICE;
     for (uint32_t chunk = 0; chunk < parts->chunk_count; chunk++) {
         const struct chunk_entry *entry = &parts->chunks[chunk];
-        uint32_t first = first_not_before(events, count, entry->event_base);
-        uint32_t wanted = 0;
-        if (first < count && events[first] <= entry->event_max)
-            wanted = first_not_before(events + first, count - first, entry->event_max) + 1;
-        if (wanted > count - first)
-            wanted = count - first;
-        const uint8_t *data = wanted > 0 ? chunk_bytes(trace, chunk) : NULL;
+        struct wanted wanted = wanted_of_chunk(&all, entry);
+        const uint8_t *data = wanted.count > 0 ? chunk_bytes(trace, chunk) : NULL;
+
         if (!data)
             continue;
         const struct row *row = &trace->rows[trace_row_of_chunk(trace, chunk)];
         chunk_events(entry, data, unpacked);
-        match_events(events + first, wanted, unpacked, entry->count,
-                     row->first_slice + (chunk - row->first_chunk) * CHUNK_SLICES, ret + first);
+        match_events(&wanted, unpacked, entry->count,
+                     row->first_slice + (chunk - row->first_chunk) * CHUNK_SLICES);
     }
 }

@@ -1,0 +1,184 @@
+/* Ends of one (kind, id) find each other by hash; most sets have two, close to each other.
+ *
+ *   slots   [ - | 0 | - | 2 | ... ]    first end of each set + 1, by (kind, id)
+ *   ends    [ 0: kind 5 id 7 ] -next-> [ 1: kind 5 id 7 ]    [ 2: kind 5 id 8 ] -next-> ...
+ *
+ * A set is put in order of time; what receives comes from the latest before it that sends, and
+ * what is before all senders comes from the first.
+ */
+#include <stdlib.h>
+
+#include "base/sort.h"
+#include "trace/flow_ends.h"
+
+#define NO_END UINT32_MAX
+
+struct chain {
+    uint32_t next; /* of the same set, in the order given */
+    uint32_t tail; /* of a set's first end: its last one; NO_END for all others */
+};
+
+struct join {
+    const struct flow_bound *ends;
+    struct chain *chains;
+    uint32_t *slots;
+    uint32_t slot_mask;
+    struct flow_bound *set; /* the one at hand */
+    uint32_t set_capacity;
+    struct flow *flows;
+    uint32_t flow_count;
+};
+
+/* Ids that follow each other lie beside each other, 64 at a time. */
+static uint32_t slot_of(const struct flow_bound *end)
+{
+    uint64_t high = (end->id >> 6) ^ (uint64_t)flow_kind_of(end->kind_end) << 36;
+
+    high *= UINT64_C(0x9e3779b97f4a7c15);
+    return (uint32_t)(high >> 32) << 6 | (uint32_t)(end->id & 63);
+}
+
+static bool same_set(const struct flow_bound *a, const struct flow_bound *b)
+{
+    return a->id == b->id && flow_kind_of(a->kind_end) == flow_kind_of(b->kind_end);
+}
+
+static void link_sets(struct join *join, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t slot = slot_of(&join->ends[i]) & join->slot_mask;
+
+        while (join->slots[slot] != 0 &&
+               !same_set(&join->ends[join->slots[slot] - 1], &join->ends[i]))
+            slot = (slot + 1) & join->slot_mask;
+        join->chains[i] = (struct chain){.next = NO_END, .tail = NO_END};
+        if (join->slots[slot] == 0) {
+            join->slots[slot] = i + 1;
+            join->chains[i].tail = i;
+        } else {
+            struct chain *first = &join->chains[join->slots[slot] - 1];
+            join->chains[first->tail].next = i;
+            first->tail = i;
+        }
+    }
+}
+
+/* By time; at one time senders first. */
+static bool earlier(const struct flow_bound *a, const struct flow_bound *b)
+{
+    if (a->at_ps != b->at_ps)
+        return a->at_ps < b->at_ps;
+    return a->kind_end != b->kind_end ? a->kind_end < b->kind_end : a->slice < b->slice;
+}
+SORT_DEFINE(sort_set, struct flow_bound, earlier)
+
+static void put_flow(struct join *join, const struct flow_bound *from, const struct flow_bound *to)
+{
+    struct flow *flow = &join->flows[join->flow_count++];
+
+    flow->id = from->id;
+    flow->kind = flow_kind_of(from->kind_end);
+    flow->from = from->slice;
+    flow->to = to->slice;
+    flow->from_ps = from->at_ps;
+    flow->to_ps = to->at_ps;
+}
+
+static void join_set(struct join *join, uint32_t count)
+{
+    const struct flow_bound *set = join->set, *from = NULL;
+
+    for (uint32_t i = 0; i < count && !from; i++)
+        if (flow_end_of(set[i].kind_end) == FLOW_FROM)
+            from = &set[i];
+    for (uint32_t i = 0; i < count; i++) {
+        enum flow_end end = flow_end_of(set[i].kind_end);
+
+        if (from && end != FLOW_FROM)
+            put_flow(join, from, &set[i]);
+        if (end != FLOW_TO)
+            from = &set[i];
+    }
+}
+
+/* The set that begins with `first`; ends without a slice are left out. */
+static uint32_t gather_set(struct join *join, uint32_t first)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = first; i != NO_END; i = join->chains[i].next) {
+        if (join->ends[i].slice == NO_SLICE)
+            continue;
+        if (count == join->set_capacity) {
+            join->set_capacity = join->set_capacity ? join->set_capacity * 2 : 16;
+            join->set = memory_resize(join->set, join->set_capacity, sizeof(*join->set));
+        }
+        join->set[count++] = join->ends[i];
+    }
+    return count;
+}
+
+uint32_t flow_join(const struct flow_bound *ends, uint32_t count, struct flow *ret)
+{
+    struct join join = {.ends = ends, .slot_mask = 63, .flows = ret};
+
+    while (join.slot_mask < count || join.slot_mask - count < count / 2)
+        join.slot_mask = join.slot_mask * 2 + 1;
+    join.slots = memory_resize(NULL, (size_t)join.slot_mask + 1, sizeof(*join.slots));
+    memset(join.slots, 0, ((size_t)join.slot_mask + 1) * sizeof(*join.slots));
+    join.chains = memory_resize(NULL, count + 1u, sizeof(*join.chains));
+    link_sets(&join, count);
+    for (uint32_t i = 0; i < count; i++) {
+        if (join.chains[i].tail == NO_END)
+            continue;
+        uint32_t set_count = gather_set(&join, i);
+        sort_set(join.set, set_count);
+        join_set(&join, set_count);
+    }
+    free(join.slots);
+    free(join.chains);
+    free(join.set);
+    return join.flow_count;
+}
+
+static bool by_from(const struct flow *a, const struct flow *b)
+{
+    if (a->from != b->from)
+        return a->from < b->from;
+    if (a->to != b->to)
+        return a->to < b->to;
+    if (a->kind != b->kind)
+        return a->kind < b->kind;
+    if (a->id != b->id)
+        return a->id < b->id;
+    return a->from_ps != b->from_ps ? a->from_ps < b->from_ps : a->to_ps < b->to_ps;
+}
+SORT_DEFINE(sort_by_from, struct flow, by_from)
+
+void flow_sort(struct flow *flows, uint32_t count)
+{
+    sort_by_from(flows, count);
+}
+
+struct consumer {
+    slice_id to;
+    uint32_t index;
+};
+
+static bool by_to(const struct consumer *a, const struct consumer *b)
+{
+    return a->to != b->to ? a->to < b->to : a->index < b->index;
+}
+SORT_DEFINE(sort_by_to, struct consumer, by_to)
+
+void flow_sort_by_to(const struct flow *flows, uint32_t count, uint32_t *ret)
+{
+    struct consumer *consumers = memory_resize(NULL, count + 1u, sizeof(*consumers));
+
+    for (uint32_t i = 0; i < count; i++)
+        consumers[i] = (struct consumer){.to = flows[i].to, .index = i};
+    sort_by_to(consumers, count);
+    for (uint32_t i = 0; i < count; i++)
+        ret[i] = consumers[i].index;
+    free(consumers);
+}
