@@ -9,6 +9,8 @@
 #include "cli/verbs.h"
 #include "serve/reply.h"
 
+enum { WAIT_US = 20000 };
+
 static struct grid_style terminal_style(void)
 {
     struct winsize size;
@@ -19,6 +21,32 @@ static struct grid_style terminal_style(void)
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
         style.width = size.ws_col;
     return style;
+}
+
+/* How many files wait or are being indexed; counts one while the first walk goes on. */
+static uint32_t jobs_left(const struct services *services)
+{
+    struct arena *arena = arena_create();
+    struct job *jobs;
+    uint32_t count = 0;
+
+    if (services->jobs(services->ingest, arena, &jobs, &count) != OK)
+        count = 0;
+    arena_destroy(arena);
+    return count > 0 || catalog_scan(services->catalog).done_once ? count : 1;
+}
+
+int print_list(const struct cli_call *call, const struct services *services)
+{
+    uint32_t most = 0;
+
+    for (uint32_t left; (left = jobs_left(services)) > 0;) {
+        most = left > most ? left : most;
+        progress_show("Indexing", 1 - (double)left / most);
+        usleep(WAIT_US);
+    }
+    progress_clear();
+    return print_table(call, services);
 }
 
 int print_table(const struct cli_call *call, const struct services *services)

@@ -4,6 +4,8 @@
 
 #include "cli/cli.h"
 
+/* Like a table, once nothing is left to index. */
+int print_list(const struct cli_call *call, const struct services *services);
 int print_table(const struct cli_call *call, const struct services *services);
 int print_overview(const struct cli_call *call, const struct services *services);
 int print_flame(const struct cli_call *call, const struct services *services);

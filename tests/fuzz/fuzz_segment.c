@@ -16,7 +16,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *at, size_t count);
 
-enum { EDIT_SIZE = 12, SLICE_COUNT = 5000, LOOKS_MAX = 64 };
+enum { EDIT_SIZE = 12, EDITS_MAX = 16, SLICE_COUNT = 5000, LOOKS_MAX = 12 };
 
 struct damaged { /* the sound tables, with private copies of those that were edited */
     struct block_in sound;
@@ -180,7 +180,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *at, size_t count)
     if (sound_blocks == NULL)
         make_sound();
     damaged.sound = memory_blocks_in(sound_blocks);
-    for (size_t i = 0; i + EDIT_SIZE <= count && i < EDIT_SIZE * LOOKS_MAX; i += EDIT_SIZE)
+    for (size_t i = 0; i + EDIT_SIZE <= count && i < EDIT_SIZE * EDITS_MAX; i += EDIT_SIZE)
         edit(&damaged, at + i, arena);
     struct block_in in = {.from = &damaged, .table = damaged_table, .data = damaged_data};
     if (trace_open(in, arena, &trace, &err) == OK)
