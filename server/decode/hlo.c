@@ -22,7 +22,7 @@ struct module { /* one being read */
     struct hasher *fingerprint;
     program_id program;
     uint32_t ordinal;
-    bool is_new, is_whole;
+    bool is_whole;
 };
 
 static void list_add(struct span_list *list, struct bytes span)
@@ -158,8 +158,6 @@ static void remember(struct module *module, const struct instruction *instructio
     uint64_t key = (uint64_t)module->ordinal << 32 | instruction->name;
     bool is_new;
 
-    if (!module->is_new)
-        return;
     id_map_add(&index->instructions, key, index->fact_count, &is_new);
     if (!is_new)
         return;
@@ -272,6 +270,7 @@ bool hlo_decode(struct hlo_index *index, struct sink *sink, uint64_t id, struct 
                 struct bytes proto)
 {
     struct module module = {.index = index, .sink = sink, .is_whole = true};
+    bool is_new;
     struct error err = {0};
     struct pb pb = pb_open(proto, &err);
     struct bytes message;
@@ -279,8 +278,8 @@ bool hlo_decode(struct hlo_index *index, struct sink *sink, uint64_t id, struct 
 
     if (!find_module(proto, &message))
         return false;
-    module.ordinal = id_map_add(&index->programs, id, index->programs.count, &module.is_new);
-    if (!module.is_new)
+    module.ordinal = id_map_add(&index->programs, id, index->programs.count, &is_new);
+    if (!is_new)
         return true; /* the same program again, from another part of the file */
     module.fingerprint = hasher_create();
     read_module(&pb, message, &module, PASS_FINGERPRINT, &own_name);

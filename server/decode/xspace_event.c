@@ -166,14 +166,13 @@ static void push_aggregated(struct event_metadata *metadata, const struct event 
         metadata->occurrences_ps = INT64_MAX;
 }
 
-static inline uint8_t flags_of(const struct line *line, const struct meaning *meaning,
-                               int64_t dur_ps)
+/* The sink adds what the track and the duration say. */
+static inline uint8_t flags_of(const struct line *line, const struct meaning *meaning)
 {
     bool is_async =
         line->is_async || (meaning_has(meaning, STAT_ASYNC) && meaning->values[STAT_ASYNC] != 0);
 
-    return (uint8_t)((dur_ps == 0 ? SLICE_INSTANT : 0) | (line->is_derived ? SLICE_DERIVED : 0) |
-                     (is_async ? SLICE_ASYNC : 0));
+    return is_async ? SLICE_ASYNC : 0;
 }
 
 static inline void push_event(struct line *line, const struct event *event,
@@ -202,7 +201,7 @@ static inline void push_event(struct line *line, const struct event *event,
                                 .dur_ps = dur_ps,
                                 .name = metadata->name,
                                 .kind = kind,
-                                .flags = (uint8_t)(flags | flags_of(line, meaning, dur_ps)),
+                                .flags = (uint8_t)(flags | flags_of(line, meaning)),
                                 .type = metadata->type,
                             });
     space->slice_count++;

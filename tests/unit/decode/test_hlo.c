@@ -93,6 +93,8 @@ static void instructions(void **state)
     put_text(&made.instruction, 11, "kLoop");
     put_number(&made.metadata, 15, 2);
     put_instruction(&made, "fusion.3", "fusion");
+    put_number(&made.metadata, 15, 3);
+    put_instruction(&made, "lost.4", "add");
     put_message(&made.module, 3, &made.computation);
     put_text(&made.frames, 1, "a.py");
     put_text(&made.frames, 1, "b.py");
@@ -109,7 +111,7 @@ static void instructions(void **state)
     CHECK("whole", fed.whole);
     CHECK("id", trace->programs[0].id == UINT64_MAX);
     CHECK_STR("program", name_of(trace, trace->programs[0].name), "jit_f");
-    CHECK_INT("program", trace->programs[0].instruction_count, 2);
+    CHECK_INT("program", trace->programs[0].instruction_count, 3);
     CHECK_INT("proto", trace->programs[0].blob_bytes, proto.count);
     const struct instruction *dot = find(trace, "dot.1");
     CHECK_STR("opcode", name_of(trace, dot->opcode), "dot");
@@ -118,6 +120,7 @@ static void instructions(void **state)
     CHECK_STR("op type", name_of(trace, dot->op_type), "dot_general");
     CHECK_STR("source", name_of(trace, dot->source), "model.py:41");
     CHECK_STR("source by frame", name_of(trace, find(trace, "fusion.3")->source), "b.py:7");
+    CHECK_INT("a frame that is not there", find(trace, "lost.4")->source, 0);
     hlo_index_free(&fed.index);
     text_free(&proto);
     free_hlo(&made);

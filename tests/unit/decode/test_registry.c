@@ -31,6 +31,7 @@ static void by_content(void **state)
         {"a plane cut in its first line",    "xplane",
          BYTES("\x0a\x7f\x12\x09/host:CPU\x1a\x60\x08\x01\x22\x09\x08")                                                      },
         {"a plane with a field of tomorrow", "xplane",              BYTES("\x0a\x06\x12\x02gh\x78\x01")                      },
+        {"a plane, then no field",           "unknown",             BYTES("\x0a\x04\x12\x02gh\x0f\x00")                      },
         {"a plane whose name is a number",   "unknown",             BYTES("\x0a\x02\x10\x05\x0a\x01\xff")                    },
         {"an HLO module",                    "hlo-proto",           BYTES("\x0a\x09\x0a\x04jit_\x12\x01m")                   },
         {"an array of events",               "chrome-json",         BYTES("[{\"ph\":\"X\",\"ts\":1,\"pid\":1}]")             },

@@ -56,6 +56,8 @@ static void damaged(void **state)
         {"wire type 7",                         "\x22\x01\x0f",                                             3,  "  0 +5 a\n  20 +5 a\n"},
         {"a stat longer than its event",        "\x22\x04\x22\x09\x08\x01",                                 6,  "  0 +5 a\n  20 +5 a\n"},
         {"a number that runs out of its event", "\x22\x02\x08\x81",                                         4,  "  0 +5 a\n  20 +5 a\n"},
+        {"a number that runs out of its stat",  "\x22\x09\x08\x01\x22\x03\x08\x01\x20\x18\x05",             11,
+         "  0 +5 a\n  20 +5 a\n"                                                                                                       },
         {"a number of eleven bytes",            "\x22\x0c\x10\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 14,
          "  0 +5 a\n  20 +5 a\n"                                                                                                       },
         {"an event longer than its line",       "\x22\x7f\x08\x01",                                         4,  "  0 +5 a\n"           },
@@ -84,6 +86,30 @@ static void damaged(void **state)
         free_made(&made);
         arena_destroy(arena);
     }
+}
+
+/* The length of an event that runs out of its line, into the next one. */
+static void length_across_lines(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct made made = {0};
+
+    line_head(&made, 1, "python", 0);
+    put_event(&made, 1, 0, 5);
+    text_put(&made.line, "\x22\x85", 2);
+    end_line(&made);
+    one_event_line(&made, 2, "worker", 30);
+    name_event(&made, 1, "a");
+    end_plane(&made, "/host:CPU");
+    const struct trace *trace = made_trace(&made, arena);
+    CHECK_PICTURE("across", trace, PICTURE_NOTES,
+                  "/host:CPU / python\n  0 +5 a\n/host:CPU / worker\n  30 +5 a\n"
+                  "note corrupt 1 Parts of the file could not be read and are left out, the first "
+                  "(the rest of a line) at byte 33; copy the file again if the original is "
+                  "whole.\n");
+    free_made(&made);
+    arena_destroy(arena);
 }
 
 /* A trace, or an error with a sentence. */
@@ -170,8 +196,12 @@ static void bit_flips(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cut_off),  cmocka_unit_test(damaged),   cmocka_unit_test(hostile),
-        cmocka_unit_test(prefixes), cmocka_unit_test(bit_flips),
+        cmocka_unit_test(cut_off),
+        cmocka_unit_test(damaged),
+        cmocka_unit_test(length_across_lines),
+        cmocka_unit_test(hostile),
+        cmocka_unit_test(prefixes),
+        cmocka_unit_test(bit_flips),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

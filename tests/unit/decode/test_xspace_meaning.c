@@ -124,6 +124,10 @@ static void counters_and_sums(void **state)
     put_stat(&made, 1, 4, -3);
     put_event(&made, 2, 15, 0);
     put_event(&made, 2, 16, 0);
+    put_stat(&made, 1, 3, 1);
+    put_stat(&made, 2, 3, 7);
+    put_stat(&made, 1, 3, 1);
+    put_event(&made, 2, 17, 0);
     end_line(&made);
     line_head(&made, 1, "Stream #1", 0);
     for (int i = 1; i <= 2; i++) {
@@ -136,6 +140,7 @@ static void counters_and_sums(void **state)
     }
     end_line(&made);
     name_stat(&made, 1, "value");
+    name_stat(&made, 2, "counter_value");
     name_event(&made, 1, "sm active");
     name_event(&made, 2, "dram");
     name_event(&made, 3, "sum");
@@ -144,7 +149,7 @@ static void counters_and_sums(void **state)
 
     CHECK_PICTURE("counters", trace, 0,
                   "/device:GPU:0 / sm active\n  10 = 40\n  20 = 0.5\n"
-                  "/device:GPU:0 / dram\n  15 = -3\n");
+                  "/device:GPU:0 / dram\n  15 = -3\n  17 = 7\n");
     CHECK_INT("properties", trace->property_count, 1);
     CHECK_STR("sum", trace_name(trace, trace->properties[0].arg.key), "aggregated sum");
     CHECK_STR("sum", trace_name(trace, (name_id)trace->properties[0].arg.bits),
@@ -154,12 +159,9 @@ static void counters_and_sums(void **state)
     arena_destroy(arena);
 }
 
-/* The same name is a dot in one program and a collective in the other. */
-static void kinds_by_program(void **state)
+/* Programs 10 and 20, whose only instruction is op.1: a dot in one, a collective in the other. */
+static void put_programs(struct made *made)
 {
-    (void)state;
-    struct arena *arena = arena_create();
-    struct made made = {0};
     const char *opcodes[] = {"dot", "all-reduce"};
     struct text proto = {0}, module = {0}, computation = {0}, instruction = {0};
 
@@ -171,29 +173,57 @@ static void kinds_by_program(void **state)
         put_text(&module, 1, "jit_f");
         put_message(&module, 3, &computation);
         put_message(&proto, 1, &module);
-        put_number(&made.stat, 1, 1);
-        put_bytes(&made.stat, 6, text_str(&proto));
+        put_number(&made->stat, 1, 1);
+        put_bytes(&made->stat, 6, text_str(&proto));
         proto.count = 0;
-        put_message(&made.event, 5, &made.stat);
+        put_message(&made->event, 5, &made->stat);
         snprintf(name, sizeof name, "jit_f(%d)", (int)program * 10);
-        put_named(&made.names, 4, program, name, &made.event);
+        put_named(&made->names, 4, program, name, &made->event);
     }
-    name_stat(&made, 1, "Hlo Proto");
-    end_plane(&made, "/host:metadata");
+    name_stat(made, 1, "Hlo Proto");
+    end_plane(made, "/host:metadata");
+    text_free(&proto);
+    text_free(&module);
+    text_free(&computation);
+    text_free(&instruction);
+}
+
+static void put_op(struct made *made, int64_t event, int64_t op, int64_t program, int64_t at)
+{
+    put_stat(made, 1, 7, op);
+    put_stat(made, 2, 4, program);
+    put_event(made, event, at, 5);
+}
+
+static void name_op_stats(struct made *made)
+{
+    name_stat(made, 1, "hlo_op");
+    name_stat(made, 2, "program_id");
+    name_stat(made, 3, "op.1");
+    name_stat(made, 4, "command_buffer::op.1");
+    name_stat(made, 5, "correlation_id");
+}
+
+static void kinds_by_program(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct made made = {0};
+
+    put_programs(&made);
     line_head(&made, 1, "tf_XLAEigen/1", 0);
-    for (int64_t i = 0; i < 4; i++) {
-        put_stat(&made, 1, 7, 3);
-        put_stat(&made, 2, 4, i % 2 == 0 ? 10 : 20);
-        put_event(&made, 1, i * 10, 5);
-    }
+    for (int64_t i = 0; i < 4; i++)
+        put_op(&made, 1, 3, i % 2 == 0 ? 10 : 20, i * 10);
     put_event(&made, 1, 40, 5);
     put_event(&made, 2, 50, 5);
+    put_op(&made, 3, 4, 20, 60);
+    put_stat(&made, 5, 3, 7);
+    put_op(&made, 1, 3, 20, 70);
     end_line(&made);
     name_event(&made, 1, "op.1");
     name_event(&made, 2, "end: op.1");
-    name_stat(&made, 1, "hlo_op");
-    name_stat(&made, 2, "program_id");
-    name_stat(&made, 3, "op.1");
+    name_event(&made, 3, "kernel");
+    name_op_stats(&made);
     end_plane(&made, "/host:CPU");
     const struct trace *trace = made_trace(&made, arena);
 
@@ -201,14 +231,47 @@ static void kinds_by_program(void **state)
                   "/host:CPU / tf_XLAEigen/1\n"
                   "  0 +5 op.1 (compute)\n  10 +5 op.1 (communication)\n"
                   "  20 +5 op.1 (compute)\n  30 +5 op.1 (communication)\n"
-                  "  40 +5 op.1 (host)\n  50 +5 end: op.1 (host)\n");
+                  "  40 +5 op.1 (host)\n  50 +5 end: op.1 (host)\n"
+                  "  60 +5 kernel (communication)\n  70 +5 op.1 (host)\n");
     CHECK_INT("programs", trace->program_count, 2);
     CHECK("by id",
           trace_program(trace, 10) != NO_PROGRAM && trace_program(trace, 20) != NO_PROGRAM);
-    text_free(&proto);
-    text_free(&module);
-    text_free(&computation);
-    text_free(&instruction);
+    free_made(&made);
+    arena_destroy(arena);
+}
+
+/* TPUs name the op in the metadata of events, and the program too. */
+static void kinds_by_metadata(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct made made = {0};
+    struct text rest = {0};
+
+    put_programs(&made);
+    line_head(&made, 3, "XLA Ops", 0);
+    for (int64_t i = 1; i <= 3; i++)
+        put_event(&made, i, i * 10, 5);
+    end_line(&made);
+    for (int64_t i = 1; i <= 2; i++) {
+        put_number(&made.stat, 1, 2);
+        put_number(&made.stat, 3, i * 10);
+        put_message(&rest, 5, &made.stat);
+        put_named(&made.names, 4, i, "%op.1 = f32[8] op()", &rest);
+    }
+    put_number(&made.stat, 1, 6);
+    put_text(&made.stat, 5, "all-gather");
+    put_message(&rest, 5, &made.stat);
+    put_named(&made.names, 4, 3, "%other = f32[8] other()", &rest);
+    name_stat(&made, 6, "hlo_category");
+    name_op_stats(&made);
+    end_plane(&made, "/device:TPU:0");
+    CHECK_PICTURE("kinds", made_trace(&made, arena), PICTURE_KINDS,
+                  "/device:TPU:0 / XLA Ops\n"
+                  "  10 +5 %op.1 = f32[8] op() (compute)\n"
+                  "  20 +5 %op.1 = f32[8] op() (communication)\n"
+                  "  30 +5 %other = f32[8] other() (communication)\n");
+    text_free(&rest);
     free_made(&made);
     arena_destroy(arena);
 }
@@ -220,6 +283,7 @@ int main(void)
         cmocka_unit_test(memory),
         cmocka_unit_test(counters_and_sums),
         cmocka_unit_test(kinds_by_program),
+        cmocka_unit_test(kinds_by_metadata),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,27 +64,32 @@ static void clocks(void **state)
     }
 }
 
-/* Two lines of Unix time: the earlier one is zero. A near one beside them is of another clock. */
+/* Lines of Unix time: the earliest one is zero. A near one beside them is of another clock, and a
+ * year later is out of range. */
 static void several_clocks(void **state)
 {
     (void)state;
     struct arena *arena = arena_create();
     struct made made = {0};
-    const int64_t unix_ns = 1700000000000000000;
-    const int64_t timestamps[] = {unix_ns + 2, unix_ns, 3};
+    const int64_t unix_ns = 1700000000000000000, year_ns = 31536000000000000;
+    const int64_t timestamps[] = {unix_ns + 2, unix_ns, unix_ns + 1, 3, unix_ns + year_ns};
+    const char *const planes[] = {NULL, NULL, "/host:CPU", "/device:GPU:0", "/device:GPU:1"};
 
     for (size_t i = 0; i < COUNT(timestamps); i++) {
         line_head(&made, (int64_t)i, "python", timestamps[i]);
         put_event(&made, 1, 1, 5);
         end_line(&made);
         name_event(&made, 1, "a");
-        end_plane(&made, i == 0 ? "/host:CPU" : i == 1 ? "/device:GPU:0" : "/device:GPU:1");
+        if (planes[i] != NULL)
+            end_plane(&made, planes[i]);
     }
     const struct trace *trace = made_trace(&made, arena);
     CHECK_PICTURE("several clocks", trace, 0,
                   "/host:CPU / python\n  2001 +5 a\n"
-                  "/device:GPU:0 / python\n  1 +5 a\n"
-                  "/device:GPU:1 / python\n  3001 +5 a\n");
+                  "/host:CPU / python\n  1 +5 a\n"
+                  "/host:CPU / python\n  1001 +5 a\n"
+                  "/device:GPU:0 / python\n  3001 +5 a\n"
+                  "/device:GPU:1 / python\n  4611686018427387903 +0 a [clamped]\n");
     CHECK_INT("epoch", trace->epoch_ns, unix_ns);
     CHECK_STR("note", trace_name(trace, trace->notes[0].kind), "mixed-clocks");
     free_made(&made);
