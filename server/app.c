@@ -246,7 +246,7 @@ static int extract_newest(const struct options *options, struct arena *arena)
                           str_c(arena, STR("--cache-dir")),
                           str_c(arena, str_of(options->cache_dir)),
                           str_c(arena, STR("--format")),
-                          str_c(arena, STR("chrome")),
+                          str_c(arena, STR("files")),
                           str_c(arena, STR("-o")),
                           str_c(arena, str_of(to)),
                           NULL};
@@ -311,7 +311,7 @@ static int run_command(struct app *app, int argc, char **argv)
         app->options.cache_dir = call.cache_dir;
     log_set_level(LOG_WARNING);
     signal(SIGPIPE, SIG_IGN);
-    return with_store(app, true, run_call, &call);
+    return with_store(app, !call.verb->all_runs, run_call, &call);
 }
 
 int app_command(int argc, char **argv)

@@ -2,17 +2,19 @@
 #include "cli/verbs.h"
 
 const struct cli_verb cli_verbs[] = {
-    {"list",       "runs, newest first",                     "[PATH]",        "/api/runs",     NULL, print_table   },
-    {"overview",   "where the step time goes",               "RUN",           "/api/overview", NULL, print_overview},
-    {"top",        "ops, kernels, scopes, ... by self time", "RUN",           "/api/top",      NULL, print_table   },
-    {"steps",      "each step and its breakdown",            "RUN",           "/api/steps",    NULL, print_table   },
-    {"flame",      "time by scope, source or nesting",       "RUN",           "/api/flame",    NULL, print_flame   },
-    {"slices",     "the slices of a track in a window",      "RUN",           "/api/slices",   NULL, print_table   },
-    {"search",     "names and args that hold a text",        "RUN QUERY",     "/api/search",   "q",  print_table   },
-    {"memory",     "allocators over time",                   "RUN",           "/api/memory",   NULL, print_table   },
-    {"extract",    "the run as a file of another format",    "RUN",           "/api/trace",    NULL, write_extract },
+    {"list",       "runs, newest first",                     "[PATH]",        "/api/runs",     NULL, print_table,    false},
+    {"overview",   "where the step time goes",               "RUN",           "/api/overview", NULL, print_overview, false},
+    {"top",        "ops, kernels, scopes, ... by self time", "RUN",           "/api/top",      NULL, print_table,    false},
+    {"steps",      "each step and its breakdown",            "RUN",           "/api/steps",    NULL, print_table,    false},
+    {"flame",      "time by scope, source or nesting",       "RUN",           "/api/flame",    NULL, print_flame,    false},
+    {"slices",     "the slices of a track in a window",      "RUN",           "/api/slices",   NULL, print_table,    false},
+    {"search",     "names and args that hold a text",        "RUN QUERY",     "/api/search",   "q",  print_table,
+     false                                                                                                                },
+    {"memory",     "allocators over time",                   "RUN",           "/api/memory",   NULL, print_table,    false},
+    {"extract",    "the run as a file of another format",    "RUN",           "/api/trace",    NULL, write_extract,
+     false                                                                                                                },
     {"completion", "the script that completes these words",  "bash|zsh|fish", NULL,            NULL,
-     print_completion                                                                                              },
+     print_completion,                                                                                               false},
 };
 const uint32_t cli_verb_count = COUNT(cli_verbs);
 
