@@ -313,11 +313,29 @@ static void versions(void **state)
     arena_destroy(arena);
 }
 
+static void wildcards(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    const struct header host = {.name = STR("Host"), .value = STR("0.0.0.0:8080")};
+    const struct gate gate = {.bind = STR("0.0.0.0")};
+    const struct wire wire = {.method = STR("GET"),
+                              .target = STR("/"),
+                              .version = STR("1.1"),
+                              .headers = &host,
+                              .header_count = 1};
+    struct verdict verdict;
+
+    gate_check(&gate, &wire, arena, &verdict);
+    CHECK_INT("what all addresses are bound to is no name of ours", verdict.status, 403);
+    arena_destroy(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who),   cmocka_unit_test(bodies),   cmocka_unit_test(paths),
-        cmocka_unit_test(sizes), cmocka_unit_test(versions),
+        cmocka_unit_test(sizes), cmocka_unit_test(versions), cmocka_unit_test(wildcards),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

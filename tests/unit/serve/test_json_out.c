@@ -86,24 +86,27 @@ static void texts(void **state)
         struct str text;
         const char *want;
     } rows[] = {
-        {"plain",          STR("fusion.3"),         "\"fusion.3\""                            },
-        {"empty",          STR(""),                 "\"\""                                    },
-        {"quote",          STR("a\"b\\c"),          "\"a\\\"b\\\\c\""                         },
-        {"line ends",      STR("a\n\t\r"),          "\"a\\n\\t\\u000d\""                      },
-        {"NUL",            STR("a\0b"),             "\"a\\u0000b\""                           },
-        {"DEL",            STR("\x7f"),             "\"\\u007f\""                             },
-        {"two bytes",      STR("\xc3\xa4"),         "\"\xc3\xa4\""                            },
-        {"four bytes",     STR("\xf0\x9f\x98\x80"), "\"\xf0\x9f\x98\x80\""                    },
+        {"plain",                 STR("fusion.3"),         "\"fusion.3\""                            },
+        {"empty",                 STR(""),                 "\"\""                                    },
+        {"quote",                 STR("a\"b\\c"),          "\"a\\\"b\\\\c\""                         },
+        {"line ends",             STR("a\n\t\r"),          "\"a\\n\\t\\u000d\""                      },
+        {"NUL",                   STR("a\0b"),             "\"a\\u0000b\""                           },
+        {"DEL",                   STR("\x7f"),             "\"\\u007f\""                             },
+        {"two bytes",             STR("\xc3\xa4"),         "\"\xc3\xa4\""                            },
+        {"four bytes",            STR("\xf0\x9f\x98\x80"), "\"\xf0\x9f\x98\x80\""                    },
         {"a lone byte",
          STR("a\xff"
              "b"),
          "\"a\xef\xbf\xbd"
-         "b\""                                                                                },
-        {"cut",            STR("a\xe2\x82"),        "\"a\xef\xbf\xbd\xef\xbf\xbd\""           },
-        {"overlong",       STR("\xc0\xaf"),         "\"\xef\xbf\xbd\xef\xbf\xbd\""            },
-        {"surrogate",      STR("\xed\xa0\x80"),     "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\""},
-        {"beyond Unicode", STR("\xf4\x90\x80\x80"),
-         "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\""                               },
+         "b\""                                                                                       },
+        {"cut",                   STR("a\xe2\x82"),        "\"a\xef\xbf\xbd\xef\xbf\xbd\""           },
+        {"overlong",              STR("\xc0\xaf"),         "\"\xef\xbf\xbd\xef\xbf\xbd\""            },
+        {"overlong, three bytes", STR("\xe0\x80\xaf"),     "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\""},
+        {"overlong, four bytes",  STR("\xf0\x80\x80\xaf"),
+         "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\""                                      },
+        {"surrogate",             STR("\xed\xa0\x80"),     "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\""},
+        {"beyond Unicode",        STR("\xf4\x90\x80\x80"),
+         "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\""                                      },
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {

@@ -1,0 +1,208 @@
+#include "check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "serve/auth.h"
+#include "serve/request.h"
+#include "serve/routes.h"
+
+/* Mode x route x credential: the whole rule. */
+static void matrix(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *what;
+        enum auth_mode mode;
+        enum credential credential;
+        int open, reads, writes; /* routes: health, a GET, a POST */
+    } rows[] = {
+        {"none, nobody",        AUTH_NONE,  CREDENTIAL_NONE,        0, 0,   0  },
+        {"none, wrong",         AUTH_NONE,  CREDENTIAL_WRONG,       0, 0,   0  },
+        {"token, nobody",       AUTH_TOKEN, CREDENTIAL_NONE,        0, 401, 401},
+        {"token, wrong",        AUTH_TOKEN, CREDENTIAL_WRONG,       0, 401, 401},
+        {"token, cookie",       AUTH_TOKEN, CREDENTIAL_COOKIE,      0, 0,   403},
+        {"token, cookie, CSRF", AUTH_TOKEN, CREDENTIAL_COOKIE_CSRF, 0, 0,   0  },
+        {"token, bearer",       AUTH_TOKEN, CREDENTIAL_BEARER,      0, 0,   0  },
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        for (uint32_t k = 0; k < route_count; k++) {
+            const struct route *route = routes[k];
+            int want = route->open                          ? rows[i].open
+                       : strcmp(route->method, "POST") == 0 ? rows[i].writes
+                                                            : rows[i].reads;
+            char what[160];
+
+            snprintf(what, sizeof what, "%s: %s %s", rows[i].what, route->method, route->path);
+            CHECK_INT(what, auth_decide(rows[i].mode, route, rows[i].credential), want);
+        }
+    }
+}
+
+/* What answers without a token is written down here: a new open route is a decision. */
+static void open_routes(void **state)
+{
+    (void)state;
+    static const char *const open[] = {"/healthz", "/readyz", "/launch/*"};
+    uint32_t count = 0;
+
+    for (uint32_t k = 0; k < route_count; k++) {
+        if (!routes[k]->open)
+            continue;
+        CHECK(routes[k]->path, count < COUNT(open));
+        CHECK_STR("open", str_of(routes[k]->path), open[count++]);
+    }
+    CHECK_INT("as many", count, COUNT(open));
+}
+
+struct fixture {
+    char dir[64], token[AUTH_SECRET_SIZE], code[AUTH_SECRET_SIZE];
+    struct auth *auth;
+    struct arena *arena;
+    struct str cookie; /* name=value */
+};
+
+static int setup(void **state)
+{
+    struct fixture *fixture = calloc(1, sizeof *fixture);
+    struct error err = {0};
+    struct bytes token;
+
+    strcpy(fixture->dir, "/tmp/jviewd-auth-XXXXXX");
+    CHECK("directory", mkdtemp(fixture->dir) != NULL);
+    fixture->arena = arena_create();
+    CHECK_OK("create", auth_create(AUTH_TOKEN, fixture->dir, 8080, &fixture->auth, &err), &err);
+    CHECK_OK("token", file_read(auth_token_path(fixture->auth), fixture->arena, 64, &token, &err),
+             &err);
+    memcpy(fixture->token, token.at, token.count);
+    struct str cookie = auth_cookie(fixture->auth, fixture->arena);
+    cookie.count = strcspn(cookie.at, ";");
+    fixture->cookie = cookie;
+    *state = fixture;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *fixture = *state;
+
+    auth_destroy(fixture->auth);
+    CHECK_INT("the token file is gone with the server", rmdir(fixture->dir), 0);
+    arena_destroy(fixture->arena);
+    free(fixture);
+    return 0;
+}
+
+static void credentials(void **state)
+{
+    struct fixture *fixture = *state;
+    struct arena *arena = fixture->arena;
+    char changed[AUTH_SECRET_SIZE];
+
+    memcpy(changed, fixture->token, sizeof changed);
+    changed[63] = changed[63] == '0' ? '1' : '0';
+    const struct {
+        const char *what;
+        struct header headers[2];
+        enum credential want;
+    } rows[] = {
+        {"nothing",                    {{STR("Accept"), STR("a")}},                        CREDENTIAL_NONE  },
+        {"bearer",
+         {{STR("Authorization"), str_format(arena, "Bearer %s", fixture->token)}},
+         CREDENTIAL_BEARER                                                                                  },
+        {"bearer in small letters",
+         {{STR("authorization"), str_format(arena, "bearer %s", fixture->token)}},
+         CREDENTIAL_BEARER                                                                                  },
+        {"one digit off",
+         {{STR("Authorization"), str_format(arena, "Bearer %s", changed)}},
+         CREDENTIAL_WRONG                                                                                   },
+        {"cut",
+         {{STR("Authorization"), str_format(arena, "Bearer %.63s", fixture->token)}},
+         CREDENTIAL_WRONG                                                                                   },
+        {"longer",
+         {{STR("Authorization"), str_format(arena, "Bearer %s0", fixture->token)}},
+         CREDENTIAL_WRONG                                                                                   },
+        {"empty",                      {{STR("Authorization"), STR("Bearer ")}},           CREDENTIAL_WRONG },
+        {"basic",                      {{STR("Authorization"), STR("Basic YTpi")}},        CREDENTIAL_WRONG },
+        {"cookie",                     {{STR("Cookie"), fixture->cookie}},                 CREDENTIAL_COOKIE},
+        {"cookie among others",
+         {{STR("Cookie"), str_format(arena, "a=b; %.*s; c=d", STR_ARG(fixture->cookie))}},
+         CREDENTIAL_COOKIE                                                                                  },
+        {"cookie and CSRF",
+         {{STR("Cookie"), fixture->cookie}, {STR("X-Jviewd-CSRF"), STR("1")}},
+         CREDENTIAL_COOKIE_CSRF                                                                             },
+        {"CSRF alone",                 {{STR("X-Jviewd-CSRF"), STR("1")}},                 CREDENTIAL_NONE  },
+        {"the token as cookie",
+         {{STR("Cookie"), str_format(arena, "jviewd_8080=%s", fixture->token)}},
+         CREDENTIAL_WRONG                                                                                   },
+        {"another server's cookie",
+         {{STR("Cookie"), str_format(arena, "jviewd_8081=%s", fixture->token)}},
+         CREDENTIAL_NONE                                                                                    },
+        {"wrong bearer, right cookie",
+         {{STR("Authorization"), STR("Bearer a")}, {STR("Cookie"), fixture->cookie}},
+         CREDENTIAL_WRONG                                                                                   },
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++)
+        CHECK_INT(rows[i].what, auth_credential(fixture->auth, rows[i].headers, 2), rows[i].want);
+}
+
+static void codes(void **state)
+{
+    struct fixture *fixture = *state;
+    char first[AUTH_SECRET_SIZE], second[AUTH_SECRET_SIZE], next[AUTH_SECRET_SIZE];
+
+    auth_launch(fixture->auth, first);
+    auth_launch(fixture->auth, second);
+    CHECK("differ", strcmp(first, second) != 0);
+    CHECK("unknown", !auth_redeem(fixture->auth, STR("0")));
+    CHECK("empty", !auth_redeem(fixture->auth, STR("")));
+    CHECK("token is no code", !auth_redeem(fixture->auth, str_of(fixture->token)));
+    CHECK("second", auth_redeem(fixture->auth, str_of(second)));
+    CHECK("once", !auth_redeem(fixture->auth, str_of(second)));
+    for (int i = 0; i < 16; i++)
+        auth_launch(fixture->auth, next);
+    CHECK("the oldest is forgotten", !auth_redeem(fixture->auth, str_of(first)));
+    CHECK("the newest is not", auth_redeem(fixture->auth, str_of(next)));
+}
+
+static void token_file(void **state)
+{
+    struct fixture *fixture = *state;
+    struct stat info;
+
+    CHECK_INT("file", stat(auth_token_path(fixture->auth), &info), 0);
+    CHECK_INT("only its owner reads it", info.st_mode & 0777, 0600);
+    CHECK_INT("64 digits", strspn(fixture->token, "0123456789abcdef"), 64);
+}
+
+static void a_directory_of_others(void **state)
+{
+    (void)state;
+    char dir[] = "/tmp/jviewd-auth-XXXXXX";
+    struct error err = {0};
+    struct auth *auth = NULL;
+
+    CHECK("directory", mkdtemp(dir) != NULL && chmod(dir, 0755) == 0);
+    CHECK_INT("open to others", auth_create(AUTH_TOKEN, dir, 8080, &auth, &err), ERR_PERMISSION);
+    CHECK_HAS("says so", err.message, "nobody else may enter");
+    rmdir(dir);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(matrix),
+        cmocka_unit_test(open_routes),
+        cmocka_unit_test_setup_teardown(credentials, setup, teardown),
+        cmocka_unit_test_setup_teardown(codes, setup, teardown),
+        cmocka_unit_test_setup_teardown(token_file, setup, teardown),
+        cmocka_unit_test(a_directory_of_others),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
