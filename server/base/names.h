@@ -1,6 +1,7 @@
 /* Each text once.
  *
- * Ids are dense, start at 0 and never change; 0 is "". The table owns its texts. Texts are bytes:
+ * Ids are dense, start at 0 and never change; 0 is "". The table owns its texts, and they never
+ * move: a span is good as long as the table. Texts are bytes:
  * a name with a NUL or broken UTF-8 inside is kept as it is.
  */
 #ifndef JVIEWD_BASE_NAMES_H

@@ -83,7 +83,7 @@ static void take_event(struct trace_json *json)
 
     json->event_count++;
     json->phase_counts[phase]++;
-    json->odd.args_left_out += event->member_left_out;
+    json->odd.args_left_out += event->args_left_out;
     switch (event->phase) {
     case 'X':
     case 'i':
@@ -120,7 +120,7 @@ static enum outcome read_event(struct reader *reader)
     struct json *json = &reader->stream.json;
 
     reader->stream.mark = json->at;
-    while (!event_read(json, &reader->json.event)) {
+    while (!event_read(&reader->json, json)) {
         if (json->state != JSON_MORE || !fill(reader))
             return why_not(reader);
     }
@@ -159,6 +159,14 @@ static enum outcome read_events(struct reader *reader)
     }
 }
 
+static void put_property(struct trace_json *json, struct str raw_key, struct arg arg)
+{
+    bool escaped = memchr(raw_key.at, '\\', raw_key.count) != NULL;
+
+    arg.key = texts_value(&json->texts, (struct json_value){JSON_STRING, escaped, raw_key});
+    sink_property(json->sink, NO_TRACK, arg);
+}
+
 /* What stands around the events. Kineto's clock counts from baseTimeNanoseconds or from 1970. */
 static void take_property(struct trace_json *json, struct str key, struct json_value value)
 {
@@ -178,7 +186,7 @@ static void take_property(struct trace_json *json, struct str key, struct json_v
                   "\"%.*s\" beside the events holds %zu bytes and is left out.",
                   key.count < 100 ? (int)key.count : 100, key.at, value.text.count);
     else
-        sink_property(json->sink, NO_TRACK, texts_arg(&json->texts, key, value));
+        put_property(json, key, texts_arg(&json->texts, value));
 }
 
 /* A member of the outermost object; its key is read already unless it is the events'. */
@@ -408,11 +416,15 @@ static void prepare(struct trace_json *json, struct sink *sink)
     json->sorts = memory_resize(NULL, 1 << 14, sizeof *json->sorts);
     memset(json->sorts, 0, (1 << 14) * sizeof *json->sorts);
     texts_open(&json->texts, sink);
+    known_keys_open(&json->known);
     json->key_cat = sink_name(sink, STR("cat"));
     json->key_hlo_op = sink_name(sink, STR("hlo_op"));
     json->key_hlo_category = sink_name(sink, STR("hlo_category"));
     json->key_correlation = sink_name(sink, STR("correlation_id"));
     json->flow_bind = sink_name(sink, STR("bind_id"));
+    json->key_name = sink_name(sink, STR("name"));
+    json->key_labels = sink_name(sink, STR("labels"));
+    json->key_sort_index = sink_name(sink, STR("sort_index"));
 }
 
 static void release(struct reader *reader)
@@ -423,9 +435,9 @@ static void release(struct reader *reader)
     open_free(json);
     tracks_free(&json->tracks);
     pair_table_free(&json->types);
+    known_keys_close(&json->known);
     texts_close(&json->texts);
     free(json->sorts);
-    free(json->event.members);
     free(json->args.args);
 }
 

@@ -15,29 +15,30 @@
 #include "decode/pair_table.h"
 #include "trace/sink.h"
 
-struct member { /* of args, as it stands in the window */
-    struct str key;
-    struct json_value value;
+struct key { /* a pid or tid: number or text */
+    bool is_text;
+    int64_t value; /* of a text: its name_id */
 };
 
-struct event { /* spans of the window; JSON_NOTHING where a member is absent */
+struct event { /* what its members say; what needs no more than a name is one already */
     char phase;
-    bool flow_in, flow_out;
-    struct json_value name, cat, ts, dur, pid, tid, id, local_id, bind_id, scope, bind_point;
-    struct member *members; /* of args, then those of the event that have no place of their own */
-    uint32_t member_count, member_capacity;
-    uint32_t member_left_out;
-    uint32_t field_count;
-};
+    bool has_name, has_time, has_duration, is_local, flow_in, flow_out, binds_enclosing;
+    name_id name, cat;
+    struct micros time, duration;
+    struct key pid, tid;
+    struct json_value id, bind_id; /* spans of the window; JSON_NOTHING where absent */
+    uint32_t field_count, args_left_out;
 
-/* Reads the object that comes next; false when json->state tells why not. */
-bool event_read(struct json *json, struct event *ret);
+    /* Of its args, which stand in trace_json.args: those that tell what it is. */
+    bool has_hlo_op, has_correlation;
+    name_id category;
+};
 
 /* Texts -> names, past the name table where a text came lately. */
 struct texts {
     struct sink *sink;
-    name_id *lately; /* by a cheap look at the text */
-    char *plain;     /* scratch of escaped texts */
+    struct late_text *lately; /* by a cheap look at the text */
+    char *plain;              /* scratch of escaped texts */
     size_t plain_capacity;
 };
 
@@ -51,12 +52,43 @@ void texts_close(struct texts *texts);
 name_id texts_name(struct texts *texts, struct str plain);
 /* Of a string, what it means; of anything else, its raw text. */
 name_id texts_value(struct texts *texts, struct json_value value);
-struct arg texts_arg(struct texts *texts, struct str key, struct json_value value);
-void texts_args(struct texts *texts, const struct event *event, struct arg_list *ret);
+/* An arg without its key. */
+struct arg texts_arg(struct texts *texts, struct json_value value);
+
+/* Keys that were met, each with the one that followed it last time: mostly it does again. */
+struct known_key {
+    char text[32]; /* `name":`, as it stands behind the opening quote */
+    uint8_t count; /* of text; 0: too long to be guessed */
+    uint8_t field; /* enum field */
+    uint16_t next; /* the key that came next */
+    name_id name;
+    name_id last; /* its last text value */
+};
+
+struct known_keys {
+    struct known_key *keys; /* the first ones stand for the start of an event, of args, and for keys
+                               beyond KNOWN_KEYS_MAX */
+    uint32_t count;
+    struct pair_table by_name; /* (name, is of args) */
+};
+
+void known_keys_open(struct known_keys *known);
+void known_keys_close(struct known_keys *known);
+
+struct trace_json;
+/* Reads the object that comes next into trace->event and trace->args; false when json->state tells
+ * why not. Nothing but names reaches the sink. */
+bool event_read(struct trace_json *trace, struct json *json);
+
+/* What tells a slice's kind and type, besides its thread. */
+struct slice_facts {
+    name_id name, cat, category;
+    bool has_hlo_op, has_correlation;
+};
 
 struct open_slice { /* begun, not ended */
     int64_t start_ps;
-    name_id name, cat;
+    struct slice_facts facts;
     uint8_t flags;
     bool flow_in, flow_out;
     uint64_t bind_id;
@@ -64,11 +96,6 @@ struct open_slice { /* begun, not ended */
     uint32_t arg_count;
     uint32_t below; /* of asynchronous ones: the next open slice of the same id, or free one */
     uint32_t thread;
-};
-
-struct key { /* a pid or tid: number or text */
-    bool is_text;
-    int64_t value; /* of a text: its name_id */
 };
 
 struct process {
@@ -121,6 +148,7 @@ struct odd { /* what becomes a note at the end */
 struct trace_json {
     struct sink *sink;
     struct texts texts;
+    struct known_keys known;
     struct tracks tracks;
     struct event event;
     struct arg_list args;
@@ -133,6 +161,7 @@ struct trace_json {
     struct sort_of_slice *sorts; /* direct mapped */
     struct pair_table types;     /* (name, cat) */
     name_id key_cat, key_hlo_op, key_hlo_category, key_correlation, flow_bind;
+    name_id key_name, key_labels, key_sort_index;
 
     struct pair_table open_by_id;
     struct open_slice *opens; /* asynchronous */
@@ -148,19 +177,19 @@ struct trace_json {
 };
 
 /* The thread that pid and tid name, with its track made. */
-uint32_t tracks_thread(struct trace_json *json, struct json_value pid, struct json_value tid);
+uint32_t tracks_thread(struct trace_json *json, struct key pid, struct key tid);
 void tracks_metadata(struct trace_json *json); /* an M event */
-track_id tracks_counter(struct trace_json *json, struct json_value pid, name_id name,
-                        name_id series, bool alone);
+track_id tracks_counter(struct trace_json *json, struct key pid, name_id name, name_id series,
+                        bool alone);
 track_id tracks_lane(struct trace_json *json, uint32_t process, name_id cat);
 void tracks_finish(struct trace_json *json);
 void tracks_free(struct tracks *tracks);
 
 /* The event's time in file time; false when it has none. */
 bool event_time(struct trace_json *json, int64_t *ret, uint8_t *flags);
-/* Name, kind and type of a slice of this thread; `args` are its own. */
-struct sink_slice slice_of(struct trace_json *json, uint32_t thread, name_id name, name_id cat,
-                           const struct arg *args, uint32_t arg_count);
+struct slice_facts facts_of(const struct event *event);
+/* Name, kind and type of a slice of this thread. */
+struct sink_slice slice_of(struct trace_json *json, uint32_t thread, struct slice_facts facts);
 void slice_args(struct trace_json *json, const struct arg *args, uint32_t count);
 uint64_t flow_id(struct trace_json *json, struct json_value id);
 void slice_bind(struct trace_json *json, uint64_t id, bool in, bool out);

@@ -3,13 +3,20 @@
 
 #include "decode/trace_json.h"
 
-enum { LATELY_COUNT = 1 << 13 };
+enum { LATELY_COUNT = 1 << 12 };
+
+/* Names' texts never move, so a span of them may be kept. */
+struct late_text {
+    const char *at;
+    uint32_t count;
+    name_id name;
+};
 
 void texts_open(struct texts *texts, struct sink *sink)
 {
     *texts = (struct texts){.sink = sink};
     texts->lately = memory_resize(NULL, LATELY_COUNT, sizeof *texts->lately);
-    memset(texts->lately, 0, LATELY_COUNT * sizeof *texts->lately); /* name 0 is "" */
+    memset(texts->lately, 0, LATELY_COUNT * sizeof *texts->lately);
 }
 
 void texts_close(struct texts *texts)
@@ -19,19 +26,27 @@ void texts_close(struct texts *texts)
     *texts = (struct texts){0};
 }
 
-static uint64_t load(const char *at, size_t count)
+static uint64_t load8(const char *at)
 {
-    uint64_t word = 0;
+    uint64_t word;
 
-    memcpy(&word, at, count);
+    memcpy(&word, at, sizeof word);
     return word;
 }
 
 /* Ends and length tell most texts apart; the text itself decides. */
 static uint32_t look_at(struct str text)
 {
-    size_t count = text.count < 8 ? text.count : 8;
-    uint64_t head = load(text.at, count), tail = load(text.at + text.count - count, count);
+    uint64_t head, tail;
+
+    if (text.count >= 8) {
+        head = load8(text.at);
+        tail = load8(text.at + text.count - 8);
+    } else {
+        head = (unsigned char)text.at[0];
+        tail = (uint64_t)(unsigned char)text.at[text.count / 2] << 8 |
+               (unsigned char)text.at[text.count - 1];
+    }
     uint64_t mixed = (head ^ (tail << 23 | tail >> 41) ^ text.count) * UINT64_C(0x9e3779b97f4a7c15);
 
     return (uint32_t)(mixed >> 40) & (LATELY_COUNT - 1);
@@ -41,12 +56,17 @@ name_id texts_name(struct texts *texts, struct str plain)
 {
     if (plain.count == 0)
         return 0;
-    name_id *lately = &texts->lately[look_at(plain)];
-    struct str known = sink_text(texts->sink, *lately);
+    struct late_text *lately = &texts->lately[look_at(plain)];
 
-    if (known.count != plain.count || memcmp(known.at, plain.at, plain.count) != 0)
-        *lately = sink_name(texts->sink, plain);
-    return *lately;
+    if (lately->count != plain.count || memcmp(lately->at, plain.at, plain.count) != 0) {
+        name_id name = sink_name(texts->sink, plain);
+        struct str kept = sink_text(texts->sink, name);
+
+        if (sink_failed(texts->sink) || kept.count > UINT32_MAX)
+            return name;
+        *lately = (struct late_text){kept.at, (uint32_t)kept.count, name};
+    }
+    return lately->name;
 }
 
 name_id texts_value(struct texts *texts, struct json_value value)
@@ -83,7 +103,7 @@ static struct arg named_arg(struct texts *texts, struct str text)
     return (struct arg){.type = ARG_JSON, .bits = texts_name(texts, text)};
 }
 
-struct arg texts_arg(struct texts *texts, struct str key, struct json_value value)
+struct arg texts_arg(struct texts *texts, struct json_value value)
 {
     struct arg arg = {.type = ARG_JSON};
 
@@ -108,19 +128,5 @@ struct arg texts_arg(struct texts *texts, struct str key, struct json_value valu
         arg.bits = texts_name(texts, value.text);
         break;
     }
-    bool escaped = memchr(key.at, '\\', key.count) != NULL;
-
-    arg.key = texts_value(texts, (struct json_value){JSON_STRING, escaped, key});
     return arg;
-}
-
-void texts_args(struct texts *texts, const struct event *event, struct arg_list *ret)
-{
-    ret->count = 0;
-    if (ret->capacity < event->member_count) {
-        ret->capacity = event->member_capacity;
-        ret->args = memory_resize(ret->args, ret->capacity, sizeof *ret->args);
-    }
-    for (uint32_t i = 0; i < event->member_count; i++)
-        ret->args[ret->count++] = texts_arg(texts, event->members[i].key, event->members[i].value);
 }

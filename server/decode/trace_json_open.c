@@ -40,8 +40,7 @@ static struct open_slice begun(struct trace_json *json, uint32_t thread, int64_t
     const struct event *event = &json->event;
     struct open_slice open = {
         .start_ps = start_ps,
-        .name = texts_value(&json->texts, event->name),
-        .cat = texts_value(&json->texts, event->cat),
+        .facts = facts_of(event),
         .flags = flags,
         .flow_in = event->flow_in,
         .flow_out = event->flow_out,
@@ -50,7 +49,6 @@ static struct open_slice begun(struct trace_json *json, uint32_t thread, int64_t
 
     if (open.flow_in || open.flow_out)
         open.bind_id = flow_id(json, event->bind_id);
-    texts_args(&json->texts, event, &json->args);
     open.args = kept_args(&json->args);
     open.arg_count = json->args.count;
     return open;
@@ -60,8 +58,7 @@ static struct open_slice begun(struct trace_json *json, uint32_t thread, int64_t
 static void put(struct trace_json *json, struct open_slice *open, track_id track, int64_t end_ps,
                 uint8_t flags, const struct arg_list *more)
 {
-    struct sink_slice slice =
-        slice_of(json, open->thread, open->name, open->cat, open->args, open->arg_count);
+    struct sink_slice slice = slice_of(json, open->thread, open->facts);
 
     slice.track = track;
     slice.start_ps = open->start_ps;
@@ -105,12 +102,10 @@ static uint32_t ended_by_name(struct trace_json *json, const struct thread *thre
 {
     uint32_t innermost = thread->stack_count - 1;
 
-    if (json->event.name.kind == JSON_NOTHING)
+    if (!json->event.has_name)
         return innermost;
-    name_id name = texts_value(&json->texts, json->event.name);
-
     for (uint32_t i = thread->stack_count; i-- > 0;)
-        if (thread->stack[i].name == name)
+        if (thread->stack[i].facts.name == json->event.name)
             return i;
     json->odd.ends_other++;
     return innermost;
@@ -132,7 +127,6 @@ static void end_nested(struct trace_json *json)
     }
     uint32_t meant = ended_by_name(json, thread);
 
-    texts_args(&json->texts, &json->event, &json->args);
     for (uint32_t i = thread->stack_count; i-- > meant;) {
         bool cut = i > meant;
 
@@ -147,14 +141,10 @@ static void end_nested(struct trace_json *json)
 static void id_of(struct trace_json *json, uint64_t *ret_a, uint64_t *ret_b)
 {
     const struct event *event = &json->event;
-    bool is_local = event->local_id.kind != JSON_NOTHING;
-    struct arg pid = {0};
-    name_id cat = texts_value(&json->texts, event->cat);
+    uint64_t pid = (uint64_t)event->pid.value << 1 | event->pid.is_text;
 
-    if (is_local && !number_read(event->pid.text, &pid))
-        pid.bits = texts_value(&json->texts, event->pid);
-    *ret_a = flow_id(json, is_local ? event->local_id : event->id);
-    *ret_b = (uint64_t)cat << 32 | (uint32_t)(is_local ? pid.bits * 2 + 1 : 0);
+    *ret_a = flow_id(json, event->id);
+    *ret_b = (uint64_t)event->cat << 32 | (uint32_t)(event->is_local ? pid << 1 | 1 : 0);
 }
 
 static uint32_t new_open(struct trace_json *json)
@@ -195,18 +185,16 @@ static track_id lane_of(struct trace_json *json, const struct open_slice *open)
 {
     const struct thread *thread = &json->tracks.threads[open->thread];
 
-    return tracks_lane(json, thread->process, open->cat);
+    return tracks_lane(json, thread->process, open->facts.cat);
 }
 
 /* The innermost of the name, else the innermost; *ret_above is what lies on it. */
 static uint32_t find_async(struct trace_json *json, uint32_t top, uint32_t *ret_above)
 {
-    name_id name = texts_value(&json->texts, json->event.name);
-
     *ret_above = PAIR_NONE;
     for (uint32_t index = top, above = PAIR_NONE; index != PAIR_NONE;
          above = index, index = json->opens[index].below) {
-        if (json->opens[index].name == name) {
+        if (json->opens[index].facts.name == json->event.name) {
             *ret_above = above;
             return index;
         }
@@ -233,7 +221,6 @@ static void end_async(struct trace_json *json)
     uint32_t index = find_async(json, top, &above);
     struct open_slice *open = &json->opens[index];
 
-    texts_args(&json->texts, &json->event, &json->args);
     put(json, open, lane_of(json, open), end_ps, flags, &json->args);
     if (above != PAIR_NONE)
         json->opens[above].below = open->below;

@@ -31,13 +31,11 @@ static void saw_time(struct trace_json *json, int64_t at_ps)
 
 bool event_time(struct trace_json *json, int64_t *ret, uint8_t *flags)
 {
-    struct micros time;
-
-    if (json->event.ts.kind == JSON_NOTHING || !micros_read(json->event.ts.text, &time)) {
+    if (!json->event.has_time) {
         json->odd.without_time++;
         return false;
     }
-    *ret = since_base(json, time, flags);
+    *ret = since_base(json, json->event.time, flags);
     saw_time(json, *ret);
     return true;
 }
@@ -45,10 +43,10 @@ bool event_time(struct trace_json *json, int64_t *ret, uint8_t *flags)
 /* The length of X: its own, or 0 with the flag that says why. */
 static int64_t event_duration(struct trace_json *json, uint8_t *flags)
 {
-    struct micros length;
+    struct micros length = json->event.duration;
     int64_t dur_ps;
 
-    if (json->event.dur.kind == JSON_NOTHING || !micros_read(json->event.dur.text, &length)) {
+    if (!json->event.has_duration) {
         json->odd.without_duration++;
         *flags |= SLICE_CUT;
         return 0;
@@ -104,31 +102,16 @@ static void learn_sort(struct trace_json *json, struct sort_of_slice *sort)
     sort->known = true;
 }
 
-static bool has_arg(const struct arg *args, uint32_t count, name_id key)
-{
-    for (uint32_t i = 0; i < count; i++)
-        if (args[i].key == key)
-            return true;
-    return false;
-}
-
-/* Its arg of that key, if it is a text; 0 otherwise. */
-static name_id text_arg(const struct arg *args, uint32_t count, name_id key)
-{
-    for (uint32_t i = 0; i < count; i++)
-        if (args[i].key == key && args[i].type == ARG_STRING)
-            return (name_id)args[i].bits;
-    return 0;
-}
-
 /* On CPU ops run on threads and carry hlo_op. So do the launches of kernels, with a correlation,
  * and "end: NAME", the other end of an asynchronous op. */
-static bool is_op_on_host(const struct trace_json *json, name_id name, const struct arg *args,
-                          uint32_t count)
+static bool is_op(const struct trace_json *json, const struct thread *thread,
+                  const struct slice_facts *facts)
 {
-    return text_arg(args, count, json->key_hlo_op) != 0 &&
-           !has_arg(args, count, json->key_correlation) &&
-           !str_starts(sink_text(json->sink, name), STR("end: "));
+    if (thread->is_ops)
+        return true;
+    if (facts->has_hlo_op && !facts->has_correlation)
+        return !str_starts(sink_text(json->sink, facts->name), STR("end: "));
+    return facts->cat != 0 && is_op_category(sink_text(json->sink, facts->cat));
 }
 
 static bool same_sort(const struct sort_of_slice *a, const struct sort_of_slice *b)
@@ -137,20 +120,26 @@ static bool same_sort(const struct sort_of_slice *a, const struct sort_of_slice 
            a->category == b->category && a->is_op == b->is_op;
 }
 
-struct sink_slice slice_of(struct trace_json *json, uint32_t thread, name_id name, name_id cat,
-                           const struct arg *args, uint32_t arg_count)
+struct slice_facts facts_of(const struct event *event)
 {
-    bool is_ops = json->tracks.threads[thread].is_ops;
+    return (struct slice_facts){.name = event->name,
+                                .cat = event->cat,
+                                .category = event->category,
+                                .has_hlo_op = event->has_hlo_op,
+                                .has_correlation = event->has_correlation};
+}
+
+struct sink_slice slice_of(struct trace_json *json, uint32_t thread, struct slice_facts facts)
+{
     struct sort_of_slice wanted = {
         .thread = thread,
-        .name = name,
-        .cat = cat,
-        .category = text_arg(args, arg_count, json->key_hlo_category),
-        .is_op = is_ops || is_op_on_host(json, name, args, arg_count) ||
-                 (cat != 0 && is_op_category(sink_text(json->sink, cat))),
+        .name = facts.name,
+        .cat = facts.cat,
+        .category = facts.category,
+        .is_op = is_op(json, &json->tracks.threads[thread], &facts),
     };
-    uint64_t mixed = ((uint64_t)name << 32 | wanted.category) ^ (uint64_t)thread << 20 ^
-                     (uint64_t)cat << 8 ^ wanted.is_op;
+    uint64_t mixed = ((uint64_t)facts.name << 32 | facts.category) ^ (uint64_t)thread << 20 ^
+                     (uint64_t)facts.cat << 8 ^ wanted.is_op;
     struct sort_of_slice *sort =
         &json->sorts[mixed * UINT64_C(0x9e3779b97f4a7c15) >> 32 & (SORT_COUNT - 1)];
 
@@ -159,7 +148,7 @@ struct sink_slice slice_of(struct trace_json *json, uint32_t thread, name_id nam
         learn_sort(json, sort);
     }
     return (struct sink_slice){.track = json->tracks.threads[thread].track,
-                               .name = name,
+                               .name = facts.name,
                                .kind = sort->kind,
                                .type = sort->type};
 }
@@ -208,11 +197,7 @@ static void put_slice(struct trace_json *json, int64_t start_ps, int64_t dur_ps,
 {
     const struct event *event = &json->event;
     uint32_t thread = tracks_thread(json, event->pid, event->tid);
-    name_id name = texts_value(&json->texts, event->name);
-    name_id cat = texts_value(&json->texts, event->cat);
-
-    texts_args(&json->texts, event, &json->args);
-    struct sink_slice slice = slice_of(json, thread, name, cat, json->args.args, json->args.count);
+    struct sink_slice slice = slice_of(json, thread, facts_of(event));
 
     slice.start_ps = start_ps;
     slice.dur_ps = dur_ps;
@@ -258,7 +243,7 @@ static void put_counter(struct trace_json *json)
 
     if (!event_time(json, &at_ps, &flags))
         return;
-    name_id name = texts_value(&json->texts, event->name);
+    name_id name = event->name;
 
     if (event->id.kind != JSON_NOTHING) {
         struct str base = sink_text(json->sink, name), id = event->id.text;
@@ -268,7 +253,6 @@ static void put_counter(struct trace_json *json)
         name = texts_name(&json->texts, text_str(&whole));
         text_free(&whole);
     }
-    texts_args(&json->texts, event, &json->args);
     for (uint32_t i = 0; i < json->args.count; i++) {
         struct arg *arg = &json->args.args[i];
 
@@ -299,12 +283,10 @@ static void put_flow(struct trace_json *json, enum flow_end end)
     if (!event_time(json, &at_ps, &flags))
         return;
     uint32_t thread = tracks_thread(json, event->pid, event->tid);
-    name_id cat = texts_value(&json->texts, event->cat);
-    name_id name = texts_value(&json->texts, event->name);
-    bool enclosing = end != FLOW_TO || str_equal(event->bind_point.text, STR("e"));
+    bool enclosing = end != FLOW_TO || event->binds_enclosing;
     struct json_value id = event->id.kind != JSON_NOTHING ? event->id : event->bind_id;
 
-    sink_flow_at(json->sink, end, cat != 0 ? cat : name, flow_id(json, id),
+    sink_flow_at(json->sink, end, event->cat != 0 ? event->cat : event->name, flow_id(json, id),
                  json->tracks.threads[thread].track, at_ps, !enclosing);
 }
 

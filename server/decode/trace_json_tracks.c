@@ -37,17 +37,6 @@ static const struct role_rule { /* of the lines of a device that JAX and XProf n
     {"Host Offload Ops",      ROLE_NONE,      DERIVED       },
 };
 
-static struct key key_of(struct trace_json *json, struct json_value value)
-{
-    struct arg number;
-
-    if (value.kind == JSON_NOTHING)
-        return (struct key){0};
-    if (value.kind == JSON_NUMBER && number_read(value.text, &number) && number.type == ARG_INT64)
-        return (struct key){.value = (int64_t)number.bits};
-    return (struct key){.is_text = true, .value = texts_value(&json->texts, value)};
-}
-
 static bool key_equal(struct key a, struct key b)
 {
     return a.value == b.value && a.is_text == b.is_text;
@@ -142,7 +131,7 @@ static track_id process_track(struct trace_json *json, uint32_t index)
 
     process->device = device_of(name);
     process->is_device = str_starts(name, STR("/device:"));
-    if (is_device_category(json->event.cat.text) && !process->is_device) {
+    if (is_device_category(sink_text(json->sink, json->event.cat)) && !process->is_device) {
         process->is_device = true;
         process->device =
             !process->key.is_text && process->key.value >= 0 && process->key.value <= INT32_MAX
@@ -200,28 +189,27 @@ static void make_thread_track(struct trace_json *json, uint32_t index)
     thread->track = sink_track(json->sink, track);
 }
 
-uint32_t tracks_thread(struct trace_json *json, struct json_value pid, struct json_value tid)
+uint32_t tracks_thread(struct trace_json *json, struct key pid, struct key tid)
 {
     struct tracks *tracks = &json->tracks;
-    struct key process_key = key_of(json, pid), key = key_of(json, tid);
 
-    if (tracks->last_thread != PAIR_NONE && key_equal(key, tracks->last_tid) &&
-        key_equal(process_key, tracks->last_pid))
+    if (tracks->last_thread != PAIR_NONE && key_equal(tid, tracks->last_tid) &&
+        key_equal(pid, tracks->last_pid))
         return tracks->last_thread;
-    uint32_t index = find_thread(json, find_process(json, process_key), key);
+    uint32_t index = find_thread(json, find_process(json, pid), tid);
 
     if (tracks->threads[index].track == NO_TRACK)
         make_thread_track(json, index);
-    tracks->last_pid = process_key;
-    tracks->last_tid = key;
+    tracks->last_pid = pid;
+    tracks->last_tid = tid;
     tracks->last_thread = index;
     return index;
 }
 
-track_id tracks_counter(struct trace_json *json, struct json_value pid, name_id name,
-                        name_id series, bool alone)
+track_id tracks_counter(struct trace_json *json, struct key pid, name_id name, name_id series,
+                        bool alone)
 {
-    uint32_t process = find_process(json, key_of(json, pid));
+    uint32_t process = find_process(json, pid);
     uint32_t *track = pair_table_at(&json->tracks.counters, (uint64_t)process << 32 | name, series);
     struct text whole = {0};
 
@@ -255,12 +243,30 @@ track_id tracks_lane(struct trace_json *json, uint32_t process, name_id cat)
     return *track;
 }
 
-static const struct member *find_member(const struct event *event, struct str key)
+static const struct arg *find_arg(const struct trace_json *json, name_id key)
 {
-    for (uint32_t i = 0; i < event->member_count; i++)
-        if (str_equal(event->members[i].key, key))
-            return &event->members[i];
+    for (uint32_t i = 0; i < json->args.count; i++)
+        if (json->args.args[i].key == key)
+            return &json->args.args[i];
     return NULL;
+}
+
+/* An arg as a name: names of threads may be digits. */
+static bool name_arg(struct trace_json *json, name_id key, name_id *ret)
+{
+    const struct arg *arg = find_arg(json, key);
+    char digits[24];
+
+    if (arg == NULL)
+        return false;
+    if (arg->type == ARG_STRING) {
+        *ret = (name_id)arg->bits;
+        return true;
+    }
+    int count = snprintf(digits, sizeof digits, "%llu", (unsigned long long)arg->bits);
+
+    *ret = texts_name(&json->texts, (struct str){digits, (size_t)count});
+    return arg->type == ARG_DIGITS || arg->type == ARG_INT64;
 }
 
 static void name_process(struct trace_json *json, struct process *process, name_id name)
@@ -277,45 +283,39 @@ static void name_thread(struct trace_json *json, struct thread *thread, name_id 
         sink_track_rename(json->sink, thread->track, sink_text(json->sink, name));
 }
 
-static bool sort_index_of(const struct event *event, int64_t *ret)
+static bool sort_index_arg(const struct trace_json *json, int64_t *ret)
 {
-    const struct member *member = find_member(event, STR("sort_index"));
-    struct arg number;
+    const struct arg *arg = find_arg(json, json->key_sort_index);
 
-    if (member == NULL || !number_read(member->value.text, &number) || number.type != ARG_INT64)
+    if (arg == NULL || (arg->type != ARG_INT64 && arg->type != ARG_DIGITS))
         return false;
-    *ret = (int64_t)number.bits;
+    *ret = (int64_t)arg->bits;
     return true;
 }
 
 void tracks_metadata(struct trace_json *json)
 {
     const struct event *event = &json->event;
-    const struct member *name = find_member(event, STR("name"));
-    const struct member *labels = find_member(event, STR("labels"));
-    struct str what = event->name.text;
-    uint32_t index = find_process(json, key_of(json, event->pid));
+    struct str what = sink_text(json->sink, event->name);
+    uint32_t index = find_process(json, event->pid);
+    struct process *process = &json->tracks.processes[index];
+    name_id name;
 
-    if (str_equal(what, STR("process_name")) && name != NULL) {
-        name_id id = texts_value(&json->texts, name->value);
-
-        name_process(json, &json->tracks.processes[index], id);
-    } else if (str_equal(what, STR("process_labels")) && labels != NULL) {
-        json->tracks.processes[index].labels = texts_value(&json->texts, labels->value);
+    if (str_equal(what, STR("process_name")) && name_arg(json, json->key_name, &name)) {
+        name_process(json, process, name);
+    } else if (str_equal(what, STR("process_labels")) && name_arg(json, json->key_labels, &name)) {
+        process->labels = name;
     } else if (str_equal(what, STR("process_sort_index"))) {
-        struct process *process = &json->tracks.processes[index];
+        process->has_sort_index = sort_index_arg(json, &process->sort_index);
+    } else if (str_equal(what, STR("thread_name")) && name_arg(json, json->key_name, &name)) {
+        uint32_t thread = find_thread(json, index, event->tid);
 
-        process->has_sort_index = sort_index_of(event, &process->sort_index);
-    } else if (str_equal(what, STR("thread_name")) && name != NULL) {
-        uint32_t thread = find_thread(json, index, key_of(json, event->tid));
-        name_id id = texts_value(&json->texts, name->value);
-
-        name_thread(json, &json->tracks.threads[thread], id);
+        name_thread(json, &json->tracks.threads[thread], name);
     } else if (str_equal(what, STR("thread_sort_index"))) {
-        uint32_t thread = find_thread(json, index, key_of(json, event->tid));
+        uint32_t at = find_thread(json, index, event->tid);
+        struct thread *thread = &json->tracks.threads[at];
 
-        json->tracks.threads[thread].has_sort_index =
-            sort_index_of(event, &json->tracks.threads[thread].sort_index);
+        thread->has_sort_index = sort_index_arg(json, &thread->sort_index);
     }
 }
 

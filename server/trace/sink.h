@@ -56,7 +56,7 @@ void sink_note(struct sink *sink, const char *kind, enum note_severity severity,
 void sink_property(struct sink *sink, track_id track, struct arg arg);
 
 name_id sink_name(struct sink *sink, struct str text);
-struct str sink_text(const struct sink *sink, name_id id); /* valid until the next sink_name */
+struct str sink_text(const struct sink *sink, name_id id); /* valid as long as the sink */
 
 struct sink_track {
     track_id parent;
