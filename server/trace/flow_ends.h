@@ -40,9 +40,10 @@ static inline enum flow_end flow_end_of(uint32_t kind_end)
 /* Joins ends that hold whole sets of (kind, id); at most one arrow for each end that is no
  * FLOW_FROM. Returns how many; their order depends on that of the ends only. */
 uint32_t flow_join(const struct flow_bound *ends, uint32_t count, struct flow *ret);
+enum { FLOW_SCRATCH_BYTES = 16 }; /* for each arrow, to sort them */
 /* By (from, to). */
-void flow_sort(struct flow *flows, uint32_t count);
+void flow_sort(struct flow *flows, uint32_t count, void *scratch);
 /* Indexes of sorted flows by (to, index). */
-void flow_sort_by_to(const struct flow *flows, uint32_t count, uint32_t *ret);
+void flow_sort_by_to(const struct flow *flows, uint32_t count, void *scratch, uint32_t *ret);
 
 #endif

@@ -141,10 +141,54 @@ uint32_t flow_join(const struct flow_bound *ends, uint32_t count, struct flow *r
     return join.flow_count;
 }
 
-static bool by_from(const struct flow *a, const struct flow *b)
+struct keyed { /* what is sorted: a slice, and which arrow it belongs to */
+    uint32_t key, index;
+};
+
+/* Ascending by key, stable; 11 bits a pass, passes in which all are equal are left out. */
+static struct keyed *sort_keyed(struct keyed *at, struct keyed *scratch, uint32_t count)
 {
-    if (a->from != b->from)
-        return a->from < b->from;
+    enum { BITS = 11, BUCKETS = 1 << BITS };
+    uint32_t next[BUCKETS];
+
+    for (unsigned shift = 0; shift < 32; shift += BITS) {
+        memset(next, 0, sizeof(next));
+        for (uint32_t i = 0; i < count; i++)
+            next[at[i].key >> shift & (BUCKETS - 1)]++;
+        if (count > 0 && next[at[0].key >> shift & (BUCKETS - 1)] == count)
+            continue;
+        for (uint32_t bucket = 0, first = 0; bucket < BUCKETS; bucket++) {
+            uint32_t size = next[bucket];
+            next[bucket] = first;
+            first += size;
+        }
+        for (uint32_t i = 0; i < count; i++)
+            scratch[next[at[i].key >> shift & (BUCKETS - 1)]++] = at[i];
+        struct keyed *swapped = at;
+        at = scratch;
+        scratch = swapped;
+    }
+    return at;
+}
+
+/* Puts flows[order[i].index] at i, along the cycles. */
+static void permute(struct flow *flows, struct keyed *order, uint32_t count)
+{
+    for (uint32_t first = 0; first < count; first++) {
+        struct flow moved = flows[first];
+        uint32_t to = first;
+
+        for (uint32_t from; (from = order[to].index) != first; to = from) {
+            flows[to] = flows[from];
+            order[to].index = to;
+        }
+        flows[to] = moved;
+        order[to].index = to;
+    }
+}
+
+static bool by_to(const struct flow *a, const struct flow *b)
+{
     if (a->to != b->to)
         return a->to < b->to;
     if (a->kind != b->kind)
@@ -153,32 +197,30 @@ static bool by_from(const struct flow *a, const struct flow *b)
         return a->id < b->id;
     return a->from_ps != b->from_ps ? a->from_ps < b->from_ps : a->to_ps < b->to_ps;
 }
-SORT_DEFINE(sort_by_from, struct flow, by_from)
+SORT_DEFINE(sort_of_one_sender, struct flow, by_to)
 
-void flow_sort(struct flow *flows, uint32_t count)
+void flow_sort(struct flow *flows, uint32_t count, void *scratch)
 {
-    sort_by_from(flows, count);
-}
-
-struct consumer {
-    slice_id to;
-    uint32_t index;
-};
-
-static bool by_to(const struct consumer *a, const struct consumer *b)
-{
-    return a->to != b->to ? a->to < b->to : a->index < b->index;
-}
-SORT_DEFINE(sort_by_to, struct consumer, by_to)
-
-void flow_sort_by_to(const struct flow *flows, uint32_t count, uint32_t *ret)
-{
-    struct consumer *consumers = memory_resize(NULL, count + 1u, sizeof(*consumers));
+    struct keyed *keyed = scratch;
 
     for (uint32_t i = 0; i < count; i++)
-        consumers[i] = (struct consumer){.to = flows[i].to, .index = i};
-    sort_by_to(consumers, count);
+        keyed[i] = (struct keyed){.key = flows[i].from, .index = i};
+    permute(flows, sort_keyed(keyed, keyed + count, count), count);
+    for (uint32_t first = 0, end; first < count; first = end) {
+        for (end = first + 1; end < count && flows[end].from == flows[first].from;)
+            end++;
+        if (end - first > 1)
+            sort_of_one_sender(flows + first, end - first);
+    }
+}
+
+void flow_sort_by_to(const struct flow *flows, uint32_t count, void *scratch, uint32_t *ret)
+{
+    struct keyed *keyed = scratch;
+
     for (uint32_t i = 0; i < count; i++)
-        ret[i] = consumers[i].index;
-    free(consumers);
+        keyed[i] = (struct keyed){.key = flows[i].to, .index = i};
+    keyed = sort_keyed(keyed, keyed + count, count);
+    for (uint32_t i = 0; i < count; i++)
+        ret[i] = keyed[i].index;
 }

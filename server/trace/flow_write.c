@@ -237,15 +237,17 @@ static enum status join_part(struct flow_part *part, const struct trace *trace,
     return status;
 }
 
+/* The table is taken as large as it may become, with room to sort behind it, and cut at the end. */
 static enum status write_tables(struct flow_writer *writer, const struct trace *trace,
                                 const struct written_rows *rows, struct error *err)
 {
     struct block_out out = writer->tools.out;
+    const size_t most = (size_t)writer->receiver_count;
     uint32_t count = 0;
-    uint8_t *table, *by_to;
+    uint8_t *table;
 
-    TRY(out.table_reserve(out.to, TABLE_FLOWS, writer->receiver_count * sizeof(struct flow), &table,
-                          err));
+    TRY(out.table_reserve(out.to, TABLE_FLOWS, most * (sizeof(struct flow) + FLOW_SCRATCH_BYTES),
+                          &table, err));
     struct flow *flows = (struct flow *)(void *)table;
     for (int i = 0; i < PARTS; i++) {
         uint32_t part_count;
@@ -253,13 +255,14 @@ static enum status write_tables(struct flow_writer *writer, const struct trace *
         TRY(join_part(&writer->parts[i], trace, rows, flows + count, &part_count, err));
         count += part_count;
     }
-    flow_sort(flows, count);
-    TRY(out.table_shrink(out.to, TABLE_FLOWS, count * sizeof(struct flow), err));
-    by_to = memory_resize(NULL, count + 1u, sizeof(uint32_t));
-    flow_sort_by_to(flows, count, (uint32_t *)(void *)by_to);
-    enum status status =
-        out.table(out.to, TABLE_FLOWS_BY_TO,
-                  (struct bytes){.at = by_to, .count = count * sizeof(uint32_t)}, err);
+    uint32_t *by_to = memory_resize(NULL, count + 1u, sizeof(*by_to));
+    flow_sort(flows, count, flows + most);
+    flow_sort_by_to(flows, count, flows + most, by_to);
+    enum status status = out.table_shrink(out.to, TABLE_FLOWS, count * sizeof(struct flow), err);
+    if (status == OK)
+        status = out.table(
+            out.to, TABLE_FLOWS_BY_TO,
+            (struct bytes){.at = (const uint8_t *)by_to, .count = count * sizeof(uint32_t)}, err);
     free(by_to);
     return status;
 }

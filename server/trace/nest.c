@@ -28,81 +28,72 @@ static uint32_t free_row(const struct open_track *track, uint32_t depth, int64_t
     return depth;
 }
 
-static void take_totals(struct open_track *track, const struct laid_slice *slice)
-{
-    struct track *total = &track->track;
-    const int64_t end_ps = slice->start_ps + slice->dur_ps;
-
-    if (total->slice_count++ == 0) {
-        total->start_ps = slice->start_ps;
-        total->end_ps = end_ps;
-    }
-    total->end_ps = end_ps > total->end_ps ? end_ps : total->end_ps;
-    if (__builtin_add_overflow(total->duration_sum_ps, slice->dur_ps, &total->duration_sum_ps))
-        total->duration_sum_ps = INT64_MAX;
-}
-
 /* Deeper than any row may be: kept as an instant in the one row below all others. */
-static void lay_too_deep(struct sink *sink, struct open_track *track, struct laid_slice slice)
+static void lay_too_deep(struct sink *sink, struct open_track *track, struct laid_slice *slice)
 {
     sink->too_deep_count++;
-    slice.dur_ps = 0;
-    slice.flags |= SLICE_INSTANT | SLICE_CLAMPED;
-    take_totals(track, &slice);
-    open_row_append(sink, track, sink->budget.depth_max, &slice, 0, 0);
+    slice->dur_ps = 0;
+    slice->flags |= SLICE_INSTANT | SLICE_CLAMPED;
+    open_row_append(sink, track, sink->budget.depth_max, slice, 0, 0);
 }
 
 /* First fit, no parent. Open slices that are over leave the stack first: their rows are free. */
-static void lay_async(struct sink *sink, struct open_track *track, const struct laid_slice *slice)
+static void lay_async(struct sink *sink, struct open_track *track, struct laid_slice *slice)
 {
     while (track->stack_count > 0 && track->stack[track->stack_count - 1].end_ps <= slice->start_ps)
         track->stack_count--;
     uint32_t depth = free_row(track, 0, slice->start_ps);
     if (depth >= sink->budget.depth_max) {
-        lay_too_deep(sink, track, *slice);
+        lay_too_deep(sink, track, slice);
         return;
     }
-    take_totals(track, slice);
     open_row_append(sink, track, depth, slice, 0, 0);
 }
 
-void nest_slice(struct sink *sink, struct open_track *track, const struct laid_slice *given)
+/* Pops what is over; true when one of it still ran. */
+static bool pop(struct open_track *track, int64_t start_ps, int64_t end_ps)
 {
-    struct laid_slice slice = *given;
-    const int64_t end_ps = slice.start_ps + slice.dur_ps;
-    uint32_t depth = 0, parent = 0;
-    uint16_t lift = 0;
+    bool overlapped = false;
 
-    if (slice.flags & SLICE_ASYNC) {
-        lay_async(sink, track, &slice);
-        return;
-    }
     while (track->stack_count > 0) {
         const struct nest_level *top = &track->stack[track->stack_count - 1];
         if (end_ps <= top->end_ps)
             break;
-        if (top->end_ps > slice.start_ps)
-            slice.flags |= SLICE_PARTIAL;
+        overlapped |= top->end_ps > start_ps;
         track->stack_count--;
     }
+    return overlapped;
+}
+
+void nest_slice(struct sink *sink, struct open_track *track, struct laid_slice *slice)
+{
+    const int64_t end_ps = slice->start_ps + slice->dur_ps;
+    uint32_t depth = 0, parent = 0;
+    uint16_t lift = 0;
+
+    if (slice->flags & SLICE_ASYNC) {
+        lay_async(sink, track, slice);
+        return;
+    }
+    if (pop(track, slice->start_ps, end_ps))
+        slice->flags |= SLICE_PARTIAL;
     struct open_row *above = NULL;
     if (track->stack_count > 0) {
         uint32_t above_depth = track->stack[track->stack_count - 1].depth;
         above = &track->rows[above_depth];
         parent = above->first + above->count - 1;
-        depth = free_row(track, above_depth + 1, slice.start_ps);
+        depth = free_row(track, above_depth + 1, slice->start_ps);
         lift = (uint16_t)(depth - above_depth);
     } else {
-        depth = free_row(track, 0, slice.start_ps);
+        depth = free_row(track, 0, slice->start_ps);
     }
     if (depth >= sink->budget.depth_max) {
         lay_too_deep(sink, track, slice);
         return;
     }
     if (above)
-        above->columns.self_ps[above->count - 1] -= slice.dur_ps;
-    take_totals(track, &slice);
-    open_row_append(sink, track, depth, &slice, parent, lift);
-    if (!(slice.flags & SLICE_INSTANT))
+        above->columns.self_ps[above->count - 1] -= slice->dur_ps;
+    open_row_append(sink, track, depth, slice, parent, lift);
+    if (!(slice->flags & SLICE_INSTANT))
         push(track, end_ps, depth);
 }

@@ -59,9 +59,6 @@ void reorder_track(struct sink *sink, struct open_track *track)
     track->row_count = 0;
     track->stack_count = 0;
     track->reordered = true;
-    track->track.slice_count = 0;
-    track->track.duration_sum_ps = 0;
-    track->track.start_ps = track->track.end_ps = 0;
 }
 
 void reorder_slice(struct sink *sink, track_id track, const struct laid_slice *slice)

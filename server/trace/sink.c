@@ -194,8 +194,6 @@ void sink_track_end(struct sink *sink, track_id id)
 /* Times within TIME_PS_MAX and no length below zero: sums along a row then fit. */
 static void clamp(struct sink *sink, struct laid_slice *slice)
 {
-    const struct laid_slice given = *slice;
-
     if (slice->start_ps > TIME_PS_MAX)
         slice->start_ps = TIME_PS_MAX;
     if (slice->start_ps < -TIME_PS_MAX)
@@ -204,17 +202,17 @@ static void clamp(struct sink *sink, struct laid_slice *slice)
         slice->dur_ps = 0;
     if (slice->dur_ps > TIME_PS_MAX - slice->start_ps)
         slice->dur_ps = TIME_PS_MAX - slice->start_ps;
-    if (slice->start_ps != given.start_ps || slice->dur_ps != given.dur_ps) {
-        slice->flags |= SLICE_CLAMPED;
-        sink->clamped_count++;
-    }
-    if (slice->flags & SLICE_INSTANT)
-        slice->dur_ps = 0;
-    if (slice->dur_ps == 0)
-        slice->flags |= SLICE_INSTANT;
+    slice->flags |= SLICE_CLAMPED;
+    sink->clamped_count++;
 }
 
-static void lay(struct sink *sink, struct open_track *track, const struct laid_slice *slice)
+static bool is_within(const struct laid_slice *slice)
+{
+    return slice->start_ps >= -TIME_PS_MAX && slice->start_ps <= TIME_PS_MAX &&
+           slice->dur_ps >= 0 && slice->dur_ps <= TIME_PS_MAX - slice->start_ps;
+}
+
+static void lay(struct sink *sink, struct open_track *track, struct laid_slice *slice)
 {
     if (!track->reordered && track->row_count > 0 &&
         (slice->start_ps < track->last_start_ps ||
@@ -251,7 +249,12 @@ event_id sink_slice(struct sink *sink, struct sink_slice given)
     }
     if (sink->event_count % CANCEL_EVENTS == 0)
         look_for_cancel(sink);
-    clamp(sink, &slice);
+    if (!is_within(&slice))
+        clamp(sink, &slice);
+    if (slice.flags & SLICE_INSTANT)
+        slice.dur_ps = 0;
+    if (slice.dur_ps == 0)
+        slice.flags |= SLICE_INSTANT;
     if (track->track.derived)
         slice.flags |= SLICE_DERIVED;
     sink->event_count++;

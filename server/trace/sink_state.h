@@ -124,7 +124,8 @@ struct laid_slice {
     event_id event;
     uint8_t flags;
 };
-void nest_slice(struct sink *sink, struct open_track *track, const struct laid_slice *slice);
+/* Adds the flags it finds out. */
+void nest_slice(struct sink *sink, struct open_track *track, struct laid_slice *slice);
 
 void open_row_append(struct sink *sink, struct open_track *track, uint32_t depth,
                      const struct laid_slice *slice, uint32_t parent, uint16_t lift);

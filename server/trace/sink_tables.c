@@ -102,6 +102,24 @@ static struct totals count_all(const struct sink *sink)
     return totals;
 }
 
+static void take_totals(struct open_track *open)
+{
+    struct track *track = &open->track;
+
+    track->row_count = open->row_count;
+    for (uint32_t depth = 0; depth < open->row_count; depth++) {
+        const struct open_row *row = &open->rows[depth];
+        if (depth == 0 || row->start_ps < track->start_ps)
+            track->start_ps = row->start_ps;
+        if (depth == 0 || row->end_ps > track->end_ps)
+            track->end_ps = row->end_ps;
+        track->slice_count += row->first;
+        if (__builtin_add_overflow(track->duration_sum_ps, row->dur_before,
+                                   &track->duration_sum_ps))
+            track->duration_sum_ps = INT64_MAX;
+    }
+}
+
 static enum status write_tracks(struct sink *sink)
 {
     uint8_t *table;
@@ -111,8 +129,8 @@ static enum status write_tracks(struct sink *sink)
                                 sink->track_count * sizeof(struct track), &table, sink->err));
     for (track_id id = 0; id < sink->track_count; id++) {
         struct track *track = &sink->tracks[id].track;
+        take_totals(&sink->tracks[id]);
         track->first_row = first_row;
-        track->row_count = sink->tracks[id].row_count;
         first_row += track->row_count;
         memcpy((struct track *)table + id, track, sizeof(*track));
     }
