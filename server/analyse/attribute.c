@@ -99,18 +99,17 @@ static name_id scope_of_tf_op(const struct trace *trace, name_id tf_op)
                                                                                            : tf_op;
 }
 
-static struct op make_op(const struct attribute_work *work, const struct facts *facts, name_id name,
-                         enum kind kind)
+static struct op make_op(const struct attribute_work *work, const struct more *more, name_id name)
 {
-    const struct context *context = &work->contexts[facts->context];
+    const struct context *context = &work->contexts[more->context];
     const struct trace *trace = work->trace;
     struct op op = {
         .program = context->program,
         .name = name,
-        .category = facts->category,
-        .source = facts->source,
+        .category = more->category,
+        .source = more->source,
         .module = context->module,
-        .kind = kind,
+        .kind = KIND_OTHER,
     };
 
     if (context->program != NO_PROGRAM) {
@@ -126,37 +125,42 @@ static struct op make_op(const struct attribute_work *work, const struct facts *
                 op.category = instruction->opcode;
         }
     }
-    if (op.scope == 0 && facts->tf_op != 0)
-        op.scope = scope_of_tf_op(trace, facts->tf_op);
+    if (op.scope == 0 && more->tf_op != 0)
+        op.scope = scope_of_tf_op(trace, more->tf_op);
     return op;
 }
 
-uint32_t op_find(struct attribute_work *work, const struct facts *facts, name_id slice_name,
-                 enum kind kind)
+static uint32_t add_op(struct attribute_work *work, const struct more *more, name_id name)
 {
-    name_id raw = facts->op != 0 ? facts->op : slice_name;
-    uint32_t *at = map64_at(&work->op_of, map64_pair(facts->context, raw), NO_OP);
+    if (work->op_count == work->op_capacity) {
+        WORK_GROW(work->ops, work->op_count, work->op_capacity);
+        work->op_contexts =
+            memory_resize(work->op_contexts, work->op_capacity, sizeof(*work->op_contexts));
+        work->op_seen = memory_resize(work->op_seen, work->op_capacity, sizeof(*work->op_seen));
+    }
+    work->op_contexts[work->op_count] = more->context;
+    work->op_seen[work->op_count] = false;
+    work->ops[work->op_count] = make_op(work, more, name);
+    return work->op_count++;
+}
+
+uint32_t op_find(struct attribute_work *work, const struct more *more, name_id name,
+                 bool is_slice_name)
+{
+    uint32_t *at = map64_at(&work->op_of, map64_pair(more->context, name), NO_OP);
 
     if (*at != NO_OP)
         return *at;
 
-    name_id name = facts->op != 0 ? last_of_list(work->trace, raw) : raw;
-    uint32_t *same = map64_at(&work->op_of, map64_pair(facts->context, name), NO_OP);
+    name_id last = is_slice_name ? name : last_of_list(work->trace, name);
+    uint32_t *same = map64_at(&work->op_of, map64_pair(more->context, last), NO_OP);
 
-    if (*same == NO_OP) {
-        *same = work->op_count;
-        if (work->op_count == work->op_capacity) {
-            WORK_GROW(work->ops, work->op_count, work->op_capacity);
-            work->op_contexts =
-                memory_resize(work->op_contexts, work->op_capacity, sizeof(*work->op_contexts));
-        }
-        work->op_contexts[work->op_count] = facts->context;
-        work->ops[work->op_count++] = make_op(work, facts, name, kind);
-    }
+    if (*same == NO_OP)
+        *same = add_op(work, more, last);
 
     uint32_t op = *same;
 
-    *map64_at(&work->op_of, map64_pair(facts->context, raw), op) = op;
+    *map64_at(&work->op_of, map64_pair(more->context, name), op) = op;
     return op;
 }
 
@@ -185,9 +189,17 @@ static void add_entry(struct attribute_work *work, const struct track *track, tr
     work->entry_group[work->entry_count] =
         track_is_device_work(track) ? id : group_of_ordinal(work, device);
     work->entry_facts[work->entry_count] = (uint32_t)(facts - work->facts);
+
+    uint32_t op = facts->op != NO_OP
+                      ? facts->op
+                      : op_find(work, &work->more[facts->more], chunk->name[at], true);
+
+    if (!work->op_seen[op])
+        work->ops[op].kind = (enum kind)chunk->kind[at];
+    work->op_seen[op] = true;
     work->entries[work->entry_count++] = (struct attributed){
         .slice = chunk->first_slice + at,
-        .op = op_find(work, facts, chunk->name[at], (enum kind)chunk->kind[at]),
+        .op = op,
         .execution = facts->execution,
         .device = device,
         .start_ps = chunk->start_ps[at],
@@ -238,11 +250,13 @@ static void true_times(struct attribute_work *work)
         const struct facts *facts = &work->facts[work->entry_facts[i]];
         struct clock_shift *shift = &shifts[work->entry_group[i]];
 
-        if (facts->has_device_time) {
+        if (facts->more != NO_MORE && work->more[facts->more].has_device_time) {
+            const struct more *more = &work->more[facts->more];
+
             if (!shift->known)
-                *shift = (struct clock_shift){true, entry->start_ps - facts->device_start_ps};
-            entry->start_ps = facts->device_start_ps + shift->shift_ps;
-            entry->dur_ps = facts->device_dur_ps;
+                *shift = (struct clock_shift){true, entry->start_ps - more->device_start_ps};
+            entry->start_ps = more->device_start_ps + shift->shift_ps;
+            entry->dur_ps = more->device_dur_ps;
         } else if (facts->partner_end_ps > entry->start_ps + entry->dur_ps) {
             entry->dur_ps = facts->partner_end_ps - entry->start_ps;
         }
@@ -280,21 +294,23 @@ static void work_free(struct attribute_work *work)
     free((void *)(uintptr_t)work->on_device);
     free(work->event_facts);
     free(work->facts);
+    free(work->more);
     free(work->contexts);
     free(work->ops);
     free(work->op_contexts);
+    free(work->op_seen);
     free(work->executions);
     free(work->entries);
     free(work->entry_group);
     free(work->entry_facts);
     free(work->by_device_time);
     free(work->types);
+    map64_free(&work->program_of);
     map64_free(&work->context_of);
     map64_free(&work->op_of);
     map64_free(&work->run_of);
     map64_free(&work->device_of);
     map64_free(&work->execution_of);
-    map64_free(&work->producer_of);
     map64_free(&work->ordinal_of);
 }
 

@@ -54,15 +54,25 @@ struct block {
     type_id types[ARGS_BLOCK_EVENTS];
 };
 
-struct consumer { /* an event that may be the end of an op */
+struct pair_end { /* an op that a later event may end, or an event that may end an op */
     uint64_t id;
-    event_id event;
+    uint32_t at; /* facts, or event */
 };
 
-struct consumers {
-    struct consumer *items;
+struct pair_ends {
+    struct pair_end *items;
     uint32_t count, capacity;
 };
+
+struct pairs {
+    struct pair_ends ops, ends;
+};
+
+static void add_end(struct pair_ends *ends, uint64_t id, uint32_t at)
+{
+    WORK_GROW(ends->items, ends->count, ends->capacity);
+    ends->items[ends->count++] = (struct pair_end){.id = id, .at = at};
+}
 
 static bool is_text(uint8_t type)
 {
@@ -120,31 +130,44 @@ static void read_types(struct attribute_work *work, const struct block *block)
     }
 }
 
-static uint32_t context_find(struct attribute_work *work, bool has_program, uint64_t program_id_,
+/* Programs without HLO in the file are told apart by their ids all the same. */
+static uint32_t context_find(struct attribute_work *work, bool has_program, uint64_t id,
                              name_id module)
 {
-    program_id program = has_program ? trace_program(work->trace, program_id_) : NO_PROGRAM;
-    uint32_t *at = map64_at(&work->context_of, map64_pair(program, module), UINT32_MAX);
+    uint32_t told = 0;
+
+    if (has_program) {
+        uint32_t *number = map64_at(&work->program_of, id, 0);
+
+        if (*number == 0)
+            *number = ++work->program_count;
+        told = *number;
+    }
+
+    uint32_t *at = map64_at(&work->context_of, map64_pair(told, module), UINT32_MAX);
 
     if (*at == UINT32_MAX) {
         *at = work->context_count;
         WORK_GROW(work->contexts, work->context_count, work->context_capacity);
-        work->contexts[work->context_count++] =
-            (struct context){.program = program, .module = module};
+        work->contexts[work->context_count++] = (struct context){
+            .program = has_program ? trace_program(work->trace, id) : NO_PROGRAM,
+            .module = module,
+        };
     }
     return *at;
 }
 
-/* Context and execution change rarely from one event to the next. */
+/* Context, op and execution of one event are mostly those of the one before. */
 struct last {
     bool any, has_program;
-    uint64_t program;
-    name_id module;
-    uint32_t context;
+    uint64_t program, run_id;
+    name_id module, op_name;
+    int32_t device;
+    uint32_t context, op, execution;
 };
 
-static uint32_t context_at(struct attribute_work *work, const struct block *block, uint32_t at,
-                           const struct type_facts *type, struct last *last)
+static void turn_to_context(struct attribute_work *work, const struct block *block, uint32_t at,
+                            const struct type_facts *type, struct last *last)
 {
     uint64_t program = type->program;
     bool has_program = number_at(block, KEY_PROGRAM_ID, at, &program) || type->has_program;
@@ -160,8 +183,9 @@ static uint32_t context_at(struct attribute_work *work, const struct block *bloc
             .program = program,
             .module = module,
             .context = context_find(work, has_program, program, module),
+            .execution = NO_EXECUTION,
+            .op = NO_OP,
         };
-    return last->context;
 }
 
 static name_id text_or(const struct block *block, enum key key, uint32_t at, name_id otherwise)
@@ -171,42 +195,87 @@ static name_id text_or(const struct block *block, enum key key, uint32_t at, nam
     return own != 0 ? own : otherwise;
 }
 
-static void add_facts(struct attribute_work *work, const struct block *block, uint32_t at,
-                      name_id hlo_op, const struct type_facts *type, struct last *last)
+static struct more more_at(const struct block *block, uint32_t at, const struct type_facts *type,
+                           uint32_t context)
 {
-    uint64_t device = 0, run_id = 0, start = 0, dur = 0, producer_type = 0, producer = 0;
-    struct facts facts = {
-        .context = context_at(work, block, at, type, last),
-        .op = hlo_op,
-        .execution = NO_EXECUTION,
-        .device = -1,
-        .type = block->types[at],
+    uint64_t start = 0, dur = 0;
+    struct more more = {
+        .context = context,
         .tf_op = text_or(block, KEY_TF_OP, at, type->tf_op),
         .category = text_or(block, KEY_CATEGORY, at, type->category),
         .source = text_or(block, KEY_SOURCE, at, type->source),
+    };
+
+    more.has_device_time = number_at(block, KEY_DEVICE_START, at, &start) &&
+                           number_at(block, KEY_DEVICE_DUR, at, &dur) && start <= TIME_PS_MAX &&
+                           dur <= TIME_PS_MAX;
+    more.device_start_ps = (int64_t)start;
+    more.device_dur_ps = (int64_t)dur;
+    return more;
+}
+
+static int32_t device_at(const struct block *block, uint32_t at, int32_t otherwise)
+{
+    uint64_t device;
+
+    return number_at(block, KEY_DEVICE, at, &device) && device <= INT32_MAX ? (int32_t)device
+                                                                            : otherwise;
+}
+
+static uint32_t execution_at(struct attribute_work *work, const struct block *block, uint32_t at,
+                             int32_t device, struct last *last)
+{
+    uint64_t run_id;
+
+    if (!number_at(block, KEY_RUN_ID, at, &run_id))
+        return NO_EXECUTION;
+    if (last->execution == NO_EXECUTION || last->run_id != run_id || last->device != device) {
+        last->execution = execution_find(work, last->context, run_id, device);
+        last->run_id = run_id;
+        last->device = device;
+    }
+    return last->execution;
+}
+
+static void add_facts(struct attribute_work *work, const struct block *block, uint32_t at,
+                      name_id hlo_op, const struct type_facts *type, struct last *last,
+                      struct pairs *pairs)
+{
+    uint64_t producer_type = 0, producer = 0;
+
+    turn_to_context(work, block, at, type, last);
+
+    int32_t device = device_at(block, at, work->has_devices ? -1 : 0);
+    struct more more = more_at(block, at, type, last->context);
+    struct facts facts = {
+        .op = NO_OP,
+        .more = NO_MORE,
+        .execution = execution_at(work, block, at, device, last),
+        .device = device,
         .partner_end_ps = INT64_MIN,
     };
 
-    if (number_at(block, KEY_DEVICE, at, &device) && device <= INT32_MAX)
-        facts.device = (int32_t)device;
-    if (number_at(block, KEY_RUN_ID, at, &run_id))
-        facts.execution = execution_find(work, facts.context, run_id, facts.device);
-    facts.has_device_time = number_at(block, KEY_DEVICE_START, at, &start) &&
-                            number_at(block, KEY_DEVICE_DUR, at, &dur) && start <= TIME_PS_MAX &&
-                            dur <= TIME_PS_MAX;
-    facts.device_start_ps = (int64_t)start;
-    facts.device_dur_ps = (int64_t)dur;
-
+    if (hlo_op != 0) {
+        if (last->op == NO_OP || last->op_name != hlo_op)
+            last->op = op_find(work, &more, hlo_op, false);
+        last->op_name = hlo_op;
+        facts.op = last->op;
+    }
+    if (hlo_op == 0 || more.has_device_time) {
+        facts.more = work->more_count;
+        WORK_GROW(work->more, work->more_count, work->more_capacity);
+        work->more[work->more_count++] = more;
+    }
     WORK_GROW(work->facts, work->facts_count, work->facts_capacity);
     if (number_at(block, KEY_PRODUCER, at, &producer) &&
         (!number_at(block, KEY_PRODUCER_TYPE, at, &producer_type) || producer_type == 0))
-        *map64_at(&work->producer_of, producer, 0) = work->facts_count;
+        add_end(&pairs->ops, producer, work->facts_count);
     work->facts[work->facts_count++] = facts;
     work->event_facts[block->first_event + at] = work->facts_count;
 }
 
-static void read_block(struct attribute_work *work, const struct block *block,
-                       struct consumers *consumers, struct last *last)
+static void read_block(struct attribute_work *work, const struct block *block, struct pairs *pairs,
+                       struct last *last)
 {
     for (uint32_t at = 0; at < block->count; at++) {
         event_id event = block->first_event + at;
@@ -216,27 +285,37 @@ static void read_block(struct attribute_work *work, const struct block *block,
 
         if (event >= work->trace->event_count)
             return;
-        if (work->has_devices ? (work->on_device[event / 8] >> event % 8 & 1) != 0 : hlo_op != 0) {
-            add_facts(work, block, at, hlo_op, type, last);
-        } else if (number_at(block, KEY_CONSUMER, at, &consumer) &&
-                   (!number_at(block, KEY_CONSUMER_TYPE, at, &consumer_type) ||
-                    consumer_type == 0)) {
-            WORK_GROW(consumers->items, consumers->count, consumers->capacity);
-            consumers->items[consumers->count++] =
-                (struct consumer){.id = consumer, .event = event};
-        }
+        if (work->has_devices ? (work->on_device[event / 8] >> event % 8 & 1) != 0 : hlo_op != 0)
+            add_facts(work, block, at, hlo_op, type, last, pairs);
+        else if (number_at(block, KEY_CONSUMER, at, &consumer) &&
+                 (!number_at(block, KEY_CONSUMER_TYPE, at, &consumer_type) || consumer_type == 0))
+            add_end(&pairs->ends, consumer, event);
     }
 }
 
+enum { PREFETCH_AHEAD = 16 };
+
 /* Partners may stand before their op in the file, so they are joined at the end. */
-static void join_partners(struct attribute_work *work, const struct consumers *consumers)
+static void join_partners(struct attribute_work *work, const struct pairs *pairs)
 {
-    for (uint32_t i = 0; i < consumers->count; i++) {
+    const struct pair_ends *ops = &pairs->ops, *ends = &pairs->ends;
+    struct map64 facts_of = {0};
+
+    map64_reserve(&facts_of, ops->count);
+    for (uint32_t i = 0; i < ops->count; i++) {
+        if (i + PREFETCH_AHEAD < ops->count)
+            map64_prefetch(&facts_of, ops->items[i + PREFETCH_AHEAD].id);
+        *map64_at(&facts_of, ops->items[i].id, 0) = ops->items[i].at;
+    }
+    for (uint32_t i = 0; i < ends->count; i++) {
         uint32_t facts;
 
-        if (map64_get(&work->producer_of, consumers->items[i].id, &facts))
-            work->event_facts[consumers->items[i].event] = PARTNER | facts;
+        if (i + PREFETCH_AHEAD < ends->count)
+            map64_prefetch(&facts_of, ends->items[i + PREFETCH_AHEAD].id);
+        if (map64_get(&facts_of, ends->items[i].id, &facts))
+            work->event_facts[ends->items[i].at] = PARTNER | facts;
     }
+    map64_free(&facts_of);
 }
 
 static void load_columns(const struct trace *trace, uint32_t index, struct block *block)
@@ -254,7 +333,7 @@ static void load_columns(const struct trace *trace, uint32_t index, struct block
 void facts_read(struct attribute_work *work)
 {
     struct block *block = memory_resize(NULL, 1, sizeof(*block)); /* 2 MB: not on a stack */
-    struct consumers consumers = {0};
+    struct pairs pairs = {0};
     struct last last = {0};
 
     block->trace = work->trace;
@@ -266,9 +345,10 @@ void facts_read(struct attribute_work *work)
     read_types(work, block);
     for (uint32_t index = 0; index < trace_arg_block_count(work->trace); index++) {
         load_columns(work->trace, index, block);
-        read_block(work, block, &consumers, &last);
+        read_block(work, block, &pairs, &last);
     }
-    join_partners(work, &consumers);
-    free(consumers.items);
+    join_partners(work, &pairs);
+    free(pairs.ops.items);
+    free(pairs.ends.items);
     free(block);
 }

@@ -14,16 +14,21 @@
 #define NO_FACTS 0u
 #define PARTNER (1u << 31)
 
-struct facts {          /* of one op event */
-    uint32_t context;   /* program and module */
-    name_id op;         /* an instruction's name; 0: the slice's own */
-    uint32_t execution; /* NO_EXECUTION: not said */
-    int32_t device;     /* -1: its track's */
-    type_id type;
+struct facts {              /* of one op event */
+    uint32_t op;            /* NO_OP: by the slice's name, with what `more` says */
+    uint32_t more;          /* NO_MORE: nothing */
+    uint32_t execution;     /* NO_EXECUTION: not said */
+    int32_t device;         /* -1: its track's */
+    int64_t partner_end_ps; /* INT64_MIN: none */
+};
+
+#define NO_MORE UINT32_MAX
+
+struct more { /* of an op event: what few of them need */
+    uint32_t context;
     name_id tf_op, category, source;
     bool has_device_time;
     int64_t device_start_ps, device_dur_ps;
-    int64_t partner_end_ps; /* INT64_MIN: none */
 };
 
 struct context { /* of an instruction's name */
@@ -44,10 +49,13 @@ struct attribute_work {
     uint32_t *event_facts;    /* by event */
     struct facts *facts;
     uint32_t facts_count, facts_capacity;
+    struct more *more;
+    uint32_t more_count, more_capacity;
     struct context *contexts;
     uint32_t context_count, context_capacity;
     struct op *ops;
     uint32_t *op_contexts;
+    bool *op_seen; /* a slice of it was: its kind is known */
     uint32_t op_count, op_capacity;
     struct execution *executions;
     uint32_t execution_count, execution_capacity;
@@ -56,8 +64,8 @@ struct attribute_work {
     uint32_t *entry_facts;
     uint32_t entry_count, entry_capacity;
     uint32_t *by_device_time;
-    struct map64 context_of, op_of, run_of, device_of, execution_of, producer_of, ordinal_of;
-    uint32_t run_count, device_count, group_count;
+    struct map64 program_of, context_of, op_of, run_of, device_of, execution_of, ordinal_of;
+    uint32_t program_count, run_count, device_count, group_count;
     struct type_facts *types;
 };
 
@@ -76,9 +84,9 @@ uint32_t execution_find(struct attribute_work *work, uint32_t context, uint64_t 
                         int32_t device);
 uint32_t execution_add(struct attribute_work *work, uint32_t context, uint64_t run_id,
                        int32_t device);
-/* The op of a slice, made where it is new. */
-uint32_t op_find(struct attribute_work *work, const struct facts *facts, name_id slice_name,
-                 enum kind kind);
+/* The op of that name, made where it is new: `name` is an hlo_op, or a slice's own name. */
+uint32_t op_find(struct attribute_work *work, const struct more *more, name_id name,
+                 bool is_slice_name);
 
 void entries_order(struct attribute_work *work); /* by_device_time */
 void entries_place(struct attribute_work *work); /* executions that no arg told */

@@ -197,21 +197,46 @@ void entries_nest(struct attribute_work *work)
     nest_free(&nest);
 }
 
+/* Entries by execution, in time order: [first[e], first[e + 1]). */
+static uint32_t *by_execution(const struct attribute_work *work, uint32_t *first)
+{
+    uint32_t *order = memory_resize(NULL, work->entry_count, sizeof(*order));
+
+    memset(first, 0, ((size_t)work->execution_count + 2) * sizeof(*first));
+    for (uint32_t i = 0; i < work->entry_count; i++) {
+        if (work->entries[i].execution != NO_EXECUTION)
+            first[work->entries[i].execution + 2]++;
+    }
+    for (uint32_t i = 2; i < work->execution_count + 2; i++)
+        first[i] += first[i - 1];
+    for (uint32_t i = 0; i < work->entry_count; i++) {
+        uint32_t index = work->by_device_time[i], execution = work->entries[index].execution;
+
+        if (execution != NO_EXECUTION)
+            order[first[execution + 1]++] = index;
+    }
+    return order;
+}
+
 void entries_first(struct attribute_work *work)
 {
-    struct map64 seen = {0};
+    uint32_t *first = memory_resize(NULL, (size_t)work->execution_count + 2, sizeof(*first));
+    uint32_t *order = by_execution(work, first);
+    uint32_t *seen_in = memory_resize(NULL, work->op_count, sizeof(*seen_in)); /* by op */
 
-    for (uint32_t i = 0; i < work->entry_count; i++) {
-        struct attributed *entry = &work->entries[work->by_device_time[i]];
+    for (uint32_t op = 0; op < work->op_count; op++)
+        seen_in[op] = NO_EXECUTION;
+    for (uint32_t i = 0; i < work->entry_count; i++)
+        work->entries[i].first = work->entries[i].execution == NO_EXECUTION;
+    for (uint32_t execution = 0; execution < work->execution_count; execution++) {
+        for (uint32_t i = first[execution]; i < first[execution + 1]; i++) {
+            struct attributed *entry = &work->entries[order[i]];
 
-        entry->first = true;
-        if (entry->execution == NO_EXECUTION)
-            continue;
-
-        uint32_t *known = map64_at(&seen, map64_pair(entry->execution, entry->op), 0);
-
-        entry->first = *known == 0;
-        *known = 1;
+            entry->first = seen_in[entry->op] != execution;
+            seen_in[entry->op] = execution;
+        }
     }
-    map64_free(&seen);
+    free(seen_in);
+    free(order);
+    free(first);
 }

@@ -1,9 +1,6 @@
 #include "analyse/map64.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-#include "base/arena.h"
 
 enum { SLOTS_MIN = 64 };
 
@@ -23,19 +20,35 @@ static struct map64_slot *slot_of(const struct map64 *map, uint64_t key)
     return &map->slots[at];
 }
 
-static void grow(struct map64 *map)
+static void resize(struct map64 *map, uint64_t slot_count)
 {
-    struct map64 larger = {.count = map->count,
-                           .mask = map->slots == NULL ? SLOTS_MIN - 1 : 2 * map->mask + 1};
+    struct map64 larger = {.count = map->count, .mask = slot_count - 1};
 
-    larger.slots = memory_resize(NULL, larger.mask + 1, sizeof(*larger.slots));
-    memset(larger.slots, 0, (larger.mask + 1) * sizeof(*larger.slots));
+    larger.slots = calloc(slot_count, sizeof(*larger.slots));
+    if (larger.slots == NULL)
+        abort(); /* out of memory: as base/arena.h says */
     for (uint64_t i = 0; map->slots != NULL && i <= map->mask; i++) {
         if (map->slots[i].used)
             *slot_of(&larger, map->slots[i].key) = map->slots[i];
     }
     free(map->slots);
     *map = larger;
+}
+
+void map64_reserve(struct map64 *map, uint32_t count)
+{
+    uint64_t slot_count = map->slots == NULL ? SLOTS_MIN : map->mask + 1;
+
+    while (slot_count * 2 < (uint64_t)count * 3 + 3)
+        slot_count *= 2;
+    if (map->slots == NULL || slot_count > map->mask + 1)
+        resize(map, slot_count);
+}
+
+void map64_prefetch(const struct map64 *map, uint64_t key)
+{
+    if (map->slots != NULL)
+        __builtin_prefetch(&map->slots[mix(key) & map->mask]);
 }
 
 void map64_free(struct map64 *map)
@@ -60,7 +73,7 @@ bool map64_get(const struct map64 *map, uint64_t key, uint32_t *ret)
 uint32_t *map64_at(struct map64 *map, uint64_t key, uint32_t fresh)
 {
     if (map->slots == NULL || (uint64_t)map->count * 3 >= 2 * map->mask)
-        grow(map);
+        resize(map, map->slots == NULL ? SLOTS_MIN : 2 * (map->mask + 1));
 
     struct map64_slot *slot = slot_of(map, key);
 

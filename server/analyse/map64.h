@@ -21,6 +21,11 @@ bool map64_get(const struct map64 *map, uint64_t key, uint32_t *ret);
 /* Where the key's value is; a new key's is `fresh`. Valid until the next call. */
 uint32_t *map64_at(struct map64 *map, uint64_t key, uint32_t fresh);
 
+/* Room for so many keys in all, so that adding them moves nothing. */
+void map64_reserve(struct map64 *map, uint32_t count);
+/* Asks for the key's place: many look-ups that know what comes next wait only once. */
+void map64_prefetch(const struct map64 *map, uint64_t key);
+
 static inline uint64_t map64_pair(uint32_t high, uint32_t low)
 {
     return (uint64_t)high << 32 | low;

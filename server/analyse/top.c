@@ -116,7 +116,9 @@ static bool sum_stored(struct top_work *work)
     uint32_t count = trace_name_stats(trace, &stats);
 
     for (uint32_t i = 0; i < count; i++) {
-        if (selection->by_name && !selection_has_name(selection, trace_name(trace, stats[i].name)))
+        if (stats[i].count == 0 ||
+            (selection->by_name &&
+             !selection_has_name(selection, trace_name(trace, stats[i].name))))
             continue;
 
         uint32_t run_count;
@@ -140,6 +142,13 @@ static bool sum_stored(struct top_work *work)
             row->min_ps = stats[i].min_ps;
         if (stats[i].max_ps > row->max_ps)
             row->max_ps = stats[i].max_ps;
+        if (work->host_count == 1) {
+            row->p50_ps = stats[i].p50_ps;
+            row->p95_ps = stats[i].p95_ps;
+            row->stdev_ps = stats[i].stdev_ps;
+            row->approximate = stats[i].quantiles_approximate;
+            row->spread_known = true;
+        }
     }
     return true;
 }
@@ -197,11 +206,15 @@ static void spread_rows(struct top_work *work, const uint32_t *order, uint32_t f
         row->stdev_ps = quantiles_stdev(spread);
         row->approximate = !quantiles_exact(spread);
         row->spread_known = true;
-        work->approximate |= row->approximate;
         quantiles_free(spread);
     }
     free(work->spreads);
     work->spreads = NULL;
+}
+
+static bool all_spreads_known(const struct top_work *work)
+{
+    return work->row_count == 0 || work->rows[0].spread_known;
 }
 
 static void sum_rows(struct top_work *work)
@@ -225,8 +238,9 @@ static enum status make_table(struct top_work *work, const struct page *page, st
     uint32_t *order, first, end, kept = 0;
     double cumulative_ps = 0;
 
-    if (table_sorts_by(page->sort, "p50_ps") || table_sorts_by(page->sort, "p95_ps") ||
-        table_sorts_by(page->sort, "stdev_ps")) {
+    if (!all_spreads_known(work) &&
+        (table_sorts_by(page->sort, "p50_ps") || table_sorts_by(page->sort, "p95_ps") ||
+         table_sorts_by(page->sort, "stdev_ps"))) {
         order = arena_array(work->arena, uint32_t, work->row_count);
         for (uint32_t i = 0; i < work->row_count; i++)
             order[i] = i;
@@ -244,8 +258,10 @@ static enum status make_table(struct top_work *work, const struct page *page, st
     }
     source.row_count = kept;
     table_range(page, kept, &first, &end);
-    if (first < end && !work->rows[order[first]].spread_known)
+    if (!all_spreads_known(work))
         spread_rows(work, order, first, end);
+    for (uint32_t i = first; i < end; i++)
+        work->approximate |= work->rows[order[i]].approximate;
     table_fill(&source, order, page, work->arena, ret);
     return OK;
 }

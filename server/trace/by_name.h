@@ -8,6 +8,7 @@ struct name_stats { /* over all tracks that are not derived; recorded intervals 
     name_id name;
     uint32_t count;
     int64_t total_ps, self_ps, min_ps, max_ps, p50_ps, p95_ps; /* nearest rank */
+    int64_t stdev_ps;                                          /* of all of them, not a sample */
     bool quantiles_approximate;
     uint32_t first_run, run_count; /* runs of slices */
 };

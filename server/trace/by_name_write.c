@@ -7,6 +7,7 @@
  * many names at once as fit GATHERED_MAX, further ones in further passes; one with more has a
  * histogram of 64 steps an octave, which is off by less than 0.8 %.
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/sort.h"
@@ -29,8 +30,10 @@ struct entry { /* one name that has slices */
     uint32_t row_slice_count;        /* of the row at hand */
     uint32_t gathered;               /* durations of this pass so far */
     int64_t total_ps, self_ps, min_ps, max_ps, p50_ps, p95_ps;
-    int64_t *durations; /* of this pass, or NULL */
-    uint32_t *buckets;  /* of a name above EXACT_MAX, or NULL */
+    int64_t first_ps;         /* distances from the first duration keep more digits */
+    double distance, squares; /* sums of them */
+    int64_t *durations;       /* of this pass, or NULL */
+    uint32_t *buckets;        /* of a name above EXACT_MAX, or NULL */
 };
 
 struct row_run { /* as it waits, row by row */
@@ -206,10 +209,24 @@ static void add_duration(struct entry *entry, int64_t dur_ps)
 
 static void add_totals(struct entry *entry, int64_t dur_ps, int64_t self_ps)
 {
+    entry->first_ps = entry->max_ps < 0 ? dur_ps : entry->first_ps;
+
+    double distance = (double)(dur_ps - entry->first_ps);
+
+    entry->distance += distance;
+    entry->squares += distance * distance;
     entry->total_ps = add_saturated(entry->total_ps, dur_ps);
     entry->self_ps = add_saturated(entry->self_ps, self_ps);
     entry->min_ps = dur_ps < entry->min_ps ? dur_ps : entry->min_ps;
     entry->max_ps = dur_ps > entry->max_ps ? dur_ps : entry->max_ps;
+}
+
+static int64_t deviation(const struct entry *entry)
+{
+    double mean = entry->count > 0 ? entry->distance / entry->count : 0;
+    double variance = entry->count > 0 ? entry->squares / entry->count - mean * mean : 0;
+
+    return variance > 0 ? (int64_t)llround(sqrt(variance)) : 0;
 }
 
 /* The first pass places ids and sums; all passes gather durations. */
@@ -349,6 +366,7 @@ static enum status write_stats(struct work *work)
         stats->max_ps = entry->count > 0 ? entry->max_ps : 0;
         stats->p50_ps = entry->p50_ps;
         stats->p95_ps = entry->p95_ps;
+        stats->stdev_ps = deviation(entry);
         stats->quantiles_approximate = entry->count > EXACT_MAX && entry->min_ps != entry->max_ps;
         stats->first_run = first_run;
         stats->run_count = entry->run_count;

@@ -1,0 +1,322 @@
+#include "unit/analyse/made_run.h"
+
+#include "analyse/steps.h"
+
+static struct steps find(const struct made_run *run, const struct restriction *restriction)
+{
+    static const struct restriction nothing;
+    struct error err = {0};
+    struct steps steps;
+
+    CHECK_OK("find",
+             steps_find(&run->run, restriction != NULL ? restriction : &nothing, run->made.arena,
+                        &steps, &err),
+             &err);
+    steps_breakdown(&run->run, &steps);
+    return steps;
+}
+
+static void check_sums(const char *what, const struct steps *steps)
+{
+    for (uint32_t i = 0; i < steps->count; i++) {
+        int64_t sum_ps = 0;
+
+        for (int kind = 0; kind <= KIND_COUNT; kind++) {
+            sum_ps += steps->items[i].kinds_ps[kind];
+            CHECK(what, steps->items[i].kinds_ps[kind] >= 0);
+        }
+        CHECK_INT(what, sum_ps, steps->items[i].dur_ps);
+    }
+}
+
+static void annotated(struct made_run *run, track_id track, int64_t start_ps, int64_t dur_ps,
+                      int64_t number)
+{
+    run_slice(run, track, start_ps, dur_ps, "train", KIND_HOST);
+    run_int(run, "_r", 1);
+    if (number >= 0)
+        run_int(run, "step_num", number);
+}
+
+/*  python  train |----------------------------|  100 .. 200
+ *            input |----|      host |-----|        110 .. 130, 150 .. 190
+ *                                compile |-|       160 .. 170, in the host's
+ *  pool        dot |-------|                       120 .. 145
+ *             copy      |-----|                    140 .. 155                                */
+static void breakdown(void **state)
+{
+    (void)state;
+    struct made_run run;
+
+    run_begin(&run);
+    track_id python = run_thread(&run, "python"), pool = run_thread(&run, "pool");
+    annotated(&run, python, 100, 100, 36);
+    run_slice(&run, python, 110, 20, "next", KIND_INPUT);
+    run_slice(&run, python, 150, 40, "frame", KIND_HOST);
+    run_slice(&run, python, 160, 10, "compile", KIND_COMPILE);
+    run_cpu_op(&run, pool, 120, 25, "dot", 7, 1, 0, 0);
+    run_slice(&run, pool, 140, 15, "copy", KIND_COPY);
+    run_text(&run, "hlo_op", "copy");
+    run_text(&run, "hlo_module", "jit_f");
+    run_int(&run, "device_ordinal", 1);
+    run_finish(&run);
+
+    struct steps steps = find(&run, NULL);
+
+    CHECK_INT("rule", steps.rule, STEP_ANNOTATION);
+    CHECK_INT("one", steps.count, 1);
+    CHECK_INT("number", steps.items[0].number, 36);
+    CHECK("the file said it", steps.items[0].numbered);
+    CHECK_STR("name", steps.items[0].name, "train");
+    CHECK_INT("compute", steps.items[0].kinds_ps[KIND_COMPUTE], 25);
+    CHECK_INT("copy that compute does not hide", steps.items[0].kinds_ps[KIND_COPY], 10);
+    CHECK_INT("input before the ops", steps.items[0].kinds_ps[KIND_INPUT], 10);
+    CHECK_INT("compile inside the host's", steps.items[0].kinds_ps[KIND_COMPILE], 10);
+    CHECK_INT("host without it", steps.items[0].kinds_ps[KIND_HOST], 25);
+    CHECK_INT("idle", steps.items[0].kinds_ps[KIND_IDLE], 20);
+    check_sums("sum", &steps);
+    run_end(&run);
+}
+
+static void numbers_and_nesting(void **state)
+{
+    (void)state;
+    struct made_run run;
+    static const int64_t range[] = {7, 9};
+
+    run_begin(&run);
+    track_id python = run_thread(&run, "python");
+    annotated(&run, python, 0, 10, 7);
+    annotated(&run, python, 20, 20, -1);
+    annotated(&run, python, 25, 5, 99); /* inside the one before */
+    annotated(&run, python, 50, 10, 9);
+    run_slice(&run, python, 70, 10, "train", KIND_HOST); /* no mark */
+    run_slice(&run, python, 90, 10, "train", KIND_HOST);
+    run_int(&run, "_r", 2);
+    run_finish(&run);
+
+    struct steps steps = find(&run, NULL);
+
+    CHECK_INT("three", steps.count, 3);
+    CHECK_INT("by ordinal", steps.items[1].number, 1);
+    CHECK("not said", !steps.items[1].numbered);
+    steps = find(&run, &(struct restriction){.steps = range, .step_range_count = 1});
+    CHECK_INT("by number", steps.count, 2);
+    steps = find(&run, &(struct restriction){.has_window = true, .start_ps = 45, .end_ps = 1000});
+    CHECK_INT("by window", steps.count, 1);
+    steps = find(&run, &(struct restriction){.hosts = &STR("hostB"), .host_count = 1});
+    CHECK_INT("by host", steps.count, 0);
+    run_end(&run);
+}
+
+static void warmup_and_outliers(void **state)
+{
+    (void)state;
+    const struct {
+        const char *what;
+        int64_t durs_ps[8];
+        int compiles; /* the step that does; -1 none */
+        const char *marks;
+    } rows[] = {
+        {"all alike",                         {10, 10, 10, 10},     -1, "...." },
+        {"a slow first",                      {50, 10, 10, 10},     -1, "w..." },
+        {"two slow first",                    {90, 50, 10, 10, 10}, -1, "ww..."},
+        {"not slow enough",                   {19, 10, 10, 10},     -1, "o..." },
+        {"a first that compiles",             {11, 10, 10, 10},     0,  "w..." },
+        {"a later one that compiles is none", {10, 10, 50, 10},     2,  "..o." },
+        {"an outlier",                        {10, 10, 10, 16},     -1, "...o" },
+        {"one step is never left out",        {50},                 0,  "."    },
+        {"of two too few to tell",            {10, 40},             -1, ".."   },
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct made_run run;
+        char marks[9] = {0};
+        int64_t at_ps = 0;
+
+        run_begin(&run);
+        track_id python = run_thread(&run, "python"), other = run_thread(&run, "compiler");
+        for (int j = 0; j < 8 && rows[i].durs_ps[j] > 0; j++) {
+            annotated(&run, python, at_ps, rows[i].durs_ps[j], j);
+            if (j == rows[i].compiles)
+                run_slice(&run, other, at_ps + 1, 2, "compile", KIND_COMPILE);
+            at_ps += 100;
+        }
+        run_finish(&run);
+
+        struct steps steps = find(&run, NULL);
+
+        for (uint32_t j = 0; j < steps.count; j++)
+            marks[j] = steps.items[j].warmup ? 'w' : steps.items[j].outlier ? 'o' : '.';
+        CHECK_STR(rows[i].what, str_of(marks), rows[i].marks);
+        run_end(&run);
+    }
+}
+
+static const char *const instructions[] = {"dot.1", "jit(f)/dot", NULL};
+
+static void by_executions(void **state)
+{
+    (void)state;
+    struct made_run run;
+
+    run_begin(&run);
+    run_program(&run, 7, "jit_step", 99, instructions);
+    run_program(&run, 8, "jit_small", 98, instructions);
+    track_id pool = run_thread(&run, "pool");
+    for (int64_t i = 0; i < 4; i++) {
+        run_cpu_op(&run, pool, i * 100, 60, "dot.1", 7, i, 0, 0);
+        run_cpu_op(&run, pool, i * 100 + 70, 5, "dot.1", 8, i, 0, 0);
+    }
+    run_finish(&run);
+
+    struct steps steps = find(&run, NULL);
+
+    CHECK_INT("rule", steps.rule, STEP_MODULE);
+    CHECK_INT("four", steps.count, 4);
+    CHECK_STR("the dominant one", steps.items[0].name, "jit_step");
+    CHECK_INT("up to the next", steps.items[0].dur_ps, 100);
+    CHECK_INT("the last to its end", steps.items[3].dur_ps, 60);
+    CHECK_INT("compute of both", steps.items[0].kinds_ps[KIND_COMPUTE], 65);
+    CHECK_INT("idle", steps.items[0].kinds_ps[KIND_IDLE], 35);
+    check_sums("sum", &steps);
+    run_end(&run);
+}
+
+static void on_lines(void **state)
+{
+    (void)state;
+    struct made_run run;
+
+    run_begin(&run);
+    track_id first = run_stream(&run, "Steps", ROLE_STEPS, 0);
+    track_id second = run_stream(&run, "Steps", ROLE_STEPS, 1);
+    for (int64_t i = 0; i < 3; i++) {
+        char name[2] = {(char)('4' + i), 0};
+
+        run_slice(&run, first, i * 100, 60, name, KIND_OTHER);
+        run_slice(&run, second, i * 100 + 5, 60, name, KIND_OTHER);
+    }
+    run_finish(&run);
+
+    struct steps steps = find(&run, NULL);
+
+    CHECK_INT("rule", steps.rule, STEP_LINE);
+    CHECK_INT("of both devices one", steps.count, 3);
+    CHECK_INT("number", steps.items[2].number, 6);
+    CHECK_INT("hull", steps.items[0].dur_ps, 65);
+    check_sums("sum", &steps);
+    run_end(&run);
+}
+
+static void repeated_or_none(void **state)
+{
+    (void)state;
+    const struct {
+        const char *what, *name;
+        int count;
+        int64_t dur_ps;
+        enum step_rule rule;
+    } rows[] = {
+        {"repeats and covers",      "iteration",        5, 80, STEP_REPEATED  },
+        {"ProfilerStep of PyTorch", "ProfilerStep#3",   2, 80, STEP_ANNOTATION},
+        {"covers too little",       "iteration",        5, 20, STEP_NONE      },
+        {"too few",                 "iteration",        2, 80, STEP_NONE      },
+        {"a Python frame",          "$train.py:3 step", 5, 80, STEP_NONE      },
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct made_run run;
+
+        run_begin(&run);
+        track_id main_thread = run_thread(&run, "main");
+        for (int j = 0; j < rows[i].count; j++)
+            run_slice(&run, main_thread, j * 100, rows[i].dur_ps, rows[i].name, KIND_HOST);
+        run_finish(&run);
+
+        struct steps steps = find(&run, NULL);
+
+        CHECK_INT(rows[i].what, steps.rule, rows[i].rule);
+        CHECK_INT(rows[i].what, steps.count, rows[i].rule == STEP_NONE ? 0 : rows[i].count);
+        CHECK(rows[i].what, steps.rule_text.count > 0);
+        check_sums(rows[i].what, &steps);
+        run_end(&run);
+    }
+}
+
+/* Any intervals of any kinds: a breakdown is never negative and sums to the step. */
+static void sums_at_random(void **state)
+{
+    (void)state;
+    struct dice dice = {1};
+
+    for (int round = 0; round < 50; round++) {
+        struct made_run run;
+
+        run_begin(&run);
+        track_id python = run_thread(&run, "python"), pool = run_thread(&run, "pool");
+        for (int64_t i = 0; i < 5; i++)
+            annotated(&run, python, i * 100, 90, i);
+        for (int i = 0; i < 100; i++) {
+            int64_t start_ps = (int64_t)dice_below(&dice, 500);
+            int64_t dur_ps = (int64_t)dice_below(&dice, 80);
+
+            if (dice_below(&dice, 2) == 0)
+                run_slice(&run, python, start_ps, dur_ps, "h",
+                          (enum kind)dice_below(&dice, KIND_COUNT));
+            else
+                run_cpu_op(&run, pool, start_ps, dur_ps, "a", 7, 1, (int64_t)dice_below(&dice, 3),
+                           0);
+        }
+        run_finish(&run);
+
+        struct steps steps = find(&run, NULL);
+
+        CHECK_INT("five", steps.count, 5);
+        check_sums("random", &steps);
+        run_end(&run);
+    }
+}
+
+static void as_table(void **state)
+{
+    (void)state;
+    struct made_run run;
+    struct page page = {.limit = 2, .sort = STR("-dur_ps")};
+    struct error err = {0};
+    struct table table;
+
+    run_begin(&run);
+    track_id python = run_thread(&run, "python");
+    annotated(&run, python, 0, 10, 1);
+    annotated(&run, python, 100, 30, 2);
+    annotated(&run, python, 200, 20, 3);
+    run_finish(&run);
+    CHECK_OK("table",
+             steps_table(&run.run, &(struct restriction){0}, &page, run.made.arena, &table, &err),
+             &err);
+    CHECK_INT("all", table.row_count_all, 3);
+    CHECK_INT("next", table.next, 2);
+    CHECK_INT("longest", cell_of(&table, 0, "step")->of.integer, 2);
+    CHECK_STR("host", cell_of(&table, 0, "host")->of.text, "hostA");
+    CHECK_INT("breakdown", cell_of(&table, 0, "breakdown")->of.kinds[KIND_IDLE], 30);
+    CHECK_INT("sum", table.total_ps, 60);
+    CHECK_STR("by", table.by, "annotation");
+    run_end(&run);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(breakdown),
+        cmocka_unit_test(numbers_and_nesting),
+        cmocka_unit_test(warmup_and_outliers),
+        cmocka_unit_test(by_executions),
+        cmocka_unit_test(on_lines),
+        cmocka_unit_test(repeated_or_none),
+        cmocka_unit_test(sums_at_random),
+        cmocka_unit_test(as_table),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

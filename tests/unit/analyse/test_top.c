@@ -1,0 +1,387 @@
+#include "unit/analyse/made_run.h"
+
+#include "analyse/top.h"
+
+static const char *const instructions[] = {
+    "dot.1", "jit(f)/layer_0/dot", "dot.2", "jit(f)/layer_1/dot", "copy.2", "", NULL};
+
+static struct table ask(const struct made_run *run, const char *by,
+                        const struct restriction *restriction, const struct page *page)
+{
+    static const struct restriction nothing;
+    static const struct page all = {.limit = 10000};
+    struct top_question question = {.by = str_of(by)};
+    struct error err = {0};
+    struct table table = {0};
+
+    CHECK_OK(by,
+             top(&run->run, restriction != NULL ? restriction : &nothing, &question,
+                 page != NULL ? page : &all, run->made.arena, &table, &err),
+             &err);
+    return table;
+}
+
+static uint32_t row_of(const struct table *table, const char *name)
+{
+    for (uint32_t row = 0; row < table->row_count; row++) {
+        if (str_equal(cell_of(table, row, "name")->of.text, str_of(name)))
+            return row;
+    }
+    check_failed(__FILE__, __LINE__, name, "no such row");
+    return 0;
+}
+
+static int64_t number(const struct table *table, const char *name, const char *column)
+{
+    return cell_of(table, row_of(table, name), column)->of.integer;
+}
+
+/*  python   step |--------------------------|   0 .. 100
+ *             f     |-----|      f |--|          10 .. 40, 60 .. 70
+ *               g     |-|                        20 .. 25
+ *  pool     dot.1 |---|  dot.1 |--| dot.2 |--|   0 .. 30, 30 .. 50, 80 .. 90                  */
+static void make_cpu_run(struct made_run *run)
+{
+    run_begin(run);
+    run_program(run, 7, "jit_f", 99, instructions);
+    track_id python = run_thread(run, "python"), pool = run_thread(run, "pool");
+    run_slice(run, python, 0, 100, "step", KIND_HOST);
+    run_slice(run, python, 10, 30, "f", KIND_HOST);
+    run_slice(run, python, 20, 5, "g", KIND_HOST);
+    run_slice(run, python, 60, 10, "f", KIND_HOST);
+    run_cpu_op(run, pool, 0, 30, "dot.1", 7, 1, 0, 0);
+    run_cpu_op(run, pool, 30, 20, "dot.1", 7, 2, 0, 0);
+    run_cpu_op(run, pool, 80, 10, "dot.2", 7, 2, 1, 0);
+    run_finish(run);
+}
+
+static void whole(void **state)
+{
+    (void)state;
+    struct made_run run;
+    const struct {
+        const char *by, *name;
+        int64_t count, total_ps, self_ps, min_ps, p50_ps, max_ps, mean_ps;
+    } rows[] = {
+        {"name",       "step",               1, 100, 60,  100, 100, 100, 100},
+        {"name",       "f",                  2, 40,  35,  10,  10,  30,  20 },
+        {"name",       "g",                  1, 5,   5,   5,   5,   5,   5  },
+        {"name",       "dot.1",              2, 50,  50,  20,  20,  30,  25 },
+        {"op",         "dot.1",              2, 50,  50,  20,  20,  30,  25 },
+        {"op",         "dot.2",              1, 10,  10,  10,  10,  10,  10 },
+        {"module",     "jit_f",              3, 60,  60,  10,  20,  30,  20 },
+        {"scope",      "jit(f)/layer_0/dot", 2, 50,  50,  20,  20,  30,  25 },
+        {"source",     "model.py:41",        3, 60,  60,  10,  20,  30,  20 },
+        {"category",   "loop fusion",        3, 60,  60,  10,  20,  30,  20 },
+        {"track",      "python",             4, 145, 100, 5,   10,  100, 36 },
+        {"host",       "hostA",              7, 205, 160, 5,   20,  100, 29 },
+        {"device",     "device 0",           2, 50,  50,  20,  20,  30,  25 },
+        {"annotation", "f",                  2, 40,  35,  10,  10,  30,  20 },
+    };
+
+    make_cpu_run(&run);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct table table = ask(&run, rows[i].by, NULL, NULL);
+
+        CHECK_STR(rows[i].by, table.by, rows[i].by);
+        CHECK_INT(rows[i].by, number(&table, rows[i].name, "count"), rows[i].count);
+        CHECK_INT(rows[i].by, number(&table, rows[i].name, "total_ps"), rows[i].total_ps);
+        CHECK_INT(rows[i].by, number(&table, rows[i].name, "self_ps"), rows[i].self_ps);
+        CHECK_INT(rows[i].by, number(&table, rows[i].name, "min_ps"), rows[i].min_ps);
+        CHECK_INT(rows[i].by, number(&table, rows[i].name, "p50_ps"), rows[i].p50_ps);
+        CHECK_INT(rows[i].by, number(&table, rows[i].name, "max_ps"), rows[i].max_ps);
+        CHECK_INT(rows[i].by, number(&table, rows[i].name, "mean_ps"), rows[i].mean_ps);
+    }
+
+    struct table table = ask(&run, "op", NULL, NULL);
+
+    CHECK_STR("of", table.of, "device");
+    CHECK_STR("largest first", cell_of(&table, 0, "name")->of.text, "dot.1");
+    CHECK_STR("key", cell_of(&table, 0, "key")->of.text, "0000000000000063:dot.1");
+    CHECK_INT("sums", table.total_self_ps, 60);
+    CHECK("share", cell_of(&table, 0, "share")->of.real == 50.0 / 60);
+    CHECK("cumulative", cell_of(&table, 1, "cumulative_share")->of.real == 1);
+    CHECK_INT("flops are unknown", cell_of(&table, 0, "flops")->kind, CELL_NULL);
+    CHECK("and it says why", cell_of(&table, 0, "flops")->of.text.count > 0);
+    CHECK_STR("of host", ask(&run, "name", NULL, NULL).of, "host");
+    run_end(&run);
+}
+
+static void restricted(void **state)
+{
+    (void)state;
+    struct made_run run;
+    static const int64_t device_1[] = {1};
+    static const struct str other_host[] =
+        {
+            {"hostB", 5}
+    },
+                            same_host[] = {{"hostA", 5}};
+    static const struct track_ref pool[] = {
+        {0, 1}
+    };
+    const struct {
+        const char *what, *by;
+        struct restriction restriction;
+        uint32_t row_count;
+        int64_t self_ps;
+    } rows[] = {
+        {"name",                    "name", {.name = {"f", sizeof("f") - 1}},                              1, 35 },
+        {"part of a name",          "name", {.q = {"DOT", sizeof("DOT") - 1}},                             2, 60 },
+        {"part of an op",           "op",   {.q = {"T.2", sizeof("T.2") - 1}},                             1, 10 },
+        {"nothing",                 "name", {.q = {"zzz", sizeof("zzz") - 1}},                             0, 0  },
+        {"device",                  "op",   {.devices = device_1, .device_count = 1},                      1, 10 },
+        {"device of recorded",      "name", {.devices = device_1, .device_count = 1},                      1, 10 },
+        {"host",                    "name", {.hosts = same_host, .host_count = 1},                         5, 160},
+        {"another host",            "name", {.hosts = other_host, .host_count = 1},                        0, 0  },
+        {"track",                   "name", {.tracks = pool, .track_count = 1},                            2, 60 },
+        {"track of ops",            "op",   {.tracks = pool, .track_count = 1},                            2, 60 },
+        {"module",                  "name", {.module = {"jit_f", sizeof("jit_f") - 1}},                    2, 60 },
+        {"another module",          "op",   {.module = {"jit_g", sizeof("jit_g") - 1}},                    0, 0  },
+        {"scope",                   "op",   {.scope = {"jit(f)/layer_0", sizeof("jit(f)/layer_0") - 1}},   1, 50 },
+        {"scope of whole elements",
+         "op",                              {.scope = {"jit(f)/layer_", sizeof("jit(f)/layer_") - 1}},
+         0,                                                                                                   0  },
+        {"scope with a slash",
+         "name",                            {.scope = {"jit(f)/layer_1/", sizeof("jit(f)/layer_1/") - 1}},
+         1,                                                                                                   10 },
+    };
+
+    make_cpu_run(&run);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct table table = ask(&run, rows[i].by, &rows[i].restriction, NULL);
+
+        CHECK_INT(rows[i].what, table.row_count_all, rows[i].row_count);
+        CHECK_INT(rows[i].what, table.total_self_ps, rows[i].self_ps);
+    }
+    run_end(&run);
+}
+
+static void windows(void **state)
+{
+    (void)state;
+    struct made_run run;
+    const struct {
+        const char *what, *by, *name;
+        int64_t start_ps, end_ps, count, total_ps, self_ps, max_ps;
+    } rows[] = {
+        {"all of it",            "name", "step",  0,  101, 1, 100, 60, 100},
+        {"left part",            "name", "step",  0,  15,  1, 15,  10, 100},
+        {"inside a child",       "name", "step",  22, 24,  1, 2,   0,  100},
+        {"the child there",      "name", "f",     22, 24,  1, 2,   0,  30 },
+        {"the grandchild there", "name", "g",     22, 24,  1, 2,   2,  5  },
+        {"both",                 "name", "f",     30, 65,  2, 15,  15, 30 },
+        {"ops",                  "op",   "dot.1", 25, 35,  2, 10,  10, 30 },
+        {"ops at an edge",       "op",   "dot.1", 30, 90,  1, 20,  20, 20 },
+    };
+
+    make_cpu_run(&run);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct restriction restriction = {
+            .has_window = true, .start_ps = rows[i].start_ps, .end_ps = rows[i].end_ps};
+        struct table table = ask(&run, rows[i].by, &restriction, NULL);
+
+        CHECK_INT(rows[i].what, number(&table, rows[i].name, "count"), rows[i].count);
+        CHECK_INT(rows[i].what, number(&table, rows[i].name, "total_ps"), rows[i].total_ps);
+        CHECK_INT(rows[i].what, number(&table, rows[i].name, "self_ps"), rows[i].self_ps);
+        CHECK_INT(rows[i].what, number(&table, rows[i].name, "max_ps"), rows[i].max_ps);
+    }
+    run_end(&run);
+}
+
+/* Nested slices, instants and ops at random, also ones that overlap without nesting. */
+static void make_random_run(struct made_run *run, struct dice *dice)
+{
+    static const char *const names[] = {"a", "b", "c", "d"};
+    track_id tracks[3];
+
+    run_begin(run);
+    for (int i = 0; i < 3; i++)
+        tracks[i] = run_thread(run, names[i]);
+    for (int i = 0; i < 400; i++) {
+        int64_t start_ps = (int64_t)dice_below(dice, 1000), dur_ps = (int64_t)dice_below(dice, 120);
+        const char *name = names[dice_below(dice, 4)];
+        track_id track = tracks[dice_below(dice, 3)];
+
+        if (dice_below(dice, 2) == 0)
+            run_slice(run, track, start_ps, dur_ps, name, KIND_HOST);
+        else
+            run_cpu_op(run, track, start_ps, dur_ps, name, 7, (int64_t)dice_below(dice, 5),
+                       (int64_t)dice_below(dice, 2), 0);
+    }
+    run_finish(run);
+}
+
+/* Total and self add up over a partition of time, row by row, to the picosecond. */
+static void parts_add_up(void **state)
+{
+    (void)state;
+    static const char *const bys[] = {"name", "op", "track", "category", "device", "host"};
+    struct dice dice = {1};
+
+    for (int round = 0; round < 30; round++) {
+        struct made_run run;
+        int64_t cut_ps[4] = {0, (int64_t)dice_below(&dice, 1100), (int64_t)dice_below(&dice, 1100),
+                             2000};
+
+        make_random_run(&run, &dice);
+        if (cut_ps[1] > cut_ps[2]) {
+            int64_t swap_ps = cut_ps[1];
+
+            cut_ps[1] = cut_ps[2];
+            cut_ps[2] = swap_ps;
+        }
+        for (size_t by = 0; by < COUNT(bys); by++) {
+            struct table all = ask(&run, bys[by], NULL, NULL);
+            struct table parts[3];
+
+            for (int i = 0; i < 3; i++) {
+                struct restriction restriction = {
+                    .has_window = true, .start_ps = cut_ps[i], .end_ps = cut_ps[i + 1]};
+
+                parts[i] = ask(&run, bys[by], &restriction, NULL);
+            }
+            CHECK_INT(bys[by], parts[0].total_ps + parts[1].total_ps + parts[2].total_ps,
+                      all.total_ps);
+            CHECK_INT(bys[by],
+                      parts[0].total_self_ps + parts[1].total_self_ps + parts[2].total_self_ps,
+                      all.total_self_ps);
+            for (uint32_t row = 0; row < all.row_count; row++) {
+                int64_t self_ps = 0;
+
+                for (int i = 0; i < 3; i++) {
+                    for (uint32_t at = 0; at < parts[i].row_count; at++) {
+                        if (str_equal(cell_of(&parts[i], at, "key")->of.text,
+                                      cell_of(&all, row, "key")->of.text))
+                            self_ps += cell_of(&parts[i], at, "self_ps")->of.integer;
+                    }
+                }
+                CHECK_INT(bys[by], self_ps, cell_of(&all, row, "self_ps")->of.integer);
+            }
+        }
+        run_end(&run);
+    }
+}
+
+static void falls_back(void **state)
+{
+    (void)state;
+    struct made_run run;
+    struct table table;
+
+    run_begin(&run);
+    run_slice(&run, run_thread(&run, "python"), 0, 10, "a", KIND_HOST);
+    run_finish(&run);
+    table = ask(&run, "", NULL, NULL);
+    CHECK_STR("no ops, no kernels", table.by, "name");
+    CHECK_INT("and it says so", table.note_count, 1);
+    run_end(&run);
+
+    run_begin(&run);
+    run_slice(&run, run_stream(&run, "Stream #7", ROLE_NONE, 0), 0, 10, "gemm", KIND_COMPUTE);
+    run_slice(&run, run_thread(&run, "python"), 0, 10, "cudaLaunchKernel", KIND_HOST);
+    run_finish(&run);
+    table = ask(&run, "op", NULL, NULL);
+    CHECK_STR("no ops", table.by, "kernel");
+    CHECK_STR("of", table.of, "device");
+    CHECK_INT("kernels alone", table.row_count_all, 1);
+    CHECK_INT("api", ask(&run, "api", NULL, NULL).row_count_all, 1);
+    CHECK_STR("both", ask(&run, "name", NULL, NULL).of, "all");
+    run_end(&run);
+}
+
+static void derived_never_counts(void **state)
+{
+    (void)state;
+    struct made_run run;
+
+    run_begin(&run);
+    track_id real = run_thread(&run, "t");
+    track_id derived = made_track(&run.made, "Steps", NO_TRACK, TRACK_THREAD, ROLE_STEPS, true);
+    run_slice(&run, real, 0, 10, "a", KIND_HOST);
+    run_slice(&run, derived, 0, 50, "a", KIND_HOST);
+    run_finish(&run);
+
+    struct table table = ask(&run, "name", NULL, NULL);
+
+    CHECK_INT("whole", table.total_ps, 10);
+    CHECK_INT(
+        "window",
+        ask(&run, "name", &(struct restriction){.has_window = true, .end_ps = 20}, NULL).total_ps,
+        10);
+    run_end(&run);
+}
+
+static void wrong_questions(void **state)
+{
+    (void)state;
+    struct made_run run;
+    const struct {
+        const char *what, *by, *sort;
+        struct restriction restriction;
+        enum status status;
+    } rows[] = {
+        {"unknown by",           "size", "",             {0},                                              ERR_INVALID},
+        {"unknown column",       "op",   "-size",        {0},                                              ERR_INVALID},
+        {"window backwards",
+         "op",                           "",
+         {.has_window = true, .start_ps = 5, .end_ps = 4},
+         ERR_INVALID                                                                                                  },
+        {"no such step",
+         "op",                           "",
+         {.steps = (int64_t[]){50, 60}, .step_range_count = 1},
+         ERR_NOT_FOUND                                                                                                },
+        {"sorted by a quantile", "name", "-p95_ps,name", {0},                                              OK         },
+        {"empty window",         "op",   "",             {.has_window = true, .start_ps = 5, .end_ps = 5}, OK         },
+        {"far window",
+         "name",                         "",
+         {.has_window = true, .start_ps = INT64_MIN, .end_ps = INT64_MAX},
+         OK                                                                                                           },
+    };
+
+    make_cpu_run(&run);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct top_question question = {.by = str_of(rows[i].by)};
+        struct page page = {.limit = 3, .sort = str_of(rows[i].sort)};
+        struct error err = {0};
+        struct table table;
+
+        CHECK_INT(
+            rows[i].what,
+            top(&run.run, &rows[i].restriction, &question, &page, run.made.arena, &table, &err),
+            rows[i].status);
+        CHECK_INT(rows[i].what, err.message[0] != '\0', rows[i].status != OK);
+    }
+    run_end(&run);
+}
+
+static void many_of_one_name(void **state)
+{
+    (void)state;
+    struct made_run run;
+
+    run_begin(&run);
+    track_id track = run_thread(&run, "t");
+    for (int64_t i = 0; i < 70000; i++)
+        run_slice(&run, track, i * 2000, 1 + i % 1000, "a", KIND_HOST);
+    run_finish(&run);
+
+    struct table table = ask(&run, "name", NULL, NULL);
+    int64_t p50_ps = number(&table, "a", "p50_ps");
+
+    CHECK_INT("named", table.approx_count, 2);
+    CHECK("within 1 %", p50_ps >= 495 && p50_ps <= 505);
+    run_end(&run);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(whole),           cmocka_unit_test(restricted),
+        cmocka_unit_test(windows),         cmocka_unit_test(parts_add_up),
+        cmocka_unit_test(falls_back),      cmocka_unit_test(derived_never_counts),
+        cmocka_unit_test(wrong_questions), cmocka_unit_test(many_of_one_name),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
