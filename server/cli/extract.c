@@ -1,9 +1,10 @@
 /* jviewd extract RUN: the run in another format, to a file.
  *
- *   chrome, perfetto   one gzipped Chrome JSON, or what ui.perfetto.dev reads
- *   csv                every slice, RFC 4180
- *   folded             stacks with their time, as flame graph programs read them
- *   files              one clean decompressed JSON a host, in a directory
+ *   chrome     Chrome JSON; gzipped where the file's name ends in .gz
+ *   perfetto   the same, always gzipped: what ui.perfetto.dev opens
+ *   csv        every slice, RFC 4180
+ *   folded     stacks with their time, as flame graph programs read them
+ *   files      one clean decompressed JSON a host, in a directory
  *
  * Nothing is ever written beside the profile: without -o a file goes to stdout when that is no
  * terminal, files go to a new temporary directory, whose name is printed.
@@ -13,6 +14,7 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -51,6 +53,16 @@ static int write_answer(const struct cli_call *call, const struct services *serv
     return code;
 }
 
+/* What the user makes has the user's usual rights, not those of our cache. */
+static void usual_rights(int fd)
+{
+    mode_t mask = umask(0);
+
+    umask(mask);
+    if (fchmod(fd, 0666 & ~mask) != 0)
+        fprintf(stderr, "jviewd: the file stays readable by its owner only: %s\n", strerror(errno));
+}
+
 /* The same into a file that appears whole or not at all. */
 static int write_file(const struct cli_call *call, const struct services *services,
                       const char *path, struct str format, const char *target)
@@ -67,6 +79,7 @@ static int write_file(const struct cli_call *call, const struct services *servic
         file_out_abandon(&out);
         return code;
     }
+    usual_rights(out.fd);
     if (file_out_commit(&out, &err) != OK) {
         fprintf(stderr, "jviewd: %s\n", err.message);
         return EXIT_IO;
@@ -158,11 +171,12 @@ int write_extract(const struct cli_call *call, const struct services *services)
         if (!str_equal(format, str_of(sources[i].format)))
             continue;
         struct str parameter = str_of(sources[i].parameter);
+        if (str_equal(format, STR("chrome")) && str_ends(call->output, STR(".gz")))
+            parameter = STR("perfetto");
         if (call->output.count > 0)
             return write_file(call, services, sources[i].path, parameter,
                               str_c(call->arena, call->output));
-        if (isatty(STDOUT_FILENO) && strcmp(sources[i].path, "/api/trace") == 0 &&
-            !str_equal(format, STR("csv")))
+        if (isatty(STDOUT_FILENO) && str_equal(parameter, STR("perfetto")))
             return tell("the output is compressed: say where it goes with -o FILE", STR(""));
         return write_answer(call, services, sources[i].path, parameter, STDOUT_FILENO);
     }

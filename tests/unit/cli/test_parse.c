@@ -1,0 +1,101 @@
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "cli/cli.h"
+
+enum { WORDS_MAX = 12 };
+
+static void understood(void **state)
+{
+    (void)state;
+    const struct {
+        const char *what, *words[WORDS_MAX], *root, *run, *query, *format;
+    } rows[] = {
+        {"a name in the default directory",                {"top", "step_1000"},     "default", "step_1000", "",            ""   },
+        {"a name in a given directory",
+         {"top", "step_1000", "--profile-dir", "dir"},
+         "dir",                                                                                 "step_1000",
+         "",                                                                                                                ""   },
+        {"a path is the newest run there",                 {"top", "."},             ".",       "latest",    "",            ""   },
+        {"a path that is there, but a directory is given",
+         {"top", ".", "--logdir", "dir"},
+         "dir",                                                                                 ".",
+         "",                                                                                                                ""   },
+        {"dashes for underscores",
+         {"top", "x", "--by", "scope", "--min-self-ps=5"},
+         "default",                                                                             "x",
+         "by=scope&min_self_ps=5",                                                                                          ""   },
+        {"times with units",
+         {"slices", "x", "--start", "1.5ms", "--end", "2s"},
+         "default",                                                                             "x",
+         "start_ps=1500000000&end_ps=2000000000000",                                                                        ""   },
+        {"a time of the endpoint",
+         {"top", "x", "--start-ps", "3us"},
+         "default",                                                                             "x",
+         "start_ps=3000000",                                                                                                ""   },
+        {"texts are encoded",                              {"search", "x", "a b&c"}, "default", "x",         "q=a%20b%26c", ""   },
+        {"format and limit",
+         {"steps", "x", "--format", "csv", "--limit", "3"},
+         "default",                                                                             "x",
+         "limit=3",                                                                                                         "csv"},
+        {"a list of another directory",                    {"list", "here"},         "here",    "",          "",            ""   },
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct arena *arena = arena_create();
+        struct error err = {0};
+        struct cli_call call;
+        int argc = 0;
+
+        while (argc < WORDS_MAX && rows[i].words[argc] != NULL)
+            argc++;
+        CHECK_OK(rows[i].what,
+                 cli_parse(argc, (char **)(uintptr_t)rows[i].words, "default", arena, &call, &err),
+                 &err);
+        CHECK_STR(rows[i].what, str_of(call.root), rows[i].root);
+        CHECK_STR(rows[i].what, call.run, rows[i].run);
+        CHECK_STR(rows[i].what, call.query, rows[i].query);
+        CHECK_STR(rows[i].what, call.format, rows[i].format);
+        arena_destroy(arena);
+    }
+}
+
+static void refused(void **state)
+{
+    (void)state;
+    const struct {
+        const char *what, *words[WORDS_MAX], *root, *part;
+    } rows[] = {
+        {"no run",                   {"top"},                              "default", "needs RUN"               },
+        {"no query",                 {"search", "x"},                      "default", "needs RUN QUERY"         },
+        {"one too many",             {"top", "x", "y"},                    "default", "\"y\" is one too many"   },
+        {"a flag without its value", {"top", "x", "--by"},                 "default", "needs a value"           },
+        {"a short flag",             {"top", "x", "-k"},                   "default", "no flag -k"              },
+        {"no time",                  {"slices", "x", "--start", "soon"},   "default", "takes a time"            },
+        {"a time beyond all",        {"slices", "x", "--start", "1e300s"}, "default", "takes a time"            },
+        {"nowhere to look",          {"top", "x"},                         NULL,      "no directory of profiles"},
+        {"no shell",                 {"completion"},                       "default", "needs one of"            },
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct arena *arena = arena_create();
+        struct error err = {0};
+        struct cli_call call;
+        int argc = 0;
+
+        while (argc < WORDS_MAX && rows[i].words[argc] != NULL)
+            argc++;
+        CHECK(rows[i].what, cli_parse(argc, (char **)(uintptr_t)rows[i].words, rows[i].root, arena,
+                                      &call, &err) != OK);
+        CHECK_HAS(rows[i].what, err.message, rows[i].part);
+        arena_destroy(arena);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(understood), cmocka_unit_test(refused)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
