@@ -165,15 +165,15 @@ void chunk_group(const struct chunk_entry *entry, const uint8_t *data,
                  entry->forms & CHUNK_DUR_NS, count, ret_dur_ps);
 }
 
-void chunk_look(const struct chunk_entry *entry, const uint8_t *data,
-                const uint32_t offset[PACKED_COUNT + 1], uint32_t i, uint32_t *ret_named,
-                uint8_t *ret_flags)
+struct chunk_names chunk_names_at(const struct chunk_entry *entry, const uint8_t *data,
+                                  const uint32_t offset[PACKED_COUNT + 1])
 {
-    const uint32_t *dictionary = (const uint32_t *)(data + offset[PACKED_DICTIONARY]);
-
-    *ret_named = dictionary[stored_at(data + offset[PACKED_NAME], entry->width[PACKED_NAME], i)];
-    *ret_flags = (uint8_t)(entry->flags_base +
-                           stored_at(data + offset[PACKED_FLAGS], entry->width[PACKED_FLAGS], i));
+    return (struct chunk_names){
+        .dictionary = (const uint32_t *)(data + offset[PACKED_DICTIONARY]),
+        .names = data + offset[PACKED_NAME],
+        .flags = entry->width[PACKED_FLAGS] == 0 ? NULL : data + offset[PACKED_FLAGS],
+        .width = entry->width[PACKED_NAME],
+        .flags_base = entry->flags_base};
 }
 
 void chunk_durs(const struct chunk_entry *entry, const uint8_t *data, int64_t *ret_ps)

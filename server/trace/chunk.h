@@ -91,10 +91,26 @@ void chunk_decode(const struct chunk_entry *entry, const uint8_t *data,
 void chunk_group(const struct chunk_entry *entry, const uint8_t *data,
                  const uint32_t offset[PACKED_COUNT + 1], uint32_t group, int64_t *ret_start_ps,
                  int64_t *ret_dur_ps);
-/* Name and kind, and flags, of one. */
-void chunk_look(const struct chunk_entry *entry, const uint8_t *data,
-                const uint32_t offset[PACKED_COUNT + 1], uint32_t i, uint32_t *ret_named,
-                uint8_t *ret_flags);
+/* Where the names and flags of a chunk stand, for many looks at single ones. */
+struct chunk_names {
+    const uint32_t *dictionary;
+    const uint8_t *names, *flags; /* flags NULL: all are flags_base */
+    uint8_t width, flags_base;    /* of a name: 0, 1 or 2 bytes */
+};
+struct chunk_names chunk_names_at(const struct chunk_entry *entry, const uint8_t *data,
+                                  const uint32_t offset[PACKED_COUNT + 1]);
+static inline void chunk_look(const struct chunk_names *names, uint32_t i, uint32_t *ret_named,
+                              uint8_t *ret_flags)
+{
+    uint32_t local = 0;
+
+    if (names->width == 1)
+        local = names->names[i];
+    else if (names->width == 2)
+        local = ((const uint16_t *)(const void *)names->names)[i];
+    *ret_named = names->dictionary[local];
+    *ret_flags = (uint8_t)(names->flags_base + (names->flags == NULL ? 0 : names->flags[i]));
+}
 
 struct packed_slice {
     int64_t start_ps, dur_ps, self_ps;

@@ -12,7 +12,7 @@
  * F, a folded cell: all slices that begin in the quantum and touch at most the next one. W, a wide
  * one: a single slice that touches three quanta or more. So a quantum has at most one of each, F in
  * front of W, and which is which follows for a coarser level from a finer one, as do counts and
- * extents, exactly. Base is the least level with about one quantum for 16 slices; every fourth
+ * extents, exactly. Base is the least level with at most one quantum for 8 slices; every fourth
  * level from there on is stored, until few cells are left.
  */
 #ifndef JVIEWD_TRACE_PYRAMID_H
@@ -23,7 +23,7 @@
 
 enum {
     PYRAMID_SLICES_MIN = 256,
-    PYRAMID_SLICES = 16,     /* a base quantum, about */
+    PYRAMID_SLICES = 8,      /* a base quantum, at least, on the average */
     PYRAMID_STEP = 4,        /* levels from one stored level to the next: a factor of 16 */
     PYRAMID_LEVELS_MAX = 14, /* 0, 4, ... 52 */
     PYRAMID_CELLS_FEW = 64,  /* no coarser level above this */
@@ -57,26 +57,7 @@ int pyramid_level(const struct trace *trace, row_id row, int level);
 void pyramid_will_need(const struct trace *trace, row_id row, int level, int64_t first);
 MUST_CHECK enum status pyramids_open(struct trace *trace, struct arena *arena, struct error *err);
 
-/* Slices of a tile that begin in one quantum; quanta are those of the tile's level, absolute. */
-struct tile_piece {
-    int64_t first, last; /* where they begin, where the last of them ends */
-    uint64_t covered;    /* by them, in the pen's units */
-    uint32_t slices, named;
-    uint16_t weight;
-    uint8_t flags;
-};
-
-/* Writes pieces into a tile, in time order; those of one quantum become one cell. */
-struct tile_pen {
-    struct tile *tile;
-    int64_t first;          /* quantum of the tile */
-    uint64_t quantum_units; /* of covered, a quantum */
-    struct tile_piece cell; /* the last one, whole */
-};
-void tile_put(struct tile_pen *pen, const struct tile_piece *piece);
-/* covered / whole as 1/65535, rounded, but 0 only where nothing is covered. */
-uint16_t tile_share(uint64_t covered, uint64_t whole);
-
+struct tile_pen;
 void tile_from_cells(const struct trace *trace, row_id row, int level, struct tile_pen *pen);
 void tile_from_slices(const struct trace *trace, row_id row, int level, struct tile_pen *pen);
 

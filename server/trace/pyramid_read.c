@@ -2,6 +2,7 @@
 #include "base/file.h"
 #include "trace/pyramid.h"
 #include "trace/sink_parts.h"
+#include "trace/tile_pen.h"
 
 enum { WILL_NEED_CELLS = 1 << 10 }; /* fewer are not worth a system call */
 
@@ -62,6 +63,12 @@ static bool find_level(const struct trace *trace, row_id row, int level, struct 
     return true;
 }
 
+/* Where a cell begins, absolute. */
+static inline int64_t quantum_of(const struct level *stored, uint32_t at)
+{
+    return stored->origin + (stored->cells[at].place & CELL_OFFSET_MASK);
+}
+
 /* The first cell that begins at or after a quantum of the stored level. */
 static uint32_t find_cell(const struct level *stored, int64_t quantum)
 {
@@ -70,7 +77,7 @@ static uint32_t find_cell(const struct level *stored, int64_t quantum)
     while (from < to) {
         uint32_t middle = from + (to - from) / 2;
 
-        if (stored->origin + (stored->cells[middle].place & CELL_OFFSET_MASK) < quantum)
+        if (quantum_of(stored, middle) < quantum)
             from = middle + 1;
         else
             to = middle;
@@ -78,33 +85,37 @@ static uint32_t find_cell(const struct level *stored, int64_t quantum)
     return from;
 }
 
-static struct tile_piece piece_of(const struct level *stored, const struct pyramid_cell *cell,
-                                  int coarser)
+static inline uint32_t width_of(const struct pyramid_cell *cell)
 {
-    bool wide = cell->place & CELL_WIDE;
-    int64_t first = stored->origin + (cell->place & CELL_OFFSET_MASK);
-    uint32_t width = wide ? cell->extent : cell->extent & CELL_STRADDLES ? 2 : 1;
-
-    return (struct tile_piece){.first = first >> coarser,
-                               .last = (first + width - 1) >> coarser,
-                               .covered = (uint64_t)cell->busy * width,
-                               .slices = wide ? 1 : cell->extent & ~CELL_STRADDLES,
-                               .named = cell->named,
-                               .weight = cell->weight,
-                               .flags = (uint8_t)(cell->place >> CELL_FLAGS_BIT)};
+    if (cell->place & CELL_WIDE)
+        return cell->extent;
+    return cell->extent & CELL_STRADDLES ? 2 : 1;
 }
 
-/* Pieces of one quantum are put at once. */
-static void join_piece(struct tile_piece *to, const struct tile_piece *piece)
+static inline uint32_t slices_of(const struct pyramid_cell *cell)
 {
-    if (piece->weight > to->weight) {
-        to->weight = piece->weight;
-        to->named = piece->named;
-        to->flags = piece->flags;
+    return cell->place & CELL_WIDE ? 1 : cell->extent & ~CELL_STRADDLES;
+}
+
+/* Cells [at, end) that begin in one quantum of the tile. */
+static inline void put_cells(const struct level *stored, uint32_t at, uint32_t end, int64_t quantum,
+                             int coarser, struct tile_pen *pen)
+{
+    const struct pyramid_cell *longest = &stored->cells[at];
+    const struct pyramid_cell *cell = longest;
+    uint64_t covered = 0;
+    uint32_t slices = 0;
+    int64_t last = 0;
+
+    for (; at < end; at++) {
+        cell = &stored->cells[at];
+        covered += (uint64_t)cell->busy * width_of(cell);
+        slices += slices_of(cell);
+        longest = cell->weight > longest->weight ? cell : longest;
     }
-    to->last = piece->last > to->last ? piece->last : to->last;
-    to->covered += piece->covered;
-    to->slices += piece->slices;
+    last = stored->origin + (cell->place & CELL_OFFSET_MASK) + width_of(cell) - 1;
+    tile_put(pen, quantum, last >> coarser, covered, slices, longest->named,
+             (uint8_t)(longest->place >> CELL_FLAGS_BIT), longest->weight);
 }
 
 void tile_from_cells(const struct trace *trace, row_id row, int level, struct tile_pen *pen)
@@ -116,31 +127,24 @@ void tile_from_cells(const struct trace *trace, row_id row, int level, struct ti
 
     int coarser = level - stored.level;
     int64_t end = pen->first + TILE_QUANTA;
-    uint32_t at = find_cell(&stored, (int64_t)((uint64_t)pen->first << coarser));
-    struct tile_piece open = {.slices = 0};
+    uint32_t at = find_cell(&stored, (int64_t)((uint64_t)pen->first << coarser)), next;
 
-    pen->quantum_units = (uint64_t)UINT16_MAX << coarser;
+    tile_pen_shares(pen, coarser);
     if (at > 0 && stored.cells[at - 1].place & CELL_WIDE) { /* may reach into the tile */
-        open = piece_of(&stored, &stored.cells[at - 1], coarser);
-        if (open.last >= pen->first)
-            tile_put(pen, &open);
-        open.slices = 0;
-    }
-    for (; at < stored.count; at++) {
-        struct tile_piece piece = piece_of(&stored, &stored.cells[at], coarser);
+        int64_t last = quantum_of(&stored, at - 1) + stored.cells[at - 1].extent - 1;
 
-        if (piece.first >= end)
-            break;
-        if (open.slices > 0 && piece.first == open.first) {
-            join_piece(&open, &piece);
-            continue;
-        }
-        if (open.slices > 0)
-            tile_put(pen, &open);
-        open = piece;
+        if (last >> coarser >= pen->first)
+            put_cells(&stored, at - 1, at, quantum_of(&stored, at - 1) >> coarser, coarser, pen);
     }
-    if (open.slices > 0)
-        tile_put(pen, &open);
+    for (; at < stored.count; at = next) {
+        int64_t quantum = quantum_of(&stored, at) >> coarser;
+
+        if (quantum >= end)
+            break;
+        for (next = at + 1; next < stored.count && quantum_of(&stored, next) >> coarser == quantum;)
+            next++;
+        put_cells(&stored, at, next, quantum, coarser, pen);
+    }
 }
 
 void pyramid_will_need(const struct trace *trace, row_id row, int level, int64_t first)

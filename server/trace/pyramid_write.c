@@ -8,6 +8,7 @@
 
 #include "trace/pyramid.h"
 #include "trace/sink_parts.h"
+#include "trace/tile_pen.h"
 
 enum { BUFFER_CELLS = 2048 };
 
@@ -48,9 +49,9 @@ struct builder {
     uint64_t cell_count;
 };
 
-/* At most how many quanta of a level hold begins: each 32 slices fill 32 or as many as they span.
- */
-static uint64_t quanta_at_most(const struct trace *trace, row_id row, int level)
+/* About how many quanta of a level hold begins, in sixteenths: each 32 slices fill what they span,
+ * but no more than 32. */
+static uint64_t quanta_sixteenths(const struct trace *trace, row_id row, int level)
 {
     uint32_t count;
     const struct sample *samples = row_samples(trace, row, &count);
@@ -58,9 +59,12 @@ static uint64_t quanta_at_most(const struct trace *trace, row_id row, int level)
 
     for (uint32_t i = 0; i < count; i++) {
         int64_t end_ps = i + 1 < count ? samples[i + 1].start_ps : trace->rows[row].end_ps;
-        uint64_t span = ((uint64_t)end_ps - (uint64_t)samples[i].start_ps) >> level;
+        uint64_t span_ps = (uint64_t)end_ps - (uint64_t)samples[i].start_ps;
 
-        quanta += span < SAMPLE_SLICES - 1 ? span + 1 : SAMPLE_SLICES;
+        if (span_ps >> level >= SAMPLE_SLICES)
+            quanta += SAMPLE_SLICES * 16;
+        else
+            quanta += level >= 4 ? span_ps >> (level - 4) : span_ps << (4 - level);
     }
     return quanta;
 }
@@ -78,7 +82,8 @@ static int choose_base(const struct trace *trace, row_id row_index)
     while (from < to) {
         int middle = (from + to) / 2;
 
-        if (quanta_at_most(trace, row_index, middle) <= row->count / PYRAMID_SLICES)
+        if (quanta_sixteenths(trace, row_index, middle) <=
+            row->count * (UINT64_C(16) / PYRAMID_SLICES))
             to = middle;
         else
             from = middle + 1;

@@ -9,7 +9,7 @@
  * sample for each 32 slices.
  */
 #include "trace/pyramid.h"
-#include "trace/sink_parts.h"
+#include "trace/tile_pen.h"
 
 enum { CHUNK_GROUPS = CHUNK_SLICES / SAMPLE_SLICES };
 
@@ -23,6 +23,7 @@ struct fold {
     const struct chunk_entry *entry;
     const uint8_t *data; /* NULL: damaged */
     uint32_t offset[PACKED_COUNT + 1];
+    struct chunk_names names;
 
     uint32_t group, group_count; /* at hand; UINT32_MAX: none */
     int64_t start_ps[SAMPLE_SLICES], dur_ps[SAMPLE_SLICES];
@@ -41,6 +42,8 @@ static void load_chunk(struct fold *fold, uint32_t chunk)
     fold->entry = &fold->trace->parts->chunks[fold->row->first_chunk + chunk];
     fold->data = chunk_bytes(fold->trace, fold->row->first_chunk + chunk);
     chunk_layout(fold->entry, fold->offset);
+    if (fold->data != NULL)
+        fold->names = chunk_names_at(fold->entry, fold->data, fold->offset);
 }
 
 /* A damaged group reads as instants where it began. */
@@ -120,12 +123,14 @@ static void take_longest(struct fold *fold, uint32_t from, uint32_t to, struct g
             best = group;
     if (fold->samples[best].weight <= dur_weight(gathered->longest_ps))
         return;
-    load_group(fold, best);
 
-    uint32_t longest = fold->samples[best].longest;
+    struct packed_slice slice = {.dur_ps = 0};
 
-    gathered->longest = best * SAMPLE_SLICES + longest;
-    gathered->longest_ps = fold->dur_ps[longest];
+    gathered->longest = best * SAMPLE_SLICES + fold->samples[best].longest;
+    load_chunk(fold, best / CHUNK_GROUPS);
+    if (fold->data != NULL)
+        chunk_times(fold->entry, fold->data, gathered->longest % CHUNK_SLICES, &slice);
+    gathered->longest_ps = slice.dur_ps;
 }
 
 /* Gathers the slices from `ordinal` on that begin before the bound; returns the next ordinal. */
@@ -153,26 +158,50 @@ static uint32_t gather(struct fold *fold, uint32_t ordinal, int64_t bound_ps, st
     return last * SAMPLE_SLICES + scan_group(fold, 0, bound_ps, ret);
 }
 
-static void look(struct fold *fold, uint32_t ordinal, struct tile_piece *piece)
-{
-    load_chunk(fold, ordinal / CHUNK_SLICES);
-    if (fold->data != NULL)
-        chunk_look(fold->entry, fold->data, fold->offset, ordinal % CHUNK_SLICES, &piece->named,
-                   &piece->flags);
-}
-
-static void put_gathered(struct fold *fold, int64_t quantum, int level, uint32_t slices,
-                         const struct gathered *gathered, struct tile_pen *pen)
+/* Slices [ordinal, next), which begin in a quantum. */
+static inline void put(struct fold *fold, int64_t quantum, int level, uint32_t slices,
+                       const struct gathered *gathered, struct tile_pen *pen)
 {
     int64_t last = (gathered->end_ps - 1) >> level;
-    struct tile_piece piece = {.first = quantum,
-                               .last = last > quantum ? last : quantum,
-                               .covered = (uint64_t)gathered->covered_ps,
-                               .slices = slices,
-                               .weight = dur_weight(gathered->longest_ps)};
+    uint32_t named = 0;
+    uint8_t flags = 0;
 
-    look(fold, gathered->longest, &piece);
-    tile_put(pen, &piece);
+    load_chunk(fold, gathered->longest / CHUNK_SLICES);
+    if (fold->data != NULL)
+        chunk_look(&fold->names, gathered->longest % CHUNK_SLICES, &named, &flags);
+    tile_put(pen, quantum, last > quantum ? last : quantum, (uint64_t)gathered->covered_ps, slices,
+             named, flags, (uint64_t)gathered->longest_ps);
+}
+
+/* Quanta that begin and end in the group at hand, from the slice at `ordinal` on; returns the
+ * ordinal of the first that is not of them: in the next group, in a quantum that goes on there, or
+ * behind the tile. */
+static uint32_t put_group(struct fold *fold, uint32_t ordinal, int level, struct tile_pen *pen)
+{
+    uint32_t at = ordinal % SAMPLE_SLICES, first = ordinal - at, end = fold->group_count;
+    bool last_group = fold->group + 1 == fold->sample_count;
+    int64_t follower_ps = last_group ? INT64_MAX : fold->samples[fold->group + 1].start_ps;
+
+    while (at < end) {
+        int64_t quantum = fold->start_ps[at] >> level;
+        int64_t bound_ps = (int64_t)((uint64_t)(quantum + 1) << level);
+        struct gathered gathered = {.longest_ps = fold->dur_ps[at], .longest = first + at};
+        uint32_t next = at;
+
+        if (quantum >= pen->first + TILE_QUANTA || follower_ps < bound_ps)
+            break;
+        for (; next < end && fold->start_ps[next] < bound_ps; next++) {
+            gathered.covered_ps += fold->dur_ps[next];
+            if (fold->dur_ps[next] > gathered.longest_ps) {
+                gathered.longest_ps = fold->dur_ps[next];
+                gathered.longest = first + next;
+            }
+        }
+        gathered.end_ps = fold->start_ps[next - 1] + fold->dur_ps[next - 1];
+        put(fold, quantum, level, next - at, &gathered, pen);
+        at = next;
+    }
+    return first + at;
 }
 
 void tile_from_slices(const struct trace *trace, row_id row_index, int level, struct tile_pen *pen)
@@ -182,23 +211,25 @@ void tile_from_slices(const struct trace *trace, row_id row_index, int level, st
     uint32_t count = fold.row->count, next;
 
     fold.samples = row_samples(trace, row_index, &fold.sample_count);
-    pen->quantum_units = UINT64_C(1) << level;
+    tile_pen_ps(pen, level);
     for (uint32_t i = row_find(trace, fold.row, (int64_t)((uint64_t)pen->first << level));
          i < count; i = next) {
         struct gathered gathered;
 
         load_group(&fold, i / SAMPLE_SLICES);
 
-        int64_t quantum = fold.start_ps[i % SAMPLE_SLICES] >> level;
+        int64_t start_ps = fold.start_ps[i % SAMPLE_SLICES], quantum = start_ps >> level;
+        bool before = quantum < pen->first;
 
         if (quantum >= pen->first + TILE_QUANTA)
             break;
-        if (quantum < pen->first) /* the one that began before */
-            next = gather(&fold, i, fold.start_ps[i % SAMPLE_SLICES] + 1, &gathered);
-        else
-            next = gather(&fold, i, (int64_t)((uint64_t)(quantum + 1) << level), &gathered);
+        next = before ? i : put_group(&fold, i, level, pen);
+        if (next > i)
+            continue;
+        next = gather(&fold, i, before ? start_ps + 1 : (int64_t)((uint64_t)(quantum + 1) << level),
+                      &gathered);
         if (next <= i) /* only in a damaged trace */
             break;
-        put_gathered(&fold, quantum, level, next - i, &gathered, pen);
+        put(&fold, quantum, level, next - i, &gathered, pen);
     }
 }
