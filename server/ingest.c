@@ -144,8 +144,7 @@ void ingest_stop(struct ingest *ingest)
     free(ingest);
 }
 
-/* Contents that the cache has lost are made again, and so is what failed of something that may
- * have passed. The copies of the contents need no lock. */
+/* Contents that the cache has lost are made again. The copies of the contents need no lock. */
 static void reopen_lost(struct ingest *ingest, struct str run_id)
 {
     enum { CONTENTS_MAX = 4096 };
@@ -168,7 +167,7 @@ static void reopen_lost(struct ingest *ingest, struct str run_id)
     run = run_find(ingest, run_id);
     for (uint32_t i = 0; run != NULL && i < run->file_count; i++) {
         struct ingest_file *file = &run->files[i];
-        bool reopen = file->state == FILE_FAILED && file->transient;
+        bool reopen = false;
 
         for (uint32_t j = 0; j < count; j++)
             reopen = reopen || (contents[j][0] != '\0' && strcmp(file->content, contents[j]) == 0 &&

@@ -215,10 +215,7 @@ static void judge(const struct child *child, int ended, struct arena *arena, str
     *ret_transient = false;
     *ret = (struct facts){.outcome = OUTCOME_FAILED};
     if (WIFSIGNALED(ended)) {
-        int number = WTERMSIG(ended);
-
-        *ret_transient = number == SIGKILL || number == SIGTERM;
-        ret->error = why_killed(number, words, arena);
+        ret->error = why_killed(WTERMSIG(ended), words, arena);
         return;
     }
     if (facts_parse(last_line(&child->text[STREAM_OUT]), arena, ret, &unreadable) != OK)

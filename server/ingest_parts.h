@@ -30,12 +30,12 @@ struct ingest_file {
     char *format, *error;  /* its own; NULL: "" */
     int64_t seen_ns;       /* since when the stamp is what it is; monotonic, as all here */
     int64_t first_seen_ns; /* since when it grows */
-    int64_t due_ns;        /* while FILE_WRITING: when to look again */
+    int64_t due_ns;        /* while FILE_WRITING, or failed and transient: when to look again */
     int64_t took_ns;       /* the last indexing; 0: none yet */
     int64_t ended_ns;      /* when that was */
-    uint32_t attempts;     /* that met a change, in a row */
+    uint32_t attempts;     /* that met a change or a full disk, in a row */
     bool growing;          /* to be read though it grows */
-    bool transient;        /* failed of something that may pass: a full disk, a kill */
+    bool transient;        /* failed of something that may pass: a full disk; due_ns: try again */
     double progress;       /* while FILE_INDEXING */
     pid_t pid;             /* of its indexing process; 0: none */
 };
@@ -79,7 +79,6 @@ struct ingest {
     pthread_t *workers;
     unsigned worker_count;
     uint64_t tickets;
-    uint64_t jobs_done;     /* numbers the outputs */
     bool remembers_ignored; /* what this version ignored before, it need not look at again */
     bool stopping;
 };

@@ -251,7 +251,7 @@ static void plan_file(struct ingest_file *file, int64_t now_ns)
 
     if (file->stamp.size == 0 && settled) {
         file_set_state(file, FILE_FAILED, STR("the file is empty (0 bytes)"));
-    } else if (file->attempts > 0 && now_ns < file->due_ns) {
+    } else if (file->state == FILE_WRITING && file->attempts > 0 && now_ns < file->due_ns) {
         file_set_state(file, FILE_WRITING, STR("the file changed while it was read"));
     } else if (settled || now_ns >= from) {
         file->growing = !settled;
@@ -297,6 +297,10 @@ void run_plan(struct ingest_run *run, int64_t now_ns)
                 file_set_state(file, FILE_COVERED, STR("another file of this host says more"));
             else if (!covered && file->state == FILE_COVERED)
                 file_set_state(file, FILE_QUEUED, STR(""));
+        }
+        if (file->state == FILE_FAILED && file->transient && now_ns >= file->due_ns) {
+            file->transient = false;
+            file_set_state(file, FILE_QUEUED, STR(""));
         }
         if (file->state == FILE_QUEUED || file->state == FILE_WRITING)
             plan_file(file, now_ns);

@@ -269,7 +269,7 @@ void ingest_scan_once(struct ingest_root *root)
     arena_destroy(arena);
 }
 
-struct written { /* a file that is being written, and when to look at it again */
+struct written { /* a file that is being written, or is to be tried again, and when */
     char run[RUN_ID_SIZE];
     struct str path;
     int64_t due_ns;
@@ -287,7 +287,7 @@ static uint32_t find_written(struct ingest_root *root, struct arena *arena,
         for (uint32_t j = 0; j < root->runs[i]->file_count && count < WRITTEN_MAX; j++) {
             const struct ingest_file *file = &root->runs[i]->files[j];
 
-            if (file->state != FILE_WRITING)
+            if (file->state != FILE_WRITING && !file->transient)
                 continue;
             struct written *written = &ret[count++];
             *written =
@@ -327,11 +327,13 @@ static bool take_look(struct ingest *ingest, const struct written *written, int6
     pthread_mutex_lock(&ingest->lock);
     struct ingest_run *run = run_find(ingest, str_of(written->run));
     struct ingest_file *file = run == NULL ? NULL : run_file_find(run, written->path);
-    if (file != NULL && file->state == FILE_WRITING) {
+    if (file != NULL && (file->state == FILE_WRITING || file->transient)) {
+        enum file_state before = file->state;
+
         if (written->seen)
             file_changed(file, &written->stamp, now_ns);
         run_plan(run, now_ns);
-        changed = file->state != FILE_WRITING;
+        changed = file->state != before;
     }
     if (changed)
         pthread_cond_broadcast(&ingest->changed);

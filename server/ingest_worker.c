@@ -8,20 +8,19 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 
 #define MS INT64_C(1000000)
 
-enum { RETRY_MS = 500, RETRY_DOUBLINGS_MAX = 5, TELL_MS = 250 };
+enum { RETRY_MS = 500, TRANSIENT_MS = 5000, DOUBLINGS_MAX = 4, TELL_MS = 250 };
 
 struct work { /* one file on its way */
     struct ingest *ingest;
     struct arena *arena;
     struct child_job job;
-    char segment[4200], attribution[4200]; /* to be made */
+    char directory[4096], segment[4200], attribution[4200]; /* to be made */
     char unless[33];
     int64_t started_ns, told_ns;
 };
@@ -146,16 +145,10 @@ static void on_progress(void *data, double share)
 static enum status prepare(struct work *work, struct error *err)
 {
     struct ingest *ingest = work->ingest;
-    char directory[4096];
 
-    TRY(cache_temporary_dir(ingest->cache, directory, err));
-    pthread_mutex_lock(&ingest->lock);
-    uint64_t number = ++ingest->jobs_done;
-    pthread_mutex_unlock(&ingest->lock);
-    snprintf(work->segment, sizeof work->segment, "%s/%llu.seg", directory,
-             (unsigned long long)number);
-    snprintf(work->attribution, sizeof work->attribution, "%s/%llu.attr", directory,
-             (unsigned long long)number);
+    TRY(cache_job_dir(ingest->cache, work->directory, err));
+    snprintf(work->segment, sizeof work->segment, "%s/1.seg", work->directory);
+    snprintf(work->attribution, sizeof work->attribution, "%s/1.attr", work->directory);
     work->job.segment = work->segment;
     work->job.on_start = on_start;
     work->job.on_progress = on_progress;
@@ -222,6 +215,14 @@ static void conclude_segment(struct work *work, struct ingest_file *file, const 
     file->due_ns = file->ended_ns + RETRY_MS * MS;
 }
 
+/* Twice as long after each attempt, up to a limit. */
+static int64_t pause_of(const struct ingest_file *file, int64_t first_ms)
+{
+    uint32_t doublings = file->attempts == 0 ? 0 : file->attempts - 1;
+
+    return first_ms * MS << (doublings < DOUBLINGS_MAX ? doublings : DOUBLINGS_MAX);
+}
+
 static void conclude(struct work *work, struct ingest_file *file, const struct facts *facts,
                      bool transient)
 {
@@ -241,7 +242,9 @@ static void conclude(struct work *work, struct ingest_file *file, const struct f
             break;
         }
         file->content[0] = '\0';
-        file->attempts = 0;
+        file->took_ns = 0; /* nothing to show meanwhile, so no pause */
+        file->attempts = transient ? file->attempts + 1 : 0;
+        file->due_ns = file->ended_ns + pause_of(file, TRANSIENT_MS);
         file_set_format(file, facts->format);
         file_set_state(file, facts->outcome == OUTCOME_IGNORED ? FILE_IGNORED : FILE_FAILED,
                        facts->error);
@@ -249,10 +252,8 @@ static void conclude(struct work *work, struct ingest_file *file, const struct f
             file_set_state(file, FILE_QUEUED, STR(""));
         break;
     case OUTCOME_CHANGED:
-        file->due_ns = file->ended_ns + (RETRY_MS * MS << (file->attempts < RETRY_DOUBLINGS_MAX
-                                                               ? file->attempts
-                                                               : RETRY_DOUBLINGS_MAX));
         file->attempts++;
+        file->due_ns = file->ended_ns + pause_of(file, RETRY_MS);
         file_set_state(file, FILE_WRITING, facts->error);
         break;
     }
@@ -304,8 +305,8 @@ static void do_work(struct work *work)
         facts = (struct facts){.outcome = OUTCOME_FAILED, .error = str_of(err.message)};
         transient = true;
     }
-    unlink(work->segment);
-    unlink(work->attribution);
+    if (work->directory[0] != '\0')
+        cache_remove_dir(work->directory);
     tell(work, &facts);
     finish(work, &facts, transient);
 }

@@ -92,28 +92,29 @@ static bool belongs_to(const struct attribution *attribution, const struct trace
     return true;
 }
 
-/* The attribution, or NULL. A damaged one is removed with its segment, so that both are made
- * again. */
-static struct attribution_file *open_attribution(const struct cache *cache, const char content[33],
-                                                 const struct trace *trace)
+/* The attribution, or NULL where there is none. A damaged one is removed with its segment, so that
+ * both are made again. */
+static enum status open_attribution(const struct cache *cache, const char content[33],
+                                    const struct trace *trace, struct attribution_file **ret,
+                                    struct error *err)
 {
     struct error why = {0};
-    struct attribution_file *file = NULL;
     char path[4096];
 
+    *ret = NULL;
     cache_attribution_path(cache, content, path);
-    enum status status = attribution_open(path, &file, &why);
-    if (status == OK && !belongs_to(attribution_of_file(file), trace)) {
-        attribution_close(file);
-        file = NULL;
-        status = ERR_FORMAT;
+    enum status status = attribution_open(path, ret, &why);
+    if (status == OK && !belongs_to(attribution_of_file(*ret), trace)) {
+        attribution_close(*ret);
+        *ret = NULL;
+        status = fail(&why, ERR_FORMAT, "%s is of another segment", path);
     }
-    if (status == ERR_FORMAT || status == ERR_TRUNCATED) {
-        unlink(path);
-        cache_segment_path(cache, content, path);
-        unlink(path);
-    }
-    return file;
+    if (status != ERR_FORMAT && status != ERR_TRUNCATED)
+        return OK;
+    unlink(path);
+    cache_segment_path(cache, content, path);
+    unlink(path);
+    return fail(err, ERR_NOT_FOUND, "the index of this file was damaged (%s)", why.message);
 }
 
 static enum status open_segment(const struct cache *cache, const char content[33],
@@ -237,9 +238,11 @@ static bool acquire_mapped(struct cache *cache, const char content[33], struct c
 /* An attribution that was made after the segment was mapped. */
 static void complete(struct cache *cache, struct cached *cached)
 {
-    struct attribution_file *file = open_attribution(cache, cached->entry->content, cached->trace);
+    struct attribution_file *file;
+    struct error damaged = {0};
 
-    if (file == NULL)
+    if (open_attribution(cache, cached->entry->content, cached->trace, &file, &damaged) != OK ||
+        file == NULL)
         return;
     pthread_mutex_lock(&cache->lock);
     if (cached->entry->attribution == NULL) {
@@ -271,6 +274,25 @@ static void publish(struct cache *cache, struct cache_entry *entry, struct cache
         entry_close(ours);
 }
 
+static enum status open_entry(struct cache *cache, const char content[33], struct cache_entry **ret,
+                              struct error *err)
+{
+    struct attribution_file *attribution;
+    struct segment *segment;
+
+    TRY(open_segment(cache, content, &segment, err));
+    enum status status =
+        open_attribution(cache, content, segment_trace(segment), &attribution, err);
+    if (status != OK) {
+        segment_close(segment);
+        return status;
+    }
+    *ret = memory_resize(NULL, 1, sizeof **ret);
+    **ret = (struct cache_entry){.segment = segment, .attribution = attribution};
+    memcpy((*ret)->content, content, sizeof(*ret)->content);
+    return OK;
+}
+
 enum status cache_acquire(struct cache *cache, const char content[33], struct cached *ret,
                           struct error *err)
 {
@@ -283,13 +305,9 @@ enum status cache_acquire(struct cache *cache, const char content[33], struct ca
         return OK;
     }
 
-    struct segment *segment;
+    struct cache_entry *entry;
 
-    TRY(open_segment(cache, content, &segment, err));
-    struct cache_entry *entry = memory_resize(NULL, 1, sizeof *entry);
-    *entry = (struct cache_entry){.segment = segment};
-    memcpy(entry->content, content, sizeof entry->content);
-    entry->attribution = open_attribution(cache, content, segment_trace(segment));
+    TRY(open_entry(cache, content, &entry, err));
     publish(cache, entry, ret);
     touch(cache, content);
     return OK;

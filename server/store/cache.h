@@ -44,6 +44,9 @@ uint64_t cache_bytes(struct cache *cache); /* on disk, as of the last eviction o
 
 /* A directory of this process alone on the cache's file system, made again when it was deleted. */
 MUST_CHECK enum status cache_temporary_dir(struct cache *cache, char ret[4096], struct error *err);
+/* A new one in it, for one piece of work; removed with all that is left in it. */
+MUST_CHECK enum status cache_job_dir(struct cache *cache, char ret[4096], struct error *err);
+void cache_remove_dir(const char *path);
 /* Takes a segment and, unless "", an attribution that were made in the temporary directory. */
 MUST_CHECK enum status cache_adopt(struct cache *cache, const char content[33],
                                    const char *segment_path, const char *attribution_path,

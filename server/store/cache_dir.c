@@ -28,7 +28,7 @@ static int remove_one(const char *path, const struct stat *stat, int type, struc
     return 0;
 }
 
-static void remove_tree(const char *path)
+void cache_remove_dir(const char *path)
 {
     nftw(path, remove_one, REMOVE_FDS, FTW_DEPTH | FTW_PHYS);
 }
@@ -113,7 +113,7 @@ static void remove_if_left(const char *path)
     if (fd < 0)
         return;
     if (flock(fd, LOCK_EX | LOCK_NB) == 0)
-        remove_tree(path);
+        cache_remove_dir(path);
     close(fd);
 }
 
@@ -177,9 +177,9 @@ enum status cache_dir_open(struct cache *cache, const char *dir, struct arena *a
 void cache_dir_close(struct cache *cache)
 {
     if (cache->is_private)
-        remove_tree(cache->dir);
+        cache_remove_dir(cache->dir);
     else if (cache->temporary[0] != '\0')
-        remove_tree(cache->temporary);
+        cache_remove_dir(cache->temporary);
     if (cache->temporary_fd >= 0)
         close(cache->temporary_fd);
 }
@@ -196,6 +196,17 @@ enum status cache_temporary_dir(struct cache *cache, char ret[4096], struct erro
         snprintf(ret, 4096, "%s", cache->temporary);
     pthread_mutex_unlock(&cache->lock);
     return status;
+}
+
+enum status cache_job_dir(struct cache *cache, char ret[4096], struct error *err)
+{
+    char directory[4096];
+
+    TRY(cache_temporary_dir(cache, directory, err));
+    if (snprintf(ret, 4096, "%s/XXXXXX", directory) >= 4096 || mkdtemp(ret) == NULL)
+        return fail(err, errno == EACCES || errno == EROFS ? ERR_PERMISSION : ERR_IO,
+                    "%s cannot be made: %s", ret, strerror(errno));
+    return OK;
 }
 
 const char *cache_dir(const struct cache *cache)

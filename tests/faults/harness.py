@@ -206,7 +206,7 @@ class Place:
 
     def leftovers(self):
         """What stands in tmp/ besides the directories of living processes."""
-        return [path for path in self.cache.rglob("*") if path.suffix == ".tmp" or path.parent.parent.name == "tmp"]
+        return [path for path in self.cache.rglob("*") if path.suffix == ".tmp" or path.parent.parent.name == "tmp" and any(path.iterdir() if path.is_dir() else [1])]
 
     def close(self):
         for server in self.servers:

@@ -172,8 +172,7 @@ static void damage_is_removed(void **state)
         bool there = is_there(place->cache, first);
         cache_segment_path(place->cache, first, seg);
         CHECK_INT(rows[i].what, access(path, F_OK), -1);
-        if (!rows[i].attribution)
-            CHECK_INT(rows[i].what, there, false);
+        CHECK_INT(rows[i].what, there, false);
         CHECK_INT(rows[i].what, access(seg, F_OK), -1);
         cache_close(place->cache);
         open_cache(place, 1 << 30);
