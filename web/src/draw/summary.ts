@@ -40,19 +40,22 @@ export function paintSummary(context: CanvasRenderingContext2D, summaries: reado
   paintShares(context, sharesOf(summaries, box.width), box, tokens);
 }
 
+/* As pixels: a path of a rectangle a column costs ten times as much. */
 export function paintShares(context: CanvasRenderingContext2D, shares: Float32Array, box: Box, tokens: Tokens): void {
   const { width, height, top } = box;
-  const foot = new Float32Array(width);
-  for (let kind = 0; kind < SUMMARY_KINDS; kind++) {
-    context.fillStyle = tokens.kinds[kind]!.css[1];
-    context.beginPath();
-    for (let x = 0; x < width; x++) {
+  if (width < 1 || height < 1) return;
+  const image = new ImageData(width, height);
+  const pixels = new Uint32Array(image.data.buffer).fill(tokens.background);
+  for (let x = 0; x < width; x++) {
+    let foot = height;
+    for (let kind = 0; kind < SUMMARY_KINDS; kind++) {
       const share = shares[kind * width + x]!;
       if (share <= 0) continue;
-      const size = Math.min(height - foot[x]!, Math.max(share * height, foot[x] === 0 ? 1 : 0));
-      context.rect(x, top + height - foot[x]! - size, 1, size);
-      foot[x]! += size;
+      const size = Math.min(foot, Math.max(Math.round(share * height), foot === height ? 1 : 0));
+      const colour = tokens.kinds[kind]!.fills[1];
+      for (let y = foot - size; y < foot; y++) pixels[y * width + x] = colour;
+      foot -= size;
     }
-    context.fill();
   }
+  context.putImageData(image, 0, top);
 }

@@ -49,7 +49,17 @@ function spelled(css: string): string {
   return speller.fillStyle;
 }
 
+const known = new Map<string, Tokens>();
+matchMedia('(prefers-contrast: more)').addEventListener('change', () => known.clear());
+
 export function readTokens(): Tokens {
+  const theme = document.documentElement.dataset.theme ?? '';
+  const tokens = known.get(theme) ?? read();
+  known.set(theme, tokens);
+  return tokens;
+}
+
+function read(): Tokens {
   const style = getComputedStyle(document.documentElement);
   const raw = (name: string): string => style.getPropertyValue(`--${name}`).trim();
   const get = (name: string): string => spelled(raw(name));

@@ -11,8 +11,8 @@ export function DownloadMenu({ run }: { run: RunDetails }) {
   const base = { run: run.id };
   const window = range ? { start_ps: range.start, end_ps: range.end } : {};
   const items: [string, string, string][] = [
-    ['Chrome JSON, gzipped', address('api/trace', { ...base, format: 'chrome' }), `${run.name}.json.gz`],
-    ...(range ? [['Chrome JSON of the range', address('api/trace', { ...base, format: 'chrome', ...window }), `${run.name}-range.json.gz`] as [string, string, string]] : []),
+    ['Chrome JSON, gzipped', address('api/trace', { ...base, format: 'perfetto' }), `${run.name}.json.gz`],
+    ...(range ? [['Chrome JSON of the range', address('api/trace', { ...base, format: 'perfetto', ...window }), `${run.name}-range.json.gz`] as [string, string, string]] : []),
     ['Ops as CSV', address('api/top', { ...base, limit: 10_000, format: 'csv' }), `${run.name}-ops.csv`],
     ['Steps as CSV', address('api/steps', { ...base, limit: 10_000, format: 'csv' }), `${run.name}-steps.csv`],
     ['Flame graph, folded', address('api/flame', { ...base, format: 'folded' }), `${run.name}.folded`],

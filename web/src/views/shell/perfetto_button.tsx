@@ -19,7 +19,7 @@ function start(run: RunDetails, span: Span | null): void {
   void handOver({
     origin: settings.value.perfetto,
     title: run.name,
-    params: { run: run.id, format: 'chrome', ...window },
+    params: { run: run.id, format: 'perfetto', ...window },
     onProgress: (state) => {
       now.value = state.state === 'done' ? null : state;
     },
@@ -61,7 +61,7 @@ export function PerfettoBar({ run }: { run: RunDetails }) {
         </button>
       )}
       {(state.state === 'asking' || state.state === 'failed') && (
-        <a class="button framed" href={address('api/trace', { run: run.id, format: 'chrome' })} download={`${run.name}.json.gz`}>
+        <a class="button framed" href={address('api/trace', { run: run.id, format: 'perfetto' })} download={`${run.name}.json.gz`}>
           Download
         </a>
       )}

@@ -29,6 +29,6 @@ export async function drawnFlows(state: TimelineState, focus: SliceDetails, abor
     const [from, to] = await Promise.all([endOf(state, flow.from, focus, abort), endOf(state, flow.to, focus, abort)]);
     return from && to ? { from, to } : null;
   });
-  const drawn = await Promise.all(ends).catch(() => []);
+  const drawn = await Promise.all(ends).catch((): (DrawnFlow | null)[] => []);
   return drawn.filter((flow) => flow !== null);
 }

@@ -1,4 +1,5 @@
 /* The pane below the tracks: this slice, the range or the window, its slices, the search. */
+import { effect, untracked } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { go, query } from '../../data/place';
 import type { Span } from '../../model/address';
@@ -16,12 +17,17 @@ const SETTLE_MS = 200;
 
 /* The window, once it has come to rest: tables do not follow every frame. */
 function useRestingWindow(state: TimelineState): Span {
-  const live = state.range.value ?? { start: startOf(state.viewport.value), end: endOf(state.viewport.value) };
-  const [resting, setResting] = useState(live);
+  const now = (): Span => state.range.value ?? { start: startOf(state.viewport.value), end: endOf(state.viewport.value) };
+  const [resting, setResting] = useState<Span>(() => untracked(now));
   useEffect(() => {
-    const timer = setTimeout(() => setResting(live), SETTLE_MS);
-    return () => clearTimeout(timer);
-  }, [live.start, live.end]);
+    let timer = 0;
+    const stop = effect(() => {
+      const span = now();
+      clearTimeout(timer);
+      timer = window.setTimeout(() => setResting((last) => (last.start === span.start && last.end === span.end ? last : span)), SETTLE_MS);
+    });
+    return () => (stop(), clearTimeout(timer));
+  }, [state]);
   return resting;
 }
 

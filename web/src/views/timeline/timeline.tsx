@@ -1,4 +1,5 @@
 /* The timeline: minimap, ruler, tracks, and what is known below. */
+import { effect } from '@preact/signals';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { query } from '../../data/place';
 import { useJson } from '../../data/resource';
@@ -54,6 +55,20 @@ function useFlows(state: TimelineState): readonly DrawnFlow[] {
   return drawn;
 }
 
+/* Parts that follow the window are components of their own: what moves sixty times a second must
+ * not draw the tables again. */
+function WindowWords({ state }: { state: TimelineState }) {
+  const viewport = state.viewport.value;
+  return (
+    <div class="words">
+      <span>
+        {time(startOf(viewport))} … {time(endOf(viewport))}
+      </span>
+      <span class="faint">{time(BigInt(Math.round(viewport.span)))} in view</span>
+    </div>
+  );
+}
+
 function Timeline({ run, tracks }: { run: RunDetails; tracks: TrackList }) {
   const state = useMemo(() => new TimelineState(run, tracks.tracks), [run.id, run.content_id]);
   const steps = useJson<StepList>('api/steps', { run: run.id, limit: STEPS_MAX });
@@ -73,26 +88,22 @@ function Timeline({ run, tracks }: { run: RunDetails; tracks: TrackList }) {
   useSlice(state);
   const flows = useFlows(state);
 
-  const scrollTop = state.scrollTop.value;
-  useEffect(() => {
-    const element = scroller.current;
-    if (element && Math.abs(element.scrollTop - scrollTop) > 0.5) {
-      element.scrollTop = scrollTop;
-      state.scrollTop.value = element.scrollTop;
-    }
-  }, [scrollTop]);
+  useEffect(
+    () =>
+      effect(() => {
+        const wanted = state.scrollTop.value;
+        const element = scroller.current!;
+        if (Math.abs(element.scrollTop - wanted) <= 0.5) return;
+        element.scrollTop = wanted;
+        state.scrollTop.value = element.scrollTop;
+      }),
+    [state],
+  );
 
-  const viewport = state.viewport.value;
-  const { layout } = state;
   return (
     <div class="timeline" style={{ '--names': `${names}px` }}>
       <div class="timeline-top">
-        <div class="words">
-          <span>
-            {time(startOf(viewport))} … {time(endOf(viewport))}
-          </span>
-          <span class="faint">{time(BigInt(Math.round(viewport.span)))} in view</span>
-        </div>
+        <WindowWords state={state} />
         <Minimap state={state} />
       </div>
       <div class="timeline-ruler">
@@ -100,7 +111,7 @@ function Timeline({ run, tracks }: { run: RunDetails; tracks: TrackList }) {
         <Ruler state={state} />
       </div>
       <div ref={scroller} class="tracks" onScroll={(event) => void (state.scrollTop.value = event.currentTarget.scrollTop)}>
-        <div class="tracks-inner" style={{ height: `${layout.value.height}px` }}>
+        <div class="tracks-inner" style={{ height: `${state.layout.value.height}px` }}>
           <TrackNames state={state} width={names} />
           <div>
             <div class="tracks-stick">

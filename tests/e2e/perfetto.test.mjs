@@ -1,0 +1,63 @@
+/* The hand-over to Perfetto, to a stand-in at the shipped address: who asks, who answers, what
+ * arrives; and what is said when nobody answers. */
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import { openPage, settle } from './browser.mjs';
+
+const STAND_IN = `<!doctype html><title>stand-in</title><p id="got">nothing</p><script>
+addEventListener('message', async (event) => {
+  if (event.data === 'PING') return event.source.postMessage('PONG', event.origin);
+  const { buffer, title } = event.data.perfetto;
+  const stream = new Blob([buffer]).stream().pipeThrough(new DecompressionStream('gzip'));
+  const trace = JSON.parse(await new Response(stream).text());
+  const events = trace.traceEvents ?? trace;
+  document.getElementById('got').textContent = JSON.stringify({ title, bytes: buffer.byteLength, events: events.length, fromOpener: event.source === opener });
+});
+</script>`;
+
+export const tests = {
+  'the whole run arrives at ui.perfetto.dev, and nothing else leaves': async ({ browser, url }) => {
+    const { page, context, foreign, complaints } = await openPage(browser, url);
+    await context.route('https://ui.perfetto.dev/**', (route) => route.fulfill({ contentType: 'text/html', body: STAND_IN }));
+    try {
+      await page.goto(`${url}?run=step_1000`);
+      await settle(page);
+      const opened = context.waitForEvent('page');
+      await page.getByRole('button', { name: 'Open in Perfetto' }).click();
+      const popup = await opened;
+      await popup.waitForFunction(() => document.getElementById('got')?.textContent !== 'nothing', null, { timeout: 15_000 });
+      const got = JSON.parse(await popup.locator('#got').innerText());
+      const run = await fetch(`${url}api/run?run=step_1000`).then((reply) => reply.json());
+      assert.equal(got.title, 'step_1000');
+      assert.equal(got.fromOpener, true);
+      assert.ok(got.events >= run.slice_count, `${got.events} events of ${run.slice_count} slices`);
+      assert.deepEqual(foreign, []);
+      assert.deepEqual(complaints, []);
+    } finally {
+      await context.close();
+    }
+  },
+
+  'another target is taken from the settings; silence is told': async ({ browser, url }) => {
+    const silent = createServer((_request, reply) => reply.setHeader('content-type', 'text/html').end('<p>silent</p>'));
+    await new Promise((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const target = `http://127.0.0.1:${silent.address().port}`;
+    const { page, context } = await openPage(browser, url, { allow: [target] });
+    try {
+      await context.addInitScript((perfetto) => localStorage.setItem('jviewd', JSON.stringify({ perfetto })), target);
+      await page.goto(`${url}?run=step_1000`);
+      await settle(page);
+      const opened = context.waitForEvent('page');
+      await page.getByRole('button', { name: 'Open in Perfetto' }).click();
+      const popup = await opened;
+      await popup.waitForLoadState();
+      assert.ok(popup.url().startsWith(target));
+      await popup.close();
+      await page.getByText('did not answer').waitFor({ timeout: 25_000 });
+      assert.equal(await page.getByRole('link', { name: 'Download' }).count(), 1);
+    } finally {
+      await context.close();
+      silent.close();
+    }
+  },
+};

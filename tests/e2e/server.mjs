@@ -1,0 +1,68 @@
+/* The program under test: $JVIEWD_URL when one runs already, else a fresh one over the samples. */
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const START_MS = 30_000;
+
+function binary() {
+  const places = [process.env.JVIEWD, join(root, 'build/release/jviewd'), process.env.JVIEWD_DEV];
+  const found = places.find((place) => place && existsSync(place));
+  if (!found) {
+    console.log('skipped: no jviewd is built; ./dev build makes build/release/jviewd');
+    process.exit(77);
+  }
+  return found;
+}
+
+/* Reads the address that the program prints. */
+function addressOf(child) {
+  return new Promise((resolve, reject) => {
+    let said = '';
+    const timer = setTimeout(() => reject(new Error(`the server did not start:\n${said}`)), START_MS);
+    const take = (piece) => {
+      said += piece;
+      const found = /https?:\/\/[^\s"]+:\d+\//.exec(said);
+      if (!found) return;
+      clearTimeout(timer);
+      resolve(found[0]);
+    };
+    child.stdout.on('data', take);
+    child.stderr.on('data', take);
+    child.on('exit', (code) => reject(new Error(`the server ended with ${code}:\n${said}`)));
+  });
+}
+
+async function ready(url) {
+  const begin = Date.now();
+  for (;;) {
+    const runs = await fetch(`${url}api/runs?limit=1000`).then((reply) => reply.json());
+    const busy = runs.runs.filter((run) => ['queued', 'indexing', 'writing'].includes(run.state));
+    if (runs.scan.state === 'idle' && runs.runs.length > 0 && busy.length === 0) return;
+    if (Date.now() - begin > START_MS) throw new Error(`still busy: ${busy.map((run) => run.name).join(', ')}`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+/* paths: what is served; the samples unless told otherwise. */
+export async function startServer(paths = [join(root, 'tests/samples')]) {
+  if (process.env.JVIEWD_URL) return { url: process.env.JVIEWD_URL.replace(/\/?$/, '/'), stop: () => undefined };
+  const cache = mkdtempSync(join(tmpdir(), 'jviewd-e2e-'));
+  const child = spawn(binary(), [...paths, '--port', 'auto', '--cache-dir', cache, '--ui', 'none'], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const stop = () => {
+    child.removeAllListeners('exit');
+    child.kill('SIGTERM');
+    rmSync(cache, { recursive: true, force: true });
+  };
+  try {
+    const url = await addressOf(child);
+    await ready(url);
+    return { url, stop };
+  } catch (error) {
+    stop();
+    throw error;
+  }
+}

@@ -1,0 +1,124 @@
+/* Tables: sorting, filtering, drill-down, keyboard; the flame graph's zoom; steps lead to the timeline. */
+import assert from 'node:assert/strict';
+import { openPage, settle } from './browser.mjs';
+
+const address = (page) => Object.fromEntries(new URL(page.url()).searchParams);
+const json = (url, path) => fetch(url + path).then((reply) => reply.json());
+
+function at(query, body) {
+  return async ({ browser, url }) => {
+    const opened = await openPage(browser, url);
+    try {
+      await opened.page.goto(url + query);
+      await settle(opened.page);
+      await body({ ...opened, url });
+      assert.deepEqual(opened.complaints, [], 'the console');
+      assert.deepEqual(opened.foreign, [], 'requests that leave the origin');
+    } finally {
+      await opened.context.close();
+    }
+  };
+}
+
+const firstName = (page) => page.locator('.table-row [role=gridcell]').first().innerText();
+
+async function until(page, what, test) {
+  for (let turn = 0; turn < 60; turn++) {
+    if (await test()) return;
+    await page.waitForTimeout(50);
+  }
+  assert.fail(`${what}: ${page.url()}`);
+}
+
+export const tests = {
+  'ops come as the API orders them; a head sorts': at('?run=step_1000&view=ops', async ({ page, url }) => {
+    const top = await json(url, 'api/top?run=step_1000&limit=1');
+    assert.equal(await firstName(page), top.rows[0].name);
+    await page.getByRole('button', { name: 'count' }).click();
+    const byCount = await json(url, 'api/top?run=step_1000&sort=-count&limit=1');
+    await until(page, 'sorted by count', async () => (await firstName(page)) === byCount.rows[0].name);
+    assert.equal(address(page).sort, '-count');
+    assert.equal(await page.getByRole('columnheader', { name: /count/ }).getAttribute('aria-sort'), 'descending');
+  }),
+
+  'the filter narrows, names its error, and says what is left': at('?run=step_1000&view=ops', async ({ page, url }) => {
+    const all = await json(url, 'api/top?run=step_1000&limit=1000');
+    await page.keyboard.press('/');
+    await page.keyboard.type('fusion self>1ms');
+    const expected = all.rows.filter((row) => row.name.toLowerCase().includes('fusion') && row.self_ps > 1e9).length;
+    await until(page, `${expected} rows`, async () => (await page.locator('.toolbar').innerText()).includes(`${expected} of ${all.row_count}`));
+    assert.match(await page.locator('.table-rest').innerText(), new RegExp(`${all.row_count - expected} rows`));
+    await page.keyboard.type(' self>3x');
+    await until(page, 'the error', async () => (await page.locator('.fault').count()) === 1);
+    assert.ok((await page.locator('.table-row').count()) > 0, 'the last good rows stay');
+    await page.locator('.filter input').fill('nothing-is-called-so');
+    await page.getByRole('button', { name: 'Remove it' }).click();
+    await until(page, 'all rows', async () => (await page.locator('.table-row').count()) > 10);
+  }),
+
+  'an op leads to its slices on the timeline': at('?run=step_1000&view=ops', async ({ page, url }) => {
+    const name = await firstName(page);
+    await page.locator('.table-row a').first().click();
+    await until(page, 'the timeline', () => address(page).view === 'timeline' && address(page).find === name);
+    const reply = await json(url, `api/search?run=step_1000&q=${encodeURIComponent(name)}`);
+    await page.getByRole('tab', { name: `Search ${reply.row_count}` }).waitFor();
+  }),
+
+  'a scope leads to its ops': at('?run=step_1000&view=ops&by=scope', async ({ page }) => {
+    await page.locator('.table-row a').first().click();
+    await until(page, 'ops of the scope', () => address(page).by === 'op' && address(page).scope !== undefined);
+    await page.locator('.chip button').click();
+    await until(page, 'the chip is gone', () => address(page).scope === undefined);
+  }),
+
+  'rows move by keys': at('?run=step_1000&view=ops', async ({ page }) => {
+    await page.locator('.table-row').first().focus();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    await until(page, 'third row', async () => (await page.evaluate(() => document.activeElement?.getAttribute('data-index'))) === '2');
+    await page.keyboard.press('End');
+    await until(page, 'last row', async () => Number(await page.evaluate(() => document.activeElement?.getAttribute('data-index'))) > 50);
+  }),
+
+  'the CSV link answers with the same first row': at('?run=step_1000&view=ops', async ({ page, url }) => {
+    const href = await page.locator('.toolbar a', { hasText: 'CSV' }).getAttribute('href');
+    const text = await fetch(new URL(href, url)).then((reply) => reply.text());
+    assert.ok(text.split('\n')[1].includes(await firstName(page)));
+  }),
+
+  'a step leads to its window': at('?run=step_1000&view=steps', async ({ page, url }) => {
+    const steps = await json(url, 'api/steps?run=step_1000');
+    await page.locator('.table-row').nth(2).click();
+    await until(page, 'the timeline', () => address(page).view === 'timeline');
+    const [start, end] = address(page).window.split('-').map(Number);
+    assert.ok(start < steps.rows[2].start_ps && end > steps.rows[2].start_ps + steps.rows[2].dur_ps);
+  }),
+
+  'the flame graph zooms and returns': at('?run=step_1000&view=flame', async ({ page }) => {
+    const box = await page.locator('.flame').boundingBox();
+    await page.mouse.click(box.x + 20, box.y + 50);
+    await until(page, 'a zoom', () => address(page).zoom !== undefined);
+    const deep = address(page).zoom;
+    await page.goBack();
+    await until(page, 'no zoom', () => address(page).zoom === undefined);
+    await page.goto(`${page.url()}&zoom=${encodeURIComponent(deep)}`);
+    await settle(page);
+    assert.ok((await page.locator('.crumbs a').count()) >= 2);
+    await page.keyboard.press('/');
+    await page.keyboard.type('fusion');
+    await until(page, 'found', async () => /found, [\d.]+.% of the time/.test(await page.locator('.toolbar').innerText()));
+  }),
+
+  'runs: filter, open, theme': at('?view=runs', async ({ page, url }) => {
+    const { runs } = await json(url, 'api/runs?limit=1000');
+    const named = runs.filter((run) => run.name.includes('step_1')).length;
+    await page.locator('.filter input').fill('step_1');
+    await until(page, `${named} rows`, async () => (await page.locator('.table-row').count()) === named);
+    await page.getByRole('button', { name: /dark theme/ }).click();
+    assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), 'dark');
+    await page.getByRole('link', { name: 'step_1500', exact: true }).click();
+    await until(page, 'the run', () => address(page).run === 'step_1500' && address(page).q === undefined);
+    await page.reload();
+    assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), 'dark', 'kept over a reload, before the first paint');
+  }),
+};
