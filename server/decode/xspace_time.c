@@ -41,8 +41,7 @@ int64_t time_of_line(struct xspace *space, int64_t timestamp_ns, bool *ret_clamp
         relative_ns -= space->zero_ns;
     else if (space->zero_ns != 0)
         space->shifted_line_count++;
-    *ret_clamped = __builtin_mul_overflow(relative_ns, 1000, &start_ps) || start_ps > TIME_PS_MAX ||
-                   start_ps < -TIME_PS_MAX;
+    *ret_clamped = __builtin_mul_overflow(relative_ns, 1000, &start_ps);
     if (*ret_clamped)
         return relative_ns < 0 ? -TIME_PS_MAX : TIME_PS_MAX;
     return start_ps;
