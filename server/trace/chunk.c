@@ -176,6 +176,18 @@ struct chunk_names chunk_names_at(const struct chunk_entry *entry, const uint8_t
         .flags_base = entry->flags_base};
 }
 
+struct chunk_parents chunk_parents_at(const struct chunk_entry *entry, const uint8_t *data,
+                                      const uint32_t offset[PACKED_COUNT + 1])
+{
+    return (struct chunk_parents){
+        .ordinals = data + offset[PACKED_PARENT],
+        .lifts = entry->width[PACKED_LIFT] == 0 ? NULL : data + offset[PACKED_LIFT],
+        .base = entry->parent_base,
+        .lift_base = entry->lift_base,
+        .width = entry->width[PACKED_PARENT],
+        .lift_width = entry->width[PACKED_LIFT]};
+}
+
 void chunk_durs(const struct chunk_entry *entry, const uint8_t *data, int64_t *ret_ps)
 {
     uint32_t offset[PACKED_COUNT + 1];

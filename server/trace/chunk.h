@@ -112,6 +112,37 @@ static inline void chunk_look(const struct chunk_names *names, uint32_t i, uint3
     *ret_flags = (uint8_t)(names->flags_base + (names->flags == NULL ? 0 : names->flags[i]));
 }
 
+/* The same for parents: the ordinal in the row so many rows above; lift 0: none. */
+struct chunk_parents {
+    const uint8_t *ordinals, *lifts; /* lifts NULL: all are lift_base */
+    uint32_t base;
+    uint16_t lift_base;
+    uint8_t width, lift_width;
+};
+struct chunk_parents chunk_parents_at(const struct chunk_entry *entry, const uint8_t *data,
+                                      const uint32_t offset[PACKED_COUNT + 1]);
+static inline uint32_t chunk_lift(const struct chunk_parents *parents, uint32_t i)
+{
+    if (parents->lifts == NULL)
+        return parents->lift_base;
+    return (uint32_t)parents->lift_base +
+           (parents->lift_width == 1 ? parents->lifts[i]
+                                     : ((const uint16_t *)(const void *)parents->lifts)[i]);
+}
+static inline uint32_t chunk_parent(const struct chunk_parents *parents, uint32_t i)
+{
+    switch (parents->width) {
+    case 1:
+        return parents->base + parents->ordinals[i];
+    case 2:
+        return parents->base + ((const uint16_t *)(const void *)parents->ordinals)[i];
+    case 4:
+        return parents->base + ((const uint32_t *)(const void *)parents->ordinals)[i];
+    default:
+        return parents->base;
+    }
+}
+
 struct packed_slice {
     int64_t start_ps, dur_ps, self_ps;
     uint32_t named, parent, event;

@@ -1,7 +1,9 @@
 /* Self time by kind, over time: the picture of a closed group.
  *
  *   TABLE_KIND_PYRAMIDS  a record a work track of at least SUMMARY_SLICES_MIN slices, by track
- *   TABLE_KIND_CELLS     its buckets, without gaps, level by level: base, base + 2, base + 4, ...
+ *   TABLE_KIND_CELLS     its buckets, without gaps, level by level: base, base + 2, base + 4, ...;
+ *                        a bucket has a u16 for each kind the track has: its share of the quantum
+ *                        << shift, 65535 = all
  *   TABLE_GROUP_SUMS     groups_head, group_record ..., shares: the mean over the work tracks of
  *                        the whole trace, of each process and of each device
  *
@@ -20,9 +22,10 @@
 #include "trace/trace_parts.h"
 
 enum {
-    SUMMARY_KINDS = 8, /* of a bucket: KIND_COUNT, and one of zeros */
+    SUMMARY_KINDS = KIND_COUNT + 1,
+    SUMMARY_NOWHERE = KIND_COUNT, /* whom time is taken from where there is no parent */
     SUMMARY_SLICES_MIN = 256,
-    SUMMARY_SLICES = 16,           /* a base bucket, on the average */
+    SUMMARY_SLICES = 2,            /* a base bucket, on the average, and one more for each kind */
     SUMMARY_BUCKETS_MAX = 1 << 19, /* of a track */
     SUMMARY_STEP = 2,              /* levels: a factor of 4 */
     SUMMARY_BUCKETS_FEW = 64,      /* no coarser level above this */
@@ -30,19 +33,15 @@ enum {
     GROUPS_MAX = 64,
 };
 
-struct summary_cell {
-    uint16_t share[SUMMARY_KINDS]; /* of the quantum << shift, 65535 = all */
-};
-
 struct summary_record {
     uint32_t track;
     uint8_t base, level_count;
     uint8_t shift; /* lanes of an async track overlap: more than one quantum of time in a quantum */
-    uint8_t zero;
+    uint8_t kinds; /* bits by enum kind */
     int64_t first_bucket; /* absolute, of the base level; level i begins at first_bucket >> 2 i */
     uint32_t bucket_count;
     uint32_t zeros;
-    uint64_t first_cell;
+    uint64_t first_share;
 };
 
 struct groups_head {
@@ -70,6 +69,7 @@ struct summary_buckets {
     int level;
     int64_t first;
     uint32_t count;
+    bool one_kind; /* of the track: what has a parent changes nothing */
     int64_t (*self_ps)[SUMMARY_KINDS];
 };
 /* Sums of a hostile file's tracks may go round; they are wrong then, and nothing worse. */
@@ -78,12 +78,10 @@ static inline void summary_add(int64_t *to, int64_t self_ps)
     *to = (int64_t)((uint64_t)*to + (uint64_t)self_ps);
 }
 
-struct summary_sweeper; /* scratch: about 400 KB */
-struct summary_sweeper *summary_sweeper_create(void);
-void summary_sweeper_destroy(struct summary_sweeper *sweeper);
 /* Adds the self time of all slices of a track. */
-void summary_sweep(struct summary_sweeper *sweeper, const struct trace *trace, track_id track,
-                   const struct summary_buckets *to);
+void summary_sweep(const struct trace *trace, track_id track, const struct summary_buckets *to);
+/* Bits of the kinds that a track's slices may have. */
+uint8_t summary_kinds(const struct trace *trace, track_id track);
 
 /* Picoseconds of a quantum of 2^level as 1/65535 of it, with 16 more bits. */
 static inline uint64_t summary_fine_share(int64_t self_ps, int level)

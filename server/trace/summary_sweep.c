@@ -1,25 +1,23 @@
-/* One pass over the slices of a track that touch some buckets. */
-#include <stdlib.h>
-
+/* One pass over the slices of a track that touch some buckets, in groups of 32 as they are packed.
+ */
+#include "trace/sink_parts.h"
 #include "trace/summary.h"
 
-enum { KEPT_CHUNKS = 8 };
+enum { GROUP_SLICES = SAMPLE_SLICES, CHUNK_GROUPS = CHUNK_SLICES / GROUP_SLICES, KEPT_CHUNKS = 8 };
 
-struct summary_sweeper {
-    struct chunk chunk, parents;
-    uint32_t kept[KEPT_CHUNKS]; /* chunks whose kinds are at hand; UINT32_MAX: none */
-    uint8_t kinds[KEPT_CHUNKS][CHUNK_SLICES];
+struct sweep {
+    const struct trace *trace;
+    const struct summary_buckets *to;
+
+    row_id row;
+    const struct chunk_entry *entry; /* of the chunk at hand */
+    struct chunk_names names;
+    struct chunk_parents parents;
+
+    uint32_t kept[KEPT_CHUNKS]; /* chunks of parents; UINT32_MAX: none */
+    struct chunk_names kept_names[KEPT_CHUNKS];
+    uint32_t kept_count[KEPT_CHUNKS]; /* slices; 0: damaged */
 };
-
-struct summary_sweeper *summary_sweeper_create(void)
-{
-    return memory_resize(NULL, 1, sizeof(struct summary_sweeper));
-}
-
-void summary_sweeper_destroy(struct summary_sweeper *sweeper)
-{
-    free(sweeper);
-}
 
 bool summary_is_work(const struct track *track)
 {
@@ -27,29 +25,64 @@ bool summary_is_work(const struct track *track)
            track->role != ROLE_STEPS && track->role != ROLE_MODULES && track->role != ROLE_SCOPES;
 }
 
-/* The kind of a slice above the row; parents ascend, so their chunks are mostly at hand. */
-static uint8_t kind_above(struct summary_sweeper *sweeper, const struct trace *trace, row_id row,
-                          slice_id parent)
+uint8_t summary_kinds(const struct trace *trace, track_id track)
 {
-    while (parent < trace->rows[row].first_slice)
-        row--;
+    const struct track *looked = &trace->tracks[track];
+    uint8_t kinds = 0;
 
-    uint32_t ordinal = parent - trace->rows[row].first_slice;
-    uint32_t chunk = trace->rows[row].first_chunk + ordinal / CHUNK_SLICES;
-    uint32_t place = chunk % KEPT_CHUNKS;
+    for (uint32_t depth = 0; depth < looked->row_count; depth++) {
+        const struct row *row = &trace->rows[looked->first_row + depth];
 
-    if (sweeper->kept[place] != chunk) {
-        chunk_unpack(trace, chunk, COLUMN_NAME, &sweeper->parents);
-        memset(sweeper->kinds[place], KIND_OTHER, CHUNK_SLICES);
-        memcpy(sweeper->kinds[place], sweeper->parents.kind, sweeper->parents.count);
-        sweeper->kept[place] = chunk;
+        for (uint32_t i = row->first_chunk; i < row->first_chunk + row->chunk_count; i++) {
+            const struct chunk_entry *entry = &trace->parts->chunks[i];
+            const uint8_t *data = chunk_bytes(trace, i);
+            uint32_t offset[PACKED_COUNT + 1];
+
+            if (data == NULL)
+                continue;
+            chunk_layout(entry, offset);
+
+            struct chunk_names names = chunk_names_at(entry, data, offset);
+
+            for (uint32_t j = 0; j < entry->dictionary_count; j++)
+                kinds |= (uint8_t)(1 << named_kind(names.dictionary[j]));
+        }
     }
-    return sweeper->kinds[place][ordinal % CHUNK_SLICES];
+    return kinds;
 }
 
-/* Moves the interval from one kind to another; SUMMARY_KINDS - 1 takes what comes from nowhere. */
+/* The kind of the slice `lift` rows above; parents ascend, so their chunks are mostly at hand. */
+static uint32_t kind_above(struct sweep *sweep, uint32_t lift, uint32_t ordinal)
+{
+    const struct trace *trace = sweep->trace;
+
+    if (lift > trace->rows[sweep->row].depth || ordinal >= trace->rows[sweep->row - lift].count)
+        return KIND_OTHER; /* only in a damaged trace */
+
+    uint32_t chunk = trace->rows[sweep->row - lift].first_chunk + ordinal / CHUNK_SLICES;
+    uint32_t place = chunk % KEPT_CHUNKS, named;
+    uint8_t flags;
+
+    if (sweep->kept[place] != chunk) {
+        const struct chunk_entry *entry = &trace->parts->chunks[chunk];
+        const uint8_t *data = chunk_bytes(trace, chunk);
+        uint32_t offset[PACKED_COUNT + 1];
+
+        chunk_layout(entry, offset);
+        sweep->kept[place] = chunk;
+        sweep->kept_count[place] = data == NULL ? 0 : entry->count;
+        if (data != NULL)
+            sweep->kept_names[place] = chunk_names_at(entry, data, offset);
+    }
+    if (ordinal % CHUNK_SLICES >= sweep->kept_count[place])
+        return KIND_OTHER;
+    chunk_look(&sweep->kept_names[place], ordinal % CHUNK_SLICES, &named, &flags);
+    return named_kind(named);
+}
+
+/* Moves an interval from one kind to another. */
 static void move_time(const struct summary_buckets *to, int64_t start_ps, int64_t end_ps,
-                      uint8_t kind, uint8_t from_kind)
+                      uint32_t kind, uint32_t from_kind)
 {
     int64_t first = start_ps >> to->level, last = (end_ps - 1) >> to->level;
 
@@ -57,7 +90,7 @@ static void move_time(const struct summary_buckets *to, int64_t start_ps, int64_
         if (first < to->first || first >= to->first + to->count)
             return;
         summary_add(&to->self_ps[first - to->first][kind], end_ps - start_ps);
-        summary_add(&to->self_ps[first - to->first][from_kind], -(end_ps - start_ps));
+        summary_add(&to->self_ps[first - to->first][from_kind], start_ps - end_ps);
         return;
     }
     if (last >= to->first + to->count)
@@ -69,32 +102,56 @@ static void move_time(const struct summary_buckets *to, int64_t start_ps, int64_
             (end_ps < until_ps ? end_ps : until_ps) - (start_ps > from_ps ? start_ps : from_ps);
 
         summary_add(&to->self_ps[bucket - to->first][kind], part_ps);
-        summary_add(&to->self_ps[bucket - to->first][from_kind], -(part_ps));
+        summary_add(&to->self_ps[bucket - to->first][from_kind], -part_ps);
     }
 }
 
-static void sweep_chunk(struct summary_sweeper *sweeper, const struct trace *trace, row_id row,
-                        uint32_t first, uint32_t end, const struct summary_buckets *to)
+/* Slices [first, end) of the chunk; all in one group. */
+static void sweep_group(struct sweep *sweep, const uint8_t *data, const uint32_t *offset,
+                        uint32_t first, uint32_t end)
 {
-    const struct chunk *chunk = &sweeper->chunk;
+    int64_t start_ps[GROUP_SLICES], dur_ps[GROUP_SLICES];
 
-    for (uint32_t i = first; i < end && i < chunk->count; i++) {
-        uint8_t above = SUMMARY_KINDS - 1;
+    chunk_group(sweep->entry, data, offset, first / GROUP_SLICES, start_ps, dur_ps);
+    for (uint32_t i = first; i < end; i++) {
+        int64_t start = start_ps[i % GROUP_SLICES], dur = dur_ps[i % GROUP_SLICES];
+        uint32_t lift = chunk_lift(&sweep->parents, i), named, above = SUMMARY_NOWHERE;
+        uint8_t flags;
 
-        if (chunk->dur_ps[i] == 0)
+        if (dur == 0)
             continue;
-        if (chunk->parent[i] != NO_SLICE)
-            above = kind_above(sweeper, trace, row, chunk->parent[i]);
-        if (above != chunk->kind[i])
-            move_time(to, chunk->start_ps[i], chunk->start_ps[i] + chunk->dur_ps[i], chunk->kind[i],
-                      above);
+        chunk_look(&sweep->names, i, &named, &flags);
+        if (lift > 0)
+            above = kind_above(sweep, lift, chunk_parent(&sweep->parents, i));
+        if (above != named_kind(named))
+            move_time(sweep->to, start, start + dur, named_kind(named), above);
     }
 }
 
-static void sweep_row(struct summary_sweeper *sweeper, const struct trace *trace, row_id row_index,
-                      const struct summary_buckets *to)
+/* Slices [first, end) of a chunk. */
+static void sweep_chunk(struct sweep *sweep, uint32_t chunk, uint32_t first, uint32_t end)
 {
-    const struct row *row = &trace->rows[row_index];
+    const struct chunk_entry *entry = &sweep->trace->parts->chunks[chunk];
+    const uint8_t *data = chunk_bytes(sweep->trace, chunk);
+    bool nested = entry->width[PACKED_LIFT] == 0 && entry->lift_base > 0;
+    uint32_t offset[PACKED_COUNT + 1];
+
+    if (data == NULL || (nested && sweep->to->one_kind))
+        return;
+    chunk_layout(entry, offset);
+    sweep->entry = entry;
+    sweep->names = chunk_names_at(entry, data, offset);
+    sweep->parents = chunk_parents_at(entry, data, offset);
+    for (uint32_t next; first < end; first = next) {
+        next = (first / GROUP_SLICES + 1) * GROUP_SLICES;
+        sweep_group(sweep, data, offset, first, next < end ? next : end);
+    }
+}
+
+static void sweep_row(struct sweep *sweep)
+{
+    const struct row *row = &sweep->trace->rows[sweep->row];
+    const struct summary_buckets *to = sweep->to;
     int64_t end = to->first + to->count;
     uint32_t first_slice, end_slice;
 
@@ -108,26 +165,25 @@ static void sweep_row(struct summary_sweeper *sweeper, const struct trace *trace
     int64_t to_ps =
         row->end_ps >> to->level < end ? INT64_MAX : (int64_t)((uint64_t)end << to->level);
 
-    row_window(trace, row, from_ps, to_ps, &first_slice, &end_slice);
-    for (uint32_t at = first_slice; at < end_slice;) {
-        uint32_t chunk = at / CHUNK_SLICES, chunk_end = (chunk + 1) * CHUNK_SLICES;
-        uint32_t until = chunk_end < end_slice ? chunk_end : end_slice;
+    row_window(sweep->trace, row, from_ps, to_ps, &first_slice, &end_slice);
+    for (uint32_t at = first_slice, until; at < end_slice; at = until) {
+        uint32_t chunk = at / CHUNK_SLICES;
 
-        chunk_unpack(trace, row->first_chunk + chunk,
-                     COLUMN_START | COLUMN_DUR | COLUMN_NAME | COLUMN_PARENT, &sweeper->chunk);
-        sweep_chunk(sweeper, trace, row_index, at - chunk * CHUNK_SLICES,
-                    until - chunk * CHUNK_SLICES, to);
-        at = until;
+        until = (chunk + 1) * CHUNK_SLICES < end_slice ? (chunk + 1) * CHUNK_SLICES : end_slice;
+        sweep_chunk(sweep, row->first_chunk + chunk, at % CHUNK_SLICES,
+                    until - chunk * CHUNK_SLICES);
     }
 }
 
-void summary_sweep(struct summary_sweeper *sweeper, const struct trace *trace, track_id track,
-                   const struct summary_buckets *to)
+void summary_sweep(const struct trace *trace, track_id track, const struct summary_buckets *to)
 {
     const struct track *swept = &trace->tracks[track];
+    struct sweep sweep = {.trace = trace, .to = to};
 
     for (uint32_t i = 0; i < KEPT_CHUNKS; i++)
-        sweeper->kept[i] = UINT32_MAX;
-    for (uint32_t depth = 0; depth < swept->row_count; depth++)
-        sweep_row(sweeper, trace, swept->first_row + depth, to);
+        sweep.kept[i] = UINT32_MAX;
+    for (uint32_t depth = 0; depth < swept->row_count; depth++) {
+        sweep.row = swept->first_row + depth;
+        sweep_row(&sweep);
+    }
 }

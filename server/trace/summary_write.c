@@ -17,15 +17,14 @@ struct builder {
     const struct trace *trace;
     struct error *err;
     struct arena *arena;
-    struct summary_sweeper *sweeper;
-    struct spill *cells;
+    struct spill *shares;
 
     int64_t (*self_ps)[SUMMARY_KINDS]; /* of the track at hand, at its base level */
     uint32_t self_capacity;
 
     struct summary_record *records;
     uint32_t record_count;
-    uint64_t cell_count;
+    uint64_t share_count;
 
     struct group *groups;
     uint32_t group_count;
@@ -106,9 +105,10 @@ static void make_groups(struct builder *builder)
     }
 }
 
-static int choose_base(const struct track *track)
+static int choose_base(const struct track *track, uint8_t kinds)
 {
-    uint64_t buckets_max = track->slice_count / SUMMARY_SLICES;
+    uint64_t slices = SUMMARY_SLICES + (uint64_t)__builtin_popcount(kinds);
+    uint64_t buckets_max = track->slice_count / slices;
     int level = 0;
 
     if (buckets_max > SUMMARY_BUCKETS_MAX)
@@ -136,20 +136,23 @@ static uint16_t share_of(uint64_t fine, uint8_t shift)
     return share > UINT16_MAX ? UINT16_MAX : (uint16_t)share;
 }
 
-static enum status put_cells(struct builder *builder, const struct summary_record *record,
-                             int level, uint32_t count)
+static enum status put_buckets(struct builder *builder, const struct summary_record *record,
+                               int level, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        struct summary_cell cell = {{0}};
+        uint16_t shares[KIND_COUNT];
+        uint32_t share_count = 0;
         uint64_t offset;
 
         for (uint32_t kind = 0; kind < KIND_COUNT; kind++)
-            cell.share[kind] =
-                share_of(summary_fine_share(builder->self_ps[i][kind], level), record->shift);
-        TRY(spill_append(builder->cells, (struct bytes){(const uint8_t *)&cell, sizeof(cell)},
+            if (record->kinds >> kind & 1)
+                shares[share_count++] =
+                    share_of(summary_fine_share(builder->self_ps[i][kind], level), record->shift);
+        TRY(spill_append(builder->shares,
+                         (struct bytes){(const uint8_t *)shares, share_count * sizeof(*shares)},
                          &offset, builder->err));
+        builder->share_count += share_count;
     }
-    builder->cell_count += count;
     return OK;
 }
 
@@ -174,7 +177,7 @@ static void coarsen(struct builder *builder, int64_t first, uint32_t count)
 static enum status put_levels(struct builder *builder, struct summary_record *record)
 {
     record->level_count = 1;
-    TRY(put_cells(builder, record, record->base, record->bucket_count));
+    TRY(put_buckets(builder, record, record->base, record->bucket_count));
     for (uint32_t count = record->bucket_count; count > SUMMARY_BUCKETS_FEW;) {
         uint32_t index = record->level_count;
         int level = record->base + SUMMARY_STEP * (int)index;
@@ -184,7 +187,7 @@ static enum status put_levels(struct builder *builder, struct summary_record *re
         coarsen(builder, record->first_bucket >> ((index - 1) * SUMMARY_STEP), count);
         record->level_count++;
         count = summary_bucket_count(record, index);
-        TRY(put_cells(builder, record, level, count));
+        TRY(put_buckets(builder, record, level, count));
     }
     return OK;
 }
@@ -198,7 +201,7 @@ static void add_to_groups(struct builder *builder, track_id track,
         struct summary_buckets *sums = &builder->groups[index].sums;
 
         if (base == NULL || base->level > sums->level)
-            summary_sweep(builder->sweeper, builder->trace, track, sums);
+            summary_sweep(builder->trace, track, sums);
         else
             for (uint32_t i = 0; i < base->count; i++) {
                 int64_t bucket = (base->first + i) >> (sums->level - base->level);
@@ -226,11 +229,12 @@ static enum status sum_track(struct builder *builder, track_id id)
     }
     builder->record_count++;
     record->track = id;
-    record->base = (uint8_t)choose_base(track);
+    record->kinds = summary_kinds(builder->trace, id);
+    record->base = (uint8_t)choose_base(track, record->kinds);
     record->shift = choose_shift(track);
     record->first_bucket = track->start_ps >> record->base;
     record->bucket_count = (uint32_t)((track->end_ps >> record->base) - record->first_bucket + 1);
-    record->first_cell = builder->cell_count;
+    record->first_share = builder->share_count;
     if (record->bucket_count > builder->self_capacity) {
         builder->self_capacity = record->bucket_count;
         builder->self_ps =
@@ -241,24 +245,25 @@ static enum status sum_track(struct builder *builder, track_id id)
     struct summary_buckets base = {.level = record->base,
                                    .first = record->first_bucket,
                                    .count = record->bucket_count,
+                                   .one_kind = (record->kinds & (record->kinds - 1)) == 0,
                                    .self_ps = builder->self_ps};
 
-    summary_sweep(builder->sweeper, builder->trace, id, &base);
+    summary_sweep(builder->trace, id, &base);
     add_to_groups(builder, id, &base);
     return put_levels(builder, record);
 }
 
-static enum status write_cells(struct builder *builder)
+static enum status write_shares(struct builder *builder)
 {
     struct block_out out = builder->tools->out;
     struct bytes records = {.at = (const uint8_t *)builder->records,
                             .count = builder->record_count * sizeof(*builder->records)};
-    size_t size = builder->cell_count * sizeof(struct summary_cell);
+    size_t size = builder->share_count * sizeof(uint16_t);
     uint8_t *table;
 
     TRY(out.table(out.to, TABLE_KIND_PYRAMIDS, records, builder->err));
     TRY(out.table_reserve(out.to, TABLE_KIND_CELLS, size, &table, builder->err));
-    return spill_read(builder->cells, 0, table, size, builder->err);
+    return spill_read(builder->shares, 0, table, size, builder->err);
 }
 
 static size_t groups_size(const struct builder *builder)
@@ -315,7 +320,7 @@ static enum status build(struct builder *builder)
     for (track_id id = 0; id < trace->track_count; id++)
         if (summary_is_work(&trace->tracks[id]))
             TRY(sum_track(builder, id));
-    TRY(write_cells(builder));
+    TRY(write_shares(builder));
     return write_groups(builder);
 }
 
@@ -335,12 +340,10 @@ static enum status finish(void *state, const struct trace *trace, struct error *
         .trace = trace,
         .err = err,
         .arena = arena_create(),
-        .sweeper = summary_sweeper_create(),
-        .cells = spill_create(tools->temporary_dir, tools->budget->spill_bytes_max)};
+        .shares = spill_create(tools->temporary_dir, tools->budget->spill_bytes_max)};
     enum status status = build(&builder);
 
-    summary_sweeper_destroy(builder.sweeper);
-    spill_destroy(builder.cells);
+    spill_destroy(builder.shares);
     free(builder.self_ps);
     arena_destroy(builder.arena);
     return status;

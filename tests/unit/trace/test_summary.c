@@ -5,12 +5,12 @@
 
 #include "made_trace.h"
 
-/* Slices up to four deep, kinds at random. */
+/* Slices up to four deep, kinds at random; the stream computes and nothing else. */
 static void nest(struct made *made, struct dice *dice, track_id track, int64_t start_ps,
                  int64_t dur_ps, int depth)
 {
     static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g"};
-    enum kind kind = (enum kind)dice_below(dice, KIND_COUNT);
+    enum kind kind = track == 6 ? KIND_COMPUTE : (enum kind)dice_below(dice, KIND_COUNT);
 
     made_slice(made, track, start_ps, dur_ps, names[kind], kind);
     for (int64_t at = 0; depth < 3 && dur_ps > 50;) {
@@ -39,7 +39,7 @@ static void fill_track(struct made *made, struct dice *dice, track_id track, uin
 }
 
 /*  process 0 ── thread 1 (long)  thread 2 (short)  steps 3 (container)  derived 4
- *  device  5 ── stream 6 (long, later)  counter 7
+ *  device  5 ── stream 6 (long, later, of one kind)  counter 7
  *  process 8   nothing
  */
 static void build(struct made *made)
@@ -322,7 +322,7 @@ static void damage_is_refused(void **state)
         *group = kept_group;
         record->track = i == 0 ? 99 : record->track;
         record->level_count = i == 1 ? 0 : i == 2 ? 40 : record->level_count;
-        record->first_cell = i == 3 ? 1 : 0;
+        record->first_share = i == 3 ? 1 : 0;
         record->bucket_count = i == 4 ? 0 : record->bucket_count;
         record->first_bucket = i == 5 ? INT64_MAX : record->first_bucket;
         group->level = i == 6 ? 60 : group->level;
