@@ -129,7 +129,13 @@ static struct line device_line(const struct host_trace *host, struct window wind
         intervals[count++] = (struct segment){entry->start_ps, entry->start_ps + entry->dur_ps,
                                               attribution->ops[entry->op].kind};
     }
-    qsort(intervals, count, sizeof(*intervals), by_from);
+    /* Those of one device come in order. */
+    for (uint32_t i = 1; i < count; i++) {
+        if (intervals[i].from_ps < intervals[i - 1].from_ps) {
+            qsort(intervals, count, sizeof(*intervals), by_from);
+            break;
+        }
+    }
 
     struct line line = most_telling(intervals, count);
 

@@ -1,7 +1,6 @@
 /* Nearest-rank quantiles and the spread of many lengths.
  *
- * Exact up to 65,536 values; beyond that from a histogram of 64 buckets an octave, whose midpoints
- * are at most 0.8 % off.
+ * Exact up to 65,536 values; beyond that from the histogram of trace/quantile.h.
  */
 #ifndef JVIEWD_ANALYSE_QUANTILE_H
 #define JVIEWD_ANALYSE_QUANTILE_H
@@ -16,7 +15,7 @@ struct quantiles;
 struct quantiles *quantiles_create(uint64_t count);
 void quantiles_free(struct quantiles *quantiles);
 void quantiles_add(struct quantiles *quantiles, int64_t value);
-/* The value of rank ceil(percent / 100 * n); 0 of none. */
+/* The value of rank ceil(percent / 100 * n), percent 1 ... 100; 0 of none. */
 int64_t quantiles_at(struct quantiles *quantiles, unsigned percent);
 bool quantiles_exact(const struct quantiles *quantiles);
 /* Of the population, to whole units. */

@@ -12,12 +12,15 @@ struct walk {
     const struct selection *selection;
     const struct trace *trace;
     scan_slice *visit;
+    scan_span *span;
     void *data;
     struct chunk *chunk;
     uint8_t *name_seen; /* by name: 0 not looked at, 1 wanted, 2 not */
     struct cut *cuts;   /* of the track under way */
     uint32_t cut_count, cut_capacity;
-    struct map64 cut_of; /* slice -> index */
+    struct map64 cut_of;  /* slice -> index */
+    slice_id last_parent; /* siblings stand together: looked up once */
+    uint32_t last_cut;    /* its index, or UINT32_MAX */
 };
 
 static bool wants_name(struct walk *walk, name_id name)
@@ -73,10 +76,13 @@ static void keep_cut(struct walk *walk, const struct scanned *slice)
 
 static void take_from_parent(struct walk *walk, slice_id parent, int64_t inside_ps)
 {
-    uint32_t cut;
-
-    if (map64_get(&walk->cut_of, parent, &cut))
-        walk->cuts[cut].slice.self_ps -= inside_ps;
+    if (parent != walk->last_parent) {
+        walk->last_parent = parent;
+        if (!map64_get(&walk->cut_of, parent, &walk->last_cut))
+            walk->last_cut = UINT32_MAX;
+    }
+    if (walk->last_cut != UINT32_MAX)
+        walk->cuts[walk->last_cut].slice.self_ps -= inside_ps;
 }
 
 /* One slice against one window. */
@@ -110,6 +116,38 @@ static void see_slice(struct walk *walk, const struct window *window, track_id t
         give(walk, &slice);
 }
 
+static bool is_whole(const struct chunk *chunk, uint32_t at, const struct window *window)
+{
+    return chunk->start_ps[at] >= window->from_ps && chunk->start_ps[at] < window->to_ps &&
+           chunk->start_ps[at] + chunk->dur_ps[at] <= window->to_ps;
+}
+
+/* Slices [first, end) of the chunk at hand. They come in order and do not overlap, so only the ends
+ * of a row's part can be cut. */
+static void walk_chunk(struct walk *walk, const struct window *window, track_id track,
+                       uint32_t first, uint32_t end)
+{
+    const struct chunk *chunk = walk->chunk;
+    uint32_t whole = first, rest = end;
+
+    while (whole < end && !is_whole(chunk, whole, window))
+        see_slice(walk, window, track, whole++);
+    while (rest > whole && !is_whole(chunk, rest - 1, window))
+        rest--;
+    if (walk->span == NULL || walk->selection->by_name || walk->selection->ops_only) {
+        for (uint32_t at = whole; at < rest; at++)
+            see_slice(walk, window, track, at);
+    } else if (whole < rest) {
+        for (uint32_t at = whole; walk->cut_count > 0 && at < rest; at++) {
+            if (chunk->parent[at] != NO_SLICE)
+                take_from_parent(walk, chunk->parent[at], chunk->dur_ps[at]);
+        }
+        walk->span(walk->data, track, chunk, whole, rest);
+    }
+    for (uint32_t at = rest; at < end; at++)
+        see_slice(walk, window, track, at);
+}
+
 static void walk_row(struct walk *walk, const struct row *row, const struct window *window)
 {
     const unsigned columns = COLUMN_START | COLUMN_DUR | COLUMN_SELF | COLUMN_NAME |
@@ -118,14 +156,18 @@ static void walk_row(struct walk *walk, const struct row *row, const struct wind
 
     if (walk->selection->cut_in_time)
         row_window(walk->trace, row, window->from_ps, window->to_ps, &first, &end);
+    walk->last_parent = NO_SLICE;
     for (uint32_t at = first; at < end;) {
-        uint32_t chunk = at / CHUNK_SLICES, offset = chunk * CHUNK_SLICES;
+        uint32_t offset = at / CHUNK_SLICES * CHUNK_SLICES;
 
-        chunk_unpack(walk->trace, row->first_chunk + chunk, columns, walk->chunk);
-        for (; at < end && at - offset < walk->chunk->count; at++)
-            see_slice(walk, window, row->track, at - offset);
-        if (at < end && at - offset < CHUNK_SLICES)
+        chunk_unpack(walk->trace, row->first_chunk + at / CHUNK_SLICES, columns, walk->chunk);
+
+        uint32_t to = end - offset < walk->chunk->count ? end - offset : walk->chunk->count;
+
+        if (at - offset >= to)
             break; /* a damaged chunk reads as empty */
+        walk_chunk(walk, window, row->track, at - offset, to);
+        at = offset + to;
     }
 }
 
@@ -147,13 +189,14 @@ static void walk_track(struct walk *walk, const struct track *track)
     map64_free(&walk->cut_of);
 }
 
-void scan_slices(const struct selection *selection, scan_slice *visit, void *data)
+void scan_slices(const struct selection *selection, scan_slice *visit, scan_span *span, void *data)
 {
     const struct trace *trace = selection->host->trace;
     struct walk walk = {
         .selection = selection,
         .trace = trace,
         .visit = visit,
+        .span = span,
         .data = data,
         .chunk = memory_resize(NULL, 1, sizeof(*walk.chunk)), /* 160 KB: not on a stack */
         .name_seen = selection->by_name ? calloc((size_t)trace->name_count + 1, 1) : NULL,

@@ -20,8 +20,14 @@ struct scanned {
 };
 typedef void scan_slice(void *data, const struct scanned *slice);
 
-/* Recorded slices, row by row. */
-void scan_slices(const struct selection *selection, scan_slice *visit, void *data);
+/* Slices [first, end) of a chunk, all of them wholly inside: start, dur, self, name and kind are
+ * unpacked. */
+typedef void scan_span(void *data, track_id track, const struct chunk *chunk, uint32_t first,
+                       uint32_t end);
+
+/* Recorded slices, row by row. `span` takes those that nothing cuts and no name or op selects, many
+ * at once; NULL: `visit` takes them too. */
+void scan_slices(const struct selection *selection, scan_slice *visit, scan_span *span, void *data);
 
 struct scanned_op {
     const struct attributed *entry;

@@ -356,7 +356,7 @@ bool step_compiles(const struct host_trace *host, const struct step *step)
     for (track_id id = 0; id < trace->track_count; id++)
         tracks[id] = !trace->tracks[id].derived && trace->tracks[id].device < 0 &&
                      trace->tracks[id].kind != TRACK_COUNTER;
-    scan_slices(&selection, look_for_compile, &search);
+    scan_slices(&selection, look_for_compile, NULL, &search);
     free(tracks);
     return search.found;
 }

@@ -102,6 +102,46 @@ static void sum_slice(void *data, const struct scanned *slice)
     work->rows[index].count++;
 }
 
+static struct scanned slice_of_span(track_id track, const struct chunk *chunk, uint32_t at)
+{
+    return (struct scanned){
+        .slice = chunk->first_slice + at,
+        .track = track,
+        .name = chunk->name[at],
+        .kind = (enum kind)chunk->kind[at],
+        .dur_ps = chunk->dur_ps[at],
+        .inside_ps = chunk->dur_ps[at],
+        .self_ps = chunk->self_ps[at],
+    };
+}
+
+/* Names, by far the most frequent question, need no look at each slice. */
+static uint32_t row_of_span(struct top_work *work, track_id track, const struct chunk *chunk,
+                            uint32_t at)
+{
+    if (work->by == BY_NAME && work->host->row_of[chunk->name[at]] != 0)
+        return work->host->row_of[chunk->name[at]] - 1;
+
+    struct scanned slice = slice_of_span(track, chunk, at);
+
+    return top_row_of_slice(work, &slice);
+}
+
+static void sum_span(void *data, track_id track, const struct chunk *chunk, uint32_t first,
+                     uint32_t end)
+{
+    struct top_work *work = data;
+
+    for (uint32_t at = first; at < end; at++) {
+        uint32_t row = row_of_span(work, track, chunk, at);
+
+        if (row == UINT32_MAX)
+            continue;
+        add_to_row(&work->rows[row], chunk->dur_ps[at], chunk->dur_ps[at], chunk->self_ps[at]);
+        work->rows[row].count++;
+    }
+}
+
 /* The whole trace by name is stored. */
 static bool sum_stored(struct top_work *work)
 {
@@ -160,7 +200,7 @@ static void sum_all(struct top_work *work)
         if (work->by <= BY_CATEGORY)
             scan_ops(work->host->selection, sum_op, work);
         else if (!sum_stored(work))
-            scan_slices(work->host->selection, sum_slice, work);
+            scan_slices(work->host->selection, sum_slice, sum_span, work);
     }
 }
 
@@ -182,6 +222,19 @@ static void spread_slice(void *data, const struct scanned *slice)
         quantiles_add(work->spreads[row], slice->dur_ps);
 }
 
+static void spread_span(void *data, track_id track, const struct chunk *chunk, uint32_t first,
+                        uint32_t end)
+{
+    struct top_work *work = data;
+
+    for (uint32_t at = first; at < end; at++) {
+        uint32_t row = row_of_span(work, track, chunk, at);
+
+        if (row != UINT32_MAX && work->spreads[row] != NULL)
+            quantiles_add(work->spreads[row], chunk->dur_ps[at]);
+    }
+}
+
 /* Quantiles and deviation of the rows order[first ... end): a second walk, for those alone. */
 static void spread_rows(struct top_work *work, const uint32_t *order, uint32_t first, uint32_t end)
 {
@@ -195,7 +248,7 @@ static void spread_rows(struct top_work *work, const uint32_t *order, uint32_t f
         if (work->by <= BY_CATEGORY)
             scan_ops(work->host->selection, spread_op, work);
         else
-            scan_slices(work->host->selection, spread_slice, work);
+            scan_slices(work->host->selection, spread_slice, spread_span, work);
     }
     for (uint32_t i = first; i < end; i++) {
         struct top_row *row = &work->rows[order[i]];

@@ -66,7 +66,7 @@ static void within_a_percent(void **state)
 static void edges_of_the_histogram(void **state)
 {
     (void)state;
-    static const int64_t values[] = {0, 1, 63, 64, 127, 128, INT64_MAX};
+    static const int64_t values[] = {0, 1, 63, 64, 127, 128, INT64_MAX / 4};
 
     for (size_t i = 0; i < COUNT(values); i++) {
         struct quantiles *quantiles = quantiles_create(QUANTILE_EXACT_MAX + 1);
