@@ -110,57 +110,72 @@ static enum status put_table(void *to, enum table_kind kind, struct bytes bytes,
     return put_data(writer, bytes, &offset, err);
 }
 
-/* The space is taken first: a write into a mapped hole of a full disk would end the process. */
-static enum status reserve_table(void *to, enum table_kind kind, size_t size, uint8_t **ret,
-                                 struct error *err)
+/* Maps the last table, all pages at once: a fault for every page costs several times more. */
+static enum status map_last(struct segment_writer *writer, uint8_t **ret, struct error *err)
 {
-    struct segment_writer *writer = to;
+    const struct segment_table *table = &writer->tables[writer->table_count - 1];
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-    const size_t padded = (size + 7) & ~(size_t)7;
+    const uint64_t from = table->offset / page * page;
+    const size_t map_bytes = (size_t)(table->offset - from + table->size);
 
-    settle(writer);
-    TRY(flush(writer, err));
-    TRY(add_table(writer, kind, size, err));
-    const uint64_t from = writer->written / page * page;
-    const size_t map_bytes = (size_t)(writer->written - from) + padded;
-    int error =
-        padded > 0 ? posix_fallocate(writer->file.fd, (off_t)writer->written, (off_t)padded) : 0;
-    if (error != 0)
-        return fail(err, ERR_IO, "there is no room for %zu bytes of the segment: %s", padded,
-                    strerror(error));
-    if (map_bytes == 0) {
-        *ret = writer->scratch;
+    if (table->size == 0) {
+        *ret = writer->buffer; /* of which nothing is used */
         return OK;
     }
-    /* Populated at once: a fault for every page costs several times more. */
     void *map = mmap(NULL, map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
                      writer->file.fd, (off_t)from);
     if (map == MAP_FAILED)
         return fail(err, ERR_IO, "the segment cannot be mapped: %s", strerror(errno));
     writer->reserved_map = map;
     writer->reserved_map_bytes = map_bytes;
-    *ret = writer->reserved = (uint8_t *)map + (writer->written - from);
-    writer->written += padded;
+    *ret = writer->reserved = (uint8_t *)map + (table->offset - from);
     return OK;
 }
 
-/* What is cut off was taken from the file system for nothing: it is given back. The table stays
- * mapped and readable until the next call. */
-static enum status shrink_table(void *to, enum table_kind kind, size_t size, struct error *err)
+/* The space is taken first: a write into a mapped hole of a full disk would end the process. */
+static enum status reserve_table(void *to, enum table_kind kind, size_t size, uint8_t **ret,
+                                 struct error *err)
 {
     struct segment_writer *writer = to;
-    struct segment_table *table = &writer->tables[writer->table_count - 1];
     const size_t padded = (size + 7) & ~(size_t)7;
+    int error = 0;
 
-    if (writer->table_count == 0 || table->kind != (uint32_t)kind || size > table->size)
-        return fail(err, ERR_INVALID, "table %d cannot be made smaller", (int)kind);
-    writer->written = table->offset + padded;
-    table->size = size;
-    if (ftruncate(writer->file.fd, (off_t)writer->written) != 0)
-        return fail(err, ERR_IO, "the segment cannot be cut: %s", strerror(errno));
-    if (writer->reserved)
-        memset(writer->reserved + size, 0, padded - size);
-    return OK;
+    settle(writer);
+    TRY(flush(writer, err));
+    TRY(add_table(writer, kind, size, err));
+    if (padded > 0)
+        error = posix_fallocate(writer->file.fd, (off_t)writer->written, (off_t)padded);
+    if (error != 0)
+        return fail(err, ERR_IO, "there is no room for %zu bytes of the segment: %s", padded,
+                    strerror(error));
+    writer->written += padded;
+    return map_last(writer, ret, err);
+}
+
+static enum status append_table(void *to, enum table_kind kind, struct bytes bytes,
+                                struct error *err)
+{
+    struct segment_writer *writer = to;
+
+    settle(writer);
+    if (writer->table_count == 0 || writer->tables[writer->table_count - 1].kind != (uint32_t)kind)
+        TRY(add_table(writer, kind, 0, err));
+    struct segment_table *table = &writer->tables[writer->table_count - 1];
+    if (table->offset + table->size != position(writer) || bytes.count % 8 != 0)
+        return fail(err, ERR_INVALID, "table %d cannot be appended to", (int)kind);
+    table->size += bytes.count;
+    return append(writer, bytes, err);
+}
+
+static enum status edit_table(void *to, enum table_kind kind, uint8_t **ret, struct error *err)
+{
+    struct segment_writer *writer = to;
+
+    if (writer->table_count == 0 || writer->reserved ||
+        writer->tables[writer->table_count - 1].kind != (uint32_t)kind)
+        return fail(err, ERR_INVALID, "table %d is not the last", (int)kind);
+    TRY(flush(writer, err));
+    return map_last(writer, ret, err);
 }
 
 static enum status view(void *to, uint64_t offset, size_t size, struct bytes *ret,
@@ -238,7 +253,8 @@ struct block_out segment_writer_out(struct segment_writer *writer)
                               .data = put_data,
                               .table = put_table,
                               .table_reserve = reserve_table,
-                              .table_shrink = shrink_table,
+                              .table_append = append_table,
+                              .table_edit = edit_table,
                               .view = view,
                               .so_far = so_far};
 }

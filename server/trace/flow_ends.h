@@ -9,19 +9,15 @@ struct flow_given { /* an end as it waits in a spill file */
     int64_t at_ps;
     uint32_t kind_end; /* a name and an enum flow_end */
     uint32_t event;    /* or the track, where place.row says FLOW_AT or FLOW_NEXT */
-    struct slice_place place;
+    union {
+        struct slice_place place;
+        slice_id slice; /* once it is bound */
+    };
 };
 
 enum flow_rows { /* places that are no rows */
                  FLOW_AT = UINT32_MAX - 1,
                  FLOW_NEXT = UINT32_MAX - 2, /* the next slice to start, not the innermost one */
-};
-
-struct flow_bound { /* an end that has its slice */
-    uint64_t id;
-    int64_t at_ps;
-    uint32_t kind_end;
-    slice_id slice;
 };
 
 static inline uint32_t flow_kind_end(name_id kind, enum flow_end end)
@@ -37,13 +33,12 @@ static inline enum flow_end flow_end_of(uint32_t kind_end)
     return (enum flow_end)(kind_end >> NAMED_KIND_SHIFT);
 }
 
-/* Joins ends that hold whole sets of (kind, id); at most one arrow for each end that is no
+/* Joins bound ends that hold whole sets of (kind, id); at most one arrow for each end that is no
  * FLOW_FROM. Returns how many; their order depends on that of the ends only. */
-uint32_t flow_join(const struct flow_bound *ends, uint32_t count, struct flow *ret);
-enum { FLOW_SCRATCH_BYTES = 16 }; /* for each arrow, to sort them */
+uint32_t flow_join(const struct flow_given *ends, uint32_t count, struct flow *ret);
 /* By (from, to). */
-void flow_sort(struct flow *flows, uint32_t count, void *scratch);
+void flow_sort(struct flow *flows, uint32_t count);
 /* Indexes of sorted flows by (to, index). */
-void flow_sort_by_to(const struct flow *flows, uint32_t count, void *scratch, uint32_t *ret);
+void flow_sort_by_to(const struct flow *flows, uint32_t count, uint32_t *ret);
 
 #endif

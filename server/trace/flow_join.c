@@ -19,18 +19,18 @@ struct chain {
 };
 
 struct join {
-    const struct flow_bound *ends;
+    const struct flow_given *ends;
     struct chain *chains;
     uint32_t *slots;
     uint32_t slot_mask;
-    struct flow_bound *set; /* the one at hand */
+    struct flow_given *set; /* the one at hand */
     uint32_t set_capacity;
     struct flow *flows;
     uint32_t flow_count;
 };
 
 /* Ids that follow each other lie beside each other, 64 at a time. */
-static uint32_t slot_of(const struct flow_bound *end)
+static uint32_t slot_of(const struct flow_given *end)
 {
     uint64_t high = (end->id >> 6) ^ (uint64_t)flow_kind_of(end->kind_end) << 36;
 
@@ -38,7 +38,7 @@ static uint32_t slot_of(const struct flow_bound *end)
     return (uint32_t)(high >> 32) << 6 | (uint32_t)(end->id & 63);
 }
 
-static bool same_set(const struct flow_bound *a, const struct flow_bound *b)
+static bool same_set(const struct flow_given *a, const struct flow_given *b)
 {
     return a->id == b->id && flow_kind_of(a->kind_end) == flow_kind_of(b->kind_end);
 }
@@ -64,15 +64,15 @@ static void link_sets(struct join *join, uint32_t count)
 }
 
 /* By time; at one time senders first. */
-static bool earlier(const struct flow_bound *a, const struct flow_bound *b)
+static bool earlier(const struct flow_given *a, const struct flow_given *b)
 {
     if (a->at_ps != b->at_ps)
         return a->at_ps < b->at_ps;
     return a->kind_end != b->kind_end ? a->kind_end < b->kind_end : a->slice < b->slice;
 }
-SORT_DEFINE(sort_set, struct flow_bound, earlier)
+SORT_DEFINE(sort_set, struct flow_given, earlier)
 
-static void put_flow(struct join *join, const struct flow_bound *from, const struct flow_bound *to)
+static void put_flow(struct join *join, const struct flow_given *from, const struct flow_given *to)
 {
     struct flow *flow = &join->flows[join->flow_count++];
 
@@ -86,7 +86,7 @@ static void put_flow(struct join *join, const struct flow_bound *from, const str
 
 static void join_set(struct join *join, uint32_t count)
 {
-    const struct flow_bound *set = join->set, *from = NULL;
+    const struct flow_given *set = join->set, *from = NULL;
 
     for (uint32_t i = 0; i < count && !from; i++)
         if (flow_end_of(set[i].kind_end) == FLOW_FROM)
@@ -118,7 +118,7 @@ static uint32_t gather_set(struct join *join, uint32_t first)
     return count;
 }
 
-uint32_t flow_join(const struct flow_bound *ends, uint32_t count, struct flow *ret)
+uint32_t flow_join(const struct flow_given *ends, uint32_t count, struct flow *ret)
 {
     struct join join = {.ends = ends, .slot_mask = 63, .flows = ret};
 
@@ -141,49 +141,59 @@ uint32_t flow_join(const struct flow_bound *ends, uint32_t count, struct flow *r
     return join.flow_count;
 }
 
-struct keyed { /* what is sorted: a slice, and which arrow it belongs to */
-    uint32_t key, index;
-};
-
-/* Ascending by key, stable; 11 bits a pass, passes in which all are equal are left out. */
-static struct keyed *sort_keyed(struct keyed *at, struct keyed *scratch, uint32_t count)
+static bool ascending(const uint64_t *a, const uint64_t *b)
 {
-    enum { BITS = 11, BUCKETS = 1 << BITS };
-    uint32_t next[BUCKETS];
+    return *a < *b;
+}
+SORT_DEFINE(sort_few, uint64_t, ascending)
 
-    for (unsigned shift = 0; shift < 32; shift += BITS) {
-        memset(next, 0, sizeof(next));
-        for (uint32_t i = 0; i < count; i++)
-            next[at[i].key >> shift & (BUCKETS - 1)]++;
-        if (count > 0 && next[at[0].key >> shift & (BUCKETS - 1)] == count)
-            continue;
-        for (uint32_t bucket = 0, first = 0; bucket < BUCKETS; bucket++) {
-            uint32_t size = next[bucket];
-            next[bucket] = first;
-            first += size;
-        }
-        for (uint32_t i = 0; i < count; i++)
-            scratch[next[at[i].key >> shift & (BUCKETS - 1)]++] = at[i];
-        struct keyed *swapped = at;
-        at = scratch;
-        scratch = swapped;
+/* Keys stand in the upper half, indexes in the lower: each is there once. First into 2,048 ranges
+ * of keys in place, then each range, small enough for the nearest cache. */
+static void sort_keyed(uint64_t *keyed, uint32_t count)
+{
+    enum { BITS = 11, RANGES = 1 << BITS };
+    uint32_t next[RANGES] = {0}, end[RANGES];
+    uint64_t max = 0;
+    unsigned shift = 32;
+
+    for (uint32_t i = 0; i < count; i++)
+        max = keyed[i] > max ? keyed[i] : max;
+    while (max >> shift >= RANGES)
+        shift++;
+    for (uint32_t i = 0; i < count; i++)
+        next[keyed[i] >> shift]++;
+    for (uint32_t range = 0, first = 0; range < RANGES; range++) {
+        end[range] = first + next[range];
+        next[range] = first;
+        first = end[range];
     }
-    return at;
+    for (uint32_t range = 0; range < RANGES; range++)
+        while (next[range] < end[range]) {
+            uint64_t moved = keyed[next[range]];
+            for (uint32_t to; (to = (uint32_t)(moved >> shift)) != range;) {
+                uint64_t swapped = keyed[next[to]];
+                keyed[next[to]++] = moved;
+                moved = swapped;
+            }
+            keyed[next[range]++] = moved;
+        }
+    for (uint32_t range = 0, first = 0; range < RANGES; first = end[range++])
+        sort_few(keyed + first, end[range] - first);
 }
 
-/* Puts flows[order[i].index] at i, along the cycles. */
-static void permute(struct flow *flows, struct keyed *order, uint32_t count)
+/* Puts flows[order[i]] at i, along the cycles. */
+static void permute(struct flow *flows, uint64_t *order, uint32_t count)
 {
     for (uint32_t first = 0; first < count; first++) {
         struct flow moved = flows[first];
         uint32_t to = first;
 
-        for (uint32_t from; (from = order[to].index) != first; to = from) {
+        for (uint32_t from; (from = (uint32_t)order[to]) != first; to = from) {
             flows[to] = flows[from];
-            order[to].index = to;
+            order[to] = to;
         }
         flows[to] = moved;
-        order[to].index = to;
+        order[to] = to;
     }
 }
 
@@ -199,13 +209,15 @@ static bool by_to(const struct flow *a, const struct flow *b)
 }
 SORT_DEFINE(sort_of_one_sender, struct flow, by_to)
 
-void flow_sort(struct flow *flows, uint32_t count, void *scratch)
+void flow_sort(struct flow *flows, uint32_t count)
 {
-    struct keyed *keyed = scratch;
+    uint64_t *keyed = memory_resize(NULL, count + 1u, sizeof(*keyed));
 
     for (uint32_t i = 0; i < count; i++)
-        keyed[i] = (struct keyed){.key = flows[i].from, .index = i};
-    permute(flows, sort_keyed(keyed, keyed + count, count), count);
+        keyed[i] = (uint64_t)flows[i].from << 32 | i;
+    sort_keyed(keyed, count);
+    permute(flows, keyed, count);
+    free(keyed);
     for (uint32_t first = 0, end; first < count; first = end) {
         for (end = first + 1; end < count && flows[end].from == flows[first].from;)
             end++;
@@ -214,13 +226,14 @@ void flow_sort(struct flow *flows, uint32_t count, void *scratch)
     }
 }
 
-void flow_sort_by_to(const struct flow *flows, uint32_t count, void *scratch, uint32_t *ret)
+void flow_sort_by_to(const struct flow *flows, uint32_t count, uint32_t *ret)
 {
-    struct keyed *keyed = scratch;
+    uint64_t *keyed = memory_resize(NULL, count + 1u, sizeof(*keyed));
 
     for (uint32_t i = 0; i < count; i++)
-        keyed[i] = (struct keyed){.key = flows[i].to, .index = i};
-    keyed = sort_keyed(keyed, keyed + count, count);
+        keyed[i] = (uint64_t)flows[i].to << 32 | i;
+    sort_keyed(keyed, count);
     for (uint32_t i = 0; i < count; i++)
-        ret[i] = keyed[i].index;
+        ret[i] = (uint32_t)keyed[i];
+    free(keyed);
 }

@@ -26,7 +26,7 @@ struct flow_part {
 struct flow_writer {
     struct part_tools tools;
     struct flow_part parts[PARTS];
-    uint64_t receiver_count; /* ends that are no FLOW_FROM: as many arrows at most */
+    uint64_t flow_count;
 };
 
 struct flow_writer *flow_writer_create(const struct part_tools *tools)
@@ -34,7 +34,7 @@ struct flow_writer *flow_writer_create(const struct part_tools *tools)
     struct flow_writer *writer = memory_resize(NULL, 1, sizeof(*writer));
 
     writer->tools = *tools;
-    writer->receiver_count = 0;
+    writer->flow_count = 0;
     for (int i = 0; i < PARTS; i++) {
         writer->parts[i].spill = NULL;
         writer->parts[i].gathered_count = 0;
@@ -81,7 +81,6 @@ static void put(struct flow_writer *writer, const struct flow_given *given)
     if (part->gathered_count == GATHERED && put_gathered(writer, part, writer->tools.err) != OK)
         return; /* the failure stays in the sink's error */
     part->gathered[part->gathered_count++] = *given;
-    writer->receiver_count += flow_end_of(given->kind_end) != FLOW_FROM;
 }
 
 void flow_writer_end(struct flow_writer *writer, enum flow_end end, name_id kind, uint64_t id,
@@ -170,99 +169,104 @@ static slice_id slice_of_place(const struct written_rows *rows, struct slice_pla
 }
 
 /* Ends come by event, so the events that are still wanted ascend. */
-static void bind_by_event(const struct trace *trace, const struct flow_given *given,
-                          struct flow_bound *bound, const uint32_t *lost, uint32_t lost_count)
+static void bind_by_event(const struct trace *trace, struct flow_given *ends, const uint32_t *lost,
+                          uint32_t lost_count)
 {
     event_id *events = memory_resize(NULL, lost_count + 1u, sizeof(*events));
     slice_id *slices = memory_resize(NULL, lost_count + 1u, sizeof(*slices));
     uint32_t distinct = 0, at = 0;
 
     for (uint32_t i = 0; i < lost_count; i++)
-        if (distinct == 0 || events[distinct - 1] != given[lost[i]].event)
-            events[distinct++] = given[lost[i]].event;
+        if (distinct == 0 || events[distinct - 1] != ends[lost[i]].event)
+            events[distinct++] = ends[lost[i]].event;
     trace_slices_of_events(trace, events, distinct, slices);
     for (uint32_t i = 0; i < lost_count; i++) {
-        if (events[at] != given[lost[i]].event)
+        if (events[at] != ends[lost[i]].event)
             at++;
-        bound[lost[i]].slice = slices[at];
+        ends[lost[i]].slice = slices[at];
     }
     free(events);
     free(slices);
 }
 
-static void bind(const struct trace *trace, const struct written_rows *rows,
-                 const struct flow_given *given, uint32_t count, struct flow_bound *ret)
+/* Every end gets its slice; returns how many ends may become arrows. */
+static uint32_t bind(const struct trace *trace, const struct written_rows *rows,
+                     struct flow_given *ends, uint32_t count)
 {
-    uint32_t *lost = memory_resize(NULL, count + 1u, sizeof(*lost));
-    uint32_t lost_count = 0;
+    uint32_t *lost = NULL, lost_count = 0, lost_capacity = 0, receiver_count = 0;
 
     for (uint32_t i = 0; i < count; i++) {
-        ret[i] = (struct flow_bound){
-            .id = given[i].id, .at_ps = given[i].at_ps, .kind_end = given[i].kind_end};
-        if (is_timed(&given[i]))
-            ret[i].slice = slice_of_time(trace, &given[i]);
-        else
-            ret[i].slice = slice_of_place(rows, given[i].place);
-        if (ret[i].slice == NO_SLICE && !is_timed(&given[i]))
-            lost[lost_count++] = i;
+        bool timed = is_timed(&ends[i]);
+        slice_id slice =
+            timed ? slice_of_time(trace, &ends[i]) : slice_of_place(rows, ends[i].place);
+
+        ends[i].slice = slice;
+        receiver_count += flow_end_of(ends[i].kind_end) != FLOW_FROM;
+        if (slice != NO_SLICE || timed)
+            continue;
+        if (lost_count == lost_capacity) {
+            lost_capacity = lost_capacity ? lost_capacity * 2 : GATHERED;
+            lost = memory_resize(lost, lost_capacity, sizeof(*lost));
+        }
+        lost[lost_count++] = i;
     }
     if (lost_count > 0)
-        bind_by_event(trace, given, ret, lost, lost_count);
+        bind_by_event(trace, ends, lost, lost_count);
     free(lost);
+    return receiver_count;
 }
 
-static enum status join_part(struct flow_part *part, const struct trace *trace,
-                             const struct written_rows *rows, struct flow *ret, uint32_t *ret_count,
-                             struct error *err)
+static enum status join_ends(struct flow_writer *writer, const struct trace *trace,
+                             const struct written_rows *rows, struct flow_given *ends,
+                             uint32_t count, struct error *err)
 {
-    const size_t set_aside = part->spill ? (size_t)spill_bytes(part->spill) : 0;
-    const size_t count = set_aside / sizeof(struct flow_given) + part->gathered_count;
-    enum status status = OK;
+    struct block_out out = writer->tools.out;
+    uint32_t receiver_count = bind(trace, rows, ends, count);
+    struct flow *flows = memory_resize(NULL, receiver_count + 1u, sizeof(*flows));
+    struct bytes bytes = {.at = (const uint8_t *)flows};
 
-    *ret_count = 0;
-    if (count >= UINT32_MAX / 2)
-        return fail(err, ERR_LIMIT, "%zu ends of arrows of few ids", count);
-    struct flow_given *given = memory_resize(NULL, count + 1, sizeof(*given));
-    struct flow_bound *bound = memory_resize(NULL, count + 1, sizeof(*bound));
-    if (part->spill)
-        status = spill_read(part->spill, 0, given, set_aside, err);
-    if (status == OK) {
-        memcpy(given + set_aside / sizeof(*given), part->gathered,
-               part->gathered_count * sizeof(*given));
-        bind(trace, rows, given, (uint32_t)count, bound);
-        *ret_count = flow_join(bound, (uint32_t)count, ret);
-    }
-    free(given);
-    free(bound);
+    uint32_t flow_count = flow_join(ends, count, flows);
+    bytes.count = flow_count * sizeof(*flows);
+    writer->flow_count += flow_count;
+    enum status status = out.table_append(out.to, TABLE_FLOWS, bytes, err);
+    free(flows);
     return status;
 }
 
-/* The table is taken as large as it may become, with room to sort behind it, and cut at the end. */
-static enum status write_tables(struct flow_writer *writer, const struct trace *trace,
-                                const struct written_rows *rows, struct error *err)
+static enum status join_part(struct flow_writer *writer, struct flow_part *part,
+                             const struct trace *trace, const struct written_rows *rows,
+                             struct error *err)
+{
+    const size_t set_aside = part->spill ? (size_t)spill_bytes(part->spill) : 0;
+    const size_t first = set_aside / sizeof(struct flow_given);
+    const size_t count = first + part->gathered_count;
+    enum status status = OK;
+
+    if (count >= UINT32_MAX / 2)
+        return fail(err, ERR_LIMIT, "%zu ends of arrows of few ids", count);
+    struct flow_given *ends = memory_resize(NULL, count + 1, sizeof(*ends));
+    if (part->spill)
+        status = spill_read(part->spill, 0, ends, set_aside, err);
+    memcpy(ends + first, part->gathered, part->gathered_count * sizeof(*ends));
+    if (status == OK)
+        status = join_ends(writer, trace, rows, ends, (uint32_t)count, err);
+    free(ends);
+    return status;
+}
+
+static enum status put_in_order(struct flow_writer *writer, struct error *err)
 {
     struct block_out out = writer->tools.out;
-    const size_t most = (size_t)writer->receiver_count;
-    uint32_t count = 0;
+    const uint32_t count = (uint32_t)writer->flow_count;
     uint8_t *table;
 
-    TRY(out.table_reserve(out.to, TABLE_FLOWS, most * (sizeof(struct flow) + FLOW_SCRATCH_BYTES),
-                          &table, err));
+    TRY(out.table_edit(out.to, TABLE_FLOWS, &table, err));
     struct flow *flows = (struct flow *)(void *)table;
-    for (int i = 0; i < PARTS; i++) {
-        uint32_t part_count;
-
-        TRY(join_part(&writer->parts[i], trace, rows, flows + count, &part_count, err));
-        count += part_count;
-    }
     uint32_t *by_to = memory_resize(NULL, count + 1u, sizeof(*by_to));
-    flow_sort(flows, count, flows + most);
-    flow_sort_by_to(flows, count, flows + most, by_to);
-    enum status status = out.table_shrink(out.to, TABLE_FLOWS, count * sizeof(struct flow), err);
-    if (status == OK)
-        status = out.table(
-            out.to, TABLE_FLOWS_BY_TO,
-            (struct bytes){.at = (const uint8_t *)by_to, .count = count * sizeof(uint32_t)}, err);
+    flow_sort(flows, count);
+    flow_sort_by_to(flows, count, by_to);
+    struct bytes bytes = {.at = (const uint8_t *)by_to, .count = count * sizeof(*by_to)};
+    enum status status = out.table(out.to, TABLE_FLOWS_BY_TO, bytes, err);
     free(by_to);
     return status;
 }
@@ -270,8 +274,9 @@ static enum status write_tables(struct flow_writer *writer, const struct trace *
 enum status flow_writer_finish(struct flow_writer *writer, const struct trace *trace,
                                const struct written_rows *rows, struct error *err)
 {
-    if (writer->receiver_count >= UINT32_MAX)
-        return fail(err, ERR_LIMIT, "%llu ends of arrows",
-                    (unsigned long long)writer->receiver_count);
-    return write_tables(writer, trace, rows, err);
+    for (int i = 0; i < PARTS; i++)
+        TRY(join_part(writer, &writer->parts[i], trace, rows, err));
+    if (writer->flow_count >= UINT32_MAX)
+        return fail(err, ERR_LIMIT, "%llu arrows", (unsigned long long)writer->flow_count);
+    return put_in_order(writer, err);
 }

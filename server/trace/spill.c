@@ -9,7 +9,7 @@
 #include "base/arena.h"
 #include "base/file.h"
 
-enum { SPILL_MEMORY_BYTES = 1 << 20 };
+enum { SPILL_MEMORY_BYTES = 1 << 18 };
 
 struct spill {
     const char *dir;

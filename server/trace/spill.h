@@ -1,6 +1,6 @@
 /* Bytes that must wait for the end without staying in memory.
  *
- * Appended as they come, read back by offset. The first mebibyte stays in memory; what goes
+ * Appended as they come, read back by offset. The last 256 KiB stay in memory; what goes
  * beyond is written to a file without a name in the temporary directory, so that nothing is left
  * behind however the process ends.
  */
