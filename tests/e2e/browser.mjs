@@ -39,10 +39,11 @@ export async function openPage(browser, origin, options = {}) {
 /* Nothing is on its way and nothing has moved for a moment. */
 export async function settle(page) {
   await page.waitForLoadState('load');
-  if (page.url().includes('view=timeline')) await page.waitForSelector('.tracks-canvas, .state');
+  if (page.url().includes('view=timeline')) await page.waitForSelector('.tracks-canvas, main .state:not(.waiting)');
   await page.waitForFunction(
     () => {
       const canvas = document.querySelector('.tracks-canvas');
+      if (document.querySelector('.waiting')) return false;
       const waiting = canvas !== null && (canvas.dataset.loading !== 'false' || canvas.dataset.rows !== canvas.dataset.covered);
       const text = document.querySelector('main')?.textContent ?? '';
       const same = globalThis.settledText === text && !waiting && text.length > 0;

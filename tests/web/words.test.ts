@@ -1,7 +1,7 @@
-import type { Overview, StepRow, TopList, Run } from '../../web/src/data/types';
+import type { FlameNode, Overview, StepRow, TopList, Run } from '../../web/src/data/types';
 import { cutFront, cutMiddle, shortScope, shortSource, shown } from '../../web/src/model/cut';
 import { actionOf, KEYS, spell } from '../../web/src/model/keys';
-import { opsSentence, overviewSentence, plainText, runsSentence, stepsSentence } from '../../web/src/model/sentence';
+import { flameSentence, opsSentence, overviewSentence, plainText, runsSentence, stepsSentence } from '../../web/src/model/sentence';
 import { rulerOf, stepFor } from '../../web/src/model/ticks';
 import { viewportOf } from '../../web/src/model/viewport';
 
@@ -51,6 +51,17 @@ describe('the sentence', () => {
     });
     const steps = [step(1, 50e9, 4e9), step(2, 50e9, 4e9), step(3, 50e9, 28e9)];
     expect(plain(plainText(stepsSentence(steps, 54e9)))).toBe('3 steps, median 54.0 ms; step 3 took 78.0 ms: communication was 16.0 ms longer than in the mean step.');
+  });
+  test('of a flame graph: down while more than half goes one way', () => {
+    const node = (name: string, total: number, children: FlameNode[] = []): FlameNode => ({ name, total_ps: total, self_ps: 0, count: 1, children });
+    const mlp = node('mlp', 60, [node('dot.63', 40), node('tanh', 20)]);
+    expect(plain(plainText(flameSentence(node('run', 100, [node('layer_1', 70, [mlp, node('attn', 10)]), node('loss', 30)]))))).toBe(
+      'layer_1/mlp takes 60 % of device time, most of it in dot.63.',
+    );
+    expect(plain(plainText(flameSentence(node('run', 100, [node('a', 40), node('b', 30), node('c', 30)]), 'host')))).toBe(
+      'The widest part, a, takes 40 % of host time.',
+    );
+    expect(flameSentence(node('run', 0))).toEqual([]);
   });
   test('of runs', () => {
     const run = (name: string, step: number | null) => ({ name, step_median_ps: step }) as Run;

@@ -28,13 +28,18 @@ function settle(): void {
   }, SETTLE_MS);
 }
 
+/* A new stream begins with every run as it is, then a `progress`; after that, changes. */
 export function listen(): void {
   const source = new EventSource('api/events');
   let wasLost = false;
-  source.addEventListener('progress', (event) => take(event.data as string));
+  let greeted = false;
+  source.addEventListener('progress', (event) => {
+    greeted = true;
+    take(event.data as string);
+  });
   source.addEventListener('run', (event) => {
     take(event.data as string);
-    settle();
+    if (greeted) settle();
   });
   source.onopen = () => {
     lostSince.value = null;
@@ -43,6 +48,7 @@ export function listen(): void {
   };
   source.onerror = () => {
     wasLost = true;
+    greeted = false;
     if (source.readyState === EventSource.CONNECTING) lostSince.value ??= new Date();
   };
   addEventListener('pagehide', () => source.close());

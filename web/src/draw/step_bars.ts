@@ -63,19 +63,27 @@ export function paintBars(canvas: HTMLCanvasElement, scene: BarsScene): void {
   context.clearRect(0, 0, width, height);
   context.font = `11px ${tokens.font}`;
   paintAxis(context, scene);
-  let lastLabel = -Infinity;
+  const numbers = wordsAt(context, height - 4, tokens.ink2);
+  const torn = wordsAt(context, layout.top - 4, tokens.ink);
   scene.steps.forEach((step, index) => {
     const x = layout.left + index * layout.pitch;
     paintBar(context, scene, step, x, index);
-    const label = String(step.step);
-    const size = context.measureText(label).width;
-    const middle = x + layout.bar / 2;
-    if (middle - size / 2 < lastLabel + 8) return;
-    lastLabel = middle + size / 2;
-    context.fillStyle = index === scene.focus ? tokens.ink : tokens.ink2;
-    context.textAlign = 'center';
-    context.fillText(label, middle, height - 4);
+    numbers(String(step.step), x + layout.bar / 2);
+    if (toNumber(step.dur_ps) > layout.scalePs * 1.001) torn(time(step.dur_ps), x + layout.bar / 2);
   });
+}
+
+/* Words in a line, each where it should be, those left out that would touch the one before. */
+function wordsAt(context: CanvasRenderingContext2D, y: number, colour: string): (words: string, middle: number) => void {
+  let end = -Infinity;
+  return (words, middle) => {
+    const size = context.measureText(words).width;
+    if (middle - size / 2 < end + 8) return;
+    end = middle + size / 2;
+    context.fillStyle = colour;
+    context.textAlign = 'center';
+    context.fillText(words, middle, y);
+  };
 }
 
 function paintAxis(context: CanvasRenderingContext2D, { layout, tokens, steps, medianPs }: BarsScene): void {
@@ -131,7 +139,7 @@ function paintBar(context: CanvasRenderingContext2D, scene: BarsScene, step: Ste
       if (from <= top) break;
     }
   }
-  if (total * perPs > room * 1.001) tear(context, scene, left, size, total);
+  if (total * perPs > room * 1.001) tear(context, scene, left, size);
   if (index === scene.hover || index === scene.focus) {
     context.strokeStyle = tokens.ink;
     context.lineWidth = index === scene.focus ? 2 : 1;
@@ -140,7 +148,7 @@ function paintBar(context: CanvasRenderingContext2D, scene: BarsScene, step: Ste
   }
 }
 
-function tear(context: CanvasRenderingContext2D, { layout, tokens }: BarsScene, left: number, size: number, total: number): void {
+function tear(context: CanvasRenderingContext2D, { layout, tokens }: BarsScene, left: number, size: number): void {
   context.fillStyle = tokens.bg;
   for (let x = left - 1; x < left + size + 1; x += 8) {
     context.beginPath();
@@ -152,7 +160,4 @@ function tear(context: CanvasRenderingContext2D, { layout, tokens }: BarsScene, 
     context.lineTo(x, layout.top + 11);
     context.fill();
   }
-  context.fillStyle = tokens.ink;
-  context.textAlign = 'center';
-  context.fillText(time(total), left + size / 2, layout.top - 4);
 }

@@ -1,6 +1,6 @@
 /* The sentence that opens a page: could be read aloud. A clause whose figure is unknown is left
  * out, never filled. Numbers are set in 600. */
-import type { Kind, Overview, Run, Share, StepRow, TopList } from '../data/types';
+import type { FlameNode, Kind, Overview, Run, Share, StepRow, TopList } from '../data/types';
 import { shown } from './cut';
 import { count, countInProse, plural, share, time, toNumber } from './numbers';
 
@@ -100,6 +100,32 @@ export function stepsSentence(steps: readonly StepRow[], median: number | null):
   }
   sentence.push('.');
   return sentence;
+}
+
+/* The widest leaf below a node. */
+function widestLeaf(node: FlameNode): FlameNode {
+  const leaves = node.children.map(widestLeaf);
+  return leaves.reduce((a, b) => (toNumber(b.total_ps) > toNumber(a.total_ps) ? b : a), leaves[0] ?? node);
+}
+
+/* Down the tree while more than half goes one way; then the leaf that has most of that. */
+export function flameSentence(root: FlameNode, of = 'device'): Sentence {
+  const total = toNumber(root.total_ps);
+  if (total === 0) return [];
+  const path: FlameNode[] = [];
+  for (let node = root; ; ) {
+    const widest = node.children[0];
+    if (!widest || toNumber(widest.total_ps) < total / 2 || widest.name === '(other)') break;
+    path.push(widest);
+    node = widest;
+  }
+  const last = path.at(-1) ?? root;
+  const leaf = widestLeaf(last);
+  const most = toNumber(leaf.total_ps) / toNumber(last.total_ps);
+  const where = path.length === 0 ? 'The widest part' : path.slice(-2).map((node) => shown(node.name)).join('/');
+  if (path.length === 0) return [`${where}, ${shown(leaf.name)}, takes `, strong(share(most)), ` of ${of} time.`];
+  const rest = leaf === last ? '' : most > 0.5 ? `, most of it in ${shown(leaf.name)}` : `; ${shown(leaf.name)} has ${share(most)} of that`;
+  return [where, ' takes ', strong(share(toNumber(last.total_ps) / total)), ` of ${of} time${rest}.`];
 }
 
 export function runsSentence(runs: readonly Run[], all: number): Sentence {

@@ -36,7 +36,7 @@ export function ProgressBar({ share }: { share: number }) {
 export function Waiting({ what, progress }: { what: string; progress: unknown }) {
   const told = progressOf(progress);
   return (
-    <div class="state quiet">
+    <div class="state waiting quiet">
       {told ? `Indexing ${told.words}.` : what}
       {told && <ProgressBar share={told.share} />}
     </div>

@@ -3,6 +3,7 @@
  *   columns  what, where, how often, how much, share, spread, rates
  *   keys     ↑ ↓ PgUp PgDn Home End rows, Enter goes on, ctrl C copies as TSV
  */
+import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { copyText } from './text';
@@ -15,9 +16,10 @@ export interface Column<R> {
   width: string; // of a grid column
   numeric?: boolean;
   sortable?: boolean;
-  priority?: number; // the highest leave first when room gets short
+  from?: number; // width of the page in pixels from which there is room for it
   cell: (row: R) => ComponentChildren;
   exact?: (row: R) => string | null; // hover and copy
+  cutFront?: boolean; // what says most stands at the end
   bar?: (row: R) => number | null; // share of the longest bar, 0 to 1
 }
 
@@ -104,7 +106,7 @@ function Row<R>({ row, index, columns, selected, current, top, onClick }: RowPro
       {columns.map((column, at) => {
         const bar = column.bar?.(row) ?? null;
         return (
-          <div key={column.key} role="gridcell" aria-colindex={at + 1} class={column.numeric ? 'number' : 'cut'} data-tip={column.exact?.(row) ?? undefined}>
+          <div key={column.key} role="gridcell" aria-colindex={at + 1} class={column.numeric ? 'number' : column.cutFront ? 'cut cut-front' : 'cut'} data-tip={column.exact?.(row) ?? undefined}>
             {column.cell(row)}
             {bar !== null && <Bar share={bar} />}
           </div>
@@ -121,8 +123,14 @@ export function tsvOf<R>(columns: readonly Column<R>[], rows: readonly R[]): str
   return [head, ...lines].join('\n');
 }
 
+const pageWidth = signal(innerWidth);
+addEventListener('resize', () => {
+  pageWidth.value = innerWidth;
+});
+
 export function Table<R>(props: Props<R>) {
-  const { columns, rows, rowKey, focused = null, onOpen, onFocusRow, scroll = false } = props;
+  const { rows, rowKey, focused = null, onOpen, onFocusRow, scroll = false } = props;
+  const columns = props.columns.filter((column) => (column.from ?? 0) <= pageWidth.value);
   const scroller = useRef<HTMLDivElement>(null);
   const body = useRef<HTMLDivElement>(null);
   const [current, setCurrent] = useState(0);

@@ -4,13 +4,13 @@ import { address } from '../../data/api';
 import { go, query } from '../../data/place';
 import { useJson } from '../../data/resource';
 import { restriction } from '../../data/restriction';
-import type { FlameNode, FlameReply, RunDetails } from '../../data/types';
+import type { FlameReply, RunDetails } from '../../data/types';
 import { FLAME_ROW, paintFlame } from '../../draw/flame';
 import { readTokens } from '../../draw/tokens';
 import { shown } from '../../model/cut';
 import { findPath, layoutFlame, nodeAt, pathOf, type FlameLayout } from '../../model/flame_layout';
 import { count, share, time, toNumber } from '../../model/numbers';
-import type { Sentence } from '../../model/sentence';
+import { flameSentence } from '../../model/sentence';
 import { Canvas } from '../../ui/canvas';
 import { registerActions } from '../../ui/keys';
 import { Link } from '../../ui/link';
@@ -19,24 +19,6 @@ import { Name, SentenceLine } from '../../ui/text';
 import { hideTip, showTip } from '../../ui/tooltip';
 
 const BY = ['scope', 'source', 'track'];
-
-/* "layer_1/mlp takes 52 % of device time, most of it in dot.63." */
-function sentenceOf(root: FlameNode, of: string | undefined): Sentence {
-  const total = toNumber(root.total_ps);
-  if (total === 0) return [];
-  const part = (node: FlameNode) => toNumber(node.total_ps) / total;
-  let node = root;
-  const path: string[] = [];
-  for (;;) {
-    const widest = node.children[0];
-    if (!widest || part(widest) < 0.3 || widest.name === '(other)') break;
-    path.push(shown(widest.name));
-    node = widest;
-  }
-  if (path.length === 0) return [{ strong: time(root.total_ps) }, ` of ${of ?? 'device'} time, no part of it above ${share(0.3)}.`];
-  const most = node.children[0] && toNumber(node.children[0].total_ps) > 0.5 * toNumber(node.total_ps) ? `, most of it in ${shown(node.children[0].name)}` : '';
-  return [path.slice(-2).join('/'), ' takes ', { strong: share(part(node)) }, ` of ${of ?? 'device'} time${most}.`];
-}
 
 function Tip({ layout, index }: { layout: FlameLayout; index: number }) {
   const node = layout.nodes[index]!;
@@ -161,7 +143,7 @@ export function FlameView({ run }: { run: RunDetails }) {
   const data = flame.data;
   return (
     <>
-      {data && <SentenceLine sentence={sentenceOf(data.root, data.of)} />}
+      {data && <SentenceLine sentence={flameSentence(data.root, data.of)} />}
       {data?.by && data.by !== asked && <p class="basis">{`This run names no ${asked}s, so the tree is by ${data.by}.`}</p>}
       <div class="toolbar">
         <label>

@@ -11,6 +11,8 @@ import { Name, SentenceLine } from '../../ui/text';
 import { TopOps } from './top_ops';
 
 const STEPS_MAX = 2000;
+/* So few bars leave room for the legend at their right. */
+const BARS_BESIDE_MAX = 10;
 
 interface OverviewReply extends Overview {
   basis?: string | null;
@@ -137,8 +139,8 @@ function Answer({ run, overview }: { run: RunDetails; overview: OverviewReply })
       <SentenceLine sentence={overviewSentence(overview, run)} />
       <p class="basis">{basisOf(overview)}</p>
       {counted > 0 ? (
-        <div class="overview-picture">
-          <div class="overview-bars" style={{ flexBasis: `${barsWidth(rows.length)}px` }}>
+        <div class={rows.length > BARS_BESIDE_MAX ? undefined : 'overview-picture'}>
+          <div class="overview-bars" style={rows.length > BARS_BESIDE_MAX ? undefined : { flexBasis: `${barsWidth(rows.length)}px` }}>
             {rows.length > 0 && <StepBars steps={rows} medianPs={median === null ? null : toNumber(median)} height={180} />}
           </div>
           <Legend overview={overview} steps={counted} />

@@ -3,10 +3,10 @@ import { useState } from 'preact/hooks';
 import { address } from '../../data/api';
 import { restriction } from '../../data/restriction';
 import { loadJson, useJson } from '../../data/resource';
-import type { TopList, TopRow } from '../../data/types';
+import type { StepRow, TopList, TopRow } from '../../data/types';
 import { formatSpan, type Span } from '../../model/address';
 import { shown } from '../../model/cut';
-import { count, inScale, plural, share, shareCell, THIN, time, timeExact, timeScale, toBig, toNumber } from '../../model/numbers';
+import { count, inScale, plural, share, shareCell, significant, time, timeExact, timeScale, toBig } from '../../model/numbers';
 import { go } from '../../data/place';
 import { Failed } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
@@ -33,15 +33,23 @@ function columnsOf(rows: readonly TopRow[]): Column<TopRow>[] {
     { key: 'count', title: 'count', width: '72px', numeric: true, cell: (row) => count(row.count) },
     { key: 'self_ps', title: 'self', unit: self.unit, width: '88px', numeric: true, cell: (row) => inScale(row.self_ps, self), exact: (row) => timeExact(row.self_ps) },
     { key: 'share', title: 'share', width: '144px', numeric: true, cell: (row) => shareCell(row.share), bar: (row) => (row.share ?? 0) / longest },
-    { key: 'total_ps', title: 'total', unit: total.unit, width: '96px', numeric: true, cell: (row) => inScale(row.total_ps, total), exact: (row) => timeExact(row.total_ps) },
+    { key: 'total_ps', title: 'total', unit: total.unit, width: '96px', from: 800, numeric: true, cell: (row) => inScale(row.total_ps, total), exact: (row) => timeExact(row.total_ps) },
     { key: 'mean_ps', title: 'mean', unit: mean.unit, width: '96px', numeric: true, cell: (row) => inScale(row.mean_ps, mean), exact: (row) => (row.mean_ps === null ? null : timeExact(row.mean_ps)) },
   ];
+}
+
+/* How much of a step lies in the span, 0 to 1. */
+function partInside(step: StepRow, span: Span): number {
+  const { start, end } = spanOfSlice(step);
+  const from = start > span.start ? start : span.start;
+  const to = end < span.end ? end : span.end;
+  return to > from ? Number(to - from) / Number(end - start) : 0;
 }
 
 function Sentence({ state, span, range, top }: { state: TimelineState; span: Span; range: boolean; top: TopList | null }) {
   const size = span.end - span.start;
   const steps = state.steps.value;
-  const median = steps.length > 0 ? toNumber([...steps].sort((a, b) => toNumber(a.dur_ps) - toNumber(b.dur_ps))[steps.length >> 1]!.dur_ps) : 0;
+  const inSteps = steps.reduce((sum, step) => sum + partInside(step, span), 0);
   const first = top?.rows[0];
   const whole = time(state.end - state.start);
   return (
@@ -49,7 +57,7 @@ function Sentence({ state, span, range, top }: { state: TimelineState; span: Spa
       {range ? 'Range: ' : 'In view: '}
       <strong>{time(size)}</strong>
       {` of ${whole}`}
-      {median > 0 && `, ${(Number(size) / median).toFixed(2)} steps`}
+      {steps.length > 0 && `, ${significant(inSteps)} steps`}
       {top && `; ${plural(top.row_count, 'name')}`}
       {first && first.share !== null && (
         <>
@@ -94,7 +102,7 @@ export function WindowPane({ state, span, range }: { state: TimelineState; span:
         {top.data && top.data.row_count > rows.length && (
           <span>{`the first ${count(rows.length)} of ${count(top.data.row_count)}; sums are over all`}</span>
         )}
-        {top.data && rows.length > 0 && <span>{`self time in sum ${time(top.data.total_self_ps)}${THIN}`}</span>}
+        {top.data && rows.length > 0 && <span>{`self time in sum ${time(top.data.total_self_ps)}`}</span>}
       </div>
       {top.error && <Failed error={top.error} />}
       {rows.length > 0 && (
