@@ -4,12 +4,13 @@
  * numbers come first, then JSON and text, then protobuf messages, which only their shape tells.
  */
 #include "decode/decode.h"
-#include "decode/shape.h"
+#include "decode/foreign.h"
 
 struct format {
     const char *name;
     bool (*is)(const struct input *input);
-    const char *reason; /* why it is not read and what to do instead */
+    const struct shape *shape; /* of a protobuf message, instead of `is` */
+    const char *reason;        /* why it is not read and what to do instead */
 };
 
 static bool head_starts(const struct input *input, struct bytes magic)
@@ -152,218 +153,99 @@ static bool is_mangled(const struct input *input)
     return replaced >= 16 && replaced > rest.count / 256 && !is_text(input);
 }
 
-static const struct shape_rule hlo_module_rules[] = {
-    {1, SHAPE_TEXT,   true,  NULL},
-    {2, SHAPE_TEXT,   false, NULL},
-    {3, SHAPE_BYTES,  false, NULL},
-    {4, SHAPE_BYTES,  false, NULL},
-    {5, SHAPE_VARINT, false, NULL},
-    {6, SHAPE_VARINT, false, NULL},
-};
-static const struct shape hlo_module = SHAPE(hlo_module_rules, 7);
-static const struct shape_rule hlo_rules[] = {
-    {1, SHAPE_BYTES, true,  &hlo_module},
-    {2, SHAPE_BYTES, false, NULL       },
-    {3, SHAPE_BYTES, false, NULL       },
-};
-static const struct shape hlo = SHAPE(hlo_rules, 0);
-
-static const struct shape_rule value_type_rules[] = {
-    {1, SHAPE_VARINT, true,  NULL},
-    {2, SHAPE_VARINT, false, NULL},
-};
-static const struct shape value_type = SHAPE(value_type_rules, 0);
-static const struct shape_rule pprof_rules[] = {
-    {1,  SHAPE_BYTES,  true,  &value_type},
-    {2,  SHAPE_BYTES,  false, NULL       },
-    {3,  SHAPE_BYTES,  false, NULL       },
-    {4,  SHAPE_BYTES,  false, NULL       },
-    {5,  SHAPE_BYTES,  false, NULL       },
-    {6,  SHAPE_BYTES,  false, NULL       },
-    {7,  SHAPE_VARINT, false, NULL       },
-    {8,  SHAPE_VARINT, false, NULL       },
-    {9,  SHAPE_VARINT, false, NULL       },
-    {10, SHAPE_VARINT, false, NULL       },
-    {11, SHAPE_BYTES,  false, NULL       },
-    {12, SHAPE_VARINT, false, NULL       },
-};
-static const struct shape pprof = SHAPE(pprof_rules, 13);
-
-/* Packets hold one of a hundred kinds of data; the sequence they belong to is in all of them. */
-static const struct shape_rule packet_rules[] = {
-    {3,  SHAPE_VARINT, false, NULL},
-    {6,  SHAPE_BYTES,  false, NULL},
-    {8,  SHAPE_VARINT, false, NULL},
-    {10, SHAPE_VARINT, true,  NULL},
-};
-static const struct shape packet = SHAPE(packet_rules, 1);
-static const struct shape_rule perfetto_rules[] = {
-    {1, SHAPE_BYTES, true, &packet}
-};
-static const struct shape perfetto = SHAPE(perfetto_rules, 0);
-
-static const struct shape_rule kernel_rules[] = {
-    {1,  SHAPE_TEXT,   true,  NULL},
-    {2,  SHAPE_VARINT, false, NULL},
-    {3,  SHAPE_VARINT, false, NULL},
-    {4,  SHAPE_VARINT, false, NULL},
-    {5,  SHAPE_BYTES,  false, NULL},
-    {6,  SHAPE_BYTES,  false, NULL},
-    {7,  SHAPE_VARINT, true,  NULL},
-    {8,  SHAPE_VARINT, false, NULL},
-    {9,  SHAPE_VARINT, false, NULL},
-    {10, SHAPE_VARINT, false, NULL},
-    {11, SHAPE_VARINT, false, NULL},
-    {12, SHAPE_TEXT,   false, NULL},
-    {13, SHAPE_VARINT, false, NULL},
-};
-static const struct shape kernel = SHAPE(kernel_rules, 14);
-static const struct shape_rule kernel_stats_rules[] = {
-    {1, SHAPE_BYTES, true, &kernel}
-};
-static const struct shape kernel_stats = SHAPE(kernel_stats_rules, 0);
-
-static const struct shape_rule summary_rules[] = {
-  /* average, deviation, minimum, maximum */
-    {1, SHAPE_FIXED64, false, NULL},
-    {2, SHAPE_FIXED64, false, NULL},
-    {3, SHAPE_FIXED64, false, NULL},
-    {4, SHAPE_FIXED64, false, NULL},
-};
-static const struct shape summary = SHAPE(summary_rules, 0);
-static const struct shape_rule input_pipeline_rules[] = {
-    {2, SHAPE_BYTES, true, &summary},
-    {3, SHAPE_BYTES, true, &summary},
-};
-static const struct shape input_pipeline = SHAPE(input_pipeline_rules, 4);
-static const struct shape_rule overview_rules[] = {
-    {2, SHAPE_BYTES, true, &input_pipeline},
-    {3, SHAPE_BYTES, true, NULL           },
-};
-static const struct shape overview = SHAPE(overview_rules, 4);
-
-static const struct shape_rule stats_record_rules[] = {
-    {1, SHAPE_VARINT, false, NULL},
-    {2, SHAPE_TEXT,   true,  NULL},
-    {3, SHAPE_TEXT,   true,  NULL},
-    {4, SHAPE_TEXT,   false, NULL},
-};
-static const struct shape stats_record = SHAPE(stats_record_rules, 5);
-static const struct shape_rule stats_table_rules[] = {
-    {1, SHAPE_BYTES, true, &stats_record}
-};
-static const struct shape stats_table = SHAPE(stats_table_rules, 2);
-static const struct shape_rule tensorflow_stats_rules[] = {
-    {4, SHAPE_BYTES, true,  &stats_table},
-    {5, SHAPE_BYTES, false, &stats_table},
-    {6, SHAPE_TEXT,  false, NULL        },
-};
-static const struct shape tensorflow_stats = SHAPE(tensorflow_stats_rules, 0);
-
-static bool is_hlo_proto(const struct input *input)
-{
-    return shape_fits(input->head, &hlo);
-}
-
-static bool is_pprof(const struct input *input)
-{
-    return shape_fits(input->head, &pprof);
-}
-
-static bool is_perfetto(const struct input *input)
-{
-    return shape_fits(input->head, &perfetto);
-}
-
-static bool is_kernel_stats(const struct input *input)
-{
-    return shape_fits(input->head, &kernel_stats);
-}
-
-static bool is_input_pipeline(const struct input *input)
-{
-    return shape_fits(input->head, &input_pipeline);
-}
-
-static bool is_overview(const struct input *input)
-{
-    return shape_fits(input->head, &overview);
-}
-
-static bool is_tensorflow_stats(const struct input *input)
-{
-    return shape_fits(input->head, &tensorflow_stats);
-}
-
 static bool is_anything(const struct input *input)
 {
     (void)input;
     return true;
 }
 
-#define TOOL_OUTPUT                                                                                \
-    "A result that TensorBoard computed from a profile, without a timeline; look for the "         \
-    "*.xplane.pb of the same session."
+/* Why a format is not read, and what to do instead. */
+static const char why_tool_output[] =
+    "A result that TensorBoard computed from a profile, without a timeline; look for the "
+    "*.xplane.pb of the same session.";
+static const char why_empty[] =
+    "The file is empty: its writer was stopped or is not done yet; capture again.";
+static const char why_damaged[] =
+    "The file is compressed, and nothing could be unpacked; copy it again.";
+static const char why_nsys_sqlite[] =
+    "An SQLite export of Nsight Systems, which is not read; open the report in Nsight "
+    "Systems, or capture with jax.profiler.";
+static const char why_sqlite[] = "An SQLite database that holds no profile.";
+static const char why_nsys_rep[] =
+    "A report of Nsight Systems in its private format; open it in Nsight Systems, or capture "
+    "with jax.profiler.";
+static const char why_parquet[] =
+    "A Parquet table, as nsys-jax writes them, which is not read; use nsys-jax's own tools.";
+static const char why_zip[] = "A ZIP archive: unpack it, and give the directory.";
+static const char why_riegeli[] =
+    "An XPlane profile packed as Riegeli records; capture without continuous profiling, which "
+    "writes *.xplane.pb.";
+static const char why_sstable[] =
+    "A cache that XProf leaves beside a profile; it can be removed, the *.xplane.pb says "
+    "more.";
+static const char why_tfevents[] = "Scalars for TensorBoard, not a profile.";
+static const char why_gperftools_cpu[] =
+    "A CPU profile of gperftools, without a timeline; open it with `pprof`.";
+static const char why_mangled[] =
+    "The file went through a program that takes it for text, and every byte above 127 was "
+    "lost; fetch the original again as binary.";
+static const char why_json[] =
+    "JSON that is no trace: a trace is an array of events or an object with traceEvents.";
+static const char why_hlo_text[] =
+    "The text of an HLO module from an XLA dump, without a timeline; profiles carry their "
+    "modules themselves.";
+static const char why_xla_dump[] =
+    "A report from an XLA dump, without a timeline; profiles carry their modules themselves.";
+static const char why_text[] = "Text, not a profile.";
+static const char why_pprof[] =
+    "A pprof profile (device memory or CPU samples), without a timeline; open it with "
+    "`pprof`.";
+static const char why_hlo_proto[] =
+    "An HLO module, without a timeline; profiles carry their modules themselves.";
+static const char why_perfetto[] =
+    "A Perfetto protobuf trace, which is not read; convert it with `traceconv json`, or open "
+    "it at ui.perfetto.dev.";
+static const char why_unknown[] = "A binary file of a format that is not known.";
 
 static const struct format before_decoders[] = {
-    {"empty",          is_empty,
-     "The file is empty: its writer was stopped or is not done yet; capture again."             },
-    {"damaged",        is_damaged_packing,
-     "The file is compressed, and nothing could be unpacked; copy it again."                    },
-    {"nsys-sqlite",    is_nsys_sqlite,
-     "An SQLite export of Nsight Systems, which is not read; open the report in Nsight Systems, "
-     "or capture with jax.profiler or jview-collect."                                           },
-    {"sqlite",         is_sqlite,          "An SQLite database that holds no profile."          },
-    {"nsys-rep",       is_nsys_report,
-     "A report of Nsight Systems in its private format; open it in Nsight Systems, or capture "
-     "with jax.profiler or jview-collect."                                                      },
-    {"parquet",        is_parquet,
-     "A Parquet table, as nsys-jax writes them, which is not read; use nsys-jax's own tools."   },
-    {"zip",            is_zip,             "A ZIP archive: unpack it, and give the directory."  },
-    {"riegeli",        is_riegeli,
-     "An XPlane profile packed as Riegeli records; capture without continuous profiling, which "
-     "writes *.xplane.pb."                                                                      },
-    {"sstable",        is_sstable,
-     "A cache that XProf leaves beside a profile; it can be removed, the *.xplane.pb says more."},
-    {"tfevents",       is_tfevents,        "Scalars for TensorBoard, not a profile."            },
-    {"gperftools-cpu", is_gperftools,
-     "A CPU profile of gperftools, without a timeline; open it with `pprof`."                   },
-    {"mangled",        is_mangled,
-     "The file went through a program that takes it for text, and every byte above 127 was lost; "
-     "fetch the original again as binary."                                                      },
+    {"empty",          is_empty,           NULL, why_empty         },
+    {"damaged",        is_damaged_packing, NULL, why_damaged       },
+    {"nsys-sqlite",    is_nsys_sqlite,     NULL, why_nsys_sqlite   },
+    {"sqlite",         is_sqlite,          NULL, why_sqlite        },
+    {"nsys-rep",       is_nsys_report,     NULL, why_nsys_rep      },
+    {"parquet",        is_parquet,         NULL, why_parquet       },
+    {"zip",            is_zip,             NULL, why_zip           },
+    {"riegeli",        is_riegeli,         NULL, why_riegeli       },
+    {"sstable",        is_sstable,         NULL, why_sstable       },
+    {"tfevents",       is_tfevents,        NULL, why_tfevents      },
+    {"gperftools-cpu", is_gperftools,      NULL, why_gperftools_cpu},
+    {"mangled",        is_mangled,         NULL, why_mangled       },
 };
 
 static const struct decoder *const decoders[] = {&decode_trace_json, &decode_xspace};
 
 static const struct format after_decoders[] = {
-    {"memory-profile-json", is_memory_profile_json, TOOL_OUTPUT                                   },
-    {"json",                is_json,
-     "JSON that is no trace: a trace is an array of events or an object with traceEvents."        },
-    {"hlo-text",            is_hlo_text,
-     "The text of an HLO module from an XLA dump, without a timeline; profiles carry their "
-     "modules themselves."                                                                        },
-    {"xla-dump",            is_xla_dump_text,
-     "A report from an XLA dump, without a timeline; profiles carry their modules themselves."    },
-    {"text",                is_text,                "Text, not a profile."                        },
-    {"pprof",               is_pprof,
-     "A pprof profile (device memory or CPU samples), without a timeline; open it with `pprof`."  },
-    {"hlo-proto",           is_hlo_proto,
-     "An HLO module, without a timeline; profiles carry their modules themselves."                },
-    {"kernel-stats",        is_kernel_stats,        TOOL_OUTPUT                                   },
-    {"overview-page",       is_overview,            TOOL_OUTPUT                                   },
-    {"input-pipeline",      is_input_pipeline,      TOOL_OUTPUT                                   },
-    {"tensorflow-stats",    is_tensorflow_stats,    TOOL_OUTPUT                                   },
-    {"perfetto",            is_perfetto,
-     "A Perfetto protobuf trace, which is not read; convert it with `traceconv json`, or open it "
-     "at ui.perfetto.dev."                                                                        },
-    {"unknown",             is_anything,            "A binary file of a format that is not known."},
+    {"memory-profile-json", is_memory_profile_json, NULL,                    why_tool_output},
+    {"json",                is_json,                NULL,                    why_json       },
+    {"hlo-text",            is_hlo_text,            NULL,                    why_hlo_text   },
+    {"xla-dump",            is_xla_dump_text,       NULL,                    why_xla_dump   },
+    {"text",                is_text,                NULL,                    why_text       },
+    {"pprof",               NULL,                   &shape_pprof,            why_pprof      },
+    {"hlo-proto",           NULL,                   &shape_hlo,              why_hlo_proto  },
+    {"kernel-stats",        NULL,                   &shape_kernel_stats,     why_tool_output},
+    {"overview-page",       NULL,                   &shape_overview,         why_tool_output},
+    {"input-pipeline",      NULL,                   &shape_input_pipeline,   why_tool_output},
+    {"tensorflow-stats",    NULL,                   &shape_tensorflow_stats, why_tool_output},
+    {"perfetto",            NULL,                   &shape_perfetto,         why_perfetto   },
+    {"unknown",             is_anything,            NULL,                    why_unknown    },
 };
 
 static const struct format *find_format(const struct format *formats, size_t count,
                                         const struct input *input)
 {
     for (size_t index = 0; index < count; index++)
-        if (formats[index].is(input))
+        if (formats[index].is != NULL ? formats[index].is(input)
+                                      : shape_fits(input->head, formats[index].shape))
             return &formats[index];
     return NULL;
 }
