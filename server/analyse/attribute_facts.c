@@ -74,20 +74,21 @@ static void add_end(struct pair_ends *ends, uint64_t id, uint32_t at)
     ends->items[ends->count++] = (struct pair_end){.id = id, .at = at};
 }
 
-static bool is_text(uint8_t type)
-{
-    return type == ARG_STRING;
-}
-
 static bool is_number(uint8_t type)
 {
     return type == ARG_INT64 || type == ARG_UINT64;
 }
 
+/* A name's id, or 0 for what is no text or lies outside of the names. */
+static name_id text_of(const struct trace *trace, uint8_t type, uint64_t bits)
+{
+    return type == ARG_STRING && bits < trace->name_count ? (name_id)bits : 0;
+}
+
 static name_id text_at(const struct block *block, enum key key, uint32_t at)
 {
-    return block->present[key] && is_text(block->columns[key].type[at])
-               ? (name_id)block->columns[key].bits[at]
+    return block->present[key]
+               ? text_of(block->trace, block->columns[key].type[at], block->columns[key].bits[at])
                : 0;
 }
 
@@ -112,16 +113,18 @@ static void read_types(struct attribute_work *work, const struct block *block)
         for (uint32_t i = 0; i < trace->types[id].arg_count; i++) {
             const struct arg *arg = &trace->type_args[trace->types[id].first_arg + i];
 
-            if (arg->type == ARG_STRING && arg->key == block->keys[KEY_HLO_OP])
-                facts->hlo_op = (name_id)arg->bits;
-            else if (arg->type == ARG_STRING && arg->key == block->keys[KEY_HLO_MODULE])
-                facts->module = (name_id)arg->bits;
-            else if (arg->type == ARG_STRING && arg->key == block->keys[KEY_TF_OP])
-                facts->tf_op = (name_id)arg->bits;
-            else if (arg->type == ARG_STRING && arg->key == block->keys[KEY_CATEGORY])
-                facts->category = (name_id)arg->bits;
-            else if (arg->type == ARG_STRING && arg->key == block->keys[KEY_SOURCE])
-                facts->source = (name_id)arg->bits;
+            name_id text = text_of(trace, (uint8_t)arg->type, arg->bits);
+
+            if (text != 0 && arg->key == block->keys[KEY_HLO_OP])
+                facts->hlo_op = text;
+            else if (text != 0 && arg->key == block->keys[KEY_HLO_MODULE])
+                facts->module = text;
+            else if (text != 0 && arg->key == block->keys[KEY_TF_OP])
+                facts->tf_op = text;
+            else if (text != 0 && arg->key == block->keys[KEY_CATEGORY])
+                facts->category = text;
+            else if (text != 0 && arg->key == block->keys[KEY_SOURCE])
+                facts->source = text;
             else if (is_number((uint8_t)arg->type) && arg->key == block->keys[KEY_PROGRAM_ID]) {
                 facts->has_program = true;
                 facts->program = arg->bits;

@@ -58,7 +58,8 @@ struct rule { /* patterns that are not given fit anything */
     "^[cuda memset|^d2d|^h2d|^d2h"
 #define COPY_KERNELS                                                                               \
     "^memcpy|^memset|^[cuda memcpy|^[cuda memset|memcpyh2d|memcpyd2h|memcpyd2d|memcpyp2p|"         \
-    "^copybuffer|^fillbuffer"
+    "^copybuffer|^fillbuffer|^copydevicetodevice|^copyhosttodevice|^copydevicetohost|"             \
+    "rocclr_copybuffer|rocclr_fillbuffer"
 #define COPY_CATEGORIES                                                                            \
     "=copy|=copy-start|=copy-done|=async-copy|gpu_memcpy|gpu_memset|^memcpy|^memset|"              \
     "host send|host recv|dma"

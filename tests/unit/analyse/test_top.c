@@ -189,6 +189,78 @@ static void windows(void **state)
     run_end(&run);
 }
 
+/* Two files of one run: ids differ, texts are the same. */
+static void hosts_merge(void **state)
+{
+    (void)state;
+    struct made_run a, b;
+    struct host_trace hosts[2];
+    const struct {
+        const char *by, *name;
+        uint32_t row_count;
+        int64_t count, total_ps, p50_ps;
+    } rows[] = {
+        {"op",     "dot.1",    2, 4, 100, 20},
+        {"module", "jit_f",    1, 6, 120, 20},
+        {"name",   "f",        5, 4, 80,  10},
+        {"host",   "hostB",    2, 7, 205, 20},
+        {"track",  "python",   4, 4, 145, 10},
+        {"device", "device 1", 4, 1, 10,  10},
+    };
+
+    make_cpu_run(&a);
+    make_cpu_run(&b);
+    hosts[0] = a.host;
+    hosts[1] = b.host;
+    hosts[1].name = STR("hostB");
+    hosts[1].key = STR("0b0b0b0b");
+    hosts[1].offset_ps = 1000;
+    a.run.hosts = hosts;
+    a.run.host_count = 2;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct table table = ask(&a, rows[i].by, NULL, NULL);
+
+        CHECK_INT(rows[i].by, table.row_count_all, rows[i].row_count);
+        CHECK_INT(rows[i].by, number(&table, rows[i].name, "count"), rows[i].count);
+        CHECK_INT(rows[i].by, number(&table, rows[i].name, "total_ps"), rows[i].total_ps);
+        CHECK_INT(rows[i].by, number(&table, rows[i].name, "p50_ps"), rows[i].p50_ps);
+    }
+
+    struct table late =
+        ask(&a, "name", &(struct restriction){.has_window = true, .start_ps = 1000, .end_ps = 1050},
+            NULL);
+
+    CHECK_INT("a window is run time", number(&late, "step", "total_ps"), 50);
+    CHECK_INT("of the second host alone", number(&late, "step", "count"), 1);
+    run_end(&b);
+    run_end(&a);
+}
+
+static void by_steps(void **state)
+{
+    (void)state;
+    struct made_run run;
+    static const int64_t ranges[] = {0, 0, 2, 9};
+
+    run_begin(&run);
+    track_id python = run_thread(&run, "python"), pool = run_thread(&run, "pool");
+    for (int64_t i = 0; i < 4; i++) {
+        run_slice(&run, python, i * 100, 50, "train", KIND_HOST);
+        run_int(&run, "_r", 1);
+        run_int(&run, "step_num", i);
+        run_cpu_op(&run, pool, i * 100 + 40, 20, "dot.1", 7, i, 0, 0);
+    }
+    run_finish(&run);
+
+    struct restriction restriction = {.steps = ranges, .step_range_count = 2};
+    struct table table = ask(&run, "op", &restriction, NULL);
+
+    CHECK_INT("steps 0, 2, 3", number(&table, "dot.1", "count"), 3);
+    CHECK_INT("what is inside them", number(&table, "dot.1", "total_ps"), 30);
+    CHECK_INT("recorded", ask(&run, "name", &restriction, NULL).total_ps, 150 + 30);
+    run_end(&run);
+}
+
 /* Nested slices, instants and ops at random, also ones that overlap without nesting. */
 static void make_random_run(struct made_run *run, struct dice *dice)
 {
@@ -379,6 +451,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whole),           cmocka_unit_test(restricted),
         cmocka_unit_test(windows),         cmocka_unit_test(parts_add_up),
+        cmocka_unit_test(hosts_merge),     cmocka_unit_test(by_steps),
         cmocka_unit_test(falls_back),      cmocka_unit_test(derived_never_counts),
         cmocka_unit_test(wrong_questions), cmocka_unit_test(many_of_one_name),
     };

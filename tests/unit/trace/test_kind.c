@@ -19,6 +19,9 @@ static void kinds(void **state)
         {"/device:GPU:0",                  "Stream #8(MemcpyH2D)",        "MemcpyH2D",                       "",           "",                  false, KIND_COPY         },
         {"/device:GPU:0",                  "Stream #8(Memset)",           "Memset",                          "",           "",                  true,  KIND_COPY         },
         {"GPU 0",                          "stream 7",                    "Memcpy HtoD (Pinned -> Device)",  "",           "gpu_memcpy",        false, KIND_COPY         },
+        {"/device:GPU:0",                  "Stream #16(Kernel)",          "CopyDeviceToDevice",              "",           "",                  true,  KIND_COPY         },
+        {"/device:GPU:0",                  "Stream #17(Kernel)",          "__amd_rocclr_copyBuffer.kd",      "",           "",                  true,
+         KIND_COPY                                                                                                                                                       },
         {"python 1",                       "stream 7",                    "ampere_sgemm",                    "",           "kernel",            false, KIND_COMPUTE      },
         {"python 1",                       "stream 7",                    "ncclKernel_AllGather",            "",           "kernel",            false, KIND_COMMUNICATION},
  /* HLO by opcode, by category, by name alone. */
