@@ -413,10 +413,10 @@ static void prepare(struct trace_json *json, struct sink *sink)
 {
     *json = (struct trace_json){.sink = sink, .last_ps = -TIME_PS_MAX, .open_free = PAIR_NONE};
     json->tracks.last_thread = PAIR_NONE;
-    json->sorts = memory_resize(NULL, 1 << 14, sizeof *json->sorts);
-    memset(json->sorts, 0, (1 << 14) * sizeof *json->sorts);
-    texts_open(&json->texts, sink);
-    known_keys_open(&json->known);
+    json->arena = arena_create();
+    json->sorts = arena_array(json->arena, struct sort_of_slice, SORT_COUNT);
+    texts_open(&json->texts, sink, json->arena);
+    known_keys_open(&json->known, json->arena);
     json->key_cat = sink_name(sink, STR("cat"));
     json->key_hlo_op = sink_name(sink, STR("hlo_op"));
     json->key_hlo_category = sink_name(sink, STR("hlo_category"));
@@ -437,8 +437,8 @@ static void release(struct reader *reader)
     pair_table_free(&json->types);
     known_keys_close(&json->known);
     texts_close(&json->texts);
-    free(json->sorts);
     free(json->args.args);
+    arena_destroy(json->arena);
 }
 
 static enum status decode(struct input *input, struct sink *sink, struct error *err)

@@ -47,7 +47,7 @@ struct arg_list {
     uint32_t count, capacity;
 };
 
-void texts_open(struct texts *texts, struct sink *sink);
+void texts_open(struct texts *texts, struct sink *sink, struct arena *arena);
 void texts_close(struct texts *texts);
 name_id texts_name(struct texts *texts, struct str plain);
 /* Of a string, what it means; of anything else, its raw text. */
@@ -72,7 +72,7 @@ struct known_keys {
     struct pair_table by_name; /* (name, is of args) */
 };
 
-void known_keys_open(struct known_keys *known);
+void known_keys_open(struct known_keys *known, struct arena *arena);
 void known_keys_close(struct known_keys *known);
 
 struct trace_json;
@@ -132,6 +132,8 @@ struct tracks {
     uint32_t last_thread; /* PAIR_NONE: none */
 };
 
+enum { SORT_COUNT = 1 << 14 };
+
 struct sort_of_slice { /* what all slices of one name, category and thread share */
     uint32_t thread;
     name_id name, cat, category;
@@ -146,6 +148,7 @@ struct odd { /* what becomes a note at the end */
 };
 
 struct trace_json {
+    struct arena *arena; /* of this decoding: tables of fixed size */
     struct sink *sink;
     struct texts texts;
     struct known_keys known;

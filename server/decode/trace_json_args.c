@@ -3,7 +3,7 @@
 
 #include "decode/trace_json.h"
 
-enum { LATELY_COUNT = 1 << 12 };
+enum { LATELY_COUNT = 1 << 13 };
 
 /* Names' texts never move, so a span of them may be kept. */
 struct late_text {
@@ -12,16 +12,14 @@ struct late_text {
     name_id name;
 };
 
-void texts_open(struct texts *texts, struct sink *sink)
+void texts_open(struct texts *texts, struct sink *sink, struct arena *arena)
 {
-    *texts = (struct texts){.sink = sink};
-    texts->lately = memory_resize(NULL, LATELY_COUNT, sizeof *texts->lately);
-    memset(texts->lately, 0, LATELY_COUNT * sizeof *texts->lately);
+    *texts =
+        (struct texts){.sink = sink, .lately = arena_array(arena, struct late_text, LATELY_COUNT)};
 }
 
 void texts_close(struct texts *texts)
 {
-    free(texts->lately);
     free(texts->plain);
     *texts = (struct texts){0};
 }

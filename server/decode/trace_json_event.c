@@ -4,7 +4,6 @@
  * through the scanner, which knows all of JSON.
  */
 #include <emmintrin.h>
-#include <stdlib.h>
 
 #include "decode/trace_json.h"
 
@@ -52,16 +51,16 @@ static const struct {
     {"s",        FIELD_SCOPE     },
 };
 
-void known_keys_open(struct known_keys *known)
+void known_keys_open(struct known_keys *known, struct arena *arena)
 {
-    *known = (struct known_keys){.count = KEY_FIRST};
-    known->keys = memory_resize(NULL, KNOWN_KEYS_MAX, sizeof *known->keys);
-    memset(known->keys, 0, KNOWN_KEYS_MAX * sizeof *known->keys);
+    *known = (struct known_keys){
+        .count = KEY_FIRST,
+        .keys = arena_array(arena, struct known_key, KNOWN_KEYS_MAX),
+    };
 }
 
 void known_keys_close(struct known_keys *known)
 {
-    free(known->keys);
     pair_table_free(&known->by_name);
 }
 

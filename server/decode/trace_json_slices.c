@@ -1,8 +1,6 @@
 /* Events that are whole in themselves: X, instants, counters, flows. */
 #include "decode/trace_json.h"
 
-enum { SORT_COUNT = 1 << 14 };
-
 /* File time 0 is ts 0 where the clock counts from the start of a session or a machine, else, where
  * it counts from 1970, the first time met: picoseconds since then do not fit. */
 static const int64_t small_us = INT64_C(2000000000000);

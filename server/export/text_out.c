@@ -131,7 +131,7 @@ void text_out_json(struct text_out *out, struct str text)
         }
         plain = ++i;
     }
-    text_out_put(out, (struct str){text.at + plain, text.count - plain});
+    text_out_put(out, str_skip(text, plain));
     text_out_puts(out, "\"");
 }
 
