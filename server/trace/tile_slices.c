@@ -218,16 +218,14 @@ void tile_from_slices(const struct trace *trace, row_id row_index, int level, st
 
         load_group(&fold, i / SAMPLE_SLICES);
 
-        int64_t start_ps = fold.start_ps[i % SAMPLE_SLICES], quantum = start_ps >> level;
-        bool before = quantum < pen->first;
+        int64_t quantum = fold.start_ps[i % SAMPLE_SLICES] >> level;
 
         if (quantum >= pen->first + TILE_QUANTA)
             break;
-        next = before ? i : put_group(&fold, i, level, pen);
+        next = quantum < pen->first ? i : put_group(&fold, i, level, pen);
         if (next > i)
             continue;
-        next = gather(&fold, i, before ? start_ps + 1 : (int64_t)((uint64_t)(quantum + 1) << level),
-                      &gathered);
+        next = gather(&fold, i, (int64_t)((uint64_t)(quantum + 1) << level), &gathered);
         if (next <= i) /* only in a damaged trace */
             break;
         put(&fold, quantum, level, next - i, &gathered, pen);

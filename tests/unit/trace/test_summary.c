@@ -5,12 +5,12 @@
 
 #include "made_trace.h"
 
-/* Slices up to four deep, kinds at random; the stream computes and nothing else. */
+/* Slices up to four deep, kinds at random; the stream has one. */
 static void nest(struct made *made, struct dice *dice, track_id track, int64_t start_ps,
                  int64_t dur_ps, int depth)
 {
     static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g"};
-    enum kind kind = track == 6 ? KIND_COMPUTE : (enum kind)dice_below(dice, KIND_COUNT);
+    enum kind kind = track == 6 ? KIND_HOST : (enum kind)dice_below(dice, KIND_COUNT);
 
     made_slice(made, track, start_ps, dur_ps, names[kind], kind);
     for (int64_t at = 0; depth < 3 && dur_ps > 50;) {
@@ -35,6 +35,12 @@ static void fill_track(struct made *made, struct dice *dice, track_id track, uin
         at += (int64_t)dice_below(dice, dice_below(dice, 50) == 0 ? 300000 : 3000);
         nest(made, dice, track, at, dur, 0);
         at += dur;
+        if (i % 10 == 0) { /* one that overlaps the one before goes a row further than its parent */
+            made_slice(made, track, at, 300, "outer", KIND_HOST);
+            made_slice(made, track, at + 10, 100, "first", KIND_HOST);
+            made_slice(made, track, at + 60, 200, "second", track == 6 ? KIND_HOST : KIND_INPUT);
+            at += 300;
+        }
     }
 }
 

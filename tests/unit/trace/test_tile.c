@@ -76,6 +76,28 @@ static void instants(struct made *made, struct dice *dice, uint32_t count)
         put(made, at += (int64_t)dice_below(dice, 50), 0, SLICE_INSTANT);
 }
 
+static void heaps_of_instants(struct made *made, struct dice *dice, uint32_t count)
+{
+    int64_t at = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        put(made, at += (int64_t)dice_below(dice, 3) / 2, 0, SLICE_INSTANT);
+}
+
+static void shorts_and_longs(struct made *made, struct dice *dice, uint32_t count)
+{
+    int64_t at = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t dur = 1 + (int64_t)dice_below(dice, 20);
+
+        if (dice_below(dice, 50) == 0)
+            dur = 200 + (int64_t)dice_below(dice, 500);
+        put(made, at, dur, 0);
+        at += dur;
+    }
+}
+
 static void hours(struct made *made, struct dice *dice, uint32_t count)
 {
     const int64_t hour = INT64_C(3600) * 1000000000000;
@@ -279,6 +301,8 @@ static void tiles_equal_brute_force(void **state)
         {"bursts",                    bursts,                 9000 },
         {"half spread, half burst",   half_spread_half_burst, 12000},
         {"instants only",             instants,               5000 },
+        {"heaps of instants",         heaps_of_instants,      5000 },
+        {"shorts and longs",          shorts_and_longs,       9000 },
         {"hours around little",       hours,                  3000 },
         {"all of time around little", far_apart,              3000 },
         {"the whole time",            whole_time,             1    },
