@@ -120,6 +120,7 @@ static void warmup_and_outliers(void **state)
     } rows[] = {
         {"all alike",                         {10, 10, 10, 10},     -1, "...." },
         {"a slow first",                      {50, 10, 10, 10},     -1, "w..." },
+        {"two and a half times",              {25, 10, 10, 10},     -1, "w..." },
         {"two slow first",                    {90, 50, 10, 10, 10}, -1, "ww..."},
         {"not slow enough",                   {19, 10, 10, 10},     -1, "o..." },
         {"a first that compiles",             {11, 10, 10, 10},     0,  "w..." },

@@ -126,25 +126,28 @@ static void restricted(void **state)
         uint32_t row_count;
         int64_t self_ps;
     } rows[] = {
-        {"name",                    "name", {.name = {"f", sizeof("f") - 1}},                              1, 35 },
-        {"part of a name",          "name", {.q = {"DOT", sizeof("DOT") - 1}},                             2, 60 },
-        {"part of an op",           "op",   {.q = {"T.2", sizeof("T.2") - 1}},                             1, 10 },
-        {"nothing",                 "name", {.q = {"zzz", sizeof("zzz") - 1}},                             0, 0  },
-        {"device",                  "op",   {.devices = device_1, .device_count = 1},                      1, 10 },
-        {"device of recorded",      "name", {.devices = device_1, .device_count = 1},                      1, 10 },
-        {"host",                    "name", {.hosts = same_host, .host_count = 1},                         5, 160},
-        {"another host",            "name", {.hosts = other_host, .host_count = 1},                        0, 0  },
-        {"track",                   "name", {.tracks = pool, .track_count = 1},                            2, 60 },
-        {"track of ops",            "op",   {.tracks = pool, .track_count = 1},                            2, 60 },
-        {"module",                  "name", {.module = {"jit_f", sizeof("jit_f") - 1}},                    2, 60 },
-        {"another module",          "op",   {.module = {"jit_g", sizeof("jit_g") - 1}},                    0, 0  },
-        {"scope",                   "op",   {.scope = {"jit(f)/layer_0", sizeof("jit(f)/layer_0") - 1}},   1, 50 },
+        {"name",                       "name", {.name = {"f", sizeof("f") - 1}},                                   1, 35 },
+        {"part of a name",             "name", {.q = {"DOT", sizeof("DOT") - 1}},                                  2, 60 },
+        {"part of an op",              "op",   {.q = {"T.2", sizeof("T.2") - 1}},                                  1, 10 },
+        {"nothing",                    "name", {.q = {"zzz", sizeof("zzz") - 1}},                                  0, 0  },
+        {"device",                     "op",   {.devices = device_1, .device_count = 1},                           1, 10 },
+        {"device of recorded",         "name", {.devices = device_1, .device_count = 1},                           1, 10 },
+        {"host",                       "name", {.hosts = same_host, .host_count = 1},                              5, 160},
+        {"another host",               "name", {.hosts = other_host, .host_count = 1},                             0, 0  },
+        {"track",                      "name", {.tracks = pool, .track_count = 1},                                 2, 60 },
+        {"track of ops",               "op",   {.tracks = pool, .track_count = 1},                                 2, 60 },
+        {"module",                     "name", {.module = {"jit_f", sizeof("jit_f") - 1}},                         2, 60 },
+        {"another module",             "op",   {.module = {"jit_g", sizeof("jit_g") - 1}},                         0, 0  },
+        {"scope",                      "op",   {.scope = {"jit(f)/layer_0", sizeof("jit(f)/layer_0") - 1}},        1, 50 },
         {"scope of whole elements",
-         "op",                              {.scope = {"jit(f)/layer_", sizeof("jit(f)/layer_") - 1}},
-         0,                                                                                                   0  },
+         "op",                                 {.scope = {"jit(f)/layer_", sizeof("jit(f)/layer_") - 1}},
+         0,                                                                                                           0  },
+        {"part of a name in a window",
+         "name",                               {.q = STR("DOT"), .has_window = true, .start_ps = 0, .end_ps = 85},
+         2,                                                                                                           55 },
         {"scope with a slash",
-         "name",                            {.scope = {"jit(f)/layer_1/", sizeof("jit(f)/layer_1/") - 1}},
-         1,                                                                                                   10 },
+         "name",                               {.scope = {"jit(f)/layer_1/", sizeof("jit(f)/layer_1/") - 1}},
+         1,                                                                                                           10 },
     };
 
     make_cpu_run(&run);
@@ -234,6 +237,33 @@ static void hosts_merge(void **state)
     CHECK_INT("of the second host alone", number(&late, "step", "count"), 1);
     run_end(&b);
     run_end(&a);
+}
+
+/* Quantiles are those of all hosts together. */
+static void hosts_differ(void **state)
+{
+    (void)state;
+    struct made_run runs[2];
+    struct host_trace hosts[2];
+
+    for (int host = 0; host < 2; host++) {
+        run_begin(&runs[host]);
+        track_id track = run_thread(&runs[host], "t");
+        for (int64_t i = 0; i < 3 + host; i++)
+            run_slice(&runs[host], track, i * 100, host == 0 ? 1 : 9, "x", KIND_HOST);
+        run_finish(&runs[host]);
+        hosts[host] = runs[host].host;
+    }
+    runs[0].run.hosts = hosts;
+    runs[0].run.host_count = 2;
+
+    struct table table = ask(&runs[0], "name", NULL, NULL);
+
+    CHECK_INT("p50", number(&table, "x", "p50_ps"), 9);
+    CHECK_INT("stdev", number(&table, "x", "stdev_ps"), 4);
+    CHECK_INT("least", number(&table, "x", "min_ps"), 1);
+    run_end(&runs[1]);
+    run_end(&runs[0]);
 }
 
 static void by_steps(void **state)
@@ -372,11 +402,13 @@ static void derived_never_counts(void **state)
     track_id derived = made_track(&run.made, "Steps", NO_TRACK, TRACK_THREAD, ROLE_STEPS, true);
     run_slice(&run, real, 0, 10, "a", KIND_HOST);
     run_slice(&run, derived, 0, 50, "a", KIND_HOST);
+    run_slice(&run, derived, 60, 50, "only derived", KIND_HOST);
     run_finish(&run);
 
     struct table table = ask(&run, "name", NULL, NULL);
 
     CHECK_INT("whole", table.total_ps, 10);
+    CHECK_INT("one row", table.row_count_all, 1);
     CHECK_INT(
         "window",
         ask(&run, "name", &(struct restriction){.has_window = true, .end_ps = 20}, NULL).total_ps,
@@ -449,11 +481,17 @@ static void many_of_one_name(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whole),           cmocka_unit_test(restricted),
-        cmocka_unit_test(windows),         cmocka_unit_test(parts_add_up),
-        cmocka_unit_test(hosts_merge),     cmocka_unit_test(by_steps),
-        cmocka_unit_test(falls_back),      cmocka_unit_test(derived_never_counts),
-        cmocka_unit_test(wrong_questions), cmocka_unit_test(many_of_one_name),
+        cmocka_unit_test(whole),
+        cmocka_unit_test(restricted),
+        cmocka_unit_test(windows),
+        cmocka_unit_test(parts_add_up),
+        cmocka_unit_test(hosts_merge),
+        cmocka_unit_test(hosts_differ),
+        cmocka_unit_test(by_steps),
+        cmocka_unit_test(falls_back),
+        cmocka_unit_test(derived_never_counts),
+        cmocka_unit_test(wrong_questions),
+        cmocka_unit_test(many_of_one_name),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
