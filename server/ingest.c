@@ -53,7 +53,8 @@ static struct ingest *create(const struct ingest_options *options, struct catalo
 
     *ingest = (struct ingest){.options = *options, .catalog = catalog, .cache = cache};
     pthread_mutex_init(&ingest->lock, NULL);
-    pthread_mutex_init(&ingest->publishing, NULL);
+    for (size_t i = 0; i < PUBLISHING_COUNT; i++)
+        pthread_mutex_init(&ingest->publishing[i], NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&ingest->changed, &monotonic);
@@ -137,7 +138,8 @@ void ingest_stop(struct ingest *ingest)
         free(root->path);
     }
     pthread_cond_destroy(&ingest->changed);
-    pthread_mutex_destroy(&ingest->publishing);
+    for (size_t i = 0; i < PUBLISHING_COUNT; i++)
+        pthread_mutex_destroy(&ingest->publishing[i]);
     pthread_mutex_destroy(&ingest->lock);
     free(ingest->roots);
     free(ingest->workers);

@@ -18,7 +18,7 @@
 #include "facts.h"
 #include "ingest.h"
 
-enum { RUN_ID_SIZE = 24 };
+enum { RUN_ID_SIZE = 24, PUBLISHING_COUNT = 16 };
 
 struct ingest_file {
     struct str path, host; /* in the run's arena */
@@ -73,8 +73,10 @@ struct ingest {
     struct catalog *catalog;
     struct cache *cache;
     pthread_mutex_t lock;
-    pthread_cond_t changed;     /* a state, the queue, or stopping */
-    pthread_mutex_t publishing; /* taken before lock: records reach the catalog in order */
+    pthread_cond_t changed; /* a state, the queue, or stopping */
+    /* Taken before lock: a run's records reach the catalog in order. One for all would let a scan
+     * of thousands keep the workers waiting. */
+    pthread_mutex_t publishing[PUBLISHING_COUNT];
     struct ingest_root *roots;
     pthread_t *workers;
     unsigned worker_count;

@@ -294,6 +294,12 @@ static bool take_snapshot(struct ingest *ingest, const char *id, struct arena *a
     return shown;
 }
 
+static size_t stripe_of(const char *id)
+{
+    return hash64((struct bytes){.at = (const uint8_t *)id, .count = strlen(id)}) %
+           PUBLISHING_COUNT;
+}
+
 void run_publish(struct ingest *ingest, const char *id)
 {
     struct arena *arena = arena_create();
@@ -302,7 +308,8 @@ void run_publish(struct ingest *ingest, const char *id)
     struct error err = {0};
     bool listed;
 
-    pthread_mutex_lock(&ingest->publishing);
+    pthread_mutex_t *publishing = &ingest->publishing[stripe_of(id)];
+    pthread_mutex_lock(publishing);
     if (take_snapshot(ingest, id, arena, &record, &members, &listed)) {
         read_facts(ingest, &members, arena);
         put_hosts(&record, &members, arena);
@@ -313,6 +320,6 @@ void run_publish(struct ingest *ingest, const char *id)
     } else if (listed && catalog_forget(ingest->catalog, str_of(id), &err) != OK) {
         log_error("run %s: %s", id, err.message);
     }
-    pthread_mutex_unlock(&ingest->publishing);
+    pthread_mutex_unlock(publishing);
     arena_destroy(arena);
 }

@@ -252,6 +252,8 @@ void ingest_scan_once(struct ingest_root *root)
     struct scan scan = {.root = root->given};
     struct error err = {0};
 
+    if (catalog_promote(ingest->catalog))
+        log_info("the catalog of runs is kept on disk from now on");
     tell_scan(ingest, true);
     enum status status = scan_walk(str_c(arena, root->given), &options, arena, &scan, &err);
     if (status == ERR_NOT_FOUND)
@@ -432,8 +434,10 @@ void *ingest_scanner(void *data)
     bool once = root->ingest->options.on_demand;
     int64_t took_ns = 0;
 
-    if (!once)
-        open_watch(root);
+    if (!once) {
+        tell_scan(root->ingest, true);
+        open_watch(root); /* before the first look, so that nothing falls between */
+    }
     while (!is_cancelled(root->ingest)) {
         int64_t start_ns = clock_monotonic_ns();
 

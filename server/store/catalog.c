@@ -21,7 +21,8 @@ enum { APPLICATION_ID = 0x6a766965, BUSY_MS = 5000 };
 
 static void note(struct catalog *catalog, const char *text, const char *why)
 {
-    snprintf(catalog->note, sizeof catalog->note, "%s%s%s", text, why[0] != '\0' ? ": " : "", why);
+    snprintf(catalog->note, sizeof catalog->note, "%.150s%s%.320s", text,
+             why[0] != '\0' ? ": " : "", why);
 }
 
 static int64_t pragma(struct sqlite3 *db, const char *sql)
@@ -177,62 +178,67 @@ static struct sqlite3 *copy_to_memory(struct sqlite3 *from)
     return memory;
 }
 
-static void open_as_writer(struct catalog *catalog, const char *path)
+struct sqlite3 *catalog_open_writer(struct catalog *catalog)
 {
-    bool was_there = access(path, F_OK) == 0;
+    bool was_there = access(catalog->path, F_OK) == 0;
+    sqlite3 *db = open_writer(catalog->path);
 
-    catalog->db = open_writer(path);
-    if (catalog->db == NULL) {
-        remove_file(path);
-        catalog->db = open_writer(path);
-        if (catalog->db != NULL && was_there)
-            note(catalog, "the catalog of runs was damaged or of another program and was made anew",
-                 "");
-    }
-    if (catalog->db == NULL) {
-        catalog->db = copy_to_memory(NULL);
-        catalog->in_memory = true;
-        note(catalog, "the catalog of runs cannot be written and is kept in memory", path);
-    }
+    if (db != NULL)
+        return db;
+    remove_file(catalog->path);
+    db = open_writer(catalog->path);
+    if (db != NULL && was_there)
+        note(catalog, "the catalog of runs was damaged or of another program and was made anew",
+             "");
+    return db;
 }
 
-static void open_as_reader(struct catalog *catalog, const char *path)
+static void open_as_writer(struct catalog *catalog)
 {
-    sqlite3 *file = open_file(path, SQLITE_OPEN_READONLY);
+    catalog->db = catalog_open_writer(catalog);
+    if (catalog->db != NULL)
+        return;
+    catalog->db = copy_to_memory(NULL);
+    catalog->in_memory = true;
+    note(catalog, "the catalog of runs cannot be written and is kept in memory", catalog->path);
+}
+
+static void open_as_reader(struct catalog *catalog)
+{
+    sqlite3 *file = open_file(catalog->path, SQLITE_OPEN_READONLY);
 
     catalog->db = copy_to_memory(file);
     catalog->in_memory = true;
     sqlite3_close(file);
 }
 
-static int take_lock(const char *cache_dir)
+bool catalog_take_lock(struct catalog *catalog)
 {
-    char path[4200];
+    char path[CATALOG_PATH_SIZE];
+    const char *slash = strrchr(catalog->path, '/');
 
-    snprintf(path, sizeof path, "%s/lock", cache_dir);
+    snprintf(path, sizeof path, "%.*s/lock", (int)(slash - catalog->path), catalog->path);
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-
     if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0) {
         close(fd);
         fd = -1;
     }
-    return fd;
+    catalog->lock_fd = fd;
+    return fd >= 0;
 }
 
 enum status catalog_open(const char *cache_dir, struct catalog **ret, struct error *err)
 {
-    char path[4200];
     struct catalog *catalog = memory_resize(NULL, 1, sizeof *catalog);
 
     memset(catalog, 0, sizeof *catalog);
     pthread_mutex_init(&catalog->lock, NULL);
     catalog->arena = arena_create();
-    snprintf(path, sizeof path, "%s/catalog.sqlite", cache_dir);
-    catalog->lock_fd = take_lock(cache_dir);
-    if (catalog->lock_fd >= 0)
-        open_as_writer(catalog, path);
+    snprintf(catalog->path, sizeof catalog->path, "%s/catalog.sqlite", cache_dir);
+    if (catalog_take_lock(catalog))
+        open_as_writer(catalog);
     else
-        open_as_reader(catalog, path);
+        open_as_reader(catalog);
     if (catalog->db == NULL) {
         catalog_close(catalog);
         return fail(err, ERR_IO, "SQLite cannot open a database, not even in memory");
@@ -289,15 +295,20 @@ static enum status change_once(struct catalog *catalog, db_change *change, const
     return status;
 }
 
+void catalog_exchange(struct catalog *catalog, struct sqlite3 *db, bool in_memory)
+{
+    close_connection(catalog);
+    catalog->db = db;
+    catalog->in_memory = in_memory;
+}
+
 static bool move_to_memory(struct catalog *catalog, const char *why)
 {
     sqlite3 *memory = copy_to_memory(catalog->db);
 
     if (memory == NULL)
         return false;
-    close_connection(catalog);
-    catalog->db = memory;
-    catalog->in_memory = true;
+    catalog_exchange(catalog, memory, true);
     note(catalog, "what is learned of the runs is kept until this server ends, not longer", why);
     return true;
 }

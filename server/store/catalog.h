@@ -100,6 +100,9 @@ struct catalog;
 MUST_CHECK enum status catalog_open(const char *cache_dir, struct catalog **ret, struct error *err);
 void catalog_close(struct catalog *catalog);
 bool catalog_writable(const struct catalog *catalog);
+/* Writes to the file what is kept in memory, where that has become possible; true when it was done.
+ * Cheap to try. */
+bool catalog_promote(struct catalog *catalog);
 /* Why changes are lost with this process, or what was rebuilt; "" when all is well. */
 struct str catalog_note(struct catalog *catalog, struct arena *arena);
 /* One cache serves many profile directories; only runs below these are listed and resolved. None:

@@ -16,12 +16,13 @@
 struct sqlite3;
 struct sqlite3_stmt;
 
-enum { CATALOG_VERSION = 1, CATALOG_STATEMENTS_MAX = 40 };
+enum { CATALOG_VERSION = 1, CATALOG_STATEMENTS_MAX = 40, CATALOG_PATH_SIZE = 4200 };
 
 extern const char catalog_schema[]; /* catalog_schema.c */
 
 struct catalog {
     pthread_mutex_t lock;
+    char path[CATALOG_PATH_SIZE]; /* of the file, whether or not it is used */
     struct sqlite3 *db;
     bool in_memory; /* changes go with this process */
     int lock_fd;    /* holds the flock of who may write; -1: another process does */
@@ -75,6 +76,10 @@ void db_split(struct str joined, struct arena *arena, const struct str **ret, ui
 typedef enum status db_change(struct catalog *catalog, const void *data, struct error *err);
 MUST_CHECK enum status catalog_change(struct catalog *catalog, db_change *change, const void *data,
                                       struct error *err);
+/* catalog.c, for catalog_promote.c: the file as its only writer, or NULL. */
+struct sqlite3 *catalog_open_writer(struct catalog *catalog);
+bool catalog_take_lock(struct catalog *catalog);
+void catalog_exchange(struct catalog *catalog, struct sqlite3 *db, bool in_memory);
 void catalog_free_troubles(struct catalog *catalog);
 bool catalog_shows(const struct catalog *catalog, struct str root);
 

@@ -317,6 +317,38 @@ static void one_writes_others_remember(void **state)
     CHECK_OK("kept", catalog_run(place->catalog, STR("r6"), place->arena, &run, &err), &err);
 }
 
+static void what_was_remembered_is_written(void **state)
+{
+    struct place *place = *state;
+    struct error err = {0};
+    struct catalog *second;
+    struct run_record run;
+    struct run_candidates near;
+    struct str id;
+
+    put_tree(place->catalog);
+    CHECK_OK("second", catalog_open(place->dir, &second, &err), &err);
+    put(second, "own", "c9", "only_here", 9);
+    put(second, "r1", "c7", "renamed", 9);
+    put(place->catalog, "later", "c8", "of_the_first", 9);
+    CHECK("not while another writes", !catalog_promote(second));
+    catalog_close(place->catalog);
+    CHECK("once it may", catalog_promote(second));
+    CHECK("only once", !catalog_promote(second));
+    CHECK("writes", catalog_writable(second));
+    CHECK_OK("what the first wrote later",
+             catalog_run(second, STR("later"), place->arena, &run, &err), &err);
+    put(second, "more", "c6", "afterwards", 9);
+    catalog_close(second);
+    open_catalog(place);
+    CHECK_OK("kept",
+             catalog_resolve(place->catalog, STR("only_here"), place->arena, &id, &near, &err),
+             &err);
+    CHECK_OK("changed", catalog_run(place->catalog, STR("r1"), place->arena, &run, &err), &err);
+    CHECK_STR("name", run.name, "renamed");
+    CHECK_OK("after", catalog_run(place->catalog, STR("more"), place->arena, &run, &err), &err);
+}
+
 static void overwrite(const char *path, long at, const void *bytes, size_t count)
 {
     FILE *file = fopen(path, at < 0 ? "wb" : "r+b");
@@ -447,6 +479,7 @@ int main(void)
         IN_PLACE(shows_only_its_roots),
         IN_PLACE(keeps_everything),
         IN_PLACE(one_writes_others_remember),
+        IN_PLACE(what_was_remembered_is_written),
         IN_PLACE(bad_files_are_made_anew),
         IN_PLACE(a_file_that_goes_bad_moves_into_memory),
         IN_PLACE(no_directory),
