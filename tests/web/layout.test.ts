@@ -1,5 +1,5 @@
 import type { Track } from '../../web/src/data/types';
-import { bandAt, bandsBetween, layoutOf, METRICS, openAtFirst, rowsTop, treeOf } from '../../web/src/model/layout';
+import { bandAt, bandsBetween, layoutOf, METRICS, openAtFirst, openOf, openParam, rowsTop, treeOf } from '../../web/src/model/layout';
 
 const track = (id: string, parent: string | null, kind: Track['kind'], depth = 0, host = 'hostA', name = id): Track => ({
   id, parent, host, name, kind, derived: false, depth_count: depth, slice_count: depth === 0 ? 0 : 10, duration_sum_ps: 0, start_ps: 0, end_ps: 1,
@@ -58,6 +58,13 @@ test('points and windows find their bands', () => {
   expect(bandAt(layout, 1e6)).toBeNull();
   expect(bandsBetween(layout, 103, 160).map((band) => band.node.id)).toEqual(['g0.ops', 'g0.heap', 'g1']);
   expect(rowsTop(bandAt(layout, 25)!)).toBe(24);
+});
+
+test('the address tells what is folded otherwise than at first', () => {
+  const first = new Set(['a', 'b']);
+  expect(openParam(first, new Set(['b', 'c']))).toBe('c,-a');
+  expect([...openOf(first, 'c,-a')].sort()).toEqual(['b', 'c']);
+  expect(openParam(first, openOf(first, undefined))).toBe('');
 });
 
 test('a parent that is not there makes a root, not a crash', () => {

@@ -15,7 +15,7 @@ const overview = (changes: Partial<Overview> = {}): Overview => ({
     { kind: 'input', self_ps: 22, share: 0.22 },
     { kind: 'host', self_ps: 2, share: 0.02 },
   ],
-  devices: [{ name: 'GPU 0', busy_ps: 71, idle_ps: 29, busy_share: 0.71 }],
+  devices: [{ name: 'GPU 0', busy_ps: 0.71 * 412e9, idle_ps: 1, busy_share: 0.71 }],
   top: [{ name: 'dot.63', share: 0.33 }] as Overview['top'],
   findings: [],
   notes: [],

@@ -102,6 +102,21 @@ export function openAtFirst(roots: readonly Node[]): Set<string> {
   return open;
 }
 
+/* The address tells what differs from that: `open=ID,-ID`. */
+export function openOf(first: ReadonlySet<string>, text: string | undefined): Set<string> {
+  const open = new Set(first);
+  for (const word of (text ?? '').split(',').filter(Boolean)) {
+    if (word.startsWith('-')) open.delete(word.slice(1));
+    else open.add(word);
+  }
+  return open;
+}
+
+export function openParam(first: ReadonlySet<string>, open: ReadonlySet<string>): string {
+  const closed = [...first].filter((id) => !open.has(id)).map((id) => `-${id}`);
+  return [...[...open].filter((id) => !first.has(id)), ...closed].join(',');
+}
+
 function tracksBelow(node: Node): string[] {
   return node.track ? [node.track.id] : node.children.flatMap(tracksBelow);
 }

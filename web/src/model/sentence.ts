@@ -49,9 +49,9 @@ function withoutSteps(overview: Overview, run: Pick<Run, 'duration_ps'>): Senten
   const clauses: Sentence[] = [];
   if (run.duration_ps !== null) clauses.push(['the capture lasts ', strong(time(run.duration_ps))]);
   if (overview.devices.length > 0) {
-    const busy = overview.devices.reduce((sum, device) => sum + device.busy_share, 0) / overview.devices.length;
-    const of = run.duration_ps === null ? 'their time' : 'it';
-    clauses.push([overview.devices.length === 1 ? 'the device is busy ' : 'devices are busy ', strong(share(busy)), ` of ${of}`]);
+    const busy = overview.devices.reduce((sum, device) => sum + toNumber(device.busy_ps), 0) / overview.devices.length;
+    const lasts = toNumber(run.duration_ps ?? 0);
+    if (lasts > 0) clauses.push([overview.devices.length === 1 ? 'the device is busy ' : 'devices are busy ', strong(share(busy / lasts)), ' of it']);
   }
   const first = overview.top[0];
   if (first && first.share !== null && first.share >= 0.05) clauses.push([`${shown(first.name)} takes `, strong(share(first.share))]);

@@ -5,10 +5,11 @@ import { Icon } from './icons';
 
 interface Props {
   words: string;
+  label?: string; // where there are no words
   children: (close: () => void) => ComponentChildren;
 }
 
-export function Menu({ words, children }: Props) {
+export function Menu({ words, label, children }: Props) {
   const [open, setOpen] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
   const list = useRef<HTMLDivElement>(null);
@@ -35,14 +36,14 @@ export function Menu({ words, children }: Props) {
   };
   return (
     <>
-      <button ref={button} aria-haspopup="menu" aria-expanded={open} onClick={() => setOpen(!open)}>
+      <button ref={button} aria-label={label} data-tip={label} aria-haspopup="menu" aria-expanded={open} onClick={() => setOpen(!open)}>
         {words}
         <Icon name="down" />
       </button>
       {open && (
         <>
           <div class="veil" onClick={close} />
-          <div ref={list} class="popover" role="menu" aria-label={words} onKeyDown={key}>
+          <div ref={list} class="popover" role="menu" aria-label={label ?? words} onKeyDown={key}>
             {children(close)}
           </div>
         </>

@@ -2,7 +2,7 @@
 import { useEffect } from 'preact/hooks';
 import { lostSince } from '../data/api';
 import { go, query, runName, view } from '../data/place';
-import { useJson } from '../data/resource';
+import { forget, useJson } from '../data/resource';
 import type { RunDetails, RunList } from '../data/types';
 import { faultsOf } from '../model/address';
 import { registerActions } from '../ui/keys';
@@ -62,6 +62,8 @@ function Page({ run }: { run: RunDetails }) {
   }
 }
 
+/* A run that is still being read is asked for again, whether or not the event stream is open. */
+const POLL_MS = 1500;
 const FILLING = new Set(['ops', 'flame', 'steps']);
 
 function RunPage({ name }: { name: string }) {
@@ -71,6 +73,12 @@ function RunPage({ name }: { name: string }) {
     document.title = data ? `${data.name} · ${view.value} – jviewd` : 'jviewd';
     if (data && name.startsWith('latest')) go({ run: data.name }, 'replace');
   }, [data, view.value]);
+  const unsettled = data !== null && ['queued', 'indexing', 'writing'].includes(data.state);
+  useEffect(() => {
+    if (!unsettled) return;
+    const timer = setTimeout(forget, POLL_MS);
+    return () => clearTimeout(timer);
+  }, [data, unsettled]);
   const kind = view.value === 'timeline' && data ? ' bare' : FILLING.has(view.value) ? ' filling' : '';
   return (
     <div class="shell">

@@ -8,6 +8,7 @@ import { change, theme } from '../../ui/settings';
 import { Name } from '../../ui/text';
 import { DownloadMenu } from './download';
 import { PerfettoButton } from './perfetto_button';
+import { RunMenu } from './run_menu';
 
 export function ThemeButton() {
   const other = theme.value === 'dark' ? 'light' : 'dark';
@@ -71,6 +72,7 @@ export function Header({ run }: { run: RunDetails | null }) {
               <Name text={run.name} />
             </span>
           </h1>
+          <RunMenu run={run} />
           <Facts run={run} />
         </>
       )}

@@ -1,4 +1,5 @@
 /* Slices of the window, and hits of the search, as tables: the same picture for every reader. */
+import { useState } from 'preact/hooks';
 import { address } from '../../data/api';
 import { go } from '../../data/place';
 import { useJson } from '../../data/resource';
@@ -28,7 +29,7 @@ function columnsOf(state: TimelineState, rows: readonly Slice[]): Column<Slice>[
   walk(state.roots);
   return [
     {
-      key: 'name', title: 'name', width: 'minmax(160px, 3fr)', exact: (row) => shown(row.name),
+      key: 'name', title: 'name', sortable: false, width: 'minmax(160px, 3fr)', exact: (row) => shown(row.name),
       cell: (row) => (
         <span class={`kind-${row.kind}`}>
           <span class="swatch" data-tip={row.kind} />
@@ -36,24 +37,39 @@ function columnsOf(state: TimelineState, rows: readonly Slice[]): Column<Slice>[
         </span>
       ),
     },
-    { key: 'track', title: 'track', width: 'minmax(80px, 1fr)', cell: (row) => <Name text={names.get(row.track) ?? row.track} /> },
+    { key: 'track', title: 'track', sortable: false, width: 'minmax(80px, 1fr)', cell: (row) => <Name text={names.get(row.track) ?? row.track} /> },
     { key: 'start_ps', title: 'begin', unit: begins.unit, width: '112px', numeric: true, cell: (row) => inScale(row.start_ps, begins), exact: (row) => timeExact(row.start_ps) },
     { key: 'dur_ps', title: 'duration', unit: durations.unit, width: '112px', numeric: true, cell: (row) => inScale(row.dur_ps, durations), exact: (row) => timeExact(row.dur_ps) },
     { key: 'self_ps', title: 'self', unit: self.unit, width: '96px', numeric: true, cell: (row) => inScale(row.self_ps, self), exact: (row) => (row.self_ps === null ? null : timeExact(row.self_ps)) },
   ];
 }
 
-function Rows({ state, rows, all, label, focused }: { state: TimelineState; rows: readonly Slice[]; all: number; label: string; focused: string | null }) {
+interface RowsProps {
+  state: TimelineState;
+  rows: readonly Slice[];
+  all: number;
+  label: string;
+  sort?: string;
+  onSort?: (sort: string) => void;
+}
+
+function Rows({ state, rows, all, label, sort, onSort }: RowsProps) {
+  const focused = state.focus.value?.id ?? null;
   return (
     <Table
-      label={label} columns={columnsOf(state, rows)} rows={rows} rowKey={(row) => row.id} rowCount={all} focused={focused}
+      label={label} columns={columnsOf(state, rows)} rows={rows} rowKey={(row) => row.id} rowCount={all} focused={focused} sort={sort}
+      {...(onSort ? { onSort } : {})}
       onOpen={(row) => go({ slice: row.id })} scroll
     />
   );
 }
 
+/* The orders that the server knows. */
+const ORDERS: Record<string, string> = { start_ps: 'start_ps', dur_ps: '-dur_ps', self_ps: '-self_ps' };
+
 export function SlicesPane({ state, span }: { state: TimelineState; span: Span }) {
-  const params = { run: state.run.id, track: restriction.value.track, start_ps: span.start, end_ps: span.end, limit: ROWS_MAX };
+  const [sort, setSort] = useState('-dur_ps');
+  const params = { run: state.run.id, track: restriction.value.track, start_ps: span.start, end_ps: span.end, sort, limit: ROWS_MAX };
   const slices = useJson<SliceList>('api/slices', params);
   const rows = slices.data?.rows ?? [];
   return (
@@ -62,7 +78,7 @@ export function SlicesPane({ state, span }: { state: TimelineState; span: Span }
         {slices.data && (
           <span>
             {rows.length < slices.data.row_count
-              ? `The first ${count(rows.length)} of ${count(slices.data.row_count)} slices. Narrow the range or take the`
+              ? `The first ${count(rows.length)} of ${count(slices.data.row_count)} slices. Narrow the range, or take the`
               : `${count(rows.length)} slices, as`}{' '}
             <a href={address('api/slices', { ...params, limit: 10_000, format: 'csv' })} download={`${state.run.name}-slices.csv`}>
               CSV
@@ -71,7 +87,7 @@ export function SlicesPane({ state, span }: { state: TimelineState; span: Span }
         )}
       </div>
       {slices.error && <Failed error={slices.error} />}
-      {rows.length > 0 && <Rows state={state} rows={rows} all={slices.data!.row_count} label="Slices in the window" focused={state.focus.value?.id ?? null} />}
+      {rows.length > 0 && <Rows state={state} rows={rows} all={slices.data!.row_count} label="Slices in the window" sort={sort} onSort={(next) => setSort(ORDERS[next.replace(/^-/, '')] ?? sort)} />}
     </>
   );
 }
@@ -92,5 +108,5 @@ export function SearchPane({ state, reply, find }: { state: TimelineState; reply
         </button>
       </p>
     );
-  return <Rows state={state} rows={reply.data.rows} all={reply.data.row_count} label="Hits of the search" focused={state.focus.value?.id ?? null} />;
+  return <Rows state={state} rows={reply.data.rows} all={reply.data.row_count} label="Hits of the search" />;
 }

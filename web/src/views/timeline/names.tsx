@@ -1,14 +1,26 @@
 /* The tree of tracks at the left: fold by click, move by arrow keys; one row of names per band. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { shown } from '../../model/cut';
+import { cutMiddle, shown } from '../../model/cut';
 import type { Band } from '../../model/layout';
 import { Icon } from '../../ui/icons';
 import type { TimelineState } from './state';
 
 const NAME_ROW = 24;
+/* Pixels of a letter, on the wide side. */
+const LETTER = 7.2;
+const BOLD_LETTER = 8.2;
 
-function NameRow({ state, band, current, onFocus }: { state: TimelineState; band: Band; current: boolean; onFocus: () => void }) {
+interface RowProps {
+  state: TimelineState;
+  band: Band;
+  width: number;
+  current: boolean;
+  onFocus: () => void;
+}
+
+function NameRow({ state, band, width, current, onFocus }: RowProps) {
   const { node } = band;
+  const letters = Math.floor((width - 40 - 12 * Math.min(4, node.level)) / (node.children.length > 0 ? BOLD_LETTER : LETTER));
   const height = Math.min(band.height, Math.max(NAME_ROW, 20));
   return (
     <div
@@ -23,7 +35,7 @@ function NameRow({ state, band, current, onFocus }: { state: TimelineState; band
       data-tip={shown(node.name)}
     >
       {band.foldable ? <Icon name={band.open ? 'down' : 'right'} /> : <span class="no-icon" />}
-      <bdi class="cut">{shown(node.name)}</bdi>
+      <bdi class="cut">{cutMiddle(shown(node.name), letters)}</bdi>
     </div>
   );
 }
@@ -69,7 +81,7 @@ export function TrackNames({ state, width }: { state: TimelineState; width: numb
   return (
     <div ref={tree} class="track-names" role="tree" aria-label="Tracks" style={{ width: `${width}px`, height: `${height}px` }} onKeyDown={key}>
       {bands.map((band) => (
-        <NameRow key={band.node.id} state={state} band={band} current={band.node.id === active} onFocus={() => setCurrent(band.node.id)} />
+        <NameRow key={band.node.id} state={state} band={band} width={width} current={band.node.id === active} onFocus={() => setCurrent(band.node.id)} />
       ))}
     </div>
   );

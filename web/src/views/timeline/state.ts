@@ -10,7 +10,7 @@ import { TileStore, type RowKey, type Want } from '../../data/tile_store';
 import type { RunDetails, Slice, SliceDetails, StepRow, Track } from '../../data/types';
 import { wantedTiles, type Camera } from '../../draw/scene';
 import { formatSpan, parseSpan, rangeOf, type Span } from '../../model/address';
-import { bandsBetween, layoutOf, METRICS, openAtFirst, rowsTop, treeOf, type Band } from '../../model/layout';
+import { bandsBetween, layoutOf, METRICS, openAtFirst, openOf, openParam, rowsTop, treeOf, type Band } from '../../model/layout';
 import { toBig } from '../../model/numbers';
 import { between, clamped, endOf, panned, startOf, viewportOf, zoomed, type Viewport } from '../../model/viewport';
 import { settings } from '../../ui/settings';
@@ -48,6 +48,7 @@ export class TimelineState {
   readonly layout = computed(() =>
     layoutOf(this.roots, (id) => this.open.value.has(id), METRICS[settings.value.rows]!, this.hidden.value),
   );
+  private readonly first: ReadonlySet<string>; // what is open without a word in the address
   private frame = 0;
   private addressTimer = 0;
   private readonly returns = new Map<string, Viewport>();
@@ -64,7 +65,8 @@ export class TimelineState {
     for (const host of run.hosts) this.offsets.set(host.name, toBig(host.offset_ps ?? 0));
     this.start = 0n;
     this.end = run.duration_ps === null ? 1n : toBig(run.duration_ps);
-    this.open.value = openAtFirst(this.roots);
+    this.first = openAtFirst(this.roots);
+    this.open.value = openOf(this.first, query.value.open);
     this.viewport.value = this.windowOfAddress() ?? this.whole();
     this.stop = effect(() => {
       const asked = parseSpan(query.value.window);
@@ -97,7 +99,7 @@ export class TimelineState {
   showSteps(steps: readonly StepRow[]): void {
     this.steps.value = steps;
     const counted = steps.filter((step) => !step.warmup);
-    if (query.value.window !== undefined || counted.length === 0) return;
+    if (query.value.window !== undefined || counted.length < 2) return;
     const start = counted.map((step) => toBig(step.start_ps)).reduce((a, b) => (a < b ? a : b));
     const end = counted.map((step) => toBig(step.start_ps) + toBig(step.dur_ps)).reduce((a, b) => (a > b ? a : b));
     const margin = (end - start) / 50n;
@@ -165,6 +167,7 @@ export class TimelineState {
     const open = new Set(this.open.value);
     if (!open.delete(id)) open.add(id);
     this.open.value = open;
+    go({ open: openParam(this.first, open) || null }, 'replace');
   }
 
   /* Brings a slice into sight: opens its track, scrolls, and moves the window if it lies outside. */
