@@ -70,6 +70,20 @@ static enum status add_plane(struct xspace *space, const struct pb_field *field,
     return OK;
 }
 
+/* A file is one host's; joined files may name more. */
+static void say_hostname(struct xspace *space, struct str name)
+{
+    if (space->hostname.count == 0) {
+        space->hostname = name;
+        sink_hostname(space->sink, name);
+    } else if (!str_equal(name, space->hostname)) {
+        sink_note(
+            space->sink, "several-hosts", NOTE_WARNING, 1,
+            "The file holds profiles of several hosts and shows them as one; another is %.*s.",
+            STR_ARG(name));
+    }
+}
+
 static void say_text(struct xspace *space, const struct pb_field *field)
 {
     struct str text = pb_text(field);
@@ -81,7 +95,7 @@ static void say_text(struct xspace *space, const struct pb_field *field)
         sink_note(space->sink, "collector-warning", NOTE_WARNING, 1, "The collector warned: %.*s",
                   STR_ARG(text));
     else if (field->number == XSPACE_HOSTNAMES)
-        sink_hostname(space->sink, text);
+        say_hostname(space, text);
 }
 
 /* The top of the file. `broken` is set to what ended it early. */
@@ -141,6 +155,9 @@ static void say_what_was_odd(const struct xspace *space)
     if (space->undescribed_count > 0)
         sink_note(sink, "unnamed-events", NOTE_WARNING, space->undescribed_count,
                   "Some events have no name in the file and are shown by their number.");
+    if (space->empty_sample_count > 0)
+        sink_note(sink, "empty-samples", NOTE_WARNING, space->empty_sample_count,
+                  "Some samples of counters hold no number and are left out.");
     if (space->dropped_arg_count > 0)
         sink_note(sink, "dropped-args", NOTE_WARNING, space->dropped_arg_count,
                   "Some events have too many arguments; the last ones are left out.");

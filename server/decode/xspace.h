@@ -153,7 +153,9 @@ struct xspace {
     /* What was met, told once at the end. */
     uint64_t slice_count, sample_count, plane_whole_count;
     uint32_t lines_read;
-    uint64_t clamped_count, undescribed_count, dropped_arg_count, shifted_line_count;
+    uint64_t clamped_count, undescribed_count, dropped_arg_count, shifted_line_count,
+        empty_sample_count;
+    struct str hostname;                 /* the first */
     uint64_t damage_count, damage_first; /* parts left out, byte of the first */
     char damage_what[96];
 };

@@ -148,8 +148,10 @@ void meaning_sample(struct line *line, name_id name, int64_t at_ps)
     const struct arg *value = find_value(line);
     bool is_new;
 
-    if (value == NULL)
+    if (value == NULL) {
+        line->plane->space->empty_sample_count++;
         return;
+    }
     uint32_t track;
     if (!id_map_find(&line->counters, name, &track)) {
         track = sink_track(sink, (struct sink_track){

@@ -168,6 +168,8 @@ static void about_the_file(void **state)
     put_text(&made.file, 2, "no rights");
     put_text(&made.file, 3, "7 events dropped");
     put_text(&made.file, 4, "rack2.lan");
+    put_text(&made.file, 4, "rack2.lan");
+    put_text(&made.file, 4, "rack3.lan");
     const struct trace *trace = made_trace(&made, arena);
 
     CHECK_STR("hostname", trace->hostname, "rack2.lan");
@@ -178,7 +180,9 @@ static void about_the_file(void **state)
     CHECK_INT("its property", trace->properties[0].arg.bits, 1590000);
     CHECK_PICTURE("notes", trace, PICTURE_NOTES,
                   "note collector-error 1 The collector reported: no rights\n"
-                  "note collector-warning 1 The collector warned: 7 events dropped\n");
+                  "note collector-warning 1 The collector warned: 7 events dropped\n"
+                  "note several-hosts 1 The file holds profiles of several hosts and shows them as "
+                  "one; another is rack3.lan.\n");
     free_made(&made);
     arena_destroy(arena);
 }

@@ -155,6 +155,8 @@ static void counters_and_sums(void **state)
     CHECK_STR("sum", trace_name(trace, (name_id)trace->properties[0].arg.bits),
               "{\"count\":12,\"total_ps\":150}");
     CHECK_STR("note", trace_name(trace, trace->notes[0].kind), "aggregated-events");
+    CHECK_STR("note", trace_name(trace, trace->notes[1].kind), "empty-samples");
+    CHECK_INT("note", trace->notes[1].count, 1);
     free_made(&made);
     arena_destroy(arena);
 }
