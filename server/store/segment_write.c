@@ -152,32 +152,6 @@ static enum status reserve_table(void *to, enum table_kind kind, size_t size, ui
     return map_last(writer, ret, err);
 }
 
-static enum status append_table(void *to, enum table_kind kind, struct bytes bytes,
-                                struct error *err)
-{
-    struct segment_writer *writer = to;
-
-    settle(writer);
-    if (writer->table_count == 0 || writer->tables[writer->table_count - 1].kind != (uint32_t)kind)
-        TRY(add_table(writer, kind, 0, err));
-    struct segment_table *table = &writer->tables[writer->table_count - 1];
-    if (table->offset + table->size != position(writer) || bytes.count % 8 != 0)
-        return fail(err, ERR_INVALID, "table %d cannot be appended to", (int)kind);
-    table->size += bytes.count;
-    return append(writer, bytes, err);
-}
-
-static enum status edit_table(void *to, enum table_kind kind, uint8_t **ret, struct error *err)
-{
-    struct segment_writer *writer = to;
-
-    if (writer->table_count == 0 || writer->reserved ||
-        writer->tables[writer->table_count - 1].kind != (uint32_t)kind)
-        return fail(err, ERR_INVALID, "table %d is not the last", (int)kind);
-    TRY(flush(writer, err));
-    return map_last(writer, ret, err);
-}
-
 static enum status view(void *to, uint64_t offset, size_t size, struct bytes *ret,
                         struct error *err)
 {
@@ -253,8 +227,6 @@ struct block_out segment_writer_out(struct segment_writer *writer)
                               .data = put_data,
                               .table = put_table,
                               .table_reserve = reserve_table,
-                              .table_append = append_table,
-                              .table_edit = edit_table,
                               .view = view,
                               .so_far = so_far};
 }

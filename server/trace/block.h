@@ -68,12 +68,6 @@ struct block_out {
      * should not stand in memory first. The bytes are zero at first and aligned to 8. */
     enum status (*table_reserve)(void *to, enum table_kind kind, size_t size, uint8_t **ret,
                                  struct error *err);
-    /* Appends a table piece by piece, each of a multiple of 8 bytes; nothing else is written in
-     * between. */
-    enum status (*table_append)(void *to, enum table_kind kind, struct bytes bytes,
-                                struct error *err);
-    /* The table that was appended just now, to be changed in place before the next call. */
-    enum status (*table_edit)(void *to, enum table_kind kind, uint8_t **ret, struct error *err);
     /* What was written at an offset, readable until the next call. */
     enum status (*view)(void *to, uint64_t offset, size_t size, struct bytes *ret,
                         struct error *err);

@@ -37,7 +37,7 @@ static inline enum flow_end flow_end_of(uint32_t kind_end)
  * FLOW_FROM. Returns how many; their order depends on that of the ends only. */
 uint32_t flow_join(const struct flow_given *ends, uint32_t count, struct flow *ret);
 /* By (from, to). */
-void flow_sort(struct flow *flows, uint32_t count);
+void flow_sort(const struct flow *flows, uint32_t count, struct flow *ret);
 /* Indexes of sorted flows by (to, index). */
 void flow_sort_by_to(const struct flow *flows, uint32_t count, uint32_t *ret);
 

@@ -181,22 +181,6 @@ static void sort_keyed(uint64_t *keyed, uint32_t count)
         sort_few(keyed + first, end[range] - first);
 }
 
-/* Puts flows[order[i]] at i, along the cycles. */
-static void permute(struct flow *flows, uint64_t *order, uint32_t count)
-{
-    for (uint32_t first = 0; first < count; first++) {
-        struct flow moved = flows[first];
-        uint32_t to = first;
-
-        for (uint32_t from; (from = (uint32_t)order[to]) != first; to = from) {
-            flows[to] = flows[from];
-            order[to] = to;
-        }
-        flows[to] = moved;
-        order[to] = to;
-    }
-}
-
 static bool by_to(const struct flow *a, const struct flow *b)
 {
     if (a->to != b->to)
@@ -209,20 +193,21 @@ static bool by_to(const struct flow *a, const struct flow *b)
 }
 SORT_DEFINE(sort_of_one_sender, struct flow, by_to)
 
-void flow_sort(struct flow *flows, uint32_t count)
+void flow_sort(const struct flow *flows, uint32_t count, struct flow *ret)
 {
     uint64_t *keyed = memory_resize(NULL, count + 1u, sizeof(*keyed));
 
     for (uint32_t i = 0; i < count; i++)
         keyed[i] = (uint64_t)flows[i].from << 32 | i;
     sort_keyed(keyed, count);
-    permute(flows, keyed, count);
+    for (uint32_t i = 0; i < count; i++)
+        ret[i] = flows[(uint32_t)keyed[i]];
     free(keyed);
     for (uint32_t first = 0, end; first < count; first = end) {
-        for (end = first + 1; end < count && flows[end].from == flows[first].from;)
+        for (end = first + 1; end < count && ret[end].from == ret[first].from;)
             end++;
         if (end - first > 1)
-            sort_of_one_sender(flows + first, end - first);
+            sort_of_one_sender(ret + first, end - first);
     }
 }
 

@@ -26,15 +26,20 @@ struct flow_part {
 struct flow_writer {
     struct part_tools tools;
     struct flow_part parts[PARTS];
-    uint64_t flow_count;
+    struct spill *flows; /* joined */
 };
+
+static struct spill *new_spill(const struct part_tools *tools)
+{
+    return spill_create(tools->temporary_dir, tools->budget->spill_bytes_max);
+}
 
 struct flow_writer *flow_writer_create(const struct part_tools *tools)
 {
     struct flow_writer *writer = memory_resize(NULL, 1, sizeof(*writer));
 
     writer->tools = *tools;
-    writer->flow_count = 0;
+    writer->flows = new_spill(tools);
     for (int i = 0; i < PARTS; i++) {
         writer->parts[i].spill = NULL;
         writer->parts[i].gathered_count = 0;
@@ -48,6 +53,7 @@ void flow_writer_destroy(struct flow_writer *writer)
         return;
     for (int i = 0; i < PARTS; i++)
         spill_destroy(writer->parts[i].spill);
+    spill_destroy(writer->flows);
     free(writer);
 }
 
@@ -59,8 +65,7 @@ static enum status put_gathered(struct flow_writer *writer, struct flow_part *pa
     uint64_t offset;
 
     if (part->spill == NULL)
-        part->spill =
-            spill_create(writer->tools.temporary_dir, writer->tools.budget->spill_bytes_max);
+        part->spill = new_spill(&writer->tools);
     part->gathered_count = 0;
     return spill_append(part->spill, bytes, &offset, err);
 }
@@ -220,15 +225,14 @@ static enum status join_ends(struct flow_writer *writer, const struct trace *tra
                              const struct written_rows *rows, struct flow_given *ends,
                              uint32_t count, struct error *err)
 {
-    struct block_out out = writer->tools.out;
     uint32_t receiver_count = bind(trace, rows, ends, count);
     struct flow *flows = memory_resize(NULL, receiver_count + 1u, sizeof(*flows));
     struct bytes bytes = {.at = (const uint8_t *)flows};
+    uint64_t offset;
 
     uint32_t flow_count = flow_join(ends, count, flows);
     bytes.count = flow_count * sizeof(*flows);
-    writer->flow_count += flow_count;
-    enum status status = out.table_append(out.to, TABLE_FLOWS, bytes, err);
+    enum status status = spill_append(writer->flows, bytes, &offset, err);
     free(flows);
     return status;
 }
@@ -254,16 +258,18 @@ static enum status join_part(struct flow_writer *writer, struct flow_part *part,
     return status;
 }
 
-static enum status put_in_order(struct flow_writer *writer, struct error *err)
+static enum status write_tables(struct flow_writer *writer, struct error *err)
 {
     struct block_out out = writer->tools.out;
-    const uint32_t count = (uint32_t)writer->flow_count;
+    struct bytes joined;
     uint8_t *table;
 
-    TRY(out.table_edit(out.to, TABLE_FLOWS, &table, err));
+    TRY(spill_map(writer->flows, &joined, err));
+    const uint32_t count = (uint32_t)(joined.count / sizeof(struct flow));
+    TRY(out.table_reserve(out.to, TABLE_FLOWS, joined.count, &table, err));
     struct flow *flows = (struct flow *)(void *)table;
     uint32_t *by_to = memory_resize(NULL, count + 1u, sizeof(*by_to));
-    flow_sort(flows, count);
+    flow_sort((const struct flow *)(const void *)joined.at, count, flows);
     flow_sort_by_to(flows, count, by_to);
     struct bytes bytes = {.at = (const uint8_t *)by_to, .count = count * sizeof(*by_to)};
     enum status status = out.table(out.to, TABLE_FLOWS_BY_TO, bytes, err);
@@ -274,9 +280,13 @@ static enum status put_in_order(struct flow_writer *writer, struct error *err)
 enum status flow_writer_finish(struct flow_writer *writer, const struct trace *trace,
                                const struct written_rows *rows, struct error *err)
 {
-    for (int i = 0; i < PARTS; i++)
+    for (int i = 0; i < PARTS; i++) {
         TRY(join_part(writer, &writer->parts[i], trace, rows, err));
-    if (writer->flow_count >= UINT32_MAX)
-        return fail(err, ERR_LIMIT, "%llu arrows", (unsigned long long)writer->flow_count);
-    return put_in_order(writer, err);
+        spill_destroy(writer->parts[i].spill);
+        writer->parts[i].spill = NULL;
+    }
+    const uint64_t count = spill_bytes(writer->flows) / sizeof(struct flow);
+    if (count >= UINT32_MAX)
+        return fail(err, ERR_LIMIT, "%llu arrows", (unsigned long long)count);
+    return write_tables(writer, err);
 }

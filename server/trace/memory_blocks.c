@@ -85,33 +85,6 @@ static enum status put_table(void *to, enum table_kind kind, struct bytes bytes,
     return OK;
 }
 
-static enum status append_table(void *to, enum table_kind kind, struct bytes bytes,
-                                struct error *err)
-{
-    struct memory_blocks *blocks = to;
-
-    if (kind <= 0 || kind >= TABLE_KIND_COUNT_)
-        return fail(err, ERR_INVALID, "there is no table %d", (int)kind);
-    struct bytes *table = &blocks->view.tables[kind];
-    uint8_t *at = arena_array(blocks->arena, uint8_t, table->count + bytes.count + 1);
-    if (table->count > 0)
-        memcpy(at, table->at, table->count);
-    if (bytes.count > 0)
-        memcpy(at + table->count, bytes.at, bytes.count);
-    *table = (struct bytes){.at = at, .count = table->count + bytes.count};
-    return OK;
-}
-
-static enum status edit_table(void *to, enum table_kind kind, uint8_t **ret, struct error *err)
-{
-    struct memory_blocks *blocks = to;
-
-    if (kind <= 0 || kind >= TABLE_KIND_COUNT_)
-        return fail(err, ERR_INVALID, "there is no table %d", (int)kind);
-    *ret = (uint8_t *)(uintptr_t)blocks->view.tables[kind].at;
-    return OK;
-}
-
 static enum status view_written(void *to, uint64_t offset, size_t size, struct bytes *ret,
                                 struct error *err)
 {
@@ -151,8 +124,6 @@ struct block_out memory_blocks_out(struct memory_blocks *blocks)
                               .data = put_data,
                               .table = put_table,
                               .table_reserve = reserve_table,
-                              .table_append = append_table,
-                              .table_edit = edit_table,
                               .view = view_written,
                               .so_far = written_so_far};
 }

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -18,6 +19,7 @@ struct spill {
     int fd;           /* -1: none yet */
     uint8_t *tail;    /* SPILL_MEMORY_BYTES: what is not in the file yet */
     size_t tail_count;
+    void *map; /* of the file; NULL until all of it was asked for */
 };
 
 struct spill *spill_create(const char *dir, uint64_t bytes_max)
@@ -32,6 +34,8 @@ void spill_destroy(struct spill *spill)
 {
     if (!spill)
         return;
+    if (spill->map)
+        munmap(spill->map, (size_t)spill->written);
     if (spill->fd >= 0)
         close(spill->fd);
     free(spill->tail);
@@ -125,5 +129,22 @@ enum status spill_read(struct spill *spill, uint64_t offset, void *to, size_t co
     TRY(read_file(spill, offset, at, in_file, err));
     if (count > in_file)
         memcpy(at + in_file, spill->tail + (offset + in_file - spill->written), count - in_file);
+    return OK;
+}
+
+enum status spill_map(struct spill *spill, struct bytes *ret, struct error *err)
+{
+    *ret = (struct bytes){.at = spill->tail, .count = spill->tail_count};
+    if (spill->written == 0)
+        return OK;
+    if (spill->tail_count > 0)
+        TRY(write_out(spill, spill->tail, spill->tail_count, err));
+    spill->tail_count = 0;
+    void *map =
+        mmap(NULL, (size_t)spill->written, PROT_READ, MAP_SHARED | MAP_POPULATE, spill->fd, 0);
+    if (map == MAP_FAILED)
+        return fail(err, ERR_IO, "a temporary file cannot be mapped: %s", strerror(errno));
+    spill->map = map;
+    *ret = (struct bytes){.at = map, .count = (size_t)spill->written};
     return OK;
 }

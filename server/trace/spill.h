@@ -19,6 +19,8 @@ MUST_CHECK enum status spill_append(struct spill *spill, struct bytes bytes, uin
                                     struct error *err);
 MUST_CHECK enum status spill_read(struct spill *spill, uint64_t offset, void *to, size_t count,
                                   struct error *err);
+/* All of it at once, readable until the spill is destroyed; nothing is appended after this. */
+MUST_CHECK enum status spill_map(struct spill *spill, struct bytes *ret, struct error *err);
 uint64_t spill_bytes(const struct spill *spill);
 
 #endif

@@ -37,6 +37,12 @@ static void comes_back(void **state)
             if (back[j] != value_at(from + j))
                 check_failed(__FILE__, __LINE__, "read", "byte %zu of piece %zu is wrong", j, i);
     }
+    struct bytes all;
+    CHECK_OK("map", spill_map(spill, &all, &err), &err);
+    CHECK_INT("all", all.count, at);
+    for (size_t j = 0; j < all.count; j++)
+        if (all.at[j] != value_at(j))
+            check_failed(__FILE__, __LINE__, "map", "byte %zu is wrong", j);
     CHECK_INT("beyond", spill_read(spill, at - 1, back, 2, &err), ERR_INVALID);
     free(bytes);
     free(back);
