@@ -3,15 +3,15 @@
  *   count    names only: how many slices each name has, and in which rows
  *   place    names, dur, self: ids into (name, row, time) order; totals; durations for quantiles
  *
- * Quantiles are nearest rank. A name with at most EXACT_MAX slices has its durations gathered, as
+ * A name with at most EXACT_MAX slices has its durations gathered, as
  * many names at once as fit GATHERED_MAX, further ones in further passes; one with more has a
  * histogram of 64 steps an octave, which is off by less than 0.8 %.
  */
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/sort.h"
 #include "trace/by_name.h"
+#include "trace/name_totals.h"
 #include "trace/quantile.h"
 #include "trace/sink_parts.h"
 #include "trace/trace_parts.h"
@@ -27,13 +27,15 @@ struct entry { /* one name that has slices */
     uint32_t slice_count, run_count; /* in all rows */
     uint32_t count;                  /* on tracks that are not derived */
     uint32_t next_id, next_run;      /* where the next one goes */
-    uint32_t row_slice_count;        /* of the row at hand */
-    uint32_t gathered;               /* durations of this pass so far */
-    int64_t total_ps, self_ps, min_ps, max_ps, p50_ps, p95_ps;
-    int64_t first_ps;         /* distances from the first duration keep more digits */
-    double distance, squares; /* sums of them */
-    int64_t *durations;       /* of this pass, or NULL */
-    uint32_t *buckets;        /* of a name above EXACT_MAX, or NULL */
+    struct name_totals totals;
+    uint32_t *buckets; /* of a name above EXACT_MAX, or NULL */
+};
+
+struct hot { /* what every slice touches of its entry */
+    uint32_t next_id;
+    uint32_t gathered;  /* durations of this pass so far */
+    int64_t covered_ps; /* by children: total without self */
+    int64_t *durations; /* of this pass, or NULL */
 };
 
 struct row_run { /* as it waits, row by row */
@@ -46,6 +48,8 @@ struct work {
     struct error *err;
     struct chunk *chunk;
     struct entry *entries;
+    struct hot *hot;      /* of each entry, once they are counted */
+    uint32_t *row_counts; /* of each entry: slices in the row at hand */
     uint32_t entry_count, entry_capacity;
     uint32_t *entry_of; /* by name; entry + 1, 0 is none */
     struct spill *runs;
@@ -54,18 +58,21 @@ struct work {
     int64_t *gathered;
 };
 
-static struct entry *entry_of(struct work *work, name_id name)
+static inline uint32_t entry_of(struct work *work, name_id name)
 {
     if (work->entry_of[name] == 0) {
         if (work->entry_count == work->entry_capacity) {
             work->entry_capacity = work->entry_capacity == 0 ? 256 : work->entry_capacity * 2;
             work->entries =
                 memory_resize(work->entries, work->entry_capacity, sizeof(*work->entries));
+            work->row_counts =
+                memory_resize(work->row_counts, work->entry_capacity, sizeof(*work->row_counts));
         }
+        work->row_counts[work->entry_count] = 0;
         work->entries[work->entry_count++] = (struct entry){.name = name};
         work->entry_of[name] = work->entry_count;
     }
-    return &work->entries[work->entry_of[name] - 1];
+    return work->entry_of[name] - 1;
 }
 
 /* What one row holds of each name, in order of appearance. */
@@ -74,13 +81,14 @@ static enum status put_row_runs(struct work *work, row_id row, const uint32_t *t
 {
     for (uint32_t i = 0; i < count; i++) {
         struct entry *entry = &work->entries[touched[i]];
-        struct row_run run = {.entry = touched[i], .row = row, .count = entry->row_slice_count};
+        struct row_run run = {
+            .entry = touched[i], .row = row, .count = work->row_counts[touched[i]]};
         uint64_t offset;
 
         entry->slice_count += run.count;
         entry->count += derived ? 0 : run.count;
         entry->run_count++;
-        entry->row_slice_count = 0;
+        work->row_counts[touched[i]] = 0;
         TRY(spill_append(work->runs, (struct bytes){(const uint8_t *)&run, sizeof(run)}, &offset,
                          work->err));
     }
@@ -102,15 +110,15 @@ static enum status count_row(struct work *work, row_id row_index, uint32_t **tou
     for (uint32_t i = 0; i < row->chunk_count; i++) {
         chunk_unpack(work->trace, row->first_chunk + i, COLUMN_NAME, work->chunk);
         for (uint32_t j = 0; j < work->chunk->count; j++) {
-            struct entry *entry = entry_of(work, work->chunk->name[j]);
+            uint32_t entry = entry_of(work, work->chunk->name[j]);
 
-            if (entry->row_slice_count++ > 0)
+            if (work->row_counts[entry]++ > 0)
                 continue;
             if (count == *touched_capacity) {
                 *touched_capacity = *touched_capacity == 0 ? 256 : *touched_capacity * 2;
                 *touched = memory_resize(*touched, *touched_capacity, sizeof(**touched));
             }
-            (*touched)[count++] = (uint32_t)(entry - work->entries);
+            (*touched)[count++] = entry;
         }
     }
     return put_row_runs(work, row_index, *touched, count, is_derived(work->trace, row));
@@ -192,82 +200,45 @@ static enum status write_runs(struct work *work)
     return status;
 }
 
-static int64_t add_saturated(int64_t a, int64_t b)
+/* The first pass places ids; every pass gathers durations. */
+static void pass_over_chunk(struct work *work, bool derived, bool first_pass)
 {
-    int64_t sum;
+    const struct chunk *chunk = work->chunk;
 
-    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
+    for (uint32_t i = 0; i < chunk->count; i++) {
+        uint32_t index = work->entry_of[chunk->name[i]] - 1;
+        struct hot *hot = &work->hot[index];
 
-static void add_duration(struct entry *entry, int64_t dur_ps)
-{
-    if (entry->durations != NULL)
-        entry->durations[entry->gathered++] = dur_ps;
-    else if (entry->buckets != NULL)
-        entry->buckets[quantile_bucket(dur_ps)]++;
-}
-
-static void add_totals(struct entry *entry, int64_t dur_ps, int64_t self_ps)
-{
-    entry->first_ps = entry->max_ps < 0 ? dur_ps : entry->first_ps;
-
-    double distance = (double)(dur_ps - entry->first_ps);
-
-    entry->distance += distance;
-    entry->squares += distance * distance;
-    entry->total_ps = add_saturated(entry->total_ps, dur_ps);
-    entry->self_ps = add_saturated(entry->self_ps, self_ps);
-    entry->min_ps = dur_ps < entry->min_ps ? dur_ps : entry->min_ps;
-    entry->max_ps = dur_ps > entry->max_ps ? dur_ps : entry->max_ps;
-}
-
-static int64_t deviation(const struct entry *entry)
-{
-    double mean = entry->count > 0 ? entry->distance / entry->count : 0;
-    double variance = entry->count > 0 ? entry->squares / entry->count - mean * mean : 0;
-
-    return variance > 0 ? (int64_t)llround(sqrt(variance)) : 0;
-}
-
-/* The first pass places ids and sums; all passes gather durations. */
-static void pass_over_row(struct work *work, const struct row *row, bool first_pass)
-{
-    struct chunk *chunk = work->chunk;
-    bool derived = is_derived(work->trace, row);
-    unsigned columns = COLUMN_NAME | (derived ? 0 : COLUMN_DUR | (first_pass ? COLUMN_SELF : 0));
-
-    for (uint32_t i = 0; i < row->chunk_count; i++) {
-        chunk_unpack(work->trace, row->first_chunk + i, columns, chunk);
-        for (uint32_t j = 0; j < chunk->count; j++) {
-            struct entry *entry = &work->entries[work->entry_of[chunk->name[j]] - 1];
-
-            if (first_pass)
-                work->ids[entry->next_id++] = chunk->first_slice + j;
-            if (derived)
-                continue;
-            if (first_pass)
-                add_totals(entry, chunk->dur_ps[j], chunk->self_ps[j]);
-            add_duration(entry, chunk->dur_ps[j]);
+        if (first_pass)
+            work->ids[hot->next_id++] = chunk->first_slice + i;
+        if (derived)
+            continue;
+        if (hot->durations != NULL)
+            hot->durations[hot->gathered++] = chunk->dur_ps[i];
+        if (!first_pass)
+            continue;
+        if (chunk->self_ps[i] != chunk->dur_ps[i])
+            hot->covered_ps = name_total_add(hot->covered_ps, chunk->dur_ps[i] - chunk->self_ps[i]);
+        if (work->entries[index].buckets != NULL) {
+            name_totals_add(&work->entries[index].totals, chunk->dur_ps[i]);
+            work->entries[index].buckets[quantile_bucket(chunk->dur_ps[i])]++;
         }
     }
 }
 
-static int64_t within(const struct entry *entry, int64_t dur_ps)
+static void pass_over_rows(struct work *work, bool first_pass)
 {
-    dur_ps = dur_ps < entry->min_ps ? entry->min_ps : dur_ps;
-    return dur_ps > entry->max_ps ? entry->max_ps : dur_ps;
-}
+    for (row_id i = 0; i < work->trace->row_count; i++) {
+        const struct row *row = &work->trace->rows[i];
+        bool derived = is_derived(work->trace, row);
+        unsigned columns = derived ? COLUMN_NAME : COLUMN_NAME | COLUMN_DUR;
 
-static void find_quantiles(struct entry *entry)
-{
-    if (entry->min_ps == entry->max_ps) {
-        entry->p50_ps = entry->p95_ps = entry->min_ps;
-    } else if (entry->buckets != NULL) {
-        entry->p50_ps = within(entry, quantile_of_buckets(entry->buckets, entry->count, 50));
-        entry->p95_ps = within(entry, quantile_of_buckets(entry->buckets, entry->count, 95));
-    } else {
-        entry->p95_ps = quantile_select(entry->durations, entry->count, 95);
-        entry->p50_ps = quantile_select(entry->durations, entry->count, 50);
+        if (first_pass && !derived)
+            columns |= COLUMN_SELF;
+        for (uint32_t j = 0; j < row->chunk_count && (first_pass || !derived); j++) {
+            chunk_unpack(work->trace, row->first_chunk + j, columns, work->chunk);
+            pass_over_chunk(work, derived, first_pass);
+        }
     }
 }
 
@@ -277,71 +248,73 @@ static uint32_t open_pass(struct work *work, uint32_t from)
     uint32_t used = 0;
 
     for (; from < work->entry_count; from++) {
-        struct entry *entry = &work->entries[from];
+        uint32_t count = work->entries[from].count;
 
-        if (entry->count > EXACT_MAX)
+        if (count == 0 || count > EXACT_MAX)
             continue;
-        if (entry->count > GATHERED_MAX - used)
+        if (count > GATHERED_MAX - used)
             break;
-        entry->durations = work->gathered + used;
-        used += entry->count;
+        work->hot[from].durations = work->gathered + used;
+        used += count;
     }
     return from;
 }
 
+/* A damaged chunk gives fewer durations than were counted. */
 static void close_pass(struct work *work, uint32_t from, uint32_t to)
 {
     for (uint32_t i = from; i < to; i++) {
-        struct entry *entry = &work->entries[i];
+        struct hot *hot = &work->hot[i];
 
-        if (entry->count > 0 && entry->durations != NULL)
-            find_quantiles(entry);
-        entry->durations = NULL;
+        if (hot->durations != NULL && hot->gathered > 0)
+            name_totals_of(&work->entries[i].totals, hot->durations, hot->gathered);
+        hot->durations = NULL;
     }
 }
 
-static void run_pass(struct work *work, uint32_t from, uint32_t to, bool first_pass)
+static void open_entries(struct work *work)
 {
-    for (row_id row = 0; row < work->trace->row_count; row++)
-        pass_over_row(work, &work->trace->rows[row], first_pass);
-    close_pass(work, from, to);
+    uint64_t exact = 0;
+
+    work->hot = memory_resize(NULL, work->entry_count + 1, sizeof(*work->hot));
+    for (uint32_t i = 0; i < work->entry_count; i++) {
+        struct entry *entry = &work->entries[i];
+
+        work->hot[i] = (struct hot){.next_id = entry->next_id};
+        exact += entry->count > EXACT_MAX ? 0 : entry->count;
+        if (entry->count <= EXACT_MAX)
+            continue;
+        entry->buckets = calloc(QUANTILE_BUCKETS, sizeof(*entry->buckets));
+        if (entry->buckets == NULL)
+            abort(); /* out of memory: as base/arena.h says */
+    }
+    work->gathered = memory_resize(NULL, (exact < GATHERED_MAX ? exact : GATHERED_MAX) + 1,
+                                   sizeof(*work->gathered));
 }
 
 static enum status place_ids(struct work *work)
 {
     struct block_out out = work->tools->out;
     uint8_t *table;
-    uint64_t exact = 0;
+    bool first_pass = true;
 
     TRY(out.table_reserve(out.to, TABLE_BY_NAME, work->trace->slice_count * sizeof(slice_id),
                           &table, work->err));
     work->ids = (slice_id *)(void *)table;
+    open_entries(work);
+    for (uint32_t from = 0, to; from < work->entry_count; from = to) {
+        to = open_pass(work, from);
+        pass_over_rows(work, first_pass);
+        close_pass(work, from, to);
+        first_pass = false;
+    }
     for (uint32_t i = 0; i < work->entry_count; i++) {
         struct entry *entry = &work->entries[i];
 
-        entry->min_ps = INT64_MAX;
-        entry->max_ps = INT64_MIN;
-        if (entry->count > EXACT_MAX)
-            entry->buckets = calloc(QUANTILE_BUCKETS, sizeof(*entry->buckets));
-        if (entry->count > EXACT_MAX && entry->buckets == NULL)
-            abort(); /* out of memory: as base/arena.h says */
-        exact += entry->count > EXACT_MAX ? 0 : entry->count;
-    }
-    work->gathered = memory_resize(NULL, (exact < GATHERED_MAX ? exact : GATHERED_MAX) + 1,
-                                   sizeof(*work->gathered));
-
-    uint32_t end = open_pass(work, 0);
-
-    run_pass(work, 0, end, true);
-    for (uint32_t i = 0; i < work->entry_count; i++)
-        if (work->entries[i].buckets != NULL) {
-            find_quantiles(&work->entries[i]);
-            free(work->entries[i].buckets);
-            work->entries[i].buckets = NULL;
-        }
-    for (uint32_t from = end; from < work->entry_count; from = end) {
-        end = open_pass(work, from);
-        run_pass(work, from, end, false);
+        if (entry->buckets != NULL)
+            name_totals_of_buckets(&entry->totals, entry->buckets);
+        free(entry->buckets);
+        entry->buckets = NULL;
     }
     return OK;
 }
@@ -360,14 +333,14 @@ static enum status write_stats(struct work *work)
 
         stats->name = entry->name;
         stats->count = entry->count;
-        stats->total_ps = entry->total_ps;
-        stats->self_ps = entry->self_ps;
-        stats->min_ps = entry->count > 0 ? entry->min_ps : 0;
-        stats->max_ps = entry->count > 0 ? entry->max_ps : 0;
-        stats->p50_ps = entry->p50_ps;
-        stats->p95_ps = entry->p95_ps;
-        stats->stdev_ps = deviation(entry);
-        stats->quantiles_approximate = entry->count > EXACT_MAX && entry->min_ps != entry->max_ps;
+        stats->total_ps = entry->totals.total_ps;
+        stats->self_ps = entry->totals.total_ps - work->hot[i].covered_ps;
+        stats->min_ps = entry->totals.min_ps;
+        stats->max_ps = entry->totals.max_ps;
+        stats->p50_ps = entry->totals.p50_ps;
+        stats->p95_ps = entry->totals.p95_ps;
+        stats->stdev_ps = name_totals_deviation(&entry->totals);
+        stats->quantiles_approximate = entry->count > EXACT_MAX && stats->min_ps != stats->max_ps;
         stats->first_run = first_run;
         stats->run_count = entry->run_count;
         first_run += entry->run_count;
@@ -411,6 +384,8 @@ static enum status finish(void *state, const struct trace *trace, struct error *
     spill_destroy(work.runs);
     free(work.gathered);
     free(work.entries);
+    free(work.row_counts);
+    free(work.hot);
     arena_destroy(arena);
     return status;
 }
