@@ -148,15 +148,16 @@ static enum status inflate_some(struct gzip *gzip, struct pack_stream *stream, s
 
     int code = isal_inflate(inflate);
     size_t made = room - inflate->avail_out;
-    uint32_t taken = fed - inflate->avail_in;
+    bool moved = made > 0 || inflate->next_in != stream->in;
 
-    stream->in += taken;
+    /* It may also step back: bytes of the call before that it held and did not need. */
+    stream->in = inflate->next_in;
     stream->out += made;
     if (code < ISAL_DECOMP_OK || code == ISAL_NEED_DICT)
         return broken(code, err);
     if (inflate->block_state == ISAL_BLOCK_FINISH)
         gzip->inside = false;
-    else if (made == 0 && taken == 0)
+    else if (!moved)
         return cut_off(err);
     return OK;
 }
