@@ -1,6 +1,5 @@
 #include "app.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -230,28 +229,23 @@ static int serve(struct app *app, const void *data)
     return EXIT_OK;
 }
 
+/* --extract: as `jviewd extract latest --format files`. */
 static int extract_newest(const struct options *options, struct arena *arena)
 {
-    char directory[] = "/tmp/jviewd-extract-XXXXXX";
-    const char *to = options->output[0] != '\0' ? options->output : mkdtemp(directory);
+    char *argv[] = {str_c(arena, STR("extract")),
+                    str_c(arena, STR("latest")),
+                    str_c(arena, STR("--profile-dir")),
+                    str_c(arena, options->roots.at[0]),
+                    str_c(arena, STR("--cache-dir")),
+                    str_c(arena, str_of(options->cache_dir)),
+                    str_c(arena, STR("--format")),
+                    str_c(arena, STR("files")),
+                    str_c(arena, STR("-o")),
+                    str_c(arena, str_of(options->output)),
+                    NULL};
+    int argc = (int)COUNT(argv) - 1;
 
-    if (to == NULL) {
-        fprintf(stderr, "jviewd: no directory can be made in /tmp: %s\n", strerror(errno));
-        return EXIT_IO;
-    }
-    char *const argv[] = {str_c(arena, STR("extract")),
-                          str_c(arena, STR("latest")),
-                          str_c(arena, STR("--profile-dir")),
-                          str_c(arena, options->roots.at[0]),
-                          str_c(arena, STR("--cache-dir")),
-                          str_c(arena, str_of(options->cache_dir)),
-                          str_c(arena, STR("--format")),
-                          str_c(arena, STR("files")),
-                          str_c(arena, STR("-o")),
-                          str_c(arena, str_of(to)),
-                          NULL};
-    fprintf(stderr, "jviewd: the newest run goes to %s\n", to);
-    return app_command((int)COUNT(argv) - 1, (char **)(uintptr_t)argv);
+    return app_command(options->output[0] == '\0' ? argc - 2 : argc, argv);
 }
 
 static int serve_options(struct app *app, int argc, char **argv)
@@ -306,6 +300,10 @@ static int run_command(struct app *app, int argc, char **argv)
     if (options_read(1, words, app->arena, &app->options, &err) != OK)
         return failed(&err);
     struct str root = str_of(call.root);
+    if (access(call.root, F_OK) != 0) {
+        fprintf(stderr, "jviewd: %s does not exist\n", call.root);
+        return EXIT_NOT_FOUND;
+    }
     app->options.roots = (struct texts){.at = &root, .count = 1};
     if (call.cache_dir != NULL && call.cache_dir[0] != '\0')
         app->options.cache_dir = call.cache_dir;

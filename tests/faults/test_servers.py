@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Starting, ending, and living beside one another."""
 
+import json
 import os
 import pathlib
 import signal
@@ -165,6 +166,26 @@ def usage_errors(place):
         assert done.returncode in expected and done.stderr.startswith("jviewd"), (arguments, done)
 
 
+def commands_without_a_server(place):
+    place.sample()
+    options = ["--profile-dir", place.profiles, "--cache-dir", place.cache]
+    assert "step_1000" in place.jviewd("list", *options).stdout
+    assert place.jviewd("top", "step_1000", *options).returncode == 0
+    assert place.jviewd("top", place.profiles / "step_1000", "--cache-dir", place.cache).returncode == 0
+    for arguments in (["list", "nowhere"], ["top", "nothing", *options]):
+        done = place.jviewd(*arguments, cwd=place.dir)
+        assert done.returncode == 3 and done.stderr.startswith("jviewd: "), done
+    listed = place.jviewd(place.profiles, "--list-only", "--cache-dir", place.cache)
+    assert listed.returncode == 0 and "trainer-0.xplane.pb" in listed.stdout, listed
+    target = place.dir / "plain"
+    done = place.jviewd(place.profiles, "--extract", "-o", target, "--cache-dir", place.cache)
+    assert done.returncode == 0, done
+    files = list(target.iterdir())
+    assert len(files) == 1 and json.loads(files[0].read_text())["traceEvents"], files
+    done = place.jviewd(place.profiles, "--extract", "--cache-dir", place.cache, env={**os.environ, "TMPDIR": str(place.dir)})
+    assert done.returncode == 0 and str(place.dir / "jviewd-") in done.stdout + done.stderr, done
+
+
 def closed_descriptors(place):
     place.sample()
     out = place.dir / "x.seg"
@@ -176,4 +197,4 @@ def closed_descriptors(place):
 if __name__ == "__main__":
     main([serves_the_samples, ends_with_0, ends_while_indexing, port_in_use, port_auto_goes_on,
           restart_reads_nothing_again, a_copy_is_not_decoded_again, a_question_goes_first, two_servers_on_one_cache,
-          a_command_beside_a_server, known_as_tensorboard, directory_without_a_flag, usage_errors, closed_descriptors])
+          a_command_beside_a_server, known_as_tensorboard, directory_without_a_flag, usage_errors, commands_without_a_server, closed_descriptors])
