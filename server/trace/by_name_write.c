@@ -42,15 +42,24 @@ struct row_run { /* as it waits, row by row */
     uint32_t entry, row, count;
 };
 
+struct chunk_view { /* the chunk at hand */
+    const struct chunk_entry *entry;
+    const uint8_t *data;
+    struct chunk_names names;
+};
+
 struct work {
     const struct part_tools *tools;
     const struct trace *trace;
     struct error *err;
-    struct chunk *chunk;
+    struct chunk_view view;
+    struct chunk *chunk; /* for its durations */
     struct entry *entries;
     struct hot *hot;      /* of each entry, once they are counted */
     uint32_t *row_counts; /* of each entry: slices in the row at hand */
     uint32_t entry_count, entry_capacity;
+    uint32_t *touched; /* entries in the row at hand */
+    uint32_t touched_count, touched_capacity;
     uint32_t *entry_of; /* by name; entry + 1, 0 is none */
     struct spill *runs;
     uint64_t run_count;
@@ -76,23 +85,22 @@ static inline uint32_t entry_of(struct work *work, name_id name)
 }
 
 /* What one row holds of each name, in order of appearance. */
-static enum status put_row_runs(struct work *work, row_id row, const uint32_t *touched,
-                                uint32_t count, bool derived)
+static enum status put_row_runs(struct work *work, row_id row, bool derived)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        struct entry *entry = &work->entries[touched[i]];
-        struct row_run run = {
-            .entry = touched[i], .row = row, .count = work->row_counts[touched[i]]};
+    for (uint32_t i = 0; i < work->touched_count; i++) {
+        uint32_t touched = work->touched[i];
+        struct entry *entry = &work->entries[touched];
+        struct row_run run = {.entry = touched, .row = row, .count = work->row_counts[touched]};
         uint64_t offset;
 
         entry->slice_count += run.count;
         entry->count += derived ? 0 : run.count;
         entry->run_count++;
-        work->row_counts[touched[i]] = 0;
+        work->row_counts[touched] = 0;
         TRY(spill_append(work->runs, (struct bytes){(const uint8_t *)&run, sizeof(run)}, &offset,
                          work->err));
     }
-    work->run_count += count;
+    work->run_count += work->touched_count;
     return OK;
 }
 
@@ -101,38 +109,62 @@ static bool is_derived(const struct trace *trace, const struct row *row)
     return trace->tracks[row->track].derived;
 }
 
-static enum status count_row(struct work *work, row_id row_index, uint32_t **touched,
-                             uint32_t *touched_capacity)
+/* A chunk by its own columns: names are local ids there, few of them. False: damaged. */
+static bool look_at_chunk(struct work *work, uint32_t chunk)
+{
+    struct chunk_view *view = &work->view;
+    uint32_t offset[PACKED_COUNT + 1];
+
+    view->entry = &work->trace->parts->chunks[chunk];
+    view->data = chunk_bytes(work->trace, chunk);
+    if (view->data == NULL)
+        return false;
+    chunk_layout(view->entry, offset);
+    view->names = chunk_names_at(view->entry, view->data, offset);
+    return true;
+}
+
+static void touch_entry(struct work *work, name_id name, uint32_t count)
+{
+    uint32_t entry = entry_of(work, name);
+
+    if (work->row_counts[entry] == 0) {
+        if (work->touched_count == work->touched_capacity) {
+            work->touched_capacity = work->touched_capacity == 0 ? 256 : work->touched_capacity * 2;
+            work->touched =
+                memory_resize(work->touched, work->touched_capacity, sizeof(*work->touched));
+        }
+        work->touched[work->touched_count++] = entry;
+    }
+    work->row_counts[entry] += count;
+}
+
+static enum status count_row(struct work *work, row_id row_index)
 {
     const struct row *row = &work->trace->rows[row_index];
-    uint32_t count = 0;
+    const struct chunk_view *view = &work->view;
 
+    work->touched_count = 0;
     for (uint32_t i = 0; i < row->chunk_count; i++) {
-        chunk_unpack(work->trace, row->first_chunk + i, COLUMN_NAME, work->chunk);
-        for (uint32_t j = 0; j < work->chunk->count; j++) {
-            uint32_t entry = entry_of(work, work->chunk->name[j]);
+        uint32_t counts[CHUNK_SLICES];
 
-            if (work->row_counts[entry]++ > 0)
-                continue;
-            if (count == *touched_capacity) {
-                *touched_capacity = *touched_capacity == 0 ? 256 : *touched_capacity * 2;
-                *touched = memory_resize(*touched, *touched_capacity, sizeof(**touched));
-            }
-            (*touched)[count++] = entry;
-        }
+        if (!look_at_chunk(work, row->first_chunk + i))
+            continue;
+        memset(counts, 0, view->entry->dictionary_count * sizeof(*counts));
+        for (uint32_t j = 0; j < view->entry->count; j++)
+            counts[chunk_local_name(&view->names, j)]++;
+        for (uint32_t j = 0; j < view->entry->dictionary_count; j++)
+            if (counts[j] > 0)
+                touch_entry(work, named_name(view->names.dictionary[j]), counts[j]);
     }
-    return put_row_runs(work, row_index, *touched, count, is_derived(work->trace, row));
+    return put_row_runs(work, row_index, is_derived(work->trace, row));
 }
 
 static enum status count_names(struct work *work)
 {
-    uint32_t *touched = NULL, capacity = 0;
-    enum status status = OK;
-
-    for (row_id row = 0; row < work->trace->row_count && status == OK; row++)
-        status = count_row(work, row, &touched, &capacity);
-    free(touched);
-    return status;
+    for (row_id row = 0; row < work->trace->row_count; row++)
+        TRY(count_row(work, row));
+    return OK;
 }
 
 static bool by_name(const struct entry *a, const struct entry *b)
@@ -201,28 +233,35 @@ static enum status write_runs(struct work *work)
 }
 
 /* The first pass places ids; every pass gathers durations. */
-static void pass_over_chunk(struct work *work, bool derived, bool first_pass)
+static void pass_over_chunk(struct work *work, slice_id first_slice, bool derived, bool first_pass)
 {
-    const struct chunk *chunk = work->chunk;
+    const struct chunk_view *view = &work->view;
+    const int64_t *dur_ps = work->chunk->dur_ps, *self_ps = work->chunk->self_ps;
+    bool covered = !derived && first_pass && !(view->entry->forms & CHUNK_SELF_IS_DUR);
+    uint32_t entries[CHUNK_SLICES]; /* by local name */
 
-    for (uint32_t i = 0; i < chunk->count; i++) {
-        uint32_t index = work->entry_of[chunk->name[i]] - 1;
+    if (!derived)
+        chunk_durs(view->entry, view->data, work->chunk->dur_ps);
+    if (covered)
+        chunk_selfs(view->entry, view->data, work->chunk->self_ps);
+    for (uint32_t i = 0; i < view->entry->dictionary_count; i++)
+        entries[i] = work->entry_of[named_name(view->names.dictionary[i])] - 1;
+    for (uint32_t i = 0; i < view->entry->count; i++) {
+        uint32_t index = entries[chunk_local_name(&view->names, i)];
         struct hot *hot = &work->hot[index];
 
         if (first_pass)
-            work->ids[hot->next_id++] = chunk->first_slice + i;
+            work->ids[hot->next_id++] = first_slice + i;
         if (derived)
             continue;
-        if (hot->durations != NULL)
-            hot->durations[hot->gathered++] = chunk->dur_ps[i];
-        if (!first_pass)
-            continue;
-        if (chunk->self_ps[i] != chunk->dur_ps[i])
-            hot->covered_ps = name_total_add(hot->covered_ps, chunk->dur_ps[i] - chunk->self_ps[i]);
-        if (work->entries[index].buckets != NULL) {
-            name_totals_add(&work->entries[index].totals, chunk->dur_ps[i]);
-            work->entries[index].buckets[quantile_bucket(chunk->dur_ps[i])]++;
+        if (hot->durations != NULL) {
+            hot->durations[hot->gathered++] = dur_ps[i];
+        } else if (first_pass && work->entries[index].buckets != NULL) {
+            name_totals_add(&work->entries[index].totals, dur_ps[i]);
+            work->entries[index].buckets[quantile_bucket(dur_ps[i])]++;
         }
+        if (covered && self_ps[i] != dur_ps[i])
+            hot->covered_ps = name_total_add(hot->covered_ps, dur_ps[i] - self_ps[i]);
     }
 }
 
@@ -231,14 +270,10 @@ static void pass_over_rows(struct work *work, bool first_pass)
     for (row_id i = 0; i < work->trace->row_count; i++) {
         const struct row *row = &work->trace->rows[i];
         bool derived = is_derived(work->trace, row);
-        unsigned columns = derived ? COLUMN_NAME : COLUMN_NAME | COLUMN_DUR;
 
-        if (first_pass && !derived)
-            columns |= COLUMN_SELF;
-        for (uint32_t j = 0; j < row->chunk_count && (first_pass || !derived); j++) {
-            chunk_unpack(work->trace, row->first_chunk + j, columns, work->chunk);
-            pass_over_chunk(work, derived, first_pass);
-        }
+        for (uint32_t j = 0; j < row->chunk_count && (first_pass || !derived); j++)
+            if (look_at_chunk(work, row->first_chunk + j))
+                pass_over_chunk(work, row->first_slice + j * CHUNK_SLICES, derived, first_pass);
     }
 }
 
@@ -385,6 +420,7 @@ static enum status finish(void *state, const struct trace *trace, struct error *
     free(work.gathered);
     free(work.entries);
     free(work.row_counts);
+    free(work.touched);
     free(work.hot);
     arena_destroy(arena);
     return status;

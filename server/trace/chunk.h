@@ -99,16 +99,17 @@ struct chunk_names {
 };
 struct chunk_names chunk_names_at(const struct chunk_entry *entry, const uint8_t *data,
                                   const uint32_t offset[PACKED_COUNT + 1]);
+/* Its place in the dictionary. */
+static inline uint32_t chunk_local_name(const struct chunk_names *names, uint32_t i)
+{
+    if (names->width == 1)
+        return names->names[i];
+    return names->width == 2 ? ((const uint16_t *)(const void *)names->names)[i] : 0;
+}
 static inline void chunk_look(const struct chunk_names *names, uint32_t i, uint32_t *ret_named,
                               uint8_t *ret_flags)
 {
-    uint32_t local = 0;
-
-    if (names->width == 1)
-        local = names->names[i];
-    else if (names->width == 2)
-        local = ((const uint16_t *)(const void *)names->names)[i];
-    *ret_named = names->dictionary[local];
+    *ret_named = names->dictionary[chunk_local_name(names, i)];
     *ret_flags = (uint8_t)(names->flags_base + (names->flags == NULL ? 0 : names->flags[i]));
 }
 
