@@ -100,6 +100,14 @@ static bool number_at(const struct block *block, enum key key, uint32_t at, uint
     return true;
 }
 
+/* Kineto lays the program's own marks over the kernels they enclose, on the stream itself. */
+static bool is_mark(const struct trace *trace, const struct arg *arg)
+{
+    return str_equal(trace_name(trace, arg->key), STR("cat")) &&
+           str_equal(trace_name(trace, text_of(trace, (uint8_t)arg->type, arg->bits)),
+                     STR("gpu_user_annotation"));
+}
+
 static void read_types(struct attribute_work *work, const struct block *block)
 {
     const struct trace *trace = work->trace;
@@ -125,6 +133,8 @@ static void read_types(struct attribute_work *work, const struct block *block)
                 facts->category = text;
             else if (text != 0 && arg->key == block->keys[KEY_SOURCE])
                 facts->source = text;
+            else if (text != 0 && is_mark(trace, arg))
+                facts->is_mark = true;
             else if (is_number((uint8_t)arg->type) && arg->key == block->keys[KEY_PROGRAM_ID]) {
                 facts->has_program = true;
                 facts->program = arg->bits;
@@ -288,6 +298,8 @@ static void read_block(struct attribute_work *work, const struct block *block, s
 
         if (event >= work->trace->event_count)
             return;
+        if (type->is_mark)
+            continue;
         if (work->has_devices ? (work->on_device[event / 8] >> event % 8 & 1) != 0 : hlo_op != 0)
             add_facts(work, block, at, hlo_op, type, last, pairs);
         else if (number_at(block, KEY_CONSUMER, at, &consumer) &&

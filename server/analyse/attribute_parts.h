@@ -38,7 +38,7 @@ struct context { /* of an instruction's name */
 
 struct type_facts {
     name_id hlo_op, module, tf_op, category, source;
-    bool has_program;
+    bool has_program, is_mark;
     uint64_t program;
 };
 

@@ -315,7 +315,8 @@ static void break_down_host(const struct run_traces *run, uint32_t index, struct
     }
     if (hull.from_ps < hull.to_ps) {
         qsort(slices, skipped.count, sizeof(*slices), by_id);
-        if (thread == NO_TRACK)
+        /* Marks may stand on a line of their own, with nothing that says what was done. */
+        if (thread == NO_TRACK || host->trace->tracks[thread].slice_count <= skipped.count)
             thread = longest_thread(host->trace);
 
         struct line line = host_line(host, thread, hull, &skipped);

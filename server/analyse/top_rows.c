@@ -213,7 +213,9 @@ uint32_t top_row_of_slice(struct top_work *work, const struct scanned *slice)
     switch (work->by) {
     case BY_KERNEL:
         return track_is_device_work(track) && track->kind == TRACK_STREAM &&
-                       slice->kind != KIND_COPY
+                       slice->kind != KIND_COPY &&
+                       (host->attribution == NULL ||
+                        attribution_of(host->attribution, slice->slice) != NULL)
                    ? row_of_name(work, slice)
                    : UINT32_MAX;
     case BY_API:

@@ -119,6 +119,13 @@ static bool is_device_category(struct str cat)
            str_equal(cat, STR("Memset")) || str_equal(cat, STR("gpu_user_annotation"));
 }
 
+static int32_t number_of_process(const struct process *process)
+{
+    return !process->key.is_text && process->key.value >= 0 && process->key.value <= INT32_MAX
+               ? (int32_t)process->key.value
+               : -1;
+}
+
 static track_id process_track(struct trace_json *json, uint32_t index)
 {
     struct process *process = &json->tracks.processes[index];
@@ -133,10 +140,7 @@ static track_id process_track(struct trace_json *json, uint32_t index)
     process->is_device = str_starts(name, STR("/device:"));
     if (is_device_category(sink_text(json->sink, json->event.cat)) && !process->is_device) {
         process->is_device = true;
-        process->device =
-            !process->key.is_text && process->key.value >= 0 && process->key.value <= INT32_MAX
-                ? (int32_t)process->key.value
-                : -1;
+        process->device = number_of_process(process);
         if (process->name == 0)
             name = own_name(json, process->key, "GPU", room);
     }
@@ -162,18 +166,22 @@ static void make_thread_track(struct trace_json *json, uint32_t index)
     track_id parent = process_track(json, json->tracks.threads[index].process);
     struct thread *thread = &json->tracks.threads[index];
     const struct process *process = &json->tracks.processes[thread->process];
+    /* Kineto gives a device's streams and Python's threads one process, where both are number 0. */
+    bool is_stream =
+        process->is_device || is_device_category(sink_text(json->sink, json->event.cat));
     char room[64];
-    struct str name = thread->name != 0 ? sink_text(json->sink, thread->name)
-                                        : own_name(json, thread->key,
-                                                   process->is_device ? "stream" : "thread", room);
+    struct str name = thread->name != 0
+                          ? sink_text(json->sink, thread->name)
+                          : own_name(json, thread->key, is_stream ? "stream" : "thread", room);
     const struct role_rule *rule = process->is_device ? role_rule_of(name) : NULL;
     struct str on = sink_text(json->sink, process->name);
-    struct sink_track track = {.parent = parent,
-                               .kind = process->is_device ? TRACK_STREAM : TRACK_THREAD,
-                               .role = process->is_device ? ROLE_NONE : ROLE_HOST,
-                               .name = name,
-                               .source_id = thread->key.is_text ? 0 : thread->key.value,
-                               .device = process->device};
+    struct sink_track track = {
+        .parent = parent,
+        .kind = is_stream ? TRACK_STREAM : TRACK_THREAD,
+        .role = is_stream ? ROLE_NONE : ROLE_HOST,
+        .name = name,
+        .source_id = thread->key.is_text ? 0 : thread->key.value,
+        .device = is_stream && !process->is_device ? number_of_process(process) : process->device};
 
     if (rule != NULL) {
         track.role = rule->role;
@@ -181,7 +189,8 @@ static void make_thread_track(struct trace_json *json, uint32_t index)
                         (rule->derived == DERIVED_ON_GPU && str_starts(on, STR("/device:GPU")));
         if (track.role == ROLE_ASYNC_OPS)
             track.kind = TRACK_ASYNC;
-    } else if (process->is_device && (str_starts(name, STR("Stream")) || process->name == 0)) {
+    } else if (is_stream &&
+               (str_starts(name, STR("Stream")) || !process->is_device || process->name == 0)) {
         track.role = ROLE_OPS;
     }
     thread->is_ops = track.role == ROLE_OPS || track.role == ROLE_ASYNC_OPS;
