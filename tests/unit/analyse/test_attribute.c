@@ -146,6 +146,30 @@ static void gpu_kernels(void **state)
     run_end(&run);
 }
 
+static void kineto_marks(void **state)
+{
+    (void)state;
+    struct made_run run;
+
+    run_begin(&run);
+    struct sink *sink = run.made.sink;
+    track_id stream = run_stream(&run, "stream 7", ROLE_OPS, 0);
+    name_id name = sink_name(sink, STR("ProfilerStep#1"));
+    type_id mark = sink_type(sink, name);
+    sink_type_arg(sink, mark,
+                  (struct arg){.key = sink_name(sink, STR("cat")),
+                               .type = ARG_STRING,
+                               .bits = sink_name(sink, STR("gpu_user_annotation"))});
+    sink_slice(sink,
+               (struct sink_slice){
+                   .track = stream, .dur_ps = 100, .name = name, .kind = KIND_OTHER, .type = mark});
+    kernel(&run, stream, 10, "gemm", NULL);
+    run_finish(&run);
+    CHECK_INT("the kernel alone", run.attribution.entry_count, 1);
+    CHECK_STR("it", text(&run, op_of(&run, 0)->name), "gemm");
+    run_end(&run);
+}
+
 static void tpu_op(struct made_run *run, track_id track, int64_t start_ps, int64_t dur_ps,
                    int64_t device_start_ps, int64_t device_dur_ps)
 {
@@ -239,6 +263,7 @@ int main(void)
         cmocka_unit_test(partners),
         cmocka_unit_test(devices_and_executions),
         cmocka_unit_test(gpu_kernels),
+        cmocka_unit_test(kineto_marks),
         cmocka_unit_test(tpu_clock_and_modules),
         cmocka_unit_test(nothing),
         cmocka_unit_test(many),

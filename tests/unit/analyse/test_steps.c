@@ -78,6 +78,27 @@ static void breakdown(void **state)
     run_end(&run);
 }
 
+/* PyTorch's marks may lie on a line that holds nothing else: another thread tells what was done. */
+static void marks_apart(void **state)
+{
+    (void)state;
+    struct made_run run;
+
+    run_begin(&run);
+    track_id marks = run_thread(&run, "marks"), worker = run_thread(&run, "worker");
+    run_slice(&run, marks, 0, 100, "ProfilerStep#1", KIND_HOST);
+    run_slice(&run, marks, 200, 100, "ProfilerStep#2", KIND_HOST);
+    run_slice(&run, worker, 0, 350, "aten::mm", KIND_HOST);
+    run_slice(&run, worker, 20, 30, "load", KIND_INPUT);
+    run_finish(&run);
+
+    struct steps steps = find(&run, NULL);
+
+    CHECK_INT("host", steps.items[0].kinds_ps[KIND_HOST], 70);
+    CHECK_INT("input", steps.items[0].kinds_ps[KIND_INPUT], 30);
+    run_end(&run);
+}
+
 static void numbers_and_nesting(void **state)
 {
     (void)state;
@@ -310,6 +331,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(breakdown),
+        cmocka_unit_test(marks_apart),
         cmocka_unit_test(numbers_and_nesting),
         cmocka_unit_test(warmup_and_outliers),
         cmocka_unit_test(by_executions),
