@@ -1,6 +1,7 @@
 /* How fast an XPlane becomes a segment, against a bare walk of the same bytes.
  *
  *   bench_ingest [--rounds 5] [--dir /dev/shm] FILE | cpu:EVENTS | gpu:EVENTS
+ *   bench_ingest --make FILE cpu:EVENTS | gpu:EVENTS         only writes what would be measured
  *
  * CPU time of this thread, best of the rounds, walk and ingest in turn. The walk decodes every
  * event with all its stats and stores nothing; it is the ceiling of any reader.
@@ -153,19 +154,22 @@ static enum status ingest(struct bytes bytes, const char *path, const char *dir,
     return status;
 }
 
-static struct bytes bytes_of(const char *what, struct arena *arena)
+static struct bytes bytes_of(const char *what)
 {
     struct error err = {0};
-    struct bytes bytes = {0};
+    struct file_stamp stamp;
+    struct file_map map = {0};
+    int fd;
 
     if (strncmp(what, "cpu:", 4) == 0 || strncmp(what, "gpu:", 4) == 0)
         return made_xspace(what[0] == 'c' ? MADE_CPU : MADE_GPU,
                            (uint32_t)strtoul(what + 4, NULL, 10));
-    if (file_read(what, arena, SIZE_MAX / 2, &bytes, &err) != OK) {
+    if (file_open(what, &fd, &stamp, &err) != OK ||
+        file_map(fd, (size_t)stamp.size, &map, &err) != OK) {
         fprintf(stderr, "bench_ingest: %s\n", err.message);
         exit(1);
     }
-    return bytes;
+    return map.bytes; /* mapped until the end */
 }
 
 static int run(struct bytes bytes, int rounds, const char *dir)
@@ -213,16 +217,29 @@ static int run(struct bytes bytes, int rounds, const char *dir)
     return 0;
 }
 
+static int make(struct bytes bytes, const char *path)
+{
+    FILE *file = fopen(path, "w");
+
+    if (!file || fwrite(bytes.at, 1, bytes.count, file) != bytes.count || fclose(file) != 0) {
+        perror(path);
+        return 1;
+    }
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     int rounds = 5;
-    const char *dir = "/dev/shm", *what = NULL;
+    const char *dir = "/dev/shm", *what = NULL, *made = NULL;
 
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--rounds") == 0 && i + 1 < argc)
             rounds = atoi(argv[++i]);
         else if (strcmp(argv[i], "--dir") == 0 && i + 1 < argc)
             dir = argv[++i];
+        else if (strcmp(argv[i], "--make") == 0 && i + 1 < argc)
+            made = argv[++i];
         else
             what = argv[i];
     }
@@ -230,8 +247,6 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: bench_ingest [--rounds N] [--dir DIR] FILE | cpu:N | gpu:N\n");
         return 2;
     }
-    struct arena *arena = arena_create();
-    int status = run(bytes_of(what, arena), rounds, dir);
-    arena_destroy(arena);
-    return status;
+    struct bytes bytes = bytes_of(what);
+    return made ? make(bytes, made) : run(bytes, rounds, dir);
 }
