@@ -6,6 +6,9 @@
 #include "trace/args.h"
 #include "trace/by_name.h"
 
+/* What repeats more often than this is a call inside a step, not a step. */
+enum { REPEATS_MAX = 100000 };
+
 static void add_step(struct step_list *list, struct step step)
 {
     if (list->count == list->capacity) {
@@ -290,7 +293,7 @@ void find_repeated(const struct host_trace *host, uint32_t index, struct step_li
         uint32_t run_count;
         const struct name_run *runs = trace_name_runs(trace, stats[i].name, &run_count);
 
-        if (stats[i].count < 3 || stats[i].total_ps <= best_ps ||
+        if (stats[i].count < 3 || stats[i].count > REPEATS_MAX || stats[i].total_ps <= best_ps ||
             !may_repeat(trace_name(trace, stats[i].name)))
             continue;
         for (uint32_t run = 0; run < run_count; run++) {

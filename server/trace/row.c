@@ -100,7 +100,9 @@ static uint32_t find_start(const struct trace *trace, const struct row *row, int
            find_in_chunk(trace, row->first_chunk + from - 1, at_ps, true);
 }
 
-/* Chunks of a row lie in the file as they were filled, between those of other rows. */
+/* Chunks of a row lie in the file as they were filled, between those of other rows. Those that were
+ * read before are in memory, or the kernel had a better use for it: asking again for each of many
+ * small windows costs more than their pages. */
 static void ask_for(const struct trace *trace, uint32_t first_chunk, uint32_t end_chunk)
 {
     const struct trace_parts *parts = trace->parts;
@@ -109,6 +111,8 @@ static void ask_for(const struct trace *trace, uint32_t first_chunk, uint32_t en
     for (uint32_t chunk = first_chunk; chunk <= end_chunk; chunk++) {
         const struct chunk_entry *entry = &parts->chunks[chunk];
         bool more = chunk < end_chunk;
+        if (more && atomic_load_explicit(&parts->chunk_checked[chunk], memory_order_relaxed) != 0)
+            continue;
         if (more && entry->offset >= to && entry->offset - to <= GAP_BYTES_MAX && to > 0) {
             to = entry->offset + entry->size;
             continue;
