@@ -158,4 +158,4 @@ static enum status get_flame(struct request *req, struct reply *reply, struct er
 }
 
 const struct route route_flame = {
-    .method = "GET", .path = "/api/flame", .handle = get_flame, .params = params};
+    .method = "GET", .path = "/api/flame", .handle = get_flame, .params = params, .heavy = true};

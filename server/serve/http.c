@@ -129,7 +129,7 @@ static void send_stream(struct exchange *exchange)
     if (!sent || exchange->head_only)
         return;
     if (!reply->stream_sleeps) {
-        pool_run(server->work, run_stream, exchange);
+        pool_run(server->heavy, run_stream, exchange);
         return;
     }
     run_stream(exchange);
@@ -246,11 +246,12 @@ static void answer(struct exchange *exchange)
         try_once(exchange);
         return;
     }
-    pool_run(server->work, try_once, exchange);
+    struct pool *pool = route->heavy ? server->heavy : server->work;
+    pool_run(pool, try_once, exchange);
     if (exchange->answered)
         return;
     pool_run(server->waiters, wait_once, exchange);
-    pool_run(server->work, try_once, exchange);
+    pool_run(pool, try_once, exchange);
 }
 
 static void preflight(struct exchange *exchange)
@@ -530,6 +531,7 @@ static struct http *http_create(const struct http_options *options, const struct
     };
     http->server.started_ns = clock_monotonic_ns();
     http->server.work = pool_create(cores > 2 ? 2 * (unsigned)cores : 4, QUEUE_LENGTH);
+    http->server.heavy = pool_create(cores > 2 ? (unsigned)cores : 2, QUEUE_LENGTH);
     http->server.waiters = pool_create(WAITERS, QUEUE_LENGTH);
     return http;
 }
@@ -573,6 +575,7 @@ void http_stop(struct http *http)
     if (http->context != NULL)
         mg_stop(http->context);
     pool_destroy(http->server.work);
+    pool_destroy(http->server.heavy);
     pool_destroy(http->server.waiters);
     auth_destroy(atomic_load(&http->server.auth));
     arena_destroy(http->arena);

@@ -131,4 +131,4 @@ static enum status get_memory(struct request *req, struct reply *reply, struct e
 }
 
 const struct route route_memory = {
-    .method = "GET", .path = "/api/memory", .handle = get_memory, .params = params};
+    .method = "GET", .path = "/api/memory", .handle = get_memory, .params = params, .heavy = true};

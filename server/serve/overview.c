@@ -126,5 +126,8 @@ static enum status get_overview(struct request *req, struct reply *reply, struct
     return OK;
 }
 
-const struct route route_overview = {
-    .method = "GET", .path = "/api/overview", .handle = get_overview, .params = params};
+const struct route route_overview = {.method = "GET",
+                                     .path = "/api/overview",
+                                     .handle = get_overview,
+                                     .params = params,
+                                     .heavy = true};

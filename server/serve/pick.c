@@ -26,6 +26,7 @@ struct pick pick_begin(const struct run_traces *run, struct pick_filter filter,
     return (struct pick){.run = run,
                          .filter = filter,
                          .order = order,
+                         .arena = arena,
                          .capacity = most,
                          .entries = arena_array(arena, struct pick_entry, most),
                          .chunk = arena_new(arena, struct chunk)};
@@ -126,13 +127,13 @@ static void count_matches(struct pick *pick, uint32_t host, const struct row *ro
         pick->track_counts[track_ordinal(pick->run, host, row->track)] += count;
 }
 
-/* Scans ordinals [first, end) of a row; `name` is looked at where it is asked for. */
+/* Scans ordinals [first, end) of a row; `names` says by id which are wanted, NULL all. */
 static void scan_row(struct pick *pick, uint32_t host, const struct row *row, uint32_t first,
-                     uint32_t end, const name_id *name)
+                     uint32_t end, const bool *names)
 {
     const struct trace *trace = pick->run->hosts[host].trace;
     struct chunk *chunk = pick->chunk;
-    unsigned columns = COLUMN_START | COLUMN_DUR | (name != NULL ? COLUMN_NAME : 0) |
+    unsigned columns = COLUMN_START | COLUMN_DUR | (names != NULL ? COLUMN_NAME : 0) |
                        (pick->order == PICK_SELF ? COLUMN_SELF : 0);
     uint64_t matches = 0;
 
@@ -143,7 +144,7 @@ static void scan_row(struct pick *pick, uint32_t host, const struct row *row, ui
         for (; at < end && at - base < chunk->count; at++) {
             uint32_t k = at - base;
 
-            if ((name != NULL && chunk->name[k] != *name) ||
+            if ((names != NULL && !names[chunk->name[k]]) ||
                 chunk->dur_ps[k] < pick->filter.min_dur_ps)
                 continue;
             matches++;
@@ -157,30 +158,42 @@ static void scan_row(struct pick *pick, uint32_t host, const struct row *row, ui
     count_matches(pick, host, row, matches);
 }
 
-void pick_track(struct pick *pick, uint32_t host, track_id track)
+static void scan_track(struct pick *pick, uint32_t host, track_id track, const bool *names)
 {
     const struct host_trace *at = &pick->run->hosts[host];
     const struct track *within = &at->trace->tracks[track];
     int64_t from_ps = file_time(at, pick->filter.start_ps);
     int64_t to_ps = file_time(at, pick->filter.end_ps);
-    name_id name = 0;
+    bool plain = names == NULL && pick->filter.min_dur_ps <= 0 && pick->order == PICK_START &&
+                 pick->density == NULL;
 
-    if (pick->filter.name.count > 0 && !trace_find_name(at->trace, pick->filter.name, &name))
-        return;
     for (uint32_t i = 0; i < within->row_count; i++) {
         const struct row *row = &at->trace->rows[within->first_row + i];
         uint32_t first, end;
 
         row_window(at->trace, row, from_ps, to_ps, &first, &end);
-        bool plain = pick->filter.name.count == 0 && pick->filter.min_dur_ps <= 0 &&
-                     pick->order == PICK_START && pick->density == NULL;
         if (plain && end - first > pick->capacity) {
             /* What is beyond the k-th of a row is not among the first k of all. */
             count_matches(pick, host, row, end - first - pick->capacity);
             end = first + pick->capacity;
         }
-        scan_row(pick, host, row, first, end, pick->filter.name.count > 0 ? &name : NULL);
+        scan_row(pick, host, row, first, end, names);
     }
+}
+
+void pick_track(struct pick *pick, uint32_t host, track_id track)
+{
+    const struct trace *trace = pick->run->hosts[host].trace;
+    bool *names = NULL;
+    name_id name;
+
+    if (pick->filter.name.count > 0) {
+        if (!trace_find_name(trace, pick->filter.name, &name))
+            return;
+        names = arena_array(pick->arena, bool, (size_t)trace->name_count + 1);
+        names[name] = true;
+    }
+    scan_track(pick, host, track, names);
 }
 
 /* A slice of the chunk that is unpacked, unpacking another where it must. */
@@ -212,7 +225,8 @@ static bool is_inside(const struct pick *pick, const struct host_trace *host, st
            (seen.dur_ps == 0 ? start_ps >= pick->filter.start_ps : end_ps > pick->filter.start_ps);
 }
 
-void pick_name(struct pick *pick, uint32_t host, name_id name)
+/* All of one name by the index; derived tracks repeat what others hold. */
+static void look_up(struct pick *pick, uint32_t host, name_id name)
 {
     const struct host_trace *at = &pick->run->hosts[host];
     uint32_t run_count, unpacked = UINT32_MAX;
@@ -223,7 +237,7 @@ void pick_name(struct pick *pick, uint32_t host, name_id name)
         const slice_id *slices = trace_name_slices(at->trace, &runs[i]);
         uint64_t matches = 0;
 
-        for (uint32_t k = 0; k < runs[i].count; k++) {
+        for (uint32_t k = 0; k < runs[i].count && !at->trace->tracks[row->track].derived; k++) {
             struct seen seen;
 
             if (!look(pick, at->trace, row, slices[k], &unpacked, &seen) ||
@@ -233,6 +247,43 @@ void pick_name(struct pick *pick, uint32_t host, name_id name)
             offer(pick, host, slices[k], seen);
         }
         count_matches(pick, host, row, matches);
+    }
+}
+
+/* How many chunks the index would unpack, at most. */
+static uint64_t lookup_cost(const struct trace *trace, name_id name)
+{
+    uint32_t run_count;
+    const struct name_run *runs = trace_name_runs(trace, name, &run_count);
+    uint64_t cost = 0;
+
+    for (uint32_t i = 0; i < run_count; i++) {
+        uint32_t chunks = trace->rows[runs[i].row].chunk_count;
+
+        cost += runs[i].count < chunks ? runs[i].count : chunks;
+    }
+    return cost;
+}
+
+void pick_names(struct pick *pick, uint32_t host, const bool *names)
+{
+    const struct trace *trace = pick->run->hosts[host].trace;
+    uint64_t by_index = 0, by_scan = 0;
+
+    for (name_id name = 0; name < trace->name_count; name++)
+        by_index += names[name] ? lookup_cost(trace, name) : 0;
+    for (row_id row = 0; row < trace->row_count; row++)
+        by_scan += trace->rows[row].chunk_count;
+    if (by_index <= by_scan) {
+        for (name_id name = 0; name < trace->name_count; name++) {
+            if (names[name])
+                look_up(pick, host, name);
+        }
+        return;
+    }
+    for (track_id track = 0; track < trace->track_count; track++) {
+        if (!trace->tracks[track].derived)
+            scan_track(pick, host, track, names);
     }
 }
 

@@ -24,6 +24,7 @@ struct pick {
     const struct run_traces *run;
     struct pick_filter filter;
     enum pick_order order;
+    struct arena *arena;
     uint64_t total; /* all that matched */
     uint32_t capacity, count;
     struct pick_entry *entries; /* a heap: the worst on top */
@@ -38,8 +39,9 @@ uint64_t pick_density_width_ps(const struct pick_filter *filter);
 struct pick pick_begin(const struct run_traces *run, struct pick_filter filter,
                        enum pick_order order, uint32_t most, struct arena *arena);
 void pick_track(struct pick *pick, uint32_t host, track_id track);
-/* All slices of one name, wherever they are, by the index. */
-void pick_name(struct pick *pick, uint32_t host, name_id name);
+/* All slices whose name is wanted (by id) on recorded tracks: by the index, or by a scan where
+ * that unpacks less. */
+void pick_names(struct pick *pick, uint32_t host, const bool *names);
 /* One slice by its id. */
 void pick_slice(struct pick *pick, uint32_t host, slice_id slice);
 /* From the best on, without the first `skip`; returns how many. */

@@ -47,13 +47,13 @@ static struct str in_small_letters(struct arena *arena, struct str text)
 static void search_names(struct pick *pick, uint32_t host, struct str part)
 {
     const struct trace *trace = pick->run->hosts[host].trace;
+    bool *names = arena_array(pick->arena, bool, (size_t)trace->name_count + 1);
     const struct name_stats *stats;
     uint32_t count = trace_name_stats(trace, &stats);
 
-    for (uint32_t i = 0; i < count; i++) {
-        if (holds(trace_name(trace, stats[i].name), part))
-            pick_name(pick, host, stats[i].name);
-    }
+    for (uint32_t i = 0; i < count; i++)
+        names[stats[i].name] = holds(trace_name(trace, stats[i].name), part);
+    pick_names(pick, host, names);
 }
 
 static void put_tracks(struct json *json, struct arena *arena, const struct pick *pick)
@@ -141,4 +141,4 @@ static enum status get_search(struct request *req, struct reply *reply, struct e
 }
 
 const struct route route_search = {
-    .method = "GET", .path = "/api/search", .handle = get_search, .params = params};
+    .method = "GET", .path = "/api/search", .handle = get_search, .params = params, .heavy = true};

@@ -81,9 +81,10 @@ enum route_age { AGE_LIVE, AGE_CATALOG, AGE_BUILD };
 struct route {
     const char *method, *path; /* a path that ends in a star takes everything below */
     handler *handle;
-    bool light;                 /* needs no pool thread: answers from memory at once */
-    bool open;                  /* answers without a token too: health, the launch link */
-    bool any_query;             /* the page: its query is the UI's own */
+    bool light;     /* needs no pool thread: answers from memory at once */
+    bool heavy;     /* computes over a whole run: a pool of its own, so that tiles need not wait */
+    bool open;      /* answers without a token too: health, the launch link */
+    bool any_query; /* the page: its query is the UI's own */
     enum route_age age;         /* what the answer changes with, where no run is asked for */
     const struct param *params; /* see request.h; ends with a nameless one. NULL: takes none */
 };

@@ -9,7 +9,8 @@
 enum { EVENT_STREAMS_MAX = 32 };
 
 struct server {
-    struct pool *work;           /* handlers: about twice as many threads as cores */
+    struct pool *work;           /* handlers that look: about twice as many threads as cores */
+    struct pool *heavy;          /* handlers that compute: they never hold up the timeline */
     struct pool *waiters;        /* who waits for indexing, so that nobody waits on `work` */
     _Atomic(struct auth *) auth; /* NULL until the port is known: nobody comes in before */
     int64_t started_ns;

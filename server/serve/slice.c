@@ -268,7 +268,8 @@ static uint64_t rank_of(const struct subject *subject)
         const struct row *row = &subject->trace->rows[runs[i].row];
         const slice_id *slices = trace_name_slices(subject->trace, &runs[i]);
 
-        for (uint32_t k = 0; k < runs[i].count; k++) {
+        for (uint32_t k = 0; k < runs[i].count && !subject->trace->tracks[row->track].derived;
+             k++) {
             uint32_t ordinal = slices[k] - row->first_slice;
             uint32_t index = row->first_chunk + ordinal / CHUNK_SLICES;
 

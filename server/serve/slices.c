@@ -47,8 +47,12 @@ static void pick_host(struct pick *pick, uint32_t host)
     name_id name;
 
     if (pick->filter.name.count > 0) {
-        if (trace_find_name(trace, pick->filter.name, &name))
-            pick_name(pick, host, name);
+        bool *names = arena_array(pick->arena, bool, (size_t)trace->name_count + 1);
+
+        if (!trace_find_name(trace, pick->filter.name, &name))
+            return;
+        names[name] = true;
+        pick_names(pick, host, names);
         return;
     }
     for (track_id track = 0; track < trace->track_count; track++) {

@@ -38,4 +38,4 @@ static enum status get_steps(struct request *req, struct reply *reply, struct er
 }
 
 const struct route route_steps = {
-    .method = "GET", .path = "/api/steps", .handle = get_steps, .params = params};
+    .method = "GET", .path = "/api/steps", .handle = get_steps, .params = params, .heavy = true};

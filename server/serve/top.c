@@ -51,4 +51,4 @@ static enum status get_top(struct request *req, struct reply *reply, struct erro
 }
 
 const struct route route_top = {
-    .method = "GET", .path = "/api/top", .handle = get_top, .params = params};
+    .method = "GET", .path = "/api/top", .handle = get_top, .params = params, .heavy = true};

@@ -241,6 +241,6 @@ static enum status get_perfetto(struct request *req, struct reply *reply, struct
 }
 
 const struct route route_trace = {
-    .method = "GET", .path = "/api/trace", .handle = get_trace, .params = params};
+    .method = "GET", .path = "/api/trace", .handle = get_trace, .params = params, .heavy = true};
 const struct route route_perfetto = {
-    .method = "GET", .path = "/perfetto/*", .handle = get_perfetto};
+    .method = "GET", .path = "/perfetto/*", .handle = get_perfetto, .heavy = true};
