@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { measureFrames } from './frames.mjs';
 
 const SCRIPT_P95_MS = 12;
-const TRIES = 3;
+const TRIES = 5;
 
 export const tests = {
   'pan and zoom': async ({ browser, url }) => {

@@ -36,7 +36,7 @@ function addressOf(child) {
   });
 }
 
-async function ready(url) {
+export async function ready(url) {
   const begin = Date.now();
   for (;;) {
     const runs = await fetch(`${url}api/runs?limit=1000`).then((reply) => reply.json());
@@ -47,9 +47,14 @@ async function ready(url) {
   }
 }
 
-/* paths: what is served; the samples unless told otherwise. */
-export async function startServer(paths = [join(root, 'tests/samples')]) {
+/* The samples, or the server that runs already. */
+export async function startServer() {
   if (process.env.JVIEWD_URL) return { url: process.env.JVIEWD_URL.replace(/\/?$/, '/'), stop: () => undefined };
+  return startOwn([join(root, 'tests/samples')], ready);
+}
+
+/* A server of one's own over `paths`; `until` waits for what it should have found. */
+export async function startOwn(paths, until = async () => undefined) {
   const cache = mkdtempSync(join(tmpdir(), 'jviewd-e2e-'));
   const child = spawn(binary(), [...paths, '--port', 'auto', '--cache-dir', cache, '--ui', 'none'], { stdio: ['ignore', 'pipe', 'pipe'] });
   const stop = () => {
@@ -59,7 +64,7 @@ export async function startServer(paths = [join(root, 'tests/samples')]) {
   };
   try {
     const url = await addressOf(child);
-    await ready(url);
+    await until(url);
     return { url, stop };
   } catch (error) {
     stop();

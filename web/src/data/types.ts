@@ -68,6 +68,11 @@ export interface RunHost {
   skew_ps: Ps | null;
 }
 
+/* Why a view has nothing to show; not said of a run that is still being read. */
+export function absence(run: RunDetails, view: string): string | null {
+  return run.state === 'ready' || run.state === 'partial' || run.state === 'failed' ? (run.views?.[view]?.reason ?? null) : null;
+}
+
 export interface RunDetails extends Omit<Run, 'hosts'> {
   files: RunFile[];
   hosts: RunHost[];

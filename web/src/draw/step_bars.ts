@@ -1,6 +1,6 @@
 /* Steps as bars, stacked by kind.
  *
- *   ▔▔ torn: taller than 1.2 × p95, wears its number
+ *   ▔▔ torn: taller than 1.2 × p95 of the usual steps, wears its number
  *   ▒  hollow: a warm-up, left out of the figures
  */
 import { KINDS, type StepRow } from '../data/types';
@@ -23,9 +23,10 @@ const BAR_MAX = 64;
 const WORD_PIXELS_MIN = 48;
 
 export function barsLayout(steps: readonly StepRow[], width: number, height: number): BarsLayout {
-  const sorted = steps.map((step) => toNumber(step.dur_ps)).sort((a, b) => a - b);
+  const usual = steps.filter((step) => !step.warmup && !step.outlier);
+  const sorted = (usual.length > 0 ? usual : steps).map((step) => toNumber(step.dur_ps)).sort((a, b) => a - b);
   const p95 = sorted[Math.max(0, Math.ceil(sorted.length * 0.95) - 1)] ?? 1;
-  const longest = sorted.at(-1) ?? 1;
+  const longest = steps.reduce((most, step) => Math.max(most, toNumber(step.dur_ps)), 1);
   const scalePs = Math.max(1, longest > 1.2 * p95 ? 1.2 * p95 : longest);
   const pitch = Math.min(BAR_MAX + 8, (width - AXIS) / Math.max(1, steps.length));
   const gap = pitch >= 6 ? Math.min(8, Math.max(1, pitch * 0.15)) : 0;
@@ -107,7 +108,8 @@ function paintBar(context: CanvasRenderingContext2D, scene: BarsScene, step: Ste
   const { layout, tokens } = scene;
   const room = layout.bottom - layout.top;
   const total = toNumber(step.dur_ps);
-  const perPs = room / layout.scalePs;
+  /* A torn bar has no scale: its kinds share its height. */
+  const perPs = Math.min(room / layout.scalePs, room / Math.max(1, total));
   const left = Math.round(x);
   const size = Math.max(1, Math.round(x + layout.bar) - left);
   const top = layout.bottom - Math.min(room, total * perPs);
@@ -139,7 +141,7 @@ function paintBar(context: CanvasRenderingContext2D, scene: BarsScene, step: Ste
       if (from <= top) break;
     }
   }
-  if (total * perPs > room * 1.001) tear(context, scene, left, size);
+  if (total > layout.scalePs * 1.001) tear(context, scene, left, size);
   if (index === scene.hover || index === scene.focus) {
     context.strokeStyle = tokens.ink;
     context.lineWidth = index === scene.focus ? 2 : 1;

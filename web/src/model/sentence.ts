@@ -35,9 +35,15 @@ export function shareClauses(breakdown: readonly Share[]): Sentence {
   });
 }
 
+/* One step that is so much longer than the others says more than a spread. */
+const FAR = 3;
+
 function stepBasis(step: NonNullable<Overview['step']>): string {
   const parts: string[] = [];
-  if (step.stdev_ps !== null && (step.counted ?? step.count) > 1) parts.push(`± ${time(step.stdev_ps)}`);
+  if (step.stdev_ps !== null && (step.counted ?? step.count) > 1) {
+    const far = step.max_ps !== null && step.median_ps !== null && toNumber(step.max_ps) > FAR * toNumber(step.median_ps);
+    parts.push(far ? `the longest ${time(step.max_ps!)}` : `± ${time(step.stdev_ps)}`);
+  }
   const counted = step.counted ?? step.count;
   const warmup = counted < step.count ? `, ${plural(step.count - counted, 'warm-up')} excluded` : '';
   parts.push(`${plural(counted, 'step')}${warmup}`);

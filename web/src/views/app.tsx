@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { lostSince } from '../data/api';
 import { go, query, runName, view } from '../data/place';
 import { forget, useJson } from '../data/resource';
-import type { RunDetails, RunList } from '../data/types';
+import { absence, type RunDetails, type RunList } from '../data/types';
 import { faultsOf } from '../model/address';
 import { registerActions } from '../ui/keys';
 import { Failed, Waiting } from '../ui/states';
@@ -43,7 +43,6 @@ function FaultBar() {
 }
 
 function Page({ run }: { run: RunDetails }) {
-  const absent = run.views?.[view.value];
   switch (view.value) {
     case 'timeline':
       return <TimelineView run={run} />;
@@ -54,7 +53,7 @@ function Page({ run }: { run: RunDetails }) {
     case 'steps':
       return <StepsView run={run} />;
     case 'memory':
-      return <MemoryView run={run} absent={absent?.reason ?? null} />;
+      return <MemoryView run={run} absent={absence(run, 'memory')} />;
     case 'files':
       return <FilesView run={run} />;
     default:

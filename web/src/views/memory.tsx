@@ -34,6 +34,8 @@ interface MemoryReply {
 }
 
 const HEIGHT = 200;
+/* 1, 2, 4 ... bytes: marks at whole KiB, MiB, GiB. */
+const BINARY_STEPS = Array.from({ length: 50 }, (_, power) => 2 ** power);
 
 function Chart({ allocator }: { allocator: Allocator }) {
   const box = useRef<HTMLDivElement>(null);
@@ -50,10 +52,10 @@ function Chart({ allocator }: { allocator: Allocator }) {
         legend: { show: false },
         cursor: { drag: { x: false, y: false } },
         scales: { x: { time: false } },
-        series: [{}, { stroke: compute.strokeCss, fill: tokens.bg3, width: 1.5 }],
+        series: [{}, { stroke: compute.strokeCss, fill: tokens.bg3, width: 1.5, paths: uPlot.paths.stepped!({ align: 1 }), points: { show: false } }],
         axes: [
           { ...axis, values: (_self, ticks) => ticks.map((tick) => time(tick)) },
-          { ...axis, size: 80, values: (_self, ticks) => ticks.map((tick) => size(tick)) },
+          { ...axis, size: 80, incrs: BINARY_STEPS, values: (_self, ticks) => ticks.map((tick) => size(tick)) },
         ],
       },
       [allocator.samples.map((sample) => toNumber(sample.at_ps)), allocator.samples.map((sample) => sample.allocated_bytes)],

@@ -27,7 +27,7 @@ function columnsOf(rows: readonly StepRow[], median: number | null): Column<Step
   const delta = (row: StepRow): string => {
     if (median === null || median === 0) return '–';
     const by = toNumber(row.dur_ps) / median - 1;
-    return `${by < 0 ? '' : '+'}${fixed(by * 100, 1)}${THIN}%`;
+    return Math.abs(by) < 0.0005 ? `0.0${THIN}%` : `${by < 0 ? '' : '+'}${fixed(by * 100, 1)}${THIN}%`;
   };
   const columns: (Column<StepRow> | false)[] = [
     { key: 'step', title: 'step', width: '72px', numeric: true, cell: (row) => String(row.step) },
@@ -66,7 +66,13 @@ export function StepsView({ run }: { run: RunDetails }) {
   return (
     <>
       <SentenceLine sentence={stepsSentence(inOrder, median)} />
-      {steps.data.rule && <p class="basis">{steps.data.rule}</p>}
+      {steps.data.notes
+        .filter((note) => note.kind === 'steps-rule')
+        .map((note) => (
+          <p key={note.message} class="basis">
+            Steps: {note.message}.
+          </p>
+        ))}
       <StepBars steps={inOrder} medianPs={median} height={220} />
       <div class="toolbar">
         <span>{count(steps.data.row_count)} steps</span>

@@ -1,7 +1,7 @@
 /* The first answer: how long a step takes, where it goes, what to look at next. */
 import { restriction, stepRestriction } from '../../data/restriction';
 import { useJson } from '../../data/resource';
-import type { Note, Overview, RunDetails, StepList } from '../../data/types';
+import { absence, type Note, type Overview, type RunDetails, type StepList } from '../../data/types';
 import { plural, share, time, toNumber } from '../../model/numbers';
 import { overviewSentence } from '../../model/sentence';
 import { Link } from '../../ui/link';
@@ -95,15 +95,15 @@ function Findings({ findings }: { findings: Overview['findings'] }) {
 }
 
 function Missing({ run, notes }: { run: RunDetails; notes: readonly Note[] }) {
-  const absent = Object.entries(run.views ?? {}).filter(([, why]) => why !== null);
+  const absent = Object.keys(run.views ?? {}).flatMap((name) => (absence(run, name) === null ? [] : [{ name, why: absence(run, name)! }]));
   if (absent.length === 0 && notes.length === 0) return null;
   return (
     <section>
       <h2 class="section">Missing and odd</h2>
       <ul class="plain-list">
-        {absent.map(([name, why]) => (
+        {absent.map(({ name, why }) => (
           <li key={name}>
-            {name}: <span class="quiet">{why!.reason}</span>
+            {name}: <span class="quiet">{why}</span>
           </li>
         ))}
         {notes.slice(0, 6).map((note) => (

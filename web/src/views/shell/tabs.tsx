@@ -1,6 +1,6 @@
 /* The views of a run, and what they are narrowed to. A view without data says why. */
 import { go, query, view } from '../../data/place';
-import type { RunDetails } from '../../data/types';
+import { absence, type RunDetails } from '../../data/types';
 import { RESTRICTION, rangeOf, VIEWS, type View } from '../../model/address';
 import { shortScope, shown } from '../../model/cut';
 import { time } from '../../model/numbers';
@@ -18,9 +18,9 @@ export function Tabs({ run }: { run: RunDetails }) {
     <div class="tabs">
       <nav aria-label="Views of the run">
         {VIEWS.filter((one) => BUILT.includes(one)).map((one) => {
-          const absent = run.views?.[one] ?? null;
+          const absent = absence(run, one);
           return (
-            <Link key={one} to={{ view: one, zoom: null }} current={view.value === one} class={absent ? 'absent' : undefined} title={absent?.reason}>
+            <Link key={one} to={{ view: one, zoom: null }} current={view.value === one} class={absent ? 'absent' : undefined} title={absent ?? undefined}>
               {WORDS[one]}
               {absent && ' –'}
             </Link>
