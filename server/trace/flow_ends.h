@@ -33,9 +33,23 @@ static inline enum flow_end flow_end_of(uint32_t kind_end)
     return (enum flow_end)(kind_end >> NAMED_KIND_SHIFT);
 }
 
-/* Joins bound ends that hold whole sets of (kind, id); at most one arrow for each end that is no
- * FLOW_FROM. Returns how many; their order depends on that of the ends only. */
-uint32_t flow_join(const struct flow_given *ends, uint32_t count, struct flow *ret);
+/* Memory that one join after another uses: fresh pages cost more than the join. Starts zeroed. */
+struct flow_room {
+    struct flow_given *ends;
+    struct flow *flows;
+    struct flow_chain *chains;
+    uint32_t *slots;
+    struct flow_given *set;
+    size_t ends_capacity, flows_capacity, chains_capacity, slots_capacity, set_capacity;
+};
+/* Room for `count` of one array; what was in it is lost. */
+void *flow_room_for(void *array, size_t *capacity, size_t count, size_t size);
+void flow_room_free(struct flow_room *room);
+
+/* Joins room->ends, bound ends that hold whole sets of (kind, id), into room->flows, which has
+ * room for each end that is no FLOW_FROM. Returns how many there are; their order depends on that
+ * of the ends only. */
+uint32_t flow_join(struct flow_room *room, uint32_t count);
 /* By (from, to). */
 void flow_sort(const struct flow *flows, uint32_t count, struct flow *ret);
 /* Indexes of sorted flows by (to, index). */

@@ -13,21 +13,38 @@
 
 #define NO_END UINT32_MAX
 
-struct chain {
+struct flow_chain {
     uint32_t next; /* of the same set, in the order given */
     uint32_t tail; /* of a set's first end: its last one; NO_END for all others */
 };
 
 struct join {
+    struct flow_room *room;
     const struct flow_given *ends;
-    struct chain *chains;
+    struct flow_chain *chains;
     uint32_t *slots;
     uint32_t slot_mask;
-    struct flow_given *set; /* the one at hand */
-    uint32_t set_capacity;
     struct flow *flows;
     uint32_t flow_count;
 };
+
+void *flow_room_for(void *array, size_t *capacity, size_t count, size_t size)
+{
+    if (count <= *capacity)
+        return array;
+    free(array);
+    *capacity = count + count / 4;
+    return memory_resize(NULL, *capacity, size);
+}
+
+void flow_room_free(struct flow_room *room)
+{
+    free(room->ends);
+    free(room->flows);
+    free(room->chains);
+    free(room->slots);
+    free(room->set);
+}
 
 /* Ids that follow each other lie beside each other, 64 at a time. */
 static uint32_t slot_of(const struct flow_given *end)
@@ -51,12 +68,12 @@ static void link_sets(struct join *join, uint32_t count)
         while (join->slots[slot] != 0 &&
                !same_set(&join->ends[join->slots[slot] - 1], &join->ends[i]))
             slot = (slot + 1) & join->slot_mask;
-        join->chains[i] = (struct chain){.next = NO_END, .tail = NO_END};
+        join->chains[i] = (struct flow_chain){.next = NO_END, .tail = NO_END};
         if (join->slots[slot] == 0) {
             join->slots[slot] = i + 1;
             join->chains[i].tail = i;
         } else {
-            struct chain *first = &join->chains[join->slots[slot] - 1];
+            struct flow_chain *first = &join->chains[join->slots[slot] - 1];
             join->chains[first->tail].next = i;
             first->tail = i;
         }
@@ -86,7 +103,7 @@ static void put_flow(struct join *join, const struct flow_given *from, const str
 
 static void join_set(struct join *join, uint32_t count)
 {
-    const struct flow_given *set = join->set, *from = NULL;
+    const struct flow_given *set = join->room->set, *from = NULL;
 
     for (uint32_t i = 0; i < count && !from; i++)
         if (flow_end_of(set[i].kind_end) == FLOW_FROM)
@@ -104,40 +121,42 @@ static void join_set(struct join *join, uint32_t count)
 /* The set that begins with `first`; ends without a slice are left out. */
 static uint32_t gather_set(struct join *join, uint32_t first)
 {
+    struct flow_room *room = join->room;
     uint32_t count = 0;
 
     for (uint32_t i = first; i != NO_END; i = join->chains[i].next) {
         if (join->ends[i].slice == NO_SLICE)
             continue;
-        if (count == join->set_capacity) {
-            join->set_capacity = join->set_capacity ? join->set_capacity * 2 : 16;
-            join->set = memory_resize(join->set, join->set_capacity, sizeof(*join->set));
+        if (count == room->set_capacity) {
+            room->set_capacity = room->set_capacity ? room->set_capacity * 2 : 16;
+            room->set = memory_resize(room->set, room->set_capacity, sizeof(*room->set));
         }
-        join->set[count++] = join->ends[i];
+        room->set[count++] = join->ends[i];
     }
     return count;
 }
 
-uint32_t flow_join(const struct flow_given *ends, uint32_t count, struct flow *ret)
+uint32_t flow_join(struct flow_room *room, uint32_t count)
 {
-    struct join join = {.ends = ends, .slot_mask = 63, .flows = ret};
+    struct join join = {.room = room, .ends = room->ends, .slot_mask = 63, .flows = room->flows};
 
     while (join.slot_mask < count || join.slot_mask - count < count / 2)
         join.slot_mask = join.slot_mask * 2 + 1;
-    join.slots = memory_resize(NULL, (size_t)join.slot_mask + 1, sizeof(*join.slots));
-    memset(join.slots, 0, ((size_t)join.slot_mask + 1) * sizeof(*join.slots));
-    join.chains = memory_resize(NULL, count + 1u, sizeof(*join.chains));
+    const size_t slot_count = (size_t)join.slot_mask + 1;
+    room->slots = flow_room_for(room->slots, &room->slots_capacity, slot_count, sizeof(uint32_t));
+    room->chains =
+        flow_room_for(room->chains, &room->chains_capacity, count, sizeof(*room->chains));
+    join.slots = room->slots;
+    join.chains = room->chains;
+    memset(join.slots, 0, slot_count * sizeof(*join.slots));
     link_sets(&join, count);
     for (uint32_t i = 0; i < count; i++) {
         if (join.chains[i].tail == NO_END)
             continue;
         uint32_t set_count = gather_set(&join, i);
-        sort_set(join.set, set_count);
+        sort_set(room->set, set_count);
         join_set(&join, set_count);
     }
-    free(join.slots);
-    free(join.chains);
-    free(join.set);
     return join.flow_count;
 }
 

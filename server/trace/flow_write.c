@@ -221,40 +221,44 @@ static uint32_t bind(const struct trace *trace, const struct written_rows *rows,
     return receiver_count;
 }
 
-static enum status join_ends(struct flow_writer *writer, const struct trace *trace,
-                             const struct written_rows *rows, struct flow_given *ends,
-                             uint32_t count, struct error *err)
-{
-    uint32_t receiver_count = bind(trace, rows, ends, count);
-    struct flow *flows = memory_resize(NULL, receiver_count + 1u, sizeof(*flows));
-    struct bytes bytes = {.at = (const uint8_t *)flows};
-    uint64_t offset;
-
-    uint32_t flow_count = flow_join(ends, count, flows);
-    bytes.count = flow_count * sizeof(*flows);
-    enum status status = spill_append(writer->flows, bytes, &offset, err);
-    free(flows);
-    return status;
-}
-
 static enum status join_part(struct flow_writer *writer, struct flow_part *part,
                              const struct trace *trace, const struct written_rows *rows,
-                             struct error *err)
+                             struct flow_room *room, struct error *err)
 {
     const size_t set_aside = part->spill ? (size_t)spill_bytes(part->spill) : 0;
     const size_t first = set_aside / sizeof(struct flow_given);
     const size_t count = first + part->gathered_count;
-    enum status status = OK;
+    uint64_t offset;
 
     if (count >= UINT32_MAX / 2)
         return fail(err, ERR_LIMIT, "%zu ends of arrows of few ids", count);
-    struct flow_given *ends = memory_resize(NULL, count + 1, sizeof(*ends));
+    room->ends = flow_room_for(room->ends, &room->ends_capacity, count, sizeof(*room->ends));
     if (part->spill)
-        status = spill_read(part->spill, 0, ends, set_aside, err);
-    memcpy(ends + first, part->gathered, part->gathered_count * sizeof(*ends));
-    if (status == OK)
-        status = join_ends(writer, trace, rows, ends, (uint32_t)count, err);
-    free(ends);
+        TRY(spill_read(part->spill, 0, room->ends, set_aside, err));
+    if (part->gathered_count > 0)
+        memcpy(room->ends + first, part->gathered, part->gathered_count * sizeof(*room->ends));
+    uint32_t receiver_count = bind(trace, rows, room->ends, (uint32_t)count);
+    room->flows =
+        flow_room_for(room->flows, &room->flows_capacity, receiver_count, sizeof(*room->flows));
+    uint32_t flow_count = flow_join(room, (uint32_t)count);
+    return spill_append(writer->flows,
+                        (struct bytes){.at = (const uint8_t *)room->flows,
+                                       .count = flow_count * sizeof(*room->flows)},
+                        &offset, err);
+}
+
+static enum status join_parts(struct flow_writer *writer, const struct trace *trace,
+                              const struct written_rows *rows, struct error *err)
+{
+    struct flow_room room = {0};
+    enum status status = OK;
+
+    for (int i = 0; i < PARTS && status == OK; i++) {
+        status = join_part(writer, &writer->parts[i], trace, rows, &room, err);
+        spill_destroy(writer->parts[i].spill);
+        writer->parts[i].spill = NULL;
+    }
+    flow_room_free(&room);
     return status;
 }
 
@@ -280,11 +284,7 @@ static enum status write_tables(struct flow_writer *writer, struct error *err)
 enum status flow_writer_finish(struct flow_writer *writer, const struct trace *trace,
                                const struct written_rows *rows, struct error *err)
 {
-    for (int i = 0; i < PARTS; i++) {
-        TRY(join_part(writer, &writer->parts[i], trace, rows, err));
-        spill_destroy(writer->parts[i].spill);
-        writer->parts[i].spill = NULL;
-    }
+    TRY(join_parts(writer, trace, rows, err));
     const uint64_t count = spill_bytes(writer->flows) / sizeof(struct flow);
     if (count >= UINT32_MAX)
         return fail(err, ERR_LIMIT, "%llu arrows", (unsigned long long)count);
