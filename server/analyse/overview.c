@@ -16,6 +16,8 @@ uint32_t run_notes(const struct run_traces *run, struct arena *arena,
         all += run->hosts[host].trace->note_count;
 
     struct answer_note *notes = arena_array(arena, struct answer_note, all);
+    struct names *seen =
+        names_create(); /* kind and message: the note's ordinal is the id less one */
 
     for (uint32_t host = 0; host < run->host_count; host++) {
         const struct trace *trace = run->hosts[host].trace;
@@ -24,11 +26,10 @@ uint32_t run_notes(const struct run_traces *run, struct arena *arena,
             const struct note *note = &trace->notes[i];
             struct str kind = trace_name(trace, note->kind);
             struct str message = trace_name(trace, note->message);
-            uint32_t same = 0;
+            uint32_t same =
+                names_add(seen, str_format(arena, "%.*s %.*s", STR_ARG(kind), STR_ARG(message))) -
+                1;
 
-            while (same < count && (!str_equal(str_of(notes[same].kind), kind) ||
-                                    !str_equal(notes[same].message, message)))
-                same++;
             if (same < count) {
                 notes[same].host = STR(""); /* of several hosts */
                 notes[same].count += note->count;
@@ -43,6 +44,7 @@ uint32_t run_notes(const struct run_traces *run, struct arena *arena,
             };
         }
     }
+    names_destroy(seen);
     *ret = notes;
     return count;
 }
@@ -59,6 +61,8 @@ static struct str device_name(const struct trace *trace, int32_t device, struct 
     return str_format(arena, "device %d", device);
 }
 
+enum { DEVICES_MAX = 4096 }; /* ordinals come from the file and may be any number */
+
 /* Busy times of one host's devices: its ops come by device, then start. */
 static uint32_t host_devices(const struct selection *selection, struct arena *arena,
                              struct device_busy **devices, uint32_t count, uint32_t *capacity)
@@ -74,6 +78,8 @@ static uint32_t host_devices(const struct selection *selection, struct arena *ar
         if (!selection_has_device(selection, entry->device))
             continue;
         if (now == NULL || now->device != entry->device) {
+            if (count == DEVICES_MAX)
+                break;
             if (count == *capacity) {
                 *capacity = *capacity == 0 ? 16 : 2 * *capacity;
                 *devices = memory_resize(*devices, *capacity, sizeof(**devices));

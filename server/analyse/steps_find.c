@@ -9,6 +9,8 @@
 /* What repeats more often than this is a call inside a step, not a step. */
 enum { REPEATS_MAX = 100000 };
 
+enum { REPEATED_MAX = 100000 }; /* what repeats more often is no step, and slow to look at */
+
 static void add_step(struct step_list *list, struct step step)
 {
     if (list->count == list->capacity) {
@@ -301,8 +303,8 @@ void find_repeated(const struct host_trace *host, uint32_t index, struct step_li
             const slice_id *slices = trace_name_slices(trace, &runs[run]);
             int64_t total_ps = 0;
 
-            if (runs[run].count < 3 || row->depth != 0 || trace->tracks[row->track].device >= 0 ||
-                trace->tracks[row->track].derived)
+            if (runs[run].count < 3 || runs[run].count > REPEATED_MAX || row->depth != 0 ||
+                trace->tracks[row->track].device >= 0 || trace->tracks[row->track].derived)
                 continue;
 
             struct slice first = trace_slice(trace, slices[0]);
