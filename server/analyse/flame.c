@@ -75,8 +75,19 @@ struct track_walk {
     struct growth *growth;
     const struct track *track;
     uint32_t track_node;
-    uint32_t **nodes; /* by row of the track, by ordinal; plus one, 0 outside the windows */
+    uint32_t **nodes;      /* by row of the track, by ordinal; plus one, 0 outside the windows */
+    struct map64 child_of; /* (parent, name's id) -> node: texts are compared once */
 };
+
+static uint32_t child_of(struct track_walk *walk, uint32_t parent, name_id name, enum kind kind)
+{
+    const struct trace *trace = walk->growth->selection->host->trace;
+    uint32_t *node = map64_at(&walk->child_of, map64_pair(parent, name), UINT32_MAX);
+
+    if (*node == UINT32_MAX)
+        *node = tree_child(&walk->growth->tree, parent, trace_name(trace, name), kind);
+    return *node;
+}
 
 /* The node of a parent: mostly one row up. */
 static uint32_t node_of_slice(const struct track_walk *walk, uint32_t below_row, slice_id slice)
@@ -99,7 +110,6 @@ static void add_track_slice(struct track_walk *walk, uint32_t row, uint32_t ordi
                             const struct chunk *chunk, uint32_t at)
 {
     struct growth *growth = walk->growth;
-    const struct trace *trace = growth->selection->host->trace;
     int64_t inside_ps = selection_inside(growth->selection, chunk->start_ps[at], chunk->dur_ps[at]);
 
     if (inside_ps <= 0)
@@ -108,8 +118,7 @@ static void add_track_slice(struct track_walk *walk, uint32_t row, uint32_t ordi
     uint32_t parent = node_of_slice(walk, row, chunk->parent[at]), node = parent;
 
     if (growth->tree.nodes[parent].level < growth->depth)
-        node = tree_child(&growth->tree, parent, trace_name(trace, chunk->name[at]),
-                          (enum kind)chunk->kind[at]);
+        node = child_of(walk, parent, chunk->name[at], (enum kind)chunk->kind[at]);
     walk->nodes[row][ordinal] = node + 1;
     growth->tree.nodes[node].self_ps += inside_ps;
     growth->tree.nodes[node].count++;
@@ -160,6 +169,7 @@ static void grow_from_track(struct growth *growth, const struct track *track, st
     for (uint32_t row = 0; row < track->row_count; row++)
         free(walk.nodes[row]);
     free(walk.nodes);
+    map64_free(&walk.child_of);
 }
 
 static void grow_from_tracks(struct growth *growth)
