@@ -93,6 +93,7 @@ static void put_flow(struct join *join, const struct flow_given *from, const str
 {
     struct flow *flow = &join->flows[join->flow_count++];
 
+    memset(flow, 0, sizeof *flow); /* padding, too: equal input, equal bytes */
     flow->id = from->id;
     flow->kind = flow_kind_of(from->kind_end);
     flow->from = from->slice;
