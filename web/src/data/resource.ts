@@ -19,11 +19,25 @@ const SHELF_MAX = 120;
 const RETRY_MS = 1000;
 
 const shelf = new Map<string, unknown>();
-const generation = signal(0);
+/* How often everything, and each reply, was forgotten: whoever shows one asks again. */
+const forgotten = signal<ReadonlyMap<string, number>>(new Map());
+const EVERYTHING = '*';
+
+function count(key: string): void {
+  const next = new Map(forgotten.value);
+  forgotten.value = next.set(key, (next.get(key) ?? 0) + 1);
+}
 
 export function forget(): void {
   shelf.clear();
-  generation.value++;
+  count(EVERYTHING);
+}
+
+/* One reply alone; what else is on its way goes on. */
+export function forgetOne(path: string, params: Params): void {
+  const key = address(path, params);
+  shelf.delete(key);
+  count(key);
 }
 
 function keep(key: string, value: unknown): void {
@@ -50,7 +64,7 @@ function wait(ms: number, abort: AbortSignal): Promise<void> {
 /* `path` null: nothing is asked. */
 export function useJson<T>(path: string | null, params: Params = {}): Resource<T> {
   const key = path === null ? null : address(path, params);
-  const seen = generation.value;
+  const seen = (forgotten.value.get(EVERYTHING) ?? 0) + (forgotten.value.get(key ?? '') ?? 0);
   const shelved = key === null ? null : ((shelf.get(key) as T | undefined) ?? null);
   const [state, setState] = useState<Resource<T> & { key: string | null }>({ data: null, error: null, waiting: false, progress: null, key: null });
 

@@ -2,7 +2,7 @@
 import { useEffect } from 'preact/hooks';
 import { lostSince } from '../data/api';
 import { go, query, runName, view } from '../data/place';
-import { forget, useJson } from '../data/resource';
+import { forgetOne, useJson } from '../data/resource';
 import { absence, type RunDetails, type RunList } from '../data/types';
 import { faultsOf } from '../model/address';
 import { registerActions } from '../ui/keys';
@@ -11,6 +11,7 @@ import { copyText } from '../ui/text';
 import { hideTip, Tooltip } from '../ui/tooltip';
 import { FilesView } from './files';
 import { FlameView } from './flame/flame';
+import { Indexing } from './indexing';
 import { MemoryView } from './memory';
 import { OpsView } from './ops';
 import { OverviewView } from './overview/overview';
@@ -75,7 +76,7 @@ function RunPage({ name }: { name: string }) {
   const unsettled = data !== null && ['queued', 'indexing', 'writing'].includes(data.state);
   useEffect(() => {
     if (!unsettled) return;
-    const timer = setTimeout(forget, POLL_MS);
+    const timer = setTimeout(() => forgetOne('api/run', { run: name }), POLL_MS);
     return () => clearTimeout(timer);
   }, [data, unsettled]);
   const kind = view.value === 'timeline' && data ? ' bare' : FILLING.has(view.value) ? ' filling' : '';
@@ -89,7 +90,7 @@ function RunPage({ name }: { name: string }) {
         {data && <PerfettoBar run={data} />}
       </div>
       <main class={`page${kind}`}>
-        {data && <Page run={data} />}
+        {data && (unsettled && data.content_id === null ? <Indexing run={data} name={name} /> : <Page run={data} />)}
         {!data && run.error && <Failed error={run.error} />}
         {!data && run.waiting && run.progress !== null && <Waiting what="Reading the run." progress={run.progress} />}
       </main>

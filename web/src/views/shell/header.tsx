@@ -38,7 +38,7 @@ export function deviceWords(run: Pick<RunDetails, 'device_count' | 'device_kind'
 
 function Facts({ run }: { run: RunDetails }) {
   const facts = [
-    plural(run.hosts.length, 'host'),
+    run.hosts.length === 0 ? null : plural(run.hosts.length, 'host'),
     deviceWords(run),
     run.framework,
     run.slice_count === null ? null : plural(run.slice_count, 'slice'),
