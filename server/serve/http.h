@@ -34,7 +34,8 @@ void http_launch_path(struct http *http, char ret[128]);
 /* Where the token stands; "" without one. */
 const char *http_token_path(const struct http *http);
 
-/* Who listens on a port: "jviewd (pid 4711)"; "another process" when it cannot be seen. */
-void port_holder(int port, char ret[128]);
+/* Says before anything listens whether the port can be had; ERR_CONFLICT tells who has it, as
+ * "jviewd (pid 4711)", or "another process" where that cannot be seen. */
+MUST_CHECK enum status port_probe(const char *address, int port, struct error *err);
 
 #endif

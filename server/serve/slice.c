@@ -10,24 +10,14 @@
 #include "serve/arg_out.h"
 #include "serve/flow_out.h"
 #include "serve/routes.h"
-#include "serve/slice_out.h"
+#include "serve/slice_parts.h"
 #include "trace/args.h"
-#include "trace/by_name.h"
 
-enum { PARENTS_MAX = 1000, CHILDREN_MAX = 1000, FLOWS_MAX = 1000, RANKED_MAX = 4000000 };
+enum { PARENTS_MAX = 1000, CHILDREN_MAX = 1000, FLOWS_MAX = 1000 };
 
 static const struct param params[] = {
     PARAMS_RUN, {.name = "id",      .kind = PARAM_TEXT, .required = true, .max = 64},
      {.name = NULL}
-};
-
-struct subject {
-    struct arena *arena;
-    const struct run_traces *run;
-    uint32_t host_index;
-    const struct host_trace *host;
-    const struct trace *trace;
-    struct slice slice;
 };
 
 static void put_args(struct json *json, const struct subject *subject)
@@ -162,155 +152,6 @@ static void put_children(struct json *json, const struct subject *subject)
     json_close(json, ']');
 }
 
-static void put_name_or_null(struct json *json, const struct subject *subject, const char *key,
-                             name_id name)
-{
-    json_put_text_or_null(json, key, trace_name(subject->trace, name));
-}
-
-static void put_execution(struct json *json, const struct subject *subject, uint32_t index)
-{
-    const struct execution *execution = &subject->host->attribution->executions[index];
-    char id[24];
-
-    json_key(json, "execution");
-    json_open(json, '{');
-    json_put_text(json, "run_id",
-                  (struct str){.at = id, .count = unsigned_digits(execution->run_id, id)});
-    json_put_integer(json, "device", execution->device);
-    json_put_text_or_null(json, "launch",
-                          execution->launch == NO_SLICE
-                              ? STR("")
-                              : slice_text(subject->arena, subject->host, execution->launch));
-    json_put_integer(json, "start_ps", run_time(subject->host, execution->start_ps));
-    json_put_integer(json, "end_ps", run_time(subject->host, execution->end_ps));
-    json_close(json, '}');
-}
-
-static void put_op(struct json *json, const struct subject *subject, const struct attributed *entry)
-{
-    const struct op *op = &subject->host->attribution->ops[entry->op];
-
-    put_name_or_null(json, subject, "op", op->name);
-    put_name_or_null(json, subject, "module", op->module);
-    put_name_or_null(json, subject, "scope", op->scope);
-    put_name_or_null(json, subject, "source", op->source);
-    put_name_or_null(json, subject, "category", op->category);
-    json_key(json, "device");
-    if (entry->device >= 0)
-        json_add_integer(json, entry->device);
-    else
-        json_add_null(json);
-    json_key(json, "attributed");
-    json_open(json, '{');
-    json_put_integer(json, "start_ps", run_time(subject->host, entry->start_ps));
-    json_put_integer(json, "dur_ps", entry->dur_ps);
-    json_put_integer(json, "self_ps", entry->self_ps);
-    json_close(json, '}');
-    if (entry->execution != NO_EXECUTION)
-        put_execution(json, subject, entry->execution);
-    else
-        json_put_null(json, "execution");
-}
-
-static void put_no_op(struct json *json)
-{
-    static const char *const members[] = {"op",       "module", "scope",      "source",
-                                          "category", "device", "attributed", "execution"};
-
-    for (size_t i = 0; i < COUNT(members); i++)
-        json_put_null(json, members[i]);
-}
-
-/* A kernel is an op slice on a track of a device that no program names. */
-static bool is_kernel(const struct subject *subject, const struct attributed *entry)
-{
-    const struct row *row = &subject->trace->rows[subject->slice.row];
-
-    return entry != NULL && subject->trace->tracks[row->track].kind == TRACK_STREAM;
-}
-
-static void put_what(struct json *json, const struct subject *subject)
-{
-    const struct attribution *attribution = subject->host->attribution;
-    const struct attributed *entry =
-        attribution == NULL ? NULL : attribution_of(attribution, subject->slice.id);
-    const char *unknown = attribution == NULL ? "the ops of this host are not attributed yet"
-                                              : "this slice is no op of a device";
-
-    if (entry != NULL && entry->op != NO_OP)
-        put_op(json, subject, entry);
-    else
-        put_no_op(json);
-    json_put_text_or_null(
-        json, "kernel",
-        is_kernel(subject, entry) ? trace_name(subject->trace, subject->slice.name) : STR(""));
-    json_put_null(json, "flops");
-    json_put_null(json, "bytes");
-    json_key(json, "reasons");
-    json_open(json, '{');
-    if (entry == NULL)
-        json_put_text(json, "op", str_of(unknown));
-    json_put_text(json, "flops", STR("the profile gives no count of operations for it"));
-    json_put_text(json, "bytes", STR("the profile gives no count of bytes for it"));
-    json_close(json, '}');
-}
-
-/* Its place among all of its name, longest first; 0 where there are too many to look at. */
-static uint64_t rank_of(const struct subject *subject)
-{
-    uint32_t run_count, unpacked = UINT32_MAX;
-    const struct name_run *runs = trace_name_runs(subject->trace, subject->slice.name, &run_count);
-    struct chunk *chunk = arena_new(subject->arena, struct chunk);
-    uint64_t longer = 0, seen = 0;
-
-    for (uint32_t i = 0; i < run_count; i++) {
-        const struct row *row = &subject->trace->rows[runs[i].row];
-        const slice_id *slices = trace_name_slices(subject->trace, &runs[i]);
-
-        for (uint32_t k = 0; k < runs[i].count && !subject->trace->tracks[row->track].derived;
-             k++) {
-            uint32_t ordinal = slices[k] - row->first_slice;
-            uint32_t index = row->first_chunk + ordinal / CHUNK_SLICES;
-
-            if (++seen > RANKED_MAX)
-                return 0;
-            if (index != unpacked)
-                chunk_unpack(subject->trace, index, COLUMN_DUR, chunk);
-            unpacked = index;
-            longer += chunk->dur_ps[ordinal % CHUNK_SLICES] > subject->slice.dur_ps;
-        }
-    }
-    return longer + 1;
-}
-
-static void put_mates(struct json *json, const struct subject *subject)
-{
-    const struct name_stats *stats = trace_stats_of(subject->trace, subject->slice.name);
-
-    json_key(json, "mates");
-    if (stats == NULL || stats->count == 0) {
-        json_add_null(json);
-        return;
-    }
-    uint64_t rank = rank_of(subject);
-    json_open(json, '{');
-    json_put_unsigned(json, "count", stats->count);
-    json_put_integer(json, "total_ps", stats->total_ps);
-    json_put_integer(json, "mean_ps", (stats->total_ps + stats->count / 2) / (int64_t)stats->count);
-    json_put_integer(json, "min_ps", stats->min_ps);
-    json_put_integer(json, "p50_ps", stats->p50_ps);
-    json_put_integer(json, "p95_ps", stats->p95_ps);
-    json_put_integer(json, "max_ps", stats->max_ps);
-    json_key(json, "rank");
-    if (rank > 0)
-        json_add_unsigned(json, rank);
-    else
-        json_add_null(json);
-    json_put_bool(json, "approx", stats->quantiles_approximate);
-    json_close(json, '}');
-}
-
 /* The step that holds the slice's begin. */
 static enum status put_step(struct json *json, const struct subject *subject, struct error *err)
 {
@@ -356,8 +197,8 @@ static enum status get_slice(struct request *req, struct reply *reply, struct er
     put_parents(&json, &subject);
     put_children(&json, &subject);
     json_put_slice_flows(&json, req->arena, subject.host, id, FLOWS_MAX);
-    put_what(&json, &subject);
-    put_mates(&json, &subject);
+    slice_put_facts(&json, &subject);
+    slice_put_mates(&json, &subject);
     TRY(put_step(&json, &subject, err));
     json_put_request_notes(&json, req);
     json_close(&json, '}');

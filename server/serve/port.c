@@ -1,10 +1,13 @@
-/* Who listens on a TCP port, by way of /proc: port -> socket inode -> the process that has it.
+/* Whether a port can be listened on, and who has it, by way of /proc: port -> socket inode -> the
+ * process that has it.
  *
  *   sl  local_address rem_address   st ... uid timeout inode
  *   0: 0100007F:1F90  00000000:0000 0A ... 0   0       123456
  */
+#include <arpa/inet.h>
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -68,7 +71,7 @@ static void name_of(const char *pid, char *ret, size_t size)
     fclose(file);
 }
 
-void port_holder(int port, char ret[128])
+static void port_holder(int port, char ret[128])
 {
     unsigned long inode = listening_inode(port);
     DIR *directory = inode == 0 ? NULL : opendir("/proc");
@@ -86,4 +89,32 @@ void port_holder(int port, char ret[128])
         break;
     }
     closedir(directory);
+}
+
+enum status port_probe(const char *address, int port, struct error *err)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    int on = 1;
+
+    if (inet_pton(AF_INET, address, &at.sin_addr) != 1)
+        return fail(err, ERR_INVALID,
+                    "\"%s\" is no IPv4 address to listen on; IPv6 needs a proxy in front", address);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return fail(err, ERR_IO, "no socket: %s", strerror(errno));
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    int failure = bind(fd, (struct sockaddr *)&at, sizeof at) == 0 ? 0 : errno;
+    close(fd);
+    if (failure == EADDRINUSE) {
+        char holder[128];
+
+        port_holder(port, holder);
+        return fail(err, ERR_CONFLICT,
+                    "port %d is in use by %s; choose another with --port N or --port auto", port,
+                    holder);
+    }
+    if (failure != 0)
+        return fail(err, failure == EACCES ? ERR_PERMISSION : ERR_IO, "%s:%d: %s", address, port,
+                    strerror(failure));
+    return OK;
 }

@@ -1,0 +1,272 @@
+#include "serve/exchange.h"
+
+#include "base/log.h"
+#include "serve/http_head.h"
+#include "serve/reply.h"
+
+enum { ONE_WRITE_BYTES_MAX = 65536 }; /* head and body together up to here */
+
+static bool send_bytes(struct exchange *exchange, const void *at, size_t count)
+{
+    const struct connection *to = &exchange->connection;
+
+    if (count > 0 && to->write(to->data, at, count) != (int)count) {
+        exchange->close = true;
+        return false;
+    }
+    atomic_fetch_add(&exchange->server->bytes_sent, count);
+    return true;
+}
+
+static void send_whole(struct exchange *exchange)
+{
+    struct reply *reply = &exchange->reply;
+    struct bytes body = reply_bytes(reply);
+    struct text out = {0};
+    size_t length = exchange->head_only ? 0 : body.count;
+
+    http_head(&out, reply,
+              (struct head_options){.body_bytes = (int64_t)body.count,
+                                    .close = exchange->close,
+                                    .cors = exchange->verdict.cors});
+    bool together = length > 0 && length <= ONE_WRITE_BYTES_MAX;
+    if (together)
+        text_put(&out, (const char *)body.at, length);
+    if (send_bytes(exchange, out.at, out.count) && !together) {
+        /* Writes count in int. */
+        for (size_t done = 0; done < length;) {
+            size_t piece = length - done < (1u << 30) ? length - done : 1u << 30;
+
+            if (!send_bytes(exchange, body.at + done, piece))
+                break;
+            done += piece;
+        }
+    }
+    text_free(&out);
+}
+
+/* One chunk, framed, in one write. */
+static enum status write_piece(void *to, struct bytes piece, struct error *err)
+{
+    struct exchange *exchange = to;
+    struct text out = {0};
+
+    if (piece.count == 0)
+        return OK;
+    if (!exchange->version_10)
+        text_putf(&out, "%zx\r\n", piece.count);
+    text_put(&out, (const char *)piece.at, piece.count);
+    if (!exchange->version_10)
+        text_put(&out, "\r\n", 2);
+    bool sent = send_bytes(exchange, out.at, out.count);
+    text_free(&out);
+    return sent ? OK : fail(err, ERR_CANCELLED, "the client has gone");
+}
+
+static void run_stream(void *data)
+{
+    struct exchange *exchange = data;
+    struct reply *reply = &exchange->reply;
+    struct error err = {0};
+    enum status status = reply->stream(reply->stream_data, write_piece, exchange, &err);
+
+    /* A body that fails half way ends without its last chunk: no client takes it for whole. */
+    if (status != OK)
+        exchange->close = true;
+    else if (!exchange->version_10)
+        send_bytes(exchange, "0\r\n\r\n", 5);
+    if (status != OK && status != ERR_CANCELLED)
+        log_warning("%.*s ended early: %s", STR_ARG(exchange->request.path), err.message);
+}
+
+static void send_stream(struct exchange *exchange)
+{
+    struct server *server = exchange->server;
+    struct reply *reply = &exchange->reply;
+    struct text out = {0};
+
+    exchange->close = exchange->close || exchange->version_10;
+    http_head(&out, reply,
+              (struct head_options){.body_bytes = exchange->version_10 ? -2 : -1,
+                                    .close = exchange->close,
+                                    .cors = exchange->verdict.cors});
+    bool sent = send_bytes(exchange, out.at, out.count);
+    text_free(&out);
+    if (!sent || exchange->head_only)
+        return;
+    if (!reply->stream_sleeps) {
+        pool_run(server->heavy, run_stream, exchange);
+        return;
+    }
+    run_stream(exchange);
+}
+
+static void send_reply(struct exchange *exchange)
+{
+    struct server *server = exchange->server;
+    struct reply *reply = &exchange->reply;
+    bool sleeps = reply->stream != NULL && reply->stream_sleeps && !exchange->head_only;
+
+    if (sleeps && atomic_fetch_add(&server->event_streams, 1) >= EVENT_STREAMS_MAX) {
+        atomic_fetch_sub(&server->event_streams, 1);
+        sleeps = false;
+        reply_problem(reply, 503, "busy",
+                      STR("32 event streams are open, which is the most; ask /api/runs instead."));
+        reply_header(reply, STR("Retry-After"), STR("10"));
+    }
+    atomic_fetch_add(&server->replies[reply->status / 100 % 6], 1);
+    if (reply->status >= 500 && reply->status != 503)
+        log_error("%.*s %.*s: %.*s", STR_ARG(exchange->request.method),
+                  STR_ARG(exchange->request.path), (int)reply->body.count, reply->body.at);
+    if (reply->stream != NULL)
+        send_stream(exchange);
+    else
+        send_whole(exchange);
+    if (sleeps)
+        atomic_fetch_sub(&server->event_streams, 1);
+}
+
+static void refuse(struct exchange *exchange, int status, const char *type, struct str detail)
+{
+    atomic_fetch_add(&exchange->server->refused, 1);
+    exchange->close = true;
+    reply_problem(&exchange->reply, status, type, detail);
+}
+
+/* Reads the whole body; false when it is too long, cut short, or the client is too slow. */
+static bool read_body(struct exchange *exchange)
+{
+    const struct connection *from = &exchange->connection;
+    int64_t announced = exchange->verdict.body_bytes;
+    size_t capacity = announced < 0 ? GATE_BODY_BYTES_MAX + 1 : (size_t)announced;
+    char *body = announced == 0 ? NULL : arena_alloc(exchange->arena, capacity + 1, 1);
+    size_t count = 0;
+
+    if (str_equal_fold(request_header(&exchange->request, STR("expect")), STR("100-continue")) &&
+        announced != 0)
+        send_bytes(exchange, "HTTP/1.1 100 Continue\r\n\r\n", 25);
+    while (count < capacity && announced != 0) {
+        int got = from->read(from->data, body + count, capacity - count);
+
+        if (got <= 0)
+            break;
+        count += (size_t)got;
+    }
+    if (count > GATE_BODY_BYTES_MAX) {
+        refuse(exchange, 413, "too-large", STR("A body holds at most 1 MiB."));
+        return false;
+    }
+    if (announced > 0 && count != (size_t)announced) {
+        refuse(exchange, 400, "bad-request", STR("The body ends before its announced length."));
+        return false;
+    }
+    exchange->request.body = (struct bytes){.at = (const uint8_t *)body, .count = count};
+    return true;
+}
+
+static bool may_ask(struct exchange *exchange, const struct route *route)
+{
+    struct auth *auth = atomic_load(&exchange->server->auth);
+    struct request *req = &exchange->request;
+    enum credential credential = auth_credential(auth, req->headers, req->header_count);
+    int status = auth_decide(auth_mode(auth), route, credential);
+
+    if (status == 0)
+        return true;
+    refuse(exchange, status, status == 401 ? "unauthorized" : "csrf",
+           status == 401
+               ? STR("This server asks for its token. Open the link that it printed, or one that "
+                     "`jviewd open` makes; programs send Authorization: Bearer TOKEN.")
+               : STR("A POST from a browser carries the header X-Jviewd-CSRF: 1."));
+    if (status == 401)
+        reply_header(&exchange->reply, STR("WWW-Authenticate"), STR("Bearer realm=\"jviewd\""));
+    return false;
+}
+
+static void try_once(void *data)
+{
+    struct exchange *exchange = data;
+
+    exchange->answered = serve_try(&exchange->request, &exchange->reply);
+    if (exchange->answered)
+        reply_encode(&exchange->request, &exchange->reply);
+}
+
+static void wait_once(void *data)
+{
+    serve_wait(&((struct exchange *)data)->request);
+}
+
+static void answer(struct exchange *exchange)
+{
+    struct server *server = exchange->server;
+    struct request *req = &exchange->request;
+    struct str allow;
+    const struct route *route = route_find(req->method, req->path, &allow, req->arena);
+    const struct route unknown = {.method = "GET", .path = ""};
+
+    if (!may_ask(exchange, route == NULL ? &unknown : route) || !read_body(exchange))
+        return;
+    if (route == NULL || route->light) {
+        try_once(exchange);
+        return;
+    }
+    struct pool *pool = route->heavy ? server->heavy : server->work;
+    pool_run(pool, try_once, exchange);
+    if (exchange->answered)
+        return;
+    pool_run(server->waiters, wait_once, exchange);
+    pool_run(pool, try_once, exchange);
+}
+
+static void preflight(struct exchange *exchange)
+{
+    struct reply *reply = &exchange->reply;
+
+    reply->status = 204;
+    reply_header(reply, STR("Access-Control-Allow-Methods"), STR("GET"));
+    reply_header(reply, STR("Access-Control-Allow-Private-Network"), STR("true"));
+    reply_header(reply, STR("Access-Control-Max-Age"), STR("600"));
+}
+
+static void decide(struct exchange *exchange, const struct wire *wire)
+{
+    struct server *server = exchange->server;
+    struct verdict *verdict = &exchange->verdict;
+
+    exchange->head_only = str_equal(wire->method, STR("HEAD"));
+    exchange->version_10 = str_equal(wire->version, STR("1.0"));
+    exchange->close =
+        exchange->version_10 ||
+        str_equal_fold(header_get(wire->headers, wire->header_count, STR("connection")),
+                       STR("close"));
+    gate_check(exchange->gate, wire, exchange->arena, verdict);
+    exchange->request = (struct request){.method = wire->method,
+                                         .path = verdict->path,
+                                         .query = verdict->query,
+                                         .headers = wire->headers,
+                                         .header_count = wire->header_count,
+                                         .arena = exchange->arena,
+                                         .services = exchange->services,
+                                         .server = server};
+    if (verdict->status != 0) {
+        refuse(exchange, verdict->status, verdict->type, verdict->detail);
+    } else if (atomic_load(&server->stopping) || atomic_load(&server->auth) == NULL) {
+        refuse(exchange, 503, "stopping", STR("The server is starting or stopping; ask again."));
+        reply_header(&exchange->reply, STR("Retry-After"), STR("1"));
+    } else if (verdict->preflight) {
+        preflight(exchange);
+    } else if (verdict->to_directory) {
+        exchange->reply.status = 308;
+        reply_header(&exchange->reply, STR("Location"),
+                     str_format(exchange->arena, "%.*s/", STR_ARG(exchange->gate->base_path)));
+    } else {
+        answer(exchange);
+    }
+}
+
+void exchange_run(struct exchange *exchange, const struct wire *wire)
+{
+    decide(exchange, wire);
+    send_reply(exchange);
+}
