@@ -60,17 +60,19 @@ static void comes_back(void **state)
     (void)state;
     const int64_t us = 1000000;
     const struct shape rows[] = {
-        {"one slice",      1,    5,            0,                 7,       0,    1,    0, 0,     true,  0, 0,   16              },
-        {"all equal",      4096, -900,         0,                 0,       0,    1,    0, 0,     true,  0, 0,   16              },
-        {"nanoseconds",    4096, 17 * us,      4000,              3000,    1000, 3,    1, 1,     true,  0, 0,   4096 * 8 + 64   },
-        {"picoseconds",    4096, 17 * us,      2001,              1001,    7,    3,    1, 1,     true,  0, 0,   4096 * 8 + 1088 },
-        {"far apart",      4000, -90 * us,     77 * us + 1,       5,       3,    300,  2, 9,     false, 0, 0,   4096 * 14 + 2048},
-        {"very far apart", 999,  -TIME_PS_MAX, TIME_PS_MAX / 500, us * us, us,   9,    1, 70000, false, 3,
-         0,                                                                                                     999 * 36        },
-        {"many names",     4096, 0,            10,                9,       0,    4096, 0, 3,     true,  0, 0,   4096 * 12       },
-        {"257 names",      257,  0,            10,                9,       0,    257,  0, 3,     true,  0, 0,   257 * 12        },
-        {"256 names",      256,  0,            10,                9,       0,    256,  0, 3,     true,  0, 0,   256 * 11        },
-        {"lanes",          100,  0,            10,                9,       0,    2,    5, 3,     false, 2, 700, 100 * 14        },
+        {"one slice",              1,    5,            0,                 7,       0,    1,    0, 0,     true,  0, 0,   16              },
+        {"all equal",              4096, -900,         0,                 0,       0,    1,    0, 0,     true,  0, 0,   16              },
+        {"nanoseconds",            4096, 17 * us,      4000,              3000,    1000, 3,    1, 1,     true,  0, 0,   4096 * 8 + 64   },
+        {"picoseconds",            4096, 17 * us,      2001,              1001,    7,    3,    1, 1,     true,  0, 0,   4096 * 8 + 1088 },
+        {"eights, no nanoseconds", 4096, 17 * us,      1008,              3008,    512,  3,    1, 1,     true,  0, 0,
+         4096 * 9 + 1088                                                                                                                },
+        {"far apart",              4000, -90 * us,     77 * us + 1,       5,       3,    300,  2, 9,     false, 0, 0,   4096 * 14 + 2048},
+        {"very far apart",         999,  -TIME_PS_MAX, TIME_PS_MAX / 500, us * us, us,   9,    1, 70000, false, 3,
+         0,                                                                                                             999 * 36        },
+        {"many names",             4096, 0,            10,                9,       0,    4096, 0, 3,     true,  0, 0,   4096 * 12       },
+        {"257 names",              257,  0,            10,                9,       0,    257,  0, 3,     true,  0, 0,   257 * 12        },
+        {"256 names",              256,  0,            10,                9,       0,    256,  0, 3,     true,  0, 0,   256 * 11        },
+        {"lanes",                  100,  0,            10,                9,       0,    2,    5, 3,     false, 2, 700, 100 * 14        },
     };
     struct chunk_encoder *encoder = chunk_encoder_create();
     struct open *open = calloc(1, sizeof(*open)), *back = calloc(1, sizeof(*back));
@@ -132,6 +134,32 @@ static void equal_input_equal_bytes(void **state)
     chunk_encoder_destroy(fresh);
 }
 
+/* A name that is not in the chunk's dictionary. */
+static void broken_data(void **state)
+{
+    (void)state;
+    const struct shape shape = {"names", 100, 3, 7777, 11, 5, 40, 3, 11, false, 5, 3, 0};
+    struct chunk_encoder *encoder = chunk_encoder_create();
+    struct open *open = calloc(1, sizeof(*open));
+    struct open_columns columns = columns_of(open);
+    uint32_t offset[PACKED_COUNT + 1];
+    struct chunk_entry entry;
+
+    assert_non_null(open);
+    fill(&shape, open);
+    struct bytes packed = chunk_encode(encoder, &columns, shape.count, &entry);
+    uint8_t *at = (uint8_t *)(uintptr_t)packed.at;
+    chunk_layout(&entry, offset);
+    CHECK("whole", chunk_data_valid(&entry, at, 40));
+    at[offset[PACKED_NAME] + 99] = 40;
+    CHECK("no such name", !chunk_data_valid(&entry, at, 40));
+    at[offset[PACKED_NAME] + 99] = 39;
+    at[offset[PACKED_DICTIONARY] + 3] = 0xf0;
+    CHECK("no such kind", !chunk_data_valid(&entry, at, 40));
+    free(open);
+    chunk_encoder_destroy(encoder);
+}
+
 static void broken_entries(void **state)
 {
     (void)state;
@@ -172,6 +200,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(comes_back),
         cmocka_unit_test(equal_input_equal_bytes),
+        cmocka_unit_test(broken_data),
         cmocka_unit_test(broken_entries),
     };
 

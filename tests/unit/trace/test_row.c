@@ -19,7 +19,8 @@ static void feed(struct sink *sink, void *data)
     uint64_t seed = 11;
     int64_t at = -5000, ended = -5001;
 
-    (void)data;
+    for (uint32_t i = 0; data && i < *(const uint32_t *)data; i++)
+        sink_slice(sink, (struct sink_slice){.track = track, .start_ps = at - 100, .name = name});
     for (uint32_t i = 0; i < 9000; i++) {
         struct sink_slice slice = {.track = track, .start_ps = at, .name = name};
         if (at > ended && next_random(&seed) % 4 == 0) {
@@ -97,6 +98,28 @@ static void windows(void **state)
     arena_destroy(arena);
 }
 
+/* Where a chunk ends with an instant, and the next begins with one, or with none. */
+static void at_the_ends_of_chunks(void **state)
+{
+    (void)state;
+    for (uint32_t before = 0; before < 12; before++) {
+        struct arena *arena = arena_create();
+        const struct trace *trace = picture_fed(feed, &before, arena);
+        struct columns columns = read_row(trace, arena);
+
+        for (uint32_t i = CHUNK_SLICES - 6; i < CHUNK_SLICES + 6; i++) {
+            const struct slice *slice = &columns.slices[i];
+            int64_t end = slice->start_ps + slice->dur_ps;
+
+            CHECK_INT("at a start", row_find(trace, &trace->rows[0], slice->start_ps),
+                      find_by_hand(&columns, slice->start_ps));
+            CHECK_INT("at an end", row_find(trace, &trace->rows[0], end),
+                      find_by_hand(&columns, end));
+        }
+        arena_destroy(arena);
+    }
+}
+
 static void chunks_and_samples(void **state)
 {
     (void)state;
@@ -160,6 +183,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(windows),
+        cmocka_unit_test(at_the_ends_of_chunks),
         cmocka_unit_test(chunks_and_samples),
         cmocka_unit_test(many_events),
     };

@@ -137,6 +137,57 @@ static void any_byte_may_lie(void **state)
     arena_destroy(scratch);
 }
 
+#define AT(record, field) offsetof(struct record, field)
+
+/* What later code relies on. */
+static void broken_rules(void **state)
+{
+    (void)state;
+    const struct {
+        const char *what;
+        enum table_kind kind;
+        size_t offset;
+        uint32_t value;
+    } rows[] = {
+        {"a text's end", TABLE_NAME_OFFSETS, 16, 0xffff},
+        {"unknown names", TABLE_NAME_ORDER, 4, 9999},
+        {"unknown name", TABLE_TRACKS, AT(track, name), 9999},
+        {"a track above itself", TABLE_TRACKS, AT(track, parent), 0},
+        {"others' rows", TABLE_TRACKS, AT(track, first_row), 1},
+        {"a row of another track", TABLE_ROWS, AT(row, track), 0},
+        {"a row too long", TABLE_ROWS, AT(row, count), 9999},
+        {"a row's begin", TABLE_ROWS, AT(row, start_ps), 17},
+        {"beyond the data", TABLE_CHUNKS, AT(chunk_entry, offset), 1 << 30},
+        {"too large", TABLE_CHUNKS, AT(chunk_entry, size), 9992},
+        {"unknown events", TABLE_CHUNKS, AT(chunk_entry, event_max), 9999},
+        {"the longest of 40", TABLE_SAMPLES32, AT(sample, longest), 40},
+        {"too many args", TABLE_TYPES, AT(type, arg_count), 9999},
+        {"unknown key", TABLE_TYPE_ARGS, AT(arg, key), 9999},
+        {"unknown track", TABLE_PROPERTIES, 0, 77},
+        {"unknown text", TABLE_NOTES, AT(note, message), 9999},
+        {"too long", TABLE_PROGRAMS, AT(program, instruction_count), 9},
+        {"no program", TABLE_INSTRUCTIONS, 0, 9},
+        {"no slice", TABLE_MEMORY_EVENTS, AT(memory_event, slice), 9999},
+    };
+    struct arena *arena = arena_create();
+    struct block_in in = memory_blocks_in(make(arena));
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct bytes table = in.table(in.from, rows[i].kind);
+        uint8_t *at = (uint8_t *)(uintptr_t)table.at + rows[i].offset;
+        struct error err = {0};
+        struct trace trace;
+        uint32_t kept;
+
+        CHECK(rows[i].what, rows[i].offset + 4 <= table.count);
+        memcpy(&kept, at, sizeof(kept));
+        memcpy(at, &rows[i].value, sizeof(kept));
+        CHECK_INT(rows[i].what, trace_open(in, arena, &trace, &err), ERR_FORMAT);
+        memcpy(at, &kept, sizeof(kept));
+    }
+    arena_destroy(arena);
+}
+
 static void without_tables(void **state)
 {
     (void)state;
@@ -153,6 +204,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_byte_may_lie),
+        cmocka_unit_test(broken_rules),
         cmocka_unit_test(without_tables),
     };
 
