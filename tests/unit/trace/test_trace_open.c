@@ -137,7 +137,24 @@ static void any_byte_may_lie(void **state)
     arena_destroy(scratch);
 }
 
-#define AT(record, field) offsetof(struct record, field)
+/* Where fields stand in their records. */
+enum {
+    TRACK_NAME_AT = offsetof(struct track, name),
+    TRACK_PARENT_AT = offsetof(struct track, parent),
+    TRACK_FIRST_ROW_AT = offsetof(struct track, first_row),
+    ROW_TRACK_AT = offsetof(struct row, track),
+    ROW_COUNT_AT = offsetof(struct row, count),
+    ROW_START_PS_AT = offsetof(struct row, start_ps),
+    CHUNK_ENTRY_OFFSET_AT = offsetof(struct chunk_entry, offset),
+    CHUNK_ENTRY_SIZE_AT = offsetof(struct chunk_entry, size),
+    CHUNK_ENTRY_EVENT_MAX_AT = offsetof(struct chunk_entry, event_max),
+    SAMPLE_LONGEST_AT = offsetof(struct sample, longest),
+    TYPE_ARG_COUNT_AT = offsetof(struct type, arg_count),
+    ARG_KEY_AT = offsetof(struct arg, key),
+    NOTE_MESSAGE_AT = offsetof(struct note, message),
+    PROGRAM_INSTRUCTION_COUNT_AT = offsetof(struct program, instruction_count),
+    MEMORY_EVENT_SLICE_AT = offsetof(struct memory_event, slice),
+};
 
 /* What later code relies on. */
 static void broken_rules(void **state)
@@ -149,25 +166,25 @@ static void broken_rules(void **state)
         size_t offset;
         uint32_t value;
     } rows[] = {
-        {"a text's end", TABLE_NAME_OFFSETS, 16, 0xffff},
-        {"unknown names", TABLE_NAME_ORDER, 4, 9999},
-        {"unknown name", TABLE_TRACKS, AT(track, name), 9999},
-        {"a track above itself", TABLE_TRACKS, AT(track, parent), 0},
-        {"others' rows", TABLE_TRACKS, AT(track, first_row), 1},
-        {"a row of another track", TABLE_ROWS, AT(row, track), 0},
-        {"a row too long", TABLE_ROWS, AT(row, count), 9999},
-        {"a row's begin", TABLE_ROWS, AT(row, start_ps), 17},
-        {"beyond the data", TABLE_CHUNKS, AT(chunk_entry, offset), 1 << 30},
-        {"too large", TABLE_CHUNKS, AT(chunk_entry, size), 9992},
-        {"unknown events", TABLE_CHUNKS, AT(chunk_entry, event_max), 9999},
-        {"the longest of 40", TABLE_SAMPLES32, AT(sample, longest), 40},
-        {"too many args", TABLE_TYPES, AT(type, arg_count), 9999},
-        {"unknown key", TABLE_TYPE_ARGS, AT(arg, key), 9999},
-        {"unknown track", TABLE_PROPERTIES, 0, 77},
-        {"unknown text", TABLE_NOTES, AT(note, message), 9999},
-        {"too long", TABLE_PROGRAMS, AT(program, instruction_count), 9},
-        {"no program", TABLE_INSTRUCTIONS, 0, 9},
-        {"no slice", TABLE_MEMORY_EVENTS, AT(memory_event, slice), 9999},
+        {"a text's end",           TABLE_NAME_OFFSETS,  16,                           0xffff },
+        {"unknown names",          TABLE_NAME_ORDER,    4,                            9999   },
+        {"unknown name",           TABLE_TRACKS,        TRACK_NAME_AT,                9999   },
+        {"a track above itself",   TABLE_TRACKS,        TRACK_PARENT_AT,              0      },
+        {"others' rows",           TABLE_TRACKS,        TRACK_FIRST_ROW_AT,           1      },
+        {"a row of another track", TABLE_ROWS,          ROW_TRACK_AT,                 0      },
+        {"a row too long",         TABLE_ROWS,          ROW_COUNT_AT,                 9999   },
+        {"a row's begin",          TABLE_ROWS,          ROW_START_PS_AT,              17     },
+        {"beyond the data",        TABLE_CHUNKS,        CHUNK_ENTRY_OFFSET_AT,        1 << 30},
+        {"too large",              TABLE_CHUNKS,        CHUNK_ENTRY_SIZE_AT,          9992   },
+        {"unknown events",         TABLE_CHUNKS,        CHUNK_ENTRY_EVENT_MAX_AT,     9999   },
+        {"the longest of 40",      TABLE_SAMPLES32,     SAMPLE_LONGEST_AT,            40     },
+        {"too many args",          TABLE_TYPES,         TYPE_ARG_COUNT_AT,            9999   },
+        {"unknown key",            TABLE_TYPE_ARGS,     ARG_KEY_AT,                   9999   },
+        {"unknown track",          TABLE_PROPERTIES,    0,                            77     },
+        {"unknown text",           TABLE_NOTES,         NOTE_MESSAGE_AT,              9999   },
+        {"too long",               TABLE_PROGRAMS,      PROGRAM_INSTRUCTION_COUNT_AT, 9      },
+        {"no program",             TABLE_INSTRUCTIONS,  0,                            9      },
+        {"no slice",               TABLE_MEMORY_EVENTS, MEMORY_EVENT_SLICE_AT,        9999   },
     };
     struct arena *arena = arena_create();
     struct block_in in = memory_blocks_in(make(arena));
