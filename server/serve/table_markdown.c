@@ -45,7 +45,8 @@ static struct scale scale_of(const struct table *table, uint32_t column)
 
     if (unit == UNIT_SHARE)
         return (struct scale){.divisor = 0.01, .unit = "%"};
-    if (unit != UNIT_PS && unit != UNIT_BYTES)
+    bool kinds = strcmp(table->columns[column].key, "breakdown") == 0;
+    if ((unit != UNIT_PS && unit != UNIT_BYTES) || kinds)
         return (struct scale){.divisor = 1, .unit = ""};
     for (uint32_t row = 0; row < table->row_count; row++)
         largest = fmax(largest,
@@ -114,6 +115,10 @@ static void put_cell(struct text *out, const struct cell *cell, struct scale sca
         text_puts(out, cell->of.boolean ? "yes" : "no");
     else if (cell->kind == CELL_KINDS)
         put_kinds(out, cell);
+    else if (cell->kind == CELL_INTEGER && scale.unit[0] == '\0')
+        text_putf(out, "%lld", (long long)cell->of.integer);
+    else if (cell->kind == CELL_UNSIGNED && scale.unit[0] == '\0')
+        text_putf(out, "%llu", (unsigned long long)cell->of.uint);
     else if (isnan(cell_value(cell)))
         text_puts(out, "–");
     else

@@ -113,9 +113,9 @@ static void markdown(void **state)
     CHECK_STR("a table", text_str(&text),
               "| Name | Self (ms) | Share (%) | Count | Where |\n"
               "| --- | ---: | ---: | ---: | ---: |\n"
-              "| \\[a\\](b)\\|\\`c\\`&lt;i&gt; \\* | 1.234 | 50.00 | 18446744073709551616 | "
+              "| \\[a\\](b)\\|\\`c\\`&lt;i&gt; \\* | 1.234 | 50.00 | 18446744073709551615 | "
               "compute 75.0 %, idle 25.0 % |\n"
-              "| dot.3 | 0 | – | 18446744073709551616 | compute 75.0 %, idle 25.0 % |\n"
+              "| dot.3 | 0 | – | 18446744073709551615 | compute 75.0 %, idle 25.0 % |\n"
               "\n2 of 7 rows.\n");
     text_free(&text);
 }
