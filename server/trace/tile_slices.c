@@ -191,11 +191,11 @@ static uint32_t put_group(struct fold *fold, uint32_t ordinal, int level, struct
         if (quantum >= pen->first + TILE_QUANTA || follower_ps < bound_ps)
             break;
         for (; next < end && fold->start_ps[next] < bound_ps; next++) {
+            bool longer = fold->dur_ps[next] > gathered.longest_ps; /* no branch: it is a coin */
+
             gathered.covered_ps += fold->dur_ps[next];
-            if (fold->dur_ps[next] > gathered.longest_ps) {
-                gathered.longest_ps = fold->dur_ps[next];
-                gathered.longest = first + next;
-            }
+            gathered.longest_ps = longer ? fold->dur_ps[next] : gathered.longest_ps;
+            gathered.longest = longer ? first + next : gathered.longest;
         }
         gathered.end_ps = fold->start_ps[next - 1] + fold->dur_ps[next - 1];
         put(fold, quantum, level, next - at, &gathered, pen);

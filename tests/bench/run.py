@@ -162,6 +162,14 @@ def group_serve():
         yield Figure("serve.memory", server.anonymous_bytes() / 2**20, "MiB", at_most=150)
 
 
+def group_tiles():
+    """Screens of 60 rows, summaries of 40 tracks and hits over 10 M slices, without a server."""
+    out = subprocess.run([BIN / "bench_tiles"], check=True, capture_output=True, text=True).stdout
+    for line in out.splitlines():
+        match = re.match(r"(tiles\.\S+) ([\d.]+) (\S+) (?:<=([\d.]+)|-)", line)
+        yield Figure(match[1], float(match[2]), match[3], at_most=float(match[4]) if match[4] else None)
+
+
 def group_load():
     """A small JSON reply under load, as a share of an empty handler's rate."""
     if shutil.which("wrk") is None:
@@ -215,7 +223,7 @@ def write_tiny_profile(path, number):
     path.write_bytes(field(1, field(2, b"/host:CPU") + field(3, b"\x08\x01" + field(2, b"python") + field(4, event)) + meta))
 
 
-GROUPS = [group_ingest, group_json, group_serve, group_load, group_start]
+GROUPS = [group_ingest, group_json, group_tiles, group_serve, group_load, group_start]
 
 
 def main():
