@@ -1,8 +1,9 @@
 /* The inside of the Chrome JSON decoder, shared by its files.
  *
  *   trace_json.c          the file: object or array form, what stands around the events, the end
- *   trace_json_event.c    one event's members -> struct event; nothing is interned yet
- *   trace_json_args.c     texts -> names, members -> args
+ *   trace_json_about.c    notes, counts and the clock, at the end
+ *   trace_json_event.c    one event: its members, its args
+ *   trace_json_args.c     texts -> names, values -> args
  *   trace_json_tracks.c   pid and tid -> tracks; their names, roles and order
  *   trace_json_slices.c   X, instants, counters, flows -> sink
  *   trace_json_open.c     what begins in one event and ends in another: B E, b e, S F
@@ -197,6 +198,8 @@ void slice_args(struct trace_json *json, const struct arg *args, uint32_t count)
 uint64_t flow_id(struct trace_json *json, struct json_value id);
 void slice_bind(struct trace_json *json, uint64_t id, bool in, bool out);
 void slices_event(struct trace_json *json); /* X, instants, counters, flows */
+
+void about_finish(struct trace_json *json);
 
 void open_event(struct trace_json *json); /* B E, b n e, S T p F */
 void open_finish(struct trace_json *json);
