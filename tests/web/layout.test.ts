@@ -1,5 +1,5 @@
 import type { Track } from '../../web/src/data/types';
-import { bandAt, bandsBetween, layoutOf, METRICS, openAtFirst, openOf, openParam, rowsTop, treeOf } from '../../web/src/model/layout';
+import { bandAt, bandsBetween, hiddenBy, layoutOf, METRICS, narrowingOf, openAtFirst, openOf, openParam, rowsTop, treeOf } from '../../web/src/model/layout';
 
 const track = (id: string, parent: string | null, kind: Track['kind'], depth = 0, host = 'hostA', name = id): Track => ({
   id, parent, host, name, kind, derived: false, depth_count: depth, slice_count: depth === 0 ? 0 : 10, duration_sum_ps: 0, start_ps: 0, end_ps: 1,
@@ -58,6 +58,19 @@ test('points and windows find their bands', () => {
   expect(bandAt(layout, 1e6)).toBeNull();
   expect(bandsBetween(layout, 103, 160).map((band) => band.node.id)).toEqual(['g0.ops', 'g0.heap', 'g1']);
   expect(rowsTop(bandAt(layout, 25)!)).toBe(24);
+});
+
+test('a restriction leaves tracks, what is above and what is below', () => {
+  const roots = treeOf(tracks);
+  const left = (query: Record<string, string>) => {
+    const hidden = hiddenBy(roots, narrowingOf(query));
+    return layoutOf(roots, () => true, METRICS.normal!, hidden).bands.map((band) => band.node.id);
+  };
+  expect(left({ track: 'h.pool' })).toEqual(['h', 'h.pool']);
+  expect(left({ track: 'g0' })).toEqual(['g0', 'g0.ops', 'g0.heap']);
+  expect(left({ host: 'hostB' })).toEqual([]);
+  expect(left({ device: '3' })).toHaveLength(9);
+  expect(left({})).toHaveLength(9);
 });
 
 test('the address tells what is folded otherwise than at first', () => {

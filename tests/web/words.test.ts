@@ -1,5 +1,5 @@
 import type { FlameNode, Overview, StepRow, TopList, Run } from '../../web/src/data/types';
-import { cutFront, cutMiddle, shortScope, shortSource, shown } from '../../web/src/model/cut';
+import { cutMiddle, lastScopes, shortScope, shortSource, shown } from '../../web/src/model/cut';
 import { actionOf, KEYS, spell } from '../../web/src/model/keys';
 import { flameSentence, opsSentence, overviewSentence, plainText, runsSentence, stepsSentence } from '../../web/src/model/sentence';
 import { rulerOf, stepFor } from '../../web/src/model/ticks';
@@ -8,7 +8,7 @@ import { viewportOf } from '../../web/src/model/viewport';
 const plain = (text: string) => text.replaceAll('\u202f', ' ');
 
 const overview = (changes: Partial<Overview> = {}): Overview => ({
-  step: { count: 12, counted: 11, rule: 'annotation', total_ps: 1, median_ps: 54.1e9, mean_ps: 54e9, stdev_ps: 0.8e9, min_ps: 1, max_ps: 1, p95_ps: 1, warmup_count: 1 },
+  step: { count: 12, counted: 11, rule: 'annotation', total_ps: 1, median_ps: 54.1e9, mean_ps: 54e9, stdev_ps: 0.8e9, min_ps: 1, max_ps: 55e9, p95_ps: 1, warmup_count: 1 },
   breakdown: [
     { kind: 'compute', self_ps: 61, share: 0.61 },
     { kind: 'communication', self_ps: 9, share: 0.094 },
@@ -27,6 +27,10 @@ describe('the sentence', () => {
     expect(plain(plainText(overviewSentence(overview(), { duration_ps: 412e9 })))).toBe(
       'A step takes 54.1 ms (± 800 µs; 11 steps, 1 warm-up excluded). 61 % is compute, 22 % waits for input, 9.4 % is exposed communication.',
     );
+  });
+  test('with one step far longer than the others', () => {
+    const step = { ...overview().step!, median_ps: 11.1e9, stdev_ps: 341e9, max_ps: 855e9, count: 5, counted: 5, warmup_count: 0 };
+    expect(plain(plainText(overviewSentence(overview({ step, breakdown: [] }), { duration_ps: 1 })))).toBe('A step takes 11.1 ms (the longest 855 ms; 5 steps).');
   });
   test('without steps', () => {
     expect(plain(plainText(overviewSentence(overview({ step: null }), { duration_ps: 412e9 })))).toBe(
@@ -83,9 +87,10 @@ describe('names', () => {
     expect([0, 1, 2].map((length) => cutMiddle('abcdef', length))).toEqual(['', '…', 'a…']);
   });
   test('scopes lose their front, sources their folders', () => {
-    expect(cutFront('layer_1/mlp/dot', 8)).toBe('…mlp/dot');
     expect(shortScope('jit(train_step)/jit(main)/layer_1/mlp')).toBe('layer_1/mlp');
     expect(shortScope('jit(train_step)')).toBe('jit(train_step)');
+    expect(lastScopes('jit(f)/a/b/c/d')).toBe('…/b/c/d');
+    expect(lastScopes('jit(f)/a/b')).toBe('a/b');
     expect(shortSource('/home/x/model.py:41')).toBe('model.py:41');
   });
 });

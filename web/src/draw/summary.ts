@@ -9,29 +9,55 @@ export interface Box {
   height: number;
 }
 
-/* Shares per kind and pixel column, mean over the quanta of a pixel and over the summaries. */
+/* The kinds that a tile holds at all: of seven mostly one or two. */
+const present = new WeakMap<Uint16Array, number[]>();
+
+function kindsIn(share: Uint16Array): number[] {
+  let kinds = present.get(share);
+  if (!kinds) {
+    kinds = [];
+    for (let kind = 0; kind < SUMMARY_KINDS; kind++)
+      if (share.subarray(kind * TILE_QUANTA, (kind + 1) * TILE_QUANTA).some((value) => value > 0)) kinds.push(kind);
+    present.set(share, kinds);
+  }
+  return kinds;
+}
+
+/* Used again from frame to frame. */
+let sum = new Float32Array(0);
+let weight = new Float32Array(0);
+let shares = new Float32Array(0);
+
+/* Shares per kind and pixel column, mean over the quanta of a pixel and over the summaries. The
+ * result holds until the next call. */
 export function sharesOf(summaries: readonly PlacedSummary[][], width: number): Float32Array {
-  const shares = new Float32Array(SUMMARY_KINDS * width);
-  const weight = new Float32Array(width);
+  if (weight.length !== width) {
+    sum = new Float32Array(SUMMARY_KINDS * width);
+    weight = new Float32Array(width);
+    shares = new Float32Array(SUMMARY_KINDS * width);
+  }
+  shares.fill(0);
   for (const placed of summaries) {
     weight.fill(0);
-    const sum = new Float32Array(SUMMARY_KINDS * width);
-    for (const one of placed) addTile(one, width, sum, weight);
-    for (let x = 0; x < width; x++)
-      if (weight[x]! > 0) for (let kind = 0; kind < SUMMARY_KINDS; kind++) shares[kind * width + x]! += sum[kind * width + x]! / weight[x]! / summaries.length;
+    sum.fill(0);
+    for (const one of placed) addTile(one, width);
+    const kinds = new Set(placed.flatMap((one) => kindsIn(one.share)));
+    for (const kind of kinds)
+      for (let x = 0; x < width; x++) if (weight[x]! > 0) shares[kind * width + x]! += sum[kind * width + x]! / weight[x]! / summaries.length;
   }
   return shares;
 }
 
-function addTile(one: PlacedSummary, width: number, sum: Float32Array, weight: Float32Array): void {
+function addTile(one: PlacedSummary, width: number): void {
   const first = Math.max(0, Math.floor(-one.left / one.quantum));
   const last = Math.min(TILE_QUANTA, Math.ceil((width - one.left) / one.quantum));
+  const kinds = kindsIn(one.share);
   for (let quantum = first; quantum < last; quantum++) {
     const from = Math.max(0, Math.floor(one.left + quantum * one.quantum));
     const to = Math.min(width, Math.max(from + 1, Math.floor(one.left + (quantum + 1) * one.quantum)));
     for (let x = from; x < to; x++) {
       weight[x]!++;
-      for (let kind = 0; kind < SUMMARY_KINDS; kind++) sum[kind * width + x]! += one.share[kind * TILE_QUANTA + quantum]! / 65_535;
+      for (const kind of kinds) sum[kind * width + x]! += one.share[kind * TILE_QUANTA + quantum]! / 65_535;
     }
   }
 }

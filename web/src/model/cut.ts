@@ -16,14 +16,15 @@ export function cutMiddle(text: string, length: number): string {
   return `${text.slice(0, length - 1 - tail)}…${tail === 0 ? '' : text.slice(-tail)}`;
 }
 
-/* Scopes at the front: the last elements say most. */
-export function cutFront(text: string, length: number): string {
-  return text.length <= length ? text : `…${text.slice(-(length - 1))}`;
-}
-
 /* Paths as `file:line`. */
 export function shortSource(source: string): string {
   return source.slice(source.lastIndexOf('/') + 1);
+}
+
+/* The last elements, whole: they say most. */
+export function lastScopes(scope: string, count = 3): string {
+  const parts = shortScope(scope).split('/');
+  return parts.length <= count ? parts.join('/') : `…/${parts.slice(-count).join('/')}`;
 }
 
 /* Without the transformations that every scope of a program begins with: jit(train_step)/jit(main)/x -> x. */

@@ -117,6 +117,37 @@ export function openParam(first: ReadonlySet<string>, open: ReadonlySet<string>)
   return [...[...open].filter((id) => !first.has(id)), ...closed].join(',');
 }
 
+export interface Narrowing {
+  tracks: readonly string[];
+  hosts: readonly string[];
+  devices: readonly number[];
+}
+
+function listOf(text: string | undefined): string[] {
+  return (text ?? '').split(',').filter(Boolean);
+}
+
+export function narrowingOf(query: Readonly<Record<string, string>>): Narrowing {
+  return { tracks: listOf(query.track), hosts: listOf(query.host), devices: listOf(query.device).map(Number) };
+}
+
+/* What a restriction leaves out: other hosts, other devices, tracks that are neither asked for nor
+ * above or below one that is. Tracks of no device stay: on CPUs they hold the ops. */
+export function hiddenBy(roots: readonly Node[], { tracks, hosts, devices }: Narrowing): Set<string> {
+  const hidden = new Set<string>();
+  const walk = (node: Node, within: boolean): boolean => {
+    const asked = within || tracks.length === 0 || tracks.includes(node.id);
+    const device = node.track?.device ?? null;
+    const fits = (hosts.length === 0 || hosts.includes(node.host)) && (devices.length === 0 || device === null || devices.includes(device));
+    const below = node.children.map((child) => walk(child, asked && tracks.length > 0)).some(Boolean);
+    const shown = fits && (asked || below);
+    if (!shown) hidden.add(node.id);
+    return shown;
+  };
+  for (const root of roots) walk(root, false);
+  return hidden;
+}
+
 function tracksBelow(node: Node): string[] {
   return node.track ? [node.track.id] : node.children.flatMap(tracksBelow);
 }

@@ -4,7 +4,7 @@ import { go, query } from '../data/place';
 import { useJson } from '../data/resource';
 import { restriction } from '../data/restriction';
 import type { RunDetails, TopList, TopRow } from '../data/types';
-import { shortScope, shortSource } from '../model/cut';
+import { lastScopes, shortScope, shortSource } from '../model/cut';
 import type { Cell } from '../model/filter';
 import { count, inScale, plural, rateScale, shareCell, time, timeExact, timeScale, toNumber, UNKNOWN } from '../model/numbers';
 import { opsSentence } from '../model/sentence';
@@ -46,7 +46,7 @@ function columnsOf(rows: readonly TopRow[], by: string): Column<TopRow>[] {
   const has = (key: keyof TopRow) => rows.some((row) => row[key] !== null && row[key] !== undefined && row[key] !== '');
   const columns: (Column<TopRow> | false)[] = [
     {
-      key: 'name', title: by, width: 'minmax(180px, 3fr)', exact: (row) => row.name,
+      key: 'name', title: by, width: 'minmax(180px, 3fr)', cutFront: by === 'scope', exact: (row) => row.name,
       cell: (row) => (
         <span class={row.kind ? `kind-${row.kind}` : undefined}>
           {row.kind && <span class="swatch" data-tip={row.kind} />}
@@ -57,8 +57,8 @@ function columnsOf(rows: readonly TopRow[], by: string): Column<TopRow>[] {
       ),
     },
     by !== 'scope' && has('scope') && {
-      key: 'scope', title: 'scope', width: 'minmax(140px, 3fr)', cutFront: true, exact: (row) => row.scope,
-      cell: (row) => (row.scope ? <Link to={{ scope: row.scope }}><Name text={shortScope(row.scope)} /></Link> : UNKNOWN),
+      key: 'scope', title: 'scope', width: 'minmax(140px, 3fr)', exact: (row) => row.scope,
+      cell: (row) => (row.scope ? <Link to={{ scope: row.scope }}><Name text={lastScopes(row.scope)} /></Link> : UNKNOWN),
     },
     by !== 'source' && has('source') && {
       key: 'source', title: 'source', width: 'minmax(132px, 1fr)', from: 800, exact: (row) => row.source,

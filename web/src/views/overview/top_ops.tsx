@@ -3,7 +3,7 @@ import { go } from '../../data/place';
 import { useJson } from '../../data/resource';
 import { restriction } from '../../data/restriction';
 import type { Overview, RunDetails, StepRow, TopList, TopRow } from '../../data/types';
-import { shortScope, shortSource } from '../../model/cut';
+import { lastScopes, shortSource } from '../../model/cut';
 import { count, inScale, shareCell, timeExact, timeScale, toNumber } from '../../model/numbers';
 import { Link } from '../../ui/link';
 import { Table, type Column } from '../../ui/table';
@@ -26,7 +26,7 @@ function columnsOf(rows: readonly TopRow[], steps: number): Column<TopRow>[] {
       ),
     },
     rows.some((row) => row.scope)
-      ? { key: 'scope', title: 'scope', width: 'minmax(100px, 2fr)', cutFront: true, exact: (row) => row.scope, cell: (row) => (row.scope ? <Name text={shortScope(row.scope)} /> : '–') }
+      ? { key: 'scope', title: 'scope', width: 'minmax(100px, 2fr)', exact: (row) => row.scope, cell: (row) => (row.scope ? <Name text={lastScopes(row.scope)} /> : '–') }
       : null,
     rows.some((row) => row.source)
       ? { key: 'source', title: 'source', width: 'minmax(148px, 1fr)', from: 800, exact: (row) => row.source, cell: (row) => (row.source ? <Name text={shortSource(row.source)} mono /> : '–') }

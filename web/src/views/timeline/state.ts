@@ -10,7 +10,7 @@ import { TileStore, type RowKey, type Want } from '../../data/tile_store';
 import type { RunDetails, Slice, SliceDetails, StepRow, Track } from '../../data/types';
 import { wantedTiles, type Camera } from '../../draw/scene';
 import { formatSpan, parseSpan, rangeOf, type Span } from '../../model/address';
-import { bandsBetween, layoutOf, METRICS, openAtFirst, openOf, openParam, rowsTop, treeOf, type Band } from '../../model/layout';
+import { bandsBetween, hiddenBy, layoutOf, METRICS, narrowingOf, openAtFirst, openOf, openParam, rowsTop, treeOf, type Band, type Narrowing } from '../../model/layout';
 import { toBig } from '../../model/numbers';
 import { between, clamped, endOf, panned, startOf, viewportOf, zoomed, type Viewport } from '../../model/viewport';
 import { settings } from '../../ui/settings';
@@ -32,7 +32,6 @@ export class TimelineState {
   readonly offsets = new Map<string, bigint>();
   readonly viewport = signal<Viewport>(viewportOf(0n, 1n));
   readonly open = signal<ReadonlySet<string>>(new Set());
-  readonly hidden = signal<ReadonlySet<string>>(new Set());
   readonly scrollTop = signal(0);
   readonly size = signal({ width: 0, height: 0 });
   readonly hover = signal<Hover | null>(null);
@@ -40,11 +39,15 @@ export class TimelineState {
   readonly focus = signal<SliceDetails | null>(null);
   readonly draft = signal<Span | null>(null); // a range while it is dragged
   readonly lit = signal<string | null>(null); // what the search looks for
+  readonly hits = signal<readonly Slice[]>([]); // of the search
   readonly steps = signal<readonly StepRow[]>([]);
   readonly arrivals = signal(0);
   readonly store: TileStore;
   readonly counters: CounterStore;
   readonly range = computed(() => this.draft.value ?? rangeOf(query.value));
+  /* As a text, so that a window written into the address lays out nothing anew. */
+  private readonly narrowed = computed(() => JSON.stringify(narrowingOf(query.value)));
+  readonly hidden = computed(() => hiddenBy(this.roots, JSON.parse(this.narrowed.value) as Narrowing));
   readonly layout = computed(() =>
     layoutOf(this.roots, (id) => this.open.value.has(id), METRICS[settings.value.rows]!, this.hidden.value),
   );

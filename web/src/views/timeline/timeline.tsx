@@ -76,15 +76,14 @@ function Timeline({ run, tracks }: { run: RunDetails; tracks: TrackList }) {
   const scroller = useRef<HTMLDivElement>(null);
   const [names, setNames] = useState(220);
   const [lower, setLower] = useState(240);
-  const hits = useRef(search.data?.rows ?? []);
-  hits.current = search.data?.rows ?? [];
 
   useEffect(() => () => state.close(), [state]);
   useEffect(() => {
     if (steps.data) state.showSteps(steps.data.rows);
   }, [state, steps.data]);
-  useEffect(() => registerActions(timelineActions(state, { rows: () => hits.current })), [state]);
+  useEffect(() => registerActions(timelineActions(state, { rows: () => state.hits.value })), [state]);
   useEffect(() => void (state.lit.value = query.value.find ?? null), [query.value.find]);
+  useEffect(() => void (state.hits.value = query.value.find ? (search.data?.rows ?? []) : []), [query.value.find, search.data]);
   useSlice(state);
   const flows = useFlows(state);
 

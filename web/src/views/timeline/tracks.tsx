@@ -18,6 +18,8 @@ import { showHover } from './hover_tip';
 import { sayFocus } from './say';
 import type { TimelineState } from './state';
 
+const HIT_PIXELS_MIN = 4;
+
 interface Props {
   state: TimelineState;
   flows: readonly DrawnFlow[];
@@ -34,6 +36,13 @@ export function rectOf(state: TimelineState, slice: { track: string; depth: numb
   const right = positionOf(state.viewport.value, start + toBig(slice.dur_ps)) * width;
   const top = rowsTop(band) + slice.depth * band.rowHeight - state.scrollTop.value;
   return { left, right: Math.max(left + 1, right), top, height: band.rowHeight - (band.rowHeight === 8 ? 1 : 2) };
+}
+
+/* Outlines of hits that are wide enough for one, of those on the screen. */
+function hitRects(state: TimelineState): Rect[] {
+  const { width, height } = state.size.value;
+  const rects = state.hits.value.map((hit) => rectOf(state, hit));
+  return rects.filter((rect): rect is Rect => rect !== null && rect.right > 0 && rect.left < width && rect.top > -rect.height && rect.top < height && rect.right - rect.left >= HIT_PIXELS_MIN);
 }
 
 /* Where steps begin, and where the last one ends. */
@@ -65,7 +74,7 @@ function paintOverlay(state: TimelineState, painter: OverlayPainter, tokens: Tok
     focus: focus && rectOf(state, focus),
     hover: hovered && rectOf(state, hovered.slice),
     cursor: state.hover.value?.x ?? null,
-    hits: [],
+    hits: hitRects(state),
     flows: flows.flatMap((flow) => {
       const from = flowPoint(state, flow.from);
       const to = flowPoint(state, flow.to);
@@ -134,7 +143,7 @@ export function Tracks({ state, flows, minimapWants, scrollBy }: Props) {
     const frame = oncePerFrame(() => paintOverlay(state, painter, readTokens(), flowsNow.current));
     const stop = effect(() => {
       void [state.viewport.value, state.layout.value, state.scrollTop.value, state.size.value, state.range.value];
-      void [state.focus.value, state.hover.value, state.hoverSlice.value, theme.value];
+      void [state.focus.value, state.hover.value, state.hoverSlice.value, state.hits.value, theme.value];
       frame.ask();
     });
     return () => (stop(), frame.stop());
