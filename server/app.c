@@ -1,4 +1,4 @@
-#include "app.h"
+#include "app_parts.h"
 
 #include <limits.h>
 #include <signal.h>
@@ -9,19 +9,10 @@
 #include "base/log.h"
 #include "cli/cli.h"
 #include "ingest.h"
+#include "instance.h"
 #include "serve/http.h"
 
 enum { CHUNK_RUNS = 1000 };
-
-struct app { /* the rooms that are open */
-    struct arena *arena;
-    struct options options;
-    struct texts roots; /* absolute */
-    struct cache *cache;
-    struct catalog *catalog;
-    struct ingest *ingest;
-    struct services services;
-};
 
 static int exit_code(enum status status)
 {
@@ -43,14 +34,14 @@ static int exit_code(enum status status)
     }
 }
 
-static int failed(const struct error *err)
+int app_failed(const struct error *err)
 {
     fprintf(stderr, "jviewd: %s\n", err->message);
     return exit_code(err->code);
 }
 
 /* What names a directory for good, whether or not it is there yet. */
-static struct str absolute(struct str given, struct arena *arena)
+struct str app_absolute(struct str given, struct arena *arena)
 {
     char real[PATH_MAX], cwd[PATH_MAX];
 
@@ -69,7 +60,7 @@ static void find_roots(struct app *app)
 {
     app->roots.at = arena_array(app->arena, struct str, app->options.roots.count + 1);
     for (uint32_t i = 0; i < app->options.roots.count; i++) {
-        struct str root = absolute(app->options.roots.at[i], app->arena);
+        struct str root = app_absolute(app->options.roots.at[i], app->arena);
         bool known = false;
 
         for (uint32_t j = 0; j < app->roots.count; j++)
@@ -95,8 +86,8 @@ static void fill_services(struct app *app)
 }
 
 /* Cache, catalog, ingest: what every command needs. `use` is what is done while they are open. */
-static int with_store(struct app *app, bool on_demand,
-                      int (*use)(struct app *app, const void *data), const void *data)
+int app_with_store(struct app *app, bool on_demand, int (*use)(struct app *app, const void *data),
+                   const void *data)
 {
     const struct options *options = &app->options;
     struct error err = {0};
@@ -112,7 +103,7 @@ static int with_store(struct app *app, bool on_demand,
     ingest_options.root_count = app->roots.count;
     if (cache_open(options->cache_dir, options->cache_bytes_max, app->arena, &app->cache, &reason,
                    &err) != OK)
-        return failed(&err);
+        return app_failed(&err);
     if (reason.count > 0)
         log_warning("%.*s", STR_ARG(reason));
     if (catalog_open(cache_dir(app->cache), &app->catalog, &err) == OK &&
@@ -124,7 +115,7 @@ static int with_store(struct app *app, bool on_demand,
         fill_services(app);
         code = use(app, data);
     } else {
-        code = failed(&err);
+        code = app_failed(&err);
     }
     ingest_stop(app->ingest);
     catalog_close(app->catalog);
@@ -161,7 +152,7 @@ static int list_runs(struct app *app, const void *data)
 
         if (catalog_runs(app->catalog, &query, arena, &runs, &count, &all, &err) != OK) {
             arena_destroy(arena);
-            return failed(&err);
+            return app_failed(&err);
         }
         for (uint32_t i = 0; i < count; i++)
             print_run(app, runs[i].id, arena);
@@ -174,7 +165,7 @@ static int list_runs(struct app *app, const void *data)
 }
 
 /* SIGTERM and SIGINT are waited for, in no thread handled. */
-static void block_signals(sigset_t *ret)
+void app_block_signals(sigset_t *ret)
 {
     sigemptyset(ret);
     sigaddset(ret, SIGTERM);
@@ -208,23 +199,27 @@ static struct http_options http_options_of(const struct options *options)
     };
 }
 
-static int serve(struct app *app, const void *data)
+int app_serve_until_signal(struct app *app, const void *data)
 {
     const sigset_t *signals = data;
     struct http_options options = http_options_of(&app->options);
     struct error err = {0};
     struct http *http;
-    char launch[128];
+    char launch[128], url[1024];
     int caught;
 
     if (http_start(&options, &app->services, &http, &err) != OK)
-        return failed(&err);
+        return app_failed(&err);
     http_launch_path(http, launch);
     tell_start(&app->options, cache_dir(app->cache), http_port(http), launch);
+    address_of(&app->options, http_port(http), "", url);
+    for (uint32_t i = 0; i < app->roots.count; i++)
+        instance_announce(cache_dir(app->cache), http_port(http), url, app->roots.at[i].at);
     open_interfaces(app, http_port(http), launch);
     while (sigwait(signals, &caught) != 0)
         ;
     log_info("signal %d: answering what is under way, then ending", caught);
+    instance_withdraw(cache_dir(app->cache), http_port(http));
     http_stop(http);
     return EXIT_OK;
 }
@@ -254,18 +249,18 @@ static int serve_options(struct app *app, int argc, char **argv)
     sigset_t signals;
 
     if (options_read(argc, argv, app->arena, &app->options, &err) != OK)
-        return failed(&err);
+        return app_failed(&err);
     if (app->options.help || app->options.version) {
         (app->options.help ? options_help : tell_version)();
         return fflush(stdout) == 0 ? EXIT_OK : EXIT_IO;
     }
     log_set_level(app->options.verbose ? LOG_DEBUG : LOG_WARNING);
     if (app->options.list_only)
-        return with_store(app, true, list_runs, NULL);
+        return app_with_store(app, true, list_runs, NULL);
     if (app->options.extract)
         return extract_newest(&app->options, app->arena);
-    block_signals(&signals);
-    return with_store(app, false, serve, &signals);
+    app_block_signals(&signals);
+    return app_with_store(app, false, app_serve_until_signal, &signals);
 }
 
 int app_serve(int argc, char **argv)
@@ -290,7 +285,7 @@ static int run_command(struct app *app, int argc, char **argv)
     struct error err = {0};
 
     if (cli_parse(argc, argv, options_default_root(&rule), app->arena, &call, &err) != OK)
-        return failed(&err);
+        return app_failed(&err);
     if (call.help) {
         cli_help(call.verb);
         return fflush(stdout) == 0 ? EXIT_OK : EXIT_IO;
@@ -298,7 +293,7 @@ static int run_command(struct app *app, int argc, char **argv)
     if (call.root == NULL)
         return cli_run(&call, NULL);
     if (options_read(1, words, app->arena, &app->options, &err) != OK)
-        return failed(&err);
+        return app_failed(&err);
     struct str root = str_of(call.root);
     if (access(call.root, F_OK) != 0) {
         fprintf(stderr, "jviewd: %s does not exist\n", call.root);
@@ -309,7 +304,7 @@ static int run_command(struct app *app, int argc, char **argv)
         app->options.cache_dir = call.cache_dir;
     log_set_level(LOG_WARNING);
     signal(SIGPIPE, SIG_IGN);
-    return with_store(app, !call.verb->all_runs, run_call, &call);
+    return app_with_store(app, !call.verb->all_runs, run_call, &call);
 }
 
 int app_command(int argc, char **argv)

@@ -9,9 +9,16 @@ int app_serve(int argc, char **argv);
 /* One of the readers' verbs: argv[0] is its name. */
 int app_command(int argc, char **argv);
 
+/* `jviewd open [--latest] [--ui perfetto] [RUN|PATH]`: a browser at a server that runs already,
+ * else at one started here; or one trace handed to ui.perfetto.dev from 127.0.0.1:9001. */
+int app_open(int argc, char **argv);
+
 /* app_tell.c: what the operator reads and sees. */
 void tell_start(const struct options *options, const char *cache_dir, int port, const char *launch);
-/* Starts a browser at the page that --ui asks for. */
+/* Where this server is reached: at most 1,024 bytes. */
+void address_of(const struct options *options, int port, const char *launch, char ret[1024]);
+void open_url(const char *url);
+/* Starts a browser at options->page. */
 void open_browser(const struct options *options, int port, const char *launch);
 /* Runs XProf or TensorBoard beside us, or says how to get them. */
 void start_tensorboard(const char *profile_dir);

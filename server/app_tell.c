@@ -47,7 +47,7 @@ static bool is_local(const char *bind)
     return strncmp(bind, "127.", 4) == 0 || strcmp(bind, "localhost") == 0 || is_everywhere(bind);
 }
 
-static void address(const struct options *options, int port, const char *launch, char ret[1024])
+void address_of(const struct options *options, int port, const char *launch, char ret[1024])
 {
     const char *host = is_local(options->bind) ? "localhost" : options->bind;
     size_t end = strlen(options->public_url);
@@ -67,7 +67,7 @@ void tell_start(const struct options *options, const char *cache_dir, int port, 
         printf("jviewd %s shows %.*s\n", JVIEWD_VERSION, STR_ARG(options->roots.at[i]));
     if (options->root_rule != NULL)
         printf("  no path was given: this one, because of %s\n", options->root_rule);
-    address(options, port, launch, url);
+    address_of(options, port, launch, url);
     printf("  open     %s\n", url);
     if (is_wsl())
         printf("  Windows  %s (in a browser there)\n", url);
@@ -75,7 +75,7 @@ void tell_start(const struct options *options, const char *cache_dir, int port, 
         printf("  remote   ssh -L %d:localhost:%d %s, then the same address\n", port, port, host);
     printf("  cache    %s\n", cache_dir);
     if (launch[0] != '\0')
-        printf("  The link is good once; \"jviewd open\" makes another.\n");
+        printf("  The link is good once; scripts send the token as Authorization: Bearer\n");
     fflush(stdout);
 }
 
@@ -92,19 +92,27 @@ static bool start(char *const argv[])
     return error == 0;
 }
 
-void open_browser(const struct options *options, int port, const char *launch)
+void open_url(const char *url)
 {
     static const char *const openers[] = {"xdg-open", "wslview", "open"};
-    char url[1024];
 
-    address(options, port, launch, url);
-    if (strcmp(options->ui, "perfetto") == 0 && launch[0] == '\0')
-        strncat(url, "?run=latest&view=perfetto", sizeof url - strlen(url) - 1);
     for (size_t i = 0; i < COUNT(openers); i++) {
-        if (start((char *const[]){(char *)(uintptr_t)openers[i], url, NULL}))
+        char *const argv[] = {(char *)(uintptr_t)openers[i], (char *)(uintptr_t)url, NULL};
+
+        if (start(argv))
             return;
     }
     fprintf(stderr, "jviewd: no program to open a browser is at hand; the address is %s\n", url);
+}
+
+void open_browser(const struct options *options, int port, const char *launch)
+{
+    char url[2048];
+
+    address_of(options, port, launch, url);
+    if (launch[0] == '\0')
+        strncat(url, options->page, sizeof url - strlen(url) - 1);
+    open_url(url);
 }
 
 void start_tensorboard(const char *profile_dir)

@@ -399,6 +399,7 @@ enum status options_read(int argc, char **argv, struct arena *arena, struct opti
         .public_url = "",
         .auth = "",
         .ui = "builtin",
+        .page = "",
         .output = "",
     };
     struct reading reading = {.options = &options, .arena = arena};

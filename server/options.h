@@ -29,6 +29,7 @@ struct options {
     const char *public_url; /* "" none */
     const char *auth;       /* "none" or "token"; "" not said */
     const char *ui;         /* builtin, perfetto, tensorboard, both, none */
+    const char *page;       /* which the browser opens: "?run=latest"; "" the first */
     const char *output;     /* --extract -o; "" a new temporary directory */
     struct texts allowed_hosts;
     unsigned workers; /* indexing at a time; 0: half the cores */

@@ -32,6 +32,7 @@ struct services { /* what handlers may reach; filled by app.c. Function pointers
     const char *profile_dir; /* as shown */
     const char *base_path;   /* "" or "/proxy/8080" */
     bool perfetto_cors;
+    void (*perfetto_fetched)(void *ingest); /* a /perfetto/ trace was sent whole; may be NULL */
     void *ingest;
     /* Moves a run to the head of the queue and waits until it is ready or the time is over. Also
      * called for a ready run whose segment is no longer in the cache: then it is made again. */

@@ -34,6 +34,7 @@ struct transfer { /* what a stream still needs */
     struct export_run run;
     exporter *export;
     bool gzip;
+    const struct services *told; /* that it was sent whole; NULL: nobody */
 };
 
 static bool is_stopping(void *data)
@@ -57,6 +58,8 @@ static enum status stream_export(void *data, pack_write *write, void *to, struct
     struct gzip_out *out = gzip_out_open(write, to);
     enum status status = transfer->export(&transfer->run, gzip_put, out, err);
     enum status closed = gzip_out_close(out, err);
+    if (status == OK && closed == OK && transfer->told != NULL)
+        transfer->told->perfetto_fetched(transfer->told->ingest);
     return status != OK ? status : closed;
 }
 
@@ -237,7 +240,10 @@ static enum status get_perfetto(struct request *req, struct reply *reply, struct
         return fail(err, ERR_NOT_FOUND, "the address is /perfetto/RUN.json.gz");
     name.count -= suffix.count;
     request_name_run(req, name);
-    return send_export(req, reply, export_chrome, true, "application/gzip", ".json.gz", err);
+    TRY(send_export(req, reply, export_chrome, true, "application/gzip", ".json.gz", err));
+    if (req->services->perfetto_fetched != NULL)
+        ((struct transfer *)reply->stream_data)->told = req->services;
+    return OK;
 }
 
 const struct route route_trace = {

@@ -1,0 +1,32 @@
+/* The inside of the app: what app.c and app_open.c share. */
+#ifndef JVIEWD_APP_PARTS_H
+#define JVIEWD_APP_PARTS_H
+
+#include <signal.h>
+
+#include "app.h"
+#include "serve/serve.h"
+
+struct app { /* the rooms that are open */
+    struct arena *arena;
+    struct options options;
+    struct texts roots; /* absolute */
+    struct cache *cache;
+    struct catalog *catalog;
+    struct ingest *ingest;
+    struct services services;
+};
+
+/* Says why on stderr; the exit code for it. */
+int app_failed(const struct error *err);
+/* What names a directory for good, whether or not it is there yet. */
+struct str app_absolute(struct str given, struct arena *arena);
+/* SIGTERM, SIGINT and SIGHUP are waited for, in no thread handled. */
+void app_block_signals(sigset_t *ret);
+/* Cache, catalog, ingest: what every command needs. `use` is what is done while they are open. */
+int app_with_store(struct app *app, bool on_demand, int (*use)(struct app *app, const void *data),
+                   const void *data);
+/* A `use`: `data` are the signals that end it. */
+int app_serve_until_signal(struct app *app, const void *data);
+
+#endif
