@@ -18,7 +18,7 @@
 
 enum { PART_OPS, PART_EXECUTIONS, PART_ENTRIES, PART_BY_TIME, PART_COUNT };
 
-enum { BUFFER_RECORDS = 4096 };
+enum { BUFFER_RECORDS = 4096 }; /* at most 200 kB: they stay in the processor's cache */
 
 struct head {
     char magic[8];
@@ -191,49 +191,87 @@ static enum status check_head(const struct head *head, uint64_t size, struct err
     return OK;
 }
 
-static bool indexes_are_inside(const struct attribution *attribution)
+/* Entries name ops and executions that there are, in order of their slices. */
+static bool entries_are_sound(const struct attribution *attribution, uint32_t first, uint32_t end)
 {
-    for (uint32_t i = 0; i < attribution->entry_count; i++) {
+    bool sound = true;
+
+    for (uint32_t i = first; i < end; i++) {
         const struct attributed *entry = &attribution->entries[i];
 
-        if (entry->op >= attribution->op_count ||
-            (entry->execution != NO_EXECUTION &&
-             entry->execution >= attribution->execution_count) ||
-            (i > 0 && entry->slice <= attribution->entries[i - 1].slice) ||
-            attribution->by_device_time[i] >= attribution->entry_count)
-            return false;
+        sound &=
+            entry->op < attribution->op_count &&
+            (entry->execution == NO_EXECUTION || entry->execution < attribution->execution_count) &&
+            (i == 0 || entry->slice > attribution->entries[i - 1].slice);
     }
-    return true;
+    return sound;
+}
+
+static bool order_is_sound(const struct attribution *attribution, uint32_t first, uint32_t end)
+{
+    bool sound = true;
+
+    for (uint32_t i = first; i < end; i++)
+        sound &= attribution->by_device_time[i] < attribution->entry_count;
+    return sound;
+}
+
+static bool records_are_sound(const struct attribution *attribution, int part, uint32_t first,
+                              uint32_t end)
+{
+    return part == PART_ENTRIES   ? entries_are_sound(attribution, first, end)
+           : part == PART_BY_TIME ? order_is_sound(attribution, first, end)
+                                  : true;
+}
+
+/* Sum and indexes in one walk, piece by piece, so that memory is read once. */
+static enum status check_part(const struct head *head, struct bytes bytes,
+                              const struct attribution *attribution, int part, struct error *err)
+{
+    struct hasher *hasher = hasher_create();
+    uint32_t count = head->count[part];
+    bool sound = true;
+
+    for (uint32_t first = 0, end; first < count; first = end) {
+        end = count - first > BUFFER_RECORDS ? first + BUFFER_RECORDS : count;
+        size_t at = first * record_size[part];
+        size_t size = (end == count ? bytes.count : end * record_size[part]) - at;
+
+        hasher_put(hasher, (struct bytes){.at = bytes.at + at, .count = size});
+        sound &= records_are_sound(attribution, part, first, end);
+    }
+    if (hasher_end(hasher).low != head->sum[part])
+        return fail(err, ERR_FORMAT, "part %d of the attribution is damaged", part);
+    if (!sound)
+        return fail(err, ERR_FORMAT, "the attribution names ops that are not in it");
+    return OK;
 }
 
 static enum status read_parts(struct bytes bytes, struct attribution *ret, struct error *err)
 {
     const struct head *head = (const struct head *)(const void *)bytes.at;
-    const void *parts[PART_COUNT];
-    struct bytes rest;
+    struct bytes parts[PART_COUNT];
+    const uint8_t *at;
 
     if (bytes.count < sizeof *head)
         return fail(err, ERR_TRUNCATED, "the attribution ends in its head");
     TRY(check_head(head, bytes.count, err));
-    rest = (struct bytes){.at = bytes.at + sizeof *head};
+    at = bytes.at + sizeof *head;
     for (int part = 0; part < PART_COUNT; part++) {
-        rest.count = part_bytes(head, part);
-        if (hash128(rest).low != head->sum[part])
-            return fail(err, ERR_FORMAT, "part %d of the attribution is damaged", part);
-        parts[part] = rest.at;
-        rest.at += rest.count;
+        parts[part] = (struct bytes){.at = at, .count = part_bytes(head, part)};
+        at += parts[part].count;
     }
     *ret = (struct attribution){
-        .ops = parts[PART_OPS],
+        .ops = (const void *)parts[PART_OPS].at,
         .op_count = head->count[PART_OPS],
-        .executions = parts[PART_EXECUTIONS],
+        .executions = (const void *)parts[PART_EXECUTIONS].at,
         .execution_count = head->count[PART_EXECUTIONS],
-        .entries = parts[PART_ENTRIES],
+        .entries = (const void *)parts[PART_ENTRIES].at,
         .entry_count = head->count[PART_ENTRIES],
-        .by_device_time = parts[PART_BY_TIME],
+        .by_device_time = (const void *)parts[PART_BY_TIME].at,
     };
-    if (!indexes_are_inside(ret))
-        return fail(err, ERR_FORMAT, "the attribution names ops that are not in it");
+    for (int part = 0; part < PART_COUNT; part++)
+        TRY(check_part(head, parts[part], ret, part, err));
     return OK;
 }
 

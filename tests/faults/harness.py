@@ -223,7 +223,7 @@ def sanitizer_words(place):
     """A server or one of its children was stopped by a sanitizer."""
     for server in place.servers:
         for line in server.words().splitlines():
-            if "ERROR: AddressSanitizer" in line or "runtime error:" in line or "LeakSanitizer" in line:
+            if "ERROR: AddressSanitizer" in line or "WARNING: ThreadSanitizer" in line or "runtime error:" in line or "LeakSanitizer" in line:
                 return line
     return None
 
