@@ -1,4 +1,5 @@
 /* jviewd open: a browser where the profiles are. */
+#include <ctype.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -98,13 +99,18 @@ static enum status read_opening(int argc, char **argv, struct opening *ret, stru
     return OK;
 }
 
-/* "?run=NAME" with every byte that is no letter or digit encoded; "" without a run. */
+/* "?run=NAME", encoded; "" without a run. */
 static const char *page_of(struct str run, struct arena *arena)
 {
     struct text text = {0};
 
-    for (size_t i = 0; i < run.count; i++)
-        text_putf(&text, i == 0 ? "?run=%%%02X" : "%%%02X", (unsigned char)run.at[i]);
+    for (size_t i = 0; i < run.count; i++) {
+        unsigned char byte = (unsigned char)run.at[i];
+        bool plain = isalnum(byte) || byte == '_' || byte == '-' || byte == '.';
+
+        text_puts(&text, i == 0 ? "?run=" : "");
+        text_putf(&text, plain ? "%c" : "%%%02X", byte);
+    }
     const char *page = str_c(arena, text_str(&text));
     text_free(&text);
     return page;
