@@ -39,7 +39,7 @@ void *flow_room_for(void *array, size_t *capacity, size_t count, size_t size)
 
 void flow_room_free(struct flow_room *room)
 {
-    free(room->ends);
+    free(room->slices);
     free(room->flows);
     free(room->chains);
     free(room->slots);
@@ -81,15 +81,15 @@ static void link_sets(struct join *join, uint32_t count)
 }
 
 /* By time; at one time senders first. */
-static bool earlier(const struct flow_given *a, const struct flow_given *b)
+static bool earlier(const struct flow_bound *a, const struct flow_bound *b)
 {
     if (a->at_ps != b->at_ps)
         return a->at_ps < b->at_ps;
     return a->kind_end != b->kind_end ? a->kind_end < b->kind_end : a->slice < b->slice;
 }
-SORT_DEFINE(sort_set, struct flow_given, earlier)
+SORT_DEFINE(sort_set, struct flow_bound, earlier)
 
-static void put_flow(struct join *join, const struct flow_given *from, const struct flow_given *to)
+static void put_flow(struct join *join, const struct flow_bound *from, const struct flow_bound *to)
 {
     struct flow *flow = &join->flows[join->flow_count++];
 
@@ -104,7 +104,7 @@ static void put_flow(struct join *join, const struct flow_given *from, const str
 
 static void join_set(struct join *join, uint32_t count)
 {
-    const struct flow_given *set = join->room->set, *from = NULL;
+    const struct flow_bound *set = join->room->set, *from = NULL;
 
     for (uint32_t i = 0; i < count && !from; i++)
         if (flow_end_of(set[i].kind_end) == FLOW_FROM)
@@ -126,20 +126,24 @@ static uint32_t gather_set(struct join *join, uint32_t first)
     uint32_t count = 0;
 
     for (uint32_t i = first; i != NO_END; i = join->chains[i].next) {
-        if (join->ends[i].slice == NO_SLICE)
+        const struct flow_given *end = &join->ends[i];
+        if (room->slices[i] == NO_SLICE)
             continue;
         if (count == room->set_capacity) {
             room->set_capacity = room->set_capacity ? room->set_capacity * 2 : 16;
             room->set = memory_resize(room->set, room->set_capacity, sizeof(*room->set));
         }
-        room->set[count++] = join->ends[i];
+        room->set[count++] = (struct flow_bound){.id = end->id,
+                                                 .at_ps = end->at_ps,
+                                                 .kind_end = end->kind_end,
+                                                 .slice = room->slices[i]};
     }
     return count;
 }
 
-uint32_t flow_join(struct flow_room *room, uint32_t count)
+uint32_t flow_join(struct flow_room *room, const struct flow_given *ends, uint32_t count)
 {
-    struct join join = {.room = room, .ends = room->ends, .slot_mask = 63, .flows = room->flows};
+    struct join join = {.room = room, .ends = ends, .slot_mask = 63, .flows = room->flows};
 
     while (join.slot_mask < count || join.slot_mask - count < count / 2)
         join.slot_mask = join.slot_mask * 2 + 1;

@@ -174,8 +174,8 @@ static slice_id slice_of_place(const struct written_rows *rows, struct slice_pla
 }
 
 /* Ends come by event, so the events that are still wanted ascend. */
-static void bind_by_event(const struct trace *trace, struct flow_given *ends, const uint32_t *lost,
-                          uint32_t lost_count)
+static void bind_by_event(const struct trace *trace, const struct flow_given *ends,
+                          const uint32_t *lost, uint32_t lost_count, slice_id *ret)
 {
     event_id *events = memory_resize(NULL, lost_count + 1u, sizeof(*events));
     slice_id *slices = memory_resize(NULL, lost_count + 1u, sizeof(*slices));
@@ -188,7 +188,7 @@ static void bind_by_event(const struct trace *trace, struct flow_given *ends, co
     for (uint32_t i = 0; i < lost_count; i++) {
         if (events[at] != ends[lost[i]].event)
             at++;
-        ends[lost[i]].slice = slices[at];
+        ret[lost[i]] = slices[at];
     }
     free(events);
     free(slices);
@@ -196,7 +196,7 @@ static void bind_by_event(const struct trace *trace, struct flow_given *ends, co
 
 /* Every end gets its slice; returns how many ends may become arrows. */
 static uint32_t bind(const struct trace *trace, const struct written_rows *rows,
-                     struct flow_given *ends, uint32_t count)
+                     const struct flow_given *ends, uint32_t count, slice_id *ret)
 {
     uint32_t *lost = NULL, lost_count = 0, lost_capacity = 0, receiver_count = 0;
 
@@ -205,7 +205,7 @@ static uint32_t bind(const struct trace *trace, const struct written_rows *rows,
         slice_id slice =
             timed ? slice_of_time(trace, &ends[i]) : slice_of_place(rows, ends[i].place);
 
-        ends[i].slice = slice;
+        ret[i] = slice;
         receiver_count += flow_end_of(ends[i].kind_end) != FLOW_FROM;
         if (slice != NO_SLICE || timed)
             continue;
@@ -216,7 +216,7 @@ static uint32_t bind(const struct trace *trace, const struct written_rows *rows,
         lost[lost_count++] = i;
     }
     if (lost_count > 0)
-        bind_by_event(trace, ends, lost, lost_count);
+        bind_by_event(trace, ends, lost, lost_count, ret);
     free(lost);
     return receiver_count;
 }
@@ -225,22 +225,22 @@ static enum status join_part(struct flow_writer *writer, struct flow_part *part,
                              const struct trace *trace, const struct written_rows *rows,
                              struct flow_room *room, struct error *err)
 {
-    const size_t set_aside = part->spill ? (size_t)spill_bytes(part->spill) : 0;
-    const size_t first = set_aside / sizeof(struct flow_given);
-    const size_t count = first + part->gathered_count;
+    struct bytes bytes;
     uint64_t offset;
 
-    if (count >= UINT32_MAX / 2)
-        return fail(err, ERR_LIMIT, "%zu ends of arrows of few ids", count);
-    room->ends = flow_room_for(room->ends, &room->ends_capacity, count, sizeof(*room->ends));
-    if (part->spill)
-        TRY(spill_read(part->spill, 0, room->ends, set_aside, err));
-    if (part->gathered_count > 0)
-        memcpy(room->ends + first, part->gathered, part->gathered_count * sizeof(*room->ends));
-    uint32_t receiver_count = bind(trace, rows, room->ends, (uint32_t)count);
+    TRY(put_gathered(writer, part, err));
+    TRY(spill_map(part->spill, &bytes, err));
+    const struct flow_given *ends = (const struct flow_given *)(const void *)bytes.at;
+    const size_t end_count = bytes.count / sizeof(*ends);
+    if (end_count >= UINT32_MAX / 2)
+        return fail(err, ERR_LIMIT, "%zu ends of arrows of few ids", end_count);
+    const uint32_t count = (uint32_t)end_count;
+    room->slices =
+        flow_room_for(room->slices, &room->slices_capacity, count, sizeof(*room->slices));
+    uint32_t receiver_count = bind(trace, rows, ends, count, room->slices);
     room->flows =
         flow_room_for(room->flows, &room->flows_capacity, receiver_count, sizeof(*room->flows));
-    uint32_t flow_count = flow_join(room, (uint32_t)count);
+    uint32_t flow_count = flow_join(room, ends, count);
     return spill_append(writer->flows,
                         (struct bytes){.at = (const uint8_t *)room->flows,
                                        .count = flow_count * sizeof(*room->flows)},

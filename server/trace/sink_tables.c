@@ -182,8 +182,10 @@ static enum status write_chunks(struct sink *sink, uint64_t chunk_count)
 
 static enum status write_samples(struct sink *sink, uint64_t sample_count)
 {
+    struct bytes samples;
     uint8_t *table;
 
+    TRY(spill_map(sink->samples, &samples, sink->err));
     TRY(sink->out.table_reserve(sink->out.to, TABLE_SAMPLES32, sample_count * sizeof(struct sample),
                                 &table, sink->err));
     for (track_id id = 0; id < sink->track_count; id++)
@@ -193,7 +195,7 @@ static enum status write_samples(struct sink *sink, uint64_t sample_count)
                 const struct written_chunk *written = &sink->chunks[chunk];
                 size_t bytes = (written->entry.count + SAMPLE_SLICES - 1u) / SAMPLE_SLICES *
                                sizeof(struct sample);
-                TRY(spill_read(sink->samples, written->samples_offset, table, bytes, sink->err));
+                memcpy(table, samples.at + written->samples_offset, bytes);
                 table += bytes;
             }
     return OK;
