@@ -197,9 +197,22 @@ static void wait_once(void *data)
     serve_wait(&((struct exchange *)data)->request);
 }
 
-static void answer(struct exchange *exchange)
+/* On the pool that the route belongs to, waiting elsewhere. */
+static void compute(struct exchange *exchange, const struct route *route)
 {
     struct server *server = exchange->server;
+    struct pool *pool = route->heavy ? server->heavy : server->work;
+
+    pool_run(pool, try_once, exchange);
+    if (exchange->answered)
+        return;
+    pool_run(server->waiters, wait_once, exchange);
+    pool_run(pool, try_once, exchange);
+}
+
+static void answer(struct exchange *exchange)
+{
+    struct reply_cache *kept = exchange->server->replies_kept;
     struct request *req = &exchange->request;
     struct str allow;
     const struct route *route = route_find(req->method, req->path, &allow, req->arena);
@@ -211,12 +224,13 @@ static void answer(struct exchange *exchange)
         try_once(exchange);
         return;
     }
-    struct pool *pool = route->heavy ? server->heavy : server->work;
-    pool_run(pool, try_once, exchange);
-    if (exchange->answered)
+    bool keeps = kept != NULL && route_takes_run(route);
+    uint64_t generation = catalog_generation(exchange->services->catalog);
+    if (keeps && reply_cache_get(kept, req, generation, &exchange->reply))
         return;
-    pool_run(server->waiters, wait_once, exchange);
-    pool_run(pool, try_once, exchange);
+    compute(exchange, route);
+    if (keeps)
+        reply_cache_put(kept, req, generation, &exchange->reply);
 }
 
 static void preflight(struct exchange *exchange)

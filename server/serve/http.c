@@ -249,6 +249,8 @@ static struct http *http_create(const struct http_options *options, const struct
     http->server.started_ns = clock_monotonic_ns();
     http->server.work = pool_create(cores > 2 ? 2 * (unsigned)cores : 4, QUEUE_LENGTH);
     http->server.heavy = pool_create(cores > 2 ? (unsigned)cores : 2, QUEUE_LENGTH);
+    if (services->catalog != NULL && catalog_writable(services->catalog))
+        http->server.replies_kept = reply_cache_create();
     http->server.waiters = pool_create(WAITERS, QUEUE_LENGTH);
     return http;
 }
@@ -294,6 +296,7 @@ void http_stop(struct http *http)
     pool_destroy(http->server.work);
     pool_destroy(http->server.heavy);
     pool_destroy(http->server.waiters);
+    reply_cache_destroy(http->server.replies_kept);
     auth_destroy(atomic_load(&http->server.auth));
     arena_destroy(http->arena);
     free(http);

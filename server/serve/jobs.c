@@ -42,4 +42,4 @@ static enum status get_jobs(struct request *req, struct reply *reply, struct err
 }
 
 const struct route route_jobs = {
-    .method = "GET", .path = "/api/jobs", .handle = get_jobs, .params = params};
+    .method = "GET", .path = "/api/jobs", .handle = get_jobs, .params = params, .light = true};

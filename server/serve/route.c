@@ -92,7 +92,7 @@ static void no_route(struct request *req, struct reply *reply, struct str allow)
                    req->path.count > 200 ? 200 : (int)req->path.count, req->path.at, nearest));
 }
 
-static bool takes_run(const struct route *route)
+bool route_takes_run(const struct route *route)
 {
     for (const struct param *param = route->params; param != NULL && param->name != NULL; param++) {
         if (strcmp(param->name, "run") == 0)
@@ -108,7 +108,7 @@ static enum status tag(struct request *req, struct str *ret, struct error *err)
     const struct run_record *run;
 
     *ret = STR("");
-    if (takes_run(route)) {
+    if (route_takes_run(route)) {
         TRY(request_run(req, &run, err));
         *ret = etag_of_run(req, run);
     } else if (route->age == AGE_CATALOG) {

@@ -5,14 +5,16 @@
 #include <stdatomic.h>
 
 #include "serve/auth.h"
+#include "serve/reply_cache.h"
 
 enum { EVENT_STREAMS_MAX = 32 };
 
 struct server {
-    struct pool *work;           /* handlers that look: about twice as many threads as cores */
-    struct pool *heavy;          /* handlers that compute: they never hold up the timeline */
-    struct pool *waiters;        /* who waits for indexing, so that nobody waits on `work` */
-    _Atomic(struct auth *) auth; /* NULL until the port is known: nobody comes in before */
+    struct pool *work;                /* handlers that look: about twice as many threads as cores */
+    struct pool *heavy;               /* handlers that compute: they never hold up the timeline */
+    struct pool *waiters;             /* who waits for indexing, so that nobody waits on `work` */
+    _Atomic(struct auth *) auth;      /* NULL until the port is known: nobody comes in before */
+    struct reply_cache *replies_kept; /* NULL: another process writes the catalog */
     int64_t started_ns;
     atomic_bool stopping;
     atomic_uint in_flight, event_streams;

@@ -8,6 +8,7 @@ import json
 import re
 
 import common
+import harness
 import openapi
 from common import RUN, ask, good
 from questions import ids, questions
@@ -201,6 +202,35 @@ def encodings(server):
     assert "Content-Encoding" not in small.headers
 
 
+def asked_again_is_the_same(server):
+    for accept in ("", "gzip", "zstd"):
+        for path, query in questions(server).items():
+            replies = [ask(server, path, headers={"Accept-Encoding": accept}, **query) for _ in range(3)]
+            assert len({reply.body for reply in replies}) == 1, path
+            assert len({tuple(sorted((key, value) for key, value in reply.headers.items() if key != "Date"))
+                        for reply in replies}) == 1, path
+
+
+def kept_replies_follow_the_files(_):
+    place = harness.Place()
+    try:
+        path = place.sample(RUN)
+        server = place.serve()
+        server.port = int(server.url.rsplit(":", 1)[1])
+        before = server.until_settled()[RUN]["content_id"]
+        old = good(server, "/api/top", run=RUN, limit=1)
+        assert good(server, "/api/top", run=RUN, limit=1).body == old.body
+        other = next((harness.SAMPLES / "step_1500").rglob("*.xplane.pb"))
+        path.write_bytes(other.read_bytes())
+        harness.age(path, 30)
+        harness.until("the new content", lambda: server.runs()[RUN]["content_id"] not in (None, before))
+        new = good(server, "/api/top", run=RUN, limit=1)
+        assert new.body != old.body and new.headers["ETag"] != old.headers["ETag"]
+        assert server.stop() == 0
+    finally:
+        place.close()
+
+
 def run_is_found_by_every_name(server):
     run = good(server, "/api/run", run=RUN).json
     for name in (run["id"], run["content_id"], "step_1000", "1000"):
@@ -257,5 +287,6 @@ if __name__ == "__main__":
     common.main([replies_match_the_page, every_run_matches_the_page, examples_match_the_page, problems_match_the_page,
                  pages_join, slices_are_all_there, slices_by_name_are_those_of_a_scan, a_window_cuts,
                  search_counts_agree, csv_says_the_same, steps_as_csv, markdown_says_the_same, tags_save_work,
-                 head_is_a_get_without_body, encodings, run_is_found_by_every_name, traces_are_whole,
+                 head_is_a_get_without_body, encodings,
+                 asked_again_is_the_same, kept_replies_follow_the_files, run_is_found_by_every_name, traces_are_whole,
                  flame_in_three_forms, events_tell_the_runs])
