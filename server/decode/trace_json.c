@@ -308,6 +308,9 @@ static void prepare(struct trace_json *json, struct sink *sink)
     json->key_name = sink_name(sink, STR("name"));
     json->key_labels = sink_name(sink, STR("labels"));
     json->key_sort_index = sink_name(sink, STR("sort_index"));
+    json->name_memory = sink_name(sink, STR("[memory]"));
+    json->name_allocation = sink_name(sink, STR("MemoryAllocation"));
+    json->name_deallocation = sink_name(sink, STR("MemoryDeallocation"));
 }
 
 static void release(struct reader *reader)

@@ -6,6 +6,7 @@
  *   trace_json_args.c     texts -> names, values -> args
  *   trace_json_tracks.c   pid and tid -> tracks; their names, roles and order
  *   trace_json_slices.c   X, instants, counters, flows -> sink
+ *   trace_json_memory.c   allocators' own events
  *   trace_json_open.c     what begins in one event and ends in another: B E, b e, S F
  */
 #ifndef JVIEWD_DECODE_TRACE_JSON_H
@@ -166,6 +167,7 @@ struct trace_json {
     struct pair_table types;     /* (name, cat) */
     name_id key_cat, key_hlo_op, key_hlo_category, key_correlation, flow_bind;
     name_id key_name, key_labels, key_sort_index;
+    name_id name_memory, name_allocation, name_deallocation;
 
     struct pair_table open_by_id;
     struct open_slice *opens; /* asynchronous */
@@ -197,6 +199,8 @@ struct sink_slice slice_of(struct trace_json *json, uint32_t thread, struct slic
 void slice_args(struct trace_json *json, const struct arg *args, uint32_t count);
 uint64_t flow_id(struct trace_json *json, struct json_value id);
 void slice_bind(struct trace_json *json, uint64_t id, bool in, bool out);
+/* Of the slice just given, if it is an allocator's. */
+void memory_event_of(struct trace_json *json, int64_t at_ps);
 void slices_event(struct trace_json *json); /* X, instants, counters, flows */
 
 void about_finish(struct trace_json *json);

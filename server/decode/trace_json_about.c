@@ -39,7 +39,7 @@ static void note_odd(struct trace_json *json)
     if (json->is_jax)
         note(json, "tiny", NOTE_INFO, odd->tiny,
              "Slices of exactly 1 ps: JAX's exporter writes events without a duration that way.");
-    if (json->is_jax && json->event_count - json->phase_counts['M'] >= JAX_CAP)
+    if (json->is_jax && json->phase_counts['X'] == JAX_CAP)
         sink_note(json->sink, "capped", NOTE_WARNING, json->phase_counts['X'],
                   "The file holds a million events, where JAX's exporter stops: the rest of the "
                   "capture is in its *.xplane.pb only.");

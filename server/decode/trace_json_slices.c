@@ -204,6 +204,7 @@ static void put_slice(struct trace_json *json, int64_t start_ps, int64_t dur_ps,
         slice.flags |= SLICE_ASYNC;
     sink_slice(json->sink, slice);
     slice_args(json, json->args.args, json->args.count);
+    memory_event_of(json, start_ps);
     if (event->flow_in || event->flow_out)
         slice_bind(json, flow_id(json, event->bind_id), event->flow_in, event->flow_out);
 }

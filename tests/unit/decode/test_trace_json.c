@@ -251,6 +251,34 @@ static void about_the_file(void **state)
     arena_destroy(arena);
 }
 
+static void memory(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct feed feed = {
+        .text =
+            STR("[{\"ph\":\"i\",\"name\":\"[memory]\",\"ts\":1,\"args\":{\"Bytes\":-512,"
+                "\"Device Type\":1,\"Device Id\":3,\"Total Allocated\":7,\"Total Reserved\":9}},"
+                "{\"ph\":\"X\",\"name\":\"MemoryAllocation\",\"ts\":2,\"dur\":1,\"args\":{"
+                "\"allocator_name\":\"bfc\",\"requested_bytes\":\"64\","
+                "\"bytes_allocated\":\"128\",\"peak_bytes_in_use\":\"-2\"}}]")};
+    const struct trace *trace = decode(&feed, arena);
+    const struct memory_event *events = trace->memory_events;
+
+    CHECK_INT("events", trace->memory_event_count, 2);
+    CHECK_STR("Kineto's", trace_name(trace, events[0].allocator), "GPU 3");
+    CHECK("a free", events[0].is_free);
+    CHECK_INT("bytes", events[0].bytes, 512);
+    CHECK_INT("in use", events[0].bytes_allocated, 7);
+    CHECK_INT("held and not in use", events[0].bytes_available, 2);
+    CHECK_STR("JAX's", trace_name(trace, events[1].allocator), "bfc");
+    CHECK_INT("at", events[1].at_ps, 2000000);
+    CHECK_INT("requested", events[1].bytes, 64);
+    CHECK_INT("in use", events[1].bytes_allocated, 128);
+    CHECK_INT("nonsense is unknown", events[1].peak_bytes, -1);
+    arena_destroy(arena);
+}
+
 /* JAX's exporter stops at a million. */
 static void capped(void **state)
 {
@@ -404,9 +432,9 @@ static void sniffing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pictures), cmocka_unit_test(about_the_file), cmocka_unit_test(capped),
-        cmocka_unit_test(edges),    cmocka_unit_test(prefixes),       cmocka_unit_test(hostile),
-        cmocka_unit_test(sniffing),
+        cmocka_unit_test(pictures), cmocka_unit_test(about_the_file), cmocka_unit_test(memory),
+        cmocka_unit_test(capped),   cmocka_unit_test(edges),          cmocka_unit_test(prefixes),
+        cmocka_unit_test(hostile),  cmocka_unit_test(sniffing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
