@@ -129,6 +129,11 @@ describe('the ruler', () => {
     expect(ruler.ticks.map((tick) => plain(tick.text))).toEqual(['10 ms', '15', '20', '25', '30', '35']);
     expect(ruler.ticks[0]!.position).toBeCloseTo(0);
   });
+  test('before zero the base is zero', () => {
+    const ruler = rulerOf(viewportOf(-7_000_000_000n, 366_000_000_000n), 8);
+    expect(plain(ruler.baseText)).toBe('0 s +');
+    expect(ruler.ticks[0]!.text).toContain('0');
+  });
   test('a nanosecond, two hours in', () => {
     const start = 7_200_000_000_000_000n;
     const ruler = rulerOf(viewportOf(start + 100n, start + 1100n), 5);

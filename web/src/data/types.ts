@@ -68,9 +68,14 @@ export interface RunHost {
   skew_ps: Ps | null;
 }
 
-/* Why a view has nothing to show; not said of a run that is still being read. */
+/* Still being read, or to be read again: then nothing is known of its views. */
+export function isUnsettled(run: RunDetails): boolean {
+  return ['queued', 'indexing', 'writing'].includes(run.state) || (run.state !== 'failed' && run.state !== 'gone' && (run.views?.overview ?? null) !== null);
+}
+
+/* Why a view has nothing to show. */
 export function absence(run: RunDetails, view: string): string | null {
-  return run.state === 'ready' || run.state === 'partial' || run.state === 'failed' ? (run.views?.[view]?.reason ?? null) : null;
+  return isUnsettled(run) ? null : (run.views?.[view]?.reason ?? null);
 }
 
 export interface RunDetails extends Omit<Run, 'hosts'> {

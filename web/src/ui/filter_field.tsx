@@ -29,13 +29,13 @@ export function useFilter(columns: readonly string[]): FilterState {
   return { text, filter: good.current, fault, set };
 }
 
-export function FilterField({ state, label }: { state: FilterState; label: string }) {
+export function FilterField({ state, label, example }: { state: FilterState; label: string; example: string }) {
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => registerActions({ search: () => input.current?.focus() }), []);
   return (
     <span class="filter">
       <input
-        ref={input} type="search" aria-label={label} placeholder="filter: scope:mlp self>1ms -copy" value={state.text}
+        ref={input} type="search" aria-label={label} placeholder={`filter: ${example}`} value={state.text}
         aria-invalid={state.fault !== null} onInput={(event) => state.set(event.currentTarget.value)}
       />
       {state.fault && (

@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { lostSince } from '../data/api';
 import { go, query, runName, view } from '../data/place';
 import { forgetOne, useJson } from '../data/resource';
-import { absence, type RunDetails, type RunList } from '../data/types';
+import { absence, isUnsettled, type RunDetails, type RunList } from '../data/types';
 import { faultsOf } from '../model/address';
 import { registerActions } from '../ui/keys';
 import { Failed, Waiting } from '../ui/states';
@@ -73,7 +73,7 @@ function RunPage({ name }: { name: string }) {
     document.title = data ? `${data.name} · ${view.value} – jviewd` : 'jviewd';
     if (data && name.startsWith('latest')) go({ run: data.name }, 'replace');
   }, [data, view.value]);
-  const unsettled = data !== null && ['queued', 'indexing', 'writing'].includes(data.state);
+  const unsettled = data !== null && isUnsettled(data);
   useEffect(() => {
     if (!unsettled) return;
     const timer = setTimeout(() => forgetOne('api/run', { run: name }), POLL_MS);

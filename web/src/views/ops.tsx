@@ -57,11 +57,11 @@ function columnsOf(rows: readonly TopRow[], by: string): Column<TopRow>[] {
       ),
     },
     by !== 'scope' && has('scope') && {
-      key: 'scope', title: 'scope', width: 'minmax(140px, 3fr)', exact: (row) => row.scope,
+      key: 'scope', title: 'scope', width: 'minmax(140px, 3fr)', cutFront: true, exact: (row) => row.scope,
       cell: (row) => (row.scope ? <Link to={{ scope: row.scope }}><Name text={lastScopes(row.scope)} /></Link> : UNKNOWN),
     },
     by !== 'source' && has('source') && {
-      key: 'source', title: 'source', width: 'minmax(132px, 1fr)', from: 800, exact: (row) => row.source,
+      key: 'source', title: 'source', width: 'minmax(132px, 1fr)', cutFront: true, from: 800, exact: (row) => row.source,
       cell: (row) => (row.source ? <Name text={shortSource(row.source)} mono /> : UNKNOWN),
     },
     by !== 'category' && has('category') && { key: 'category', title: 'category', width: 'minmax(104px, 1fr)', from: 1500, exact: (row) => row.category, cell: (row) => row.category ?? UNKNOWN },
@@ -118,7 +118,7 @@ export function OpsView({ run }: { run: RunDetails }) {
             ))}
           </select>
         </label>
-        <FilterField state={filter} label="Filter rows" />
+        <FilterField state={filter} label="Filter rows" example="scope:mlp self>1ms -copy" />
         {data && (
           <span aria-live="polite">
             {shown.length === data.row_count ? count(data.row_count) : `${count(shown.length)} of ${count(data.row_count)}`}

@@ -5,7 +5,7 @@ import { go, query } from '../data/place';
 import { useJson } from '../data/resource';
 import type { Run, RunList } from '../data/types';
 import type { Cell } from '../model/filter';
-import { ago, count, inScale, plural, sizeScale, timeExact, timeScale, toNumber, UNKNOWN } from '../model/numbers';
+import { ago, count, inScale, plural, sizeScale, timeExact, timeScale, toNumber, UNKNOWN, type Scale } from '../model/numbers';
 import { runsSentence } from '../model/sentence';
 import { runChange } from '../model/address';
 import { FilterField, useFilter } from '../ui/filter_field';
@@ -44,14 +44,21 @@ function devices(run: Run): string {
   return run.device_kind ? `${run.device_count} × ${run.device_kind}` : plural(run.device_count, 'device');
 }
 
+/* Milliseconds for most: one run with minutes a step must not make the others 0.01 s. */
+function stepScale(runs: readonly Run[]): Scale {
+  const known = runs.flatMap((run) => (run.step_median_ps === null ? [] : [toNumber(run.step_median_ps)])).sort((a, b) => a - b);
+  const typical = known[known.length >> 1] ?? 0;
+  return timeScale(typical < 1e12 ? known.filter((value) => value < 10e12) : known);
+}
+
 function columnsOf(runs: readonly Run[], now: Date): Column<Run>[] {
-  const step = timeScale(runs.map((run) => run.step_median_ps));
+  const step = stepScale(runs);
   const bytes = sizeScale(runs.map((run) => run.file_bytes));
   const longest = Math.max(1, ...runs.map((run) => toNumber(run.step_median_ps ?? 0)));
   const reason = (run: Run, field: string, otherwise: string) => run.reasons?.[field] ?? (run.state === 'ready' || run.state === 'partial' ? otherwise : `not indexed yet: ${run.state}`);
   return [
     {
-      key: 'name', title: 'name', width: 'minmax(180px, 3fr)', exact: (run) => run.dir,
+      key: 'name', title: 'name', width: 'minmax(220px, 4fr)', cutFront: true, exact: (run) => run.dir,
       cell: (run) => (
         <Link to={{ ...runChange(run.name), view: null, q: null, sort: null }}>
           <Name text={run.name} />
@@ -61,11 +68,11 @@ function columnsOf(runs: readonly Run[], now: Date): Column<Run>[] {
     { key: 'started_at', title: 'when', width: '112px', exact: (run) => run.started_at, cell: (run) => (run.started_at === null ? UNKNOWN : ago(new Date(run.started_at), now)) },
     { key: 'step_count', title: 'steps', width: '72px', numeric: true, cell: (run) => (run.step_count === null ? UNKNOWN : count(run.step_count)), exact: (run) => (run.step_count === null ? reason(run, 'step_count', 'no steps were found') : null) },
     {
-      key: 'step_median_ps', title: 'step time', unit: step.unit, width: '176px', numeric: true, cell: (run) => inScale(run.step_median_ps, step),
+      key: 'step_median_ps', title: 'step time', unit: step.unit, width: '160px', numeric: true, cell: (run) => inScale(run.step_median_ps, step),
       exact: (run) => (run.step_median_ps === null ? reason(run, 'step_median_ps', 'no steps were found') : `median ${timeExact(run.step_median_ps)}`),
       bar: (run) => (run.step_median_ps === null ? 0 : toNumber(run.step_median_ps) / longest),
     },
-    { key: 'device_count', title: 'devices', width: 'minmax(96px, 160px)', cell: (run) => devices(run) },
+    { key: 'device_count', title: 'devices', width: 'minmax(80px, 136px)', cell: (run) => devices(run) },
     { key: 'file_bytes', title: 'size', unit: bytes.unit, width: '96px', numeric: true, cell: (run) => inScale(run.file_bytes, bytes), exact: (run) => `${run.file_bytes} bytes in ${plural(run.file_count, 'file')}` },
     { key: 'state', title: 'notes', width: 'minmax(160px, 3fr)', exact: (run) => run.error, cell: (run) => <StateCell run={run} /> },
   ];
@@ -119,7 +126,7 @@ export function RunsView() {
     <>
       <SentenceLine sentence={runsSentence(all, data.row_count)} />
       <div class="toolbar">
-        <FilterField state={filter} label="Filter runs" />
+        <FilterField state={filter} label="Filter runs" example="step_1 state:ready size>1MiB" />
         <span aria-live="polite">{shown.length === data.row_count ? count(data.row_count) : `${count(shown.length)} of ${count(data.row_count)}`}</span>
         {data.scan.state !== 'idle' && <span>{`looking: ${plural(data.scan.files, 'file')} so far`}</span>}
         {held.waiting > 0 && (

@@ -26,10 +26,10 @@ function columnsOf(rows: readonly TopRow[], steps: number): Column<TopRow>[] {
       ),
     },
     rows.some((row) => row.scope)
-      ? { key: 'scope', title: 'scope', width: 'minmax(100px, 2fr)', exact: (row) => row.scope, cell: (row) => (row.scope ? <Name text={lastScopes(row.scope)} /> : '–') }
+      ? { key: 'scope', title: 'scope', width: 'minmax(100px, 2fr)', cutFront: true, exact: (row) => row.scope, cell: (row) => (row.scope ? <Name text={lastScopes(row.scope)} /> : '–') }
       : null,
     rows.some((row) => row.source)
-      ? { key: 'source', title: 'source', width: 'minmax(148px, 1fr)', from: 800, exact: (row) => row.source, cell: (row) => (row.source ? <Name text={shortSource(row.source)} mono /> : '–') }
+      ? { key: 'source', title: 'source', width: 'minmax(148px, 1fr)', cutFront: true, from: 800, exact: (row) => row.source, cell: (row) => (row.source ? <Name text={shortSource(row.source)} mono /> : '–') }
       : null,
     { key: 'count', title: 'count', width: '64px', numeric: true, cell: (row) => count(row.count) },
     {
