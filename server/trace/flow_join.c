@@ -156,8 +156,8 @@ uint32_t flow_join(struct flow_room *room, const struct flow_given *ends, uint32
     memset(join.slots, 0, slot_count * sizeof(*join.slots));
     link_sets(&join, count);
     for (uint32_t i = 0; i < count; i++) {
-        if (join.chains[i].tail == NO_END)
-            continue;
+        if (join.chains[i].tail == NO_END || join.chains[i].tail == i)
+            continue; /* not the first of its set, or alone */
         uint32_t set_count = gather_set(&join, i);
         sort_set(room->set, set_count);
         join_set(&join, set_count);
