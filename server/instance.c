@@ -5,35 +5,17 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/file.h"
 
-enum { INSTANCE_BYTES_MAX = 1 << 16 };
+enum { INSTANCE_BYTES_MAX = 1 << 16, HALF_SECONDS_MAX = 10 };
 
 static void path_of(const char *cache_dir, const char *name, char ret[4096])
 {
     snprintf(ret, 4096, "%s/servers%s%s", cache_dir, name[0] != '\0' ? "/" : "", name);
-}
-
-void instance_announce(const char *cache_dir, int port, const char *url, const char *root)
-{
-    char path[4096], name[16];
-    struct file_out out;
-    struct text text = {0};
-
-    path_of(cache_dir, "", path);
-    if (directory_make(path, NULL) != OK)
-        return;
-    snprintf(name, sizeof name, "%d", port);
-    path_of(cache_dir, name, path);
-    if (file_out_open(&out, path, NULL) != OK)
-        return;
-    text_putf(&text, "%ld\n%s\n%s\n", (long)getpid(), url, root);
-    if (file_write_all(out.fd, text.at, text.count, 0, NULL) != OK ||
-        file_out_commit(&out, NULL) != OK)
-        file_out_abandon(&out);
-    text_free(&text);
 }
 
 void instance_withdraw(const char *cache_dir, int port)
@@ -76,6 +58,57 @@ static struct str read_instance(const char *path, const char *root, struct arena
         return STR("");
     }
     return str_equal(shown, str_of(root)) ? url : STR("");
+}
+
+/* Half announcements of killed processes, once they are too old to be somebody's in the making. */
+static void remove_half(const char *path)
+{
+    struct stat seen;
+
+    if (lstat(path, &seen) == 0 && time(NULL) - seen.st_mtime > HALF_SECONDS_MAX)
+        unlink(path);
+}
+
+static void sweep(const char *cache_dir)
+{
+    struct arena *arena = arena_create();
+    char path[4096];
+
+    path_of(cache_dir, "", path);
+    DIR *directory = opendir(path);
+    for (struct dirent *entry; directory != NULL && (entry = readdir(directory)) != NULL;) {
+        if (entry->d_name[0] == '.')
+            continue;
+        path_of(cache_dir, entry->d_name, path);
+        if (strstr(entry->d_name, ".tmp") != NULL)
+            remove_half(path);
+        else
+            read_instance(path, "", arena);
+    }
+    if (directory != NULL)
+        closedir(directory);
+    arena_destroy(arena);
+}
+
+void instance_announce(const char *cache_dir, int port, const char *url, const char *root)
+{
+    char path[4096], name[16];
+    struct file_out out;
+    struct text text = {0};
+
+    path_of(cache_dir, "", path);
+    if (directory_make(path, NULL) != OK)
+        return;
+    sweep(cache_dir);
+    snprintf(name, sizeof name, "%d", port);
+    path_of(cache_dir, name, path);
+    if (file_out_open(&out, path, NULL) != OK)
+        return;
+    text_putf(&text, "%ld\n%s\n%s\n", (long)getpid(), url, root);
+    if (file_write_all(out.fd, text.at, text.count, 0, NULL) != OK ||
+        file_out_commit(&out, NULL) != OK)
+        file_out_abandon(&out);
+    text_free(&text);
 }
 
 struct str instance_find(const char *cache_dir, const char *root, struct arena *arena)

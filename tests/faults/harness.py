@@ -206,7 +206,15 @@ class Place:
 
     def leftovers(self):
         """What stands in tmp/ besides the directories of living processes."""
-        return [path for path in self.cache.rglob("*") if path.suffix == ".tmp" or path.parent.parent.name == "tmp" and any(path.iterdir() if path.is_dir() else [1])]
+        for path in self.cache.glob("servers/*.tmp"):
+            age(path)  # the next server removes what is old
+        def is_left(path):
+            if path.parent.name == "servers":
+                return False
+            if path.parent.parent.name == "tmp":
+                return not path.is_dir() or any(path.iterdir())
+            return path.suffix == ".tmp"
+        return [path for path in self.cache.rglob("*") if is_left(path)]
 
     def close(self):
         for server in self.servers:

@@ -73,6 +73,8 @@ def check_whole(place, names):
     assert server.stop() == 0
     assert not list((place.cache / "tmp").iterdir())
     assert not place.leftovers(), place.leftovers()
+    place.serve().stop()
+    assert not list((place.cache / "servers").iterdir())
     database = sqlite3.connect(place.cache / "catalog.sqlite")
     assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     database.close()
