@@ -9,8 +9,9 @@ import { Link } from '../../ui/link';
 import { Table, type Column } from '../../ui/table';
 import { Name } from '../../ui/text';
 
-function columnsOf(rows: readonly TopRow[], steps: number): Column<TopRow>[] {
-  const perStep = (row: TopRow) => toNumber(row.self_ps) / steps;
+/* Per step and device, so that a column of shares and one of times tell the same. */
+function columnsOf(rows: readonly TopRow[], steps: number, devices: number): Column<TopRow>[] {
+  const perStep = (row: TopRow) => toNumber(row.self_ps) / (steps * devices);
   const scale = timeScale(rows.map(perStep));
   const largest = Math.max(1e-9, ...rows.map((row) => row.share ?? 0));
   const columns: (Column<TopRow> | null)[] = [
@@ -33,8 +34,8 @@ function columnsOf(rows: readonly TopRow[], steps: number): Column<TopRow>[] {
       : null,
     { key: 'count', title: 'count', width: '64px', numeric: true, cell: (row) => count(row.count) },
     {
-      key: 'self_ps', title: steps > 1 ? 'per step' : 'self', unit: scale.unit, width: '104px', numeric: true,
-      cell: (row) => inScale(perStep(row), scale), exact: (row) => `${timeExact(row.self_ps)} in ${count(row.count)} executions`,
+      key: 'self_ps', title: steps > 0 && devices > 1 ? 'per step, device' : steps > 1 ? 'per step' : 'self', unit: scale.unit, width: '144px', numeric: true,
+      cell: (row) => inScale(perStep(row), scale), exact: (row) => `${timeExact(row.self_ps)} in ${count(row.count)} executions${devices > 1 ? ` on ${devices} devices` : ''}`,
     },
     { key: 'share', title: 'share', width: '144px', numeric: true, cell: (row) => shareCell(row.share), bar: (row) => (row.share ?? 0) / largest },
   ];
@@ -59,7 +60,7 @@ export function TopOps({ run, overview, steps }: { run: RunDetails; overview: Ov
     <section>
       <h2 class="section">Where the time goes (self)</h2>
       <Table
-        label="What takes the time" columns={columnsOf(rows, perStep ? counted.number : 1)} rows={rows} rowKey={(row) => row.key}
+        label="What takes the time" columns={columnsOf(rows, perStep ? counted.number : 1, perStep ? Math.max(1, overview.devices.length) : 1)} rows={rows} rowKey={(row) => row.key}
         onOpen={(row) => go({ view: 'ops', key: row.key }, 'push')}
       />
     </section>
