@@ -1,4 +1,5 @@
 /* Chrome JSON -> pictures. Rows hold the events; times are microseconds there, picoseconds here. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "decode/decode.h"
@@ -114,6 +115,12 @@ static const struct json_row {
      "{\"ph\":\"e\",\"cat\":\"req\",\"id\":2,\"name\":\"b\",\"ts\":4}]",                                                 PICTURE_NOTES,
      "process 0 / req\n  1000000 +2000000 a [async]\n    2000000 +2000000 b [async]\n"
      "      2500000 +0 m [async]\n"                                                                                                                                                                        },
+    {"asynchronous slices of one id end by name",
+     "[{\"ph\":\"b\",\"cat\":\"req\",\"id\":1,\"name\":\"a\",\"ts\":1},"
+     "{\"ph\":\"b\",\"cat\":\"req\",\"id\":1,\"name\":\"b\",\"ts\":2},"
+     "{\"ph\":\"e\",\"cat\":\"req\",\"id\":1,\"name\":\"a\",\"ts\":3},"
+     "{\"ph\":\"e\",\"cat\":\"req\",\"id\":1,\"name\":\"b\",\"ts\":5}]",                                                 PICTURE_NOTES,
+     "process 0 / req\n  1000000 +2000000 a [async]\n    2000000 +3000000 b [async]\n"                                                                                                                     },
     {"the elders S T F, and local ids",
      "[{\"ph\":\"S\",\"id\":7,\"name\":\"a\",\"ts\":1},{\"ph\":\"T\",\"id\":7,\"name\":\"a\","
      "\"ts\":2},"
@@ -138,6 +145,11 @@ static const struct json_row {
      "\"n\":null,\"o\":{\"k\":[1]},\"i\":4},\"tts\":9}]",                                                                PICTURE_ARGS,
      HEAD "  1000000 +1000000 a {i: -3, u: 18446744073709551615u, d: 0.10000000000000001, "
           "s: \"t\", q: \"123\", z: \"007\", b: true, n: null, o: {\"k\":[1]}, i: 4, tts: 9}\n"                                                                                                            },
+    {"quoted integers beyond 64 bits are texts",
+     "[{\"ph\":\"i\",\"name\":\"a\",\"ts\":1,\"args\":{\"x\":\"18446744073709551616\","
+     "\"y\":\"18446744073709551615\",\"z\":\"99999999999999999999\",\"w\":\"0\",\"v\":\"1x\"}}]",                        PICTURE_ARGS,
+     HEAD "  1000000 +0 a {x: \"18446744073709551616\", y: \"18446744073709551615\", "
+          "z: \"99999999999999999999\", w: \"0\", v: \"1x\"}\n"                                                                                                                                            },
     {"escapes in names, keys and values",
      "[{\"ph\":\"X\",\"name\":\"\\u00e9\\n\",\"ts\":1,\"dur\":1,\"args\":{\"a\\\"b\":"
      "\"\\ud83d\\ude00\"}}]",                                                                                            PICTURE_ARGS,  HEAD "  1000000 +1000000 \xc3\xa9\n {a\"b: \"\xf0\x9f\x98\x80\"}\n"},
@@ -328,6 +340,47 @@ static void edges(void **state)
     }
 }
 
+static void put_numbers(struct text *text, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        text_putf(text, "%07u", i);
+}
+
+static void check_numbers(const char *what, struct str name, uint32_t count)
+{
+    CHECK_INT(what, name.count, 7 * count);
+    for (uint32_t i = 0; i < count; i += 997) {
+        char want[16];
+        int size = snprintf(want, sizeof want, "%07u", i);
+
+        CHECK_STR(what, ((struct str){name.at + 7 * (size_t)i, (size_t)size}), want);
+    }
+}
+
+/* Events of several windows are whole all the same, also where one begins within another's. */
+static void long_events(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct text text = {0};
+
+    text_puts(&text, "[{\"ph\":\"i\",\"ts\":1,\"name\":\"before\"},"
+                     "{\"ph\":\"i\",\"ts\":2,\"name\":\"");
+    put_numbers(&text, 400000);
+    text_puts(&text, "\"},{\"ph\":\"i\",\"ts\":3,\"name\":\"");
+    put_numbers(&text, 900000);
+    text_puts(&text, "\"},{\"ph\":\"i\",\"ts\":4,\"name\":\"behind\"}] x");
+    struct feed feed = {.text = text_str(&text)};
+    const struct trace *trace = decode(&feed, arena);
+
+    CHECK_INT("slices", trace->slice_count, 4);
+    CHECK_INT("only the end is odd", trace->note_count, 1);
+    check_numbers("first", trace_name(trace, trace_slice(trace, 1).name), 400000);
+    check_numbers("second", trace_name(trace, trace_slice(trace, 2).name), 900000);
+    text_free(&text);
+    arena_destroy(arena);
+}
+
 /* Every prefix of every row: whole events are kept, the rest is a note or a sentence. */
 static void prefixes(void **state)
 {
@@ -433,8 +486,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pictures), cmocka_unit_test(about_the_file), cmocka_unit_test(memory),
-        cmocka_unit_test(capped),   cmocka_unit_test(edges),          cmocka_unit_test(prefixes),
-        cmocka_unit_test(hostile),  cmocka_unit_test(sniffing),
+        cmocka_unit_test(capped),   cmocka_unit_test(long_events),    cmocka_unit_test(edges),
+        cmocka_unit_test(prefixes), cmocka_unit_test(hostile),        cmocka_unit_test(sniffing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

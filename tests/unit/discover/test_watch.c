@@ -90,7 +90,8 @@ static void kernel_tells(void **state)
     expect("told once", watch, WATCH_NOTHING, NULL);
     put("a/train.log");
     put("a/b/.hidden.json");
-    expect("a log is no news", watch, WATCH_NOTHING, NULL);
+    make("a/.cache");
+    expect("a log is no news, nor a hidden directory", watch, WATCH_NOTHING, NULL);
     put("a/b/x.trace.json");
     put("a/y.trace.json");
     expect("two: their common directory", watch, WATCH_CHANGED, "a");
