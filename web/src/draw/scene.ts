@@ -6,7 +6,7 @@ import { levelOf, tileRange, tileStart, type TileRange } from '../model/level';
 import type { Viewport } from '../model/viewport';
 import { firstCell, type PlacedCells } from './row_image';
 
-const PARENTS_MAX = 14;
+const PARENTS_MAX = 30;
 const CHILDREN_MAX = 2;
 
 export interface Camera {

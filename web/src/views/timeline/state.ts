@@ -210,7 +210,8 @@ export class TimelineState {
     return bandsBetween(this.layout.value, this.scrollTop.value, this.scrollTop.value + this.size.value.height);
   }
 
-  /* Tiles of the rows on the screen, then their neighbours and parents. */
+  /* Tiles of the rows on the screen; then those of the whole run, a last parent for any window; then
+   * their nearer parents and neighbours. */
   request(minimap: Want[]): void {
     const byHost = new Map<string, RowKey[]>();
     for (const band of this.visibleBands()) {
@@ -226,6 +227,7 @@ export class TimelineState {
     for (const [host, rows] of byHost) {
       const range = wantedTiles(this.cameraOf(host));
       now.push({ rows, ...range });
+      later.push({ rows, ...wantedTiles({ ...this.cameraOf(host), viewport: this.whole() }) });
       const up = 2 ** PREFETCH_LEVELS;
       later.push({ rows, level: range.level + PREFETCH_LEVELS, from: Math.floor(range.from / up), to: Math.floor((range.to - 1) / up) + 1 });
       later.push({ rows, level: range.level, from: range.from - 1, to: range.to + 1 });
