@@ -130,10 +130,12 @@ struct child_job { /* texts are the worker's own */
 MUST_CHECK enum status child_index(const struct child_job *job, struct arena *arena,
                                    struct facts *ret, bool *ret_transient, struct error *err);
 
-/* ingest_worker.c, ingest_scan.c: the threads. */
+/* ingest_worker.c, ingest_watch.c: the threads; ingest_scan.c. */
 void *ingest_worker(void *ingest);
 void ingest_wake(struct ingest *ingest); /* scanners: a file may be due */
 void *ingest_scanner(void *root);
 void ingest_scan_once(struct ingest_root *root);
+void ingest_tell_scan(struct ingest *ingest, bool active);
+bool ingest_is_stopping(void *ingest);
 
 #endif
