@@ -108,6 +108,12 @@ static void lists_are_replaced_as_a_whole(void **state)
     CHECK_STR("another program's flag", options.roots.at[1], "two");
     CHECK_STR("after --", options.roots.at[2], "-three");
     CHECK_INT("what the flags leave alone stays", options.allowed_hosts.count, 1);
+    setenv("JVIEWD_PROFILE_DIR", "/from/environment", 1);
+    CHECK_OK("environment", read_all((const char *[ARGUMENTS_MAX]){NULL}, &options, &err), &err);
+    CHECK_INT("it replaces the config file", options.roots.count, 1);
+    CHECK_OK("flag", read_all((const char *[ARGUMENTS_MAX]){"one"}, &options, &err), &err);
+    CHECK_INT("and is replaced", options.roots.count, 1);
+    CHECK_STR("by the flag", options.roots.at[0], "one");
 }
 
 static void flags(void **state)
