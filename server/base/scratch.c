@@ -1,0 +1,261 @@
+#include "base/scratch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+
+enum { HEADER = 64, ON_HEAP = -1 };
+
+struct array { /* in front of its elements */
+    struct array *before, *after;
+    size_t bytes; /* of the elements */
+    int fd;       /* or ON_HEAP */
+};
+
+_Static_assert(sizeof(struct array) <= HEADER, "the elements follow the header");
+
+struct scratch {
+    const char *dir;
+    struct array *first;
+    size_t file_bytes;
+    int refusal;
+};
+
+static unsigned char *elements_of(struct array *array)
+{
+    return (unsigned char *)array + HEADER;
+}
+
+static struct array *array_of(void *elements)
+{
+    return (struct array *)(void *)((unsigned char *)elements - HEADER);
+}
+
+static void link_array(struct scratch *scratch, struct array *array)
+{
+    array->before = NULL;
+    array->after = scratch->first;
+    if (scratch->first != NULL)
+        scratch->first->before = array;
+    scratch->first = array;
+}
+
+static void unlink_array(struct scratch *scratch, struct array *array)
+{
+    if (array->before != NULL)
+        array->before->after = array->after;
+    else
+        scratch->first = array->after;
+    if (array->after != NULL)
+        array->after->before = array->before;
+}
+
+static void release(struct scratch *scratch, struct array *array)
+{
+    if (array->fd == ON_HEAP) {
+        free(array);
+        return;
+    }
+
+    int fd = array->fd;
+
+    scratch->file_bytes -= array->bytes;
+    munmap(array, HEADER + array->bytes);
+    close(fd);
+}
+
+static int open_file(const char *dir)
+{
+    char path[4096];
+    int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+    if (fd >= 0)
+        return fd;
+    if (snprintf(path, sizeof path, "%s/jviewd-scratch-XXXXXX", dir) >= (int)sizeof path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    fd = mkostemp(path, O_CLOEXEC);
+    if (fd >= 0)
+        unlink(path);
+    return fd;
+}
+
+static struct array *refuse(struct scratch *scratch, int reason)
+{
+    scratch->refusal = reason;
+    return NULL;
+}
+
+/* 0, or an errno: blocks for all bytes up to `end`. */
+static int allot(int fd, size_t begin, size_t end)
+{
+    int failure;
+
+    do
+        failure = posix_fallocate(fd, (off_t)begin, (off_t)(end - begin));
+    while (failure == EINTR);
+    return failure;
+}
+
+/* NULL where the system refuses; the array is then as it was. */
+static struct array *lengthen_file(struct scratch *scratch, struct array *array, size_t bytes)
+{
+    int failure = allot(array->fd, HEADER + array->bytes, HEADER + bytes);
+
+    if (failure != 0)
+        return refuse(scratch, failure);
+
+    struct array *moved = mremap(array, HEADER + array->bytes, HEADER + bytes, MREMAP_MAYMOVE);
+
+    if (moved == MAP_FAILED)
+        return refuse(scratch, errno);
+    scratch->file_bytes += bytes - moved->bytes;
+    moved->bytes = bytes;
+    return moved;
+}
+
+static struct array *create_in_file(struct scratch *scratch, size_t bytes)
+{
+    int fd = open_file(scratch->dir);
+
+    if (fd < 0)
+        return refuse(scratch, errno);
+
+    int failure = allot(fd, 0, HEADER + bytes);
+    struct array *array = MAP_FAILED;
+
+    if (failure == 0) {
+        array = mmap(NULL, HEADER + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        failure = errno;
+    }
+    if (array == MAP_FAILED) {
+        close(fd);
+        return refuse(scratch, failure);
+    }
+    array->fd = fd;
+    array->bytes = bytes;
+    scratch->file_bytes += bytes;
+    return array;
+}
+
+static void *out_of_memory(void)
+{
+    return memory_resize(NULL, SIZE_MAX, 2); /* says so and ends the process */
+}
+
+static struct array *create_on_heap(size_t bytes)
+{
+    struct array *array = calloc(1, HEADER + bytes);
+
+    if (array == NULL)
+        array = out_of_memory();
+    array->fd = ON_HEAP;
+    array->bytes = bytes;
+    return array;
+}
+
+static struct array *lengthen_on_heap(struct array *array, size_t bytes)
+{
+    array = memory_resize(array, 1, HEADER + bytes);
+    memset(elements_of(array) + array->bytes, 0, bytes - array->bytes);
+    array->bytes = bytes;
+    return array;
+}
+
+static struct array *create(struct scratch *scratch, size_t bytes)
+{
+    struct array *array = NULL;
+
+    if (bytes >= SCRATCH_FILE_BYTES_MIN && scratch->refusal == 0)
+        array = create_in_file(scratch, bytes);
+    return array != NULL ? array : create_on_heap(bytes);
+}
+
+static struct array *lengthen(struct scratch *scratch, struct array *array, size_t bytes)
+{
+    bool in_file = bytes >= SCRATCH_FILE_BYTES_MIN && scratch->refusal == 0;
+
+    if (array->fd == ON_HEAP && !in_file)
+        return lengthen_on_heap(array, bytes);
+    if (array->fd != ON_HEAP && in_file) {
+        struct array *same = lengthen_file(scratch, array, bytes);
+
+        if (same != NULL)
+            return same;
+    }
+
+    struct array *other = create(scratch, bytes);
+
+    memcpy(elements_of(other), elements_of(array), array->bytes);
+    release(scratch, array);
+    return other;
+}
+
+void *scratch_resize(struct scratch *scratch, void *array, size_t count, size_t size)
+{
+    struct array *one = array == NULL ? NULL : array_of(array);
+    size_t bytes;
+
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes > PTRDIFF_MAX - HEADER)
+        return out_of_memory();
+    if (one != NULL && bytes <= one->bytes)
+        return array;
+    if (one != NULL) {
+        unlink_array(scratch, one);
+        one = lengthen(scratch, one, bytes);
+    } else {
+        one = create(scratch, bytes);
+    }
+    link_array(scratch, one);
+    return elements_of(one);
+}
+
+void scratch_free(struct scratch *scratch, void *array)
+{
+    if (array == NULL)
+        return;
+    unlink_array(scratch, array_of(array));
+    release(scratch, array_of(array));
+}
+
+struct scratch *scratch_create(const char *dir)
+{
+    struct scratch *scratch = memory_resize(NULL, 1, sizeof *scratch);
+
+    if (dir == NULL)
+        dir = getenv("TMPDIR");
+    *scratch = (struct scratch){.dir = dir == NULL || dir[0] == '\0' ? "/tmp" : dir};
+    return scratch;
+}
+
+void scratch_destroy(struct scratch *scratch)
+{
+    if (scratch == NULL)
+        return;
+    while (scratch->first != NULL) {
+        struct array *array = scratch->first;
+
+        unlink_array(scratch, array);
+        release(scratch, array);
+    }
+    free(scratch);
+}
+
+size_t scratch_file_bytes(const struct scratch *scratch)
+{
+    return scratch->file_bytes;
+}
+
+int scratch_refusal(const struct scratch *scratch)
+{
+    return scratch->refusal;
+}
