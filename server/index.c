@@ -116,12 +116,13 @@ static void attribution_path(const char *segment, char ret[4096])
 }
 
 static enum status write_attribution(struct index_job *job, const char *segment_path,
-                                     const struct trace *trace, struct error *err)
+                                     const struct trace *trace, struct scratch *scratch,
+                                     struct error *err)
 {
     struct attribution attribution;
     char path[4096];
 
-    TRY(attribute(trace, job->arena, &attribution, err));
+    TRY(attribute(trace, scratch, &attribution, err));
     attribution_path(segment_path, path);
     TRY(attribution_write(path, trace->content, &attribution, err));
     facts_of_trace(trace, &attribution, job->arena, &job->facts);
@@ -135,7 +136,12 @@ static enum status attribute_segment(struct index_job *job, const char *path, st
     struct segment *segment;
 
     TRY(segment_open(path, &segment, err));
-    enum status status = write_attribution(job, path, segment_trace(segment), err);
+    struct scratch *scratch = scratch_create(job->directory);
+    enum status status = write_attribution(job, path, segment_trace(segment), scratch, err);
+    if (scratch_refusal(scratch) != 0)
+        fprintf(stderr, "jviewd: memory was used instead of temporary files in %s: %s\n",
+                job->directory, strerror(scratch_refusal(scratch)));
+    scratch_destroy(scratch);
     segment_close(segment);
     return status;
 }

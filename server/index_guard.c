@@ -20,8 +20,9 @@
 
 enum { SECONDS_MIN = 300, DESCRIPTORS_MAX = 64 };
 
-/* The file is mapped once, its unpacked form and the sort file once more (at most 16 GiB each);
- * the rest is ours. Private memory grows with names, not with events. */
+/* The file is mapped once, its unpacked form and the sort file once more (at most 16 GiB each),
+ * and later the arrays of the attribution; the rest is ours. Private memory grows with names, not
+ * with events. */
 #define ADDRESS_BYTES (64 * GIB)
 #define PRIVATE_BYTES (6 * GIB)
 #define OUTPUT_BYTES (64 * GIB)

@@ -1,6 +1,5 @@
 #include "analyse/attribute.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "analyse/attribute_parts.h"
@@ -25,20 +24,18 @@ static void each_chunk(struct attribute_work *work, const struct track *track, t
 static void mark_events(struct attribute_work *work, const struct track *track, track_id id,
                         const struct chunk *chunk)
 {
-    uint8_t *marks = (uint8_t *)(uintptr_t)work->on_device;
-
     (void)track;
     (void)id;
     for (uint32_t i = 0; i < chunk->count; i++) {
         if (chunk->event[i] < work->trace->event_count)
-            marks[chunk->event[i] / 8] |= (uint8_t)(1u << chunk->event[i] % 8);
+            work->on_device[chunk->event[i] / 8] |= (uint8_t)(1u << chunk->event[i] % 8);
     }
 }
 
 uint32_t execution_add(struct attribute_work *work, uint32_t context, uint64_t run_id,
                        int32_t device)
 {
-    WORK_GROW(work->executions, work->execution_count, work->execution_capacity);
+    WORK_GROW(work, work->executions, work->execution_count, work->execution_capacity);
     work->executions[work->execution_count] = (struct execution){
         .program = work->contexts[context].program,
         .device = device,
@@ -133,10 +130,11 @@ static struct op make_op(const struct attribute_work *work, const struct more *m
 static uint32_t add_op(struct attribute_work *work, const struct more *more, name_id name)
 {
     if (work->op_count == work->op_capacity) {
-        WORK_GROW(work->ops, work->op_count, work->op_capacity);
-        work->op_contexts =
-            memory_resize(work->op_contexts, work->op_capacity, sizeof(*work->op_contexts));
-        work->op_seen = memory_resize(work->op_seen, work->op_capacity, sizeof(*work->op_seen));
+        WORK_GROW(work, work->ops, work->op_count, work->op_capacity);
+        work->op_contexts = scratch_resize(work->scratch, work->op_contexts, work->op_capacity,
+                                           sizeof(*work->op_contexts));
+        work->op_seen =
+            scratch_resize(work->scratch, work->op_seen, work->op_capacity, sizeof(*work->op_seen));
     }
     work->op_contexts[work->op_count] = more->context;
     work->op_seen[work->op_count] = false;
@@ -180,11 +178,11 @@ static void add_entry(struct attribute_work *work, const struct track *track, tr
     int32_t device = facts->device >= 0 ? facts->device : track->device >= 0 ? track->device : 0;
 
     if (work->entry_count == work->entry_capacity) {
-        WORK_GROW(work->entries, work->entry_count, work->entry_capacity);
-        work->entry_group =
-            memory_resize(work->entry_group, work->entry_capacity, sizeof(*work->entry_group));
-        work->entry_facts =
-            memory_resize(work->entry_facts, work->entry_capacity, sizeof(*work->entry_facts));
+        WORK_GROW(work, work->entries, work->entry_count, work->entry_capacity);
+        work->entry_group = scratch_resize(work->scratch, work->entry_group, work->entry_capacity,
+                                           sizeof(*work->entry_group));
+        work->entry_facts = scratch_resize(work->scratch, work->entry_facts, work->entry_capacity,
+                                           sizeof(*work->entry_facts));
     }
     work->entry_group[work->entry_count] =
         track_is_device_work(track) ? id : group_of_ordinal(work, device);
@@ -264,47 +262,15 @@ static void true_times(struct attribute_work *work)
     free(shifts);
 }
 
-static void keep(const struct attribute_work *work, struct arena *arena, struct attribution *ret)
+/* What only the args told: the order in time needs it no more. */
+static void drop_facts(struct attribute_work *work)
 {
-    struct op *ops = arena_array(arena, struct op, work->op_count);
-    struct execution *executions = arena_array(arena, struct execution, work->execution_count);
-    struct attributed *entries = arena_array(arena, struct attributed, work->entry_count);
-    uint32_t *by_device_time = arena_array(arena, uint32_t, work->entry_count);
-
-    if (work->entry_count > 0) {
-        memcpy(ops, work->ops, work->op_count * sizeof(*ops));
-        memcpy(entries, work->entries, work->entry_count * sizeof(*entries));
-        memcpy(by_device_time, work->by_device_time, work->entry_count * sizeof(uint32_t));
-    }
-    if (work->execution_count > 0)
-        memcpy(executions, work->executions, work->execution_count * sizeof(*executions));
-    *ret = (struct attribution){
-        .ops = ops,
-        .op_count = work->op_count,
-        .executions = executions,
-        .execution_count = work->execution_count,
-        .entries = entries,
-        .entry_count = work->entry_count,
-        .by_device_time = by_device_time,
-    };
-}
-
-static void work_free(struct attribute_work *work)
-{
-    free((void *)(uintptr_t)work->on_device);
-    free(work->event_facts);
-    free(work->facts);
-    free(work->more);
-    free(work->contexts);
-    free(work->ops);
-    free(work->op_contexts);
-    free(work->op_seen);
-    free(work->executions);
-    free(work->entries);
-    free(work->entry_group);
-    free(work->entry_facts);
-    free(work->by_device_time);
-    free(work->types);
+    scratch_free(work->scratch, work->on_device);
+    scratch_free(work->scratch, work->event_facts);
+    scratch_free(work->scratch, work->facts);
+    scratch_free(work->scratch, work->more);
+    scratch_free(work->scratch, work->types);
+    scratch_free(work->scratch, work->entry_facts);
     map64_free(&work->program_of);
     map64_free(&work->context_of);
     map64_free(&work->op_of);
@@ -312,6 +278,15 @@ static void work_free(struct attribute_work *work)
     map64_free(&work->device_of);
     map64_free(&work->execution_of);
     map64_free(&work->ordinal_of);
+}
+
+/* All but what is handed out. */
+static void drop_rest(struct attribute_work *work)
+{
+    scratch_free(work->scratch, work->contexts);
+    scratch_free(work->scratch, work->op_contexts);
+    scratch_free(work->scratch, work->op_seen);
+    scratch_free(work->scratch, work->entry_group);
 }
 
 static void read_slices(struct attribute_work *work)
@@ -335,27 +310,41 @@ static void read_slices(struct attribute_work *work)
     free(chunk);
 }
 
-enum status attribute(const struct trace *trace, struct arena *arena, struct attribution *ret,
+static struct attribute_work begin(const struct trace *trace, struct scratch *scratch)
+{
+    return (struct attribute_work){
+        .trace = trace,
+        .scratch = scratch,
+        .group_count = trace->track_count,
+        .on_device = scratch_array(scratch, uint8_t, trace->event_count / 8 + 1),
+        .event_facts = scratch_array(scratch, uint32_t, trace->event_count + 1),
+        .run_of = {.scratch = scratch},
+        .execution_of = {.scratch = scratch},
+    };
+}
+
+enum status attribute(const struct trace *trace, struct scratch *scratch, struct attribution *ret,
                       struct error *err)
 {
-    struct attribute_work work = {.trace = trace, .group_count = trace->track_count};
+    struct attribute_work work = begin(trace, scratch);
 
-    *ret = (struct attribution){0};
-    work.on_device = calloc(trace->event_count / 8 + 1, 1);
-    work.event_facts = calloc(trace->event_count + 1, sizeof(*work.event_facts));
-    if (work.on_device == NULL || work.event_facts == NULL) {
-        work_free(&work);
-        return fail(err, ERR_LIMIT, "no memory for the ops of %" PRIu64 " events",
-                    trace->event_count);
-    }
     read_slices(&work);
     true_times(&work);
+    drop_facts(&work);
     entries_order(&work);
     entries_place(&work);
     entries_nest(&work);
     entries_first(&work);
-    keep(&work, arena, ret);
-    work_free(&work);
+    drop_rest(&work);
+    *ret = (struct attribution){
+        .ops = work.ops,
+        .op_count = work.op_count,
+        .executions = work.executions,
+        .execution_count = work.execution_count,
+        .entries = work.entries,
+        .entry_count = work.entry_count,
+        .by_device_time = work.by_device_time,
+    };
     if (trace_damaged(trace))
         return fail(err, ERR_FORMAT, "a part of the index turned out damaged");
     return OK;

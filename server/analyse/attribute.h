@@ -18,10 +18,12 @@
 #define JVIEWD_ANALYSE_ATTRIBUTE_H
 
 #include "base/error.h"
+#include "base/scratch.h"
 #include "trace/attribution.h"
 
-/* The result lives in the arena. A trace without ops yields an empty attribution. */
-MUST_CHECK enum status attribute(const struct trace *trace, struct arena *arena,
+/* The result lives in the scratch, for it grows with the ops. A trace without ops yields an empty
+ * attribution. */
+MUST_CHECK enum status attribute(const struct trace *trace, struct scratch *scratch,
                                  struct attribution *ret, struct error *err);
 
 #endif

@@ -68,9 +68,9 @@ struct pairs {
     struct pair_ends ops, ends;
 };
 
-static void add_end(struct pair_ends *ends, uint64_t id, uint32_t at)
+static void add_end(struct attribute_work *work, struct pair_ends *ends, uint64_t id, uint32_t at)
 {
-    WORK_GROW(ends->items, ends->count, ends->capacity);
+    WORK_GROW(work, ends->items, ends->count, ends->capacity);
     ends->items[ends->count++] = (struct pair_end){.id = id, .at = at};
 }
 
@@ -112,9 +112,7 @@ static void read_types(struct attribute_work *work, const struct block *block)
 {
     const struct trace *trace = work->trace;
 
-    work->types = memory_resize(NULL, (size_t)trace->type_count + 1, sizeof(*work->types));
-    for (type_id id = 0; id <= trace->type_count; id++)
-        work->types[id] = (struct type_facts){0};
+    work->types = scratch_array(work->scratch, struct type_facts, (size_t)trace->type_count + 1);
     for (type_id id = 0; id < trace->type_count; id++) {
         struct type_facts *facts = &work->types[id];
 
@@ -161,7 +159,7 @@ static uint32_t context_find(struct attribute_work *work, bool has_program, uint
 
     if (*at == UINT32_MAX) {
         *at = work->context_count;
-        WORK_GROW(work->contexts, work->context_count, work->context_capacity);
+        WORK_GROW(work, work->contexts, work->context_count, work->context_capacity);
         work->contexts[work->context_count++] = (struct context){
             .program = has_program ? trace_program(work->trace, id) : NO_PROGRAM,
             .module = module,
@@ -276,13 +274,13 @@ static void add_facts(struct attribute_work *work, const struct block *block, ui
     }
     if (hlo_op == 0 || more.has_device_time) {
         facts.more = work->more_count;
-        WORK_GROW(work->more, work->more_count, work->more_capacity);
+        WORK_GROW(work, work->more, work->more_count, work->more_capacity);
         work->more[work->more_count++] = more;
     }
-    WORK_GROW(work->facts, work->facts_count, work->facts_capacity);
+    WORK_GROW(work, work->facts, work->facts_count, work->facts_capacity);
     if (number_at(block, KEY_PRODUCER, at, &producer) &&
         (!number_at(block, KEY_PRODUCER_TYPE, at, &producer_type) || producer_type == 0))
-        add_end(&pairs->ops, producer, work->facts_count);
+        add_end(work, &pairs->ops, producer, work->facts_count);
     work->facts[work->facts_count++] = facts;
     work->event_facts[block->first_event + at] = work->facts_count;
 }
@@ -304,7 +302,7 @@ static void read_block(struct attribute_work *work, const struct block *block, s
             add_facts(work, block, at, hlo_op, type, last, pairs);
         else if (number_at(block, KEY_CONSUMER, at, &consumer) &&
                  (!number_at(block, KEY_CONSUMER_TYPE, at, &consumer_type) || consumer_type == 0))
-            add_end(&pairs->ends, consumer, event);
+            add_end(work, &pairs->ends, consumer, event);
     }
 }
 
@@ -314,7 +312,7 @@ enum { PREFETCH_AHEAD = 16 };
 static void join_partners(struct attribute_work *work, const struct pairs *pairs)
 {
     const struct pair_ends *ops = &pairs->ops, *ends = &pairs->ends;
-    struct map64 facts_of = {0};
+    struct map64 facts_of = {.scratch = work->scratch};
 
     map64_reserve(&facts_of, ops->count);
     for (uint32_t i = 0; i < ops->count; i++) {
@@ -363,7 +361,7 @@ void facts_read(struct attribute_work *work)
         read_block(work, block, &pairs, &last);
     }
     join_partners(work, &pairs);
-    free(pairs.ops.items);
-    free(pairs.ends.items);
+    scratch_free(work->scratch, pairs.ops.items);
+    scratch_free(work->scratch, pairs.ends.items);
     free(block);
 }

@@ -8,6 +8,7 @@
 #define JVIEWD_ANALYSE_ATTRIBUTE_PARTS_H
 
 #include "analyse/map64.h"
+#include "base/scratch.h"
 #include "trace/attribution.h"
 
 /* event_facts: index + 1, or PARTNER | index */
@@ -44,9 +45,10 @@ struct type_facts {
 
 struct attribute_work {
     const struct trace *trace;
-    bool has_devices;         /* the file has tracks of devices; else ops lie on host threads */
-    const uint8_t *on_device; /* a bit per event: its slice lies on a device's track of ops */
-    uint32_t *event_facts;    /* by event */
+    struct scratch *scratch; /* all arrays stand there, also those that are handed out */
+    bool has_devices;        /* the file has tracks of devices; else ops lie on host threads */
+    uint8_t *on_device;      /* a bit per event: its slice lies on a device's track of ops */
+    uint32_t *event_facts;   /* by event */
     struct facts *facts;
     uint32_t facts_count, facts_capacity;
     struct more *more;
@@ -70,11 +72,11 @@ struct attribute_work {
 };
 
 /* Room for one more of `array`. */
-#define WORK_GROW(array, count, capacity)                                                          \
+#define WORK_GROW(work, array, count, capacity)                                                    \
     do {                                                                                           \
         if ((count) == (capacity)) {                                                               \
             (capacity) = (capacity) == 0 ? 256 : (capacity) + (capacity) / 2;                      \
-            (array) = memory_resize((array), (capacity), sizeof(*(array)));                        \
+            (array) = scratch_resize((work)->scratch, (array), (capacity), sizeof(*(array)));      \
         }                                                                                          \
     } while (0)
 

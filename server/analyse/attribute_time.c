@@ -37,15 +37,17 @@ static void merge(const struct attributed *entries, const uint32_t *from, uint32
 void entries_order(struct attribute_work *work)
 {
     uint32_t count = work->entry_count;
-    uint32_t *order = memory_resize(NULL, count, sizeof(*order));
-    uint32_t *other = memory_resize(NULL, count, sizeof(*other));
-    uint32_t *ends = memory_resize(NULL, (size_t)count + 1, sizeof(*ends));
-    uint32_t run_count = 0;
+    uint32_t *order = scratch_array(work->scratch, uint32_t, count);
+    uint32_t *other = scratch_array(work->scratch, uint32_t, count);
+    uint32_t *ends = NULL; /* of runs */
+    uint32_t run_count = 0, run_capacity = 0;
 
     for (uint32_t i = 0; i < count; i++) {
         order[i] = i;
-        if (i + 1 == count || !comes_before(work->entries, i, i + 1))
+        if (i + 1 == count || !comes_before(work->entries, i, i + 1)) {
+            WORK_GROW(work, ends, run_count, run_capacity);
             ends[run_count++] = i + 1;
+        }
     }
     while (run_count > 1) {
         uint32_t left = 0, merged = 0;
@@ -64,8 +66,8 @@ void entries_order(struct attribute_work *work)
         order = other;
         other = swap;
     }
-    free(other);
-    free(ends);
+    scratch_free(work->scratch, other);
+    scratch_free(work->scratch, ends);
     work->by_device_time = order;
 }
 
@@ -101,8 +103,9 @@ static void place_in_module(struct attribute_work *work, struct module_slices *m
     entry->execution = modules->executions[ordinal];
 }
 
-static struct module_slices modules_of(const struct trace *trace, int32_t device)
+static struct module_slices modules_of(const struct attribute_work *work, int32_t device)
 {
+    const struct trace *trace = work->trace;
     struct module_slices modules = {.trace = trace};
 
     for (track_id id = 0; id < trace->track_count; id++) {
@@ -113,7 +116,7 @@ static struct module_slices modules_of(const struct trace *trace, int32_t device
             modules.row = &trace->rows[track->first_row];
     }
     if (modules.row != NULL) {
-        modules.executions = memory_resize(NULL, modules.row->count, sizeof(uint32_t));
+        modules.executions = scratch_array(work->scratch, uint32_t, modules.row->count);
         memset(modules.executions, 0xFF, modules.row->count * sizeof(uint32_t));
     }
     return modules;
@@ -156,8 +159,8 @@ void entries_place(struct attribute_work *work)
         struct attributed *entry = &work->entries[work->by_device_time[i]];
 
         if (i == 0 || entry->device != work->entries[work->by_device_time[i - 1]].device) {
-            free(modules.executions);
-            modules = modules_of(work->trace, entry->device);
+            scratch_free(work->scratch, modules.executions);
+            modules = modules_of(work, entry->device);
             forget_running(work, running);
         }
         if (entry->execution == NO_EXECUTION) {
@@ -176,7 +179,7 @@ void entries_place(struct attribute_work *work)
         if (end_of(entry) > execution->end_ps)
             execution->end_ps = end_of(entry);
     }
-    free(modules.executions);
+    scratch_free(work->scratch, modules.executions);
     free(running);
 }
 
@@ -200,9 +203,8 @@ void entries_nest(struct attribute_work *work)
 /* Entries by execution, in time order: [first[e], first[e + 1]). */
 static uint32_t *by_execution(const struct attribute_work *work, uint32_t *first)
 {
-    uint32_t *order = memory_resize(NULL, work->entry_count, sizeof(*order));
+    uint32_t *order = scratch_array(work->scratch, uint32_t, work->entry_count);
 
-    memset(first, 0, ((size_t)work->execution_count + 2) * sizeof(*first));
     for (uint32_t i = 0; i < work->entry_count; i++) {
         if (work->entries[i].execution != NO_EXECUTION)
             first[work->entries[i].execution + 2]++;
@@ -220,7 +222,7 @@ static uint32_t *by_execution(const struct attribute_work *work, uint32_t *first
 
 void entries_first(struct attribute_work *work)
 {
-    uint32_t *first = memory_resize(NULL, (size_t)work->execution_count + 2, sizeof(*first));
+    uint32_t *first = scratch_array(work->scratch, uint32_t, (size_t)work->execution_count + 2);
     uint32_t *order = by_execution(work, first);
     uint32_t *seen_in = memory_resize(NULL, work->op_count, sizeof(*seen_in)); /* by op */
 
@@ -237,6 +239,6 @@ void entries_first(struct attribute_work *work)
         }
     }
     free(seen_in);
-    free(order);
-    free(first);
+    scratch_free(work->scratch, order);
+    scratch_free(work->scratch, first);
 }

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/scratch.h"
+
 enum { SLOTS_MIN = 64 };
 
 static uint64_t mix(uint64_t key)
@@ -20,18 +22,36 @@ static struct map64_slot *slot_of(const struct map64 *map, uint64_t key)
     return &map->slots[at];
 }
 
+static struct map64_slot *make_slots(const struct map64 *map, uint64_t count)
+{
+    if (map->scratch != NULL)
+        return scratch_array(map->scratch, struct map64_slot, count);
+
+    struct map64_slot *slots = calloc(count, sizeof(*slots));
+
+    if (slots == NULL)
+        abort(); /* out of memory: as base/arena.h says */
+    return slots;
+}
+
+static void free_slots(const struct map64 *map)
+{
+    if (map->scratch != NULL)
+        scratch_free(map->scratch, map->slots);
+    else
+        free(map->slots);
+}
+
 static void resize(struct map64 *map, uint64_t slot_count)
 {
-    struct map64 larger = {.count = map->count, .mask = slot_count - 1};
+    struct map64 larger = {.count = map->count, .mask = slot_count - 1, .scratch = map->scratch};
 
-    larger.slots = calloc(slot_count, sizeof(*larger.slots));
-    if (larger.slots == NULL)
-        abort(); /* out of memory: as base/arena.h says */
+    larger.slots = make_slots(map, slot_count);
     for (uint64_t i = 0; map->slots != NULL && i <= map->mask; i++) {
         if (map->slots[i].used)
             *slot_of(&larger, map->slots[i].key) = map->slots[i];
     }
-    free(map->slots);
+    free_slots(map);
     *map = larger;
 }
 
@@ -53,8 +73,8 @@ void map64_prefetch(const struct map64 *map, uint64_t key)
 
 void map64_free(struct map64 *map)
 {
-    free(map->slots);
-    *map = (struct map64){0};
+    free_slots(map);
+    *map = (struct map64){.scratch = map->scratch};
 }
 
 bool map64_get(const struct map64 *map, uint64_t key, uint32_t *ret)

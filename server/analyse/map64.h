@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct scratch;
+
 struct map64_slot {
     uint64_t key;
     uint32_t value, used;
@@ -14,6 +16,7 @@ struct map64 { /* zeroed is empty */
     struct map64_slot *slots;
     uint32_t count;
     uint64_t mask;
+    struct scratch *scratch; /* where the slots stand; NULL: on the heap */
 };
 
 void map64_free(struct map64 *map);

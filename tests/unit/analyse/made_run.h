@@ -9,6 +9,7 @@
 
 struct made_run {
     struct made made;
+    struct scratch *scratch;
     struct attribution attribution;
     struct host_trace host;
     struct run_traces run;
@@ -103,8 +104,9 @@ static inline void run_program(struct made_run *run, uint64_t id, const char *na
 static inline void run_finish(struct made_run *run)
 {
     made_finish(&run->made);
+    run->scratch = scratch_create(NULL);
     CHECK_OK("attribute",
-             attribute(&run->made.trace, run->made.arena, &run->attribution, &run->made.err),
+             attribute(&run->made.trace, run->scratch, &run->attribution, &run->made.err),
              &run->made.err);
     run->host = (struct host_trace){.trace = &run->made.trace,
                                     .attribution = &run->attribution,
@@ -116,6 +118,7 @@ static inline void run_finish(struct made_run *run)
 
 static inline void run_end(struct made_run *run)
 {
+    scratch_destroy(run->scratch);
     made_end(&run->made);
 }
 
