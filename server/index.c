@@ -308,7 +308,9 @@ static int run(const struct index_options *options)
     if (status != OK) {
         job.facts.outcome = status == ERR_CONFLICT ? OUTCOME_CHANGED : OUTCOME_FAILED;
         job.facts.error = str_of(err.message);
-        fprintf(stderr, "jviewd: %s: %s\n", options->file, err.message);
+        if (strstr(err.message, options->file) == NULL) /* most name it themselves */
+            error_context(&err, "%s: ", options->file);
+        fprintf(stderr, "jviewd: %s\n", err.message);
     } else if (job.facts.outcome == OUTCOME_IGNORED) {
         fprintf(stderr, "jviewd: %s: %.*s\n", options->file, STR_ARG(job.facts.error));
     }

@@ -166,6 +166,7 @@ static void place_run(struct parse *parse, const char *operand, const char *defa
 static enum status place_operands(struct parse *parse, const char *default_root, struct error *err)
 {
     const struct cli_verb *verb = parse->call->verb;
+    struct stat info;
     bool takes_run = str_starts(str_of(verb->operands), STR("RUN"));
     uint32_t most = takes_run && verb->needs != NULL ? 2 : 1;
 
@@ -190,7 +191,8 @@ static enum status place_operands(struct parse *parse, const char *default_root,
         if (verb->needs != NULL)
             put_parameter(parse, str_of(verb->needs), str_of(parse->operands[1]));
     }
-    if (parse->call->root == NULL)
+    bool is_default = !parse->root_given && parse->call->root == default_root;
+    if (parse->call->root == NULL || (is_default && stat(default_root, &info) != 0))
         return fail(
             err, ERR_NOT_FOUND,
             "there is no \"%s\" here, and no directory of profiles to look in; give a path, "

@@ -12,34 +12,34 @@ static void understood(void **state)
     const struct {
         const char *what, *words[WORDS_MAX], *root, *run, *query, *format;
     } rows[] = {
-        {"a name in the default directory",                {"top", "step_1000"},     "default", "step_1000", "",            ""   },
+        {"a name in the default directory",                {"top", "step_1000"},     ".",    "step_1000", "",            ""   },
         {"a name in a given directory",
          {"top", "step_1000", "--profile-dir", "dir"},
-         "dir",                                                                                 "step_1000",
-         "",                                                                                                                ""   },
-        {"a path is the newest run there",                 {"top", "."},             ".",       "latest",    "",            ""   },
+         "dir",                                                                              "step_1000",
+         "",                                                                                                             ""   },
+        {"a path is the newest run there",                 {"top", "."},             ".",    "latest",    "",            ""   },
         {"a path that is there, but a directory is given",
          {"top", ".", "--logdir", "dir"},
-         "dir",                                                                                 ".",
-         "",                                                                                                                ""   },
+         "dir",                                                                              ".",
+         "",                                                                                                             ""   },
         {"dashes for underscores",
          {"top", "x", "--by", "scope", "--min-self-ps=5"},
-         "default",                                                                             "x",
-         "by=scope&min_self_ps=5",                                                                                          ""   },
+         ".",                                                                                "x",
+         "by=scope&min_self_ps=5",                                                                                       ""   },
         {"times with units",
          {"slices", "x", "--start", "1.5ms", "--end", "2s"},
-         "default",                                                                             "x",
-         "start_ps=1500000000&end_ps=2000000000000",                                                                        ""   },
+         ".",                                                                                "x",
+         "start_ps=1500000000&end_ps=2000000000000",                                                                     ""   },
         {"a time of the endpoint",
          {"top", "x", "--start-ps", "3us"},
-         "default",                                                                             "x",
-         "start_ps=3000000",                                                                                                ""   },
-        {"texts are encoded",                              {"search", "x", "a b&c"}, "default", "x",         "q=a%20b%26c", ""   },
+         ".",                                                                                "x",
+         "start_ps=3000000",                                                                                             ""   },
+        {"texts are encoded",                              {"search", "x", "a b&c"}, ".",    "x",         "q=a%20b%26c", ""   },
         {"format and limit",
          {"steps", "x", "--format", "csv", "--limit", "3"},
-         "default",                                                                             "x",
-         "limit=3",                                                                                                         "csv"},
-        {"a list of another directory",                    {"list", "here"},         "here",    "",          "",            ""   },
+         ".",                                                                                "x",
+         "limit=3",                                                                                                      "csv"},
+        {"a list of another directory",                    {"list", "here"},         "here", "",          "",            ""   },
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -51,8 +51,7 @@ static void understood(void **state)
         while (argc < WORDS_MAX && rows[i].words[argc] != NULL)
             argc++;
         CHECK_OK(rows[i].what,
-                 cli_parse(argc, (char **)(uintptr_t)rows[i].words, "default", arena, &call, &err),
-                 &err);
+                 cli_parse(argc, (char **)(uintptr_t)rows[i].words, ".", arena, &call, &err), &err);
         CHECK_STR(rows[i].what, str_of(call.root), rows[i].root);
         CHECK_STR(rows[i].what, call.run, rows[i].run);
         CHECK_STR(rows[i].what, call.query, rows[i].query);
@@ -67,15 +66,21 @@ static void refused(void **state)
     const struct {
         const char *what, *words[WORDS_MAX], *root, *part;
     } rows[] = {
-        {"no run",                   {"top"},                              "default", "needs RUN"               },
-        {"no query",                 {"search", "x"},                      "default", "needs RUN QUERY"         },
-        {"one too many",             {"top", "x", "y"},                    "default", "\"y\" is one too many"   },
-        {"a flag without its value", {"top", "x", "--by"},                 "default", "needs a value"           },
-        {"a short flag",             {"top", "x", "-k"},                   "default", "no flag -k"              },
-        {"no time",                  {"slices", "x", "--start", "soon"},   "default", "takes a time"            },
-        {"a time beyond all",        {"slices", "x", "--start", "1e300s"}, "default", "takes a time"            },
-        {"nowhere to look",          {"top", "x"},                         NULL,      "no directory of profiles"},
-        {"no shell",                 {"completion"},                       "default", "needs one of"            },
+        {"no run",                      {"top"},                              ".",  "needs RUN"               },
+        {"no query",                    {"search", "x"},                      ".",  "needs RUN QUERY"         },
+        {"one too many",                {"top", "x", "y"},                    ".",  "\"y\" is one too many"   },
+        {"a flag without its value",    {"top", "x", "--by"},                 ".",  "needs a value"           },
+        {"a short flag",                {"top", "x", "-k"},                   ".",  "no flag -k"              },
+        {"no time",                     {"slices", "x", "--start", "soon"},   ".",  "takes a time"            },
+        {"a time beyond all",           {"slices", "x", "--start", "1e300s"}, ".",  "takes a time"            },
+        {"a default that is not there",
+         {"top", "x"},
+         "/nowhere/at/all",                                                         "no directory of profiles"},
+        {"a default that is not there",
+         {"top", "x"},
+         "/nowhere/at/all",                                                         "no directory of profiles"},
+        {"nowhere to look",             {"top", "x"},                         NULL, "no directory of profiles"},
+        {"no shell",                    {"completion"},                       ".",  "needs one of"            },
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
