@@ -307,7 +307,7 @@ static int run(const struct index_options *options)
     enum status status = index_file(&job, &err);
     if (status != OK) {
         job.facts.outcome = status == ERR_CONFLICT ? OUTCOME_CHANGED : OUTCOME_FAILED;
-        job.facts.error = str_of(err.message);
+        job.facts.error = str_copy(job.arena, str_of(err.message));
         if (strstr(err.message, options->file) == NULL) /* most name it themselves */
             error_context(&err, "%s: ", options->file);
         fprintf(stderr, "jviewd: %s\n", err.message);
