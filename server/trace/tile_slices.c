@@ -67,6 +67,13 @@ static void load_group(struct fold *fold, uint32_t group)
     }
 }
 
+/* Times of a whole trace never overflow; those of a damaged one may, and yield nonsense but no
+ * harm. */
+static int64_t wrapping_sum(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
 /* Gathers slices of the group at hand from `at` on that begin before `bound`; returns the first
  * that does not. */
 static uint32_t scan_group(const struct fold *fold, uint32_t at, int64_t bound_ps,
@@ -76,19 +83,19 @@ static uint32_t scan_group(const struct fold *fold, uint32_t at, int64_t bound_p
     int64_t covered_ps = 0, longest_ps = gathered->longest_ps;
 
     for (; at < fold->group_count && fold->start_ps[at] < bound_ps; at++) {
-        covered_ps += fold->dur_ps[at];
+        covered_ps = wrapping_sum(covered_ps, fold->dur_ps[at]);
         if (fold->dur_ps[at] > longest_ps) {
             longest_ps = fold->dur_ps[at];
             longest = at;
         }
     }
-    gathered->covered_ps += covered_ps;
+    gathered->covered_ps = wrapping_sum(gathered->covered_ps, covered_ps);
     if (longest < SAMPLE_SLICES) {
         gathered->longest_ps = longest_ps;
         gathered->longest = fold->group * SAMPLE_SLICES + longest;
     }
     if (at > from)
-        gathered->end_ps = fold->start_ps[at - 1] + fold->dur_ps[at - 1];
+        gathered->end_ps = wrapping_sum(fold->start_ps[at - 1], fold->dur_ps[at - 1]);
     return at;
 }
 
@@ -151,7 +158,9 @@ static uint32_t gather(struct fold *fold, uint32_t ordinal, int64_t bound_ps, st
     uint32_t last = gallop(fold, next, bound_ps);
 
     if (last > next) {
-        ret->covered_ps += fold->samples[last].dur_before - fold->samples[next].dur_before;
+        int64_t between_ps = fold->samples[last].dur_before - fold->samples[next].dur_before;
+
+        ret->covered_ps = wrapping_sum(ret->covered_ps, between_ps);
         take_longest(fold, next, last, ret);
     }
     load_group(fold, last);
@@ -193,11 +202,11 @@ static uint32_t put_group(struct fold *fold, uint32_t ordinal, int level, struct
         for (; next < end && fold->start_ps[next] < bound_ps; next++) {
             bool longer = fold->dur_ps[next] > gathered.longest_ps; /* no branch: it is a coin */
 
-            gathered.covered_ps += fold->dur_ps[next];
+            gathered.covered_ps = wrapping_sum(gathered.covered_ps, fold->dur_ps[next]);
             gathered.longest_ps = longer ? fold->dur_ps[next] : gathered.longest_ps;
             gathered.longest = longer ? first + next : gathered.longest;
         }
-        gathered.end_ps = fold->start_ps[next - 1] + fold->dur_ps[next - 1];
+        gathered.end_ps = wrapping_sum(fold->start_ps[next - 1], fold->dur_ps[next - 1]);
         put(fold, quantum, level, next - at, &gathered, pen);
         at = next;
     }
