@@ -60,14 +60,10 @@ static void read_properties(const struct trace *trace, struct arena *arena, stru
     static const struct {
         const char *key, *framework; /* NULL: names the device */
     } keys[] = {
-        {"gpu_device_name",    NULL        },
-        {"device_type_string", NULL        },
-        {"device_name",        NULL        },
-        {"jax_version",        "jax"       },
-        {"tf_version",         "tensorflow"},
-        {"tensorflow_version", "tensorflow"},
-        {"pytorch_version",    "pytorch"   },
-        {"torch_version",      "pytorch"   },
+        {"gpu_device_name", NULL},      {"device_type_string", NULL},
+        {"device_name", NULL},          {"jax_version", "jax"},
+        {"tf_version", "tensorflow"},   {"tensorflow_version", "tensorflow"},
+        {"pytorch_version", "pytorch"}, {"torch_version", "pytorch"},
     };
 
     for (uint32_t i = 0; i < trace->property_count; i++) {

@@ -11,11 +11,8 @@ static const struct {
     uint8_t flag;
     const char *word;
 } flag_words[] = {
-    {SLICE_PARTIAL, "partial"},
-    {SLICE_CUT,     "cut"    },
-    {SLICE_DERIVED, "derived"},
-    {SLICE_ASYNC,   "async"  },
-    {SLICE_CLAMPED, "clamped"},
+    {SLICE_PARTIAL, "partial"}, {SLICE_CUT, "cut"},         {SLICE_DERIVED, "derived"},
+    {SLICE_ASYNC, "async"},     {SLICE_CLAMPED, "clamped"},
 };
 
 static void put_str(struct text *text, struct str str)

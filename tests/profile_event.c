@@ -78,16 +78,7 @@ static void make_frame(uint64_t index, uint64_t chance, int64_t slot_ps, struct 
 {
     static const struct {
         int start, length; /* in 64ths of eight slots */
-    } shape[8] = {
-        {2,  60},
-        {4,  26},
-        {5,  10},
-        {17, 12},
-        {32, 24},
-        {33, 10},
-        {45, 10},
-        {57, 4 }
-    };
+    } shape[8] = {{2, 60}, {4, 26}, {5, 10}, {17, 12}, {32, 24}, {33, 10}, {45, 10}, {57, 4}};
     int64_t unit = slot_ps * 8 / 64;
 
     ret->name = NAME_FRAMES + (unsigned)(index % 8 * 8 + chance % 8);

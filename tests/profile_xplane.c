@@ -105,12 +105,10 @@ static void put_tables(struct out *out, bool is_tpu)
 
     for (unsigned name = 1; name < NAME_COUNT; name++) {
         unsigned op = name - NAME_OPS;
-        const struct stat_value stats[] = {
-            {STAT_CATEGORY, true,  op                    },
-            {STAT_TF_OP,    true,  op                    },
-            {STAT_FLOPS,    false, 1000000 * (uint64_t)op},
-            {STAT_BYTES,    false, 4096 * (uint64_t)op   }
-        };
+        const struct stat_value stats[] = {{STAT_CATEGORY, true, op},
+                                           {STAT_TF_OP, true, op},
+                                           {STAT_FLOPS, false, 1000000 * (uint64_t)op},
+                                           {STAT_BYTES, false, 4096 * (uint64_t)op}};
 
         put_metadata(out, 4, name, text_of(name, room), stats,
                      is_tpu && op < OP_NAMES ? COUNT(stats) : 0);

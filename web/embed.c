@@ -114,14 +114,14 @@ static const char *mime_of(const char *path)
     static const struct {
         const char *suffix, *mime;
     } rows[] = {
-        {".html",  "text/html; charset=utf-8"      },
-        {".js",    "text/javascript; charset=utf-8"},
-        {".css",   "text/css; charset=utf-8"       },
-        {".svg",   "image/svg+xml"                 },
-        {".json",  "application/json"              },
-        {".txt",   "text/plain; charset=utf-8"     },
-        {".png",   "image/png"                     },
-        {".woff2", "font/woff2"                    },
+        {".html", "text/html; charset=utf-8"},
+        {".js", "text/javascript; charset=utf-8"},
+        {".css", "text/css; charset=utf-8"},
+        {".svg", "image/svg+xml"},
+        {".json", "application/json"},
+        {".txt", "text/plain; charset=utf-8"},
+        {".png", "image/png"},
+        {".woff2", "font/woff2"},
     };
     const char *suffix = strrchr(path, '.');
 

@@ -13,14 +13,14 @@ enum step_column {
 };
 
 static const struct column columns[] = {
-    [STEP_NUMBER] = {"step",      "Step",      UNIT_NONE, true},
-    [STEP_NAME] = {"name",      "Name",      UNIT_TEXT, true},
-    [STEP_HOST] = {"host",      "Host",      UNIT_TEXT, true},
-    [STEP_START] = {"start_ps",  "Start",     UNIT_PS,   true},
-    [STEP_DUR] = {"dur_ps",    "Duration",  UNIT_PS,   true},
-    [STEP_WARMUP] = {"warmup",    "Warm-up",   UNIT_NONE, true},
-    [STEP_OUTLIER] = {"outlier",   "Outlier",   UNIT_NONE, true},
-    [STEP_KINDS] = {"breakdown", "Breakdown", UNIT_PS,   true},
+    [STEP_NUMBER] = {"step", "Step", UNIT_NONE, true},
+    [STEP_NAME] = {"name", "Name", UNIT_TEXT, true},
+    [STEP_HOST] = {"host", "Host", UNIT_TEXT, true},
+    [STEP_START] = {"start_ps", "Start", UNIT_PS, true},
+    [STEP_DUR] = {"dur_ps", "Duration", UNIT_PS, true},
+    [STEP_WARMUP] = {"warmup", "Warm-up", UNIT_NONE, true},
+    [STEP_OUTLIER] = {"outlier", "Outlier", UNIT_NONE, true},
+    [STEP_KINDS] = {"breakdown", "Breakdown", UNIT_PS, true},
 };
 
 struct step_rows {

@@ -31,9 +31,9 @@ enum packing packing_of(struct bytes head)
         enum packing packing;
         struct bytes magic;
     } known[] = {
-        {PACKING_GZIP, BYTES("\x1F\x8B\x08")            },
-        {PACKING_ZSTD, BYTES("\x28\xB5\x2F\xFD")        },
-        {PACKING_XZ,   BYTES("\xFD\x37\x7A\x58\x5A\x00")},
+        {PACKING_GZIP, BYTES("\x1F\x8B\x08")},
+        {PACKING_ZSTD, BYTES("\x28\xB5\x2F\xFD")},
+        {PACKING_XZ, BYTES("\xFD\x37\x7A\x58\x5A\x00")},
     };
 
     for (size_t i = 0; i < COUNT(known); i++) {

@@ -74,11 +74,7 @@ int cli_completion(const char *shell)
     static const struct {
         const char *name;
         void (*put)(void);
-    } shells[] = {
-        {"bash", put_bash},
-        {"zsh",  put_zsh },
-        {"fish", put_fish}
-    };
+    } shells[] = {{"bash", put_bash}, {"zsh", put_zsh}, {"fish", put_fish}};
 
     for (size_t i = 0; i < COUNT(shells); i++) {
         if (strcmp(shells[i].name, shell) == 0) {

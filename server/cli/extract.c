@@ -25,10 +25,10 @@
 static const struct {
     const char *format, *path, *parameter;
 } sources[] = {
-    {"chrome",   "/api/trace", "chrome"  },
+    {"chrome", "/api/trace", "chrome"},
     {"perfetto", "/api/trace", "perfetto"},
-    {"csv",      "/api/trace", "csv"     },
-    {"folded",   "/api/flame", "folded"  },
+    {"csv", "/api/trace", "csv"},
+    {"folded", "/api/flame", "folded"},
 };
 
 static int tell(const char *text, struct str detail)

@@ -60,10 +60,7 @@ static struct str unescape(struct arena *arena, struct str cell)
     static const struct {
         struct str entity;
         char byte;
-    } entities[] = {
-        {{"&lt;", 4}, '<'},
-        {{"&gt;", 4}, '>'}
-    };
+    } entities[] = {{{"&lt;", 4}, '<'}, {{"&gt;", 4}, '>'}};
     char *to = arena_alloc(arena, cell.count + 1, 1);
     size_t count = 0;
 

@@ -8,10 +8,10 @@ static const struct {
     const char *flag, *text;
 } own_flags[] = {
     {"--profile-dir DIR", "where RUN is looked up by name (also --logdir)"},
-    {"--cache-dir DIR",   "where indexed profiles are kept"               },
-    {"--format FORMAT",   "table (default on a terminal), json, csv, md"  },
-    {"-o, --output FILE", "where to write"                                },
-    {"-h, --help",        "this text"                                     },
+    {"--cache-dir DIR", "where indexed profiles are kept"},
+    {"--format FORMAT", "table (default on a terminal), json, csv, md"},
+    {"-o, --output FILE", "where to write"},
+    {"-h, --help", "this text"},
 };
 
 static void put_bounds(const struct param *param)

@@ -20,12 +20,7 @@ struct human human_ps(int64_t ps)
     static const struct {
         double ps;
         const char *unit;
-    } units[] = {
-        {1e12, "s"  },
-        {1e9,  "ms" },
-        {1e6,  "µs"},
-        {1e3,  "ns" }
-    };
+    } units[] = {{1e12, "s"}, {1e9, "ms"}, {1e6, "µs"}, {1e3, "ns"}};
     double size = fabs((double)ps);
     struct human ret;
 

@@ -27,12 +27,7 @@ static struct {
     const char *suffix;
     int64_t ps;
 } const units[] = {
-    {"ps", 1            },
-    {"ns", 1000         },
-    {"us", 1000000      },
-    {"ms", 1000000000   },
-    {"s",  1000000000000}
-};
+    {"ps", 1}, {"ns", 1000}, {"us", 1000000}, {"ms", 1000000000}, {"s", 1000000000000}};
 
 /* "1.5ms" as whole picoseconds; false for anything else. */
 static bool time_parse(struct str text, int64_t *ret)

@@ -52,7 +52,7 @@ const struct cli_verb cli_verbs[] = {
     {.name = "completion",
      .summary = "the script that completes these words",
      .operands = "bash|zsh|fish",
-     .run = print_completion                          },
+     .run = print_completion},
 };
 const uint32_t cli_verb_count = COUNT(cli_verbs);
 

@@ -34,21 +34,11 @@ static const struct {
     const char *key;
     enum field field;
 } fields[] = {
-    {"ph",       FIELD_PHASE     },
-    {"name",     FIELD_NAME      },
-    {"cat",      FIELD_CAT       },
-    {"ts",       FIELD_TIME      },
-    {"dur",      FIELD_DURATION  },
-    {"pid",      FIELD_PID       },
-    {"tid",      FIELD_TID       },
-    {"args",     FIELD_ARGS      },
-    {"id",       FIELD_ID        },
-    {"id2",      FIELD_ID2       },
-    {"bind_id",  FIELD_BIND_ID   },
-    {"bp",       FIELD_BIND_POINT},
-    {"flow_in",  FIELD_FLOW_IN   },
-    {"flow_out", FIELD_FLOW_OUT  },
-    {"s",        FIELD_SCOPE     },
+    {"ph", FIELD_PHASE},        {"name", FIELD_NAME},         {"cat", FIELD_CAT},
+    {"ts", FIELD_TIME},         {"dur", FIELD_DURATION},      {"pid", FIELD_PID},
+    {"tid", FIELD_TID},         {"args", FIELD_ARGS},         {"id", FIELD_ID},
+    {"id2", FIELD_ID2},         {"bind_id", FIELD_BIND_ID},   {"bp", FIELD_BIND_POINT},
+    {"flow_in", FIELD_FLOW_IN}, {"flow_out", FIELD_FLOW_OUT}, {"s", FIELD_SCOPE},
 };
 
 void known_keys_open(struct known_keys *known, struct arena *arena)

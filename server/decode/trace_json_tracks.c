@@ -20,21 +20,14 @@ static const struct role_rule { /* of the lines of a device that JAX and XProf n
     enum track_role role;
     enum derived derived;
 } role_rules[] = {
-    {"Steps",                 ROLE_STEPS,     DERIVED_ON_GPU},
-    {"XLA Modules",           ROLE_MODULES,   DERIVED_ON_GPU},
-    {"XLA Ops",               ROLE_OPS,       DERIVED_ON_GPU},
-    {"Sparse Core Steps",     ROLE_STEPS,     RECORDED      },
-    {"Sparse Core Modules",   ROLE_MODULES,   RECORDED      },
-    {"Sparse Core Ops",       ROLE_OPS,       RECORDED      },
-    {"Async XLA Ops",         ROLE_ASYNC_OPS, RECORDED      },
-    {"XLA TraceMe",           ROLE_SCOPES,    RECORDED      },
-    {"Framework Name Scope",  ROLE_SCOPES,    DERIVED       },
-    {"Framework Ops",         ROLE_SCOPES,    DERIVED       },
-    {"TensorFlow Name Scope", ROLE_SCOPES,    DERIVED       },
-    {"TensorFlow Ops",        ROLE_SCOPES,    DERIVED       },
-    {"Source code",           ROLE_SCOPES,    DERIVED       },
-    {"Launch Stats",          ROLE_NONE,      DERIVED       },
-    {"Host Offload Ops",      ROLE_NONE,      DERIVED       },
+    {"Steps", ROLE_STEPS, DERIVED_ON_GPU},           {"XLA Modules", ROLE_MODULES, DERIVED_ON_GPU},
+    {"XLA Ops", ROLE_OPS, DERIVED_ON_GPU},           {"Sparse Core Steps", ROLE_STEPS, RECORDED},
+    {"Sparse Core Modules", ROLE_MODULES, RECORDED}, {"Sparse Core Ops", ROLE_OPS, RECORDED},
+    {"Async XLA Ops", ROLE_ASYNC_OPS, RECORDED},     {"XLA TraceMe", ROLE_SCOPES, RECORDED},
+    {"Framework Name Scope", ROLE_SCOPES, DERIVED},  {"Framework Ops", ROLE_SCOPES, DERIVED},
+    {"TensorFlow Name Scope", ROLE_SCOPES, DERIVED}, {"TensorFlow Ops", ROLE_SCOPES, DERIVED},
+    {"Source code", ROLE_SCOPES, DERIVED},           {"Launch Stats", ROLE_NONE, DERIVED},
+    {"Host Offload Ops", ROLE_NONE, DERIVED},
 };
 
 static bool key_equal(struct key a, struct key b)

@@ -26,19 +26,19 @@
 enum { PLANES_MAX = 1 << 16 };
 
 static const struct shape_rule plane_rules[] = {
-    {XPLANE_ID,             SHAPE_VARINT, false, NULL},
-    {XPLANE_NAME,           SHAPE_TEXT,   true,  NULL},
-    {XPLANE_LINES,          SHAPE_BYTES,  false, NULL},
-    {XPLANE_EVENT_METADATA, SHAPE_BYTES,  false, NULL},
-    {XPLANE_STAT_METADATA,  SHAPE_BYTES,  false, NULL},
-    {XPLANE_STATS,          SHAPE_BYTES,  false, NULL},
+    {XPLANE_ID, SHAPE_VARINT, false, NULL},
+    {XPLANE_NAME, SHAPE_TEXT, true, NULL},
+    {XPLANE_LINES, SHAPE_BYTES, false, NULL},
+    {XPLANE_EVENT_METADATA, SHAPE_BYTES, false, NULL},
+    {XPLANE_STAT_METADATA, SHAPE_BYTES, false, NULL},
+    {XPLANE_STATS, SHAPE_BYTES, false, NULL},
 };
 static const struct shape plane_shape = SHAPE(plane_rules, 7);
 static const struct shape_rule space_rules[] = {
-    {XSPACE_PLANES,    SHAPE_BYTES, true,  &plane_shape},
-    {XSPACE_ERRORS,    SHAPE_TEXT,  false, NULL        },
-    {XSPACE_WARNINGS,  SHAPE_TEXT,  false, NULL        },
-    {XSPACE_HOSTNAMES, SHAPE_TEXT,  false, NULL        },
+    {XSPACE_PLANES, SHAPE_BYTES, true, &plane_shape},
+    {XSPACE_ERRORS, SHAPE_TEXT, false, NULL},
+    {XSPACE_WARNINGS, SHAPE_TEXT, false, NULL},
+    {XSPACE_HOSTNAMES, SHAPE_TEXT, false, NULL},
 };
 static const struct shape space_shape = SHAPE(space_rules, 5);
 

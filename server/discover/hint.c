@@ -5,27 +5,27 @@ static const struct {
     enum hint_kind kind;
     bool certain;
 } suffixes[] = {
-  /* longer ones before those they end in */
-    {".xplane.pb",      HINT_XPLANE,     true },
-    {".hlo_proto.pb",   HINT_HLO,        false},
-    {".hlo.pb",         HINT_HLO,        false},
-    {".pt.trace.json",  HINT_TRACE_JSON, true },
-    {".trace.json",     HINT_TRACE_JSON, true },
-    {".memory.prof",    HINT_PPROF,      true },
-    {".pprof",          HINT_PPROF,      true },
-    {".prof",           HINT_PPROF,      true },
-    {".heap",           HINT_PPROF,      false},
-    {".cpu",            HINT_PPROF,      false},
-    {".nsys-rep",       HINT_NSYS,       true },
-    {".sqlite",         HINT_NSYS,       false},
-    {".pftrace",        HINT_PERFETTO,   true },
-    {".perfetto-trace", HINT_PERFETTO,   true },
-    {".perfetto",       HINT_PERFETTO,   true },
-    {".perfetto_trace", HINT_PERFETTO,   true },
-    {".trace",          HINT_ANY,        false},
-    {".json",           HINT_JSON,       false},
-    {".pb",             HINT_ANY,        false},
-    {".zip",            HINT_ANY,        false},
+    /* longer ones before those they end in */
+    {".xplane.pb", HINT_XPLANE, true},
+    {".hlo_proto.pb", HINT_HLO, false},
+    {".hlo.pb", HINT_HLO, false},
+    {".pt.trace.json", HINT_TRACE_JSON, true},
+    {".trace.json", HINT_TRACE_JSON, true},
+    {".memory.prof", HINT_PPROF, true},
+    {".pprof", HINT_PPROF, true},
+    {".prof", HINT_PPROF, true},
+    {".heap", HINT_PPROF, false},
+    {".cpu", HINT_PPROF, false},
+    {".nsys-rep", HINT_NSYS, true},
+    {".sqlite", HINT_NSYS, false},
+    {".pftrace", HINT_PERFETTO, true},
+    {".perfetto-trace", HINT_PERFETTO, true},
+    {".perfetto", HINT_PERFETTO, true},
+    {".perfetto_trace", HINT_PERFETTO, true},
+    {".trace", HINT_ANY, false},
+    {".json", HINT_JSON, false},
+    {".pb", HINT_ANY, false},
+    {".zip", HINT_ANY, false},
 };
 
 /* Names that every checkpoint, dump or source tree is full of. */

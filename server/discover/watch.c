@@ -185,7 +185,7 @@ enum woken { WOKEN_TIME, WOKEN_EVENTS, WOKEN_CALL };
 static enum woken wait_once(struct watch *watch, int64_t timeout_ms)
 {
     struct pollfd fds[2] = {
-        {.fd = watch->wake_fd,            .events = POLLIN},
+        {.fd = watch->wake_fd, .events = POLLIN},
         {.fd = watch->watched.inotify_fd, .events = POLLIN}, /* -1 is skipped by poll */
     };
     int timeout = timeout_ms > INT_MAX ? INT_MAX : (int)timeout_ms;

@@ -16,12 +16,8 @@ static const struct {
     uint8_t flag;
     const char *word;
 } flag_words[] = {
-    {SLICE_INSTANT, "instant"},
-    {SLICE_PARTIAL, "partial"},
-    {SLICE_CUT,     "cut"    },
-    {SLICE_DERIVED, "derived"},
-    {SLICE_ASYNC,   "async"  },
-    {SLICE_CLAMPED, "clamped"},
+    {SLICE_INSTANT, "instant"}, {SLICE_PARTIAL, "partial"}, {SLICE_CUT, "cut"},
+    {SLICE_DERIVED, "derived"}, {SLICE_ASYNC, "async"},     {SLICE_CLAMPED, "clamped"},
 };
 
 /* Quoted where it must be; never a formula. */

@@ -8,9 +8,9 @@ enum { PX_DEFAULT = 1000, PX_MAX = 10000 };
 static const struct param params[] = {
     PARAMS_RUN,
     PARAMS_WINDOW,
-    {.name = "track",   .kind = PARAM_TEXT, .required = true, .max = 64},
+    {.name = "track", .kind = PARAM_TEXT, .required = true, .max = 64},
     {.name = "px", .kind = PARAM_INTEGER, .min = 1, .max = PX_MAX},
-    {.name = NULL                },
+    {.name = NULL},
 };
 
 static void put_bucket(struct json *json, const struct host_trace *host,

@@ -7,11 +7,11 @@
 static const struct param params[] = {
     PARAMS_RUN,
     PARAMS_RESTRICTION,
-    {.name = "by",                   .kind = PARAM_WORD, .words = "scope|source|track"},
+    {.name = "by", .kind = PARAM_WORD, .words = "scope|source|track"},
     {.name = "depth", .kind = PARAM_INTEGER, .min = 1, .max = 64},
-    {.name = "limit",                .kind = PARAM_INTEGER, .min = 1, .max = 20000},
-    {.name = "format",                      .kind = PARAM_WORD, .words = "json|folded|speedscope"},
-    {.name = NULL                             },
+    {.name = "limit", .kind = PARAM_INTEGER, .min = 1, .max = 20000},
+    {.name = "format", .kind = PARAM_WORD, .words = "json|folded|speedscope"},
+    {.name = NULL},
 };
 
 static void put_node(struct json *json, const struct flame *flame, const struct flame_node *node)

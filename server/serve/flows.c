@@ -8,8 +8,8 @@ static const struct param params[] = {
     PARAMS_RUN,
     PARAMS_WINDOW,
     PARAMS_PAGE,
-    {.name = "slice",  .kind = PARAM_TEXT, .max = 64},
-    {.name = "tracks",       .kind = PARAM_TEXTS},
+    {.name = "slice", .kind = PARAM_TEXT, .max = 64},
+    {.name = "tracks", .kind = PARAM_TEXTS},
     {.name = NULL},
 };
 

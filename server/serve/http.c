@@ -73,13 +73,11 @@ static int write_to(void *conn, const void *at, size_t count)
 static int begin_request(struct mg_connection *conn)
 {
     struct http *http = mg_get_user_data(mg_get_context(conn));
-    struct exchange exchange = {
-        .connection = {.data = conn, .read = read_from, .write = write_to},
-        .server = &http->server,
-        .services = http->services,
-        .gate = &http->gate,
-        .arena = mg_get_thread_pointer(conn)
-    };
+    struct exchange exchange = {.connection = {.data = conn, .read = read_from, .write = write_to},
+                                .server = &http->server,
+                                .services = http->services,
+                                .gate = &http->gate,
+                                .arena = mg_get_thread_pointer(conn)};
     struct wire wire = read_wire(conn, exchange.arena);
 
     atomic_fetch_add(&http->server.in_flight, 1);

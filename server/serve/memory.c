@@ -8,8 +8,8 @@ static const struct param params[] = {
     PARAMS_RUN,
     PARAMS_WINDOW,
     PARAMS_FORMAT,
-    {.name = "host",      .kind = PARAM_TEXTS},
-    {.name = "view",                   .kind = PARAM_WORD, .words = "timeline"},
+    {.name = "host", .kind = PARAM_TEXTS},
+    {.name = "view", .kind = PARAM_WORD, .words = "timeline"},
     {.name = NULL},
 };
 
@@ -59,13 +59,13 @@ static void put_allocator(struct json *json, const struct memory_allocator *allo
 }
 
 static const struct column columns[] = {
-    {"name",                "allocator",     UNIT_TEXT,  true},
-    {"host",                "host",          UNIT_TEXT,  true},
-    {"event_count",         "events",        UNIT_COUNT, true},
-    {"peak_bytes",          "peak",          UNIT_BYTES, true},
-    {"peak_at_ps",          "at",            UNIT_PS,    true},
+    {"name", "allocator", UNIT_TEXT, true},
+    {"host", "host", UNIT_TEXT, true},
+    {"event_count", "events", UNIT_COUNT, true},
+    {"peak_bytes", "peak", UNIT_BYTES, true},
+    {"peak_at_ps", "at", UNIT_PS, true},
     {"lifetime_peak_bytes", "lifetime peak", UNIT_BYTES, true},
-    {"capacity_bytes",      "capacity",      UNIT_BYTES, true},
+    {"capacity_bytes", "capacity", UNIT_BYTES, true},
 };
 
 static struct cell known_cell(int64_t value)

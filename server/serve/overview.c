@@ -13,13 +13,10 @@ static void put_step(struct json *json, const struct overview *overview)
         const char *key;
         int64_t value;
     } figures[] = {
-        {"total_ps",  overview->total_ps },
-        {"median_ps", overview->median_ps},
-        {"mean_ps",   overview->mean_ps  },
-        {"stdev_ps",  overview->stdev_ps },
-        {"min_ps",    overview->min_ps   },
-        {"max_ps",    overview->max_ps   },
-        {"p95_ps",    overview->p95_ps   },
+        {"total_ps", overview->total_ps}, {"median_ps", overview->median_ps},
+        {"mean_ps", overview->mean_ps},   {"stdev_ps", overview->stdev_ps},
+        {"min_ps", overview->min_ps},     {"max_ps", overview->max_ps},
+        {"p95_ps", overview->p95_ps},
     };
 
     json_key(json, "step");

@@ -6,12 +6,12 @@
 #include "serve/table_out.h"
 
 static const struct param params[] = {
-    {.name = "path",      .kind = PARAM_TEXT},
+    {.name = "path", .kind = PARAM_TEXT},
     {.name = "state",
      .kind = PARAM_WORD,
      .words = "writing|queued|indexing|ready|partial|failed|gone"},
-    {.name = "q",  .kind = PARAM_TEXT},
-    {.name = "sort",                   .kind = PARAM_TEXT, .max = 64},
+    {.name = "q", .kind = PARAM_TEXT},
+    {.name = "sort", .kind = PARAM_TEXT, .max = 64},
     PARAMS_PAGE,
     PARAMS_FORMAT,
     {.name = NULL},
@@ -28,22 +28,22 @@ static void put_scan(struct json *json, struct scan_state scan)
 }
 
 static const struct column columns[] = {
-    {"id",             "id",        UNIT_TEXT,  false},
-    {"name",           "run",       UNIT_TEXT,  true },
-    {"state",          "state",     UNIT_TEXT,  true },
-    {"started_at",     "started",   UNIT_TEXT,  true },
-    {"duration_ps",    "duration",  UNIT_PS,    true },
-    {"hosts",          "hosts",     UNIT_TEXT,  true },
-    {"device_count",   "devices",   UNIT_COUNT, true },
-    {"device_kind",    "device",    UNIT_TEXT,  true },
-    {"framework",      "framework", UNIT_TEXT,  false},
-    {"formats",        "formats",   UNIT_TEXT,  false},
-    {"file_count",     "files",     UNIT_COUNT, false},
-    {"file_bytes",     "size",      UNIT_BYTES, true },
-    {"slice_count",    "slices",    UNIT_COUNT, true },
-    {"step_count",     "steps",     UNIT_COUNT, true },
-    {"step_median_ps", "step",      UNIT_PS,    true },
-    {"error",          "error",     UNIT_TEXT,  false},
+    {"id", "id", UNIT_TEXT, false},
+    {"name", "run", UNIT_TEXT, true},
+    {"state", "state", UNIT_TEXT, true},
+    {"started_at", "started", UNIT_TEXT, true},
+    {"duration_ps", "duration", UNIT_PS, true},
+    {"hosts", "hosts", UNIT_TEXT, true},
+    {"device_count", "devices", UNIT_COUNT, true},
+    {"device_kind", "device", UNIT_TEXT, true},
+    {"framework", "framework", UNIT_TEXT, false},
+    {"formats", "formats", UNIT_TEXT, false},
+    {"file_count", "files", UNIT_COUNT, false},
+    {"file_bytes", "size", UNIT_BYTES, true},
+    {"slice_count", "slices", UNIT_COUNT, true},
+    {"step_count", "steps", UNIT_COUNT, true},
+    {"step_median_ps", "step", UNIT_PS, true},
+    {"error", "error", UNIT_TEXT, false},
 };
 
 static struct cell text_cell(struct str text)

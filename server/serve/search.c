@@ -12,7 +12,7 @@ static const struct param params[] = {
     PARAMS_WINDOW,
     PARAMS_PAGE,
     PARAMS_FORMAT,
-    {.name = "q",       .kind = PARAM_TEXT, .required = true, .min = 1, .max = 1024},
+    {.name = "q", .kind = PARAM_TEXT, .required = true, .min = 1, .max = 1024},
     {.name = NULL},
 };
 

@@ -16,9 +16,7 @@
 enum { PARENTS_MAX = 1000, CHILDREN_MAX = 1000, FLOWS_MAX = 1000 };
 
 static const struct param params[] = {
-    PARAMS_RUN, {.name = "id",      .kind = PARAM_TEXT, .required = true, .max = 64},
-     {.name = NULL}
-};
+    PARAMS_RUN, {.name = "id", .kind = PARAM_TEXT, .required = true, .max = 64}, {.name = NULL}};
 
 static void put_args(struct json *json, const struct subject *subject)
 {

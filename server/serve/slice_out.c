@@ -4,12 +4,8 @@ static const struct {
     unsigned flag;
     const char *word;
 } flag_words[] = {
-    {SLICE_INSTANT, "instant"},
-    {SLICE_PARTIAL, "partial"},
-    {SLICE_CUT,     "cut"    },
-    {SLICE_DERIVED, "derived"},
-    {SLICE_ASYNC,   "async"  },
-    {SLICE_CLAMPED, "clamped"},
+    {SLICE_INSTANT, "instant"}, {SLICE_PARTIAL, "partial"}, {SLICE_CUT, "cut"},
+    {SLICE_DERIVED, "derived"}, {SLICE_ASYNC, "async"},     {SLICE_CLAMPED, "clamped"},
 };
 
 static void put_flags(struct json *json, unsigned flags)
@@ -40,15 +36,11 @@ void json_put_slice_members(struct json *json, struct arena *arena, const struct
 }
 
 static const struct column columns[] = {
-    {"id",       "id",       UNIT_TEXT,  false},
-    {"track",    "track",    UNIT_TEXT,  true },
-    {"depth",    "depth",    UNIT_COUNT, true },
-    {"start_ps", "start",    UNIT_PS,    true },
-    {"dur_ps",   "duration", UNIT_PS,    true },
-    {"self_ps",  "self",     UNIT_PS,    true },
-    {"name",     "name",     UNIT_TEXT,  true },
-    {"kind",     "kind",     UNIT_TEXT,  true },
-    {"flags",    "flags",    UNIT_TEXT,  true },
+    {"id", "id", UNIT_TEXT, false},        {"track", "track", UNIT_TEXT, true},
+    {"depth", "depth", UNIT_COUNT, true},  {"start_ps", "start", UNIT_PS, true},
+    {"dur_ps", "duration", UNIT_PS, true}, {"self_ps", "self", UNIT_PS, true},
+    {"name", "name", UNIT_TEXT, true},     {"kind", "kind", UNIT_TEXT, true},
+    {"flags", "flags", UNIT_TEXT, true},
 };
 
 static struct str flags_text(struct arena *arena, unsigned flags)

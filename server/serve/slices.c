@@ -7,11 +7,11 @@ static const struct param params[] = {
     PARAMS_WINDOW,
     PARAMS_PAGE,
     PARAMS_FORMAT,
-    {.name = "track",        .kind = PARAM_TEXTS},
-    {.name = "host",                      .kind = PARAM_TEXTS},
-    {.name = "name",.kind = PARAM_TEXT},
-    {.name = "min_dur_ps",         .kind = PARAM_INTEGER, .min = 0, .max = INT64_MAX},
-    {.name = "sort",                      .kind = PARAM_WORD, .words = "start_ps|-dur_ps|-self_ps"},
+    {.name = "track", .kind = PARAM_TEXTS},
+    {.name = "host", .kind = PARAM_TEXTS},
+    {.name = "name", .kind = PARAM_TEXT},
+    {.name = "min_dur_ps", .kind = PARAM_INTEGER, .min = 0, .max = INT64_MAX},
+    {.name = "sort", .kind = PARAM_WORD, .words = "start_ps|-dur_ps|-self_ps"},
     {.name = NULL},
 };
 

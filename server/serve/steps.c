@@ -9,10 +9,10 @@ static const struct param params[] = {
     PARAMS_WINDOW,
     PARAMS_PAGE,
     PARAMS_FORMAT,
-    {.name = "host",        .kind = PARAM_TEXTS},
-    {.name = "step",                     .kind = PARAM_RANGES},
-    {.name = "sort",.kind = PARAM_TEXT, .max = 256},
-    {.name = NULL       },
+    {.name = "host", .kind = PARAM_TEXTS},
+    {.name = "step", .kind = PARAM_RANGES},
+    {.name = "sort", .kind = PARAM_TEXT, .max = 256},
+    {.name = NULL},
 };
 
 static enum status get_steps(struct request *req, struct reply *reply, struct error *err)

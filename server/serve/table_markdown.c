@@ -26,18 +26,9 @@ static double cell_value(const struct cell *cell)
 static struct scale scale_of(const struct table *table, uint32_t column)
 {
     static const struct scale times[] = {
-        {1e12, "s" },
-        {1e9,  "ms"},
-        {1e6,  "us"},
-        {1e3,  "ns"},
-        {1,    "ps"}
-    };
+        {1e12, "s"}, {1e9, "ms"}, {1e6, "us"}, {1e3, "ns"}, {1, "ps"}};
     static const struct scale sizes[] = {
-        {1024. * 1024 * 1024, "GiB"},
-        {1024. * 1024,        "MiB"},
-        {1024,                "KiB"},
-        {1,                   "B"  }
-    };
+        {1024. * 1024 * 1024, "GiB"}, {1024. * 1024, "MiB"}, {1024, "KiB"}, {1, "B"}};
     enum unit unit = table->columns[column].unit;
     const struct scale *scales = unit == UNIT_PS ? times : sizes;
     size_t count = unit == UNIT_PS ? COUNT(times) : COUNT(sizes);

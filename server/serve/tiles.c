@@ -18,12 +18,12 @@ enum {
 
 static const struct param params[] = {
     PARAMS_RUN,
-    {.name = "content",      .kind = PARAM_TEXT, .max = 64},
-    {.name = "level",             .kind = PARAM_INTEGER, .required = true, .min = 0, .max = TILE_LEVEL_MAX},
-    {.name = "from",        .kind = PARAM_INTEGER, .required = true, .min = INT64_MIN, .max = INT64_MAX},
-    {.name = "to",      .kind = PARAM_INTEGER, .required = true, .min = INT64_MIN, .max = INT64_MAX},
+    {.name = "content", .kind = PARAM_TEXT, .max = 64},
+    {.name = "level", .kind = PARAM_INTEGER, .required = true, .min = 0, .max = TILE_LEVEL_MAX},
+    {.name = "from", .kind = PARAM_INTEGER, .required = true, .min = INT64_MIN, .max = INT64_MAX},
+    {.name = "to", .kind = PARAM_INTEGER, .required = true, .min = INT64_MIN, .max = INT64_MAX},
     {.name = "rows", .kind = PARAM_TEXT, .required = true, .max = 8192},
-    {.name = NULL        },
+    {.name = NULL},
 };
 
 struct wanted_row {

@@ -11,11 +11,11 @@ static const struct param params[] = {
     PARAMS_RESTRICTION,
     PARAMS_PAGE,
     PARAMS_FORMAT,
-    {.name = "by",        .kind = PARAM_WORD, .words = TOP_BY},
-    {.name = "depth",    .kind = PARAM_INTEGER, .min = 0, .max = 64},
-    {.name = "fold",     .kind = PARAM_WORD, .words = "siblings"},
-    {.name = "min_self_ps",           .kind = PARAM_INTEGER, .min = 0, .max = INT64_MAX},
-    {.name = "sort",                   .kind = PARAM_TEXT, .max = 256},
+    {.name = "by", .kind = PARAM_WORD, .words = TOP_BY},
+    {.name = "depth", .kind = PARAM_INTEGER, .min = 0, .max = 64},
+    {.name = "fold", .kind = PARAM_WORD, .words = "siblings"},
+    {.name = "min_self_ps", .kind = PARAM_INTEGER, .min = 0, .max = INT64_MAX},
+    {.name = "sort", .kind = PARAM_TEXT, .max = 256},
     {.name = NULL},
 };
 

@@ -22,9 +22,9 @@ enum { PIECE_BYTES = 1 << 20 };
 static const struct param params[] = {
     PARAMS_RUN,
     PARAMS_WINDOW,
-    {.name = "format",                    .kind = PARAM_WORD, .words = "perfetto|chrome|csv|raw"},
+    {.name = "format", .kind = PARAM_WORD, .words = "perfetto|chrome|csv|raw"},
     {.name = "host", .kind = PARAM_TEXTS},
-    {.name = NULL                     },
+    {.name = NULL},
 };
 
 typedef enum status exporter(const struct export_run *run, pack_write *write, void *to,

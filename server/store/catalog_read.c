@@ -23,15 +23,15 @@ static const char *const file_words[] = {
 static const struct {
     const char *word, *column;
 } sort_words[] = {
-    {"started_at",     "order_ns"      },
-    {"name",           "name"          },
-    {"duration_ps",    "duration_ps"   },
+    {"started_at", "order_ns"},
+    {"name", "name"},
+    {"duration_ps", "duration_ps"},
     {"step_median_ps", "step_median_ps"},
-    {"step_count",     "step_count"    },
-    {"slice_count",    "slice_count"   },
-    {"file_bytes",     "file_bytes"    },
-    {"device_count",   "device_count"  },
-    {"state",          "state"         },
+    {"step_count", "step_count"},
+    {"slice_count", "slice_count"},
+    {"file_bytes", "file_bytes"},
+    {"device_count", "device_count"},
+    {"state", "state"},
 };
 
 const char *run_state_word(enum run_state state)

@@ -234,13 +234,8 @@ static enum status resolve(const struct asked *asked, struct str *ret_id,
         bool (*fits)(const struct known *, struct str);
         bool any; /* the newest of several is meant */
     } rules[] = {
-        {is_id,      true },
-        {is_content, true },
-        {is_name,    false},
-        {NULL,       true },
-        {is_tail,    false},
-        {is_step,    false},
-        {is_suffix,  false},
+        {is_id, true},    {is_content, true}, {is_name, false},   {NULL, true},
+        {is_tail, false}, {is_step, false},   {is_suffix, false},
     };
     const struct known *run = NULL;
     uint64_t back;

@@ -36,9 +36,7 @@ struct counter_writer *counter_writer_create(const struct part_tools *tools)
 void counter_writer_sample(struct counter_writer *writer, track_id track, int64_t at_ps,
                            double value)
 {
-    struct waiting_sample waiting = {
-        .track = track, .sample = {.at_ps = at_ps, .value = value}
-    };
+    struct waiting_sample waiting = {.track = track, .sample = {.at_ps = at_ps, .value = value}};
     struct bytes bytes = {.at = (const uint8_t *)&waiting, .count = sizeof(waiting)};
     uint64_t offset;
 

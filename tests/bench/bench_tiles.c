@@ -327,11 +327,9 @@ static void tell_sizes(const struct trace *trace)
         const char *what;
         enum table_kind kind;
     } tables[] = {
-        {"samples",      TABLE_SAMPLES32    },
-        {"cells",        TABLE_PYRAMID_CELLS},
-        {"kind cells",   TABLE_KIND_CELLS   },
-        {"by name",      TABLE_BY_NAME      },
-        {"runs by name", TABLE_BY_NAME_RUNS },
+        {"samples", TABLE_SAMPLES32},         {"cells", TABLE_PYRAMID_CELLS},
+        {"kind cells", TABLE_KIND_CELLS},     {"by name", TABLE_BY_NAME},
+        {"runs by name", TABLE_BY_NAME_RUNS},
     };
     struct block_in in = trace->parts->in;
 
@@ -351,7 +349,7 @@ int main(int argc, char **argv)
         double goal; /* of a screen, without encoding: half of a reply's 15 ms */
     } traces[] = {
         {"steps", make_steps, 8},
-        {"even",  make_even,  8},
+        {"even", make_even, 8},
         {"burst", make_burst, 5},
     };
 

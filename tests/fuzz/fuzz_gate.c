@@ -16,14 +16,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 enum { HEADERS_MAX = 100 };
 
 static const struct param params[] = {
-    {.name = "run",          .kind = PARAM_TEXT, .required = true, .max = 1024},
-    {.name = "limit",      .kind = PARAM_INTEGER, .min = 1, .max = 10000},
-    {.name = "start_ps",                      .kind = PARAM_INTEGER, .min = INT64_MIN, .max = INT64_MAX},
-    {.name = "device",.kind = PARAM_INTEGERS, .min = 0, .max = INT32_MAX},
-    {.name = "step",          .kind = PARAM_RANGES},
-    {.name = "host",     .kind = PARAM_TEXTS},
-    {.name = "by",      .kind = PARAM_WORD, .words = "op|name|scope"},
-    {.name = NULL                     },
+    {.name = "run", .kind = PARAM_TEXT, .required = true, .max = 1024},
+    {.name = "limit", .kind = PARAM_INTEGER, .min = 1, .max = 10000},
+    {.name = "start_ps", .kind = PARAM_INTEGER, .min = INT64_MIN, .max = INT64_MAX},
+    {.name = "device", .kind = PARAM_INTEGERS, .min = 0, .max = INT32_MAX},
+    {.name = "step", .kind = PARAM_RANGES},
+    {.name = "host", .kind = PARAM_TEXTS},
+    {.name = "by", .kind = PARAM_WORD, .words = "op|name|scope"},
+    {.name = NULL},
 };
 
 static struct str cut(struct str *rest, char at)
@@ -59,9 +59,7 @@ static void check_query(struct str raw, struct arena *arena)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct str allowed[] = {
-        {.at = "gpu-box", .count = 7}
-    };
+    static const struct str allowed[] = {{.at = "gpu-box", .count = 7}};
     const struct gate gate = {.bind = STR("127.0.0.1"),
                               .allowed = allowed,
                               .allowed_count = 1,

@@ -69,24 +69,24 @@ static void trees(void **state)
         int64_t start_ps, end_ps; /* 0: all */
         const char *answered_by, *folded;
     } rows[] = {
-        {"scope",             "",       0, 0, 0,     0,     "scope",
+        {"scope", "", 0, 0, 0, 0, "scope",
          "jit_f;jit(f);layer_0;mlp;dot.1 30\n"
          "jit_f;jit(f);layer_1;dot.2 20\n"
-         "jit_f;copy.2 10\n"                                                              },
-        {"scope in a window", "scope",  0, 0, 20000, 40000, "scope",
+         "jit_f;copy.2 10\n"},
+        {"scope in a window", "scope", 0, 0, 20000, 40000, "scope",
          "jit_f;jit(f);layer_0;mlp;dot.1 10\n"
-         "jit_f;jit(f);layer_1;dot.2 10\n"                                                },
-        {"two levels",        "scope",  2, 0, 0,     0,     "scope",
-         "jit_f;dot.1 30\njit_f;dot.2 20\njit_f;copy.2 10\n"                              },
-        {"source",            "source", 0, 0, 0,     0,     "source",
-         "model.py:41;dot.1 30\nmodel.py:41;dot.2 20\nmodel.py:41;copy.2 10\n"            },
-        {"track",             "track",  0, 0, 0,     0,     "track",
+         "jit_f;jit(f);layer_1;dot.2 10\n"},
+        {"two levels", "scope", 2, 0, 0, 0, "scope",
+         "jit_f;dot.1 30\njit_f;dot.2 20\njit_f;copy.2 10\n"},
+        {"source", "source", 0, 0, 0, 0, "source",
+         "model.py:41;dot.1 30\nmodel.py:41;dot.2 20\nmodel.py:41;copy.2 10\n"},
+        {"track", "track", 0, 0, 0, 0, "track",
          "py_thon;step 60\npy_thon;step;f 35\npy_thon;step;f;g 5\n"
-         "pool;dot.1 30\npool;dot.2 20\npool;copy.2 10\n"                                 },
-        {"track in a window", "track",  0, 0, 22000, 65000, "track",
+         "pool;dot.1 30\npool;dot.2 20\npool;copy.2 10\n"},
+        {"track in a window", "track", 0, 0, 22000, 65000, "track",
          "py_thon;step 20\npy_thon;step;f 20\npy_thon;step;f;g 3\n"
-         "pool;dot.2 20\npool;dot.1 8\n"                                                  },
-        {"two nodes",         "scope",  0, 2, 0,     0,     "scope",  "jit_f;(other) 60\n"},
+         "pool;dot.2 20\npool;dot.1 8\n"},
+        {"two nodes", "scope", 0, 2, 0, 0, "scope", "jit_f;(other) 60\n"},
     };
 
     make_run(&run);

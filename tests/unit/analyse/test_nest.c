@@ -35,16 +35,16 @@ static void parents(void **state)
         struct interval intervals[5];
         uint32_t count;
     } rows[] = {
-        {"one after the other",                   {{0, 5, -1, 0}, {5, 9, -1, 0}},               2},
-        {"inside",                                {{0, 9, -1, 0}, {2, 4, 0, 2}, {5, 6, 0, 1}},  3},
-        {"grandchild",                            {{0, 9, -1, 0}, {2, 8, 0, 6}, {3, 4, 1, 1}},  3},
-        {"equal: the earlier is the parent",      {{0, 9, -1, 0}, {0, 9, 0, 9}},                2},
-        {"overlapping siblings cover once",       {{0, 9, -1, 0}, {1, 5, 0, 4}, {3, 8, 0, 3}},  3},
+        {"one after the other", {{0, 5, -1, 0}, {5, 9, -1, 0}}, 2},
+        {"inside", {{0, 9, -1, 0}, {2, 4, 0, 2}, {5, 6, 0, 1}}, 3},
+        {"grandchild", {{0, 9, -1, 0}, {2, 8, 0, 6}, {3, 4, 1, 1}}, 3},
+        {"equal: the earlier is the parent", {{0, 9, -1, 0}, {0, 9, 0, 9}}, 2},
+        {"overlapping siblings cover once", {{0, 9, -1, 0}, {1, 5, 0, 4}, {3, 8, 0, 3}}, 3},
         {"behind an overlap the later one holds",
          {{0, 9, -1, 0}, {1, 5, 0, 4}, {3, 8, 0, 3}, {4, 5, 2, 1}},
-         4                                                                                       },
-        {"overlap at the top",                    {{0, 5, -1, 0}, {3, 8, -1, 0}, {4, 5, 1, 1}}, 3},
-        {"instant at the end",                    {{0, 5, -1, 0}, {5, 5, 0, 0}},                2},
+         4},
+        {"overlap at the top", {{0, 5, -1, 0}, {3, 8, -1, 0}, {4, 5, 1, 1}}, 3},
+        {"instant at the end", {{0, 5, -1, 0}, {5, 5, 0, 0}}, 2},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++)

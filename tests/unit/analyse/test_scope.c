@@ -11,20 +11,20 @@ static void cutting(void **state)
         bool fold;
         const char *want;
     } rows[] = {
-        {"jit(f)/layer_0/dot",                  0, false, "jit(f)/layer_0/dot"                },
-        {"jit(f)/layer_0/dot",                  1, false, "jit(f)"                            },
-        {"jit(f)/layer_0/dot",                  2, false, "jit(f)/layer_0"                    },
-        {"jit(f)/layer_0/dot",                  9, false, "jit(f)/layer_0/dot"                },
-        {"jit(f)/layer_0/dot",                  2, true,  "jit(f)/layer_*"                    },
-        {"jit(f)/transpose(jvp(layer_12))/mlp", 0, true,  "jit(f)/transpose(jvp(layer_*))/mlp"},
-        {"a_1b/c_22/_3",                        0, true,  "a_1b/c_*/_*"                       },
-        {"dot_general",                         0, true,  "dot_general"                       },
-        {"conv2d",                              0, true,  "conv2d"                            },
-        {"while(a/b)/body",                     1, false, "while(a/b)"                        },
-        {"dot[x=a/b]/y",                        1, false, "dot[x=a/b]"                        },
-        {"",                                    2, true,  ""                                  },
-        {"/a",                                  1, false, ""                                  },
-        {"a_",                                  0, true,  "a_"                                },
+        {"jit(f)/layer_0/dot", 0, false, "jit(f)/layer_0/dot"},
+        {"jit(f)/layer_0/dot", 1, false, "jit(f)"},
+        {"jit(f)/layer_0/dot", 2, false, "jit(f)/layer_0"},
+        {"jit(f)/layer_0/dot", 9, false, "jit(f)/layer_0/dot"},
+        {"jit(f)/layer_0/dot", 2, true, "jit(f)/layer_*"},
+        {"jit(f)/transpose(jvp(layer_12))/mlp", 0, true, "jit(f)/transpose(jvp(layer_*))/mlp"},
+        {"a_1b/c_22/_3", 0, true, "a_1b/c_*/_*"},
+        {"dot_general", 0, true, "dot_general"},
+        {"conv2d", 0, true, "conv2d"},
+        {"while(a/b)/body", 1, false, "while(a/b)"},
+        {"dot[x=a/b]/y", 1, false, "dot[x=a/b]"},
+        {"", 2, true, ""},
+        {"/a", 1, false, ""},
+        {"a_", 0, true, "a_"},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {

@@ -139,16 +139,16 @@ static void warmup_and_outliers(void **state)
         int compiles; /* the step that does; -1 none */
         const char *marks;
     } rows[] = {
-        {"all alike",                         {10, 10, 10, 10},     -1, "...." },
-        {"a slow first",                      {50, 10, 10, 10},     -1, "w..." },
-        {"two and a half times",              {25, 10, 10, 10},     -1, "w..." },
-        {"two slow first",                    {90, 50, 10, 10, 10}, -1, "ww..."},
-        {"not slow enough",                   {19, 10, 10, 10},     -1, "o..." },
-        {"a first that compiles",             {11, 10, 10, 10},     0,  "w..." },
-        {"a later one that compiles is none", {10, 10, 50, 10},     2,  "..o." },
-        {"an outlier",                        {10, 10, 10, 16},     -1, "...o" },
-        {"one step is never left out",        {50},                 0,  "."    },
-        {"of two too few to tell",            {10, 40},             -1, ".."   },
+        {"all alike", {10, 10, 10, 10}, -1, "...."},
+        {"a slow first", {50, 10, 10, 10}, -1, "w..."},
+        {"two and a half times", {25, 10, 10, 10}, -1, "w..."},
+        {"two slow first", {90, 50, 10, 10, 10}, -1, "ww..."},
+        {"not slow enough", {19, 10, 10, 10}, -1, "o..."},
+        {"a first that compiles", {11, 10, 10, 10}, 0, "w..."},
+        {"a later one that compiles is none", {10, 10, 50, 10}, 2, "..o."},
+        {"an outlier", {10, 10, 10, 16}, -1, "...o"},
+        {"one step is never left out", {50}, 0, "."},
+        {"of two too few to tell", {10, 40}, -1, ".."},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -240,11 +240,11 @@ static void repeated_or_none(void **state)
         int64_t dur_ps;
         enum step_rule rule;
     } rows[] = {
-        {"repeats and covers",      "iteration",        5, 80, STEP_REPEATED  },
-        {"ProfilerStep of PyTorch", "ProfilerStep#3",   2, 80, STEP_ANNOTATION},
-        {"covers too little",       "iteration",        5, 20, STEP_NONE      },
-        {"too few",                 "iteration",        2, 80, STEP_NONE      },
-        {"a Python frame",          "$train.py:3 step", 5, 80, STEP_NONE      },
+        {"repeats and covers", "iteration", 5, 80, STEP_REPEATED},
+        {"ProfilerStep of PyTorch", "ProfilerStep#3", 2, 80, STEP_ANNOTATION},
+        {"covers too little", "iteration", 5, 20, STEP_NONE},
+        {"too few", "iteration", 2, 80, STEP_NONE},
+        {"a Python frame", "$train.py:3 step", 5, 80, STEP_NONE},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {

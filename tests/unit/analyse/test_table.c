@@ -3,9 +3,9 @@
 #include "analyse/table.h"
 
 static const struct column columns[] = {
-    {"name",    "Name",  UNIT_TEXT,  true},
-    {"self_ps", "Self",  UNIT_PS,    true},
-    {"share",   "Share", UNIT_SHARE, true},
+    {"name", "Name", UNIT_TEXT, true},
+    {"self_ps", "Self", UNIT_PS, true},
+    {"share", "Share", UNIT_SHARE, true},
 };
 
 /*          name  self_ps  share  */
@@ -13,12 +13,7 @@ static const struct {
     const char *name;
     int64_t self_ps; /* -1: unknown */
     double share;
-} data[] = {
-    {"b", 5,  0.5},
-    {"a", 5,  0.1},
-    {"c", -1, 0.3},
-    {"a", 9,  0.2}
-};
+} data[] = {{"b", 5, 0.5}, {"a", 5, 0.1}, {"c", -1, 0.3}, {"a", 9, 0.2}};
 
 static struct cell cell(const void *unused, uint32_t row, uint32_t column)
 {
@@ -44,17 +39,17 @@ static void sorts(void **state)
         enum status status;
         uint32_t order[4];
     } rows[] = {
-        {"",                                             OK,          {3, 0, 1, 2}},
-        {"self_ps",                                      OK,          {0, 1, 3, 2}},
-        {"-self_ps",                                     OK,          {3, 0, 1, 2}},
-        {"-self_ps,name",                                OK,          {3, 1, 0, 2}},
-        {"name,self_ps",                                 OK,          {1, 3, 0, 2}},
-        {"-name,-share",                                 OK,          {2, 0, 3, 1}},
-        {"share",                                        OK,          {1, 3, 2, 0}},
-        {"size",                                         ERR_INVALID, {0}         },
-        {"-",                                            ERR_INVALID, {0}         },
-        {"name,,share",                                  ERR_INVALID, {0}         },
-        {"name,name,name,name,name,name,name,name,name", ERR_INVALID, {0}         },
+        {"", OK, {3, 0, 1, 2}},
+        {"self_ps", OK, {0, 1, 3, 2}},
+        {"-self_ps", OK, {3, 0, 1, 2}},
+        {"-self_ps,name", OK, {3, 1, 0, 2}},
+        {"name,self_ps", OK, {1, 3, 0, 2}},
+        {"-name,-share", OK, {2, 0, 3, 1}},
+        {"share", OK, {1, 3, 2, 0}},
+        {"size", ERR_INVALID, {0}},
+        {"-", ERR_INVALID, {0}},
+        {"name,,share", ERR_INVALID, {0}},
+        {"name,name,name,name,name,name,name,name,name", ERR_INVALID, {0}},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -83,14 +78,14 @@ static void pages(void **state)
         uint64_t next;
         const char *first;
     } rows[] = {
-        {"all",                    {.limit = 10},                      4, 0, "b" },
-        {"limit 0 is the default", {0},                                4, 0, "b" },
-        {"first two",              {.limit = 2},                       2, 2, "b" },
-        {"last two",               {.offset = 2, .limit = 2},          2, 0, "c" },
-        {"one left",               {.offset = 3, .limit = 2},          1, 0, "a" },
-        {"behind the end",         {.offset = 9, .limit = 2},          0, 0, NULL},
-        {"far behind the end",     {.offset = UINT64_MAX, .limit = 2}, 0, 0, NULL},
-        {"no end to the limit",    {.offset = 1, .limit = UINT64_MAX}, 3, 0, "a" },
+        {"all", {.limit = 10}, 4, 0, "b"},
+        {"limit 0 is the default", {0}, 4, 0, "b"},
+        {"first two", {.limit = 2}, 2, 2, "b"},
+        {"last two", {.offset = 2, .limit = 2}, 2, 0, "c"},
+        {"one left", {.offset = 3, .limit = 2}, 1, 0, "a"},
+        {"behind the end", {.offset = 9, .limit = 2}, 0, 0, NULL},
+        {"far behind the end", {.offset = UINT64_MAX, .limit = 2}, 0, 0, NULL},
+        {"no end to the limit", {.offset = 1, .limit = UINT64_MAX}, 3, 0, "a"},
     };
     static const uint32_t order[] = {0, 1, 2, 3};
 

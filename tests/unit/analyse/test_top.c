@@ -63,20 +63,20 @@ static void whole(void **state)
         const char *by, *name;
         int64_t count, total_ps, self_ps, min_ps, p50_ps, max_ps, mean_ps;
     } rows[] = {
-        {"name",       "step",               1, 100, 60,  100, 100, 100, 100},
-        {"name",       "f",                  2, 40,  35,  10,  10,  30,  20 },
-        {"name",       "g",                  1, 5,   5,   5,   5,   5,   5  },
-        {"name",       "dot.1",              2, 50,  50,  20,  20,  30,  25 },
-        {"op",         "dot.1",              2, 50,  50,  20,  20,  30,  25 },
-        {"op",         "dot.2",              1, 10,  10,  10,  10,  10,  10 },
-        {"module",     "jit_f",              3, 60,  60,  10,  20,  30,  20 },
-        {"scope",      "jit(f)/layer_0/dot", 2, 50,  50,  20,  20,  30,  25 },
-        {"source",     "model.py:41",        3, 60,  60,  10,  20,  30,  20 },
-        {"category",   "loop fusion",        3, 60,  60,  10,  20,  30,  20 },
-        {"track",      "python",             4, 145, 100, 5,   10,  100, 36 },
-        {"host",       "hostA",              7, 205, 160, 5,   20,  100, 29 },
-        {"device",     "device 0",           2, 50,  50,  20,  20,  30,  25 },
-        {"annotation", "f",                  2, 40,  35,  10,  10,  30,  20 },
+        {"name", "step", 1, 100, 60, 100, 100, 100, 100},
+        {"name", "f", 2, 40, 35, 10, 10, 30, 20},
+        {"name", "g", 1, 5, 5, 5, 5, 5, 5},
+        {"name", "dot.1", 2, 50, 50, 20, 20, 30, 25},
+        {"op", "dot.1", 2, 50, 50, 20, 20, 30, 25},
+        {"op", "dot.2", 1, 10, 10, 10, 10, 10, 10},
+        {"module", "jit_f", 3, 60, 60, 10, 20, 30, 20},
+        {"scope", "jit(f)/layer_0/dot", 2, 50, 50, 20, 20, 30, 25},
+        {"source", "model.py:41", 3, 60, 60, 10, 20, 30, 20},
+        {"category", "loop fusion", 3, 60, 60, 10, 20, 30, 20},
+        {"track", "python", 4, 145, 100, 5, 10, 100, 36},
+        {"host", "hostA", 7, 205, 160, 5, 20, 100, 29},
+        {"device", "device 0", 2, 50, 50, 20, 20, 30, 25},
+        {"annotation", "f", 2, 40, 35, 10, 10, 30, 20},
     };
 
     make_cpu_run(&run);
@@ -112,42 +112,42 @@ static void restricted(void **state)
     (void)state;
     struct made_run run;
     static const int64_t device_1[] = {1};
-    static const struct str other_host[] =
-        {
-            {"hostB", 5}
-    },
-                            same_host[] = {{"hostA", 5}};
-    static const struct track_ref pool[] = {
-        {0, 1}
-    };
+    static const struct str other_host[] = {{"hostB", 5}}, same_host[] = {{"hostA", 5}};
+    static const struct track_ref pool[] = {{0, 1}};
     const struct {
         const char *what, *by;
         struct restriction restriction;
         uint32_t row_count;
         int64_t self_ps;
     } rows[] = {
-        {"name",                       "name", {.name = {"f", sizeof("f") - 1}},                                   1, 35 },
-        {"part of a name",             "name", {.q = {"DOT", sizeof("DOT") - 1}},                                  2, 60 },
-        {"part of an op",              "op",   {.q = {"T.2", sizeof("T.2") - 1}},                                  1, 10 },
-        {"nothing",                    "name", {.q = {"zzz", sizeof("zzz") - 1}},                                  0, 0  },
-        {"device",                     "op",   {.devices = device_1, .device_count = 1},                           1, 10 },
-        {"device of recorded",         "name", {.devices = device_1, .device_count = 1},                           1, 10 },
-        {"host",                       "name", {.hosts = same_host, .host_count = 1},                              5, 160},
-        {"another host",               "name", {.hosts = other_host, .host_count = 1},                             0, 0  },
-        {"track",                      "name", {.tracks = pool, .track_count = 1},                                 2, 60 },
-        {"track of ops",               "op",   {.tracks = pool, .track_count = 1},                                 2, 60 },
-        {"module",                     "name", {.module = {"jit_f", sizeof("jit_f") - 1}},                         2, 60 },
-        {"another module",             "op",   {.module = {"jit_g", sizeof("jit_g") - 1}},                         0, 0  },
-        {"scope",                      "op",   {.scope = {"jit(f)/layer_0", sizeof("jit(f)/layer_0") - 1}},        1, 50 },
+        {"name", "name", {.name = {"f", sizeof("f") - 1}}, 1, 35},
+        {"part of a name", "name", {.q = {"DOT", sizeof("DOT") - 1}}, 2, 60},
+        {"part of an op", "op", {.q = {"T.2", sizeof("T.2") - 1}}, 1, 10},
+        {"nothing", "name", {.q = {"zzz", sizeof("zzz") - 1}}, 0, 0},
+        {"device", "op", {.devices = device_1, .device_count = 1}, 1, 10},
+        {"device of recorded", "name", {.devices = device_1, .device_count = 1}, 1, 10},
+        {"host", "name", {.hosts = same_host, .host_count = 1}, 5, 160},
+        {"another host", "name", {.hosts = other_host, .host_count = 1}, 0, 0},
+        {"track", "name", {.tracks = pool, .track_count = 1}, 2, 60},
+        {"track of ops", "op", {.tracks = pool, .track_count = 1}, 2, 60},
+        {"module", "name", {.module = {"jit_f", sizeof("jit_f") - 1}}, 2, 60},
+        {"another module", "op", {.module = {"jit_g", sizeof("jit_g") - 1}}, 0, 0},
+        {"scope", "op", {.scope = {"jit(f)/layer_0", sizeof("jit(f)/layer_0") - 1}}, 1, 50},
         {"scope of whole elements",
-         "op",                                 {.scope = {"jit(f)/layer_", sizeof("jit(f)/layer_") - 1}},
-         0,                                                                                                           0  },
+         "op",
+         {.scope = {"jit(f)/layer_", sizeof("jit(f)/layer_") - 1}},
+         0,
+         0},
         {"part of a name in a window",
-         "name",                               {.q = STR("DOT"), .has_window = true, .start_ps = 0, .end_ps = 85},
-         2,                                                                                                           55 },
+         "name",
+         {.q = STR("DOT"), .has_window = true, .start_ps = 0, .end_ps = 85},
+         2,
+         55},
         {"scope with a slash",
-         "name",                               {.scope = {"jit(f)/layer_1/", sizeof("jit(f)/layer_1/") - 1}},
-         1,                                                                                                           10 },
+         "name",
+         {.scope = {"jit(f)/layer_1/", sizeof("jit(f)/layer_1/") - 1}},
+         1,
+         10},
     };
 
     make_cpu_run(&run);
@@ -168,14 +168,14 @@ static void windows(void **state)
         const char *what, *by, *name;
         int64_t start_ps, end_ps, count, total_ps, self_ps, max_ps;
     } rows[] = {
-        {"all of it",            "name", "step",  0,  101, 1, 100, 60, 100},
-        {"left part",            "name", "step",  0,  15,  1, 15,  10, 100},
-        {"inside a child",       "name", "step",  22, 24,  1, 2,   0,  100},
-        {"the child there",      "name", "f",     22, 24,  1, 2,   0,  30 },
-        {"the grandchild there", "name", "g",     22, 24,  1, 2,   2,  5  },
-        {"both",                 "name", "f",     30, 65,  2, 15,  15, 30 },
-        {"ops",                  "op",   "dot.1", 25, 35,  2, 10,  10, 30 },
-        {"ops at an edge",       "op",   "dot.1", 30, 90,  1, 20,  20, 20 },
+        {"all of it", "name", "step", 0, 101, 1, 100, 60, 100},
+        {"left part", "name", "step", 0, 15, 1, 15, 10, 100},
+        {"inside a child", "name", "step", 22, 24, 1, 2, 0, 100},
+        {"the child there", "name", "f", 22, 24, 1, 2, 0, 30},
+        {"the grandchild there", "name", "g", 22, 24, 1, 2, 2, 5},
+        {"both", "name", "f", 30, 65, 2, 15, 15, 30},
+        {"ops", "op", "dot.1", 25, 35, 2, 10, 10, 30},
+        {"ops at an edge", "op", "dot.1", 30, 90, 1, 20, 20, 20},
     };
 
     make_cpu_run(&run);
@@ -203,12 +203,9 @@ static void hosts_merge(void **state)
         uint32_t row_count;
         int64_t count, total_ps, p50_ps;
     } rows[] = {
-        {"op",     "dot.1",    2, 4, 100, 20},
-        {"module", "jit_f",    1, 6, 120, 20},
-        {"name",   "f",        5, 4, 80,  10},
-        {"host",   "hostB",    2, 7, 205, 20},
-        {"track",  "python",   4, 4, 145, 10},
-        {"device", "device 1", 4, 1, 10,  10},
+        {"op", "dot.1", 2, 4, 100, 20},     {"module", "jit_f", 1, 6, 120, 20},
+        {"name", "f", 5, 4, 80, 10},        {"host", "hostB", 2, 7, 205, 20},
+        {"track", "python", 4, 4, 145, 10}, {"device", "device 1", 4, 1, 10, 10},
     };
 
     make_cpu_run(&a);
@@ -425,22 +422,25 @@ static void wrong_questions(void **state)
         struct restriction restriction;
         enum status status;
     } rows[] = {
-        {"unknown by",           "size", "",             {0},                                              ERR_INVALID},
-        {"unknown column",       "op",   "-size",        {0},                                              ERR_INVALID},
+        {"unknown by", "size", "", {0}, ERR_INVALID},
+        {"unknown column", "op", "-size", {0}, ERR_INVALID},
         {"window backwards",
-         "op",                           "",
+         "op",
+         "",
          {.has_window = true, .start_ps = 5, .end_ps = 4},
-         ERR_INVALID                                                                                                  },
+         ERR_INVALID},
         {"no such step",
-         "op",                           "",
+         "op",
+         "",
          {.steps = (int64_t[]){50, 60}, .step_range_count = 1},
-         ERR_NOT_FOUND                                                                                                },
-        {"sorted by a quantile", "name", "-p95_ps,name", {0},                                              OK         },
-        {"empty window",         "op",   "",             {.has_window = true, .start_ps = 5, .end_ps = 5}, OK         },
+         ERR_NOT_FOUND},
+        {"sorted by a quantile", "name", "-p95_ps,name", {0}, OK},
+        {"empty window", "op", "", {.has_window = true, .start_ps = 5, .end_ps = 5}, OK},
         {"far window",
-         "name",                         "",
+         "name",
+         "",
          {.has_window = true, .start_ps = INT64_MIN, .end_ps = INT64_MAX},
-         OK                                                                                                           },
+         OK},
     };
 
     make_cpu_run(&run);

@@ -74,16 +74,16 @@ static void states(void **state)
         uint32_t count;
         enum run_state run;
     } rows[] = {
-        {"all read",                      {FILE_READY, FILE_READY},                 2, RUN_READY   },
-        {"a copy is not counted",         {FILE_READY, FILE_COVERED},               2, RUN_READY   },
-        {"nor what is no profile",        {FILE_READY, FILE_IGNORED},               2, RUN_READY   },
-        {"cut off, and yet all there is", {FILE_PARTIAL},                           1, RUN_READY   },
-        {"one failed",                    {FILE_READY, FILE_FAILED},                2, RUN_PARTIAL },
-        {"all failed",                    {FILE_FAILED, FILE_FAILED},               2, RUN_FAILED  },
-        {"nothing was a profile",         {FILE_IGNORED},                           1, RUN_FAILED  },
-        {"one is read",                   {FILE_READY, FILE_INDEXING, FILE_QUEUED}, 3, RUN_INDEXING},
-        {"one waits",                     {FILE_READY, FILE_QUEUED, FILE_WRITING},  3, RUN_QUEUED  },
-        {"one is written",                {FILE_READY, FILE_WRITING, FILE_FAILED},  3, RUN_WRITING },
+        {"all read", {FILE_READY, FILE_READY}, 2, RUN_READY},
+        {"a copy is not counted", {FILE_READY, FILE_COVERED}, 2, RUN_READY},
+        {"nor what is no profile", {FILE_READY, FILE_IGNORED}, 2, RUN_READY},
+        {"cut off, and yet all there is", {FILE_PARTIAL}, 1, RUN_READY},
+        {"one failed", {FILE_READY, FILE_FAILED}, 2, RUN_PARTIAL},
+        {"all failed", {FILE_FAILED, FILE_FAILED}, 2, RUN_FAILED},
+        {"nothing was a profile", {FILE_IGNORED}, 1, RUN_FAILED},
+        {"one is read", {FILE_READY, FILE_INDEXING, FILE_QUEUED}, 3, RUN_INDEXING},
+        {"one waits", {FILE_READY, FILE_QUEUED, FILE_WRITING}, 3, RUN_QUEUED},
+        {"one is written", {FILE_READY, FILE_WRITING, FILE_FAILED}, 3, RUN_WRITING},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -107,19 +107,19 @@ static void when_a_file_is_read(void **state)
         enum file_state state;
         bool growing;
     } rows[] = {
-        {"old",                                 60000,  0,    0,     0,    0,     9, FILE_QUEUED,  false},
-        {"just written",                        100,    0,    0,     0,    0,     9, FILE_WRITING, false},
-        {"rests for two seconds",               2000,   1500, 1500,  0,    0,     9, FILE_QUEUED,  false},
-        {"a clock ahead of ours, yet it rests", -60000, 2000, 2000,  0,    0,     9, FILE_QUEUED,  false},
-        {"grows for nine seconds",              100,    100,  9000,  0,    0,     9, FILE_WRITING, false},
-        {"grows for ten",                       100,    100,  10000, 0,    0,     9, FILE_QUEUED,  true },
-        {"read nine seconds ago",               100,    100,  60000, 20,   9000,  9, FILE_WRITING, false},
-        {"read ten seconds ago",                100,    100,  60000, 20,   10000, 9, FILE_QUEUED,  true },
-        {"reading it takes two seconds",        100,    100,  60000, 2000, 19000, 9, FILE_WRITING, false},
-        {"ten times that is over",              100,    100,  60000, 2000, 20000, 9, FILE_QUEUED,  true },
-        {"rests, but was read just now",        3000,   3000, 60000, 20,   4000,  9, FILE_WRITING, false},
-        {"empty and old",                       60000,  0,    0,     0,    0,     0, FILE_FAILED,  false},
-        {"empty and new",                       100,    0,    0,     0,    0,     0, FILE_WRITING, false},
+        {"old", 60000, 0, 0, 0, 0, 9, FILE_QUEUED, false},
+        {"just written", 100, 0, 0, 0, 0, 9, FILE_WRITING, false},
+        {"rests for two seconds", 2000, 1500, 1500, 0, 0, 9, FILE_QUEUED, false},
+        {"a clock ahead of ours, yet it rests", -60000, 2000, 2000, 0, 0, 9, FILE_QUEUED, false},
+        {"grows for nine seconds", 100, 100, 9000, 0, 0, 9, FILE_WRITING, false},
+        {"grows for ten", 100, 100, 10000, 0, 0, 9, FILE_QUEUED, true},
+        {"read nine seconds ago", 100, 100, 60000, 20, 9000, 9, FILE_WRITING, false},
+        {"read ten seconds ago", 100, 100, 60000, 20, 10000, 9, FILE_QUEUED, true},
+        {"reading it takes two seconds", 100, 100, 60000, 2000, 19000, 9, FILE_WRITING, false},
+        {"ten times that is over", 100, 100, 60000, 2000, 20000, 9, FILE_QUEUED, true},
+        {"rests, but was read just now", 3000, 3000, 60000, 20, 4000, 9, FILE_WRITING, false},
+        {"empty and old", 60000, 0, 0, 0, 0, 0, FILE_FAILED, false},
+        {"empty and new", 100, 0, 0, 0, 0, 0, FILE_WRITING, false},
     };
 
     place->run.file_count = 1;
@@ -149,16 +149,16 @@ static void which_copy_is_read(void **state)
         const char *first_host;
         enum file_state then_first, then_second;
     } rows[] = {
-        {"none beside a trace",               FILE_READY,  FILE_QUEUED,  FILE_QUEUED,  "h",     FILE_COVERED,
-         FILE_COVERED                                                                                                     },
-        {"none while the trace waits",        FILE_QUEUED, FILE_QUEUED,  FILE_QUEUED,  "h",     FILE_COVERED,
-         FILE_COVERED                                                                                                     },
-        {"the first where the trace failed",  FILE_FAILED, FILE_COVERED, FILE_COVERED, "h",
-         FILE_QUEUED,                                                                                         FILE_COVERED},
-        {"the second where that failed, too", FILE_FAILED, FILE_FAILED,  FILE_COVERED, "h",
-         FILE_FAILED,                                                                                         FILE_QUEUED },
-        {"another host's own",                FILE_READY,  FILE_QUEUED,  FILE_QUEUED,  "other", FILE_QUEUED,
-         FILE_COVERED                                                                                                     },
+        {"none beside a trace", FILE_READY, FILE_QUEUED, FILE_QUEUED, "h", FILE_COVERED,
+         FILE_COVERED},
+        {"none while the trace waits", FILE_QUEUED, FILE_QUEUED, FILE_QUEUED, "h", FILE_COVERED,
+         FILE_COVERED},
+        {"the first where the trace failed", FILE_FAILED, FILE_COVERED, FILE_COVERED, "h",
+         FILE_QUEUED, FILE_COVERED},
+        {"the second where that failed, too", FILE_FAILED, FILE_FAILED, FILE_COVERED, "h",
+         FILE_FAILED, FILE_QUEUED},
+        {"another host's own", FILE_READY, FILE_QUEUED, FILE_QUEUED, "other", FILE_QUEUED,
+         FILE_COVERED},
     };
 
     place->run.file_count = 3;
@@ -230,30 +230,38 @@ static void one_axis_of_time(void **state)
         bool has_epoch;
         int64_t epoch_ns, offset_ps[2], duration_ps;
     } rows[] = {
-        {"zero is floored to a nanosecond", {{"1000", 5999, 8000}},                    1, true,  1005, {-5000},         2001},
-        {"also below zero",                 {{"1000", -5999, 0}},                      1, true,  994,  {6000},          5999},
-        {"without a clock",                 {{NULL, 5999, 8000}},                      1, false, 0,    {-5000},         2001},
-        {"two hosts",                       {{"1000", 0, 9000}, {"1004", 2500, 3000}}, 2, true,  1000, {0, 4000},       9000},
+        {"zero is floored to a nanosecond", {{"1000", 5999, 8000}}, 1, true, 1005, {-5000}, 2001},
+        {"also below zero", {{"1000", -5999, 0}}, 1, true, 994, {6000}, 5999},
+        {"without a clock", {{NULL, 5999, 8000}}, 1, false, 0, {-5000}, 2001},
+        {"two hosts", {{"1000", 0, 9000}, {"1004", 2500, 3000}}, 2, true, 1000, {0, 4000}, 9000},
         {"the second is earlier",
          {{"1010", 0, 9000}, {"1000", 3000, 3500}},
-         2,                                                                               true,
-         1003,                                                                                         {7000, -3000},
-         16000                                                                                                              },
+         2,
+         true,
+         1003,
+         {7000, -3000},
+         16000},
         {"one knows no time",
          {{"1000", 2000, 9000}, {NULL, 70000, 71000}},
-         2,                                                                               true,
-         1002,                                                                                         {-2000, -70000},
-         7000                                                                                                               },
+         2,
+         true,
+         1002,
+         {-2000, -70000},
+         7000},
         {"years apart",
          {{"1000", 0, 9000}, {"1700000000000000000", 500, 1500}},
-         2,                                                                               true,
-         1000,                                                                                         {0, 0},
-         9000                                                                                                               },
+         2,
+         true,
+         1000,
+         {0, 0},
+         9000},
         {"the end of time",
          {{"9223372036854775807", 9000000, 9000001}},
-         1,                                                                               false,
-         0,                                                                                            {-9000000},
-         1                                                                                                                  },
+         1,
+         false,
+         0,
+         {-9000000},
+         1},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -272,11 +280,7 @@ static void one_axis_of_time(void **state)
 static void what_hosts_sum_to(void **state)
 {
     struct place *place = *state;
-    const struct host_facts facts[] = {
-        {"1000", 0, 9},
-        {"1000", 0, 9},
-        {"1000", 0, 9}
-    };
+    const struct host_facts facts[] = {{"1000", 0, 9}, {"1000", 0, 9}, {"1000", 0, 9}};
     struct run_record run = publish(place, facts, 3);
 
     CHECK_INT("slices", run.slice_count, 30);
@@ -307,9 +311,7 @@ static void what_hosts_sum_to(void **state)
 static void uncertain_runs_are_shown_when_they_are_runs(void **state)
 {
     struct place *place = *state;
-    const struct host_facts facts[] = {
-        {"1000", 0, 9}
-    };
+    const struct host_facts facts[] = {{"1000", 0, 9}};
     struct error none = {0};
     struct run_record run;
 
@@ -350,16 +352,16 @@ static void answers_of_the_indexer(void **state)
         const char *what, *line;
         enum status status;
     } rows[] = {
-        {"nothing",                 "",                                                                      ERR_FORMAT},
-        {"words",                   "Segmentation fault",                                                    ERR_FORMAT},
-        {"half a line",             "{\"outcome\":\"indexed\",",                                             ERR_FORMAT},
-        {"a list",                  "[1]",                                                                   ERR_FORMAT},
-        {"an unknown outcome",      "{\"outcome\":\"fine\"}",                                                ERR_FORMAT},
-        {"indexed without content", "{\"outcome\":\"indexed\"}",                                             ERR_FORMAT},
-        {"wrong types",             "{\"outcome\":\"failed\",\"error\":7,\"badges\":{},\"epoch_ns\":\"x\"}",
-         OK                                                                                                            },
-        {"failed",                  "{\"outcome\":\"failed\",\"error\":\"why\"}",                            OK        },
-        {"too many devices",        "{\"outcome\":\"ignored\",\"device_count\":99999999999}",                OK        },
+        {"nothing", "", ERR_FORMAT},
+        {"words", "Segmentation fault", ERR_FORMAT},
+        {"half a line", "{\"outcome\":\"indexed\",", ERR_FORMAT},
+        {"a list", "[1]", ERR_FORMAT},
+        {"an unknown outcome", "{\"outcome\":\"fine\"}", ERR_FORMAT},
+        {"indexed without content", "{\"outcome\":\"indexed\"}", ERR_FORMAT},
+        {"wrong types", "{\"outcome\":\"failed\",\"error\":7,\"badges\":{},\"epoch_ns\":\"x\"}",
+         OK},
+        {"failed", "{\"outcome\":\"failed\",\"error\":\"why\"}", OK},
+        {"too many devices", "{\"outcome\":\"ignored\",\"device_count\":99999999999}", OK},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {

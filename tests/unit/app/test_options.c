@@ -67,11 +67,11 @@ static void the_strongest_place_holds(void **state)
         const char *what, *config, *environment, *flag;
         int port;
     } rows[] = {
-        {"nothing said",         "",                          NULL,   NULL,          8080},
-        {"config file",          "# mine\n\n port = 1001 \n", NULL,   NULL,          1001},
-        {"environment beats it", "port=1001",                 "1002", NULL,          1002},
-        {"a flag beats both",    "port=1001\n",               "1002", "--port=1003", 1003},
-        {"0 is any free port",   "port=1001\n",               NULL,   "--port=0",    0   },
+        {"nothing said", "", NULL, NULL, 8080},
+        {"config file", "# mine\n\n port = 1001 \n", NULL, NULL, 1001},
+        {"environment beats it", "port=1001", "1002", NULL, 1002},
+        {"a flag beats both", "port=1001\n", "1002", "--port=1003", 1003},
+        {"0 is any free port", "port=1001\n", NULL, "--port=0", 0},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -142,18 +142,18 @@ static void what_is_refused(void **state)
     const struct {
         const char *what, *config, *flags[2], *says;
     } rows[] = {
-        {"unknown flag",       "",             {"--prot", NULL},                 "--prot"        },
-        {"no value",           "",             {"--port", NULL},                 "needs a value" },
-        {"no port",            "",             {"--port", "http"},               "8080|auto|0"   },
-        {"too large a port",   "",             {"--port", "65536"},              "65536"         },
-        {"no size",            "",             {"--cache-size", "big"},          "cache-size"    },
-        {"a size past 64 bit", "",             {"--cache-size", "99999999999G"}, "cache-size"    },
-        {"no such word",       "",             {"--auth", "maybe"},              "none|token"    },
-        {"empty path",         "",             {"--profile-dir", ""},            "profile-dir"   },
-        {"unknown in config",  "colour = red", {NULL, NULL},                     "colour"        },
-        {"no config file",     "",             {"--config", "/nonexistent/c"},   "/nonexistent/c"},
-        {"--config alone",     "",             {"--config", NULL},               "FILE"          },
-        {"no workers",         "",             {"--workers", "0"},               "workers"       },
+        {"unknown flag", "", {"--prot", NULL}, "--prot"},
+        {"no value", "", {"--port", NULL}, "needs a value"},
+        {"no port", "", {"--port", "http"}, "8080|auto|0"},
+        {"too large a port", "", {"--port", "65536"}, "65536"},
+        {"no size", "", {"--cache-size", "big"}, "cache-size"},
+        {"a size past 64 bit", "", {"--cache-size", "99999999999G"}, "cache-size"},
+        {"no such word", "", {"--auth", "maybe"}, "none|token"},
+        {"empty path", "", {"--profile-dir", ""}, "profile-dir"},
+        {"unknown in config", "colour = red", {NULL, NULL}, "colour"},
+        {"no config file", "", {"--config", "/nonexistent/c"}, "/nonexistent/c"},
+        {"--config alone", "", {"--config", NULL}, "FILE"},
+        {"no workers", "", {"--workers", "0"}, "workers"},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {

@@ -12,24 +12,24 @@ static void numbers(void **state)
         bool i64, u64;
         int64_t value;
     } rows[] = {
-        {"0",                       true,  true,  0        },
-        {"42",                      true,  true,  42       },
-        {"-1",                      true,  false, -1       },
-        {"9223372036854775807",     true,  true,  INT64_MAX},
-        {"9223372036854775808",     false, true,  INT64_MIN},
-        {"-9223372036854775808",    true,  false, INT64_MIN},
-        {"-9223372036854775809",    false, false, 0        },
-        {"18446744073709551615",    false, true,  -1       },
-        {"18446744073709551616",    false, false, 0        },
-        {"99999999999999999999999", false, false, 0        },
-        {"",                        false, false, 0        },
-        {"-",                       false, false, 0        },
-        {"+1",                      false, false, 0        },
-        {" 1",                      false, false, 0        },
-        {"1 ",                      false, false, 0        },
-        {"--1",                     false, false, 0        },
-        {"1.0",                     false, false, 0        },
-        {"0x10",                    false, false, 0        },
+        {"0", true, true, 0},
+        {"42", true, true, 42},
+        {"-1", true, false, -1},
+        {"9223372036854775807", true, true, INT64_MAX},
+        {"9223372036854775808", false, true, INT64_MIN},
+        {"-9223372036854775808", true, false, INT64_MIN},
+        {"-9223372036854775809", false, false, 0},
+        {"18446744073709551615", false, true, -1},
+        {"18446744073709551616", false, false, 0},
+        {"99999999999999999999999", false, false, 0},
+        {"", false, false, 0},
+        {"-", false, false, 0},
+        {"+1", false, false, 0},
+        {" 1", false, false, 0},
+        {"1 ", false, false, 0},
+        {"--1", false, false, 0},
+        {"1.0", false, false, 0},
+        {"0x10", false, false, 0},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -53,15 +53,11 @@ static void comparing(void **state)
         int order;
         bool starts, ends, contains;
     } rows[] = {
-        {"",     "",    0,  true,  true,  true },
-        {"a",    "",    1,  true,  true,  true },
-        {"",     "a",   -1, false, false, false},
-        {"abc",  "abd", -1, false, false, false},
-        {"abc",  "ab",  1,  true,  false, true },
-        {"abc",  "bc",  -1, false, true,  true },
-        {"abc",  "b",   -1, false, false, true },
-        {"abc",  "abc", 0,  true,  true,  true },
-        {"\xff", "a",   1,  false, false, false},
+        {"", "", 0, true, true, true},         {"a", "", 1, true, true, true},
+        {"", "a", -1, false, false, false},    {"abc", "abd", -1, false, false, false},
+        {"abc", "ab", 1, true, false, true},   {"abc", "bc", -1, false, true, true},
+        {"abc", "b", -1, false, false, true},  {"abc", "abc", 0, true, true, true},
+        {"\xff", "a", 1, false, false, false},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -87,20 +83,20 @@ static void clean_utf8(void **state)
         const char *what;
         struct str text, want;
     } rows[] = {
-        {"nothing",                STR(""),                 STR("")                },
-        {"ascii",                  STR("fusion.3"),         STR("fusion.3")        },
-        {"two, three, four bytes", STR("é€😀"),        STR("é€😀")       },
-        {"a NUL",                  STR("a\0b"),             STR("a\0b")            },
-        {"stray continuation",     STR("a\x80z"),           STR("a" BAD "z")       },
-        {"cut at the end",         STR("a\xE2\x82"),        STR("a" BAD BAD)       },
-        {"cut in the middle",      STR("\xE2\x82z"),        STR(BAD BAD "z")       },
-        {"overlong slash",         STR("\xC0\xAF"),         STR(BAD BAD)           },
-        {"overlong three",         STR("\xE0\x80\xAF"),     STR(BAD BAD BAD)       },
-        {"surrogate",              STR("\xED\xA0\x80"),     STR(BAD BAD BAD)       },
-        {"beyond U+10FFFF",        STR("\xF4\x90\x80\x80"), STR(BAD BAD BAD BAD)   },
-        {"last character",         STR("\xF4\x8F\xBF\xBF"), STR("\xF4\x8F\xBF\xBF")},
-        {"0xFF",                   STR("\xFF"),             STR(BAD)               },
-        {"bad before good",        STR("\xFFé\xFE"),       STR(BAD "é" BAD)      },
+        {"nothing", STR(""), STR("")},
+        {"ascii", STR("fusion.3"), STR("fusion.3")},
+        {"two, three, four bytes", STR("é€😀"), STR("é€😀")},
+        {"a NUL", STR("a\0b"), STR("a\0b")},
+        {"stray continuation", STR("a\x80z"), STR("a" BAD "z")},
+        {"cut at the end", STR("a\xE2\x82"), STR("a" BAD BAD)},
+        {"cut in the middle", STR("\xE2\x82z"), STR(BAD BAD "z")},
+        {"overlong slash", STR("\xC0\xAF"), STR(BAD BAD)},
+        {"overlong three", STR("\xE0\x80\xAF"), STR(BAD BAD BAD)},
+        {"surrogate", STR("\xED\xA0\x80"), STR(BAD BAD BAD)},
+        {"beyond U+10FFFF", STR("\xF4\x90\x80\x80"), STR(BAD BAD BAD BAD)},
+        {"last character", STR("\xF4\x8F\xBF\xBF"), STR("\xF4\x8F\xBF\xBF")},
+        {"0xFF", STR("\xFF"), STR(BAD)},
+        {"bad before good", STR("\xFFé\xFE"), STR(BAD "é" BAD)},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {

@@ -93,15 +93,15 @@ static void opens(void **state)
         enum status status;
         const char *says;
     } rows[] = {
-        {"a.pb",   OK,              ""                                  },
-        {"empty",  OK,              ""                                  },
-        {"link",   OK,              ""                                  },
-        {"sub",    ERR_UNSUPPORTED, "is a directory, not a regular file"},
-        {"fifo",   ERR_UNSUPPORTED, "fifo is a FIFO, not a regular file"},
-        {"socket", ERR_UNSUPPORTED, "is a socket, not a regular file"   },
-        {"none",   ERR_NOT_FOUND,   "none does not exist"               },
-        {"a.pb/x", ERR_NOT_FOUND,   "does not exist"                    },
-        {"loop",   ERR_UNSUPPORTED, "symbolic link"                     },
+        {"a.pb", OK, ""},
+        {"empty", OK, ""},
+        {"link", OK, ""},
+        {"sub", ERR_UNSUPPORTED, "is a directory, not a regular file"},
+        {"fifo", ERR_UNSUPPORTED, "fifo is a FIFO, not a regular file"},
+        {"socket", ERR_UNSUPPORTED, "is a socket, not a regular file"},
+        {"none", ERR_NOT_FOUND, "none does not exist"},
+        {"a.pb/x", ERR_NOT_FOUND, "does not exist"},
+        {"loop", ERR_UNSUPPORTED, "symbolic link"},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -129,24 +129,24 @@ struct beneath {
 };
 
 static const struct beneath beneath_rows[] = {
-    {"a.pb",             OK,              OK,              OK             },
-    {"sub/b.pb",         OK,              OK,              OK             },
-    {"sub//b.pb",        OK,              OK,              OK             },
-    {"./a.pb",           OK,              OK,              OK             },
-    {"link",             ERR_UNSUPPORTED, OK,              ERR_UNSUPPORTED},
-    {"linkdir/b.pb",     ERR_UNSUPPORTED, OK,              ERR_UNSUPPORTED},
-    {"out",              ERR_UNSUPPORTED, ERR_PERMISSION,  ERR_UNSUPPORTED},
-    {"absolute",         ERR_UNSUPPORTED, ERR_PERMISSION,  ERR_UNSUPPORTED},
-    {"loop",             ERR_UNSUPPORTED, ERR_UNSUPPORTED, ERR_UNSUPPORTED},
-    {"../secret",        ERR_PERMISSION,  ERR_PERMISSION,  ERR_PERMISSION },
-    {"sub/../../secret", ERR_PERMISSION,  ERR_PERMISSION,  ERR_PERMISSION },
-    {"/etc/passwd",      ERR_PERMISSION,  ERR_PERMISSION,  ERR_PERMISSION },
-    {"fifo",             ERR_UNSUPPORTED, ERR_UNSUPPORTED, ERR_UNSUPPORTED},
-    {"socket",           ERR_UNSUPPORTED, ERR_UNSUPPORTED, ERR_UNSUPPORTED},
-    {"sub",              ERR_UNSUPPORTED, ERR_UNSUPPORTED, ERR_UNSUPPORTED},
-    {"none",             ERR_NOT_FOUND,   ERR_NOT_FOUND,   ERR_NOT_FOUND  },
-    {"a.pb/x",           ERR_NOT_FOUND,   ERR_NOT_FOUND,   ERR_NOT_FOUND  },
-    {"",                 ERR_NOT_FOUND,   ERR_NOT_FOUND,   ERR_NOT_FOUND  },
+    {"a.pb", OK, OK, OK},
+    {"sub/b.pb", OK, OK, OK},
+    {"sub//b.pb", OK, OK, OK},
+    {"./a.pb", OK, OK, OK},
+    {"link", ERR_UNSUPPORTED, OK, ERR_UNSUPPORTED},
+    {"linkdir/b.pb", ERR_UNSUPPORTED, OK, ERR_UNSUPPORTED},
+    {"out", ERR_UNSUPPORTED, ERR_PERMISSION, ERR_UNSUPPORTED},
+    {"absolute", ERR_UNSUPPORTED, ERR_PERMISSION, ERR_UNSUPPORTED},
+    {"loop", ERR_UNSUPPORTED, ERR_UNSUPPORTED, ERR_UNSUPPORTED},
+    {"../secret", ERR_PERMISSION, ERR_PERMISSION, ERR_PERMISSION},
+    {"sub/../../secret", ERR_PERMISSION, ERR_PERMISSION, ERR_PERMISSION},
+    {"/etc/passwd", ERR_PERMISSION, ERR_PERMISSION, ERR_PERMISSION},
+    {"fifo", ERR_UNSUPPORTED, ERR_UNSUPPORTED, ERR_UNSUPPORTED},
+    {"socket", ERR_UNSUPPORTED, ERR_UNSUPPORTED, ERR_UNSUPPORTED},
+    {"sub", ERR_UNSUPPORTED, ERR_UNSUPPORTED, ERR_UNSUPPORTED},
+    {"none", ERR_NOT_FOUND, ERR_NOT_FOUND, ERR_NOT_FOUND},
+    {"a.pb/x", ERR_NOT_FOUND, ERR_NOT_FOUND, ERR_NOT_FOUND},
+    {"", ERR_NOT_FOUND, ERR_NOT_FOUND, ERR_NOT_FOUND},
 };
 
 static enum status open_below(const char *path, bool follow, struct error *err)

@@ -164,12 +164,12 @@ static void several_and_garbage(void **state)
             size_t count;
             struct bytes packed;
         } rows[] = {
-            {"two",                 OK,         2 * SAMPLE_BYTES, two},
-            {"garbage behind one",  ERR_FORMAT, SAMPLE_BYTES,
-             joined(arena,                                             one, BYTES("garbage!12"))},
-            {"garbage behind two", ERR_FORMAT,           2 * SAMPLE_BYTES,
+            {"two", OK, 2 * SAMPLE_BYTES, two},
+            {"garbage behind one", ERR_FORMAT, SAMPLE_BYTES,
+             joined(arena, one, BYTES("garbage!12"))},
+            {"garbage behind two", ERR_FORMAT, 2 * SAMPLE_BYTES,
              joined(arena, two, BYTES("garbage!12"))},
-            {"garbage alone",          ERR_FORMAT,                 0,             BYTES("garbage!1234567")               },
+            {"garbage alone", ERR_FORMAT, 0, BYTES("garbage!1234567")},
         };
 
         for (size_t j = 0; j < COUNT(rows); j++) {
@@ -202,26 +202,26 @@ static void gzip_headers(void **state)
         size_t count;
         struct bytes packed;
     } rows[] = {
-        {"plain",                      OK,            2, BYTES(FIXED("\x00") HI)                 },
-        {"name",                       OK,            2, BYTES(FIXED("\x08") "a.pb\0" HI)        },
-        {"comment",                    OK,            2, BYTES(FIXED("\x10") "why\0" HI)         },
-        {"extra",                      OK,            2, BYTES(FIXED("\x04") "\x03\x00zzz" HI)   },
-        {"all",                        OK,            2,
+        {"plain", OK, 2, BYTES(FIXED("\x00") HI)},
+        {"name", OK, 2, BYTES(FIXED("\x08") "a.pb\0" HI)},
+        {"comment", OK, 2, BYTES(FIXED("\x10") "why\0" HI)},
+        {"extra", OK, 2, BYTES(FIXED("\x04") "\x03\x00zzz" HI)},
+        {"all", OK, 2,
          BYTES(FIXED("\x1E") "\x01\x00z"
                              "n\0"
                              "c\0"
-                             "\x12\x34" HI)                                                      },
-        {"extra longer than the file", ERR_TRUNCATED, 0, BYTES(FIXED("\x04") "\xFF\xFF" HI)      },
-        {"name without end",           ERR_TRUNCATED, 0, BYTES(FIXED("\x08") "nnnnnnnnnnn")      },
-        {"reserved flag",              ERR_FORMAT,    0, BYTES(FIXED("\x20") HI)                 },
-        {"method 7",                   ERR_FORMAT,    0, BYTES("\x1F\x8B\x07\0\0\0\0\0\0\x03" HI)},
-        {"wrong checksum",             ERR_FORMAT,    2,
-         BYTES(FIXED("\x00") "\x01\x02\x00\xFD\xFFhi\xAC\x2A\x93\xD9\x02\x00\x00\x00")           },
-        {"wrong size",                 ERR_FORMAT,    2,
-         BYTES(FIXED("\x00") "\x01\x02\x00\xFD\xFFhi\xAC\x2A\x93\xD8\x03\x00\x00\x00")           },
-        {"block type 3",               ERR_FORMAT,    0, BYTES(FIXED("\x00") "\x07zzzzzzzzzzzzz")},
-        {"match before the beginning", ERR_FORMAT,    0,
-         BYTES(FIXED("\x00") "\x03\x02\x00\x00\x00\x00\x00\x00\x00\x00")                         },
+                             "\x12\x34" HI)},
+        {"extra longer than the file", ERR_TRUNCATED, 0, BYTES(FIXED("\x04") "\xFF\xFF" HI)},
+        {"name without end", ERR_TRUNCATED, 0, BYTES(FIXED("\x08") "nnnnnnnnnnn")},
+        {"reserved flag", ERR_FORMAT, 0, BYTES(FIXED("\x20") HI)},
+        {"method 7", ERR_FORMAT, 0, BYTES("\x1F\x8B\x07\0\0\0\0\0\0\x03" HI)},
+        {"wrong checksum", ERR_FORMAT, 2,
+         BYTES(FIXED("\x00") "\x01\x02\x00\xFD\xFFhi\xAC\x2A\x93\xD9\x02\x00\x00\x00")},
+        {"wrong size", ERR_FORMAT, 2,
+         BYTES(FIXED("\x00") "\x01\x02\x00\xFD\xFFhi\xAC\x2A\x93\xD8\x03\x00\x00\x00")},
+        {"block type 3", ERR_FORMAT, 0, BYTES(FIXED("\x00") "\x07zzzzzzzzzzzzz")},
+        {"match before the beginning", ERR_FORMAT, 0,
+         BYTES(FIXED("\x00") "\x03\x02\x00\x00\x00\x00\x00\x00\x00\x00")},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -347,15 +347,17 @@ static void bombs(void **state)
         const char *says;
     } rows[] = {
         {"gzip by ratio",
-         PACKING_GZIP,                  {.bytes_max = 1ULL << 40, .ratio_max = 100},
+         PACKING_GZIP,
+         {.bytes_max = 1ULL << 40, .ratio_max = 100},
          33 << 20,
-         "bomb"                                                                                      },
+         "bomb"},
         {"zstd by ratio",
-         PACKING_ZSTD,                  {.bytes_max = 1ULL << 40, .ratio_max = 100},
+         PACKING_ZSTD,
+         {.bytes_max = 1ULL << 40, .ratio_max = 100},
          33 << 20,
-         "bomb"                                                                                      },
-        {"gzip by size",  PACKING_GZIP, {.bytes_max = 3 << 20, .ratio_max = 0},      3 << 20, "limit"},
-        {"zstd by size",  PACKING_ZSTD, {.bytes_max = 3 << 20, .ratio_max = 0},      3 << 20, "limit"},
+         "bomb"},
+        {"gzip by size", PACKING_GZIP, {.bytes_max = 3 << 20, .ratio_max = 0}, 3 << 20, "limit"},
+        {"zstd by size", PACKING_ZSTD, {.bytes_max = 3 << 20, .ratio_max = 0}, 3 << 20, "limit"},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {

@@ -29,12 +29,12 @@ static void where_arrays_stand(void **state)
         size_t bytes, file_bytes;
         int refusal;
     } rows[] = {
-        {"nothing",            NULL,       0,         0,         0     },
-        {"small",              NULL,       LARGE - 1, 0,         0     },
-        {"large",              NULL,       LARGE,     LARGE,     0     },
-        {"odd",                NULL,       LARGE + 7, LARGE + 7, 0     },
-        {"nowhere, small",     "/no/such", LARGE - 1, 0,         0     },
-        {"nowhere, in memory", "/no/such", LARGE,     0,         ENOENT},
+        {"nothing", NULL, 0, 0, 0},
+        {"small", NULL, LARGE - 1, 0, 0},
+        {"large", NULL, LARGE, LARGE, 0},
+        {"odd", NULL, LARGE + 7, LARGE + 7, 0},
+        {"nowhere, small", "/no/such", LARGE - 1, 0, 0},
+        {"nowhere, in memory", "/no/such", LARGE, 0, ENOENT},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {

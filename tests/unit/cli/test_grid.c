@@ -9,19 +9,19 @@ static void layout(void **state)
         uint32_t width;
         const char *want;
     } rows[] = {
-        {"numbers right, texts left",    "| name | count |\n|---|---:|\n| dot.63 | 120 |\n| a | 7 |\n",
-         0,                                                                                                 "name    count\ndot.63    120\na           7\n"},
-        {"an escaped bar is text",       "| a | b |\n|---|---|\n| x\\|y | z |\n",                       0,  "a    b\nx|y  z\n"                             },
-        {"entities are characters",      "| a |\n|---|\n| &lt;lambda&gt; |\n",                          0,  "a\n<lambda>\n"                                },
-        {"code points count, not bytes", "| µ | b |\n|---|---|\n| µs | 1 |\n",                        0,  "µ   b\nµs  1\n"                             },
-        {"other lines pass",             "5 runs\n\n| a |\n|---|\n| b |\nend\n",                        0,  "5 runs\n\na\nb\nend\n"                        },
-        {"a missing cell is empty",      "| a | b |\n|---|---|\n| x |\n",                               0,  "a  b\nx  \n"                                  },
+        {"numbers right, texts left", "| name | count |\n|---|---:|\n| dot.63 | 120 |\n| a | 7 |\n",
+         0, "name    count\ndot.63    120\na           7\n"},
+        {"an escaped bar is text", "| a | b |\n|---|---|\n| x\\|y | z |\n", 0, "a    b\nx|y  z\n"},
+        {"entities are characters", "| a |\n|---|\n| &lt;lambda&gt; |\n", 0, "a\n<lambda>\n"},
+        {"code points count, not bytes", "| µ | b |\n|---|---|\n| µs | 1 |\n", 0, "µ   b\nµs  1\n"},
+        {"other lines pass", "5 runs\n\n| a |\n|---|\n| b |\nend\n", 0, "5 runs\n\na\nb\nend\n"},
+        {"a missing cell is empty", "| a | b |\n|---|---|\n| x |\n", 0, "a  b\nx  \n"},
         {"cut in the middle to fit",
-         "| name | n |\n|---|---:|\n| abcdefghijklmnopqrstuvwxyz | 1 |\n",                              20,
-         "name               n\nabcdefgh…stuvwxyz  1\n"                                                                                                  },
-        {"never cut below its least",    "| name |\n|---|\n| abcdefghijklmnopqrstuvwxyz |\n",           4,
-         "name\nabcdefg…stuvwxyz\n"                                                                                                                      },
-        {"nothing",                      "",                                                            0,  ""                                             },
+         "| name | n |\n|---|---:|\n| abcdefghijklmnopqrstuvwxyz | 1 |\n", 20,
+         "name               n\nabcdefgh…stuvwxyz  1\n"},
+        {"never cut below its least", "| name |\n|---|\n| abcdefghijklmnopqrstuvwxyz |\n", 4,
+         "name\nabcdefg…stuvwxyz\n"},
+        {"nothing", "", 0, ""},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {

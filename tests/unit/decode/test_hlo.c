@@ -137,23 +137,23 @@ static void categories(void **state)
         bool is_fused;
         const char *category;
     } rows[] = {
-        {"loop",                       "fusion",      11, "kLoop",         false, "loop fusion"              },
-        {"input",                      "fusion",      11, "kInput",        false, "input fusion"             },
-        {"output",                     "fusion",      11, "kOutput",       false, "output fusion"            },
-        {"custom",                     "fusion",      11, "kCustom",       false, "custom fusion"            },
-        {"a kind of tomorrow",         "fusion",      11, "kNew",          false, "fusion"                   },
-        {"copy",                       "copy",        0,  "",              false, "data formatting"          },
-        {"copy-start",                 "copy-start",  0,  "",              false, "copy-start"               },
-        {"add",                        "add",         0,  "",              false, "non-fusion elementwise"   },
-        {"add in a fusion",            "add",         0,  "",              true,  "add"                      },
-        {"tanh",                       "tanh",        0,  "",              false, "non-fusion elementwise"   },
-        {"abs",                        "abs",         0,  "",              false, "non-fusion elementwise"   },
-        {"a part of a word",           "round",       0,  "",              false, "round"                    },
-        {"two words",                  "add and",     0,  "",              false, "add and"                  },
-        {"all-reduce",                 "all-reduce",  0,  "",              false, "all-reduce"               },
-        {"custom call",                "custom-call", 28, "__cublas$gemm", false, "custom-call __cublas$gemm"},
-        {"custom call without target", "custom-call", 0,  "",              false, "custom-call"              },
-        {"no opcode",                  "",            0,  "",              false, ""                         },
+        {"loop", "fusion", 11, "kLoop", false, "loop fusion"},
+        {"input", "fusion", 11, "kInput", false, "input fusion"},
+        {"output", "fusion", 11, "kOutput", false, "output fusion"},
+        {"custom", "fusion", 11, "kCustom", false, "custom fusion"},
+        {"a kind of tomorrow", "fusion", 11, "kNew", false, "fusion"},
+        {"copy", "copy", 0, "", false, "data formatting"},
+        {"copy-start", "copy-start", 0, "", false, "copy-start"},
+        {"add", "add", 0, "", false, "non-fusion elementwise"},
+        {"add in a fusion", "add", 0, "", true, "add"},
+        {"tanh", "tanh", 0, "", false, "non-fusion elementwise"},
+        {"abs", "abs", 0, "", false, "non-fusion elementwise"},
+        {"a part of a word", "round", 0, "", false, "round"},
+        {"two words", "add and", 0, "", false, "add and"},
+        {"all-reduce", "all-reduce", 0, "", false, "all-reduce"},
+        {"custom call", "custom-call", 28, "__cublas$gemm", false, "custom-call __cublas$gemm"},
+        {"custom call without target", "custom-call", 0, "", false, "custom-call"},
+        {"no opcode", "", 0, "", false, ""},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -219,11 +219,11 @@ static void broken(void **state)
         bool whole;
         uint32_t programs, instructions;
     } rows[] = {
-        {"nothing",                              BYTES(""),                            false, 0, 0},
-        {"no module",                            BYTES("\x12\x00"),                    false, 0, 0},
-        {"an empty module",                      BYTES("\x0a\x00"),                    true,  1, 0},
-        {"a module cut off",                     BYTES("\x0a\x20\x0a\x01m"),           false, 0, 0},
-        {"a computation longer than its module", BYTES("\x0a\x06\x0a\x01m\x1a\x09x"),  false, 1, 0},
+        {"nothing", BYTES(""), false, 0, 0},
+        {"no module", BYTES("\x12\x00"), false, 0, 0},
+        {"an empty module", BYTES("\x0a\x00"), true, 1, 0},
+        {"a module cut off", BYTES("\x0a\x20\x0a\x01m"), false, 0, 0},
+        {"a computation longer than its module", BYTES("\x0a\x06\x0a\x01m\x1a\x09x"), false, 1, 0},
         {"an instruction that is no message",
          BYTES("\x0a\x11\x0a\x01m\x1a\x0c\x12\x02\x0f\x0f\x12\x06\x0a\x01x\x12\x01y"), false, 1, 1},
     };

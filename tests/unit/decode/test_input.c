@@ -37,9 +37,9 @@ static void whole_and_pieces(void **state)
         struct bytes bytes;
         enum packing packing;
     } rows[] = {
-        {"plain",          plain,  PACKING_NONE},
-        { "gzip", pack_gzip(arena, plain), PACKING_GZIP},
-        { "zstd",   zstd_of(arena, plain), PACKING_ZSTD},
+        {"plain", plain, PACKING_NONE},
+        {"gzip", pack_gzip(arena, plain), PACKING_GZIP},
+        {"zstd", zstd_of(arena, plain), PACKING_ZSTD},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -85,10 +85,10 @@ static void cut_and_broken(void **state)
         enum status status;
         bool cut;
     } rows[] = {
-        {"cut in half",           {packed.at, packed.count / 2}, OK,            true },
-        {"cut in its head",       {packed.at, 5},                ERR_TRUNCATED, false},
-        {"noise behind the head", {noise, 64},                   ERR_FORMAT,    false},
-        {"empty",                 {packed.at, 0},                OK,            false},
+        {"cut in half", {packed.at, packed.count / 2}, OK, true},
+        {"cut in its head", {packed.at, 5}, ERR_TRUNCATED, false},
+        {"noise behind the head", {noise, 64}, ERR_FORMAT, false},
+        {"empty", {packed.at, 0}, OK, false},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {

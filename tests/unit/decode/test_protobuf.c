@@ -11,20 +11,20 @@ static void varint(void **state)
         size_t used;
         struct bytes bytes;
     } rows[] = {
-        {"one byte",                            OK,            1,                  1,  BYTES("\x01")                                        },
-        {"two bytes",                           OK,            300,                2,  BYTES("\xac\x02")                                    },
-        {"two bytes, more behind",              OK,            300,                2,  BYTES("\xac\x02\xff\xff\xff\xff\xff\xff\xff")        },
-        {"three, eight to read",                OK,            0x1fffff,           3,  BYTES("\xff\xff\x7f\x01\x01\x01\x01\x01")            },
-        {"eight bytes",                         OK,            0x00ffffffffffffff, 8,  BYTES("\xff\xff\xff\xff\xff\xff\xff\x7f")            },
-        {"eight bytes, the lowest bit of each", OK,            0x0002040810204081, 8,
-         BYTES("\x81\x81\x81\x81\x81\x81\x81\x01")                                                                                          },
-        {"nine bytes",                          OK,            0x7fffffffffffffff, 9,  BYTES("\xff\xff\xff\xff\xff\xff\xff\xff\x7f")        },
-        {"minus one",                           OK,            UINT64_MAX,         10, BYTES("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01")    },
-        {"a zero in three bytes",               OK,            0,                  3,  BYTES("\x80\x80\x00")                                },
-        {"nothing",                             ERR_TRUNCATED, 0,                  0,  BYTES("")                                            },
-        {"cut in the middle",                   ERR_TRUNCATED, 0,                  0,  BYTES("\x80")                                        },
-        {"cut after eight",                     ERR_TRUNCATED, 0,                  0,  BYTES("\x80\x80\x80\x80\x80\x80\x80\x80")            },
-        {"eleven bytes",                        ERR_FORMAT,    0,                  0,  BYTES("\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01")},
+        {"one byte", OK, 1, 1, BYTES("\x01")},
+        {"two bytes", OK, 300, 2, BYTES("\xac\x02")},
+        {"two bytes, more behind", OK, 300, 2, BYTES("\xac\x02\xff\xff\xff\xff\xff\xff\xff")},
+        {"three, eight to read", OK, 0x1fffff, 3, BYTES("\xff\xff\x7f\x01\x01\x01\x01\x01")},
+        {"eight bytes", OK, 0x00ffffffffffffff, 8, BYTES("\xff\xff\xff\xff\xff\xff\xff\x7f")},
+        {"eight bytes, the lowest bit of each", OK, 0x0002040810204081, 8,
+         BYTES("\x81\x81\x81\x81\x81\x81\x81\x01")},
+        {"nine bytes", OK, 0x7fffffffffffffff, 9, BYTES("\xff\xff\xff\xff\xff\xff\xff\xff\x7f")},
+        {"minus one", OK, UINT64_MAX, 10, BYTES("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01")},
+        {"a zero in three bytes", OK, 0, 3, BYTES("\x80\x80\x00")},
+        {"nothing", ERR_TRUNCATED, 0, 0, BYTES("")},
+        {"cut in the middle", ERR_TRUNCATED, 0, 0, BYTES("\x80")},
+        {"cut after eight", ERR_TRUNCATED, 0, 0, BYTES("\x80\x80\x80\x80\x80\x80\x80\x80")},
+        {"eleven bytes", ERR_FORMAT, 0, 0, BYTES("\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01")},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -70,22 +70,22 @@ static void fields(void **state)
         struct bytes bytes;
         const char *message;
     } rows[] = {
-        {"empty",                OK,            0, BYTES(""),                                       ""                                 },
-        {"varint",               OK,            1, BYTES("\x08\x05"),                               ""                                 },
-        {"all wires",            OK,            4, BYTES("\x08\x05\x11________\x1a\x02hi\x25____"), ""                                 },
-        {"number of two bytes",  OK,            1, BYTES("\xa0\x06\x07"),                           ""                                 },
-        {"number zero",          ERR_FORMAT,    1, BYTES("\x08\x05\x00\x01"),                       "bytes at 2 are no field"          },
-        {"number too high",      ERR_FORMAT,    0, BYTES("\x80\x80\x80\x80\x10\x01"),               "no field"                         },
-        {"a group",              ERR_FORMAT,    0, BYTES("\x0b\x0c"),                               "wire type 3"                      },
-        {"wire seven",           ERR_FORMAT,    0, BYTES("\x0f"),                                   "field 1 at byte 0 has the unknown"},
-        {"bytes cut",            ERR_TRUNCATED, 0, BYTES("\x0a\x05hi"),
-         "field 1 at byte 0 says it has 5 bytes, and only 2 follow"                                                                    },
-        {"second cut",           ERR_TRUNCATED, 1, BYTES("\x08\x05\x22\x03hi"),                     "field 4 at byte 2"                },
+        {"empty", OK, 0, BYTES(""), ""},
+        {"varint", OK, 1, BYTES("\x08\x05"), ""},
+        {"all wires", OK, 4, BYTES("\x08\x05\x11________\x1a\x02hi\x25____"), ""},
+        {"number of two bytes", OK, 1, BYTES("\xa0\x06\x07"), ""},
+        {"number zero", ERR_FORMAT, 1, BYTES("\x08\x05\x00\x01"), "bytes at 2 are no field"},
+        {"number too high", ERR_FORMAT, 0, BYTES("\x80\x80\x80\x80\x10\x01"), "no field"},
+        {"a group", ERR_FORMAT, 0, BYTES("\x0b\x0c"), "wire type 3"},
+        {"wire seven", ERR_FORMAT, 0, BYTES("\x0f"), "field 1 at byte 0 has the unknown"},
+        {"bytes cut", ERR_TRUNCATED, 0, BYTES("\x0a\x05hi"),
+         "field 1 at byte 0 says it has 5 bytes, and only 2 follow"},
+        {"second cut", ERR_TRUNCATED, 1, BYTES("\x08\x05\x22\x03hi"), "field 4 at byte 2"},
         {"a length of 2^64 - 1", ERR_TRUNCATED, 0,
-         BYTES("\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"),                                     "18446744073709551615 bytes"       },
-        {"no length",            ERR_TRUNCATED, 0, BYTES("\x0a"),                                   "the number at byte 1 is cut off"  },
-        {"eight bytes cut",      ERR_TRUNCATED, 0, BYTES("\x09_______"),                            "byte 1 is cut off"                },
-        {"four bytes cut",       ERR_TRUNCATED, 0, BYTES("\x0d___"),                                "byte 1 is cut off"                },
+         BYTES("\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"), "18446744073709551615 bytes"},
+        {"no length", ERR_TRUNCATED, 0, BYTES("\x0a"), "the number at byte 1 is cut off"},
+        {"eight bytes cut", ERR_TRUNCATED, 0, BYTES("\x09_______"), "byte 1 is cut off"},
+        {"four bytes cut", ERR_TRUNCATED, 0, BYTES("\x0d___"), "byte 1 is cut off"},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {

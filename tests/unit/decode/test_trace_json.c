@@ -39,133 +39,154 @@ static const struct json_row {
 } rows[] = {
     {"complete slices nest",
      "[{\"ph\":\"X\",\"name\":\"a\",\"pid\":1,\"tid\":2,\"ts\":10,\"dur\":5.5},"
-     "{\"ph\":\"X\",\"name\":\"b\",\"pid\":1,\"tid\":2,\"ts\":11,\"dur\":2}]",                                           0,
+     "{\"ph\":\"X\",\"name\":\"b\",\"pid\":1,\"tid\":2,\"ts\":11,\"dur\":2}]",
+     0,
      "process 1 / thread 2\n"
      "  10000000 +5500000 a\n"
-     "    11000000 +2000000 b\n"                                                                                                                                                                           },
+     "    11000000 +2000000 b\n"},
     {"the object form; an empty event at the end",
      "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":1}"
      ","
-     "{}]}",                                                                                                             PICTURE_NOTES, HEAD "  1000000 +1000000 a\n"                                      },
+     "{}]}",
+     PICTURE_NOTES, HEAD "  1000000 +1000000 a\n"},
     {"a byte order mark, blanks, trailing commas",
-     "\xef\xbb\xbf [\n {\"ph\":\"X\" , \"name\" : \"a\",\"ts\":1,\"dur\":1,} , ] \n",                                    PICTURE_NOTES,
-     HEAD "  1000000 +1000000 a\n"                                                                                                                                                                         },
+     "\xef\xbb\xbf [\n {\"ph\":\"X\" , \"name\" : \"a\",\"ts\":1,\"dur\":1,} , ] \n", PICTURE_NOTES,
+     HEAD "  1000000 +1000000 a\n"},
     {"names come before or after",
      "[{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":1,\"args\":{\"name\":\"main\"}},"
      "{\"ph\":\"X\",\"name\":\"a\",\"pid\":1,\"tid\":2,\"ts\":1,\"dur\":1},"
-     "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":1,\"tid\":2,\"args\":{\"name\":\"worker\"}}]",                      0,             "main / worker\n  1000000 +1000000 a\n"                            },
+     "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":1,\"tid\":2,\"args\":{\"name\":\"worker\"}}]",
+     0, "main / worker\n  1000000 +1000000 a\n"},
     {"texts as pid and tid, a text as time",
-     "[{\"ph\":\"X\",\"name\":\"a\",\"pid\":\"Spans\",\"tid\":\"P\",\"ts\":\"1.5\",\"dur\":\"2\"}]",                     0,             "Spans / P\n  1500000 +2000000 a\n"                                },
+     "[{\"ph\":\"X\",\"name\":\"a\",\"pid\":\"Spans\",\"tid\":\"P\",\"ts\":\"1.5\",\"dur\":\"2\"}]",
+     0, "Spans / P\n  1500000 +2000000 a\n"},
     {"negative and huge ids",
-     "[{\"ph\":\"X\",\"name\":\"a\",\"pid\":-1,\"tid\":9007199254740993,\"ts\":1,\"dur\":1}]",                           0,
-     "process -1 / thread 9007199254740993\n  1000000 +1000000 a\n"                                                                                                                                        },
+     "[{\"ph\":\"X\",\"name\":\"a\",\"pid\":-1,\"tid\":9007199254740993,\"ts\":1,\"dur\":1}]", 0,
+     "process -1 / thread 9007199254740993\n  1000000 +1000000 a\n"},
     {"times below a nanosecond",
-     "[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1211905.757553,\"dur\":4.3961589999999999}]",                                 0,
-     HEAD "  1211905757553 +4396159 a\n"                                                                                                                                                                   },
+     "[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1211905.757553,\"dur\":4.3961589999999999}]", 0,
+     HEAD "  1211905757553 +4396159 a\n"},
     {"times from 1970 start at the first",
      "[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1669783687464181,\"dur\":45},"
-     "{\"ph\":\"X\",\"name\":\"b\",\"ts\":1669783687464180.5,\"dur\":0.25}]",                                            0,             HEAD "  -500000 +250000 b\n  0 +45000000 a\n"                      },
+     "{\"ph\":\"X\",\"name\":\"b\",\"ts\":1669783687464180.5,\"dur\":0.25}]",
+     0, HEAD "  -500000 +250000 b\n  0 +45000000 a\n"},
     {"a time far from the first is cut",
      "[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1669783687464181,\"dur\":1},"
-     "{\"ph\":\"i\",\"name\":\"b\",\"ts\":5}]",                                                                          PICTURE_NOTES,
+     "{\"ph\":\"i\",\"name\":\"b\",\"ts\":5}]",
+     PICTURE_NOTES,
      HEAD
      "  -4611686018427387903 +0 b [clamped]\n  0 +1000000 a\n"
      "note clamped-times 1 Times that lie more than 53 days from the first were cut to what can be "
-     "shown.\n"                                                                                                                                                                                            },
+     "shown.\n"},
     {"B and E",
      "[{\"ph\":\"B\",\"name\":\"a\",\"ts\":1},{\"ph\":\"B\",\"name\":\"b\",\"ts\":2},"
-     "{\"ph\":\"E\",\"ts\":3},{\"ph\":\"E\",\"ts\":5}]",                                                                 PICTURE_NOTES, HEAD "  1000000 +4000000 a\n    2000000 +1000000 b\n"              },
+     "{\"ph\":\"E\",\"ts\":3},{\"ph\":\"E\",\"ts\":5}]",
+     PICTURE_NOTES, HEAD "  1000000 +4000000 a\n    2000000 +1000000 b\n"},
     {"args of both ends, in order",
      "[{\"ph\":\"B\",\"name\":\"a\",\"ts\":1,\"args\":{\"x\":1}},"
-     "{\"ph\":\"E\",\"ts\":3,\"args\":{\"x\":2,\"y\":\"z\"}}]",                                                          PICTURE_ARGS,  HEAD "  1000000 +2000000 a {x: 1, x: 2, y: \"z\"}\n"               },
+     "{\"ph\":\"E\",\"ts\":3,\"args\":{\"x\":2,\"y\":\"z\"}}]",
+     PICTURE_ARGS, HEAD "  1000000 +2000000 a {x: 1, x: 2, y: \"z\"}\n"},
     {"an end by name cuts what it encloses",
      "[{\"ph\":\"B\",\"name\":\"a\",\"ts\":1},{\"ph\":\"B\",\"name\":\"b\",\"ts\":2},"
-     "{\"ph\":\"E\",\"name\":\"a\",\"ts\":5}]",                                                                          PICTURE_NOTES,
+     "{\"ph\":\"E\",\"name\":\"a\",\"ts\":5}]",
+     PICTURE_NOTES,
      HEAD
      "  1000000 +4000000 a\n    2000000 +3000000 b [cut]\n"
      "note unfinished 1 Slices whose end is not in the file are cut at the end of what encloses "
-     "them.\n"                                                                                                                                                                                             },
+     "them.\n"},
     {"ends without beginnings, beginnings without ends",
      "[{\"ph\":\"E\",\"ts\":1},{\"ph\":\"B\",\"name\":\"a\",\"ts\":2},"
-     "{\"ph\":\"X\",\"name\":\"x\",\"ts\":3,\"dur\":4}]",                                                                PICTURE_NOTES,
+     "{\"ph\":\"X\",\"name\":\"x\",\"ts\":3,\"dur\":4}]",
+     PICTURE_NOTES,
      HEAD
      "  2000000 +5000000 a [cut]\n    3000000 +4000000 x\n"
      "note unbalanced 1 Ends of slices whose beginning is not in the file are left out.\n"
      "note unfinished 1 Slices whose end is not in the file are cut at the end of what encloses "
-     "them.\n"                                                                                                                                                                                             },
+     "them.\n"},
     {"an end before its beginning",
-     "[{\"ph\":\"B\",\"name\":\"a\",\"ts\":5},{\"ph\":\"E\",\"ts\":3}]",                                                 PICTURE_NOTES,
+     "[{\"ph\":\"B\",\"name\":\"a\",\"ts\":5},{\"ph\":\"E\",\"ts\":3}]", PICTURE_NOTES,
      HEAD "  5000000 +0 a [clamped]\n"
-          "note negative-duration 1 Slices that end before they begin are shown as instants.\n"                                                                                                            },
+          "note negative-duration 1 Slices that end before they begin are shown as instants.\n"},
     {"a negative length, no length, no time",
      "[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":-1},{\"ph\":\"X\",\"name\":\"b\",\"ts\":2},"
-     "{\"ph\":\"X\",\"name\":\"c\",\"dur\":1}]",                                                                         PICTURE_NOTES,
+     "{\"ph\":\"X\",\"name\":\"c\",\"dur\":1}]",
+     PICTURE_NOTES,
      HEAD "  1000000 +0 a [clamped]\n  2000000 +0 b [cut]\n"
           "note without-time 1 Events without a time (ts) that can be read are left out.\n"
           "note unfinished 1 Slices without a duration (dur) are shown as instants.\n"
-          "note negative-duration 1 Slices that end before they begin are shown as instants.\n"                                                                                                            },
+          "note negative-duration 1 Slices that end before they begin are shown as instants.\n"},
     {"instants of every spelling",
      "[{\"ph\":\"i\",\"name\":\"a\",\"ts\":1,\"s\":\"g\"},{\"ph\":\"I\",\"name\":\"b\",\"ts\":2},"
-     "{\"ph\":\"R\",\"name\":\"c\",\"ts\":3}]",                                                                          0,             HEAD "  1000000 +0 a\n  2000000 +0 b\n  3000000 +0 c\n"            },
+     "{\"ph\":\"R\",\"name\":\"c\",\"ts\":3}]",
+     0, HEAD "  1000000 +0 a\n  2000000 +0 b\n  3000000 +0 c\n"},
     {"asynchronous slices lie in lanes, by id and name",
      "[{\"ph\":\"b\",\"cat\":\"req\",\"id\":1,\"name\":\"a\",\"ts\":1},"
      "{\"ph\":\"b\",\"cat\":\"req\",\"id\":\"0x2\",\"name\":\"b\",\"ts\":2},"
      "{\"ph\":\"n\",\"cat\":\"req\",\"id\":1,\"name\":\"m\",\"ts\":2.5},"
      "{\"ph\":\"e\",\"cat\":\"req\",\"id\":\"1\",\"name\":\"a\",\"ts\":3},"
-     "{\"ph\":\"e\",\"cat\":\"req\",\"id\":2,\"name\":\"b\",\"ts\":4}]",                                                 PICTURE_NOTES,
+     "{\"ph\":\"e\",\"cat\":\"req\",\"id\":2,\"name\":\"b\",\"ts\":4}]",
+     PICTURE_NOTES,
      "process 0 / req\n  1000000 +2000000 a [async]\n    2000000 +2000000 b [async]\n"
-     "      2500000 +0 m [async]\n"                                                                                                                                                                        },
+     "      2500000 +0 m [async]\n"},
     {"asynchronous slices of one id end by name",
      "[{\"ph\":\"b\",\"cat\":\"req\",\"id\":1,\"name\":\"a\",\"ts\":1},"
      "{\"ph\":\"b\",\"cat\":\"req\",\"id\":1,\"name\":\"b\",\"ts\":2},"
      "{\"ph\":\"e\",\"cat\":\"req\",\"id\":1,\"name\":\"a\",\"ts\":3},"
-     "{\"ph\":\"e\",\"cat\":\"req\",\"id\":1,\"name\":\"b\",\"ts\":5}]",                                                 PICTURE_NOTES,
-     "process 0 / req\n  1000000 +2000000 a [async]\n    2000000 +3000000 b [async]\n"                                                                                                                     },
+     "{\"ph\":\"e\",\"cat\":\"req\",\"id\":1,\"name\":\"b\",\"ts\":5}]",
+     PICTURE_NOTES,
+     "process 0 / req\n  1000000 +2000000 a [async]\n    2000000 +3000000 b [async]\n"},
     {"the elders S T F, and local ids",
      "[{\"ph\":\"S\",\"id\":7,\"name\":\"a\",\"ts\":1},{\"ph\":\"T\",\"id\":7,\"name\":\"a\","
      "\"ts\":2},"
      "{\"ph\":\"F\",\"id\":7,\"name\":\"a\",\"ts\":3},"
      "{\"ph\":\"b\",\"pid\":1,\"id2\":{\"local\":\"7\"},\"name\":\"x\",\"ts\":4},"
      "{\"ph\":\"e\",\"pid\":2,\"id2\":{\"local\":\"7\"},\"name\":\"x\",\"ts\":5},"
-     "{\"ph\":\"e\",\"pid\":1,\"id2\":{\"local\":\"7\"},\"name\":\"x\",\"ts\":6}]",                                      PICTURE_NOTES,
+     "{\"ph\":\"e\",\"pid\":1,\"id2\":{\"local\":\"7\"},\"name\":\"x\",\"ts\":6}]",
+     PICTURE_NOTES,
      "process 0 / async\n  1000000 +2000000 a [async]\n    2000000 +0 a [async]\n"
      "process 1 / async\n  4000000 +2000000 x [async]\n"
-     "note unbalanced 1 Ends of slices whose beginning is not in the file are left out.\n"                                                                                                                 },
+     "note unbalanced 1 Ends of slices whose beginning is not in the file are left out.\n"},
     {"counters: a track a name, id and series",
      "[{\"ph\":\"C\",\"name\":\"mem\",\"ts\":1,\"args\":{\"used\":5,\"free\":2.5}},"
      "{\"ph\":\"C\",\"name\":\"load\",\"id\":3,\"ts\":1,\"args\":{\"value\":\"7\"}},"
-     "{\"ph\":\"C\",\"name\":\"mem\",\"ts\":2,\"args\":{\"used\":6,\"free\":\"none\"}}]",                                PICTURE_NOTES,
+     "{\"ph\":\"C\",\"name\":\"mem\",\"ts\":2,\"args\":{\"used\":6,\"free\":\"none\"}}]",
+     PICTURE_NOTES,
      "process 0 / mem: used\n  1000000 = 5\n  2000000 = 6\n"
      "process 0 / mem: free\n  1000000 = 2.5\n"
      "process 0 / load[3]\n  1000000 = 7\n"
-     "note left-out 1 Values of counters that are no numbers are left out.\n"                                                                                                                              },
+     "note left-out 1 Values of counters that are no numbers are left out.\n"},
     {"args keep order, types and doubles",
      "[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":1,\"args\":{\"i\":-3,"
      "\"u\":18446744073709551615,\"d\":0.1,\"s\":\"t\",\"q\":\"123\",\"z\":\"007\",\"b\":true,"
-     "\"n\":null,\"o\":{\"k\":[1]},\"i\":4},\"tts\":9}]",                                                                PICTURE_ARGS,
+     "\"n\":null,\"o\":{\"k\":[1]},\"i\":4},\"tts\":9}]",
+     PICTURE_ARGS,
      HEAD "  1000000 +1000000 a {i: -3, u: 18446744073709551615u, d: 0.10000000000000001, "
-          "s: \"t\", q: \"123\", z: \"007\", b: true, n: null, o: {\"k\":[1]}, i: 4, tts: 9}\n"                                                                                                            },
+          "s: \"t\", q: \"123\", z: \"007\", b: true, n: null, o: {\"k\":[1]}, i: 4, tts: 9}\n"},
     {"quoted integers beyond 64 bits are texts",
      "[{\"ph\":\"i\",\"name\":\"a\",\"ts\":1,\"args\":{\"x\":\"18446744073709551616\","
-     "\"y\":\"18446744073709551615\",\"z\":\"99999999999999999999\",\"w\":\"0\",\"v\":\"1x\"}}]",                        PICTURE_ARGS,
+     "\"y\":\"18446744073709551615\",\"z\":\"99999999999999999999\",\"w\":\"0\",\"v\":\"1x\"}}]",
+     PICTURE_ARGS,
      HEAD "  1000000 +0 a {x: \"18446744073709551616\", y: \"18446744073709551615\", "
-          "z: \"99999999999999999999\", w: \"0\", v: \"1x\"}\n"                                                                                                                                            },
+          "z: \"99999999999999999999\", w: \"0\", v: \"1x\"}\n"},
     {"escapes in names, keys and values",
      "[{\"ph\":\"X\",\"name\":\"\\u00e9\\n\",\"ts\":1,\"dur\":1,\"args\":{\"a\\\"b\":"
-     "\"\\ud83d\\ude00\"}}]",                                                                                            PICTURE_ARGS,  HEAD "  1000000 +1000000 \xc3\xa9\n {a\"b: \"\xf0\x9f\x98\x80\"}\n"},
+     "\"\\ud83d\\ude00\"}}]",
+     PICTURE_ARGS, HEAD "  1000000 +1000000 \xc3\xa9\n {a\"b: \"\xf0\x9f\x98\x80\"}\n"},
     {"flows bind to what encloses, or to what comes next",
      "[{\"ph\":\"X\",\"name\":\"launch\",\"tid\":1,\"ts\":1,\"dur\":2},"
      "{\"ph\":\"s\",\"cat\":\"ac2g\",\"id\":5,\"tid\":1,\"ts\":2},"
      "{\"ph\":\"f\",\"cat\":\"ac2g\",\"id\":5,\"tid\":2,\"ts\":3},"
      "{\"ph\":\"f\",\"cat\":\"ac2g\",\"id\":5,\"tid\":2,\"ts\":6,\"bp\":\"e\"},"
      "{\"ph\":\"X\",\"name\":\"kernel\",\"tid\":2,\"ts\":4,\"dur\":1},"
-     "{\"ph\":\"X\",\"name\":\"other\",\"tid\":2,\"ts\":5.5,\"dur\":1}]",                                                PICTURE_FLOWS,
+     "{\"ph\":\"X\",\"name\":\"other\",\"tid\":2,\"ts\":5.5,\"dur\":1}]",
+     PICTURE_FLOWS,
      "process 0 / thread 1\n  1000000 +2000000 launch\n"
      "process 0 / thread 2\n  4000000 +1000000 kernel\n  5500000 +1000000 other\n"
-     "launch -> kernel\nlaunch -> other\n"                                                                                                                                                                 },
+     "launch -> kernel\nlaunch -> other\n"},
     {"flows by bind_id",
      "[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":1,\"bind_id\":\"0x9\",\"flow_out\":true},"
-     "{\"ph\":\"X\",\"name\":\"b\",\"ts\":3,\"dur\":1,\"bind_id\":\"9\",\"flow_in\":true}]",                             PICTURE_FLOWS, HEAD "  1000000 +1000000 a\n  3000000 +1000000 b\na -> b\n"        },
+     "{\"ph\":\"X\",\"name\":\"b\",\"ts\":3,\"dur\":1,\"bind_id\":\"9\",\"flow_in\":true}]",
+     PICTURE_FLOWS, HEAD "  1000000 +1000000 a\n  3000000 +1000000 b\na -> b\n"},
     {"kinds: by category, by track, by hlo_op",
      "[{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":1,\"args\":{\"name\":\"/device:TPU:0\"}},"
      "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":1,\"tid\":3,\"args\":{\"name\":\"XLA Ops\"}},"
@@ -176,35 +197,39 @@ static const struct json_row {
      "\"dot.1\"}},"
      "{\"ph\":\"X\",\"name\":\"end: "
      "dot.1\",\"pid\":7,\"tid\":1,\"ts\":4,\"dur\":1,\"args\":{\"hlo_op\":\"dot.1\"}},"
-     "{\"ph\":\"X\",\"cat\":\"gpu_memcpy\",\"name\":\"x\",\"pid\":0,\"tid\":7,\"ts\":5,\"dur\":1}]",                     PICTURE_KINDS,
+     "{\"ph\":\"X\",\"cat\":\"gpu_memcpy\",\"name\":\"x\",\"pid\":0,\"tid\":7,\"ts\":5,\"dur\":1}]",
+     PICTURE_KINDS,
      "/device:TPU:0 / XLA Ops\n  1000000 +1000000 all-reduce.1 (communication)\n"
      "  2000000 +1000000 fusion.1 (compute)\n"
      "/host:CPU / thread 1\n  3000000 +1000000 dot.1 (compute)\n  4000000 +1000000 end: dot.1 "
      "(host)\n"
-     "GPU 0 / stream 7\n  5000000 +1000000 x (copy)\n"                                                                                                                                                     },
+     "GPU 0 / stream 7\n  5000000 +1000000 x (copy)\n"},
     {"what is not shown is counted",
      "[{\"ph\":\"O\",\"name\":\"o\",\"ts\":1},{\"ph\":\"P\",\"ts\":1},{\"ph\":\"P\",\"ts\":2},"
-     "{\"name\":\"no phase\"}]",                                                                                         PICTURE_NOTES,
+     "{\"name\":\"no phase\"}]",
+     PICTURE_NOTES,
      "note not-shown 1 Events without a known phase are not shown.\n"
      "note not-shown 1 Events of phase \"O\" (life and snapshots of objects) are not shown.\n"
-     "note not-shown 2 Events of phase \"P\" (samples of call stacks) are not shown.\n"                                                                                                                    },
-    {"the closing bracket is missing",                     "[{\"ph\":\"i\",\"name\":\"a\",\"ts\":1},\n",                 PICTURE_NOTES,
+     "note not-shown 2 Events of phase \"P\" (samples of call stacks) are not shown.\n"},
+    {"the closing bracket is missing", "[{\"ph\":\"i\",\"name\":\"a\",\"ts\":1},\n", PICTURE_NOTES,
      HEAD
      "  1000000 +0 a\n"
      "note truncated 1 The closing bracket is missing: the file ends behind an event, as a writer "
-     "leaves it that was stopped.\n"                                                                                                                                                                       },
-    {"cut off in an event",                                "[{\"ph\":\"i\",\"name\":\"a\",\"ts\":1},{\"ph\":\"i\",\"na",
-     PICTURE_NOTES,                                                                                                                     HEAD "  1000000 +0 a\n"
+     "leaves it that was stopped.\n"},
+    {"cut off in an event", "[{\"ph\":\"i\",\"name\":\"a\",\"ts\":1},{\"ph\":\"i\",\"na",
+     PICTURE_NOTES,
+     HEAD "  1000000 +0 a\n"
           "note truncated 1 The file ends in the middle of an event or member; what is whole was "
-          "read.\n"                                                                                                                                                                     },
-    {"broken in the middle",                               "[{\"ph\":\"i\",\"name\":\"a\",\"ts\":1} {\"ph\":\"i\"}]",
-     PICTURE_NOTES,                                                                                                                     HEAD
+          "read.\n"},
+    {"broken in the middle", "[{\"ph\":\"i\",\"name\":\"a\",\"ts\":1} {\"ph\":\"i\"}]",
+     PICTURE_NOTES,
+     HEAD
      "  1000000 +0 a\n"
      "note damaged 1 At byte 30 the JSON is broken: a comma is missing between two events. What "
-     "stands before was read.\n"                                                                                                                                                        },
-    {"something behind the end",                           "[{\"ph\":\"i\",\"name\":\"a\",\"ts\":1}] x",                 PICTURE_NOTES,
+     "stands before was read.\n"},
+    {"something behind the end", "[{\"ph\":\"i\",\"name\":\"a\",\"ts\":1}] x", PICTURE_NOTES,
      HEAD "  1000000 +0 a\n"
-          "note trailing 1 Something follows behind the trace's end and is not read.\n"                                                                                                                    },
+          "note trailing 1 Something follows behind the trace's end and is not read.\n"},
 };
 
 static void pictures(void **state)
@@ -389,9 +414,7 @@ static void prefixes(void **state)
         for (size_t count = 0; count <= strlen(rows[i].text); count++) {
             struct arena *arena = arena_create();
             char *copy = memory_resize(NULL, count + 1, 1); /* exact: a read beyond is seen */
-            struct feed feed = {
-                .text = {copy, count}
-            };
+            struct feed feed = {.text = {copy, count}};
 
             memcpy(copy, rows[i].text, count);
             decode(&feed, arena);
@@ -455,18 +478,18 @@ static void sniffing(void **state)
         const char *what, *text;
         bool is;
     } heads[] = {
-        {"an object with traceEvents",   "{\"a\":{\"b\":[1]},\"traceEvents\":[",        true },
-        {"an array of events",           " [ {\"name\":\"a\",\"ph\":\"B\"",             true },
-        {"a byte order mark",            "\xef\xbb\xbf{\"traceEvents\":[]}",            true },
-        {"Kineto cut before the events", "{\"schemaVersion\":1,\"deviceProperties\":[", true },
-        {"traceEvents deeper",           "{\"a\":{\"traceEvents\":[]}}",                false},
-        {"traceEvents is a text",        "{\"traceEvents\":\"no\"}",                    false},
-        {"an array of others",           "[{\"name\":\"a\"}]",                          false},
-        {"an array of numbers",          "[1,2]",                                       false},
-        {"an empty object",              "{}",                                          false},
-        {"other JSON",                   "{\"nodes\":[{\"ph\":1}]}",                    false},
-        {"text",                         "hello",                                       false},
-        {"nothing",                      "",                                            false},
+        {"an object with traceEvents", "{\"a\":{\"b\":[1]},\"traceEvents\":[", true},
+        {"an array of events", " [ {\"name\":\"a\",\"ph\":\"B\"", true},
+        {"a byte order mark", "\xef\xbb\xbf{\"traceEvents\":[]}", true},
+        {"Kineto cut before the events", "{\"schemaVersion\":1,\"deviceProperties\":[", true},
+        {"traceEvents deeper", "{\"a\":{\"traceEvents\":[]}}", false},
+        {"traceEvents is a text", "{\"traceEvents\":\"no\"}", false},
+        {"an array of others", "[{\"name\":\"a\"}]", false},
+        {"an array of numbers", "[1,2]", false},
+        {"an empty object", "{}", false},
+        {"other JSON", "{\"nodes\":[{\"ph\":1}]}", false},
+        {"text", "hello", false},
+        {"nothing", "", false},
     };
 
     for (size_t i = 0; i < COUNT(heads); i++) {

@@ -196,15 +196,15 @@ static void derived(void **state)
         bool derived;
         enum track_role role;
     } rows[] = {
-        {"a stream",           "/device:GPU:0", "Stream #7",            7,          false, ROLE_OPS      },
-        {"steps of a GPU",     "/device:GPU:0", "Steps",                1,          true,  ROLE_STEPS    },
-        {"steps of a TPU",     "/device:TPU:0", "Steps",                1,          false, ROLE_STEPS    },
-        {"modules of a TPU",   "/device:TPU:0", "XLA Modules",          2,          false, ROLE_MODULES  },
-        {"async ops",          "/device:TPU:0", "Async XLA Ops",        4,          false, ROLE_ASYNC_OPS},
-        {"scopes",             "/device:TPU:0", "Framework Name Scope", 9,          true,  ROLE_SCOPES   },
-        {"a viewer's id",      "/device:GPU:0", "Ops",                  0xdeadbef1, true,  ROLE_NONE     },
-        {"a viewer's old id",  "/device:GPU:0", "TensorFlow Ops",       -559038734, true,  ROLE_SCOPES   },
-        {"a thread called so", "/host:CPU",     "Steps",                5,          false, ROLE_HOST     },
+        {"a stream", "/device:GPU:0", "Stream #7", 7, false, ROLE_OPS},
+        {"steps of a GPU", "/device:GPU:0", "Steps", 1, true, ROLE_STEPS},
+        {"steps of a TPU", "/device:TPU:0", "Steps", 1, false, ROLE_STEPS},
+        {"modules of a TPU", "/device:TPU:0", "XLA Modules", 2, false, ROLE_MODULES},
+        {"async ops", "/device:TPU:0", "Async XLA Ops", 4, false, ROLE_ASYNC_OPS},
+        {"scopes", "/device:TPU:0", "Framework Name Scope", 9, true, ROLE_SCOPES},
+        {"a viewer's id", "/device:GPU:0", "Ops", 0xdeadbef1, true, ROLE_NONE},
+        {"a viewer's old id", "/device:GPU:0", "TensorFlow Ops", -559038734, true, ROLE_SCOPES},
+        {"a thread called so", "/host:CPU", "Steps", 5, false, ROLE_HOST},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -257,7 +257,7 @@ static void samples(void **state)
         uint32_t programs;
         int64_t start_ps, end_ps;
     } rows[] = {
-        {"step_500",  2135, 830, 1, 44777000, 49287874000 },
+        {"step_500", 2135, 830, 1, 44777000, 49287874000},
         {"step_1000", 2537, 963, 1, 56854000, 168981851000},
         {"step_1500", 5775, 891, 2, 42634000, 910099855000},
     };

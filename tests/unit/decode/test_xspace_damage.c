@@ -53,17 +53,17 @@ static void damaged(void **state)
         size_t count;
         const char *picture;
     } rows[] = {
-        {"wire type 7",                         "\x22\x01\x0f",                                             3,  "  0 +5 a\n  20 +5 a\n"},
-        {"a stat longer than its event",        "\x22\x04\x22\x09\x08\x01",                                 6,  "  0 +5 a\n  20 +5 a\n"},
-        {"a number that runs out of its event", "\x22\x02\x08\x81",                                         4,  "  0 +5 a\n  20 +5 a\n"},
-        {"a number that runs out of its stat",  "\x22\x09\x08\x01\x22\x03\x08\x01\x20\x18\x05",             11,
-         "  0 +5 a\n  20 +5 a\n"                                                                                                       },
-        {"a number of eleven bytes",            "\x22\x0c\x10\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 14,
-         "  0 +5 a\n  20 +5 a\n"                                                                                                       },
-        {"an event longer than its line",       "\x22\x7f\x08\x01",                                         4,  "  0 +5 a\n"           },
-        {"an event of 2^63 bytes",              "\x22\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01",             11,
-         "  0 +5 a\n"                                                                                                                  },
-        {"a group in a line",                   "\x0b\x08\x01\x0c",                                         4,  "  0 +5 a\n"           },
+        {"wire type 7", "\x22\x01\x0f", 3, "  0 +5 a\n  20 +5 a\n"},
+        {"a stat longer than its event", "\x22\x04\x22\x09\x08\x01", 6, "  0 +5 a\n  20 +5 a\n"},
+        {"a number that runs out of its event", "\x22\x02\x08\x81", 4, "  0 +5 a\n  20 +5 a\n"},
+        {"a number that runs out of its stat", "\x22\x09\x08\x01\x22\x03\x08\x01\x20\x18\x05", 11,
+         "  0 +5 a\n  20 +5 a\n"},
+        {"a number of eleven bytes", "\x22\x0c\x10\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 14,
+         "  0 +5 a\n  20 +5 a\n"},
+        {"an event longer than its line", "\x22\x7f\x08\x01", 4, "  0 +5 a\n"},
+        {"an event of 2^63 bytes", "\x22\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01", 11,
+         "  0 +5 a\n"},
+        {"a group in a line", "\x0b\x08\x01\x0c", 4, "  0 +5 a\n"},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {

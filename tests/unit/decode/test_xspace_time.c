@@ -23,21 +23,21 @@ static void clocks(void **state)
         int64_t start_ps, got_dur_ps, epoch_ns;  /* epoch 0: none */
         uint8_t flags;
     } rows[] = {
-        {"since the start",       5,                         7,         1,         start, 5007,         1,               start,   0                            },
-        {"no start",              5,                         7,         1,         0,     5007,         1,               0,       0                            },
-        {"before the start",      -5,                        -7,        1,         start, -5007,        1,               start,   0                            },
-        {"Unix",                  unix_ns,                   7,         1,         0,     7,            1,               unix_ns, 0                            },
-        {"Unix, and a start",     unix_ns,                   7,         1,         start, 7,            1,               unix_ns, 0                            },
-        {"time since boot, far",  INT64_C(5000000000000000), 7,         1,         start, 7,            1,
-         start + INT64_C(5000000000000000),                                                                                       0                            },
-        {"far without a start",   INT64_C(5000000000000000), 7,         1,         0,     7,            1,               0,       0                            },
-        {"negative duration",     5,                         7,         -3,        start, 5007,         0,               start,   SLICE_INSTANT | SLICE_CLAMPED},
-        {"offset out of range",   1,                         INT64_MAX, 5,         start, TIME_PS_MAX,  0,               start,
-         SLICE_INSTANT | SLICE_CLAMPED                                                                                                                         },
-        {"offset far below",      0,                         INT64_MIN, 5,         start, -TIME_PS_MAX, 5,               start,   SLICE_CLAMPED                },
-        {"duration out of range", 0,                         8,         INT64_MAX, start, 8,            TIME_PS_MAX - 8, start,   SLICE_CLAMPED                },
-        {"timestamp below all",   INT64_MIN,                 0,         5,         start, -TIME_PS_MAX, 5,               start,   SLICE_CLAMPED                },
-        {"start out of range",    0,                         7,         1,         -1,    7,            1,               0,       0                            },
+        {"since the start", 5, 7, 1, start, 5007, 1, start, 0},
+        {"no start", 5, 7, 1, 0, 5007, 1, 0, 0},
+        {"before the start", -5, -7, 1, start, -5007, 1, start, 0},
+        {"Unix", unix_ns, 7, 1, 0, 7, 1, unix_ns, 0},
+        {"Unix, and a start", unix_ns, 7, 1, start, 7, 1, unix_ns, 0},
+        {"time since boot, far", INT64_C(5000000000000000), 7, 1, start, 7, 1,
+         start + INT64_C(5000000000000000), 0},
+        {"far without a start", INT64_C(5000000000000000), 7, 1, 0, 7, 1, 0, 0},
+        {"negative duration", 5, 7, -3, start, 5007, 0, start, SLICE_INSTANT | SLICE_CLAMPED},
+        {"offset out of range", 1, INT64_MAX, 5, start, TIME_PS_MAX, 0, start,
+         SLICE_INSTANT | SLICE_CLAMPED},
+        {"offset far below", 0, INT64_MIN, 5, start, -TIME_PS_MAX, 5, start, SLICE_CLAMPED},
+        {"duration out of range", 0, 8, INT64_MAX, start, 8, TIME_PS_MAX - 8, start, SLICE_CLAMPED},
+        {"timestamp below all", INT64_MIN, 0, 5, start, -TIME_PS_MAX, 5, start, SLICE_CLAMPED},
+        {"start out of range", 0, 7, 1, -1, 7, 1, 0, 0},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {

@@ -136,14 +136,14 @@ static void feed_args(struct sink *sink, void *data)
     type_id type = sink_type(sink, name);
     double real = -0.5;
     struct arg args[] = {
-        {sink_name(sink, STR("i")), ARG_INT64,      (uint64_t)-3     },
-        {sink_name(sink, STR("u")), ARG_UINT64,     UINT64_MAX       },
-        {sink_name(sink, STR("d")), ARG_DOUBLE,     0                },
-        {sink_name(sink, STR("q")), ARG_DIGITS,     42               },
-        {sink_name(sink, STR("j")), ARG_JSON,       sink_name(sink,    STR("{\"a\":[1, 2]}"))},
-        {sink_name(sink,              STR("no")),          ARG_JSON, sink_name(sink, STR("[1,}"))},
-        {sink_name(sink,  STR("b")),           ARG_BOOL,            1                  },
-        {sink_name(sink,             STR("n")),                      ARG_NULL,            0},
+        {sink_name(sink, STR("i")), ARG_INT64, (uint64_t)-3},
+        {sink_name(sink, STR("u")), ARG_UINT64, UINT64_MAX},
+        {sink_name(sink, STR("d")), ARG_DOUBLE, 0},
+        {sink_name(sink, STR("q")), ARG_DIGITS, 42},
+        {sink_name(sink, STR("j")), ARG_JSON, sink_name(sink, STR("{\"a\":[1, 2]}"))},
+        {sink_name(sink, STR("no")), ARG_JSON, sink_name(sink, STR("[1,}"))},
+        {sink_name(sink, STR("b")), ARG_BOOL, 1},
+        {sink_name(sink, STR("n")), ARG_NULL, 0},
     };
 
     memcpy(&args[2].bits, &real, sizeof real);

@@ -103,59 +103,60 @@ static void shapes(void **state)
         const char *what, *request, *want;
         uint32_t replies;
     } rows[] = {
-        {"plain",                                       "GET /healthz HTTP/1.1\r\n" HOST LAST,                  "HTTP/1.1 200 OK",        1},
+        {"plain", "GET /healthz HTTP/1.1\r\n" HOST LAST, "HTTP/1.1 200 OK", 1},
         {"two on one connection",
-         "GET /healthz HTTP/1.1\r\n" HOST "\r\nGET /healthz HTTP/1.1\r\n" HOST LAST,                            "200 OK",                 2},
-        {"HTTP/1.0 closes",                             "GET /healthz HTTP/1.0\r\n" HOST "\r\n",                "Connection: close",      1},
-        {"base path",                                   "GET /proxy/8080/healthz HTTP/1.1\r\n" HOST LAST,       "200 OK",                 1},
-        {"base path alone",                             "GET /proxy/8080 HTTP/1.1\r\n" HOST LAST,               "Location: /proxy/8080/", 1},
-        {"no Host",                                     "GET /healthz HTTP/1.1\r\n" LAST,                       "HTTP/1.1 403",           1},
-        {"two Hosts",                                   "GET /healthz HTTP/1.1\r\n" HOST HOST LAST,             "HTTP/1.1 403",           1},
-        {"a rebound name",                              "GET /healthz HTTP/1.1\r\nHost: evil.example\r\n" LAST, "HTTP/1.1 403",
-         1                                                                                                                                 },
+         "GET /healthz HTTP/1.1\r\n" HOST "\r\nGET /healthz HTTP/1.1\r\n" HOST LAST, "200 OK", 2},
+        {"HTTP/1.0 closes", "GET /healthz HTTP/1.0\r\n" HOST "\r\n", "Connection: close", 1},
+        {"base path", "GET /proxy/8080/healthz HTTP/1.1\r\n" HOST LAST, "200 OK", 1},
+        {"base path alone", "GET /proxy/8080 HTTP/1.1\r\n" HOST LAST, "Location: /proxy/8080/", 1},
+        {"no Host", "GET /healthz HTTP/1.1\r\n" LAST, "HTTP/1.1 403", 1},
+        {"two Hosts", "GET /healthz HTTP/1.1\r\n" HOST HOST LAST, "HTTP/1.1 403", 1},
+        {"a rebound name", "GET /healthz HTTP/1.1\r\nHost: evil.example\r\n" LAST, "HTTP/1.1 403",
+         1},
         {"absolute form: closed without a word",
-         "GET http://localhost/healthz HTTP/1.1\r\n" HOST LAST,                                                 "",                       0},
-        {"encoded dots",                                "GET /%2e%2e/healthz HTTP/1.1\r\n" HOST LAST,           "HTTP/1.1 400",           1},
-        {"dots",                                        "GET /../healthz HTTP/1.1\r\n" HOST LAST,               "HTTP/1.1 400",           1},
-        {"trailing dot",                                "GET /healthz. HTTP/1.1\r\n" HOST LAST,                 "HTTP/1.1 404",           1},
-        {"two slashes",                                 "GET //healthz HTTP/1.1\r\n" HOST LAST,                 "HTTP/1.1 400",           1},
-        {"encoded NUL",                                 "GET /healthz%00x HTTP/1.1\r\n" HOST LAST,              "HTTP/1.1 400",           1},
-        {"encoded slash",                               "GET /api%2fruns HTTP/1.1\r\n" HOST LAST,               "HTTP/1.1 400",           1},
+         "GET http://localhost/healthz HTTP/1.1\r\n" HOST LAST, "", 0},
+        {"encoded dots", "GET /%2e%2e/healthz HTTP/1.1\r\n" HOST LAST, "HTTP/1.1 400", 1},
+        {"dots", "GET /../healthz HTTP/1.1\r\n" HOST LAST, "HTTP/1.1 400", 1},
+        {"trailing dot", "GET /healthz. HTTP/1.1\r\n" HOST LAST, "HTTP/1.1 404", 1},
+        {"two slashes", "GET //healthz HTTP/1.1\r\n" HOST LAST, "HTTP/1.1 400", 1},
+        {"encoded NUL", "GET /healthz%00x HTTP/1.1\r\n" HOST LAST, "HTTP/1.1 400", 1},
+        {"encoded slash", "GET /api%2fruns HTTP/1.1\r\n" HOST LAST, "HTTP/1.1 400", 1},
         {"length and chunked: nothing is smuggled",
          "POST /api/launch HTTP/1.1\r\n" HOST
          "Content-Type: application/json\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n"
          "0\r\n\r\nGET /healthz HTTP/1.1\r\n" HOST "\r\n",
-         "HTTP/1.1 400",                                                                                                                  1},
+         "HTTP/1.1 400", 1},
         {"two lengths: nothing is smuggled",
          "POST /api/launch HTTP/1.1\r\n" HOST
          "Content-Type: application/json\r\nContent-Length: 0\r\nContent-Length: 41\r\n\r\n"
          "GET /healthz HTTP/1.1\r\n" HOST "\r\n",
-         "HTTP/1.1 400",                                                                                                                  1},
+         "HTTP/1.1 400", 1},
         {"GET with a body: nothing is smuggled",
          "GET /healthz HTTP/1.1\r\n" HOST "Content-Length: 5\r\n\r\nhello"
          "GET /healthz HTTP/1.1\r\n" HOST "\r\n",
-         "HTTP/1.1 400",                                                                                                                  1},
+         "HTTP/1.1 400", 1},
         {"space before the colon: nothing is smuggled",
          "POST /api/launch HTTP/1.1\r\n" HOST
          "Content-Type: application/json\r\nContent-Length : 30\r\n\r\n"
          "GET /healthz HTTP/1.1\r\n" HOST "\r\n",
-         "HTTP/1.1 400",                                                                                                                  1},
-        {"no HTTP",                                     "hello\r\n\r\n",                                        "HTTP/1.1 400",           1},
-        {"BREW",                                        "BREW /healthz HTTP/1.1\r\n" HOST LAST,                 "HTTP/1.1 400",           1},
-        {"PATCH",                                       "PATCH /healthz HTTP/1.1\r\n" HOST LAST,                "HTTP/1.1 405",           1},
+         "HTTP/1.1 400", 1},
+        {"no HTTP", "hello\r\n\r\n", "HTTP/1.1 400", 1},
+        {"BREW", "BREW /healthz HTTP/1.1\r\n" HOST LAST, "HTTP/1.1 400", 1},
+        {"PATCH", "PATCH /healthz HTTP/1.1\r\n" HOST LAST, "HTTP/1.1 405", 1},
         {"POST where GET is",
          "POST /healthz HTTP/1.1\r\n" HOST "Content-Type: application/json\r\nContent-Length: 2\r\n"
-         "Connection: close\r\n\r\n{}",                                                                         "Allow: GET, HEAD",       1},
-        {"OPTIONS",                                     "OPTIONS /api/runs HTTP/1.1\r\n" HOST LAST,             "HTTP/1.1 405",           1},
+         "Connection: close\r\n\r\n{}",
+         "Allow: GET, HEAD", 1},
+        {"OPTIONS", "OPTIONS /api/runs HTTP/1.1\r\n" HOST LAST, "HTTP/1.1 405", 1},
         {"Perfetto asks before",
          "OPTIONS /perfetto/a.json.gz HTTP/1.1\r\n" HOST "Origin: https://ui.perfetto.dev\r\n" LAST,
-         "Access-Control-Allow-Private-Network: true",                                                                                    1},
-        {"unknown path",                                "GET /api/tops HTTP/1.1\r\n" HOST LAST,                 "/api/top",               1},
-        {"unknown parameter",                           "GET /api/runs?limt=1 HTTP/1.1\r\n" HOST LAST,
-         "the nearest is \\\"limit\\\"",                                                                                                  1},
-        {"unknown run",                                 "GET /api/top?run=nothing HTTP/1.1\r\n" HOST LAST,      "\"nearest\":[]",         1},
-        {"runs",                                        "GET /api/runs HTTP/1.1\r\n" HOST LAST,                 "\"row_count\":0",        1},
-        {"not scanned yet",                             "GET /readyz HTTP/1.1\r\n" HOST LAST,                   "HTTP/1.1 503",           1},
+         "Access-Control-Allow-Private-Network: true", 1},
+        {"unknown path", "GET /api/tops HTTP/1.1\r\n" HOST LAST, "/api/top", 1},
+        {"unknown parameter", "GET /api/runs?limt=1 HTTP/1.1\r\n" HOST LAST,
+         "the nearest is \\\"limit\\\"", 1},
+        {"unknown run", "GET /api/top?run=nothing HTTP/1.1\r\n" HOST LAST, "\"nearest\":[]", 1},
+        {"runs", "GET /api/runs HTTP/1.1\r\n" HOST LAST, "\"row_count\":0", 1},
+        {"not scanned yet", "GET /readyz HTTP/1.1\r\n" HOST LAST, "HTTP/1.1 503", 1},
     };
     struct fixture fixture;
     struct text reply = {0};
@@ -213,11 +214,11 @@ static void body_sizes(void **state)
         bool chunked;
         const char *want;
     } rows[] = {
-        {"small",                2,             false, "HTTP/1.1 404"},
-        {"the most",             1 << 20,       false, "HTTP/1.1 404"},
-        {"a byte more",          (1 << 20) + 1, false, "HTTP/1.1 413"},
-        {"chunked",              2,             true,  "HTTP/1.1 404"},
-        {"chunked, a byte more", (1 << 20) + 1, true,  "HTTP/1.1 413"},
+        {"small", 2, false, "HTTP/1.1 404"},
+        {"the most", 1 << 20, false, "HTTP/1.1 404"},
+        {"a byte more", (1 << 20) + 1, false, "HTTP/1.1 413"},
+        {"chunked", 2, true, "HTTP/1.1 404"},
+        {"chunked, a byte more", (1 << 20) + 1, true, "HTTP/1.1 413"},
     };
     struct fixture fixture;
 
@@ -305,10 +306,10 @@ static void refused_to_start(void **state)
         enum status status;
         const char *message;
     } rows[] = {
-        {"beyond loopback", {.bind = "0.0.0.0"},                  ERR_INVALID, "--auth token"},
-        {"an address",      {.bind = "192.0.2.1"},                ERR_INVALID, "--auth token"},
-        {"IPv6",            {.bind = "::1"},                      ERR_INVALID, "IPv4"        },
-        {"a port too high", {.bind = "127.0.0.1", .port = 70000}, ERR_INVALID, "65535"       },
+        {"beyond loopback", {.bind = "0.0.0.0"}, ERR_INVALID, "--auth token"},
+        {"an address", {.bind = "192.0.2.1"}, ERR_INVALID, "--auth token"},
+        {"IPv6", {.bind = "::1"}, ERR_INVALID, "IPv4"},
+        {"a port too high", {.bind = "127.0.0.1", .port = 70000}, ERR_INVALID, "65535"},
     };
     const struct services services = {.base_path = ""};
 

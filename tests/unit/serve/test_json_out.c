@@ -13,22 +13,22 @@ static void reals(void **state)
         const char *want;
         double value;
     } rows[] = {
-        {"0",                       0.0              },
-        {"0",                       -0.0             },
-        {"1",                       1.0              },
-        {"-7",                      -7.0             },
-        {"0.1",                     0.1              },
-        {"0.3",                     0.3              },
-        {"0.30000000000000004",     0.1 + 0.2        },
-        {"0.3333333333333333",      1.0 / 3.0        },
-        {"4100000000000",           4.1e12           },
-        {"9007199254740991",        9007199254740991.},
-        {"1e+300",                  1e300            },
-        {"2.2250738585072014e-308", DBL_MIN          },
-        {"1.7976931348623157e+308", DBL_MAX          },
-        {"null",                    NAN              },
-        {"null",                    INFINITY         },
-        {"null",                    -INFINITY        },
+        {"0", 0.0},
+        {"0", -0.0},
+        {"1", 1.0},
+        {"-7", -7.0},
+        {"0.1", 0.1},
+        {"0.3", 0.3},
+        {"0.30000000000000004", 0.1 + 0.2},
+        {"0.3333333333333333", 1.0 / 3.0},
+        {"4100000000000", 4.1e12},
+        {"9007199254740991", 9007199254740991.},
+        {"1e+300", 1e300},
+        {"2.2250738585072014e-308", DBL_MIN},
+        {"1.7976931348623157e+308", DBL_MAX},
+        {"null", NAN},
+        {"null", INFINITY},
+        {"null", -INFINITY},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -86,27 +86,27 @@ static void texts(void **state)
         struct str text;
         const char *want;
     } rows[] = {
-        {"plain",                 STR("fusion.3"),         "\"fusion.3\""                            },
-        {"empty",                 STR(""),                 "\"\""                                    },
-        {"quote",                 STR("a\"b\\c"),          "\"a\\\"b\\\\c\""                         },
-        {"line ends",             STR("a\n\t\r"),          "\"a\\n\\t\\u000d\""                      },
-        {"NUL",                   STR("a\0b"),             "\"a\\u0000b\""                           },
-        {"DEL",                   STR("\x7f"),             "\"\\u007f\""                             },
-        {"two bytes",             STR("\xc3\xa4"),         "\"\xc3\xa4\""                            },
-        {"four bytes",            STR("\xf0\x9f\x98\x80"), "\"\xf0\x9f\x98\x80\""                    },
+        {"plain", STR("fusion.3"), "\"fusion.3\""},
+        {"empty", STR(""), "\"\""},
+        {"quote", STR("a\"b\\c"), "\"a\\\"b\\\\c\""},
+        {"line ends", STR("a\n\t\r"), "\"a\\n\\t\\u000d\""},
+        {"NUL", STR("a\0b"), "\"a\\u0000b\""},
+        {"DEL", STR("\x7f"), "\"\\u007f\""},
+        {"two bytes", STR("\xc3\xa4"), "\"\xc3\xa4\""},
+        {"four bytes", STR("\xf0\x9f\x98\x80"), "\"\xf0\x9f\x98\x80\""},
         {"a lone byte",
          STR("a\xff"
              "b"),
          "\"a\xef\xbf\xbd"
-         "b\""                                                                                       },
-        {"cut",                   STR("a\xe2\x82"),        "\"a\xef\xbf\xbd\xef\xbf\xbd\""           },
-        {"overlong",              STR("\xc0\xaf"),         "\"\xef\xbf\xbd\xef\xbf\xbd\""            },
-        {"overlong, three bytes", STR("\xe0\x80\xaf"),     "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\""},
-        {"overlong, four bytes",  STR("\xf0\x80\x80\xaf"),
-         "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\""                                      },
-        {"surrogate",             STR("\xed\xa0\x80"),     "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\""},
-        {"beyond Unicode",        STR("\xf4\x90\x80\x80"),
-         "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\""                                      },
+         "b\""},
+        {"cut", STR("a\xe2\x82"), "\"a\xef\xbf\xbd\xef\xbf\xbd\""},
+        {"overlong", STR("\xc0\xaf"), "\"\xef\xbf\xbd\xef\xbf\xbd\""},
+        {"overlong, three bytes", STR("\xe0\x80\xaf"), "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\""},
+        {"overlong, four bytes", STR("\xf0\x80\x80\xaf"),
+         "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\""},
+        {"surrogate", STR("\xed\xa0\x80"), "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\""},
+        {"beyond Unicode", STR("\xf4\x90\x80\x80"),
+         "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\""},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {

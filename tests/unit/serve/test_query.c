@@ -3,13 +3,13 @@
 #include "serve/query.h"
 
 static const struct param declared[] = {
-    {.name = "run",           .kind = PARAM_TEXT, .max = 8},
-    {.name = "limit",               .kind = PARAM_INTEGER, .min = 1, .max = 10000},
-    {.name = "format",         .kind = PARAM_WORD, .words = "json|csv|md"},
-    {.name = "device",               .kind = PARAM_INTEGERS, .min = 0, .max = 1000},
-    {.name = "step",                       .kind = PARAM_RANGES},
-    {.name = "host",.kind = PARAM_TEXTS},
-    {.name = "at",                       .kind = PARAM_INTEGER, .min = INT64_MIN, .max = INT64_MAX},
+    {.name = "run", .kind = PARAM_TEXT, .max = 8},
+    {.name = "limit", .kind = PARAM_INTEGER, .min = 1, .max = 10000},
+    {.name = "format", .kind = PARAM_WORD, .words = "json|csv|md"},
+    {.name = "device", .kind = PARAM_INTEGERS, .min = 0, .max = 1000},
+    {.name = "step", .kind = PARAM_RANGES},
+    {.name = "host", .kind = PARAM_TEXTS},
+    {.name = "at", .kind = PARAM_INTEGER, .min = INT64_MIN, .max = INT64_MAX},
     {.name = NULL},
 };
 
@@ -20,38 +20,38 @@ static void checked(void **state)
         const char *what, *query;
         const char *message; /* NULL: it is good */
     } rows[] = {
-        {"nothing",               "",                                                       NULL                                     },
-        {"only an ampersand",     "&&",                                                     NULL                                     },
-        {"all good",              "run=a&limit=1&format=md&device=0,7&step=1,3-5&host=a,b", NULL                                     },
-        {"a text may be empty",   "run=",                                                   NULL                                     },
-        {"the largest number",    "at=9223372036854775807",                                 NULL                                     },
-        {"the smallest number",   "at=-9223372036854775808",                                NULL                                     },
-        {"one more",              "at=9223372036854775808",                                 "whole number"                           },
-        {"unknown",               "limt=5",                                                 "the nearest is \"limit\""               },
-        {"unknown, capital",      "Run=a",                                                  "the nearest is \"run\""                 },
-        {"no name",               "=5",                                                     "there is no parameter \"\""             },
-        {"twice",                 "run=a&run=a",                                            "given twice"                            },
-        {"zero",                  "limit=0",                                                "limit is 0; it goes from 1 to 10000"    },
-        {"too many",              "limit=10001",                                            "it goes from 1 to 10000"                },
-        {"negative",              "limit=-1",                                               "it goes from 1 to 10000"                },
-        {"empty number",          "limit=",                                                 "it takes a whole number from 1 to 10000"},
-        {"float",                 "limit=1.5",                                              "whole number"                           },
-        {"exponent",              "limit=1e3",                                              "whole number"                           },
-        {"hexadecimal",           "limit=0x10",                                             "whole number"                           },
-        {"spaces",                "limit=+5",                                               "whole number"                           },
-        {"unit",                  "limit=5ms",                                              "whole number"                           },
-        {"word",                  "format=xml",                                             "it is one of json|csv|md"               },
-        {"part of a word",        "format=js",                                              "it is one of"                           },
-        {"two words",             "format=json|csv",                                        "it is one of"                           },
-        {"empty word",            "format=",                                                "it is one of"                           },
-        {"a device is no number", "device=0,gpu",                                           "device is \"gpu\""                      },
-        {"a range backwards",     "step=5-3",                                               "step holds \"5-3\""                     },
-        {"a range, cut",          "step=5-",                                                "step holds \"5-\""                      },
-        {"a range of words",      "step=a-b",                                               "step holds"                             },
-        {"long text",             "run=123456789",                                          "longer than 8 bytes"                    },
-        {"no escape",             "run=%zz",                                                "no two hex digits"                      },
-        {"half an escape",        "run=%4",                                                 "no two hex digits"                      },
-        {"NUL",                   "run=%00",                                                "NUL"                                    },
+        {"nothing", "", NULL},
+        {"only an ampersand", "&&", NULL},
+        {"all good", "run=a&limit=1&format=md&device=0,7&step=1,3-5&host=a,b", NULL},
+        {"a text may be empty", "run=", NULL},
+        {"the largest number", "at=9223372036854775807", NULL},
+        {"the smallest number", "at=-9223372036854775808", NULL},
+        {"one more", "at=9223372036854775808", "whole number"},
+        {"unknown", "limt=5", "the nearest is \"limit\""},
+        {"unknown, capital", "Run=a", "the nearest is \"run\""},
+        {"no name", "=5", "there is no parameter \"\""},
+        {"twice", "run=a&run=a", "given twice"},
+        {"zero", "limit=0", "limit is 0; it goes from 1 to 10000"},
+        {"too many", "limit=10001", "it goes from 1 to 10000"},
+        {"negative", "limit=-1", "it goes from 1 to 10000"},
+        {"empty number", "limit=", "it takes a whole number from 1 to 10000"},
+        {"float", "limit=1.5", "whole number"},
+        {"exponent", "limit=1e3", "whole number"},
+        {"hexadecimal", "limit=0x10", "whole number"},
+        {"spaces", "limit=+5", "whole number"},
+        {"unit", "limit=5ms", "whole number"},
+        {"word", "format=xml", "it is one of json|csv|md"},
+        {"part of a word", "format=js", "it is one of"},
+        {"two words", "format=json|csv", "it is one of"},
+        {"empty word", "format=", "it is one of"},
+        {"a device is no number", "device=0,gpu", "device is \"gpu\""},
+        {"a range backwards", "step=5-3", "step holds \"5-3\""},
+        {"a range, cut", "step=5-", "step holds \"5-\""},
+        {"a range of words", "step=a-b", "step holds"},
+        {"long text", "run=123456789", "longer than 8 bytes"},
+        {"no escape", "run=%zz", "no two hex digits"},
+        {"half an escape", "run=%4", "no two hex digits"},
+        {"NUL", "run=%00", "NUL"},
     };
     struct arena *arena = arena_create();
 
@@ -75,13 +75,9 @@ static void decoded(void **state)
     const struct {
         const char *query, *want;
     } rows[] = {
-        {"run=a+b",          "a b"     },
-        {"run=a%2Bb",        "a+b"     },
-        {"run=%c3%A4",       "\xc3\xa4"},
-        {"run=a=b",          "a=b"     },
-        {"%72un=x",          "x"       },
-        {"limit=1&run=a%26", "a&"      },
-        {"run",              ""        },
+        {"run=a+b", "a b"}, {"run=a%2Bb", "a+b"}, {"run=%c3%A4", "\xc3\xa4"},
+        {"run=a=b", "a=b"}, {"%72un=x", "x"},     {"limit=1&run=a%26", "a&"},
+        {"run", ""},
     };
     struct arena *arena = arena_create();
 
@@ -100,10 +96,8 @@ static void decoded(void **state)
 static void required(void **state)
 {
     (void)state;
-    const struct param params[] = {
-        {.name = "run",     .kind = PARAM_TEXT, .required = true},
-        {.name = NULL}
-    };
+    const struct param params[] = {{.name = "run", .kind = PARAM_TEXT, .required = true},
+                                   {.name = NULL}};
     const char *const bad[] = {"", "run=", "run"};
     struct arena *arena = arena_create();
 
@@ -125,12 +119,12 @@ static void distances(void **state)
         const char *a, *b;
         unsigned want;
     } rows[] = {
-        {"",       "",        0},
-        {"a",      "",        1},
-        {"limit",  "limit",   0},
-        {"limt",   "limit",   1},
+        {"", "", 0},
+        {"a", "", 1},
+        {"limit", "limit", 0},
+        {"limt", "limit", 1},
         {"kitten", "sitting", 3},
-        {"ab",     "ba",      2},
+        {"ab", "ba", 2},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++)

@@ -6,12 +6,9 @@
 #include "serve/table_out.h"
 
 static const struct column columns[] = {
-    {"name",      "Name",  UNIT_TEXT,  true },
-    {"self_ps",   "Self",  UNIT_PS,    true },
-    {"share",     "Share", UNIT_SHARE, true },
-    {"count",     "Count", UNIT_COUNT, true },
-    {"flops",     "FLOPs", UNIT_COUNT, false},
-    {"breakdown", "Where", UNIT_PS,    true },
+    {"name", "Name", UNIT_TEXT, true},     {"self_ps", "Self", UNIT_PS, true},
+    {"share", "Share", UNIT_SHARE, true},  {"count", "Count", UNIT_COUNT, true},
+    {"flops", "FLOPs", UNIT_COUNT, false}, {"breakdown", "Where", UNIT_PS, true},
 };
 enum { COLUMNS = COUNT(columns) };
 
@@ -72,19 +69,19 @@ static void csv_texts(void **state)
         struct str name;
         const char *want;
     } rows[] = {
-        {"plain",           STR("dot.3"),  CSV_HEAD "dot.3" CSV_TAIL        },
-        {"comma",           STR("a,b"),    CSV_HEAD "\"a,b\"" CSV_TAIL      },
-        {"quote",           STR("a\"b"),   CSV_HEAD "\"a\"\"b\"" CSV_TAIL   },
-        {"line end",        STR("a\nb"),   CSV_HEAD "\"a\nb\"" CSV_TAIL     },
-        {"formula",         STR("=1+1"),   CSV_HEAD "'=1+1" CSV_TAIL        },
+        {"plain", STR("dot.3"), CSV_HEAD "dot.3" CSV_TAIL},
+        {"comma", STR("a,b"), CSV_HEAD "\"a,b\"" CSV_TAIL},
+        {"quote", STR("a\"b"), CSV_HEAD "\"a\"\"b\"" CSV_TAIL},
+        {"line end", STR("a\nb"), CSV_HEAD "\"a\nb\"" CSV_TAIL},
+        {"formula", STR("=1+1"), CSV_HEAD "'=1+1" CSV_TAIL},
         {"formula, quoted", STR("=A1,\""), CSV_HEAD "\"'=A1,\"\"\"" CSV_TAIL},
-        {"plus",            STR("+1"),     CSV_HEAD "'+1" CSV_TAIL          },
-        {"minus",           STR("-1"),     CSV_HEAD "'-1" CSV_TAIL          },
-        {"at",              STR("@a"),     CSV_HEAD "'@a" CSV_TAIL          },
-        {"tab",             STR("\ta"),    CSV_HEAD "'\ta" CSV_TAIL         },
-        {"equals inside",   STR("a=b"),    CSV_HEAD "a=b" CSV_TAIL          },
-        {"empty",           STR(""),       CSV_HEAD CSV_TAIL                },
-        {"broken UTF-8",    STR("a\xff"),  CSV_HEAD "a\xef\xbf\xbd" CSV_TAIL},
+        {"plus", STR("+1"), CSV_HEAD "'+1" CSV_TAIL},
+        {"minus", STR("-1"), CSV_HEAD "'-1" CSV_TAIL},
+        {"at", STR("@a"), CSV_HEAD "'@a" CSV_TAIL},
+        {"tab", STR("\ta"), CSV_HEAD "'\ta" CSV_TAIL},
+        {"equals inside", STR("a=b"), CSV_HEAD "a=b" CSV_TAIL},
+        {"empty", STR(""), CSV_HEAD CSV_TAIL},
+        {"broken UTF-8", STR("a\xff"), CSV_HEAD "a\xef\xbf\xbd" CSV_TAIL},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -127,14 +124,14 @@ static void tags(void **state)
         const char *what, *if_none_match;
         bool want;
     } rows[] = {
-        {"the same",       "W/\"abc\"",                   true },
-        {"strong form",    "\"abc\"",                     true },
-        {"one of several", "W/\"x\", W/\"abc\", W/\"y\"", true },
-        {"any",            "*",                           true },
-        {"another",        "W/\"abd\"",                   false},
-        {"a part",         "W/\"abcd\"",                  false},
-        {"nothing",        "",                            false},
-        {"no quotes",      "abc",                         false},
+        {"the same", "W/\"abc\"", true},
+        {"strong form", "\"abc\"", true},
+        {"one of several", "W/\"x\", W/\"abc\", W/\"y\"", true},
+        {"any", "*", true},
+        {"another", "W/\"abd\"", false},
+        {"a part", "W/\"abcd\"", false},
+        {"nothing", "", false},
+        {"no quotes", "abc", false},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++)

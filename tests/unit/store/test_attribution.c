@@ -183,10 +183,10 @@ static void lies_are_refused(void **state)
         struct attributed entry;
         uint32_t by_time;
     } rows[] = {
-        {"an op that is not there",        {.slice = 6, .op = 3, .execution = 1}, 0      },
-        {"an execution that is not there", {.slice = 6, .op = 0, .execution = 2}, 0      },
-        {"slices out of order",            {.slice = 2, .op = 0, .execution = 1}, 0      },
-        {"an entry that is not there",     {.slice = 6, .op = 0, .execution = 1}, ENTRIES},
+        {"an op that is not there", {.slice = 6, .op = 3, .execution = 1}, 0},
+        {"an execution that is not there", {.slice = 6, .op = 0, .execution = 2}, 0},
+        {"slices out of order", {.slice = 2, .op = 0, .execution = 1}, 0},
+        {"an entry that is not there", {.slice = 6, .op = 0, .execution = 1}, ENTRIES},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {

@@ -151,10 +151,10 @@ static void damage_is_removed(void **state)
         const char *bytes;
         bool cut;
     } rows[] = {
-        {"a foreign head",        false, 0,  "PK\x03\x04zip?", false},
-        {"a cut segment",         false, 16, NULL,             true },
-        {"a damaged attribution", true,  0,  "????????",       false},
-        {"a cut attribution",     true,  8,  NULL,             true },
+        {"a foreign head", false, 0, "PK\x03\x04zip?", false},
+        {"a cut segment", false, 16, NULL, true},
+        {"a damaged attribution", true, 0, "????????", false},
+        {"a cut attribution", true, 8, NULL, true},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {

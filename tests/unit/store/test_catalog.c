@@ -87,24 +87,24 @@ static void resolves(void **state)
         enum status status;
         const char *first_near;
     } rows[] = {
-        {"id",                           "r3",                      "r3", OK,            NULL            },
-        {"content id of one",            "c3",                      "r3", OK,            NULL            },
-        {"content id of two: newest",    "c1",                      "r5", OK,            NULL            },
-        {"name",                         "exp1/step_2000",          "r3", OK,            NULL            },
-        {"tail of one",                  "baseline",                "r6", OK,            NULL            },
-        {"tail of two",                  "step_2000",               NULL, ERR_AMBIGUOUS, "exp2/step_2000"},
-        {"latest",                       "latest",                  "r6", OK,            NULL            },
-        {"latest-2",                     "latest-2",                "r4", OK,            NULL            },
-        {"latest-6 is too far",          "latest-6",                NULL, ERR_NOT_FOUND, NULL            },
-        {"a number",                     "1000",                    "r2", OK,            NULL            },
-        {"a step",                       "step_1000",               "r2", OK,            NULL            },
-        {"a step with other zeros",      "step_01000",              "r2", OK,            NULL            },
-        {"a number that two steps have", "2000",                    NULL, ERR_AMBIGUOUS, "exp2/step_2000"},
-        {"500 is step_500",              "500",                     "r1", OK,            NULL            },
-        {"an end of a name",             "eline",                   "r6", OK,            NULL            },
-        {"a typing error",               "step_50",                 NULL, ERR_NOT_FOUND, "step_500"      },
-        {"nothing",                      "",                        NULL, ERR_NOT_FOUND, NULL            },
-        {"no step: too many digits",     "99999999999999999999999", NULL, ERR_NOT_FOUND, NULL            },
+        {"id", "r3", "r3", OK, NULL},
+        {"content id of one", "c3", "r3", OK, NULL},
+        {"content id of two: newest", "c1", "r5", OK, NULL},
+        {"name", "exp1/step_2000", "r3", OK, NULL},
+        {"tail of one", "baseline", "r6", OK, NULL},
+        {"tail of two", "step_2000", NULL, ERR_AMBIGUOUS, "exp2/step_2000"},
+        {"latest", "latest", "r6", OK, NULL},
+        {"latest-2", "latest-2", "r4", OK, NULL},
+        {"latest-6 is too far", "latest-6", NULL, ERR_NOT_FOUND, NULL},
+        {"a number", "1000", "r2", OK, NULL},
+        {"a step", "step_1000", "r2", OK, NULL},
+        {"a step with other zeros", "step_01000", "r2", OK, NULL},
+        {"a number that two steps have", "2000", NULL, ERR_AMBIGUOUS, "exp2/step_2000"},
+        {"500 is step_500", "500", "r1", OK, NULL},
+        {"an end of a name", "eline", "r6", OK, NULL},
+        {"a typing error", "step_50", NULL, ERR_NOT_FOUND, "step_500"},
+        {"nothing", "", NULL, ERR_NOT_FOUND, NULL},
+        {"no step: too many digits", "99999999999999999999999", NULL, ERR_NOT_FOUND, NULL},
     };
 
     put_tree(place->catalog);
@@ -160,18 +160,18 @@ static void lists(void **state)
         const char *names; /* joined */
         uint64_t all;
     } rows[] = {
-        {"newest first, bounded",       {.limit = 2},                         OK,          "exp2/baseline copy/of_500 ",    6},
-        {"second page",                 {.limit = 2, .offset = 4},            OK,          "step_00001000 step_500 ",       6},
-        {"by name",                     {.limit = 1, .sort = STR("name")},    OK,          "copy/of_500 ",                  6},
-        {"by name, largest first",      {.limit = 1, .sort = STR("-name")},   OK,          "step_500 ",                     6},
-        {"below a path",                {.limit = 9, .path = STR("exp2")},    OK,          "exp2/baseline exp2/step_2000 ", 2},
-        {"a path with a slash",         {.limit = 9, .path = STR("exp1/")},   OK,          "exp1/step_2000 ",               1},
-        {"a half component is no path", {.limit = 9, .path = STR("ex")},      OK,          "",                              0},
-        {"a part, case aside",          {.limit = 9, .q = STR("BASE")},       OK,          "exp2/baseline ",                1},
-        {"a part with a percent sign",  {.limit = 9, .q = STR("%")},          OK,          "",                              0},
-        {"a state",                     {.limit = 9, .state = STR("failed")}, OK,          "",                              0},
-        {"no such state",               {.limit = 9, .state = STR("fine")},   ERR_INVALID, NULL,                            0},
-        {"no such order",               {.limit = 9, .sort = STR("id; --")},  ERR_INVALID, NULL,                            0},
+        {"newest first, bounded", {.limit = 2}, OK, "exp2/baseline copy/of_500 ", 6},
+        {"second page", {.limit = 2, .offset = 4}, OK, "step_00001000 step_500 ", 6},
+        {"by name", {.limit = 1, .sort = STR("name")}, OK, "copy/of_500 ", 6},
+        {"by name, largest first", {.limit = 1, .sort = STR("-name")}, OK, "step_500 ", 6},
+        {"below a path", {.limit = 9, .path = STR("exp2")}, OK, "exp2/baseline exp2/step_2000 ", 2},
+        {"a path with a slash", {.limit = 9, .path = STR("exp1/")}, OK, "exp1/step_2000 ", 1},
+        {"a half component is no path", {.limit = 9, .path = STR("ex")}, OK, "", 0},
+        {"a part, case aside", {.limit = 9, .q = STR("BASE")}, OK, "exp2/baseline ", 1},
+        {"a part with a percent sign", {.limit = 9, .q = STR("%")}, OK, "", 0},
+        {"a state", {.limit = 9, .state = STR("failed")}, OK, "", 0},
+        {"no such state", {.limit = 9, .state = STR("fine")}, ERR_INVALID, NULL, 0},
+        {"no such order", {.limit = 9, .sort = STR("id; --")}, ERR_INVALID, NULL, 0},
     };
 
     put_tree(place->catalog);
@@ -369,14 +369,14 @@ static void bad_files_are_made_anew(void **state)
         const char *bytes, *sql;
         bool rebuilt;
     } rows[] = {
-        {"untouched",         0,    NULL,                  NULL,                      false},
-        {"text",              -1,   "this is no database", NULL,                      true },
-        {"another program's", 0,    NULL,                  "PRAGMA application_id=7", true },
-        {"another version's", 0,    NULL,                  "PRAGMA user_version=7",   true },
-        {"with a trigger",    0,    NULL,
-         "CREATE TRIGGER t AFTER INSERT ON runs BEGIN DELETE FROM runs; END",         true },
-        {"without a table",   0,    NULL,                  "DROP TABLE facts",        true },
-        {"a damaged page",    4096, "",                    NULL,                      true },
+        {"untouched", 0, NULL, NULL, false},
+        {"text", -1, "this is no database", NULL, true},
+        {"another program's", 0, NULL, "PRAGMA application_id=7", true},
+        {"another version's", 0, NULL, "PRAGMA user_version=7", true},
+        {"with a trigger", 0, NULL,
+         "CREATE TRIGGER t AFTER INSERT ON runs BEGIN DELETE FROM runs; END", true},
+        {"without a table", 0, NULL, "DROP TABLE facts", true},
+        {"a damaged page", 4096, "", NULL, true},
     };
 
     memset(zeros, 0x5a, sizeof zeros);

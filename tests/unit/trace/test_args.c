@@ -228,18 +228,18 @@ static const struct {
     uint32_t event_count;
     make_args *make;
 } shapes[] = {
-    {"no event at all",           0,     no_args             },
-    {"one event without args",    1,     no_args             },
-    {"no args, two blocks",       20000, no_args             },
-    {"only types",                20000, only_types          },
-    {"like xla",                  50000, like_xla            },
-    {"exactly one block",         16384, like_xla            },
-    {"one event more",            16385, like_xla            },
-    {"extremes",                  3000,  extremes            },
-    {"every type, keys twice",    3000,  every_type_and_twice},
-    {"a hundred args",            3000,  a_hundred           },
-    {"never the same key",        3000,  never_the_same_key  },
-    {"values fill a block early", 16384, a_hundred           },
+    {"no event at all", 0, no_args},
+    {"one event without args", 1, no_args},
+    {"no args, two blocks", 20000, no_args},
+    {"only types", 20000, only_types},
+    {"like xla", 50000, like_xla},
+    {"exactly one block", 16384, like_xla},
+    {"one event more", 16385, like_xla},
+    {"extremes", 3000, extremes},
+    {"every type, keys twice", 3000, every_type_and_twice},
+    {"a hundred args", 3000, a_hundred},
+    {"never the same key", 3000, never_the_same_key},
+    {"values fill a block early", 16384, a_hundred},
 };
 
 static void what_was_written_is_read(void **state)
@@ -279,9 +279,9 @@ static void columns_are_narrow(void **state)
         make_args *make;
         uint64_t bytes_max; /* of 16,384 events */
     } rows[] = {
-        {"no args: two heads", no_args,  2 * sizeof(struct args_column_head)},
- /* a constant, a steady step, 500 texts in 9 bits, random 32 bits in a third */
-        {"like xla",           like_xla, 16384 * 4                          },
+        {"no args: two heads", no_args, 2 * sizeof(struct args_column_head)},
+        /* a constant, a steady step, 500 texts in 9 bits, random 32 bits in a third */
+        {"like xla", like_xla, 16384 * 4},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -343,13 +343,13 @@ static void the_filter_says_no(void **state)
         uint64_t bits;
         bool may;
     } rows[] = {
-        {"the constant",     1,  ARG_INT64,  7,            true },
-        {"another value",    1,  ARG_INT64,  8,            false},
-        {"a negative value", 1,  ARG_INT64,  (uint64_t)-7, false},
-        {"another type",     1,  ARG_UINT64, 7,            false},
-        {"another key",      77, ARG_INT64,  7,            false},
-        {"below the least",  2,  ARG_UINT64, 999,          false},
-        {"between",          2,  ARG_UINT64, 5001,         true },
+        {"the constant", 1, ARG_INT64, 7, true},
+        {"another value", 1, ARG_INT64, 8, false},
+        {"a negative value", 1, ARG_INT64, (uint64_t)-7, false},
+        {"another type", 1, ARG_UINT64, 7, false},
+        {"another key", 77, ARG_INT64, 7, false},
+        {"below the least", 2, ARG_UINT64, 999, false},
+        {"between", 2, ARG_UINT64, 5001, true},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++)
@@ -420,14 +420,14 @@ static void a_broken_directory_is_refused(void **state)
         struct args_block_record record;
         enum status status;
     } rows[] = {
-        {"sound",                 {.bytes = 112, .column_count = 2, .event_count = 5},     OK        },
-        {"no events",             {.bytes = 112, .column_count = 2},                       ERR_FORMAT},
-        {"too many events",       {.bytes = 112, .column_count = 2, .event_count = 99999}, ERR_FORMAT},
+        {"sound", {.bytes = 112, .column_count = 2, .event_count = 5}, OK},
+        {"no events", {.bytes = 112, .column_count = 2}, ERR_FORMAT},
+        {"too many events", {.bytes = 112, .column_count = 2, .event_count = 99999}, ERR_FORMAT},
         {"a gap before",
          {.bytes = 112, .column_count = 2, .first_event = 1, .event_count = 5},
-         ERR_FORMAT                                                                                  },
-        {"one column",            {.bytes = 112, .column_count = 1, .event_count = 5},     ERR_FORMAT},
-        {"no room for the heads", {.bytes = 111, .column_count = 2, .event_count = 5},     ERR_FORMAT},
+         ERR_FORMAT},
+        {"one column", {.bytes = 112, .column_count = 1, .event_count = 5}, ERR_FORMAT},
+        {"no room for the heads", {.bytes = 111, .column_count = 2, .event_count = 5}, ERR_FORMAT},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {

@@ -130,11 +130,11 @@ static void random_traces(void **state)
         const char *what;
         uint32_t track_count, slice_count, name_count;
     } rows[] = {
-        {"no slices",               1, 0,     1},
-        {"one slice",               1, 1,     1},
-        {"one name",                2, 5000,  1},
-        {"eight names",             6, 30000, 8},
-        {"more tracks than slices", 9, 5,     8},
+        {"no slices", 1, 0, 1},
+        {"one slice", 1, 1, 1},
+        {"one name", 2, 5000, 1},
+        {"eight names", 6, 30000, 8},
+        {"more tracks than slices", 9, 5, 8},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -270,10 +270,10 @@ static void damage_is_refused(void **state)
         const char *what;
         uint32_t *at, value;
     } rows[] = {
-        {"a name beyond the last", &stats[3].name,      9999},
-        {"names not in order",     &stats[1].name,      0   },
-        {"no runs",                &stats[0].run_count, 0   },
-        {"a gap between runs",     &stats[2].first_run, 3   },
+        {"a name beyond the last", &stats[3].name, 9999},
+        {"names not in order", &stats[1].name, 0},
+        {"no runs", &stats[0].run_count, 0},
+        {"a gap between runs", &stats[2].first_run, 3},
     };
 
     CHECK_INT("names", count, 4);

@@ -60,19 +60,19 @@ static void comes_back(void **state)
     (void)state;
     const int64_t us = 1000000;
     const struct shape rows[] = {
-        {"one slice",              1,    5,            0,                 7,       0,    1,    0, 0,     true,  0, 0,   16              },
-        {"all equal",              4096, -900,         0,                 0,       0,    1,    0, 0,     true,  0, 0,   16              },
-        {"nanoseconds",            4096, 17 * us,      4000,              3000,    1000, 3,    1, 1,     true,  0, 0,   4096 * 8 + 64   },
-        {"picoseconds",            4096, 17 * us,      2001,              1001,    7,    3,    1, 1,     true,  0, 0,   4096 * 8 + 1088 },
-        {"eights, no nanoseconds", 4096, 17 * us,      1008,              3008,    512,  3,    1, 1,     true,  0, 0,
-         4096 * 9 + 1088                                                                                                                },
-        {"far apart",              4000, -90 * us,     77 * us + 1,       5,       3,    300,  2, 9,     false, 0, 0,   4096 * 14 + 2048},
-        {"very far apart",         999,  -TIME_PS_MAX, TIME_PS_MAX / 500, us * us, us,   9,    1, 70000, false, 3,
-         0,                                                                                                             999 * 36        },
-        {"many names",             4096, 0,            10,                9,       0,    4096, 0, 3,     true,  0, 0,   4096 * 12       },
-        {"257 names",              257,  0,            10,                9,       0,    257,  0, 3,     true,  0, 0,   257 * 12        },
-        {"256 names",              256,  0,            10,                9,       0,    256,  0, 3,     true,  0, 0,   256 * 11        },
-        {"lanes",                  100,  0,            10,                9,       0,    2,    5, 3,     false, 2, 700, 100 * 14        },
+        {"one slice", 1, 5, 0, 7, 0, 1, 0, 0, true, 0, 0, 16},
+        {"all equal", 4096, -900, 0, 0, 0, 1, 0, 0, true, 0, 0, 16},
+        {"nanoseconds", 4096, 17 * us, 4000, 3000, 1000, 3, 1, 1, true, 0, 0, 4096 * 8 + 64},
+        {"picoseconds", 4096, 17 * us, 2001, 1001, 7, 3, 1, 1, true, 0, 0, 4096 * 8 + 1088},
+        {"eights, no nanoseconds", 4096, 17 * us, 1008, 3008, 512, 3, 1, 1, true, 0, 0,
+         4096 * 9 + 1088},
+        {"far apart", 4000, -90 * us, 77 * us + 1, 5, 3, 300, 2, 9, false, 0, 0, 4096 * 14 + 2048},
+        {"very far apart", 999, -TIME_PS_MAX, TIME_PS_MAX / 500, us * us, us, 9, 1, 70000, false, 3,
+         0, 999 * 36},
+        {"many names", 4096, 0, 10, 9, 0, 4096, 0, 3, true, 0, 0, 4096 * 12},
+        {"257 names", 257, 0, 10, 9, 0, 257, 0, 3, true, 0, 0, 257 * 12},
+        {"256 names", 256, 0, 10, 9, 0, 256, 0, 3, true, 0, 0, 256 * 11},
+        {"lanes", 100, 0, 10, 9, 0, 2, 5, 3, false, 2, 700, 100 * 14},
     };
     struct chunk_encoder *encoder = chunk_encoder_create();
     struct open *open = calloc(1, sizeof(*open)), *back = calloc(1, sizeof(*back));

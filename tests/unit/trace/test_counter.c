@@ -94,16 +94,16 @@ static void samples_are_in_order(void **state)
         uint32_t count;
         make_time *make;
     } rows[] = {
-        {"one",               1,      ascending },
-        {"ascending",         1000,   ascending },
-        {"descending",        1000,   descending},
-        {"shuffled",          5000,   shuffled  },
-        {"equal",             1000,   equal     },
-        {"extremes",          50,     extremes  },
-        {"many shuffled",     200000, shuffled  },
-        {"two long halves",   200000, two_halves},
-        {"many descending",   200000, descending},
-        {"many at few times", 200000, few_times },
+        {"one", 1, ascending},
+        {"ascending", 1000, ascending},
+        {"descending", 1000, descending},
+        {"shuffled", 5000, shuffled},
+        {"equal", 1000, equal},
+        {"extremes", 50, extremes},
+        {"many shuffled", 200000, shuffled},
+        {"two long halves", 200000, two_halves},
+        {"many descending", 200000, descending},
+        {"many at few times", 200000, few_times},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -142,10 +142,10 @@ static void tracks_are_apart(void **state)
         track_id track;
         uint64_t count;
     } rows[] = {
-        {"none below",   0, 0},
-        {"two",          1, 2},
+        {"none below", 0, 0},
+        {"two", 1, 2},
         {"none between", 2, 0},
-        {"one",          4, 1},
+        {"one", 4, 1},
     };
 
     counter_writer_sample(writer, 1, 5, 50);

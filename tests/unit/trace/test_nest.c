@@ -14,32 +14,39 @@ static void pictures(void **state)
          "GPU:0 / Stream #7\n"
          "  0 +30 step 1\n"
          "  10 +5 fusion.3\n"
-         "  20 +8 all-reduce.1\n",                                                                                              "GPU:0 / Stream #7\n"
+         "  20 +8 all-reduce.1\n",
+         "GPU:0 / Stream #7\n"
          "  0 +30 step 1\n"
          "    10 +5 fusion.3\n"
-         "    20 +8 all-reduce.1\n"                                                                                                                                                    },
-        {"the interval is closed at both ends",                             "t\n  0 +30 a\n  0 +30 b\n  0 +10 c\n  20 +10 d\n",
-         "t\n  0 +30 a\n    0 +30 b\n      0 +10 c\n      20 +10 d\n"                                                                                                                                                    },
+         "    20 +8 all-reduce.1\n"},
+        {"the interval is closed at both ends", "t\n  0 +30 a\n  0 +30 b\n  0 +10 c\n  20 +10 d\n",
+         "t\n  0 +30 a\n    0 +30 b\n      0 +10 c\n      20 +10 d\n"},
         {"a partial overlap goes one row further and keeps its parent",
-         "t\n  0 +100 step\n  10 +30 a\n  15 +5 x\n  30 +20 b\n  60 +10 c\n",                                                   "t\n  0 +100 step\n    10 +30 a\n      15 +5 x\n      30 +20 b [partial]\n    60 +10 c\n"},
-        {"a partial overlap at the top",                                    "t\n  0 +10 a\n  5 +10 b\n  12 +10 c\n  30 +1 d\n",
-         "t\n  0 +10 a\n    5 +10 b [partial]\n  12 +10 c [partial]\n  30 +1 d\n"                                                                                                                                        },
+         "t\n  0 +100 step\n  10 +30 a\n  15 +5 x\n  30 +20 b\n  60 +10 c\n",
+         "t\n  0 +100 step\n    10 +30 a\n      15 +5 x\n      30 +20 b [partial]\n    60 +10 c\n"},
+        {"a partial overlap at the top", "t\n  0 +10 a\n  5 +10 b\n  12 +10 c\n  30 +1 d\n",
+         "t\n  0 +10 a\n    5 +10 b [partial]\n  12 +10 c [partial]\n  30 +1 d\n"},
         {"instants are no parents and lie beside each other",
-         "t\n  0 +10 a\n  5 +0 i\n  5 +0 j\n  5 +0 k\n  10 +0 end\n  11 +0 after\n",                                            "t\n  0 +10 a\n    5 +0 i\n    5 +0 j\n    5 +0 k\n    10 +0 end\n  11 +0 after\n"       },
-        {"out of order: children first",                                    "t\n  10 +5 b\n  20 +8 c\n  0 +30 a\n",
-         "t\n  0 +30 a\n    10 +5 b\n    20 +8 c\n"                                                                                                                                                                      },
+         "t\n  0 +10 a\n  5 +0 i\n  5 +0 j\n  5 +0 k\n  10 +0 end\n  11 +0 after\n",
+         "t\n  0 +10 a\n    5 +0 i\n    5 +0 j\n    5 +0 k\n    10 +0 end\n  11 +0 after\n"},
+        {"out of order: children first", "t\n  10 +5 b\n  20 +8 c\n  0 +30 a\n",
+         "t\n  0 +30 a\n    10 +5 b\n    20 +8 c\n"},
         {"out of order: ties by length, then file order",
-         "t\n  5 +1 z\n  0 +4 b\n  0 +8 a\n  0 +4 c\n  5 +1 y\n",                                                               "t\n  0 +8 a\n    0 +4 b\n      0 +4 c\n    5 +1 z\n      5 +1 y\n"                      },
-        {"out of order by length alone",                                    "t\n  0 +4 b\n  0 +8 a\n",                          "t\n  0 +8 a\n    0 +4 b\n"                                                              },
-        {"partial only until the order is known",                           "t\n  0 +10 a\n  5 +10 b\n  2 +18 c\n",
-         "t\n  0 +10 a\n    2 +18 c [partial]\n      5 +10 b\n"                                                                                                                                                          },
+         "t\n  5 +1 z\n  0 +4 b\n  0 +8 a\n  0 +4 c\n  5 +1 y\n",
+         "t\n  0 +8 a\n    0 +4 b\n      0 +4 c\n    5 +1 z\n      5 +1 y\n"},
+        {"out of order by length alone", "t\n  0 +4 b\n  0 +8 a\n", "t\n  0 +8 a\n    0 +4 b\n"},
+        {"partial only until the order is known", "t\n  0 +10 a\n  5 +10 b\n  2 +18 c\n",
+         "t\n  0 +10 a\n    2 +18 c [partial]\n      5 +10 b\n"},
         {"tracks interleaved, one of them out of order",
-         "p / a\n  0 +10 x\np / b\n  5 +10 u\np / a\n  1 +2 y\np / b\n  0 +20 v\np / a\n  4 +2 z\n",                            "p / a\n  0 +10 x\n    1 +2 y\n    4 +2 z\np / b\n  0 +20 v\n    5 +10 u\n"              },
+         "p / a\n  0 +10 x\np / b\n  5 +10 u\np / a\n  1 +2 y\np / b\n  0 +20 v\np / a\n  4 +2 z\n",
+         "p / a\n  0 +10 x\n    1 +2 y\n    4 +2 z\np / b\n  0 +20 v\n    5 +10 u\n"},
         {"asynchronous slices take the first free lane and have no parent",
-         "t\n  0 +10 a [async]\n  1 +3 b [async]\n  2 +10 c [async]\n  4 +1 d [async]\n",                                       "t\n  0 +10 a [async]\n    1 +3 b [async]\n      2 +10 c [async]\n    4 +1 d [async]\n"  },
+         "t\n  0 +10 a [async]\n  1 +3 b [async]\n  2 +10 c [async]\n  4 +1 d [async]\n",
+         "t\n  0 +10 a [async]\n    1 +3 b [async]\n      2 +10 c [async]\n    4 +1 d [async]\n"},
         {"asynchronous and nested ones in one track",
-         "t\n  0 +10 a\n  2 +2 in\n  3 +20 x [async]\n  10 +5 b\n  11 +1 in b\n",                                               "t\n  0 +10 a\n    2 +2 in\n      3 +20 x [async]\n  10 +5 b\n    11 +1 in b\n"          },
-        {"times before zero",                                               "t\n  -10 +10 a\n  -5 +1 b\n",                      "t\n  -10 +10 a\n    -5 +1 b\n"                                                          },
+         "t\n  0 +10 a\n  2 +2 in\n  3 +20 x [async]\n  10 +5 b\n  11 +1 in b\n",
+         "t\n  0 +10 a\n    2 +2 in\n      3 +20 x [async]\n  10 +5 b\n    11 +1 in b\n"},
+        {"times before zero", "t\n  -10 +10 a\n  -5 +1 b\n", "t\n  -10 +10 a\n    -5 +1 b\n"},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -169,15 +176,15 @@ static void like_the_model(void **state)
         const char *what;
         uint32_t count, track_count, span, dur_max, shuffle; /* shuffle: of 256, how many swap */
     } rows[] = {
-        {"none",                  0,    1, 10,     10,    0  },
-        {"dense, in order",       3000, 1, 2000,   60,    0  },
-        {"sparse, in order",      3000, 1, 100000, 60,    0  },
-        {"many ties",             2000, 1, 40,     8,     0  },
-        {"shuffled",              3000, 1, 3000,   200,   256},
-        {"nearly in order",       3000, 1, 30000,  200,   2  },
-        {"interleaved, in order", 4000, 7, 5000,   100,   0  },
-        {"interleaved, shuffled", 4000, 5, 5000,   100,   200},
-        {"long and short",        3000, 2, 100000, 50000, 0  },
+        {"none", 0, 1, 10, 10, 0},
+        {"dense, in order", 3000, 1, 2000, 60, 0},
+        {"sparse, in order", 3000, 1, 100000, 60, 0},
+        {"many ties", 2000, 1, 40, 8, 0},
+        {"shuffled", 3000, 1, 3000, 200, 256},
+        {"nearly in order", 3000, 1, 30000, 200, 2},
+        {"interleaved, in order", 4000, 7, 5000, 100, 0},
+        {"interleaved, shuffled", 4000, 5, 5000, 100, 200},
+        {"long and short", 3000, 2, 100000, 50000, 0},
     };
 
     for (size_t row = 0; row < COUNT(rows); row++) {

@@ -35,11 +35,11 @@ static void cells_are_few(void **state)
         int64_t gap_ps;
         double least, most; /* cells of all levels a slice */
     } rows[] = {
-        {"too short",    255,   0,    0,                0,        0      },
-        {"just enough",  256,   0,    0,                1.0 / 17, 1.0 / 7},
-        {"even",         50000, 0,    0,                1.0 / 17, 1.0 / 7},
-        {"long bursts",  50000, 1000, INT64_C(1) << 30, 1.0 / 20, 1.0 / 7},
-        {"short bursts", 50000, 20,   INT64_C(1) << 30, 1.0 / 40, 1.0 / 6},
+        {"too short", 255, 0, 0, 0, 0},
+        {"just enough", 256, 0, 0, 1.0 / 17, 1.0 / 7},
+        {"even", 50000, 0, 0, 1.0 / 17, 1.0 / 7},
+        {"long bursts", 50000, 1000, INT64_C(1) << 30, 1.0 / 20, 1.0 / 7},
+        {"short bursts", 50000, 20, INT64_C(1) << 30, 1.0 / 40, 1.0 / 6},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -87,11 +87,11 @@ static void stored_levels(void **state)
         row_id row;
         int level, stored;
     } rows[] = {
-        {"slices below the base", 0, base - 1,       -1      },
-        {"the base",              0, base,           base    },
-        {"between",               0, base + 3,       base    },
-        {"the next stored one",   0, base + 4,       base + 4},
-        {"above the last",        0, TILE_LEVEL_MAX, top     },
+        {"slices below the base", 0, base - 1, -1},
+        {"the base", 0, base, base},
+        {"between", 0, base + 3, base},
+        {"the next stored one", 0, base + 4, base + 4},
+        {"above the last", 0, TILE_LEVEL_MAX, top},
     };
 
     CHECK("the base quantum", base == 10);

@@ -6,9 +6,7 @@
 #include "trace/trace_parts.h"
 
 static const struct sink_track a_track = {
-    .parent = NO_TRACK, .kind = TRACK_THREAD, .name = {"t", 1},
-            .device = -1
-};
+    .parent = NO_TRACK, .kind = TRACK_THREAD, .name = {"t", 1}, .device = -1};
 
 static void put(struct sink *sink, track_id track, int64_t start_ps, int64_t dur_ps)
 {
@@ -83,19 +81,23 @@ static void refuses(void **state)
         enum status status;
         const char *message;
     } rows[] = {
-        {"slices",        feed_slices,        {.slices_max = 10, .tracks_max = 9},           false, ERR_LIMIT,     "10 events" },
-        {"tracks",        feed_tracks,        {.tracks_max = 10},                            false, ERR_LIMIT,     "10 tracks" },
-        {"names",         feed_names,         {.names_bytes_max = 1000},                     false, ERR_LIMIT,     "1000 bytes"},
-        {"no such track", feed_unknown_track, {.tracks_max = 9},                             false, ERR_INVALID,   "track 7"   },
+        {"slices", feed_slices, {.slices_max = 10, .tracks_max = 9}, false, ERR_LIMIT, "10 events"},
+        {"tracks", feed_tracks, {.tracks_max = 10}, false, ERR_LIMIT, "10 tracks"},
+        {"names", feed_names, {.names_bytes_max = 1000}, false, ERR_LIMIT, "1000 bytes"},
+        {"no such track", feed_unknown_track, {.tracks_max = 9}, false, ERR_INVALID, "track 7"},
         {"track ended",
-         feed_ended_track,                    {.tracks_max = 9},
-         false,                                                                                     ERR_INVALID,
-         "end of its track"                                                                                                    },
+         feed_ended_track,
+         {.tracks_max = 9},
+         false,
+         ERR_INVALID,
+         "end of its track"},
         {"sorting",
-         feed_unsorted,                       {.tracks_max = 9, .spill_bytes_max = 1 << 20},
-         false,                                                                                     ERR_LIMIT,
-         "set aside"                                                                                                           },
-        {"cancelled",     feed_slices,        {.tracks_max = 9},                             true,  ERR_CANCELLED, "stopped"   },
+         feed_unsorted,
+         {.tracks_max = 9, .spill_bytes_max = 1 << 20},
+         false,
+         ERR_LIMIT,
+         "set aside"},
+        {"cancelled", feed_slices, {.tracks_max = 9}, true, ERR_CANCELLED, "stopped"},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -183,10 +185,10 @@ static void clamped(void **state)
         const char *what;
         int64_t start_ps, dur_ps;
     } rows[] = {
-        {"far before",      -TIME_PS_MAX, 5              },
-        {"negative length", 0,            0              },
-        {"endless",         3,            TIME_PS_MAX - 3},
-        {"far behind",      TIME_PS_MAX,  0              },
+        {"far before", -TIME_PS_MAX, 5},
+        {"negative length", 0, 0},
+        {"endless", 3, TIME_PS_MAX - 3},
+        {"far behind", TIME_PS_MAX, 0},
     };
 
     for (event_id i = 0; i < COUNT(rows); i++) {

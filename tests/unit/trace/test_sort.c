@@ -28,12 +28,12 @@ static void each_once_in_order(void **state)
         const char *what;
         uint32_t count, tracks, span;
     } rows[] = {
-        {"none",                 0,                 1,  1      },
-        {"one",                  1,                 1,  1      },
-        {"a few",                17,                2,  5      },
-        {"one run",              200000,            3,  1000   },
-        {"exactly one run",      1 << 18,           1,  1 << 30},
-        {"three runs and a bit", 3 * (1 << 18) + 5, 50, 100000 },
+        {"none", 0, 1, 1},
+        {"one", 1, 1, 1},
+        {"a few", 17, 2, 5},
+        {"one run", 200000, 3, 1000},
+        {"exactly one run", 1 << 18, 1, 1 << 30},
+        {"three runs and a bit", 3 * (1 << 18) + 5, 50, 100000},
     };
 
     for (size_t row = 0; row < COUNT(rows); row++) {

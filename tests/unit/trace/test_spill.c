@@ -57,8 +57,8 @@ static void refuses(void **state)
         uint64_t bytes_max;
         enum status status;
     } rows[] = {
-        {"more than the budget", NULL,                  100,     ERR_LIMIT},
-        {"no such directory",    "/nonexistent/jviewd", 1 << 30, ERR_IO   },
+        {"more than the budget", NULL, 100, ERR_LIMIT},
+        {"no such directory", "/nonexistent/jviewd", 1 << 30, ERR_IO},
     };
     static uint8_t bytes[2 << 20];
 

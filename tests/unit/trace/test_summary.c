@@ -122,15 +122,15 @@ static const struct {
     track_id asked, tracks[4];
     uint32_t count;
 } groups[] = {
-    {"a stored track",           LARGE,    {LARGE},                 1},
-    {"a short track",            LITTLE,   {LITTLE},                1},
-    {"a stream",                 STREAM,   {STREAM},                1},
-    {"a process",                HOST,     {LARGE, LITTLE},         2},
-    {"a device",                 DEVICE,   {STREAM},                1},
-    {"everything",               NO_TRACK, {LARGE, LITTLE, STREAM}, 3},
-    {"a container has no work",  STEPS,    {0},                     0},
-    {"a derived one neither",    DERIVED,  {0},                     0},
-    {"an empty process neither", 8,        {0},                     0},
+    {"a stored track", LARGE, {LARGE}, 1},
+    {"a short track", LITTLE, {LITTLE}, 1},
+    {"a stream", STREAM, {STREAM}, 1},
+    {"a process", HOST, {LARGE, LITTLE}, 2},
+    {"a device", DEVICE, {STREAM}, 1},
+    {"everything", NO_TRACK, {LARGE, LITTLE, STREAM}, 3},
+    {"a container has no work", STEPS, {0}, 0},
+    {"a derived one neither", DERIVED, {0}, 0},
+    {"an empty process neither", 8, {0}, 0},
 };
 
 static void tiles_equal_brute_force(void **state)
@@ -171,11 +171,9 @@ static void stored_groups_equal_brute_force(void **state)
         track_id track;
         bool stored;
     } rows[] = {
-        {"the whole trace",  NO_TRACK, true },
-        {"a process",        HOST,     true },
-        {"a device",         DEVICE,   true },
-        {"no thread",        LARGE,    false},
-        {"no empty process", 8,        false},
+        {"the whole trace", NO_TRACK, true}, {"a process", HOST, true},
+        {"a device", DEVICE, true},          {"no thread", LARGE, false},
+        {"no empty process", 8, false},
     };
 
     build(&made);
@@ -290,11 +288,11 @@ static void odd_questions(void **state)
         int level;
         int64_t index;
     } rows[] = {
-        {"no such track",        99,       5,  0        },
-        {"level below 0",        NO_TRACK, -1, 0        },
-        {"level above the last", NO_TRACK, 53, 0        },
-        {"far before",           NO_TRACK, 0,  INT64_MIN},
-        {"far behind",           NO_TRACK, 52, INT64_MAX},
+        {"no such track", 99, 5, 0},
+        {"level below 0", NO_TRACK, -1, 0},
+        {"level above the last", NO_TRACK, 53, 0},
+        {"far before", NO_TRACK, 0, INT64_MIN},
+        {"far behind", NO_TRACK, 52, INT64_MAX},
     };
 
     build(&made);

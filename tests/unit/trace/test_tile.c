@@ -293,21 +293,21 @@ static void tiles_equal_brute_force(void **state)
         make_slices *make;
         uint32_t count;
     } rows[] = {
-        {"one slice",                 even,                   1    },
-        {"few, below a pyramid",      even,                   255  },
-        {"the least pyramid",         even,                   256  },
-        {"even",                      even,                   6000 },
-        {"touching",                  touching,               6000 },
-        {"bursts",                    bursts,                 9000 },
-        {"half spread, half burst",   half_spread_half_burst, 12000},
-        {"instants only",             instants,               5000 },
-        {"heaps of instants",         heaps_of_instants,      5000 },
-        {"shorts and longs",          shorts_and_longs,       9000 },
-        {"hours around little",       hours,                  3000 },
-        {"all of time around little", far_apart,              3000 },
-        {"the whole time",            whole_time,             1    },
-        {"all lengths",               all_lengths,            5000 },
-        {"nested",                    nested,                 5000 },
+        {"one slice", even, 1},
+        {"few, below a pyramid", even, 255},
+        {"the least pyramid", even, 256},
+        {"even", even, 6000},
+        {"touching", touching, 6000},
+        {"bursts", bursts, 9000},
+        {"half spread, half burst", half_spread_half_burst, 12000},
+        {"instants only", instants, 5000},
+        {"heaps of instants", heaps_of_instants, 5000},
+        {"shorts and longs", shorts_and_longs, 9000},
+        {"hours around little", hours, 3000},
+        {"all of time around little", far_apart, 3000},
+        {"the whole time", whole_time, 1},
+        {"all lengths", all_lengths, 5000},
+        {"nested", nested, 5000},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -374,13 +374,13 @@ static void odd_questions(void **state)
         int level;
         int64_t index;
     } rows[] = {
-        {"no such row",          7,      5,  0        },
-        {"NO_ROW",               NO_ROW, 5,  0        },
-        {"level below 0",        0,      -1, 0        },
-        {"level above the last", 0,      53, 0        },
-        {"far before",           0,      0,  INT64_MIN},
-        {"far behind",           0,      0,  INT64_MAX},
-        {"far behind, coarse",   0,      52, INT64_MAX},
+        {"no such row", 7, 5, 0},
+        {"NO_ROW", NO_ROW, 5, 0},
+        {"level below 0", 0, -1, 0},
+        {"level above the last", 0, 53, 0},
+        {"far before", 0, 0, INT64_MIN},
+        {"far behind", 0, 0, INT64_MAX},
+        {"far behind, coarse", 0, 52, INT64_MAX},
     };
 
     made_begin(&made);
