@@ -54,7 +54,7 @@ static void grow(struct open_row *row)
 }
 
 /* One sample per 32 slices; returns how many. */
-static uint32_t take_samples(struct open_row *row, struct sample ret[])
+static uint32_t take_samples(struct open_row *row, struct slice_sample ret[])
 {
     const struct open_columns *columns = &row->columns;
     uint32_t sample_count = 0;
@@ -68,10 +68,10 @@ static uint32_t take_samples(struct open_row *row, struct sample ret[])
             sum += columns->dur_ps[i];
             longest = columns->dur_ps[i] > columns->dur_ps[longest] ? i : longest;
         }
-        ret[sample_count++] = (struct sample){.start_ps = columns->start_ps[first],
-                                              .dur_before = row->dur_before,
-                                              .longest = (uint16_t)(longest - first),
-                                              .weight = dur_weight(columns->dur_ps[longest])};
+        ret[sample_count++] = (struct slice_sample){.start_ps = columns->start_ps[first],
+                                                    .dur_before = row->dur_before,
+                                                    .longest = (uint16_t)(longest - first),
+                                                    .weight = dur_weight(columns->dur_ps[longest])};
         row->dur_before += sum;
     }
     return sample_count;
@@ -106,7 +106,7 @@ static void write_chunk(struct sink *sink, struct open_track *track, uint32_t de
 {
     struct open_row *row = &track->rows[depth];
     struct written_chunk written = {.next = NO_CHUNK};
-    struct sample samples[CHUNK_SLICES / SAMPLE_SLICES];
+    struct slice_sample samples[CHUNK_SLICES / SAMPLE_SLICES];
 
     struct bytes packed = chunk_encode(sink->encoder, &row->columns, row->count, &written.entry);
     if (sink->out.data(sink->out.to, packed, &written.entry.offset, sink->err) != OK)

@@ -54,7 +54,7 @@ struct builder {
 static uint64_t quanta_sixteenths(const struct trace *trace, row_id row, int level)
 {
     uint32_t count;
-    const struct sample *samples = row_samples(trace, row, &count);
+    const struct slice_sample *samples = row_samples(trace, row, &count);
     uint64_t quanta = 0;
 
     for (uint32_t i = 0; i < count; i++) {

@@ -186,15 +186,15 @@ static enum status write_samples(struct sink *sink, uint64_t sample_count)
     uint8_t *table;
 
     TRY(spill_map(sink->samples, &samples, sink->err));
-    TRY(sink->out.table_reserve(sink->out.to, TABLE_SAMPLES32, sample_count * sizeof(struct sample),
-                                &table, sink->err));
+    TRY(sink->out.table_reserve(sink->out.to, TABLE_SAMPLES32,
+                                sample_count * sizeof(struct slice_sample), &table, sink->err));
     for (track_id id = 0; id < sink->track_count; id++)
         for (uint32_t depth = 0; depth < sink->tracks[id].row_count; depth++)
             for (uint32_t chunk = sink->tracks[id].rows[depth].first_chunk; chunk != NO_CHUNK;
                  chunk = sink->chunks[chunk].next) {
                 const struct written_chunk *written = &sink->chunks[chunk];
                 size_t bytes = (written->entry.count + SAMPLE_SLICES - 1u) / SAMPLE_SLICES *
-                               sizeof(struct sample);
+                               sizeof(struct slice_sample);
                 memcpy(table, samples.at + written->samples_offset, bytes);
                 table += bytes;
             }

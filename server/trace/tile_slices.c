@@ -16,7 +16,7 @@ enum { CHUNK_GROUPS = CHUNK_SLICES / SAMPLE_SLICES };
 struct fold {
     const struct trace *trace;
     const struct row *row;
-    const struct sample *samples;
+    const struct slice_sample *samples;
     uint32_t sample_count;
 
     uint32_t chunk; /* at hand, of the row; UINT32_MAX: none */

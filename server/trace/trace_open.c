@@ -194,7 +194,7 @@ static enum status open_samples(struct opening *opening)
     uint32_t sample_count;
     uint64_t at = 0;
 
-    TRY(records(opening, TABLE_SAMPLES32, sizeof(struct sample), "samples", &samples,
+    TRY(records(opening, TABLE_SAMPLES32, sizeof(struct slice_sample), "samples", &samples,
                 &sample_count));
     uint64_t *first = arena_array(opening->arena, uint64_t, trace->row_count + 1u);
     parts->samples = samples;
@@ -208,7 +208,7 @@ static enum status open_samples(struct opening *opening)
     for (uint32_t i = 0; i < trace->row_count; i++) {
         const struct row *row = &trace->rows[i];
         for (uint32_t done = 0; done < row->count; done += SAMPLE_SLICES) {
-            const struct sample *sample = &parts->samples[first[i] + done / SAMPLE_SLICES];
+            const struct slice_sample *sample = &parts->samples[first[i] + done / SAMPLE_SLICES];
             if (sample->longest >= SAMPLE_SLICES || sample->longest >= row->count - done ||
                 sample->dur_before < 0)
                 return broken(opening, "sample", done / SAMPLE_SLICES);

@@ -19,7 +19,7 @@ struct by_name;
 /* One record per 32 slices of a row (the last may stand for fewer), contiguous over the row:
  * records row_samples ... + (count + 31) / 32 - 1. */
 enum { SAMPLE_SLICES = 32 };
-struct sample {
+struct slice_sample {
     int64_t start_ps;   /* of the first of them */
     int64_t dur_before; /* sum of dur over the slices of the row before them */
     uint16_t longest;   /* 0..31: the longest of them, the first of equals */
@@ -59,8 +59,8 @@ struct trace_parts {
     uint32_t chunk_count;
     _Atomic uint8_t *chunk_checked; /* per chunk: 0 not yet, 1 whole, 2 damaged */
     _Atomic bool damaged;
-    const struct sample *samples;     /* of all rows */
-    const uint64_t *row_first_sample; /* per row */
+    const struct slice_sample *samples; /* of all rows */
+    const uint64_t *row_first_sample;   /* per row */
 
     struct args *args;
     struct counters *counters;
@@ -79,8 +79,8 @@ MUST_CHECK enum status trace_open_core(struct block_in in, struct arena *arena, 
 const uint8_t *chunk_bytes(const struct trace *trace, uint32_t chunk);
 row_id trace_row_of_chunk(const struct trace *trace, uint32_t chunk);
 
-static inline const struct sample *row_samples(const struct trace *trace, row_id row,
-                                               uint32_t *ret_count)
+static inline const struct slice_sample *row_samples(const struct trace *trace, row_id row,
+                                                     uint32_t *ret_count)
 {
     *ret_count = (trace->rows[row].count + SAMPLE_SLICES - 1) / SAMPLE_SLICES;
     return trace->parts->samples + trace->parts->row_first_sample[row];

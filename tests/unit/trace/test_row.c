@@ -128,14 +128,14 @@ static void chunks_and_samples(void **state)
     struct columns columns = read_row(trace, arena);
     struct chunk *chunk = arena_new(arena, struct chunk);
     uint32_t sample_count;
-    const struct sample *samples = row_samples(trace, 0, &sample_count);
+    const struct slice_sample *samples = row_samples(trace, 0, &sample_count);
     int64_t before = 0;
 
     CHECK_INT("samples", sample_count, (columns.count + 31) / 32);
     for (uint32_t i = 0; i < columns.count; i++) {
         const struct slice *slice = &columns.slices[i];
         const uint32_t at = i % CHUNK_SLICES;
-        const struct sample *sample = &samples[i / SAMPLE_SLICES];
+        const struct slice_sample *sample = &samples[i / SAMPLE_SLICES];
 
         if (at == 0)
             chunk_unpack(trace, trace->rows[0].first_chunk + i / CHUNK_SLICES, 127, chunk);

@@ -148,7 +148,7 @@ enum {
     CHUNK_ENTRY_OFFSET_AT = offsetof(struct chunk_entry, offset),
     CHUNK_ENTRY_SIZE_AT = offsetof(struct chunk_entry, size),
     CHUNK_ENTRY_EVENT_MAX_AT = offsetof(struct chunk_entry, event_max),
-    SAMPLE_LONGEST_AT = offsetof(struct sample, longest),
+    SAMPLE_LONGEST_AT = offsetof(struct slice_sample, longest),
     TYPE_ARG_COUNT_AT = offsetof(struct type, arg_count),
     ARG_KEY_AT = offsetof(struct arg, key),
     NOTE_MESSAGE_AT = offsetof(struct note, message),
