@@ -45,6 +45,12 @@ enum table_kind { /* numbers stay; a reader skips what it does not know */
                   TABLE_BY_NAME,      /* slice ids in (name, row, time) order */
                   TABLE_BY_NAME_RUNS, /* (name, row) -> first, count */
                   TABLE_NAME_STATS,
+                  TABLE_DOCUMENTS,
+                  TABLE_STACKS,
+                  TABLE_SAMPLE_TYPES,
+                  TABLE_STACK_SAMPLES,
+                  TABLE_SAMPLE_VALUES, /* one a sample and type */
+                  TABLE_SAMPLE_LABELS,
                   TABLE_KIND_COUNT_,
 };
 

@@ -85,6 +85,7 @@ void sink_destroy(struct sink *sink)
     free(sink);
 }
 
+    free(sink->documents);
 bool sink_failed(const struct sink *sink)
 {
     return sink->err->code != OK;

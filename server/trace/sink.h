@@ -102,6 +102,24 @@ void sink_memory(struct sink *sink, struct memory_event event); /* .slice is fil
 
 program_id sink_program(struct sink *sink, uint64_t id, name_id name, uint64_t fingerprint,
                         struct bytes proto);
+struct program_about { /* more of one; unsaid it is a proto of unknown stage */
+    enum program_form form;
+    enum program_stage stage;
+    name_id stage_name;
+    uint32_t computation_count, fusion_count;
+    bool has_buffers;
+};
+void sink_program_about(struct sink *sink, program_id program, struct program_about about);
 void sink_instruction(struct sink *sink, struct instruction instruction);
+void sink_document(struct sink *sink, uint64_t program, name_id module, name_id kind,
+                   struct bytes content);
+
+/* Stacks are interned, outermost call first: the same frame under the same parent is one stack. */
+stack_id sink_stack(struct sink *sink, stack_id parent, struct frame frame);
+/* All types stand before the first sample. */
+uint32_t sink_sample_type(struct sink *sink, name_id name, name_id unit);
+/* Of the sample its time, track and stack; the labels' place is the sink's. */
+void sink_sample(struct sink *sink, struct sample sample, const int64_t *values /* per type */,
+                 const struct arg *labels, uint32_t label_count);
 
 #endif

@@ -1,17 +1,15 @@
-/* What a file says besides slices: who made it, notes, properties, shared types, programs, memory
- * events. All but the last are few and wait in memory.
+/* What a file says besides slices: who made it, notes, properties, shared types, memory events.
+ * All but the last are few and wait in memory.
  */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/pack.h"
 #include "trace/sink_state.h"
 
 enum {
     NOTES_MAX = 1000, /* distinct ones; a thousand lines are more than anyone reads */
     NOTE_TEXT_MAX = 1024,
-    PROTO_PACK_LEVEL = 3,
 };
 
 void sink_format(struct sink *sink, const char *format)
@@ -114,40 +112,6 @@ void sink_type_arg(struct sink *sink, type_id type, struct arg arg)
     sink->types[type].arg_count++;
 }
 
-program_id sink_program(struct sink *sink, uint64_t id, name_id name, uint64_t fingerprint,
-                        struct bytes proto)
-{
-    if (sink_failed(sink))
-        return NO_PROGRAM;
-
-    size_t capacity = zstd_bound(proto.count);
-    uint8_t *packed = memory_resize(NULL, capacity, 1);
-    size_t packed_bytes = zstd_pack(packed, capacity, proto, PROTO_PACK_LEVEL);
-    uint64_t offset = 0;
-    (void)sink->out.data(sink->out.to, (struct bytes){.at = packed, .count = packed_bytes}, &offset,
-                         sink->err);
-    free(packed);
-
-    sink_room(sink->programs, sink->program_count, sink->program_capacity);
-    struct program *program = &sink->programs[sink->program_count];
-    memset(program, 0, sizeof(*program));
-    program->id = id;
-    program->name = name;
-    program->fingerprint = fingerprint;
-    program->blob_offset = offset;
-    program->blob_packed_bytes = packed_bytes;
-    program->blob_bytes = proto.count;
-    return sink->program_count++;
-}
-
-void sink_instruction(struct sink *sink, struct instruction instruction)
-{
-    if (sink_failed(sink) || instruction.program >= sink->program_count)
-        return;
-    sink_room(sink->instructions, sink->instruction_count, sink->instruction_capacity);
-    sink->instructions[sink->instruction_count++] = instruction;
-}
-
 void sink_memory(struct sink *sink, struct memory_event given)
 {
     struct memory_event event;
@@ -196,40 +160,10 @@ static enum status write_types(struct sink *sink)
     return status;
 }
 
-static int compare_instructions(const void *one, const void *other)
-{
-    const struct instruction *a = one, *b = other;
-
-    if (a->program != b->program)
-        return a->program < b->program ? -1 : 1;
-    if (a->name != b->name)
-        return a->name < b->name ? -1 : 1;
-    return memcmp(a, b, sizeof(*a));
-}
-
-static enum status write_programs(struct sink *sink)
-{
-    if (sink->instruction_count > 0)
-        qsort(sink->instructions, sink->instruction_count, sizeof(*sink->instructions),
-              compare_instructions);
-    uint32_t at = 0;
-    for (uint32_t i = 0; i < sink->program_count; i++) {
-        struct program *program = &sink->programs[i];
-        program->first_instruction = at;
-        while (at < sink->instruction_count && sink->instructions[at].program == i)
-            at++;
-        program->instruction_count = at - program->first_instruction;
-    }
-    TRY(sink_table(sink, TABLE_PROGRAMS, sink->programs, sink->program_count,
-                   sizeof(*sink->programs)));
-    return sink_table(sink, TABLE_INSTRUCTIONS, sink->instructions, sink->instruction_count,
-                      sizeof(*sink->instructions));
-}
-
 enum status sink_write_about(struct sink *sink)
 {
     TRY(write_types(sink));
-    TRY(write_programs(sink));
+    TRY(sink_write_programs(sink));
     TRY(sink_table(sink, TABLE_PROPERTIES, sink->properties, sink->property_count,
                    sizeof(*sink->properties)));
     return sink_table(sink, TABLE_NOTES, sink->notes, sink->note_count, sizeof(*sink->notes));

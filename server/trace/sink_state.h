@@ -1,7 +1,8 @@
 /* The inside of the sink, shared by its files.
  *
  *   sink.c         the doors: checks, budgets, what goes where
- *   sink_about.c   notes, properties, types, programs, memory events
+ *   sink_about.c   notes, properties, types, memory events
+ *   sink_program.c programs, their instructions, documents of modules
  *   nest.c         which row a slice lies in, its parent, self time
  *   open_row.c     the open chunk of a row, and what is written when it is full
  *   reorder.c      tracks that turned out to be unsorted
@@ -108,6 +109,8 @@ struct sink {
     uint32_t instruction_count, instruction_capacity;
     struct spill *memory_events; /* NULL until there is one; .slice is the event */
 };
+    struct document *documents;
+    uint32_t document_count, document_capacity;
 
 /* Makes room for one more of an array of the sink. */
 #define sink_room(array, count, capacity)                                                          \
@@ -146,5 +149,6 @@ enum status sink_table(struct sink *sink, enum table_kind kind, const void *reco
 enum status sink_write_about(struct sink *sink);
 enum status sink_write_tables(struct sink *sink);
 enum status sink_write_memory_events(struct sink *sink, const struct trace *trace);
+enum status sink_write_programs(struct sink *sink);
 
 #endif

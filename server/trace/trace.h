@@ -22,6 +22,7 @@
 
 #include "base/names.h"
 #include "trace/kind.h"
+#include "base/error.h"
 
 typedef uint32_t track_id;
 typedef uint32_t row_id;
@@ -151,7 +152,27 @@ struct program {          /* one compiled module */
     name_id name;         /* without the id: "jit_train_step" */
     uint64_t fingerprint; /* of its instructions: equal on every host */
     uint32_t first_instruction, instruction_count;       /* sorted by name id */
-    uint64_t blob_offset, blob_packed_bytes, blob_bytes; /* the whole HloProto, one zstd frame */
+enum program_form { PROGRAM_PROTO, PROGRAM_TEXT }; /* what the blob is */
+enum program_stage {                               /* of its compilation */
+                     STAGE_UNKNOWN,
+                     STAGE_BEFORE, /* as it came to the compiler */
+                     STAGE_PASS,   /* between two passes */
+                     STAGE_AFTER,  /* as it runs */
+};
+
+    uint64_t blob_offset, blob_packed_bytes, blob_bytes; /* all of it, one zstd frame */
+    uint32_t computation_count, fusion_count;
+    uint8_t form, stage; /* enum program_form, program_stage */
+    bool has_buffers;    /* the blob holds a buffer assignment */
+    uint8_t zero[5];
+};
+
+struct document {     /* what a compiler wrote of a module besides HLO: a report, LLVM IR */
+    uint64_t program; /* the module's number */
+    name_id module;   /* its name */
+    name_id kind;     /* "thunk_sequence": what the file's name says behind the module's */
+    uint64_t blob_offset, blob_packed_bytes, blob_bytes;
+    uint64_t line_count;
 };
 
 struct flow { /* an arrow from what caused to what was caused */
@@ -228,6 +249,8 @@ void row_window(const struct trace *trace, const struct row *row, int64_t from_p
 enum { CHUNK_SLICES = 4096 };
 
 enum chunk_columns {
+    const struct document *documents;
+    uint32_t document_count;
     COLUMN_START = 1,
     COLUMN_DUR = 2,
     COLUMN_SELF = 4,
@@ -260,3 +283,11 @@ const struct instruction *trace_instruction(const struct trace *trace, program_i
 program_id trace_program(const struct trace *trace, uint64_t id); /* NO_PROGRAM: not there */
 
 #endif
+/* The blob of a program or document, unpacked into the arena. */
+MUST_CHECK enum status trace_program_blob(const struct trace *trace, const struct program *program,
+                                          struct arena *arena, struct bytes *ret,
+                                          struct error *err);
+MUST_CHECK enum status trace_document_blob(const struct trace *trace,
+                                           const struct document *document, struct arena *arena,
+                                           struct bytes *ret, struct error *err);
+

@@ -275,48 +275,21 @@ static enum status open_properties(struct opening *opening)
     return OK;
 }
 
-static bool instruction_valid(const struct trace *trace, uint32_t i)
-{
-    const struct instruction *instruction = &trace->instructions[i];
-    const uint32_t names = trace->name_count;
-
-    return instruction->program < trace->program_count && instruction->name < names &&
-           instruction->opcode < names && instruction->scope < names &&
-           instruction->op_type < names && instruction->source < names &&
-           instruction->category < names &&
-           (i == 0 || instruction[-1].program < instruction->program ||
-            (instruction[-1].program == instruction->program &&
-             instruction[-1].name <= instruction->name));
-}
-
 static enum status open_programs(struct opening *opening)
 {
     struct trace *trace = opening->trace;
-    const void *programs, *instructions;
-    uint32_t at = 0;
+    const void *programs, *instructions, *documents;
 
     TRY(records(opening, TABLE_PROGRAMS, sizeof(struct program), "programs", &programs,
                 &trace->program_count));
     TRY(records(opening, TABLE_INSTRUCTIONS, sizeof(struct instruction), "instructions",
                 &instructions, &trace->instruction_count));
+    TRY(records(opening, TABLE_DOCUMENTS, sizeof(struct document), "documents", &documents,
+                &trace->document_count));
     trace->programs = programs;
     trace->instructions = instructions;
-    for (uint32_t i = 0; i < trace->program_count; i++) {
-        const struct program *program = &trace->programs[i];
-        if (program->name >= trace->name_count || program->first_instruction != at ||
-            program->instruction_count > trace->instruction_count - at ||
-            (program->blob_packed_bytes > 0 &&
-             !opening->in.data(opening->in.from, program->blob_offset, program->blob_packed_bytes)
-                  .at))
-            return broken(opening, "program", i);
-        at += program->instruction_count;
-    }
-    if (at != trace->instruction_count)
-        return fail(opening->err, ERR_FORMAT, "the programs do not cover their instructions");
-    for (uint32_t i = 0; i < trace->instruction_count; i++)
-        if (!instruction_valid(trace, i))
-            return broken(opening, "instruction", i);
-    return OK;
+    trace->documents = documents;
+    return programs_open(trace, opening->err);
 }
 
 static enum status open_memory_events(struct opening *opening)

@@ -75,6 +75,12 @@ struct trace_parts {
 MUST_CHECK enum status trace_open_core(struct block_in in, struct arena *arena, struct trace *ret,
                                        struct error *err);
 
+/* Its key, its type and its text are what readers may rely on. */
+bool trace_arg_valid(const struct trace *trace, const struct arg *arg);
+
+/* Checks programs, instructions and documents, whose tables are there. */
+MUST_CHECK enum status programs_open(struct trace *trace, struct error *err);
+
 /* The checked data of a chunk; NULL, and the trace is marked, when they are damaged. */
 const uint8_t *chunk_bytes(const struct trace *trace, uint32_t chunk);
 row_id trace_row_of_chunk(const struct trace *trace, uint32_t chunk);

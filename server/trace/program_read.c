@@ -1,0 +1,94 @@
+/* Programs, instructions and documents of a trace: checked when it is opened, unpacked when they
+ * are asked for. */
+#include "base/pack.h"
+#include "trace/trace_parts.h"
+
+/* More than any compiler writes of one module: a protobuf message ends at 2 GiB. */
+#define BLOB_BYTES_MAX (UINT64_C(2) << 30)
+
+static bool blob_valid(struct block_in in, uint64_t offset, uint64_t packed_bytes, uint64_t bytes)
+{
+    return bytes <= BLOB_BYTES_MAX &&
+           (packed_bytes == 0 || in.data(in.from, offset, (size_t)packed_bytes).at != NULL);
+}
+
+static bool program_valid(const struct trace *trace, const struct program *program, uint32_t first)
+{
+    uint8_t has_buffers;
+
+    memcpy(&has_buffers, &program->has_buffers, 1);
+    return program->name < trace->name_count && program->stage_name < trace->name_count &&
+           program->form <= PROGRAM_TEXT && program->stage <= STAGE_AFTER && has_buffers <= 1 &&
+           program->first_instruction == first &&
+           program->instruction_count <= trace->instruction_count - first &&
+           blob_valid(trace->parts->in, program->blob_offset, program->blob_packed_bytes,
+                      program->blob_bytes);
+}
+
+static bool instruction_valid(const struct trace *trace, uint32_t i)
+{
+    const struct instruction *instruction = &trace->instructions[i];
+    const uint32_t names = trace->name_count;
+
+    return instruction->program < trace->program_count && instruction->name < names &&
+           instruction->opcode < names && instruction->scope < names &&
+           instruction->op_type < names && instruction->source < names &&
+           instruction->category < names &&
+           (i == 0 || instruction[-1].program < instruction->program ||
+            (instruction[-1].program == instruction->program &&
+             instruction[-1].name <= instruction->name));
+}
+
+enum status programs_open(struct trace *trace, struct error *err)
+{
+    uint32_t at = 0;
+
+    for (uint32_t i = 0; i < trace->program_count; i++) {
+        if (!program_valid(trace, &trace->programs[i], at))
+            return fail(err, ERR_FORMAT, "program %u is damaged", i);
+        at += trace->programs[i].instruction_count;
+    }
+    if (at != trace->instruction_count)
+        return fail(err, ERR_FORMAT, "the programs do not cover their instructions");
+    for (uint32_t i = 0; i < trace->instruction_count; i++)
+        if (!instruction_valid(trace, i))
+            return fail(err, ERR_FORMAT, "instruction %u is damaged", i);
+    for (uint32_t i = 0; i < trace->document_count; i++) {
+        const struct document *document = &trace->documents[i];
+        if (document->module >= trace->name_count || document->kind >= trace->name_count ||
+            !blob_valid(trace->parts->in, document->blob_offset, document->blob_packed_bytes,
+                        document->blob_bytes))
+            return fail(err, ERR_FORMAT, "document %u is damaged", i);
+    }
+    return OK;
+}
+
+static enum status unpack_blob(const struct trace *trace, uint64_t offset, uint64_t packed_bytes,
+                               uint64_t bytes, struct arena *arena, struct bytes *ret,
+                               struct error *err)
+{
+    *ret = (struct bytes){0};
+    if (bytes == 0)
+        return OK;
+
+    const struct block_in *in = &trace->parts->in;
+    struct bytes packed = in->data(in->from, offset, (size_t)packed_bytes);
+    uint8_t *unpacked = arena_array(arena, uint8_t, (size_t)bytes);
+    TRY(zstd_unpack(unpacked, (size_t)bytes, packed, err));
+    *ret = (struct bytes){.at = unpacked, .count = (size_t)bytes};
+    return OK;
+}
+
+enum status trace_program_blob(const struct trace *trace, const struct program *program,
+                               struct arena *arena, struct bytes *ret, struct error *err)
+{
+    return unpack_blob(trace, program->blob_offset, program->blob_packed_bytes, program->blob_bytes,
+                       arena, ret, err);
+}
+
+enum status trace_document_blob(const struct trace *trace, const struct document *document,
+                                struct arena *arena, struct bytes *ret, struct error *err)
+{
+    return unpack_blob(trace, document->blob_offset, document->blob_packed_bytes,
+                       document->blob_bytes, arena, ret, err);
+}
