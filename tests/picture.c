@@ -64,12 +64,9 @@ static void put_value(struct text *text, const struct trace *trace, const struct
     }
 }
 
-static void put_args(struct text *text, const struct trace *trace, event_id event,
-                     struct arena *arena)
+static void put_list(struct text *text, const struct trace *trace, const struct arg *args,
+                     uint32_t count)
 {
-    struct arg *args;
-    uint32_t count = trace_args(trace, event, arena, &args);
-
     for (uint32_t i = 0; i < count; i++) {
         text_puts(text, i == 0 ? " {" : ", ");
         put_str(text, trace_name(trace, args[i].key));
@@ -78,6 +75,15 @@ static void put_args(struct text *text, const struct trace *trace, event_id even
     }
     if (count > 0)
         text_puts(text, "}");
+}
+
+static void put_args(struct text *text, const struct trace *trace, event_id event,
+                     struct arena *arena)
+{
+    struct arg *args;
+    uint32_t count = trace_args(trace, event, arena, &args);
+
+    put_list(text, trace, args, count);
 }
 
 static void put_slice(struct text *text, const struct trace *trace, const struct slice *slice,
@@ -129,6 +135,62 @@ static void put_track(struct text *text, const struct trace *trace, track_id id,
         text_putf(text, "  %lld = %g\n", (long long)samples[i].at_ps, samples[i].value);
 }
 
+static void put_stack(struct text *text, const struct trace *trace, stack_id id)
+{
+    const struct stack *stack = &trace->stacks[id];
+    const struct str file = trace_name(trace, stack->frame.file),
+                     module = trace_name(trace, stack->frame.module);
+
+    if (stack->parent != NO_STACK) {
+        put_stack(text, trace, stack->parent);
+        text_puts(text, "; ");
+    }
+    put_str(text, trace_name(trace, stack->frame.function));
+    if (file.count > 0)
+        text_putf(text, " %.*s", STR_ARG(file));
+    if (stack->frame.line > 0)
+        text_putf(text, ":%u", stack->frame.line);
+    if (module.count > 0)
+        text_putf(text, " in %.*s", STR_ARG(module));
+}
+
+static void put_sample(struct text *text, const struct trace *trace, uint32_t at)
+{
+    const struct sample *sample = &trace->samples[at];
+
+    text_puts(text, " ");
+    for (uint32_t i = 0; i < trace->sample_type_count; i++)
+        text_putf(text, " %lld",
+                  (long long)trace->sample_values[(uint64_t)at * trace->sample_type_count + i]);
+    text_puts(text, " ");
+    if (sample->stack != NO_STACK)
+        put_stack(text, trace, sample->stack);
+    if (sample->at_ps != SAMPLE_NO_TIME)
+        text_putf(text, " @%lld", (long long)sample->at_ps);
+    if (sample->track != NO_TRACK) {
+        text_puts(text, " on ");
+        put_path(text, trace, sample->track);
+    }
+    put_list(text, trace, &trace->sample_labels[sample->first_label], sample->label_count);
+    text_puts(text, "\n");
+}
+
+static void put_samples(struct text *text, const struct trace *trace)
+{
+    if (trace->stack_sample_count == 0)
+        return;
+    text_puts(text, "samples");
+    for (uint32_t i = 0; i < trace->sample_type_count; i++) {
+        text_puts(text, " ");
+        put_str(text, trace_name(trace, trace->sample_types[i].name));
+        text_puts(text, "/");
+        put_str(text, trace_name(trace, trace->sample_types[i].unit));
+    }
+    text_puts(text, "\n");
+    for (uint32_t i = 0; i < trace->stack_sample_count; i++)
+        put_sample(text, trace, i);
+}
+
 static void put_flows(struct text *text, const struct trace *trace)
 {
     for (uint64_t i = 0; i < trace->flow_count; i++) {
@@ -156,6 +218,7 @@ struct str picture_of(const struct trace *trace, unsigned with, struct arena *ar
 
     for (track_id id = 0; id < trace->track_count; id++)
         put_track(&text, trace, id, with, arena);
+    put_samples(&text, trace);
     if (with & PICTURE_FLOWS)
         put_flows(&text, trace);
     if (with & PICTURE_NOTES)

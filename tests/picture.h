@@ -6,6 +6,8 @@
  *       20 +8 all-reduce.1 [cut]   flags but those of instants, which are +0
  *   GPU:0 / memory
  *     5 = 1024                     a sample
+ *   samples space/bytes            stacks, where there are samples of them
+ *     7 main:3; f:7 {k: 1}         values, calls from the outermost, labels; "@5 on python": time
  *
  * Times are picoseconds of file time. Slices stand by start, then by depth. Drawing reads the same:
  * slices go to the sink in the order of the text, whatever the indentation; "partial" is for the

@@ -1,7 +1,7 @@
 /* The cache directory: segments and attributions by content, least recently used first out.
  *
  *   <cache>/catalog.sqlite  lock
- *           segments-1.1.1/ab/abcdef....seg  abcdef....attr      versions of layout, kinds, rules
+ *           segments-2.2.1/ab/abcdef....seg  abcdef....attr      versions of layout, kinds, rules
  *           tmp/<process>/                                       flock held while its owner lives
  *
  * Files appear whole (rename) and are shared by every server and command on one cache; one that

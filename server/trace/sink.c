@@ -11,6 +11,7 @@ const struct budget budget_default = {
     .args_per_event_max = 4096,            /* real events have at most about a hundred */
     .tracks_max = 1 << 18,                 /* an open track costs about 1 KiB */
     .depth_max = 2048,                     /* twice Python's limit; a full row costs 151 KiB */
+    .stacks_max = 1 << 24,                 /* 36 bytes each, in scratch files */
     .spill_bytes_max = UINT64_C(16) << 30, /* half a milliard slices out of order */
 };
 
@@ -31,6 +32,7 @@ static void create_parts(struct sink *sink)
     sink->args = args_writer_create(sink->out, sink->err);
     sink->counters = counter_writer_create(&sink->tools);
     sink->flows = flow_writer_create(&sink->tools);
+    sink->stacks = stack_writer_create(&sink->tools);
     for (uint32_t i = 0; trace_parts_made[i]; i++)
         if (trace_parts_made[i]->create)
             sink->parts[i] = trace_parts_made[i]->create(&sink->tools);
@@ -60,6 +62,7 @@ void sink_destroy(struct sink *sink)
     for (uint32_t i = 0; trace_parts_made[i]; i++)
         if (trace_parts_made[i]->destroy)
             trace_parts_made[i]->destroy(sink->parts[i]);
+    stack_writer_destroy(sink->stacks);
     flow_writer_destroy(sink->flows);
     counter_writer_destroy(sink->counters);
     args_writer_destroy(sink->args);
@@ -82,10 +85,10 @@ void sink_destroy(struct sink *sink)
     free(sink->type_args);
     free(sink->programs);
     free(sink->instructions);
+    free(sink->documents);
     free(sink);
 }
 
-    free(sink->documents);
 bool sink_failed(const struct sink *sink)
 {
     return sink->err->code != OK;
@@ -290,15 +293,14 @@ void sink_flow_at(struct sink *sink, enum flow_end end, name_id kind, uint64_t i
         flow_writer_at(sink->flows, end, kind, id, track, at_ps, next);
 }
 
-void sink_counter(struct sink *sink, track_id track, int64_t at_ps, double value)
+/* The time of a sample, within TIME_PS_MAX; the hull of them grows. */
+static int64_t sample_time(struct sink *sink, int64_t at_ps)
 {
-    if (!track_of(sink, track))
-        return;
     if (at_ps > TIME_PS_MAX || at_ps < -TIME_PS_MAX) {
         at_ps = at_ps < 0 ? -TIME_PS_MAX : TIME_PS_MAX;
         sink->clamped_count++;
     }
-    if (sink->sample_count == 0)
+    if (!sink->has_samples)
         sink->sample_start_ps = sink->sample_end_ps = at_ps;
     sink->sample_start_ps = at_ps < sink->sample_start_ps ? at_ps : sink->sample_start_ps;
     sink->sample_end_ps = at_ps > sink->sample_end_ps ? at_ps : sink->sample_end_ps;
@@ -309,12 +311,47 @@ void sink_counter(struct sink *sink, track_id track, int64_t at_ps, double value
 static void note_what_was_changed(struct sink *sink)
 {
     if (sink->clamped_count > 0)
+    sink->has_samples = true;
         sink_note(sink, "clamped-times", NOTE_WARNING, sink->clamped_count,
                   "Times that are negative lengths or lie more than 53 days from the others were "
+    return at_ps;
+}
+
+void sink_counter(struct sink *sink, track_id track, int64_t at_ps, double value)
+{
+    if (!track_of(sink, track))
+        return;
+    at_ps = sample_time(sink, at_ps);
                   "cut to what can be shown.");
     if (sink->too_deep_count > 0)
         sink_note(sink, "too-deep", NOTE_WARNING, sink->too_deep_count,
                   "Slices nested or overlapping more than %u deep are kept as instants in the last "
+stack_id sink_stack(struct sink *sink, stack_id parent, struct frame frame)
+{
+    return sink_failed(sink) ? NO_STACK : stack_writer_stack(sink->stacks, parent, frame);
+}
+
+uint32_t sink_sample_type(struct sink *sink, name_id name, name_id unit)
+{
+    return sink_failed(sink)
+               ? 0
+               : stack_writer_type(sink->stacks, (struct sample_type){.name = name, .unit = unit});
+}
+
+void sink_sample(struct sink *sink, struct sample sample, const int64_t *values,
+                 const struct arg *labels, uint32_t label_count)
+{
+    if (sink_failed(sink) || (sample.track != NO_TRACK && !track_of(sink, sample.track)))
+        return;
+    if (sample.at_ps != SAMPLE_NO_TIME)
+        sample.at_ps = sample_time(sink, sample.at_ps);
+    if (label_count > sink->budget.args_per_event_max) {
+        sink->args_left_out += label_count - sink->budget.args_per_event_max;
+        label_count = (uint32_t)sink->budget.args_per_event_max;
+    }
+    stack_writer_sample(sink->stacks, sample, values, labels, label_count);
+}
+
                   "row of their track.",
                   sink->budget.depth_max);
     if (sink->args_left_out > 0)
@@ -383,6 +420,7 @@ static enum status finish(struct sink *sink)
     return status;
 }
 
+    TRY(stack_writer_finish(sink->stacks, sink->err));
 enum status sink_finish(struct sink *sink, struct error *err)
 {
     enum status status = finish(sink);

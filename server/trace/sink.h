@@ -23,7 +23,7 @@
 
 struct budget { /* budget_default in sink.c; each number with its reason */
     uint64_t slices_max, names_bytes_max, args_per_event_max;
-    uint32_t tracks_max, depth_max;
+    uint32_t tracks_max, depth_max, stacks_max;
     uint64_t spill_bytes_max; /* of the sort file */
 };
 extern const struct budget budget_default;

@@ -3,6 +3,7 @@
  *   sink.c ── events, args ───────────> args.c          (args.h)
  *          ── samples ────────────────> counter.c       below
  *          ── ends of arrows ─────────> flow.c          below
+ *          ── stacks, their samples ──> stack_write.c   below
  *          ── finished chunks ────────> every part of trace_parts_made: pyramid, summary, ...
  *
  * A finished chunk is handed over once, while it is still in the processor's cache, row by row in
@@ -84,6 +85,18 @@ MUST_CHECK enum status counter_writer_finish(struct counter_writer *writer,
                                              const struct trace *trace, struct error *err);
 void counter_writer_destroy(struct counter_writer *writer); /* takes NULL */
 MUST_CHECK enum status counters_open(struct trace *trace, struct arena *arena, struct error *err);
+
+/* Stacks, sample types and samples of stacks, in the order they come. */
+struct stack_writer;
+struct stack_writer *stack_writer_create(const struct part_tools *tools);
+stack_id stack_writer_stack(struct stack_writer *writer, stack_id parent, struct frame frame);
+uint32_t stack_writer_type(struct stack_writer *writer, struct sample_type type);
+void stack_writer_sample(struct stack_writer *writer, struct sample sample, const int64_t *values,
+                         const struct arg *labels, uint32_t label_count);
+MUST_CHECK enum status stack_writer_finish(struct stack_writer *writer, struct error *err);
+void stack_writer_destroy(struct stack_writer *writer); /* takes NULL */
+/* Fills the trace's stacks and samples. */
+MUST_CHECK enum status stacks_open(struct trace *trace, struct error *err);
 
 /* Where a slice was laid when it came: rows are numbered as they begin, and have their slice ids
  * only at the finish. */

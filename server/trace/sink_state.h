@@ -80,6 +80,7 @@ struct sink {
     struct args_writer *args;
     struct counter_writer *counters;
     struct flow_writer *flows;
+    struct stack_writer *stacks;
     void *parts[PARTS_MAX]; /* states, in the order of trace_parts_made */
 
     uint64_t event_count, sample_count;
@@ -88,6 +89,7 @@ struct sink {
     struct slice_place last_place;
     uint32_t row_number_count;
     uint64_t clamped_count, too_deep_count, args_left_out;
+    bool has_samples; /* of counters or stacks, with a time */
     int64_t sample_start_ps, sample_end_ps;
 
     /* About the file. */
@@ -107,10 +109,10 @@ struct sink {
     uint32_t program_count, program_capacity;
     struct instruction *instructions;
     uint32_t instruction_count, instruction_capacity;
-    struct spill *memory_events; /* NULL until there is one; .slice is the event */
-};
     struct document *documents;
     uint32_t document_count, document_capacity;
+    struct spill *memory_events; /* NULL until there is one; .slice is the event */
+};
 
 /* Makes room for one more of an array of the sink. */
 #define sink_room(array, count, capacity)                                                          \
@@ -147,8 +149,8 @@ enum status sink_table(struct sink *sink, enum table_kind kind, const void *reco
                        size_t size);
 /* The finish: small tables; names, tracks, rows, chunks; what needs the slices. */
 enum status sink_write_about(struct sink *sink);
+enum status sink_write_programs(struct sink *sink);
 enum status sink_write_tables(struct sink *sink);
 enum status sink_write_memory_events(struct sink *sink, const struct trace *trace);
-enum status sink_write_programs(struct sink *sink);
 
 #endif

@@ -203,7 +203,7 @@ static enum status write_samples(struct sink *sink, uint64_t sample_count)
 
 static enum status write_meta(struct sink *sink, uint64_t slice_count, name_id format)
 {
-    bool any = sink->sample_count > 0;
+    bool any = sink->has_samples;
     struct meta meta = {.kind_rules_version = KIND_RULES_VERSION,
                         .has_epoch = sink->has_epoch,
                         .format = format,

@@ -5,6 +5,8 @@
  *       row     all slices of one track at one depth or lane
  *         chunk   4,096 slices as packed columns
  *           slice   [start, start + dur) name kind parent event
+ *     stack   a frame and the stack that called it      a tree: parent
+ *       sample  what a profiler found there: a value of each sample type
  *
  * Slices of a row are contiguous (ids first_slice ... + count - 1), ordered, and never overlap:
  * starts and ends both ascend, so a window is two binary searches. Every chunk of a row but the
@@ -20,9 +22,9 @@
 #ifndef JVIEWD_TRACE_TRACE_H
 #define JVIEWD_TRACE_TRACE_H
 
+#include "base/error.h"
 #include "base/names.h"
 #include "trace/kind.h"
-#include "base/error.h"
 
 typedef uint32_t track_id;
 typedef uint32_t row_id;
@@ -30,11 +32,14 @@ typedef uint32_t slice_id; /* of one trace; depends on the file's bytes only */
 typedef uint32_t event_id; /* ordinal in file order: the key of args */
 typedef uint32_t type_id;  /* what many events share: XEventMetadata; 0 = none */
 typedef uint32_t program_id;
+typedef uint32_t stack_id;
 
 #define NO_TRACK UINT32_MAX
 #define NO_ROW UINT32_MAX
 #define NO_SLICE UINT32_MAX
 #define NO_PROGRAM UINT32_MAX
+#define NO_STACK UINT32_MAX
+#define SAMPLE_NO_TIME INT64_MIN
 
 /* No time of a trace lies further than 53 days from its zero, so differences and sums along a row
  * fit int64_t. The sink clamps. */
@@ -147,11 +152,6 @@ struct instruction { /* of HLO */
     name_id category; /* fusion kind and the like; 0 unknown */
 };
 
-struct program {          /* one compiled module */
-    uint64_t id;          /* full 64 bits; signed ones as two's complement */
-    name_id name;         /* without the id: "jit_train_step" */
-    uint64_t fingerprint; /* of its instructions: equal on every host */
-    uint32_t first_instruction, instruction_count;       /* sorted by name id */
 enum program_form { PROGRAM_PROTO, PROGRAM_TEXT }; /* what the blob is */
 enum program_stage {                               /* of its compilation */
                      STAGE_UNKNOWN,
@@ -160,6 +160,12 @@ enum program_stage {                               /* of its compilation */
                      STAGE_AFTER,  /* as it runs */
 };
 
+struct program {          /* one compiled module */
+    uint64_t id;          /* full 64 bits; signed ones as two's complement */
+    name_id name;         /* without the id: "jit_train_step" */
+    name_id stage_name;   /* as a dump's file says: "sm_8.0_gpu_after_optimizations"; 0 unsaid */
+    uint64_t fingerprint; /* of its instructions: equal on every host */
+    uint32_t first_instruction, instruction_count;       /* sorted by name id */
     uint64_t blob_offset, blob_packed_bytes, blob_bytes; /* all of it, one zstd frame */
     uint32_t computation_count, fusion_count;
     uint8_t form, stage; /* enum program_form, program_stage */
@@ -195,6 +201,28 @@ struct counter_sample {
     double value;
 };
 
+struct frame { /* one call; 0 unknown */
+    name_id function, file;
+    uint32_t line;
+    name_id module; /* library or mapping */
+};
+
+struct stack {       /* each once: two stacks with one parent differ in their frame */
+    stack_id parent; /* who called: smaller than the own id; NO_STACK at the outermost call */
+    struct frame frame;
+};
+
+struct sample_type { /* what a value counts: "space" in "bytes" */
+    name_id name, unit;
+};
+
+struct sample {
+    int64_t at_ps;                     /* SAMPLE_NO_TIME: none */
+    track_id track;                    /* of the thread; NO_TRACK */
+    stack_id stack;                    /* of the innermost call; NO_STACK */
+    uint32_t first_label, label_count; /* into trace.sample_labels; equal lists may be one */
+};
+
 struct trace {
     const char *format;  /* decoder's name */
     char content[33];    /* XXH3-128 of the file, hex */
@@ -202,7 +230,7 @@ struct trace {
     bool has_epoch;
     int64_t epoch_ns;         /* Unix time of file time 0 */
     struct str epoch_reason;  /* why there is none */
-    int64_t start_ps, end_ps; /* hull of all slices, instants and samples */
+    int64_t start_ps, end_ps; /* hull of all slices, instants, counter and stack samples */
     uint64_t slice_count, event_count, flow_count, sample_count;
 
     uint32_t name_count;
@@ -221,10 +249,21 @@ struct trace {
     uint32_t program_count;
     const struct instruction *instructions;
     uint32_t instruction_count;
+    const struct document *documents;
+    uint32_t document_count;
     const struct flow *flows; /* by (from, to); by consumer: flow_by_to holds indexes */
     const uint32_t *flow_by_to;
     const struct memory_event *memory_events; /* by time */
     uint32_t memory_event_count;
+    const struct stack *stacks;
+    uint32_t stack_count;
+    const struct sample_type *sample_types;
+    uint32_t sample_type_count;
+    const struct sample *samples; /* in file order */
+    uint32_t stack_sample_count;
+    const int64_t *sample_values; /* [sample * sample_type_count + type] */
+    const struct arg *sample_labels;
+    uint32_t sample_label_count;
 
     struct trace_parts
         *parts; /* names, chunks, args, pyramids, by-name, counters: see their headers */
@@ -249,8 +288,6 @@ void row_window(const struct trace *trace, const struct row *row, int64_t from_p
 enum { CHUNK_SLICES = 4096 };
 
 enum chunk_columns {
-    const struct document *documents;
-    uint32_t document_count;
     COLUMN_START = 1,
     COLUMN_DUR = 2,
     COLUMN_SELF = 4,
@@ -282,7 +319,6 @@ const struct instruction *trace_instruction(const struct trace *trace, program_i
                                             name_id name);        /* NULL: not there */
 program_id trace_program(const struct trace *trace, uint64_t id); /* NO_PROGRAM: not there */
 
-#endif
 /* The blob of a program or document, unpacked into the arena. */
 MUST_CHECK enum status trace_program_blob(const struct trace *trace, const struct program *program,
                                           struct arena *arena, struct bytes *ret,
@@ -291,3 +327,4 @@ MUST_CHECK enum status trace_document_blob(const struct trace *trace,
                                            const struct document *document, struct arena *arena,
                                            struct bytes *ret, struct error *err);
 
+#endif

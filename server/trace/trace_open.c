@@ -217,11 +217,11 @@ static enum status open_samples(struct opening *opening)
     return OK;
 }
 
-static bool arg_valid(const struct trace *trace, const struct arg *arg)
+bool trace_arg_valid(const struct trace *trace, const struct arg *arg)
 {
     bool is_text = arg->type == ARG_STRING || arg->type == ARG_BYTES || arg->type == ARG_JSON;
 
-    return arg->key < trace->name_count && arg->type <= ARG_JSON &&
+    return arg->key < trace->name_count && arg->type <= ARG_DIGITS &&
            (!is_text || arg->bits < trace->name_count);
 }
 
@@ -245,7 +245,7 @@ static enum status open_types(struct opening *opening)
     if (trace->type_count == 0 || trace->types[0].arg_count != 0 || at != arg_count)
         return fail(opening->err, ERR_FORMAT, "the types do not cover their args");
     for (uint32_t i = 0; i < arg_count; i++)
-        if (!arg_valid(trace, &trace->type_args[i]))
+        if (!trace_arg_valid(trace, &trace->type_args[i]))
             return broken(opening, "type's arg", i);
     return OK;
 }
@@ -261,7 +261,7 @@ static enum status open_properties(struct opening *opening)
     for (uint32_t i = 0; i < trace->property_count; i++) {
         track_id track = trace->properties[i].track;
         if ((track != NO_TRACK && track >= trace->track_count) ||
-            !arg_valid(trace, &trace->properties[i].arg))
+            !trace_arg_valid(trace, &trace->properties[i].arg))
             return broken(opening, "property", i);
     }
     TRY(records(opening, TABLE_NOTES, sizeof(struct note), "notes", &notes, &trace->note_count));
@@ -340,6 +340,7 @@ enum status trace_open(struct block_in in, struct arena *arena, struct trace *re
     TRY(args_open(in, arena, &ret->parts->args, err));
     TRY(counters_open(ret, arena, err));
     TRY(flows_open(ret, arena, err));
+    TRY(stacks_open(ret, err));
     for (uint32_t i = 0; trace_parts_made[i]; i++)
         if (trace_parts_made[i]->open)
             TRY(trace_parts_made[i]->open(ret, arena, err));

@@ -56,6 +56,12 @@ static void feed(struct sink *sink)
     program_id program = sink_program(sink, 3, names[0], 5, BYTES("proto"));
     sink_instruction(sink, (struct instruction){.program = program, .name = names[0]});
     sink_note(sink, "made", NOTE_INFO, 1, "made by hand");
+    sink_sample_type(sink, names[0], names[1]);
+    stack_id outer = sink_stack(sink, NO_STACK, (struct frame){.function = names[0], .line = 3});
+    stack_id inner = sink_stack(sink, outer, (struct frame){.function = names[1]});
+    for (int64_t i = 0; i < 9; i++)
+        sink_sample(sink, (struct sample){.at_ps = i, .track = stream, .stack = inner}, &i,
+                    &(struct arg){.key = names[2], .type = ARG_INT64, .bits = (uint64_t)i}, 1);
 }
 
 static void make_sound(void)
@@ -153,6 +159,22 @@ static void look_at_track(const struct trace *trace, track_id track)
     trace_group_sum(trace, track);
 }
 
+static void look_at_samples(const struct trace *trace)
+{
+    volatile uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < trace->stack_sample_count && i < LOOKS_MAX; i++) {
+        const struct sample *sample = &trace->samples[i];
+
+        for (uint32_t type = 0; type < trace->sample_type_count; type++)
+            sum += (uint64_t)trace->sample_values[(uint64_t)i * trace->sample_type_count + type];
+        for (uint32_t label = 0; label < sample->label_count; label++)
+            sum += trace->sample_labels[sample->first_label + label].bits;
+        for (stack_id at = sample->stack; at != NO_STACK; at = trace->stacks[at].parent)
+            sum += trace_name(trace, trace->stacks[at].frame.function).count;
+    }
+}
+
 static void look(const struct trace *trace)
 {
     static struct chunk chunk;
@@ -164,6 +186,7 @@ static void look(const struct trace *trace)
     for (track_id track = 0; track < trace->track_count && track < LOOKS_MAX; track++)
         look_at_track(trace, track);
     look_at_names(trace);
+    look_at_samples(trace);
     for (uint32_t i = 0; i < trace_arg_block_count(trace) && i < 4; i++)
         trace_arg_column(trace, i, 2, &column);
     for (uint64_t i = 0; i < trace->flow_count && i < LOOKS_MAX; i++)

@@ -19,6 +19,12 @@ static void feed(struct sink *sink)
     sink_hostname(sink, STR("host"));
     picture_draw(sink, "p / a\n  0 +30 x\n  10 +5 y\n  20 +0 i\np / b\n  5 +5 z\n  0 +40 late\n"
                        "p / c\n  3 = 1\n  9 = 7\n");
+    sink_sample_type(sink, 1, 2);
+    stack_id outer = sink_stack(sink, NO_STACK, (struct frame){1, 2, 3, 1});
+    stack_id inner = sink_stack(sink, outer, (struct frame){2, 2, 4, 1});
+    struct arg label = an_arg(sink, "label", ARG_STRING, 1);
+    sink_sample(sink, (struct sample){7, 1, inner, 0, 0}, &(int64_t){9}, &label, 1);
+    sink_sample(sink, (struct sample){8, 1, outer, 0, 0}, &(int64_t){10}, &label, 1);
     type_id type = sink_type(sink, sink_name(sink, STR("type")));
     sink_type_arg(sink, type, an_arg(sink, "flops", ARG_UINT64, 2));
     sink_type_arg(sink, type, an_arg(sink, "text", ARG_STRING, 1));
@@ -86,6 +92,14 @@ static uint64_t read_all(const struct trace *trace, struct arena *arena, struct 
         sum += trace_slice(trace, trace->flows[trace->flow_by_to[i]].from).event;
     for (uint32_t i = 0; i < trace->memory_event_count; i++)
         sum += trace->memory_events[i].is_free;
+    for (uint32_t i = 0; i < trace->stack_sample_count; i++) {
+        for (stack_id at = trace->samples[i].stack; at != NO_STACK; at = trace->stacks[at].parent)
+            sum += trace_name(trace, trace->stacks[at].frame.file).count;
+        for (uint32_t j = 0; j < trace->samples[i].label_count; j++)
+            sum += trace->sample_labels[trace->samples[i].first_label + j].bits;
+        for (uint32_t j = 0; j < trace->sample_type_count; j++)
+            sum += (uint64_t)trace->sample_values[(size_t)i * trace->sample_type_count + j];
+    }
     sum += trace_instruction(trace, 0, 1) != NULL;
     sum += trace_name_stats(trace, &stats);
     return sum;
@@ -154,6 +168,11 @@ enum {
     NOTE_MESSAGE_AT = offsetof(struct note, message),
     PROGRAM_INSTRUCTION_COUNT_AT = offsetof(struct program, instruction_count),
     MEMORY_EVENT_SLICE_AT = offsetof(struct memory_event, slice),
+    STACK_FUNCTION_AT = offsetof(struct stack, frame.function),
+    SAMPLE_TRACK_AT = offsetof(struct sample, track),
+    SAMPLE_STACK_AT = offsetof(struct sample, stack),
+    SAMPLE_FIRST_LABEL_AT = offsetof(struct sample, first_label),
+    SAMPLE_LABEL_COUNT_AT = offsetof(struct sample, label_count),
 };
 
 /* What later code relies on. */
@@ -185,6 +204,15 @@ static void broken_rules(void **state)
         {"too long", TABLE_PROGRAMS, PROGRAM_INSTRUCTION_COUNT_AT, 9},
         {"no program", TABLE_INSTRUCTIONS, 0, 9},
         {"no slice", TABLE_MEMORY_EVENTS, MEMORY_EVENT_SLICE_AT, 9999},
+        {"a stack that called itself", TABLE_STACKS, 0, 0},
+        {"unknown function", TABLE_STACKS, STACK_FUNCTION_AT, 9999},
+        {"unknown sample type", TABLE_SAMPLE_TYPES, 0, 9999},
+        {"a time out of bounds", TABLE_STACK_SAMPLES, 4, 0x7fffffff},
+        {"no thread", TABLE_STACK_SAMPLES, SAMPLE_TRACK_AT, 9999},
+        {"no stack", TABLE_STACK_SAMPLES, SAMPLE_STACK_AT, 2},
+        {"beyond the labels", TABLE_STACK_SAMPLES, SAMPLE_FIRST_LABEL_AT, 2},
+        {"too many labels", TABLE_STACK_SAMPLES, SAMPLE_LABEL_COUNT_AT, UINT32_MAX},
+        {"unknown label", TABLE_SAMPLE_LABELS, ARG_KEY_AT, 9999},
     };
     struct arena *arena = arena_create();
     struct block_in in = memory_blocks_in(make(arena));
