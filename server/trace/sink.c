@@ -302,18 +302,9 @@ static int64_t sample_time(struct sink *sink, int64_t at_ps)
     }
     if (!sink->has_samples)
         sink->sample_start_ps = sink->sample_end_ps = at_ps;
+    sink->has_samples = true;
     sink->sample_start_ps = at_ps < sink->sample_start_ps ? at_ps : sink->sample_start_ps;
     sink->sample_end_ps = at_ps > sink->sample_end_ps ? at_ps : sink->sample_end_ps;
-    sink->sample_count++;
-    counter_writer_sample(sink->counters, track, at_ps, value);
-}
-
-static void note_what_was_changed(struct sink *sink)
-{
-    if (sink->clamped_count > 0)
-    sink->has_samples = true;
-        sink_note(sink, "clamped-times", NOTE_WARNING, sink->clamped_count,
-                  "Times that are negative lengths or lie more than 53 days from the others were "
     return at_ps;
 }
 
@@ -322,10 +313,10 @@ void sink_counter(struct sink *sink, track_id track, int64_t at_ps, double value
     if (!track_of(sink, track))
         return;
     at_ps = sample_time(sink, at_ps);
-                  "cut to what can be shown.");
-    if (sink->too_deep_count > 0)
-        sink_note(sink, "too-deep", NOTE_WARNING, sink->too_deep_count,
-                  "Slices nested or overlapping more than %u deep are kept as instants in the last "
+    sink->sample_count++;
+    counter_writer_sample(sink->counters, track, at_ps, value);
+}
+
 stack_id sink_stack(struct sink *sink, stack_id parent, struct frame frame)
 {
     return sink_failed(sink) ? NO_STACK : stack_writer_stack(sink->stacks, parent, frame);
@@ -352,6 +343,15 @@ void sink_sample(struct sink *sink, struct sample sample, const int64_t *values,
     stack_writer_sample(sink->stacks, sample, values, labels, label_count);
 }
 
+static void note_what_was_changed(struct sink *sink)
+{
+    if (sink->clamped_count > 0)
+        sink_note(sink, "clamped-times", NOTE_WARNING, sink->clamped_count,
+                  "Times that are negative lengths or lie more than 53 days from the others were "
+                  "cut to what can be shown.");
+    if (sink->too_deep_count > 0)
+        sink_note(sink, "too-deep", NOTE_WARNING, sink->too_deep_count,
+                  "Slices nested or overlapping more than %u deep are kept as instants in the last "
                   "row of their track.",
                   sink->budget.depth_max);
     if (sink->args_left_out > 0)
@@ -411,6 +411,7 @@ static enum status finish(struct sink *sink)
     if (sink_failed(sink))
         return sink->err->code;
     TRY(args_writer_finish(sink->args, sink->err));
+    TRY(stack_writer_finish(sink->stacks, sink->err));
     TRY(sink_write_about(sink));
     TRY(sink_write_tables(sink));
 
@@ -420,7 +421,6 @@ static enum status finish(struct sink *sink)
     return status;
 }
 
-    TRY(stack_writer_finish(sink->stacks, sink->err));
 enum status sink_finish(struct sink *sink, struct error *err)
 {
     enum status status = finish(sink);
