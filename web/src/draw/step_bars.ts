@@ -141,7 +141,7 @@ function paintBar(context: CanvasRenderingContext2D, scene: BarsScene, step: Ste
       if (from <= top) break;
     }
   }
-  if (total > layout.scalePs * 1.001) tear(context, scene, left, size);
+  if (total > layout.scalePs * 1.001) tear(context, scene, left, size, step.warmup);
   if (index === scene.hover || index === scene.focus) {
     context.strokeStyle = tokens.ink;
     context.lineWidth = index === scene.focus ? 2 : 1;
@@ -150,16 +150,30 @@ function paintBar(context: CanvasRenderingContext2D, scene: BarsScene, step: Ste
   }
 }
 
-function tear(context: CanvasRenderingContext2D, { layout, tokens }: BarsScene, left: number, size: number): void {
+/* A gap in zigzag, edged where the bar is hollow and has no fill to break. */
+function tear(context: CanvasRenderingContext2D, { layout, tokens }: BarsScene, left: number, size: number, hollow: boolean): void {
+  const teeth = Math.max(1, Math.round(size / 8));
+  const pitch = size / teeth / 2;
+  const zigzag = (y: number, direction: 1 | -1): void => {
+    for (let index = 0; index <= 2 * teeth; index++) {
+      const at = direction > 0 ? index : 2 * teeth - index;
+      context.lineTo(left + at * pitch, y + (at % 2 === 0 ? 4 : 0));
+    }
+  };
+  context.beginPath();
+  context.moveTo(left - 1, layout.top + 8);
+  zigzag(layout.top + 4, 1);
+  context.lineTo(left + size + 1, layout.top + 8);
+  context.lineTo(left + size + 1, layout.top + 12);
+  zigzag(layout.top + 8, -1);
+  context.lineTo(left - 1, layout.top + 12);
   context.fillStyle = tokens.bg;
-  for (let x = left - 1; x < left + size + 1; x += 8) {
+  context.fill();
+  if (!hollow) return;
+  context.strokeStyle = tokens.edge;
+  for (const y of [layout.top + 4, layout.top + 8]) {
     context.beginPath();
-    context.moveTo(x, layout.top + 8);
-    context.lineTo(x + 4, layout.top + 4);
-    context.lineTo(x + 8, layout.top + 8);
-    context.lineTo(x + 8, layout.top + 11);
-    context.lineTo(x + 4, layout.top + 7);
-    context.lineTo(x, layout.top + 11);
-    context.fill();
+    zigzag(y, 1);
+    context.stroke();
   }
 }

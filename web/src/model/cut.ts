@@ -21,12 +21,6 @@ export function shortSource(source: string): string {
   return source.slice(source.lastIndexOf('/') + 1);
 }
 
-/* The last elements, whole: they say most. */
-export function lastScopes(scope: string, count = 3): string {
-  const parts = shortScope(scope).split('/');
-  return parts.length <= count ? parts.join('/') : `…/${parts.slice(-count).join('/')}`;
-}
-
 /* Without the transformations that every scope of a program begins with: jit(train_step)/jit(main)/x -> x. */
 export function shortScope(scope: string): string {
   const parts = scope.split('/');

@@ -1,7 +1,7 @@
 /* The sentence that opens a page: could be read aloud. A clause whose figure is unknown is left
  * out, never filled. Numbers are set in 600. */
 import type { FlameNode, Kind, Overview, Run, Share, StepRow, TopList } from '../data/types';
-import { shown } from './cut';
+import { cutMiddle, shown } from './cut';
 import { count, countInProse, plural, share, time, toNumber } from './numbers';
 
 export interface Strong {
@@ -10,6 +10,10 @@ export interface Strong {
 export type Sentence = (string | Strong)[];
 
 const strong = (text: string): Strong => ({ strong: text });
+
+/* A kernel's name may be a page long: both its ends say enough. */
+const NAME_LETTERS = 56;
+const named = (text: string): string => cutMiddle(shown(text), NAME_LETTERS);
 
 export function plainText(sentence: Sentence): string {
   return sentence.map((piece) => (typeof piece === 'string' ? piece : piece.strong)).join('');
@@ -27,26 +31,31 @@ const KIND_CLAUSE: Record<Kind, string> = {
 };
 
 /* At most three shares of 5 % or more, largest first. */
-export function shareClauses(breakdown: readonly Share[]): Sentence {
+export function shareClauses(breakdown: readonly Share[], begin = ' '): Sentence {
   const large = breakdown.filter((part) => part.share >= 0.05).sort((a, b) => b.share - a.share);
   return large.slice(0, 3).flatMap((part, index) => {
-    const glue = index === 0 ? ' ' : ', ';
+    const glue = index === 0 ? begin : ', ';
     return [glue, strong(share(part.share)), ` ${KIND_CLAUSE[part.kind]}`];
   });
 }
 
-/* One step that is so much longer than the others says more than a spread. */
+/* One step that is so much longer than the others says more than a spread, and takes the shares with it. */
 const FAR = 3;
 
-function stepBasis(step: NonNullable<Overview['step']>): string {
+type Steps = NonNullable<Overview['step']>;
+
+function hasFarStep(step: Steps): boolean {
+  return step.max_ps !== null && step.median_ps !== null && (step.counted ?? step.count) > 1 && toNumber(step.max_ps) > FAR * toNumber(step.median_ps);
+}
+
+function stepBasis(step: Steps): string {
   const parts: string[] = [];
-  if (step.stdev_ps !== null && (step.counted ?? step.count) > 1) {
-    const far = step.max_ps !== null && step.median_ps !== null && toNumber(step.max_ps) > FAR * toNumber(step.median_ps);
-    parts.push(far ? `the longest ${time(step.max_ps!)}` : `± ${time(step.stdev_ps)}`);
-  }
   const counted = step.counted ?? step.count;
+  const far = hasFarStep(step);
+  if (step.stdev_ps !== null && counted > 1 && !far) parts.push(`± ${time(step.stdev_ps)}`);
   const warmup = counted < step.count ? `, ${plural(step.count - counted, 'warm-up')} excluded` : '';
-  parts.push(`${plural(counted, 'step')}${warmup}`);
+  parts.push(`${far ? `median of ${count(counted)}` : plural(counted, 'step')}${warmup}`);
+  if (far) parts.push(`the longest ${time(step.max_ps!)}`);
   return ` (${parts.join('; ')}).`;
 }
 
@@ -60,7 +69,7 @@ function withoutSteps(overview: Overview, run: Pick<Run, 'duration_ps'>): Senten
     if (lasts > 0) clauses.push([overview.devices.length === 1 ? 'the device is busy ' : 'devices are busy ', strong(share(busy / lasts)), ' of it']);
   }
   const first = overview.top[0];
-  if (first && first.share !== null && first.share >= 0.05) clauses.push([`${shown(first.name)} takes `, strong(share(first.share))]);
+  if (first && first.share !== null && first.share >= 0.05) clauses.push([`${named(first.name)} takes `, strong(share(first.share))]);
   clauses.forEach((clause, index) => {
     const [begin, ...rest] = clause as [string, ...Sentence];
     sentence.push(index === 0 ? ` ${begin[0]!.toUpperCase()}${begin.slice(1)}` : `; ${begin}`, ...rest);
@@ -72,7 +81,7 @@ function withoutSteps(overview: Overview, run: Pick<Run, 'duration_ps'>): Senten
 export function overviewSentence(overview: Overview, run: Pick<Run, 'duration_ps'>): Sentence {
   const step = overview.step;
   if (step === null || step.count === 0 || step.median_ps === null) return withoutSteps(overview, run);
-  const shares = shareClauses(overview.breakdown);
+  const shares = shareClauses(overview.breakdown, hasFarStep(step) ? ` Of the time of all ${count(step.counted ?? step.count)} ` : ' ');
   return ['A step takes ', strong(time(step.median_ps)), stepBasis(step), ...shares, ...(shares.length > 0 ? ['.'] : [])];
 }
 
@@ -88,21 +97,24 @@ export function opsSentence(top: TopList, noun: string): Sentence {
   return sentence;
 }
 
+function medianOfKind(rows: readonly StepRow[], kind: Kind): number {
+  const sizes = rows.map((row) => toNumber(row.breakdown.find((part) => part.kind === kind)?.self_ps ?? 0)).sort((a, b) => a - b);
+  return sizes[Math.ceil(sizes.length / 2) - 1] ?? 0;
+}
+
 export function stepsSentence(steps: readonly StepRow[], median: number | null): Sentence {
   const counted = steps.filter((row) => !row.warmup);
   if (median === null || counted.length === 0) return [];
-  const sentence: Sentence = [strong(plural(steps.length, 'step')), ', median ', strong(time(median))];
+  const warmups = steps.length - counted.length;
+  const sentence: Sentence = [strong(plural(steps.length, 'step')), ', median ', strong(time(median)), warmups > 0 ? ` without ${plural(warmups, 'warm-up')}` : ''];
   const slowest = counted.reduce((a, b) => (toNumber(b.dur_ps) > toNumber(a.dur_ps) ? b : a));
   const longer = toNumber(slowest.dur_ps) - median;
   if (longer > 0.1 * median) {
-    const typical = new Map<Kind, number>();
-    for (const row of counted)
-      for (const part of row.breakdown) typical.set(part.kind, (typical.get(part.kind) ?? 0) + toNumber(part.self_ps) / counted.length);
     const excess = slowest.breakdown
-      .map((part) => ({ kind: part.kind, by: toNumber(part.self_ps) - (typical.get(part.kind) ?? 0) }))
+      .map((part) => ({ kind: part.kind, by: toNumber(part.self_ps) - medianOfKind(counted, part.kind) }))
       .sort((a, b) => b.by - a.by)[0];
     sentence.push(`; step ${slowest.step} took `, strong(time(slowest.dur_ps)));
-    if (excess && excess.by > 0.3 * longer) sentence.push(`: ${excess.kind} was ${time(excess.by)} longer than in the mean step`);
+    if (excess && excess.by > 0.3 * longer) sentence.push(`: ${excess.kind} was ${time(excess.by)} longer than its median`);
   }
   sentence.push('.');
   return sentence;
@@ -128,25 +140,28 @@ export function flameSentence(root: FlameNode, of = 'device'): Sentence {
   const last = path.at(-1) ?? root;
   const leaf = widestLeaf(last);
   const most = toNumber(leaf.total_ps) / toNumber(last.total_ps);
-  const where = path.length === 0 ? 'The widest part' : path.slice(-2).map((node) => shown(node.name)).join('/');
-  if (path.length === 0) return [`${where}, ${shown(leaf.name)}, takes `, strong(share(most)), ` of ${of} time.`];
-  const rest = leaf === last ? '' : most > 0.5 ? `, most of it in ${shown(leaf.name)}` : `; ${shown(leaf.name)} has ${share(most)} of that`;
+  const where = path.length === 0 ? 'The widest part' : path.slice(-2).map((node) => named(node.name)).join('/');
+  if (path.length === 0) return [`${where}, ${named(leaf.name)}, takes `, strong(share(most)), ` of ${of} time.`];
+  const rest = leaf === last ? '' : most > 0.5 ? `, most of it in ${named(leaf.name)}` : `; ${named(leaf.name)} has ${share(most)} of that`;
   return [where, ' takes ', strong(share(toNumber(last.total_ps) / total)), ` of ${of} time${rest}.`];
 }
+
+/* Runs of one series differ in their numbers only: step_1000, step_1500. */
+const seriesOf = (name: string): string => name.replace(/\d+/g, '#');
 
 export function runsSentence(runs: readonly Run[], all: number): Sentence {
   const sentence: Sentence = [strong(plural(all, 'run')), '.'];
   const ready = runs.filter((run) => run.step_median_ps !== null);
-  const newest = ready[0];
+  const newest = ready.find((run) => run.started_at !== null) ?? ready[0];
   if (!newest) return sentence;
-  sentence.push(` The newest with steps, ${shown(newest.name)}, takes `, strong(time(newest.step_median_ps!)), ' a step');
-  const before = ready[1];
+  sentence.push(` The newest with steps, ${named(newest.name)}, takes `, strong(time(newest.step_median_ps!)), ' a step');
+  const before = ready.slice(ready.indexOf(newest) + 1).find((run) => seriesOf(run.name) === seriesOf(newest.name));
   if (before) {
     const ratio = toNumber(newest.step_median_ps!) / toNumber(before.step_median_ps!);
-    if (ratio >= 2) sentence.push(`, ${ratio.toFixed(1)} times ${shown(before.name)}`);
+    if (ratio >= 2) sentence.push(`, ${ratio.toFixed(1)} times ${named(before.name)}`);
     else if (Math.abs(ratio - 1) >= 0.005)
-      sentence.push(`, ${share(Math.abs(ratio - 1))} ${ratio > 1 ? 'more' : 'less'} than ${shown(before.name)}`);
-    else sentence.push(`, as long as ${shown(before.name)}`);
+      sentence.push(`, ${share(Math.abs(ratio - 1))} ${ratio > 1 ? 'more' : 'less'} than ${named(before.name)}`);
+    else sentence.push(`, as long as ${named(before.name)}`);
   }
   sentence.push('.');
   return sentence;

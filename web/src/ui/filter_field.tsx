@@ -29,17 +29,33 @@ export function useFilter(columns: readonly string[]): FilterState {
   return { text, filter: good.current, fault, set };
 }
 
+/* The same text behind the field, invisible but for the line under what is wrong. */
+function Marks({ state, scrolled }: { state: FilterState; scrolled: number }) {
+  const { text, fault } = state;
+  if (!fault) return null;
+  return (
+    <span class="marks" aria-hidden="true">
+      <span class="still" style={{ marginLeft: `${-scrolled}px` }} />
+      {text.slice(0, fault.from)}
+      <span>{text.slice(fault.from, fault.to)}</span>
+    </span>
+  );
+}
+
 export function FilterField({ state, label, example }: { state: FilterState; label: string; example: string }) {
   const input = useRef<HTMLInputElement>(null);
+  const [scrolled, setScrolled] = useState(0);
   useEffect(() => registerActions({ search: () => input.current?.focus() }), []);
   return (
     <span class="filter">
       <input
         ref={input} type="search" aria-label={label} placeholder={`filter: ${example}`} value={state.text}
-        aria-invalid={state.fault !== null} onInput={(event) => state.set(event.currentTarget.value)}
+        aria-invalid={state.fault !== null} aria-describedby={state.fault ? 'filter-fault' : undefined}
+        onInput={(event) => state.set(event.currentTarget.value)} onScroll={(event) => setScrolled(event.currentTarget.scrollLeft)}
       />
+      <Marks state={state} scrolled={scrolled} />
       {state.fault && (
-        <span class="fault" role="status">
+        <span class="fault" id="filter-fault" role="status">
           {state.fault.message}
         </span>
       )}

@@ -1,9 +1,14 @@
-/* Words of a file, shown safely: isolated, without controls, cut where nobody would read on. */
+/* Words of a file, shown safely: isolated, without controls, cut where nobody would read on; in a
+ * cell as long as the cell is wide. */
+import { useContext } from 'preact/hooks';
 import type { Sentence } from '../model/sentence';
 import { shown } from '../model/cut';
+import { fitText, RoomContext } from './fit';
 
 export function Name({ text, mono = false }: { text: string | null | undefined; mono?: boolean }) {
-  return <bdi class={mono ? 'mono' : undefined}>{shown(text)}</bdi>;
+  const room = useContext(RoomContext);
+  const words = shown(text);
+  return <bdi class={mono ? 'mono' : undefined}>{room === null ? words : fitText(words, room, mono)}</bdi>;
 }
 
 export function SentenceLine({ sentence }: { sentence: Sentence }) {

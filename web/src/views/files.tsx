@@ -38,19 +38,32 @@ function pairsOf(value: RunDetails['environment'] | RunDetails['capture_options'
   return Object.entries(value).map(([name, one]) => [name, text(one)]);
 }
 
+/* Every device tells the same of itself: said once, with how many say so. */
+function once(pairs: [string, string][]): { name: string; value: string; times: number }[] {
+  const seen = new Map<string, { name: string; value: string; times: number }>();
+  for (const [name, value] of pairs) {
+    const key = JSON.stringify([name, value]);
+    const known = seen.get(key);
+    if (known) known.times++;
+    else seen.set(key, { name, value, times: 1 });
+  }
+  return [...seen.values()];
+}
+
 function Pairs({ title, pairs }: { title: string; pairs: [string, string][] }) {
   if (pairs.length === 0) return null;
   return (
     <section>
       <h2 class="section">{title}</h2>
       <dl class="pairs">
-        {pairs.map(([name, value]) => (
+        {once(pairs).map(({ name, value, times }) => (
           <>
             <dt class="cut">
               <Name text={name} />
             </dt>
             <dd>
               <Name text={value} mono />
+              {times > 1 && <span class="faint"> × {times}</span>}
             </dd>
           </>
         ))}

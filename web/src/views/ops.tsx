@@ -4,10 +4,11 @@ import { go, query } from '../data/place';
 import { useJson } from '../data/resource';
 import { restriction } from '../data/restriction';
 import type { RunDetails, TopList, TopRow } from '../data/types';
-import { lastScopes, shortScope, shortSource } from '../model/cut';
+import { shortScope, shortSource } from '../model/cut';
 import type { Cell } from '../model/filter';
-import { count, inScale, plural, rateScale, shareCell, time, timeExact, timeScale, toNumber, UNKNOWN } from '../model/numbers';
+import { count, inScale, plural, rateScale, shareCell, timeExact, timeScale, toBig, toNumber, UNKNOWN } from '../model/numbers';
 import { opsSentence } from '../model/sentence';
+import { ColumnsMenu } from '../ui/columns_menu';
 import { FilterField, useFilter } from '../ui/filter_field';
 import { Link } from '../ui/link';
 import { Failed, Waiting } from '../ui/states';
@@ -16,13 +17,31 @@ import { Name, SentenceLine } from '../ui/text';
 import type { Changes } from '../model/address';
 
 const BY = ['op', 'name', 'scope', 'module', 'category', 'source', 'track', 'device', 'host'];
+const GROUPS = ['scope', 'module', 'category', 'kind', 'source'] as const;
+type Group = (typeof GROUPS)[number];
 const ROWS_MAX = 5000;
+/* Rates get the unit of the rows that matter: what lasts nanoseconds has any rate. */
+const HEAVY_SHARE = 0.005;
 const FILTER_COLUMNS = ['name', 'scope', 'source', 'module', 'category', 'kind', 'count', 'self', 'total', 'mean', 'p50', 'p95', 'max', 'share', 'flops', 'bytes'];
 
 function lookup(row: TopRow, column: string): Cell {
   const times: Record<string, number | bigint | null> = { self: row.self_ps, total: row.total_ps, mean: row.mean_ps, p50: row.p50_ps, p95: row.p95_ps, max: row.max_ps };
   if (column in times) return times[column] === null ? null : toNumber(times[column]!);
   return ((row as unknown as Record<string, Cell>)[column] ?? null) as Cell;
+}
+
+function sentenceCase(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1).replace(/\.$/, '')}.`;
+}
+
+function pluralOf(noun: string): string {
+  return noun.endsWith('y') ? `${noun.slice(0, -1)}ies` : `${noun}s`;
+}
+
+/* The group a row stands in. */
+function groupOf(row: TopRow, group: Group): string {
+  const value = row[group];
+  return value ? (group === 'scope' ? shortScope(value) : value) : `no ${group}`;
 }
 
 /* Where the name of a row leads. */
@@ -33,20 +52,38 @@ function goalOf(row: TopRow, by: string): Changes {
   return { by: 'op', q: `${by}:"${row.name}"` };
 }
 
+/* The same on the timeline: its slices, or all that it is narrowed to. */
+function timelineOf(row: TopRow, by: string): Changes {
+  const goal = goalOf(row, by);
+  return goal.view === 'timeline' ? goal : { view: 'timeline', ...(goal.by === 'op' && goal.q === null ? goal : { find: row.name }), by: null, q: null };
+}
+
 function unknown(row: TopRow, field: string): string | null {
   return row.reasons?.[field] ?? null;
+}
+
+function sumOf(rows: readonly TopRow[], of: (row: TopRow) => number | bigint | null): bigint {
+  return rows.reduce((sum, row) => sum + toBig(of(row) ?? 0), 0n);
 }
 
 function columnsOf(rows: readonly TopRow[], by: string): Column<TopRow>[] {
   const self = timeScale(rows.map((row) => row.self_ps));
   const each = timeScale(rows.map((row) => row.p95_ps ?? row.mean_ps));
-  const flops = rateScale(rows.map((row) => row.flops_per_s), 'FLOP/s');
-  const bytes = rateScale(rows.map((row) => row.bytes_per_s), 'B/s');
+  const heavy = rows.filter((row) => (row.share ?? 0) >= HEAVY_SHARE);
+  const flops = rateScale((heavy.length > 0 ? heavy : rows).map((row) => row.flops_per_s), 'FLOP/s');
+  const bytes = rateScale((heavy.length > 0 ? heavy : rows).map((row) => row.bytes_per_s), 'B/s');
   const largest = Math.max(1e-9, ...rows.map((row) => row.share ?? 0));
   const has = (key: keyof TopRow) => rows.some((row) => row[key] !== null && row[key] !== undefined && row[key] !== '');
+  const swatch = has('kind') ? 16 : 0;
+  const spread = (key: 'mean_ps' | 'stdev_ps' | 'min_ps' | 'p50_ps' | 'p95_ps' | 'max_ps', title: string, more: Partial<Column<TopRow>>): Column<TopRow> => ({
+    key, title, unit: each.unit, width: '88px', numeric: true, cell: (row) => inScale(row[key], each),
+    exact: (row) => (row[key] === null || row[key] === undefined ? unknown(row, key) : timeExact(row[key])), ...more,
+  });
+  const words = (key: 'module' | 'category', more: Partial<Column<TopRow>>): Column<TopRow> | false =>
+    by !== key && has(key) && { key, title: key, width: 'minmax(104px, 1fr)', exact: (row) => row[key], cell: (row) => (row[key] ? <Name text={row[key]} /> : UNKNOWN), ...more };
   const columns: (Column<TopRow> | false)[] = [
     {
-      key: 'name', title: by, width: 'minmax(180px, 3fr)', cutFront: by === 'scope', exact: (row) => row.name,
+      key: 'name', title: by, width: 'minmax(180px, 3fr)', indent: swatch, cutFront: by === 'scope', exact: (row) => row.name,
       cell: (row) => (
         <span class={row.kind ? `kind-${row.kind}` : undefined}>
           {row.kind && <span class="swatch" data-tip={row.kind} />}
@@ -58,36 +95,65 @@ function columnsOf(rows: readonly TopRow[], by: string): Column<TopRow>[] {
     },
     by !== 'scope' && has('scope') && {
       key: 'scope', title: 'scope', width: 'minmax(140px, 3fr)', cutFront: true, exact: (row) => row.scope,
-      cell: (row) => (row.scope ? <Link to={{ scope: row.scope }}><Name text={lastScopes(row.scope)} /></Link> : UNKNOWN),
+      cell: (row) => (row.scope ? <Link to={{ scope: row.scope }}><Name text={shortScope(row.scope)} /></Link> : UNKNOWN),
     },
     by !== 'source' && has('source') && {
       key: 'source', title: 'source', width: 'minmax(132px, 1fr)', cutFront: true, from: 800, exact: (row) => row.source,
       cell: (row) => (row.source ? <Name text={shortSource(row.source)} mono /> : UNKNOWN),
     },
-    by !== 'category' && has('category') && { key: 'category', title: 'category', width: 'minmax(104px, 1fr)', from: 1500, exact: (row) => row.category, cell: (row) => row.category ?? UNKNOWN },
-    { key: 'count', title: 'count', width: '72px', numeric: true, cell: (row) => count(row.count), exact: (row) => `${row.event_count} events` },
-    { key: 'self_ps', title: 'self', unit: self.unit, width: '96px', numeric: true, cell: (row) => inScale(row.self_ps, self), exact: (row) => timeExact(row.self_ps) },
-    { key: 'share', title: 'share', width: '144px', numeric: true, sortable: false, cell: (row) => shareCell(row.share), bar: (row) => (row.share ?? 0) / largest, exact: (row) => unknown(row, 'share') ?? 'self time of all rows' },
-    { key: 'total_ps', title: 'total', unit: self.unit, width: '96px', from: 1000, numeric: true, cell: (row) => inScale(row.total_ps, self), exact: (row) => timeExact(row.total_ps) },
-    { key: 'mean_ps', title: 'mean', unit: each.unit, width: '88px', numeric: true, cell: (row) => inScale(row.mean_ps, each), exact: (row) => (row.mean_ps === null ? unknown(row, 'mean_ps') : timeExact(row.mean_ps)) },
-    { key: 'p95_ps', title: 'p95', unit: each.unit, width: '88px', from: 900, numeric: true, cell: (row) => inScale(row.p95_ps, each), exact: (row) => (row.p95_ps === null ? unknown(row, 'p95_ps') : timeExact(row.p95_ps)) },
-    has('flops_per_s') && { key: 'flops_per_s', title: flops.unit, width: '80px', numeric: true, cell: (row) => inScale(row.flops_per_s, flops), exact: (row) => unknown(row, 'flops_per_s') },
-    has('bytes_per_s') && { key: 'bytes_per_s', title: bytes.unit, width: '80px', numeric: true, cell: (row) => inScale(row.bytes_per_s, bytes), exact: (row) => unknown(row, 'bytes_per_s') },
+    words('category', { from: 1500 }),
+    words('module', { optional: true }),
+    {
+      key: 'count', title: 'count', width: '72px', numeric: true, cell: (row) => count(row.count), exact: (row) => `${row.event_count} events`,
+      subtotal: (group) => count(group.reduce((sum, row) => sum + row.count, 0)),
+    },
+    {
+      key: 'self_ps', title: 'self', unit: self.unit, width: '96px', numeric: true, cell: (row) => inScale(row.self_ps, self), exact: (row) => timeExact(row.self_ps),
+      subtotal: (group) => inScale(sumOf(group, (row) => row.self_ps), self),
+    },
+    {
+      key: 'share', title: 'share', width: '144px', numeric: true, sortable: false, cell: (row) => shareCell(row.share), bar: (row) => (row.share ?? 0) / largest,
+      exact: (row) => unknown(row, 'share') ?? 'self time of all rows',
+      subtotal: (group) => (
+        <>
+          {shareCell(group.reduce((sum, row) => sum + (row.share ?? 0), 0))}
+          <span class="cell-bar" />
+        </>
+      ),
+    },
+    {
+      key: 'total_ps', title: 'total', unit: self.unit, width: '96px', from: 1500, numeric: true, cell: (row) => inScale(row.total_ps, self), exact: (row) => timeExact(row.total_ps),
+      subtotal: (group) => inScale(sumOf(group, (row) => row.total_ps), self),
+    },
+    spread('mean_ps', 'mean', { from: 1100 }),
+    spread('stdev_ps', 'stdev', { optional: true }),
+    spread('min_ps', 'min', { optional: true }),
+    spread('p50_ps', 'p50', { optional: true }),
+    spread('p95_ps', 'p95', { from: 900 }),
+    spread('max_ps', 'max', { optional: true }),
+    has('flops_per_s') && { key: 'flops_per_s', title: flops.unit, width: '80px', from: 1200, numeric: true, cell: (row) => inScale(row.flops_per_s, flops), exact: (row) => unknown(row, 'flops_per_s') },
+    has('bytes_per_s') && { key: 'bytes_per_s', title: bytes.unit, width: '80px', from: 1200, numeric: true, cell: (row) => inScale(row.bytes_per_s, bytes), exact: (row) => unknown(row, 'bytes_per_s') },
+    has('bound_by') && { key: 'bound_by', title: 'bound by', width: '104px', from: 1800, cell: (row) => row.bound_by ?? UNKNOWN, exact: (row) => unknown(row, 'bound_by') },
   ];
   return columns.filter((column) => column !== false);
 }
 
-function Rest({ all, shown, top }: { all: number; shown: readonly TopRow[]; top: TopList }) {
-  const rest = all - shown.length;
-  if (rest <= 0) return null;
-  const self = BigInt(top.total_self_ps) - shown.reduce((sum, row) => sum + BigInt(row.self_ps), 0n);
-  const total = toNumber(top.total_self_ps);
-  return (
-    <div class="table-rest">
-      (rest) {plural(rest, 'row')}, self {time(self < 0n ? 0n : self)}
-      {total > 0 && `, ${shareCell(Math.max(0, Number(self) / total))}`}
-    </div>
-  );
+/* What is not shown, so that the columns add up to the sentence. */
+function restOf(top: TopList, rows: readonly TopRow[], noun: string): Record<string, string> | null {
+  const left = top.row_count - rows.length;
+  if (left <= 0) return null;
+  const total = toBig(top.total_self_ps);
+  const self = total - sumOf(rows, (row) => row.self_ps);
+  const scale = timeScale(top.rows.map((row) => row.self_ps));
+  const inside = top.rows.length === top.row_count;
+  const shown = new Set(rows.map((row) => row.key));
+  const counts = inside ? top.rows.filter((row) => !shown.has(row.key)).reduce((sum, row) => sum + row.count, 0) : null;
+  return {
+    name: `(rest) ${plural(left, noun, pluralOf(noun))}`,
+    count: counts === null ? UNKNOWN : count(counts),
+    self_ps: inScale(self < 0n ? 0n : self, scale),
+    share: total > 0n ? shareCell(Math.max(0, Number(self) / Number(total))) : UNKNOWN,
+  };
 }
 
 export function OpsView({ run }: { run: RunDetails }) {
@@ -100,13 +166,16 @@ export function OpsView({ run }: { run: RunDetails }) {
   const rows = data?.rows ?? [];
   const shown = filter.filter.empty ? rows : rows.filter((row) => filter.filter.test(row.name, (column) => lookup(row, column)));
   const by = data?.by ?? asked;
+  const columns = columnsOf(rows, by);
+  const groups = GROUPS.filter((one) => one !== by && rows.some((row) => row[one]));
+  const group = groups.find((one) => one === query.value.group) ?? null;
   return (
     <>
-      {data && data.row_count > 0 && <SentenceLine sentence={opsSentence(data, by === 'category' ? 'category' : by)} />}
-      {data && data.by !== asked && <p class="basis">{`This run names no ${asked}s, so the rows are by ${data.by}.`}</p>}
+      {data && data.row_count > 0 && <SentenceLine sentence={opsSentence(data, by)} />}
+      {data && data.by !== asked && data.notes.length === 0 && <p class="basis">{`This run names no ${asked}s, so the rows are by ${data.by}.`}</p>}
       {data?.notes.map((note) => (
         <p key={note.message} class={`basis${note.severity === 'info' ? '' : ' warn'}`}>
-          {note.message}
+          {sentenceCase(note.message)}
         </p>
       ))}
       <div class="toolbar">
@@ -118,11 +187,23 @@ export function OpsView({ run }: { run: RunDetails }) {
             ))}
           </select>
         </label>
+        {groups.length > 0 && (
+          <label>
+            group
+            <select value={group ?? ''} onChange={(event) => go({ group: event.currentTarget.value || null }, 'replace')}>
+              <option value="">–</option>
+              {groups.map((one) => (
+                <option key={one}>{one}</option>
+              ))}
+            </select>
+          </label>
+        )}
+        <ColumnsMenu columns={columns} />
         <FilterField state={filter} label="Filter rows" example="scope:mlp self>1ms -copy" />
         {data && (
           <span aria-live="polite">
             {shown.length === data.row_count ? count(data.row_count) : `${count(shown.length)} of ${count(data.row_count)}`}
-            {data.approx.length > 0 && ` · ≈ ${data.approx.join(', ')}`}
+            {data.approx.length > 0 && ` · ≈ ${data.approx.map((one) => one.replace(/_ps$/, '')).join(', ')}`}
           </span>
         )}
         <a href={address('api/top', { ...params, limit: 10_000, format: 'csv' })} download={`${run.name}-${by}.csv`}>
@@ -142,9 +223,10 @@ export function OpsView({ run }: { run: RunDetails }) {
       )}
       {shown.length > 0 && (
         <Table
-          label={`Time by ${by}`} columns={columnsOf(rows, by)} rows={shown} rowKey={(row) => row.key} rowCount={data!.row_count} sort={sort}
+          label={`Time by ${by}`} columns={columns} chosen={query.value.columns} rows={shown} rowKey={(row) => row.key} rowCount={data!.row_count} sort={sort}
           onSort={(next) => go({ sort: next }, 'replace')} focused={query.value.key ?? null} onFocusRow={(row) => go({ key: row.key }, 'replace')}
-          foot={<Rest all={data!.row_count} shown={shown} top={data!} />} scroll
+          onOpen={(row) => go(goalOf(row, by), 'push')} openOn="enter" onShow={(row) => go(timelineOf(row, by), 'push')}
+          groupOf={group && ((row) => groupOf(row, group))} weight={(row) => toNumber(row.self_ps)} rest={restOf(data!, shown, by)} scroll
         />
       )}
     </>

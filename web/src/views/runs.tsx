@@ -58,7 +58,7 @@ function columnsOf(runs: readonly Run[], now: Date): Column<Run>[] {
   const reason = (run: Run, field: string, otherwise: string) => run.reasons?.[field] ?? (run.state === 'ready' || run.state === 'partial' ? otherwise : `not indexed yet: ${run.state}`);
   return [
     {
-      key: 'name', title: 'name', width: 'minmax(220px, 4fr)', cutFront: true, exact: (run) => run.dir,
+      key: 'name', title: 'name', width: 'minmax(220px, 4fr)', exact: (run) => run.dir,
       cell: (run) => (
         <Link to={{ ...runChange(run.name), view: null, q: null, sort: null }}>
           <Name text={run.name} />

@@ -24,25 +24,26 @@ function columnsOf(rows: readonly StepRow[], median: number | null): Column<Step
   const kinds = KINDS.filter((kind) => rows.some((row) => row.breakdown.some((part) => part.kind === kind && toNumber(part.self_ps) > 0)));
   const part = (row: StepRow, kind: string) => row.breakdown.find((one) => one.kind === kind)?.self_ps ?? null;
   const hosts = new Set(rows.map((row) => row.host)).size > 1;
-  const delta = (row: StepRow): string => {
-    if (median === null || median === 0) return '–';
-    const by = toNumber(row.dur_ps) / median - 1;
-    return Math.abs(by) < 0.0005 ? `0.0${THIN}%` : `${by < 0 ? '' : '+'}${fixed(by * 100, 1)}${THIN}%`;
-  };
+  const delta = (row: StepRow): number | null => (median === null ? null : toNumber(row.dur_ps) - median);
+  const deltas = timeScale(rows.map(delta));
+  const signed = (value: number | null): string => (value === null || value <= 0 ? inScale(value, deltas) : `+${inScale(value, deltas)}`);
   const columns: (Column<StepRow> | false)[] = [
     { key: 'step', title: 'step', width: '72px', numeric: true, cell: (row) => String(row.step) },
     hosts && { key: 'host', title: 'host', width: 'minmax(80px, 1fr)', cell: (row) => <Name text={row.host} /> },
     { key: 'start_ps', title: 'begin', unit: begin.unit, width: '104px', numeric: true, cell: (row) => inScale(row.start_ps, begin), exact: (row) => timeExact(row.start_ps) },
     { key: 'dur_ps', title: 'time', unit: duration.unit, width: '96px', numeric: true, cell: (row) => inScale(row.dur_ps, duration), exact: (row) => timeExact(row.dur_ps) },
-    { key: 'delta', title: 'Δ median', width: '88px', numeric: true, sortable: false, cell: delta },
+    {
+      key: 'delta', title: 'Δ median', unit: deltas.unit, width: '112px', numeric: true, sortable: false, cell: (row) => signed(delta(row)),
+      exact: (row) => (median ? `${toNumber(row.dur_ps) < median ? '' : '+'}${fixed((toNumber(row.dur_ps) / median - 1) * 100, 1)}${THIN}% of the median` : null),
+    },
     ...kinds.map(
       (kind): Column<StepRow> => ({
-        key: kind, title: kind, unit: duration.unit, width: 'minmax(88px, 136px)', numeric: true, sortable: false,
+        key: kind, title: kind, unit: duration.unit, width: 'minmax(88px, 120px)', numeric: true, sortable: false,
         cell: (row) => inScale(part(row, kind), duration),
         exact: (row) => (part(row, kind) === null ? null : `${timeExact(part(row, kind)!)}, ${shareCell(toNumber(part(row, kind)!) / toNumber(row.dur_ps))}`),
       }),
     ),
-    { key: 'remark', title: '', width: 'minmax(80px, 1fr)', sortable: false, cell: (row) => (row.warmup ? 'warm-up, left out' : row.outlier ? 'outlier' : '') },
+    { key: 'remark', title: '', width: 'minmax(80px, 1fr)', sortable: false, cell: (row) => (row.warmup ? 'warm-up' : row.outlier ? 'outlier' : ''), exact: (row) => (row.warmup ? 'a warm-up: left out of the figures' : null) },
   ];
   return columns.filter((column) => column !== false);
 }

@@ -3,7 +3,7 @@ import { go } from '../../data/place';
 import { useJson } from '../../data/resource';
 import { restriction } from '../../data/restriction';
 import type { Overview, RunDetails, StepRow, TopList, TopRow } from '../../data/types';
-import { lastScopes, shortSource } from '../../model/cut';
+import { shortScope, shortSource } from '../../model/cut';
 import { count, inScale, shareCell, timeExact, timeScale, toNumber } from '../../model/numbers';
 import { Link } from '../../ui/link';
 import { Table, type Column } from '../../ui/table';
@@ -16,7 +16,7 @@ function columnsOf(rows: readonly TopRow[], steps: number, devices: number): Col
   const largest = Math.max(1e-9, ...rows.map((row) => row.share ?? 0));
   const columns: (Column<TopRow> | null)[] = [
     {
-      key: 'name', title: 'op', width: 'minmax(140px, 2fr)', exact: (row) => row.name,
+      key: 'name', title: 'op', width: 'minmax(160px, 3fr)', indent: 16, exact: (row) => row.name,
       cell: (row) => (
         <span class={row.kind ? `kind-${row.kind}` : undefined}>
           {row.kind && <span class="swatch" data-tip={row.kind} />}
@@ -27,7 +27,7 @@ function columnsOf(rows: readonly TopRow[], steps: number, devices: number): Col
       ),
     },
     rows.some((row) => row.scope)
-      ? { key: 'scope', title: 'scope', width: 'minmax(100px, 2fr)', cutFront: true, exact: (row) => row.scope, cell: (row) => (row.scope ? <Name text={lastScopes(row.scope)} /> : '–') }
+      ? { key: 'scope', title: 'scope', width: 'minmax(100px, 2fr)', cutFront: true, exact: (row) => row.scope, cell: (row) => (row.scope ? <Name text={shortScope(row.scope)} /> : '–') }
       : null,
     rows.some((row) => row.source)
       ? { key: 'source', title: 'source', width: 'minmax(148px, 1fr)', cutFront: true, from: 800, exact: (row) => row.source, cell: (row) => (row.source ? <Name text={shortSource(row.source)} mono /> : '–') }

@@ -29,7 +29,7 @@ function columnsOf(state: TimelineState, rows: readonly Slice[]): Column<Slice>[
   walk(state.roots);
   return [
     {
-      key: 'name', title: 'name', sortable: false, width: 'minmax(160px, 3fr)', exact: (row) => shown(row.name),
+      key: 'name', title: 'name', sortable: false, width: 'minmax(160px, 3fr)', indent: 16, exact: (row) => shown(row.name),
       cell: (row) => (
         <span class={`kind-${row.kind}`}>
           <span class="swatch" data-tip={row.kind} />

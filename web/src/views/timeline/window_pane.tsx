@@ -22,7 +22,7 @@ function columnsOf(rows: readonly TopRow[]): Column<TopRow>[] {
   const longest = Math.max(1e-9, ...rows.map((row) => row.share ?? 0));
   return [
     {
-      key: 'name', title: 'name', width: 'minmax(160px, 3fr)', exact: (row) => shown(row.name),
+      key: 'name', title: 'name', width: 'minmax(160px, 3fr)', indent: 16, exact: (row) => shown(row.name),
       cell: (row) => (
         <span class={row.kind ? `kind-${row.kind}` : undefined}>
           {row.kind && <span class="swatch" data-tip={row.kind} />}

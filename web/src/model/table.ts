@@ -1,0 +1,66 @@
+/* What a table does before it is drawn: which columns, in which order, in which groups; and how it
+ * reads as text. */
+
+/* A plain click sorts by that column alone, shift adds it; again turns it round. */
+export function nextSort(sort: string, key: string, numeric: boolean, add: boolean): string {
+  const parts = sort.split(',').filter(Boolean);
+  const at = parts.findIndex((part) => part.replace(/^-/, '') === key);
+  const turned = at >= 0 ? (parts[at]!.startsWith('-') ? key : `-${key}`) : numeric ? `-${key}` : key;
+  if (!add) return turned;
+  return at >= 0 ? parts.with(at, turned).join(',') : [...parts, turned].join(',');
+}
+
+/* Where a column stands in the order of sorting: from 0; -1 when it does not. */
+export function sortPlace(sort: string, key: string): { at: number; down: boolean; of: number } {
+  const parts = sort.split(',').filter(Boolean);
+  const at = parts.findIndex((part) => part.replace(/^-/, '') === key);
+  return { at, down: at >= 0 && parts[at]!.startsWith('-'), of: parts.length };
+}
+
+export interface Choosable {
+  key: string;
+  from?: number | undefined; // width of the page in pixels from which there is room for it
+  optional?: boolean | undefined; // only when asked for
+}
+
+/* `asked`: the keys of the address, by comma; without them what fits. The first column always stays. */
+export function chosenColumns<C extends Choosable>(columns: readonly C[], asked: string | undefined, pageWidth: number): C[] {
+  const keys = asked === undefined ? null : new Set(asked.split(','));
+  return columns.filter((column, index) => index === 0 || (keys ? keys.has(column.key) : !column.optional && (column.from ?? 0) <= pageWidth));
+}
+
+export type Line<R> =
+  | { kind: 'row'; row: R }
+  | { kind: 'group'; name: string; rows: R[]; open: boolean };
+
+/* Groups in the order of their first rows when these come by size, else of `weight`. */
+export function groupLines<R>(rows: readonly R[], groupOf: ((row: R) => string) | null, weight: (row: R) => number, closed: ReadonlySet<string>): Line<R>[] {
+  if (groupOf === null) return rows.map((row) => ({ kind: 'row', row }));
+  const groups = new Map<string, R[]>();
+  for (const row of rows) {
+    const name = groupOf(row);
+    const group = groups.get(name);
+    if (group) group.push(row);
+    else groups.set(name, [row]);
+  }
+  const sum = (group: readonly R[]) => group.reduce((total, row) => total + weight(row), 0);
+  const ordered = [...groups].map(([name, group]) => ({ name, group, sum: sum(group) })).sort((a, b) => b.sum - a.sum || (a.name < b.name ? -1 : 1));
+  return ordered.flatMap(({ name, group }): Line<R>[] => {
+    const open = !closed.has(name);
+    return [{ kind: 'group', name, rows: group, open }, ...(open ? group.map((row): Line<R> => ({ kind: 'row', row })) : [])];
+  });
+}
+
+/* Plain ASCII spaces, no tabs, no line ends. */
+function flat(text: string): string {
+  return text.replace(/[\u202f\u00a0\t\r\n]+/g, ' ').replace(/\u2212/g, '-');
+}
+
+export function tsvOf(heads: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [heads, ...rows].map((cells) => cells.map(flat).join('\t')).join('\n');
+}
+
+export function markdownOf(heads: readonly string[], rows: readonly (readonly string[])[], numeric: readonly boolean[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.map((cell) => flat(cell).replaceAll('\\', '\\\\').replaceAll('|', '\\|')).join(' | ')} |`;
+  return [line(heads), `|${numeric.map((right) => (right ? '---:' : '---')).join('|')}|`, ...rows.map(line)].join('\n');
+}
