@@ -205,8 +205,7 @@ static inline void push_event(struct line *line, const struct event *event,
                                 .type = metadata->type,
                             });
     space->slice_count++;
-    for (uint32_t index = 0; index < line->arg_count; index++)
-        sink_arg(space->sink, line->args[index]);
+    sink_args(space->sink, line->args, line->arg_count);
     if (meaning->seen & arrows)
         meaning_flows(line, meaning);
     if (__builtin_expect(metadata->role != EVENT_PLAIN && line->role == ROLE_HOST, 0))

@@ -42,10 +42,10 @@ static const struct {
     {"profile_start_time", STAT_PROFILE_START},
 };
 
-/* So sparse that a direct table would be mostly holes. */
+/* 0 where ids are so sparse that a direct table would be mostly holes. */
 static uint32_t dense_count_for(uint32_t count, uint64_t id_max)
 {
-    return id_max <= (uint64_t)count * 2 + 256 ? (uint32_t)id_max + 1 : 0;
+    return id_max <= (uint64_t)count * 4 + 2048 ? (uint32_t)id_max + 1 : 0;
 }
 
 /* The entry of an id, made when it is new; *ret_grow: the entries need room for index.capacity. */

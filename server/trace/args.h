@@ -18,7 +18,8 @@ enum { ARGS_BLOCK_EVENTS = 16384 };
 struct args_writer;
 struct args_writer *args_writer_create(struct block_out out, struct error *err);
 void args_writer_event(struct args_writer *writer, type_id type); /* the next ordinal */
-void args_writer_arg(struct args_writer *writer, struct arg arg);
+/* Further args of the event just given. */
+void args_writer_args(struct args_writer *writer, const struct arg *args, uint32_t count);
 MUST_CHECK enum status args_writer_finish(struct args_writer *writer, struct error *err);
 void args_writer_destroy(struct args_writer *writer);
 

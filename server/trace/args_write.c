@@ -236,28 +236,35 @@ void args_writer_event(struct args_writer *writer, type_id type)
     push_value(&writer->nodes[ARGS_NODE_TYPES], type);
 }
 
-void args_writer_arg(struct args_writer *writer, struct arg arg)
+void args_writer_args(struct args_writer *writer, const struct arg *args, uint32_t count)
 {
-    assert(arg.type != ARG_NONE && writer->event_open);
+    assert(writer->event_open || writer->failed);
     if (writer->failed)
         return;
-    if (++writer->event_arg_count > EVENT_ARGS_MAX) {
+    if (count > EVENT_ARGS_MAX - writer->event_arg_count) {
         fail(writer->err, ERR_LIMIT, "event %u has more than %d args",
              writer->first_event + writer->event_count, EVENT_ARGS_MAX);
         writer->failed = true;
         return;
     }
+    writer->event_arg_count += count;
 
-    uint16_t child = writer->nodes[writer->at].child;
-    struct node *node = &writer->nodes[child];
+    uint16_t at = writer->at;
 
-    if (node->key != arg.key || node->type != arg.type || child == 0) {
-        child = find_or_add_child(writer, writer->at, arg.key, (uint8_t)arg.type);
-        node = &writer->nodes[child];
-        writer->nodes[writer->at].child = child;
+    for (uint32_t i = 0; i < count; i++) {
+        uint16_t child = writer->nodes[at].child;
+        struct node *node = &writer->nodes[child];
+
+        assert(args[i].type != ARG_NONE);
+        if (node->key != args[i].key || node->type != args[i].type || child == 0) {
+            child = find_or_add_child(writer, at, args[i].key, (uint8_t)args[i].type);
+            node = &writer->nodes[child];
+            writer->nodes[at].child = child;
+        }
+        push_value(node, args[i].bits);
+        at = child;
     }
-    push_value(node, arg.bits);
-    writer->at = child;
+    writer->at = at;
 }
 
 enum status args_writer_finish(struct args_writer *writer, struct error *err)

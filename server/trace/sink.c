@@ -268,15 +268,24 @@ event_id sink_slice(struct sink *sink, struct sink_slice given)
     return slice.event;
 }
 
-void sink_arg(struct sink *sink, struct arg arg)
+void sink_args(struct sink *sink, const struct arg *args, uint32_t count)
 {
     if (sink_failed(sink) || sink->event_count == 0)
         return;
-    if (++sink->event_args > sink->budget.args_per_event_max) {
-        sink->args_left_out++;
-        return;
+
+    uint64_t room = sink->budget.args_per_event_max - sink->event_args;
+
+    if (count > room) {
+        sink->args_left_out += count - room;
+        count = (uint32_t)room;
     }
-    args_writer_arg(sink->args, arg);
+    sink->event_args += count;
+    args_writer_args(sink->args, args, count);
+}
+
+void sink_arg(struct sink *sink, struct arg arg)
+{
+    sink_args(sink, &arg, 1);
 }
 
 void sink_flow(struct sink *sink, enum flow_end end, name_id kind, uint64_t id)

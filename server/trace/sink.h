@@ -87,6 +87,7 @@ struct sink_slice {
 event_id sink_slice(struct sink *sink, struct sink_slice slice);
 /* Of the slice just given. */
 void sink_arg(struct sink *sink, struct arg arg);
+void sink_args(struct sink *sink, const struct arg *args, uint32_t count);
 
 enum flow_end { FLOW_FROM, FLOW_STEP, FLOW_TO };
 /* One end of an arrow at the slice just given; ends of one (kind, id) are joined at the finish:

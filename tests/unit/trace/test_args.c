@@ -130,7 +130,7 @@ static void write_model(struct world *world, const struct model *model)
     for (uint32_t event = 0; event < model->event_count; event++) {
         args_writer_event(writer, model->types[event]);
         for (uint32_t i = model->first_arg[event]; i < model->first_arg[event + 1]; i++)
-            args_writer_arg(writer, model->args[i]);
+            args_writer_args(writer, &model->args[i], 1);
     }
     CHECK_OK("finish", args_writer_finish(writer, &world->err), &world->err);
     args_writer_destroy(writer);
@@ -370,7 +370,7 @@ static void too_many_args_are_refused(void **state)
     for (int event = 0; event < 3; event++) {
         args_writer_event(writer, 0);
         for (uint32_t i = 0; i < 40000; i++)
-            args_writer_arg(writer, (struct arg){.key = i, .type = ARG_NULL});
+            args_writer_args(writer, &(struct arg){.key = i, .type = ARG_NULL}, 1);
     }
     CHECK_INT("status", args_writer_finish(writer, &world.err), ERR_LIMIT);
     CHECK_HAS("message", world.err.message, "more than 32768 args");
