@@ -11,6 +11,7 @@
 #define JVIEWD_DECODE_DECODE_H
 
 #include "base/pack.h"
+#include "trace/part.h"
 #include "trace/sink.h"
 
 struct input {          /* a profile file, mapped; see input.c */
@@ -33,14 +34,16 @@ MUST_CHECK enum status input_whole(struct input *input, struct bytes *ret, bool 
  * packing (cut off, corrupt, a bomb) ends the pieces and stands in `err`. */
 struct bytes input_next(struct input *input, struct error *err);
 uint64_t input_consumed(const struct input *input); /* file bytes so far: for progress */
+const char *input_temporary_dir(const struct input *input); /* for scratch */
 
 struct decoder {
     const char *name;                         /* the word in JSON: "xplane", "chrome-json" */
+    enum decode_part part;                    /* what its files are to their run */
     bool (*sniff)(const struct input *input); /* head only; no side effect */
     enum status (*decode)(struct input *input, struct sink *sink, struct error *err);
 };
 
-extern const struct decoder decode_xspace, decode_trace_json;
+extern const struct decoder decode_xspace, decode_trace_json, decode_pprof;
 
 struct identity {                  /* what a file is */
     const struct decoder *decoder; /* NULL: not read */

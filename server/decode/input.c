@@ -180,3 +180,8 @@ uint64_t input_consumed(const struct input *input)
         return state->next;
     return state->stream != NULL ? unpack_consumed(state->stream) : 0;
 }
+
+const char *input_temporary_dir(const struct input *input)
+{
+    return input->state->temporary_dir;
+}

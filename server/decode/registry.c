@@ -197,9 +197,6 @@ static const char why_hlo_text[] =
 static const char why_xla_dump[] =
     "A report from an XLA dump, without a timeline; profiles carry their modules themselves.";
 static const char why_text[] = "Text, not a profile.";
-static const char why_pprof[] =
-    "A pprof profile (device memory or CPU samples), without a timeline; open it with "
-    "`pprof`.";
 static const char why_hlo_proto[] =
     "An HLO module, without a timeline; profiles carry their modules themselves.";
 static const char why_perfetto[] =
@@ -222,7 +219,7 @@ static const struct format before_decoders[] = {
     {"mangled", is_mangled, NULL, why_mangled},
 };
 
-static const struct decoder *const decoders[] = {&decode_trace_json, &decode_xspace};
+static const struct decoder *const decoders[] = {&decode_trace_json, &decode_xspace, &decode_pprof};
 
 static const struct format after_decoders[] = {
     {"memory-profile-json", is_memory_profile_json, NULL, why_tool_output},
@@ -230,7 +227,6 @@ static const struct format after_decoders[] = {
     {"hlo-text", is_hlo_text, NULL, why_hlo_text},
     {"xla-dump", is_xla_dump_text, NULL, why_xla_dump},
     {"text", is_text, NULL, why_text},
-    {"pprof", NULL, &shape_pprof, why_pprof},
     {"hlo-proto", NULL, &shape_hlo, why_hlo_proto},
     {"kernel-stats", NULL, &shape_kernel_stats, why_tool_output},
     {"overview-page", NULL, &shape_overview, why_tool_output},

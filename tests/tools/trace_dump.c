@@ -3,7 +3,9 @@
  *   trace_dump FILE        {"tracks": [{"plane", "id", "line", "count", "instants", "sum_ps",
  *                            "start_ps", "end_ps", "names": [[name, count, total, self], ...]}],
  *                           "args": [[key, type, count, sum], ...], "notes": [...], "epoch_ns",
- *                           "hostname", "flows", "programs", ...}
+ *                           "hostname", "flows", "programs", ...,
+ *                           "stacks", "stack_samples", "sample_types": [[name, unit, total]],
+ *                           "labels": [[key, text or null, samples], ...]}
  *
  * The trace is built in memory and read back through the same functions as a stored one. Bytes of
  * names stand as characters of the same number, so that any name survives JSON.
@@ -202,9 +204,74 @@ static void print_about(const struct trace *trace)
     printf("],\"hostname\":");
     print_text(trace->hostname);
     printf(",\"epoch_ns\":%" PRId64 ",\"flows\":%" PRIu64 ",\"samples\":%" PRIu64
-           ",\"memory_events\":%u,\"properties\":%u,\"slices\":%" PRIu64 "}\n",
+           ",\"memory_events\":%u,\"properties\":%u,\"slices\":%" PRIu64,
            trace->has_epoch ? trace->epoch_ns : 0, trace->flow_count, trace->sample_count,
            trace->memory_event_count, trace->property_count, trace->slice_count);
+}
+
+static void print_sample_types(const struct trace *trace)
+{
+    printf(",\"stacks\":%u,\"stack_samples\":%u,\"sample_types\":[", trace->stack_count,
+           trace->stack_sample_count);
+    for (uint32_t type = 0; type < trace->sample_type_count; type++) {
+        uint64_t total = 0;
+        for (uint64_t at = 0; at < trace->stack_sample_count; at++)
+            total += (uint64_t)trace->sample_values[at * trace->sample_type_count + type];
+        printf("%s[", type > 0 ? "," : "");
+        print_text(trace_name(trace, trace->sample_types[type].name));
+        printf(",");
+        print_text(trace_name(trace, trace->sample_types[type].unit));
+        printf(",%" PRId64 "]", (int64_t)total);
+    }
+    printf("]");
+}
+
+struct label_count {
+    struct arg label; /* bits 0 where it is no text */
+    uint64_t samples;
+};
+
+static uint32_t count_labels(const struct trace *trace, struct label_count *counts, uint32_t max)
+{
+    uint32_t count = 0;
+
+    for (uint32_t at = 0; at < trace->stack_sample_count; at++) {
+        for (uint32_t index = 0; index < trace->samples[at].label_count; index++) {
+            struct arg label = trace->sample_labels[trace->samples[at].first_label + index];
+            uint32_t found = 0;
+            if (label.type != ARG_STRING)
+                label.bits = 0;
+            while (found < count &&
+                   (counts[found].label.key != label.key || counts[found].label.bits != label.bits))
+                found++;
+            if (found == count && count < max)
+                counts[count++].label = label;
+            if (found < count)
+                counts[found].samples++;
+        }
+    }
+    return count;
+}
+
+static void print_labels(const struct trace *trace)
+{
+    enum { LABELS_MAX = 1000 };
+    struct label_count *counts = calloc(LABELS_MAX, sizeof *counts);
+    uint32_t count = count_labels(trace, counts, LABELS_MAX);
+
+    printf(",\"labels\":[");
+    for (uint32_t index = 0; index < count; index++) {
+        printf("%s[", index > 0 ? "," : "");
+        print_text(trace_name(trace, counts[index].label.key));
+        printf(",");
+        if (counts[index].label.type == ARG_STRING)
+            print_text(trace_name(trace, (name_id)counts[index].label.bits));
+        else
+            printf("null");
+        printf(",%" PRIu64 "]", counts[index].samples);
+    }
+    printf("]}\n");
+    free(counts);
 }
 
 static void print_trace(const struct trace *trace)
@@ -223,6 +290,8 @@ static void print_trace(const struct trace *trace)
         print_track(&dump, &trace->tracks[index]);
     }
     print_about(trace);
+    print_sample_types(trace);
+    print_labels(trace);
     free(dump.chunk);
     free(dump.sums);
     free(dump.used);
