@@ -145,10 +145,11 @@ static void read_steps(const struct trace *trace, const struct attribution *attr
 }
 
 void facts_of_trace(const struct trace *trace, const struct attribution *attribution,
-                    struct arena *arena, struct facts *ret)
+                    enum decode_part part, struct arena *arena, struct facts *ret)
 {
     *ret = (struct facts){
         .format = str_of(trace->format),
+        .part = part,
         .hostname = trace->hostname,
         .has_epoch = trace->has_epoch,
         .epoch_ns = trace->epoch_ns,
@@ -212,6 +213,8 @@ struct str facts_line(const struct facts *facts, const struct trace *trace, stru
     put_text(object, "error", facts->error, arena);
     put_text(object, "content", str_of(facts->content), arena);
     put_text(object, "format", facts->format, arena);
+    if (indexed)
+        put_text(object, "part", str_of(decode_part_word(facts->part)), arena);
     put_integer(object, "bytes", true, (int64_t)facts->bytes);
     put_text(object, "hostname", facts->hostname, arena);
     put_integer(object, "epoch_ns", facts->has_epoch, facts->epoch_ns);
@@ -266,6 +269,17 @@ static bool read_outcome(struct str word, enum outcome *ret)
     return false;
 }
 
+static bool read_part(struct str word, enum decode_part *ret)
+{
+    for (enum decode_part part = 0; part < PART_COUNT; part++) {
+        if (str_equal(word, str_of(decode_part_word(part)))) {
+            *ret = part;
+            return true;
+        }
+    }
+    return false;
+}
+
 static void read_badges(const json_t *object, struct arena *arena, struct facts *ret)
 {
     const json_t *badges = json_object_get(object, "badges");
@@ -314,6 +328,8 @@ enum status facts_parse(struct str line, struct arena *arena, struct facts *ret,
 
     if (whole)
         read_object(object, arena, &facts);
+    if (whole && facts.outcome == OUTCOME_INDEXED)
+        whole = read_part(text_at(object, "part", arena), &facts.part);
     json_decref(object);
     if (!whole || (facts.outcome == OUTCOME_INDEXED && facts.content[0] == '\0'))
         return fail(err, ERR_FORMAT, "the indexer's answer is not understood: \"%.200s\"",

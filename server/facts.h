@@ -1,7 +1,7 @@
 /* What indexing learned of one file, in few words: between the child that read it and the server,
  * which keeps the line by content in its catalog.
  *
- *   {"content":"09f1...","format":"xplane","bytes":41234567,"hostname":"node7",
+ *   {"content":"09f1...","format":"xplane","part":"timeline","bytes":41234567,"hostname":"node7",
  *    "epoch_ns":1795253400000000000,"start_ps":0,"end_ps":812345678901,"slice_count":812345,
  *    "device_count":2,"device_kind":"NVIDIA H100","framework":"jax 0.10.2","step_count":12,
  *    "step_median_ps":51234567890,"step_rule":"annotation","partial":false,"badges":["truncated"],
@@ -16,6 +16,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "trace/attribution.h"
+#include "trace/part.h"
 
 enum outcome { OUTCOME_INDEXED, OUTCOME_IGNORED, OUTCOME_FAILED, OUTCOME_CHANGED, OUTCOME_SAME };
 
@@ -24,6 +25,7 @@ struct facts { /* texts live in the arena they were made in */
     struct str error; /* why it is not OUTCOME_INDEXED */
     char content[33];
     struct str format;
+    enum decode_part part;
     uint64_t bytes;
     struct str hostname; /* "" unknown */
     bool has_epoch;
@@ -43,7 +45,7 @@ struct facts { /* texts live in the arena they were made in */
 
 /* All that is known of an indexed file. `attribution` may be NULL. */
 void facts_of_trace(const struct trace *trace, const struct attribution *attribution,
-                    struct arena *arena, struct facts *ret);
+                    enum decode_part part, struct arena *arena, struct facts *ret);
 /* One line of JSON, without its end; the notes of the trace (may be NULL) go along. */
 struct str facts_line(const struct facts *facts, const struct trace *trace, struct arena *arena);
 /* ERR_FORMAT when the line is anything else. */

@@ -125,7 +125,7 @@ static enum status write_attribution(struct index_job *job, const char *segment_
     TRY(attribute(trace, scratch, &attribution, err));
     attribution_path(segment_path, path);
     TRY(attribution_write(path, trace->content, &attribution, err));
-    facts_of_trace(trace, &attribution, job->arena, &job->facts);
+    facts_of_trace(trace, &attribution, job->facts.part, job->arena, &job->facts);
     job->facts.bytes = job->bytes.count;
     job->line = facts_line(&job->facts, trace, job->arena);
     return OK;
@@ -170,6 +170,7 @@ static enum status index_input(struct index_job *job, struct input *input, struc
     if (identity.decoder == NULL)
         return ignore_file(job, &identity);
     job->facts.format = str_of(identity.format);
+    job->facts.part = identity.decoder->part;
     TRY(write_segment(job, input, identity.decoder, err));
     return attribute_segment(job, job->options->out, err);
 }

@@ -27,6 +27,7 @@ struct ingest_file {
     struct file_stamp stamp; /* as last seen */
     enum file_state state;
     char content[33];      /* of the segment that stands for it; "" none */
+    enum decode_part part; /* ... and what that is to the run */
     char *format, *error;  /* its own; NULL: "" */
     int64_t seen_ns;       /* since when the stamp is what it is; monotonic, as all here */
     int64_t first_seen_ns; /* since when it grows */

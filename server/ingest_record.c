@@ -26,9 +26,9 @@ struct member { /* a file that has a segment */
     struct facts facts;
 };
 
-struct members {
+struct members { /* hosts first: what lies beside them has no place on the timeline */
     struct member *at;
-    uint32_t count;
+    uint32_t count, host_count;
 };
 
 static int64_t floor_ns(int64_t ps)
@@ -43,15 +43,17 @@ static bool start_ns_of(const struct facts *facts, int64_t *ret)
            !__builtin_add_overflow(facts->epoch_ns, floor_ns(facts->start_ps), ret);
 }
 
-/* The run's zero as Unix time: of the earliest host. False when no host knows the time. */
+/* The run's zero as Unix time: of the earliest host, or of what there is where there is no host.
+ * False when none knows the time. */
 static bool zero_of(const struct members *members, int64_t *ret)
 {
+    uint32_t count = members->host_count > 0 ? members->host_count : members->count;
     bool known = false;
 
-    for (uint32_t i = 0; i < members->count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         int64_t start_ns;
 
-        if (members->at[i].facts.slice_count == 0 && members->count > 1)
+        if (members->at[i].facts.slice_count == 0 && members->host_count > 1)
             continue;
         if (start_ns_of(&members->at[i].facts, &start_ns) && (!known || start_ns < *ret)) {
             *ret = start_ns;
@@ -89,11 +91,11 @@ static struct run_host host_of(const struct member *member, bool has_zero, int64
 
 static void put_hosts(struct run_record *record, const struct members *members, struct arena *arena)
 {
-    struct run_host *hosts = arena_array(arena, struct run_host, members->count + 1);
+    struct run_host *hosts = arena_array(arena, struct run_host, members->host_count + 1);
     int64_t first_ps = INT64_MAX, last_ps = INT64_MIN;
 
     record->has_epoch = zero_of(members, &record->epoch_ns);
-    for (uint32_t i = 0; i < members->count; i++) {
+    for (uint32_t i = 0; i < members->host_count; i++) {
         const struct facts *facts = &members->at[i].facts;
         int64_t start_ps, end_ps;
 
@@ -105,7 +107,7 @@ static void put_hosts(struct run_record *record, const struct members *members, 
         last_ps = end_ps > last_ps ? end_ps : last_ps;
     }
     record->hosts = hosts;
-    record->host_count = members->count;
+    record->host_count = members->host_count;
     if (last_ps >= first_ps && __builtin_sub_overflow(last_ps, first_ps, &record->duration_ps))
         record->duration_ps = 0;
 }
@@ -120,6 +122,17 @@ static void add_text(const struct str **list, uint32_t *count, struct str text, 
         ((struct str *)(uintptr_t)*list)[(*count)++] = text;
 }
 
+static void put_timeline_facts(struct run_record *record, const struct facts *facts)
+{
+    record->slice_count += facts->slice_count;
+    record->device_count += facts->device_count;
+    record->device_count_known |= facts->device_count_known;
+    if (facts->step_count > record->step_count) {
+        record->step_count = facts->step_count;
+        record->step_median_ps = facts->step_median_ps;
+    }
+}
+
 static void put_facts(struct run_record *record, const struct members *members, struct arena *arena)
 {
     enum { LIST_MAX = 32 };
@@ -130,17 +143,12 @@ static void put_facts(struct run_record *record, const struct members *members, 
     for (uint32_t i = 0; i < members->count; i++) {
         const struct facts *facts = &members->at[i].facts;
 
-        record->slice_count += facts->slice_count;
-        record->device_count += facts->device_count;
-        record->device_count_known |= facts->device_count_known;
+        if (i < members->host_count)
+            put_timeline_facts(record, facts);
         if (record->device_kind.count == 0)
             record->device_kind = facts->device_kind;
         if (record->framework.count == 0)
             record->framework = facts->framework;
-        if (facts->step_count > record->step_count) {
-            record->step_count = facts->step_count;
-            record->step_median_ps = facts->step_median_ps;
-        }
         add_text(&record->formats, &record->format_count, facts->format, LIST_MAX);
         for (uint32_t j = 0; j < facts->badge_count; j++)
             add_text(&record->badges, &record->badge_count, facts->badges[j], LIST_MAX);
@@ -204,6 +212,7 @@ static struct run_file file_of(const struct ingest_file *file, struct arena *are
     };
 
     memcpy(ret.content, file->content, sizeof ret.content);
+    ret.part = file->part;
     return ret;
 }
 
@@ -253,6 +262,23 @@ static struct run_record snapshot(const struct ingest_run *run, struct arena *ar
     return record;
 }
 
+/* Hosts before the others; each in the order they came. */
+static void part_hosts(struct members *members, struct arena *arena)
+{
+    struct member *ordered = arena_array(arena, struct member, members->count + 1);
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < members->count; i++)
+        members->host_count += members->at[i].facts.part == PART_TIMELINE;
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t i = 0; i < members->count; i++) {
+            if ((members->at[i].facts.part == PART_TIMELINE) == (pass == 0))
+                ordered[count++] = members->at[i];
+        }
+    }
+    members->at = ordered;
+}
+
 /* Members whose facts are known; without them nothing can be said of a segment. */
 static void read_facts(struct ingest *ingest, struct members *members, struct arena *arena)
 {
@@ -268,6 +294,7 @@ static void read_facts(struct ingest *ingest, struct members *members, struct ar
             members->at[kept++] = member;
     }
     members->count = kept;
+    part_hosts(members, arena);
 }
 
 static void publish(struct ingest *ingest, const struct run_record *record)

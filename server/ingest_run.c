@@ -168,6 +168,7 @@ static bool load_record(const struct ingest *ingest, struct ingest_run *run,
         file_set_state(file, known->state, known->error);
         file_set_format(file, known->format);
         memcpy(file->content, known->content, sizeof file->content);
+        file->part = known->part;
         known_count++;
     }
     return known_count == run->file_count && record->run_file_count == run->file_count &&

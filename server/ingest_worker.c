@@ -206,6 +206,7 @@ static enum status produce(struct work *work, struct facts *ret, bool *ret_trans
 static void conclude_segment(struct work *work, struct ingest_file *file, const struct facts *facts)
 {
     memcpy(file->content, facts->content, sizeof file->content);
+    file->part = facts->part;
     file->attempts = 0;
     file_set_format(file, facts->format);
     file_set_state(file, facts->partial ? FILE_PARTIAL : FILE_READY, STR(""));

@@ -22,10 +22,20 @@ struct host_trace {
 struct run_traces {
     const struct host_trace *hosts;
     uint32_t host_count;
+    /* Traces of files that are no hosts, as programs and snapshots: `.name` is the file's path
+     * below the profile directory, times are file times. Only where they are asked for. */
+    const struct host_trace *others;
+    uint32_t other_count;
     struct str id, name;
     bool has_epoch;
     int64_t epoch_ns; /* of run time 0 */
 };
+
+/* Hosts, then others: index < host_count + other_count. */
+static inline const struct host_trace *run_trace(const struct run_traces *run, uint32_t index)
+{
+    return index < run->host_count ? &run->hosts[index] : &run->others[index - run->host_count];
+}
 
 struct track_ref {
     uint32_t host;

@@ -10,17 +10,18 @@
 uint32_t run_notes(const struct run_traces *run, struct arena *arena,
                    const struct answer_note **ret)
 {
-    uint32_t all = 0, count = 0;
+    uint32_t all = 0, count = 0, trace_count = run->host_count + run->other_count;
 
-    for (uint32_t host = 0; host < run->host_count; host++)
-        all += run->hosts[host].trace->note_count;
+    for (uint32_t i = 0; i < trace_count; i++)
+        all += run_trace(run, i)->trace->note_count;
 
     struct answer_note *notes = arena_array(arena, struct answer_note, all);
     struct names *seen =
         names_create(); /* kind and message: the note's ordinal is the id less one */
 
-    for (uint32_t host = 0; host < run->host_count; host++) {
-        const struct trace *trace = run->hosts[host].trace;
+    for (uint32_t at = 0; at < trace_count; at++) {
+        const struct host_trace *host = run_trace(run, at);
+        const struct trace *trace = host->trace;
 
         for (uint32_t i = 0; i < trace->note_count; i++) {
             const struct note *note = &trace->notes[i];
@@ -39,7 +40,7 @@ uint32_t run_notes(const struct run_traces *run, struct arena *arena,
                 .kind = str_c(arena, kind),
                 .severity = note->severity,
                 .message = message,
-                .host = run->hosts[host].name,
+                .host = host->name,
                 .count = note->count,
             };
         }
@@ -152,6 +153,8 @@ static struct str basis_of(const struct run_traces *run, const struct overview *
     uint32_t count = overview->device_count;
     const char *many = count == 1 ? "" : "s";
 
+    if (run->host_count == 0)
+        return STR("no timeline");
     if (count == 0)
         return str_format(arena, "%u host%s without devices", run->host_count,
                           run->host_count == 1 ? "" : "s");

@@ -2,7 +2,7 @@
 
 #include "serve/gate.h"
 
-enum { HOSTS_MAX = 4096, NOTES_MAX = 2 };
+enum { HOSTS_MAX = 4096, NOTES_MAX = 4 };
 
 struct request_state {
     const struct route *route;
@@ -10,7 +10,7 @@ struct request_state {
     struct cache *cache;
     struct str asked;  /* what the path named instead of run= */
     struct str run_id; /* resolved */
-    bool has_run, has_traces, waited;
+    bool has_run, has_traces, has_others, waited;
     struct run_record run;
     struct run_candidates candidates;
     struct cached *held;
@@ -102,6 +102,34 @@ static void add_note(struct request_state *state, const char *kind, enum note_se
         (struct answer_note){.kind = kind, .severity = severity, .message = message, .count = 1};
 }
 
+/* What a run without hosts holds instead, in words. */
+static struct str contents_of(const struct run_record *run, struct arena *arena)
+{
+    uint32_t programs = 0, snapshots = 0;
+
+    for (uint32_t i = 0; i < run->run_file_count; i++) {
+        if (run->files[i].content[0] == '\0')
+            continue;
+        programs += run->files[i].part == PART_PROGRAMS;
+        snapshots += run->files[i].part == PART_SNAPSHOT;
+    }
+    struct str first = programs == 0 ? STR("")
+                                     : str_format(arena, "%u file%s of compiled programs", programs,
+                                                  programs == 1 ? "" : "s");
+    struct str second =
+        snapshots == 0 ? STR("")
+                       : str_format(arena, "%u snapshot%s", snapshots, snapshots == 1 ? "" : "s");
+
+    return str_format(arena, "%.*s%s%.*s", STR_ARG(first),
+                      programs > 0 && snapshots > 0 ? " and " : "", STR_ARG(second));
+}
+
+struct str run_no_timeline(const struct run_record *run, struct arena *arena)
+{
+    return str_format(arena, "The run holds no timeline, but %.*s.",
+                      STR_ARG(contents_of(run, arena)));
+}
+
 static void note_state(struct request *req)
 {
     struct request_state *state = req->state;
@@ -120,6 +148,8 @@ static void note_state(struct request *req)
                             "Some files of the run could not be read: this answer stands on %u "
                             "host(s). /api/run tells which.",
                             state->run.host_count));
+    if (state->run.host_count == 0)
+        add_note(state, "no-timeline", NOTE_INFO, run_no_timeline(&state->run, req->arena));
 }
 
 static void release_traces(struct request_state *state)
@@ -128,7 +158,22 @@ static void release_traces(struct request_state *state)
         cache_release(state->cache, state->held[i]);
     state->held_count = 0;
     state->note_count = 0;
-    state->has_traces = false;
+    state->has_traces = state->has_others = false;
+}
+
+/* The trace of one content, held until the reply is sent. */
+static bool hold(struct request *req, const char *content, struct host_trace *ret)
+{
+    struct request_state *state = req->state;
+    struct cached *held = &state->held[state->held_count];
+    struct error missing = {0};
+
+    if (cache_acquire(req->services->cache, content, held, &missing) != OK)
+        return false;
+    state->held_count++;
+    *ret = (struct host_trace){
+        .trace = held->trace, .attribution = held->attribution, .key = {.at = content, .count = 8}};
+    return true;
 }
 
 /* Takes every host's trace, or none. */
@@ -138,23 +183,14 @@ static enum status acquire(struct request *req, struct error *err)
     const struct run_record *run = &state->run;
     struct host_trace *hosts = arena_array(req->arena, struct host_trace, run->host_count);
 
-    state->held = arena_array(req->arena, struct cached, run->host_count);
+    state->held = arena_array(req->arena, struct cached, run->host_count + OTHERS_MAX);
     for (uint32_t i = 0; i < run->host_count; i++) {
-        const struct run_host *host = &run->hosts[i];
-        struct error missing = {0};
-
-        if (cache_acquire(req->services->cache, host->content, &state->held[i], &missing) != OK) {
+        if (!hold(req, run->hosts[i].content, &hosts[i])) {
             release_traces(state);
             return not_ready(run, err);
         }
-        state->held_count = i + 1;
-        hosts[i] = (struct host_trace){
-            .trace = state->held[i].trace,
-            .attribution = state->held[i].attribution,
-            .name = host->name,
-            .key = {.at = host->content, .count = 8},
-            .offset_ps = host->offset_ps,
-        };
+        hosts[i].name = run->hosts[i].name;
+        hosts[i].offset_ps = run->hosts[i].offset_ps;
     }
     state->traces = (struct run_traces){.hosts = hosts,
                                         .host_count = run->host_count,
@@ -163,6 +199,26 @@ static enum status acquire(struct request *req, struct error *err)
                                         .has_epoch = run->has_epoch,
                                         .epoch_ns = run->epoch_ns};
     return OK;
+}
+
+static bool is_other(const struct run_file *file)
+{
+    return file->content[0] != '\0' && file->part != PART_TIMELINE;
+}
+
+static bool has_others(const struct run_record *run)
+{
+    for (uint32_t i = 0; i < run->run_file_count; i++) {
+        if (is_other(&run->files[i]))
+            return true;
+    }
+    return false;
+}
+
+/* Some file of it was not read yet. */
+static bool may_get_hosts(const struct run_record *run)
+{
+    return run->state == RUN_QUEUED || run->state == RUN_INDEXING;
 }
 
 enum status request_traces(struct request *req, const struct run_traces **ret, struct error *err)
@@ -177,14 +233,57 @@ enum status request_traces(struct request *req, const struct run_traces **ret, s
     if (run->state == RUN_FAILED)
         return fail(err, ERR_FORMAT, "run \"%.*s\" cannot be read: %.*s", STR_ARG(run->name),
                     STR_ARG(run->error.count > 0 ? run->error : STR("no file of it is readable")));
-    if (run->host_count == 0 && run->state == RUN_GONE)
+    bool any = run->host_count > 0 || has_others(run);
+    if (!any && run->state == RUN_GONE)
         return fail(err, ERR_NOT_FOUND, "the files of run \"%.*s\" are no longer there",
                     STR_ARG(run->name));
-    if (run->host_count == 0 || run->host_count > HOSTS_MAX)
+    if (!any || run->host_count > HOSTS_MAX || (run->host_count == 0 && may_get_hosts(run)))
         return not_ready(run, err);
     TRY(acquire(req, err));
     note_state(req);
     state->has_traces = true;
+    return OK;
+}
+
+static enum status acquire_others(struct request *req, struct error *err)
+{
+    struct request_state *state = req->state;
+    const struct run_record *run = &state->run;
+    struct host_trace *others = arena_array(req->arena, struct host_trace, OTHERS_MAX);
+    uint32_t count = 0, left_out = 0;
+
+    for (uint32_t i = 0; i < run->run_file_count; i++) {
+        if (!is_other(&run->files[i]))
+            continue;
+        if (count == OTHERS_MAX) {
+            left_out++;
+            continue;
+        }
+        if (!hold(req, run->files[i].content, &others[count])) {
+            release_traces(state);
+            return not_ready(run, err);
+        }
+        others[count++].name = run->files[i].path;
+    }
+    state->traces.others = others;
+    state->traces.other_count = count;
+    if (left_out > 0)
+        add_note(state, "files-left-out", NOTE_WARNING,
+                 str_format(req->arena,
+                            "The run has %u more files beside its hosts than the %d that one "
+                            "answer reads.",
+                            left_out, OTHERS_MAX));
+    return OK;
+}
+
+enum status request_all_traces(struct request *req, const struct run_traces **ret,
+                               struct error *err)
+{
+    TRY(request_traces(req, ret, err));
+    if (req->state->has_others)
+        return OK;
+    TRY(acquire_others(req, err));
+    req->state->has_others = true;
     return OK;
 }
 

@@ -10,7 +10,12 @@
 #include "serve/query.h"
 #include "serve/serve.h"
 
-enum { PAGE_LIMIT_DEFAULT = 50, PAGE_LIMIT_MAX = 10000, WAIT_MS_DEFAULT = 10000 };
+enum {
+    PAGE_LIMIT_DEFAULT = 50,
+    PAGE_LIMIT_MAX = 10000,
+    WAIT_MS_DEFAULT = 10000,
+    OTHERS_MAX = 4096
+};
 
 /* Groups of parameters, to be listed in a route's declaration. */
 #define PARAMS_RUN                                                                                 \
@@ -62,6 +67,9 @@ MUST_CHECK enum status request_run(struct request *req, const struct run_record 
  * again; ERR_FORMAT for a run that failed. */
 MUST_CHECK enum status request_traces(struct request *req, const struct run_traces **ret,
                                       struct error *err);
+/* The same with `others`, at most OTHERS_MAX of them; a note says when there are more. */
+MUST_CHECK enum status request_all_traces(struct request *req, const struct run_traces **ret,
+                                          struct error *err);
 /* host, device, track, step, window, module, scope, name, q: for traces that are there. */
 MUST_CHECK enum status request_restriction(struct request *req, struct restriction *ret,
                                            struct error *err);
@@ -81,6 +89,9 @@ MUST_CHECK enum status request_slice(struct request *req, struct str id, uint32_
                                      slice_id *ret, struct error *err);
 /* "latest", "1 of 2 hosts", ...: what a reply must say because of the run's state. */
 const struct answer_note *request_notes(const struct request *req, uint32_t *ret_count);
+
+/* Why a run whose files are all programs and snapshots has no timeline. */
+struct str run_no_timeline(const struct run_record *run, struct arena *arena);
 
 /* For replies: "1a2b3c4d.17", "1a2b3c4d-17", the cursor of an ordinal. */
 struct str track_text(struct arena *arena, const struct host_trace *host, track_id track);

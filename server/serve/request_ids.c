@@ -72,6 +72,9 @@ static enum status known_host(const struct run_traces *run, struct str name, str
         if (str_equal(run->hosts[i].name, name))
             return OK;
     }
+    if (run->host_count == 0)
+        return fail(err, ERR_NOT_FOUND, "run \"%.*s\" has no host \"%.*s\", and no timeline",
+                    STR_ARG(run->name), shown(name), name.at);
     return fail(err, ERR_NOT_FOUND,
                 "run \"%.*s\" has no host \"%.*s\"; the first of its %u is "
                 "\"%.*s\"",

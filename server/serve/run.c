@@ -27,6 +27,9 @@ static void put_files(struct json *json, const struct run_record *run)
         json_put_text_or_null(json, "format", file->format);
         json_put_unsigned(json, "bytes", file->bytes);
         json_put_text(json, "state", str_of(file_state_word(file->state)));
+        json_put_text_or_null(json, "part",
+                              file->content[0] == '\0' ? STR("")
+                                                       : str_of(decode_part_word(file->part)));
         json_put_text_or_null(json, "error", file->error);
         json_close(json, '}');
     }
@@ -80,8 +83,8 @@ static void put_properties(struct json *json, const struct run_traces *traces, c
 
     json_key(json, member);
     json_open(json, '[');
-    for (uint32_t i = 0; i < traces->host_count; i++) {
-        const struct host_trace *host = &traces->hosts[i];
+    for (uint32_t i = 0; i < traces->host_count + traces->other_count; i++) {
+        const struct host_trace *host = run_trace(traces, i);
 
         for (uint32_t k = 0; k < host->trace->property_count && count < PROPERTIES_MAX; k++) {
             const struct property *property = &host->trace->properties[k];
@@ -111,8 +114,9 @@ static void put_programs(struct json *json, const struct run_traces *traces)
 
     json_key(json, "programs");
     json_open(json, '[');
-    for (uint32_t i = 0; i < traces->host_count; i++) {
-        const struct trace *trace = traces->hosts[i].trace;
+    for (uint32_t i = 0; i < traces->host_count + traces->other_count; i++) {
+        const struct host_trace *host = run_trace(traces, i);
+        const struct trace *trace = host->trace;
 
         for (uint32_t k = 0; k < trace->program_count && count < PROGRAMS_MAX; k++, count++) {
             const struct program *program = &trace->programs[k];
@@ -120,7 +124,7 @@ static void put_programs(struct json *json, const struct run_traces *traces)
 
             snprintf(hex, sizeof hex, "%016llx", (unsigned long long)program->fingerprint);
             json_open(json, '{');
-            json_put_text(json, "host", traces->hosts[i].name);
+            json_put_text(json, "host", host->name);
             json_put_text(json, "id",
                           (struct str){.at = id, .count = unsigned_digits(program->id, id)});
             json_put_text(json, "name", trace_name(trace, program->name));
@@ -132,15 +136,16 @@ static void put_programs(struct json *json, const struct run_traces *traces)
     json_close(json, ']');
 }
 
-static void put_view(struct json *json, const char *name, const char *reason)
+/* Null where there is something to show; else why not: the first reason that is given. */
+static void put_view(struct json *json, const char *name, struct str reason, const char *otherwise)
 {
     json_key(json, name);
-    if (reason == NULL) {
+    if (reason.count == 0 && otherwise == NULL) {
         json_add_null(json);
         return;
     }
     json_open(json, '{');
-    json_put_text(json, "reason", str_of(reason));
+    json_put_text(json, "reason", reason.count > 0 ? reason : str_of(otherwise));
     json_close(json, '}');
 }
 
@@ -155,41 +160,55 @@ static bool any_ops(const struct run_traces *traces)
     return false;
 }
 
-static bool any_memory(const struct run_traces *traces)
+static bool any_memory(const struct run_record *run, const struct run_traces *traces)
 {
     for (uint32_t i = 0; i < traces->host_count; i++) {
         if (traces->hosts[i].trace->memory_event_count > 0)
             return true;
     }
+    for (uint32_t i = 0; i < run->run_file_count; i++) {
+        if (run->files[i].part == PART_SNAPSHOT)
+            return true;
+    }
     return false;
 }
 
-/* A view is null where it has something to show, else it says why not. */
-static void put_views(struct json *json, const struct run_record *run,
+static bool any_programs(const struct run_traces *traces)
+{
+    for (uint32_t i = 0; i < traces->host_count + traces->other_count; i++) {
+        if (run_trace(traces, i)->trace->program_count > 0)
+            return true;
+    }
+    return false;
+}
+
+/* `traces` is NULL where none can be read. */
+static void put_views(struct json *json, struct arena *arena, const struct run_record *run,
                       const struct run_traces *traces)
 {
-    const char *unread = traces != NULL             ? NULL
-                         : run->state == RUN_FAILED ? "no file of the run could be read"
-                                                    : "the run is not indexed yet";
+    const struct run_traces none = {0};
+    struct str unread = traces != NULL             ? STR("")
+                        : run->state == RUN_FAILED ? STR("no file of the run could be read")
+                                                   : STR("the run is not indexed yet");
+    struct str no_time =
+        traces != NULL && traces->host_count == 0 ? run_no_timeline(run, arena) : unread;
 
+    traces = traces == NULL ? &none : traces;
     json_key(json, "views");
     json_open(json, '{');
-    put_view(json, "overview", unread);
-    put_view(json, "timeline", unread);
-    put_view(json, "ops",
-             unread != NULL    ? unread
-             : any_ops(traces) ? NULL
-                               : "the profile holds no ops of devices; the table is by name");
-    put_view(json, "flame", unread);
-    put_view(json, "steps",
-             unread != NULL         ? unread
-             : run->step_count == 0 ? "no StepTraceAnnotation, and nothing repeats as a step would"
-                                    : NULL);
-    put_view(json, "memory",
-             unread != NULL       ? unread
-             : any_memory(traces) ? NULL
-                                  : "the profile holds no events of an allocator");
-    put_view(json, "files", NULL);
+    put_view(json, "overview", no_time, NULL);
+    put_view(json, "timeline", no_time, NULL);
+    put_view(json, "ops", no_time,
+             any_ops(traces) ? NULL : "the profile holds no ops of devices; the table is by name");
+    put_view(json, "flame", no_time, NULL);
+    put_view(json, "steps", no_time,
+             run->step_count != 0 ? NULL
+                                  : "no StepTraceAnnotation, and nothing repeats as a step would");
+    put_view(json, "memory", unread,
+             any_memory(run, traces) ? NULL : "the profile holds no events of an allocator");
+    put_view(json, "hlo", unread,
+             any_programs(traces) ? NULL : "the profile holds no compiled programs");
+    put_view(json, "files", STR(""), NULL);
     json_close(json, '}');
 }
 
@@ -200,7 +219,7 @@ static enum status get_run(struct request *req, struct reply *reply, struct erro
     struct error unread = {0};
 
     TRY(request_run(req, &run, err));
-    bool readable = request_traces(req, &traces, &unread) == OK;
+    bool readable = request_all_traces(req, &traces, &unread) == OK;
     struct json json = reply_json(reply);
     json_open(&json, '{');
     json_put_run_members(&json, req->arena, run);
@@ -210,7 +229,7 @@ static enum status get_run(struct request *req, struct reply *reply, struct erro
     put_properties(&json, readable ? traces : &none, "capture_options", true);
     put_properties(&json, readable ? traces : &none, "environment", false);
     put_programs(&json, readable ? traces : &none);
-    put_views(&json, run, readable ? traces : NULL);
+    put_views(&json, req->arena, run, readable ? traces : NULL);
 
     const struct answer_note *lists[2];
     uint32_t counts[2] = {0};

@@ -51,6 +51,12 @@ static void put_known(struct json *json, const char *key, bool known, int64_t va
         json_put_null(json, key);
 }
 
+/* A run of programs and snapshots alone has no time that passes in it. */
+static bool has_timeline(const struct run_record *run)
+{
+    return run_was_read(run) && run->host_count > 0;
+}
+
 static void put_reason(struct json *json, const char *key, bool known, bool read,
                        const char *reason)
 {
@@ -66,8 +72,8 @@ static void put_reasons(struct json *json, const struct run_record *run)
     json_open(json, '{');
     put_reason(json, "started_at", run->has_epoch, read, "the files hold no wall clock");
     put_reason(json, "epoch_ns", run->has_epoch, read, "the files hold no wall clock");
-    put_reason(json, "duration_ps", read, read, "");
-    put_reason(json, "slice_count", read, read, "");
+    put_reason(json, "duration_ps", has_timeline(run), read, "the run holds no timeline");
+    put_reason(json, "slice_count", has_timeline(run), read, "the run holds no timeline");
     put_reason(json, "device_count", read && run->device_count_known, read,
                "the files name no devices");
     put_reason(json, "device_kind", run->device_kind.count > 0, read,
@@ -86,7 +92,7 @@ static void put_times(struct json *json, struct arena *arena, const struct run_r
                           run->has_epoch ? str_format(arena, "%lld", (long long)run->epoch_ns)
                                          : STR(""));
     json_put_text(json, "modified_at", unix_ns_iso(arena, run->modified_ns));
-    put_known(json, "duration_ps", run_was_read(run), run->duration_ps);
+    put_known(json, "duration_ps", has_timeline(run), run->duration_ps);
 }
 
 void json_put_run_members(struct json *json, struct arena *arena, const struct run_record *run)
@@ -112,7 +118,7 @@ void json_put_run_members(struct json *json, struct arena *arena, const struct r
     put_texts(json, "formats", run->formats, run->format_count);
     json_put_unsigned(json, "file_count", run->file_count);
     json_put_unsigned(json, "file_bytes", run->file_bytes);
-    put_known(json, "slice_count", read, (int64_t)run->slice_count);
+    put_known(json, "slice_count", has_timeline(run), (int64_t)run->slice_count);
     put_known(json, "step_count", run->step_count >= 0, run->step_count);
     put_known(json, "step_median_ps", run->step_median_ps >= 0, run->step_median_ps);
     put_texts(json, "badges", run->badges, run->badge_count);

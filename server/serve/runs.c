@@ -69,7 +69,7 @@ static struct str joined(struct arena *arena, const struct str *parts, uint32_t 
 
 static void fill_row(struct arena *arena, const struct run_record *run, struct cell *cells)
 {
-    bool read = run_was_read(run);
+    bool read = run_was_read(run), timed = read && run->host_count > 0;
     struct str *hosts = arena_array(arena, struct str, run->host_count);
 
     for (uint32_t i = 0; i < run->host_count; i++)
@@ -79,7 +79,7 @@ static void fill_row(struct arena *arena, const struct run_record *run, struct c
         text_cell(run->name),
         text_cell(str_of(run_state_word(run->state))),
         text_cell(run_started_at(arena, run)),
-        count_cell(read, run->duration_ps),
+        count_cell(timed, run->duration_ps),
         text_cell(joined(arena, hosts, run->host_count)),
         count_cell(read && run->device_count_known, run->device_count),
         text_cell(run->device_kind),
@@ -87,7 +87,7 @@ static void fill_row(struct arena *arena, const struct run_record *run, struct c
         text_cell(joined(arena, run->formats, run->format_count)),
         count_cell(true, (int64_t)run->file_count),
         count_cell(true, (int64_t)run->file_bytes),
-        count_cell(read, (int64_t)run->slice_count),
+        count_cell(timed, (int64_t)run->slice_count),
         count_cell(run->step_count >= 0, run->step_count),
         count_cell(run->step_median_ps >= 0, run->step_median_ps),
         text_cell(run->error),

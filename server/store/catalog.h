@@ -11,6 +11,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "trace/part.h"
 
 enum run_state {
     RUN_WRITING, /* files still change */
@@ -45,6 +46,7 @@ struct run_file {
     enum file_state state;
     struct str error;
     char content[33];        /* hex; "" until hashed */
+    enum decode_part part;   /* of a file with a content: a host, or what lies beside the hosts */
     struct file_stamp stamp; /* of the file that was looked at; zero before */
 };
 

@@ -78,7 +78,7 @@ static void read_run(struct sqlite3_stmt *row, struct arena *arena, struct run_r
 
 static void read_file(struct sqlite3_stmt *row, struct arena *arena, struct run_file *ret)
 {
-    int64_t state = db_i64(row, 4);
+    int64_t state = db_i64(row, 4), part = db_i64(row, 11);
 
     *ret = (struct run_file){
         .path = db_text(row, 0, arena),
@@ -88,6 +88,7 @@ static void read_file(struct sqlite3_stmt *row, struct arena *arena, struct run_
         .state =
             state >= 0 && state < (int64_t)COUNT(file_words) ? (enum file_state)state : FILE_QUEUED,
         .error = db_text(row, 5, arena),
+        .part = part >= 0 && part < PART_COUNT ? (enum decode_part)part : PART_TIMELINE,
         .stamp = {.device = (uint64_t)db_i64(row, 7),
                   .inode = (uint64_t)db_i64(row, 8),
                   .size = (uint64_t)db_i64(row, 3),
@@ -159,7 +160,7 @@ static enum status read_files(struct catalog *catalog, struct arena *arena, stru
     struct sqlite3_stmt *ask =
         db_statement(catalog,
                      "SELECT path, host, format, bytes, state, error, content, device, inode,"
-                     " modified_ns, changed_ns FROM files WHERE run = ? ORDER BY path",
+                     " modified_ns, changed_ns, part FROM files WHERE run = ? ORDER BY path",
                      &failed);
 
     if (ask == NULL)

@@ -72,7 +72,7 @@ static enum status put_file(struct catalog *catalog, struct str run, const struc
     struct sqlite3_stmt *put = db_statement(
         catalog,
         "INSERT OR REPLACE INTO files(run, path, host, format, bytes, state, error, content,"
-        " device, inode, modified_ns, changed_ns) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
+        " part, device, inode, modified_ns, changed_ns) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
         err);
 
     if (put == NULL)
@@ -85,10 +85,11 @@ static enum status put_file(struct catalog *catalog, struct str run, const struc
     db_bind_i64(put, 6, file->state);
     db_bind_text(put, 7, file->error);
     db_bind_text(put, 8, str_of(file->content));
-    db_bind_i64(put, 9, (int64_t)file->stamp.device);
-    db_bind_i64(put, 10, (int64_t)file->stamp.inode);
-    db_bind_i64(put, 11, file->stamp.modified_ns);
-    db_bind_i64(put, 12, file->stamp.changed_ns);
+    db_bind_i64(put, 9, file->part);
+    db_bind_i64(put, 10, (int64_t)file->stamp.device);
+    db_bind_i64(put, 11, (int64_t)file->stamp.inode);
+    db_bind_i64(put, 12, file->stamp.modified_ns);
+    db_bind_i64(put, 13, file->stamp.changed_ns);
     return db_run(catalog, put, err);
 }
 

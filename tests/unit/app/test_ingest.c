@@ -185,8 +185,8 @@ struct host_facts {
 };
 
 /* Files hostA, hostB, ... of these facts, and the record that the catalog then holds. */
-static struct run_record publish(struct place *place, const struct host_facts *facts,
-                                 uint32_t count)
+static struct run_record publish_parts(struct place *place, const struct host_facts *facts,
+                                       const enum decode_part *parts, uint32_t count)
 {
     static const char *const hosts[] = {"hostA", "hostB", "hostC", "hostD"};
     struct run_record record = {0};
@@ -200,17 +200,20 @@ static struct run_record publish(struct place *place, const struct host_facts *f
         *file = (struct ingest_file){.path = str_of(hosts[i]),
                                      .host = str_of(hosts[i]),
                                      .state = FILE_READY,
+                                     .part = parts[i],
                                      .stamp.size = 100};
         snprintf(file->content, sizeof file->content, "%032u", i + 1);
-        line = str_format(place->arena,
-                          "{\"outcome\":\"indexed\",\"content\":\"%s\",\"format\":\"xplane\","
-                          "%s%s%s\"start_ps\":%lld,\"end_ps\":%lld,\"slice_count\":10,"
-                          "\"device_count\":2,\"step_count\":%u,\"step_median_ps\":7,"
-                          "\"badges\":[\"truncated\"]}",
-                          file->content, facts[i].epoch_ns == NULL ? "" : "\"epoch_ns\":",
-                          facts[i].epoch_ns == NULL ? "" : facts[i].epoch_ns,
-                          facts[i].epoch_ns == NULL ? "" : ",", (long long)facts[i].start_ps,
-                          (long long)facts[i].end_ps, i);
+        line =
+            str_format(place->arena,
+                       "{\"outcome\":\"indexed\",\"content\":\"%s\",\"format\":\"%s\","
+                       "\"part\":\"%s\",%s%s%s\"start_ps\":%lld,\"end_ps\":%lld,\"slice_count\":10,"
+                       "\"device_count\":2,\"step_count\":%u,\"step_median_ps\":7,"
+                       "\"badges\":[\"truncated\"]}",
+                       file->content, parts[i] == PART_TIMELINE ? "xplane" : "pprof",
+                       decode_part_word(parts[i]), facts[i].epoch_ns == NULL ? "" : "\"epoch_ns\":",
+                       facts[i].epoch_ns == NULL ? "" : facts[i].epoch_ns,
+                       facts[i].epoch_ns == NULL ? "" : ",", (long long)facts[i].start_ps,
+                       (long long)facts[i].end_ps, i);
         CHECK_OK("facts", catalog_put_facts(place->ingest.catalog, file->content, line, &err),
                  &err);
     }
@@ -218,6 +221,14 @@ static struct run_record publish(struct place *place, const struct host_facts *f
     CHECK_OK("run", catalog_run(place->ingest.catalog, STR("r1"), place->arena, &record, &err),
              &err);
     return record;
+}
+
+static struct run_record publish(struct place *place, const struct host_facts *facts,
+                                 uint32_t count)
+{
+    static const enum decode_part timelines[FILES_MAX] = {PART_TIMELINE};
+
+    return publish_parts(place, facts, timelines, count);
 }
 
 static void one_axis_of_time(void **state)
@@ -308,6 +319,70 @@ static void what_hosts_sum_to(void **state)
     CHECK_INT("none until all is read", run.content_id.count, 0);
 }
 
+static void what_is_no_host(void **state)
+{
+    struct place *place = *state;
+    const struct {
+        const char *what;
+        struct host_facts facts[3];
+        enum decode_part parts[3];
+        uint32_t count, host_count, device_count, format_count;
+        bool has_epoch;
+        int64_t epoch_ns, slice_count, duration_ps;
+    } rows[] = {
+        {"a snapshot beside a host",
+         {{"900", 0, 5000}, {"1000", 0, 9000}},
+         {PART_SNAPSHOT, PART_TIMELINE},
+         2,
+         1,
+         2,
+         2,
+         true,
+         1000,
+         10,
+         9000},
+        {"programs beside hosts",
+         {{"1000", 0, 9000}, {NULL, 0, 0}, {"1004", 0, 9000}},
+         {PART_TIMELINE, PART_PROGRAMS, PART_TIMELINE},
+         3,
+         2,
+         4,
+         2,
+         true,
+         1000,
+         20,
+         13000},
+        {"snapshots alone",
+         {{"2000", 0, 0}, {"1500", 0, 0}},
+         {PART_SNAPSHOT, PART_SNAPSHOT},
+         2,
+         0,
+         0,
+         1,
+         true,
+         1500,
+         0,
+         0},
+        {"programs alone", {{NULL, 0, 0}}, {PART_PROGRAMS}, 1, 0, 0, 1, false, 0, 0, 0},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct run_record run = publish_parts(place, rows[i].facts, rows[i].parts, rows[i].count);
+
+        CHECK_INT(rows[i].what, run.state, RUN_READY);
+        CHECK_INT(rows[i].what, run.host_count, rows[i].host_count);
+        CHECK_INT(rows[i].what, run.device_count, rows[i].device_count);
+        CHECK_INT(rows[i].what, run.format_count, rows[i].format_count);
+        CHECK_INT(rows[i].what, run.has_epoch, rows[i].has_epoch);
+        CHECK_INT(rows[i].what, run.epoch_ns, rows[i].epoch_ns);
+        CHECK_INT(rows[i].what, (int64_t)run.slice_count, rows[i].slice_count);
+        CHECK_INT(rows[i].what, run.duration_ps, rows[i].duration_ps);
+        CHECK_INT(rows[i].what, run.content_id.count, 33);
+        for (uint32_t j = 0; j < rows[i].count; j++)
+            CHECK_INT(rows[i].what, run.files[j].part, rows[i].parts[j]);
+    }
+}
+
 static void uncertain_runs_are_shown_when_they_are_runs(void **state)
 {
     struct place *place = *state;
@@ -357,7 +432,11 @@ static void answers_of_the_indexer(void **state)
         {"half a line", "{\"outcome\":\"indexed\",", ERR_FORMAT},
         {"a list", "[1]", ERR_FORMAT},
         {"an unknown outcome", "{\"outcome\":\"fine\"}", ERR_FORMAT},
-        {"indexed without content", "{\"outcome\":\"indexed\"}", ERR_FORMAT},
+        {"indexed without content", "{\"outcome\":\"indexed\",\"part\":\"timeline\"}", ERR_FORMAT},
+        {"an unknown part",
+         "{\"outcome\":\"indexed\",\"content\":\"0123456789abcdef0123456789abcdef\","
+         "\"part\":\"moon\"}",
+         ERR_FORMAT},
         {"wrong types", "{\"outcome\":\"failed\",\"error\":7,\"badges\":{},\"epoch_ns\":\"x\"}",
          OK},
         {"failed", "{\"outcome\":\"failed\",\"error\":\"why\"}", OK},
@@ -384,6 +463,7 @@ int main(void)
         IN_PLACE(which_copy_is_read),
         IN_PLACE(one_axis_of_time),
         IN_PLACE(what_hosts_sum_to),
+        IN_PLACE(what_is_no_host),
         IN_PLACE(uncertain_runs_are_shown_when_they_are_runs),
         IN_PLACE(ids),
         IN_PLACE(answers_of_the_indexer),
