@@ -44,6 +44,8 @@ struct decoder {
 };
 
 extern const struct decoder decode_xspace, decode_trace_json, decode_pprof;
+extern const struct decoder decode_nsys;
+extern const struct decoder decode_hlo_proto, decode_hlo_text, decode_xla_dump;
 
 struct identity {                  /* what a file is */
     const struct decoder *decoder; /* NULL: not read */

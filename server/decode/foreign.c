@@ -12,6 +12,21 @@ static const struct shape_rule hlo_rules[] = {
 };
 const struct shape shape_hlo = SHAPE(hlo_rules, 0);
 
+static const struct shape_rule hlo_computation_rules[] = {
+    {1, SHAPE_TEXT, true, NULL},   {2, SHAPE_BYTES, false, NULL},  {4, SHAPE_BYTES, true, NULL},
+    {5, SHAPE_VARINT, true, NULL}, {6, SHAPE_VARINT, false, NULL}, {7, SHAPE_VARINT, false, NULL},
+};
+static const struct shape hlo_computation = SHAPE(hlo_computation_rules, 8);
+static const struct shape_rule lone_module_rules[] = {
+    {1, SHAPE_TEXT, true, NULL},
+    {2, SHAPE_TEXT, true, NULL},
+    {3, SHAPE_BYTES, true, &hlo_computation},
+    {4, SHAPE_BYTES, false, NULL},
+    {5, SHAPE_VARINT, false, NULL},
+    {6, SHAPE_VARINT, false, NULL},
+};
+const struct shape shape_hlo_module = SHAPE(lone_module_rules, 7);
+
 static const struct shape_rule value_type_rules[] = {
     {1, SHAPE_VARINT, true, NULL},
     {2, SHAPE_VARINT, false, NULL},

@@ -4,8 +4,9 @@
 
 #include "decode/shape.h"
 
-extern const struct shape shape_hlo;   /* HloProto */
-extern const struct shape shape_pprof; /* perftools.profiles.Profile */
+extern const struct shape shape_hlo;        /* HloProto */
+extern const struct shape shape_hlo_module; /* HloModuleProto, without one around it */
+extern const struct shape shape_pprof;      /* perftools.profiles.Profile */
 extern const struct shape shape_perfetto;
 /* Results of TensorFlow's profiler, as TensorBoard left them beside the profile. */
 extern const struct shape shape_kernel_stats, shape_input_pipeline, shape_overview,

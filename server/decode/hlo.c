@@ -3,54 +3,21 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "decode/foreign.h"
+#include "decode/hlo_frames.h"
 #include "decode/hlo_text.h"
 #include "decode/protobuf.h"
-
-struct span_list { /* spans of one repeated field, in the proto */
-    struct bytes *spans;
-    uint32_t count, capacity;
-};
-
-struct stack_frames {
-    struct span_list files, locations, frames;
-};
 
 struct module { /* one being read */
     struct hlo_index *index;
     struct sink *sink;
-    struct stack_frames stack;
+    struct hlo_frames frames;
+    struct arena *arena; /* of the frames */
     struct hasher *fingerprint;
     program_id program;
-    uint32_t ordinal;
+    uint32_t ordinal, computation_count, fusion_count;
     bool is_whole;
 };
-
-static void list_add(struct span_list *list, struct bytes span)
-{
-    if (list->count == list->capacity) {
-        list->capacity = list->capacity == 0 ? 64 : list->capacity * 2;
-        list->spans = memory_resize(list->spans, list->capacity, sizeof *list->spans);
-    }
-    list->spans[list->count++] = span;
-}
-
-static void read_stack_frames(const struct pb *outer, struct bytes message, struct module *module)
-{
-    struct error err = {0};
-    struct pb pb = pb_inside(outer, message, &err);
-
-    for (struct pb_field field; pb_next(&pb, &field);) {
-        if (field.wire != PB_BYTES)
-            continue;
-        if (field.number == 1)
-            list_add(&module->stack.files, field.bytes);
-        else if (field.number == 3)
-            list_add(&module->stack.locations, field.bytes);
-        else if (field.number == 4)
-            list_add(&module->stack.frames, field.bytes);
-    }
-    module->is_whole &= err.code == OK;
-}
 
 /* A number of a small message; 0 where it is absent. */
 static uint64_t number_in(struct bytes message, uint32_t number)
@@ -65,25 +32,14 @@ static uint64_t number_in(struct bytes message, uint32_t number)
     return found;
 }
 
-/* The span with an id that counts from 1. */
-static bool list_get(const struct span_list *list, uint64_t id, struct bytes *ret)
+static void resolve_frame(const struct hlo_frames *frames, struct hlo_text *text)
 {
-    if (id == 0 || id > list->count)
-        return false;
-    *ret = list->spans[id - 1];
-    return true;
-}
+    struct hlo_frame frame;
 
-static void resolve_frame(const struct stack_frames *stack, struct hlo_text *text)
-{
-    struct bytes frame, location, file;
-
-    if (text->file.count > 0 || !list_get(&stack->frames, text->frame, &frame) ||
-        !list_get(&stack->locations, number_in(frame, 1), &location) ||
-        !list_get(&stack->files, number_in(location, 1), &file))
+    if (text->file.count > 0 || !hlo_frame_get(frames, text->frame, &frame))
         return;
-    text->file = (struct str){.at = (const char *)file.at, .count = file.count};
-    text->line = number_in(location, 3);
+    text->file = frame.file;
+    text->line = frame.line;
 }
 
 static void read_metadata(const struct pb *outer, struct bytes message, struct hlo_text *ret)
@@ -175,7 +131,7 @@ static void push_instruction(struct module *module, struct hlo_text *text, bool 
 {
     struct sink *sink = module->sink;
 
-    resolve_frame(&module->stack, text);
+    resolve_frame(&module->frames, text);
     struct instruction instruction = {
         .program = module->program,
         .name = sink_name(sink, text->name),
@@ -211,6 +167,7 @@ static void read_computation(const struct pb *outer, struct bytes message, struc
     struct error err = {0};
     struct pb pb = pb_inside(outer, message, &err);
 
+    module->computation_count += pass == PASS_FINGERPRINT;
     for (struct pb_field field; pb_next(&pb, &field);) {
         struct hlo_text text;
         if (field.number != 2 || field.wire != PB_BYTES)
@@ -223,6 +180,7 @@ static void read_computation(const struct pb *outer, struct bytes message, struc
             push_instruction(module, &text, is_fused);
             continue;
         }
+        module->fusion_count += str_equal(text.opcode, STR("fusion"));
         hash_field(module->fingerprint, text.name.at, text.name.count);
         hash_field(module->fingerprint, text.opcode.at, text.opcode.count);
         hash_field(module->fingerprint, text.shape.at, text.shape.count);
@@ -246,49 +204,74 @@ static void read_module(const struct pb *outer, struct bytes message, struct mod
         else if (field.number == 3)
             read_computation(&pb, field.bytes, module, pass);
         else if (field.number == 17 && pass == PASS_FINGERPRINT)
-            read_stack_frames(&pb, field.bytes, module);
+            module->is_whole &= hlo_frames_read(&module->frames, module->arena, &pb, field.bytes);
     }
     module->is_whole &= err.code == OK;
 }
 
-static bool find_module(struct bytes proto, struct bytes *ret)
+struct hlo_parts hlo_parts_of(struct bytes proto)
 {
+    struct hlo_parts parts = {0};
     struct error err = {0};
     struct pb pb = pb_open(proto, &err);
-    struct pb_field field = {0};
 
-    while (pb_next(&pb, &field)) {
-        if (field.number == 1 && field.wire == PB_BYTES) {
-            *ret = field.bytes;
-            return true;
-        }
+    if (!shape_fits(proto, &shape_hlo) && shape_fits(proto, &shape_hlo_module)) {
+        parts.module = proto;
+        return parts;
     }
-    return false;
+    pb.lenient = true; /* of a module that is cut off, its whole instructions are kept */
+    for (struct pb_field field; pb_next(&pb, &field);) {
+        if (field.wire != PB_BYTES)
+            continue;
+        if (field.number == 1 && parts.module.at == NULL)
+            parts.module = field.bytes;
+        else if (field.number == 3 && field.bytes.count > 0)
+            parts.buffers = field.bytes;
+    }
+    parts.is_cut = err.code != OK;
+    return parts;
 }
 
-bool hlo_decode(struct hlo_index *index, struct sink *sink, uint64_t id, struct str name,
-                struct bytes proto)
+static void push_module(struct module *module, const struct hlo_source *source, struct bytes proto,
+                        const struct hlo_parts *parts)
 {
-    struct module module = {.index = index, .sink = sink, .is_whole = true};
-    bool is_new;
     struct error err = {0};
     struct pb pb = pb_open(proto, &err);
-    struct bytes message;
-    struct str own_name = name;
+    struct str own_name = source->name;
 
-    if (!find_module(proto, &message))
+    pb.lenient = true;
+    module->fingerprint = hasher_create();
+    read_module(&pb, parts->module, module, PASS_FINGERPRINT, &own_name);
+    uint64_t fingerprint = hasher_end(module->fingerprint).low;
+    module->program = sink_program(module->sink, source->id, sink_name(module->sink, own_name),
+                                   fingerprint, proto);
+    sink_program_about(module->sink, module->program,
+                       (struct program_about){
+                           .stage = source->stage,
+                           .stage_name = sink_name(module->sink, source->stage_name),
+                           .computation_count = module->computation_count,
+                           .fusion_count = module->fusion_count,
+                           .has_buffers = parts->buffers.count > 0,
+                       });
+    read_module(&pb, parts->module, module, PASS_INSTRUCTIONS, &own_name);
+}
+
+bool hlo_decode(struct hlo_index *index, struct sink *sink, const struct hlo_source *source,
+                struct bytes proto)
+{
+    struct module module = {.index = index, .sink = sink};
+    struct hlo_parts parts = hlo_parts_of(proto);
+    bool is_new;
+
+    if (parts.module.at == NULL)
         return false;
-    module.ordinal = id_map_add(&index->programs, id, index->programs.count, &is_new);
+    module.ordinal = id_map_add(&index->programs, source->id, index->programs.count, &is_new);
     if (!is_new)
         return true; /* the same program again, from another part of the file */
-    module.fingerprint = hasher_create();
-    read_module(&pb, message, &module, PASS_FINGERPRINT, &own_name);
-    uint64_t fingerprint = hasher_end(module.fingerprint).low;
-    module.program = sink_program(sink, id, sink_name(sink, own_name), fingerprint, proto);
-    read_module(&pb, message, &module, PASS_INSTRUCTIONS, &own_name);
-    free(module.stack.files.spans);
-    free(module.stack.locations.spans);
-    free(module.stack.frames.spans);
+    module.is_whole = !parts.is_cut;
+    module.arena = arena_create();
+    push_module(&module, source, proto, &parts);
+    arena_destroy(module.arena);
     return module.is_whole;
 }
 

@@ -28,9 +28,23 @@ struct hlo_index {              /* all programs of a file */
     uint32_t fact_count, fact_capacity;
 };
 
+struct hlo_parts {        /* of a HloProto, or of a module that stands alone */
+    struct bytes module;  /* no address: there is none */
+    struct bytes buffers; /* the buffer assignment; empty: none */
+    bool is_cut;          /* the proto ends inside of one of them */
+};
+struct hlo_parts hlo_parts_of(struct bytes proto);
+
+struct hlo_source { /* what is known of a program from outside */
+    uint64_t id;
+    struct str name; /* where the proto says none */
+    enum program_stage stage;
+    struct str stage_name;
+};
+
 /* Pushes the program and its instructions, and remembers them. A damaged proto yields what is
  * whole and false. */
-bool hlo_decode(struct hlo_index *index, struct sink *sink, uint64_t id, struct str name,
+bool hlo_decode(struct hlo_index *index, struct sink *sink, const struct hlo_source *source,
                 struct bytes proto);
 /* NULL when the program or the instruction is not known. */
 const struct hlo_facts *hlo_find(const struct hlo_index *index, uint64_t id, name_id instruction);

@@ -131,17 +131,6 @@ static bool is_memory_profile_json(const struct input *input)
                       STR("{\"memoryProfilePerAllocator\""));
 }
 
-static bool is_hlo_text(const struct input *input)
-{
-    return head_starts(input, BYTES("HloModule "));
-}
-
-static bool is_xla_dump_text(const struct input *input)
-{
-    return head_starts(input, BYTES("BufferAssignment:")) ||
-           head_starts(input, BYTES("Total bytes used: "));
-}
-
 /* Binary in which every byte above 127 became U+FFFD: control characters between them. */
 static bool is_mangled(const struct input *input)
 {
@@ -191,14 +180,7 @@ static const char why_mangled[] =
     "lost; fetch the original again as binary.";
 static const char why_json[] =
     "JSON that is no trace: a trace is an array of events or an object with traceEvents.";
-static const char why_hlo_text[] =
-    "The text of an HLO module from an XLA dump, without a timeline; profiles carry their "
-    "modules themselves.";
-static const char why_xla_dump[] =
-    "A report from an XLA dump, without a timeline; profiles carry their modules themselves.";
 static const char why_text[] = "Text, not a profile.";
-static const char why_hlo_proto[] =
-    "An HLO module, without a timeline; profiles carry their modules themselves.";
 static const char why_perfetto[] =
     "A Perfetto protobuf trace, which is not read; convert it with `traceconv json`, or open "
     "it at ui.perfetto.dev.";
@@ -219,15 +201,15 @@ static const struct format before_decoders[] = {
     {"mangled", is_mangled, NULL, why_mangled},
 };
 
-static const struct decoder *const decoders[] = {&decode_trace_json, &decode_xspace, &decode_pprof};
+static const struct decoder *const decoders[] = {
+    &decode_trace_json, &decode_nsys, &decode_xspace,   &decode_pprof,
+    &decode_hlo_proto,  &decode_hlo_text, &decode_xla_dump,
+};
 
 static const struct format after_decoders[] = {
     {"memory-profile-json", is_memory_profile_json, NULL, why_tool_output},
     {"json", is_json, NULL, why_json},
-    {"hlo-text", is_hlo_text, NULL, why_hlo_text},
-    {"xla-dump", is_xla_dump_text, NULL, why_xla_dump},
     {"text", is_text, NULL, why_text},
-    {"hlo-proto", NULL, &shape_hlo, why_hlo_proto},
     {"kernel-stats", NULL, &shape_kernel_stats, why_tool_output},
     {"overview-page", NULL, &shape_overview, why_tool_output},
     {"input-pipeline", NULL, &shape_input_pipeline, why_tool_output},

@@ -63,7 +63,8 @@ static void read_program(struct plane *plane, struct bytes message, uint64_t met
     if (entry.proto.at == NULL)
         return;
     id_in_name(entry.name, &entry.id);
-    if (!hlo_decode(&space->hlo, space->sink, entry.id, entry.name, entry.proto))
+    const struct hlo_source source = {.id = entry.id, .name = entry.name, .stage = STAGE_AFTER};
+    if (!hlo_decode(&space->hlo, space->sink, &source, entry.proto))
         xspace_damaged(space, entry.proto.at, "a part of a program (HLO)");
 }
 

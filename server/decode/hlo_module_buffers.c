@@ -1,0 +1,169 @@
+/* The buffer assignment of a module: which value lies where in which allocation. */
+#include "decode/hlo_module_parts.h"
+
+static void read_defined_at(struct hlo_reader *reader, struct bytes message, uint64_t *ret_id,
+                            struct str *ret_name)
+{
+    struct error err = {0};
+    struct pb pb = pb_open(message, &err);
+
+    for (struct pb_field field; pb_next(&pb, &field);) {
+        if (field.number == 2 && field.wire == PB_BYTES)
+            *ret_name = pb_text(&field);
+        else if (field.number == 4 && field.wire == PB_VARINT)
+            *ret_id = field.varint;
+    }
+    reader->module->damaged_count += err.code != OK;
+}
+
+static uint32_t instruction_of(const struct hlo_reader *reader, uint64_t id, struct str name)
+{
+    uint32_t found;
+
+    if (name.count > 0)
+        return hlo_named(reader, name);
+    return id != 0 && id_map_find(&reader->ids, id, &found) ? found : HLO_NONE;
+}
+
+static void read_buffer(struct hlo_reader *reader, struct bytes message)
+{
+    struct hlo_module *module = reader->module;
+    struct error err = {0};
+    struct pb pb = pb_open(message, &err);
+    struct hlo_buffer buffer = {.instruction = HLO_NONE};
+    uint64_t id = 0;
+    struct str name = STR("");
+
+    for (struct pb_field field; pb_next(&pb, &field);) {
+        if (field.number == 1 && field.wire == PB_VARINT)
+            buffer.id = field.varint;
+        else if (field.number == 2 && field.wire == PB_VARINT)
+            buffer.size_bytes = field.varint;
+        else if (field.number == 3 && field.wire == PB_BYTES)
+            read_defined_at(reader, field.bytes, &id, &name);
+        else if (field.number == 4 && field.wire == PB_VARINT)
+            buffer.color = (uint32_t)field.varint;
+    }
+    module->damaged_count += err.code != OK;
+    buffer.instruction = instruction_of(reader, id, name);
+    HLO_ROOM(reader, module->buffers, module->buffer_count, reader->buffer_capacity);
+    if (module->buffer_count < reader->buffer_capacity)
+        module->buffers[module->buffer_count++] = buffer;
+}
+
+static void read_assigned(struct hlo_reader *reader, struct bytes message)
+{
+    struct hlo_module *module = reader->module;
+    struct error err = {0};
+    struct pb pb = pb_open(message, &err);
+    struct hlo_assigned assigned = {0};
+
+    for (struct pb_field field; pb_next(&pb, &field);) {
+        if (field.wire != PB_VARINT)
+            continue;
+        if (field.number == 1)
+            assigned.buffer = field.varint;
+        else if (field.number == 2)
+            assigned.offset = field.varint;
+        else if (field.number == 3)
+            assigned.size_bytes = field.varint;
+    }
+    module->damaged_count += err.code != OK;
+    HLO_ROOM(reader, module->assigned, module->assigned_count, reader->assigned_capacity);
+    if (module->assigned_count < reader->assigned_capacity)
+        module->assigned[module->assigned_count++] = assigned;
+}
+
+static void say_of_allocation(struct hlo_allocation *allocation, const struct pb_field *field)
+{
+    bool is_set = field->varint != 0;
+
+    switch (field->number) {
+    case 1:
+        allocation->index = field->varint;
+        break;
+    case 2:
+        allocation->size_bytes = field->varint;
+        break;
+    case 3:
+        allocation->is_thread_local = is_set;
+        break;
+    case 5:
+        allocation->is_parameter = is_set;
+        break;
+    case 6:
+        allocation->parameter = field->varint;
+        break;
+    case 7:
+        allocation->is_live_out = is_set;
+        break;
+    case 8:
+        allocation->color = (uint32_t)field->varint;
+        break;
+    case 11:
+        allocation->is_tuple = is_set;
+        break;
+    case 12:
+        allocation->is_constant = is_set;
+        break;
+    }
+}
+
+static void read_allocation(struct hlo_reader *reader, struct bytes message)
+{
+    struct hlo_module *module = reader->module;
+    struct error err = {0};
+    struct pb pb = pb_open(message, &err);
+    struct hlo_allocation allocation = {.first_assigned = module->assigned_count};
+
+    for (struct pb_field field; pb_next(&pb, &field);) {
+        if (field.number == 9 && field.wire == PB_BYTES)
+            read_assigned(reader, field.bytes);
+        else if (field.wire == PB_VARINT)
+            say_of_allocation(&allocation, &field);
+    }
+    module->damaged_count += err.code != OK;
+    allocation.assigned_count = module->assigned_count - allocation.first_assigned;
+    HLO_ROOM(reader, module->allocations, module->allocation_count, reader->allocation_capacity);
+    if (module->allocation_count < reader->allocation_capacity)
+        module->allocations[module->allocation_count++] = allocation;
+}
+
+static void read_heap_trace(struct hlo_reader *reader, struct bytes message)
+{
+    struct hlo_module *module = reader->module;
+    struct error err = {0};
+    struct pb pb = pb_open(message, &err);
+    struct hlo_heap_trace trace = {0};
+
+    for (struct pb_field field; pb_next(&pb, &field);) {
+        if (field.number == 1 && field.wire == PB_BYTES)
+            trace.event_count++;
+        else if (field.number == 2 && field.wire == PB_VARINT)
+            trace.is_whole_module = field.varint != 0;
+        else if (field.number == 3 && field.wire == PB_VARINT)
+            trace.allocation = field.varint;
+    }
+    module->damaged_count += err.code != OK;
+    HLO_ROOM(reader, module->heap_traces, module->heap_trace_count, reader->heap_trace_capacity);
+    if (module->heap_trace_count < reader->heap_trace_capacity)
+        module->heap_traces[module->heap_trace_count++] = trace;
+}
+
+void hlo_read_buffers(struct hlo_reader *reader, struct bytes message)
+{
+    struct error err = {0};
+    struct pb pb = pb_open(message, &err);
+
+    for (struct pb_field field; reader->err->code == OK && pb_next(&pb, &field);) {
+        if (field.wire != PB_BYTES)
+            continue;
+        if (field.number == 1)
+            read_buffer(reader, field.bytes);
+        else if (field.number == 3)
+            read_allocation(reader, field.bytes);
+        else if (field.number == 4)
+            read_heap_trace(reader, field.bytes);
+    }
+    reader->module->damaged_count += err.code != OK;
+}

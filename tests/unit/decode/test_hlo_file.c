@@ -1,0 +1,162 @@
+#include "made_hlo.h"
+#include "made_space.h"
+
+static struct str name_of(const struct trace *trace, name_id id)
+{
+    return trace_name(trace, id);
+}
+
+static enum status decode_named(struct str file, struct bytes bytes, struct arena *arena,
+                                struct trace *ret, struct error *err)
+{
+    struct memory_blocks *blocks = memory_blocks_create(arena);
+    struct input input;
+
+    TRY(input_open(file, bytes, NULL, arena, &input, err));
+    struct identity identity = decode_identify(&input);
+    if (identity.decoder == NULL)
+        return ERR_UNSUPPORTED;
+    struct sink *sink =
+        sink_create(memory_blocks_out(blocks), &budget_default, (struct sink_hooks){0}, NULL, err);
+    enum status status = identity.decoder->decode(&input, sink, err);
+    if (status == OK)
+        status = sink_finish(sink, err);
+    sink_destroy(sink);
+    input_close(&input);
+    TRY(status);
+    return trace_open(memory_blocks_in(blocks), arena, ret, err);
+}
+
+static void programs(void **state)
+{
+    (void)state;
+    struct text proto = {0}, lone = {0};
+    put_small_module(&lone);
+    const struct {
+        const char *file;
+        struct bytes bytes;
+        const char *format;
+        int64_t id;
+        enum program_stage stage;
+        const char *stage_name;
+        bool has_buffers;
+    } rows[] = {
+        {"module_0007.jit_f.cpu_after_optimizations.hlo.pb", small_proto(&proto), "hlo-proto", 7,
+         STAGE_AFTER, "cpu_after_optimizations", true},
+        {"jit_f(13).hlo_proto.pb", proto_bytes(&proto), "hlo-proto", 13, STAGE_AFTER, "", true},
+        {"f.pb", proto_bytes(&proto), "hlo-proto", 36, STAGE_AFTER, "", true},
+        {"f.pb", proto_bytes(&lone), "hlo-proto", 36, STAGE_UNKNOWN, "", false},
+        {"module_0007.jit_f.before_optimizations.txt",
+         {(const uint8_t *)hlo_small_text, sizeof hlo_small_text - 1},
+         "hlo-text",
+         7,
+         STAGE_BEFORE,
+         "before_optimizations",
+         false},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct arena *arena = arena_create();
+        struct trace trace;
+        struct error err = {0};
+        CHECK_OK(rows[i].file,
+                 decode_named(str_of(rows[i].file), rows[i].bytes, arena, &trace, &err), &err);
+        CHECK_STR(rows[i].file, str_of(trace.format), rows[i].format);
+        CHECK_INT(rows[i].file, trace.program_count, 1);
+        const struct program *program = &trace.programs[0];
+        CHECK_INT(rows[i].file, program->id, rows[i].id);
+        CHECK_STR(rows[i].file, name_of(&trace, program->name), "jit_f");
+        CHECK_INT(rows[i].file, program->stage, rows[i].stage);
+        CHECK_STR(rows[i].file, name_of(&trace, program->stage_name), rows[i].stage_name);
+        CHECK_INT(rows[i].file, program->has_buffers, rows[i].has_buffers);
+        CHECK_INT(rows[i].file, program->computation_count, 2);
+        CHECK_INT(rows[i].file, program->instruction_count, 4);
+        CHECK_INT(rows[i].file, program->fusion_count, 1);
+        name_id tanh;
+        CHECK(rows[i].file, trace_find_name(&trace, STR("tanh.2"), &tanh));
+        const struct instruction *found = trace_instruction(&trace, 0, tanh);
+        CHECK_STR(rows[i].file, name_of(&trace, found->source), "a.py:7");
+        CHECK_STR(rows[i].file, name_of(&trace, found->scope), "jit(f)/tanh");
+        CHECK_STR(rows[i].file, name_of(&trace, found->category), "tanh");
+        struct bytes blob;
+        CHECK_OK(rows[i].file, trace_program_blob(&trace, program, arena, &blob, &err), &err);
+        CHECK(rows[i].file, blob.count == rows[i].bytes.count &&
+                                memcmp(blob.at, rows[i].bytes.at, blob.count) == 0);
+        arena_destroy(arena);
+    }
+    text_free(&proto);
+    text_free(&lone);
+}
+
+static void documents(void **state)
+{
+    (void)state;
+    const struct {
+        const char *file, *text, *module, *kind;
+        int64_t program, lines;
+    } rows[] = {
+        {"module_0003.jit_f.thunk_sequence.txt", "kCopy\nkFusion\n", "jit_f", "thunk_sequence", 3,
+         2},
+        {"module_0003.jit_f.sm_8.0_gpu_after_optimizations-buffer-assignment.txt",
+         "BufferAssignment:\nallocation 0", "jit_f",
+         "sm_8.0_gpu_after_optimizations-buffer-assignment", 3, 2},
+        {"module_0003.jit_f.ir-with-opt.ll", "; ModuleID = 'jit_f'\n", "jit_f", "ir-with-opt.ll", 3,
+         1},
+        {"step.mlir", "module @jit_f {\n}\n\n", "step.mlir", "text", 0, 3},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct arena *arena = arena_create();
+        struct trace trace;
+        struct error err = {0};
+        struct bytes text = {(const uint8_t *)rows[i].text, strlen(rows[i].text)}, blob;
+        CHECK_OK(rows[i].file, decode_named(str_of(rows[i].file), text, arena, &trace, &err), &err);
+        CHECK_STR(rows[i].file, str_of(trace.format), "xla-dump");
+        CHECK_INT(rows[i].file, trace.program_count, 0);
+        CHECK_INT(rows[i].file, trace.document_count, 1);
+        CHECK_STR(rows[i].file, name_of(&trace, trace.documents[0].module), rows[i].module);
+        CHECK_STR(rows[i].file, name_of(&trace, trace.documents[0].kind), rows[i].kind);
+        CHECK_INT(rows[i].file, trace.documents[0].program, rows[i].program);
+        CHECK_INT(rows[i].file, trace.documents[0].line_count, rows[i].lines);
+        CHECK_OK(rows[i].file, trace_document_blob(&trace, &trace.documents[0], arena, &blob, &err),
+                 &err);
+        CHECK_STR(rows[i].file, ((struct str){(const char *)blob.at, blob.count}), rows[i].text);
+        arena_destroy(arena);
+    }
+}
+
+/* Whole instructions before the cut stay, and the damage is said. */
+static void cut_off(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct text proto = {0};
+    struct trace trace;
+    struct error err = {0};
+    struct bytes whole = small_proto(&proto);
+    const uint8_t *fusion = memmem(whole.at, whole.count, "fusion.4", 8);
+
+    CHECK_OK("cut",
+             decode_named(STR("a.pb"), (struct bytes){whole.at, (size_t)(fusion - whole.at)}, arena,
+                          &trace, &err),
+             &err);
+    CHECK_INT("instructions", trace.programs[0].instruction_count, 3);
+    CHECK_INT("notes", trace.note_count, 1);
+    CHECK_STR("note", name_of(&trace, trace.notes[0].kind), "corrupt");
+    for (size_t count = 1; count < whole.count; count++) {
+        struct error ignored = {0};
+        (void)decode_named(STR("a.pb"), (struct bytes){whole.at, count}, arena, &trace, &ignored);
+    }
+    text_free(&proto);
+    arena_destroy(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(programs),
+        cmocka_unit_test(documents),
+        cmocka_unit_test(cut_off),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
