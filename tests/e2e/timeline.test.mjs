@@ -121,7 +121,7 @@ export const tests = {
     await until(page, 'a range', (now) => now.start_ps !== undefined && now.end_ps !== undefined);
     await settle(page);
     const { start_ps, end_ps } = address(page);
-    const top = await json(url, `api/top?run=step_1000&by=name&start_ps=${start_ps}&end_ps=${end_ps}&limit=1`);
+    const top = await json(url, `api/top?run=step_1000&by=op&start_ps=${start_ps}&end_ps=${end_ps}&limit=1`);
     await page.waitForFunction((name) => document.querySelector('.lower .table-row')?.textContent?.includes(name), top.rows[0].name);
     const row = (await page.locator('.lower .table-row').first().innerText()).replaceAll('\u202f', ' ');
     assert.ok(row.includes((top.rows[0].share * 100).toFixed(1)), row);

@@ -17,6 +17,8 @@ export interface OverlayScene {
   viewport: Viewport;
   tokens: Tokens;
   range: Span | null;
+  veiled: readonly { top: number; height: number }[]; // rows outside a box
+  marks: readonly Span[];
   focus: Rect | null;
   hover: Rect | null;
   cursor: number | null;
@@ -42,6 +44,7 @@ export class OverlayPainter {
     context.setTransform(scene.ratio, 0, 0, scene.ratio, 0, 0);
     context.clearRect(0, 0, scene.width, scene.height);
     this.paintRange(scene);
+    this.paintMarks(scene);
     for (const hit of scene.hits) this.outline(hit, scene, scene.tokens.accent, 1);
     if (scene.cursor !== null) {
       context.fillStyle = scene.tokens.ink3;
@@ -66,10 +69,23 @@ export class OverlayPainter {
     context.fillStyle = scene.tokens.bg;
     context.fillRect(0, 0, Math.max(0, from), scene.height);
     context.fillRect(to, 0, Math.max(0, scene.width - to), scene.height);
+    for (const { top, height } of scene.veiled) context.fillRect(Math.max(0, from), top, Math.min(scene.width, to) - Math.max(0, from), height);
     context.restore();
     context.fillStyle = scene.tokens.accent;
     context.fillRect(from, 0, 1, scene.height);
     context.fillRect(to - 1, 0, 1, scene.height);
+  }
+
+  /* Kept ranges: an edge each, no veil. */
+  private paintMarks(scene: OverlayScene): void {
+    const { context } = this;
+    context.fillStyle = scene.tokens.ink3;
+    for (const mark of scene.marks)
+      for (const time of [mark.start, mark.end]) {
+        const x = Math.round(positionOf(scene.viewport, time) * scene.width);
+        if (x < 0 || x > scene.width) continue;
+        for (let y = 0; y < scene.height; y += 6) context.fillRect(x, y, 1, 3);
+      }
   }
 
   private outline(rect: Rect, scene: OverlayScene, colour: string, size: number): void {

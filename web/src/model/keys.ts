@@ -43,6 +43,9 @@ export const KEYS: KeyEntry[] = [
   { keys: 'J K', match: ['j'], action: 'step-next', words: 'next, previous step', group: 'Timeline: slices' },
   { keys: '', match: ['k'], action: 'step-previous', words: '', group: 'Timeline: slices' },
   { keys: 'M', match: ['m'], action: 'range-focus', words: 'range = focus', group: 'Timeline: ranges and search' },
+  { keys: 'shift M', match: ['shift+m'], action: 'range-keep', words: 'keep the range (focus, window) as a mark', group: 'Timeline: ranges and search' },
+  { keys: 'I, shift I', match: ['i'], action: 'idle-next', words: 'next, previous idle gap above 1 % of the window', group: 'Timeline: ranges and search' },
+  { keys: '', match: ['shift+i'], action: 'idle-previous', words: '', group: 'Timeline: ranges and search' },
   { keys: 'Enter', match: ['enter'], action: 'hit-next', words: 'next hit; shift: previous', group: 'Timeline: ranges and search' },
   { keys: '', match: ['shift+enter'], action: 'hit-previous', words: '', group: 'Timeline: ranges and search' },
 ];

@@ -40,6 +40,22 @@ export interface Band {
   summaries: string[]; // tracks whose summaries are drawn, closed groups only
   position: number; // among its siblings, from 1
   siblings: number;
+  level: number; // 1 when pinned
+  label: string; // pinned: with what it belongs to
+  pinned: boolean;
+}
+
+/* How the reader set the tracks: those pinned come first, siblings in the order of `order`. */
+export interface Arrangement {
+  pinned: readonly string[];
+  hidden: readonly string[];
+  order: readonly string[];
+}
+
+export const AS_RECORDED: Arrangement = { pinned: [], hidden: [], order: [] };
+
+export function arrangementOf(query: Readonly<Record<string, string>>): Arrangement {
+  return { pinned: listOf(query.pin), hidden: listOf(query.hide), order: listOf(query.tracks) };
 }
 
 const DEVICE_FIRST = (a: Node, b: Node): number => Number(b.kind === 'device') - Number(a.kind === 'device');
@@ -152,14 +168,23 @@ function tracksBelow(node: Node): string[] {
   return node.track ? [node.track.id] : node.children.flatMap(tracksBelow);
 }
 
-function bandOf(node: Node, open: boolean, y: number, metrics: Metrics, position: number, siblings: number): Band {
+interface Place {
+  position: number;
+  siblings: number;
+  pinned: boolean;
+  lift: number; // levels up
+  label: string;
+}
+
+function bandOf(node: Node, open: boolean, y: number, metrics: Metrics, place: Place): Band {
   const isGroup = node.children.length > 0;
   const depth = node.track?.depth_count ?? 0;
   const lanes = node.kind === 'counter' || (isGroup && !open) ? 0 : open ? depth : 0;
   const summaries = open || node.kind === 'counter' ? [] : tracksBelow(node);
   const head = isGroup || !open ? metrics.group : 0;
   const height = node.kind === 'counter' ? metrics.counter : head + lanes * metrics.row;
-  return { node, open, foldable: isGroup || depth > 0, y, height, depthCount: lanes, rowHeight: metrics.row, summaries, position, siblings };
+  const { lift, ...rest } = place;
+  return { node, open, foldable: isGroup || depth > 0, y, height, depthCount: lanes, rowHeight: metrics.row, summaries, level: node.level - lift, ...rest };
 }
 
 export interface Layout {
@@ -167,21 +192,57 @@ export interface Layout {
   height: number;
 }
 
-export function layoutOf(roots: readonly Node[], isOpen: (id: string) => boolean, metrics: Metrics, hidden: ReadonlySet<string> = new Set()): Layout {
+/* Those the reader ordered first, the rest as recorded. */
+function inOrder(nodes: readonly Node[], order: readonly string[]): readonly Node[] {
+  if (order.length === 0) return nodes;
+  const rank = new Map(order.map((id, index) => [id, index]));
+  const place = (node: Node) => rank.get(node.id) ?? order.length;
+  return [...nodes].sort((a, b) => place(a) - place(b));
+}
+
+/* A node, and the names above it. */
+export function pathTo(roots: readonly Node[], id: string, above: readonly Node[] = []): Node[] | null {
+  for (const node of roots) {
+    if (node.id === id) return [...above, node];
+    const found = pathTo(node.children, id, [...above, node]);
+    if (found) return found;
+  }
+  return null;
+}
+
+export function layoutOf(
+  roots: readonly Node[], isOpen: (id: string) => boolean, metrics: Metrics, hidden: ReadonlySet<string> = new Set(), arrangement: Arrangement = AS_RECORDED,
+): Layout {
   const bands: Band[] = [];
+  const away = new Set([...hidden, ...arrangement.hidden]);
+  const pinned = new Set(arrangement.pinned);
   let y = 0;
-  const walk = (nodes: readonly Node[]): void => {
-    const visible = nodes.filter((node) => !hidden.has(node.id));
-    visible.forEach((node, index) => {
-      const open = isOpen(node.id);
-      const band = bandOf(node, open, y, metrics, index + 1, visible.length);
-      bands.push(band);
-      y += band.height;
-      if (open) walk(node.children);
-    });
+  const place = (node: Node, where: Place): void => {
+    const open = isOpen(node.id);
+    const band = bandOf(node, open, y, metrics, where);
+    bands.push(band);
+    y += band.height;
+    if (open) walk(node.children, where.lift);
   };
-  walk(roots);
+  const walk = (nodes: readonly Node[], lift: number): void => {
+    const visible = inOrder(nodes, arrangement.order).filter((node) => !away.has(node.id) && !pinned.has(node.id));
+    visible.forEach((node, index) => place(node, { position: index + 1, siblings: visible.length, pinned: false, lift, label: node.name }));
+  };
+  const known = arrangement.pinned.map((id) => pathTo(roots, id)).filter((path): path is Node[] => path !== null && !path.some((node) => away.has(node.id)));
+  known.forEach((path, index) => {
+    const node = path.at(-1)!;
+    const label = path.slice(-2).map((one) => one.name).join(' / ');
+    place(node, { position: index + 1, siblings: known.length, pinned: true, lift: node.level - 1, label });
+  });
+  walk(roots, 0);
   return { bands, height: y };
+}
+
+/* The order of all siblings of a node with it moved to the place of another. */
+export function movedOrder(order: readonly string[], siblings: readonly string[], id: string, to: number): string[] {
+  const others = siblings.filter((one) => one !== id);
+  const moved = [...others.slice(0, to), id, ...others.slice(to)];
+  return [...order.filter((one) => !moved.includes(one)), ...moved];
 }
 
 /* Where the slice rows of a band begin: a group's own slices stand below its head. */

@@ -22,10 +22,10 @@ export function Menu({ words, label, children }: Props) {
     const box = button.current.getBoundingClientRect();
     list.current.style.top = `${box.bottom + 4}px`;
     list.current.style.left = `${Math.max(8, Math.min(box.left, innerWidth - list.current.offsetWidth - 8))}px`;
-    list.current.querySelector<HTMLElement>('[role=menuitem]')?.focus();
+    list.current.querySelector<HTMLElement>('[role^=menuitem]')?.focus();
   }, [open]);
   const key = (event: KeyboardEvent): void => {
-    const items = [...(list.current?.querySelectorAll<HTMLElement>('[role=menuitem]') ?? [])];
+    const items = [...(list.current?.querySelectorAll<HTMLElement>('[role^=menuitem]') ?? [])];
     const at = items.indexOf(document.activeElement as HTMLElement);
     if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
       items[(at + (event.key === 'ArrowDown' ? 1 : -1) + items.length) % items.length]?.focus();

@@ -5,6 +5,7 @@ import { go, query, runName, view } from '../data/place';
 import { forgetOne, useJson } from '../data/resource';
 import { absence, isUnsettled, type RunDetails, type RunList } from '../data/types';
 import { faultsOf } from '../model/address';
+import { ContextMenu } from '../ui/context_menu';
 import { registerActions } from '../ui/keys';
 import { Failed, Waiting } from '../ui/states';
 import { copyText } from '../ui/text';
@@ -136,6 +137,7 @@ export function App() {
     <>
       {runName.value === null ? <Start /> : <RunPage key={runName.value} name={runName.value} />}
       <Tooltip />
+      <ContextMenu />
       <Help />
       <Palette />
     </>

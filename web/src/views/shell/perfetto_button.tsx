@@ -14,7 +14,8 @@ const BYTES_PER_SLICE = 24;
 
 const now = signal<HandOverState | { state: 'asking' } | null>(null);
 
-function start(run: RunDetails, span: Span | null): void {
+/* Call it in the click itself, or the tab is blocked. */
+export function openInPerfetto(run: RunDetails, span: Span | null): void {
   const window = span ? { start_ps: span.start, end_ps: span.end } : {};
   void handOver({
     origin: settings.value.perfetto,
@@ -33,7 +34,7 @@ export function PerfettoButton({ run }: { run: RunDetails }) {
       data-tip="The trace goes from this page to the tab that opens; it is not uploaded"
       onClick={() => {
         if (large) now.value = { state: 'asking' };
-        else start(run, rangeOf(query.value));
+        else openInPerfetto(run, rangeOf(query.value));
       }}
     >
       Open in Perfetto
@@ -56,7 +57,7 @@ export function PerfettoBar({ run }: { run: RunDetails }) {
     <div class="bar" role="status">
       <span class={state.state === 'failed' ? 'error' : undefined}>{words}</span>
       {state.state === 'asking' && span && (
-        <button class="framed" onClick={() => start(run, span)}>
+        <button class="framed" onClick={() => openInPerfetto(run, span)}>
           Open the window of {time(span.end - span.start)}
         </button>
       )}

@@ -3,7 +3,7 @@ import { go, query, view } from '../../data/place';
 import { absence, type RunDetails } from '../../data/types';
 import { RESTRICTION, rangeOf, VIEWS, type View } from '../../model/address';
 import { shortScope, shown } from '../../model/cut';
-import { time } from '../../model/numbers';
+import { plural, time } from '../../model/numbers';
 import { Icon } from '../../ui/icons';
 import { Link } from '../../ui/link';
 
@@ -49,10 +49,12 @@ function Chips() {
   for (const key of RESTRICTION) {
     const value = query.value[key];
     if (value === undefined || key === 'start_ps' || key === 'end_ps') continue;
-    const words = { step: `steps ${value}`, device: `device ${value}`, scope: shortScope(value), name: shown(value) }[key as string] ?? `${key} ${shown(value)}`;
+    const words = { step: `steps ${value}`, track: `${plural(value.split(',').length, 'track')}`, device: `device ${value}`, scope: shortScope(value), name: shown(value) }[key as string] ?? `${key} ${shown(value)}`;
     chips.push({ words, keys: [key] });
   }
   if (range) chips.push({ words: `${time(range.start)} … ${time(range.end)}`, keys: ['start_ps', 'end_ps'] });
+  const hidden = (query.value.hide ?? '').split(',').filter(Boolean).length;
+  if (hidden > 0 && view.value === 'timeline') chips.push({ words: `${plural(hidden, 'track')} hidden`, keys: ['hide'] });
   if (chips.length === 0) return null;
   return (
     <div class="chips" role="group" aria-label="Narrowed to">

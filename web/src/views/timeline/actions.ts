@@ -2,13 +2,18 @@
 import { go, query } from '../../data/place';
 import { loadJson } from '../../data/resource';
 import type { Slice, SliceList, StepRow } from '../../data/types';
+import type { Span } from '../../model/address';
 import { toBig } from '../../model/numbers';
-import { endOf, startOf, timeAt, viewportOf } from '../../model/viewport';
+import { endOf, panned, startOf, timeAt, viewportOf, zoomed } from '../../model/viewport';
 import type { Actions } from '../../ui/keys';
+import { idleBeside, idleNode } from './idle';
 import { spanOfSlice } from './window_pane';
 import type { TimelineState } from './state';
 
 const ZOOM_STEP = 1.5;
+/* While a key is held: some thirty times a second. */
+const ZOOM_HELD = 1.07;
+const PAN_HELD = 1 / 40;
 const NEIGHBOURS_MAX = 400;
 
 function pointer(state: TimelineState): number {
@@ -57,12 +62,21 @@ async function child(state: TimelineState, from: Slice): Promise<Slice | null> {
   return rows.find((slice) => slice.depth === from.depth + 1 && toBig(slice.start_ps) >= span.start) ?? null;
 }
 
+/* The step whose middle comes next after that of the window. */
 function stepBeside(state: TimelineState, direction: 1 | -1): StepRow | null {
-  const middle = timeAt(state.viewport.value, 0.5);
-  const steps = [...state.steps.value].sort((a, b) => Number(toBig(a.start_ps) - toBig(b.start_ps)));
-  const at = steps.findIndex((step) => toBig(step.start_ps) + toBig(step.dur_ps) > middle);
-  const index = at < 0 ? steps.length : at;
-  return steps[Math.min(steps.length - 1, Math.max(0, index + (direction > 0 && toBig(steps[index]?.start_ps ?? 0) > middle ? 0 : direction)))] ?? null;
+  const middle = timeAt(state.goal, 0.5);
+  const slack = BigInt(Math.round(state.viewport.value.span / 100));
+  const centre = (step: StepRow) => toBig(step.start_ps) + toBig(step.dur_ps) / 2n;
+  const steps = [...state.steps.value].sort((a, b) => (centre(a) < centre(b) ? -1 : 1));
+  return (direction > 0 ? steps.find((step) => centre(step) > middle + slack) : steps.findLast((step) => centre(step) < middle - slack)) ?? null;
+}
+
+/* The gap becomes the range, so that its table tells what else went on; the window keeps its width. */
+function showGap(state: TimelineState, gap: Span): void {
+  go({ start_ps: String(gap.start), end_ps: String(gap.end) }, 'replace');
+  const half = BigInt(Math.round(Math.max(state.viewport.value.span, Number(gap.end - gap.start) * 1.2) / 2));
+  const middle = (gap.start + gap.end) / 2n;
+  state.glide(viewportOf(middle - half, middle + half));
 }
 
 export interface Search {
@@ -98,13 +112,28 @@ export function timelineActions(state: TimelineState, search: Search): Actions {
     if (other) go({ slice: other }, 'replace');
   };
 
+  /* One press glides; held, the key moves on evenly. */
+  const zoom = (direction: 1 | -1) => (event: KeyboardEvent | null) => {
+    if (event?.repeat) state.zoom(ZOOM_HELD ** direction, pointer(state));
+    else state.glide(zoomed(state.goal, ZOOM_STEP ** direction, pointer(state), state.spanMax));
+  };
+  const pan = (byWidths: number) => (event: KeyboardEvent | null) => {
+    if (event?.repeat) state.pan(Math.sign(byWidths) * PAN_HELD * (Math.abs(byWidths) > 0.2 ? 3 : 1));
+    else state.glide(panned(state.goal, byWidths));
+  };
+  const toIdle = (direction: 1 | -1) => () => {
+    const node = idleNode(state);
+    if (!node) return;
+    void idleBeside(state, node, direction).then((gap) => (gap ? showGap(state, gap) : state.say(`No idle gap above 1 % of the window ${direction > 0 ? 'after' : 'before'} this in ${node.name}.`)));
+  };
+
   return {
-    'zoom-in': () => state.zoom(1 / ZOOM_STEP, pointer(state)),
-    'zoom-out': () => state.zoom(ZOOM_STEP, pointer(state)),
-    'pan-left': () => state.pan(-1 / 8),
-    'pan-right': () => state.pan(1 / 8),
-    'pan-left-half': () => state.pan(-1 / 2),
-    'pan-right-half': () => state.pan(1 / 2),
+    'zoom-in': zoom(-1),
+    'zoom-out': zoom(1),
+    'pan-left': pan(-1 / 8),
+    'pan-right': pan(1 / 8),
+    'pan-left-half': pan(-1 / 2),
+    'pan-right-half': pan(1 / 2),
     begin: () => state.set({ ...state.viewport.value, base: state.start, offset: -state.viewport.value.span * 0.02 }),
     end: () => state.set({ ...state.viewport.value, base: state.end, offset: -state.viewport.value.span * 0.98 }),
     'scroll-up': () => void (state.scrollTop.value = Math.max(0, state.scrollTop.value - state.size.value.height * 0.9)),
@@ -126,13 +155,19 @@ export function timelineActions(state: TimelineState, search: Search): Actions {
       const span = state.focus.value ? spanOfSlice(state.focus.value) : { start: startOf(state.viewport.value), end: endOf(state.viewport.value) };
       if (span.end > span.start) go({ start_ps: String(span.start), end_ps: String(span.end) });
     },
+    'range-keep': () => {
+      const focus = state.focus.value;
+      state.keepMark(state.range.value ?? (focus ? spanOfSlice(focus) : { start: startOf(state.viewport.value), end: endOf(state.viewport.value) }));
+    },
+    'idle-next': toIdle(1),
+    'idle-previous': toIdle(-1),
     'hit-next': toHit(1),
     'hit-previous': toHit(-1),
     escape: () => {
-      if (state.draft.value) return void (state.draft.value = null);
+      if (state.draft.value) return state.dropDraft();
       if (query.value.find) return go({ find: null }, 'replace');
       if (query.value.slice) return go({ slice: null }, 'replace');
-      if (state.range.value) return go({ start_ps: null, end_ps: null });
+      if (state.range.value) return go({ start_ps: null, end_ps: null, ...(state.rangeTracks.value ? { track: null } : {}) });
       return false;
     },
   };

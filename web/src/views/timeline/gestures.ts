@@ -1,10 +1,18 @@
-/* Pointer and wheel in the tracks, on the ruler and on the minimap. */
+/* Pointer and wheel in the tracks, on the ruler and on the minimap.
+ *
+ *   drag             pans, and runs on               shift + drag, long press + drag   a box: range × tracks
+ *   two fingers      zoom and pan                    near an edge of the range         moves that edge
+ *   long press       the menu                        on the range's bar (ruler)        moves the range
+ */
 import { go } from '../../data/place';
-import { timeAt } from '../../model/viewport';
+import { bandsBetween } from '../../model/layout';
+import { positionOf, timeAt } from '../../model/viewport';
+import { edgeNear, type Edge } from './snap';
 import type { TimelineState } from './state';
 
 const WHEEL_ZOOM = 0.0018;
 const DRAG_PIXELS_MIN = 4;
+const EDGE_PIXELS = 4;
 const KINETIC_MS = 400;
 const LONG_PRESS_MS = 450;
 
@@ -27,7 +35,8 @@ export function wheel(state: TimelineState, event: WheelEvent, box: DOMRect, alw
 }
 
 export interface DragTarget {
-  onClick: (x: number, y: number, event: PointerEvent) => void;
+  onClick: (x: number, y: number) => void;
+  onMenu: (x: number, y: number, clientX: number, clientY: number) => void;
   scrollBy: (pixels: number) => void;
 }
 
@@ -57,105 +66,183 @@ function runOn(state: TimelineState, moves: readonly Move[], width: number): voi
   requestAnimationFrame(step);
 }
 
-/* Drag pans (and scrolls), shift + drag or a long press makes a range, a click is a click. */
-export function dragTracks(state: TimelineState, event: PointerEvent, target: DragTarget): void {
-  if (event.button > 1) return;
-  const element = event.currentTarget as HTMLElement;
-  const box = element.getBoundingClientRect();
-  const begin = { x: event.clientX, y: event.clientY };
-  let mode: 'none' | 'pan' | 'range' = event.shiftKey ? 'range' : 'none';
-  let last = { ...begin };
-  const moves: Move[] = [];
-  const press = event.pointerType === 'touch' ? window.setTimeout(() => mode === 'none' && (mode = 'range'), LONG_PRESS_MS) : 0;
-  element.setPointerCapture(event.pointerId);
+type Mode = 'none' | 'pan' | 'box' | 'edge' | 'pressed';
 
-  element.onpointermove = (move) => {
-    if (mode === 'none' && Math.hypot(move.clientX - begin.x, move.clientY - begin.y) >= DRAG_PIXELS_MIN) mode = 'pan';
-    if (mode === 'pan') {
-      state.pan((last.x - move.clientX) / box.width);
-      target.scrollBy(last.y - move.clientY);
-      moves.push({ x: move.clientX, time: performance.now() });
-    } else if (mode === 'range') draftRange(state, begin.x - box.left, move.clientX - box.left, box.width);
-    last = { x: move.clientX, y: move.clientY };
-  };
-  const end = (up: PointerEvent): void => {
-    clearTimeout(press);
-    element.onpointermove = element.onpointerup = element.onpointercancel = null;
-    if (up.type === 'pointercancel') state.draft.value = null;
-    else if (mode === 'range') commitRange(state);
-    else if (mode === 'pan' && moves.length > 1) runOn(state, moves, box.width);
-    else if (mode === 'none') target.onClick(up.clientX - box.left, up.clientY - box.top, up);
-  };
-  element.onpointerup = end;
-  element.onpointercancel = end;
+/* One drag in the tracks; it ends with the pointer, or when a second finger comes. */
+class TracksDrag {
+  private mode: Mode;
+  private last: { x: number; y: number };
+  private readonly moves: Move[] = [];
+  private readonly box: DOMRect;
+  private readonly press: number;
+  private readonly from: Edge | null = null;
+  private to: Edge | null = null;
+  private fixed: bigint | null = null; // the other edge of the range
+
+  constructor(
+    private readonly state: TimelineState,
+    private readonly begin: PointerEvent,
+    private readonly target: DragTarget,
+  ) {
+    this.box = (begin.currentTarget as HTMLElement).getBoundingClientRect();
+    this.last = { x: begin.clientX, y: begin.clientY };
+    const x = begin.clientX - this.box.left;
+    this.fixed = begin.pointerType === 'touch' ? null : otherEdge(state, x, this.box.width);
+    this.mode = this.fixed !== null ? 'edge' : begin.shiftKey ? 'box' : 'none';
+    if (begin.shiftKey) this.from = edgeNear(state, x, begin.clientY - this.box.top);
+    this.press = begin.pointerType === 'touch' ? window.setTimeout(() => this.mode === 'none' && (this.mode = 'pressed'), LONG_PRESS_MS) : 0;
+  }
+
+  move(event: PointerEvent): void {
+    const far = Math.hypot(event.clientX - this.begin.clientX, event.clientY - this.begin.clientY) >= DRAG_PIXELS_MIN;
+    if (this.mode === 'none' && far) this.mode = 'pan';
+    if (this.mode === 'pressed' && far) this.mode = 'box';
+    if (this.mode === 'pan') {
+      this.state.pan((this.last.x - event.clientX) / this.box.width);
+      this.target.scrollBy(this.last.y - event.clientY);
+      this.moves.push({ x: event.clientX, time: performance.now() });
+    } else if (this.mode === 'box') this.dragBox(event);
+    else if (this.mode === 'edge') {
+      this.to = event.shiftKey ? edgeNear(this.state, event.clientX - this.box.left, null) : null;
+      draft(this.state, this.fixed!, this.to?.time ?? timeAt(this.state.viewport.value, (event.clientX - this.box.left) / this.box.width));
+    }
+    this.last = { x: event.clientX, y: event.clientY };
+  }
+
+  private dragBox(event: PointerEvent): void {
+    const { state, box, begin } = this;
+    const x = event.clientX - box.left;
+    this.to = edgeNear(state, x, event.clientY - box.top);
+    const time = (edge: Edge | null, clientX: number) => edge?.time ?? timeAt(state.viewport.value, (clientX - box.left) / box.width);
+    draft(state, time(this.from, begin.clientX), time(this.to, event.clientX));
+    const [top, bottom] = [Math.min(begin.clientY, event.clientY), Math.max(begin.clientY, event.clientY)].map((y) => y - box.top + state.scrollTop.value);
+    const bands = bandsBetween(state.layout.value, top!, bottom! + 1);
+    state.draftTracks.value = bands.map((band) => band.node.id);
+  }
+
+  end(cancelled: boolean): void {
+    clearTimeout(this.press);
+    const { state, mode, begin, box } = this;
+    if (cancelled) state.dropDraft();
+    else if (mode === 'box' || mode === 'edge') void commitDraft(state, [mode === 'box' ? this.from : null, this.to]);
+    else if (mode === 'pressed') this.target.onMenu(begin.clientX - box.left, begin.clientY - box.top, begin.clientX, begin.clientY);
+    else if (mode === 'pan' && this.moves.length > 1) runOn(state, this.moves, box.width);
+    else if (mode === 'none') this.target.onClick(this.last.x - box.left, this.last.y - box.top);
+  }
 }
 
-export function draftRange(state: TimelineState, from: number, to: number, width: number): void {
-  const [left, right] = from < to ? [from, to] : [to, from];
-  const start = timeAt(state.viewport.value, left / width);
-  const end = timeAt(state.viewport.value, right / width);
+/* All pointers in the tracks: one drags, two pinch. */
+export class TracksPointers {
+  private readonly fingers = new Map<number, number>();
+  private drag: TracksDrag | null = null;
+
+  constructor(
+    private readonly state: TimelineState,
+    private readonly target: DragTarget,
+  ) {}
+
+  get active(): boolean {
+    return this.drag !== null || this.fingers.size > 0;
+  }
+
+  down(event: PointerEvent): void {
+    if (event.button > 1) return;
+    this.fingers.set(event.pointerId, event.clientX);
+    (event.currentTarget as HTMLElement).setPointerCapture(event.pointerId);
+    if (this.fingers.size === 1) this.drag = new TracksDrag(this.state, event, this.target);
+    else {
+      this.drag?.end(true);
+      this.drag = null;
+    }
+  }
+
+  move(event: PointerEvent): void {
+    if (!this.fingers.has(event.pointerId)) return;
+    if (this.fingers.size >= 2) this.pinch(event);
+    else {
+      this.fingers.set(event.pointerId, event.clientX);
+      this.drag?.move(event);
+    }
+  }
+
+  /* The times below two fingers stay below them. */
+  private pinch(event: PointerEvent): void {
+    const before = [...this.fingers.values()];
+    this.fingers.set(event.pointerId, event.clientX);
+    const after = [...this.fingers.values()];
+    const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
+    const [apartBefore, apart] = [Math.abs(before[0]! - before[1]!), Math.abs(after[0]! - after[1]!)];
+    const middle = (after[0]! + after[1]!) / 2;
+    this.state.pan(((before[0]! + before[1]!) / 2 - middle) / box.width);
+    if (apart > 8 && apartBefore > 8) this.state.zoom(apartBefore / apart, (middle - box.left) / box.width);
+  }
+
+  up(event: PointerEvent): void {
+    if (!this.fingers.delete(event.pointerId)) return;
+    this.drag?.end(event.type === 'pointercancel');
+    this.drag = null;
+  }
+}
+
+function draft(state: TimelineState, a: bigint, b: bigint): void {
+  const [start, end] = a < b ? [a, b] : [b, a];
   state.draft.value = { start: start < state.start ? state.start : start, end: end > state.end ? state.end : end };
 }
 
-export function commitRange(state: TimelineState): void {
-  const draft = state.draft.value;
-  state.draft.value = null;
-  if (draft && draft.end > draft.start) go({ start_ps: String(draft.start), end_ps: String(draft.end) });
+/* What was snapped to gets its exact time; a box keeps its tracks. */
+async function commitDraft(state: TimelineState, edges: readonly (Edge | null)[]): Promise<void> {
+  const span = state.draft.value;
+  const tracks = state.draftTracks.value;
+  if (!span || span.end <= span.start) return state.dropDraft();
+  const exact = { ...span };
+  for (const edge of edges) {
+    if (!edge) continue;
+    if (edge.time === span.start) exact.start = await edge.exact();
+    if (edge.time === span.end) exact.end = await edge.exact();
+  }
+  state.dropDraft();
+  if (exact.end <= exact.start) return;
+  go({ start_ps: String(exact.start), end_ps: String(exact.end), ...(tracks === null ? {} : { track: tracks.join(',') }) });
 }
 
-/* On the ruler a drag makes a range; near an edge of the range it moves that edge. */
+/* On the ruler a drag makes a range, or moves what it takes hold of: an edge, the bar. */
 export function dragRuler(state: TimelineState, event: PointerEvent): void {
   if (event.button !== 0) return;
   const element = event.currentTarget as HTMLElement;
   const box = element.getBoundingClientRect();
   const at = event.clientX - box.left;
-  const fixed = otherEdge(state, at, box.width) ?? at;
+  const time = (x: number) => timeAt(state.viewport.value, x / box.width);
+  const snapped = (x: number, shift: boolean): Edge | null => (shift ? edgeNear(state, x, null) : null);
+  const before = state.range.value;
+  const hold = otherEdge(state, at, box.width);
+  const moves = hold === null && before !== null && time(at) > before.start && time(at) < before.end;
+  const from = hold === null && !moves ? snapped(at, event.shiftKey) : null;
+  let to: Edge | null = null;
   element.setPointerCapture(event.pointerId);
   element.onpointermove = (move) => {
-    if (fixed === at && Math.abs(move.clientX - event.clientX) < DRAG_PIXELS_MIN && !state.draft.value) return;
-    draftRange(state, fixed, move.clientX - box.left, box.width);
+    const x = move.clientX - box.left;
+    if (Math.abs(move.clientX - event.clientX) < DRAG_PIXELS_MIN && !state.draft.value) return;
+    if (moves) {
+      const by = time(x) - time(at);
+      state.draft.value = { start: before.start + by, end: before.end + by };
+      return;
+    }
+    to = snapped(x, move.shiftKey);
+    draft(state, hold ?? from?.time ?? time(at), to?.time ?? time(x));
   };
-  element.onpointerup = element.onpointercancel = () => {
+  element.onpointerup = element.onpointercancel = (up) => {
     element.onpointermove = element.onpointerup = element.onpointercancel = null;
-    if (state.draft.value) commitRange(state);
+    if (up.type === 'pointercancel') state.dropDraft();
+    else if (state.draft.value) void commitDraft(state, [from, to]);
     else go({ start_ps: null, end_ps: null });
   };
 }
 
-function otherEdge(state: TimelineState, at: number, width: number): number | null {
+/* Near an edge of the range: the time of the other one. */
+export function otherEdge(state: TimelineState, at: number, width: number): bigint | null {
   const range = state.range.value;
   if (!range) return null;
-  const viewport = state.viewport.value;
-  const pixel = (time: bigint) => ((Number(time - viewport.base) - viewport.offset) / viewport.span) * width;
-  const [from, to] = [pixel(range.start), pixel(range.end)];
-  if (Math.abs(at - from) <= 4) return to;
-  return Math.abs(at - to) <= 4 ? from : null;
-}
-
-/* Two fingers: the times below them stay below them. */
-export class Pinch {
-  private readonly fingers = new Map<number, number>();
-
-  down(event: PointerEvent): boolean {
-    if (event.pointerType === 'touch') this.fingers.set(event.pointerId, event.clientX);
-    return this.fingers.size >= 2;
-  }
-
-  move(state: TimelineState, event: PointerEvent, box: DOMRect): boolean {
-    if (!this.fingers.has(event.pointerId)) return false;
-    const before = [...this.fingers.values()];
-    this.fingers.set(event.pointerId, event.clientX);
-    const after = [...this.fingers.values()];
-    if (after.length !== 2) return false;
-    const [apartBefore, apart] = [Math.abs(before[0]! - before[1]!), Math.abs(after[0]! - after[1]!)];
-    const middle = (after[0]! + after[1]!) / 2;
-    const shift = middle - (before[0]! + before[1]!) / 2;
-    state.pan(-shift / box.width);
-    if (apart > 8 && apartBefore > 8) state.zoom(apartBefore / apart, (middle - box.left) / box.width);
-    return true;
-  }
-
-  up(event: PointerEvent): void {
-    this.fingers.delete(event.pointerId);
-  }
+  const pixel = (time: bigint) => positionOf(state.viewport.value, time) * width;
+  if (Math.abs(at - pixel(range.start)) <= EDGE_PIXELS) return range.end;
+  return Math.abs(at - pixel(range.end)) <= EDGE_PIXELS ? range.start : null;
 }

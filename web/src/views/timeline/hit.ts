@@ -27,6 +27,24 @@ const REACH_PIXELS = 3;
 const FOLDED_QUANTA_MAX = 2;
 const SLICES_MAX = 100;
 
+export function hitOf(state: TimelineState, band: Band, depth: number, cell: CellHit): Hit {
+  const { cells, index } = cell;
+  const pixels = state.cameraOf(band.node.host).pixels;
+  return {
+    band,
+    depth,
+    cell,
+    name: state.store.names.texts[cells.name[index]!]!,
+    kind: cells.kind[index]!,
+    slices: cells.slices[index]!,
+    folded: cells.slices[index]! > 1 && cells.width[index]! <= FOLDED_QUANTA_MAX,
+    busy: cells.busy[index]! / 65_535,
+    instant: (cells.flags[index]! & CELL_INSTANT) !== 0,
+    start: timeAt(state.viewport.value, cell.left / pixels),
+    end: timeAt(state.viewport.value, cell.right / pixels),
+  };
+}
+
 /* x and y in CSS pixels within the tracks' area. */
 export function hitAt(state: TimelineState, x: number, y: number): { band: Band | null; hit: Hit | null } {
   const top = y + state.scrollTop.value;
@@ -37,23 +55,7 @@ export function hitAt(state: TimelineState, x: number, y: number): { band: Band 
   const { placed } = cellsOf(state.store, { track: band.node.id, depth }, camera);
   const cell = cellAt(placed, x * devicePixelRatio, REACH_PIXELS * devicePixelRatio);
   if (!cell) return { band, hit: null };
-  const { cells, index } = cell;
-  return {
-    band,
-    hit: {
-      band,
-      depth,
-      cell,
-      name: state.store.names.texts[cells.name[index]!]!,
-      kind: cells.kind[index]!,
-      slices: cells.slices[index]!,
-      folded: cells.slices[index]! > 1 && cells.width[index]! <= FOLDED_QUANTA_MAX,
-      busy: cells.busy[index]! / 65_535,
-      instant: (cells.flags[index]! & CELL_INSTANT) !== 0,
-      start: timeAt(state.viewport.value, cell.left / camera.pixels),
-      end: timeAt(state.viewport.value, cell.right / camera.pixels),
-    },
-  };
+  return { band, hit: hitOf(state, band, depth, cell) };
 }
 
 /* The slice a cell stands for: the longest of its row there. */

@@ -40,7 +40,7 @@ function SearchField({ focusOn }: { focusOn: { current: HTMLInputElement | null 
   }, [text]);
   return (
     <input
-      ref={focusOn} type="search" aria-label="Search names and args" placeholder="search names and args  /" value={text}
+      ref={focusOn} type="search" aria-label="Search names and args" placeholder="search  /" value={text}
       onInput={(event) => setText(event.currentTarget.value)}
       onKeyDown={(event) => {
         if (event.key !== 'Enter') return;
@@ -82,6 +82,9 @@ export function Lower({ state, search }: { state: TimelineState; search: ReturnT
           ))}
         </div>
         <SearchField focusOn={field} />
+        <span class="quiet" role="status">
+          {state.said.value}
+        </span>
         <div class="actions">
           {focus && (
             <>
@@ -91,7 +94,12 @@ export function Lower({ state, search }: { state: TimelineState; search: ReturnT
               <button onClick={() => void copyText(focus.name)}>Copy name</button>
             </>
           )}
-          {hasRange && <button onClick={() => act('zoom-range')}>Zoom to range Z</button>}
+          {hasRange && (
+            <>
+              <button onClick={() => act('zoom-range')}>Zoom to range Z</button>
+              <button onClick={() => act('range-keep')}>Keep shift M</button>
+            </>
+          )}
           <button onClick={() => act('zoom-all')}>Whole run 0</button>
         </div>
       </div>

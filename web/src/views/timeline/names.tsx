@@ -1,11 +1,15 @@
-/* The tree of tracks at the left: fold by click, move by arrow keys; one row of names per band. */
+/* The tree of tracks at the left: fold by click, move by arrow keys, reorder by dragging; pin, hide
+ * and only-this wait at the right of the name below the pointer. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { cutMiddle, shown } from '../../model/cut';
 import type { Band } from '../../model/layout';
 import { Icon } from '../../ui/icons';
+import { hideTrack, moveTrack, onlyThis, siblingsOf, togglePin } from './arrange';
+import { trackMenu } from './menus';
 import type { TimelineState } from './state';
 
 const NAME_ROW = 24;
+const DRAG_PIXELS_MIN = 6;
 /* Pixels of a letter, on the wide side. */
 const LETTER = 7.2;
 const BOLD_LETTER = 8.2;
@@ -16,33 +20,99 @@ interface RowProps {
   width: number;
   current: boolean;
   onFocus: () => void;
+  onDrag: (event: PointerEvent) => boolean; // true: it was a drag, no click
 }
 
-function NameRow({ state, band, width, current, onFocus }: RowProps) {
+function Tools({ band }: { band: Band }) {
   const { node } = band;
-  const letters = Math.floor((width - 40 - 12 * Math.min(4, node.level)) / (node.children.length > 0 ? BOLD_LETTER : LETTER));
+  const tool = (words: string, icon: 'pin' | 'hide' | 'only', run: () => void) => (
+    <button
+      class="bare" tabIndex={-1} aria-label={`${words} ${shown(node.name)}`} data-tip={words} onPointerDown={(event) => event.stopPropagation()}
+      onClick={(event) => {
+        event.stopPropagation();
+        run();
+      }}
+    >
+      <Icon name={icon} />
+    </button>
+  );
+  return (
+    <span class="track-tools">
+      {node.track && tool(band.pinned ? 'Unpin' : 'Pin', 'pin', () => togglePin(node.id))}
+      {tool('Hide', 'hide', () => hideTrack(node.id))}
+      {tool('Only', 'only', () => onlyThis(band))}
+    </span>
+  );
+}
+
+function NameRow({ state, band, width, current, onFocus, onDrag }: RowProps) {
+  const { node } = band;
+  const level = Math.min(4, band.level);
+  const letters = Math.floor((width - 40 - 12 * level) / (node.children.length > 0 ? BOLD_LETTER : LETTER));
   const height = Math.min(band.height, Math.max(NAME_ROW, 20));
+  const dragged = useRef(false);
   return (
     <div
-      class={`track-name level-${Math.min(4, node.level)}${node.children.length > 0 ? ' group' : ''}`}
-      role="treeitem" aria-level={node.level} aria-setsize={band.siblings} aria-posinset={band.position}
+      class={`track-name level-${level}${node.children.length > 0 ? ' group' : ''}${band.pinned ? ' pinned' : ''}`}
+      role="treeitem" aria-level={band.level} aria-setsize={band.siblings} aria-posinset={band.position}
       aria-expanded={band.foldable ? band.open : undefined} tabIndex={current ? 0 : -1} data-id={node.id}
       style={{ top: `${band.y}px`, height: `${height}px` }}
+      onPointerDown={(event) => {
+        dragged.current = false;
+        const element = event.currentTarget;
+        if (event.button !== 0) return;
+        element.setPointerCapture(event.pointerId);
+        element.onpointermove = (move) => {
+          if (!dragged.current && Math.abs(move.clientY - event.clientY) < DRAG_PIXELS_MIN) return;
+          dragged.current = true;
+          onDrag(move);
+        };
+        element.onpointerup = element.onpointercancel = (up) => {
+          element.onpointermove = element.onpointerup = element.onpointercancel = null;
+          if (dragged.current) onDrag(up);
+        };
+      }}
       onClick={() => {
+        if (dragged.current) return;
         onFocus();
         if (band.foldable) state.toggle(node.id);
       }}
-      data-tip={shown(node.name)}
+      onContextMenu={(event) => {
+        event.preventDefault();
+        onFocus();
+        const box = event.currentTarget.getBoundingClientRect();
+        const byKey = event.clientX === 0 && event.clientY === 0;
+        trackMenu(state, band, byKey ? box.left + 24 : event.clientX, byKey ? box.bottom : event.clientY);
+      }}
+      data-tip={shown(band.label)}
     >
       {band.foldable ? <Icon name={band.open ? 'down' : 'right'} /> : <span class="no-icon" />}
-      <bdi class="cut">{cutMiddle(shown(node.name), letters)}</bdi>
+      <bdi class="cut">{cutMiddle(shown(band.label), letters)}</bdi>
+      <Tools band={band} />
     </div>
   );
+}
+
+interface Drag {
+  band: Band;
+  to: number; // place among the siblings
+  y: number; // of the line that shows it
+}
+
+/* Where a dragged name would land: before the first sibling whose middle is below the pointer. */
+function landing(state: TimelineState, band: Band, y: number): Drag {
+  const siblings = siblingsOf(state, band);
+  const others = siblings.filter((one) => one !== band);
+  const found = others.findIndex((one) => one.y + Math.min(one.height, NAME_ROW) / 2 > y);
+  const to = found < 0 ? others.length : found;
+  const last = siblings.at(-1)!;
+  return { band, to, y: others[to]?.y ?? last.y + last.height };
 }
 
 export function TrackNames({ state, width }: { state: TimelineState; width: number }) {
   const { bands, height } = state.layout.value;
   const [current, setCurrent] = useState<string | null>(null);
+  const [drag, setDrag] = useState<Drag | null>(null);
   const tree = useRef<HTMLDivElement>(null);
   const moved = useRef(false);
   const active = current !== null && bands.some((band) => band.node.id === current) ? current : (bands[0]?.node.id ?? null);
@@ -52,6 +122,14 @@ export function TrackNames({ state, width }: { state: TimelineState; width: numb
     moved.current = false;
     tree.current?.querySelector<HTMLElement>('[tabindex="0"]')?.focus();
   });
+
+  const dragOf = (band: Band) => (event: PointerEvent): boolean => {
+    const place = landing(state, band, event.clientY - tree.current!.getBoundingClientRect().top);
+    const ends = event.type !== 'pointermove';
+    setDrag(ends ? null : place);
+    if (event.type === 'pointerup' && place.to !== siblingsOf(state, band).indexOf(band)) moveTrack(state, band, place.to);
+    return true;
+  };
 
   const key = (event: KeyboardEvent): void => {
     const index = bands.findIndex((band) => band.node.id === active);
@@ -81,8 +159,11 @@ export function TrackNames({ state, width }: { state: TimelineState; width: numb
   return (
     <div ref={tree} class="track-names" role="tree" aria-label="Tracks" style={{ width: `${width}px`, height: `${height}px` }} onKeyDown={key}>
       {bands.map((band) => (
-        <NameRow key={band.node.id} state={state} band={band} width={width} current={band.node.id === active} onFocus={() => setCurrent(band.node.id)} />
+        <NameRow
+          key={band.node.id} state={state} band={band} width={width} current={band.node.id === active} onFocus={() => setCurrent(band.node.id)} onDrag={dragOf(band)}
+        />
       ))}
+      {drag && <div class="drop-line" aria-hidden="true" style={{ top: `${drag.y}px` }} />}
     </div>
   );
 }

@@ -3,6 +3,7 @@ import { rulerOf } from '../../model/ticks';
 import { time, timeExact } from '../../model/numbers';
 import { positionOf } from '../../model/viewport';
 import { dragRuler, wheel } from './gestures';
+import { MarkFlags } from './mark_flags';
 import type { TimelineState } from './state';
 
 const TICK_PIXELS = 110;
@@ -29,7 +30,7 @@ export function Ruler({ state }: { state: TimelineState }) {
     <div
       class="ruler" onPointerDown={(event) => dragRuler(state, event)}
       onWheel={(event) => wheel(state, event, event.currentTarget.getBoundingClientRect(), true)}
-      data-tip="Drag to select a range"
+      data-tip="Drag: range; with shift it snaps to slices"
     >
       {ruler.ticks.map((tick) => (
         <span key={tick.text} class="tick" style={{ left: `${Math.round(tick.position * width)}px` }}>
@@ -41,6 +42,7 @@ export function Ruler({ state }: { state: TimelineState }) {
           {to - from > 64 ? time(range.end - range.start) : ''}
         </span>
       )}
+      <MarkFlags state={state} />
       {hover && (
         <span class={`ruler-cursor${hover.x > width - 90 ? ' left' : ''}`} style={{ left: `${Math.round(hover.x)}px` }}>
           {time(hover.time)}

@@ -10,10 +10,21 @@ import { TileStore, type RowKey, type Want } from '../../data/tile_store';
 import type { RunDetails, Slice, SliceDetails, StepRow, Track } from '../../data/types';
 import { wantedTiles, type Camera } from '../../draw/scene';
 import { formatSpan, parseSpan, rangeOf, type Span } from '../../model/address';
-import { bandsBetween, hiddenBy, layoutOf, METRICS, narrowingOf, openAtFirst, openOf, openParam, rowsTop, treeOf, type Band, type Narrowing } from '../../model/layout';
+import { arrangementOf, bandsBetween, hiddenBy, layoutOf, METRICS, narrowingOf, openAtFirst, openOf, openParam, rowsTop, treeOf, type Arrangement, type Band, type Narrowing } from '../../model/layout';
+import { formatMarks, nextMarkText, parseMarks, type Mark } from '../../model/marks';
 import { toBig } from '../../model/numbers';
 import { between, clamped, endOf, panned, startOf, viewportOf, zoomed, type Viewport } from '../../model/viewport';
 import { settings } from '../../ui/settings';
+
+/* What keeps its colour: what the search looks for, or the row below the pointer. */
+export interface Lit {
+  text: string; // in lower case
+  exact: boolean;
+}
+
+export function litBySearch(find: string | undefined): Lit | null {
+  return find ? { text: find.toLowerCase(), exact: false } : null;
+}
 
 export interface Hover {
   x: number; // CSS pixels within the canvas
@@ -24,6 +35,7 @@ export interface Hover {
 const ZOOM_MS = 120;
 const ADDRESS_MS = 250;
 const PREFETCH_LEVELS = 3;
+const SAID_MS = 5000;
 
 export class TimelineState {
   readonly roots;
@@ -38,22 +50,30 @@ export class TimelineState {
   readonly hoverSlice = signal<{ slice: Slice; band: Band } | null>(null);
   readonly focus = signal<SliceDetails | null>(null);
   readonly draft = signal<Span | null>(null); // a range while it is dragged
-  readonly lit = signal<string | null>(null); // what the search looks for
+  readonly draftTracks = signal<readonly string[] | null>(null); // of a box
+  readonly lit = signal<Lit | null>(null);
   readonly hits = signal<readonly Slice[]>([]); // of the search
   readonly steps = signal<readonly StepRow[]>([]);
   readonly arrivals = signal(0);
   readonly store: TileStore;
   readonly counters: CounterStore;
   readonly range = computed(() => this.draft.value ?? rangeOf(query.value));
-  /* As a text, so that a window written into the address lays out nothing anew. */
-  private readonly narrowed = computed(() => JSON.stringify(narrowingOf(query.value)));
+  /* A box veils the other tracks, as a range veils the rest of the time; tracks without a range hide them. */
+  readonly rangeTracks = computed(() => this.draftTracks.value ?? (rangeOf(query.value) === null ? null : (query.value.track?.split(',') ?? null)));
+  readonly marks = computed(() => parseMarks(query.value.mark));
+  /* As texts, so that a window written into the address lays out nothing anew. */
+  private readonly narrowed = computed(() => JSON.stringify({ ...narrowingOf(query.value), ...(rangeOf(query.value) === null ? {} : { tracks: [] }) }));
+  private readonly arranged = computed(() => JSON.stringify(arrangementOf(query.value)));
+  readonly arrangement = computed(() => JSON.parse(this.arranged.value) as Arrangement);
   readonly hidden = computed(() => hiddenBy(this.roots, JSON.parse(this.narrowed.value) as Narrowing));
   readonly layout = computed(() =>
-    layoutOf(this.roots, (id) => this.open.value.has(id), METRICS[settings.value.rows]!, this.hidden.value),
+    layoutOf(this.roots, (id) => this.open.value.has(id), METRICS[settings.value.rows]!, this.hidden.value, this.arrangement.value),
   );
   private readonly first: ReadonlySet<string>; // what is open without a word in the address
   private frame = 0;
+  private glidesTo: Viewport | null = null;
   private addressTimer = 0;
+  private saidTimer = 0;
   private readonly returns = new Map<string, Viewport>();
   private readonly stop: () => void;
 
@@ -83,6 +103,7 @@ export class TimelineState {
     this.stop();
     cancelAnimationFrame(this.frame);
     clearTimeout(this.addressTimer);
+    clearTimeout(this.saidTimer);
     this.store.close();
   }
 
@@ -139,9 +160,15 @@ export class TimelineState {
     this.frame = 0;
   }
 
+  /* Where the window is going, so that keys pressed quickly add up. */
+  get goal(): Viewport {
+    return this.frame === 0 || this.glidesTo === null ? this.viewport.value : this.glidesTo;
+  }
+
   glide(to: Viewport): void {
     this.halt();
     if (matchMedia('(prefers-reduced-motion: reduce)').matches) return this.set(to);
+    this.glidesTo = clamped(to, this.start, this.end);
     const from = this.viewport.value;
     const begin = performance.now();
     const step = (now: number): void => {
@@ -164,6 +191,30 @@ export class TimelineState {
     const size = span.end - span.start;
     const edge = BigInt(Math.ceil(Number(size) * margin));
     this.glide(viewportOf(span.start - edge, span.end + edge + (size === 0n ? 1000n : 0n)));
+  }
+
+  /* A word to ears and eyes, until the next. */
+  readonly said = signal('');
+
+  say(words: string): void {
+    this.said.value = words;
+    clearTimeout(this.saidTimer);
+    this.saidTimer = window.setTimeout(() => (this.said.value = ''), SAID_MS);
+  }
+
+  dropDraft(): void {
+    this.draft.value = null;
+    this.draftTracks.value = null;
+  }
+
+  setMarks(marks: readonly Mark[]): void {
+    go({ mark: formatMarks(marks) }, 'replace');
+  }
+
+  /* The range, else the focus, else the window, kept. */
+  keepMark(span: Span): void {
+    if (this.marks.value.some((mark) => mark.start === span.start && mark.end === span.end)) return;
+    this.setMarks([...this.marks.value, { ...span, text: nextMarkText(this.marks.value) }]);
   }
 
   toggle(id: string): void {

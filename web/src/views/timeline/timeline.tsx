@@ -16,7 +16,7 @@ import { Lower } from './lower';
 import { Minimap, minimapWants } from './minimap';
 import { TrackNames } from './names';
 import { Ruler, RulerBase } from './ruler';
-import { TimelineState } from './state';
+import { litBySearch, TimelineState } from './state';
 import { Tracks } from './tracks';
 
 const STEPS_MAX = 10_000;
@@ -82,7 +82,7 @@ function Timeline({ run, tracks }: { run: RunDetails; tracks: TrackList }) {
     if (steps.data) state.showSteps(steps.data.rows);
   }, [state, steps.data]);
   useEffect(() => registerActions(timelineActions(state, { rows: () => state.hits.value })), [state]);
-  useEffect(() => void (state.lit.value = query.value.find ?? null), [query.value.find]);
+  useEffect(() => void (state.lit.value = litBySearch(query.value.find)), [query.value.find]);
   useEffect(() => void (state.hits.value = query.value.find ? (search.data?.rows ?? []) : []), [query.value.find, search.data]);
   useSlice(state);
   const flows = useFlows(state);

@@ -1,6 +1,6 @@
 /* The tracks: two canvases that stay while the names and the height below them scroll. */
 import { effect } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { go } from '../../data/place';
 import type { Want } from '../../data/tile_store';
 import { OverlayPainter, type Rect } from '../../draw/overlay';
@@ -12,9 +12,10 @@ import { positionOf, timeAt } from '../../model/viewport';
 import { theme } from '../../ui/settings';
 import { hideTip } from '../../ui/tooltip';
 import type { DrawnEnd, DrawnFlow } from './flows';
-import { dragTracks, Pinch, wheel } from './gestures';
+import { otherEdge, TracksPointers, wheel } from './gestures';
 import { hitAt, sliceOf } from './hit';
 import { showHover } from './hover_tip';
+import { canvasMenu } from './menus';
 import { sayFocus } from './say';
 import type { TimelineState } from './state';
 
@@ -36,6 +37,13 @@ export function rectOf(state: TimelineState, slice: { track: string; depth: numb
   const right = positionOf(state.viewport.value, start + toBig(slice.dur_ps)) * width;
   const top = rowsTop(band) + slice.depth * band.rowHeight - state.scrollTop.value;
   return { left, right: Math.max(left + 1, right), top, height: band.rowHeight - (band.rowHeight === 8 ? 1 : 2) };
+}
+
+/* The bands outside a box, where they are on the screen. */
+function veiledBands(state: TimelineState): { top: number; height: number }[] {
+  const tracks = state.rangeTracks.value;
+  if (tracks === null) return [];
+  return state.visibleBands().filter((band) => !tracks.includes(band.node.id)).map((band) => ({ top: band.y - state.scrollTop.value, height: band.height }));
 }
 
 /* Outlines of hits that are wide enough for one, of those on the screen. */
@@ -71,6 +79,8 @@ function paintOverlay(state: TimelineState, painter: OverlayPainter, tokens: Tok
     viewport: state.viewport.value,
     tokens,
     range: state.range.value,
+    veiled: veiledBands(state),
+    marks: state.marks.value,
     focus: focus && rectOf(state, focus),
     hover: hovered && rectOf(state, hovered.slice),
     cursor: state.hover.value?.x ?? null,
@@ -106,7 +116,7 @@ export function Tracks({ state, flows, minimapWants, scrollBy }: Props) {
     let timer = 0;
     const frame = oncePerFrame(() => {
       if (tokensOf !== theme.value) [tokens, tokensOf] = [readTokens(), theme.value];
-      const word = state.lit.value?.toLowerCase() ?? null;
+      const lit = state.lit.value;
       const { names } = state.store;
       const begin = performance.now();
       const painted = painter.paint({
@@ -118,7 +128,7 @@ export function Tracks({ state, flows, minimapWants, scrollBy }: Props) {
         store: state.store,
         offsetOf: state.offsetOf,
         tokens,
-        lit: word === null ? null : (name) => names.texts[name]!.toLowerCase().includes(word),
+        lit: lit === null ? null : (name) => (lit.exact ? names.texts[name] === lit.text : names.texts[name]!.toLowerCase().includes(lit.text)),
         bounds: boundsOf(state),
         counterOf: (track) => state.counters.get(track),
       });
@@ -142,7 +152,7 @@ export function Tracks({ state, flows, minimapWants, scrollBy }: Props) {
     const painter = new OverlayPainter(over.current!);
     const frame = oncePerFrame(() => paintOverlay(state, painter, readTokens(), flowsNow.current));
     const stop = effect(() => {
-      void [state.viewport.value, state.layout.value, state.scrollTop.value, state.size.value, state.range.value];
+      void [state.viewport.value, state.layout.value, state.scrollTop.value, state.size.value, state.range.value, state.rangeTracks.value, state.marks.value];
       void [state.focus.value, state.hover.value, state.hoverSlice.value, state.hits.value, theme.value];
       frame.ask();
     });
@@ -160,11 +170,14 @@ export function Tracks({ state, flows, minimapWants, scrollBy }: Props) {
     return () => (measure.disconnect(), element.removeEventListener('wheel', onWheel));
   }, [state]);
 
+  const scroll = useRef(scrollBy);
+  scroll.current = scrollBy;
+  const handlers = useMemo(() => pointerHandlers(state, (pixels) => scroll.current(pixels)), [state]);
   return (
     <div
       ref={wrapper} class="tracks-canvas" tabIndex={0} role="application" aria-roledescription="timeline" data-canvas-tip
       aria-label={`Timeline of ${state.run.name}`} aria-describedby="timeline-keys" aria-activedescendant="timeline-focus"
-      {...pointerHandlers(state, scrollBy)}
+      {...handlers}
     >
       <canvas ref={base} aria-hidden="true" />
       <canvas ref={over} aria-hidden="true" />
@@ -179,31 +192,33 @@ export function Tracks({ state, flows, minimapWants, scrollBy }: Props) {
 }
 
 function pointerHandlers(state: TimelineState, scrollBy: (pixels: number) => void) {
-  const pinch = new Pinch();
   const click = async (x: number, y: number): Promise<void> => {
     const { hit } = hitAt(state, x, y);
     if (!hit) return go({ slice: null });
     const slice = await sliceOf(state, hit);
     if (slice) go({ slice: slice.id });
   };
+  const menu = (x: number, y: number, clientX: number, clientY: number) => canvasMenu(state, x, y, clientX, clientY);
+  const pointers = new TracksPointers(state, { onClick: (x, y) => void click(x, y), onMenu: menu, scrollBy });
+  const inside = (event: MouseEvent) => {
+    const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
+    return { x: event.clientX - box.left, y: event.clientY - box.top, width: box.width };
+  };
   return {
     onPointerDown: (event: PointerEvent) => {
-      const element = event.currentTarget as HTMLElement;
-      element.focus({ preventScroll: true });
+      (event.currentTarget as HTMLElement).focus({ preventScroll: true });
       state.halt();
       hideTip();
-      if (pinch.down(event)) {
-        element.onpointermove = (move) => void pinch.move(state, move, element.getBoundingClientRect());
-        return;
-      }
-      dragTracks(state, event, { onClick: (x, y) => void click(x, y), scrollBy });
+      pointers.down(event);
     },
-    onPointerUp: (event: PointerEvent) => pinch.up(event),
+    onPointerUp: (event: PointerEvent) => pointers.up(event),
+    onPointerCancel: (event: PointerEvent) => pointers.up(event),
     onPointerMove: (event: PointerEvent) => {
-      const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
-      const x = event.clientX - box.left;
-      const y = event.clientY - box.top;
-      state.hover.value = { x, y, time: timeAt(state.viewport.value, x / box.width) };
+      pointers.move(event);
+      if (event.pointerType === 'touch') return;
+      const { x, y, width } = inside(event);
+      state.hover.value = { x, y, time: timeAt(state.viewport.value, x / width) };
+      (event.currentTarget as HTMLElement).classList.toggle('at-edge', otherEdge(state, x, width) !== null);
       if (event.buttons === 0) showHover(state, x, y, event.clientX, event.clientY);
     },
     onPointerLeave: () => {
@@ -211,9 +226,15 @@ function pointerHandlers(state: TimelineState, scrollBy: (pixels: number) => voi
       state.hoverSlice.value = null;
       hideTip();
     },
+    onContextMenu: (event: MouseEvent) => {
+      event.preventDefault();
+      if (pointers.active) return;
+      const { x, y } = inside(event);
+      menu(x, y, event.clientX, event.clientY);
+    },
     onDblClick: (event: MouseEvent) => {
-      const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
-      const { hit } = hitAt(state, event.clientX - box.left, event.clientY - box.top);
+      const { x, y } = inside(event);
+      const { hit } = hitAt(state, x, y);
       if (!hit) return;
       void sliceOf(state, hit).then((slice) => {
         if (!slice) return;

@@ -1,28 +1,33 @@
 /* What is inside a range, else inside the window: one sentence, then a table of names or ops. */
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { address } from '../../data/api';
 import { restriction } from '../../data/restriction';
 import { loadJson, useJson } from '../../data/resource';
 import type { StepRow, TopList, TopRow } from '../../data/types';
 import { formatSpan, type Span } from '../../model/address';
-import { shown } from '../../model/cut';
-import { count, inScale, plural, share, shareCell, significant, time, timeExact, timeScale, toBig } from '../../model/numbers';
-import { go } from '../../data/place';
+import { cutMiddle, shown } from '../../model/cut';
+import { count, inScale, plural, share, shareCell, significant, time, timeExact, timeScale, toBig, toNumber, UNKNOWN } from '../../model/numbers';
+import { go, query } from '../../data/place';
+import { Link } from '../../ui/link';
 import { Failed } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
 import { Name } from '../../ui/text';
-import type { TimelineState } from './state';
+import { litBySearch, type TimelineState } from './state';
 
-const BY = ['name', 'op', 'module', 'scope', 'track'];
+/* Rows of these are names of slices. */
+const NAMES = new Set(['op', 'name', 'kernel']);
+const BY = ['op', 'name', 'category', 'module', 'scope', 'source', 'track'];
+const ROWS_MAX = 100;
+const NAME_LETTERS = 48;
 
-function columnsOf(rows: readonly TopRow[]): Column<TopRow>[] {
+function columnsOf(rows: readonly TopRow[], by: string): Column<TopRow>[] {
   const self = timeScale(rows.map((row) => row.self_ps));
   const total = timeScale(rows.map((row) => row.total_ps));
   const mean = timeScale(rows.map((row) => row.mean_ps));
   const longest = Math.max(1e-9, ...rows.map((row) => row.share ?? 0));
   return [
     {
-      key: 'name', title: 'name', width: 'minmax(160px, 3fr)', indent: 16, exact: (row) => shown(row.name),
+      key: 'name', title: by, cutFront: by === 'scope', width: 'minmax(160px, 3fr)', indent: 16, exact: (row) => shown(row.name),
       cell: (row) => (
         <span class={row.kind ? `kind-${row.kind}` : undefined}>
           {row.kind && <span class="swatch" data-tip={row.kind} />}
@@ -58,12 +63,19 @@ function Sentence({ state, span, range, top }: { state: TimelineState; span: Spa
       <strong>{time(size)}</strong>
       {` of ${whole}`}
       {steps.length > 0 && `, ${significant(inSteps)} steps`}
-      {top && `; ${plural(top.row_count, 'name')}`}
+      {top && `; ${plural(top.row_count, top.by, top.by.endsWith('y') ? `${top.by.slice(0, -1)}ies` : `${top.by}s`)}`}
+      {top && top.row_count > 0 && (
+        <>
+          {' take '}
+          <strong>{time(top.total_self_ps)}</strong>
+          {` of ${top.of} time`}
+        </>
+      )}
       {first && first.share !== null && (
         <>
           {', '}
-          <Name text={first.name} /> takes <strong>{share(first.share)}</strong>
-          {' of the self time'}
+          <Name text={cutMiddle(shown(first.name), NAME_LETTERS)} /> <strong>{share(first.share)}</strong>
+          {' of it'}
         </>
       )}
       .
@@ -71,47 +83,57 @@ function Sentence({ state, span, range, top }: { state: TimelineState; span: Spa
   );
 }
 
+function restOf(top: TopList, rows: readonly TopRow[]): Record<string, string> | null {
+  const left = top.row_count - rows.length;
+  if (left <= 0) return null;
+  const self = toBig(top.total_self_ps) - rows.reduce((sum, row) => sum + toBig(row.self_ps), 0n);
+  const total = toNumber(top.total_self_ps);
+  return { name: `(rest) ${count(left)}`, self_ps: inScale(self, timeScale(rows.map((row) => row.self_ps))), share: total > 0 ? shareCell(Math.max(0, Number(self) / total)) : UNKNOWN };
+}
+
 /* The next slice of that name inside the span goes into focus. */
 async function openRow(state: TimelineState, row: TopRow, by: string, span: Span): Promise<void> {
-  if (by !== 'name' && by !== 'op') return go({ [by]: row.name });
+  if (!NAMES.has(by)) return go({ [by]: row.name });
   const reply = await loadJson<{ rows: { id: string }[] }>('api/slices', { run: state.run.id, name: row.name, start_ps: span.start, end_ps: span.end, limit: 1 });
   if (reply.rows[0]) go({ slice: reply.rows[0].id });
 }
 
 export function WindowPane({ state, span, range }: { state: TimelineState; span: Span; range: boolean }) {
-  const [by, setBy] = useState('name');
+  const [asked, setBy] = useState('op');
   const [sort, setSort] = useState('-self_ps');
-  const params = { run: state.run.id, by, ...restriction.value, start_ps: span.start, end_ps: span.end, sort, limit: 100 };
+  const params = { run: state.run.id, by: asked, ...restriction.value, start_ps: span.start, end_ps: span.end, sort, limit: ROWS_MAX };
   const top = useJson<TopList>('api/top', params);
   const rows = top.data?.rows ?? [];
+  const by = top.data?.by ?? asked;
+  const light = (row: TopRow | null) => (state.lit.value = row === null || !NAMES.has(by) ? litBySearch(query.value.find) : { text: row.name, exact: true });
+  useEffect(() => () => void (state.lit.value = litBySearch(query.value.find)), [state]);
+  const ranged = { start_ps: String(span.start), end_ps: String(span.end) };
   return (
     <>
       <div class="toolbar">
         <Sentence state={state} span={span} range={range} top={top.data} />
         <label>
           by
-          <select value={by} onChange={(event) => setBy(event.currentTarget.value)}>
+          <select value={asked} onChange={(event) => setBy(event.currentTarget.value)}>
             {BY.map((one) => (
               <option key={one}>{one}</option>
             ))}
           </select>
         </label>
+        <Link to={{ view: 'flame', ...ranged, by: null, window: null }}>flame</Link>
+        <Link to={{ view: 'ops', ...ranged, by: asked, window: null }}>all columns</Link>
         <a href={address('api/top', { ...params, limit: 10_000, format: 'csv' })} download={`${state.run.name}-${by}-${formatSpan(span)}.csv`}>
           CSV
         </a>
-        {top.data && top.data.row_count > rows.length && (
-          <span>{`the first ${count(rows.length)} of ${count(top.data.row_count)}; sums are over all`}</span>
-        )}
-        {top.data && rows.length > 0 && <span>{`self time in sum ${time(top.data.total_self_ps)}`}</span>}
       </div>
       {top.error && <Failed error={top.error} />}
       {rows.length > 0 && (
         <Table
-          label={`What is inside, by ${by}`} columns={columnsOf(rows)} rows={rows} rowKey={(row) => row.key} rowCount={top.data?.row_count ?? 0}
-          sort={sort} onSort={setSort} onOpen={(row) => void openRow(state, row, by, span)} scroll
+          label={`What is inside, by ${by}`} columns={columnsOf(rows, by)} rows={rows} rowKey={(row) => row.key} rowCount={top.data?.row_count ?? 0}
+          sort={sort} onSort={setSort} onOpen={(row) => void openRow(state, row, by, span)} onHoverRow={light} rest={restOf(top.data!, rows)} scroll
         />
       )}
-      {top.data && rows.length === 0 && <p class="quiet">Nothing ran here.</p>}
+      {top.data && rows.length === 0 && <p class="quiet">{`No ${by} ran here${by === 'name' ? '' : '; by name there may be more'}.`}</p>}
     </>
   );
 }
