@@ -41,16 +41,6 @@ static bool is_sqlite(const struct input *input)
     return head_starts(input, BYTES("SQLite format 3\0"));
 }
 
-/* The schema, as text, lies in the first pages. */
-static bool is_nsys_sqlite(const struct input *input)
-{
-    struct str head = head_text(input, SIZE_MAX);
-
-    return is_sqlite(input) &&
-           (str_contains(head, STR("META_DATA_EXPORT")) || str_contains(head, STR("TARGET_INFO")) ||
-            str_contains(head, STR("CUPTI_ACTIVITY")) || str_contains(head, STR("StringIds")));
-}
-
 static bool is_nsys_report(const struct input *input)
 {
     return head_starts(input, BYTES("NVIDIA Tegra Profiler Report")) ||
@@ -156,9 +146,6 @@ static const char why_empty[] =
     "The file is empty: its writer was stopped or is not done yet; capture again.";
 static const char why_damaged[] =
     "The file is compressed, and nothing could be unpacked; copy it again.";
-static const char why_nsys_sqlite[] =
-    "An SQLite export of Nsight Systems, which is not read; open the report in Nsight "
-    "Systems, or capture with jax.profiler.";
 static const char why_sqlite[] = "An SQLite database that holds no profile.";
 static const char why_nsys_rep[] =
     "A report of Nsight Systems in its private format; open it in Nsight Systems, or capture "
@@ -189,8 +176,6 @@ static const char why_unknown[] = "A binary file of a format that is not known."
 static const struct format before_decoders[] = {
     {"empty", is_empty, NULL, why_empty},
     {"damaged", is_damaged_packing, NULL, why_damaged},
-    {"nsys-sqlite", is_nsys_sqlite, NULL, why_nsys_sqlite},
-    {"sqlite", is_sqlite, NULL, why_sqlite},
     {"nsys-rep", is_nsys_report, NULL, why_nsys_rep},
     {"parquet", is_parquet, NULL, why_parquet},
     {"zip", is_zip, NULL, why_zip},
@@ -207,6 +192,7 @@ static const struct decoder *const decoders[] = {
 };
 
 static const struct format after_decoders[] = {
+    {"sqlite", is_sqlite, NULL, why_sqlite},
     {"memory-profile-json", is_memory_profile_json, NULL, why_tool_output},
     {"json", is_json, NULL, why_json},
     {"text", is_text, NULL, why_text},
