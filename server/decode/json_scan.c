@@ -321,6 +321,17 @@ size_t json_unescape(struct str raw, char *to)
     return count;
 }
 
+struct json json_over(struct str text, char **ret_room)
+{
+    char *room = memory_resize(NULL, text.count + JSON_PADDING, 1);
+
+    if (text.count > 0)
+        memcpy(room, text.at, text.count);
+    memset(room + text.count, 0, JSON_PADDING);
+    *ret_room = room;
+    return (struct json){.at = room, .end = room + text.count};
+}
+
 void json_stream_open(struct json_stream *stream, struct input *input)
 {
     *stream = (struct json_stream){.input = input, .capacity = WINDOW_MIN};

@@ -61,6 +61,9 @@ bool json_next_key(struct json *json, bool *first, struct str *ret);
  * character, of a lone one U+FFFD; an unknown escape stays as it is. */
 size_t json_unescape(struct str raw, char *to);
 
+/* A scanner over a text that stands alone, copied to where zeros may follow; free *ret_room. */
+struct json json_over(struct str text, char **ret_room);
+
 struct json_stream {
     struct json json;
     const char *mark; /* what stands from here on is kept by a fill */

@@ -18,8 +18,6 @@
 
 #include "decode/trace_json.h"
 
-enum { PROPERTY_MAX = 64 << 10 };
-
 enum outcome { /* of reading on */
                DONE,
                ENDED,   /* the content is over, in the middle of something */
@@ -77,6 +75,7 @@ static void take_event(struct trace_json *json)
     json->event_count++;
     json->phase_counts[phase]++;
     json->odd.args_left_out += event->args_left_out;
+    json->spelled[event->spelling] += event->has_time && event->phase != 'M';
     switch (event->phase) {
     case 'X':
     case 'i':
@@ -100,9 +99,11 @@ static void take_event(struct trace_json *json)
         open_event(json);
         break;
     case 'M':
-        tracks_metadata(json);
+        names_metadata(json);
         break;
     default:
+        if (event->phase != 0)
+            tracks_saw(json);
         json->odd.not_shown[phase] += event->field_count > 0;
     }
 }
@@ -152,36 +153,6 @@ static enum outcome read_events(struct reader *reader)
     }
 }
 
-static void put_property(struct trace_json *json, struct str raw_key, struct arg arg)
-{
-    bool escaped = memchr(raw_key.at, '\\', raw_key.count) != NULL;
-
-    arg.key = texts_value(&json->texts, (struct json_value){JSON_STRING, escaped, raw_key});
-    sink_property(json->sink, NO_TRACK, arg);
-}
-
-/* What stands around the events. Kineto's clock counts from baseTimeNanoseconds or from 1970. */
-static void take_property(struct trace_json *json, struct str key, struct json_value value)
-{
-    struct arg number;
-
-    json->is_kineto |=
-        str_equal(key, STR("schemaVersion")) || str_equal(key, STR("deviceProperties"));
-    if (str_equal(key, STR("metadata")) && str_contains(value.text, STR("\"highres-ticks\"")))
-        json->is_jax = true;
-    if (str_equal(key, STR("baseTimeNanoseconds")) && number_read(value.text, &number) &&
-        number.type == ARG_INT64) {
-        json->has_unix_base = true;
-        json->unix_base_ns = (int64_t)number.bits;
-    }
-    if (value.text.count > PROPERTY_MAX)
-        sink_note(json->sink, "left-out", NOTE_INFO, 1,
-                  "\"%.*s\" beside the events holds %zu bytes and is left out.",
-                  key.count < 100 ? (int)key.count : 100, key.at, value.text.count);
-    else
-        put_property(json, key, texts_arg(&json->texts, value));
-}
-
 /* A member of the outermost object; its key is read already unless it is the events'. */
 static enum outcome read_member(struct reader *reader)
 {
@@ -201,7 +172,7 @@ static enum outcome read_member(struct reader *reader)
             struct json_value value = json_value(json);
 
             if (json->state == JSON_OK) {
-                take_property(&reader->json, key, value);
+                around_member(&reader->json, key, value);
                 return DONE;
             }
         }
@@ -287,7 +258,8 @@ static void finish(struct reader *reader, enum outcome outcome)
     struct trace_json *json = &reader->json;
 
     open_finish(json);
-    tracks_finish(json);
+    kineto_finish(json);
+    names_finish(json);
     note_end(reader, outcome);
     about_finish(json);
 }
@@ -303,7 +275,9 @@ static void prepare(struct trace_json *json, struct sink *sink)
     json->key_cat = sink_name(sink, STR("cat"));
     json->key_hlo_op = sink_name(sink, STR("hlo_op"));
     json->key_hlo_category = sink_name(sink, STR("hlo_category"));
-    json->key_correlation = sink_name(sink, STR("correlation_id"));
+    json->key_correlation_id = sink_name(sink, STR("correlation_id"));
+    json->key_correlation = sink_name(sink, STR("correlation"));
+    json->flow_launch = sink_name(sink, STR("kernel launch"));
     json->flow_bind = sink_name(sink, STR("bind_id"));
     json->key_name = sink_name(sink, STR("name"));
     json->key_labels = sink_name(sink, STR("labels"));
@@ -321,6 +295,8 @@ static void release(struct reader *reader)
     open_free(json);
     tracks_free(&json->tracks);
     pair_table_free(&json->types);
+    pair_table_free(&json->categories);
+    pair_table_free(&json->arrows);
     known_keys_close(&json->known);
     texts_close(&json->texts);
     free(json->args.args);
@@ -357,8 +333,9 @@ static enum status decode(struct input *input, struct sink *sink, struct error *
 /* Keys that no other JSON begins with, for files whose events stand behind the head. */
 static bool is_telling(struct str key)
 {
-    static const char *const keys[] = {"schemaVersion", "deviceProperties", "displayTimeUnit",
-                                       "distributedInfo", "systemTraceEvents"};
+    static const char *const keys[] = {"schemaVersion",   "deviceProperties",   "displayTimeUnit",
+                                       "distributedInfo", "systemTraceEvents",  "stackFrames",
+                                       "traceName",       "baseTimeNanoseconds"};
 
     for (size_t i = 0; i < COUNT(keys); i++)
         if (str_equal(key, str_of(keys[i])))
@@ -397,12 +374,10 @@ static bool sniff_array(struct json *json)
 
 static bool sniff(const struct input *input)
 {
-    size_t skip = has_bom(input->head) ? 3 : 0, count = input->head.count - skip;
-    char *copy = memory_resize(NULL, count + JSON_PADDING, 1);
-    struct json json = {.at = copy, .end = copy + count};
-
-    memcpy(copy, input->head.at + skip, count);
-    memset(copy + count, 0, JSON_PADDING);
+    size_t skip = has_bom(input->head) ? 3 : 0;
+    char *copy;
+    struct json json = json_over(
+        (struct str){(const char *)input->head.at + skip, input->head.count - skip}, &copy);
     char next = json_peek(&json);
     bool is_trace = next == '{' ? sniff_object(&json) : next == '[' && sniff_array(&json);
 

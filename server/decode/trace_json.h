@@ -1,12 +1,16 @@
 /* The inside of the Chrome JSON decoder, shared by its files.
  *
- *   trace_json.c          the file: object or array form, what stands around the events, the end
+ *   trace_json.c          the file: object or array form, the end
+ *   trace_json_around.c   what stands around the events
  *   trace_json_about.c    notes, counts and the clock, at the end
  *   trace_json_event.c    one event: its members, its args
  *   trace_json_args.c     texts -> names, values -> args
- *   trace_json_tracks.c   pid and tid -> tracks; their names, roles and order
+ *   trace_json_kineto.c   PyTorch: categories, launches, devices, ranks
+ *   trace_json_tracks.c   pid and tid -> tracks
+ *   trace_json_names.c    what M events say of processes and threads
  *   trace_json_slices.c   X, instants, counters, flows -> sink
  *   trace_json_memory.c   allocators' own events
+ *   trace_json_objects.c  lives and snapshots of objects, memory dumps, clock marks
  *   trace_json_open.c     what begins in one event and ends in another: B E, b e, S F
  */
 #ifndef JVIEWD_DECODE_TRACE_JSON_H
@@ -22,17 +26,38 @@ struct key { /* a pid or tid: number or text */
     int64_t value; /* of a text: its name_id */
 };
 
+/* What a category of Kineto means; others mean nothing. */
+enum category {
+    CATEGORY_PLAIN,
+    CATEGORY_CALL,  /* of CUDA's or ROCm's runtime or driver: may launch something */
+    CATEGORY_OP,    /* a kernel, copy or set on a stream */
+    CATEGORY_MARK,  /* of the program, laid over the kernels it encloses */
+    CATEGORY_SYNC,  /* a stream that waits */
+    CATEGORY_ARROW, /* from call to op */
+};
+
+enum place { /* pid and tid name up to four tracks in Kineto's files */
+             PLACE_HOST,
+             PLACE_STREAM,
+             PLACE_MARKS,
+             PLACE_SYNCS,
+};
+
+enum spelling { SPELLED_INTEGER, SPELLED_DECIMAL, SPELLED_TEXT, SPELLINGS };
+
 struct event { /* what its members say; what needs no more than a name is one already */
     char phase;
     bool has_name, has_time, has_duration, is_local, flow_in, flow_out, binds_enclosing;
     name_id name, cat;
+    enum spelling spelling; /* of the time */
     struct micros time, duration;
     struct key pid, tid;
-    struct json_value id, bind_id; /* spans of the window; JSON_NOTHING where absent */
+    struct json_value id, bind_id, scope; /* spans of the window; JSON_NOTHING where absent */
     uint32_t field_count, args_left_out;
 
     /* Of its args, which stand in trace_json.args: those that tell what it is. */
     bool has_hlo_op, has_correlation;
+    uint64_t correlation; /* 0: none */
     name_id category;
 };
 
@@ -105,7 +130,8 @@ struct process {
     track_id track; /* NO_TRACK until something lies in it */
     name_id name;   /* 0 unknown */
     name_id labels;
-    bool is_device, has_sort_index;
+    bool is_device, has_sort_index, has_events;
+    uint32_t told; /* whom M events of its pid speak of: itself, but for Kineto's GPUs */
     int64_t sort_index;
     int32_t device;
 };
@@ -113,11 +139,14 @@ struct process {
 struct thread {
     struct key key;
     uint32_t process;
+    enum place place;
+    uint32_t told; /* whom M events of its tid speak of: itself at PLACE_HOST */
     track_id track;
     name_id name;
     bool is_ops;   /* every slice is an op or kernel */
     bool is_async; /* they overlap */
-    bool has_sort_index;
+    bool is_derived;
+    bool has_sort_index, has_events;
     int64_t sort_index;
     struct open_slice *stack; /* of B; outermost first */
     uint32_t stack_count, stack_capacity;
@@ -131,6 +160,7 @@ struct tracks {
     struct pair_table counters; /* (process and name, series) -> track */
     struct pair_table lanes;    /* (process, cat) -> track */
     struct key last_pid, last_tid;
+    enum place last_place;
     uint32_t last_thread; /* PAIR_NONE: none */
 };
 
@@ -163,9 +193,12 @@ struct trace_json {
     int64_t first_us;
     int64_t last_ps; /* the latest time met */
 
-    struct sort_of_slice *sorts; /* direct mapped */
-    struct pair_table types;     /* (name, cat) */
-    name_id key_cat, key_hlo_op, key_hlo_category, key_correlation, flow_bind;
+    struct sort_of_slice *sorts;  /* direct mapped */
+    struct pair_table types;      /* (name, cat) */
+    struct pair_table categories; /* cat -> enum category */
+    struct pair_table arrows;     /* (cat, name) -> kind of arrow */
+    name_id key_cat, key_hlo_op, key_hlo_category, key_correlation, key_correlation_id;
+    name_id flow_bind, flow_launch;
     name_id key_name, key_labels, key_sort_index;
     name_id name_memory, name_allocation, name_deallocation;
 
@@ -174,21 +207,50 @@ struct trace_json {
     uint32_t open_count, open_capacity, open_free;
     uint64_t open_now;
 
-    uint64_t event_count, phase_counts[256];
+    uint64_t last_correlation; /* of the slice given last */
+    name_id last_cat;
+    enum category last_category;
+
+    uint64_t event_count, phase_counts[256], spelled[SPELLINGS];
     struct odd odd;
 
     /* About the file. */
     bool is_jax, is_kineto, has_unix_base;
-    int64_t unix_base_ns; /* Unix time of ts 0 */
+    int64_t unix_base_ns;      /* Unix time of ts 0 */
+    name_id device_properties; /* Kineto's, as JSON */
 };
 
-/* The thread that pid and tid name, with its track made. */
-uint32_t tracks_thread(struct trace_json *json, struct key pid, struct key tid);
-void tracks_metadata(struct trace_json *json); /* an M event */
+/* What M events speak of: no track is made. */
+uint32_t tracks_find_process(struct trace_json *json, struct key pid);
+uint32_t tracks_find_thread(struct trace_json *json, uint32_t process, struct key tid);
+/* The thread of the event, which may lie on no track of its own. */
+void tracks_saw(struct trace_json *json);
+/* The thread that pid and tid name at this place, with its track made. */
+uint32_t tracks_thread(struct trace_json *json, struct key pid, struct key tid, enum place place);
+/* Its track at this place if there is one already, else NO_TRACK. */
+track_id tracks_known(struct trace_json *json, struct key pid, struct key tid, enum place place);
+/* What a process or a thread beside PLACE_HOST is called, as far as is known. */
+void tracks_device_name(struct trace_json *json, const struct process *process, struct text *ret);
+void tracks_place_name(struct trace_json *json, const struct thread *thread, struct text *ret);
+/* What a key says of itself: "thread 7". */
+struct str tracks_own_name(struct trace_json *json, struct key key, const char *what,
+                           char room[64]);
+/* The event's category, PyTorch's meaning of it. */
+enum category category_of(struct trace_json *json, name_id cat);
+enum place place_of(enum category category);
+/* Of the slice just given: the arrow from a launch to what it launched. */
+void kineto_launch(struct trace_json *json, enum category category, uint64_t correlation);
+void kineto_ranks(struct trace_json *json, struct str distributed_info);
+void kineto_finish(struct trace_json *json); /* properties of devices */
+
+/* A member beside the events. */
+void around_member(struct trace_json *json, struct str key, struct json_value value);
+
+void names_metadata(struct trace_json *json); /* an M event */
+void names_finish(struct trace_json *json);
 track_id tracks_counter(struct trace_json *json, struct key pid, name_id name, name_id series,
                         bool alone);
 track_id tracks_lane(struct trace_json *json, uint32_t process, name_id cat);
-void tracks_finish(struct trace_json *json);
 void tracks_free(struct tracks *tracks);
 
 /* The event's time in file time; false when it has none. */

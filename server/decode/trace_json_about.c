@@ -101,6 +101,25 @@ static void put_counts(struct trace_json *json)
     }
 }
 
+/* Who the events are of, and how precise their times can be. */
+static void put_census(struct trace_json *json)
+{
+    static const char *const keys[] = {[SPELLED_INTEGER] = "times that are whole microseconds",
+                                       [SPELLED_DECIMAL] = "times with decimals",
+                                       [SPELLED_TEXT] = "times that are texts"};
+    uint64_t processes = 0, threads = 0;
+
+    for (uint32_t i = 0; i < json->tracks.process_count; i++)
+        processes += json->tracks.processes[i].has_events;
+    for (uint32_t i = 0; i < json->tracks.thread_count; i++)
+        threads += json->tracks.threads[i].has_events;
+    put_count(json, "processes", processes);
+    put_count(json, "threads", threads);
+    for (int spelling = 0; spelling < SPELLINGS; spelling++)
+        if (json->spelled[spelling] > 0)
+            put_count(json, keys[spelling], json->spelled[spelling]);
+}
+
 /* Kineto of before 2024 counts from 1970, later ones from a base that they name. */
 static void put_epoch(struct trace_json *json)
 {
@@ -124,5 +143,6 @@ void about_finish(struct trace_json *json)
     note_odd(json);
     note_phases(json);
     put_counts(json);
+    put_census(json);
     put_epoch(json);
 }

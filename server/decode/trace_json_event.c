@@ -27,7 +27,8 @@ enum field {
     FIELD_BIND_POINT,
     FIELD_FLOW_IN,
     FIELD_FLOW_OUT,
-    FIELD_SCOPE,
+    FIELD_SCOPE,    /* of an instant: thread, process, all */
+    FIELD_ID_SCOPE, /* what an id is unique in */
 };
 
 static const struct {
@@ -39,6 +40,7 @@ static const struct {
     {"tid", FIELD_TID},         {"args", FIELD_ARGS},         {"id", FIELD_ID},
     {"id2", FIELD_ID2},         {"bind_id", FIELD_BIND_ID},   {"bp", FIELD_BIND_POINT},
     {"flow_in", FIELD_FLOW_IN}, {"flow_out", FIELD_FLOW_OUT}, {"s", FIELD_SCOPE},
+    {"scope", FIELD_ID_SCOPE},
 };
 
 void known_keys_open(struct known_keys *known, struct arena *arena)
@@ -174,7 +176,7 @@ static bool read_digits(struct json *json, uint64_t *ret)
 }
 
 /* 12345.678901: at most six digits behind the point. */
-static bool read_plain_micros(struct json *json, struct micros *ret)
+static bool read_plain_micros(struct json *json, struct micros *ret, enum spelling *ret_spelling)
 {
     static const int32_t scale[] = {1000000, 100000, 10000, 1000, 100, 10, 1};
     const char *at = skip_blank(json->at), *start = at;
@@ -185,6 +187,7 @@ static bool read_plain_micros(struct json *json, struct micros *ret)
         whole = whole * 10 + (unsigned char)(*at - '0');
     if (at == start || at - start > 18)
         return false;
+    *ret_spelling = *at == '.' ? SPELLED_DECIMAL : SPELLED_INTEGER;
     if (*at == '.') {
         for (start = ++at; (unsigned char)(*at - '0') <= 9 && at - start < 7; at++)
             ps = ps * 10 + (*at - '0');
@@ -199,13 +202,21 @@ static bool read_plain_micros(struct json *json, struct micros *ret)
     return true;
 }
 
-static bool read_micros(struct json *json, struct micros *ret)
+static bool read_micros(struct json *json, struct micros *ret, enum spelling *ret_spelling)
 {
-    if (read_plain_micros(json, ret))
+    if (read_plain_micros(json, ret, ret_spelling))
         return true;
     struct json_value value = json_value(json);
 
-    return value.kind != JSON_NOTHING && micros_read(value.text, ret);
+    if (value.kind == JSON_NOTHING)
+        return false;
+    bool is_integer = memchr(value.text.at, '.', value.text.count) == NULL &&
+                      memchr(value.text.at, 'e', value.text.count) == NULL;
+
+    *ret_spelling = value.kind == JSON_STRING ? SPELLED_TEXT
+                    : is_integer              ? SPELLED_INTEGER
+                                              : SPELLED_DECIMAL;
+    return micros_read(value.text, ret);
 }
 
 /* A text whose value is mostly the same, or one that came lately. */
@@ -222,10 +233,12 @@ static name_id read_name(struct trace_json *trace, struct json *json, struct kno
     return key->last;
 }
 
+/* A number, quoted or not, is the same thread: Kineto of 2021 wrote both. */
 static struct key read_track_key(struct trace_json *trace, struct json *json)
 {
     uint64_t integer;
     struct arg number;
+    int64_t quoted;
 
     if (read_integer(json, &integer))
         return (struct key){.value = (int64_t)integer};
@@ -235,6 +248,8 @@ static struct key read_track_key(struct trace_json *trace, struct json *json)
         return (struct key){0};
     if (value.kind == JSON_NUMBER && number_read(value.text, &number) && number.type == ARG_INT64)
         return (struct key){.value = (int64_t)number.bits};
+    if (value.kind == JSON_STRING && str_to_i64(value.text, &quoted))
+        return (struct key){.value = quoted};
     return (struct key){.is_text = true, .value = texts_value(&trace->texts, value)};
 }
 
@@ -242,12 +257,15 @@ static void note_arg(struct trace_json *trace, struct arg arg)
 {
     struct event *event = &trace->event;
 
-    if (arg.key == trace->key_correlation)
+    if (arg.key == trace->key_correlation) {
+        event->correlation = arg.type == ARG_INT64 || arg.type == ARG_DIGITS ? arg.bits : 0;
+    } else if (arg.key == trace->key_correlation_id) {
         event->has_correlation = true;
-    else if (arg.key == trace->key_hlo_op)
+    } else if (arg.key == trace->key_hlo_op) {
         event->has_hlo_op = arg.type == ARG_STRING;
-    else if (arg.key == trace->key_hlo_category && arg.type == ARG_STRING)
+    } else if (arg.key == trace->key_hlo_category && arg.type == ARG_STRING) {
         event->category = (name_id)arg.bits;
+    }
 }
 
 static struct arg read_value(struct trace_json *trace, struct json *json, struct known_key *key)
@@ -342,6 +360,8 @@ static void read_rare(struct json *json, struct event *event, enum field field)
     value = json_value(json);
     if (field == FIELD_ID)
         event->id = value;
+    else if (field == FIELD_ID_SCOPE)
+        event->scope = value;
     else if (field == FIELD_BIND_ID)
         event->bind_id = value;
     else if (field == FIELD_BIND_POINT)
@@ -376,10 +396,10 @@ static void read_member(struct trace_json *trace, struct json *json, struct know
         event->cat = read_name(trace, json, key);
         break;
     case FIELD_TIME:
-        event->has_time = read_micros(json, &event->time);
+        event->has_time = read_micros(json, &event->time, &event->spelling);
         break;
     case FIELD_DURATION:
-        event->has_duration = read_micros(json, &event->duration);
+        event->has_duration = read_micros(json, &event->duration, &(enum spelling){0});
         break;
     case FIELD_PID:
         event->pid = read_track_key(trace, json);

@@ -86,7 +86,7 @@ static void begin_nested(struct trace_json *json)
 
     if (!event_time(json, &start_ps, &flags) || !may_open(json))
         return;
-    uint32_t index = tracks_thread(json, json->event.pid, json->event.tid);
+    uint32_t index = tracks_thread(json, json->event.pid, json->event.tid, PLACE_HOST);
     struct open_slice open = begun(json, index, start_ps, flags);
     struct thread *thread = &json->tracks.threads[index];
 
@@ -118,7 +118,7 @@ static void end_nested(struct trace_json *json)
 
     if (!event_time(json, &end_ps, &flags))
         return;
-    uint32_t index = tracks_thread(json, json->event.pid, json->event.tid);
+    uint32_t index = tracks_thread(json, json->event.pid, json->event.tid, PLACE_HOST);
     struct thread *thread = &json->tracks.threads[index];
 
     if (thread->stack_count == 0) {
@@ -140,11 +140,8 @@ static void end_nested(struct trace_json *json)
 /* Ids are of the whole file, those in id2.local of a process. */
 static void id_of(struct trace_json *json, uint64_t *ret_a, uint64_t *ret_b)
 {
-    const struct event *event = &json->event;
-    uint64_t pid = (uint64_t)event->pid.value << 1 | event->pid.is_text;
-
-    *ret_a = flow_id(json, event->id);
-    *ret_b = (uint64_t)event->cat << 32 | (uint32_t)(event->is_local ? pid << 1 | 1 : 0);
+    *ret_a = flow_id(json, json->event.id);
+    *ret_b = json->event.cat;
 }
 
 static uint32_t new_open(struct trace_json *json)
@@ -170,7 +167,7 @@ static void begin_async(struct trace_json *json)
 
     if (!event_time(json, &start_ps, &flags) || !may_open(json))
         return;
-    uint32_t thread = tracks_thread(json, json->event.pid, json->event.tid);
+    uint32_t thread = tracks_thread(json, json->event.pid, json->event.tid, PLACE_HOST);
     struct open_slice open = begun(json, thread, start_ps, flags);
 
     id_of(json, &a, &b);
@@ -209,6 +206,7 @@ static void end_async(struct trace_json *json)
     uint64_t a, b;
     uint32_t above;
 
+    tracks_saw(json);
     if (!event_time(json, &end_ps, &flags))
         return;
     id_of(json, &a, &b);
@@ -241,8 +239,8 @@ static void instant_async(struct trace_json *json)
     if (!event_time(json, &at_ps, &flags))
         return;
     json->open_now++;
-    struct open_slice open =
-        begun(json, tracks_thread(json, json->event.pid, json->event.tid), at_ps, flags);
+    struct open_slice open = begun(
+        json, tracks_thread(json, json->event.pid, json->event.tid, PLACE_HOST), at_ps, flags);
 
     put(json, &open, lane_of(json, &open), at_ps, 0, NULL);
 }

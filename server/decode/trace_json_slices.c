@@ -74,27 +74,19 @@ static type_id type_of(struct trace_json *json, name_id name, name_id cat)
     return *type;
 }
 
-static bool is_op_category(struct str cat)
-{
-    return str_equal(cat, STR("kernel")) || str_starts(cat, STR("gpu_mem")) ||
-           str_equal(cat, STR("Kernel")) || str_equal(cat, STR("Memcpy")) ||
-           str_equal(cat, STR("Memset"));
-}
-
 static void learn_sort(struct trace_json *json, struct sort_of_slice *sort)
 {
     const struct thread *thread = &json->tracks.threads[sort->thread];
     const struct process *process = &json->tracks.processes[thread->process];
+    bool on_host = thread->place == PLACE_HOST;
     struct kind_facts facts = {
-        .plane = sink_text(json->sink, process->name),
-        .line = sink_text(json->sink, thread->name),
+        .plane = on_host ? sink_text(json->sink, process->name) : STR("gpu"),
+        .line = on_host ? sink_text(json->sink, thread->name) : STR(""),
         .name = sink_text(json->sink, sort->name),
         .category = sink_text(json->sink, sort->category != 0 ? sort->category : sort->cat),
         .is_op = sort->is_op,
     };
 
-    if (process->name == 0 && process->is_device)
-        facts.plane = STR("gpu");
     sort->kind = kind_of(&facts);
     sort->type = sort->cat != 0 ? type_of(json, sort->name, sort->cat) : 0;
     sort->known = true;
@@ -102,14 +94,14 @@ static void learn_sort(struct trace_json *json, struct sort_of_slice *sort)
 
 /* On CPU ops run on threads and carry hlo_op. So do the launches of kernels, with a correlation,
  * and "end: NAME", the other end of an asynchronous op. */
-static bool is_op(const struct trace_json *json, const struct thread *thread,
+static bool is_op(struct trace_json *json, const struct thread *thread,
                   const struct slice_facts *facts)
 {
     if (thread->is_ops)
         return true;
     if (facts->has_hlo_op && !facts->has_correlation)
         return !str_starts(sink_text(json->sink, facts->name), STR("end: "));
-    return facts->cat != 0 && is_op_category(sink_text(json->sink, facts->cat));
+    return facts->cat != 0 && category_of(json, facts->cat) == CATEGORY_OP;
 }
 
 static bool same_sort(const struct sort_of_slice *a, const struct sort_of_slice *b)
@@ -158,7 +150,7 @@ void slice_args(struct trace_json *json, const struct arg *args, uint32_t count)
 }
 
 /* Ids are numbers, "0x1f", or any text. */
-uint64_t flow_id(struct trace_json *json, struct json_value id)
+static uint64_t id_value(struct trace_json *json, struct json_value id)
 {
     struct arg number;
     uint64_t value = 0;
@@ -181,6 +173,25 @@ uint64_t flow_id(struct trace_json *json, struct json_value id)
     return UINT64_C(1) << 63 | texts_value(&json->texts, id);
 }
 
+/* What an id of this event is unique in: a process where it is local, its scope. 0: the file. */
+static uint64_t id_domain(struct trace_json *json)
+{
+    const struct event *event = &json->event;
+    uint64_t scope = event->scope.kind == JSON_STRING ? texts_value(&json->texts, event->scope) : 0;
+    uint64_t process =
+        event->is_local ? ((uint64_t)event->pid.value << 1 | event->pid.is_text) << 1 | 1 : 0;
+
+    return process ^ scope << 40;
+}
+
+/* Ids of different domains must not meet: one number stands for both. */
+uint64_t flow_id(struct trace_json *json, struct json_value id)
+{
+    uint64_t domain = id_domain(json);
+
+    return id_value(json, id) ^ domain * UINT64_C(0x9e3779b97f4a7c15);
+}
+
 void slice_bind(struct trace_json *json, uint64_t id, bool in, bool out)
 {
     if (in || out)
@@ -194,7 +205,8 @@ void slice_bind(struct trace_json *json, uint64_t id, bool in, bool out)
 static void put_slice(struct trace_json *json, int64_t start_ps, int64_t dur_ps, uint8_t flags)
 {
     const struct event *event = &json->event;
-    uint32_t thread = tracks_thread(json, event->pid, event->tid);
+    enum category category = event->cat != 0 ? category_of(json, event->cat) : CATEGORY_PLAIN;
+    uint32_t thread = tracks_thread(json, event->pid, event->tid, place_of(category));
     struct sink_slice slice = slice_of(json, thread, facts_of(event));
 
     slice.start_ps = start_ps;
@@ -204,6 +216,7 @@ static void put_slice(struct trace_json *json, int64_t start_ps, int64_t dur_ps,
         slice.flags |= SLICE_ASYNC;
     sink_slice(json->sink, slice);
     slice_args(json, json->args.args, json->args.count);
+    kineto_launch(json, category, event->correlation);
     memory_event_of(json, start_ps);
     if (event->flow_in || event->flow_out)
         slice_bind(json, flow_id(json, event->bind_id), event->flow_in, event->flow_out);
@@ -240,6 +253,7 @@ static void put_counter(struct trace_json *json)
     uint8_t flags = 0;
     int64_t at_ps;
 
+    tracks_saw(json);
     if (!event_time(json, &at_ps, &flags))
         return;
     name_id name = event->name;
@@ -272,7 +286,51 @@ static void put_counter(struct trace_json *json)
     }
 }
 
-/* One arrow's end: its category tells arrows of equal ids apart. */
+/* Arrows of equal ids are told apart by category and name. */
+static name_id arrow_kind(struct trace_json *json, name_id cat, name_id name)
+{
+    if (cat == 0 || name == 0 || cat == name)
+        return cat != 0 ? cat : name;
+    uint32_t *kind = pair_table_at(&json->arrows, cat, name);
+    struct text both = {0};
+
+    if (*kind != PAIR_NONE)
+        return *kind;
+    text_putf(&both, "%.*s: %.*s", STR_ARG(sink_text(json->sink, cat)),
+              STR_ARG(sink_text(json->sink, name)));
+    *kind = texts_name(&json->texts, text_str(&both));
+    text_free(&both);
+    return *kind;
+}
+
+static bool is_launch_arrow(struct trace_json *json)
+{
+    const struct event *event = &json->event;
+
+    return event->cat != 0 && (category_of(json, event->cat) == CATEGORY_ARROW ||
+                               (str_equal(sink_text(json->sink, event->cat), STR("async")) &&
+                                str_equal(sink_text(json->sink, event->name), STR("launch"))));
+}
+
+/* Where an arrow ends: what launched lies on a thread, what was launched on a stream. */
+static track_id arrow_track(struct trace_json *json, enum flow_end end)
+{
+    static const enum place first[] = {
+        [FLOW_FROM] = PLACE_HOST, [FLOW_STEP] = PLACE_HOST, [FLOW_TO] = PLACE_STREAM};
+    const struct event *event = &json->event;
+    enum place other = first[end] == PLACE_HOST ? PLACE_STREAM : PLACE_HOST;
+    track_id track = tracks_known(json, event->pid, event->tid, first[end]);
+
+    if (track == NO_TRACK)
+        track = tracks_known(json, event->pid, event->tid, other);
+    if (track != NO_TRACK)
+        return track;
+    uint32_t thread = tracks_thread(json, event->pid, event->tid, PLACE_HOST);
+
+    return json->tracks.threads[thread].track;
+}
+
+/* One arrow's end. */
 static void put_flow(struct trace_json *json, enum flow_end end)
 {
     const struct event *event = &json->event;
@@ -281,12 +339,16 @@ static void put_flow(struct trace_json *json, enum flow_end end)
 
     if (!event_time(json, &at_ps, &flags))
         return;
-    uint32_t thread = tracks_thread(json, event->pid, event->tid);
     bool enclosing = end != FLOW_TO || event->binds_enclosing;
-    struct json_value id = event->id.kind != JSON_NOTHING ? event->id : event->bind_id;
+    uint64_t id = flow_id(json, event->id.kind != JSON_NOTHING ? event->id : event->bind_id);
+    bool is_launch = is_launch_arrow(json);
 
-    sink_flow_at(json->sink, end, event->cat != 0 ? event->cat : event->name, flow_id(json, id),
-                 json->tracks.threads[thread].track, at_ps, !enclosing);
+    tracks_saw(json);
+    if (is_launch && id == json->last_correlation)
+        return; /* said by the slice itself */
+    sink_flow_at(json->sink, end,
+                 is_launch ? json->flow_launch : arrow_kind(json, event->cat, event->name), id,
+                 arrow_track(json, end), at_ps, !enclosing);
 }
 
 void slices_event(struct trace_json *json)

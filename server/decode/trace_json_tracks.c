@@ -6,7 +6,15 @@
  *     async "request"                one a category: slices that begin in one event and end in
  *                                    another, laid in lanes
  *
- * Names may stand anywhere in the file: JAX writes them first, Kineto last.
+ * Kineto's GPUs are processes whose pid is the number of the device, so that a program that runs
+ * as process 0 shares it with GPU 0. The category tells them apart, and what lies on a stream:
+ *
+ *   process "python"                 pid 0
+ *     thread "thread 7"              tid 7: PLACE_HOST
+ *   device "GPU 0"                   pid 0
+ *     stream "stream 7"              tid 7: PLACE_STREAM, kernels and copies
+ *     async "stream 7: annotations"  tid 7: PLACE_MARKS, the program's, derived from the kernels
+ *     async "stream 7: waits"        tid 7: PLACE_SYNCS
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,41 +51,55 @@ static void *grown(void *array, uint32_t count, uint32_t *capacity, size_t size)
     return memory_resize(array, *capacity, size);
 }
 
-static uint32_t find_process(struct trace_json *json, struct key key)
+static uint32_t find_process(struct trace_json *json, struct key key, bool is_device)
 {
     struct tracks *tracks = &json->tracks;
-    uint32_t *index = pair_table_at(&tracks->by_pid, (uint64_t)key.value, key.is_text);
+    uint32_t *index =
+        pair_table_at(&tracks->by_pid, (uint64_t)key.value, (uint64_t)is_device << 1 | key.is_text);
 
     if (*index != PAIR_NONE)
         return *index;
     tracks->processes = grown(tracks->processes, tracks->process_count, &tracks->process_capacity,
                               sizeof *tracks->processes);
     *index = tracks->process_count++;
-    tracks->processes[*index] = (struct process){.key = key, .track = NO_TRACK, .device = -1};
+    tracks->processes[*index] = (struct process){
+        .key = key, .track = NO_TRACK, .device = -1, .is_device = is_device, .told = *index};
     return *index;
 }
 
-static uint32_t find_thread(struct trace_json *json, uint32_t process, struct key key)
+static uint32_t find_thread(struct trace_json *json, uint32_t process, struct key key,
+                            enum place place)
 {
     struct tracks *tracks = &json->tracks;
-    uint32_t *index =
-        pair_table_at(&tracks->by_tid, (uint64_t)key.value, (uint64_t)process << 1 | key.is_text);
+    uint32_t *index = pair_table_at(&tracks->by_tid, (uint64_t)key.value,
+                                    (uint64_t)process << 3 | (uint64_t)place << 1 | key.is_text);
 
     if (*index != PAIR_NONE)
         return *index;
     tracks->threads = grown(tracks->threads, tracks->thread_count, &tracks->thread_capacity,
                             sizeof *tracks->threads);
     *index = tracks->thread_count++;
-    tracks->threads[*index] = (struct thread){.key = key, .process = process, .track = NO_TRACK};
+    tracks->threads[*index] = (struct thread){
+        .key = key, .process = process, .place = place, .told = *index, .track = NO_TRACK};
     return *index;
 }
 
-static struct str own_name(struct trace_json *json, struct key key, const char *what, char room[64])
+uint32_t tracks_find_process(struct trace_json *json, struct key pid)
+{
+    return find_process(json, pid, false);
+}
+
+uint32_t tracks_find_thread(struct trace_json *json, uint32_t process, struct key tid)
+{
+    return find_thread(json, process, tid, PLACE_HOST);
+}
+
+struct str tracks_own_name(struct trace_json *json, struct key key, const char *what, char room[64])
 {
     if (key.is_text) {
         struct str name = sink_text(json->sink, (name_id)key.value);
 
-        return name.count > 0 ? name : STR("(no name)");
+        return name.count > 0 ? name : STR("(global)");
     }
     int count = snprintf(room, 64, "%s %lld", what, (long long)key.value);
 
@@ -104,14 +126,6 @@ static int32_t device_of(struct str name)
                : -1;
 }
 
-/* Kineto's processes of devices: their number is the device, their threads are streams. */
-static bool is_device_category(struct str cat)
-{
-    return str_equal(cat, STR("kernel")) || str_starts(cat, STR("gpu_mem")) ||
-           str_equal(cat, STR("Kernel")) || str_equal(cat, STR("Memcpy")) ||
-           str_equal(cat, STR("Memset")) || str_equal(cat, STR("gpu_user_annotation"));
-}
-
 static int32_t number_of_process(const struct process *process)
 {
     return !process->key.is_text && process->key.value >= 0 && process->key.value <= INT32_MAX
@@ -119,23 +133,64 @@ static int32_t number_of_process(const struct process *process)
                : -1;
 }
 
+/* The label, where it names a device; the process's own name is the program's. */
+void tracks_device_name(struct trace_json *json, const struct process *process, struct text *ret)
+{
+    const struct process *told = &json->tracks.processes[process->told];
+    struct str label = sink_text(json->sink, told->labels),
+               name = sink_text(json->sink, told->name);
+    char room[64];
+
+    if (label.count == 0 || str_equal(label, STR("CPU")))
+        label =
+            str_starts(name, STR("GPU")) ? name : tracks_own_name(json, process->key, "GPU", room);
+    text_put(ret, label.at, label.count);
+}
+
+/* Names of streams are padded in the file. */
+static struct str without_blanks(struct str text)
+{
+    while (text.count > 0 && text.at[text.count - 1] == ' ')
+        text.count--;
+    return text;
+}
+
+void tracks_place_name(struct trace_json *json, const struct thread *thread, struct text *ret)
+{
+    static const char *const endings[] = {
+        [PLACE_HOST] = "",
+        [PLACE_STREAM] = "",
+        [PLACE_MARKS] = ": annotations",
+        [PLACE_SYNCS] = ": waits",
+    };
+    struct str name =
+        without_blanks(sink_text(json->sink, json->tracks.threads[thread->told].name));
+    char room[64];
+
+    if (!str_starts(name, STR("stream")) && !str_starts(name, STR("Stream")))
+        name = without_blanks(tracks_own_name(json, thread->key, "stream", room));
+    text_put(ret, name.at, name.count);
+    text_puts(ret, endings[thread->place]);
+}
+
 static track_id process_track(struct trace_json *json, uint32_t index)
 {
     struct process *process = &json->tracks.processes[index];
-    char room[64];
+    struct text room = {0};
+    char own[64];
 
     if (process->track != NO_TRACK)
         return process->track;
     struct str name = process->name != 0 ? sink_text(json->sink, process->name)
-                                         : own_name(json, process->key, "process", room);
+                                         : tracks_own_name(json, process->key, "process", own);
 
-    process->device = device_of(name);
-    process->is_device = str_starts(name, STR("/device:"));
-    if (is_device_category(sink_text(json->sink, json->event.cat)) && !process->is_device) {
-        process->is_device = true;
+    if (process->is_device) { /* Kineto's */
         process->device = number_of_process(process);
-        if (process->name == 0)
-            name = own_name(json, process->key, "GPU", room);
+        tracks_device_name(json, process, &room);
+        name = text_str(&room);
+    } else {
+        process->device = device_of(name);
+        process->is_device = str_starts(name, STR("/device:"));
     }
     process->track = sink_track(
         json->sink, (struct sink_track){.parent = NO_TRACK,
@@ -143,6 +198,7 @@ static track_id process_track(struct trace_json *json, uint32_t index)
                                         .name = name,
                                         .source_id = process->key.is_text ? 0 : process->key.value,
                                         .device = process->device});
+    text_free(&room);
     return process->track;
 }
 
@@ -154,27 +210,25 @@ static const struct role_rule *role_rule_of(struct str name)
     return NULL;
 }
 
-static void make_thread_track(struct trace_json *json, uint32_t index)
+/* A line of a process that JAX or XProf may have named. */
+static void make_line_track(struct trace_json *json, uint32_t index)
 {
     track_id parent = process_track(json, json->tracks.threads[index].process);
     struct thread *thread = &json->tracks.threads[index];
     const struct process *process = &json->tracks.processes[thread->process];
-    /* Kineto gives a device's streams and Python's threads one process, where both are number 0. */
-    bool is_stream =
-        process->is_device || is_device_category(sink_text(json->sink, json->event.cat));
+    bool is_stream = process->is_device;
     char room[64];
-    struct str name = thread->name != 0
-                          ? sink_text(json->sink, thread->name)
-                          : own_name(json, thread->key, is_stream ? "stream" : "thread", room);
-    const struct role_rule *rule = process->is_device ? role_rule_of(name) : NULL;
+    struct str name = thread->name != 0 ? sink_text(json->sink, thread->name)
+                                        : tracks_own_name(json, thread->key,
+                                                          is_stream ? "stream" : "thread", room);
+    const struct role_rule *rule = is_stream ? role_rule_of(name) : NULL;
     struct str on = sink_text(json->sink, process->name);
-    struct sink_track track = {
-        .parent = parent,
-        .kind = is_stream ? TRACK_STREAM : TRACK_THREAD,
-        .role = is_stream ? ROLE_NONE : ROLE_HOST,
-        .name = name,
-        .source_id = thread->key.is_text ? 0 : thread->key.value,
-        .device = is_stream && !process->is_device ? number_of_process(process) : process->device};
+    struct sink_track track = {.parent = parent,
+                               .kind = is_stream ? TRACK_STREAM : TRACK_THREAD,
+                               .role = is_stream ? ROLE_NONE : ROLE_HOST,
+                               .name = name,
+                               .source_id = thread->key.is_text ? 0 : thread->key.value,
+                               .device = process->device};
 
     if (rule != NULL) {
         track.role = rule->role;
@@ -182,36 +236,112 @@ static void make_thread_track(struct trace_json *json, uint32_t index)
                         (rule->derived == DERIVED_ON_GPU && str_starts(on, STR("/device:GPU")));
         if (track.role == ROLE_ASYNC_OPS)
             track.kind = TRACK_ASYNC;
-    } else if (is_stream &&
-               (str_starts(name, STR("Stream")) || !process->is_device || process->name == 0)) {
+    } else if (is_stream && str_starts(name, STR("Stream"))) {
         track.role = ROLE_OPS;
     }
     thread->is_ops = track.role == ROLE_OPS || track.role == ROLE_ASYNC_OPS;
     thread->is_async = track.role == ROLE_ASYNC_OPS;
+    thread->is_derived = track.derived;
     thread->track = sink_track(json->sink, track);
 }
 
-uint32_t tracks_thread(struct trace_json *json, struct key pid, struct key tid)
+/* A stream of Kineto's, or what is laid over it. */
+static void make_place_track(struct trace_json *json, uint32_t index)
+{
+    track_id parent = process_track(json, json->tracks.threads[index].process);
+    struct thread *thread = &json->tracks.threads[index];
+    struct text name = {0};
+    struct sink_track track = {.parent = parent,
+                               .kind = thread->place == PLACE_STREAM ? TRACK_STREAM : TRACK_ASYNC,
+                               .role = thread->place == PLACE_STREAM  ? ROLE_OPS
+                                       : thread->place == PLACE_MARKS ? ROLE_SCOPES
+                                                                      : ROLE_NONE,
+                               .source_id = thread->key.is_text ? 0 : thread->key.value,
+                               .device = json->tracks.processes[thread->process].device,
+                               .derived = thread->place == PLACE_MARKS};
+
+    tracks_place_name(json, thread, &name);
+    track.name = text_str(&name);
+    thread->is_ops = thread->place == PLACE_STREAM;
+    thread->is_derived = track.derived;
+    thread->track = sink_track(json->sink, track);
+    text_free(&name);
+}
+
+/* A place of a process that names itself a device is its line. */
+static uint32_t find_at(struct trace_json *json, struct key pid, struct key tid, enum place place)
+{
+    uint32_t told = find_process(json, pid, false);
+    uint32_t line = find_thread(json, told, tid, PLACE_HOST);
+
+    json->tracks.processes[told].has_events = true;
+    json->tracks.threads[line].has_events = true;
+    if (place == PLACE_HOST ||
+        str_starts(sink_text(json->sink, json->tracks.processes[told].name), STR("/device:")))
+        return line;
+    uint32_t process = find_process(json, pid, true);
+    uint32_t thread = find_thread(json, process, tid, place);
+
+    json->tracks.processes[process].told = told;
+    json->tracks.threads[thread].told = line;
+    return thread;
+}
+
+uint32_t tracks_thread(struct trace_json *json, struct key pid, struct key tid, enum place place)
 {
     struct tracks *tracks = &json->tracks;
 
-    if (tracks->last_thread != PAIR_NONE && key_equal(tid, tracks->last_tid) &&
-        key_equal(pid, tracks->last_pid))
+    if (tracks->last_thread != PAIR_NONE && place == tracks->last_place &&
+        key_equal(tid, tracks->last_tid) && key_equal(pid, tracks->last_pid))
         return tracks->last_thread;
-    uint32_t index = find_thread(json, find_process(json, pid), tid);
+    uint32_t index = find_at(json, pid, tid, place);
 
-    if (tracks->threads[index].track == NO_TRACK)
-        make_thread_track(json, index);
+    if (tracks->threads[index].track == NO_TRACK) {
+        if (tracks->threads[index].place == PLACE_HOST)
+            make_line_track(json, index);
+        else
+            make_place_track(json, index);
+    }
     tracks->last_pid = pid;
     tracks->last_tid = tid;
+    tracks->last_place = place;
     tracks->last_thread = index;
     return index;
+}
+
+void tracks_saw(struct trace_json *json)
+{
+    find_at(json, json->event.pid, json->event.tid, PLACE_HOST);
+}
+
+track_id tracks_known(struct trace_json *json, struct key pid, struct key tid, enum place place)
+{
+    const struct tracks *tracks = &json->tracks;
+    bool is_device = place != PLACE_HOST;
+    uint32_t process = pair_table_find(&tracks->by_pid, (uint64_t)pid.value,
+                                       (uint64_t)is_device << 1 | pid.is_text);
+    uint32_t thread =
+        process == PAIR_NONE
+            ? PAIR_NONE
+            : pair_table_find(&tracks->by_tid, (uint64_t)tid.value,
+                              (uint64_t)process << 3 | (uint64_t)place << 1 | tid.is_text);
+
+    return thread == PAIR_NONE ? NO_TRACK : tracks->threads[thread].track;
+}
+
+/* Counters of a GPU's number are the GPU's. */
+static uint32_t process_of_counter(struct trace_json *json, struct key pid)
+{
+    uint32_t device =
+        pair_table_find(&json->tracks.by_pid, (uint64_t)pid.value, UINT64_C(2) | pid.is_text);
+
+    return device != PAIR_NONE ? device : find_process(json, pid, false);
 }
 
 track_id tracks_counter(struct trace_json *json, struct key pid, name_id name, name_id series,
                         bool alone)
 {
-    uint32_t process = find_process(json, pid);
+    uint32_t process = process_of_counter(json, pid);
     uint32_t *track = pair_table_at(&json->tracks.counters, (uint64_t)process << 32 | name, series);
     struct text whole = {0};
 
@@ -243,113 +373,6 @@ track_id tracks_lane(struct trace_json *json, uint32_t process, name_id cat)
                                 .name = cat != 0 ? sink_text(json->sink, cat) : STR("async"),
                                 .device = json->tracks.processes[process].device});
     return *track;
-}
-
-static const struct arg *find_arg(const struct trace_json *json, name_id key)
-{
-    for (uint32_t i = 0; i < json->args.count; i++)
-        if (json->args.args[i].key == key)
-            return &json->args.args[i];
-    return NULL;
-}
-
-/* An arg as a name: names of threads may be digits. */
-static bool name_arg(struct trace_json *json, name_id key, name_id *ret)
-{
-    const struct arg *arg = find_arg(json, key);
-    char digits[24];
-
-    if (arg == NULL)
-        return false;
-    if (arg->type == ARG_STRING) {
-        *ret = (name_id)arg->bits;
-        return true;
-    }
-    int count = snprintf(digits, sizeof digits, "%llu", (unsigned long long)arg->bits);
-
-    *ret = texts_name(&json->texts, (struct str){digits, (size_t)count});
-    return arg->type == ARG_DIGITS || arg->type == ARG_INT64;
-}
-
-static void name_process(struct trace_json *json, struct process *process, name_id name)
-{
-    process->name = name;
-    if (process->track != NO_TRACK && name != 0)
-        sink_track_rename(json->sink, process->track, sink_text(json->sink, name));
-}
-
-static void name_thread(struct trace_json *json, struct thread *thread, name_id name)
-{
-    thread->name = name;
-    if (thread->track != NO_TRACK && name != 0)
-        sink_track_rename(json->sink, thread->track, sink_text(json->sink, name));
-}
-
-static bool sort_index_arg(const struct trace_json *json, int64_t *ret)
-{
-    const struct arg *arg = find_arg(json, json->key_sort_index);
-
-    if (arg == NULL || (arg->type != ARG_INT64 && arg->type != ARG_DIGITS))
-        return false;
-    *ret = (int64_t)arg->bits;
-    return true;
-}
-
-void tracks_metadata(struct trace_json *json)
-{
-    const struct event *event = &json->event;
-    struct str what = sink_text(json->sink, event->name);
-    uint32_t index = find_process(json, event->pid);
-    struct process *process = &json->tracks.processes[index];
-    name_id name;
-
-    if (str_equal(what, STR("process_name")) && name_arg(json, json->key_name, &name)) {
-        name_process(json, process, name);
-    } else if (str_equal(what, STR("process_labels")) && name_arg(json, json->key_labels, &name)) {
-        process->labels = name;
-    } else if (str_equal(what, STR("process_sort_index"))) {
-        process->has_sort_index = sort_index_arg(json, &process->sort_index);
-    } else if (str_equal(what, STR("thread_name")) && name_arg(json, json->key_name, &name)) {
-        uint32_t thread = find_thread(json, index, event->tid);
-
-        name_thread(json, &json->tracks.threads[thread], name);
-    } else if (str_equal(what, STR("thread_sort_index"))) {
-        uint32_t at = find_thread(json, index, event->tid);
-        struct thread *thread = &json->tracks.threads[at];
-
-        thread->has_sort_index = sort_index_arg(json, &thread->sort_index);
-    }
-}
-
-static void put_property(struct trace_json *json, track_id track, const char *key, struct arg arg)
-{
-    arg.key = sink_name(json->sink, str_of(key));
-    sink_property(json->sink, track, arg);
-}
-
-void tracks_finish(struct trace_json *json)
-{
-    struct tracks *tracks = &json->tracks;
-
-    for (uint32_t i = 0; i < tracks->process_count; i++) {
-        const struct process *process = &tracks->processes[i];
-
-        if (process->track == NO_TRACK)
-            continue;
-        if (process->has_sort_index)
-            put_property(json, process->track, "sort_index",
-                         (struct arg){.type = ARG_INT64, .bits = (uint64_t)process->sort_index});
-        if (process->labels != 0)
-            put_property(json, process->track, "labels",
-                         (struct arg){.type = ARG_STRING, .bits = process->labels});
-    }
-    for (uint32_t i = 0; i < tracks->thread_count; i++) {
-        const struct thread *thread = &tracks->threads[i];
-
-        if (thread->track != NO_TRACK && thread->has_sort_index)
-            put_property(json, thread->track, "sort_index",
-                         (struct arg){.type = ARG_INT64, .bits = (uint64_t)thread->sort_index});
-    }
 }
 
 void tracks_free(struct tracks *tracks)

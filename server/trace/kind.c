@@ -70,7 +70,8 @@ struct rule { /* patterns that are not given fit anything */
 /* What is left on devices is computing, what is left elsewhere is the host's own work. */
 #define DEVICE_LINES "^stream|xla ops|tensor core|sparse core|^queue|compute"
 #define HOST_PLANES "^/host:|python|^host|^cpu|process"
-#define HOST_CATEGORIES "python|cpu_op|user_annotation|cuda_runtime|cuda_driver|runtime|overhead"
+#define HOST_CATEGORIES                                                                            \
+    "python|cpu_op|=operator|user_annotation|cuda_runtime|cuda_driver|runtime|overhead"
 #define HOST_LINES "thread|python|main"
 
 static const struct rule rules[] = {

@@ -117,6 +117,48 @@ static void print_counts(const struct trace *trace)
     printf("}");
 }
 
+/* What the file says of itself: texts as such, all else as null. */
+static void print_file_properties(const struct trace *trace)
+{
+    const char *comma = "";
+
+    printf(",\"file_properties\":{");
+    for (uint32_t index = 0; index < trace->property_count; index++) {
+        const struct property *property = &trace->properties[index];
+        if (property->track != NO_TRACK)
+            continue;
+        printf("%s", comma);
+        print_text(trace_name(trace, property->arg.key));
+        printf(":");
+        if (property->arg.type == ARG_STRING)
+            print_text(trace_name(trace, (name_id)property->arg.bits));
+        else
+            printf("null");
+        comma = ",";
+    }
+    printf("}");
+}
+
+static void print_flows_by_kind(const struct trace *trace)
+{
+    uint64_t *counts = calloc(trace->name_count + 1, sizeof *counts);
+    const char *comma = "";
+
+    for (uint64_t index = 0; index < trace->flow_count; index++)
+        counts[trace->flows[index].kind]++;
+    printf(",\"flows_by_kind\":{");
+    for (name_id kind = 0; kind < trace->name_count; kind++) {
+        if (counts[kind] == 0)
+            continue;
+        printf("%s", comma);
+        print_text(trace_name(trace, kind));
+        printf(":%" PRIu64, counts[kind]);
+        comma = ",";
+    }
+    printf("}");
+    free(counts);
+}
+
 struct arg_sums {
     uint64_t count, sum; /* of bits, or of the texts' hashes, modulo 2^64 */
 };
@@ -192,6 +234,8 @@ static void print_about(const struct trace *trace)
         printf("]");
     }
     print_counts(trace);
+    print_file_properties(trace);
+    print_flows_by_kind(trace);
     print_args(trace);
     printf(",\"programs\":[");
     for (uint32_t index = 0; index < trace->program_count; index++) {
