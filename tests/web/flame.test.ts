@@ -25,7 +25,7 @@ test.each([
   ['zoomed into b', 4, 0.5, 2, 5],
   ['ancestors stay above a zoom', 4, 0.5, 0, 0],
 ])('under a point: %s', (_what, zoom, share, depth, index) => {
-  expect(nodeAt(layout, zoom, share, depth)).toBe(index);
+  expect(nodeAt(layout, layout.x[zoom]! + share * layout.width[zoom]!, depth)).toBe(index);
 });
 
 test('a path leads back to its node, as far as it goes', () => {

@@ -12,7 +12,7 @@ const NARROWEST = 0.7;
 
 export interface FlameScene {
   layout: FlameLayout;
-  zoom: number;
+  part: { x: number; width: number }; // of the root's width, on the screen
   width: number;
   height: number;
   ratio: number;
@@ -24,9 +24,10 @@ export interface FlameScene {
 }
 
 export function paintFlame(canvas: HTMLCanvasElement, scene: FlameScene): void {
-  const { width, height, ratio, tokens, layout, zoom } = scene;
+  const { width, height, ratio, tokens, layout, part } = scene;
   canvas.width = Math.round(width * ratio);
   canvas.height = Math.round(height * ratio);
+  canvas.style.height = `${height}px`;
   const context = canvas.getContext('2d')!;
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.fillStyle = tokens.bg;
@@ -34,8 +35,8 @@ export function paintFlame(canvas: HTMLCanvasElement, scene: FlameScene): void {
   context.font = `11px ${tokens.font}`;
   context.textBaseline = 'middle';
   const labels = new Labels(context);
-  const perShare = width / layout.width[zoom]!;
-  const left = layout.x[zoom]!;
+  const perShare = width / part.width;
+  const left = part.x;
 
   for (let index = 0; index < layout.nodes.length; ) {
     const size = layout.width[index]! * perShare;

@@ -52,14 +52,12 @@ export function layoutFlame(root: FlameNode): FlameLayout {
   return layout;
 }
 
-/* The node under a point; `zoom` fills the width. */
-export function nodeAt(layout: FlameLayout, zoom: number, share: number, depth: number): number | null {
-  const x = layout.x[zoom]! + share * layout.width[zoom]!;
-  const wanted = depth;
+/* The node at a share of the root's width. */
+export function nodeAt(layout: FlameLayout, x: number, depth: number): number | null {
   for (let index = 0; index < layout.nodes.length; ) {
     const inside = x >= layout.x[index]! && x < layout.x[index]! + layout.width[index]!;
     if (!inside) index = layout.next[index]!;
-    else if (layout.depth[index] === wanted) return index;
+    else if (layout.depth[index] === depth) return index;
     else index++;
   }
   return null;

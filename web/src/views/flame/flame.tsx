@@ -5,36 +5,17 @@ import { go, query } from '../../data/place';
 import { useJson } from '../../data/resource';
 import { restriction } from '../../data/restriction';
 import type { FlameReply, RunDetails } from '../../data/types';
-import { FLAME_ROW, paintFlame } from '../../draw/flame';
-import { readTokens } from '../../draw/tokens';
-import { shown } from '../../model/cut';
-import { findPath, layoutFlame, nodeAt, pathOf, type FlameLayout } from '../../model/flame_layout';
-import { count, share, time, toNumber } from '../../model/numbers';
+import { findPath, layoutFlame, pathOf, type FlameLayout } from '../../model/flame_layout';
+import { count, share, toNumber } from '../../model/numbers';
 import { flameSentence } from '../../model/sentence';
-import { Canvas } from '../../ui/canvas';
 import { registerActions } from '../../ui/keys';
 import { Link } from '../../ui/link';
 import { Failed, Waiting } from '../../ui/states';
 import { Name, SentenceLine } from '../../ui/text';
-import { hideTip, showTip } from '../../ui/tooltip';
+import { Graph } from './graph';
+import { Relatives } from './relatives';
 
 const BY = ['scope', 'source', 'track'];
-
-function Tip({ layout, index }: { layout: FlameLayout; index: number }) {
-  const node = layout.nodes[index]!;
-  const of = toNumber(layout.nodes[0]!.total_ps);
-  return (
-    <>
-      <Name text={node.name} />
-      <br />
-      <strong>{time(node.total_ps)}</strong>, {share(of === 0 ? 0 : toNumber(node.total_ps) / of)}; self {time(node.self_ps)}
-      <br />
-      <span class="faint">
-        {count(node.count)} times{node.kind ? ` · ${node.kind}` : ''}
-      </span>
-    </>
-  );
-}
 
 function Crumbs({ layout, zoom }: { layout: FlameLayout; zoom: number }) {
   const path: number[] = [];
@@ -44,8 +25,8 @@ function Crumbs({ layout, zoom }: { layout: FlameLayout; zoom: number }) {
       {path.map((index, at) => (
         <>
           {at > 0 && <span class="faint"> / </span>}
-          <Link to={{ zoom: index === 0 ? null : pathOf(layout, index) }} current={index === zoom}>
-            <Name text={layout.nodes[index]!.name} />
+          <Link to={{ zoom: index === 0 ? null : pathOf(layout, index), key: null }} current={index === zoom}>
+            {index === 0 ? 'all' : <Name text={layout.nodes[index]!.name} />}
           </Link>
         </>
       ))}
@@ -53,65 +34,17 @@ function Crumbs({ layout, zoom }: { layout: FlameLayout; zoom: number }) {
   );
 }
 
-/* Parent, first child, neighbours: arrows walk the tree. */
-function walkTo(layout: FlameLayout, from: number, key: string): number {
-  if (key === 'ArrowUp') return Math.max(0, layout.parent[from]!);
-  if (key === 'ArrowDown') return layout.next[from]! > from + 1 ? from + 1 : from;
-  const parent = layout.parent[from]!;
-  if (parent < 0) return from;
-  if (key === 'ArrowRight') return layout.next[from]! < layout.next[parent]! ? layout.next[from]! : from;
-  let before = parent + 1;
-  while (before < from && layout.next[before]! < from) before = layout.next[before]!;
-  return before < from ? before : from;
-}
-
-function Graph({ layout, lit, label }: { layout: FlameLayout; lit: ((name: string) => boolean) | null; label: string }) {
+/* Graph, path above, relatives of the focus below. */
+function Explorer({ layout, lit, label }: { layout: FlameLayout; lit: ((name: string) => boolean) | null; label: string }) {
   const zoom = findPath(layout, query.value.zoom ?? '');
-  const [hover, setHover] = useState<number | null>(null);
-  const [focus, setFocus] = useState<number | null>(null);
-  const [width, setWidth] = useState(1);
-  const height = Math.max(FLAME_ROW * (layout.depthCount + 1), 120);
-  const at = (x: number, y: number) => nodeAt(layout, zoom, x / width, Math.floor(y / FLAME_ROW));
-  const zoomTo = (index: number) => go({ zoom: index === 0 ? null : pathOf(layout, index) });
-  const said = focus ?? zoom;
-  const key = (event: KeyboardEvent): void => {
-    if (/^Arrow/.test(event.key)) setFocus(walkTo(layout, focus ?? zoom, event.key));
-    else if (event.key === 'Enter') zoomTo(focus ?? zoom);
-    else if (event.key === 'Escape' && zoom > 0) zoomTo(Math.max(0, layout.parent[zoom]!));
-    else return;
-    event.preventDefault();
-    event.stopPropagation();
-  };
+  const focused = findPath(layout, query.value.key ?? '');
+  const focus = focused > 0 ? focused : zoom > 0 ? zoom : null;
+  const zoomTo = (index: number) => go({ zoom: index === 0 ? null : pathOf(layout, index), key: null });
   return (
     <>
       <Crumbs layout={layout} zoom={zoom} />
-      <div class="flame" tabIndex={0} role="application" aria-roledescription="flame graph" aria-label={label} aria-activedescendant="flame-focus" onKeyDown={key}>
-        <Canvas
-          height={height} label={label} onSize={setWidth}
-          paint={(canvas, wide, high) =>
-            paintFlame(canvas, { layout, zoom, width: wide, height: high, ratio: devicePixelRatio, top: 0, hover, focus, lit, tokens: readTokens() })
-          }
-          onMove={(x, y, event) => {
-            const index = at(x, y);
-            if (index !== hover) setHover(index);
-            if (index === null) hideTip();
-            else showTip(<Tip layout={layout} index={index} />, event.clientX, event.clientY);
-          }}
-          onLeave={() => {
-            setHover(null);
-            hideTip();
-          }}
-          onClick={(x, y) => {
-            const index = at(x, y);
-            if (index === null) return;
-            setFocus(index);
-            zoomTo(index);
-          }}
-        />
-        <span id="flame-focus" class="hidden-text" aria-live="polite">
-          {`${shown(layout.nodes[said]!.name)}, ${time(layout.nodes[said]!.total_ps)}`}
-        </span>
-      </div>
+      <Graph layout={layout} zoom={zoom} focus={focus} lit={lit} label={label} onFocus={(index) => go({ key: pathOf(layout, index) || null }, 'replace')} onZoom={zoomTo} />
+      {focus !== null && <Relatives layout={layout} focus={focus} onOpen={(index) => go({ key: pathOf(layout, index) || null }, 'replace')} />}
     </>
   );
 }
@@ -169,7 +102,7 @@ export function FlameView({ run }: { run: RunDetails }) {
       {flame.error && <Failed error={flame.error} />}
       {!data && flame.waiting && <Waiting what="Adding up the tree." progress={flame.progress} />}
       {layout && toNumber(layout.nodes[0]!.total_ps) === 0 && <p class="state">Nothing ran in what this page is narrowed to.</p>}
-      {layout && toNumber(layout.nodes[0]!.total_ps) > 0 && <Graph layout={layout} lit={lit} label={`Flame graph of ${run.name} by ${data?.by ?? asked}`} />}
+      {layout && toNumber(layout.nodes[0]!.total_ps) > 0 && <Explorer layout={layout} lit={lit} label={`Flame graph of ${run.name} by ${data?.by ?? asked}`} />}
     </>
   );
 }

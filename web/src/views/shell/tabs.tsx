@@ -20,7 +20,7 @@ export function Tabs({ run }: { run: RunDetails }) {
         {VIEWS.filter((one) => BUILT.includes(one)).map((one) => {
           const absent = absence(run, one);
           return (
-            <Link key={one} to={{ view: one, zoom: null }} current={view.value === one} class={absent ? 'absent' : undefined} title={absent ?? undefined}>
+            <Link key={one} to={{ view: one, zoom: null, key: null, columns: null, group: null }} current={view.value === one} class={absent ? 'absent' : undefined} title={absent ?? undefined}>
               {WORDS[one]}
               {absent && ' –'}
             </Link>

@@ -1,0 +1,113 @@
+/* The flame graph: relatives of the focus, search, and two hundred thousand nodes. */
+import assert from 'node:assert/strict';
+import { openPage, settle } from './browser.mjs';
+
+const QUERY = '?run=step_1000&view=flame&by=track';
+const address = (page) => Object.fromEntries(new URL(page.url()).searchParams);
+const json = (url, path) => fetch(url + path).then((reply) => reply.json());
+
+async function until(page, what, test) {
+  for (let turn = 0; turn < 60; turn++) {
+    if (await test(address(page))) return;
+    await page.waitForTimeout(50);
+  }
+  assert.fail(`${what}: ${page.url()}`);
+}
+
+function scene(body, before = async () => undefined) {
+  return async ({ browser, url }) => {
+    const { page, context, complaints, foreign } = await openPage(browser, url);
+    try {
+      await before(page);
+      await page.goto(url + QUERY);
+      await settle(page);
+      await body({ page, url, box: await page.locator('.flame').boundingBox() });
+      assert.deepEqual(complaints, [], 'the console');
+      assert.deepEqual(foreign, [], 'requests that leave the origin');
+    } finally {
+      await context.close();
+    }
+  };
+}
+
+/* Over a tree: the time of the outermost places of a name, and of those that hold it. */
+function placesOf(node, name, above = null, found = { total: 0, callers: new Map() }) {
+  if (node.name === name) {
+    found.total += node.total_ps;
+    if (above) found.callers.set(above.name, (found.callers.get(above.name) ?? 0) + node.total_ps);
+    return found;
+  }
+  for (const child of node.children) placesOf(child, name, node, found);
+  return found;
+}
+
+/* 200,000 nodes: 400 roots, each a comb of 50 levels with ten short teeth a level. */
+function largeTree() {
+  const leaf = (name, total) => ({ name, total_ps: total, self_ps: total, count: 1, kind: 'compute', children: [] });
+  const comb = (root, level, total) => {
+    const teeth = Array.from({ length: 9 }, (_, tooth) => leaf(`tooth_${root}_${level}_${tooth}`, 1000));
+    const rest = total - 9000;
+    const children = level === 50 ? teeth : [comb(root, level + 1, rest), ...teeth];
+    return { name: `frame_${root % 40}_${level}`, total_ps: total, self_ps: 0, count: 1, kind: 'host', children };
+  };
+  const children = Array.from({ length: 400 }, (_, root) => comb(root, 1, 1e6 + root));
+  const total = children.reduce((sum, child) => sum + child.total_ps, 0);
+  return { run: {}, by: 'track', of: 'host', root: { name: 'large', total_ps: total, self_ps: 0, count: 1, children } };
+}
+
+const quantile = (values, share) => [...values].sort((a, b) => a - b)[Math.ceil(values.length * share) - 1];
+
+export const tests = {
+  'callers and callees of the focus add up over all places': scene(async ({ page, url, box }) => {
+    const { root } = await json(url, 'api/flame?run=step_1000&by=track');
+    await page.mouse.click(box.x + 40, box.y + 70);
+    await page.locator('.relatives').waitFor();
+    const name = await page.locator('.relatives strong').innerText();
+    const found = placesOf(root, name);
+    const callers = await page.getByRole('grid', { name: 'above it' }).locator('.table-row').allInnerTexts();
+    assert.deepEqual(callers.map((row) => row.split('\n')[0]).sort(), [...found.callers.keys()].sort());
+    const [head] = (await page.locator('.relatives .dots').innerText()).replaceAll('\u202f', ' ').split('self');
+    assert.match(head, new RegExp(`${((100 * found.total) / root.total_ps).toFixed(found.total / root.total_ps < 0.0995 ? 1 : 0)} % of all`));
+    await page.getByRole('grid', { name: 'above it' }).locator('.table-row').first().click();
+    await until(page, 'the caller in focus', async (now) => now.key !== undefined && (await page.locator('.relatives strong').innerText()) === callers[0].split('\n')[0]);
+  }),
+
+  'arrows walk, Enter zooms, Esc goes up': scene(async ({ page }) => {
+    await page.locator('.flame').focus();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    await until(page, 'two levels down', (now) => now.key?.split(';').length === 2);
+    const path = address(page).key;
+    await page.keyboard.press('Enter');
+    await until(page, 'zoomed', (now) => now.zoom === path);
+    await page.keyboard.press('Escape');
+    await until(page, 'one up', (now) => now.zoom === path.split(';')[0]);
+  }),
+
+  'two hundred thousand nodes zoom, scroll and hover within a frame': scene(
+    async ({ page, box }) => {
+      const times = await page.evaluate(
+        (place) =>
+          new Promise((resolve) => {
+            const flame = document.querySelector('.flame');
+            const times = [];
+            const step = () => {
+              times.push(Number(flame.dataset.script));
+              if (times.length > 150) return resolve(times.slice(5));
+              const options = { bubbles: true, clientX: place.x + ((times.length * 37) % place.width), clientY: place.y + 30 + ((times.length * 13) % 300) };
+              flame.dispatchEvent(new PointerEvent('pointermove', options));
+              if (times.length % 25 === 0) flame.dispatchEvent(new MouseEvent('click', { ...options, clientY: place.y + 10 + 20 * (times.length / 25) }));
+              if (times.length % 10 === 0) flame.scrollTop = (flame.scrollTop + 60) % 400;
+              requestAnimationFrame(step);
+            };
+            requestAnimationFrame(step);
+          }),
+        box,
+      );
+      const p95 = quantile(times, 0.95);
+      console.log(`        200 000 nodes: script p50 ${quantile(times, 0.5)} ms, p95 ${p95} ms`);
+      assert.ok(p95 <= 12, `script p95 ${p95} ms`);
+    },
+    (page) => page.route('**/api/flame**', (route) => route.fulfill({ json: largeTree() })),
+  ),
+};

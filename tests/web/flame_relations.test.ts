@@ -1,0 +1,33 @@
+import type { FlameNode } from '../../web/src/data/types';
+import { layoutFlame } from '../../web/src/model/flame_layout';
+import { relationsOf } from '../../web/src/model/flame_relations';
+
+const node = (name: string, total: number, self: number, ...children: FlameNode[]): FlameNode => ({ name, total_ps: total, self_ps: self, count: 1, children });
+
+/* root ─ a ─ f(30) ─ x(20)
+ *      └ b ─ f(50) ─ y(10), f(25) ─ x(5)                                                   */
+const layout = layoutFlame(
+  node('root', 80, 0, node('a', 30, 0, node('f', 30, 10, node('x', 20, 20))), node('b', 50, 0, node('f', 50, 15, node('y', 10, 10), node('f', 25, 20, node('x', 5, 5))))),
+);
+const brief = (list: { name: string; totalPs: number }[]) => list.map((one) => `${one.name} ${one.totalPs}`);
+
+test('callers and callees over all places; a name within itself counts once', () => {
+  const found = relationsOf(layout, layout.nodes.findIndex((one) => one.name === 'f'));
+  expect(found).toMatchObject({ name: 'f', places: 3, totalPs: 80, selfPs: 45 });
+  expect(brief(found.callers)).toEqual(['b 50', 'a 30']);
+  expect(brief(found.callees)).toEqual(['x 25', 'y 10']);
+});
+test('what callers and the callees of a name take adds up to it', () => {
+  const found = relationsOf(layout, layout.nodes.findIndex((one) => one.name === 'f'));
+  const sum = (list: { totalPs: number }[]) => list.reduce((total, one) => total + one.totalPs, 0);
+  expect(sum(found.callers)).toBe(found.totalPs);
+  expect(sum(found.callees) + found.selfPs).toBe(found.totalPs);
+});
+test('the widest place of a relative is where a click leads', () => {
+  const found = relationsOf(layout, layout.nodes.findIndex((one) => one.name === 'f'));
+  const x = found.callees.find((one) => one.name === 'x')!;
+  expect(layout.nodes[x.index]!.total_ps).toBe(20);
+});
+test('the root is called by nothing', () => {
+  expect(relationsOf(layout, 0).callers).toEqual([]);
+});

@@ -1,0 +1,71 @@
+/* Who calls what is in focus, and what it calls, over all places where its name stands.
+ *
+ *   a ─ f ─ x        callers of f: a, b       callees of f: x, y
+ *   b ─ f ─ y        a name within itself counts once, by its outermost place
+ *        └─ f ─ x
+ */
+import type { FlameLayout } from './flame_layout';
+import { toNumber } from './numbers';
+
+export interface Relative {
+  name: string;
+  totalPs: number;
+  index: number; // of its widest node
+}
+
+export interface Relations {
+  name: string;
+  places: number;
+  totalPs: number;
+  selfPs: number;
+  callers: Relative[];
+  callees: Relative[];
+}
+
+class Sums {
+  private readonly byName = new Map<string, Relative & { widest: number }>();
+
+  add(layout: FlameLayout, index: number, totalPs: number): void {
+    const name = layout.nodes[index]!.name;
+    const size = toNumber(layout.nodes[index]!.total_ps);
+    const known = this.byName.get(name);
+    if (!known) this.byName.set(name, { name, totalPs, index, widest: size });
+    else {
+      known.totalPs += totalPs;
+      if (size > known.widest) [known.index, known.widest] = [index, size];
+    }
+  }
+
+  list(): Relative[] {
+    return [...this.byName.values()].sort((a, b) => b.totalPs - a.totalPs).map(({ name, totalPs, index }) => ({ name, totalPs, index }));
+  }
+}
+
+/* Over a node's direct children. */
+function eachChild(layout: FlameLayout, index: number, visit: (child: number) => void): void {
+  for (let child = index + 1; child < layout.next[index]!; child = layout.next[child]!) visit(child);
+}
+
+export function relationsOf(layout: FlameLayout, focus: number): Relations {
+  const { name } = layout.nodes[focus]!;
+  const callers = new Sums();
+  const callees = new Sums();
+  const result = { name, places: 0, totalPs: 0, selfPs: 0 };
+  let outermostEnd = 0;
+  for (let index = 0; index < layout.nodes.length; index++) {
+    const node = layout.nodes[index]!;
+    if (node.name !== name) continue;
+    const outermost = index >= outermostEnd;
+    if (outermost) outermostEnd = layout.next[index]!;
+    result.places++;
+    result.selfPs += toNumber(node.self_ps);
+    if (outermost) {
+      result.totalPs += toNumber(node.total_ps);
+      if (layout.parent[index]! >= 0) callers.add(layout, layout.parent[index]!, toNumber(node.total_ps));
+    }
+    eachChild(layout, index, (child) => {
+      if (layout.nodes[child]!.name !== name) callees.add(layout, child, toNumber(layout.nodes[child]!.total_ps));
+    });
+  }
+  return { ...result, callers: callers.list(), callees: callees.list() };
+}
