@@ -1,4 +1,9 @@
-/* A run while it is put together. */
+/* Runs while they are put together.
+ *
+ *   places -> sessions -> joined -> the rest -> joined -> named
+ *
+ * A draft begins as what one directory, or one file, holds; drafts of one capture become one.
+ */
 #ifndef JVIEWD_DISCOVER_DRAFT_H
 #define JVIEWD_DISCOVER_DRAFT_H
 
@@ -9,6 +14,7 @@ struct group { /* one grouping: what all its steps see */
     struct str root;
     const struct scan_file *files;
     struct arena *arena;
+    bool is_one_file; /* there is no other: it was named, whatever its name promises */
 };
 
 struct place { /* the files of one directory: order[first ... first + count) */
@@ -17,12 +23,48 @@ struct place { /* the files of one directory: order[first ... first + count) */
     uint32_t count;
 };
 
+struct draft {
+    struct scan_run run;
+    struct scan_run_file *files;
+    struct str *dirs, *homes;
+    size_t file_capacity, dir_capacity, home_capacity;
+    struct str log;      /* absolute log directory of its sessions; "" of other runs */
+    struct str session;  /* name of its first session; "" where the directory itself is one */
+    struct str unfolded; /* the name with a repeated last component kept */
+    struct str key;      /* of a run without sessions: its stem's path, or its directory */
+    enum hint_kind kind; /* ... and its format's */
+    bool has_time;
+    int64_t time;
+    bool is_wide;   /* its sessions lie in log directories side by side; `log` holds these */
+    bool is_joined; /* into another: no run of its own */
+};
+
+struct drafts {
+    const struct group *group;
+    struct draft *items;
+    size_t count, capacity;
+};
+
+/* draft.c */
+struct draft *draft_add(struct drafts *drafts, struct str home);
+void draft_add_dir(const struct group *group, struct draft *draft, struct str dir);
+void draft_add_file(const struct group *group, struct draft *draft, struct scan_run_file file);
+/* Moves all that `from` holds. */
+void draft_join(const struct group *group, struct draft *into, struct draft *from);
+/* Drops what was joined into another, from `first` on. */
+void drafts_pack(struct drafts *drafts, size_t first);
+
 /* The roles of the files of one session, in the place's order. */
 void roles_of_session(const struct group *group, const struct place *place,
                       struct scan_run_file *ret);
 
-/* The name of what lies at `path` below the root: without plugins/profile; with `fold` a repeated
- * last component once; the root's own base name for "". */
-struct str run_name(const struct group *group, struct str path, bool fold);
+/* join.c: drafts of one capture become one. */
+void join_sessions(struct drafts *drafts);
+void join_ranks(struct drafts *drafts, size_t first);
+/* "worker0", "rank-3", "node_12": a directory or a file of one process among many. */
+bool names_a_place(struct str name);
+
+/* name.c: gives every draft its name. */
+void name_runs(struct drafts *drafts);
 
 #endif

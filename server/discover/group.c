@@ -1,170 +1,158 @@
-/* Files -> runs, in four steps:
+/* Files -> runs, in five steps:
  *
  *   places     files by directory
- *   sessions   places that are sessions; those of one log directory whose hosts differ and whose
- *              names lie within 120 s are one run, because each host names its own at export
- *   the rest   a run for each trace file; pprof of a directory together, or beside a session
- *   names      the session's name only where a log directory has several runs
+ *   sessions   places that are sessions; those of one capture are joined (join.c)
+ *   the rest   a run for each trace file; pprof, dumps of XLA, nsys-jax by directory, or beside a
+ *              session
+ *   ranks      files that say they are ranks of one job are joined
+ *   names      the session's name only where a log directory has several runs (name.c)
  */
 #include <stdlib.h>
 
 #include "discover/draft.h"
 #include "discover/session.h"
 
-enum { EXPORT_SPREAD_S = 120 };
-
-struct draft { /* a run in the making */
-    struct scan_run run;
-    struct scan_run_file *files;
-    struct str *dirs;
-    size_t file_capacity, dir_capacity;
-    struct str log;      /* absolute log directory of its sessions; "" of other runs */
-    struct str session;  /* name of its first session; "" where the directory itself is one */
-    struct str unfolded; /* the name with a repeated last component kept */
-    struct str key;      /* of a run of one file: its stem's path */
-    enum hint_kind kind; /* ... and its format's */
-    bool has_time;
-    int64_t time;
+struct session_at {
+    struct str log; /* absolute */
+    uint32_t draft;
 };
 
-struct drafts {
-    const struct group *group;
-    struct draft *items;
-    size_t count, capacity;
+struct sessions { /* by log directory */
+    struct session_at *at;
+    size_t count;
 };
 
-/* Doubles an array that belongs to the arena, so that one more fits. */
-static void *room(struct arena *arena, void *items, size_t count, size_t *capacity, size_t size)
+static int by_log(const void *a, const void *b)
 {
-    if (count < *capacity)
-        return items;
-    *capacity = *capacity == 0 ? 4 : *capacity * 2;
-    void *larger = arena_alloc(arena, *capacity, size);
-
-    if (count > 0)
-        memcpy(larger, items, count * size);
-    return larger;
+    return str_compare(((const struct session_at *)a)->log, ((const struct session_at *)b)->log);
 }
 
-static struct draft *add_draft(struct drafts *drafts, struct str dir)
+static int by_dir(const void *a, const void *b)
 {
-    drafts->items = room(drafts->group->arena, drafts->items, drafts->count, &drafts->capacity,
-                         sizeof *drafts->items);
-    struct draft *draft = &drafts->items[drafts->count++];
-
-    memset(draft, 0, sizeof *draft);
-    draft->run.dir = dir;
-    return draft;
-}
-
-static void add_dir(const struct group *group, struct draft *draft, struct str dir)
-{
-    draft->dirs = room(group->arena, draft->dirs, draft->run.dir_count, &draft->dir_capacity,
-                       sizeof *draft->dirs);
-    draft->dirs[draft->run.dir_count++] = dir;
-}
-
-static void add_file(const struct group *group, struct draft *draft, struct scan_run_file file)
-{
-    const struct scan_file *found = &group->files[file.file];
-
-    draft->files = room(group->arena, draft->files, draft->run.file_count, &draft->file_capacity,
-                        sizeof *draft->files);
-    draft->files[draft->run.file_count++] = file;
-    draft->run.bytes += found->bytes;
-    if (found->modified_ns > draft->run.modified_ns || draft->run.file_count == 1)
-        draft->run.modified_ns = found->modified_ns;
-    draft->run.certain |= hint_of(path_base(found->path)).certain;
-}
-
-static bool speaks_for(const struct draft *draft, struct str host)
-{
-    for (uint32_t i = 0; i < draft->run.file_count; i++)
-        if (draft->files[i].role == SCAN_TRACE && str_equal(draft->files[i].host, host))
-            return true;
-    return false;
-}
-
-static bool hosts_differ(const struct draft *draft, const struct scan_run_file *files,
-                         uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++)
-        if (files[i].role == SCAN_TRACE && speaks_for(draft, files[i].host))
-            return false;
-    return draft->run.file_count > 0;
-}
-
-/* The run of the same log directory that this session continues: the nearest in time. */
-static struct draft *find_partner(struct drafts *drafts, const struct draft *session,
-                                  const struct scan_run_file *files, uint32_t count)
-{
-    struct draft *best = NULL;
-
-    if (!session->has_time)
-        return NULL;
-    for (size_t i = drafts->count; i-- > 0;) {
-        struct draft *other = &drafts->items[i];
-
-        if (!str_equal(other->log, session->log))
-            break; /* places come by directory: a log directory's sessions are neighbours */
-        if (other->has_time && session->time - other->time > EXPORT_SPREAD_S)
-            break; /* ... and come in the order of their names, which are times */
-        if (!other->has_time || llabs(session->time - other->time) > EXPORT_SPREAD_S ||
-            !hosts_differ(other, files, count))
-            continue;
-        if (best == NULL || llabs(session->time - other->time) < llabs(session->time - best->time))
-            best = other;
-    }
-    return best;
+    return str_compare(((const struct place *)a)->dir, ((const struct place *)b)->dir);
 }
 
 static void add_session(struct drafts *drafts, const struct place *place)
 {
     const struct group *group = drafts->group;
     bool named = session_is_named(group->root, place->dir);
-    struct draft session = {.run.dir = place->dir};
+    struct draft *draft = draft_add(drafts, place->dir);
     struct scan_run_file *files = arena_array(group->arena, struct scan_run_file, place->count);
 
     roles_of_session(group, place, files);
     if (named) {
-        session.log = session_log_directory(group->root, place->dir, group->arena);
-        session.session = place->dir.count > 0 ? path_base(place->dir) : path_base(group->root);
-        session.has_time = session_time(session.session, &session.time);
+        draft->log = session_log_directory(group->root, place->dir, group->arena);
+        draft->session = place->dir.count > 0 ? path_base(place->dir) : path_base(group->root);
+        draft->has_time = session_time(draft->session, &draft->time);
     } else {
-        session.log =
+        draft->log =
             str_format(group->arena, "%.*s/%.*s", STR_ARG(group->root), STR_ARG(place->dir));
     }
-    struct draft *draft = find_partner(drafts, &session, files, place->count);
-
-    if (draft == NULL) {
-        draft = add_draft(drafts, place->dir);
-        *draft = session;
-    }
-    add_dir(group, draft, place->dir);
+    draft_add_dir(group, draft, place->dir);
     for (uint32_t i = 0; i < place->count; i++)
         if (named || hint_of(path_base(group->files[files[i].file].path)).kind != HINT_NONE)
-            add_file(group, draft, files[i]);
+            draft_add_file(group, draft, files[i]);
+}
+
+/* The sessions by log directory; of one that was joined, by each of its own. */
+static struct sessions index_sessions(const struct drafts *drafts)
+{
+    const struct group *group = drafts->group;
+    size_t count = 0;
+
+    for (size_t i = 0; i < drafts->count; i++)
+        count += drafts->items[i].run.dir_count;
+    struct sessions ret = {.at = arena_array(group->arena, struct session_at, count)};
+
+    for (size_t i = 0; i < drafts->count; i++) {
+        const struct draft *draft = &drafts->items[i];
+
+        for (uint32_t k = 0; k < draft->run.dir_count && draft->session.count > 0; k++)
+            ret.at[ret.count++] = (struct session_at){
+                .log = session_log_directory(group->root, draft->dirs[k], group->arena),
+                .draft = (uint32_t)i};
+    }
+    qsort(ret.at, ret.count, sizeof *ret.at, by_log);
+    return ret;
 }
 
 /* Of the sessions of the log directory that `dir` is, the one nearest to a time. */
-static struct draft *nearest_session(struct drafts *drafts, size_t session_count, struct str dir,
-                                     int64_t modified_ns)
+static struct draft *nearest_session(struct drafts *drafts, const struct sessions *sessions,
+                                     struct str dir, int64_t modified_ns)
 {
-    struct str log = drafts->group->root;
+    struct session_at key = {.log = drafts->group->root};
     struct draft *best = NULL;
 
     if (dir.count > 0)
-        log = str_format(drafts->group->arena, "%.*s/%.*s", STR_ARG(log), STR_ARG(dir));
-    for (size_t i = 0; i < session_count; i++) {
-        struct draft *draft = &drafts->items[i];
+        key.log = str_format(drafts->group->arena, "%.*s/%.*s", STR_ARG(key.log), STR_ARG(dir));
+    const struct session_at *at = bsearch(&key, sessions->at, sessions->count, sizeof *at, by_log);
+    while (at != NULL && at > sessions->at && str_equal(at[-1].log, key.log))
+        at--;
+    for (; at != NULL && at < sessions->at + sessions->count && str_equal(at->log, key.log); at++) {
+        struct draft *draft = &drafts->items[at->draft];
 
-        if (draft->session.count == 0 || !str_equal(draft->log, log))
-            continue;
         if (best == NULL || llabs(draft->run.modified_ns - modified_ns) <
                                 llabs(best->run.modified_ns - modified_ns))
             best = draft;
     }
     return best;
+}
+
+/* A dump's directory: XLA makes one below it for a module's own files. */
+static struct str dump_of(struct str dir)
+{
+    return hint_is_module(path_base(dir)) ? path_dir(dir) : dir;
+}
+
+/* The session that a file belongs to which lies beside plugins/, or a dump in a directory there. */
+static struct draft *session_beside(struct drafts *drafts, const struct sessions *sessions,
+                                    const struct place *place, enum hint_kind kind,
+                                    int64_t modified_ns)
+{
+    struct str dir = kind == HINT_HLO ? dump_of(place->dir) : place->dir;
+    struct draft *session = NULL;
+
+    if (kind != HINT_PPROF && kind != HINT_HLO)
+        return NULL;
+    session = nearest_session(drafts, sessions, dir, modified_ns);
+    if (session == NULL && kind == HINT_HLO && dir.count > 0)
+        session = nearest_session(drafts, sessions, path_dir(dir), modified_ns);
+    return session;
+}
+
+/* The draft to which a file of this key belongs; a little way back, for places are neighbours. */
+static struct draft *find_draft(struct drafts *drafts, enum hint_kind kind, struct str key)
+{
+    enum { LOOK_BACK_MAX = 8 };
+
+    for (size_t i = drafts->count; i > 0 && i + LOOK_BACK_MAX > drafts->count; i--) {
+        struct draft *draft = &drafts->items[i - 1];
+
+        if (draft->log.count == 0 && draft->kind == kind && kind != HINT_ANY &&
+            str_equal(draft->key, key))
+            return draft;
+    }
+    return NULL;
+}
+
+/* Files that make up one run with all others of their kind in a directory. */
+static void add_together(struct drafts *drafts, uint32_t index, struct str home, struct hint hint,
+                         enum hint_kind kind)
+{
+    const struct group *group = drafts->group;
+    struct draft *draft = find_draft(drafts, kind, home);
+
+    if (draft == NULL) {
+        draft = draft_add(drafts, home);
+        draft->key = home;
+        draft->kind = kind;
+    }
+    draft_add_dir(group, draft, path_dir(group->files[index].path));
+    draft_add_file(group, draft,
+                   (struct scan_run_file){.file = index,
+                                          .role = hint.is_text_form ? SCAN_COPY : SCAN_TRACE,
+                                          .rank = hint.is_text_form,
+                                          .host = hint.stem});
 }
 
 /* A file of a run of its own. The same stem in another packing, or a report beside its SQLite
@@ -173,39 +161,46 @@ static void add_single(struct drafts *drafts, uint32_t index, struct str dir, st
 {
     const struct group *group = drafts->group;
     const struct scan_file *file = &group->files[index];
-    struct draft *last = drafts->count > 0 ? &drafts->items[drafts->count - 1] : NULL;
     struct str key = hint.stem;
-    bool together = hint.kind == HINT_PPROF;
 
-    if (together)
-        key = dir;
-    else if (dir.count > 0)
+    if (dir.count > 0)
         key = str_format(group->arena, "%.*s/%.*s", STR_ARG(dir), STR_ARG(hint.stem));
-    bool same = last != NULL && last->log.count == 0 && last->kind == hint.kind &&
-                hint.kind != HINT_ANY && str_equal(last->key, key);
-
-    if (!same) {
-        last = add_draft(drafts, together ? dir : file->path);
-        last->key = key;
-        last->kind = hint.kind;
-        add_dir(group, last, dir);
-    }
+    struct draft *draft = find_draft(drafts, hint.kind, key);
     bool is_report = hint.kind == HINT_NSYS && str_ends(file->path, STR(".nsys-rep"));
-    bool copy = same && !together;
+    bool copy = draft != NULL;
 
-    if (copy && !is_report && last->files[0].rank == 1) { /* the export speaks, not the report */
-        last->files[0].role = SCAN_COPY;
+    if (draft == NULL) {
+        draft = draft_add(drafts, file->path);
+        draft->key = key;
+        draft->kind = hint.kind;
+        draft_add_dir(group, draft, dir);
+    } else if (!is_report && draft->files[0].rank == 1) { /* the export speaks, not the report */
+        draft->files[0].role = SCAN_COPY;
         copy = false;
     }
-    add_file(group, last,
-             (struct scan_run_file){.file = index,
-                                    .role = copy ? SCAN_COPY : SCAN_TRACE,
-                                    .rank = is_report,
-                                    .host = hint.stem});
+    draft_add_file(group, draft,
+                   (struct scan_run_file){.file = index,
+                                          .role = copy ? SCAN_COPY : SCAN_TRACE,
+                                          .rank = is_report,
+                                          .host = hint.stem});
+    draft->run.certain |= hint.kind == HINT_NONE; /* asked for by its very name */
 }
 
-static void add_rest(struct drafts *drafts, size_t session_count, const struct place *place,
-                     bool pprof)
+/* Is it, or the directory above it, what nsys-jax wrote? */
+static bool is_nsys_jax(const struct group *group, const struct place *places, uint32_t count,
+                        struct str dir)
+{
+    const struct place key = {.dir = dir};
+    const struct place *place = bsearch(&key, places, count, sizeof *places, by_dir);
+
+    for (uint32_t i = 0; place != NULL && i < place->count; i++)
+        if (hint_of(path_base(group->files[place->order[i]].path)).kind == HINT_NSYS_JAX)
+            return true;
+    return false;
+}
+
+static void add_rest(struct drafts *drafts, const struct sessions *sessions,
+                     const struct place *place, const struct str *nsys_jax, enum hint_kind only)
 {
     const struct group *group = drafts->group;
 
@@ -213,17 +208,28 @@ static void add_rest(struct drafts *drafts, size_t session_count, const struct p
         uint32_t index = place->order[i];
         const struct scan_file *file = &group->files[index];
         struct hint hint = hint_of(path_base(file->path));
+        bool is_only = hint.kind == HINT_PPROF || hint.kind == HINT_HLO ? hint.kind == only
+                                                                        : only == HINT_NONE;
 
-        if (hint.kind == HINT_NONE || (hint.kind == HINT_PPROF) != pprof)
+        if (!is_only || (hint.kind == HINT_NONE && !group->is_one_file))
             continue;
-        struct draft *session = NULL;
+        struct draft *session =
+            session_beside(drafts, sessions, place, hint.kind, file->modified_ns);
 
-        if (pprof || hint.kind == HINT_HLO)
-            session = nearest_session(drafts, session_count, place->dir, file->modified_ns);
         if (session != NULL)
-            add_file(group, session,
-                     (struct scan_run_file){.file = index, .role = SCAN_BESIDE, .host = hint.stem});
-        else if (hint.kind != HINT_HLO)
+            draft_add_file(
+                group, session,
+                (struct scan_run_file){.file = index,
+                                       .role = hint.is_text_form ? SCAN_COPY : SCAN_BESIDE,
+                                       .rank = hint.is_text_form,
+                                       .host = hint.stem});
+        else if (nsys_jax != NULL)
+            add_together(drafts, index, *nsys_jax, hint, HINT_NSYS_JAX);
+        else if (hint.kind == HINT_PPROF)
+            add_together(drafts, index, place->dir, hint, HINT_PPROF);
+        else if (hint.kind == HINT_HLO)
+            add_together(drafts, index, dump_of(place->dir), hint, HINT_HLO);
+        else if (hint.kind != HINT_NSYS_JAX && hint.kind != HINT_TABLE)
             add_single(drafts, index, place->dir, hint);
     }
 }
@@ -268,60 +274,6 @@ static struct place *find_places(const struct group *group, uint32_t file_count,
     return places;
 }
 
-/* The name's path below the root: a log directory's, with the session's where it has several. */
-static struct str path_of(const struct group *group, const struct draft *draft, bool several)
-{
-    struct str dir = draft->run.dir;
-
-    if (draft->log.count == 0)
-        return draft->key;
-    if (draft->session.count == 0 || dir.count == 0)
-        return dir;
-    struct str log = path_dir(path_dir(path_dir(dir)));
-
-    if (several)
-        return log.count == 0
-                   ? draft->session
-                   : str_format(group->arena, "%.*s/%.*s", STR_ARG(log), STR_ARG(draft->session));
-    /* The root lies inside the log directory, which alone has a telling name. */
-    if (log.count == 0 && draft->log.count < group->root.count)
-        return path_base(draft->log);
-    return log;
-}
-
-static void give_name(const struct drafts *drafts, size_t index)
-{
-    struct draft *draft = &drafts->items[index];
-    const struct draft *before = index > 0 ? draft - 1 : NULL;
-    const struct draft *after = index + 1 < drafts->count ? draft + 1 : NULL;
-    bool several = draft->log.count > 0 && ((before && str_equal(before->log, draft->log)) ||
-                                            (after && str_equal(after->log, draft->log)));
-    struct str path = path_of(drafts->group, draft, several);
-
-    draft->run.name = run_name(drafts->group, path, true);
-    draft->unfolded = run_name(drafts->group, path, false);
-}
-
-static int by_name(const void *a, const void *b)
-{
-    const struct draft *left = a, *right = b;
-    int order = str_compare(left->run.name, right->run.name);
-
-    return order != 0 ? order : str_compare(left->run.dir, right->run.dir);
-}
-
-/* Where folding would make two runs share a name, neither is folded. */
-static void tell_apart(struct drafts *drafts)
-{
-    for (size_t first = 0, end; first < drafts->count; first = end) {
-        for (end = first + 1; end < drafts->count; end++)
-            if (!str_equal(drafts->items[first].run.name, drafts->items[end].run.name))
-                break;
-        for (size_t i = first; end - first > 1 && i < end; i++)
-            drafts->items[i].run.name = drafts->items[i].unfolded;
-    }
-}
-
 static int by_role(const void *a, const void *b)
 {
     const struct scan_run_file *left = a, *right = b;
@@ -353,7 +305,27 @@ static struct scan_run finish(struct draft *draft)
         draft->run.host_count += draft->files[i].role == SCAN_TRACE;
     draft->run.files = draft->files;
     draft->run.dirs = draft->dirs;
+    draft->run.homes = draft->homes;
     return draft->run;
+}
+
+static void collect_rest(struct drafts *drafts, const struct place *places, uint32_t count,
+                         const bool *taken)
+{
+    static const enum hint_kind passes[] = {HINT_PPROF, HINT_HLO, HINT_NONE};
+    const struct sessions sessions = index_sessions(drafts);
+
+    for (uint32_t i = 0; i < count; i++) {
+        struct str above = path_dir(places[i].dir);
+        const struct str *nsys_jax = NULL;
+
+        if (is_nsys_jax(drafts->group, places, count, places[i].dir))
+            nsys_jax = &places[i].dir;
+        else if (places[i].dir.count > 0 && is_nsys_jax(drafts->group, places, count, above))
+            nsys_jax = &above;
+        for (size_t pass = 0; pass < COUNT(passes) && !taken[i]; pass++)
+            add_rest(drafts, &sessions, &places[i], nsys_jax, passes[pass]);
+    }
 }
 
 static void collect(struct drafts *drafts, uint32_t file_count)
@@ -367,20 +339,18 @@ static void collect(struct drafts *drafts, uint32_t file_count)
         if (taken[i])
             add_session(drafts, &places[i]);
     }
+    join_sessions(drafts);
     size_t session_count = drafts->count;
 
-    for (uint32_t i = 0; i < place_count; i++) {
-        if (taken[i])
-            continue;
-        add_rest(drafts, session_count, &places[i], true);
-        add_rest(drafts, session_count, &places[i], false);
-    }
+    collect_rest(drafts, places, place_count, taken);
+    join_ranks(drafts, session_count);
 }
 
 void scan_group(struct str root, const struct scan_file *files, uint32_t file_count,
                 struct arena *arena, struct scan_run **ret, uint32_t *ret_count)
 {
-    struct group group = {.root = root, .files = files, .arena = arena};
+    struct group group = {
+        .root = root, .files = files, .arena = arena, .is_one_file = file_count == 1};
     struct drafts drafts = {.group = &group};
 
     *ret = NULL;
@@ -388,12 +358,9 @@ void scan_group(struct str root, const struct scan_file *files, uint32_t file_co
     if (file_count == 0)
         return;
     collect(&drafts, file_count);
-    for (size_t i = 0; i < drafts.count; i++)
-        give_name(&drafts, i);
     if (drafts.count == 0)
         return;
-    qsort(drafts.items, drafts.count, sizeof *drafts.items, by_name);
-    tell_apart(&drafts);
+    name_runs(&drafts);
 
     *ret = arena_array(arena, struct scan_run, drafts.count);
     for (size_t i = 0; i < drafts.count; i++)

@@ -49,8 +49,6 @@ static const char *const plain_directories[] = {
 
 static bool is_plain(struct str name)
 {
-    if (str_starts(name, STR("module_"))) /* an XLA dump's */
-        return true;
     for (size_t i = 0; i < COUNT(plain_names); i++)
         if (str_equal(name, str_of(plain_names[i])))
             return true;
@@ -75,6 +73,52 @@ static bool has_dot(struct str name)
     return memchr(name.at, '.', name.count) != NULL;
 }
 
+/* What XLA writes of a module, and is read. */
+static const char *const module_suffixes[] = {".hlo.pb", ".txt", ".mlir", ".pbtxt", ".ll", ".ptx"};
+
+bool hint_is_module(struct str name)
+{
+    struct str number = str_skip(name, 7);
+
+    return str_starts(name, STR("module_")) && number.count > 0 && number.at[0] >= '0' &&
+           number.at[0] <= '9';
+}
+
+/* Tables of nsys-jax: those of metadata tell its directory from any other. */
+static enum hint_kind table_kind(struct str stem)
+{
+    static const char *const metadata[] = {"thread-metadata.parquet", "device-metadata.parquet",
+                                           "system-metadata.parquet"};
+
+    for (size_t i = 0; i < COUNT(metadata); i++)
+        if (str_equal(stem, str_of(metadata[i])))
+            return HINT_NSYS_JAX;
+    if (str_equal(stem, STR("trace.parquet")) || str_equal(stem, STR("files.parquet")) ||
+        (str_starts(stem, STR("report_")) && str_ends(stem, STR(".csv"))))
+        return HINT_TABLE;
+    return HINT_NONE;
+}
+
+/* By the whole name; false when it says nothing. */
+static bool hint_of_name(struct hint *hint)
+{
+    if (hint_is_module(hint->stem)) {
+        for (size_t i = 0; i < COUNT(module_suffixes) && hint->kind == HINT_NONE; i++) {
+            hint->is_text_form = strcmp(module_suffixes[i], ".txt") == 0;
+            if (cut_suffix(&hint->stem, module_suffixes[i]))
+                hint->kind = HINT_HLO;
+        }
+        hint->is_text_form &= hint->kind == HINT_HLO;
+        return true;
+    }
+    if (str_equal(hint->stem, STR("module.mlir"))) {
+        hint->kind = HINT_HLO;
+        return true;
+    }
+    hint->kind = table_kind(hint->stem);
+    return hint->kind != HINT_NONE;
+}
+
 bool hint_skips_directory(struct str name)
 {
     if (name.count > 0 && name.at[0] == '.')
@@ -94,6 +138,8 @@ struct hint hint_of(struct str name)
     bool packed = cut_suffix(&hint.stem, ".gz") || cut_suffix(&hint.stem, ".zst") ||
                   cut_suffix(&hint.stem, ".xz");
 
+    if (hint_of_name(&hint))
+        return hint;
     for (size_t i = 0; i < COUNT(suffixes); i++) {
         if (!cut_suffix(&hint.stem, suffixes[i].suffix))
             continue;

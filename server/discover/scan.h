@@ -12,7 +12,8 @@
  *     bench/worker0.pt.trace.json.gz                   a run of its own: "bench/worker0"
  *
  * Names are hints: what a file holds is told by whoever opens it. Grouping is a pure function of
- * paths, sizes and times, so that it can be tested without a file. Everything returned lives in the
+ * paths, sizes, times and what is known of files that were read, so that it can be tested without
+ * a file. Everything returned lives in the
  * arena handed in.
  */
 #ifndef JVIEWD_DISCOVER_SCAN_H
@@ -29,10 +30,18 @@ struct scan_options {
     void *data;
 };
 
+struct scan_known { /* what a file turned out to be, once it was read */
+    bool has_window;
+    int64_t start_ns, end_ns; /* Unix time of its first and last event */
+    struct str group;         /* equal for the ranks of one job; "" none */
+    int64_t rank;             /* -1 unknown; only where there is a group */
+};
+
 struct scan_file {   /* a regular file that may be part of a run */
     struct str path; /* below the root, no leading slash */
     uint64_t bytes, device, inode;
     int64_t modified_ns, changed_ns;
+    struct scan_known known; /* filled in by who knows, before grouping */
 };
 
 struct scan_note { /* what could not be looked at, and why */
@@ -75,12 +84,16 @@ struct scan_run {
     struct str dir; /* of its first session; of a run of one file: that file */
     const struct str *dirs;
     uint32_t dir_count;
+    const struct str *homes; /* the `dir` of each part, as long as it was a run of its own */
+    uint32_t home_count;
     const struct scan_run_file *files; /* by role, host, rank, path */
     uint32_t file_count;
     uint32_t host_count;
     uint64_t bytes;
     int64_t modified_ns; /* newest file */
-    bool certain; /* a name says profile; else only content can tell, and "no" is no failure */
+    bool certain;  /* a name says profile; else only content can tell, and "no" is no failure */
+    bool joinable; /* there are others that it may be joined with, or parted from, once all of them
+                    * were read */
 };
 
 /* Newest first; equal times by name. */

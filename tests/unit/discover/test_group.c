@@ -3,6 +3,7 @@
  *   step_1000 = step_1000/plugins/profile/S
  *     trace hostA  hostA.xplane.pb
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "check.h"
@@ -13,9 +14,31 @@ static const char *const role_words[] = {"trace", "copy", "beside", "other"};
 struct row {
     const char *what;
     const char *root;
-    const char *files; /* one a line: path, then perhaps " @seconds" of its mtime */
+    /* One a line: path, then perhaps " @seconds" of its mtime, " [first-last]" seconds of what it
+     * turned out to hold, " job:rank". */
+    const char *files;
     const char *want;
 };
+
+static void read_known(struct str line, size_t at, struct scan_known *ret)
+{
+    long long first, last;
+
+    *ret = (struct scan_known){.rank = -1};
+    for (; at < line.count; at++) {
+        const char *word = line.at + at + 1;
+
+        if (line.at[at] != ' ')
+            continue;
+        if (*word == '[' && sscanf(word, "[%lld-%lld]", &first, &last) == 2)
+            *ret = (struct scan_known){true, first * 1000000000, last * 1000000000, {0}, -1};
+        const char *colon = memchr(word, ':', line.count - at - 1);
+        if (*word != '[' && *word != '@' && colon != NULL) {
+            ret->group = (struct str){.at = word, .count = (size_t)(colon - word)};
+            ret->rank = atoll(colon + 1);
+        }
+    }
+}
 
 static struct scan_file *read_files(const char *text, struct arena *arena, uint32_t *ret_count)
 {
@@ -25,13 +48,15 @@ static struct scan_file *read_files(const char *text, struct arena *arena, uint3
     while (*text != '\0') {
         const char *end = strchr(text, '\n');
         struct str line = {.at = text, .count = (size_t)(end - text)};
+        const char *space = memchr(line.at, ' ', line.count);
         const char *at = memchr(line.at, '@', line.count);
 
         files[count] = (struct scan_file){.path = line, .bytes = 10};
-        if (at != NULL) {
-            files[count].path.count = (size_t)(at - line.at) - 1;
+        if (space != NULL)
+            files[count].path.count = (size_t)(space - line.at);
+        if (at != NULL)
             files[count].modified_ns = atoll(at + 1) * 1000000000;
-        }
+        read_known(line, files[count].path.count, &files[count].known);
         count++;
         text = end + 1;
     }
@@ -199,10 +224,132 @@ static const struct row rows[] = {
      "  beside memory: memory.prof\n"
      "r/S1 = r/plugins/profile/S1\n"
      "  trace vm: vm.xplane.pb\n"},
-    {"checkpoints, sources and dumps are no runs", "/p",
-     "ckpt/saved_model.pb\nckpt/config.json\nckpt/d/manifest.ocdbt\nsrc/train.py\n"
-     "dump/module_0001.jit_f.hlo.pb\ndata.tar.gz\n",
+    {"checkpoints and sources are no runs", "/p",
+     "ckpt/saved_model.pb\nckpt/config.json\nckpt/d/manifest.ocdbt\nsrc/train.py\ndata.tar.gz\n",
      ""},
+    {"a file that was named is a run, whatever its name", "/p", "notes\n",
+     "notes = \n"
+     "  trace notes: notes\n"},
+    {"a dump of XLA is one run; the text of a message says less", "/p",
+     "dump/module_0001.jit_f.before_optimizations.hlo.pb\n"
+     "dump/module_0001.jit_f.before_optimizations.txt\n"
+     "dump/module_0001.jit_f.thunks.o\n"
+     "dump/module_0001.jit_f/module.mlir\n"
+     "dump/module_0002.jit_g.hlo.pb.xz\n"
+     "dump/x.trace.json\n",
+     "dump = dump dump/module_0001.jit_f ?\n"
+     "  trace module.mlir: module.mlir\n"
+     "  trace module_0001.jit_f.before_optimizations: "
+     "module_0001.jit_f.before_optimizations.hlo.pb\n"
+     "  trace module_0002.jit_g: module_0002.jit_g.hlo.pb.xz\n"
+     "  copy module_0001.jit_f.before_optimizations: "
+     "module_0001.jit_f.before_optimizations.txt\n"
+     "dump/x = dump\n"
+     "  trace x: x.trace.json\n"},
+    {"a dump beside plugins belongs to the session", "/p",
+     "r/dump/module_0001.jit_f.hlo.pb\n"
+     "r/dump/module_0001.jit_f/module.mlir\n"
+     "r/jit_f.hlo_proto.pb\n"
+     "r/plugins/profile/S/vm.xplane.pb\n",
+     "r = r/plugins/profile/S\n"
+     "  trace vm: vm.xplane.pb\n"
+     "  beside jit_f: jit_f.hlo_proto.pb\n"
+     "  beside module.mlir: module.mlir\n"
+     "  beside module_0001.jit_f: module_0001.jit_f.hlo.pb\n"},
+    {"what nsys-jax wrote is one run", "/p",
+     "j/device-metadata.parquet\n"
+     "j/dump/module_0001.f.hlo.pb.xz\n"
+     "j/nvtx_gpu_proj_trace/trace.parquet\n"
+     "j/report_nvtx_pushpop_trace.csv.xz\n"
+     "data/trace.parquet\n",
+     "j = j j/dump j/nvtx_gpu_proj_trace ?\n"
+     "  trace device-metadata.parquet: device-metadata.parquet\n"
+     "  trace module_0001.f: module_0001.f.hlo.pb.xz\n"
+     "  trace report_nvtx_pushpop_trace.csv: report_nvtx_pushpop_trace.csv.xz\n"
+     "  trace trace.parquet: trace.parquet\n"},
+    {"names say one capture, the recordings do not", "/p",
+     "r/plugins/profile/2026_11_21_10_41_47/A.xplane.pb @1 [100-200]\n"
+     "r/plugins/profile/2026_11_21_10_42_47/B.xplane.pb @2 [300-400]\n",
+     "r/2026_11_21_10_42_47 = r/plugins/profile/2026_11_21_10_42_47\n"
+     "  trace B: B.xplane.pb\n"
+     "r/2026_11_21_10_41_47 = r/plugins/profile/2026_11_21_10_41_47\n"
+     "  trace A: A.xplane.pb\n"},
+    {"... while one of them is not known", "/p",
+     "r/plugins/profile/2026_11_21_10_41_47/A.xplane.pb [100-200]\n"
+     "r/plugins/profile/2026_11_21_10_42_47/B.xplane.pb\n",
+     "r = r/plugins/profile/2026_11_21_10_41_47 r/plugins/profile/2026_11_21_10_42_47\n"
+     "  trace A: A.xplane.pb\n"
+     "  trace B: B.xplane.pb\n"},
+    {"a host that was slow to export", "/p",
+     "r/plugins/profile/2026_11_21_10_41_47/A.xplane.pb [100-200]\n"
+     "r/plugins/profile/2026_11_21_10_59_47/B.xplane.pb [150-250]\n"
+     "r/plugins/profile/2026_11_21_11_58_00/C.xplane.pb [250-260]\n",
+     "r = r/plugins/profile/2026_11_21_10_41_47 r/plugins/profile/2026_11_21_10_59_47 "
+     "r/plugins/profile/2026_11_21_11_58_00\n"
+     "  trace A: A.xplane.pb\n"
+     "  trace B: B.xplane.pb\n"
+     "  trace C: C.xplane.pb\n"},
+    {"sessions with names of their own", "/p",
+     "r/plugins/profile/one/A.xplane.pb [100-200]\n"
+     "r/plugins/profile/two/A.xplane.pb [150-250]\n"
+     "r/plugins/profile/two_b/B.xplane.pb [110-250]\n",
+     "r/one = r/plugins/profile/one r/plugins/profile/two_b\n"
+     "  trace A: A.xplane.pb\n"
+     "  trace B: B.xplane.pb\n"
+     "r/two = r/plugins/profile/two\n"
+     "  trace A: A.xplane.pb\n"},
+    {"log directories of workers side by side", "/p",
+     "w/worker0/plugins/profile/2026_11_21_10_00_00/h0.xplane.pb @1\n"
+     "w/worker0/plugins/profile/2026_11_21_11_00_00/h0.xplane.pb @2\n"
+     "w/worker1/plugins/profile/2026_11_21_10_00_01/h1.xplane.pb @1\n"
+     "w/worker1/plugins/profile/2026_11_21_11_00_01/h1.xplane.pb @2\n",
+     "w/2026_11_21_11_00_00 = w/worker0/plugins/profile/2026_11_21_11_00_00 "
+     "w/worker1/plugins/profile/2026_11_21_11_00_01\n"
+     "  trace h0: h0.xplane.pb\n"
+     "  trace h1: h1.xplane.pb\n"
+     "w/2026_11_21_10_00_00 = w/worker0/plugins/profile/2026_11_21_10_00_00 "
+     "w/worker1/plugins/profile/2026_11_21_10_00_01\n"
+     "  trace h0: h0.xplane.pb\n"
+     "  trace h1: h1.xplane.pb\n"},
+    {"... or named as their hosts", "/p",
+     "w/n7.site/plugins/profile/2026_11_21_10_00_00/n7.site.xplane.pb\n"
+     "w/n8.site/plugins/profile/2026_11_21_10_00_01/n8.site.xplane.pb\n",
+     "w = w/n7.site/plugins/profile/2026_11_21_10_00_00 "
+     "w/n8.site/plugins/profile/2026_11_21_10_00_01\n"
+     "  trace n7.site: n7.site.xplane.pb\n"
+     "  trace n8.site: n8.site.xplane.pb\n"},
+    {"... but not of experiments", "/p",
+     "w/exp0/plugins/profile/2026_11_21_10_00_00/h0.xplane.pb\n"
+     "w/exp1/plugins/profile/2026_11_21_10_00_00/h1.xplane.pb\n",
+     "w/exp0 = w/exp0/plugins/profile/2026_11_21_10_00_00\n"
+     "  trace h0: h0.xplane.pb\n"
+     "w/exp1 = w/exp1/plugins/profile/2026_11_21_10_00_00\n"
+     "  trace h1: h1.xplane.pb\n"},
+    {"ranks of one job that ran at the same time", "/p",
+     "k/sampled_rank-0.pt.trace.json.gz [10-20] job:0\n"
+     "k/sampled_rank-1.pt.trace.json.gz [11-21] job:1\n",
+     "k/sampled = k\n"
+     "  trace sampled_rank-0: sampled_rank-0.pt.trace.json.gz\n"
+     "  trace sampled_rank-1: sampled_rank-1.pt.trace.json.gz\n"},
+    {"... in directories of their own", "/p",
+     "k/rank0/t.pt.trace.json [10-20] job:0\nk/rank1/u.pt.trace.json [11-21] job:1\n",
+     "k = k/rank0 k/rank1\n"
+     "  trace t: t.pt.trace.json\n"
+     "  trace u: u.pt.trace.json\n"},
+    {"... one after another, of another job, or the same rank again", "/p",
+     "a0.pt.trace.json @4 [10-20] job:0\na1.pt.trace.json @3 [30-40] job:1\n"
+     "b1.pt.trace.json @2 [10-20] other:1\nc0.pt.trace.json @1 [10-20] job:0\n",
+     "a0 = \n  trace a0: a0.pt.trace.json\n"
+     "a1 = \n  trace a1: a1.pt.trace.json\n"
+     "b1 = \n  trace b1: b1.pt.trace.json\n"
+     "c0 = \n  trace c0: c0.pt.trace.json\n"},
+    {"exports of Nsight Systems that overlap", "/p",
+     "n/proc0.sqlite @1 [10-20] nsys:-1\nn/proc1.sqlite @1 [12-20] nsys:-1\n"
+     "n/report2.sqlite @2 [30-40] nsys:-1\n",
+     "n/report2 = n ?\n  trace report2: report2.sqlite\n"
+     "n = n ?\n"
+     "  trace proc0: proc0.sqlite\n"
+     "  trace proc1: proc1.sqlite\n"},
     {"a session of tool outputs is a run that content decides on", "/p",
      "plugins/profile/old/10.0.0.1.overview_page.json\n",
      "p = plugins/profile/old ?\n"
