@@ -1,4 +1,9 @@
-/* What the server tells by itself: runs that came or changed, progress of indexing. */
+/* What the server tells by itself: runs that came or changed, progress of indexing; and whether it
+ * answers at all.
+ *
+ *   lost   every try waits twice as long as the one before, 1 to 30 s; the bar counts down
+ *   hidden a tab that nobody sees holds no stream
+ */
 import { signal } from '@preact/signals';
 import { lostSince } from './api';
 import { parseExact } from './json';
@@ -8,9 +13,17 @@ import type { Run } from './types';
 /* Grows whenever a run changed; lists and pages that show runs ask again. */
 export const runsTick = signal(0);
 export const runEvents = signal<ReadonlyMap<string, Partial<Run>>>(new Map());
+/* When the server is asked next; null while it answers. */
+export const nextTry = signal<number | null>(null);
 
 const SETTLE_MS = 400;
-let timer = 0;
+const WAIT_MS_MIN = 1000;
+const WAIT_MS_MAX = 30_000;
+
+let settleTimer = 0;
+let tryTimer = 0;
+let waitMs = WAIT_MS_MIN;
+let source: EventSource | null = null;
 
 function take(text: string): void {
   const told = parseExact(text) as Partial<Run> | { runs: Partial<Run>[] };
@@ -21,35 +34,64 @@ function take(text: string): void {
 }
 
 function settle(): void {
-  clearTimeout(timer);
-  timer = window.setTimeout(() => {
+  clearTimeout(settleTimer);
+  settleTimer = window.setTimeout(() => {
     forget();
     runsTick.value++;
   }, SETTLE_MS);
 }
 
+function schedule(): void {
+  if (nextTry.value !== null) return;
+  nextTry.value = Date.now() + waitMs;
+  tryTimer = window.setTimeout(() => void tryNow(), waitMs);
+  waitMs = Math.min(WAIT_MS_MAX, waitMs * 2);
+}
+
+/* Asks whether the server is there again; what is seen is asked anew when it is. */
+export async function tryNow(): Promise<void> {
+  clearTimeout(tryTimer);
+  nextTry.value = null;
+  try {
+    await fetch('healthz', { cache: 'no-store' });
+  } catch {
+    return schedule();
+  }
+  lostSince.value = null;
+  waitMs = WAIT_MS_MIN;
+  open();
+  settle();
+}
+
 /* A new stream begins with every run as it is, then a `progress`; after that, changes. */
-export function listen(): void {
-  const source = new EventSource('api/events');
-  let wasLost = false;
+function open(): void {
+  source?.close();
+  const stream = new EventSource('api/events');
   let greeted = false;
-  source.addEventListener('progress', (event) => {
+  source = stream;
+  stream.addEventListener('progress', (event) => {
     greeted = true;
     take(event.data as string);
   });
-  source.addEventListener('run', (event) => {
+  stream.addEventListener('run', (event) => {
     take(event.data as string);
     if (greeted) settle();
   });
-  source.onopen = () => {
-    lostSince.value = null;
-    if (wasLost) settle();
-    wasLost = false;
+  stream.onerror = () => {
+    stream.close();
+    lostSince.value ??= new Date();
   };
-  source.onerror = () => {
-    wasLost = true;
-    greeted = false;
-    if (source.readyState === EventSource.CONNECTING) lostSince.value ??= new Date();
-  };
-  addEventListener('pagehide', () => source.close());
+}
+
+export function listen(): void {
+  open();
+  lostSince.subscribe((since) => since !== null && schedule());
+  addEventListener('pagehide', () => source?.close());
+  document.addEventListener('visibilitychange', () => {
+    if (document.hidden) source?.close();
+    else if (source?.readyState === EventSource.CLOSED && lostSince.value === null) {
+      open();
+      settle();
+    }
+  });
 }

@@ -83,7 +83,7 @@ export function faultsOf(query: Query): string[] {
   if (query.window !== undefined && parseSpan(query.window) === null) faults.push(`window=${query.window} is no START-END in picoseconds`);
   if ((query.start_ps !== undefined || query.end_ps !== undefined) && rangeOf(query) === null)
     faults.push('start_ps and end_ps are no range in picoseconds');
-  if (query.view !== undefined && query.view !== 'runs' && !(VIEWS as readonly string[]).includes(query.view))
+  if (query.view !== undefined && query.view !== 'runs' && query.view !== 'perfetto' && !(VIEWS as readonly string[]).includes(query.view))
     faults.push(`there is no view "${query.view}"`);
   if (query.step !== undefined && !/^\d+(-\d+)?(,\d+(-\d+)?)*$/.test(query.step)) faults.push(`step=${query.step} is no list of steps`);
   return faults;

@@ -1,58 +1,92 @@
-/* Every key, once: the dispatcher, the palette and the help read this list. */
+/* Every action, once: the dispatcher, the palette and the help read this list. */
+import type { View } from './address';
+
+export type Group = 'Everywhere' | 'Timeline: move' | 'Timeline: slices' | 'Timeline: ranges and search' | 'Go to';
 
 export interface KeyEntry {
-  keys: string; // as shown
+  keys: string; // as shown; '' where only the palette has it
   match: string[]; // as events spell them; "shift+", "ctrl+" in front
   action: string;
   words: string;
-  group: 'Everywhere' | 'Timeline: move' | 'Timeline: slices' | 'Timeline: ranges and search' | 'Go to';
+  group: Group;
+  pair?: string; // neighbours with one pair stand in one line of the help, under these words
 }
 
-const go = (letter: string, view: string): KeyEntry => ({
-  keys: `G ${letter.toUpperCase()}`, match: [`g ${letter}`], action: `go-${view}`, words: view, group: 'Go to',
+const entry = (group: Group, keys: string, match: string[], action: string, words: string, pair?: string): KeyEntry => ({
+  keys, match, action, words, group, ...(pair === undefined ? {} : { pair }),
 });
 
-export const KEYS: KeyEntry[] = [
-  { keys: 'ctrl K', match: ['ctrl+k'], action: 'palette', words: 'every action and tab', group: 'Everywhere' },
-  { keys: '?', match: ['?'], action: 'help', words: 'these keys', group: 'Everywhere' },
-  { keys: 'Y', match: ['y'], action: 'copy-link', words: 'copy link', group: 'Everywhere' },
-  { keys: '/', match: ['/'], action: 'search', words: 'search or filter', group: 'Everywhere' },
-  { keys: 'Esc', match: ['escape'], action: 'escape', words: 'close one layer', group: 'Everywhere' },
-  go('r', 'runs'), go('o', 'overview'), go('t', 'timeline'), go('p', 'ops'), go('f', 'flame'), go('s', 'steps'), go('m', 'memory'), go('i', 'files'),
-  { keys: 'W S', match: ['w'], action: 'zoom-in', words: 'zoom in, out', group: 'Timeline: move' },
-  { keys: '', match: ['s'], action: 'zoom-out', words: '', group: 'Timeline: move' },
-  { keys: 'A D', match: ['a'], action: 'pan-left', words: 'left, right an eighth; shift: half', group: 'Timeline: move' },
-  { keys: '', match: ['d'], action: 'pan-right', words: '', group: 'Timeline: move' },
-  { keys: '', match: ['shift+a'], action: 'pan-left-half', words: '', group: 'Timeline: move' },
-  { keys: '', match: ['shift+d'], action: 'pan-right-half', words: '', group: 'Timeline: move' },
-  { keys: 'PgUp PgDn', match: ['pageup'], action: 'scroll-up', words: 'scroll the tracks', group: 'Timeline: move' },
-  { keys: '', match: ['pagedown'], action: 'scroll-down', words: '', group: 'Timeline: move' },
-  { keys: 'Home End', match: ['home'], action: 'begin', words: 'begin, end of the run', group: 'Timeline: move' },
-  { keys: '', match: ['end'], action: 'end', words: '', group: 'Timeline: move' },
-  { keys: 'F Z 0', match: ['f'], action: 'zoom-focus', words: 'window = focus, range, whole run; again returns', group: 'Timeline: move' },
-  { keys: '', match: ['z'], action: 'zoom-range', words: '', group: 'Timeline: move' },
-  { keys: '', match: ['0'], action: 'zoom-all', words: '', group: 'Timeline: move' },
-  { keys: '← →', match: ['arrowleft', ','], action: 'slice-before', words: 'slice before, after', group: 'Timeline: slices' },
-  { keys: '', match: ['arrowright', '.'], action: 'slice-after', words: '', group: 'Timeline: slices' },
-  { keys: '↑ ↓', match: ['arrowup'], action: 'slice-parent', words: 'parent, child', group: 'Timeline: slices' },
-  { keys: '', match: ['arrowdown'], action: 'slice-child', words: '', group: 'Timeline: slices' },
-  { keys: 'N P', match: ['n'], action: 'same-next', words: 'next, previous of the same name', group: 'Timeline: slices' },
-  { keys: '', match: ['p'], action: 'same-previous', words: '', group: 'Timeline: slices' },
-  { keys: '[ ]', match: ['['], action: 'flow-back', words: 'follow the flow back, forward', group: 'Timeline: slices' },
-  { keys: '', match: [']'], action: 'flow-forward', words: '', group: 'Timeline: slices' },
-  { keys: 'J K', match: ['j'], action: 'step-next', words: 'next, previous step', group: 'Timeline: slices' },
-  { keys: '', match: ['k'], action: 'step-previous', words: '', group: 'Timeline: slices' },
-  { keys: 'M', match: ['m'], action: 'range-focus', words: 'range = focus', group: 'Timeline: ranges and search' },
-  { keys: 'shift M', match: ['shift+m'], action: 'range-keep', words: 'keep the range (focus, window) as a mark', group: 'Timeline: ranges and search' },
-  { keys: 'I, shift I', match: ['i'], action: 'idle-next', words: 'next, previous idle gap above 1 % of the window', group: 'Timeline: ranges and search' },
-  { keys: '', match: ['shift+i'], action: 'idle-previous', words: '', group: 'Timeline: ranges and search' },
-  { keys: 'Enter', match: ['enter'], action: 'hit-next', words: 'next hit; shift: previous', group: 'Timeline: ranges and search' },
-  { keys: '', match: ['shift+enter'], action: 'hit-previous', words: '', group: 'Timeline: ranges and search' },
+const all = entry.bind(null, 'Everywhere');
+const move = entry.bind(null, 'Timeline: move');
+const slices = entry.bind(null, 'Timeline: slices');
+const ranges = entry.bind(null, 'Timeline: ranges and search');
+
+const LETTERS: readonly ['runs' | View, string][] = [
+  ['runs', 'g'], ['overview', 'o'], ['timeline', 't'], ['ops', 'p'], ['kernels', 'k'], ['flame', 'f'], ['steps', 's'], ['memory', 'm'], ['hosts', 'h'],
+  ['roofline', 'r'], ['hlo', 'l'], ['files', 'i'],
 ];
+const VIEW_WORDS: Partial<Record<string, string>> = { hlo: 'HLO' };
+
+export const KEYS: KeyEntry[] = [
+  all('ctrl K', ['ctrl+k'], 'palette', 'every action, view and track'),
+  all('?', ['?'], 'help', 'keys and settings'),
+  all('/', ['/'], 'search', 'search or filter'),
+  all('Y', ['y'], 'copy-link', 'copy link'),
+  all('\\', ['\\'], 'dock', 'details at the right, or below'),
+  all('Esc', ['escape'], 'escape', 'close one layer'),
+  all('', [], 'perfetto', 'open in Perfetto'),
+  all('', [], 'theme', 'light or dark theme'),
+  all('', [], 'rows-dense', 'dense rows on the timeline'),
+  all('', [], 'rows-normal', 'normal rows on the timeline'),
+  all('', [], 'rows-tall', 'tall rows on the timeline'),
+  all('', [], 'letters', 'letter keys on or off'),
+  ...LETTERS.map(([view, letter]) => entry('Go to', `G ${letter.toUpperCase()}`, [`g ${letter}`], `go-${view}`, VIEW_WORDS[view] ?? view)),
+  move('W', ['w'], 'zoom-in', 'zoom in', 'zoom in, out'),
+  move('S', ['s'], 'zoom-out', 'zoom out', 'zoom in, out'),
+  move('A', ['a'], 'pan-left', 'left an eighth', 'left, right an eighth; shift: half'),
+  move('D', ['d'], 'pan-right', 'right an eighth', 'left, right an eighth; shift: half'),
+  move('', ['shift+a'], 'pan-left-half', 'left half a window'),
+  move('', ['shift+d'], 'pan-right-half', 'right half a window'),
+  move('PgUp', ['pageup'], 'scroll-up', 'scroll the tracks up', 'scroll the tracks'),
+  move('PgDn', ['pagedown'], 'scroll-down', 'scroll the tracks down', 'scroll the tracks'),
+  move('Home', ['home'], 'begin', 'begin of the run', 'begin, end of the run'),
+  move('End', ['end'], 'end', 'end of the run', 'begin, end of the run'),
+  move('F', ['f'], 'zoom-focus', 'window = focus', 'window = focus, range, whole run; again returns'),
+  move('Z', ['z'], 'zoom-range', 'window = range', 'window = focus, range, whole run; again returns'),
+  move('0', ['0'], 'zoom-all', 'window = whole run', 'window = focus, range, whole run; again returns'),
+  slices('←', ['arrowleft', ','], 'slice-before', 'slice before', 'slice before, after'),
+  slices('→', ['arrowright', '.'], 'slice-after', 'slice after', 'slice before, after'),
+  slices('↑', ['arrowup'], 'slice-parent', 'parent', 'parent, child'),
+  slices('↓', ['arrowdown'], 'slice-child', 'child', 'parent, child'),
+  slices('N', ['n'], 'same-next', 'next of the same name', 'next, previous of the same name'),
+  slices('P', ['p'], 'same-previous', 'previous of the same name', 'next, previous of the same name'),
+  slices('[', ['['], 'flow-back', 'follow the flow back', 'follow the flow back, forward'),
+  slices(']', [']'], 'flow-forward', 'follow the flow forward', 'follow the flow back, forward'),
+  slices('J', ['j'], 'step-next', 'next step', 'next, previous step'),
+  slices('K', ['k'], 'step-previous', 'previous step', 'next, previous step'),
+  slices('I', ['i'], 'idle-next', 'next idle gap', 'next, previous idle gap above 1 % of the window'),
+  slices('shift I', ['shift+i'], 'idle-previous', 'previous idle gap', 'next, previous idle gap above 1 % of the window'),
+  ranges('M', ['m'], 'range-focus', 'range = focus'),
+  ranges('shift M', ['shift+m'], 'range-keep', 'keep the range as a mark'),
+  ranges('Enter', ['enter'], 'hit-next', 'next hit', 'next hit; shift: previous'),
+  ranges('', ['shift+enter'], 'hit-previous', 'previous hit'),
+];
+
+/* Lines of the help: those with keys, pairs joined. */
+export function helpLines(entries: readonly KeyEntry[]): { keys: string; words: string }[] {
+  const lines: { keys: string; words: string; pair: string | undefined }[] = [];
+  for (const { keys, words, pair } of entries) {
+    if (keys === '') continue;
+    const last = lines.at(-1);
+    if (last && pair !== undefined && last.pair === pair) last.keys += ` ${keys}`;
+    else lines.push({ keys, words: pair ?? words, pair });
+  }
+  return lines.map(({ keys, words }) => ({ keys, words }));
+}
 
 /* Keys with a letter alone can be switched off; the named ones stay. */
 export function isLetter(spelling: string): boolean {
-  return /^(shift\+)?[a-z0-9[\],./?]$|^g [a-z]$/.test(spelling);
+  return /^(shift\+)?[a-z0-9[\],./?\\]$|^g [a-z]$/.test(spelling);
 }
 
 export interface KeyPress {
@@ -70,7 +104,7 @@ export function spell(event: KeyPress): string {
   return `${event.ctrlKey || event.metaKey ? 'ctrl+' : ''}${event.altKey ? 'alt+' : ''}${shift}${key}`;
 }
 
-const ACTIONS = new Map(KEYS.flatMap((entry) => entry.match.map((match) => [match, entry.action] as const)));
+const ACTIONS = new Map(KEYS.flatMap((one) => one.match.map((match) => [match, one.action] as const)));
 
 /* `before`: the press before, for `G` and a letter. */
 export function actionOf(press: string, before: string): string | null {

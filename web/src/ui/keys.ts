@@ -16,6 +16,11 @@ export function registerActions(actions: Actions): () => void {
   };
 }
 
+/* Whether anything on the page does that. */
+export function knows(action: string): boolean {
+  return layers.some((layer) => layer[action] !== undefined);
+}
+
 /* A handler that returns false passes the action on to the layer below. */
 export function act(action: string, event: KeyboardEvent | null = null): boolean {
   for (let index = layers.length - 1; index >= 0; index--) {
@@ -42,6 +47,6 @@ addEventListener('keydown', (event) => {
   if (OWN_KEYS.test(press) && target?.closest?.('[role=grid],[role=tree],[role=menu],button,a')) return;
   if (isLetter(press) && !settings.value.letters && press !== '/' && press !== '?') return;
   const action = actionOf(press, before);
-  before = press;
+  before = action === null ? press : '';
   if (action !== null && act(action, event)) event.preventDefault();
 });

@@ -9,6 +9,7 @@ import { ago, count, inScale, plural, sizeScale, timeExact, timeScale, toNumber,
 import { runsSentence } from '../model/sentence';
 import { runChange } from '../model/address';
 import { FilterField, useFilter } from '../ui/filter_field';
+import { Facets } from './facets';
 import { Link } from '../ui/link';
 import { Failed, progressOf, ProgressBar, Waiting } from '../ui/states';
 import { Table, type Column } from '../ui/table';
@@ -135,19 +136,22 @@ export function RunsView() {
           </button>
         )}
       </div>
-      {shown.length === 0 ? (
-        <p class="state">
-          No run matches <code class="mono">{filter.text}</code>; without the filter there are {count(data.row_count)}.
-          <button class="framed" onClick={() => filter.set('')}>
-            Remove it
-          </button>
-        </p>
-      ) : (
-        <Table
-          label="Runs" columns={columnsOf(all, new Date())} rows={shown} rowKey={(run) => run.id} rowCount={data.row_count} sort={sort || '-started_at'}
-          onSort={(next) => go({ sort: next }, 'replace')} onOpen={(run) => go({ ...runChange(run.name), view: null, q: null, sort: null })} scroll
-        />
-      )}
+      <div class="runs">
+        <Facets runs={held.shown} filter={filter} />
+        {shown.length === 0 ? (
+          <p class="state">
+            No run matches <code class="mono">{filter.text}</code>; without the filter there are {count(data.row_count)}.
+            <button class="framed" onClick={() => filter.set('')}>
+              Remove it
+            </button>
+          </p>
+        ) : (
+          <Table
+            label="Runs" columns={columnsOf(all, new Date())} rows={shown} rowKey={(run) => run.id} rowCount={data.row_count} sort={sort || '-started_at'}
+            onSort={(next) => go({ sort: next }, 'replace')} onOpen={(run) => go({ ...runChange(run.name), view: null, q: null, sort: null })} scroll
+          />
+        )}
+      </div>
       {data.notes.map((note) => (
         <p key={note.message} class="basis">
           {note.message}

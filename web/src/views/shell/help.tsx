@@ -1,18 +1,21 @@
 /* `?`: every key, from the list the page itself acts by. */
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { KEYS, type KeyEntry } from '../../model/keys';
+import { helpLines, KEYS, type KeyEntry } from '../../model/keys';
+import { knows } from '../../ui/keys';
 import { change, PERFETTO_ORIGIN, settings } from '../../ui/settings';
 
 export const helpOpen = signal(false);
 
 const GESTURES: [string, string][] = [
   ['wheel', 'scroll the tracks; with ctrl: zoom'],
-  ['drag', 'pan'],
-  ['shift + drag', 'range'],
-  ['drag on the ruler', 'range; near an edge: move it'],
+  ['drag', 'pan; a finger does the same, two pinch'],
+  ['shift + drag', 'box: range × tracks, snaps to slices'],
+  ['on the ruler', 'range; with shift it snaps; an edge or the bar moves it'],
   ['click', 'focus and details; on nothing: focus off'],
   ['double click', 'window = this slice'],
+  ['right click', 'menu; long press does the same'],
+  ['on a name', 'click folds, drag reorders, tools pin and hide'],
 ];
 
 function Section({ title, rows }: { title: string; rows: [string, string][] }) {
@@ -38,6 +41,16 @@ function SettingsSection() {
   return (
     <section>
       <h3 class="section">Settings of this browser</h3>
+      <p>
+        <label>
+          theme{' '}
+          <select value={now.theme ?? 'system'} onChange={(event) => change({ theme: event.currentTarget.value === 'system' ? null : (event.currentTarget.value as 'light' | 'dark') })}>
+            <option value="system">as the system</option>
+            <option value="light">light</option>
+            <option value="dark">dark</option>
+          </select>
+        </label>
+      </p>
       <p>
         <label>
           <input type="checkbox" checked={now.letters} onChange={(event) => change({ letters: event.currentTarget.checked })} /> letter keys act
@@ -70,7 +83,9 @@ export function Help() {
     if (open) dialog.current?.showModal();
     else dialog.current?.close();
   }, [open]);
-  const groups = Map.groupBy(KEYS, (entry: KeyEntry) => entry.group);
+  /* Views that this program lacks have no key; the timeline's keys are told everywhere. */
+  const told = KEYS.filter((entry) => !entry.action.startsWith('go-') || knows(entry.action));
+  const groups = Map.groupBy(told, (entry: KeyEntry) => entry.group);
   return (
     <dialog ref={dialog} class="help" aria-labelledby="help-title" onClose={() => (helpOpen.value = false)}>
       {open && (
@@ -80,7 +95,7 @@ export function Help() {
           </h2>
           <div class="help-columns">
             {[...groups].map(([group, entries]) => (
-              <Section key={group} title={group} rows={entries.filter((entry) => entry.keys !== '').map((entry) => [entry.keys, entry.words])} />
+              <Section key={group} title={group} rows={helpLines(entries).map((line) => [line.keys, line.words])} />
             ))}
             <Section title="Pointer on the timeline" rows={GESTURES} />
             <SettingsSection />

@@ -6,8 +6,8 @@ import { useJson } from '../../data/resource';
 import type { TrackList } from '../../data/types';
 import { KEYS } from '../../model/keys';
 import { matches } from '../../model/fuzzy';
-import { act } from '../../ui/keys';
-import { change, theme } from '../../ui/settings';
+import { act, knows } from '../../ui/keys';
+import { ENTRIES } from '../registry';
 
 export const paletteOpen = signal(false);
 
@@ -17,24 +17,17 @@ interface Choice {
   run: () => void;
 }
 
-const XPROF: [string, string][] = [
-  ['trace viewer', 'timeline'], ['hlo stats', 'ops'], ['op profile', 'flame'], ['framework op stats', 'ops'], ['overview page', 'overview'],
-  ['memory viewer', 'memory'], ['memory profile', 'memory'],
-];
-const VIEW_WORDS = ['overview', 'timeline', 'ops', 'flame', 'steps', 'memory', 'files'];
 const SHOWN_MAX = 60;
 
 function choices(tracks: TrackList | null): Choice[] {
-  const list: Choice[] = [];
-  if (runName.value !== null || tracks) {
-    for (const view of VIEW_WORDS) list.push({ words: view, hint: `G ${view === 'ops' ? 'P' : view === 'files' ? 'I' : view[0]!.toUpperCase()}`, run: () => go({ view }) });
-    for (const [words, view] of XPROF) list.push({ words: `${words} (${view})`, hint: 'XProf', run: () => go({ view }) });
+  const list: Choice[] = KEYS.filter((entry) => entry.action !== 'palette' && entry.action !== 'escape' && knows(entry.action)).map((entry) => ({
+    words: entry.words, hint: entry.keys, run: () => void act(entry.action),
+  }));
+  if (tracks) {
+    for (const { view, words, xprof } of ENTRIES)
+      for (const name of xprof ?? []) list.push({ words: `${name} (${words})`, hint: 'XProf', run: () => go({ view }) });
+    for (const track of tracks.tracks) list.push({ words: track.name, hint: track.kind, run: () => go({ view: 'timeline', track: track.id, start_ps: null, end_ps: null }, 'push') });
   }
-  list.push({ words: 'runs', hint: 'G R', run: () => act('go-runs') });
-  list.push({ words: `${theme.value === 'dark' ? 'light' : 'dark'} theme`, hint: '', run: () => change({ theme: theme.value === 'dark' ? 'light' : 'dark' }) });
-  for (const entry of KEYS)
-    if (entry.words !== '' && !entry.action.startsWith('go-') && entry.action !== 'palette') list.push({ words: entry.words, hint: entry.keys, run: () => void act(entry.action) });
-  for (const track of tracks?.tracks ?? []) list.push({ words: track.name, hint: track.kind, run: () => go({ view: 'ops', by: 'name', track: track.id }) });
   return list;
 }
 

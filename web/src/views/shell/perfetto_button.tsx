@@ -1,11 +1,13 @@
 /* Open in Perfetto. Large traces ask first: the window, or the download. */
 import { signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 import { address } from '../../data/api';
 import { handOver, type HandOverState } from '../../data/perfetto';
 import { query } from '../../data/place';
 import type { RunDetails } from '../../data/types';
 import { parseSpan, rangeOf, type Span } from '../../model/address';
 import { size, time } from '../../model/numbers';
+import { registerActions } from '../../ui/keys';
 import { settings } from '../../ui/settings';
 
 const BYTES_MAX = 200 * 1024 * 1024;
@@ -27,16 +29,22 @@ export function openInPerfetto(run: RunDetails, span: Span | null): void {
   });
 }
 
+export function isLarge(run: RunDetails): boolean {
+  return traceBytes(run) > BYTES_MAX;
+}
+
+export function traceBytes(run: RunDetails): number {
+  return (run.slice_count ?? 0) * BYTES_PER_SLICE;
+}
+
 export function PerfettoButton({ run }: { run: RunDetails }) {
-  const large = (run.slice_count ?? 0) * BYTES_PER_SLICE > BYTES_MAX;
+  const open = (): void => {
+    if (isLarge(run)) now.value = { state: 'asking' };
+    else openInPerfetto(run, rangeOf(query.value));
+  };
+  useEffect(() => registerActions({ perfetto: open }), [run.id]);
   return (
-    <button
-      data-tip="The trace goes from this page to the tab that opens; it is not uploaded"
-      onClick={() => {
-        if (large) now.value = { state: 'asking' };
-        else openInPerfetto(run, rangeOf(query.value));
-      }}
-    >
+    <button data-tip="The trace goes from this page to the tab that opens; it is not uploaded" onClick={open}>
       Open in Perfetto
     </button>
   );
@@ -47,7 +55,7 @@ export function PerfettoBar({ run }: { run: RunDetails }) {
   if (!state) return null;
   const span = rangeOf(query.value) ?? parseSpan(query.value.window);
   const words = {
-    asking: `This run has about ${size((run.slice_count ?? 0) * BYTES_PER_SLICE)} of trace: more than a tab bears well.`,
+    asking: `This run has about ${size(traceBytes(run))} of trace: more than a tab bears well.`,
     reading: state.state === 'reading' ? `For Perfetto: ${size(state.bytes)} read.` : '',
     waiting: `Waiting for ${settings.value.perfetto} to answer.`,
     done: '',

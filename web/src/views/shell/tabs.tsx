@@ -1,27 +1,22 @@
 /* The views of a run, and what they are narrowed to. A view without data says why. */
 import { go, query, view } from '../../data/place';
 import { absence, type RunDetails } from '../../data/types';
-import { RESTRICTION, rangeOf, VIEWS, type View } from '../../model/address';
+import { RESTRICTION, rangeOf } from '../../model/address';
 import { shortScope, shown } from '../../model/cut';
 import { plural, time } from '../../model/numbers';
 import { Icon } from '../../ui/icons';
 import { Link } from '../../ui/link';
-
-export const BUILT: readonly View[] = ['overview', 'timeline', 'ops', 'flame', 'steps', 'memory', 'files'];
-const WORDS: Record<View, string> = {
-  overview: 'Overview', timeline: 'Timeline', ops: 'Ops', kernels: 'Kernels', flame: 'Flame', steps: 'Steps', memory: 'Memory', hosts: 'Hosts',
-  roofline: 'Roofline', hlo: 'HLO', files: 'Files',
-};
+import { ENTRIES, entryOf } from '../registry';
 
 export function Tabs({ run }: { run: RunDetails }) {
   return (
     <div class="tabs">
       <nav aria-label="Views of the run">
-        {VIEWS.filter((one) => BUILT.includes(one)).map((one) => {
+        {ENTRIES.map(({ view: one, words }) => {
           const absent = absence(run, one);
           return (
-            <Link key={one} to={{ view: one, zoom: null, key: null, columns: null, group: null }} current={view.value === one} class={absent ? 'absent' : undefined} title={absent ?? undefined}>
-              {WORDS[one]}
+            <Link key={one} to={{ view: one, zoom: null, key: null, columns: null, group: null }} current={entryOf(view.value).view === one} class={absent ? 'absent' : undefined} title={absent ?? undefined}>
+              {words}
               {absent && ' –'}
             </Link>
           );

@@ -6,6 +6,7 @@ import type { Span } from '../../model/address';
 import { toBig } from '../../model/numbers';
 import { endOf, panned, startOf, timeAt, viewportOf, zoomed } from '../../model/viewport';
 import type { Actions } from '../../ui/keys';
+import { DOCK_PAGE_PIXELS, toggleDock } from './dock';
 import { idleBeside, idleNode } from './idle';
 import { spanOfSlice } from './window_pane';
 import type { TimelineState } from './state';
@@ -161,6 +162,7 @@ export function timelineActions(state: TimelineState, search: Search): Actions {
     },
     'idle-next': toIdle(1),
     'idle-previous': toIdle(-1),
+    dock: () => void (toggleDock() || state.say(`Details stand at the right from ${DOCK_PAGE_PIXELS} pixels on.`)),
     'hit-next': toHit(1),
     'hit-previous': toHit(-1),
     escape: () => {

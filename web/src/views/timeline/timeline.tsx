@@ -10,6 +10,7 @@ import { registerActions } from '../../ui/keys';
 import { Split } from '../../ui/split';
 import { Failed, Waiting } from '../../ui/states';
 import { timelineActions } from './actions';
+import { docked, DOCK_PIXELS } from './dock';
 import { drawnFlows, type DrawnFlow } from './flows';
 import { useSearch } from './list_panes';
 import { Lower } from './lower';
@@ -76,6 +77,7 @@ function Timeline({ run, tracks }: { run: RunDetails; tracks: TrackList }) {
   const scroller = useRef<HTMLDivElement>(null);
   const [names, setNames] = useState(220);
   const [lower, setLower] = useState(240);
+  const [dock, setDock] = useState(DOCK_PIXELS);
 
   useEffect(() => () => state.close(), [state]);
   useEffect(() => {
@@ -100,7 +102,7 @@ function Timeline({ run, tracks }: { run: RunDetails; tracks: TrackList }) {
   );
 
   return (
-    <div class="timeline" style={{ '--names': `${names}px` }}>
+    <div class={docked.value ? 'timeline docked' : 'timeline'} style={{ '--names': `${names}px`, '--dock': `${dock}px` }}>
       <div class="timeline-top">
         <WindowWords state={state} />
         <Minimap state={state} />
@@ -123,8 +125,12 @@ function Timeline({ run, tracks }: { run: RunDetails; tracks: TrackList }) {
           <Split axis="x" label="Width of the names" value={names} min={120} max={480} onChange={setNames} />
         </div>
       </div>
-      <Split axis="y" label="Height of the details" value={lower} min={32} max={Math.max(120, innerHeight - 320)} invert onChange={setLower} />
-      <div style={{ height: `${lower}px`, display: 'grid' }}>
+      {docked.value ? (
+        <Split axis="x" label="Width of the details" value={dock} min={320} max={960} invert onChange={setDock} />
+      ) : (
+        <Split axis="y" label="Height of the details" value={lower} min={32} max={Math.max(120, innerHeight - 320)} invert onChange={setLower} />
+      )}
+      <div class="timeline-lower" style={docked.value ? undefined : { height: `${lower}px` }}>
         <Lower state={state} search={search} />
       </div>
     </div>

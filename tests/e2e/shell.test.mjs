@@ -1,0 +1,108 @@
+/* Around the views: palette and help from one list, the dock, a lost server, facets, the hand-over. */
+import assert from 'node:assert/strict';
+import { openPage, settle } from './browser.mjs';
+
+const address = (page) => Object.fromEntries(new URL(page.url()).searchParams);
+
+async function until(page, what, test) {
+  for (let turn = 0; turn < 80; turn++) {
+    if (await test(address(page))) return;
+    await page.waitForTimeout(50);
+  }
+  assert.fail(`${what}: ${page.url()}`);
+}
+
+function at(query, body, options = {}) {
+  return async ({ browser, url }) => {
+    const opened = await openPage(browser, url, options);
+    try {
+      await opened.page.goto(url + query);
+      await settle(opened.page);
+      await body({ ...opened, url });
+      assert.deepEqual(opened.foreign, [], 'requests that leave the origin');
+    } finally {
+      await opened.context.close();
+    }
+  };
+}
+
+async function choose(page, words) {
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox', { name: 'Action' }).fill(words);
+  await page.keyboard.press('Enter');
+}
+
+export const tests = {
+  'what the help lists, the palette does; views, settings and tracks too': at('?run=step_1000&view=timeline', async ({ page }) => {
+    await page.keyboard.press('?');
+    const help = await page.locator('dialog.help').innerText();
+    for (const words of ['follow the flow back, forward', 'next, previous idle gap', 'keep the range as a mark', 'long press']) assert.ok(help.includes(words), words);
+    await page.keyboard.press('Escape');
+    await choose(page, 'window = whole run');
+    await until(page, 'the whole run', (now) => now.window?.startsWith('-'));
+    await choose(page, 'dense rows');
+    await until(page, 'dense rows', () => page.evaluate(() => document.documentElement.dataset.rows === 'dense'));
+    await choose(page, 'op profile');
+    await until(page, 'the flame graph', (now) => now.view === 'flame');
+    await page.keyboard.press('Control+k');
+    assert.equal(await page.getByRole('option', { name: 'zoom in' }).count(), 0, 'what cannot be done here is not offered');
+    await page.keyboard.press('Escape');
+    await choose(page, 'python');
+    await until(page, 'that track', (now) => now.view === 'timeline' && now.track !== undefined);
+    await page.keyboard.press('g');
+    await page.keyboard.press('g');
+    await until(page, 'the runs', (now) => now.view === 'runs' && now.run === undefined);
+  }),
+
+  'details dock at the right where there is room': at(
+    '?run=step_1000&view=timeline',
+    async ({ page }) => {
+      const below = await page.locator('.lower').boundingBox();
+      await page.keyboard.press('\\');
+      const beside = await page.locator('.lower').boundingBox();
+      assert.ok(beside.x > 1400 && beside.y < 100 && below.y > 500, JSON.stringify({ below, beside }));
+      await settle(page);
+      await page.keyboard.press('\\');
+      assert.deepEqual(await page.locator('.lower').boundingBox(), below);
+    },
+    { viewport: { width: 1920, height: 1080 } },
+  ),
+
+  'without a server the bar counts down, Now asks, and the page recovers': at('?run=step_1000&view=ops', async ({ page, context }) => {
+    await context.setOffline(true);
+    await page.keyboard.press('g');
+    await page.keyboard.press('f');
+    await page.getByRole('alert').filter({ hasText: 'No answer from the server since' }).waitFor();
+    await page.getByText(/Next try in \d+.s\./).waitFor();
+    await page.getByText(/Next try in ([4-9]|\d\d).s\./).waitFor();
+    await page.goBack();
+    assert.ok((await page.locator('.table-row').count()) > 10, 'what was seen stays');
+    await context.setOffline(false);
+    await page.getByRole('button', { name: 'Now' }).click();
+    await until(page, 'the bar is gone', async () => (await page.getByText('No answer').count()) === 0);
+  }),
+
+  'a facet writes its word into the filter and takes it back': at('?view=runs', async ({ page, url }) => {
+    const { runs } = await fetch(`${url}api/runs?limit=1000`).then((reply) => reply.json());
+    const facet = page.locator('.facet-value').first();
+    if ((await facet.count()) === 0) return;
+    const [words, number] = (await facet.innerText()).split('\n');
+    await facet.click();
+    await until(page, 'narrowed', async (now) => now.q?.includes(words.split(' ')[0]) && (await page.locator('.table-row').count()) === Number(number));
+    assert.ok(Number(number) < runs.length || runs.length === 1);
+    await facet.click();
+    await until(page, 'all again', async (now) => now.q === undefined && (await page.locator('.table-row').count()) === runs.length);
+  }),
+
+  'view=perfetto stands ready to hand over, and waits for the click': at('?run=step_1000&view=perfetto', async ({ page, context }) => {
+    await context.route('https://ui.perfetto.dev/**', (route) => route.fulfill({ contentType: 'text/html', body: '<p>stand-in</p>' }));
+    const dialog = page.getByRole('dialog');
+    await dialog.waitFor();
+    assert.equal(context.pages().length, 1, 'no tab without a click');
+    assert.equal(await page.getByText('The address is odd').count(), 0);
+    const opened = context.waitForEvent('page');
+    await dialog.getByRole('button', { name: 'Open the whole run' }).click();
+    assert.match((await opened).url(), /^https:\/\/ui\.perfetto\.dev/);
+    await until(page, 'the run page', (now) => now.view === undefined);
+  }),
+};

@@ -1,0 +1,16 @@
+import type { Run } from '../../web/src/data/types';
+import { facetsOf, hasToken, toggleToken } from '../../web/src/model/facets';
+
+const run = (changes: Partial<Run>) => ({ name: 'a', hosts: ['h'], device_kind: null, formats: ['xplane'], framework: null, state: 'ready', badges: [], ...changes }) as Run;
+
+test('only what parts the runs, most frequent first', () => {
+  const facets = facetsOf([run({ device_kind: 'TPU v6 Lite' }), run({ device_kind: 'TPU v6 Lite' }), run({ device_kind: 'T4', state: 'failed' })]);
+  expect(facets.map((facet) => facet.name)).toEqual(['device', 'state']);
+  expect(facets[0]!.values).toEqual([{ value: 'TPU v6 Lite', count: 2, token: 'device:"TPU v6 Lite"' }, { value: 'T4', count: 1, token: 'device:T4' }]);
+});
+test('a word is added and taken away, quotation marks hold it together', () => {
+  expect(toggleToken('step_1', 'device:"TPU v6 Lite"')).toBe('step_1 device:"TPU v6 Lite"');
+  expect(toggleToken('step_1 device:"TPU v6 Lite" x', 'device:"TPU v6 Lite"')).toBe('step_1 x');
+  expect(hasToken('state:ready', 'state:ready')).toBe(true);
+  expect(hasToken('state:ready2', 'state:ready')).toBe(false);
+});

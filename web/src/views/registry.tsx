@@ -1,0 +1,34 @@
+/* The views of a run, in the order of their tabs. Tabs, keys, palette and the page itself read this
+ * list: a view is one line here and its letter in model/keys.ts. */
+import type { ComponentChildren } from 'preact';
+import { absence, type RunDetails } from '../data/types';
+import type { View } from '../model/address';
+import { FilesView } from './files';
+import { FlameView } from './flame/flame';
+import { MemoryView } from './memory';
+import { OpsView } from './ops';
+import { OverviewView } from './overview/overview';
+import { StepsView } from './steps';
+import { TimelineView } from './timeline/timeline';
+
+export interface ViewEntry {
+  view: View;
+  words: string;
+  page: (run: RunDetails) => ComponentChildren;
+  shape?: 'filling' | 'bare'; // one thing scrolls inside; no margins at all
+  xprof?: readonly string[]; // what XProf calls it
+}
+
+export const ENTRIES: readonly ViewEntry[] = [
+  { view: 'overview', words: 'Overview', page: (run) => <OverviewView run={run} />, xprof: ['overview page'] },
+  { view: 'timeline', words: 'Timeline', page: (run) => <TimelineView run={run} />, shape: 'bare', xprof: ['trace viewer'] },
+  { view: 'ops', words: 'Ops', page: (run) => <OpsView run={run} />, shape: 'filling', xprof: ['hlo stats', 'framework op stats'] },
+  { view: 'flame', words: 'Flame', page: (run) => <FlameView run={run} />, shape: 'filling', xprof: ['op profile'] },
+  { view: 'steps', words: 'Steps', page: (run) => <StepsView run={run} />, shape: 'filling', xprof: ['input pipeline analyzer'] },
+  { view: 'memory', words: 'Memory', page: (run) => <MemoryView run={run} absent={absence(run, 'memory')} />, xprof: ['memory viewer', 'memory profile'] },
+  { view: 'files', words: 'Files', page: (run) => <FilesView run={run} /> },
+];
+
+export function entryOf(view: string | undefined): ViewEntry {
+  return ENTRIES.find((entry) => entry.view === view) ?? ENTRIES[0]!;
+}

@@ -1,0 +1,32 @@
+/* The server does not answer: since when, and when it is asked again. */
+import { useEffect, useState } from 'preact/hooks';
+import { lostSince } from '../../data/api';
+import { nextTry, tryNow } from '../../data/events';
+import { THIN } from '../../model/numbers';
+
+/* A lost connection that is back within this time is not worth a word. */
+const PATIENCE_MS = 300;
+
+export function LostBar() {
+  const since = lostSince.value;
+  const at = nextTry.value;
+  const [, tick] = useState(0);
+  useEffect(() => {
+    if (since === null) return;
+    const timer = setInterval(() => tick((count) => count + 1), 250);
+    return () => clearInterval(timer);
+  }, [since]);
+  if (since === null || Date.now() - since.getTime() < PATIENCE_MS) return null;
+  const seconds = at === null ? 0 : Math.max(0, Math.ceil((at - Date.now()) / 1000));
+  return (
+    <div class="bar">
+      <span class="error" role="alert">
+        No answer from the server since {since.toLocaleTimeString()}; what you see is whole.
+      </span>
+      <span class="countdown">{at === null ? 'Asking now.' : `Next try in ${seconds}${THIN}s.`}</span>
+      <button class="framed" onClick={() => void tryNow()}>
+        Now
+      </button>
+    </div>
+  );
+}
