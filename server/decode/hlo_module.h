@@ -94,7 +94,7 @@ struct hlo_module {
     uint32_t *called; /* computations; HLO_NONE */
     uint32_t called_count;
     bool has_buffers;
-    struct hlo_buffer *buffers;
+    struct hlo_buffer *buffers; /* by id */
     uint32_t buffer_count;
     struct hlo_allocation *allocations;
     uint32_t allocation_count;

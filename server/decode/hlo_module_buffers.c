@@ -1,4 +1,6 @@
 /* The buffer assignment of a module: which value lies where in which allocation. */
+#include <stdlib.h>
+
 #include "decode/hlo_module_parts.h"
 
 static void read_defined_at(struct hlo_reader *reader, struct bytes message, uint64_t *ret_id,
@@ -150,6 +152,13 @@ static void read_heap_trace(struct hlo_reader *reader, struct bytes message)
         module->heap_traces[module->heap_trace_count++] = trace;
 }
 
+static int by_id(const void *a, const void *b)
+{
+    const struct hlo_buffer *one = a, *other = b;
+
+    return (one->id > other->id) - (one->id < other->id);
+}
+
 void hlo_read_buffers(struct hlo_reader *reader, struct bytes message)
 {
     struct error err = {0};
@@ -166,4 +175,7 @@ void hlo_read_buffers(struct hlo_reader *reader, struct bytes message)
             read_heap_trace(reader, field.bytes);
     }
     reader->module->damaged_count += err.code != OK;
+    if (reader->module->buffer_count > 0)
+        qsort(reader->module->buffers, reader->module->buffer_count,
+              sizeof *reader->module->buffers, by_id);
 }

@@ -19,6 +19,7 @@ const struct route *const routes[] = {
     &route_overview,
     &route_flame,
     &route_memory,
+    &route_hlo,
     &route_search,
     &route_trace,
     &route_perfetto,

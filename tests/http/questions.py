@@ -29,6 +29,7 @@ def questions(server):
         "/api/overview": {"run": RUN},
         "/api/flame": {"run": RUN, "limit": 8},
         "/api/memory": {"run": RUN},
+        "/api/hlo": {"run": RUN},
         "/api/jobs": {},
     }
     if known["counter"]:

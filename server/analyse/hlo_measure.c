@@ -1,0 +1,75 @@
+/* Time by instruction: ops of the hosts' attributions that belong to copies of one module. */
+#include <stdlib.h>
+
+#include "analyse/hlo.h"
+#include "base/hash.h"
+
+static uint64_t key_of(struct str name)
+{
+    return hash64((struct bytes){.at = (const uint8_t *)name.at, .count = name.count});
+}
+
+static uint32_t cost_at(struct hlo_measure *measure, struct str name)
+{
+    uint32_t *at = map64_at(&measure->by_name, key_of(name), HLO_NONE);
+
+    if (*at != HLO_NONE)
+        return *at;
+    if (measure->cost_count == measure->cost_capacity) {
+        measure->cost_capacity = measure->cost_capacity == 0 ? 256 : 2 * measure->cost_capacity;
+        measure->costs =
+            memory_resize(measure->costs, measure->cost_capacity, sizeof *measure->costs);
+    }
+    measure->costs[measure->cost_count] = (struct hlo_cost){.name = name};
+    return *at = measure->cost_count++;
+}
+
+static void measure_host(const struct host_trace *host, program_id program, struct hlo_measure *ret)
+{
+    const struct attribution *attribution = host->attribution;
+    uint32_t *costs = memory_resize(NULL, attribution->op_count, sizeof *costs);
+
+    for (uint32_t i = 0; i < attribution->op_count; i++)
+        costs[i] = attribution->ops[i].program == program
+                       ? cost_at(ret, trace_name(host->trace, attribution->ops[i].name))
+                       : HLO_NONE;
+    for (uint32_t i = 0; i < attribution->entry_count; i++) {
+        const struct attributed *entry = &attribution->entries[i];
+        if (entry->op == NO_OP || costs[entry->op] == HLO_NONE)
+            continue;
+        struct hlo_cost *cost = &ret->costs[costs[entry->op]];
+        cost->self_ps += entry->self_ps;
+        cost->execution_count += entry->first;
+    }
+    free(costs);
+}
+
+void hlo_measure(const struct run_traces *run, const struct hlo_listed *listed,
+                 struct hlo_measure *ret)
+{
+    *ret = (struct hlo_measure){0};
+    for (uint32_t i = 0; i < listed->copy_count; i++) {
+        const struct hlo_copy *copy = &listed->copies[i];
+        if (copy->trace >= run->host_count || run->hosts[copy->trace].attribution == NULL)
+            continue;
+        const struct host_trace *host = &run->hosts[copy->trace];
+        measure_host(host, (program_id)(copy->program - host->trace->programs), ret);
+    }
+}
+
+const struct hlo_cost *hlo_cost_of(const struct hlo_measure *measure, struct str name)
+{
+    uint32_t at;
+
+    if (!map64_get(&measure->by_name, key_of(name), &at) ||
+        !str_equal(measure->costs[at].name, name))
+        return NULL;
+    return &measure->costs[at];
+}
+
+void hlo_measure_free(struct hlo_measure *measure)
+{
+    map64_free(&measure->by_name);
+    free(measure->costs);
+    *measure = (struct hlo_measure){0};
+}

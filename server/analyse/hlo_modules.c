@@ -1,0 +1,323 @@
+/* All programs of all traces, copies put together, in an order a reader expects. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analyse/hlo.h"
+
+struct found { /* one copy, before they are put together */
+    struct str name, stage_name;
+    struct hlo_copy copy;
+    uint32_t order; /* as met */
+};
+
+static bool is_host(const struct run_traces *run, uint32_t trace)
+{
+    return trace < run->host_count;
+}
+
+static int compare_u64(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+/* Stages that are one: what runs is also what a dump calls "after". */
+static int compare_modules(const struct found *a, const struct found *b)
+{
+    const struct program *one = a->copy.program, *other = b->copy.program;
+    int order = compare_u64(one->id, other->id);
+
+    if (order == 0)
+        order = str_compare(a->name, b->name);
+    if (order == 0)
+        order = (one->stage > other->stage) - (one->stage < other->stage);
+    if (order == 0 && one->stage == STAGE_PASS)
+        order = str_compare(a->stage_name, b->stage_name);
+    return order;
+}
+
+static int compare_found(const void *a, const void *b)
+{
+    const struct found *one = a, *other = b;
+    int order = compare_modules(one, other);
+
+    if (order == 0)
+        order = (one->copy.program->form > other->copy.program->form) -
+                (one->copy.program->form < other->copy.program->form);
+    if (order == 0)
+        order = compare_u64(one->copy.program->fingerprint, other->copy.program->fingerprint);
+    if (order == 0) /* with buffers first */
+        order = (int)other->copy.program->has_buffers - (int)one->copy.program->has_buffers;
+    return order != 0 ? order : compare_u64(one->order, other->order);
+}
+
+/* One module: of one number, name and stage; two forms of it may differ in their fingerprint. */
+static bool is_same(const struct found *one, const struct found *other)
+{
+    return compare_modules(one, other) == 0 &&
+           (one->copy.program->form != other->copy.program->form ||
+            one->copy.program->fingerprint == other->copy.program->fingerprint);
+}
+
+static struct str key_of(const struct found *found, uint32_t repeated, struct arena *arena)
+{
+    const struct program *program = found->copy.program;
+    struct str stage = program->stage == STAGE_BEFORE ? STR("before_optimizations")
+                       : program->stage == STAGE_PASS ? found->stage_name
+                                                      : STR("");
+    struct str key = str_format(arena, "%.*s(%" PRIu64 ")%s%.*s", STR_ARG(found->name), program->id,
+                                stage.count > 0 ? "." : "", STR_ARG(stage));
+
+    return repeated == 0 ? key : str_format(arena, "%.*s#%u", STR_ARG(key), repeated + 1);
+}
+
+static void list_module(const struct found *found, uint32_t count, uint32_t repeated,
+                        struct arena *arena, struct hlo_listed *ret)
+{
+    const struct program *best = found->copy.program;
+    struct hlo_copy *copies = arena_array(arena, struct hlo_copy, count);
+
+    *ret = (struct hlo_listed){
+        .key = key_of(found, repeated, arena),
+        .name = found->name,
+        .program_id = best->id,
+        .fingerprint = best->fingerprint,
+        .form = (enum program_form)best->form,
+        .stage = (enum program_stage)best->stage,
+        .computation_count = best->computation_count,
+        .instruction_count = best->instruction_count,
+        .fusion_count = best->fusion_count,
+        .copies = copies,
+        .copy_count = count,
+        .pair = HLO_NONE,
+    };
+    for (uint32_t i = 0; i < count; i++) {
+        copies[i] = found[i].copy;
+        ret->has_buffers |= found[i].copy.program->has_buffers;
+        if (ret->stage_name.count == 0)
+            ret->stage_name = found[i].stage_name;
+    }
+}
+
+static uint32_t gather(const struct run_traces *run, struct arena *arena, struct found **ret)
+{
+    uint32_t count = 0, at = 0, traces = run->host_count + run->other_count;
+
+    for (uint32_t i = 0; i < traces; i++)
+        count += run_trace(run, i)->trace->program_count;
+    *ret = arena_array(arena, struct found, count + 1);
+    for (uint32_t i = 0; i < traces; i++) {
+        const struct trace *trace = run_trace(run, i)->trace;
+        for (uint32_t k = 0; k < trace->program_count; k++, at++)
+            (*ret)[at] = (struct found){
+                .name = trace_name(trace, trace->programs[k].name),
+                .stage_name = trace_name(trace, trace->programs[k].stage_name),
+                .copy = {.trace = i, .program = &trace->programs[k]},
+                .order = at,
+            };
+    }
+    return count;
+}
+
+static void join_pairs(struct hlo_modules *modules)
+{
+    for (uint32_t i = 0; i < modules->count; i++) {
+        struct hlo_listed *before = &modules->items[i];
+        for (uint32_t k = i + 1; before->stage == STAGE_BEFORE && k < modules->count; k++) {
+            struct hlo_listed *after = &modules->items[k];
+            if (after->program_id != before->program_id || !str_equal(after->name, before->name))
+                break;
+            if (after->stage != STAGE_AFTER)
+                continue;
+            before->pair = k;
+            after->pair = i;
+            break;
+        }
+    }
+}
+
+static int compare_documents(const void *a, const void *b)
+{
+    const struct hlo_document *one = a, *other = b;
+    int order = compare_u64(one->program_id, other->program_id);
+
+    if (order == 0)
+        order = str_compare(one->module, other->module);
+    if (order == 0)
+        order = str_compare(one->kind, other->kind);
+    return order != 0 ? order : compare_u64(one->trace, other->trace);
+}
+
+static void list_documents(const struct run_traces *run, struct arena *arena,
+                           struct hlo_modules *ret)
+{
+    uint32_t count = 0, traces = run->host_count + run->other_count;
+
+    for (uint32_t i = 0; i < traces; i++)
+        count += run_trace(run, i)->trace->document_count;
+    ret->documents = arena_array(arena, struct hlo_document, count + 1);
+    for (uint32_t i = 0; i < traces; i++) {
+        const struct trace *trace = run_trace(run, i)->trace;
+        for (uint32_t k = 0; k < trace->document_count; k++) {
+            const struct document *document = &trace->documents[k];
+            struct str module = trace_name(trace, document->module);
+            struct str kind = trace_name(trace, document->kind);
+            ret->documents[ret->document_count++] = (struct hlo_document){
+                .key = str_format(arena, "%.*s(%" PRIu64 ")/%.*s", STR_ARG(module),
+                                  document->program, STR_ARG(kind)),
+                .module = module,
+                .kind = kind,
+                .program_id = document->program,
+                .line_count = document->line_count,
+                .bytes = document->blob_bytes,
+                .trace = i,
+                .document = document,
+            };
+        }
+    }
+    qsort(ret->documents, ret->document_count, sizeof *ret->documents, compare_documents);
+}
+
+struct tally { /* of one program of one host */
+    uint64_t executions;
+    int64_t self_ps;
+    bool has_ops;
+};
+
+static void tally_host(const struct host_trace *host, struct tally *tallies)
+{
+    const struct attribution *attribution = host->attribution;
+
+    for (uint32_t i = 0; i < attribution->execution_count; i++)
+        if (attribution->executions[i].program < host->trace->program_count)
+            tallies[attribution->executions[i].program].executions++;
+    for (uint32_t i = 0; i < attribution->entry_count; i++) {
+        uint32_t op = attribution->entries[i].op;
+        if (op == NO_OP || attribution->ops[op].program >= host->trace->program_count)
+            continue;
+        struct tally *tally = &tallies[attribution->ops[op].program];
+        tally->self_ps += attribution->entries[i].self_ps;
+        tally->has_ops = true;
+    }
+}
+
+/* Time of what is in hosts; a module that is only in a file beside them has none of its own. */
+static void measure_modules(const struct run_traces *run, struct arena *arena,
+                            struct hlo_modules *ret)
+{
+    struct tally **tallies = arena_array(arena, struct tally *, run->host_count + 1);
+    bool any = false;
+
+    for (uint32_t i = 0; i < run->host_count; i++) {
+        tallies[i] = arena_array(arena, struct tally, run->hosts[i].trace->program_count + 1);
+        if (run->hosts[i].attribution != NULL)
+            tally_host(&run->hosts[i], tallies[i]);
+        any |= run->hosts[i].attribution != NULL;
+    }
+    for (uint32_t i = 0; i < ret->count; i++) {
+        struct hlo_listed *listed = &ret->items[i];
+        for (uint32_t k = 0; k < listed->copy_count; k++) {
+            const struct hlo_copy *copy = &listed->copies[k];
+            if (!is_host(run, copy->trace))
+                continue;
+            const struct trace *trace = run->hosts[copy->trace].trace;
+            const struct tally *tally = &tallies[copy->trace][copy->program - trace->programs];
+            listed->execution_count += tally->executions;
+            listed->self_ps += tally->self_ps;
+            listed->is_measured |= run->hosts[copy->trace].attribution != NULL;
+        }
+        if (!listed->is_measured)
+            listed->reason = run->host_count == 0 ? STR("no profile lies beside the module")
+                             : !any               ? STR("the ops of the run are not attributed yet")
+                                    : STR("the profile does not say that this module ran");
+    }
+}
+
+void hlo_modules(const struct run_traces *run, struct arena *arena, struct hlo_modules *ret)
+{
+    struct found *found;
+    uint32_t count = gather(run, arena, &found), repeated = 0;
+
+    *ret = (struct hlo_modules){.items = arena_array(arena, struct hlo_listed, count + 1)};
+    qsort(found, count, sizeof *found, compare_found);
+    for (uint32_t first = 0, end; first < count; first = end) {
+        for (end = first + 1; end < count && is_same(&found[end - 1], &found[end]); end++)
+            ;
+        repeated =
+            first > 0 && compare_modules(&found[first - 1], &found[first]) == 0 ? repeated + 1 : 0;
+        list_module(&found[first], end - first, repeated, arena, &ret->items[ret->count++]);
+    }
+    join_pairs(ret);
+    list_documents(run, arena, ret);
+    measure_modules(run, arena, ret);
+}
+
+static bool is_named(const struct hlo_listed *listed, struct str asked, uint64_t number,
+                     bool is_number)
+{
+    char hex[24];
+
+    snprintf(hex, sizeof hex, "%016" PRIx64, listed->fingerprint);
+    return str_equal(listed->name, asked) || str_equal(str_of(hex), asked) ||
+           (is_number && listed->program_id == number);
+}
+
+/* Which of two that are meant: what runs, then what took longer. */
+static bool is_better(const struct hlo_listed *one, const struct hlo_listed *other)
+{
+    bool one_runs = one->stage == STAGE_AFTER, other_runs = other->stage == STAGE_AFTER;
+
+    return one_runs != other_runs ? one_runs : one->self_ps > other->self_ps;
+}
+
+enum status hlo_pick(const struct hlo_modules *modules, struct str asked, struct arena *arena,
+                     const struct hlo_listed **ret, uint32_t *ret_others, struct error *err)
+{
+    uint64_t number = 0;
+    bool is_number = str_to_u64(asked, &number);
+
+    *ret = NULL;
+    *ret_others = 0;
+    for (uint32_t i = 0; i < modules->count; i++)
+        if (str_equal(modules->items[i].key, asked)) {
+            *ret = &modules->items[i];
+            return OK;
+        }
+    for (uint32_t i = 0; i < modules->count; i++) {
+        const struct hlo_listed *listed = &modules->items[i];
+        if (!is_named(listed, asked, number, is_number))
+            continue;
+        *ret_others += *ret != NULL && listed->program_id != (*ret)->program_id;
+        if (*ret == NULL || is_better(listed, *ret))
+            *ret = listed;
+    }
+    if (*ret != NULL)
+        return OK;
+    if (modules->count == 0)
+        return fail(err, ERR_NOT_FOUND, "the run holds no compiled modules");
+    return fail(err, ERR_NOT_FOUND, "there is no module \"%.*s\"; one of the %u is %.*s",
+                asked.count > 200 ? 200 : (int)asked.count, asked.at, modules->count,
+                STR_ARG(str_utf8(arena, modules->items[0].key)));
+}
+
+enum status hlo_pick_document(const struct hlo_modules *modules, struct str key,
+                              const struct hlo_document **ret, struct error *err)
+{
+    for (uint32_t i = 0; i < modules->document_count; i++)
+        if (str_equal(modules->documents[i].key, key)) {
+            *ret = &modules->documents[i];
+            return OK;
+        }
+    return fail(err, ERR_NOT_FOUND, "there is no document \"%.*s\"",
+                key.count > 200 ? 200 : (int)key.count, key.at);
+}
+
+enum status hlo_open(const struct run_traces *run, const struct hlo_listed *listed,
+                     struct arena *arena, struct hlo_module *ret, struct error *err)
+{
+    const struct hlo_copy *best = &listed->copies[0];
+    struct bytes blob;
+
+    TRY(trace_program_blob(run_trace(run, best->trace)->trace, best->program, arena, &blob, err));
+    return hlo_module_read(blob, (enum program_form)best->program->form, arena, ret, err);
+}
