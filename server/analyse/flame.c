@@ -8,7 +8,7 @@
 
 enum { DEPTH_DEFAULT = 64, NODES_DEFAULT = 2000, NODES_MAX = 20000 };
 
-enum flame_by { FLAME_SCOPE, FLAME_SOURCE, FLAME_TRACK };
+enum flame_by { FLAME_SCOPE, FLAME_SOURCE, FLAME_TRACK, FLAME_STACK, FLAME_BYTES };
 
 struct growth { /* while the tree grows; see flame_parts.h */
     struct flame_tree tree;
@@ -190,32 +190,82 @@ static enum status parse_by(struct str word, bool has_ops, enum flame_by *ret, s
         *ret = has_ops ? FLAME_SCOPE : FLAME_TRACK;
     else if (str_equal(word, STR("source")))
         *ret = FLAME_SOURCE;
-    else if (str_equal(word, STR("track")) || str_equal(word, STR("stack")))
+    else if (str_equal(word, STR("track")))
         *ret = FLAME_TRACK;
+    else if (str_equal(word, STR("stack")))
+        *ret = FLAME_STACK;
+    else if (str_equal(word, STR("bytes")))
+        *ret = FLAME_BYTES;
     else
-        return fail(err, ERR_INVALID, "by=%.*s is none of scope, source, track", STR_ARG(word));
+        return fail(err, ERR_INVALID, "by=%.*s is none of scope, source, track, stack, bytes",
+                    STR_ARG(word));
     return OK;
 }
 
 static void tell_by(const struct flame_question *question, enum flame_by by, struct arena *arena,
                     struct flame *ret)
 {
-    static const char *const words[] = {"scope", "source", "track"};
+    static const char *const words[] = {"scope", "source", "track", "stack", "bytes"};
+    struct str reason = STR("");
 
     ret->by = str_of(words[by]);
-    ret->of = by == FLAME_TRACK ? STR("host") : STR("device");
-    if (by == FLAME_TRACK && !str_equal(question->by, STR("track")) &&
-        !str_equal(question->by, STR("stack"))) {
+    if (ret->type.count == 0) {
+        ret->unit = STR("ps");
+        ret->of = by == FLAME_TRACK ? STR("host") : STR("device");
+    }
+    if (by == FLAME_BYTES && ret->type.count == 0)
+        reason = STR("the run holds no samples in bytes: save some with "
+                     "jax.profiler.save_device_memory_profile");
+    if (by == FLAME_TRACK && !str_equal(question->by, STR("track")))
+        reason = str_equal(question->by, STR("stack"))
+                     ? STR("by track, because the profile holds no sampled stacks")
+                     : STR("by track, because the profile holds no ops");
+    if (reason.count > 0) {
         struct answer_note *note = arena_new(arena, struct answer_note);
 
-        *note = (struct answer_note){
-            .kind = "by-fallback",
-            .message = STR("by track, because the profile holds no ops"),
-            .count = 1,
-        };
+        *note = (struct answer_note){.kind = "by-fallback", .message = reason, .count = 1};
         ret->notes = note;
         ret->note_count = 1;
     }
+}
+
+static void grow_from_slices(struct growth *growth, const struct selection *selections,
+                             uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        growth->selection = &selections[i];
+        if (growth->by == FLAME_TRACK)
+            grow_from_tracks(growth);
+        else
+            grow_from_ops(growth);
+    }
+}
+
+/* What was asked for, else what there is. */
+static enum status grow_tree(struct growth *growth, const struct run_traces *run,
+                             const struct restriction *restriction,
+                             const struct flame_question *question, struct flame *ret,
+                             struct error *err)
+{
+    struct selection *selections;
+    uint32_t count;
+    bool has_ops = false;
+
+    TRY(restrict_run(run, restriction, growth->arena, &selections, &count, err));
+    for (uint32_t i = 0; i < count; i++)
+        has_ops |= selections[i].host->attribution != NULL &&
+                   selections[i].host->attribution->entry_count > 0;
+    TRY(parse_by(question->by, has_ops, &growth->by, err));
+    if (question->by.count == 0 && run->host_count == 0)
+        growth->by = FLAME_STACK;
+    if (growth->by == FLAME_STACK || growth->by == FLAME_BYTES) {
+        TRY(flame_stacks(run, restriction, question, &growth->tree, growth->arena, ret, err));
+        if (ret->type.count > 0 || growth->by == FLAME_BYTES)
+            return OK;
+        growth->by = FLAME_TRACK;
+    }
+    grow_from_slices(growth, selections, count);
+    return OK;
 }
 
 enum status flame(const struct run_traces *run, const struct restriction *restriction,
@@ -230,26 +280,17 @@ enum status flame(const struct run_traces *run, const struct restriction *restri
     uint32_t limit = question->node_limit == 0          ? NODES_DEFAULT
                      : question->node_limit < NODES_MAX ? question->node_limit
                                                         : NODES_MAX;
-    struct selection *selections;
-    uint32_t count;
-    bool has_ops = false;
 
     *ret = (struct flame){0};
-    TRY(restrict_run(run, restriction, arena, &selections, &count, err));
-    for (uint32_t i = 0; i < count; i++)
-        has_ops |= selections[i].host->attribution != NULL &&
-                   selections[i].host->attribution->entry_count > 0;
-    TRY(parse_by(question->by, has_ops, &growth.by, err));
     tree_open(&growth.tree, run->name);
-    for (uint32_t i = 0; i < count; i++) {
-        growth.selection = &selections[i];
-        if (growth.by == FLAME_TRACK)
-            grow_from_tracks(&growth);
-        else
-            grow_from_ops(&growth);
+
+    enum status status = grow_tree(&growth, run, restriction, question, ret, err);
+
+    if (status == OK) {
+        if (growth.by != FLAME_BYTES || ret->type.count > 0)
+            ret->nodes = tree_prune(&growth.tree, limit, arena, &ret->node_count);
+        tell_by(question, growth.by, arena, ret);
     }
-    ret->nodes = tree_prune(&growth.tree, limit, arena, &ret->node_count);
     tree_close(&growth.tree);
-    tell_by(question, growth.by, arena, ret);
-    return OK;
+    return status;
 }

@@ -28,4 +28,11 @@ uint32_t tree_child(struct flame_tree *tree, uint32_t parent, struct str name, e
 const struct flame_node *tree_prune(struct flame_tree *tree, uint32_t limit, struct arena *arena,
                                     uint32_t *ret_count);
 
+/* Grows the tree from sampled stacks, and tells unit, type and snapshot; without any of them the
+ * type stays "". */
+MUST_CHECK enum status flame_stacks(const struct run_traces *run,
+                                    const struct restriction *restriction,
+                                    const struct flame_question *question, struct flame_tree *tree,
+                                    struct arena *arena, struct flame *ret, struct error *err);
+
 #endif

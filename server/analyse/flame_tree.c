@@ -197,7 +197,8 @@ static void fold_node(const struct flame *flame, uint32_t index, struct text *pa
 {
     const struct flame_node *node = &flame->nodes[index];
     size_t before = path->count;
-    int64_t self_ns = (node->self_ps + 500) / 1000;
+    int64_t weight =
+        str_equal(flame->unit, STR("ps")) ? (node->self_ps + 500) / 1000 : node->self_ps;
 
     if (index > 0) {
         if (before > 0)
@@ -208,8 +209,8 @@ static void fold_node(const struct flame *flame, uint32_t index, struct text *pa
             /* Signs of the format itself, and what would break a line. */
             text_put(path, letter == ';' || (unsigned char)letter < ' ' ? "_" : &letter, 1);
         }
-        if (self_ns > 0)
-            text_putf(ret, "%.*s %lld\n", (int)path->count, path->at, (long long)self_ns);
+        if (weight > 0)
+            text_putf(ret, "%.*s %lld\n", (int)path->count, path->at, (long long)weight);
     }
     for (uint32_t i = 0; i < node->child_count; i++)
         fold_node(flame, node->first_child + i, path, ret);

@@ -12,32 +12,75 @@ enum { DEPTH_MAX = 64 };
 
 static const double share_min = 0.005; /* of the whole: what a terminal shows */
 
-/* Children below the least share are told as one line. */
-static void put_node(const json_t *node, double whole, int depth)
+struct scale { /* what the tree is of */
+    double whole;
+    const char *unit;
+};
+
+/* Times are "total_ps"; bytes and counts of samples are "total". */
+static double total_of(const json_t *node, const struct scale *scale)
 {
-    double total = json_number_value(json_object_get(node, "total_ps"));
+    return json_number_value(
+        json_object_get(node, strcmp(scale->unit, "ps") == 0 ? "total_ps" : "total"));
+}
+
+static void put_line(double total, const struct scale *scale, int depth)
+{
+    char plain[32];
+    const char *text = plain;
+    struct human human;
+
+    if (strcmp(scale->unit, "ps") == 0 || strcmp(scale->unit, "bytes") == 0) {
+        human = scale->unit[0] == 'p' ? human_ps((int64_t)total) : human_bytes((uint64_t)total);
+        text = human.text;
+    } else {
+        snprintf(plain, sizeof plain, "%.0f", total);
+    }
+    printf("%12s %7s  %*s", text, human_share(total / scale->whole).text, 2 * depth, "");
+}
+
+/* Children below the least share are told as one line. */
+static void put_node(const json_t *node, const struct scale *scale, int depth)
+{
     size_t index, hidden = 0;
-    double hidden_ps = 0;
+    double hidden_total = 0;
     json_t *child;
 
-    printf("%12s %7s  %*s%s\n", human_ps((int64_t)total).text, human_share(total / whole).text,
-           2 * depth, "", json_string_value(json_object_get(node, "name")));
+    put_line(total_of(node, scale), scale, depth);
+    printf("%s\n", json_string_value(json_object_get(node, "name")));
     if (depth == DEPTH_MAX)
         return;
     json_array_foreach(json_object_get(node, "children"), index, child)
     {
-        double child_ps = json_number_value(json_object_get(child, "total_ps"));
+        double total = total_of(child, scale);
 
-        if (child_ps >= share_min * whole) {
-            put_node(child, whole, depth + 1);
+        if (total >= share_min * scale->whole) {
+            put_node(child, scale, depth + 1);
         } else {
             hidden++;
-            hidden_ps += child_ps;
+            hidden_total += total;
         }
     }
-    if (hidden > 0)
-        printf("%12s %7s  %*s(%zu more)\n", human_ps((int64_t)hidden_ps).text,
-               human_share(hidden_ps / whole).text, 2 * (depth + 1), "", hidden);
+    if (hidden > 0) {
+        put_line(hidden_total, scale, depth + 1);
+        printf("(%zu more)\n", hidden);
+    }
+}
+
+static int print_tree(const json_t *flame)
+{
+    const json_t *root = json_object_get(flame, "root"), *notes = json_object_get(flame, "notes");
+    struct scale scale = {.unit = json_string_value(json_object_get(flame, "unit"))};
+
+    if (json_is_null(root)) {
+        fprintf(stderr, "jviewd: %s\n",
+                json_string_value(json_object_get(json_array_get(notes, 0), "message")));
+        return EXIT_NOT_FOUND;
+    }
+    scale.whole = total_of(root, &scale);
+    scale.whole = scale.whole > 0 ? scale.whole : 1;
+    put_node(root, &scale, 0);
+    return EXIT_OK;
 }
 
 int print_flame(const struct cli_call *call, const struct services *services)
@@ -51,10 +94,8 @@ int print_flame(const struct cli_call *call, const struct services *services)
     if (code == EXIT_OK && as_tree) {
         struct bytes body = reply_bytes(&answer.reply);
         json_t *flame = json_loadb((const char *)body.at, body.count, 0, NULL);
-        const json_t *root = json_object_get(flame, "root");
-        double whole = json_number_value(json_object_get(root, "total_ps"));
 
-        put_node(root, whole > 0 ? whole : 1, 0);
+        code = print_tree(flame);
         json_decref(flame);
     } else if (code == EXIT_OK) {
         code = answer_write(&answer, STDOUT_FILENO);

@@ -1,4 +1,4 @@
-/* GET /api/flame?run=: one tree of where time went, as JSON or folded stacks. */
+/* GET /api/flame?run=: one tree of where time or memory went, as JSON or folded stacks. */
 #include "analyse/flame.h"
 
 #include "serve/reply.h"
@@ -7,24 +7,32 @@
 static const struct param params[] = {
     PARAMS_RUN,
     PARAMS_RESTRICTION,
-    {.name = "by", .kind = PARAM_WORD, .words = "scope|source|track"},
+    {.name = "by", .kind = PARAM_WORD, .words = "scope|source|track|stack|bytes"},
+    {.name = "snapshot", .kind = PARAM_TEXT, .max = 4096},
+    {.name = "type", .kind = PARAM_TEXT, .max = 256},
     {.name = "depth", .kind = PARAM_INTEGER, .min = 1, .max = 64},
     {.name = "limit", .kind = PARAM_INTEGER, .min = 1, .max = 20000},
     {.name = "format", .kind = PARAM_WORD, .words = "json|folded|speedscope"},
     {.name = NULL},
 };
 
+static bool is_time(const struct flame *flame)
+{
+    return str_equal(flame->unit, STR("ps"));
+}
+
 static void put_node(struct json *json, const struct flame *flame, const struct flame_node *node)
 {
     json_open(json, '{');
     json_put_text(json, "name", node->name);
     json_put_text(json, "kind", str_of(kind_word(node->kind)));
-    json_put_integer(json, "total_ps", node->total_ps);
-    json_put_integer(json, "self_ps", node->self_ps);
+    /* Not everything is a time: the words say so. */
+    json_put_integer(json, is_time(flame) ? "total_ps" : "total", node->total_ps);
+    json_put_integer(json, is_time(flame) ? "self_ps" : "self", node->self_ps);
     json_put_unsigned(json, "count", node->count);
     json_key(json, "children");
     json_open(json, '[');
-    /* As deep as the tree: 64 levels at most. */
+    /* As deep as the tree: 64 levels at most, 512 of sampled stacks. */
     for (uint32_t i = 0; i < node->child_count; i++)
         put_node(json, flame, &flame->nodes[node->first_child + i]);
     json_close(json, ']');
@@ -42,6 +50,15 @@ static void put_json(struct request *req, struct reply *reply, const struct run_
     json_put_run(&json, run);
     json_put_text(&json, "by", flame->by);
     json_put_text(&json, "of", flame->of);
+    json_put_text(&json, "unit", flame->unit);
+    if (flame->type.count > 0)
+        json_put_text(&json, "type", flame->type);
+    else
+        json_put_null(&json, "type");
+    if (flame->snapshot.count > 0)
+        json_put_text(&json, "snapshot", flame->snapshot);
+    else
+        json_put_null(&json, "snapshot");
     json_put_unsigned(&json, "node_count", flame->node_count);
     json_key(&json, "root");
     if (flame->node_count > 0)
@@ -52,12 +69,20 @@ static void put_json(struct request *req, struct reply *reply, const struct run_
     json_close(&json, '}');
 }
 
+enum { STACK_FRAMES_MAX = 1024 }; /* more than a tree is deep */
+
 /* speedscope's "sampled" profile: a stack of frames and a weight for each node with self time. */
 struct stacks {
     const struct flame *flame;
     struct json samples, weights;
-    uint32_t path[128];
+    uint32_t path[STACK_FRAMES_MAX];
 };
+
+/* Times in nanoseconds, all else as it is. */
+static double weight_of(const struct flame *flame, int64_t value)
+{
+    return is_time(flame) ? (double)value / 1000 : (double)value;
+}
 
 static void put_stack(struct stacks *stacks, uint32_t node, uint32_t depth)
 {
@@ -71,7 +96,7 @@ static void put_stack(struct stacks *stacks, uint32_t node, uint32_t depth)
         for (uint32_t i = 0; i <= depth; i++)
             json_add_unsigned(&stacks->samples, stacks->path[i]);
         json_close(&stacks->samples, ']');
-        json_add_real(&stacks->weights, (double)at->self_ps / 1000);
+        json_add_real(&stacks->weights, weight_of(stacks->flame, at->self_ps));
     }
     for (uint32_t i = 0; i < at->child_count; i++)
         put_stack(stacks, at->first_child + i, depth + 1);
@@ -116,10 +141,13 @@ static void put_speedscope(struct reply *reply, const struct run_traces *run,
     json_open(&json, '{');
     json_put_text(&json, "type", STR("sampled"));
     json_put_text(&json, "name", run->name);
-    json_put_text(&json, "unit", STR("nanoseconds"));
+    json_put_text(&json, "unit",
+                  is_time(flame)                         ? STR("nanoseconds")
+                  : str_equal(flame->unit, STR("bytes")) ? STR("bytes")
+                                                         : STR("none"));
     json_put_integer(&json, "startValue", 0);
     json_put_real(&json, "endValue",
-                  flame->node_count > 0 ? (double)flame->nodes[0].total_ps / 1000 : 0);
+                  flame->node_count > 0 ? weight_of(flame, flame->nodes[0].total_ps) : 0);
     json_key(&json, "samples");
     json_add_raw(&json, text_str(&samples));
     json_key(&json, "weights");
@@ -138,11 +166,15 @@ static enum status get_flame(struct request *req, struct reply *reply, struct er
     struct flame tree;
     const struct flame_question question = {
         .by = request_text(req, "by"),
+        .snapshot = request_text(req, "snapshot"),
+        .type = request_text(req, "type"),
         .depth = (uint32_t)request_integer(req, "depth", 0),
         .node_limit = (uint32_t)request_integer(req, "limit", 0),
     };
 
     TRY(request_traces(req, &run, err));
+    if (run->host_count == 0 || request_is(req, "by", "stack") || request_is(req, "by", "bytes"))
+        TRY(request_all_traces(req, &run, err));
     TRY(request_restriction(req, &restriction, err));
     TRY(flame(run, &restriction, &question, req->arena, &tree, err));
     if (request_is(req, "format", "folded")) {

@@ -1,6 +1,7 @@
-/* GET /api/memory?run=: allocators over time. */
+/* GET /api/memory?run=: allocators over time, or the run's snapshots. */
 #include "analyse/memory.h"
 
+#include "serve/memory_parts.h"
 #include "serve/routes.h"
 #include "serve/table_out.h"
 
@@ -8,8 +9,14 @@ static const struct param params[] = {
     PARAMS_RUN,
     PARAMS_WINDOW,
     PARAMS_FORMAT,
+    PARAMS_PAGE,
     {.name = "host", .kind = PARAM_TEXTS},
-    {.name = "view", .kind = PARAM_WORD, .words = "timeline"},
+    {.name = "view", .kind = PARAM_WORD, .words = "timeline|pprof"},
+    {.name = "snapshot", .kind = PARAM_TEXT, .max = 4096},
+    {.name = "base", .kind = PARAM_TEXT, .max = 4096},
+    {.name = "type", .kind = PARAM_TEXT, .max = 256},
+    {.name = "by", .kind = PARAM_WORD, .words = "owner|function|source|frame|device|kind"},
+    {.name = "sort", .kind = PARAM_TEXT, .max = 256},
     {.name = NULL},
 };
 
@@ -106,6 +113,9 @@ static enum status get_memory(struct request *req, struct reply *reply, struct e
     struct memory_timeline timeline;
 
     TRY(request_traces(req, &run, err));
+    /* Asked nothing, a run that is only snapshots answers with them. */
+    if (request_is(req, "view", "pprof") || (!request_has(req, "view") && run->host_count == 0))
+        return reply_snapshots(req, reply, err);
     TRY(request_restriction(req, &restriction, err));
     TRY(memory_timeline(run, &restriction, req->arena, &timeline, err));
     struct table table = table_of(req->arena, &timeline);

@@ -160,17 +160,27 @@ static bool any_ops(const struct run_traces *traces)
     return false;
 }
 
-static bool any_memory(const struct run_record *run, const struct run_traces *traces)
+/* Samples of stacks in that unit, "" any. */
+static bool any_samples(const struct run_traces *traces, struct str unit)
+{
+    for (uint32_t i = 0; i < traces->host_count + traces->other_count; i++) {
+        const struct trace *trace = run_trace(traces, i)->trace;
+
+        for (uint32_t k = 0; k < trace->sample_type_count; k++) {
+            if (unit.count == 0 || str_equal(trace_name(trace, trace->sample_types[k].unit), unit))
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool any_memory(const struct run_traces *traces)
 {
     for (uint32_t i = 0; i < traces->host_count; i++) {
         if (traces->hosts[i].trace->memory_event_count > 0)
             return true;
     }
-    for (uint32_t i = 0; i < run->run_file_count; i++) {
-        if (run->files[i].part == PART_SNAPSHOT)
-            return true;
-    }
-    return false;
+    return any_samples(traces, STR("bytes"));
 }
 
 static bool any_programs(const struct run_traces *traces)
@@ -200,12 +210,12 @@ static void put_views(struct json *json, struct arena *arena, const struct run_r
     put_view(json, "timeline", no_time, NULL);
     put_view(json, "ops", no_time,
              any_ops(traces) ? NULL : "the profile holds no ops of devices; the table is by name");
-    put_view(json, "flame", no_time, NULL);
+    put_view(json, "flame", any_samples(traces, STR("")) ? STR("") : no_time, NULL);
     put_view(json, "steps", no_time,
              run->step_count != 0 ? NULL
                                   : "no StepTraceAnnotation, and nothing repeats as a step would");
     put_view(json, "memory", unread,
-             any_memory(run, traces) ? NULL : "the profile holds no events of an allocator");
+             any_memory(traces) ? NULL : "the profile holds no events of an allocator");
     put_view(json, "hlo", unread,
              any_programs(traces) ? NULL : "the profile holds no compiled programs");
     put_view(json, "files", STR(""), NULL);
