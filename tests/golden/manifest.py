@@ -30,8 +30,8 @@ def dump(trace_dump, path):
     return json.loads(done.stdout)
 
 
-def run(trace_dump, name, check):
-    """Calls check(path, facts, what trace_dump says) for each file; returns the exit code."""
+def run(trace_dump, name, check, wanted=lambda path: True):
+    """Calls check(path, facts, what trace_dump says) for each file that is wanted; returns the exit code."""
     corpus = os.environ.get("JVIEW_CORPUS")
     if not corpus:
         print("skipped: JVIEW_CORPUS names no directory of profiles with a MANIFEST.json")
@@ -39,6 +39,8 @@ def run(trace_dump, name, check):
     corpus = pathlib.Path(corpus)
     count = 0
     for path, facts in files(corpus, name):
+        if not wanted(path):
+            continue
         got = dump(trace_dump, corpus / path)
         if got is not None:
             check(path, facts, got)

@@ -4,6 +4,8 @@
  *                            "start_ps", "end_ps", "names": [[name, count, total, self], ...]}],
  *                           "args": [[key, type, count, sum], ...], "notes": [...], "epoch_ns",
  *                           "hostname", "flows", "programs", ...,
+ *                           "modules": [{"name", "stage", "entry", "computations", ...}],
+ *                           "documents": [[module, kind, number, lines, bytes], ...],
  *                           "stacks", "stack_samples", "sample_types": [[name, unit, total]],
  *                           "labels": [[key, text or null, samples], ...]}
  *
@@ -16,6 +18,7 @@
 
 #include "base/file.h"
 #include "decode/decode.h"
+#include "decode/hlo_module.h"
 #include "trace/args.h"
 
 struct name_sums {
@@ -253,6 +256,62 @@ static void print_about(const struct trace *trace)
            trace->memory_event_count, trace->property_count, trace->slice_count);
 }
 
+/* What the trace keeps of a program, then what its blob holds when it is read whole. */
+static void print_module(const struct trace *trace, const struct program *program)
+{
+    struct arena *arena = arena_create();
+    struct error err = {0};
+    struct hlo_module module = {0};
+    struct bytes blob;
+
+    printf("{\"name\":");
+    print_text(trace_name(trace, program->name));
+    printf(",\"id\":\"%" PRIu64 "\",\"stage\":%u,\"stage_name\":", program->id, program->stage);
+    print_text(trace_name(trace, program->stage_name));
+    printf(",\"computations\":%u,\"instructions\":%u,\"fusions\":%u,\"buffers\":%s",
+           program->computation_count, program->instruction_count, program->fusion_count,
+           program->has_buffers ? "true" : "false");
+    if (trace_program_blob(trace, program, arena, &blob, &err) == OK &&
+        hlo_module_read(blob, (enum program_form)program->form, arena, &module, &err) == OK) {
+        uint32_t lost = 0;
+        for (uint32_t index = 0; index < module.operand_count; index++)
+            lost += module.operands[index] == HLO_NONE;
+        for (uint32_t index = 0; index < module.called_count; index++)
+            lost += module.called[index] == HLO_NONE;
+        printf(",\"entry\":");
+        print_text(module.entry);
+        printf(",\"whole\":{\"computations\":%u,\"instructions\":%u,\"lines\":%u,\"damaged\":%u,"
+               "\"operands\":%u,\"called\":%u,\"lost\":%u,\"buffers\":%u,\"allocations\":%u,"
+               "\"assigned\":%u,\"heap_traces\":%u}",
+               module.computation_count, module.instruction_count, module.line_count,
+               module.damaged_count, module.operand_count, module.called_count, lost,
+               module.buffer_count, module.allocation_count, module.assigned_count,
+               module.heap_trace_count);
+    }
+    printf("}");
+    arena_destroy(arena);
+}
+
+static void print_modules(const struct trace *trace)
+{
+    printf(",\"modules\":[");
+    for (uint32_t index = 0; index < trace->program_count; index++) {
+        printf("%s", index > 0 ? "," : "");
+        print_module(trace, &trace->programs[index]);
+    }
+    printf("],\"documents\":[");
+    for (uint32_t index = 0; index < trace->document_count; index++) {
+        const struct document *document = &trace->documents[index];
+        printf("%s[", index > 0 ? "," : "");
+        print_text(trace_name(trace, document->module));
+        printf(",");
+        print_text(trace_name(trace, document->kind));
+        printf(",\"%" PRIu64 "\",%" PRIu64 ",%" PRIu64 "]", document->program, document->line_count,
+               document->blob_bytes);
+    }
+    printf("]");
+}
+
 static void print_sample_types(const struct trace *trace)
 {
     printf(",\"stacks\":%u,\"stack_samples\":%u,\"sample_types\":[", trace->stack_count,
@@ -335,6 +394,7 @@ static void print_trace(const struct trace *trace)
     }
     print_about(trace);
     print_sample_types(trace);
+    print_modules(trace);
     print_labels(trace);
     free(dump.chunk);
     free(dump.sums);
@@ -347,7 +407,9 @@ static enum status decode_file(struct str path, struct bytes bytes, struct arena
     struct input input;
     struct trace trace;
 
-    TRY(input_open(path, bytes, NULL, arena, &input, err));
+    const char *slash = memrchr(path.at, '/', path.count);
+    struct str name = slash == NULL ? path : str_skip(path, (size_t)(slash + 1 - path.at));
+    TRY(input_open(name, bytes, NULL, arena, &input, err));
     struct identity identity = decode_identify(&input);
     if (identity.decoder == NULL)
         return fail(err, ERR_UNSUPPORTED, "%s: %s", identity.format, identity.reason);
