@@ -227,6 +227,46 @@ bool json_next_key(struct json *json, bool *first, struct str *ret)
     return key.kind == JSON_STRING && json_take(json, ':', "a key has no colon");
 }
 
+bool json_next_item(struct json *json, bool *first)
+{
+    char next = json_peek(json);
+
+    if (next == ',' && !*first) {
+        json->at++;
+        next = json_peek(json);
+    } else if (!*first && next != ']') {
+        give_up(json, "a comma is missing between the items of an array");
+    }
+    *first = false;
+    if (next == ']')
+        json->at++;
+    return next != ']' && json->state == JSON_OK;
+}
+
+struct json json_inside(struct json_value value, char bracket)
+{
+    static const char nothing[JSON_PADDING];
+    bool fits = value.kind == (bracket == '{' ? JSON_OBJECT : JSON_ARRAY);
+
+    if (!fits)
+        return (struct json){.at = nothing, .end = nothing, .state = JSON_MORE};
+    return (struct json){.at = value.text.at + 1, .end = value.text.at + value.text.count};
+}
+
+struct json_value json_member(struct json_value object, struct str key)
+{
+    struct json members = json_inside(object, '{');
+    bool first = true;
+
+    for (struct str at; json_next_key(&members, &first, &at);) {
+        struct json_value value = json_value(&members);
+
+        if (str_equal(at, key))
+            return value;
+    }
+    return (struct json_value){0};
+}
+
 static int hex_digit(char byte)
 {
     if (byte >= '0' && byte <= '9')

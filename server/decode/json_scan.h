@@ -57,6 +57,13 @@ struct json_value json_value(struct json *json);
  * before the first. A comma before the closing brace is taken. */
 bool json_next_key(struct json *json, bool *first, struct str *ret);
 
+/* The next item of an array, not taken; false at its end or after a failure. */
+bool json_next_item(struct json *json, bool *first);
+/* Behind the bracket that opens an object or array read before; an empty one for all else. */
+struct json json_inside(struct json_value value, char bracket);
+/* A member of an object read before; JSON_NOTHING where there is none. */
+struct json_value json_member(struct json_value object, struct str key);
+
 /* Writes what a raw string means: at most raw.count bytes. \u of surrogate pairs becomes one
  * character, of a lone one U+FFFD; an unknown escape stays as it is. */
 size_t json_unescape(struct str raw, char *to);

@@ -28,6 +28,7 @@ enum outcome { /* of reading on */
 struct reader {
     struct trace_json json;
     struct json_stream stream;
+    bool in_samples; /* the events are those of "samples" */
     bool no_bracket; /* an array's last one is missing, and nothing else */
 };
 
@@ -101,6 +102,19 @@ static void take_event(struct trace_json *json)
     case 'M':
         names_metadata(json);
         break;
+    case 'N':
+    case 'O':
+    case 'D':
+    case 'v':
+    case 'V':
+    case 'c':
+        objects_event(json);
+        break;
+    case 'P':
+        tracks_saw(json);
+        if (!profile_event(json))
+            stacks_event(json);
+        break;
     default:
         if (event->phase != 0)
             tracks_saw(json);
@@ -118,7 +132,10 @@ static enum outcome read_event(struct reader *reader)
         if (json->state != JSON_MORE || !fill(reader))
             return why_not(reader);
     }
-    take_event(&reader->json);
+    if (reader->in_samples)
+        stacks_event(&reader->json);
+    else
+        take_event(&reader->json);
     return sink_failed(reader->json.sink) ? STOPPED : DONE;
 }
 
@@ -164,7 +181,10 @@ static enum outcome read_member(struct reader *reader)
 
         json->at = reader->stream.mark;
         if (json_next_key(json, &first, &key)) {
-            if (str_equal(key, STR("traceEvents")) && json_peek(json) == '[') {
+            bool in_samples = str_equal(key, STR("samples"));
+
+            if ((in_samples || str_equal(key, STR("traceEvents"))) && json_peek(json) == '[') {
+                reader->in_samples = in_samples;
                 json->at++;
                 reader->stream.mark = json->at;
                 return read_events(reader);
@@ -258,6 +278,7 @@ static void finish(struct reader *reader, enum outcome outcome)
     struct trace_json *json = &reader->json;
 
     open_finish(json);
+    stacks_finish(json);
     kineto_finish(json);
     names_finish(json);
     note_end(reader, outcome);
@@ -293,6 +314,7 @@ static void release(struct reader *reader)
 
     json_stream_close(&reader->stream);
     open_free(json);
+    stacks_free(&json->stacks);
     tracks_free(&json->tracks);
     pair_table_free(&json->types);
     pair_table_free(&json->categories);

@@ -11,6 +11,8 @@
  *   trace_json_slices.c   X, instants, counters, flows -> sink
  *   trace_json_memory.c   allocators' own events
  *   trace_json_objects.c  lives and snapshots of objects, memory dumps, clock marks
+ *   trace_json_stacks.c   samples of call stacks
+ *   trace_json_profile.c  V8's profiles, which are such samples
  *   trace_json_open.c     what begins in one event and ends in another: B E, b e, S F
  */
 #ifndef JVIEWD_DECODE_TRACE_JSON_H
@@ -53,6 +55,8 @@ struct event { /* what its members say; what needs no more than a name is one al
     struct micros time, duration;
     struct key pid, tid;
     struct json_value id, bind_id, scope; /* spans of the window; JSON_NOTHING where absent */
+    struct json_value raw_args;           /* of phases that tell no slice */
+    uint16_t args_key;
     uint32_t field_count, args_left_out;
 
     /* Of its args, which stand in trace_json.args: those that tell what it is. */
@@ -174,9 +178,44 @@ struct sort_of_slice { /* what all slices of one name, category and thread share
     type_id type;
 };
 
+struct frame_key {
+    uint64_t id;
+    uint32_t owner; /* 0: stackFrames; else a profile of V8's */
+};
+
+struct told_frame {
+    struct frame_key parent;
+    bool has_parent;
+    struct frame frame;
+    stack_id stack; /* once it is needed */
+};
+
+struct late_sample {
+    int64_t at_ps, weight;
+    struct frame_key key;
+    bool has_frame;
+    track_id track;
+    name_id name;
+};
+
+struct cpu_profile {
+    uint32_t owner;
+    struct key pid, tid;
+    struct micros at; /* of the sample before */
+};
+
+struct stacks {
+    struct told_frame *frames;
+    struct late_sample *samples;
+    struct cpu_profile *profiles;
+    uint32_t frame_count, frame_capacity, sample_count, sample_capacity, profile_count;
+    struct pair_table by_key, profiles_by_id;
+};
+
 struct odd { /* what becomes a note at the end */
     uint64_t without_time, without_duration, negative, beyond, ends_alone, ends_other, cut, tiny;
     uint64_t args_left_out, not_shown[256], unknown_phase, not_numbers, too_many_open;
+    uint64_t snapshots, frames_beyond, frames_missing, samples_beyond, stacks_cut;
 };
 
 struct trace_json {
@@ -201,6 +240,9 @@ struct trace_json {
     name_id flow_bind, flow_launch;
     name_id key_name, key_labels, key_sort_index;
     name_id name_memory, name_allocation, name_deallocation;
+
+    struct stacks stacks;
+    uint64_t objects_kept; /* bytes */
 
     struct pair_table open_by_id;
     struct open_slice *opens; /* asynchronous */
@@ -227,6 +269,8 @@ uint32_t tracks_find_thread(struct trace_json *json, uint32_t process, struct ke
 void tracks_saw(struct trace_json *json);
 /* The thread that pid and tid name at this place, with its track made. */
 uint32_t tracks_thread(struct trace_json *json, struct key pid, struct key tid, enum place place);
+/* The track of a thread. */
+track_id tracks_track(struct trace_json *json, struct key pid, struct key tid);
 /* Its track at this place if there is one already, else NO_TRACK. */
 track_id tracks_known(struct trace_json *json, struct key pid, struct key tid, enum place place);
 /* What a process or a thread beside PLACE_HOST is called, as far as is known. */
@@ -240,7 +284,7 @@ enum category category_of(struct trace_json *json, name_id cat);
 enum place place_of(enum category category);
 /* Of the slice just given: the arrow from a launch to what it launched. */
 void kineto_launch(struct trace_json *json, enum category category, uint64_t correlation);
-void kineto_ranks(struct trace_json *json, struct str distributed_info);
+void kineto_ranks(struct trace_json *json, struct json_value distributed_info);
 void kineto_finish(struct trace_json *json); /* properties of devices */
 
 /* A member beside the events. */
@@ -259,11 +303,27 @@ struct slice_facts facts_of(const struct event *event);
 /* Name, kind and type of a slice of this thread. */
 struct sink_slice slice_of(struct trace_json *json, uint32_t thread, struct slice_facts facts);
 void slice_args(struct trace_json *json, const struct arg *args, uint32_t count);
+/* A time in file time; cut where it lies too far. */
+int64_t file_time(struct trace_json *json, struct micros time, uint8_t *flags);
+/* Ids are numbers, "0x1f", or any text. */
+uint64_t id_number(struct trace_json *json, struct json_value id);
+/* The same, within what the event's ids are unique in. */
 uint64_t flow_id(struct trace_json *json, struct json_value id);
 void slice_bind(struct trace_json *json, uint64_t id, bool in, bool out);
 /* Of the slice just given, if it is an allocator's. */
 void memory_event_of(struct trace_json *json, int64_t at_ps);
 void slices_event(struct trace_json *json); /* X, instants, counters, flows */
+
+void objects_event(struct trace_json *json); /* N O D, v V, c */
+
+void stacks_frame(struct trace_json *json, struct frame_key key, struct frame frame);
+void stacks_parent(struct trace_json *json, struct frame_key key, uint64_t parent);
+void stacks_frames(struct trace_json *json, struct json_value value); /* "stackFrames" */
+void stacks_sample(struct trace_json *json, struct late_sample sample);
+void stacks_event(struct trace_json *json); /* P, or one of "samples" */
+void stacks_finish(struct trace_json *json);
+void stacks_free(struct stacks *stacks);
+bool profile_event(struct trace_json *json); /* false: a P of another kind */
 
 void about_finish(struct trace_json *json);
 

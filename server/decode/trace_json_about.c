@@ -36,6 +36,16 @@ static void note_odd(struct trace_json *json)
          "Args beyond 4,096 of an event are left out.");
     note(json, "left-out", NOTE_WARNING, odd->not_numbers,
          "Values of counters that are no numbers are left out.");
+    note(json, "left-out", NOTE_INFO, odd->snapshots,
+         "Snapshots of objects and memory beyond 64 KiB, or 16 MiB together, are left out.");
+    note(json, "left-out", NOTE_WARNING, odd->samples_beyond,
+         "Samples of call stacks beyond two millions are left out.");
+    note(json, "left-out", NOTE_WARNING, odd->frames_beyond,
+         "Frames of call stacks beyond a million are left out.");
+    note(json, "unknown-frame", NOTE_WARNING, odd->frames_missing,
+         "Samples name a stack frame that is not in the file.");
+    note(json, "left-out", NOTE_WARNING, odd->stacks_cut,
+         "Call stacks deeper than 1,024 frames keep the innermost.");
     if (json->is_jax)
         note(json, "tiny", NOTE_INFO, odd->tiny,
              "Slices of exactly 1 ps: JAX's exporter writes events without a duration that way.");
@@ -43,25 +53,6 @@ static void note_odd(struct trace_json *json)
         sink_note(json->sink, "capped", NOTE_WARNING, json->phase_counts['X'],
                   "The file holds a million events, where JAX's exporter stops: the rest of the "
                   "capture is in its *.xplane.pb only.");
-}
-
-static const char *phase_meaning(unsigned phase)
-{
-    switch (phase) {
-    case 'N':
-    case 'O':
-    case 'D':
-        return "life and snapshots of objects";
-    case 'P':
-        return "samples of call stacks";
-    case 'c':
-        return "clock synchronisation";
-    case 'v':
-    case 'V':
-        return "memory dumps";
-    default:
-        return "unknown";
-    }
 }
 
 static void note_phases(struct trace_json *json)
@@ -73,8 +64,7 @@ static void note_phases(struct trace_json *json)
             continue;
         if (phase > 0x20 && phase < 0x7f)
             sink_note(sink, "not-shown", NOTE_INFO, json->odd.not_shown[phase],
-                      "Events of phase \"%c\" (%s) are not shown.", (int)phase,
-                      phase_meaning(phase));
+                      "Events of phase \"%c\", which is not known, are not shown.", (int)phase);
         else
             sink_note(sink, "not-shown", NOTE_INFO, json->odd.not_shown[phase],
                       "Events without a known phase are not shown.");

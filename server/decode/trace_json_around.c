@@ -1,7 +1,7 @@
 /* What stands around the events of the object form.
  *
  *   {"displayTimeUnit": "ns", "otherData": {"version": "1.2"}, "metadata": {...},
- *    "systemTraceEvents": "# tracer: nop\n...", "traceEvents": [...], "stackFrames": {...}}
+ *    "systemTraceEvents": "# tracer: nop\n...", "traceEvents": [...]}
  *
  * Members become properties of the file; those of otherData and metadata one by one, as
  * "metadata.NAME". What another decoder would be needed for, the kernel's own trace, is counted.
@@ -26,9 +26,9 @@ static void put_value(struct trace_json *json, struct str key, name_id name,
     sink_property(json->sink, NO_TRACK, arg);
 }
 
-static void put_members(struct trace_json *json, struct str outer, struct str object)
+static void put_members(struct trace_json *json, struct str outer, struct json_value object)
 {
-    struct json members = {.at = object.at + 1, .end = object.at + object.count};
+    struct json members = json_inside(object, '{');
     struct text name = {0};
     bool first = true;
 
@@ -68,8 +68,8 @@ static void learn(struct trace_json *json, struct str key, struct json_value val
         str_equal(key, STR("schemaVersion")) || str_equal(key, STR("deviceProperties"));
     if (str_equal(key, STR("metadata")) && str_contains(value.text, STR("\"highres-ticks\"")))
         json->is_jax = true;
-    if (str_equal(key, STR("distributedInfo")) && value.kind == JSON_OBJECT)
-        kineto_ranks(json, value.text);
+    if (str_equal(key, STR("distributedInfo")))
+        kineto_ranks(json, value);
     if (str_equal(key, STR("deviceProperties")) && value.kind == JSON_ARRAY &&
         value.text.count <= PROPERTY_MAX)
         json->device_properties = texts_name(&json->texts, value.text);
@@ -87,11 +87,13 @@ void around_member(struct trace_json *json, struct str key, struct json_value va
     learn(json, key, value);
     if (str_equal(key, STR("username")))
         return;
-    if (str_equal(key, STR("systemTraceEvents")))
+    if (str_equal(key, STR("stackFrames")))
+        stacks_frames(json, value);
+    else if (str_equal(key, STR("systemTraceEvents")))
         note_system_trace(json, value);
     else if ((str_equal(key, STR("metadata")) || str_equal(key, STR("otherData"))) &&
              value.kind == JSON_OBJECT)
-        put_members(json, key, value.text);
+        put_members(json, key, value);
     else
         put_value(json, key,
                   texts_value(&json->texts, (struct json_value){JSON_STRING, escaped, key}), value);

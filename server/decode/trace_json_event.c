@@ -372,10 +372,20 @@ static void read_rare(struct json *json, struct event *event, enum field field)
         event->flow_out = is_true(value);
 }
 
-/* Args of events that are only counted would fill the name table. */
-static bool is_shown(char phase)
+/* Args of other events would fill the name table; whoever needs them reads them. */
+static bool has_read_args(char phase)
 {
-    return phase == 0 || strchr("PNODvVc", phase) == NULL;
+    return phase != 0 && strchr("PNODvVc", phase) == NULL;
+}
+
+/* Args that stood before the phase. */
+static void read_late_args(struct trace_json *trace, const struct json *json)
+{
+    struct json_value raw = trace->event.raw_args;
+    struct json again = {.at = raw.text.at - (raw.kind == JSON_STRING), .end = json->end};
+
+    if (raw.kind != JSON_NOTHING && has_read_args(trace->event.phase))
+        read_args(trace, &again, &trace->known.keys[trace->event.args_key]);
 }
 
 static void read_member(struct trace_json *trace, struct json *json, struct known_key *key)
@@ -408,10 +418,12 @@ static void read_member(struct trace_json *trace, struct json *json, struct know
         event->tid = read_track_key(trace, json);
         break;
     case FIELD_ARGS:
-        if (is_shown(event->phase))
+        if (has_read_args(event->phase)) {
             read_args(trace, json, key);
-        else
-            json_value(json);
+            break;
+        }
+        event->raw_args = json_value(json);
+        event->args_key = (uint16_t)(key - trace->known.keys);
         break;
     case FIELD_ARG:
         read_arg(trace, json, key);
@@ -434,5 +446,7 @@ bool event_read(struct trace_json *trace, struct json *json)
         read_member(trace, json, key);
         trace->event.field_count++;
     }
+    if (json->state == JSON_OK)
+        read_late_args(trace, json);
     return json->state == JSON_OK;
 }

@@ -91,36 +91,31 @@ static void put(struct trace_json *json, track_id track, const char *key, struct
     sink_property(json->sink, track, arg);
 }
 
-/* Ranks of one job agree on how many they are and on how they talk. */
-void kineto_ranks(struct trace_json *json, struct str info)
+static bool whole_member(struct json_value object, const char *key, struct arg *ret)
 {
-    char *room;
-    struct json members = json_over(info, &room);
-    bool first = true;
-    struct str key, backend = STR("unknown");
-    struct json_value value;
-    struct arg rank = {0}, ranks = {0};
+    struct json_value value = json_member(object, str_of(key));
+
+    return value.kind == JSON_NUMBER && number_read(value.text, ret) && ret->type == ARG_INT64;
+}
+
+/* Ranks of one job agree on how many they are and on how they talk. */
+void kineto_ranks(struct trace_json *json, struct json_value info)
+{
+    struct json_value backend = json_member(info, STR("backend"));
+    struct arg rank, ranks;
     struct text group = {0};
 
-    json_take(&members, '{', "no object");
-    while (member(&members, &first, &key, &value)) {
-        if (str_equal(key, STR("rank")) && value.kind == JSON_NUMBER)
-            number_read(value.text, &rank);
-        else if (str_equal(key, STR("world_size")) && value.kind == JSON_NUMBER)
-            number_read(value.text, &ranks);
-        else if (str_equal(key, STR("backend")) && value.kind == JSON_STRING)
-            backend = value.text;
-    }
-    if (rank.type == ARG_INT64)
-        put(json, NO_TRACK, "run_rank", rank);
-    if (rank.type == ARG_INT64 && ranks.type == ARG_INT64 && ranks.bits > 1) {
-        text_putf(&group, "PyTorch job of %llu ranks over %.*s", (unsigned long long)ranks.bits,
-                  STR_ARG(backend));
+    if (!whole_member(info, "rank", &rank))
+        return;
+    put(json, NO_TRACK, "run_rank", rank);
+    if (whole_member(info, "world_size", &ranks) && (int64_t)ranks.bits > 1) {
+        text_putf(&group, "PyTorch job of %llu ranks", (unsigned long long)ranks.bits);
+        if (backend.kind == JSON_STRING)
+            text_putf(&group, " over %.*s", STR_ARG(backend.text));
         put(json, NO_TRACK, "run_group",
             (struct arg){.type = ARG_STRING, .bits = texts_name(&json->texts, text_str(&group))});
     }
     text_free(&group);
-    free(room);
 }
 
 /* Facts that XPlane files have too carry the names they have there. */
@@ -155,23 +150,19 @@ static track_id track_of_device(const struct trace_json *json, int64_t device)
 }
 
 /* One of deviceProperties; a device on which nothing ran has no track, and is told by the list. */
-static void put_device(struct trace_json *json, struct str text)
+static void put_device(struct trace_json *json, struct json_value device)
 {
-    char *room;
-    struct json members = json_over(text, &room), again;
+    struct json members = json_inside(device, '{');
+    struct json_value number = json_member(device, STR("id")), value;
     bool first = true;
     struct str key;
-    struct json_value value;
-    struct arg id = {0};
-    track_id track = NO_TRACK;
+    struct arg id;
 
-    json_take(&members, '{', "no object");
-    again = members;
-    while (member(&members, &first, &key, &value))
-        if (str_equal(key, STR("id")) && number_read(value.text, &id) && id.type == ARG_INT64)
-            track = track_of_device(json, (int64_t)id.bits);
-    first = true;
-    while (track != NO_TRACK && member(&again, &first, &key, &value)) {
+    if (number.kind != JSON_NUMBER || !number_read(number.text, &id) || id.type != ARG_INT64)
+        return;
+    track_id track = track_of_device(json, (int64_t)id.bits);
+
+    while (track != NO_TRACK && member(&members, &first, &key, &value)) {
         const char *common = device_key(key);
         struct arg arg = texts_arg(&json->texts, value);
 
@@ -181,7 +172,6 @@ static void put_device(struct trace_json *json, struct str text)
             common != NULL ? sink_name(json->sink, str_of(common)) : texts_name(&json->texts, key);
         sink_property(json->sink, track, arg);
     }
-    free(room);
 }
 
 void kineto_finish(struct trace_json *json)
@@ -189,19 +179,15 @@ void kineto_finish(struct trace_json *json)
     char *room;
     struct json list = json_over(sink_text(json->sink, json->device_properties), &room);
 
-    if (json_peek(&list) == '[') {
-        list.at++;
-        while (json_peek(&list) == '{' || json_peek(&list) == ',') {
-            if (json_peek(&list) == ',') {
-                list.at++;
-                continue;
-            }
-            struct json_value device = json_value(&list);
+    bool first = true;
 
-            if (device.kind == JSON_NOTHING)
-                break;
-            put_device(json, device.text);
-        }
+    json_take(&list, '[', "no array");
+    while (json_next_item(&list, &first)) {
+        struct json_value device = json_value(&list);
+
+        if (device.kind == JSON_NOTHING)
+            break;
+        put_device(json, device);
     }
     free(room);
 }

@@ -5,7 +5,7 @@
  * it counts from 1970, the first time met: picoseconds since then do not fit. */
 static const int64_t small_us = INT64_C(2000000000000);
 
-static int64_t since_base(struct trace_json *json, struct micros time, uint8_t *flags)
+int64_t file_time(struct trace_json *json, struct micros time, uint8_t *flags)
 {
     int64_t at_ps;
 
@@ -33,7 +33,7 @@ bool event_time(struct trace_json *json, int64_t *ret, uint8_t *flags)
         json->odd.without_time++;
         return false;
     }
-    *ret = since_base(json, json->event.time, flags);
+    *ret = file_time(json, json->event.time, flags);
     saw_time(json, *ret);
     return true;
 }
@@ -149,8 +149,7 @@ void slice_args(struct trace_json *json, const struct arg *args, uint32_t count)
         sink_arg(json->sink, args[i]);
 }
 
-/* Ids are numbers, "0x1f", or any text. */
-static uint64_t id_value(struct trace_json *json, struct json_value id)
+uint64_t id_number(struct trace_json *json, struct json_value id)
 {
     struct arg number;
     uint64_t value = 0;
@@ -189,7 +188,7 @@ uint64_t flow_id(struct trace_json *json, struct json_value id)
 {
     uint64_t domain = id_domain(json);
 
-    return id_value(json, id) ^ domain * UINT64_C(0x9e3779b97f4a7c15);
+    return id_number(json, id) ^ domain * UINT64_C(0x9e3779b97f4a7c15);
 }
 
 void slice_bind(struct trace_json *json, uint64_t id, bool in, bool out)
@@ -325,9 +324,7 @@ static track_id arrow_track(struct trace_json *json, enum flow_end end)
         track = tracks_known(json, event->pid, event->tid, other);
     if (track != NO_TRACK)
         return track;
-    uint32_t thread = tracks_thread(json, event->pid, event->tid, PLACE_HOST);
-
-    return json->tracks.threads[thread].track;
+    return tracks_track(json, event->pid, event->tid);
 }
 
 /* One arrow's end. */

@@ -314,6 +314,13 @@ void tracks_saw(struct trace_json *json)
     find_at(json, json->event.pid, json->event.tid, PLACE_HOST);
 }
 
+track_id tracks_track(struct trace_json *json, struct key pid, struct key tid)
+{
+    uint32_t thread = tracks_thread(json, pid, tid, PLACE_HOST);
+
+    return json->tracks.threads[thread].track;
+}
+
 track_id tracks_known(struct trace_json *json, struct key pid, struct key tid, enum place place)
 {
     const struct tracks *tracks = &json->tracks;

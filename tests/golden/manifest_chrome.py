@@ -3,7 +3,7 @@
 
 From MANIFEST.json: events by phase, processes, threads, times by spelling, span, displayTimeUnit, members beside the events.
 From Python's json with exact decimals: slices, sum and hull of every thread (of PyTorch's streams: kernels, marks and waits each)
-on which only X events and instants lie; arrows from launches to kernels; allocators' events."""
+on which only X events and instants lie; arrows from launches to kernels; allocators' events; samples of stacks."""
 import collections
 import decimal
 import gzip
@@ -76,6 +76,18 @@ def launches_of(events):
     return sum(count for correlation, count in launched.items() if correlation in calls)
 
 
+def samples_of(events, listed):
+    """How many samples of call stacks there are, in all spellings."""
+    count = len(listed)
+    for event in events:
+        data = (event.get("args") or {}).get("data") or {}
+        if event.get("ph") == "P" and event.get("name") in ("Profile", "ProfileChunk", "CpuProfile"):
+            count += len((data.get("cpuProfile") or {}).get("samples") or [])
+        elif event.get("ph") == "P":
+            count += 1
+    return count
+
+
 def check_counts(path, facts, got):
     counts = got["counts"]
     wanted = {"events": facts["events"]}
@@ -110,6 +122,10 @@ def check(path, facts, got):
     manifest.equal(path, "threads that are not there", collections.Counter(threads_of(events)) - seen,
                    collections.Counter())
     manifest.equal(path, "launches", got["flows_by_kind"].get("kernel launch", 0), launches_of(events))
+    manifest.equal(path, "samples", got["stack_samples"],
+                   samples_of(events, loaded.get("samples", []) if isinstance(loaded, dict) else []))
+    begun = sum(facts["phases"].get(phase, 0) for phase in "XiIRNODvVcBbSnTp")
+    manifest.equal(path, "slices", got["slices"], begun)
     manifest.equal(path, "allocators' events", got["memory_events"],
                    sum(event.get("name") == "[memory]" for event in events))
     starts = [track["start_ps"] for track in got["tracks"] if track["count"]]

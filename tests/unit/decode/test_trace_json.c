@@ -1,42 +1,12 @@
 /* Chrome JSON -> pictures. Rows hold the events; times are microseconds there, picoseconds here. */
 #include <stdio.h>
-#include <stdlib.h>
 
-#include "decode/decode.h"
-#include "picture.h"
+#include "json_feed.h"
 #include "trace/args.h"
-
-struct feed {
-    struct str text;
-    enum status status;
-    struct error err;
-};
-
-static void feed_json(struct sink *sink, void *data)
-{
-    struct feed *feed = data;
-    struct arena *arena = arena_create();
-    struct input input;
-    struct bytes bytes = {(const uint8_t *)feed->text.at, feed->text.count};
-
-    CHECK_OK("open", input_open(STR("x.json"), bytes, NULL, arena, &input, &feed->err), &feed->err);
-    feed->status = decode_trace_json.decode(&input, sink, &feed->err);
-    input_close(&input);
-    arena_destroy(arena);
-}
-
-static const struct trace *decode(struct feed *feed, struct arena *arena)
-{
-    return picture_fed(feed_json, feed, arena);
-}
 
 #define HEAD "process 0 / thread 0\n"
 
-static const struct json_row {
-    const char *what, *text;
-    unsigned with;
-    const char *want;
-} rows[] = {
+static const struct json_row rows[] = {
     {"complete slices nest",
      "[{\"ph\":\"X\",\"name\":\"a\",\"pid\":1,\"tid\":2,\"ts\":10,\"dur\":5.5},"
      "{\"ph\":\"X\",\"name\":\"b\",\"pid\":1,\"tid\":2,\"ts\":11,\"dur\":2}]",
@@ -205,12 +175,34 @@ static const struct json_row {
      "(host)\n"
      "GPU 0 / stream 7\n  5000000 +1000000 x (copy)\n"},
     {"what is not shown is counted",
-     "[{\"ph\":\"O\",\"name\":\"o\",\"ts\":1},{\"ph\":\"P\",\"ts\":1},{\"ph\":\"P\",\"ts\":2},"
-     "{\"name\":\"no phase\"}]",
+     "[{\"ph\":\"?\",\"name\":\"o\",\"ts\":1},{\"ph\":\"?\"},{\"name\":\"no phase\"}]",
      PICTURE_NOTES,
      "note not-shown 1 Events without a known phase are not shown.\n"
-     "note not-shown 1 Events of phase \"O\" (life and snapshots of objects) are not shown.\n"
-     "note not-shown 2 Events of phase \"P\" (samples of call stacks) are not shown.\n"},
+     "note not-shown 2 Events of phase \"?\", which is not known, are not shown.\n"},
+    {"args that stand before the phase",
+     "[{\"args\":{\"x\":1},\"name\":\"a\",\"ph\":\"X\",\"ts\":1,\"dur\":1,\"tts\":2},"
+     "{\"args\":\"odd\",\"name\":\"b\",\"ph\":\"i\",\"ts\":1}]",
+     PICTURE_ARGS, HEAD "  1000000 +1000000 a {tts: 2, x: 1}\n    1000000 +0 b {args: \"odd\"}\n"},
+    {"arrows of one number and category are told apart by name",
+     "[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":1},"
+     "{\"ph\":\"s\",\"cat\":\"c\",\"name\":\"p\",\"id\":1,\"ts\":1},"
+     "{\"ph\":\"f\",\"cat\":\"c\",\"name\":\"q\",\"id\":1,\"ts\":3},"
+     "{\"ph\":\"X\",\"name\":\"b\",\"ts\":3,\"dur\":1}]",
+     PICTURE_FLOWS, HEAD "  1000000 +1000000 a\n  3000000 +1000000 b\n"},
+    {"ids of a process, and of a scope, do not meet others",
+     "[{\"ph\":\"b\",\"pid\":1,\"id\":7,\"scope\":\"s\",\"name\":\"a\",\"ts\":1},"
+     "{\"ph\":\"b\",\"pid\":1,\"id\":7,\"name\":\"a\",\"ts\":2},"
+     "{\"ph\":\"e\",\"pid\":1,\"id\":7,\"scope\":\"s\",\"name\":\"a\",\"ts\":3},"
+     "{\"ph\":\"e\",\"pid\":1,\"id\":7,\"name\":\"a\",\"ts\":5}]",
+     PICTURE_NOTES,
+     "process 1 / async\n  1000000 +2000000 a [async]\n    2000000 +3000000 a [async]\n"},
+    {"a quoted thread is the number; what has no name of its own is global",
+     "[{\"ph\":\"i\",\"name\":\"a\",\"pid\":\"-1\",\"tid\":\"7\",\"ts\":1},"
+     "{\"ph\":\"i\",\"name\":\"b\",\"pid\":-1,\"tid\":7,\"ts\":2},"
+     "{\"ph\":\"i\",\"name\":\"c\",\"pid\":\"\",\"tid\":\"\",\"ts\":3}]",
+     0,
+     "process -1 / thread 7\n  1000000 +0 a\n  2000000 +0 b\n(global) / (global)\n  3000000 +0 "
+     "c\n"},
     {"the closing bracket is missing", "[{\"ph\":\"i\",\"name\":\"a\",\"ts\":1},\n", PICTURE_NOTES,
      HEAD
      "  1000000 +0 a\n"
@@ -235,15 +227,7 @@ static const struct json_row {
 static void pictures(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        struct arena *arena = arena_create();
-        struct feed feed = {.text = str_of(rows[i].text)};
-        const struct trace *trace = decode(&feed, arena);
-
-        CHECK_OK(rows[i].what, feed.status, &feed.err);
-        CHECK_PICTURE(rows[i].what, trace, rows[i].with, rows[i].want);
-        arena_destroy(arena);
-    }
+    check_rows(rows, COUNT(rows));
 }
 
 static const struct property *property(const struct trace *trace, const char *key)
@@ -406,24 +390,11 @@ static void long_events(void **state)
     arena_destroy(arena);
 }
 
-/* Every prefix of every row: whole events are kept, the rest is a note or a sentence. */
-static void prefixes(void **state)
+/* Whole events are kept, the rest is a note or a sentence. */
+static void damage(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        for (size_t count = 0; count <= strlen(rows[i].text); count++) {
-            struct arena *arena = arena_create();
-            char *copy = memory_resize(NULL, count + 1, 1); /* exact: a read beyond is seen */
-            struct feed feed = {.text = {copy, count}};
-
-            memcpy(copy, rows[i].text, count);
-            decode(&feed, arena);
-            if (feed.status != OK)
-                CHECK(rows[i].what, feed.err.message[0] != '\0');
-            free(copy);
-            arena_destroy(arena);
-        }
-    }
+    check_damaged(rows, COUNT(rows));
 }
 
 static enum status refused(struct str text, struct error *err)
@@ -510,7 +481,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pictures), cmocka_unit_test(about_the_file), cmocka_unit_test(memory),
         cmocka_unit_test(capped),   cmocka_unit_test(long_events),    cmocka_unit_test(edges),
-        cmocka_unit_test(prefixes), cmocka_unit_test(hostile),        cmocka_unit_test(sniffing),
+        cmocka_unit_test(damage),   cmocka_unit_test(hostile),        cmocka_unit_test(sniffing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,27 +1,5 @@
 /* PyTorch's Chrome JSON: streams, marks, launches, devices, ranks. */
-#include <stdlib.h>
-
-#include "decode/decode.h"
-#include "picture.h"
-
-struct feed {
-    struct str text;
-    enum status status;
-    struct error err;
-};
-
-static void feed_json(struct sink *sink, void *data)
-{
-    struct feed *feed = data;
-    struct arena *arena = arena_create();
-    struct input input;
-    struct bytes bytes = {(const uint8_t *)feed->text.at, feed->text.count};
-
-    CHECK_OK("open", input_open(STR("x.json"), bytes, NULL, arena, &input, &feed->err), &feed->err);
-    feed->status = decode_trace_json.decode(&input, sink, &feed->err);
-    input_close(&input);
-    arena_destroy(arena);
-}
+#include "json_feed.h"
 
 #define CALL(tid, ts, name, correlation)                                                           \
     "{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"" name "\",\"pid\":0,\"tid\":" tid          \
@@ -33,11 +11,7 @@ static void feed_json(struct sink *sink, void *data)
     "{\"ph\":\"" phase "\",\"cat\":\"ac2g\",\"name\":\"ac2g\",\"pid\":0,\"tid\":" tid              \
     ",\"ts\":" ts ",\"id\":" id ",\"bp\":\"e\"}"
 
-static const struct kineto_row {
-    const char *what, *text;
-    unsigned with;
-    const char *want;
-} rows[] = {
+static const struct json_row rows[] = {
     {"a program that runs as process 0 beside GPU 0; names that come late",
      "[" CALL("7", "1", "cudaLaunchKernel", "5") "," KERNEL(
          "3", "2", "gemm",
@@ -120,40 +94,13 @@ static const struct kineto_row {
 static void pictures(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        struct arena *arena = arena_create();
-        struct feed feed = {.text = str_of(rows[i].text)};
-        const struct trace *trace = picture_fed(feed_json, &feed, arena);
-
-        CHECK_OK(rows[i].what, feed.status, &feed.err);
-        CHECK_PICTURE(rows[i].what, trace, rows[i].with, rows[i].want);
-        arena_destroy(arena);
-    }
+    check_rows(rows, COUNT(rows));
 }
 
-/* Every prefix, and every byte with one bit turned: a trace or a sentence. */
 static void damage(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        size_t count = strlen(rows[i].text);
-
-        for (size_t at = 0; at < 2 * count; at++) {
-            struct arena *arena = arena_create();
-            size_t kept = at < count ? at : count;
-            char *copy = memory_resize(NULL, kept + 1, 1); /* exact: a read beyond is seen */
-            struct feed feed = {.text = {copy, kept}};
-
-            memcpy(copy, rows[i].text, kept);
-            if (at >= count)
-                copy[at - count] ^= (char)(1 << (at % 7));
-            picture_fed(feed_json, &feed, arena);
-            if (feed.status != OK)
-                CHECK(rows[i].what, feed.err.message[0] != '\0');
-            free(copy);
-            arena_destroy(arena);
-        }
-    }
+    check_damaged(rows, COUNT(rows));
 }
 
 static const struct property *property_of(const struct trace *trace, const char *key,
@@ -204,7 +151,7 @@ static void devices(void **state)
                     "\"username\":\"somebody\",\"traceEvents\":["
                     "{\"ph\":\"X\",\"cat\":\"gpu_user_annotation\",\"name\":\"m\",\"pid\":0,"
                     "\"tid\":7,\"ts\":1,\"dur\":5}," KERNEL("3", "2", "k", "5") "]}")};
-    const struct trace *trace = picture_fed(feed_json, &feed, arena);
+    const struct trace *trace = decode(&feed, arena);
     track_id device = track_named(trace, "GPU 0");
     const struct track *stream = &trace->tracks[track_named(trace, "stream 7")];
     const struct track *marks = &trace->tracks[track_named(trace, "stream 7: annotations")];
@@ -250,7 +197,7 @@ static void ranks(void **state)
         struct arena *arena = arena_create();
         struct feed feed = {.text = str_format(arena, "{\"distributedInfo\":%s,\"traceEvents\":[]}",
                                                infos[i].info)};
-        const struct trace *trace = picture_fed(feed_json, &feed, arena);
+        const struct trace *trace = decode(&feed, arena);
 
         CHECK_INT(infos[i].what, property_of(trace, "run_group", NO_TRACK) != NULL,
                   infos[i].group != NULL);
