@@ -70,7 +70,10 @@ export interface RunHost {
 
 /* Still being read, or to be read again: then nothing is known of its views. */
 export function isUnsettled(run: RunDetails): boolean {
-  return ['queued', 'indexing', 'writing'].includes(run.state) || (run.state !== 'failed' && run.state !== 'gone' && (run.views?.overview ?? null) !== null);
+  if (['queued', 'indexing', 'writing'].includes(run.state)) return true;
+  if (run.state === 'failed' || run.state === 'gone') return false;
+  const reasons = new Set(Object.entries(run.views ?? {}).flatMap(([name, view]) => (name === 'files' ? [] : [view?.reason ?? null])));
+  return reasons.size === 1 && !reasons.has(null); // one reason for all: it is not read yet
 }
 
 /* Why a view has nothing to show. */
@@ -270,9 +273,12 @@ export interface FlameNode {
 }
 
 export interface FlameReply {
-  root: FlameNode;
+  root: FlameNode | null;
   by?: string;
   of?: string;
+  unit?: string;
+  type?: string | null; // of samples
+  snapshot?: string | null;
   notes?: Note[];
 }
 

@@ -3,7 +3,7 @@ import { KINDS } from '../data/types';
 import { shadeOf } from '../data/tiles';
 import { shown } from '../model/cut';
 import type { FlameLayout } from '../model/flame_layout';
-import { time, toNumber } from '../model/numbers';
+import { toNumber } from '../model/numbers';
 import { Labels } from './label';
 import type { Tokens } from './tokens';
 
@@ -81,7 +81,7 @@ function paintNode(context: CanvasRenderingContext2D, labels: Labels, scene: Fla
   }
   if (size < 24) return;
   context.fillStyle = !lit ? tokens.ink3 : neutral ? tokens.ink : colours.label;
-  const figure = time(node.total_ps);
+  const figure = scene.layout.amount.say(node.total_ps);
   const room = size - 8;
   const figureWidth = labels.width(figure);
   const withFigure = room > labels.width(shown(node.name)) + figureWidth + 16;

@@ -4,6 +4,7 @@
  *   next  index of the first node after the subtree
  */
 import type { FlameNode } from '../data/types';
+import { amountOf, type Amount } from './amount';
 import { toNumber } from './numbers';
 
 export interface FlameLayout {
@@ -14,13 +15,14 @@ export interface FlameLayout {
   next: Uint32Array;
   parent: Int32Array;
   depthCount: number;
+  amount: Amount; // what the widths are
 }
 
 export function countNodes(node: FlameNode): number {
   return 1 + node.children.reduce((sum, child) => sum + countNodes(child), 0);
 }
 
-export function layoutFlame(root: FlameNode): FlameLayout {
+export function layoutFlame(root: FlameNode, amount = amountOf('ps')): FlameLayout {
   const size = countNodes(root);
   const layout: FlameLayout = {
     nodes: new Array<FlameNode>(size),
@@ -30,6 +32,7 @@ export function layoutFlame(root: FlameNode): FlameLayout {
     next: new Uint32Array(size),
     parent: new Int32Array(size).fill(-1),
     depthCount: 0,
+    amount,
   };
   const total = Math.max(1, toNumber(root.total_ps));
   let at = 0;

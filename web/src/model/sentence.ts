@@ -9,11 +9,11 @@ export interface Strong {
 }
 export type Sentence = (string | Strong)[];
 
-const strong = (text: string): Strong => ({ strong: text });
+export const strong = (text: string): Strong => ({ strong: text });
 
 /* A kernel's name may be a page long: both its ends say enough. */
 const NAME_LETTERS = 56;
-const named = (text: string): string => cutMiddle(shown(text), NAME_LETTERS);
+export const named = (text: string): string => cutMiddle(shown(text), NAME_LETTERS);
 
 export function plainText(sentence: Sentence): string {
   return sentence.map((piece) => (typeof piece === 'string' ? piece : piece.strong)).join('');
@@ -127,7 +127,7 @@ function widestLeaf(node: FlameNode): FlameNode {
 }
 
 /* Down the tree while more than half goes one way; then the leaf that has most of that. */
-export function flameSentence(root: FlameNode, of = 'device'): Sentence {
+export function flameSentence(root: FlameNode, of = 'device', what = `${of} time`): Sentence {
   const total = toNumber(root.total_ps);
   if (total === 0) return [];
   const path: FlameNode[] = [];
@@ -141,9 +141,9 @@ export function flameSentence(root: FlameNode, of = 'device'): Sentence {
   const leaf = widestLeaf(last);
   const most = toNumber(leaf.total_ps) / toNumber(last.total_ps);
   const where = path.length === 0 ? 'The widest part' : path.slice(-2).map((node) => named(node.name)).join('/');
-  if (path.length === 0) return [`${where}, ${named(leaf.name)}, takes `, strong(share(most)), ` of ${of} time.`];
+  if (path.length === 0) return [`${where}, ${named(leaf.name)}, takes `, strong(share(most)), ` of ${what}.`];
   const rest = leaf === last ? '' : most > 0.5 ? `, most of it in ${named(leaf.name)}` : `; ${named(leaf.name)} has ${share(most)} of that`;
-  return [where, ' takes ', strong(share(toNumber(last.total_ps) / total)), ` of ${of} time${rest}.`];
+  return [where, ' takes ', strong(share(toNumber(last.total_ps) / total)), ` of ${what}${rest}.`];
 }
 
 /* Runs of one series differ in their numbers only: step_1000, step_1500. */

@@ -2,7 +2,7 @@
 import { useEffect } from 'preact/hooks';
 import { go, query, runName, view } from '../data/place';
 import { forgetOne, useJson } from '../data/resource';
-import { isUnsettled, type RunDetails, type RunList } from '../data/types';
+import { absence, isUnsettled, type RunDetails, type RunList } from '../data/types';
 import { faultsOf } from '../model/address';
 import { ContextMenu } from '../ui/context_menu';
 import { registerActions } from '../ui/keys';
@@ -31,6 +31,7 @@ function FaultBar() {
 
 /* A run that is still being read is asked for again, whether or not the event stream is open. */
 const POLL_MS = 1500;
+const WITHOUT_TIME = ['memory', 'hlo', 'flame', 'files'] as const;
 
 function RunPage({ name }: { name: string }) {
   const run = useJson<RunDetails>('api/run', { run: name });
@@ -41,6 +42,12 @@ function RunPage({ name }: { name: string }) {
   }, [data, view.value]);
   useEffect(() => registerActions(Object.fromEntries(ENTRIES.map((one) => [`go-${one.view}`, () => go({ view: one.view, key: null, zoom: null }, 'push')]))), []);
   const unsettled = data !== null && isUnsettled(data);
+  useEffect(() => {
+    /* A run without a timeline opens on what it has. */
+    if (data === null || unsettled || query.value.view !== undefined || absence(data, 'overview') === null) return;
+    const first = WITHOUT_TIME.find((one) => absence(data, one) === null && ENTRIES.some((known) => known.view === one));
+    if (first) go({ view: first }, 'replace');
+  }, [data, unsettled]);
   useEffect(() => {
     if (!unsettled) return;
     const timer = setTimeout(() => forgetOne('api/run', { run: name }), POLL_MS);

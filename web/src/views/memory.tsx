@@ -2,15 +2,18 @@
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
+import { query } from '../data/place';
 import { useJson } from '../data/resource';
 import { memoryRestriction } from '../data/restriction';
 import type { Ps } from '../data/json';
-import type { RunDetails } from '../data/types';
+import { absence, type RunDetails } from '../data/types';
 import { readTokens } from '../draw/tokens';
 import { size, time, toNumber } from '../model/numbers';
+import { Link } from '../ui/link';
 import { theme } from '../ui/settings';
 import { Empty, Failed, Waiting } from '../ui/states';
 import { Name, SentenceLine } from '../ui/text';
+import { SnapshotsView } from './snapshots';
 
 interface Sample {
   at_ps: Ps;
@@ -76,7 +79,30 @@ function Absent({ reason }: { reason: string | null }) {
   );
 }
 
+const PARTS = [['time', 'over time'], ['snapshots', 'snapshots']] as const;
+
+/* Over time, snapshots, or a choice where the run has both. */
 export function MemoryView({ run, absent }: { run: RunDetails; absent: string | null }) {
+  const hasSnapshots = run.files.some((file) => file.format === 'pprof');
+  const hasTime = absence(run, 'timeline') === null;
+  if (absent !== null || !hasSnapshots) return <OverTime run={run} absent={absent} />;
+  if (!hasTime) return <SnapshotsView run={run} />;
+  const part = query.value.part === 'time' ? 'time' : 'snapshots';
+  return (
+    <div class="parts">
+      <nav class="crumbs" aria-label="Memory">
+        {PARTS.map(([key, words]) => (
+          <Link to={{ part: key, by: null, zoom: null }} current={key === part}>
+            {words}
+          </Link>
+        ))}
+      </nav>
+      {part === 'time' ? <OverTime run={run} absent={null} /> : <SnapshotsView run={run} />}
+    </div>
+  );
+}
+
+function OverTime({ run, absent }: { run: RunDetails; absent: string | null }) {
   const memory = useJson<MemoryReply>(absent === null ? 'api/memory' : null, { run: run.id, view: 'timeline', ...memoryRestriction() });
   if (absent !== null) return <Absent reason={absent} />;
   if (memory.error) return <Failed error={memory.error} />;

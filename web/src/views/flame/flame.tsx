@@ -4,7 +4,8 @@ import { address } from '../../data/api';
 import { go, query } from '../../data/place';
 import { useJson } from '../../data/resource';
 import { restriction } from '../../data/restriction';
-import type { FlameReply, RunDetails } from '../../data/types';
+import { absence, type FlameReply, type RunDetails } from '../../data/types';
+import { amountOf, asWidths } from '../../model/amount';
 import { findPath, layoutFlame, pathOf, type FlameLayout } from '../../model/flame_layout';
 import { count, share, toNumber } from '../../model/numbers';
 import { flameSentence } from '../../model/sentence';
@@ -15,7 +16,7 @@ import { Name, SentenceLine } from '../../ui/text';
 import { Graph } from './graph';
 import { Relatives } from './relatives';
 
-const BY = ['scope', 'source', 'track'];
+const BY = ['scope', 'source', 'track', 'stack'];
 
 function Crumbs({ layout, zoom }: { layout: FlameLayout; zoom: number }) {
   const path: number[] = [];
@@ -50,13 +51,14 @@ function Explorer({ layout, lit, label }: { layout: FlameLayout; lit: ((name: st
 }
 
 export function FlameView({ run }: { run: RunDetails }) {
-  const asked = BY.includes(query.value.by ?? '') ? query.value.by! : 'scope';
-  const params = { run: run.id, by: asked, ...restriction.value };
+  const known = absence(run, 'timeline') === null ? BY : ['stack']; // snapshots have nothing else
+  const asked = known.includes(query.value.by ?? '') ? query.value.by! : known[0]!;
+  const params = { run: run.id, by: asked, ...(asked === 'stack' && query.value.snapshot ? { snapshot: query.value.snapshot } : {}), ...restriction.value };
   const flame = useJson<FlameReply>('api/flame', params);
   const [text, setText] = useState('');
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => registerActions({ search: () => field.current?.focus() }), []);
-  const layout = useMemo(() => (flame.data ? layoutFlame(flame.data.root) : null), [flame.data]);
+  const layout = useMemo(() => (flame.data?.root ? layoutFlame(asWidths(flame.data.root), amountOf(flame.data.unit ?? 'ps')) : null), [flame.data]);
   const word = text.trim().toLowerCase();
   const lit = useMemo(() => (word === '' ? null : (name: string) => name.toLowerCase().includes(word)), [word]);
   const hits = useMemo(() => {
@@ -76,13 +78,13 @@ export function FlameView({ run }: { run: RunDetails }) {
   const data = flame.data;
   return (
     <>
-      {data && <SentenceLine sentence={flameSentence(data.root, data.of)} />}
+      {data && layout && <SentenceLine sentence={flameSentence(layout.nodes[0]!, data.of, data.type ? `all ${data.type}` : undefined)} />}
       {data?.by && data.by !== asked && <p class="basis">{`This run names no ${asked}s, so the tree is by ${data.by}.`}</p>}
       <div class="toolbar">
         <label>
           by
           <select value={asked} onChange={(event) => go({ by: event.currentTarget.value, zoom: null }, 'push')}>
-            {BY.map((one) => (
+            {known.map((one) => (
               <option key={one}>{one}</option>
             ))}
           </select>
@@ -91,7 +93,7 @@ export function FlameView({ run }: { run: RunDetails }) {
           ref={field} type="search" aria-label="Search the flame graph" placeholder="search  /" value={text}
           onInput={(event) => setText(event.currentTarget.value)}
         />
-        {hits && <span aria-live="polite">{`${count(hits.number)} found, ${share(Math.min(1, hits.covered))} of the time`}</span>}
+        {hits && <span aria-live="polite">{`${count(hits.number)} found, ${share(Math.min(1, hits.covered))} of ${layout!.amount.noun}`}</span>}
         <a href={address('api/flame', { ...params, format: 'folded' })} download={`${run.name}.folded`}>
           folded
         </a>

@@ -5,7 +5,7 @@ import { FLAME_ROW, paintFlame } from '../../draw/flame';
 import { readTokens } from '../../draw/tokens';
 import { shown } from '../../model/cut';
 import { nodeAt, type FlameLayout } from '../../model/flame_layout';
-import { count, share, time, toNumber } from '../../model/numbers';
+import { count, share, toNumber } from '../../model/numbers';
 import { theme } from '../../ui/settings';
 import { Name } from '../../ui/text';
 import { hideTip, showTip } from '../../ui/tooltip';
@@ -19,7 +19,7 @@ function Tip({ layout, index }: { layout: FlameLayout; index: number }) {
     <>
       <Name text={node.name} />
       <br />
-      <strong>{time(node.total_ps)}</strong>, {share(of === 0 ? 0 : toNumber(node.total_ps) / of)}; self {time(node.self_ps)}
+      <strong>{layout.amount.say(node.total_ps)}</strong>, {share(of === 0 ? 0 : toNumber(node.total_ps) / of)}; self {layout.amount.say(node.self_ps)}
       <br />
       <span class="faint">
         {count(node.count)} times{node.kind ? ` · ${node.kind}` : ''}
@@ -146,7 +146,7 @@ export function Graph({ layout, zoom, focus, lit, label, onFocus, onZoom }: Prop
         <canvas ref={canvas} aria-hidden="true" />
       </div>
       <span id="flame-focus" class="hidden-text" aria-live="polite">
-        {`${shown(layout.nodes[said]!.name)}, ${time(layout.nodes[said]!.total_ps)}`}
+        {`${shown(layout.nodes[said]!.name)}, ${layout.amount.say(layout.nodes[said]!.total_ps)}`}
       </span>
     </div>
   );
