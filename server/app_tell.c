@@ -108,10 +108,13 @@ void open_url(const char *url)
 void open_browser(const struct options *options, int port, const char *launch)
 {
     char url[2048];
+    const char *page = options->page;
 
+    if (page[0] == '\0' && strcmp(options->ui, "perfetto") == 0)
+        page = "?run=latest&view=perfetto";
     address_of(options, port, launch, url);
     if (launch[0] == '\0')
-        strncat(url, options->page, sizeof url - strlen(url) - 1);
+        strncat(url, page, sizeof url - strlen(url) - 1);
     open_url(url);
 }
 

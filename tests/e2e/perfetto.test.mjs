@@ -2,7 +2,12 @@
  * arrives; and what is said when nobody answers. */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { openPage, settle } from './browser.mjs';
+import { ready, startOwn } from './server.mjs';
 
 const STAND_IN = `<!doctype html><title>stand-in</title><p id="got">nothing</p><script>
 addEventListener('message', async (event) => {
@@ -58,6 +63,24 @@ export const tests = {
     } finally {
       await context.close();
       silent.close();
+    }
+  },
+
+  '--ui perfetto opens the browser at the newest run, ready to hand over': async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'jviewd-desk-'));
+    const said = join(folder, 'said');
+    writeFileSync(join(folder, 'xdg-open'), `#!/bin/sh\nprintf %s "$1" >'${said}'\n`);
+    chmodSync(join(folder, 'xdg-open'), 0o755);
+    const samples = fileURLToPath(new URL('../samples/step_500', import.meta.url));
+    const server = await startOwn([samples], ready, { ui: 'perfetto', path: `${folder}:${process.env.PATH}` });
+    try {
+      for (let turn = 0; turn < 100 && !existsSync(said); turn++) await new Promise((resolve) => setTimeout(resolve, 50));
+      const { searchParams, origin } = new URL(readFileSync(said, 'utf8'));
+      assert.equal(origin, new URL(server.url).origin);
+      assert.deepEqual(Object.fromEntries(searchParams), { run: 'latest', view: 'perfetto' });
+    } finally {
+      server.stop();
+      rmSync(folder, { recursive: true, force: true });
     }
   },
 };

@@ -53,10 +53,11 @@ export async function startServer() {
   return startOwn([join(root, 'tests/samples')], ready);
 }
 
-/* A server of one's own over `paths`; `until` waits for what it should have found. */
-export async function startOwn(paths, until = async () => undefined) {
+/* A server of one's own over `paths`; `until` waits for what it should have found; `ui` and `path`
+ * (of programs) as someone at a desk has them. */
+export async function startOwn(paths, until = async () => undefined, { ui = 'none', path = process.env.PATH } = {}) {
   const cache = mkdtempSync(join(tmpdir(), 'jviewd-e2e-'));
-  const child = spawn(binary(), [...paths, '--port', 'auto', '--cache-dir', cache, '--ui', 'none'], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(binary(), [...paths, '--port', 'auto', '--cache-dir', cache, '--ui', ui], { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, PATH: path } });
   const stop = () => {
     child.removeAllListeners('exit');
     child.kill('SIGTERM');
