@@ -81,6 +81,24 @@ static void read_properties(const struct trace *trace, struct arena *arena, stru
     }
 }
 
+/* What the decoder says of the job that the file is a part of. */
+static void read_job(const struct trace *trace, struct arena *arena, struct facts *facts)
+{
+    facts->rank = -1;
+    for (uint32_t i = 0; i < trace->property_count; i++) {
+        const struct property *property = &trace->properties[i];
+        struct str key = trace_name(trace, property->arg.key);
+
+        if (property->track != NO_TRACK)
+            continue;
+        if (str_equal(key, STR("run_group")))
+            facts->group = str_copy(arena, property_text(trace, property));
+        if (str_equal(key, STR("run_rank")) && property->arg.type == ARG_INT64 &&
+            property->arg.bits <= INT64_MAX)
+            facts->rank = (int64_t)property->arg.bits;
+    }
+}
+
 enum { DEVICES_MAX = 4096 };
 
 static void mark_device(uint8_t *seen, int32_t device, struct facts *facts)
@@ -160,6 +178,7 @@ void facts_of_trace(const struct trace *trace, const struct attribution *attribu
     memcpy(ret->content, trace->content, sizeof ret->content);
     read_notes(trace, arena, ret);
     read_properties(trace, arena, ret);
+    read_job(trace, arena, ret);
     count_devices(trace, attribution, arena, ret);
     read_steps(trace, attribution, arena, ret);
 }
@@ -228,6 +247,8 @@ struct str facts_line(const struct facts *facts, const struct trace *trace, stru
     put_integer(object, "step_median_ps", indexed && facts->step_median_ps >= 0,
                 facts->step_median_ps);
     put_text(object, "step_rule", facts->step_rule, arena);
+    put_text(object, "group", facts->group, arena);
+    put_integer(object, "rank", indexed && facts->rank >= 0, facts->rank);
     if (indexed) {
         json_object_set_new(object, "partial", json_boolean(facts->partial));
         json_object_set_new(object, "badges", badges_of(facts));
@@ -315,6 +336,8 @@ static void read_object(const json_t *object, struct arena *arena, struct facts 
     ret->step_count = integer_at(object, "step_count", -1);
     ret->step_median_ps = integer_at(object, "step_median_ps", -1);
     ret->step_rule = text_at(object, "step_rule", arena);
+    ret->group = text_at(object, "group", arena);
+    ret->rank = integer_at(object, "rank", -1);
     ret->partial = json_is_true(json_object_get(object, "partial"));
     read_badges(object, arena, ret);
 }

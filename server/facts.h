@@ -37,7 +37,9 @@ struct facts { /* texts live in the arena they were made in */
     struct str device_kind, framework;  /* "" unknown */
     int64_t step_count, step_median_ps; /* -1 unknown */
     struct str step_rule;
-    bool partial; /* something of the file could not be read */
+    struct str group; /* equal for the ranks of one job; "" unknown */
+    int64_t rank;     /* -1 unknown */
+    bool partial;     /* something of the file could not be read */
     struct str badges[8];
     uint32_t badge_count;
     struct str line; /* the JSON itself */

@@ -203,6 +203,8 @@ static bool is_settled(const struct ingest_run *run)
 {
     enum run_state state = run_state_of(run);
 
+    if (run->root->regroup && run_may_change(run)) /* it may turn out to be more, or less */
+        return false;
     return state == RUN_READY || state == RUN_PARTIAL || state == RUN_FAILED ||
            (state == RUN_WRITING && run_has_segment(run));
 }

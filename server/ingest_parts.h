@@ -29,22 +29,26 @@ struct ingest_file {
     char content[33];      /* of the segment that stands for it; "" none */
     enum decode_part part; /* ... and what that is to the run */
     char *format, *error;  /* its own; NULL: "" */
-    int64_t seen_ns;       /* since when the stamp is what it is; monotonic, as all here */
-    int64_t first_seen_ns; /* since when it grows */
-    int64_t due_ns;        /* while FILE_WRITING, or failed and transient: when to look again */
-    int64_t took_ns;       /* the last indexing; 0: none yet */
-    int64_t ended_ns;      /* when that was */
-    uint32_t attempts;     /* that met a change or a full disk, in a row */
-    bool growing;          /* to be read though it grows */
-    bool transient;        /* failed of something that may pass: a full disk; due_ns: try again */
-    double progress;       /* while FILE_INDEXING */
-    pid_t pid;             /* of its indexing process; 0: none */
+    bool has_window;
+    int64_t start_ns, end_ns; /* Unix time of its first and last event, once it was read */
+    char *group;              /* of the job it is a rank of; its own; NULL: none */
+    int64_t job_rank;         /* -1 unknown */
+    int64_t seen_ns;          /* since when the stamp is what it is; monotonic, as all here */
+    int64_t first_seen_ns;    /* since when it grows */
+    int64_t due_ns;           /* while FILE_WRITING, or failed and transient: when to look again */
+    int64_t took_ns;          /* the last indexing; 0: none yet */
+    int64_t ended_ns;         /* when that was */
+    uint32_t attempts;        /* that met a change or a full disk, in a row */
+    bool growing;             /* to be read though it grows */
+    bool transient;  /* failed of something that may pass: a full disk; due_ns: try again */
+    double progress; /* while FILE_INDEXING */
+    pid_t pid;       /* of its indexing process; 0: none */
 };
 
 struct ingest_run {
     struct arena *arena;
     char id[RUN_ID_SIZE];
-    const struct ingest_root *root;
+    struct ingest_root *root;
     struct str name, dir;
     const struct str *dirs;
     uint32_t dir_count;
@@ -52,6 +56,7 @@ struct ingest_run {
     uint32_t file_count;
     int64_t modified_ns;
     bool certain;     /* listed before its content is known */
+    bool joinable;    /* what its files hold may make it another run */
     bool listed;      /* the catalog has it */
     bool told;        /* ... as it is now; the scanner's own */
     uint64_t urgency; /* the last question's ticket; 0: nobody asked */
@@ -66,6 +71,7 @@ struct ingest_root {
     struct watch *watch; /* NULL: looked at once */
     pthread_t thread;
     bool has_thread, scanned;
+    bool regroup; /* files turned out to be of other runs than their names say: to be scanned */
     uint64_t directories, files;
 };
 
@@ -90,13 +96,31 @@ struct ingest {
 struct ingest_run *run_find(const struct ingest *ingest, struct str id);
 struct ingest_file *run_file_find(struct ingest_run *run, struct str path);
 void run_id_of(struct str root, struct str dir, char ret[RUN_ID_SIZE]);
-struct ingest_run *run_of_scan(const struct ingest_root *root, const struct scan *scan,
+struct ingest_run *run_of_scan(struct ingest_root *root, const struct scan *scan,
                                const struct scan_run *found, int64_t now_ns);
+/* The file that a worker took from a run, wherever a scan has put it since; NULL: it is gone. */
+struct ingest_file *run_file_search(struct ingest *ingest, struct str id, struct str path,
+                                    struct ingest_run **ret);
+/* What is known of files by path, from earlier scans or from the catalog. */
+struct file_index {
+    struct ingest_file **files; /* by path */
+    size_t file_count;
+    const struct run_file *remembered; /* by path; of a first scan */
+    uint32_t remembered_count;
+};
 /* What the catalog remembers of files whose stamps are unchanged; true when it says all of the run
  * as it is. */
-bool run_load(const struct ingest *ingest, struct ingest_run *run);
-/* What an older form of the run knows of the same files. */
-void run_inherit(struct ingest_run *run, struct ingest_run *older);
+bool run_load(const struct ingest *ingest, struct ingest_run *run, const struct file_index *index);
+/* What older forms of this and other runs know of the same files, which they lose by it. */
+void run_inherit(struct ingest_run *run, const struct file_index *index);
+struct ingest_file *index_find(const struct file_index *index, struct str path);
+/* The one with this stamp. */
+const struct run_file *index_remembered(const struct file_index *index, struct str path,
+                                        const struct file_stamp *stamp);
+/* ingest_index.c */
+void index_make(struct ingest_root *root, struct arena *arena, struct file_index *ret);
+/* What the files of a scan are known to hold. Lock held. */
+void index_tell(const struct file_index *index, struct scan *scan, struct arena *arena);
 /* The same files with the same stamps. */
 bool run_equal(const struct ingest_run *a, const struct ingest_run *b);
 void run_free(struct ingest_run *run);
@@ -105,10 +129,14 @@ void run_plan(struct ingest_run *run, int64_t now_ns);
 enum run_state run_state_of(const struct ingest_run *run);
 /* Something to show: certain, or some file of it turned out to be a profile. */
 bool run_is_shown(const struct ingest_run *run);
+/* What its files hold may make it part of another run, or several. */
+bool run_may_change(const struct ingest_run *run);
 double run_progress(const struct ingest_run *run);
 bool run_has_segment(const struct ingest_run *run);
 void file_set_state(struct ingest_file *file, enum file_state state, struct str error);
 void file_set_format(struct ingest_file *file, struct str format);
+/* When it was recorded, and of which job it is a rank; true when that is news. */
+bool file_set_known(struct ingest_file *file, const struct facts *facts);
 /* A new stamp: what was known is of the past. */
 void file_changed(struct ingest_file *file, const struct file_stamp *stamp, int64_t now_ns);
 

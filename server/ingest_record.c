@@ -213,6 +213,11 @@ static struct run_file file_of(const struct ingest_file *file, struct arena *are
 
     memcpy(ret.content, file->content, sizeof ret.content);
     ret.part = file->part;
+    ret.has_window = file->has_window;
+    ret.start_ns = file->start_ns;
+    ret.end_ns = file->end_ns;
+    ret.group = str_copy(arena, str_of(file->group));
+    ret.rank = file->job_rank;
     return ret;
 }
 

@@ -75,6 +75,27 @@ void file_set_format(struct ingest_file *file, struct str format)
     file->format = keep(file->format, format);
 }
 
+/* A Unix time of file time; false where it is unknown or out of reason. */
+static bool unix_of(const struct facts *facts, int64_t ps, int64_t *ret)
+{
+    return facts->has_epoch && !__builtin_add_overflow(facts->epoch_ns, ps / 1000, ret);
+}
+
+bool file_set_known(struct ingest_file *file, const struct facts *facts)
+{
+    struct ingest_file was = *file;
+    bool timed = facts->slice_count > 0 || facts->part == PART_SNAPSHOT;
+    bool same_group = str_equal(str_of(file->group), facts->group);
+
+    file->has_window = timed && unix_of(facts, facts->start_ps, &file->start_ns) &&
+                       unix_of(facts, facts->end_ps, &file->end_ns);
+    file->job_rank = facts->rank;
+    if (!same_group)
+        file->group = keep(file->group, facts->group);
+    return !same_group || file->has_window != was.has_window || file->job_rank != was.job_rank ||
+           (file->has_window && (file->start_ns != was.start_ns || file->end_ns != was.end_ns));
+}
+
 void file_changed(struct ingest_file *file, const struct file_stamp *stamp, int64_t now_ns)
 {
     if (file_stamp_equal(&file->stamp, stamp))
@@ -90,7 +111,26 @@ void file_changed(struct ingest_file *file, const struct file_stamp *stamp, int6
         file_set_state(file, FILE_QUEUED, STR(""));
 }
 
-struct ingest_run *run_of_scan(const struct ingest_root *root, const struct scan *scan,
+struct ingest_file *run_file_search(struct ingest *ingest, struct str id, struct str path,
+                                    struct ingest_run **ret)
+{
+    *ret = run_find(ingest, id);
+    struct ingest_file *file = *ret == NULL ? NULL : run_file_find(*ret, path);
+
+    for (uint32_t i = 0; file == NULL && i < ingest->options.root_count; i++) {
+        const struct ingest_root *root = &ingest->roots[i];
+
+        for (uint32_t j = 0; file == NULL && j < root->run_count; j++) {
+            *ret = root->runs[j];
+            file = run_file_find(*ret, path);
+            if (file != NULL && file->state != FILE_INDEXING)
+                file = NULL; /* another root's of the same name */
+        }
+    }
+    return file;
+}
+
+struct ingest_run *run_of_scan(struct ingest_root *root, const struct scan *scan,
                                const struct scan_run *found, int64_t now_ns)
 {
     struct arena *arena = arena_create();
@@ -108,6 +148,7 @@ struct ingest_run *run_of_scan(const struct ingest_root *root, const struct scan
         .file_count = found->file_count,
         .modified_ns = found->modified_ns,
         .certain = found->certain,
+        .joinable = found->joinable,
     };
     run_id_of(scan->root, found->dir, run->id);
     for (uint32_t i = 0; i < found->dir_count; i++)
@@ -129,6 +170,7 @@ struct ingest_run *run_of_scan(const struct ingest_root *root, const struct scan
             .state = FILE_QUEUED,
             .seen_ns = now_ns,
             .first_seen_ns = now_ns,
+            .job_rank = -1,
         };
     }
     return run;
@@ -140,6 +182,7 @@ void run_free(struct ingest_run *run)
         return;
     for (uint32_t i = 0; i < run->file_count; i++) {
         free(run->files[i].format);
+        free(run->files[i].group);
         free(run->files[i].error);
     }
     arena_destroy(run->arena);
@@ -151,63 +194,85 @@ static bool is_final(enum file_state state, bool remembers_ignored)
            (state == FILE_IGNORED && remembers_ignored);
 }
 
-static bool load_record(const struct ingest *ingest, struct ingest_run *run,
-                        const struct run_record *record)
+static void load_file(struct ingest_file *file, const struct run_file *known)
+{
+    file_set_state(file, known->state, known->error);
+    file_set_format(file, known->format);
+    memcpy(file->content, known->content, sizeof file->content);
+    file->part = known->part;
+    file->has_window = known->has_window;
+    file->start_ns = known->start_ns;
+    file->end_ns = known->end_ns;
+    file->group = keep(file->group, known->group);
+    file->job_rank = known->rank;
+}
+
+static const struct run_file *find_recorded(const struct run_record *record,
+                                            const struct ingest_file *file)
+{
+    for (uint32_t i = 0; i < record->run_file_count; i++) {
+        const struct run_file *known = &record->files[i];
+
+        if (str_equal(known->path, file->path) && file_stamp_equal(&file->stamp, &known->stamp))
+            return known;
+    }
+    return NULL;
+}
+
+/* True when the record says all of the run as it is. */
+static bool load_files(const struct ingest *ingest, struct ingest_run *run,
+                       const struct run_record *record, const struct file_index *index)
 {
     uint32_t known_count = 0;
 
-    for (uint32_t i = 0; i < record->run_file_count; i++) {
-        const struct run_file *known = &record->files[i];
-        struct ingest_file *file = run_file_find(run, known->path);
+    for (uint32_t i = 0; i < run->file_count; i++) {
+        struct ingest_file *file = &run->files[i];
+        const struct run_file *known = record == NULL ? NULL : find_recorded(record, file);
 
-        if (file == NULL || !file_stamp_equal(&file->stamp, &known->stamp))
-            continue;
-        known_count += known->state == FILE_COVERED;
-        if (!is_final(known->state, ingest->remembers_ignored))
-            continue;
-        file_set_state(file, known->state, known->error);
-        file_set_format(file, known->format);
-        memcpy(file->content, known->content, sizeof file->content);
-        file->part = known->part;
-        known_count++;
+        known_count += known != NULL && (known->state == FILE_COVERED ||
+                                         is_final(known->state, ingest->remembers_ignored));
+        if (known == NULL)
+            known = index_remembered(index, file->path, &file->stamp);
+        if (known != NULL && is_final(known->state, ingest->remembers_ignored))
+            load_file(file, known);
     }
-    return known_count == run->file_count && record->run_file_count == run->file_count &&
+    return record != NULL && known_count == run->file_count &&
+           record->run_file_count == run->file_count &&
            (record->state == RUN_READY || record->state == RUN_PARTIAL) &&
            str_equal(record->name, run->name) && str_equal(record->root, run->root->given);
 }
 
-bool run_load(const struct ingest *ingest, struct ingest_run *run)
+bool run_load(const struct ingest *ingest, struct ingest_run *run, const struct file_index *index)
 {
     struct arena *arena = arena_create();
     struct run_record record;
     struct error unknown = {0};
-    bool all = false;
 
-    if (catalog_run(ingest->catalog, str_of(run->id), arena, &record, &unknown) == OK) {
-        run->listed = true;
-        all = load_record(ingest, run, &record);
-    }
+    run->listed = catalog_run(ingest->catalog, str_of(run->id), arena, &record, &unknown) == OK;
+    bool all = load_files(ingest, run, run->listed ? &record : NULL, index);
     arena_destroy(arena);
     return all;
 }
 
-void run_inherit(struct ingest_run *run, struct ingest_run *older)
+void run_inherit(struct ingest_run *run, const struct file_index *index)
 {
-    run->urgency = older->urgency;
-    run->listed = older->listed;
     for (uint32_t i = 0; i < run->file_count; i++) {
-        struct ingest_file *file = &run->files[i], *before = run_file_find(older, file->path);
+        struct ingest_file *file = &run->files[i], *before = index_find(index, file->path);
 
         if (before == NULL)
             continue;
         struct ingest_file now = *file;
 
+        free(file->format);
+        free(file->error);
+        free(file->group);
         *file = *before;
         file->path = now.path;
         file->host = now.host;
         file->role = now.role;
         file->rank = now.rank;
-        before->format = before->error = NULL;
+        before->format = before->error = before->group = NULL;
+        before->content[0] = '\0';
         file_changed(file, &now.stamp, now.seen_ns);
         if (file->state == FILE_COVERED)
             file_set_state(file, FILE_QUEUED, STR(""));
@@ -342,6 +407,15 @@ enum run_state run_state_of(const struct ingest_run *run)
 bool run_is_shown(const struct ingest_run *run)
 {
     return run->certain || run_has_segment(run) || count_state(run, FILE_FAILED) > 0;
+}
+
+bool run_may_change(const struct ingest_run *run)
+{
+    for (uint32_t i = 0; i < run->file_count; i++) {
+        if (run->files[i].group != NULL)
+            return true;
+    }
+    return run->joinable;
 }
 
 double run_progress(const struct ingest_run *run)

@@ -14,6 +14,16 @@ struct news { /* runs to be told about, by id */
     uint32_t count, capacity;
 };
 
+struct change { /* from what was known of a root to what a scan found */
+    struct ingest_root *root;
+    struct arena *arena;
+    bool is_first;
+    struct ingest_run **older, **runs; /* by id; newest first */
+    uint32_t older_count, count;
+    struct file_index index;
+    struct news news;
+};
+
 static void add_news(struct news *news, const char *id)
 {
     if (news->count == news->capacity) {
@@ -67,58 +77,98 @@ static void make_ids_differ(struct ingest_run **runs, uint32_t count)
     free(order);
 }
 
-static struct ingest_run **runs_of_scan(const struct ingest_root *root, const struct scan *scan,
-                                        struct arena *arena, uint32_t *ret_count)
+/* Does a run of this id exist, in this process or in the catalog? */
+static bool is_known_run(const struct change *change, const char *id)
+{
+    struct ingest_run key = {0};
+    struct run_record record;
+    struct error unknown = {0};
+
+    memcpy(key.id, id, sizeof key.id);
+    if (find_sorted(change->older, change->older_count, &key) != NULL)
+        return true;
+    return change->is_first && catalog_run(change->root->ingest->catalog, str_of(id), change->arena,
+                                           &record, &unknown) == OK;
+}
+
+/* A run that was joined keeps the id under which one of its parts is known already. */
+static void choose_home(const struct change *change, const struct scan *scan,
+                        struct scan_run *found)
+{
+    char id[RUN_ID_SIZE];
+
+    for (uint32_t i = 0; found->home_count > 1 && i < found->home_count; i++) {
+        run_id_of(scan->root, found->homes[i], id);
+        if (is_known_run(change, id)) {
+            found->dir = found->homes[i];
+            return;
+        }
+    }
+}
+
+static void find_runs(struct change *change, struct scan *scan)
 {
     int64_t now_ns = clock_monotonic_ns();
     struct scan_run *found;
 
-    scan_group(scan->root, scan->files, scan->file_count, arena, &found, ret_count);
-    struct ingest_run **runs = memory_resize(NULL, *ret_count + 1, sizeof(struct ingest_run *));
-    for (uint32_t i = 0; i < *ret_count; i++)
-        runs[i] = run_of_scan(root, scan, &found[i], now_ns);
-    make_ids_differ(runs, *ret_count);
-    return runs;
+    scan_group(scan->root, scan->files, scan->file_count, change->arena, &found, &change->count);
+    change->runs = memory_resize(NULL, change->count + 1, sizeof(struct ingest_run *));
+    for (uint32_t i = 0; i < change->count; i++) {
+        choose_home(change, scan, &found[i]);
+        change->runs[i] = run_of_scan(change->root, scan, &found[i], now_ns);
+    }
+    make_ids_differ(change->runs, change->count);
 }
 
 /* Runs that this process did not know take up what the catalog remembers, and need no telling when
  * it remembers all. They are still ours alone, so no lock is held. */
-static void load_new(struct ingest_root *root, struct ingest_run **older, uint32_t older_count,
-                     struct ingest_run **runs, uint32_t count)
+static void load_new(const struct change *change)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        if (find_sorted(older, older_count, runs[i]) == NULL)
-            runs[i]->told = run_load(root->ingest, runs[i]);
+    for (uint32_t i = 0; i < change->count; i++) {
+        struct ingest_run *run = change->runs[i];
+
+        if (find_sorted(change->older, change->older_count, run) == NULL)
+            run->told = run_load(change->root->ingest, run, &change->index);
     }
 }
 
-/* Puts the new runs in place of the old; those that are the same stay, and their new forms go. */
-static void exchange(struct ingest_root *root, struct ingest_run **runs, uint32_t count,
-                     struct ingest_run **older, uint32_t older_count, struct news *news)
+/* The most urgent question that was asked for a part of it stands for the whole. */
+static void inherit(const struct change *change, struct ingest_run *run,
+                    const struct ingest_run *before)
 {
+    if (before != NULL) {
+        run->urgency = before->urgency;
+        run->listed = before->listed;
+    }
+    run_inherit(run, &change->index);
+}
+
+/* Puts the new runs in place of the old; those that are the same stay, and their new forms go. */
+static void exchange(struct change *change)
+{
+    struct ingest_root *root = change->root;
     int64_t now_ns = clock_monotonic_ns();
 
     pthread_mutex_lock(&root->ingest->lock);
-    for (uint32_t i = 0; i < count; i++) {
-        struct ingest_run **before = find_sorted(older, older_count, runs[i]);
+    for (uint32_t i = 0; i < change->count; i++) {
+        struct ingest_run *run = change->runs[i];
+        struct ingest_run **before = find_sorted(change->older, change->older_count, run);
 
-        if (before != NULL && run_equal(runs[i], *before)) {
-            struct ingest_run *kept = *before;
-
-            *before = runs[i];
-            runs[i] = kept;
+        if (before != NULL && run_equal(run, *before)) {
+            change->runs[i] = *before;
+            change->runs[i]->joinable = run->joinable;
+            *before = run;
             continue;
         }
-        if (before != NULL)
-            run_inherit(runs[i], *before);
-        run_plan(runs[i], now_ns);
-        if (!runs[i]->told)
-            add_news(news, runs[i]->id);
-        runs[i]->told = true;
+        inherit(change, run, before == NULL ? NULL : *before);
+        run_plan(run, now_ns);
+        if (!run->told)
+            add_news(&change->news, run->id);
+        run->told = true;
     }
     free(root->runs);
-    root->runs = runs;
-    root->run_count = count;
+    root->runs = change->runs;
+    root->run_count = change->count;
     pthread_cond_broadcast(&root->ingest->changed);
     pthread_mutex_unlock(&root->ingest->lock);
 }
@@ -147,6 +197,20 @@ static void retire(struct ingest_root *root, struct ingest_run **older, uint32_t
     free(now);
 }
 
+/* Is what the run consisted of part of another run now? */
+static bool lives_on(const struct ingest_root *root, const struct run_record *record)
+{
+    for (uint32_t i = 0; i < root->run_count; i++) {
+        const struct ingest_run *run = root->runs[i];
+
+        for (uint32_t k = 0; k < run->dir_count && run->dir_count > 1; k++) {
+            if (str_equal(run->dirs[k], record->dir))
+                return true;
+        }
+    }
+    return false;
+}
+
 /* Runs of earlier processes that the first scan did not find. */
 static void retire_remembered(struct ingest_root *root, struct arena *arena)
 {
@@ -166,7 +230,8 @@ static void retire_remembered(struct ingest_root *root, struct arena *arena)
             continue;
         snprintf(key.id, sizeof key.id, "%.*s", STR_ARG(records[i].id));
         if (find_sorted(now, root->run_count, &key) == NULL)
-            tell_gone(root->ingest, records[i].id, records[i].host_count > 0);
+            tell_gone(root->ingest, records[i].id,
+                      records[i].host_count > 0 && !lives_on(root, &records[i]));
     }
     free(now);
 }
@@ -211,26 +276,50 @@ static void tell_troubles(struct ingest_root *root, const struct scan *scan, con
     catalog_set_troubles(root->ingest->catalog, root->given, troubles, count);
 }
 
-static void take_scan(struct ingest_root *root, const struct scan *scan, struct arena *arena)
+static void take_path(struct ingest_root *root, struct str path)
 {
-    struct news news = {0};
-    struct ingest_run **older = sorted(root->runs, root->run_count);
-    uint32_t older_count = root->run_count, count;
-    bool first = root->path == NULL;
+    root->path = memory_resize(NULL, path.count + 1, 1);
+    memcpy(root->path, path.at, path.count);
+    root->path[path.count] = '\0';
+}
 
-    if (first) {
-        root->path = memory_resize(NULL, scan->root.count + 1, 1);
-        memcpy(root->path, scan->root.at, scan->root.count);
-        root->path[scan->root.count] = '\0';
-    }
-    struct ingest_run **runs = runs_of_scan(root, scan, arena, &count);
-    load_new(root, older, older_count, runs, count);
-    exchange(root, runs, count, older, older_count, &news);
-    retire(root, older, older_count);
-    if (first)
+static void make_index(struct change *change)
+{
+    struct file_index *index = &change->index;
+    struct error err = {0};
+    struct run_file *remembered = NULL;
+
+    index_make(change->root, change->arena, index);
+    if (change->is_first &&
+        catalog_files(change->root->ingest->catalog, change->root->given, change->arena,
+                      &remembered, &index->remembered_count, &err) != OK)
+        log_error("%s", err.message);
+    index->remembered = remembered;
+}
+
+static void take_scan(struct ingest_root *root, struct scan *scan, struct arena *arena)
+{
+    struct change change = {.root = root,
+                            .arena = arena,
+                            .is_first = root->path == NULL,
+                            .older = sorted(root->runs, root->run_count),
+                            .older_count = root->run_count};
+
+    if (change.is_first)
+        take_path(root, scan->root);
+    make_index(&change);
+    pthread_mutex_lock(&root->ingest->lock);
+    root->regroup = false;
+    index_tell(&change.index, scan, arena);
+    pthread_mutex_unlock(&root->ingest->lock);
+    find_runs(&change, scan);
+    load_new(&change);
+    exchange(&change);
+    retire(root, change.older, change.older_count);
+    if (change.is_first)
         retire_remembered(root, arena);
-    tell_news(root->ingest, &news);
-    free(older);
+    tell_news(root->ingest, &change.news);
+    free(change.older);
 }
 
 void ingest_scan_once(struct ingest_root *root)

@@ -131,8 +131,16 @@ static enum watch_news wait_for_news(struct ingest_root *root, int wait_ms, stru
     return WATCH_NOTHING;
 }
 
-/* Until something below the root changed; a tree that never rests is looked at a fifth of the
- * time at most. */
+static bool wants_regroup(struct ingest_root *root)
+{
+    pthread_mutex_lock(&root->ingest->lock);
+    bool wanted = root->regroup;
+    pthread_mutex_unlock(&root->ingest->lock);
+    return wanted;
+}
+
+/* Until something below the root changed, or turned out to be of another run; a tree that never
+ * rests is looked at a fifth of the time at most. */
 static void watch_until_news(struct ingest_root *root, int64_t scan_took_ns)
 {
     int64_t rest_until_ns = clock_monotonic_ns() + REST_FACTOR * scan_took_ns;
@@ -143,7 +151,8 @@ static void watch_until_news(struct ingest_root *root, int64_t scan_took_ns)
         int64_t rest_ms = (rest_until_ns - clock_monotonic_ns()) / MS;
         int wait_ms = look_at_written(root);
 
-        if (news && rest_ms <= 0)
+        news |= wants_regroup(root);
+        if (news && (rest_ms <= 0 || root->watch == NULL))
             break;
         if (news && rest_ms < wait_ms)
             wait_ms = (int)rest_ms + 1;
@@ -174,18 +183,19 @@ static void open_watch(struct ingest_root *root)
 void *ingest_scanner(void *data)
 {
     struct ingest_root *root = data;
-    bool once = root->ingest->options.on_demand;
+    bool scanned = root->ingest->options.on_demand; /* before this thread began */
     int64_t took_ns = 0;
 
-    if (!once) {
+    if (!scanned) {
         ingest_tell_scan(root->ingest, true);
         open_watch(root); /* before the first look, so that nothing falls between */
     }
     while (!ingest_is_stopping(root->ingest)) {
         int64_t start_ns = clock_monotonic_ns();
 
-        if (!once)
+        if (!scanned)
             ingest_scan_once(root);
+        scanned = false;
         took_ns = clock_monotonic_ns() - start_ns;
         watch_until_news(root, took_ns);
     }

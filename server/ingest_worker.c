@@ -23,6 +23,7 @@ struct work { /* one file on its way */
     char directory[4096], segment[4200], attribution[4200]; /* to be made */
     char unless[33];
     int64_t started_ns, told_ns;
+    bool is_other; /* what the file holds may make it part of another run */
 };
 
 static bool is_wanted(const struct ingest *ingest, const struct ingest_run *run)
@@ -99,8 +100,7 @@ static bool take(struct work *work)
 /* The file this work is about, as it is now; NULL when a scan took it away. Lock held. */
 static struct ingest_file *look_up(struct work *work, struct ingest_run **ret)
 {
-    *ret = run_find(work->ingest, str_of(work->job.run));
-    return *ret == NULL ? NULL : run_file_find(*ret, work->job.path);
+    return run_file_search(work->ingest, str_of(work->job.run), work->job.path, ret);
 }
 
 static void on_start(void *data, pid_t pid)
@@ -207,6 +207,7 @@ static void conclude_segment(struct work *work, struct ingest_file *file, const 
 {
     memcpy(file->content, facts->content, sizeof file->content);
     file->part = facts->part;
+    work->is_other = file_set_known(file, facts);
     file->attempts = 0;
     file_set_format(file, facts->format);
     file_set_state(file, facts->partial ? FILE_PARTIAL : FILE_READY, STR(""));
@@ -274,6 +275,9 @@ static void finish(struct work *work, const struct facts *facts, bool transient)
             file_set_state(file, FILE_QUEUED, STR(""));
         else
             conclude(work, file, facts, transient);
+        if (work->is_other && run_may_change(run))
+            run->root->regroup = true;
+        memcpy(work->job.run, run->id, sizeof work->job.run);
         run_plan(run, clock_monotonic_ns());
     }
     pthread_mutex_unlock(&ingest->lock);

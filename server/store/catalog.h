@@ -48,6 +48,10 @@ struct run_file {
     char content[33];        /* hex; "" until hashed */
     enum decode_part part;   /* of a file with a content: a host, or what lies beside the hosts */
     struct file_stamp stamp; /* of the file that was looked at; zero before */
+    bool has_window;
+    int64_t start_ns, end_ns; /* Unix time of its first and last event */
+    struct str group;         /* equal for the ranks of one job; "" none */
+    int64_t rank;             /* -1 unknown */
 };
 
 struct run_host {
@@ -118,6 +122,10 @@ MUST_CHECK enum status catalog_runs(struct catalog *catalog, const struct run_qu
 /* By id. */
 MUST_CHECK enum status catalog_run(struct catalog *catalog, struct str id, struct arena *arena,
                                    struct run_record *ret, struct error *err);
+
+/* Every file of the runs below a root, by path; of runs that are gone, too. */
+MUST_CHECK enum status catalog_files(struct catalog *catalog, struct str root, struct arena *arena,
+                                     struct run_file **ret, uint32_t *ret_count, struct error *err);
 
 /* What `run=` means: an id, a content id, a name, a unique suffix of a name, "latest",
  * "latest-1", a step number. ERR_NOT_FOUND fills `near` with up to five names, ERR_AMBIGUOUS

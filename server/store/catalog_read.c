@@ -3,6 +3,9 @@
 
 #include "store/catalog_db.h"
 
+#define FILE_COLUMNS                                                                               \
+    "path, host, format, bytes, files.state, files.error, content, device, inode,"                 \
+    " files.modified_ns, changed_ns, part, start_ns, end_ns, job, rank"
 #define RUN_COLUMNS                                                                                \
     "id, root, content_id, name, dir, dirs, state, progress, error, epoch_ns, duration_ps,"        \
     " modified_ns, device_kind, framework, device_count, file_count, file_bytes, slice_count,"     \
@@ -94,6 +97,11 @@ static void read_file(struct sqlite3_stmt *row, struct arena *arena, struct run_
                   .size = (uint64_t)db_i64(row, 3),
                   .modified_ns = db_i64(row, 9),
                   .changed_ns = db_i64(row, 10)},
+        .has_window = !db_is_null(row, 12) && !db_is_null(row, 13),
+        .start_ns = db_i64(row, 12),
+        .end_ns = db_i64(row, 13),
+        .group = db_text(row, 14, arena),
+        .rank = db_i64(row, 15),
     };
     db_content(row, 6, ret->content);
 }
@@ -157,11 +165,8 @@ static enum status read_files(struct catalog *catalog, struct arena *arena, stru
 {
     struct error failed = {0};
     struct rows rows = {0};
-    struct sqlite3_stmt *ask =
-        db_statement(catalog,
-                     "SELECT path, host, format, bytes, state, error, content, device, inode,"
-                     " modified_ns, changed_ns, part FROM files WHERE run = ? ORDER BY path",
-                     &failed);
+    struct sqlite3_stmt *ask = db_statement(
+        catalog, "SELECT " FILE_COLUMNS " FROM files WHERE run = ? ORDER BY path", &failed);
 
     if (ask == NULL)
         return fail(err, failed.code, "%s", failed.message);
@@ -171,6 +176,30 @@ static enum status read_files(struct catalog *catalog, struct arena *arena, stru
     db_reset(ask);
     run->files = rows.at;
     run->run_file_count = rows.count;
+    return failed.code == OK ? OK : fail(err, failed.code, "%s", failed.message);
+}
+
+enum status catalog_files(struct catalog *catalog, struct str root, struct arena *arena,
+                          struct run_file **ret, uint32_t *ret_count, struct error *err)
+{
+    struct error failed = {0};
+    struct rows rows = {0};
+
+    pthread_mutex_lock(&catalog->lock);
+    struct sqlite3_stmt *ask =
+        db_statement(catalog,
+                     "SELECT " FILE_COLUMNS " FROM files JOIN runs ON runs.id = files.run"
+                     " WHERE runs.root = ? ORDER BY path",
+                     &failed);
+    if (ask != NULL) {
+        db_bind_text(ask, 1, root);
+        while (db_row(catalog, ask, &failed))
+            read_file(ask, arena, rows_add(&rows, arena, sizeof(struct run_file)));
+        db_reset(ask);
+    }
+    pthread_mutex_unlock(&catalog->lock);
+    *ret = rows.at;
+    *ret_count = rows.count;
     return failed.code == OK ? OK : fail(err, failed.code, "%s", failed.message);
 }
 

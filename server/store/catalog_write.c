@@ -72,7 +72,8 @@ static enum status put_file(struct catalog *catalog, struct str run, const struc
     struct sqlite3_stmt *put = db_statement(
         catalog,
         "INSERT OR REPLACE INTO files(run, path, host, format, bytes, state, error, content,"
-        " part, device, inode, modified_ns, changed_ns) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
+        " part, device, inode, modified_ns, changed_ns, start_ns, end_ns, job, rank)"
+        " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
         err);
 
     if (put == NULL)
@@ -90,6 +91,10 @@ static enum status put_file(struct catalog *catalog, struct str run, const struc
     db_bind_i64(put, 11, (int64_t)file->stamp.inode);
     db_bind_i64(put, 12, file->stamp.modified_ns);
     db_bind_i64(put, 13, file->stamp.changed_ns);
+    db_bind_known(put, 14, file->has_window, file->start_ns);
+    db_bind_known(put, 15, file->has_window, file->end_ns);
+    db_bind_text(put, 16, file->group);
+    db_bind_i64(put, 17, file->rank);
     return db_run(catalog, put, err);
 }
 
