@@ -46,15 +46,21 @@ static uint32_t node_of_op(struct growth *growth, uint32_t index)
                : node;
 }
 
-static void add_op(void *data, const struct scanned_op *op)
+static void add_ops(void *data, const struct op_block *block)
 {
     struct growth *growth = data;
-    uint32_t *known = &growth->node_of[op->entry->op];
 
-    if (*known == 0)
-        *known = node_of_op(growth, op->entry->op) + 1;
-    growth->tree.nodes[*known - 1].self_ps += op->self_ps;
-    growth->tree.nodes[*known - 1].count += op->entry->first;
+    for (uint32_t i = 0; i < block->count; i++) {
+        const struct attributed *entry = &block->entries[block->first + i];
+        uint32_t *known = &growth->node_of[entry->op];
+
+        if (block->inside_ps[i] < 0)
+            continue;
+        if (*known == 0)
+            *known = node_of_op(growth, entry->op) + 1;
+        growth->tree.nodes[*known - 1].self_ps += block->self_ps[i];
+        growth->tree.nodes[*known - 1].count += entry->first;
+    }
 }
 
 static void grow_from_ops(struct growth *growth)
@@ -65,7 +71,7 @@ static void grow_from_ops(struct growth *growth)
         return;
     growth->node_of = memory_resize(NULL, attribution->op_count, sizeof(uint32_t));
     memset(growth->node_of, 0, attribution->op_count * sizeof(uint32_t));
-    scan_ops(growth->selection, add_op, growth);
+    scan_ops(growth->selection, add_ops, (void *const[]){growth}, 1);
     free(growth->node_of);
 }
 

@@ -173,7 +173,7 @@ static struct str basis_of(const struct run_traces *run, const struct overview *
 static void fill_steps(const struct steps *steps, struct overview *ret)
 {
     int64_t *durs_ps = memory_resize(NULL, steps->count, sizeof(*durs_ps));
-    struct quantiles *spread = quantiles_create(steps->count);
+    struct quantiles *spread = quantiles_create(steps->count, 0);
 
     ret->rule = steps->rule;
     ret->rule_text = steps->rule_text;

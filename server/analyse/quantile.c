@@ -5,28 +5,47 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "trace/quantile.h"
 
-struct quantiles {
-    uint64_t expected, count;
-    int64_t *values;   /* exact: the first `count` are filled */
-    uint32_t *buckets; /* else */
-    int64_t first;     /* sums are of distances from it, which keeps digits */
-    double sum, squares;
-};
+enum { SELECT_MAX = 2048 }; /* more are parted by their buckets first */
 
-struct quantiles *quantiles_create(uint64_t count)
+static uint32_t *buckets_create(void)
+{
+    uint32_t *buckets = calloc(QUANTILE_BUCKETS, sizeof(*buckets));
+
+    if (buckets == NULL)
+        abort(); /* out of memory: as base/arena.h says */
+    return buckets;
+}
+
+struct quantiles *quantiles_create(uint64_t count, int64_t origin)
 {
     struct quantiles *quantiles = memory_resize(NULL, 1, sizeof(*quantiles));
 
-    *quantiles = (struct quantiles){.expected = count};
-    if (count <= QUANTILE_EXACT_MAX) {
-        quantiles->values = memory_resize(NULL, count, sizeof(*quantiles->values));
-    } else {
-        quantiles->buckets = memory_resize(NULL, QUANTILE_BUCKETS, sizeof(*quantiles->buckets));
-        memset(quantiles->buckets, 0, QUANTILE_BUCKETS * sizeof(*quantiles->buckets));
-    }
+    *quantiles = (struct quantiles){.expected = count, .origin = origin};
+    if (count <= QUANTILE_EXACT_MAX)
+        quantiles->values = memory_resize(NULL, count + 1, sizeof(*quantiles->values));
+    else
+        quantiles->buckets = buckets_create();
     return quantiles;
+}
+
+struct quantiles *quantiles_create_like(const struct quantiles *whole)
+{
+    return quantiles_create(whole->expected, whole->origin);
+}
+
+void quantiles_join(struct quantiles *to, const struct quantiles *part)
+{
+    uint64_t room = to->expected - to->count, count = part->count < room ? part->count : room;
+
+    if (to->values != NULL)
+        memcpy(to->values + to->count, part->values, count * sizeof(*to->values));
+    for (uint32_t i = 0; to->buckets != NULL && i < QUANTILE_BUCKETS; i++)
+        to->buckets[i] += part->buckets[i];
+    to->count += count;
+    to->sum += part->sum;
+    to->squares_low += part->squares_low;
+    to->squares_high += part->squares_high;
 }
 
 void quantiles_free(struct quantiles *quantiles)
@@ -38,22 +57,30 @@ void quantiles_free(struct quantiles *quantiles)
     free(quantiles);
 }
 
-void quantiles_add(struct quantiles *quantiles, int64_t value)
+/* Counts into buckets, then looks among the values of one bucket alone: each value is read twice
+ * and moved seldom. */
+static int64_t select_by_bucket(const struct quantiles *quantiles, uint32_t index)
 {
-    if (quantiles->count == quantiles->expected)
-        return;
-    if (quantiles->count == 0)
-        quantiles->first = value;
+    uint32_t count = (uint32_t)quantiles->count, *buckets = buckets_create();
+    uint32_t bucket = 0, before = 0, found = 0;
 
-    double distance = (double)(value - quantiles->first);
+    for (uint32_t i = 0; i < count; i++)
+        buckets[quantile_bucket(quantiles->values[i])]++;
+    while (before + buckets[bucket] <= index)
+        before += buckets[bucket++];
 
-    quantiles->sum += distance;
-    quantiles->squares += distance * distance;
-    if (quantiles->buckets != NULL)
-        quantiles->buckets[quantile_bucket(value)]++;
-    else
-        quantiles->values[quantiles->count] = value;
-    quantiles->count++;
+    int64_t *within = memory_resize(NULL, buckets[bucket], sizeof(*within));
+
+    for (uint32_t i = 0; i < count; i++) {
+        if (quantile_bucket(quantiles->values[i]) == bucket)
+            within[found++] = quantiles->values[i];
+    }
+
+    int64_t value = quantile_select_at(within, found, index - before);
+
+    free(within);
+    free(buckets);
+    return value;
 }
 
 int64_t quantiles_at(struct quantiles *quantiles, unsigned percent)
@@ -62,8 +89,10 @@ int64_t quantiles_at(struct quantiles *quantiles, unsigned percent)
 
     if (count == 0)
         return 0;
-    return quantiles->buckets != NULL ? quantile_of_buckets(quantiles->buckets, count, percent)
-                                      : quantile_select(quantiles->values, count, percent);
+    if (quantiles->buckets != NULL)
+        return quantile_of_buckets(quantiles->buckets, count, percent);
+    return count > SELECT_MAX ? select_by_bucket(quantiles, quantile_rank(count, percent))
+                              : quantile_select(quantiles->values, count, percent);
 }
 
 bool quantiles_exact(const struct quantiles *quantiles)
@@ -71,15 +100,38 @@ bool quantiles_exact(const struct quantiles *quantiles)
     return quantiles->buckets == NULL;
 }
 
+/* About their mean, so that digits are kept. */
+static double deviation_of_values(const struct quantiles *quantiles)
+{
+    wide_int sum = 0;
+    double squares = 0;
+
+    for (uint64_t i = 0; i < quantiles->count; i++)
+        sum += quantiles->values[i];
+
+    int64_t mean = (int64_t)(sum / (wide_int)quantiles->count);
+    double rest =
+        (double)(sum - (wide_int)mean * (wide_int)quantiles->count) / (double)quantiles->count;
+
+    for (uint64_t i = 0; i < quantiles->count; i++) {
+        double distance = (double)(quantiles->values[i] - mean) - rest;
+
+        squares += distance * distance;
+    }
+    return sqrt(squares / (double)quantiles->count);
+}
+
 int64_t quantiles_stdev(const struct quantiles *quantiles)
 {
-    double count = (double)quantiles->count;
-    double mean, variance;
-
     if (quantiles->count == 0)
         return 0;
-    mean = quantiles->sum / count;
-    variance = quantiles->squares / count - mean * mean;
+    if (quantiles->values != NULL)
+        return (int64_t)llround(deviation_of_values(quantiles));
+
+    double count = (double)quantiles->count, mean = (double)quantiles->sum / count;
+    double squares = (double)quantiles->squares_low + ldexp((double)quantiles->squares_high, 64);
+    double variance = squares / count - mean * mean;
+
     return variance > 0 ? (int64_t)llround(sqrt(variance)) : 0;
 }
 

@@ -1,20 +1,58 @@
 /* Nearest-rank quantiles and the spread of many lengths.
  *
- * Exact up to 65,536 values; beyond that from the histogram of trace/quantile.h.
+ * Exact up to 65,536 values; beyond that from the histogram of trace/quantile.h. Sums are of
+ * integers, so a spread that was gathered in parts is the same as one that was not.
  */
 #ifndef JVIEWD_ANALYSE_QUANTILE_H
 #define JVIEWD_ANALYSE_QUANTILE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+#include "trace/quantile.h"
 
 enum { QUANTILE_EXACT_MAX = 65536 };
 
-struct quantiles;
-/* For `count` values in all. */
-struct quantiles *quantiles_create(uint64_t count);
+__extension__ typedef __int128 wide_int; /* a sum of squares of picoseconds */
+__extension__ typedef unsigned __int128 wide_uint;
+
+struct quantiles {
+    uint64_t expected, count;
+    int64_t *values;   /* exact: the first `count` are filled */
+    uint32_t *buckets; /* else */
+    int64_t origin;    /* sums are of distances from it */
+    wide_int sum;
+    wide_uint squares_low, squares_high; /* of the halves of each square */
+};
+
+/* For `count` values in all, about `origin`. */
+struct quantiles *quantiles_create(uint64_t count, int64_t origin);
+/* A part of another: for some of its values. */
+struct quantiles *quantiles_create_like(const struct quantiles *whole);
+/* Adds the part's values. */
+void quantiles_join(struct quantiles *to, const struct quantiles *part);
 void quantiles_free(struct quantiles *quantiles);
-void quantiles_add(struct quantiles *quantiles, int64_t value);
+
+static inline void quantiles_add(struct quantiles *quantiles, int64_t value)
+{
+    if (quantiles->count == quantiles->expected)
+        return;
+    if (quantiles->values != NULL) {
+        quantiles->values[quantiles->count++] = value;
+        return;
+    }
+
+    wide_int distance = (wide_int)value - quantiles->origin;
+    wide_uint square = (wide_uint)(distance * distance);
+
+    quantiles->buckets[quantile_bucket(value)]++;
+    quantiles->count++;
+    quantiles->sum += distance;
+    quantiles->squares_low += (uint64_t)square;
+    quantiles->squares_high += (uint64_t)(square >> 64);
+}
+
 /* The value of rank ceil(percent / 100 * n), percent 1 ... 100; 0 of none. */
 int64_t quantiles_at(struct quantiles *quantiles, unsigned percent);
 bool quantiles_exact(const struct quantiles *quantiles);

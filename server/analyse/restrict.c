@@ -173,15 +173,29 @@ enum status restrict_run(const struct run_traces *run, const struct restriction 
     return OK;
 }
 
+/* The first window that a moment is not behind; windows do not overlap and ascend. */
+static uint32_t window_from(const struct selection *selection, int64_t at_ps)
+{
+    uint32_t low = 0, high = selection->window_count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (selection->windows[middle].to_ps <= at_ps)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 int64_t selection_inside(const struct selection *selection, int64_t start_ps, int64_t dur_ps)
 {
     int64_t inside_ps = -1, end_ps = start_ps + dur_ps;
 
-    for (uint32_t i = 0; i < selection->window_count; i++) {
+    for (uint32_t i = window_from(selection, start_ps); i < selection->window_count; i++) {
         const struct window *window = &selection->windows[i];
 
-        if (start_ps >= window->to_ps)
-            continue;
         if (end_ps < window->from_ps || (end_ps == window->from_ps && dur_ps > 0))
             break;
 

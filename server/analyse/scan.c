@@ -4,211 +4,347 @@
 
 #include "analyse/map64.h"
 
-struct cut { /* a slice that a window's edge cuts */
-    struct scanned slice;
+struct range { /* whole slices of a row */
+    track_id track;
+    row_id row;
+    uint32_t first, end;
+    bool below_cut; /* a parent of theirs may be cut */
 };
 
-struct walk {
+struct listing { /* what there is to walk over */
     const struct selection *selection;
     const struct trace *trace;
-    scan_slice *visit;
-    scan_span *span;
-    void *data;
-    struct chunk *chunk;
-    uint8_t *name_seen; /* by name: 0 not looked at, 1 wanted, 2 not */
-    struct cut *cuts;   /* of the track under way */
+    const struct scan_visitor *visitor;
+    struct range *ranges;
+    uint32_t range_count, range_capacity;
+    uint64_t slice_count; /* of the ranges */
+    struct scanned *cuts;
     uint32_t cut_count, cut_capacity;
-    struct map64 cut_of;  /* slice -> index */
-    slice_id last_parent; /* siblings stand together: looked up once */
-    uint32_t last_cut;    /* its index, or UINT32_MAX */
+    struct map64 cut_of; /* slice -> index */
 };
 
-static bool wants_name(struct walk *walk, name_id name)
+struct part {
+    const struct listing *listing;
+    void *data;
+    uint64_t begin, end; /* of the ranges' slices, one after the other */
+    struct chunk *chunk;
+    uint8_t *name_seen;        /* by name: 0 not looked at, 1 wanted, 2 not */
+    bool wanted[CHUNK_SLICES]; /* by place in the chunk's dictionary */
+    int64_t *covered_ps;       /* by cut: what its children hold inside */
+    slice_id last_parent;      /* siblings stand together: looked up once */
+    uint32_t last_cut;         /* its index, or UINT32_MAX */
+};
+
+static bool wants_name(const struct listing *listing, name_id name)
 {
-    if (!walk->selection->by_name)
-        return true;
-    if (walk->name_seen[name] == 0)
-        walk->name_seen[name] =
-            selection_has_name(walk->selection, trace_name(walk->trace, name)) ? 1 : 2;
-    return walk->name_seen[name] == 1;
+    return !listing->selection->by_name ||
+           selection_has_name(listing->selection, trace_name(listing->trace, name));
+}
+
+uint32_t entry_from(const struct attribution *attribution, slice_id slice)
+{
+    uint32_t low = 0, high = attribution->entry_count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (attribution->entries[middle].slice < slice)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 /* Is the slice an op that the selection lets through? */
-static bool wants_op(struct walk *walk, slice_id slice)
+static bool wants_entry(const struct selection *selection, const struct attributed *entry)
 {
-    const struct attribution *attribution = walk->selection->host->attribution;
+    return entry != NULL && selection_has_device(selection, entry->device) &&
+           selection_has_op(selection, &selection->host->attribution->ops[entry->op]);
+}
 
-    if (!walk->selection->ops_only)
+static bool wants_op(const struct selection *selection, slice_id slice)
+{
+    const struct attribution *attribution = selection->host->attribution;
+
+    if (!selection->ops_only)
         return true;
-    if (attribution == NULL)
-        return false;
-
-    const struct attributed *entry = attribution_of(attribution, slice);
-
-    return entry != NULL && selection_has_device(walk->selection, entry->device) &&
-           selection_has_op(walk->selection, &attribution->ops[entry->op]);
+    return attribution != NULL && wants_entry(selection, attribution_of(attribution, slice));
 }
 
-static void give(struct walk *walk, const struct scanned *slice)
+static void keep_cut(struct listing *listing, const struct scanned *slice)
 {
-    if (wants_name(walk, slice->name) && wants_op(walk, slice->slice))
-        walk->visit(walk->data, slice);
-}
-
-static void keep_cut(struct walk *walk, const struct scanned *slice)
-{
-    uint32_t *known = map64_at(&walk->cut_of, slice->slice, UINT32_MAX);
+    uint32_t *known = map64_at(&listing->cut_of, slice->slice, UINT32_MAX);
 
     /* A slice that several windows cut is one slice. */
     if (*known != UINT32_MAX) {
-        walk->cuts[*known].slice.inside_ps += slice->inside_ps;
-        walk->cuts[*known].slice.self_ps += slice->inside_ps;
+        listing->cuts[*known].inside_ps += slice->inside_ps;
+        listing->cuts[*known].self_ps += slice->inside_ps;
         return;
     }
-    *known = walk->cut_count;
-    if (walk->cut_count == walk->cut_capacity) {
-        walk->cut_capacity = walk->cut_capacity == 0 ? 64 : 2 * walk->cut_capacity;
-        walk->cuts = memory_resize(walk->cuts, walk->cut_capacity, sizeof(*walk->cuts));
+    *known = listing->cut_count;
+    if (listing->cut_count == listing->cut_capacity) {
+        listing->cut_capacity = listing->cut_capacity == 0 ? 64 : 2 * listing->cut_capacity;
+        listing->cuts = memory_resize(listing->cuts, listing->cut_capacity, sizeof(*listing->cuts));
     }
-    walk->cuts[walk->cut_count].slice = *slice;
-    walk->cuts[walk->cut_count++].slice.self_ps = slice->inside_ps;
+    listing->cuts[listing->cut_count] = *slice;
+    listing->cuts[listing->cut_count++].self_ps = slice->inside_ps;
 }
 
-static void take_from_parent(struct walk *walk, slice_id parent, int64_t inside_ps)
+/* The slice at an end of what touches a window: true when it is cut, and kept. */
+static bool take_cut(struct listing *listing, const struct window *window, track_id track,
+                     slice_id id)
 {
-    if (parent != walk->last_parent) {
-        walk->last_parent = parent;
-        if (!map64_get(&walk->cut_of, parent, &walk->last_cut))
-            walk->last_cut = UINT32_MAX;
-    }
-    if (walk->last_cut != UINT32_MAX)
-        walk->cuts[walk->last_cut].slice.self_ps -= inside_ps;
-}
+    struct slice slice = trace_slice(listing->trace, id);
+    int64_t end_ps = slice.start_ps + slice.dur_ps;
+    uint32_t above;
 
-/* One slice against one window. */
-static void see_slice(struct walk *walk, const struct window *window, track_id track, uint32_t at)
-{
-    const struct chunk *chunk = walk->chunk;
-    int64_t start_ps = chunk->start_ps[at], dur_ps = chunk->dur_ps[at], end_ps = start_ps + dur_ps;
+    if (slice.start_ps >= window->from_ps && end_ps <= window->to_ps)
+        return false;
 
-    if (start_ps >= window->to_ps || end_ps < window->from_ps ||
-        (end_ps == window->from_ps && dur_ps > 0))
-        return;
-
-    int64_t from_ps = start_ps > window->from_ps ? start_ps : window->from_ps;
+    int64_t from_ps = slice.start_ps > window->from_ps ? slice.start_ps : window->from_ps;
     int64_t to_ps = end_ps < window->to_ps ? end_ps : window->to_ps;
-    bool is_cut = to_ps - from_ps != dur_ps;
-    struct scanned slice = {
-        .slice = chunk->first_slice + at,
+    struct scanned cut = {
+        .slice = id,
         .track = track,
-        .name = chunk->name[at],
-        .kind = (enum kind)chunk->kind[at],
-        .dur_ps = dur_ps,
-        .inside_ps = to_ps - from_ps,
-        .self_ps = is_cut ? 0 : chunk->self_ps[at],
+        .name = slice.name,
+        .kind = slice.kind,
+        .dur_ps = slice.dur_ps,
+        .inside_ps = to_ps > from_ps ? to_ps - from_ps : 0,
     };
 
-    if (walk->cut_count > 0 && chunk->parent[at] != NO_SLICE)
-        take_from_parent(walk, chunk->parent[at], slice.inside_ps);
-    if (is_cut)
-        keep_cut(walk, &slice);
-    else
-        give(walk, &slice);
+    if (slice.parent != NO_SLICE && map64_get(&listing->cut_of, slice.parent, &above))
+        listing->cuts[above].self_ps -= cut.inside_ps;
+    keep_cut(listing, &cut);
+    return true;
 }
 
-static bool is_whole(const struct chunk *chunk, uint32_t at, const struct window *window)
+static void list_row(struct listing *listing, row_id index, const struct window *window,
+                     uint32_t cuts_before)
 {
-    return chunk->start_ps[at] >= window->from_ps && chunk->start_ps[at] < window->to_ps &&
-           chunk->start_ps[at] + chunk->dur_ps[at] <= window->to_ps;
-}
+    const struct row *row = &listing->trace->rows[index];
+    struct range range = {.track = row->track, .row = index, .end = row->count};
 
-/* Slices [first, end) of the chunk at hand. They come in order and do not overlap, so only the ends
- * of a row's part can be cut. */
-static void walk_chunk(struct walk *walk, const struct window *window, track_id track,
-                       uint32_t first, uint32_t end)
-{
-    const struct chunk *chunk = walk->chunk;
-    uint32_t whole = first, rest = end;
-
-    while (whole < end && !is_whole(chunk, whole, window))
-        see_slice(walk, window, track, whole++);
-    while (rest > whole && !is_whole(chunk, rest - 1, window))
-        rest--;
-    if (walk->span == NULL || walk->selection->by_name || walk->selection->ops_only) {
-        for (uint32_t at = whole; at < rest; at++)
-            see_slice(walk, window, track, at);
-    } else if (whole < rest) {
-        for (uint32_t at = whole; walk->cut_count > 0 && at < rest; at++) {
-            if (chunk->parent[at] != NO_SLICE)
-                take_from_parent(walk, chunk->parent[at], chunk->dur_ps[at]);
-        }
-        walk->span(walk->data, track, chunk, whole, rest);
+    if (listing->selection->cut_in_time) {
+        row_window(listing->trace, row, window->from_ps, window->to_ps, &range.first, &range.end);
+        range.below_cut = listing->cut_count > cuts_before;
+        if (range.first < range.end &&
+            take_cut(listing, window, row->track, row->first_slice + range.first))
+            range.first++;
+        if (range.first < range.end &&
+            take_cut(listing, window, row->track, row->first_slice + range.end - 1))
+            range.end--;
     }
-    for (uint32_t at = rest; at < end; at++)
-        see_slice(walk, window, track, at);
-}
-
-static void walk_row(struct walk *walk, const struct row *row, const struct window *window)
-{
-    const unsigned columns = COLUMN_START | COLUMN_DUR | COLUMN_SELF | COLUMN_NAME |
-                             (walk->selection->cut_in_time ? COLUMN_PARENT : 0);
-    uint32_t first = 0, end = row->count;
-
-    if (walk->selection->cut_in_time)
-        row_window(walk->trace, row, window->from_ps, window->to_ps, &first, &end);
-    walk->last_parent = NO_SLICE;
-    for (uint32_t at = first; at < end;) {
-        uint32_t offset = at / CHUNK_SLICES * CHUNK_SLICES;
-
-        chunk_unpack(walk->trace, row->first_chunk + at / CHUNK_SLICES, columns, walk->chunk);
-
-        uint32_t to = end - offset < walk->chunk->count ? end - offset : walk->chunk->count;
-
-        if (at - offset >= to)
-            break; /* a damaged chunk reads as empty */
-        walk_chunk(walk, window, row->track, at - offset, to);
-        at = offset + to;
+    if (range.first == range.end)
+        return;
+    if (listing->range_count == listing->range_capacity) {
+        listing->range_capacity = listing->range_capacity == 0 ? 64 : 2 * listing->range_capacity;
+        listing->ranges =
+            memory_resize(listing->ranges, listing->range_capacity, sizeof(*listing->ranges));
     }
+    listing->ranges[listing->range_count++] = range;
+    listing->slice_count += range.end - range.first;
 }
 
-static void walk_track(struct walk *walk, const struct track *track)
+static void list_track(struct listing *listing, const struct track *track)
 {
-    for (uint32_t i = 0; i < walk->selection->window_count; i++) {
-        const struct window *window = &walk->selection->windows[i];
+    uint32_t cuts_before = listing->cut_count;
+
+    for (uint32_t i = 0; i < listing->selection->window_count; i++) {
+        const struct window *window = &listing->selection->windows[i];
 
         if (track->row_count == 0 || track->start_ps >= window->to_ps ||
             track->end_ps < window->from_ps)
             continue;
         /* Parents lie in earlier rows: a cut one is known before its children come. */
         for (uint32_t row = 0; row < track->row_count; row++)
-            walk_row(walk, &walk->trace->rows[track->first_row + row], window);
+            list_row(listing, track->first_row + row, window, cuts_before);
     }
-    for (uint32_t i = 0; i < walk->cut_count; i++)
-        give(walk, &walk->cuts[i].slice);
-    walk->cut_count = 0;
-    map64_free(&walk->cut_of);
 }
 
-void scan_slices(const struct selection *selection, scan_slice *visit, scan_span *span, void *data)
+static void take_from_parent(struct part *part, slice_id parent, int64_t inside_ps)
+{
+    if (parent != part->last_parent) {
+        part->last_parent = parent;
+        if (parent == NO_SLICE || !map64_get(&part->listing->cut_of, parent, &part->last_cut))
+            part->last_cut = UINT32_MAX;
+    }
+    if (part->last_cut != UINT32_MAX)
+        part->covered_ps[part->last_cut] += inside_ps;
+}
+
+/* Which places of the chunk's dictionary are asked for; false: none. */
+static bool look_at_names(struct part *part)
+{
+    const struct chunk *chunk = part->chunk;
+    bool any = false;
+
+    for (uint32_t i = 0; i < chunk->dictionary_count; i++) {
+        uint8_t *seen = &part->name_seen[chunk->dictionary_name[i]];
+
+        if (*seen == 0)
+            *seen = wants_name(part->listing, chunk->dictionary_name[i]) ? 1 : 2;
+        part->wanted[i] = *seen == 1;
+        any |= part->wanted[i];
+    }
+    return any;
+}
+
+/* Those of the span that are ops, one by one. */
+static void give_ops(struct part *part, const struct span *span)
+{
+    const struct selection *selection = part->listing->selection;
+    const struct attribution *attribution = selection->host->attribution;
+    const struct chunk *chunk = span->chunk;
+
+    if (attribution == NULL)
+        return;
+    for (uint32_t i = entry_from(attribution, chunk->first_slice + span->first);
+         i < attribution->entry_count; i++) {
+        const struct attributed *entry = &attribution->entries[i];
+        uint32_t at = entry->slice - chunk->first_slice;
+
+        if (at >= span->end)
+            return;
+        if ((span->wanted != NULL && !span->wanted[chunk->place[at]]) ||
+            !wants_entry(selection, entry))
+            continue;
+        part->listing->visitor->visit(
+            part->data, &(struct scanned){
+                            .slice = entry->slice,
+                            .track = span->track,
+                            .name = chunk->dictionary_name[chunk->place[at]],
+                            .kind = (enum kind)chunk->dictionary_kind[chunk->place[at]],
+                            .dur_ps = chunk->dur_ps[at],
+                            .inside_ps = chunk->dur_ps[at],
+                            .self_ps = chunk->self_ps[at],
+                        });
+    }
+}
+
+/* Slices [first, end) of the chunk that is unpacked. */
+static void give_span(struct part *part, const struct range *range, uint32_t first, uint32_t end)
+{
+    const struct chunk *chunk = part->chunk;
+    const struct selection *selection = part->listing->selection;
+    struct span span = {.track = range->track, .chunk = chunk, .first = first, .end = end};
+
+    for (uint32_t at = first; range->below_cut && at < end; at++)
+        take_from_parent(part, chunk->parent[at], chunk->dur_ps[at]);
+    if (selection->by_name && !look_at_names(part))
+        return;
+    span.wanted = selection->by_name ? part->wanted : NULL;
+    if (selection->ops_only)
+        give_ops(part, &span);
+    else
+        part->listing->visitor->span(part->data, &span);
+}
+
+/* Ordinals [first, end) of a row, chunk by chunk. */
+static void walk_range(struct part *part, const struct range *range, uint32_t first, uint32_t end)
+{
+    const struct listing *listing = part->listing;
+    const struct row *row = &listing->trace->rows[range->row];
+    bool with_self = listing->visitor->with_self || listing->selection->ops_only;
+    unsigned columns = COLUMN_DUR | COLUMN_PLACE | (with_self ? COLUMN_SELF : 0u) |
+                       (range->below_cut ? COLUMN_PARENT : 0u);
+
+    for (uint32_t at = first; at < end;) {
+        uint32_t offset = at / CHUNK_SLICES * CHUNK_SLICES;
+
+        chunk_unpack(listing->trace, row->first_chunk + at / CHUNK_SLICES, columns, part->chunk);
+
+        uint32_t to = end - offset < part->chunk->count ? end - offset : part->chunk->count;
+
+        if (at - offset >= to)
+            break; /* a damaged chunk reads as empty */
+        give_span(part, range, at - offset, to);
+        at = offset + to;
+    }
+}
+
+static void walk_part(void *data, uint32_t index)
+{
+    struct part *part = &((struct part *)data)[index];
+    uint64_t before = 0;
+
+    for (uint32_t i = 0; i < part->listing->range_count && before < part->end; i++) {
+        const struct range *range = &part->listing->ranges[i];
+        uint64_t count = range->end - range->first;
+        uint64_t from = part->begin > before ? part->begin - before : 0;
+        uint64_t to = part->end - before < count ? part->end - before : count;
+
+        if (from < to)
+            walk_range(part, range, range->first + (uint32_t)from, range->first + (uint32_t)to);
+        before += count;
+    }
+}
+
+static void open_part(struct part *part, const struct listing *listing, uint32_t index,
+                      uint32_t part_count)
+{
+    *part = (struct part){
+        .listing = listing,
+        .data = listing->visitor->data[index],
+        .begin = split_begin(listing->slice_count, index, part_count),
+        .end = split_begin(listing->slice_count, index + 1, part_count),
+        .chunk = memory_resize(NULL, 1, sizeof(*part->chunk)), /* 190 KB: not on a stack */
+        .covered_ps = calloc((size_t)listing->cut_count + 1, sizeof(*part->covered_ps)),
+        .name_seen = calloc((size_t)listing->trace->name_count + 1, 1),
+        .last_parent = NO_SLICE,
+        .last_cut = UINT32_MAX,
+    };
+    if (part->covered_ps == NULL || part->name_seen == NULL)
+        abort(); /* out of memory: as base/arena.h says */
+}
+
+static void close_part(struct part *part, struct listing *listing)
+{
+    for (uint32_t i = 0; i < listing->cut_count; i++)
+        listing->cuts[i].self_ps -= part->covered_ps[i];
+    free(part->chunk);
+    free(part->covered_ps);
+    free(part->name_seen);
+}
+
+static void give_cuts(const struct listing *listing)
+{
+    for (uint32_t i = 0; i < listing->cut_count; i++) {
+        const struct scanned *cut = &listing->cuts[i];
+
+        if (wants_name(listing, cut->name) && wants_op(listing->selection, cut->slice))
+            listing->visitor->visit(listing->visitor->data[0], cut);
+    }
+}
+
+uint32_t scan_parts(const struct selection *selection)
 {
     const struct trace *trace = selection->host->trace;
-    struct walk walk = {
-        .selection = selection,
-        .trace = trace,
-        .visit = visit,
-        .span = span,
-        .data = data,
-        .chunk = memory_resize(NULL, 1, sizeof(*walk.chunk)), /* 160 KB: not on a stack */
-        .name_seen = selection->by_name ? calloc((size_t)trace->name_count + 1, 1) : NULL,
-    };
+    uint64_t slices = 0;
 
-    if (selection->by_name && walk.name_seen == NULL)
-        abort(); /* out of memory: as base/arena.h says */
+    for (track_id id = 0; id < trace->track_count; id++)
+        slices += selection->tracks[id] ? trace->tracks[id].slice_count : 0;
+    return split_count(slices);
+}
+
+void scan_slices(const struct selection *selection, const struct scan_visitor *visitor)
+{
+    const struct trace *trace = selection->host->trace;
+    struct listing listing = {.selection = selection, .trace = trace, .visitor = visitor};
+    struct part *parts = memory_resize(NULL, visitor->part_count, sizeof(*parts));
+
     for (track_id id = 0; id < trace->track_count; id++) {
         if (selection->tracks[id])
-            walk_track(&walk, &trace->tracks[id]);
+            list_track(&listing, &trace->tracks[id]);
     }
-    free(walk.cuts);
-    free(walk.name_seen);
-    free(walk.chunk);
+    for (uint32_t i = 0; i < visitor->part_count; i++)
+        open_part(&parts[i], &listing, i, visitor->part_count);
+    split_run(visitor->part_count, walk_part, parts);
+    for (uint32_t i = 0; i < visitor->part_count; i++)
+        close_part(&parts[i], &listing);
+    give_cuts(&listing);
+    map64_free(&listing.cut_of);
+    free(listing.cuts);
+    free(listing.ranges);
+    free(parts);
 }

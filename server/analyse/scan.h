@@ -4,11 +4,16 @@
  *   a  |--------------|                  cut: inside is what the window holds, self is that less
  *   b     |---|                          what its children hold there; so both add up over a
  *   c            |--|                    partition of time, to the picosecond
+ *
+ * Slices of a row come in order and do not overlap, so at most the first and the last that touch a
+ * window are cut. All between them are whole: they are given as spans, thousands at a time, and
+ * several processors share them.
  */
 #ifndef JVIEWD_ANALYSE_SCAN_H
 #define JVIEWD_ANALYSE_SCAN_H
 
 #include "analyse/restrict.h"
+#include "analyse/split.h"
 
 struct scanned {
     slice_id slice;
@@ -20,28 +25,42 @@ struct scanned {
 };
 typedef void scan_slice(void *data, const struct scanned *slice);
 
-/* Slices [first, end) of a chunk, all of them wholly inside: start, dur, self, name and kind are
- * unpacked. */
-typedef void scan_span(void *data, track_id track, const struct chunk *chunk, uint32_t first,
-                       uint32_t end);
-
-/* Recorded slices, row by row. `span` takes those that nothing cuts and no name or op selects, many
- * at once; NULL: `visit` takes them too. */
-void scan_slices(const struct selection *selection, scan_slice *visit, scan_span *span, void *data);
-
-struct scanned_op {
-    const struct attributed *entry;
-    int64_t inside_ps, self_ps;
+struct span { /* slices [first, end) of a chunk, all of them wholly inside */
+    track_id track;
+    const struct chunk *chunk; /* places, durs and, where asked for, selfs are unpacked */
+    uint32_t first, end;
+    const bool *wanted; /* by place in the dictionary; NULL: every one */
 };
-typedef void scan_op(void *data, const struct scanned_op *op);
+typedef void scan_span(void *data, const struct span *span);
 
-/* Attributed ops, in no promised order. */
-void scan_ops(const struct selection *selection, scan_op *visit, void *data);
+struct scan_visitor {
+    scan_slice *visit;           /* what is cut, or chosen one by one */
+    scan_span *span;             /* the rest */
+    bool with_self;              /* does `span` look at self times? */
+    void *data[SPLIT_PARTS_MAX]; /* of each part: parts run side by side */
+    uint32_t part_count;         /* see scan_parts */
+};
 
-/* Per entry who nests with whom: the track's id on devices, behind them one per ordinal. Freed by
- * the caller. */
-uint32_t *entry_groups(const struct trace *trace, const struct attribution *attribution,
-                       uint32_t *ret_group_count);
+/* How many parts the recorded slices of a selection are worth. */
+uint32_t scan_parts(const struct selection *selection);
+/* Recorded slices. Part by part, row by row: parts ascend in (track, window, row, time). */
+void scan_slices(const struct selection *selection, const struct scan_visitor *visitor);
+
+struct op_block { /* attributed ops [first, first + count) */
+    const struct attributed *entries;
+    uint32_t first, count;
+    const int64_t *inside_ps, *self_ps; /* one an op; inside < 0: not let through */
+};
+typedef void scan_block(void *data, const struct op_block *block);
+
+uint32_t scan_op_parts(const struct selection *selection);
+/* Attributed ops in blocks: in order within each part, then those that a window cuts, once more, to
+ * the first part. */
+void scan_ops(const struct selection *selection, scan_block *visit, void *const data[],
+              uint32_t part_count);
+
+/* The first entry at or behind a slice. */
+uint32_t entry_from(const struct attribution *attribution, slice_id slice);
 /* Does the track hold a device's own work? Its containers (steps, modules, scopes) do not, nor does
  * the line of asynchronous ops: what a device waits for of those stands among its ops. */
 bool track_is_device_work(const struct track *track);

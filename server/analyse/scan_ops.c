@@ -1,8 +1,17 @@
+/* Attributed ops, block by block. A window leaves nearly all of them whole or out; those it cuts
+ * are put aside, and their self times come from nesting what lies around them once more.
+ *
+ *   window          |--------------------|
+ *   op a     |--------------|               cut: its children inside are b and c
+ *   op b       |---|   |-| c                b is cut too, c is whole: its stored self time holds
+ */
 #include <stdlib.h>
 
 #include "analyse/map64.h"
 #include "analyse/nest.h"
 #include "analyse/scan.h"
+
+enum { BLOCK_OPS = 2048 };
 
 bool track_is_device_work(const struct track *track)
 {
@@ -30,74 +39,236 @@ static track_id cursor_track(struct track_cursor *cursor, slice_id slice)
     return cursor->track;
 }
 
-uint32_t *entry_groups(const struct trace *trace, const struct attribution *attribution,
-                       uint32_t *ret_group_count)
+struct part {
+    const struct selection *selection;
+    scan_block *visit;
+    void *data;
+    const bool *wanted; /* by op */
+    uint32_t begin, end;
+    uint32_t *cuts; /* entries that a window cuts, ascending */
+    uint32_t cut_count, cut_capacity;
+};
+
+static void keep_cut(struct part *part, uint32_t index)
 {
-    uint32_t *groups = memory_resize(NULL, attribution->entry_count, sizeof(*groups));
-    struct track_cursor cursor = {.trace = trace};
-    struct map64 ordinals = {0};
-    uint32_t group_count = trace->track_count;
-
-    for (uint32_t i = 0; i < attribution->entry_count; i++) {
-        const struct attributed *entry = &attribution->entries[i];
-
-        groups[i] = cursor_track(&cursor, entry->slice);
-        if (track_is_device_work(&trace->tracks[groups[i]]))
-            continue;
-
-        uint32_t *group = map64_at(&ordinals, (uint32_t)entry->device, UINT32_MAX);
-
-        if (*group == UINT32_MAX)
-            *group = group_count++;
-        groups[i] = *group;
+    if (part->cut_count == part->cut_capacity) {
+        part->cut_capacity = part->cut_capacity == 0 ? 64 : 2 * part->cut_capacity;
+        part->cuts = memory_resize(part->cuts, part->cut_capacity, sizeof(*part->cuts));
     }
-    map64_free(&ordinals);
-    *ret_group_count = group_count;
-    return groups;
+    part->cuts[part->cut_count++] = index;
 }
+
+/* What is inside of an op that the selection lets through, -1 else. */
+static int64_t inside_of(const struct part *part, struct track_cursor *cursor,
+                         const struct attributed *entry)
+{
+    const struct selection *selection = part->selection;
+
+    if (!part->wanted[entry->op] || !selection_has_device(selection, entry->device) ||
+        (!selection->all_tracks && !selection->tracks[cursor_track(cursor, entry->slice)]))
+        return -1;
+    return selection->cut_in_time ? selection_inside(selection, entry->start_ps, entry->dur_ps)
+                                  : entry->dur_ps;
+}
+
+static void walk_part(void *data, uint32_t index)
+{
+    struct part *part = &((struct part *)data)[index];
+    const struct attributed *entries = part->selection->host->attribution->entries;
+    struct track_cursor cursor = {.trace = part->selection->host->trace};
+    int64_t inside_ps[BLOCK_OPS], self_ps[BLOCK_OPS];
+
+    for (uint32_t first = part->begin; first < part->end; first += BLOCK_OPS) {
+        uint32_t left = part->end - first, count = left < BLOCK_OPS ? left : BLOCK_OPS;
+
+        for (uint32_t i = 0; i < count; i++) {
+            const struct attributed *entry = &entries[first + i];
+
+            inside_ps[i] = inside_of(part, &cursor, entry);
+            self_ps[i] = entry->self_ps;
+            if (inside_ps[i] >= 0 && inside_ps[i] != entry->dur_ps) {
+                keep_cut(part, first + i);
+                inside_ps[i] = -1;
+            }
+        }
+        part->visit(part->data, &(struct op_block){entries, first, count, inside_ps, self_ps});
+    }
+}
+
+/* Who is cut, and what of each is left when its children are taken out. */
+struct cut_ops {
+    const struct selection *selection;
+    const uint32_t *cuts;
+    uint32_t count;
+    int64_t *inside_ps, *self_ps;
+    struct map64 cut_of; /* entry -> index */
+    struct map64 groups; /* who may nest: a device's track, or an ordinal of the host's threads */
+    struct nest nest;
+    int64_t *before_ps; /* by window: length of those in front of it */
+};
 
 /* How much of the windows lies before a moment: inside them it runs like time, outside it stands,
  * so lengths of parts are differences. */
-static int64_t inside_before(const struct selection *selection, int64_t at_ps)
+static int64_t inside_before(const struct cut_ops *ops, int64_t at_ps)
 {
-    int64_t before_ps = 0;
+    const struct selection *selection = ops->selection;
+    uint32_t low = 0, high = selection->window_count;
 
-    for (uint32_t i = 0; i < selection->window_count; i++) {
-        const struct window *window = &selection->windows[i];
+    while (low < high) { /* the first window that ends behind it */
+        uint32_t middle = low + (high - low) / 2;
 
-        if (at_ps <= window->from_ps)
-            break;
-        before_ps += (at_ps < window->to_ps ? at_ps : window->to_ps) -
-                     (window->from_ps > -TIME_PS_MAX ? window->from_ps : -TIME_PS_MAX);
+        if (selection->windows[middle].to_ps <= at_ps)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    return before_ps;
+    if (low == selection->window_count || at_ps <= selection->windows[low].from_ps)
+        return ops->before_ps[low];
+
+    int64_t from_ps = selection->windows[low].from_ps;
+
+    return ops->before_ps[low] + at_ps - (from_ps > -TIME_PS_MAX ? from_ps : -TIME_PS_MAX);
 }
 
-/* Self times of the parts inside, by the nesting of the whole intervals. */
-static int64_t *selves_inside(const struct selection *selection)
+static void open_windows(struct cut_ops *ops)
 {
-    const struct attribution *attribution = selection->host->attribution;
-    int64_t *selves = memory_resize(NULL, attribution->entry_count, sizeof(*selves));
-    uint32_t group_count;
-    uint32_t *groups = entry_groups(selection->host->trace, attribution, &group_count);
-    struct nest nest = nest_create(group_count);
+    const struct selection *selection = ops->selection;
 
-    for (uint32_t i = 0; i < attribution->entry_count; i++) {
-        uint32_t index = attribution->by_device_time[i], parent;
-        const struct attributed *entry = &attribution->entries[index];
-        int64_t covered_ps, end_ps = entry->start_ps + entry->dur_ps;
+    ops->before_ps =
+        memory_resize(NULL, (size_t)selection->window_count + 1, sizeof(*ops->before_ps));
+    ops->before_ps[0] = 0;
+    for (uint32_t i = 0; i < selection->window_count; i++) {
+        const struct window *window = &selection->windows[i];
+        int64_t from_ps = window->from_ps > -TIME_PS_MAX ? window->from_ps : -TIME_PS_MAX;
+        int64_t to_ps = window->to_ps < TIME_PS_MAX ? window->to_ps : TIME_PS_MAX;
 
-        selves[index] = selection_inside(selection, entry->start_ps, entry->dur_ps);
-        if (selves[index] < 0)
-            continue;
-        if (nest_push(&nest, groups[index], index, end_ps,
-                      inside_before(selection, entry->start_ps), inside_before(selection, end_ps),
-                      &parent, &covered_ps))
-            selves[parent] -= covered_ps;
+        ops->before_ps[i + 1] = ops->before_ps[i] + (to_ps > from_ps ? to_ps - from_ps : 0);
     }
-    nest_free(&nest);
-    free(groups);
-    return selves;
+}
+
+static uint32_t group_of(struct cut_ops *ops, const struct attributed *entry)
+{
+    const struct trace *trace = ops->selection->host->trace;
+    track_id track = trace->rows[trace_row_of(trace, entry->slice)].track;
+    uint64_t key = track_is_device_work(&trace->tracks[track])
+                       ? map64_pair(0, track)
+                       : map64_pair(1, (uint32_t)entry->device);
+    uint32_t *group = map64_at(&ops->groups, key, UINT32_MAX);
+
+    if (*group == UINT32_MAX) {
+        *group = ops->nest.group_count++;
+        ops->nest.groups =
+            memory_resize(ops->nest.groups, ops->nest.group_count, sizeof(*ops->nest.groups));
+        ops->nest.groups[*group] = (struct nest_stack){0};
+    }
+    return *group;
+}
+
+/* The first of the ops by (device, start) that is not before it. */
+static uint32_t by_time_from(const struct attribution *attribution, int32_t device,
+                             int64_t start_ps)
+{
+    uint32_t low = 0, high = attribution->entry_count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const struct attributed *entry = &attribution->entries[attribution->by_device_time[middle]];
+
+        if (entry->device < device || (entry->device == device && entry->start_ps < start_ps))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Takes from each cut op what its children hold, over a stretch of one device's time. What begins
+ * before the stretch and is open in it is not cut: it holds no one's time that is asked for. */
+static void nest_stretch(struct cut_ops *ops, int32_t device, int64_t from_ps, int64_t to_ps)
+{
+    const struct attribution *attribution = ops->selection->host->attribution;
+
+    for (uint32_t i = 0; i < ops->nest.group_count; i++)
+        ops->nest.groups[i].count = 0;
+    for (uint32_t i = by_time_from(attribution, device, from_ps); i < attribution->entry_count;
+         i++) {
+        uint32_t index = attribution->by_device_time[i], parent, cut;
+        const struct attributed *entry = &attribution->entries[index];
+        int64_t end_ps = entry->start_ps + entry->dur_ps, covered_ps;
+
+        if (entry->device != device || entry->start_ps >= to_ps)
+            return;
+        if (selection_inside(ops->selection, entry->start_ps, entry->dur_ps) >= 0 &&
+            nest_push(&ops->nest, group_of(ops, entry), index, end_ps,
+                      inside_before(ops, entry->start_ps), inside_before(ops, end_ps), &parent,
+                      &covered_ps) &&
+            map64_get(&ops->cut_of, parent, &cut))
+            ops->self_ps[cut] -= covered_ps;
+    }
+}
+
+static int by_device_start(const void *left, const void *right, void *data)
+{
+    const struct attributed *entries = data;
+    const struct attributed *a = &entries[*(const uint32_t *)left];
+    const struct attributed *b = &entries[*(const uint32_t *)right];
+
+    if (a->device != b->device)
+        return a->device < b->device ? -1 : 1;
+    return (a->start_ps > b->start_ps) - (a->start_ps < b->start_ps);
+}
+
+/* Stretches of time that cut ops span, joined where they overlap. */
+static void nest_cuts(struct cut_ops *ops)
+{
+    const struct attributed *entries = ops->selection->host->attribution->entries;
+    uint32_t *order = memory_resize(NULL, ops->count, sizeof(*order));
+
+    memcpy(order, ops->cuts, ops->count * sizeof(*order));
+    qsort_r(order, ops->count, sizeof(*order), by_device_start, (void *)(uintptr_t)entries);
+    for (uint32_t i = 0, next; i < ops->count; i = next) {
+        const struct attributed *first = &entries[order[i]];
+        int64_t to_ps = first->start_ps + first->dur_ps;
+
+        for (next = i + 1; next < ops->count; next++) {
+            const struct attributed *entry = &entries[order[next]];
+
+            if (entry->device != first->device || entry->start_ps > to_ps)
+                break;
+            if (entry->start_ps + entry->dur_ps > to_ps)
+                to_ps = entry->start_ps + entry->dur_ps;
+        }
+        nest_stretch(ops, first->device, first->start_ps, to_ps);
+    }
+    free(order);
+}
+
+/* The cut ones come as blocks of one op. */
+static void give_cuts(const struct selection *selection, const uint32_t *cuts, uint32_t count,
+                      scan_block *visit, void *data)
+{
+    const struct attributed *entries = selection->host->attribution->entries;
+    struct cut_ops ops = {.selection = selection, .cuts = cuts, .count = count};
+
+    ops.inside_ps = memory_resize(NULL, count, sizeof(*ops.inside_ps));
+    ops.self_ps = memory_resize(NULL, count, sizeof(*ops.self_ps));
+    for (uint32_t i = 0; i < count; i++) {
+        const struct attributed *entry = &entries[cuts[i]];
+
+        ops.inside_ps[i] = selection_inside(selection, entry->start_ps, entry->dur_ps);
+        ops.self_ps[i] = ops.inside_ps[i];
+        *map64_at(&ops.cut_of, cuts[i], 0) = i;
+    }
+    open_windows(&ops);
+    nest_cuts(&ops);
+    for (uint32_t i = 0; i < count; i++)
+        visit(data, &(struct op_block){entries, cuts[i], 1, &ops.inside_ps[i], &ops.self_ps[i]});
+    nest_free(&ops.nest);
+    map64_free(&ops.cut_of);
+    map64_free(&ops.groups);
+    free(ops.before_ps);
+    free(ops.inside_ps);
+    free(ops.self_ps);
 }
 
 /* Per op: does the selection let it through? */
@@ -111,33 +282,58 @@ static bool *wanted_ops(const struct selection *selection)
     return wanted;
 }
 
-void scan_ops(const struct selection *selection, scan_op *visit, void *data)
+uint32_t scan_op_parts(const struct selection *selection)
 {
     const struct attribution *attribution = selection->host->attribution;
+
+    return attribution == NULL ? 1 : split_count(attribution->entry_count);
+}
+
+/* All cut ops of the parts, ascending; how many. */
+static uint32_t join_cuts(struct part *parts, uint32_t part_count, uint32_t **ret)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < part_count; i++)
+        count += parts[i].cut_count;
+    *ret = memory_resize(NULL, count, sizeof(**ret));
+    count = 0;
+    for (uint32_t i = 0; i < part_count; i++) {
+        if (parts[i].cut_count > 0)
+            memcpy(*ret + count, parts[i].cuts, parts[i].cut_count * sizeof(**ret));
+        count += parts[i].cut_count;
+        free(parts[i].cuts);
+    }
+    return count;
+}
+
+void scan_ops(const struct selection *selection, scan_block *visit, void *const data[],
+              uint32_t part_count)
+{
+    const struct attribution *attribution = selection->host->attribution;
+    struct part parts[SPLIT_PARTS_MAX];
+    uint32_t *cuts;
 
     if (attribution == NULL || attribution->entry_count == 0)
         return;
 
-    int64_t *selves = selection->cut_in_time ? selves_inside(selection) : NULL;
     bool *wanted = wanted_ops(selection);
-    struct track_cursor cursor = {.trace = selection->host->trace};
 
-    for (uint32_t i = 0; i < attribution->entry_count; i++) {
-        const struct attributed *entry = &attribution->entries[i];
-        struct scanned_op op = {
-            .entry = entry, .inside_ps = entry->dur_ps, .self_ps = entry->self_ps};
+    for (uint32_t i = 0; i < part_count; i++)
+        parts[i] = (struct part){
+            .selection = selection,
+            .visit = visit,
+            .data = data[i],
+            .wanted = wanted,
+            .begin = (uint32_t)split_begin(attribution->entry_count, i, part_count),
+            .end = (uint32_t)split_begin(attribution->entry_count, i + 1, part_count),
+        };
+    split_run(part_count, walk_part, parts);
 
-        if (!wanted[entry->op] || !selection_has_device(selection, entry->device) ||
-            (!selection->all_tracks && !selection->tracks[cursor_track(&cursor, entry->slice)]))
-            continue;
-        if (selves != NULL) {
-            op.inside_ps = selection_inside(selection, entry->start_ps, entry->dur_ps);
-            op.self_ps = selves[i];
-            if (op.inside_ps < 0)
-                continue;
-        }
-        visit(data, &op);
-    }
+    uint32_t count = join_cuts(parts, part_count, &cuts);
+
+    if (count > 0)
+        give_cuts(selection, cuts, count, visit, data[0]);
+    free(cuts);
     free(wanted);
-    free(selves);
 }

@@ -337,6 +337,19 @@ static void look_for_compile(void *data, const struct scanned *slice)
         ((struct compile_search *)data)->found = true;
 }
 
+static void look_for_compiles(void *data, const struct span *span)
+{
+    struct compile_search *search = data;
+    const struct chunk *chunk = span->chunk;
+    bool may = false;
+
+    for (uint32_t i = 0; i < chunk->dictionary_count; i++)
+        may |= chunk->dictionary_kind[i] == KIND_COMPILE;
+    for (uint32_t at = span->first; may && !search->found && at < span->end; at++)
+        search->found =
+            chunk->dictionary_kind[chunk->place[at]] == KIND_COMPILE && chunk->dur_ps[at] > 0;
+}
+
 bool step_compiles(const struct host_trace *host, const struct step *step)
 {
     const struct trace *trace = host->trace;
@@ -361,7 +374,11 @@ bool step_compiles(const struct host_trace *host, const struct step *step)
     for (track_id id = 0; id < trace->track_count; id++)
         tracks[id] = !trace->tracks[id].derived && trace->tracks[id].device < 0 &&
                      trace->tracks[id].kind != TRACK_COUNTER;
-    scan_slices(&selection, look_for_compile, NULL, &search);
+
+    const struct scan_visitor visitor = {
+        .visit = look_for_compile, .span = look_for_compiles, .data = {&search}, .part_count = 1};
+
+    scan_slices(&selection, &visitor);
     free(tracks);
     return search.found;
 }

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "analyse/top_parts.h"
-#include "trace/by_name.h"
 
 static const char *const by_words[BY_COUNT] = {
     [BY_OP] = "op",         [BY_MODULE] = "module",     [BY_SCOPE] = "scope",
@@ -49,222 +48,6 @@ static void look_for_ops(const struct run_traces *run, bool *ret_ops, bool *ret_
     }
 }
 
-static void add_to_row(struct top_row *row, int64_t whole_ps, int64_t inside_ps, int64_t self_ps)
-{
-    row->event_count++;
-    row->total_ps += inside_ps;
-    row->self_ps += self_ps;
-    row->whole_ps += whole_ps;
-    if (whole_ps < row->min_ps)
-        row->min_ps = whole_ps;
-    if (whole_ps > row->max_ps)
-        row->max_ps = whole_ps;
-}
-
-/* Is this the first event that is seen of what the table counts: an execution of the op, or of the
- * module? */
-static bool counts(struct top_work *work, const struct attributed *entry)
-{
-    uint32_t low = work->by == BY_MODULE ? 0 : entry->op;
-
-    if (entry->execution == NO_EXECUTION)
-        return true;
-    if (!work->host->selection->cut_in_time && work->by != BY_MODULE)
-        return entry->first;
-
-    uint32_t *known = map64_at(&work->host->counted, map64_pair(entry->execution, low), 0);
-    bool is_new = *known == 0;
-
-    *known = 1;
-    return is_new;
-}
-
-static void sum_op(void *data, const struct scanned_op *op)
-{
-    struct top_work *work = data;
-    uint32_t index = top_row_of_op(work, op->entry->op);
-    struct top_row *row = &work->rows[index];
-
-    add_to_row(row, op->entry->dur_ps, op->inside_ps, op->self_ps);
-    if (counts(work, op->entry))
-        row->count++;
-    top_costs(work, row, op->entry->op);
-}
-
-static void sum_slice(void *data, const struct scanned *slice)
-{
-    struct top_work *work = data;
-    uint32_t index = top_row_of_slice(work, slice);
-
-    if (index == UINT32_MAX)
-        return;
-    add_to_row(&work->rows[index], slice->dur_ps, slice->inside_ps, slice->self_ps);
-    work->rows[index].count++;
-}
-
-static struct scanned slice_of_span(track_id track, const struct chunk *chunk, uint32_t at)
-{
-    return (struct scanned){
-        .slice = chunk->first_slice + at,
-        .track = track,
-        .name = chunk->name[at],
-        .kind = (enum kind)chunk->kind[at],
-        .dur_ps = chunk->dur_ps[at],
-        .inside_ps = chunk->dur_ps[at],
-        .self_ps = chunk->self_ps[at],
-    };
-}
-
-/* Names, by far the most frequent question, need no look at each slice. */
-static uint32_t row_of_span(struct top_work *work, track_id track, const struct chunk *chunk,
-                            uint32_t at)
-{
-    if (work->by == BY_NAME && work->host->row_of[chunk->name[at]] != 0)
-        return work->host->row_of[chunk->name[at]] - 1;
-
-    struct scanned slice = slice_of_span(track, chunk, at);
-
-    return top_row_of_slice(work, &slice);
-}
-
-static void sum_span(void *data, track_id track, const struct chunk *chunk, uint32_t first,
-                     uint32_t end)
-{
-    struct top_work *work = data;
-
-    for (uint32_t at = first; at < end; at++) {
-        uint32_t row = row_of_span(work, track, chunk, at);
-
-        if (row == UINT32_MAX)
-            continue;
-        add_to_row(&work->rows[row], chunk->dur_ps[at], chunk->dur_ps[at], chunk->self_ps[at]);
-        work->rows[row].count++;
-    }
-}
-
-/* The whole trace by name is stored. */
-static bool sum_stored(struct top_work *work)
-{
-    const struct selection *selection = work->host->selection;
-    const struct trace *trace = selection->host->trace;
-    const struct name_stats *stats;
-
-    if (work->by != BY_NAME || selection->cut_in_time || !selection->all_tracks ||
-        selection->ops_only)
-        return false;
-
-    uint32_t count = trace_name_stats(trace, &stats);
-
-    for (uint32_t i = 0; i < count; i++) {
-        if (stats[i].count == 0 ||
-            (selection->by_name &&
-             !selection_has_name(selection, trace_name(trace, stats[i].name))))
-            continue;
-
-        uint32_t run_count;
-        const struct name_run *runs = trace_name_runs(trace, stats[i].name, &run_count);
-        struct scanned first = {.name = stats[i].name, .slice = NO_SLICE, .kind = KIND_OTHER};
-
-        if (run_count > 0) {
-            first.slice = trace_name_slices(trace, &runs[0])[0];
-            first.kind = trace_slice(trace, first.slice).kind;
-        }
-
-        uint32_t index = top_row_of_slice(work, &first);
-        struct top_row *row = &work->rows[index];
-
-        row->count += stats[i].count;
-        row->event_count += stats[i].count;
-        row->total_ps += stats[i].total_ps;
-        row->self_ps += stats[i].self_ps;
-        row->whole_ps += stats[i].total_ps;
-        if (stats[i].min_ps < row->min_ps)
-            row->min_ps = stats[i].min_ps;
-        if (stats[i].max_ps > row->max_ps)
-            row->max_ps = stats[i].max_ps;
-        if (work->host_count == 1) {
-            row->p50_ps = stats[i].p50_ps;
-            row->p95_ps = stats[i].p95_ps;
-            row->stdev_ps = stats[i].stdev_ps;
-            row->approximate = stats[i].quantiles_approximate;
-            row->spread_known = true;
-        }
-    }
-    return true;
-}
-
-static void sum_all(struct top_work *work)
-{
-    for (uint32_t i = 0; i < work->host_count; i++) {
-        work->host = &work->hosts[i];
-        if (work->by <= BY_CATEGORY)
-            scan_ops(work->host->selection, sum_op, work);
-        else if (!sum_stored(work))
-            scan_slices(work->host->selection, sum_slice, sum_span, work);
-    }
-}
-
-static void spread_op(void *data, const struct scanned_op *op)
-{
-    struct top_work *work = data;
-    struct quantiles *spread = work->spreads[top_row_of_op(work, op->entry->op)];
-
-    if (spread != NULL)
-        quantiles_add(spread, op->entry->dur_ps);
-}
-
-static void spread_slice(void *data, const struct scanned *slice)
-{
-    struct top_work *work = data;
-    uint32_t row = top_row_of_slice(work, slice);
-
-    if (row != UINT32_MAX && work->spreads[row] != NULL)
-        quantiles_add(work->spreads[row], slice->dur_ps);
-}
-
-static void spread_span(void *data, track_id track, const struct chunk *chunk, uint32_t first,
-                        uint32_t end)
-{
-    struct top_work *work = data;
-
-    for (uint32_t at = first; at < end; at++) {
-        uint32_t row = row_of_span(work, track, chunk, at);
-
-        if (row != UINT32_MAX && work->spreads[row] != NULL)
-            quantiles_add(work->spreads[row], chunk->dur_ps[at]);
-    }
-}
-
-/* Quantiles and deviation of the rows order[first ... end): a second walk, for those alone. */
-static void spread_rows(struct top_work *work, const uint32_t *order, uint32_t first, uint32_t end)
-{
-    work->spreads = memory_resize(NULL, work->row_count, sizeof(*work->spreads));
-    for (uint32_t i = 0; i < work->row_count; i++)
-        work->spreads[i] = NULL;
-    for (uint32_t i = first; i < end; i++)
-        work->spreads[order[i]] = quantiles_create(work->rows[order[i]].event_count);
-    for (uint32_t i = 0; i < work->host_count; i++) {
-        work->host = &work->hosts[i];
-        if (work->by <= BY_CATEGORY)
-            scan_ops(work->host->selection, spread_op, work);
-        else
-            scan_slices(work->host->selection, spread_slice, spread_span, work);
-    }
-    for (uint32_t i = first; i < end; i++) {
-        struct top_row *row = &work->rows[order[i]];
-        struct quantiles *spread = work->spreads[order[i]];
-
-        row->p50_ps = quantiles_at(spread, 50);
-        row->p95_ps = quantiles_at(spread, 95);
-        row->stdev_ps = quantiles_stdev(spread);
-        row->approximate = !quantiles_exact(spread);
-        row->spread_known = true;
-        quantiles_free(spread);
-    }
-    free(work->spreads);
-    work->spreads = NULL;
-}
-
 static bool all_spreads_known(const struct top_work *work)
 {
     return work->row_count == 0 || work->rows[0].spread_known;
@@ -297,7 +80,7 @@ static enum status make_table(struct top_work *work, const struct page *page, st
         order = arena_array(work->arena, uint32_t, work->row_count);
         for (uint32_t i = 0; i < work->row_count; i++)
             order[i] = i;
-        spread_rows(work, order, 0, work->row_count);
+        top_spread(work, order, 0, work->row_count);
     }
     TRY(table_order(&source, page->sort, "-self_ps,name", work->arena, &order, err));
     for (uint32_t i = 0; i < work->row_count; i++) {
@@ -312,7 +95,7 @@ static enum status make_table(struct top_work *work, const struct page *page, st
     source.row_count = kept;
     table_range(page, kept, &first, &end);
     if (!all_spreads_known(work))
-        spread_rows(work, order, first, end);
+        top_spread(work, order, first, end);
     for (uint32_t i = first; i < end; i++)
         work->approximate |= work->rows[order[i]].approximate;
     table_fill(&source, order, page, work->arena, ret);
@@ -389,7 +172,7 @@ enum status top(const struct run_traces *run, const struct restriction *restrict
     work.by = asked != BY_OP || ops ? asked : kernels ? BY_KERNEL : BY_NAME;
     work.keys = names_create();
     top_hosts_open(&work, selections, count);
-    sum_all(&work);
+    top_sum(&work);
     sum_rows(&work);
 
     enum status status = make_table(&work, page, ret, err);

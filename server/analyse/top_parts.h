@@ -1,8 +1,11 @@
 /* Inside top*.c.
  *
  *   slices ─┐
- *           ├─> row of its group ─> sums ─> order ─> page ─> spread of the page's rows ─> cells
- *   ops    ─┘     top_rows.c                          second walk              top_cells.c
+ *           ├─> group ─> tallies ─> row of each group ─> order ─> page ─> its spread ─> cells
+ *   ops    ─┘        top_sums.c      top_rows.c                       top_spread.c  top_cells.c
+ *
+ * A group is what one host tells apart by number: an op, a name, a track, a device. A row joins the
+ * groups of all hosts that have one text.
  */
 #ifndef JVIEWD_ANALYSE_TOP_PARTS_H
 #define JVIEWD_ANALYSE_TOP_PARTS_H
@@ -11,6 +14,7 @@
 #include "analyse/quantile.h"
 #include "analyse/scan.h"
 #include "analyse/table.h"
+#include "analyse/tally.h"
 #include "analyse/top.h"
 
 enum top_by {
@@ -22,20 +26,22 @@ enum top_by {
     BY_NAME,
     BY_KERNEL,
     BY_API,
-    BY_ANNOTATION,
+    BY_ANNOTATION, /* up to here from BY_NAME on: groups are names */
     BY_TRACK,
     BY_HOST,
-    BY_DEVICE,
+    BY_DEVICE, /* groups of the last three are tracks; behind them, devices of ops on threads */
     BY_COUNT,
 };
 const char *top_by_word(enum top_by by);
 
+#define NO_GROUP UINT32_MAX
+#define NO_ROW_OF_TOP UINT32_MAX
+
 struct top_row {
-    uint32_t host; /* whose ids the next four are */
+    uint32_t host; /* whose ids the next three are */
     uint32_t op;   /* NO_OP: none */
     track_id track;
     int32_t device;
-    slice_id slice; /* the first one seen */
     struct str key, name;
     enum kind kind;
     uint64_t count, event_count;
@@ -48,10 +54,12 @@ struct top_row {
 
 struct top_host {
     const struct selection *selection;
-    uint32_t *row_of; /* by op or by name, plus one; 0 not yet */
-    uint32_t *row_of_track;
-    struct map64 row_of_device;
-    struct map64 counted;              /* (execution, op) or executions already counted */
+    uint32_t *row_of;                        /* by group, plus one; 0 not yet */
+    struct tallies tallies[SPLIT_PARTS_MAX]; /* of each part; the first are those of all */
+    uint32_t part_count;
+    struct map64 device_groups; /* device -> ordinal behind the tracks, less those */
+    const int32_t *devices;     /* by that ordinal */
+    uint32_t device_count;
     const double *op_flops, *op_bytes; /* by op, NAN unknown; NULL: the file has none */
 };
 
@@ -62,22 +70,42 @@ struct top_work {
     struct arena *arena;
     struct top_host *hosts;
     uint32_t host_count;
-    struct top_host *host; /* under way */
-    struct names *keys;    /* key -> row */
+    struct names *keys; /* key -> row */
     struct top_row *rows;
     uint32_t row_count, row_capacity;
-    struct quantiles **spreads; /* second walk: by row, NULL where not wanted */
-    bool approximate;           /* a row of the page has quantiles from a histogram */
+    bool approximate; /* a row of the page has quantiles from a histogram */
     int64_t total_ps, total_self_ps;
 };
 
-/* The row of a slice or op; UINT32_MAX: it belongs to none. */
-uint32_t top_row_of_op(struct top_work *work, uint32_t op);
-uint32_t top_row_of_slice(struct top_work *work, const struct scanned *slice);
+/* top_groups.c: which group of its host a slice belongs to. */
+struct top_span { /* what a span's slices belong to, by place in the chunk's dictionary */
+    uint32_t group[CHUNK_SLICES]; /* NO_GROUP: none */
+    bool taken[CHUNK_SLICES];     /* by slice, where `some`: the others are left out */
+    bool some;
+    uint8_t *name_fits; /* by name: 0 not looked at, 1, 2 no */
+};
+uint32_t top_group_count(const struct top_work *work, const struct top_host *host);
+uint32_t top_group_of(const struct top_work *work, const struct top_host *host,
+                      const struct scanned *slice);
+/* False: none of the span belongs to any group. */
+bool top_groups_of(const struct top_work *work, const struct top_host *host,
+                   const struct span *span, struct top_span *ret);
+/* Ops on threads belong to devices, whatever the span's track: so they are asked for one by one. */
+bool top_one_by_one(const struct top_work *work, const struct top_host *host, track_id track);
+
+/* top_sums.c: fills the rows. */
+void top_sum(struct top_work *work);
+/* top_spread.c: quantiles and deviation of the rows order[first ... end). */
+void top_spread(struct top_work *work, const uint32_t *order, uint32_t first, uint32_t end);
+
+/* top_rows.c: the row of a group, made where it is new; `first` is what is known of its slices. */
+uint32_t top_row_of(struct top_work *work, struct top_host *host, uint32_t group,
+                    const struct tally *first);
 void top_hosts_open(struct top_work *work, const struct selection *selections, uint32_t count);
 void top_hosts_close(struct top_work *work);
-/* Adds flops and bytes of an op's occurrence to its row. */
-void top_costs(struct top_work *work, struct top_row *row, uint32_t op);
+/* A driver's call; the user's own marks. Told by the name. */
+bool top_is_api(struct str name);
+bool top_is_annotation(struct str name);
 
 extern const struct column top_columns[];
 extern const uint32_t top_column_count;

@@ -1,5 +1,5 @@
-/* Which row a slice or an op belongs to. Ids differ from host to host, so rows are joined by text
- * once per id and then found by id. */
+/* Which row a group belongs to. Ids differ from host to host, so rows are joined by text once per
+ * group and then found by number. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -8,12 +8,13 @@
 #include "base/hash.h"
 #include "trace/args.h"
 
-static const struct trace *trace_of(const struct top_work *work)
+static const struct trace *trace_of(const struct top_host *host)
 {
-    return work->host->selection->host->trace;
+    return host->selection->host->trace;
 }
 
-static uint32_t row_of_key(struct top_work *work, struct str key, struct top_row fresh)
+static uint32_t row_of_key(struct top_work *work, const struct top_host *host, struct str key,
+                           struct top_row fresh)
 {
     uint32_t row = names_add(work->keys, key) - 1; /* id 0 is "", which is no key */
 
@@ -23,8 +24,8 @@ static uint32_t row_of_key(struct top_work *work, struct str key, struct top_row
             work->rows = memory_resize(work->rows, work->row_capacity, sizeof(*work->rows));
         }
         for (; work->row_count <= row; work->row_count++)
-            work->rows[work->row_count] = (struct top_row){.op = NO_OP, .slice = NO_SLICE};
-        fresh.host = work->host->selection->index;
+            work->rows[work->row_count] = (struct top_row){.op = NO_OP};
+        fresh.host = host->selection->index;
         fresh.min_ps = INT64_MAX;
         fresh.key = key;
         work->rows[row] = fresh;
@@ -48,11 +49,11 @@ static struct str or_none(struct str text, const char *none)
     return text.count > 0 ? text : str_of(none);
 }
 
-static uint32_t make_op_row(struct top_work *work, uint32_t index)
+static uint32_t row_of_op(struct top_work *work, const struct top_host *host, uint32_t index)
 {
-    const struct trace *trace = trace_of(work);
-    const struct op *op = &work->host->selection->host->attribution->ops[index];
-    struct top_row row = {.op = index, .kind = op->kind, .slice = NO_SLICE};
+    const struct trace *trace = trace_of(host);
+    const struct op *op = &host->selection->host->attribution->ops[index];
+    struct top_row row = {.op = index, .kind = op->kind};
     struct str name;
 
     switch (work->by) {
@@ -60,83 +61,55 @@ static uint32_t make_op_row(struct top_work *work, uint32_t index)
         row.name = trace_name(trace, op->name);
         name = str_format(work->arena, "%016llx:%.*s",
                           (unsigned long long)module_fingerprint(trace, op), STR_ARG(row.name));
-        return row_of_key(work, name, row);
+        return row_of_key(work, host, name, row);
     case BY_MODULE:
         row.name = or_none(trace_name(trace, op->module), "(no module)");
         name =
             str_format(work->arena, "%016llx", (unsigned long long)module_fingerprint(trace, op));
-        return row_of_key(work, name, row);
+        return row_of_key(work, host, name, row);
     case BY_SCOPE:
         row.name = scope_cut(scope_of_op(trace, op), work->question->depth,
                              work->question->fold_siblings, work->arena);
         row.name = or_none(row.name, "(no scope)");
-        return row_of_key(work, row.name, row);
+        return row_of_key(work, host, row.name, row);
     case BY_SOURCE:
         row.name = or_none(trace_name(trace, op->source), "(no source)");
-        return row_of_key(work, row.name, row);
+        return row_of_key(work, host, row.name, row);
     default:
         row.name = or_none(trace_name(trace, op->category), kind_word(op->kind));
-        return row_of_key(work, row.name, row);
+        return row_of_key(work, host, row.name, row);
     }
 }
 
-uint32_t top_row_of_op(struct top_work *work, uint32_t op)
+static uint32_t row_of_name(struct top_work *work, const struct top_host *host, name_id id,
+                            enum kind kind)
 {
-    uint32_t *known = &work->host->row_of[op];
+    struct str name = trace_name(trace_of(host), id);
+    struct top_row row = {.op = NO_OP, .name = name, .kind = kind};
 
-    if (*known == 0)
-        *known = make_op_row(work, op) + 1;
-    return *known - 1;
+    /* The empty name is a name too, but no key of its own. */
+    return row_of_key(work, host, name.count > 0 ? name : STR("(empty)"), row);
 }
 
-static uint32_t row_of_name(struct top_work *work, const struct scanned *slice)
+static uint32_t row_of_track(struct top_work *work, const struct top_host *host, track_id track,
+                             enum kind kind)
 {
-    uint32_t *known = &work->host->row_of[slice->name];
+    const struct trace *trace = trace_of(host);
+    struct top_row row = {.op = NO_OP, .track = track, .kind = kind};
 
-    if (*known == 0) {
-        struct str name = trace_name(trace_of(work), slice->name);
-        struct top_row row = {
-            .op = NO_OP, .name = name, .kind = slice->kind, .slice = slice->slice};
-
-        /* The empty name is a name too, but no key of its own. */
-        *known = row_of_key(work, name.count > 0 ? name : STR("(empty)"), row) + 1;
-    }
-    return *known - 1;
+    row.name = or_none(trace_name(trace, trace->tracks[track].name), "(unnamed)");
+    return row_of_key(
+        work, host, str_format(work->arena, "%.*s.%u", STR_ARG(host->selection->host->key), track),
+        row);
 }
 
-static uint32_t row_of_track(struct top_work *work, const struct scanned *slice)
+static uint32_t row_of_host(struct top_work *work, const struct top_host *host)
 {
-    uint32_t *known = &work->host->row_of_track[slice->track];
+    struct str name = host->selection->host->name;
+    struct top_row row = {.op = NO_OP, .name = name, .kind = KIND_HOST};
 
-    if (*known == 0) {
-        const struct trace *trace = trace_of(work);
-        struct str host = work->host->selection->host->key;
-        struct top_row row = {
-            .op = NO_OP, .track = slice->track, .kind = slice->kind, .slice = slice->slice};
-
-        row.name = or_none(trace_name(trace, trace->tracks[slice->track].name), "(unnamed)");
-        *known =
-            row_of_key(work, str_format(work->arena, "%.*s.%u", STR_ARG(host), slice->track), row) +
-            1;
-    }
-    return *known - 1;
-}
-
-static uint32_t row_of_host(struct top_work *work, const struct scanned *slice)
-{
-    uint32_t *known = &work->host->row_of_track[slice->track];
-
-    if (*known == 0) {
-        struct str name = work->host->selection->host->name;
-        struct top_row row = {.op = NO_OP, .name = name, .kind = KIND_HOST, .slice = slice->slice};
-
-        *known = row_of_key(work,
-                            str_format(work->arena, "%u:%.*s", work->host->selection->index,
-                                       STR_ARG(name)),
-                            row) +
-                 1;
-    }
-    return *known - 1;
+    return row_of_key(
+        work, host, str_format(work->arena, "%u:%.*s", host->selection->index, STR_ARG(name)), row);
 }
 
 /* The device's own track where the file has one, else its ordinal. */
@@ -152,36 +125,22 @@ static struct str device_name(const struct trace *trace, int32_t device, struct 
     return str_format(arena, "device %d", device);
 }
 
-static uint32_t row_of_device(struct top_work *work, const struct scanned *slice)
+static uint32_t row_of_device(struct top_work *work, const struct top_host *host, uint32_t group,
+                              enum kind kind)
 {
-    const struct host_trace *host = work->host->selection->host;
-    const struct track *track = &host->trace->tracks[slice->track];
-    int32_t device = track->device;
+    const struct trace *trace = trace_of(host);
+    int32_t device = group < trace->track_count ? trace->tracks[group].device
+                                                : host->devices[group - trace->track_count];
+    struct top_row row = {.op = NO_OP, .device = device, .kind = kind};
 
-    if (!track_is_device_work(track)) {
-        const struct attributed *entry =
-            host->attribution == NULL ? NULL : attribution_of(host->attribution, slice->slice);
-
-        if (entry == NULL)
-            return UINT32_MAX;
-        device = entry->device;
-    }
-
-    uint32_t *known = map64_at(&work->host->row_of_device, (uint32_t)device, UINT32_MAX);
-
-    if (*known == UINT32_MAX) {
-        struct top_row row = {
-            .op = NO_OP, .device = device, .kind = slice->kind, .slice = slice->slice};
-
-        row.name = device_name(host->trace, device, work->arena);
-        *known =
-            row_of_key(work, str_format(work->arena, "%.*s:%d", STR_ARG(host->key), device), row);
-    }
-    return *known;
+    row.name = device_name(trace, device, work->arena);
+    return row_of_key(
+        work, host, str_format(work->arena, "%.*s:%d", STR_ARG(host->selection->host->key), device),
+        row);
 }
 
 /* A driver's call: cudaLaunchKernel, cuMemcpyAsync, hipModuleLaunchKernel. */
-static bool is_api(struct str name)
+bool top_is_api(struct str name)
 {
     return str_starts(name, STR("cuda")) || str_starts(name, STR("hip")) ||
            (str_starts(name, STR("cu")) && name.count > 2 && name.at[2] >= 'A' &&
@@ -189,14 +148,14 @@ static bool is_api(struct str name)
 }
 
 /* The runtime's own events and Python frames have marks; what is left are the user's. */
-static bool is_annotation(struct str name)
+bool top_is_annotation(struct str name)
 {
     static const char *const runtime[] = {
         "PjitFunction(", "ParseArguments", "Wait", "Rendezvous", "backend_",
         "lower_",        "XlaModule:",     "H2D",  "D2H"};
 
     if (name.count == 0 || str_starts(name, STR("$")) || str_starts(name, STR("[")) ||
-        str_starts(name, STR("end: ")) || str_contains(name, STR("::")) || is_api(name))
+        str_starts(name, STR("end: ")) || str_contains(name, STR("::")) || top_is_api(name))
         return false;
     for (size_t i = 0; i < COUNT(runtime); i++) {
         if (str_starts(name, str_of(runtime[i])))
@@ -205,38 +164,26 @@ static bool is_annotation(struct str name)
     return true;
 }
 
-uint32_t top_row_of_slice(struct top_work *work, const struct scanned *slice)
+static uint32_t make_row(struct top_work *work, const struct top_host *host, uint32_t group,
+                         enum kind kind)
 {
-    const struct host_trace *host = work->host->selection->host;
-    const struct track *track = &host->trace->tracks[slice->track];
+    if (work->by <= BY_CATEGORY)
+        return row_of_op(work, host, group);
+    if (work->by <= BY_ANNOTATION)
+        return row_of_name(work, host, group, kind);
+    if (work->by == BY_TRACK)
+        return row_of_track(work, host, group, kind);
+    return work->by == BY_HOST ? row_of_host(work, host) : row_of_device(work, host, group, kind);
+}
 
-    switch (work->by) {
-    case BY_KERNEL:
-        return track_is_device_work(track) && track->kind == TRACK_STREAM &&
-                       slice->kind != KIND_COPY &&
-                       (host->attribution == NULL ||
-                        attribution_of(host->attribution, slice->slice) != NULL)
-                   ? row_of_name(work, slice)
-                   : UINT32_MAX;
-    case BY_API:
-        return track->device < 0 && is_api(trace_name(host->trace, slice->name))
-                   ? row_of_name(work, slice)
-                   : UINT32_MAX;
-    case BY_ANNOTATION:
-        return track->device < 0 && is_annotation(trace_name(host->trace, slice->name)) &&
-                       (host->attribution == NULL ||
-                        attribution_of(host->attribution, slice->slice) == NULL)
-                   ? row_of_name(work, slice)
-                   : UINT32_MAX;
-    case BY_TRACK:
-        return row_of_track(work, slice);
-    case BY_HOST:
-        return row_of_host(work, slice);
-    case BY_DEVICE:
-        return row_of_device(work, slice);
-    default:
-        return row_of_name(work, slice);
-    }
+uint32_t top_row_of(struct top_work *work, struct top_host *host, uint32_t group,
+                    const struct tally *first)
+{
+    uint32_t *known = &host->row_of[group];
+
+    if (*known == 0)
+        *known = make_row(work, host, group, (enum kind)first->kind) + 1;
+    return *known - 1;
 }
 
 /* A number that every event of the op's type carries; NAN where it does not. */
@@ -276,31 +223,52 @@ static double *op_numbers(const struct host_trace *host, const char *key, struct
 
     double *numbers = arena_array(arena, double, attribution->op_count);
     bool *seen = arena_array(arena, bool, attribution->op_count);
+    uint32_t left = attribution->op_count;
 
-    for (uint32_t i = 0; i < attribution->entry_count; i++) {
+    for (uint32_t i = 0; left > 0 && i < attribution->entry_count; i++) {
         const struct attributed *entry = &attribution->entries[i];
 
         if (seen[entry->op])
             continue;
         seen[entry->op] = true;
+        left--;
         numbers[entry->op] = type_number(
             host->trace, trace_type(host->trace, trace_slice(host->trace, entry->slice).event), id);
     }
     return numbers;
 }
 
-void top_costs(struct top_work *work, struct top_row *row, uint32_t op)
+/* The devices of all ops: they come by device. */
+static void list_devices(struct top_host *host, struct arena *arena)
 {
-    const struct top_host *host = work->host;
+    const struct attribution *attribution = host->selection->host->attribution;
+    uint32_t count = attribution == NULL ? 0 : attribution->entry_count, capacity = 0;
+    int32_t *devices = NULL;
 
-    if (host->op_flops != NULL && !isnan(host->op_flops[op])) {
-        row->flops += host->op_flops[op];
-        row->flops_known = true;
+    for (uint32_t at = 0; at < count;) {
+        int32_t device = attribution->entries[attribution->by_device_time[at]].device;
+        uint32_t high = count;
+
+        if (host->device_count == capacity) {
+            int32_t *more = arena_array(arena, int32_t, capacity == 0 ? 16 : 2 * (size_t)capacity);
+
+            if (capacity > 0)
+                memcpy(more, devices, capacity * sizeof(*devices));
+            capacity = capacity == 0 ? 16 : 2 * capacity;
+            devices = more;
+        }
+        *map64_at(&host->device_groups, (uint32_t)device, 0) = host->device_count;
+        devices[host->device_count++] = device;
+        while (at < high) { /* the first of the next one */
+            uint32_t middle = at + (high - at) / 2;
+
+            if (attribution->entries[attribution->by_device_time[middle]].device <= device)
+                at = middle + 1;
+            else
+                high = middle;
+        }
     }
-    if (host->op_bytes != NULL && !isnan(host->op_bytes[op])) {
-        row->bytes += host->op_bytes[op];
-        row->bytes_known = true;
-    }
+    host->devices = devices;
 }
 
 void top_hosts_open(struct top_work *work, const struct selection *selections, uint32_t count)
@@ -310,13 +278,11 @@ void top_hosts_open(struct top_work *work, const struct selection *selections, u
     for (uint32_t i = 0; i < count; i++) {
         const struct host_trace *host = selections[i].host;
         struct top_host *open = &work->hosts[i];
-        size_t ids = host->trace->name_count;
 
-        if (host->attribution != NULL && host->attribution->op_count > ids)
-            ids = host->attribution->op_count;
         open->selection = &selections[i];
-        open->row_of = arena_array(work->arena, uint32_t, ids + 1);
-        open->row_of_track = arena_array(work->arena, uint32_t, host->trace->track_count);
+        if (work->by == BY_DEVICE)
+            list_devices(open, work->arena);
+        open->row_of = arena_array(work->arena, uint32_t, (size_t)top_group_count(work, open) + 1);
         if (work->by <= BY_CATEGORY && host->attribution != NULL) {
             open->op_flops = op_numbers(host, "flops", work->arena);
             open->op_bytes = op_numbers(host, "bytes_accessed", work->arena);
@@ -327,7 +293,8 @@ void top_hosts_open(struct top_work *work, const struct selection *selections, u
 void top_hosts_close(struct top_work *work)
 {
     for (uint32_t i = 0; i < work->host_count; i++) {
-        map64_free(&work->hosts[i].row_of_device);
-        map64_free(&work->hosts[i].counted);
+        for (uint32_t part = 0; part < SPLIT_PARTS_MAX; part++)
+            tallies_free(&work->hosts[i].tallies[part]);
+        map64_free(&work->hosts[i].device_groups);
     }
 }

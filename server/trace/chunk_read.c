@@ -41,8 +41,18 @@ static void unpack_parents(const struct trace *trace, row_id row, const struct c
     uint16_t lift[CHUNK_SLICES];
 
     chunk_parents(entry, data, ret, lift);
+    if (entry->width[PACKED_LIFT] > 0) {
+        for (uint32_t i = 0; i < entry->count; i++)
+            ret[i] = parent_of(trace, row, lift[i], ret[i]);
+        return;
+    }
+
+    /* Mostly all parents lie in one row. */
+    bool any = entry->lift_base > 0 && entry->lift_base <= trace->rows[row].depth;
+    const struct row *above = any ? &trace->rows[row - entry->lift_base] : NULL;
+
     for (uint32_t i = 0; i < entry->count; i++)
-        ret[i] = parent_of(trace, row, lift[i], ret[i]);
+        ret[i] = any && ret[i] < above->count ? above->first_slice + ret[i] : NO_SLICE;
 }
 
 static void unpack_names(const struct chunk_entry *entry, const uint8_t *data, struct chunk *ret)
@@ -51,6 +61,26 @@ static void unpack_names(const struct chunk_entry *entry, const uint8_t *data, s
     for (uint32_t i = 0; i < entry->count; i++) {
         ret->kind[i] = (uint8_t)named_kind(ret->name[i]);
         ret->name[i] = named_name(ret->name[i]);
+    }
+}
+
+static void unpack_places(const struct chunk_entry *entry, const uint8_t *data, struct chunk *ret)
+{
+    uint32_t offset[PACKED_COUNT + 1];
+
+    chunk_layout(entry, offset);
+
+    struct chunk_names names = chunk_names_at(entry, data, offset);
+
+    if (names.width == 2)
+        memcpy(ret->place, names.names, entry->count * sizeof(*ret->place));
+    else
+        for (uint32_t i = 0; i < entry->count; i++)
+            ret->place[i] = names.width == 1 ? names.names[i] : 0;
+    ret->dictionary_count = entry->dictionary_count;
+    for (uint32_t i = 0; i < entry->dictionary_count; i++) {
+        ret->dictionary_name[i] = named_name(names.dictionary[i]);
+        ret->dictionary_kind[i] = (uint8_t)named_kind(names.dictionary[i]);
     }
 }
 
@@ -77,6 +107,8 @@ void chunk_unpack(const struct trace *trace, uint32_t chunk, unsigned columns, s
         chunk_selfs(entry, data, ret->self_ps);
     if (columns & COLUMN_NAME)
         unpack_names(entry, data, ret);
+    if (columns & COLUMN_PLACE)
+        unpack_places(entry, data, ret);
     if (columns & COLUMN_PARENT)
         unpack_parents(trace, row, entry, data, ret->parent);
     if (columns & COLUMN_EVENT)

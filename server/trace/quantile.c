@@ -2,21 +2,9 @@
 
 #include "base/sort.h"
 
-static uint32_t rank_of(uint32_t count, uint32_t percent)
+uint32_t quantile_rank(uint32_t count, uint32_t percent)
 {
     return (uint32_t)(((uint64_t)count * percent + 99) / 100) - 1;
-}
-
-uint32_t quantile_bucket(int64_t dur_ps)
-{
-    uint64_t dur = (uint64_t)dur_ps;
-
-    if (dur < QUANTILE_STEPS)
-        return (uint32_t)dur;
-
-    uint32_t octave = 63 - (uint32_t)__builtin_clzll(dur); /* 6 ... 62 */
-
-    return (octave - 5) * QUANTILE_STEPS + (uint32_t)(dur >> (octave - 6)) % QUANTILE_STEPS;
 }
 
 /* The middle of a bucket. */
@@ -33,7 +21,7 @@ static int64_t bucket_middle(uint32_t bucket)
 
 int64_t quantile_of_buckets(const uint32_t *buckets, uint32_t count, uint32_t percent)
 {
-    uint32_t rank = rank_of(count, percent), bucket = 0, before = buckets[0];
+    uint32_t rank = quantile_rank(count, percent), bucket = 0, before = buckets[0];
 
     while (before <= rank)
         before += buckets[++bucket];
@@ -76,10 +64,13 @@ static void select_duration(int64_t *at, uint32_t count, uint32_t index)
     sort_durations(at + from, to - from);
 }
 
+int64_t quantile_select_at(int64_t *durations, uint32_t count, uint32_t index)
+{
+    select_duration(durations, count, index);
+    return durations[index];
+}
+
 int64_t quantile_select(int64_t *durations, uint32_t count, uint32_t percent)
 {
-    uint32_t rank = rank_of(count, percent);
-
-    select_duration(durations, count, rank);
-    return durations[rank];
+    return quantile_select_at(durations, count, quantile_rank(count, percent));
 }

@@ -14,8 +14,22 @@ enum { QUANTILE_STEPS = 64, QUANTILE_BUCKETS = (62 - 6 + 2) * QUANTILE_STEPS };
 /* Changes the order of the durations; count > 0, percent 1 ... 100. */
 int64_t quantile_select(int64_t *durations, uint32_t count, uint32_t percent);
 
+/* The same by the index in the order, below count. */
+int64_t quantile_select_at(int64_t *durations, uint32_t count, uint32_t index);
+uint32_t quantile_rank(uint32_t count, uint32_t percent); /* that index */
+
 /* The bucket of a duration >= 0. */
-uint32_t quantile_bucket(int64_t dur_ps);
+static inline uint32_t quantile_bucket(int64_t dur_ps)
+{
+    uint64_t dur = (uint64_t)dur_ps;
+
+    if (dur < QUANTILE_STEPS)
+        return (uint32_t)dur;
+
+    uint32_t octave = 63 - (uint32_t)__builtin_clzll(dur); /* 6 ... 62 */
+
+    return (octave - 5) * QUANTILE_STEPS + (uint32_t)(dur >> (octave - 6)) % QUANTILE_STEPS;
+}
 /* The middle of the bucket in which the quantile of all `count` durations lies. */
 int64_t quantile_of_buckets(const uint32_t *buckets, uint32_t count, uint32_t percent);
 

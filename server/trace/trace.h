@@ -295,9 +295,10 @@ enum chunk_columns {
     COLUMN_PARENT = 16,
     COLUMN_EVENT = 32,
     COLUMN_FLAGS = 64,
+    COLUMN_PLACE = 128, /* in the chunk's dictionary, and the dictionary */
 };
 
-struct chunk { /* unpacked columns; only those asked for hold anything. 160 KB: never on a small
+struct chunk { /* unpacked columns; only those asked for hold anything. 190 KB: never on a small
                   stack */
     uint32_t count;
     slice_id first_slice;
@@ -307,6 +308,10 @@ struct chunk { /* unpacked columns; only those asked for hold anything. 160 KB: 
     slice_id parent[CHUNK_SLICES];
     event_id event[CHUNK_SLICES];
     uint8_t flags[CHUNK_SLICES];
+    uint16_t place[CHUNK_SLICES]; /* in the dictionary: what many slices share is told once */
+    uint32_t dictionary_count;
+    name_id dictionary_name[CHUNK_SLICES];
+    uint8_t dictionary_kind[CHUNK_SLICES];
 };
 
 /* `chunk` is an index into the trace's chunks: row->first_chunk + ordinal / CHUNK_SLICES. */

@@ -27,7 +27,7 @@ static void nearest_rank(void **state)
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
-        struct quantiles *quantiles = quantiles_create(rows[i].count);
+        struct quantiles *quantiles = quantiles_create(rows[i].count, 0);
 
         for (uint64_t j = 0; j < rows[i].count; j++)
             quantiles_add(quantiles, rows[i].values[j]);
@@ -46,7 +46,7 @@ static void within_a_percent(void **state)
     const uint64_t count = QUANTILE_EXACT_MAX + 1000;
     static const unsigned percents[] = {1, 50, 95, 99};
     int64_t *values = malloc(count * sizeof(*values));
-    struct quantiles *quantiles = quantiles_create(count);
+    struct quantiles *quantiles = quantiles_create(count, 0);
     uint64_t seed = 1;
 
     for (uint64_t i = 0; i < count; i++) {
@@ -71,7 +71,7 @@ static void edges_of_the_histogram(void **state)
     static const int64_t values[] = {0, 1, 63, 64, 127, 128, INT64_MAX / 4};
 
     for (size_t i = 0; i < COUNT(values); i++) {
-        struct quantiles *quantiles = quantiles_create(QUANTILE_EXACT_MAX + 1);
+        struct quantiles *quantiles = quantiles_create(QUANTILE_EXACT_MAX + 1, 0);
 
         quantiles_add(quantiles, values[i]);
         CHECK("near",

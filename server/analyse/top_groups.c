@@ -1,0 +1,116 @@
+/* Which group a slice belongs to: its name, its track, or the device of the op that it is. */
+#include "analyse/top_parts.h"
+
+uint32_t top_group_count(const struct top_work *work, const struct top_host *host)
+{
+    const struct host_trace *at = host->selection->host;
+
+    if (work->by <= BY_CATEGORY)
+        return at->attribution == NULL ? 0 : at->attribution->op_count;
+    if (work->by <= BY_ANNOTATION)
+        return at->trace->name_count;
+    return at->trace->track_count + host->device_count;
+}
+
+bool top_one_by_one(const struct top_work *work, const struct top_host *host, track_id track)
+{
+    return work->by == BY_DEVICE &&
+           !track_is_device_work(&host->selection->host->trace->tracks[track]);
+}
+
+/* Is a slice of this track and name one that the table is about, as far as these tell? */
+static bool fits(const struct top_work *work, const struct trace *trace, track_id id, name_id name,
+                 enum kind kind, uint8_t *seen)
+{
+    const struct track *track = &trace->tracks[id];
+
+    switch (work->by) {
+    case BY_KERNEL:
+        return track_is_device_work(track) && track->kind == TRACK_STREAM && kind != KIND_COPY;
+    case BY_API:
+    case BY_ANNOTATION:
+        if (track->device >= 0)
+            return false;
+        if (*seen == 0) {
+            struct str text = trace_name(trace, name);
+
+            *seen = (work->by == BY_API ? top_is_api(text) : top_is_annotation(text)) ? 1 : 2;
+        }
+        return *seen == 1;
+    default:
+        return true;
+    }
+}
+
+/* A kernel is an op, an annotation is none. */
+static bool asks_for_ops(const struct top_work *work, const struct top_host *host)
+{
+    return (work->by == BY_KERNEL || work->by == BY_ANNOTATION) &&
+           host->selection->host->attribution != NULL;
+}
+
+uint32_t top_group_of(const struct top_work *work, const struct top_host *host,
+                      const struct scanned *slice)
+{
+    const struct host_trace *at = host->selection->host;
+    const struct attributed *entry = NULL;
+    uint8_t seen = 0;
+
+    if (!fits(work, at->trace, slice->track, slice->name, slice->kind, &seen))
+        return NO_GROUP;
+    if ((asks_for_ops(work, host) || top_one_by_one(work, host, slice->track)) &&
+        at->attribution != NULL)
+        entry = attribution_of(at->attribution, slice->slice);
+    if (asks_for_ops(work, host) && (entry != NULL) != (work->by == BY_KERNEL))
+        return NO_GROUP;
+    if (work->by <= BY_ANNOTATION)
+        return slice->name;
+    if (!top_one_by_one(work, host, slice->track))
+        return slice->track;
+
+    uint32_t ordinal;
+
+    return entry != NULL && map64_get(&host->device_groups, (uint32_t)entry->device, &ordinal)
+               ? at->trace->track_count + ordinal
+               : NO_GROUP;
+}
+
+/* Marks those of the span that are ops, or those that are none. */
+static void take_ops(const struct top_work *work, const struct top_host *host,
+                     const struct span *span, struct top_span *ret)
+{
+    const struct attribution *attribution = host->selection->host->attribution;
+    bool kernel = work->by == BY_KERNEL;
+    slice_id first = span->chunk->first_slice;
+    uint32_t entry = entry_from(attribution, first + span->first);
+    uint32_t end = entry_from(attribution, first + span->end), count = span->end - span->first;
+
+    ret->some = end - entry != (kernel ? count : 0);
+    if (!ret->some)
+        return;
+    memset(ret->taken + span->first, !kernel, count);
+    for (; entry < end; entry++)
+        ret->taken[attribution->entries[entry].slice - first] = kernel;
+}
+
+bool top_groups_of(const struct top_work *work, const struct top_host *host,
+                   const struct span *span, struct top_span *ret)
+{
+    const struct trace *trace = host->selection->host->trace;
+    const struct chunk *chunk = span->chunk;
+    bool any = false;
+
+    for (uint32_t i = 0; i < chunk->dictionary_count; i++) {
+        name_id name = chunk->dictionary_name[i];
+        bool taken = (span->wanted == NULL || span->wanted[i]) &&
+                     fits(work, trace, span->track, name, (enum kind)chunk->dictionary_kind[i],
+                          &ret->name_fits[name]);
+
+        ret->group[i] = !taken ? NO_GROUP : work->by <= BY_ANNOTATION ? name : span->track;
+        any |= taken;
+    }
+    ret->some = false;
+    if (any && asks_for_ops(work, host))
+        take_ops(work, host, span, ret);
+    return any;
+}

@@ -1,0 +1,425 @@
+/* The first walk: sums by group, then by row. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyse/top_parts.h"
+#include "trace/by_name.h"
+
+struct place_sum {
+    int64_t total_ps, self_ps, min_ps, max_ps;
+    uint32_t count, first;
+};
+
+struct slice_part { /* of one host's walk */
+    struct top_work *work;
+    struct top_host *host;
+    struct tallies *tallies;
+    struct top_span span;
+    struct place_sum places[CHUNK_SLICES];
+};
+
+static void add_slice(struct slice_part *part, const struct scanned *slice)
+{
+    uint32_t group = top_group_of(part->work, part->host, slice);
+
+    if (group == NO_GROUP)
+        return;
+
+    struct tally *tally = tally_of(part->tallies, group);
+
+    if (slice->slice < tally->first) {
+        tally->first = slice->slice;
+        tally->track = slice->track;
+        tally->name = slice->name;
+        tally->kind = (uint8_t)slice->kind;
+    }
+    tally->count++;
+    tally_add(tally, slice->dur_ps, slice->inside_ps, slice->self_ps);
+}
+
+static void sum_slice(void *data, const struct scanned *slice)
+{
+    add_slice(data, slice);
+}
+
+/* Sums by place in the chunk's dictionary, which stay at hand. */
+static void sum_places(const struct span *span, const struct top_span *groups,
+                       struct place_sum *places)
+{
+    const struct chunk *chunk = span->chunk;
+
+    for (uint32_t i = 0; i < chunk->dictionary_count; i++)
+        places[i] = (struct place_sum){.min_ps = INT64_MAX};
+    for (uint32_t at = span->first; at < span->end; at++) {
+        struct place_sum *sum = &places[chunk->place[at]];
+        int64_t dur_ps = chunk->dur_ps[at];
+
+        if (groups->some && !groups->taken[at])
+            continue;
+        sum->first = sum->count == 0 ? at : sum->first;
+        sum->count++;
+        sum->total_ps += dur_ps;
+        sum->self_ps += chunk->self_ps[at];
+        sum->min_ps = dur_ps < sum->min_ps ? dur_ps : sum->min_ps;
+        sum->max_ps = dur_ps > sum->max_ps ? dur_ps : sum->max_ps;
+    }
+}
+
+static void add_places(struct slice_part *part, const struct span *span)
+{
+    const struct chunk *chunk = span->chunk;
+
+    for (uint32_t i = 0; i < chunk->dictionary_count; i++) {
+        const struct place_sum *sum = &part->places[i];
+
+        if (sum->count == 0 || part->span.group[i] == NO_GROUP)
+            continue;
+
+        struct tally of_place = {
+            .count = sum->count,
+            .event_count = sum->count,
+            .total_ps = sum->total_ps,
+            .self_ps = sum->self_ps,
+            .whole_ps = sum->total_ps,
+            .min_ps = sum->min_ps,
+            .max_ps = sum->max_ps,
+            .first = chunk->first_slice + sum->first,
+            .track = span->track,
+            .name = chunk->dictionary_name[i],
+            .kind = chunk->dictionary_kind[i],
+        };
+
+        tally_join(tally_of(part->tallies, part->span.group[i]), &of_place);
+    }
+}
+
+static void add_one_by_one(struct slice_part *part, const struct span *span)
+{
+    const struct attribution *attribution = part->host->selection->host->attribution;
+    const struct chunk *chunk = span->chunk;
+
+    for (uint32_t i =
+             attribution == NULL ? 0 : entry_from(attribution, chunk->first_slice + span->first);
+         attribution != NULL && i < attribution->entry_count &&
+         attribution->entries[i].slice < chunk->first_slice + span->end;
+         i++) {
+        uint32_t at = attribution->entries[i].slice - chunk->first_slice;
+
+        if (span->wanted != NULL && !span->wanted[chunk->place[at]])
+            continue;
+        add_slice(part, &(struct scanned){
+                            .slice = attribution->entries[i].slice,
+                            .track = span->track,
+                            .name = chunk->dictionary_name[chunk->place[at]],
+                            .kind = (enum kind)chunk->dictionary_kind[chunk->place[at]],
+                            .dur_ps = chunk->dur_ps[at],
+                            .inside_ps = chunk->dur_ps[at],
+                            .self_ps = chunk->self_ps[at],
+                        });
+    }
+}
+
+static void sum_span(void *data, const struct span *span)
+{
+    struct slice_part *part = data;
+
+    if (top_one_by_one(part->work, part->host, span->track)) {
+        add_one_by_one(part, span);
+    } else if (top_groups_of(part->work, part->host, span, &part->span)) {
+        sum_places(span, &part->span, part->places);
+        add_places(part, span);
+    }
+}
+
+/* All parts' tallies into the first part's. */
+static void join_parts(struct top_host *host)
+{
+    struct tallies *to = &host->tallies[0];
+
+    for (uint32_t i = 1; i < host->part_count; i++) {
+        const struct tallies *from = &host->tallies[i];
+
+        for (uint32_t k = 0; k < from->seen_count; k++)
+            tally_join(tally_of(to, from->seen[k]), &from->items[from->seen[k]]);
+    }
+}
+
+static void sum_slices(struct top_work *work, struct top_host *host)
+{
+    struct slice_part *parts[SPLIT_PARTS_MAX];
+    struct scan_visitor visitor = {
+        .visit = sum_slice, .span = sum_span, .with_self = true, .part_count = host->part_count};
+
+    for (uint32_t i = 0; i < host->part_count; i++) {
+        parts[i] = memory_resize(NULL, 1, sizeof(*parts[i]));
+        parts[i]->work = work;
+        parts[i]->host = host;
+        parts[i]->tallies = &host->tallies[i];
+        parts[i]->span.name_fits = calloc((size_t)host->selection->host->trace->name_count + 1, 1);
+        if (parts[i]->span.name_fits == NULL)
+            abort(); /* out of memory: as base/arena.h says */
+        visitor.data[i] = parts[i];
+    }
+    scan_slices(host->selection, &visitor);
+    join_parts(host);
+    for (uint32_t i = 0; i < host->part_count; i++) {
+        free(parts[i]->span.name_fits);
+        free(parts[i]);
+    }
+}
+
+struct op_part {
+    const struct top_work *work;
+    const struct top_host *host;
+    struct tallies *tallies;
+    const bool *whole;    /* by execution: is all of it let through? */
+    uint32_t *op_of;      /* by module: of the first op seen of each execution, plus one */
+    struct map64 counted; /* (execution, op) of those that are not whole */
+};
+
+/* Does the event count: is it the first that is seen of an execution of the op? By module, all
+ * parts must be asked. */
+static bool counts(struct op_part *part, const struct attributed *entry)
+{
+    if (entry->execution == NO_EXECUTION)
+        return true;
+    if (part->work->by == BY_MODULE) {
+        if (part->op_of[entry->execution] == 0)
+            part->op_of[entry->execution] = entry->op + 1;
+        return false;
+    }
+    if (part->whole == NULL || part->whole[entry->execution])
+        return entry->first;
+    *map64_at(&part->counted, map64_pair(entry->execution, entry->op), 0) = 1;
+    return false;
+}
+
+static void sum_block(void *data, const struct op_block *block)
+{
+    struct op_part *part = data;
+
+    for (uint32_t i = 0; i < block->count; i++) {
+        const struct attributed *entry = &block->entries[block->first + i];
+
+        if (block->inside_ps[i] < 0)
+            continue;
+
+        struct tally *tally = tally_of(part->tallies, entry->op);
+
+        tally->first = entry->slice < tally->first ? entry->slice : tally->first;
+        tally_add(tally, entry->dur_ps, block->inside_ps[i], block->self_ps[i]);
+        tally->count += counts(part, entry);
+    }
+}
+
+/* By execution: does the selection let all of its ops through, so that the one that was marked as
+ * first is among them? NULL: of every one. */
+static bool *whole_executions(const struct selection *selection)
+{
+    const struct attribution *attribution = selection->host->attribution;
+
+    if (!selection->cut_in_time)
+        return NULL;
+
+    bool *whole = memory_resize(NULL, (size_t)attribution->execution_count + 1, sizeof(*whole));
+
+    for (uint32_t i = 0; i < attribution->execution_count; i++) {
+        const struct execution *execution = &attribution->executions[i];
+        int64_t dur_ps = execution->end_ps - execution->start_ps;
+
+        whole[i] = selection->all_tracks && dur_ps > 0 &&
+                   selection_inside(selection, execution->start_ps, dur_ps) == dur_ps;
+    }
+    return whole;
+}
+
+/* What several parts may have seen of one execution counts once. */
+static void count_executions(struct top_host *host, struct op_part *parts)
+{
+    const struct attribution *attribution = host->selection->host->attribution;
+
+    for (uint32_t i = 0; parts[0].op_of != NULL && i < attribution->execution_count; i++) {
+        uint32_t part = 0;
+
+        while (part + 1 < host->part_count && parts[part].op_of[i] == 0)
+            part++;
+        if (parts[part].op_of[i] != 0)
+            host->tallies[0].items[parts[part].op_of[i] - 1].count++;
+    }
+    for (uint32_t part = 0; part < host->part_count; part++) {
+        for (uint64_t i = 0; parts[part].counted.count > 0 && i <= parts[part].counted.mask; i++) {
+            const struct map64_slot *slot = &parts[part].counted.slots[i];
+            uint32_t *known;
+
+            if (!slot->used)
+                continue;
+            known = map64_at(&parts[0].counted, slot->key, 1);
+            host->tallies[0].items[(uint32_t)slot->key].count += *known == 1;
+            *known = 2;
+        }
+    }
+}
+
+static void sum_ops(struct top_work *work, struct top_host *host)
+{
+    const struct attribution *attribution = host->selection->host->attribution;
+    struct op_part parts[SPLIT_PARTS_MAX];
+    void *data[SPLIT_PARTS_MAX];
+
+    if (attribution == NULL)
+        return;
+
+    bool *whole = whole_executions(host->selection);
+
+    for (uint32_t i = 0; i < host->part_count; i++) {
+        parts[i] = (struct op_part){
+            .work = work, .host = host, .tallies = &host->tallies[i], .whole = whole};
+        if (work->by == BY_MODULE) {
+            parts[i].op_of =
+                calloc((size_t)attribution->execution_count + 1, sizeof(*parts[i].op_of));
+            if (parts[i].op_of == NULL)
+                abort(); /* out of memory: as base/arena.h says */
+        }
+        data[i] = &parts[i];
+    }
+    scan_ops(host->selection, sum_block, data, host->part_count);
+    join_parts(host);
+    count_executions(host, parts);
+    for (uint32_t i = 0; i < host->part_count; i++) {
+        free(parts[i].op_of);
+        map64_free(&parts[i].counted);
+    }
+    free(whole);
+}
+
+static void add_to_row(struct top_row *row, const struct tally *tally)
+{
+    row->count += tally->count;
+    row->event_count += tally->event_count;
+    row->total_ps += tally->total_ps;
+    row->self_ps += tally->self_ps;
+    row->whole_ps += tally->whole_ps;
+    row->min_ps = tally->min_ps < row->min_ps ? tally->min_ps : row->min_ps;
+    row->max_ps = tally->max_ps > row->max_ps ? tally->max_ps : row->max_ps;
+}
+
+static void add_costs(const struct top_host *host, struct top_row *row, uint32_t op,
+                      uint64_t event_count)
+{
+    if (host->op_flops != NULL && !isnan(host->op_flops[op])) {
+        row->flops += host->op_flops[op] * (double)event_count;
+        row->flops_known = true;
+    }
+    if (host->op_bytes != NULL && !isnan(host->op_bytes[op])) {
+        row->bytes += host->op_bytes[op] * (double)event_count;
+        row->bytes_known = true;
+    }
+}
+
+/* Rows stand in the order of their first slices: where equal ones were sorted, that is seen. */
+static int by_first(const void *left, const void *right, void *data)
+{
+    const struct tally *items = data;
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+
+    if (items[a].first != items[b].first)
+        return items[a].first < items[b].first ? -1 : 1;
+    return (a > b) - (a < b);
+}
+
+static void add_groups(struct top_work *work, struct top_host *host)
+{
+    const struct tallies *tallies = &host->tallies[0];
+
+    qsort_r(tallies->seen, tallies->seen_count, sizeof(*tallies->seen), by_first, tallies->items);
+    for (uint32_t i = 0; i < tallies->seen_count; i++) {
+        uint32_t group = tallies->seen[i];
+        const struct tally *tally = &tallies->items[group];
+        uint32_t row = top_row_of(work, host, group, tally);
+
+        add_to_row(&work->rows[row], tally);
+        if (work->by <= BY_CATEGORY)
+            add_costs(host, &work->rows[row], group, tally->event_count);
+    }
+}
+
+/* The whole trace by name is stored. */
+static bool is_stored(const struct top_work *work, const struct top_host *host)
+{
+    const struct selection *selection = host->selection;
+
+    return work->by == BY_NAME && !selection->cut_in_time && selection->all_tracks &&
+           !selection->ops_only;
+}
+
+static void sum_stored(struct top_host *host)
+{
+    const struct selection *selection = host->selection;
+    const struct trace *trace = selection->host->trace;
+    const struct name_stats *stats;
+    uint32_t count = trace_name_stats(trace, &stats);
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t run_count;
+
+        if (stats[i].count == 0 ||
+            (selection->by_name &&
+             !selection_has_name(selection, trace_name(trace, stats[i].name))))
+            continue;
+
+        const struct name_run *runs = trace_name_runs(trace, stats[i].name, &run_count);
+        const slice_id *slices = run_count > 0 ? trace_name_slices(trace, &runs[0]) : NULL;
+
+        *tally_of(&host->tallies[0], stats[i].name) = (struct tally){
+            .count = stats[i].count,
+            .event_count = stats[i].count,
+            .total_ps = stats[i].total_ps,
+            .self_ps = stats[i].self_ps,
+            .whole_ps = stats[i].total_ps,
+            .min_ps = stats[i].min_ps,
+            .max_ps = stats[i].max_ps,
+            .first = slices == NULL ? NO_SLICE : slices[0],
+            .name = stats[i].name,
+            .kind = slices == NULL ? KIND_OTHER : (uint8_t)trace_slice(trace, slices[0]).kind,
+        };
+    }
+}
+
+/* So are quantiles; those of several hosts cannot be joined. */
+static void take_stored_spreads(struct top_work *work, struct top_host *host)
+{
+    const struct trace *trace = host->selection->host->trace;
+    const struct tallies *tallies = &host->tallies[0];
+
+    for (uint32_t i = 0; i < tallies->seen_count; i++) {
+        const struct name_stats *stats = trace_stats_of(trace, tallies->seen[i]);
+        struct top_row *row = &work->rows[host->row_of[tallies->seen[i]] - 1];
+
+        row->p50_ps = stats->p50_ps;
+        row->p95_ps = stats->p95_ps;
+        row->stdev_ps = stats->stdev_ps;
+        row->approximate = stats->quantiles_approximate;
+        row->spread_known = true;
+    }
+}
+
+void top_sum(struct top_work *work)
+{
+    for (uint32_t i = 0; i < work->host_count; i++) {
+        struct top_host *host = &work->hosts[i];
+        bool ops = work->by <= BY_CATEGORY, stored = is_stored(work, host);
+
+        host->part_count = ops ? scan_op_parts(host->selection) : scan_parts(host->selection);
+        for (uint32_t part = 0; part < (stored ? 1 : host->part_count); part++)
+            host->tallies[part] = tallies_create(top_group_count(work, host));
+        if (stored)
+            sum_stored(host);
+        else if (ops)
+            sum_ops(work, host);
+        else
+            sum_slices(work, host);
+        add_groups(work, host);
+        if (stored && work->host_count == 1)
+            take_stored_spreads(work, host);
+    }
+}
