@@ -4,6 +4,7 @@ import './style/shell.css';
 import './style/table.css';
 import './style/timeline.css';
 import './style/pages.css';
+import './style/hlo.css';
 import './style/memory.css';
 import './ui/settings';
 import { render } from 'preact';

@@ -5,6 +5,7 @@ import { absence, type RunDetails } from '../data/types';
 import type { View } from '../model/address';
 import { FilesView } from './files';
 import { FlameView } from './flame/flame';
+import { HloView } from './hlo';
 import { MemoryView } from './memory';
 import { OpsView } from './ops';
 import { OverviewView } from './overview/overview';
@@ -26,6 +27,7 @@ export const ENTRIES: readonly ViewEntry[] = [
   { view: 'flame', words: 'Flame', page: (run) => <FlameView run={run} />, shape: 'filling', xprof: ['op profile'] },
   { view: 'steps', words: 'Steps', page: (run) => <StepsView run={run} />, shape: 'filling', xprof: ['input pipeline analyzer'] },
   { view: 'memory', words: 'Memory', page: (run) => <MemoryView run={run} absent={absence(run, 'memory')} />, xprof: ['memory viewer', 'memory profile'] },
+  { view: 'hlo', words: 'HLO', page: (run) => <HloView run={run} absent={absence(run, 'hlo')} />, shape: 'filling', xprof: ['graph viewer'] },
   { view: 'files', words: 'Files', page: (run) => <FilesView run={run} /> },
 ];
 

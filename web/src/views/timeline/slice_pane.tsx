@@ -1,6 +1,6 @@
 /* Everything known of the slice in focus. */
 import { address } from '../../data/api';
-import type { SliceDetails } from '../../data/types';
+import { absence, type SliceDetails } from '../../data/types';
 import { shortScope, shortSource, shown } from '../../model/cut';
 import { count, rateScale, inScale, THIN, time, timeExact, toNumber, UNKNOWN } from '../../model/numbers';
 import { Link } from '../../ui/link';
@@ -53,6 +53,9 @@ function Belongs({ slice, state }: { slice: SliceDetails; state: TimelineState }
         <span data-tip={slice.source} class="mono">
           {shortSource(slice.source)}
         </span>
+      )}
+      {slice.op && slice.module && !absence(state.run, 'hlo') && (
+        <Link to={{ view: 'hlo', module: slice.module, name: slice.op }}>HLO</Link>
       )}
       {slice.step !== null && slice.step !== undefined && <Link to={{ view: 'timeline', step: String(slice.step) }}>step {slice.step}</Link>}
       {flops !== null && <span>{`${inScale(flops, rateScale([flops], 'FLOP'))}${THIN}${rateScale([flops], 'FLOP').unit}`}</span>}
