@@ -34,7 +34,7 @@ describe('the sentence', () => {
   });
   test('without steps', () => {
     expect(plain(plainText(overviewSentence(overview({ step: null }), { duration_ps: 412e9 })))).toBe(
-      'No steps were found (no StepTraceAnnotation, no module repeats). The capture lasts 412 ms; the device is busy 71 % of it; dot.63 takes 33 %.',
+      'No steps were found (no StepTraceAnnotation, no module repeats). The capture lasts 412 ms; the device is busy 71 % of it; dot.63 takes 33 % of device time.',
     );
   });
   test('a clause without its figure is left out', () => {
@@ -63,7 +63,11 @@ describe('the sentence', () => {
       'layer_1/mlp takes 60 % of device time, most of it in dot.63.',
     );
     expect(plain(plainText(flameSentence(node('run', 100, [node('a', 40), node('b', 30), node('c', 30)]), 'host')))).toBe(
-      'The widest part, a, takes 40 % of host time.',
+      'The largest part, a, takes 40 % of host time.',
+    );
+    const own = { ...node('compile', 60, [node('a', 1)]), self_ps: 59 };
+    expect(plain(plainText(flameSentence(node('run', 100, [node('x', 40, [node('y', 30)]), node('z', 40, [own])]), 'host')))).toBe(
+      'The largest part, compile, takes 59 % of host time.',
     );
     expect(flameSentence(node('run', 0))).toEqual([]);
   });

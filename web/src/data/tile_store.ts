@@ -152,6 +152,8 @@ export class TileStore {
   }
 
   private put(key: string, part: Part): void {
+    const before = this.parts.get(key);
+    if (before) this.bytes -= sizeOf(before);
     this.parts.set(key, part);
     this.bytes += sizeOf(part);
     while (this.bytes > BYTES_MAX) {

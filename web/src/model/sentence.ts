@@ -69,7 +69,7 @@ function withoutSteps(overview: Overview, run: Pick<Run, 'duration_ps'>): Senten
     if (lasts > 0) clauses.push([overview.devices.length === 1 ? 'the device is busy ' : 'devices are busy ', strong(share(busy / lasts)), ' of it']);
   }
   const first = overview.top[0];
-  if (first && first.share !== null && first.share >= 0.05) clauses.push([`${named(first.name)} takes `, strong(share(first.share))]);
+  if (first && first.share !== null && first.share >= 0.05) clauses.push([`${named(first.name)} takes `, strong(share(first.share)), overview.devices.length > 0 ? ' of device time' : ' of what ran']);
   clauses.forEach((clause, index) => {
     const [begin, ...rest] = clause as [string, ...Sentence];
     sentence.push(index === 0 ? ` ${begin[0]!.toUpperCase()}${begin.slice(1)}` : `; ${begin}`, ...rest);
@@ -120,10 +120,14 @@ export function stepsSentence(steps: readonly StepRow[], median: number | null):
   return sentence;
 }
 
-/* The widest leaf below a node. */
-function widestLeaf(node: FlameNode): FlameNode {
-  const leaves = node.children.map(widestLeaf);
-  return leaves.reduce((a, b) => (toNumber(b.total_ps) > toNumber(a.total_ps) ? b : a), leaves[0] ?? node);
+/* What a node takes by itself; a leaf all of it. */
+function ownTime(node: FlameNode): number {
+  return node.children.length === 0 ? toNumber(node.total_ps) : toNumber(node.self_ps);
+}
+
+/* The node below (or the node itself) that takes most by itself. */
+function heaviest(node: FlameNode): FlameNode {
+  return node.children.map(heaviest).reduce((a, b) => (ownTime(b) > ownTime(a) ? b : a), node);
 }
 
 /* Down the tree while more than half goes one way; then the leaf that has most of that. */
@@ -138,9 +142,9 @@ export function flameSentence(root: FlameNode, of = 'device', what = `${of} time
     node = widest;
   }
   const last = path.at(-1) ?? root;
-  const leaf = widestLeaf(last);
-  const most = toNumber(leaf.total_ps) / toNumber(last.total_ps);
-  const where = path.length === 0 ? 'The widest part' : path.slice(-2).map((node) => named(node.name)).join('/');
+  const leaf = heaviest(last);
+  const most = ownTime(leaf) / toNumber(last.total_ps);
+  const where = path.length === 0 ? 'The largest part' : path.slice(-2).map((node) => named(node.name)).join('/');
   if (path.length === 0) return [`${where}, ${named(leaf.name)}, takes `, strong(share(most)), ` of ${what}.`];
   const rest = leaf === last ? '' : most > 0.5 ? `, most of it in ${named(leaf.name)}` : `; ${named(leaf.name)} has ${share(most)} of that`;
   return [where, ' takes ', strong(share(toNumber(last.total_ps) / total)), ` of ${what}${rest}.`];

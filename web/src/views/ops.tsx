@@ -94,7 +94,7 @@ function columnsOf(rows: readonly TopRow[], by: string): Column<TopRow>[] {
       ),
     },
     by !== 'scope' && has('scope') && {
-      key: 'scope', title: 'scope', width: 'minmax(140px, 3fr)', cutFront: true, exact: (row) => row.scope,
+      key: 'scope', title: 'scope', width: 'minmax(140px, 3fr)', cutFront: true, from: 760, exact: (row) => row.scope,
       cell: (row) => (row.scope ? <Link to={{ scope: row.scope }}><Name text={shortScope(row.scope)} /></Link> : UNKNOWN),
     },
     by !== 'source' && has('source') && {

@@ -27,7 +27,7 @@ function columnsOf(rows: readonly TopRow[], steps: number, devices: number): Col
       ),
     },
     rows.some((row) => row.scope)
-      ? { key: 'scope', title: 'scope', width: 'minmax(100px, 2fr)', cutFront: true, exact: (row) => row.scope, cell: (row) => (row.scope ? <Name text={shortScope(row.scope)} /> : '–') }
+      ? { key: 'scope', title: 'scope', width: 'minmax(100px, 2fr)', cutFront: true, from: 720, exact: (row) => row.scope, cell: (row) => (row.scope ? <Name text={shortScope(row.scope)} /> : '–') }
       : null,
     rows.some((row) => row.source)
       ? { key: 'source', title: 'source', width: 'minmax(148px, 1fr)', cutFront: true, from: 800, exact: (row) => row.source, cell: (row) => (row.source ? <Name text={shortSource(row.source)} mono /> : '–') }

@@ -39,7 +39,7 @@ function columnsOf(rows: readonly TopRow[], by: string): Column<TopRow>[] {
     { key: 'self_ps', title: 'self', unit: self.unit, width: '88px', numeric: true, cell: (row) => inScale(row.self_ps, self), exact: (row) => timeExact(row.self_ps) },
     { key: 'share', title: 'share', width: '144px', numeric: true, cell: (row) => shareCell(row.share), bar: (row) => (row.share ?? 0) / longest },
     { key: 'total_ps', title: 'total', unit: total.unit, width: '96px', from: 800, numeric: true, cell: (row) => inScale(row.total_ps, total), exact: (row) => timeExact(row.total_ps) },
-    { key: 'mean_ps', title: 'mean', unit: mean.unit, width: '96px', numeric: true, cell: (row) => inScale(row.mean_ps, mean), exact: (row) => (row.mean_ps === null ? null : timeExact(row.mean_ps)) },
+    { key: 'mean_ps', title: 'mean', unit: mean.unit, width: '96px', from: 700, numeric: true, cell: (row) => inScale(row.mean_ps, mean), exact: (row) => (row.mean_ps === null ? null : timeExact(row.mean_ps)) },
   ];
 }
 
