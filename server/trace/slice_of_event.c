@@ -65,17 +65,26 @@ struct wanted {
     slice_id *slices;
 };
 
-/* Events of a row mostly ascend: the next one wanted is near. */
+/* From where the last one was found: near in rows that ascend, anywhere in a track sorted again. */
+static uint32_t find_from(const struct wanted *wanted, uint32_t at, event_id event)
+{
+    enum { NEAR = 4 };
+
+    if (at > 0 && wanted->events[at - 1] >= event)
+        return first_not_before(wanted->events, at, event);
+    for (uint32_t near = 0; near < NEAR; near++, at++)
+        if (at >= wanted->count || wanted->events[at] >= event)
+            return at;
+    return at + first_not_before(wanted->events + at, wanted->count - at, event);
+}
+
 static void match_events(const struct wanted *wanted, const event_id *events, uint32_t event_count,
                          slice_id first_slice)
 {
     uint32_t at = 0;
 
     for (uint32_t i = 0; i < event_count; i++) {
-        if (at > 0 && wanted->events[at - 1] >= events[i])
-            at = first_not_before(wanted->events, wanted->count, events[i]);
-        while (at < wanted->count && wanted->events[at] < events[i])
-            at++;
+        at = find_from(wanted, at, events[i]);
         if (at < wanted->count && wanted->events[at] == events[i])
             wanted->slices[at] = first_slice + i;
     }
