@@ -33,10 +33,14 @@ struct rule { /* patterns that are not given fit anything */
     "cpucompiler|gpucompiler|nvptxcompiler|hlopass|hlo_passes|jit_compile|torchdynamo|"            \
     "inductor|triton_compile|autotun"
 
-/* Input: data on its way into the program, before it is on a device. */
+/* Input: data on its way into the program, before it is on a device. The last lines are what
+ * programs call the part of a step that waits for it: whole phrases, for "load" or "data" alone
+ * say nothing. */
 #define INPUT_CALLS                                                                                \
     "iteratorgetnext|iterator::|tf.data|tfdata|tf_data|dataloader|data_loader|enqueue#|"           \
-    "infeedenqueue|transfertoinfeed|grain.|parallelmap|prefetch_to_device"
+    "infeed|grain.|parallelmap|prefetch_to_device|data_loading|data-loading|data loading|"         \
+    "dataloading|load_data|load data|loading data|load_batch|load batch|next_batch|nextbatch|"     \
+    "next batch|get_batch|fetch_batch|fetch_data|input_pipeline|input pipeline|data_wait"
 #define INPUT_LINES "tf_data|tf.data|dataloader|data_loader|grain"
 
 /* Communication between devices and hosts. */
