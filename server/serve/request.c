@@ -167,8 +167,11 @@ static bool hold(struct request *req, const char *content, struct host_trace *re
     struct request_state *state = req->state;
     struct cached *held = &state->held[state->held_count];
     struct error missing = {0};
+    enum status status = state->route->slices
+                             ? cache_acquire_trace(req->services->cache, content, held, &missing)
+                             : cache_acquire(req->services->cache, content, held, &missing);
 
-    if (cache_acquire(req->services->cache, content, held, &missing) != OK)
+    if (status != OK)
         return false;
     state->held_count++;
     *ret = (struct host_trace){

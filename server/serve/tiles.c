@@ -114,6 +114,17 @@ static void put_cells(struct text *out, const struct trace *trace, const struct 
     pad(out);
 }
 
+/* Pages that are not in memory are asked for all at once, before the first is waited for. */
+static void will_need(const struct wanted *wanted)
+{
+    for (uint32_t i = 0; i < wanted->row_count; i++) {
+        for (int64_t index = wanted->from; index < wanted->to; index++) {
+            if (wanted->rows[i].row != NO_ROW)
+                tile_will_need(wanted->host->trace, wanted->rows[i].row, wanted->level, index);
+        }
+    }
+}
+
 static void put_parts(struct text *out, const struct wanted *wanted, struct arena *arena,
                       struct local_names *names, bool wide)
 {
@@ -176,6 +187,7 @@ static void encode(struct reply *reply, const struct wanted *wanted, struct aren
     struct local_names names = {.of = arena_array(arena, uint32_t, trace->name_count + 1)};
     struct text parts = {0};
 
+    will_need(wanted);
     put_parts(&parts, wanted, arena, &names, false);
     if (names.count > NARROW_NAMES_MAX) {
         text_free(&parts);
@@ -297,4 +309,4 @@ static enum status get_tiles(struct request *req, struct reply *reply, struct er
 }
 
 const struct route route_tiles = {
-    .method = "GET", .path = "/api/tiles", .handle = get_tiles, .params = params};
+    .method = "GET", .path = "/api/tiles", .handle = get_tiles, .params = params, .slices = true};

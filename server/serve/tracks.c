@@ -92,4 +92,4 @@ static enum status get_tracks(struct request *req, struct reply *reply, struct e
 }
 
 const struct route route_tracks = {
-    .method = "GET", .path = "/api/tracks", .handle = get_tracks, .params = params};
+    .method = "GET", .path = "/api/tracks", .handle = get_tracks, .params = params, .slices = true};

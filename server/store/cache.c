@@ -4,7 +4,8 @@
  *   entries -> [ content, segment, attribution, holders 2 ] -> [ ..., holders 0 ] -> ...
  *
  * Most recently asked for first. Opening happens outside the lock; two who open the same content at
- * once find out afterwards, and the second closes its own.
+ * once find out afterwards, and the second closes its own. An attribution is opened, and read once
+ * to check it, when the first asks who needs it.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@ struct cache_entry {
     struct segment *segment;
     struct attribution_file *attribution; /* NULL: not made */
     uint32_t holders;
+    bool forgotten; /* in no list: closed by the last who holds it */
     struct cache_entry *next;
 };
 
@@ -235,23 +237,38 @@ static bool acquire_mapped(struct cache *cache, const char content[33], struct c
     return entry != NULL;
 }
 
-/* An attribution that was made after the segment was mapped. */
-static void complete(struct cache *cache, struct cached *cached)
+/* What is damaged is found by nobody from now on, and stays for those who hold it. Lock held. */
+static void forget(struct cache *cache, struct cache_entry *forgotten)
+{
+    for (struct cache_entry **at = &cache->entries; *at != NULL; at = &(*at)->next) {
+        if (*at != forgotten)
+            continue;
+        *at = forgotten->next;
+        forgotten->next = NULL;
+        forgotten->forgotten = true;
+        return;
+    }
+}
+
+/* The attribution of what is held already, where there is one by now. */
+static enum status complete(struct cache *cache, struct cached *cached, struct error *err)
 {
     struct attribution_file *file;
-    struct error damaged = {0};
+    enum status status = open_attribution(cache, cached->entry->content, cached->trace, &file, err);
 
-    if (open_attribution(cache, cached->entry->content, cached->trace, &file, &damaged) != OK ||
-        file == NULL)
-        return;
     pthread_mutex_lock(&cache->lock);
-    if (cached->entry->attribution == NULL) {
+    if (status != OK)
+        forget(cache, cached->entry);
+    if (status == OK && cached->entry->attribution == NULL) {
         cached->entry->attribution = file;
         file = NULL;
     }
-    cached->attribution = attribution_of_file(cached->entry->attribution);
+    if (cached->entry->attribution != NULL)
+        cached->attribution = attribution_of_file(cached->entry->attribution);
     pthread_mutex_unlock(&cache->lock);
-    attribution_close(file);
+    if (status == OK)
+        attribution_close(file);
+    return status;
 }
 
 /* Puts a new entry at the front, or gives way to one that another thread put meanwhile. */
@@ -274,43 +291,37 @@ static void publish(struct cache *cache, struct cache_entry *entry, struct cache
         entry_close(ours);
 }
 
-static enum status open_entry(struct cache *cache, const char content[33], struct cache_entry **ret,
-                              struct error *err)
+enum status cache_acquire_trace(struct cache *cache, const char content[33], struct cached *ret,
+                                struct error *err)
 {
-    struct attribution_file *attribution;
     struct segment *segment;
+    struct cache_entry *entry;
 
-    TRY(open_segment(cache, content, &segment, err));
-    enum status status =
-        open_attribution(cache, content, segment_trace(segment), &attribution, err);
-    if (status != OK) {
-        segment_close(segment);
-        return status;
+    if (!is_content(content))
+        return fail(err, ERR_NOT_FOUND, "this file was not indexed");
+    if (!acquire_mapped(cache, content, ret)) {
+        TRY(open_segment(cache, content, &segment, err));
+        entry = memory_resize(NULL, 1, sizeof *entry);
+        *entry = (struct cache_entry){.segment = segment};
+        memcpy(entry->content, content, sizeof entry->content);
+        publish(cache, entry, ret);
     }
-    *ret = memory_resize(NULL, 1, sizeof **ret);
-    **ret = (struct cache_entry){.segment = segment, .attribution = attribution};
-    memcpy((*ret)->content, content, sizeof(*ret)->content);
+    touch(cache, content);
     return OK;
 }
 
 enum status cache_acquire(struct cache *cache, const char content[33], struct cached *ret,
                           struct error *err)
 {
-    if (!is_content(content))
-        return fail(err, ERR_NOT_FOUND, "this file was not indexed");
-    if (acquire_mapped(cache, content, ret)) {
-        if (ret->attribution == NULL)
-            complete(cache, ret);
-        touch(cache, content);
+    TRY(cache_acquire_trace(cache, content, ret, err));
+    if (ret->attribution != NULL)
         return OK;
-    }
 
-    struct cache_entry *entry;
+    enum status status = complete(cache, ret, err);
 
-    TRY(open_entry(cache, content, &entry, err));
-    publish(cache, entry, ret);
-    touch(cache, content);
-    return OK;
+    if (status != OK)
+        cache_release(cache, *ret);
+    return status;
 }
 
 void cache_release(struct cache *cache, struct cached cached)
@@ -320,8 +331,12 @@ void cache_release(struct cache *cache, struct cached cached)
     if (cached.entry == NULL)
         return;
     pthread_mutex_lock(&cache->lock);
-    if (--cached.entry->holders == 0 && ++cache->idle_count > IDLE_MAX)
-        closing = take_idle(cache);
+    if (--cached.entry->holders == 0) {
+        if (cached.entry->forgotten)
+            closing = cached.entry;
+        else if (++cache->idle_count > IDLE_MAX)
+            closing = take_idle(cache);
+    }
     pthread_mutex_unlock(&cache->lock);
     close_list(closing);
 }

@@ -37,6 +37,9 @@ struct cached { /* held: stays mapped until cache_release */
 /* ERR_NOT_FOUND when it is not there or was damaged. */
 MUST_CHECK enum status cache_acquire(struct cache *cache, const char content[33],
                                      struct cached *ret, struct error *err);
+/* The trace alone: an attribution is large, and who draws slices asks nothing of it. */
+MUST_CHECK enum status cache_acquire_trace(struct cache *cache, const char content[33],
+                                           struct cached *ret, struct error *err);
 void cache_release(struct cache *cache, struct cached cached);
 void cache_evict(struct cache *cache); /* down to the limit, and not what is held here */
 uint64_t cache_bytes_max(const struct cache *cache);

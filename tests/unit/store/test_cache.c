@@ -127,6 +127,41 @@ static void shares_one_mapping(void **state)
     CHECK("still there", is_there(place->cache, first));
 }
 
+static void attributions_open_when_asked_for(void **state)
+{
+    struct place *place = *state;
+    struct cached alone, whole, later;
+    struct error err = {0};
+    char path[4096];
+
+    put(place->cache, first);
+    CHECK_OK("trace", cache_acquire_trace(place->cache, first, &alone, &err), &err);
+    CHECK("closed", alone.attribution == NULL);
+    CHECK_OK("both", cache_acquire(place->cache, first, &whole, &err), &err);
+    CHECK("open", whole.attribution != NULL);
+    CHECK("one mapping", whole.trace == alone.trace);
+    CHECK_OK("trace again", cache_acquire_trace(place->cache, first, &later, &err), &err);
+    CHECK("as it is by now", later.attribution == whole.attribution);
+    cache_release(place->cache, later);
+    cache_release(place->cache, whole);
+    cache_release(place->cache, alone);
+
+    /* Damage that is seen after the trace was mapped: what is held stays, the next one is told. */
+    put(place->cache, second);
+    CHECK_OK("second", cache_acquire_trace(place->cache, second, &alone, &err), &err);
+    cache_attribution_path(place->cache, second, path);
+    overwrite(path, 20, "damage", 6);
+    CHECK_INT("damaged", cache_acquire(place->cache, second, &whole, &(struct error){0}),
+              ERR_NOT_FOUND);
+    CHECK_INT("still readable", alone.trace->slice_count, 2);
+    CHECK("removed", access(path, F_OK) != 0);
+    CHECK_INT("not found again",
+              cache_acquire_trace(place->cache, second, &whole, &(struct error){0}), ERR_NOT_FOUND);
+    cache_release(place->cache, alone);
+    put(place->cache, second);
+    CHECK("made again", is_there(place->cache, second));
+}
+
 static void names_that_are_no_content(void **state)
 {
     struct place *place = *state;
@@ -373,6 +408,7 @@ int main(void)
 #define IN_PLACE(test) cmocka_unit_test_setup_teardown(test, make_place, leave_place)
     const struct CMUnitTest tests[] = {
         IN_PLACE(shares_one_mapping),
+        IN_PLACE(attributions_open_when_asked_for),
         IN_PLACE(names_that_are_no_content),
         IN_PLACE(damage_is_removed),
         IN_PLACE(a_segment_of_another_file),
