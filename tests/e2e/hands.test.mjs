@@ -118,6 +118,22 @@ export const tests = {
     assert.equal(BigInt(moved.end_ps) - BigInt(moved.start_ps), BigInt(longer.end_ps) - BigInt(longer.start_ps), 'as long as before');
   }),
 
+  'the table follows while a range is dragged': scene(async ({ page, box }) => {
+    const ruler = await page.locator('.ruler').boundingBox();
+    const words = async () => page.locator('.lower .toolbar p').innerText();
+    await page.mouse.move(box.x + 300, ruler.y + 8);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 420, ruler.y + 8, { steps: 4 });
+    await until(page, 'its first words', async () => (await words()).startsWith('Range: '));
+    await page.waitForTimeout(300);
+    const before = await words();
+    await page.mouse.move(box.x + 520, ruler.y + 8, { steps: 4 });
+    await until(page, 'other words', async () => (await words()) !== before);
+    assert.equal(address(page).start_ps, undefined, 'nothing is written before the end');
+    await page.mouse.up();
+    await until(page, 'the range', (now) => now.start_ps !== undefined);
+  }),
+
   'marks are kept in the address, come back, are renamed and removed': scene(async ({ page, box }) => {
     const ruler = await page.locator('.ruler').boundingBox();
     await drag(page, { x: box.x + 300, y: ruler.y + 8 }, { x: box.x + 500, y: ruler.y + 8 });

@@ -94,6 +94,30 @@ export const tests = {
     await until(page, 'all again', async (now) => now.q === undefined && (await page.locator('.table-row').count()) === runs.length);
   }),
 
+  'the title says what takes how long; the copied link names the run by its id': at('?run=step_1000&view=ops&sort=-count', async ({ page, context, url }) => {
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    const run = await fetch(`${url}api/run?run=step_1000`).then((reply) => reply.json());
+    assert.match((await page.title()).replaceAll('\u202f', ' '), /^[\d.]+ ms · step_1000 · Ops – jviewd$/);
+    await page.keyboard.press('y');
+    await page.getByText('The link is copied.').waitFor();
+    const link = new URL(await page.evaluate(() => navigator.clipboard.readText()));
+    assert.deepEqual(Object.fromEntries(link.searchParams), { run: run.id, view: 'ops', sort: '-count' });
+  }),
+
+  'a view that fails says so, is asked again by hand, and reports': at('?run=step_1000&view=files', async ({ page, context }) => {
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    const broken = (route) => route.fulfill({ status: 500, contentType: 'application/problem+json', body: JSON.stringify({ title: 'x', status: 500, detail: 'the disk is on fire' }) });
+    await page.route('**/api/top**', broken);
+    await page.keyboard.press('g');
+    await page.keyboard.press('p');
+    await page.getByText('the disk is on fire').waitFor();
+    await page.getByRole('button', { name: 'Copy report' }).click();
+    assert.match(await page.evaluate(() => navigator.clipboard.readText()), /500 .*the disk is on fire/);
+    await page.unroute('**/api/top**', broken);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await until(page, 'the ops', async () => (await page.locator('.table-row').count()) > 10);
+  }),
+
   'view=perfetto stands ready to hand over, and waits for the click': at('?run=step_1000&view=perfetto', async ({ page, context }) => {
     await context.route('https://ui.perfetto.dev/**', (route) => route.fulfill({ contentType: 'text/html', body: '<p>stand-in</p>' }));
     const dialog = page.getByRole('dialog');

@@ -1,7 +1,7 @@
 /* Empty, loading, failed: what is so, why, what to do; nothing else. */
 import type { ComponentChildren } from 'preact';
 import { Problem } from '../data/api';
-import type { Resource } from '../data/resource';
+import { forget, type Resource } from '../data/resource';
 import { runChange } from '../model/address';
 import { size, THIN } from '../model/numbers';
 import { Link } from './link';
@@ -59,15 +59,27 @@ function Nearest({ error }: { error: Problem }) {
   );
 }
 
-export function Failed({ error, onRetry }: { error: Error; onRetry?: () => void }) {
+/* What someone who mends it wants to know. */
+function reportOf(error: Error): string {
+  const problem = error instanceof Problem ? [`${error.status} ${JSON.stringify(error.body, (_key, value: unknown) => (typeof value === 'bigint' ? String(value) : value))}`] : [String(error.stack ?? error.message)];
+  return [`jviewd: ${error.message}`, location.href, new Date().toISOString(), ...problem, navigator.userAgent].join('\n');
+}
+
+export function Failed({ error, onRetry = forget }: { error: Error; onRetry?: () => void }) {
+  const hopeless = error instanceof Problem && (error.status === 404 || error.status === 409);
   return (
     <div class="state" role="alert">
       <span class="error">{error.message}</span>
       {error instanceof Problem && <Nearest error={error} />}
-      {onRetry && (
-        <button class="framed" onClick={onRetry}>
-          Try again
-        </button>
+      {!hopeless && (
+        <>
+          <button class="framed" onClick={onRetry}>
+            Try again
+          </button>
+          <button class="framed" onClick={() => void copyText(reportOf(error))}>
+            Copy report
+          </button>
+        </>
       )}
     </div>
   );

@@ -1,11 +1,14 @@
 /* The page: header, tabs, one view. Views know nothing of one another; the address joins them. */
 import { useEffect } from 'preact/hooks';
-import { go, query, runName, view } from '../data/place';
+import { go, hrefOf, query, runName, view } from '../data/place';
 import { forgetOne, useJson } from '../data/resource';
 import { absence, isUnsettled, type RunDetails, type RunList } from '../data/types';
 import { faultsOf } from '../model/address';
+import { shown } from '../model/cut';
+import { time } from '../model/numbers';
 import { ContextMenu } from '../ui/context_menu';
 import { registerActions } from '../ui/keys';
+import { Said, say } from '../ui/said';
 import { change, settings, theme } from '../ui/settings';
 import { Failed, Waiting } from '../ui/states';
 import { copyText } from '../ui/text';
@@ -33,14 +36,26 @@ function FaultBar() {
 const POLL_MS = 1500;
 const WITHOUT_TIME = ['memory', 'hlo', 'flame', 'files'] as const;
 
+function titleOf(run: RunDetails, words: string): string {
+  const step = run.step_median_ps === null ? [] : [time(run.step_median_ps)];
+  return `${[...step, shown(run.name), words].join(' · ')} – jviewd`;
+}
+
 function RunPage({ name }: { name: string }) {
   const run = useJson<RunDetails>('api/run', { run: name });
   const data = run.data && (run.data.id === name || run.data.name === name || !run.waiting) ? run.data : null;
+  const entry = entryOf(view.value);
   useEffect(() => {
-    document.title = data ? `${data.name} · ${view.value} – jviewd` : 'jviewd';
+    document.title = data ? titleOf(data, entry.words) : 'jviewd';
     if (data && name.startsWith('latest')) go({ run: data.name }, 'replace');
   }, [data, view.value]);
   useEffect(() => registerActions(Object.fromEntries(ENTRIES.map((one) => [`go-${one.view}`, () => go({ view: one.view, key: null, zoom: null }, 'push')]))), []);
+  /* By its id the link means this run for ever, whatever gets its name later. */
+  useEffect(() => {
+    if (!data) return;
+    const link = () => new URL(hrefOf({ run: data.id }), location.href).href;
+    return registerActions({ 'copy-link': () => void copyText(link()).then(() => say('The link is copied.')) });
+  }, [data?.id]);
   const unsettled = data !== null && isUnsettled(data);
   useEffect(() => {
     /* A run without a timeline opens on what it has. */
@@ -53,7 +68,6 @@ function RunPage({ name }: { name: string }) {
     const timer = setTimeout(() => forgetOne('api/run', { run: name }), POLL_MS);
     return () => clearTimeout(timer);
   }, [data, unsettled]);
-  const entry = entryOf(view.value);
   const shape = data && entry.shape ? ` ${entry.shape}` : '';
   return (
     <div class="shell">
@@ -101,7 +115,7 @@ export function App() {
       registerActions({
         palette: () => void (paletteOpen.value = !paletteOpen.value),
         help: () => void (helpOpen.value = true),
-        'copy-link': () => void copyText(location.href),
+        'copy-link': () => void copyText(location.href).then(() => say('The link is copied.')),
         escape: () => hideTip(),
         'go-runs': () => go(RUNS_HREF, 'push'),
         theme: () => change({ theme: theme.value === 'dark' ? 'light' : 'dark' }),
@@ -114,6 +128,7 @@ export function App() {
     <>
       {runName.value === null ? <Start /> : <RunPage key={runName.value} name={runName.value} />}
       <Tooltip />
+      <Said />
       <ContextMenu />
       <Help />
       <Palette />

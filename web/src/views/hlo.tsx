@@ -42,6 +42,11 @@ function longestFirst(modules: readonly HloModule[]): HloModule[] {
   return [...modules].sort((a, b) => weight(b) - weight(a));
 }
 
+/* The name alone where it means one module: the other views are narrowed by it, too. */
+function addressOf(module: HloModule, modules: readonly HloModule[]): string {
+  return modules.filter((one) => one.name === module.name).length === 1 ? module.name : module.key;
+}
+
 function sentenceOf(module: HloModule, total: number): Sentence {
   const sentence: Sentence = [`${named(module.name)}: `, { strong: count(module.instruction_count) }, ` ${module.instruction_count === 1 ? 'instruction' : 'instructions'}`];
   if (module.fusion_count > 0) sentence.push(`, ${plural(module.fusion_count, 'fusion')}`);
@@ -115,7 +120,7 @@ export function HloView({ run, absent }: { run: RunDetails; absent: string | nul
       <div class="hlo">
         <Table
           label="Modules" columns={columnsOf(modules)} rows={modules} rowKey={(one) => one.key} rowCount={all} focused={module?.key ?? null} scroll
-          onOpen={(one) => go({ module: one.key, name: null, line: null, q: null }, 'push')}
+          onOpen={(one) => go({ module: addressOf(one, modules), name: null, line: null, q: null }, 'push')}
         />
         {module && <Reader key={module.key} run={run} module={module} />}
       </div>

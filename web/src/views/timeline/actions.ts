@@ -6,6 +6,7 @@ import type { Span } from '../../model/address';
 import { toBig } from '../../model/numbers';
 import { endOf, panned, startOf, timeAt, viewportOf, zoomed } from '../../model/viewport';
 import type { Actions } from '../../ui/keys';
+import { say } from '../../ui/said';
 import { DOCK_PAGE_PIXELS, toggleDock } from './dock';
 import { idleBeside, idleNode } from './idle';
 import { spanOfSlice } from './window_pane';
@@ -125,7 +126,7 @@ export function timelineActions(state: TimelineState, search: Search): Actions {
   const toIdle = (direction: 1 | -1) => () => {
     const node = idleNode(state);
     if (!node) return;
-    void idleBeside(state, node, direction).then((gap) => (gap ? showGap(state, gap) : state.say(`No idle gap above 1 % of the window ${direction > 0 ? 'after' : 'before'} this in ${node.name}.`)));
+    void idleBeside(state, node, direction).then((gap) => (gap ? showGap(state, gap) : say(`No idle gap above 1 % of the window ${direction > 0 ? 'after' : 'before'} this in ${node.name}.`)));
   };
 
   return {
@@ -162,7 +163,7 @@ export function timelineActions(state: TimelineState, search: Search): Actions {
     },
     'idle-next': toIdle(1),
     'idle-previous': toIdle(-1),
-    dock: () => void (toggleDock() || state.say(`Details stand at the right from ${DOCK_PAGE_PIXELS} pixels on.`)),
+    dock: () => void (toggleDock() || say(`Details stand at the right from ${DOCK_PAGE_PIXELS} pixels on.`)),
     'hit-next': toHit(1),
     'hit-previous': toHit(-1),
     escape: () => {

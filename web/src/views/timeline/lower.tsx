@@ -6,6 +6,7 @@ import type { Span } from '../../model/address';
 import { count } from '../../model/numbers';
 import { endOf, startOf } from '../../model/viewport';
 import { act, registerActions } from '../../ui/keys';
+import { say } from '../../ui/said';
 import { copyText } from '../../ui/text';
 import { SearchPane, SlicesPane, type useSearch } from './list_panes';
 import { SlicePane } from './slice_pane';
@@ -14,17 +15,25 @@ import { WindowPane } from './window_pane';
 
 type Tab = 'slice' | 'range' | 'slices' | 'search';
 const SETTLE_MS = 200;
+const FOLLOW_MS = 100;
 
-/* The window, once it has come to rest: tables do not follow every frame. */
+/* The window once it has come to rest; a range also while it is dragged, ten times a second: tables
+ * do not follow every frame. */
 function useRestingWindow(state: TimelineState): Span {
   const now = (): Span => state.range.value ?? { start: startOf(state.viewport.value), end: endOf(state.viewport.value) };
   const [resting, setResting] = useState<Span>(() => untracked(now));
   useEffect(() => {
     let timer = 0;
+    let taken = 0;
     const stop = effect(() => {
       const span = now();
+      const dragged = state.draft.value !== null;
       clearTimeout(timer);
-      timer = window.setTimeout(() => setResting((last) => (last.start === span.start && last.end === span.end ? last : span)), SETTLE_MS);
+      const wait = dragged ? Math.max(0, taken + FOLLOW_MS - performance.now()) : SETTLE_MS;
+      timer = window.setTimeout(() => {
+        taken = performance.now();
+        setResting((last) => (last.start === span.start && last.end === span.end ? last : span));
+      }, wait);
     });
     return () => (stop(), clearTimeout(timer));
   }, [state]);
@@ -82,16 +91,13 @@ export function Lower({ state, search }: { state: TimelineState; search: ReturnT
           ))}
         </div>
         <SearchField focusOn={field} />
-        <span class="quiet" role="status">
-          {state.said.value}
-        </span>
         <div class="actions">
           {focus && (
             <>
               <button onClick={() => act('zoom-focus')}>Zoom F</button>
               <button onClick={() => act('same-next')}>Same name N</button>
               <button onClick={() => act('range-focus')}>Range M</button>
-              <button onClick={() => void copyText(focus.name)}>Copy name</button>
+              <button onClick={() => void copyText(focus.name).then(() => say('The name is copied.'))}>Copy name</button>
             </>
           )}
           {hasRange && (

@@ -35,7 +35,6 @@ export interface Hover {
 const ZOOM_MS = 120;
 const ADDRESS_MS = 250;
 const PREFETCH_LEVELS = 3;
-const SAID_MS = 5000;
 
 export class TimelineState {
   readonly roots;
@@ -73,7 +72,6 @@ export class TimelineState {
   private frame = 0;
   private glidesTo: Viewport | null = null;
   private addressTimer = 0;
-  private saidTimer = 0;
   private readonly returns = new Map<string, Viewport>();
   private readonly stop: () => void;
 
@@ -103,7 +101,6 @@ export class TimelineState {
     this.stop();
     cancelAnimationFrame(this.frame);
     clearTimeout(this.addressTimer);
-    clearTimeout(this.saidTimer);
     this.store.close();
   }
 
@@ -191,15 +188,6 @@ export class TimelineState {
     const size = span.end - span.start;
     const edge = BigInt(Math.ceil(Number(size) * margin));
     this.glide(viewportOf(span.start - edge, span.end + edge + (size === 0n ? 1000n : 0n)));
-  }
-
-  /* A word to ears and eyes, until the next. */
-  readonly said = signal('');
-
-  say(words: string): void {
-    this.said.value = words;
-    clearTimeout(this.saidTimer);
-    this.saidTimer = window.setTimeout(() => (this.said.value = ''), SAID_MS);
   }
 
   dropDraft(): void {
