@@ -104,6 +104,16 @@ static bool stands_at(const struct known_key *key, const char *at)
     return (equal & wanted) == wanted;
 }
 
+/* Behind at most sixteen blanks: Kineto's indentation. */
+static const char *skip_indentation(const char *at)
+{
+    __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
+    __m128i blank = _mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(' ')),
+                                 _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\n')));
+
+    return at + __builtin_ctz(~(unsigned)_mm_movemask_epi8(blank));
+}
+
 /* The next member's key, with what stands behind its colon next; NULL at the end of the object or
  * after a failure. `*before` is the key that came before. */
 static struct known_key *next_key(struct trace_json *trace, struct json *json, bool *first,
@@ -118,8 +128,8 @@ static struct known_key *next_key(struct trace_json *trace, struct json *json, b
         at++;
     else if (!*first)
         at = "";
-    while (*at == ' ' || *at == '\n')
-        at++;
+    if (*at == ' ' || *at == '\n')
+        at = skip_indentation(at);
     if (*at == '"' && keys[guess].count > 0 && stands_at(&keys[guess], at + 1)) {
         json->at = at + 1 + keys[guess].count;
         *first = false;
