@@ -39,21 +39,23 @@ struct flow_bound { /* an end of the set at hand */
 
 /* Memory that one join after another uses: fresh pages cost more than the join. Starts zeroed. */
 struct flow_room {
+    struct flow_given *ends;
     slice_id *slices; /* of the ends */
     struct flow *flows;
     struct flow_chain *chains;
-    uint32_t *slots;
+    struct flow_slot *slots;
     struct flow_bound *set;
-    size_t slices_capacity, flows_capacity, chains_capacity, slots_capacity, set_capacity;
+    size_t ends_capacity, slices_capacity, flows_capacity, chains_capacity, slots_capacity,
+        set_capacity;
 };
 /* Room for `count` of one array; what was in it is lost. */
 void *flow_room_for(void *array, size_t *capacity, size_t count, size_t size);
 void flow_room_free(struct flow_room *room);
 
-/* Joins ends that hold whole sets of (kind, id), of the slices in room->slices, into room->flows,
- * which has room for each end that is no FLOW_FROM. Returns how many there are; their order depends
- * on that of the ends only. */
-uint32_t flow_join(struct flow_room *room, const struct flow_given *ends, uint32_t count);
+/* Joins room->ends, which hold whole sets of (kind, id), of the slices in room->slices, into
+ * room->flows, which has room for each end that is no FLOW_FROM. Returns how many there are; their
+ * order depends on that of the ends only. */
+uint32_t flow_join(struct flow_room *room, uint32_t count);
 /* By (from, to). */
 void flow_sort(const struct flow *flows, uint32_t count, struct flow *ret);
 /* Indexes of sorted flows by (to, index). */

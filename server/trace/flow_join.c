@@ -1,6 +1,6 @@
 /* Ends of one (kind, id) find each other by hash; most sets have two, close to each other.
  *
- *   slots   [ - | 0 | - | 2 | ... ]    first end of each set + 1, by (kind, id)
+ *   slots   [ - | 5 7: 0 | - | 5 8: 2 | ... ]    first end of each set, by (kind, id)
  *   ends    [ 0: kind 5 id 7 ] -next-> [ 1: kind 5 id 7 ]    [ 2: kind 5 id 8 ] -next-> ...
  *
  * A set is put in order of time; what receives comes from the latest before it that sends, and
@@ -18,11 +18,17 @@ struct flow_chain {
     uint32_t tail; /* of a set's first end: its last one; NO_END for all others */
 };
 
+struct flow_slot {
+    uint64_t id;
+    name_id kind;
+    uint32_t first; /* end of the set, + 1; 0: free */
+};
+
 struct join {
     struct flow_room *room;
     const struct flow_given *ends;
     struct flow_chain *chains;
-    uint32_t *slots;
+    struct flow_slot *slots;
     uint32_t slot_mask;
     struct flow *flows;
     uint32_t flow_count;
@@ -39,6 +45,7 @@ void *flow_room_for(void *array, size_t *capacity, size_t count, size_t size)
 
 void flow_room_free(struct flow_room *room)
 {
+    free(room->ends);
     free(room->slices);
     free(room->flows);
     free(room->chains);
@@ -55,25 +62,31 @@ static uint32_t slot_of(const struct flow_given *end)
     return (uint32_t)(high >> 32) << 6 | (uint32_t)(end->id & 63);
 }
 
-static bool same_set(const struct flow_given *a, const struct flow_given *b)
+/* The slot of the end's set, or the free one where it belongs. */
+static struct flow_slot *find_slot(const struct join *join, const struct flow_given *end)
 {
-    return a->id == b->id && flow_kind_of(a->kind_end) == flow_kind_of(b->kind_end);
+    const name_id kind = flow_kind_of(end->kind_end);
+    uint32_t at = slot_of(end) & join->slot_mask;
+
+    while (join->slots[at].first != 0 &&
+           (join->slots[at].id != end->id || join->slots[at].kind != kind))
+        at = (at + 1) & join->slot_mask;
+    return &join->slots[at];
 }
 
 static void link_sets(struct join *join, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t slot = slot_of(&join->ends[i]) & join->slot_mask;
+        const struct flow_given *end = &join->ends[i];
+        struct flow_slot *slot = find_slot(join, end);
 
-        while (join->slots[slot] != 0 &&
-               !same_set(&join->ends[join->slots[slot] - 1], &join->ends[i]))
-            slot = (slot + 1) & join->slot_mask;
         join->chains[i] = (struct flow_chain){.next = NO_END, .tail = NO_END};
-        if (join->slots[slot] == 0) {
-            join->slots[slot] = i + 1;
+        if (slot->first == 0) {
+            *slot = (struct flow_slot){
+                .id = end->id, .kind = flow_kind_of(end->kind_end), .first = i + 1};
             join->chains[i].tail = i;
         } else {
-            struct flow_chain *first = &join->chains[join->slots[slot] - 1];
+            struct flow_chain *first = &join->chains[slot->first - 1];
             join->chains[first->tail].next = i;
             first->tail = i;
         }
@@ -141,14 +154,15 @@ static uint32_t gather_set(struct join *join, uint32_t first)
     return count;
 }
 
-uint32_t flow_join(struct flow_room *room, const struct flow_given *ends, uint32_t count)
+uint32_t flow_join(struct flow_room *room, uint32_t count)
 {
-    struct join join = {.room = room, .ends = ends, .slot_mask = 63, .flows = room->flows};
+    struct join join = {.room = room, .ends = room->ends, .slot_mask = 63, .flows = room->flows};
 
     while (join.slot_mask < count || join.slot_mask - count < count / 2)
         join.slot_mask = join.slot_mask * 2 + 1;
     const size_t slot_count = (size_t)join.slot_mask + 1;
-    room->slots = flow_room_for(room->slots, &room->slots_capacity, slot_count, sizeof(uint32_t));
+    room->slots =
+        flow_room_for(room->slots, &room->slots_capacity, slot_count, sizeof(*room->slots));
     room->chains =
         flow_room_for(room->chains, &room->chains_capacity, count, sizeof(*room->chains));
     join.slots = room->slots;

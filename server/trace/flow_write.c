@@ -1,6 +1,7 @@
 /* Arrows, from their ends as they come to the two tables.
  *
- *   given    (kind, id, end, time, place of the slice), set aside in PARTS parts by (kind, id)
+ *   given    (kind, id, end, time, place of the slice), set aside in PARTS parts by (kind, id):
+ *            a part is a chain of blocks in one file, so that joining it stays in the cache
  *   bound    a place becomes a slice id when rows have theirs; a track that was sorted again has
  *            lost its places: its slices are found by event, many at once
  *   joined   part by part, ends of one (kind, id) in order of time (flow_join.c)
@@ -15,18 +16,20 @@
 #include "trace/flow_ends.h"
 #include "trace/trace_parts.h"
 
-enum { PARTS = 16, GATHERED = 128 };
+enum { PART_BITS = 8, PARTS = 1 << PART_BITS, BLOCK_ENDS = 128 };
 
 struct flow_part {
-    struct spill *spill; /* NULL: nothing yet */
-    uint32_t gathered_count;
-    struct flow_given gathered[GATHERED];
+    uint32_t *blocks; /* of BLOCK_ENDS ends, in order: numbers in the file */
+    uint32_t block_count, block_capacity;
+    uint32_t gathered_count; /* ends of the next block */
 };
 
 struct flow_writer {
     struct part_tools tools;
     struct flow_part parts[PARTS];
-    struct spill *flows; /* joined */
+    struct flow_given (*gathered)[BLOCK_ENDS]; /* by part */
+    struct spill *ends;                        /* blocks of all parts */
+    struct spill *flows;                       /* joined */
 };
 
 static struct spill *new_spill(const struct part_tools *tools)
@@ -38,12 +41,11 @@ struct flow_writer *flow_writer_create(const struct part_tools *tools)
 {
     struct flow_writer *writer = memory_resize(NULL, 1, sizeof(*writer));
 
-    writer->tools = *tools;
-    writer->flows = new_spill(tools);
-    for (int i = 0; i < PARTS; i++) {
-        writer->parts[i].spill = NULL;
-        writer->parts[i].gathered_count = 0;
-    }
+    *writer =
+        (struct flow_writer){.tools = *tools,
+                             .gathered = memory_resize(NULL, PARTS, sizeof(*writer->gathered)),
+                             .ends = new_spill(tools),
+                             .flows = new_spill(tools)};
     return writer;
 }
 
@@ -52,40 +54,46 @@ void flow_writer_destroy(struct flow_writer *writer)
     if (writer == NULL)
         return;
     for (int i = 0; i < PARTS; i++)
-        spill_destroy(writer->parts[i].spill);
+        free(writer->parts[i].blocks);
+    spill_destroy(writer->ends);
     spill_destroy(writer->flows);
+    free(writer->gathered);
     free(writer);
 }
 
-static enum status put_gathered(struct flow_writer *writer, struct flow_part *part,
-                                struct error *err)
+static enum status put_block(struct flow_writer *writer, uint32_t index)
 {
-    struct bytes bytes = {.at = (const uint8_t *)part->gathered,
-                          .count = part->gathered_count * sizeof(*part->gathered)};
+    struct flow_part *part = &writer->parts[index];
+    struct bytes bytes = {.at = (const uint8_t *)writer->gathered[index],
+                          .count = sizeof(writer->gathered[index])};
     uint64_t offset;
 
-    if (part->spill == NULL)
-        part->spill = new_spill(&writer->tools);
+    if (part->block_count == part->block_capacity) {
+        part->block_capacity = part->block_capacity == 0 ? 16 : part->block_capacity * 2;
+        part->blocks = memory_resize(part->blocks, part->block_capacity, sizeof(*part->blocks));
+    }
     part->gathered_count = 0;
-    return spill_append(part->spill, bytes, &offset, err);
+    TRY(spill_append(writer->ends, bytes, &offset, writer->tools.err));
+    part->blocks[part->block_count++] = (uint32_t)(offset / bytes.count);
+    return OK;
 }
 
 /* Neighbouring ids go to one part: what belongs together is often together. */
-static struct flow_part *part_of(struct flow_writer *writer, uint64_t id, name_id kind)
+static uint32_t part_of(uint64_t id, name_id kind)
 {
     uint64_t mixed = ((id >> 8) ^ (uint64_t)kind << 40) * UINT64_C(0x9e3779b97f4a7c15);
 
-    return &writer->parts[mixed >> 60];
+    return (uint32_t)(mixed >> (64 - PART_BITS));
 }
-_Static_assert(PARTS == 1 << 4, "four bits choose a part");
 
 static void put(struct flow_writer *writer, const struct flow_given *given)
 {
-    struct flow_part *part = part_of(writer, given->id, flow_kind_of(given->kind_end));
+    uint32_t index = part_of(given->id, flow_kind_of(given->kind_end));
+    struct flow_part *part = &writer->parts[index];
 
-    if (part->gathered_count == GATHERED && put_gathered(writer, part, writer->tools.err) != OK)
+    if (part->gathered_count == BLOCK_ENDS && put_block(writer, index) != OK)
         return; /* the failure stays in the sink's error */
-    part->gathered[part->gathered_count++] = *given;
+    writer->gathered[index][part->gathered_count++] = *given;
 }
 
 void flow_writer_end(struct flow_writer *writer, enum flow_end end, name_id kind, uint64_t id,
@@ -210,7 +218,7 @@ static uint32_t bind(const struct trace *trace, const struct written_rows *rows,
         if (slice != NO_SLICE || timed)
             continue;
         if (lost_count == lost_capacity) {
-            lost_capacity = lost_capacity ? lost_capacity * 2 : GATHERED;
+            lost_capacity = lost_capacity ? lost_capacity * 2 : BLOCK_ENDS;
             lost = memory_resize(lost, lost_capacity, sizeof(*lost));
         }
         lost[lost_count++] = i;
@@ -221,26 +229,41 @@ static uint32_t bind(const struct trace *trace, const struct written_rows *rows,
     return receiver_count;
 }
 
-static enum status join_part(struct flow_writer *writer, struct flow_part *part,
-                             const struct trace *trace, const struct written_rows *rows,
-                             struct flow_room *room, struct error *err)
+/* All ends of a part, in the order they were given. */
+static enum status read_part(struct flow_writer *writer, uint32_t index, struct flow_room *room,
+                             uint32_t *ret_count, struct error *err)
 {
-    struct bytes bytes;
-    uint64_t offset;
+    const struct flow_part *part = &writer->parts[index];
+    const size_t block_bytes = sizeof(writer->gathered[index]);
+    const uint64_t count = (uint64_t)part->block_count * BLOCK_ENDS + part->gathered_count;
 
-    TRY(put_gathered(writer, part, err));
-    TRY(spill_map(part->spill, &bytes, err));
-    const struct flow_given *ends = (const struct flow_given *)(const void *)bytes.at;
-    const size_t end_count = bytes.count / sizeof(*ends);
-    if (end_count >= UINT32_MAX / 2)
-        return fail(err, ERR_LIMIT, "%zu ends of arrows of few ids", end_count);
-    const uint32_t count = (uint32_t)end_count;
+    if (count >= UINT32_MAX / 2)
+        return fail(err, ERR_LIMIT, "%llu ends of arrows of few ids", (unsigned long long)count);
+    room->ends = flow_room_for(room->ends, &room->ends_capacity, count, sizeof(*room->ends));
+    for (uint32_t i = 0; i < part->block_count; i++)
+        TRY(spill_read(writer->ends, part->blocks[i] * (uint64_t)block_bytes,
+                       room->ends + (size_t)i * BLOCK_ENDS, block_bytes, err));
+    if (part->gathered_count > 0)
+        memcpy(room->ends + (size_t)part->block_count * BLOCK_ENDS, writer->gathered[index],
+               part->gathered_count * sizeof(*room->ends));
+    *ret_count = (uint32_t)count;
+    return OK;
+}
+
+static enum status join_part(struct flow_writer *writer, uint32_t index, const struct trace *trace,
+                             const struct written_rows *rows, struct flow_room *room,
+                             struct error *err)
+{
+    uint64_t offset;
+    uint32_t count;
+
+    TRY(read_part(writer, index, room, &count, err));
     room->slices =
         flow_room_for(room->slices, &room->slices_capacity, count, sizeof(*room->slices));
-    uint32_t receiver_count = bind(trace, rows, ends, count, room->slices);
+    uint32_t receiver_count = bind(trace, rows, room->ends, count, room->slices);
     room->flows =
         flow_room_for(room->flows, &room->flows_capacity, receiver_count, sizeof(*room->flows));
-    uint32_t flow_count = flow_join(room, ends, count);
+    uint32_t flow_count = flow_join(room, count);
     return spill_append(writer->flows,
                         (struct bytes){.at = (const uint8_t *)room->flows,
                                        .count = flow_count * sizeof(*room->flows)},
@@ -253,12 +276,11 @@ static enum status join_parts(struct flow_writer *writer, const struct trace *tr
     struct flow_room room = {0};
     enum status status = OK;
 
-    for (int i = 0; i < PARTS && status == OK; i++) {
-        status = join_part(writer, &writer->parts[i], trace, rows, &room, err);
-        spill_destroy(writer->parts[i].spill);
-        writer->parts[i].spill = NULL;
-    }
+    for (uint32_t i = 0; i < PARTS && status == OK; i++)
+        status = join_part(writer, i, trace, rows, &room, err);
     flow_room_free(&room);
+    spill_destroy(writer->ends);
+    writer->ends = NULL;
     return status;
 }
 
