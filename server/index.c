@@ -1,6 +1,8 @@
 #include "index.h"
 
+#include <assert.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,13 +18,14 @@
 #include "store/cache.h"
 #include "store/segment.h"
 
-enum { UNLESS_MAX = 16 };
+enum { UNLESS_MAX = 16, THREADS_MAX = 2 };
 
 struct index_options {
     const char *file, *out;
     const char *root;     /* the file's name is a path below it, and may not lead out; else NULL */
     bool follow_symlinks; /* below the root */
     int progress_fd;      /* -1: nobody asks; else the server is our parent */
+    int thread_count;     /* 1 or 2 */
     bool growing;         /* the file may grow meanwhile: what it held at first is read */
     const char *unless[UNLESS_MAX]; /* contents that are there already */
     int unless_count;
@@ -35,7 +38,10 @@ struct index_job {
     struct hasher *hasher;
     size_t hashed; /* of the bytes: up to where the decoder has come */
     char content[33];
-    char directory[4096]; /* of the output: for what is temporary */
+    char directory[4096];    /* of the output: for what is temporary */
+    struct scratch *scratch; /* where the attribution stands */
+    struct attribution attribution;
+    struct error attribution_err; /* it is made on the sink's thread */
     struct facts facts;
     struct str line; /* what is told on stdout */
 };
@@ -75,21 +81,51 @@ static void on_progress(void *data, uint64_t done, uint64_t total)
     }
 }
 
+static void attribution_path(const char *segment, char ret[4096])
+{
+    size_t count = strlen(segment);
+
+    if (count > 4 && strcmp(segment + count - 4, ".seg") == 0)
+        count -= 4;
+    snprintf(ret, 4096, "%.*s.attr", (int)count, segment);
+}
+
+/* While the sink makes the tables that the attribution does without. */
+static void write_attribution(void *data, const struct trace *trace)
+{
+    struct index_job *job = data;
+    struct error *err = &job->attribution_err;
+    char path[4096];
+
+    attribution_path(job->options->out, path);
+    enum status status = attribute(trace, job->scratch, &job->attribution, err);
+    if (status == OK)
+        status = attribution_write(path, job->content, &job->attribution, err);
+    assert(status == err->code);
+}
+
 static enum status decode_into(struct index_job *job, struct input *input,
                                const struct decoder *decoder, struct segment_writer *writer,
                                struct error *err)
 {
-    struct sink_hooks hooks = {.progress = on_progress, .data = job};
+    struct sink_hooks hooks = {.progress = on_progress,
+                               .beside = write_attribution,
+                               .data = job,
+                               .two_threads = job->options->thread_count > 1};
     struct sink *sink =
         sink_create(segment_writer_out(writer), &budget_default, hooks, job->directory, err);
 
     if (sink == NULL)
         return err->code;
     enum status status = decoder->decode(input, sink, err);
+    finish_hash(job);
     if (status == OK)
         status = sink_finish(sink, err);
     sink_destroy(sink);
-    finish_hash(job);
+    if (status == OK && job->attribution_err.code != OK) {
+        *err = job->attribution_err;
+        status = err->code;
+    }
     return status;
 }
 
@@ -106,43 +142,36 @@ static enum status write_segment(struct index_job *job, struct input *input,
     return status;
 }
 
-static void attribution_path(const char *segment, char ret[4096])
-{
-    size_t count = strlen(segment);
-
-    if (count > 4 && strcmp(segment + count - 4, ".seg") == 0)
-        count -= 4;
-    snprintf(ret, 4096, "%.*s.attr", (int)count, segment);
-}
-
-static enum status write_attribution(struct index_job *job, const char *segment_path,
-                                     const struct trace *trace, struct scratch *scratch,
-                                     struct error *err)
-{
-    struct attribution attribution;
-    char path[4096];
-
-    TRY(attribute(trace, scratch, &attribution, err));
-    attribution_path(segment_path, path);
-    TRY(attribution_write(path, trace->content, &attribution, err));
-    facts_of_trace(trace, &attribution, job->facts.part, job->arena, &job->facts);
-    job->facts.bytes = job->bytes.count;
-    job->line = facts_line(&job->facts, trace, job->arena);
-    return OK;
-}
-
-static enum status attribute_segment(struct index_job *job, const char *path, struct error *err)
+static enum status tell_facts(struct index_job *job, struct error *err)
 {
     struct segment *segment;
 
-    TRY(segment_open(path, &segment, err));
-    struct scratch *scratch = scratch_create(job->directory);
-    enum status status = write_attribution(job, path, segment_trace(segment), scratch, err);
-    if (scratch_refusal(scratch) != 0)
-        fprintf(stderr, "jviewd: memory was used instead of temporary files in %s: %s\n",
-                job->directory, strerror(scratch_refusal(scratch)));
-    scratch_destroy(scratch);
+    TRY(segment_open(job->options->out, &segment, err));
+    const struct trace *trace = segment_trace(segment);
+    facts_of_trace(trace, &job->attribution, job->facts.part, job->arena, &job->facts);
+    job->facts.bytes = job->bytes.count;
+    job->line = facts_line(&job->facts, trace, job->arena);
     segment_close(segment);
+    return OK;
+}
+
+/* The segment, its attribution beside it, and what is told of both. */
+static enum status write_both(struct index_job *job, struct input *input,
+                              const struct decoder *decoder, struct error *err)
+{
+    char path[4096];
+
+    job->scratch = scratch_create(job->directory);
+    enum status status = write_segment(job, input, decoder, err);
+    if (status == OK)
+        status = tell_facts(job, err);
+    if (scratch_refusal(job->scratch) != 0)
+        fprintf(stderr, "jviewd: memory was used instead of temporary files in %s: %s\n",
+                job->directory, strerror(scratch_refusal(job->scratch)));
+    scratch_destroy(job->scratch);
+    attribution_path(job->options->out, path);
+    if (status != OK)
+        unlink(path); /* it would belong to a segment that is not there */
     return status;
 }
 
@@ -171,8 +200,7 @@ static enum status index_input(struct index_job *job, struct input *input, struc
         return ignore_file(job, &identity);
     job->facts.format = str_of(identity.format);
     job->facts.part = identity.decoder->part;
-    TRY(write_segment(job, input, identity.decoder, err));
-    return attribute_segment(job, job->options->out, err);
+    return write_both(job, input, identity.decoder, err);
 }
 
 static enum status index_bytes(struct index_job *job, struct error *err)
@@ -334,6 +362,7 @@ static void help(void)
            "  --growing         take what the file holds now, though it may grow meanwhile\n"
            "  --root DIR        FILE is a path below DIR and may not lead out of it\n"
            "  --follow-symlinks follow links below the root\n"
+           "  --threads 1|2     2, where there are two processors: the bytes are the same\n"
            "  --unless CONTENT  do nothing when the file's hash is this one\n"
            "  --progress-fd N   write progress there, and end with the parent\n\n"
            "Exit codes: 0 done, 2 usage, 3 no profile, 4 I/O, 6 corrupt.\n");
@@ -380,6 +409,9 @@ static bool parse(int argc, char **argv, struct index_options *options)
         else if ((value = flag_value(argv, argc, &i, "--unless")) != NULL &&
                  options->unless_count < UNLESS_MAX)
             options->unless[options->unless_count++] = value;
+        else if ((value = flag_value(argv, argc, &i, "--threads")) != NULL &&
+                 str_to_i64(str_of(value), &number) && number >= 1 && number <= THREADS_MAX)
+            options->thread_count = (int)number;
         else if ((value = flag_value(argv, argc, &i, "--progress-fd")) != NULL &&
                  str_to_i64(str_of(value), &number) && number >= 0 && number < 1024)
             options->progress_fd = (int)number;
@@ -393,9 +425,19 @@ static bool parse(int argc, char **argv, struct index_options *options)
     return true;
 }
 
+/* Those that this process may use, as far as they are of use. */
+static int processor_count(void)
+{
+    cpu_set_t set;
+
+    if (sched_getaffinity(0, sizeof set, &set) != 0)
+        return 1;
+    return CPU_COUNT(&set) < THREADS_MAX ? CPU_COUNT(&set) : THREADS_MAX;
+}
+
 int index_main(int argc, char **argv)
 {
-    struct index_options options = {.progress_fd = -1};
+    struct index_options options = {.progress_fd = -1, .thread_count = processor_count()};
 
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {

@@ -109,12 +109,12 @@ static void write_chunk(struct sink *sink, struct open_track *track, uint32_t de
     struct slice_sample samples[CHUNK_SLICES / SAMPLE_SLICES];
 
     struct bytes packed = chunk_encode(sink->encoder, &row->columns, row->count, &written.entry);
-    if (sink->out.data(sink->out.to, packed, &written.entry.offset, sink->err) != OK)
+    if (sink->out.data(sink->out.to, packed, &written.entry.offset, sink->take_err) != OK)
         return;
     uint32_t sample_count = take_samples(row, samples);
     struct bytes sampled = {.at = (const uint8_t *)samples,
                             .count = sample_count * sizeof(*samples)};
-    if (spill_append(sink->samples, sampled, &written.samples_offset, sink->err) != OK)
+    if (spill_append(sink->samples, sampled, &written.samples_offset, sink->take_err) != OK)
         return;
     hand_to_parts(sink, track, depth, last);
 
@@ -152,7 +152,7 @@ void open_row_append(struct sink *sink, struct open_track *track, uint32_t depth
         else
             grow(row);
     }
-    if (sink->err->code != OK)
+    if (sink->take_err->code != OK)
         return;
 
     const uint32_t at = row->count++;
@@ -172,7 +172,7 @@ void open_row_end(struct sink *sink, struct open_track *track, uint32_t depth)
 {
     struct open_row *row = &track->rows[depth];
 
-    if (row->count > 0 && sink->err->code == OK)
+    if (row->count > 0 && sink->take_err->code == OK)
         write_chunk(sink, track, depth, true);
     free(row->columns.start_ps);
     row->columns = (struct open_columns){0};

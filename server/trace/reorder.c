@@ -9,8 +9,8 @@
 
 static void put(struct sink *sink, const struct unsorted *slice)
 {
-    if (sink->err->code == OK && sorter_put(sink->sorter, slice, sink->err) != OK)
-        return; /* the failure stays in sink->err */
+    if (sink->take_err->code == OK && sorter_put(sink->sorter, slice, sink->take_err) != OK)
+        return; /* the failure stays in sink->take_err */
 }
 
 static void put_columns(struct sink *sink, track_id track, const struct open_columns *columns,
@@ -31,12 +31,12 @@ static void put_columns(struct sink *sink, track_id track, const struct open_col
 static void put_row(struct sink *sink, track_id track, struct open_row *row)
 {
     put_columns(sink, track, &row->columns, row->count);
-    for (uint32_t chunk = row->first_chunk; chunk != NO_CHUNK && sink->err->code == OK;
+    for (uint32_t chunk = row->first_chunk; chunk != NO_CHUNK && sink->take_err->code == OK;
          chunk = sink->chunks[chunk].next) {
         const struct chunk_entry *entry = &sink->chunks[chunk].entry;
         struct bytes data;
 
-        if (sink->out.view(sink->out.to, entry->offset, entry->size, &data, sink->err) != OK)
+        if (sink->out.view(sink->out.to, entry->offset, entry->size, &data, sink->take_err) != OK)
             return;
         chunk_decode(entry, data.at, &row->columns);
         put_columns(sink, track, &row->columns, entry->count);
@@ -78,9 +78,9 @@ void reorder_finish(struct sink *sink)
 {
     track_id last = NO_TRACK;
 
-    if (!sink->sorter || sorter_start(sink->sorter, sink->err) != OK)
+    if (!sink->sorter || sorter_start(sink->sorter, sink->take_err) != OK)
         return;
-    for (struct unsorted slice; sorter_next(sink->sorter, &slice, sink->err);) {
+    for (struct unsorted slice; sorter_next(sink->sorter, &slice, sink->take_err);) {
         struct laid_slice laid = {.start_ps = slice.start_ps,
                                   .dur_ps = slice.dur_ps,
                                   .named = slice.named,
@@ -91,7 +91,7 @@ void reorder_finish(struct sink *sink)
             sink_close_track(sink, &sink->tracks[last]);
         last = slice.track;
         nest_slice(sink, &sink->tracks[last], &laid);
-        if (sink->err->code != OK)
+        if (sink->take_err->code != OK)
             return;
     }
     if (last != NO_TRACK)

@@ -28,10 +28,15 @@ struct budget { /* budget_default in sink.c; each number with its reason */
 };
 extern const struct budget budget_default;
 
-struct sink_hooks { /* both may be NULL; called now and then */
+struct sink_hooks { /* each may be NULL; the first two are called now and then */
     void (*progress)(void *data, uint64_t done, uint64_t total); /* bytes of the input */
     bool (*cancelled)(void *data);
+    /* Once, at the finish, with all names, tracks, rows, slices and args: for work that needs no
+     * more, which then goes on beside the rest. On the sink's thread, if it has one. */
+    void (*beside)(void *data, const struct trace *trace);
     void *data;
+    bool
+        two_threads; /* slices are nested and packed on a thread of the sink; the bytes are equal */
 };
 
 struct sink;
@@ -111,6 +116,8 @@ struct program_about { /* more of one; unsaid it is a proto of unknown stage */
     bool has_buffers;
 };
 void sink_program_about(struct sink *sink, program_id program, struct program_about about);
+/* For those who know it only when all instructions were read. */
+void sink_program_fingerprint(struct sink *sink, program_id program, uint64_t fingerprint);
 void sink_instruction(struct sink *sink, struct instruction instruction);
 void sink_document(struct sink *sink, uint64_t program, name_id module, name_id kind,
                    struct bytes content);

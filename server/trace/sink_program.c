@@ -18,6 +18,7 @@ static struct written_blob write_blob(struct sink *sink, struct bytes blob)
     uint8_t *packed = memory_resize(NULL, capacity, 1);
     struct written_blob ret = {.packed_bytes = zstd_pack(packed, capacity, blob, BLOB_PACK_LEVEL)};
 
+    sink_settle(sink);
     (void)sink->out.data(sink->out.to,
                          (struct bytes){.at = packed, .count = (size_t)ret.packed_bytes},
                          &ret.offset, sink->err);
@@ -56,6 +57,12 @@ void sink_program_about(struct sink *sink, program_id id, struct program_about a
     program->computation_count = about.computation_count;
     program->fusion_count = about.fusion_count;
     program->has_buffers = about.has_buffers;
+}
+
+void sink_program_fingerprint(struct sink *sink, program_id id, uint64_t fingerprint)
+{
+    if (!sink_failed(sink) && id < sink->program_count)
+        sink->programs[id].fingerprint = fingerprint;
 }
 
 void sink_instruction(struct sink *sink, struct instruction instruction)
@@ -110,9 +117,18 @@ static int compare_instructions(const void *one, const void *other)
     return memcmp(a, b, sizeof(*a));
 }
 
+/* Names are new as instructions come, so mostly they are in order already. */
+static bool is_in_order(const struct instruction *instructions, uint32_t count)
+{
+    for (uint32_t i = 1; i < count; i++)
+        if (compare_instructions(&instructions[i - 1], &instructions[i]) > 0)
+            return false;
+    return true;
+}
+
 enum status sink_write_programs(struct sink *sink)
 {
-    if (sink->instruction_count > 0)
+    if (!is_in_order(sink->instructions, sink->instruction_count))
         qsort(sink->instructions, sink->instruction_count, sizeof(*sink->instructions),
               compare_instructions);
     uint32_t at = 0;

@@ -1,15 +1,23 @@
 /* The inside of the sink, shared by its files.
  *
  *   sink.c         the doors: checks, budgets, what goes where
+ *   sink_take.c    slices, args and arrows behind the doors
+ *   sink_thread.c  the same on a thread of the sink's own
  *   sink_about.c   notes, properties, types, memory events
  *   sink_program.c programs, their instructions, documents of modules
  *   nest.c         which row a slice lies in, its parent, self time
  *   open_row.c     the open chunk of a row, and what is written when it is full
  *   reorder.c      tracks that turned out to be unsorted
- *   sink_tables.c  the finish
+ *   sink_finish.c  the finish, sink_tables.c its tables
+ *
+ * Two sides. What is said about a file (names, notes, programs, samples) stays on the decoder's
+ * thread. Tracks, rows, chunks, args and arrows belong to who takes slices: to a second thread,
+ * where there is one, until sink_settle says that it is done. Each side has its own failure.
  */
 #ifndef JVIEWD_TRACE_SINK_STATE_H
 #define JVIEWD_TRACE_SINK_STATE_H
+
+#include <stdatomic.h>
 
 #include "trace/args.h"
 #include "trace/chunk.h"
@@ -59,17 +67,33 @@ struct type_arg {
 
 enum { PARTS_MAX = 8 };
 
+struct given_flow { /* an end of an arrow */
+    uint64_t id;
+    int64_t at_ps; /* where it is timed */
+    name_id kind;
+    track_id track;
+    uint8_t end; /* enum flow_end */
+    bool timed, next;
+    uint8_t zeros[5];
+};
+
+enum { CACHE_LINE = 64 };
+
 struct sink {
     struct block_out out;
     struct budget budget;
     struct sink_hooks hooks;
     const char *temporary_dir;
-    struct error *err;
-    struct part_tools tools;
+    struct part_tools tools, take_tools; /* they differ in where failures go */
+    struct error *err, *take_err;        /* the same without a thread */
+    struct sink_thread *thread;          /* NULL: slices are taken at once */
+    atomic_bool take_failed;             /* take_err of the thread is set: see sink_settle */
 
-    struct names *names;
+    /* Who takes slices. */
+    uint8_t apart_from_above[CACHE_LINE];
+    struct error own_err; /* of the thread */
     struct open_track *tracks;
-    uint32_t track_count, track_capacity;
+    uint32_t taken_tracks, track_capacity;
 
     struct written_chunk *chunks;
     uint32_t chunk_count, chunk_capacity;
@@ -78,17 +102,24 @@ struct sink {
     struct sorter *sorter; /* NULL until a track breaks the order */
 
     struct args_writer *args;
-    struct counter_writer *counters;
     struct flow_writer *flows;
-    struct stack_writer *stacks;
     void *parts[PARTS_MAX]; /* states, in the order of trace_parts_made */
 
-    uint64_t event_count, sample_count;
+    uint64_t taken_events;
     uint32_t event_args; /* of the last event */
     int64_t last_start_ps;
     struct slice_place last_place;
     uint32_t row_number_count;
     uint64_t clamped_count, too_deep_count, args_left_out;
+
+    /* The decoder's side. */
+    uint8_t apart_from_slices[CACHE_LINE];
+    struct names *names;
+    uint32_t track_count;
+    uint64_t event_count, sample_count;
+    struct counter_writer *counters;
+    struct stack_writer *stacks;
+    uint64_t clamped_samples, labels_left_out;
     bool has_samples; /* of counters or stacks, with a time */
     int64_t sample_start_ps, sample_end_ps;
 
@@ -145,9 +176,34 @@ void reorder_finish(struct sink *sink);
 
 /* Writes the rows of a track that are still open. */
 void sink_close_track(struct sink *sink, struct open_track *track);
+
+/* All that was given is taken, and its failure, if it had one, stands in sink->err: before the
+ * decoder's side touches what belongs to who takes slices, the output too. */
+void sink_settle(struct sink *sink);
+/* Behind the doors; ids of tracks are sound. */
+void sink_take_track(struct sink *sink, const struct track *track);
+void sink_take_rename(struct sink *sink, track_id track, name_id name);
+void sink_take_track_end(struct sink *sink, track_id track);
+void sink_take_slice(struct sink *sink, const struct sink_slice *given);
+void sink_take_args(struct sink *sink, const struct arg *args, uint32_t count);
+void sink_take_flow(struct sink *sink, const struct given_flow *given);
+
+struct sink_thread;
+struct sink_thread *sink_thread_create(struct sink *sink);
+void sink_thread_destroy(struct sink_thread *thread); /* takes NULL */
+/* Each is taken later, in the order given. */
+void sink_thread_track(struct sink_thread *thread, const struct track *track);
+void sink_thread_rename(struct sink_thread *thread, track_id track, name_id name);
+void sink_thread_track_end(struct sink_thread *thread, track_id track);
+void sink_thread_slice(struct sink_thread *thread, const struct sink_slice *slice);
+void sink_thread_args(struct sink_thread *thread, const struct arg *args, uint32_t count);
+void sink_thread_flow(struct sink_thread *thread, const struct given_flow *flow);
+void sink_thread_run(struct sink_thread *thread, void (*run)(void *data), void *data);
+void sink_thread_wait(struct sink_thread *thread); /* until all is taken and run; takes NULL */
+
 enum status sink_table(struct sink *sink, enum table_kind kind, const void *records, size_t count,
                        size_t size);
-/* The finish: small tables; names, tracks, rows, chunks; what needs the slices. */
+/* At the finish: small tables; names, tracks, rows, chunks; what needs the slices. */
 enum status sink_write_about(struct sink *sink);
 enum status sink_write_programs(struct sink *sink);
 enum status sink_write_tables(struct sink *sink);
