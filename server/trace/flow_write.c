@@ -255,7 +255,7 @@ static enum status join_part(struct flow_writer *writer, uint32_t index, const s
                              struct error *err)
 {
     uint64_t offset;
-    uint32_t count;
+    uint32_t count = 0;
 
     TRY(read_part(writer, index, room, &count, err));
     room->slices =
