@@ -12,6 +12,8 @@ enum {
     OPS_BETWEEN_LOOKS = 100000, /* steps of SQLite's machine between two looks at the sink */
     ROW_COST = 4,               /* a row takes at least its cell and the pointer to it */
     SCANS_MAX = 8,              /* how often a byte of the file may pay for a row or a text */
+    OPS_PER_BYTE = 16,          /* of the file; a scan of a real one takes about one */
+    OPS_MIN = 20000000,
     ROWS_BETWEEN_PROGRESS = 1 << 16,
 };
 
@@ -23,11 +25,13 @@ static enum status db_failed(const struct nsys_db *db, struct error *err)
                 sqlite3_errmsg(db->db));
 }
 
-static int look_at_sink(void *data)
+/* Rows that a condition sorts out are paid for here. */
+static int look_around(void *data)
 {
-    const struct nsys_db *db = data;
+    struct nsys_db *db = data;
 
-    return sink_failed(db->sink);
+    db->ops_left -= db->ops_left < OPS_BETWEEN_LOOKS ? db->ops_left : OPS_BETWEEN_LOOKS;
+    return db->ops_left == 0 || sink_failed(db->sink);
 }
 
 /* Only reading is ever asked for; whatever a schema would slip in is refused. */
@@ -67,8 +71,38 @@ static void harden(struct nsys_db *db)
     sqlite3_limit(db->db, SQLITE_LIMIT_EXPR_DEPTH, 100);
     sqlite3_limit(db->db, SQLITE_LIMIT_ATTACHED, 0);
     sqlite3_limit(db->db, SQLITE_LIMIT_TRIGGER_DEPTH, 1);
-    sqlite3_progress_handler(db->db, OPS_BETWEEN_LOOKS, look_at_sink, db);
+    sqlite3_progress_handler(db->db, OPS_BETWEEN_LOOKS, look_around, db);
     sqlite3_set_authorizer(db->db, authorize, NULL);
+}
+
+/* What the header says the file holds: fewer bytes are a copy that was cut off. */
+static uint64_t size_in_header(struct bytes file)
+{
+    const uint8_t *at = file.at;
+
+    if (file.count < 100)
+        return 0;
+    uint64_t page = (uint64_t)(at[16] << 8 | at[17]);
+    uint64_t pages =
+        (uint64_t)at[28] << 24 | (uint64_t)at[29] << 16 | (uint64_t)at[30] << 8 | (uint64_t)at[31];
+
+    return pages * (page == 1 ? 65536 : page);
+}
+
+/* SQLite refuses a file that is cut off unless it is told that its schema is under repair. Nothing
+ * can be written in any case. */
+static bool allow_cut(struct nsys_db *db)
+{
+    uint64_t size = size_in_header(db->file);
+
+    if (size <= db->file.count)
+        return true;
+    sink_note(db->sink, "truncated", NOTE_ERROR, 1,
+              "The file should hold %" PRIu64 " bytes and holds %zu; rows are missing. Copy it "
+              "again.",
+              size, db->file.count);
+    sqlite3_db_config(db->db, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
+    return sqlite3_exec(db->db, "PRAGMA writable_schema=ON", NULL, NULL, NULL) == SQLITE_OK;
 }
 
 static bool run_pragmas(struct nsys_db *db)
@@ -174,30 +208,12 @@ static enum status read_tables(struct nsys_db *db, struct error *err)
     return OK;
 }
 
-/* The header counts the pages: fewer of them are a copy that was cut off. */
-static void tell_cut(const struct nsys_db *db)
-{
-    const uint8_t *at = db->file.at;
-
-    if (db->file.count < 100)
-        return;
-    uint64_t page = (uint64_t)(at[16] << 8 | at[17]);
-    uint64_t pages =
-        (uint64_t)at[28] << 24 | (uint64_t)at[29] << 16 | (uint64_t)at[30] << 8 | (uint64_t)at[31];
-    uint64_t size = pages * (page == 1 ? 65536 : page);
-
-    if (size > db->file.count)
-        sink_note(db->sink, "truncated", NOTE_ERROR, 1,
-                  "The file should hold %" PRIu64 " bytes and holds %zu; rows are missing. Copy it "
-                  "again.",
-                  size, db->file.count);
-}
-
 enum status nsys_db_open(struct nsys_db *db, struct bytes file, struct sink *sink,
                          struct arena *arena, struct error *err)
 {
     *db = (struct nsys_db){.sink = sink, .arena = arena, .file = file};
     db->budget_left = (uint64_t)file.count * SCANS_MAX;
+    db->ops_left = (uint64_t)file.count * OPS_PER_BYTE + OPS_MIN;
     if (has_log(file))
         return fail(err, ERR_UNSUPPORTED,
                     "the SQLite file is set to keep a log beside it (WAL); run `sqlite3 FILE "
@@ -212,11 +228,9 @@ enum status nsys_db_open(struct nsys_db *db, struct bytes file, struct sink *sin
                             SQLITE_DESERIALIZE_READONLY) != SQLITE_OK)
         return db_failed(db, err);
     harden(db);
-    if (!run_pragmas(db))
+    if (!allow_cut(db) || !run_pragmas(db))
         return db_failed(db, err);
-    TRY(read_tables(db, err));
-    tell_cut(db);
-    return OK;
+    return read_tables(db, err);
 }
 
 void nsys_db_close(struct nsys_db *db)
@@ -290,7 +304,14 @@ struct nsys_rows nsys_rows_of(struct nsys_db *db, const char *name, const char *
     return rows;
 }
 
-/* False once the budget is gone: the pages lead to themselves. */
+static void end_reading(struct nsys_rows *rows)
+{
+    if (!rows->db->over_budget)
+        tell_damage(rows, "its pages lead to themselves");
+    rows->db->over_budget = true;
+}
+
+/* False once the budget is gone. */
 static bool pay(struct nsys_rows *rows, uint64_t bytes)
 {
     struct nsys_db *db = rows->db;
@@ -299,9 +320,7 @@ static bool pay(struct nsys_rows *rows, uint64_t bytes)
         db->budget_left -= bytes;
         return true;
     }
-    if (!db->over_budget)
-        tell_damage(rows, "its pages lead to themselves");
-    db->over_budget = true;
+    end_reading(rows);
     return false;
 }
 
@@ -324,8 +343,12 @@ bool nsys_rows_next(struct nsys_rows *rows)
             tell_progress(rows);
         return true;
     }
-    if (code != SQLITE_ROW && code != SQLITE_DONE && !sink_failed(rows->db->sink))
-        tell_damage(rows, sqlite3_errmsg(rows->db->db));
+    if (code != SQLITE_ROW && code != SQLITE_DONE && !sink_failed(rows->db->sink)) {
+        if (rows->db->ops_left == 0)
+            end_reading(rows);
+        else
+            tell_damage(rows, sqlite3_errmsg(rows->db->db));
+    }
     nsys_rows_close(rows);
     return false;
 }

@@ -32,6 +32,7 @@ struct nsys_db {
     struct nsys_table *tables; /* by name */
     uint32_t table_count;
     uint64_t budget_left; /* bytes of rows and texts */
+    uint64_t ops_left;    /* steps of SQLite's machine */
     bool over_budget;
 };
 
