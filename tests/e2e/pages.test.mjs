@@ -23,6 +23,26 @@ const PAGES = {
   'odd address': ['?run=step_1000&view=timeline&window=9-1', /window=9-1 is no START-END/],
 };
 
+/* What lies over a page, or unfolds in it, opened by hand. */
+const LAYERS = {
+  help: ['?run=step_1000', (page) => page.keyboard.press('?')],
+  palette: ['?run=step_1000&view=timeline', (page) => page.keyboard.press('Control+k')],
+  'hand-over': ['?run=step_1000&view=perfetto', (page) => page.getByRole('dialog').waitFor()],
+  'menu of a slice': ['?run=step_1000&view=timeline', async (page) => {
+    const box = await page.locator('.tracks-canvas').boundingBox();
+    await page.mouse.click(box.x + box.width / 2, box.y + 32, { button: 'right' });
+    await page.getByRole('menu').waitFor();
+  }],
+  'marks, a box, a pinned track': ['?run=step_1000&view=timeline', async (page) => {
+    await page.getByRole('treeitem').nth(1).click({ button: 'right' });
+    await page.getByRole('menuitem', { name: 'Pin' }).click();
+    await page.keyboard.press('Shift+M');
+    await page.getByRole('button', { name: /^Mark/ }).waitFor();
+  }],
+  'columns to choose': ['?run=step_1000&view=ops&group=category', (page) => page.getByRole('button', { name: 'columns' }).click()],
+  'relatives in the flame graph': ['?run=step_1000&view=flame&by=track&zoom=python', (page) => page.locator('.relatives').waitFor()],
+};
+
 async function violations(page) {
   await page.evaluate(axe);
   const result = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }));
@@ -49,6 +69,21 @@ function visit([query, words], colorScheme) {
   };
 }
 
-export const tests = Object.fromEntries(
-  Object.entries(PAGES).flatMap(([name, page]) => ['light', 'dark'].map((theme) => [`${name}, ${theme}`, visit(page, theme)])),
-);
+function visitLayer([query, open], colorScheme) {
+  return async ({ browser, url }) => {
+    const { page, context, complaints } = await openPage(browser, url, { colorScheme });
+    try {
+      await page.goto(url + query);
+      await settle(page);
+      await open(page);
+      assert.deepEqual(await violations(page), []);
+      assert.deepEqual(complaints, [], 'the console');
+    } finally {
+      await context.close();
+    }
+  };
+}
+
+const inBothThemes = (all, make) => Object.entries(all).flatMap(([name, one]) => ['light', 'dark'].map((theme) => [`${name}, ${theme}`, make(one, theme)]));
+
+export const tests = Object.fromEntries([...inBothThemes(PAGES, visit), ...inBothThemes(LAYERS, visitLayer)]);
