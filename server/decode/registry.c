@@ -5,12 +5,13 @@
  */
 #include "decode/decode.h"
 #include "decode/foreign.h"
+#include "decode/json_kinds.h"
 
 struct format {
     const char *name;
     bool (*is)(const struct input *input);
     const struct shape *shape; /* of a protobuf message, instead of `is` */
-    const char *reason;        /* why it is not read and what to do instead */
+    const char *reason; /* why it is not read and what to do instead; NULL: see json_kinds.h */
 };
 
 static bool head_starts(const struct input *input, struct bytes magic)
@@ -115,6 +116,7 @@ static bool is_json(const struct input *input)
     return text.count > 0 && (text.at[0] == '{' || text.at[0] == '[') && is_text(input);
 }
 
+/* TensorBoard writes it beside a profile, XProf answers with it. */
 static bool is_memory_profile_json(const struct input *input)
 {
     return str_starts(skip_blanks(head_text(input, SIZE_MAX)),
@@ -165,8 +167,6 @@ static const char why_gperftools_cpu[] =
 static const char why_mangled[] =
     "The file went through a program that takes it for text, and every byte above 127 was "
     "lost; fetch the original again as binary.";
-static const char why_json[] =
-    "JSON that is no trace: a trace is an array of events or an object with traceEvents.";
 static const char why_text[] = "Text, not a profile.";
 static const char why_perfetto[] =
     "A Perfetto protobuf trace, which is not read; convert it with `traceconv json`, or open "
@@ -187,14 +187,14 @@ static const struct format before_decoders[] = {
 };
 
 static const struct decoder *const decoders[] = {
-    &decode_trace_json, &decode_nsys, &decode_xspace,   &decode_pprof,
+    &decode_trace_json, &decode_nsys,     &decode_xspace,   &decode_pprof,
     &decode_hlo_proto,  &decode_hlo_text, &decode_xla_dump,
 };
 
 static const struct format after_decoders[] = {
     {"sqlite", is_sqlite, NULL, why_sqlite},
-    {"memory-profile-json", is_memory_profile_json, NULL, why_tool_output},
-    {"json", is_json, NULL, why_json},
+    {"memory-profile-json", is_memory_profile_json, NULL, NULL},
+    {"json", is_json, NULL, NULL},
     {"text", is_text, NULL, why_text},
     {"kernel-stats", NULL, &shape_kernel_stats, why_tool_output},
     {"overview-page", NULL, &shape_overview, why_tool_output},
@@ -223,5 +223,8 @@ struct identity decode_identify(const struct input *input)
             return (struct identity){.decoder = decoders[index], .format = decoders[index]->name};
     if (found == NULL)
         found = find_format(after_decoders, COUNT(after_decoders), input);
-    return (struct identity){.format = found->name, .reason = found->reason};
+    return (struct identity){.format = found->name,
+                             .reason = found->reason != NULL
+                                           ? found->reason
+                                           : json_kind_reason(head_text(input, SIZE_MAX))};
 }

@@ -1,0 +1,96 @@
+/* JSON that is no trace.
+ *
+ *   {"$schema": ".../speedscope...", ...}    {"profile": {...}, "fileType": ...}    keys tell
+ *   [[-1, 1, 37888, 7], ...]                 [{"cols": [...], ...}, ...]            so do items
+ *
+ * Only the head is looked at; a key that stands behind it does not tell.
+ */
+#include <stdlib.h>
+
+#include "decode/json_kinds.h"
+#include "decode/json_scan.h"
+
+static const struct other_json {
+    const char *keys[3]; /* all of them; of an array, of its first item */
+    const char *reason;
+} kinds[] = {
+    {{"$schema", "profiles", "shared"},
+     "A profile of speedscope, call stacks without devices; open it at speedscope.app."},
+    {{"meta", "threads"}, "A profile of Firefox's profiler; open it at profiler.firefox.com."},
+    {{"label", "allocations", "profile"},
+     "A profile of Firefox's profiler; open it at profiler.firefox.com."},
+    {{"head", "samples", "timestamps"},
+     "A CPU profile of Chrome or Node, call stacks without a timeline; open it in Chrome's "
+     "developer tools."},
+    {{"nodes", "samples", "timeDeltas"},
+     "A CPU profile of Chrome or Node, call stacks without a timeline; open it in Chrome's "
+     "developer tools."},
+    {{"schema", "pid", "nodes"},
+     "PyTorch's execution trace: operators and what they were given, without their times; the "
+     "profile of the same run (*.pt.trace.json) has those."},
+    {{"cost_centres", "profile"},
+     "A cost-centre profile of a Haskell program; open it with ghc-prof-flamegraph or "
+     "speedscope.app."},
+    {{"traceId", "spans"}, "A trace of Google Cloud Trace; open it in its console."},
+    {{"memoryProfilePerAllocator"},
+     "Memory by allocator, computed by TensorBoard from the profile beside it; the *.xplane.pb of "
+     "the same session shows it under Memory."},
+    {{"cols"},
+     "A table that TensorBoard or XProf computed from a profile; look for the *.xplane.pb of the "
+     "same session."},
+    {{"byProgram"},
+     "A tree of ops that XProf computed from a profile; look for the *.xplane.pb of the same "
+     "session."},
+    {{"bySizeToMaxHeap"},
+     "A view of buffers that XProf computed from a module; look for the *.hlo_proto.pb or the "
+     "*.xplane.pb of the same session."},
+    {{"podStatsSequence"},
+     "Steps by core that TensorBoard computed from a profile; look for the *.xplane.pb of the same "
+     "session."},
+};
+static const char why_numbers[] =
+    "Rows of numbers, as PyTorch's export_memory_timeline writes them (*.raw.json), without names; "
+    "profile with profile_memory=True, whose *.pt.trace.json holds the allocations.";
+static const char why_json[] =
+    "JSON that is no trace: a trace is an array of events or an object with traceEvents.";
+
+static bool is_in(const struct other_json *kind, struct str key, unsigned *found)
+{
+    for (unsigned i = 0; i < COUNT(kind->keys) && kind->keys[i] != NULL; i++)
+        if (str_equal(key, str_of(kind->keys[i])))
+            *found |= 1u << i;
+    return kind->keys[COUNT(kind->keys) - 1] != NULL ? *found == 7
+           : kind->keys[1] != NULL                   ? *found == 3
+                                                     : *found == 1;
+}
+
+static const char *by_keys(struct json *json)
+{
+    unsigned found[COUNT(kinds)] = {0};
+    bool first = true;
+
+    json->at++;
+    for (struct str key; json_next_key(json, &first, &key); json_value(json))
+        for (size_t i = 0; i < COUNT(kinds); i++)
+            if (is_in(&kinds[i], key, &found[i]))
+                return kinds[i].reason;
+    return why_json;
+}
+
+const char *json_kind_reason(struct str head)
+{
+    char *room;
+    struct json json = json_over(head, &room);
+    const char *reason = why_json;
+    bool is_array = json_peek(&json) == '[';
+
+    if (is_array)
+        json.at++;
+    if (json_peek(&json) == '{')
+        reason = by_keys(&json);
+    else if (is_array && json_peek(&json) == '[' && str_starts(head, STR("[[")) && head.count > 2 &&
+             (head.at[2] == '-' || (head.at[2] >= '0' && head.at[2] <= '9')))
+        reason = why_numbers;
+    free(room);
+    return reason;
+}
