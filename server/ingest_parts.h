@@ -135,6 +135,7 @@ double run_progress(const struct ingest_run *run);
 bool run_has_segment(const struct ingest_run *run);
 void file_set_state(struct ingest_file *file, enum file_state state, struct str error);
 void file_set_format(struct ingest_file *file, struct str format);
+void file_forget(struct ingest_file *file); /* what it held, for it holds that no longer */
 /* When it was recorded, and of which job it is a rank; true when that is news. */
 bool file_set_known(struct ingest_file *file, const struct facts *facts);
 /* A new stamp: what was known is of the past. */

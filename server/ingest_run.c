@@ -96,6 +96,14 @@ bool file_set_known(struct ingest_file *file, const struct facts *facts)
            (file->has_window && (file->start_ns != was.start_ns || file->end_ns != was.end_ns));
 }
 
+void file_forget(struct ingest_file *file)
+{
+    file->content[0] = '\0';
+    file->has_window = false;
+    file->group = keep(file->group, STR(""));
+    file->job_rank = -1;
+}
+
 void file_changed(struct ingest_file *file, const struct file_stamp *stamp, int64_t now_ns)
 {
     if (file_stamp_equal(&file->stamp, stamp))
@@ -316,6 +324,7 @@ static void plan_file(struct ingest_file *file, int64_t now_ns)
     bool settled = is_settled(file, now_ns) && (file->took_ns == 0 || now_ns >= from);
 
     if (file->stamp.size == 0 && settled) {
+        file_forget(file);
         file_set_state(file, FILE_FAILED, STR("the file is empty (0 bytes)"));
     } else if (file->state == FILE_WRITING && file->attempts > 0 && now_ns < file->due_ns) {
         file_set_state(file, FILE_WRITING, STR("the file changed while it was read"));

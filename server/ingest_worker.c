@@ -243,7 +243,7 @@ static void conclude(struct work *work, struct ingest_file *file, const struct f
             file->due_ns = file->ended_ns + RETRY_MS * MS;
             break;
         }
-        file->content[0] = '\0';
+        file_forget(file);
         file->took_ns = 0; /* nothing to show meanwhile, so no pause */
         file->attempts = transient ? file->attempts + 1 : 0;
         file->due_ns = file->ended_ns + pause_of(file, TRANSIENT_MS);

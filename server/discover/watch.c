@@ -152,7 +152,8 @@ static void take_event(struct watch *watch, const struct inotify_event *event, s
     if (!matters(watch, dir, event))
         return;
     gather(burst, dir);
-    if ((event->mask & IN_ISDIR) && (event->mask & (IN_MOVED_FROM | IN_MOVED_TO)))
+    /* Paths are others, or rights: then what lies below may be looked at now. */
+    if ((event->mask & IN_ISDIR) && (event->mask & (IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB)))
         burst->rearm = true;
     if ((event->mask & IN_ISDIR) && (event->mask & IN_CREATE)) {
         struct text below = {0};

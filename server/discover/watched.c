@@ -9,7 +9,7 @@
 
 static const uint32_t wanted = IN_CREATE | IN_CLOSE_WRITE | IN_MODIFY | IN_MOVED_TO |
                                IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF |
-                               IN_ONLYDIR;
+                               IN_ATTRIB | IN_ONLYDIR;
 
 static void remember(struct watched *watched, int descriptor, const char *path)
 {
