@@ -8,12 +8,23 @@
 #include "decode/hlo_text.h"
 #include "decode/protobuf.h"
 
+enum { REMEMBERED = 256 }; /* a power of two */
+
+struct remembered { /* the last name of its slot: instructions repeat scopes, opcodes, sources */
+    struct str text;
+    uint64_t line;
+    name_id id;
+};
+
 struct module { /* one being read */
     struct hlo_index *index;
     struct sink *sink;
     struct hlo_frames frames;
     struct arena *arena; /* of the frames */
     struct hasher *fingerprint;
+    struct remembered scopes[REMEMBERED], sources[REMEMBERED], opcodes[REMEMBERED],
+        op_types[REMEMBERED];
+    struct remembered categories[2][REMEMBERED]; /* outside of fusions, inside */
     program_id program;
     uint32_t ordinal, computation_count, fusion_count;
     bool is_whole;
@@ -95,36 +106,105 @@ static bool read_instruction(const struct pb *outer, struct bytes message, struc
     return err.code == OK;
 }
 
-static name_id source_of(struct sink *sink, const struct hlo_text *text)
+/* Texts of a module differ in length and at their end. */
+static struct remembered *slot_of(struct remembered *slots, struct str text, uint64_t line)
 {
+    uint64_t end = 0;
+    size_t count = text.count < sizeof end ? text.count : sizeof end;
+
+    if (count > 0)
+        memcpy(&end, text.at + text.count - count, count);
+    return &slots[((end ^ line << 17 ^ text.count << 40) * UINT64_C(0x9e3779b97f4a7c15)) >> 56];
+}
+
+static bool is_remembered(const struct remembered *slot, struct str text, uint64_t line)
+{
+    return slot->line == line && slot->text.at != NULL && str_equal(slot->text, text);
+}
+
+static name_id name_of(struct module *module, struct remembered *slots, struct str text)
+{
+    struct remembered *slot = slot_of(slots, text, 0);
+
+    if (text.count > 0 && !is_remembered(slot, text, 0))
+        *slot = (struct remembered){.text = text, .id = sink_name(module->sink, text)};
+    return text.count > 0 ? slot->id : 0;
+}
+
+static name_id source_of(struct module *module, const struct hlo_text *text)
+{
+    struct remembered *slot = slot_of(module->sources, text->file, text->line);
+
     if (text->file.count == 0 || text->file.count > 4096)
         return 0;
+    if (is_remembered(slot, text->file, text->line))
+        return slot->id;
     struct text source = {0};
     text_put(&source, text->file.at, text->file.count);
     if (text->line > 0)
         text_putf(&source, ":%llu", (unsigned long long)text->line);
-    name_id name = sink_name(sink, text_str(&source));
+    *slot = (struct remembered){
+        .text = text->file, .line = text->line, .id = sink_name(module->sink, text_str(&source))};
     text_free(&source);
-    return name;
+    return slot->id;
+}
+
+/* That of most opcodes depends on nothing else. */
+static name_id category_of(struct module *module, const struct hlo_text *text, bool is_fused)
+{
+    struct remembered *slot = slot_of(module->categories[is_fused], text->opcode, 0);
+
+    if (text->fusion_kind.count > 0 || text->target.count > 0)
+        return hlo_category(module->sink, text, is_fused);
+    if (!is_remembered(slot, text->opcode, 0))
+        *slot = (struct remembered){.text = text->opcode,
+                                    .id = hlo_category(module->sink, text, is_fused)};
+    return slot->id;
+}
+
+static void add_facts(struct hlo_facts **facts, uint32_t *count, uint32_t *capacity,
+                      struct hlo_facts added)
+{
+    if (*count == *capacity) {
+        *capacity = *capacity == 0 ? 1024 : *capacity * 2;
+        *facts = memory_resize(*facts, *capacity, sizeof **facts);
+    }
+    (*facts)[(*count)++] = added;
+}
+
+/* Opens the range of a program: names from the next new one on. */
+static void open_range(struct hlo_index *index, uint32_t ordinal, name_id next_name)
+{
+    if (ordinal >= index->range_capacity) {
+        index->range_capacity = ordinal < 16 ? 16 : ordinal * 2;
+        index->ranges = memory_resize(index->ranges, index->range_capacity, sizeof *index->ranges);
+    }
+    index->ranges[ordinal] =
+        (struct hlo_range){.first_name = next_name, .first_fact = index->fact_count};
 }
 
 static void remember(struct module *module, const struct instruction *instruction)
 {
     struct hlo_index *index = module->index;
-    uint64_t key = (uint64_t)module->ordinal << 32 | instruction->name;
+    struct hlo_range *range = &index->ranges[module->ordinal];
+    const struct hlo_facts facts = {.opcode = instruction->opcode,
+                                    .category = instruction->category};
     bool is_new;
 
-    id_map_add(&index->instructions, key, index->fact_count, &is_new);
-    if (!is_new)
+    if (instruction->name < range->first_name) {
+        id_map_add(&index->old_names, (uint64_t)module->ordinal << 32 | instruction->name,
+                   index->old_count, &is_new);
+        if (is_new)
+            add_facts(&index->old, &index->old_count, &index->old_capacity, facts);
         return;
-    if (index->fact_count == index->fact_capacity) {
-        index->fact_capacity = index->fact_capacity == 0 ? 1024 : index->fact_capacity * 2;
-        index->facts = memory_resize(index->facts, index->fact_capacity, sizeof *index->facts);
     }
-    index->facts[index->fact_count++] = (struct hlo_facts){
-        .opcode = instruction->opcode,
-        .category = instruction->category,
-    };
+    uint32_t place = instruction->name - range->first_name;
+    while (range->count <= place) { /* names between are scopes and the like */
+        add_facts(&index->facts, &index->fact_count, &index->fact_capacity, (struct hlo_facts){0});
+        range->count++;
+    }
+    if (index->facts[range->first_fact + place].opcode == 0)
+        index->facts[range->first_fact + place] = facts;
 }
 
 static void push_instruction(struct module *module, struct hlo_text *text, bool is_fused)
@@ -135,11 +215,11 @@ static void push_instruction(struct module *module, struct hlo_text *text, bool 
     struct instruction instruction = {
         .program = module->program,
         .name = sink_name(sink, text->name),
-        .opcode = sink_name(sink, text->opcode),
-        .scope = sink_name(sink, text->scope),
-        .op_type = sink_name(sink, text->op_type),
-        .source = source_of(sink, text),
-        .category = hlo_category(sink, text, is_fused),
+        .opcode = name_of(module, module->opcodes, text->opcode),
+        .scope = name_of(module, module->scopes, text->scope),
+        .op_type = name_of(module, module->op_types, text->op_type),
+        .source = source_of(module, text),
+        .category = category_of(module, text, is_fused),
     };
     remember(module, &instruction);
     sink_instruction(sink, instruction);
@@ -150,8 +230,6 @@ static bool is_fused_computation(struct bytes message)
     return number_in(message, 7) != 0;
 }
 
-enum pass { PASS_FINGERPRINT, PASS_INSTRUCTIONS };
-
 static void hash_field(struct hasher *hasher, const void *at, size_t count)
 {
     uint64_t size = count;
@@ -160,38 +238,69 @@ static void hash_field(struct hasher *hasher, const void *at, size_t count)
     hasher_put(hasher, (struct bytes){.at = at, .count = count});
 }
 
-static void read_computation(const struct pb *outer, struct bytes message, struct module *module,
-                             enum pass pass)
+enum { TAGS_MAX = 33 }; /* of three fields: a byte of number each, ten of length at most */
+
+/* Names, opcodes and shapes: mostly they stand at the front, one behind the other. */
+static void hash_instruction(struct module *module, struct bytes message,
+                             const struct hlo_text *text)
+{
+    const uint8_t *name = (const uint8_t *)text->name.at,
+                  *opcode = (const uint8_t *)text->opcode.at;
+    size_t parts = text->name.count + text->opcode.count + text->shape.count;
+
+    if (name != NULL && name < opcode && opcode < text->shape.at) {
+        size_t head = (size_t)(text->shape.at - message.at) + text->shape.count;
+        if (head <= parts + TAGS_MAX) {
+            hasher_put(module->fingerprint, (struct bytes){.at = message.at, .count = head});
+            return;
+        }
+    }
+    hash_field(module->fingerprint, text->name.at, text->name.count);
+    hash_field(module->fingerprint, text->opcode.at, text->opcode.count);
+    hash_field(module->fingerprint, text->shape.at, text->shape.count);
+}
+
+static void take_instruction(struct module *module, struct bytes message, struct hlo_text *text,
+                             bool is_fused)
+{
+    module->fusion_count += str_equal(text->opcode, STR("fusion"));
+    hash_instruction(module, message, text);
+    push_instruction(module, text, is_fused);
+}
+
+static void read_computation(const struct pb *outer, struct bytes message, struct module *module)
 {
     bool is_fused = is_fused_computation(message);
     struct error err = {0};
     struct pb pb = pb_inside(outer, message, &err);
 
-    module->computation_count += pass == PASS_FINGERPRINT;
+    module->computation_count++;
     for (struct pb_field field; pb_next(&pb, &field);) {
         struct hlo_text text;
         if (field.number != 2 || field.wire != PB_BYTES)
             continue;
-        if (!read_instruction(&pb, field.bytes, &text)) {
+        if (read_instruction(&pb, field.bytes, &text))
+            take_instruction(module, field.bytes, &text, is_fused);
+        else
             module->is_whole = false;
-            continue;
-        }
-        if (pass == PASS_INSTRUCTIONS) {
-            push_instruction(module, &text, is_fused);
-            continue;
-        }
-        module->fusion_count += str_equal(text.opcode, STR("fusion"));
-        hash_field(module->fingerprint, text.name.at, text.name.count);
-        hash_field(module->fingerprint, text.opcode.at, text.opcode.count);
-        hash_field(module->fingerprint, text.shape.at, text.shape.count);
     }
     module->is_whole &= err.code == OK;
 }
 
-/* The fingerprint is wanted before the first instruction, and the stack frames stand last: a
- * module is read twice. */
-static void read_module(const struct pb *outer, struct bytes message, struct module *module,
-                        enum pass pass, struct str *ret_name)
+static void read_computations(const struct pb *outer, struct bytes message, struct module *module)
+{
+    struct error err = {0};
+    struct pb pb = pb_inside(outer, message, &err);
+
+    for (struct pb_field field; pb_next(&pb, &field);)
+        if (field.number == 3 && field.wire == PB_BYTES)
+            read_computation(&pb, field.bytes, module);
+    module->is_whole &= err.code == OK;
+}
+
+/* The stack frames stand behind the instructions that refer to them. */
+static void read_head(const struct pb *outer, struct bytes message, struct module *module,
+                      struct str *ret_name)
 {
     struct error err = {0};
     struct pb pb = pb_inside(outer, message, &err);
@@ -201,12 +310,9 @@ static void read_module(const struct pb *outer, struct bytes message, struct mod
             continue;
         if (field.number == 1)
             *ret_name = pb_text(&field);
-        else if (field.number == 3)
-            read_computation(&pb, field.bytes, module, pass);
-        else if (field.number == 17 && pass == PASS_FINGERPRINT)
+        else if (field.number == 17)
             module->is_whole &= hlo_frames_read(&module->frames, module->arena, &pb, field.bytes);
     }
-    module->is_whole &= err.code == OK;
 }
 
 struct hlo_parts hlo_parts_of(struct bytes proto)
@@ -240,11 +346,13 @@ static void push_module(struct module *module, const struct hlo_source *source, 
     struct str own_name = source->name;
 
     pb.lenient = true;
+    read_head(&pb, parts->module, module, &own_name);
+    module->program =
+        sink_program(module->sink, source->id, sink_name(module->sink, own_name), 0, proto);
+    open_range(module->index, module->ordinal, sink_name_count(module->sink));
     module->fingerprint = hasher_create();
-    read_module(&pb, parts->module, module, PASS_FINGERPRINT, &own_name);
-    uint64_t fingerprint = hasher_end(module->fingerprint).low;
-    module->program = sink_program(module->sink, source->id, sink_name(module->sink, own_name),
-                                   fingerprint, proto);
+    read_computations(&pb, parts->module, module);
+    sink_program_fingerprint(module->sink, module->program, hasher_end(module->fingerprint).low);
     sink_program_about(module->sink, module->program,
                        (struct program_about){
                            .stage = source->stage,
@@ -253,42 +361,55 @@ static void push_module(struct module *module, const struct hlo_source *source, 
                            .fusion_count = module->fusion_count,
                            .has_buffers = parts->buffers.count > 0,
                        });
-    read_module(&pb, parts->module, module, PASS_INSTRUCTIONS, &own_name);
 }
 
 bool hlo_decode(struct hlo_index *index, struct sink *sink, const struct hlo_source *source,
                 struct bytes proto)
 {
-    struct module module = {.index = index, .sink = sink};
     struct hlo_parts parts = hlo_parts_of(proto);
     bool is_new;
 
     if (parts.module.at == NULL)
         return false;
-    module.ordinal = id_map_add(&index->programs, source->id, index->programs.count, &is_new);
+    uint32_t ordinal = id_map_add(&index->programs, source->id, index->programs.count, &is_new);
     if (!is_new)
         return true; /* the same program again, from another part of the file */
-    module.is_whole = !parts.is_cut;
-    module.arena = arena_create();
-    push_module(&module, source, proto, &parts);
-    arena_destroy(module.arena);
-    return module.is_whole;
+    struct arena *arena = arena_create();
+    struct module *module = arena_new(arena, struct module);
+    *module = (struct module){.index = index,
+                              .sink = sink,
+                              .arena = arena,
+                              .ordinal = ordinal,
+                              .is_whole = !parts.is_cut};
+    push_module(module, source, proto, &parts);
+    bool is_whole = module->is_whole;
+    arena_destroy(arena);
+    return is_whole;
 }
 
 const struct hlo_facts *hlo_find(const struct hlo_index *index, uint64_t id, name_id instruction)
 {
     uint32_t ordinal, fact;
 
-    if (!id_map_find(&index->programs, id, &ordinal) ||
-        !id_map_find(&index->instructions, (uint64_t)ordinal << 32 | instruction, &fact))
+    if (!id_map_find(&index->programs, id, &ordinal))
         return NULL;
-    return &index->facts[fact];
+    const struct hlo_range *range = &index->ranges[ordinal];
+    if (instruction >= range->first_name && instruction - range->first_name < range->count) {
+        const struct hlo_facts *found =
+            &index->facts[range->first_fact + (instruction - range->first_name)];
+        return found->opcode != 0 ? found : NULL;
+    }
+    return id_map_find(&index->old_names, (uint64_t)ordinal << 32 | instruction, &fact)
+               ? &index->old[fact]
+               : NULL;
 }
 
 void hlo_index_free(struct hlo_index *index)
 {
     id_map_free(&index->programs);
-    id_map_free(&index->instructions);
+    id_map_free(&index->old_names);
+    free(index->ranges);
     free(index->facts);
+    free(index->old);
     *index = (struct hlo_index){0};
 }

@@ -21,11 +21,19 @@ struct hlo_facts { /* of one instruction, for the kind of its slices */
     name_id opcode, category;
 };
 
-struct hlo_index {              /* all programs of a file */
-    struct id_map programs;     /* program id -> ordinal */
-    struct id_map instructions; /* ordinal << 32 | name -> into facts */
-    struct hlo_facts *facts;
-    uint32_t fact_count, fact_capacity;
+/* Names of a program's instructions are mostly new, and so numbered on from the first: those are
+ * found by position, the others by a map. */
+struct hlo_range {
+    name_id first_name;         /* of `count` names in a row */
+    uint32_t first_fact, count; /* into facts; an empty one is a name of something else */
+};
+
+struct hlo_index {                 /* all programs of a file */
+    struct id_map programs;        /* program id -> ordinal */
+    struct hlo_range *ranges;      /* by ordinal */
+    struct id_map old_names;       /* ordinal << 32 | name -> into old */
+    struct hlo_facts *facts, *old; /* of ranges, of old names; without an opcode: empty */
+    uint32_t range_capacity, fact_count, fact_capacity, old_count, old_capacity;
 };
 
 struct hlo_parts {        /* of a HloProto, or of a module that stands alone */

@@ -21,7 +21,9 @@ const uint8_t *pb_read_long_varint(const uint8_t *at, const uint8_t *end, uint64
 
 struct pb pb_open(struct bytes file, struct error *err)
 {
-    return (struct pb){.at = file.at, .end = file.at + file.count, .file = file.at, .err = err};
+    const uint8_t *end = file.count > 0 ? file.at + file.count : file.at; /* may have no address */
+
+    return (struct pb){.at = file.at, .end = end, .file = file.at, .err = err};
 }
 
 struct pb pb_inside(const struct pb *outer, struct bytes message, struct error *err)

@@ -142,6 +142,11 @@ name_id sink_name(struct sink *sink, struct str text)
     return names_add(sink->names, text);
 }
 
+uint32_t sink_name_count(const struct sink *sink)
+{
+    return names_count(sink->names);
+}
+
 struct str sink_text(const struct sink *sink, name_id id)
 {
     return id < names_count(sink->names) ? names_get(sink->names, id) : STR("");

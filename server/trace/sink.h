@@ -61,6 +61,7 @@ void sink_note(struct sink *sink, const char *kind, enum note_severity severity,
 void sink_property(struct sink *sink, track_id track, struct arg arg);
 
 name_id sink_name(struct sink *sink, struct str text);
+uint32_t sink_name_count(const struct sink *sink); /* the id of the next new one */
 struct str sink_text(const struct sink *sink, name_id id); /* valid as long as the sink */
 
 struct sink_track {

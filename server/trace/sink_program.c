@@ -6,7 +6,8 @@
 #include "base/pack.h"
 #include "trace/sink_state.h"
 
-enum { BLOB_PACK_LEVEL = 3 };
+/* Of a module of 6.5 MB: level 1 makes 595 kB of it in 7 ms, level 3 603 kB in 12. */
+enum { BLOB_PACK_LEVEL = 1 };
 
 struct written_blob {
     uint64_t offset, packed_bytes;
