@@ -47,10 +47,8 @@ enum packing packing_of(struct bytes head)
 const char *packing_name(enum packing packing)
 {
     static const char *const words[] = {
-        [PACKING_NONE] = "none",
-        [PACKING_GZIP] = "gzip",
-        [PACKING_ZSTD] = "zstd",
-        [PACKING_XZ] = "xz",
+        [PACKING_NONE] = "none", [PACKING_GZIP] = "gzip", [PACKING_ZSTD] = "zstd",
+        [PACKING_XZ] = "xz",     [PACKING_ZLIB] = "zlib", [PACKING_DEFLATE] = "deflate",
     };
 
     return words[packing];
@@ -65,6 +63,10 @@ static const struct pack_reader *reader_of(enum packing packing)
         return &zstd_reader;
     case PACKING_XZ:
         return &xz_reader;
+    case PACKING_ZLIB:
+        return &zlib_reader;
+    case PACKING_DEFLATE:
+        return &deflate_reader;
     case PACKING_NONE:
         break;
     }

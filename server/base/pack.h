@@ -1,4 +1,4 @@
-/* Compression behind one door: gzip (isa-l), zstd, xz in; gzip and zstd out.
+/* Compression behind one door: gzip and zlib (isa-l), zstd, xz in; gzip and zstd out.
  *
  * `unpack` pulls: each call yields the next piece, at most 1 MiB, valid until the next call. It
  * refuses bombs: more than `budget.bytes_max` out, or more than `budget.ratio_max` times what went
@@ -12,7 +12,14 @@
 #include "base/bytes.h"
 #include "base/error.h"
 
-enum packing { PACKING_NONE, PACKING_GZIP, PACKING_ZSTD, PACKING_XZ };
+enum packing {
+    PACKING_NONE,
+    PACKING_GZIP,
+    PACKING_ZSTD,
+    PACKING_XZ,
+    PACKING_ZLIB,    /* inside of formats that say so: it has no magic */
+    PACKING_DEFLATE, /* the same without header and sum: entries of ZIP archives */
+};
 
 enum packing packing_of(struct bytes head); /* by magic */
 const char *packing_name(enum packing packing);

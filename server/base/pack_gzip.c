@@ -1,8 +1,10 @@
-/* gzip in, by isa-l.
+/* gzip, zlib and bare deflate in, by isa-l.
  *
  *   stream  member+ zero*
  *   member  1f 8b 08 flags time(4) extra os  [extra]  [name]  [comment]  [header crc]
  *           deflate blocks   crc32(4)   size(4)
+ *
+ *   zlib    78 ..  deflate blocks  adler32(4): one, and nothing behind it
  *
  * The header is ours to read: all packed bytes are at hand, and a cut-off header is then told from
  * a wrong one. Zeros behind the last member are padding (tapes, tar), as in gzip itself.
@@ -175,4 +177,57 @@ static enum status gzip_read(void *state, struct pack_stream *stream, struct err
     return OK;
 }
 
+/* Two bytes that are a multiple of 31; no dictionary, because nobody could have it. */
+static enum status begin_zlib(struct gzip *gzip, struct pack_stream *stream, struct error *err)
+{
+    const uint8_t *at = stream->in;
+
+    if (pack_stream_left(stream) < 2)
+        return cut_off(err);
+    if ((at[0] & 15) != 8 || (at[0] * 256 + at[1]) % 31 != 0 || (at[1] & 32) != 0)
+        return fail(err, ERR_FORMAT, "the zlib header is broken");
+    stream->in += 2;
+    isal_inflate_reset(&gzip->inflate);
+    gzip->inflate.crc_flag = ISAL_ZLIB_NO_HDR_VER;
+    gzip->inside = gzip->any = true;
+    return OK;
+}
+
+static enum status zlib_read(void *state, struct pack_stream *stream, struct error *err)
+{
+    struct gzip *gzip = state;
+
+    while (!stream->ended && pack_stream_room(stream) > 0) {
+        if (gzip->inside) {
+            TRY(inflate_some(gzip, stream, err));
+        } else if (!gzip->any) {
+            TRY(begin_zlib(gzip, stream, err));
+        } else {
+            if (pack_stream_left(stream) > 0)
+                return fail(err, ERR_FORMAT, "%zu bytes behind the end of the zlib data",
+                            pack_stream_left(stream));
+            stream->ended = true;
+        }
+    }
+    return OK;
+}
+
+/* Deflate blocks and nothing around them: entries of ZIP archives. */
+static enum status deflate_read(void *state, struct pack_stream *stream, struct error *err)
+{
+    struct gzip *gzip = state;
+
+    if (!gzip->any) {
+        isal_inflate_reset(&gzip->inflate);
+        gzip->inflate.crc_flag = ISAL_DEFLATE;
+        gzip->inside = gzip->any = true;
+    }
+    while (gzip->inside && pack_stream_room(stream) > 0)
+        TRY(inflate_some(gzip, stream, err));
+    stream->ended = !gzip->inside;
+    return OK;
+}
+
+const struct pack_reader deflate_reader = {.open = gzip_open, .read = deflate_read, .close = free};
+const struct pack_reader zlib_reader = {.open = gzip_open, .read = zlib_read, .close = free};
 const struct pack_reader gzip_reader = {.open = gzip_open, .read = gzip_read, .close = free};

@@ -3,6 +3,7 @@
  *   plain     bytes = head ... whole; pieces are steps of 1 MiB through the same span
  *   packed    head and pieces come from the unpacker; whole is an unlinked temporary file, mapped,
  *             because binary formats refer backwards and forwards
+ *   zipped    an archive of one file is that file, packed or not
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/zip.h"
 #include "decode/decode.h"
 
 enum { HEAD_BYTES = 64 << 10, PIECE_BYTES = 1 << 20 };
@@ -53,14 +55,40 @@ static struct bytes unpack_head(const struct input *input, struct arena *arena)
     return (struct bytes){.at = head, .count = count};
 }
 
+static struct str base_name(struct str path)
+{
+    const char *slash = path.count > 0 ? memrchr(path.at, '/', path.count) : NULL;
+
+    return slash == NULL ? path : str_skip(path, (size_t)(slash + 1 - path.at));
+}
+
+/* An archive of one file is that file; one that is damaged or holds more stays what it is. */
+static void look_into_zip(struct str *name, struct bytes *bytes, enum packing *packing,
+                          struct arena *arena)
+{
+    struct error ignored = {0};
+    struct zip zip;
+
+    if (!zip_is(*bytes) || zip_open(*bytes, arena, &zip, &ignored) != OK || zip.count != 1)
+        return;
+    *name = base_name(zip.entries[0].name);
+    *bytes = zip.entries[0].packed;
+    *packing = zip.entries[0].packing;
+    if (*packing == PACKING_NONE)
+        *packing = packing_of(*bytes);
+}
+
 enum status input_open(struct str name, struct bytes bytes, const char *temporary_dir,
                        struct arena *arena, struct input *ret, struct error *err)
 {
+    enum packing packing = packing_of(bytes);
+
     (void)err;
+    look_into_zip(&name, &bytes, &packing, arena);
     *ret = (struct input){
         .name = str_copy(arena, name),
         .bytes = bytes,
-        .packing = packing_of(bytes),
+        .packing = packing,
         .head = {.at = bytes.at, .count = bytes.count < HEAD_BYTES ? bytes.count : HEAD_BYTES},
         .state = arena_new(arena, struct input_state),
     };

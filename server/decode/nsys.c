@@ -39,13 +39,13 @@ static void read_events(struct nsys *nsys)
         nsys_table_find(&nsys->db, STR("CUPTI_ACTIVITY_KIND_KERNEL"));
 
     nsys->by_correlation = kernels != NULL && !nsys_table_has(kernels, STR("globalPid"));
-    nvtx_read(nsys);
-    events_read_threads(nsys);
-    events_read_devices(nsys);
-    samples_read(nsys);
-    nvtx_read_open(nsys);
-    project_ranges(nsys);
-    tracks_finish(nsys);
+    nsys_read_nvtx(nsys);
+    nsys_read_threads(nsys);
+    nsys_read_devices(nsys);
+    nsys_read_samples(nsys);
+    nsys_read_open_ranges(nsys);
+    nsys_project_ranges(nsys);
+    nsys_tracks_finish(nsys);
 }
 
 static void open_parts(struct nsys *nsys)
@@ -59,14 +59,14 @@ static void open_parts(struct nsys *nsys)
     nsys->key_bytes = sink_name(sink, STR("bytes"));
     nsys->key_node = sink_name(sink, STR("graph_node_id"));
     nsys->key_gpu_ops = sink_name(sink, STR("gpu_ops"));
-    words_open(nsys);
-    tracks_open(nsys);
+    nsys_words_open(nsys);
+    nsys_tracks_open(nsys);
 }
 
 static void close_parts(struct nsys *nsys)
 {
-    words_close(nsys);
-    tracks_close(nsys);
+    nsys_words_close(nsys);
+    nsys_tracks_close(nsys);
     pair_table_free(&nsys->shapes);
     pair_table_free(&nsys->kinds);
     pair_table_free(&nsys->domains);
@@ -81,9 +81,9 @@ static enum status decode_file(struct nsys *nsys, struct bytes file, struct erro
 {
     TRY(nsys_db_open(&nsys->db, file, nsys->sink, nsys->arena, err));
     open_parts(nsys);
-    about_read(nsys);
+    nsys_about_read(nsys);
     read_events(nsys);
-    about_end(nsys);
+    nsys_about_end(nsys);
     if (sink_failed(nsys->sink))
         return fail(err, sink_error(nsys->sink)->code, "%s", sink_error(nsys->sink)->message);
     return OK;

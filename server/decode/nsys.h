@@ -213,28 +213,28 @@ struct nsys {
 };
 
 /* nsys_words.c */
-void words_open(struct nsys *nsys);
-void words_close(struct nsys *nsys);
-name_id word_of(struct nsys *nsys, int64_t id); /* of StringIds; 0: not there */
+void nsys_words_open(struct nsys *nsys);
+void nsys_words_close(struct nsys *nsys);
+name_id nsys_word(struct nsys *nsys, int64_t id); /* of StringIds; 0: not there */
 /* Of an ENUM_ table, else of `fallback`, "a|b|c" from 0; 0: no word for it. */
-name_id label_of(struct nsys *nsys, const char *table, int64_t value, const char *fallback);
+name_id nsys_label(struct nsys *nsys, const char *table, int64_t value, const char *fallback);
 
 /* nsys_tracks.c */
-void tracks_open(struct nsys *nsys);
-void tracks_close(struct nsys *nsys);
-track_id process_track(struct nsys *nsys, int64_t process);
-track_id thread_track(struct nsys *nsys, int64_t thread);
-struct str thread_label(struct nsys *nsys, int64_t thread); /* "python (468)" */
+void nsys_tracks_open(struct nsys *nsys);
+void nsys_tracks_close(struct nsys *nsys);
+track_id nsys_process_track(struct nsys *nsys, int64_t process);
+track_id nsys_thread_track(struct nsys *nsys, int64_t thread);
+struct str nsys_thread_label(struct nsys *nsys, int64_t thread); /* "python (468)" */
 /* The program's own name for a thread; before its first event. */
-void tracks_name_thread(struct nsys *nsys, int64_t thread, name_id name);
+void nsys_name_thread(struct nsys *nsys, int64_t thread, name_id name);
 /* A line of a thread: "CUDA API", "NVTX". */
-track_id lane_track(struct nsys *nsys, track_id parent, enum track_kind kind, struct str name,
-                    int64_t source_id, int32_t device);
+track_id nsys_lane_track(struct nsys *nsys, track_id parent, enum track_kind kind, struct str name,
+                         int64_t source_id, int32_t device);
 /* The device that a process knows by this ordinal; UINT32_MAX where that is none. */
-uint32_t device_of(struct nsys *nsys, int64_t process, int64_t ordinal);
-track_id stream_track(struct nsys *nsys, int64_t process, int64_t ordinal, int64_t context,
-                      int64_t stream);
-void tracks_finish(struct nsys *nsys);
+uint32_t nsys_device_of(struct nsys *nsys, int64_t process, int64_t ordinal);
+track_id nsys_stream_track(struct nsys *nsys, int64_t process, int64_t ordinal, int64_t context,
+                           int64_t stream);
+void nsys_tracks_finish(struct nsys *nsys);
 static inline int64_t process_of(int64_t thread)
 {
     return thread & ~INT64_C(0xffffff);
@@ -242,20 +242,21 @@ static inline int64_t process_of(int64_t thread)
 
 /* nsys_read.c */
 /* Slices from every row; the table's rows are counted. */
-void table_read(struct nsys *nsys, const struct nsys_spec *spec);
-enum kind kind_at(struct nsys *nsys, name_id name, bool on_device); /* nsys_kinds.c */
-uint64_t launch_key(const struct nsys *nsys, int64_t process, int64_t correlation);
-int64_t ps_of_ns(int64_t ns);
+void nsys_table_read(struct nsys *nsys, const struct nsys_spec *spec);
+enum kind nsys_kind(struct nsys *nsys, name_id name, bool on_device); /* nsys_kinds.c */
+uint64_t nsys_launch_key(const struct nsys *nsys, int64_t process, int64_t correlation);
+int64_t nsys_ps(int64_t ns);
 
 /* the rest */
-void about_read(struct nsys *nsys);
-void about_end(struct nsys *nsys);
-void events_read_threads(struct nsys *nsys);
-void events_read_devices(struct nsys *nsys);
-void nvtx_read(struct nsys *nsys);
-void nvtx_read_open(struct nsys *nsys); /* ranges that nothing ended */
-void project_ranges(struct nsys *nsys);
-stack_id chain_stack(struct nsys *nsys, const char *table, int64_t chain); /* NO_STACK: unknown */
-void samples_read(struct nsys *nsys);
+void nsys_about_read(struct nsys *nsys);
+void nsys_about_end(struct nsys *nsys);
+void nsys_read_threads(struct nsys *nsys);
+void nsys_read_devices(struct nsys *nsys);
+void nsys_read_nvtx(struct nsys *nsys);
+void nsys_read_open_ranges(struct nsys *nsys); /* ranges that nothing ended */
+void nsys_project_ranges(struct nsys *nsys);
+stack_id nsys_chain_stack(struct nsys *nsys, const char *table,
+                          int64_t chain); /* NO_STACK: unknown */
+void nsys_read_samples(struct nsys *nsys);
 
 #endif

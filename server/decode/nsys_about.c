@@ -70,7 +70,7 @@ static void read_start(struct nsys *nsys)
     nsys_rows_close(&rows);
 }
 
-void about_read(struct nsys *nsys)
+void nsys_about_read(struct nsys *nsys)
 {
     static const char *const exported[][2] = {
         {"EXPORT_PRODUCT_NAME", "product_name"},
@@ -242,7 +242,7 @@ static void put_counts(struct nsys *nsys)
     }
 }
 
-void about_end(struct nsys *nsys)
+void nsys_about_end(struct nsys *nsys)
 {
     read_gpus(nsys);
     read_diagnoses(nsys);

@@ -14,8 +14,9 @@
 static void place_on_stream(struct nsys *nsys, const struct nsys_spec *spec, struct nsys_row *row)
 {
     (void)spec;
-    row->track = stream_track(nsys, row_or(row, FIELD_PROCESS, 0), row_or(row, FIELD_DEVICE, -1),
-                              row_or(row, FIELD_CONTEXT, 0), row_or(row, FIELD_STREAM, 0));
+    row->track =
+        nsys_stream_track(nsys, row_or(row, FIELD_PROCESS, 0), row_or(row, FIELD_DEVICE, -1),
+                          row_or(row, FIELD_CONTEXT, 0), row_or(row, FIELD_STREAM, 0));
     nsys->without_place += row->track == NO_TRACK;
 }
 
@@ -34,16 +35,17 @@ static void given_on_stream(struct nsys *nsys, const struct nsys_spec *spec,
     (void)spec;
     put_node(nsys, FLOW_TO, row_or(row, FIELD_NODE, 0));
     *nsys_list_add(nsys, &nsys->ops) = (struct gpu_op){
-        .launch = launch_key(nsys, process, row_or(row, FIELD_CORRELATION, 0)),
+        .launch = nsys_launch_key(nsys, process, row_or(row, FIELD_CORRELATION, 0)),
         .start_ps = row->start_ps,
         .end_ps = row->end_ps,
-        .device = device_of(nsys, process, row->values[FIELD_DEVICE]),
+        .device = nsys_device_of(nsys, process, row->values[FIELD_DEVICE]),
     };
 }
 
 static void place_on_device(struct nsys *nsys, const struct nsys_spec *spec, struct nsys_row *row)
 {
-    uint32_t index = device_of(nsys, row_or(row, FIELD_PROCESS, 0), row_or(row, FIELD_DEVICE, -1));
+    uint32_t index =
+        nsys_device_of(nsys, row_or(row, FIELD_PROCESS, 0), row_or(row, FIELD_DEVICE, -1));
 
     if (index == UINT32_MAX) {
         nsys->without_place++;
@@ -51,7 +53,7 @@ static void place_on_device(struct nsys *nsys, const struct nsys_spec *spec, str
     }
     const struct nsys_device *device = &nsys->tracks.device[index];
     row->track =
-        lane_track(nsys, device->track, TRACK_ASYNC, str_of(spec->lane), 0, device->ordinal);
+        nsys_lane_track(nsys, device->track, TRACK_ASYNC, str_of(spec->lane), 0, device->ordinal);
     row->kind = KIND_OTHER;
     row->flags = SLICE_ASYNC;
 }
@@ -88,8 +90,8 @@ static void place_on_thread(struct nsys *nsys, const struct nsys_spec *spec, str
         return;
     }
     int64_t thread = row->values[FIELD_THREAD];
-    row->track = lane_track(nsys, thread_track(nsys, thread), TRACK_THREAD, str_of(spec->lane),
-                            thread & 0xffffff, -1);
+    row->track = nsys_lane_track(nsys, nsys_thread_track(nsys, thread), TRACK_THREAD,
+                                 str_of(spec->lane), thread & 0xffffff, -1);
 }
 
 static void given_call(struct nsys *nsys, const struct nsys_spec *spec, const struct nsys_row *row)
@@ -98,8 +100,8 @@ static void given_call(struct nsys *nsys, const struct nsys_spec *spec, const st
     if (row_or(row, FIELD_CORRELATION, 0) == 0 || nsys->db.over_budget)
         return;
     *nsys_list_add(nsys, &nsys->launches) = (struct gpu_launch){
-        .launch =
-            launch_key(nsys, process_of(row->values[FIELD_THREAD]), row->values[FIELD_CORRELATION]),
+        .launch = nsys_launch_key(nsys, process_of(row->values[FIELD_THREAD]),
+                                  row->values[FIELD_CORRELATION]),
         .thread = row->values[FIELD_THREAD],
         .at_ps = row->start_ps,
     };
@@ -196,10 +198,10 @@ static const struct nsys_spec on_threads[] = {
      .place = place_on_thread},
 };
 
-void events_read_devices(struct nsys *nsys)
+void nsys_read_devices(struct nsys *nsys)
 {
     for (size_t index = 0; index < COUNT(on_devices); index++)
-        table_read(nsys, &on_devices[index]);
+        nsys_table_read(nsys, &on_devices[index]);
 }
 
 /* A table of calls that a later version brings. */
@@ -211,16 +213,16 @@ static bool is_of_threads(const struct nsys_table *table)
            !str_equal(table->name, STR("NVTX_EVENTS"));
 }
 
-void events_read_threads(struct nsys *nsys)
+void nsys_read_threads(struct nsys *nsys)
 {
     for (size_t index = 0; index < COUNT(on_threads); index++)
-        table_read(nsys, &on_threads[index]);
+        nsys_table_read(nsys, &on_threads[index]);
     for (uint32_t index = 0; index < nsys->db.table_count; index++) {
         if (!is_of_threads(&nsys->db.tables[index]))
             continue;
         const char *name = str_c(nsys->arena, nsys->db.tables[index].name);
         struct nsys_spec spec = {
             .table = name, .lane = name, .what = name, .place = place_on_thread};
-        table_read(nsys, &spec);
+        nsys_table_read(nsys, &spec);
     }
 }

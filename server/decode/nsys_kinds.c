@@ -34,7 +34,7 @@ static struct str stem_of(struct str name, char stem[STEM_MAX])
     return (struct str){.at = stem, .count = count};
 }
 
-enum kind kind_at(struct nsys *nsys, name_id name, bool on_device)
+enum kind nsys_kind(struct nsys *nsys, name_id name, bool on_device)
 {
     char stem[STEM_MAX];
     struct str text = stem_of(sink_text(nsys->sink, name), stem);

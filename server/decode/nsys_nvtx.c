@@ -42,7 +42,7 @@ static void read_name(struct nsys *nsys, struct nsys_rows *rows)
 
     struct str text = nsys_text(rows, 4);
     name_id name = text.count > 0               ? sink_name(nsys->sink, text)
-                   : nsys_integer(rows, 5, &id) ? word_of(nsys, id)
+                   : nsys_integer(rows, 5, &id) ? nsys_word(nsys, id)
                                                 : 0;
     int64_t process = process_of(thread);
     if (name == 0)
@@ -52,7 +52,7 @@ static void read_name(struct nsys *nsys, struct nsys_rows *rows)
     else if (type == NVTX_CATEGORY)
         *pair_table_at(&nsys->categories, domain_key(process, domain), (uint64_t)category) = name;
     else
-        tracks_name_thread(nsys, thread, name);
+        nsys_name_thread(nsys, thread, name);
 }
 
 static void read_names(struct nsys *nsys)
@@ -100,9 +100,9 @@ static track_id nvtx_lane(struct nsys *nsys, int64_t thread, int64_t domain, boo
     if (*known != PAIR_NONE)
         return *known;
     struct str name = lane_name(nsys, process_of(thread), domain, is_async);
-    track_id parent = is_async ? process_track(nsys, whose) : thread_track(nsys, whose);
-    return *known = lane_track(nsys, parent, is_async ? TRACK_ASYNC : TRACK_THREAD, name,
-                               whose & 0xffffff, -1);
+    track_id parent = is_async ? nsys_process_track(nsys, whose) : nsys_thread_track(nsys, whose);
+    return *known = nsys_lane_track(nsys, parent, is_async ? TRACK_ASYNC : TRACK_THREAD, name,
+                                    whose & 0xffffff, -1);
 }
 
 static void place(struct nsys *nsys, const struct nsys_spec *spec, struct nsys_row *row)
@@ -157,16 +157,16 @@ static void given(struct nsys *nsys, const struct nsys_spec *spec, const struct 
         };
 }
 
-void nvtx_read(struct nsys *nsys)
+void nsys_read_nvtx(struct nsys *nsys)
 {
     static const struct nsys_spec spec = {
         .table = "NVTX_EVENTS", .what = "range", .place = place, .given = given};
 
     read_names(nsys);
-    table_read(nsys, &spec);
+    nsys_table_read(nsys, &spec);
 }
 
-void nvtx_read_open(struct nsys *nsys)
+void nsys_read_open_ranges(struct nsys *nsys)
 {
     static const struct nsys_spec spec = {.table = "NVTX_EVENTS",
                                           .what = "range",
@@ -176,7 +176,7 @@ void nvtx_read_open(struct nsys *nsys)
 
     if (nsys->open_ranges == 0)
         return;
-    table_read(nsys, &spec);
+    nsys_table_read(nsys, &spec);
     sink_note(nsys->sink, "open-ranges", NOTE_INFO, nsys->open_ranges,
               "NVTX ranges that nothing ended are shown until the end of the recording.");
 }

@@ -143,7 +143,7 @@ static size_t count_before(const struct launched *items, size_t count, int64_t a
 static track_id projection_track(struct nsys *nsys, const struct launched *one)
 {
     const struct nsys_device *device = &nsys->tracks.device[one->device];
-    struct str thread = thread_label(nsys, one->thread);
+    struct str thread = nsys_thread_label(nsys, one->thread);
 
     return sink_track(nsys->sink,
                       (struct sink_track){
@@ -192,7 +192,7 @@ static void project_group(struct nsys *nsys, const struct launched *items, size_
     scratch_free(nsys->scratch, tree);
 }
 
-void project_ranges(struct nsys *nsys)
+void nsys_project_ranges(struct nsys *nsys)
 {
     size_t count, first_range = 0;
 

@@ -34,7 +34,7 @@ struct reader {
     name_id table_name;
 };
 
-int64_t ps_of_ns(int64_t ns)
+int64_t nsys_ps(int64_t ns)
 {
     int64_t ps;
 
@@ -43,7 +43,7 @@ int64_t ps_of_ns(int64_t ns)
     return ns < 0 ? INT64_MIN : INT64_MAX;
 }
 
-uint64_t launch_key(const struct nsys *nsys, int64_t process, int64_t correlation)
+uint64_t nsys_launch_key(const struct nsys *nsys, int64_t process, int64_t correlation)
 {
     uint64_t of_process = nsys->by_correlation ? 0 : (uint64_t)process >> 24;
 
@@ -134,9 +134,9 @@ static struct arg shown_arg(struct nsys *nsys, const struct nsys_rule *rule, str
     if (rule == NULL || arg.type != ARG_INT64)
         return arg;
     if (rule->shown == AS_WORD)
-        name = word_of(nsys, value);
+        name = nsys_word(nsys, value);
     else if (rule->shown == AS_LABEL)
-        name = label_of(nsys, rule->labels, value, rule->fallback != NULL ? rule->fallback : "");
+        name = nsys_label(nsys, rule->labels, value, rule->fallback != NULL ? rule->fallback : "");
     else if (rule->shown == AS_COLOR)
         name = color_name(nsys, value);
     else if (rule->shown == AS_THREAD)
@@ -221,7 +221,7 @@ static struct nsys_shape make_shape(struct reader *reader)
         shape.type = sink_type(nsys->sink, shape.name);
     for (uint32_t index = 0; index < count; index++)
         sink_type_arg(nsys->sink, shape.type, args[index]);
-    shape.kind = (uint8_t)kind_at(nsys, shape.name, reader->spec->on_device);
+    shape.kind = (uint8_t)nsys_kind(nsys, shape.name, reader->spec->on_device);
     return shape;
 }
 
@@ -281,8 +281,8 @@ static bool read_fields(struct reader *reader, struct nsys_row *row)
         reader->nsys->without_time++;
         return false;
     }
-    row->start_ps = ps_of_ns(row->values[FIELD_START]);
-    row->end_ps = row_has(row, FIELD_END) ? ps_of_ns(row->values[FIELD_END]) : row->start_ps;
+    row->start_ps = nsys_ps(row->values[FIELD_START]);
+    row->end_ps = row_has(row, FIELD_END) ? nsys_ps(row->values[FIELD_END]) : row->start_ps;
     return true;
 }
 
@@ -298,8 +298,8 @@ static void read_text(struct reader *reader, struct nsys_row *row)
     if (text.count > 0)
         row->name = sink_name(nsys->sink, text);
     else if (reader->text_id_at >= 0 && nsys_integer(&reader->rows, reader->text_id_at, &id))
-        row->name = word_of(nsys, id);
-    row->kind = kind_at(nsys, row->name, reader->spec->on_device);
+        row->name = nsys_word(nsys, id);
+    row->kind = nsys_kind(nsys, row->name, reader->spec->on_device);
 }
 
 static void put_integer(struct nsys *nsys, name_id key, enum arg_type type, uint64_t value)
@@ -321,14 +321,15 @@ static void put_causes(struct reader *reader, const struct nsys_row *row)
                     (uint64_t)row->values[FIELD_CORRELATION]);
         if (spec->cause != CAUSE_NONE)
             sink_flow(nsys->sink, spec->cause == CAUSE_LAUNCHES ? FLOW_FROM : FLOW_TO,
-                      nsys->launch_kind, launch_key(nsys, process, row->values[FIELD_CORRELATION]));
+                      nsys->launch_kind,
+                      nsys_launch_key(nsys, process, row->values[FIELD_CORRELATION]));
     }
     if (row_has(row, FIELD_BYTES))
         put_integer(nsys, nsys->key_bytes, ARG_INT64, (uint64_t)row->values[FIELD_BYTES]);
     if (row_or(row, FIELD_NODE, 0) != 0)
         put_integer(nsys, nsys->key_node, ARG_INT64, (uint64_t)row->values[FIELD_NODE]);
     if (row_has(row, FIELD_CALL_CHAIN) && spec->chains != NULL) {
-        stack_id stack = chain_stack(nsys, spec->chains, row->values[FIELD_CALL_CHAIN]);
+        stack_id stack = nsys_chain_stack(nsys, spec->chains, row->values[FIELD_CALL_CHAIN]);
 
         if (stack != NO_STACK)
             put_integer(nsys, nsys->key_stack, ARG_UINT64, stack);
@@ -378,7 +379,7 @@ static void read_row(struct reader *reader)
         spec->given(nsys, spec, &row);
 }
 
-void table_read(struct nsys *nsys, const struct nsys_spec *spec)
+void nsys_table_read(struct nsys *nsys, const struct nsys_spec *spec)
 {
     struct nsys_table *table = nsys_table_find(&nsys->db, str_of(spec->table));
     struct reader reader = {

@@ -37,9 +37,9 @@ static void read_chains(struct nsys *nsys, const char *table, name_id key)
         }
         last = chain;
         if (nsys_integer(&rows, 1, &symbol))
-            frame.function = word_of(nsys, symbol);
+            frame.function = nsys_word(nsys, symbol);
         if (nsys_integer(&rows, 2, &module))
-            frame.module = word_of(nsys, module);
+            frame.module = nsys_word(nsys, module);
         if (++depth <= CHAIN_MAX)
             stack = sink_stack(nsys->sink, stack, frame);
         *pair_table_at(&nsys->stacks, key, (uint64_t)chain) = stack;
@@ -47,7 +47,7 @@ static void read_chains(struct nsys *nsys, const char *table, name_id key)
     nsys_rows_close(&rows);
 }
 
-stack_id chain_stack(struct nsys *nsys, const char *table, int64_t chain)
+stack_id nsys_chain_stack(struct nsys *nsys, const char *table, int64_t chain)
 {
     name_id key = sink_name(nsys->sink, str_of(table));
     bool is_new;
@@ -77,9 +77,9 @@ static void read_samples(struct nsys *nsys)
             continue;
         }
         struct sample sample = {
-            .at_ps = ps_of_ns(start), .track = thread_track(nsys, thread), .stack = NO_STACK};
+            .at_ps = nsys_ps(start), .track = nsys_thread_track(nsys, thread), .stack = NO_STACK};
         if (nsys_integer(&rows, 0, &chain))
-            sample.stack = chain_stack(nsys, "SAMPLING_CALLCHAINS", chain);
+            sample.stack = nsys_chain_stack(nsys, "SAMPLING_CALLCHAINS", chain);
         sink_sample(nsys->sink, sample, &one, NULL, 0);
     }
     nsys_rows_close(&rows);
@@ -94,8 +94,8 @@ static void put_turn(struct nsys *nsys, const struct turn *turn, int64_t end_ps,
 {
     char name[40];
     int64_t dur_ps;
-    track_id track = lane_track(nsys, thread_track(nsys, turn->thread), TRACK_THREAD, STR("CPU"),
-                                turn->thread & 0xffffff, -1);
+    track_id track = nsys_lane_track(nsys, nsys_thread_track(nsys, turn->thread), TRACK_THREAD,
+                                     STR("CPU"), turn->thread & 0xffffff, -1);
 
     if (__builtin_sub_overflow(end_ps, turn->start_ps, &dur_ps))
         dur_ps = INT64_MAX;
@@ -127,8 +127,8 @@ static void read_turns(struct nsys *nsys)
         if (turn.is_open && (turn.thread != thread || is_in != 0))
             put_turn(nsys, &turn, turn.start_ps, SLICE_CUT);
         else if (turn.is_open)
-            put_turn(nsys, &turn, ps_of_ns(start), 0);
-        turn = (struct turn){.thread = thread, .start_ps = ps_of_ns(start), .is_open = is_in != 0};
+            put_turn(nsys, &turn, nsys_ps(start), 0);
+        turn = (struct turn){.thread = thread, .start_ps = nsys_ps(start), .is_open = is_in != 0};
         if (!nsys_integer(&rows, 2, &turn.cpu))
             turn.cpu = -1;
     }
@@ -163,11 +163,11 @@ static track_id metric_track(struct nsys *nsys, struct pair_table *tracks,
     uint32_t name = pair_table_find(names, (uint64_t)type, (uint64_t)metric);
     int64_t gpu = type & 0xff;
     track_id parent =
-        lane_track(nsys, NO_TRACK, TRACK_PROCESS,
-                   str_format(nsys->arena, "GPU metrics (GPU %" PRId64 ")", gpu), gpu, -1);
+        nsys_lane_track(nsys, NO_TRACK, TRACK_PROCESS,
+                        str_format(nsys->arena, "GPU metrics (GPU %" PRId64 ")", gpu), gpu, -1);
     struct str text = name != PAIR_NONE ? sink_text(nsys->sink, name)
                                         : str_format(nsys->arena, "metric %" PRId64, metric);
-    return *known = lane_track(nsys, parent, TRACK_COUNTER, text, metric, -1);
+    return *known = nsys_lane_track(nsys, parent, TRACK_COUNTER, text, metric, -1);
 }
 
 static void read_metrics(struct nsys *nsys)
@@ -188,7 +188,7 @@ static void read_metrics(struct nsys *nsys)
             nsys->without_time++;
             continue;
         }
-        sink_counter(nsys->sink, metric_track(nsys, &tracks, &names, type, metric), ps_of_ns(at),
+        sink_counter(nsys->sink, metric_track(nsys, &tracks, &names, type, metric), nsys_ps(at),
                      value);
     }
     nsys_rows_close(&rows);
@@ -196,7 +196,7 @@ static void read_metrics(struct nsys *nsys)
     pair_table_free(&tracks);
 }
 
-void samples_read(struct nsys *nsys)
+void nsys_read_samples(struct nsys *nsys)
 {
     read_turns(nsys);
     read_samples(nsys);

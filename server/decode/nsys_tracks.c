@@ -76,14 +76,14 @@ static void read_devices(struct nsys *nsys)
     nsys_rows_close(&rows);
 }
 
-void tracks_open(struct nsys *nsys)
+void nsys_tracks_open(struct nsys *nsys)
 {
     read_process_names(nsys);
     read_thread_names(nsys);
     read_devices(nsys);
 }
 
-void tracks_close(struct nsys *nsys)
+void nsys_tracks_close(struct nsys *nsys)
 {
     struct nsys_tracks *tracks = &nsys->tracks;
 
@@ -116,7 +116,7 @@ static struct str process_name(struct nsys *nsys, int64_t process)
     return str_format(nsys->arena, "%.*s (%" PRId64 ")", STR_ARG(name), pid_of(process));
 }
 
-track_id process_track(struct nsys *nsys, int64_t process)
+track_id nsys_process_track(struct nsys *nsys, int64_t process)
 {
     bool is_new;
     uint32_t track;
@@ -133,7 +133,7 @@ track_id process_track(struct nsys *nsys, int64_t process)
     return id_map_add(&nsys->tracks.processes, (uint64_t)process, track, &is_new);
 }
 
-void tracks_name_thread(struct nsys *nsys, int64_t thread, name_id name)
+void nsys_name_thread(struct nsys *nsys, int64_t thread, name_id name)
 {
     bool is_new;
 
@@ -141,38 +141,38 @@ void tracks_name_thread(struct nsys *nsys, int64_t thread, name_id name)
 }
 
 /* The program's name for it, else the system's. */
-struct str thread_label(struct nsys *nsys, int64_t thread)
+struct str nsys_thread_label(struct nsys *nsys, int64_t thread)
 {
     uint32_t name = 0, id;
 
     if (!id_map_find(&nsys->tracks.named_threads, (uint64_t)thread, &name) &&
         id_map_find(&nsys->tracks.thread_names, (uint64_t)thread, &id))
-        name = word_of(nsys, id);
+        name = nsys_word(nsys, id);
     struct str text = name != 0 ? sink_text(nsys->sink, name) : STR("thread");
     return str_format(nsys->arena, "%.*s (%" PRId64 ")", STR_ARG(text), thread & 0xffffff);
 }
 
-track_id thread_track(struct nsys *nsys, int64_t thread)
+track_id nsys_thread_track(struct nsys *nsys, int64_t thread)
 {
     uint32_t track;
     bool is_new;
 
     if (id_map_find(&nsys->tracks.threads, (uint64_t)thread, &track))
         return track;
-    track_id process = process_track(nsys, process_of(thread));
+    track_id process = nsys_process_track(nsys, process_of(thread));
     track = sink_track(nsys->sink, (struct sink_track){
                                        .parent = process,
                                        .kind = TRACK_THREAD,
                                        .role = ROLE_HOST,
-                                       .name = thread_label(nsys, thread),
+                                       .name = nsys_thread_label(nsys, thread),
                                        .source_id = thread & 0xffffff,
                                        .device = -1,
                                    });
     return id_map_add(&nsys->tracks.threads, (uint64_t)thread, track, &is_new);
 }
 
-track_id lane_track(struct nsys *nsys, track_id parent, enum track_kind kind, struct str name,
-                    int64_t source_id, int32_t device)
+track_id nsys_lane_track(struct nsys *nsys, track_id parent, enum track_kind kind, struct str name,
+                         int64_t source_id, int32_t device)
 {
     name_id key = sink_name(nsys->sink, name);
     uint32_t *track =
@@ -226,7 +226,7 @@ static uint32_t add_device(struct nsys *nsys, int64_t gpu, int64_t ordinal)
     return tracks->device_count++;
 }
 
-uint32_t device_of(struct nsys *nsys, int64_t process, int64_t ordinal)
+uint32_t nsys_device_of(struct nsys *nsys, int64_t process, int64_t ordinal)
 {
     struct nsys_tracks *tracks = &nsys->tracks;
 
@@ -282,11 +282,11 @@ static uint32_t add_stream(struct nsys *nsys, struct nsys_stream stream)
     return tracks->stream_count++;
 }
 
-track_id stream_track(struct nsys *nsys, int64_t process, int64_t ordinal, int64_t context,
-                      int64_t stream)
+track_id nsys_stream_track(struct nsys *nsys, int64_t process, int64_t ordinal, int64_t context,
+                           int64_t stream)
 {
     struct nsys_tracks *tracks = &nsys->tracks;
-    uint32_t device = device_of(nsys, process, ordinal);
+    uint32_t device = nsys_device_of(nsys, process, ordinal);
 
     if (device == UINT32_MAX)
         return NO_TRACK;
@@ -301,7 +301,7 @@ track_id stream_track(struct nsys *nsys, int64_t process, int64_t ordinal, int64
 }
 
 /* Only now is it known which devices have several contexts. */
-void tracks_finish(struct nsys *nsys)
+void nsys_tracks_finish(struct nsys *nsys)
 {
     struct nsys_tracks *tracks = &nsys->tracks;
 

@@ -8,7 +8,7 @@
 
 enum { LABELS_MAX = 4096 };
 
-void words_open(struct nsys *nsys)
+void nsys_words_open(struct nsys *nsys)
 {
     struct nsys_table *table = nsys_table_find(&nsys->db, STR("StringIds"));
 
@@ -22,7 +22,7 @@ void words_open(struct nsys *nsys)
                   "names are missing.");
 }
 
-void words_close(struct nsys *nsys)
+void nsys_words_close(struct nsys *nsys)
 {
     nsys_rows_close(&nsys->words.by_id);
     id_map_free(&nsys->words.names);
@@ -30,7 +30,7 @@ void words_close(struct nsys *nsys)
     pair_table_free(&nsys->words.labels);
 }
 
-name_id word_of(struct nsys *nsys, int64_t id)
+name_id nsys_word(struct nsys *nsys, int64_t id)
 {
     struct nsys_words *words = &nsys->words;
     uint32_t name = 0;
@@ -79,7 +79,7 @@ static struct str nth_word(const char *words, int64_t value)
     return (struct str){.at = words, .count = strcspn(words, "|")};
 }
 
-name_id label_of(struct nsys *nsys, const char *table, int64_t value, const char *fallback)
+name_id nsys_label(struct nsys *nsys, const char *table, int64_t value, const char *fallback)
 {
     name_id key = sink_name(nsys->sink, str_of(table));
     bool is_new;

@@ -1,0 +1,195 @@
+#include "check.h"
+
+#include <zlib.h>
+
+#include "base/zip.h"
+
+struct made { /* an archive under construction */
+    struct text file, directory;
+    unsigned count;
+};
+
+static void put_number(struct text *text, uint64_t value, int count)
+{
+    for (int at = 0; at < count; at++) {
+        char byte = (char)(at < 8 ? value >> 8 * at : 0);
+        text_put(text, &byte, 1);
+    }
+}
+
+/* Deflated by zlib, another hand than ours; or stored. */
+static void put_entry(struct made *made, const char *name, struct str content, unsigned method)
+{
+    uint8_t packed[4096];
+    z_stream stream = {.next_in = (Bytef *)(uintptr_t)content.at,
+                       .avail_in = (uInt)content.count,
+                       .next_out = packed,
+                       .avail_out = sizeof packed};
+    uint64_t offset = made->file.count, size = content.count;
+
+    if (method == 8) {
+        assert_int_equal(deflateInit2(&stream, 9, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY), Z_OK);
+        assert_int_equal(deflate(&stream, Z_FINISH), Z_STREAM_END);
+        size = stream.total_out;
+        deflateEnd(&stream);
+    } else {
+        memcpy(packed, content.at, content.count);
+    }
+    text_put(&made->file, "PK\x03\x04\x14\0\0\0", 8);
+    put_number(&made->file, method, 2);
+    put_number(&made->file, 0, 16);
+    put_number(&made->file, strlen(name), 2);
+    put_number(&made->file, 0, 2);
+    text_puts(&made->file, name);
+    text_put(&made->file, (const char *)packed, size);
+
+    text_put(&made->directory, "PK\x01\x02\x14\0\x14\0\0\0", 10);
+    put_number(&made->directory, method, 2);
+    put_number(&made->directory, 0, 8);
+    put_number(&made->directory, size, 4);
+    put_number(&made->directory, content.count, 4);
+    put_number(&made->directory, strlen(name), 2);
+    put_number(&made->directory, 0, 12);
+    put_number(&made->directory, offset, 4);
+    text_puts(&made->directory, name);
+    made->count++;
+}
+
+static struct bytes end_archive(struct made *made, const char *comment)
+{
+    uint64_t offset = made->file.count;
+
+    text_put(&made->file, made->directory.at, made->directory.count);
+    text_put(&made->file, "PK\x05\x06\0\0\0\0", 8);
+    put_number(&made->file, made->count, 2);
+    put_number(&made->file, made->count, 2);
+    put_number(&made->file, made->directory.count, 4);
+    put_number(&made->file, offset, 4);
+    put_number(&made->file, strlen(comment), 2);
+    text_puts(&made->file, comment);
+    return (struct bytes){(const uint8_t *)made->file.at, made->file.count};
+}
+
+static void free_made(struct made *made)
+{
+    text_free(&made->file);
+    text_free(&made->directory);
+}
+
+static void entries(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct made made = {0};
+    struct error err = {0};
+    struct zip zip;
+    struct bytes content;
+
+    put_entry(&made, "a/", STR(""), 0);
+    put_entry(&made, "a/deflated", STR("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab"), 8);
+    put_entry(&made, "a/stored", STR("as it is"), 0);
+    CHECK_OK("open", zip_open(end_archive(&made, "of tests"), arena, &zip, &err), &err);
+    CHECK_INT("files", zip.count, 2);
+    CHECK_OK("deflated", zip_read(zip_find(&zip, STR("a/deflated")), 100, arena, &content, &err),
+             &err);
+    CHECK_STR("deflated", ((struct str){(const char *)content.at, content.count}),
+              "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab");
+    CHECK_OK("stored", zip_read(zip_find(&zip, STR("a/stored")), 100, arena, &content, &err), &err);
+    CHECK_STR("stored", ((struct str){(const char *)content.at, content.count}), "as it is");
+    CHECK("another", zip_find(&zip, STR("a")) == NULL);
+    CHECK_INT("too large", zip_read(&zip.entries[0], 10, arena, &content, &err), ERR_LIMIT);
+    free_made(&made);
+    arena_destroy(arena);
+}
+
+static void refused(void **state)
+{
+    (void)state;
+    const struct {
+        const char *what;
+        size_t at; /* of the directory's first entry */
+        char byte;
+        enum status status;
+        const char *message;
+    } rows[] = {
+        {"encrypted", 8, 1, ERR_UNSUPPORTED, "is encrypted"},
+        {"method 14", 10, 14, ERR_UNSUPPORTED, "packed by method 14"},
+        {"a size beyond the file", 22, 1, ERR_TRUNCATED, "ends behind the file"},
+        {"an offset into the middle", 42, 1, ERR_FORMAT, "not where it should be"},
+        {"no entry", 0, 'X', ERR_FORMAT, "list of entries is damaged"},
+        {"a name beyond the list", 29, 1, ERR_FORMAT, "list of entries is cut off"},
+    };
+
+    for (size_t at = 0; at < COUNT(rows); at++) {
+        struct arena *arena = arena_create();
+        struct made made = {0};
+        struct error err = {0};
+        struct zip zip;
+
+        put_entry(&made, "a", STR("abc"), 0);
+        made.directory.at[rows[at].at] = rows[at].byte;
+        CHECK_INT(rows[at].what, zip_open(end_archive(&made, ""), arena, &zip, &err),
+                  rows[at].status);
+        CHECK_HAS(rows[at].what, err.message, rows[at].message);
+        free_made(&made);
+        arena_destroy(arena);
+    }
+}
+
+/* Two entries of the same packed bytes: how a small archive holds a large one. */
+static void overlap(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct made made = {0};
+    struct error err = {0};
+    struct zip zip;
+
+    put_entry(&made, "a", STR("abc"), 0);
+    text_put(&made.directory, made.directory.at, made.directory.count);
+    made.count = 2;
+    CHECK_INT("overlap", zip_open(end_archive(&made, ""), arena, &zip, &err), ERR_FORMAT);
+    CHECK_HAS("overlap", err.message, "overlap");
+    free_made(&made);
+    arena_destroy(arena);
+}
+
+/* Every prefix, and every byte changed: an archive, or a sentence. */
+static void damage(void **state)
+{
+    (void)state;
+    struct made made = {0};
+
+    put_entry(&made, "one", STR("abcabcabcabcabcabc"), 8);
+    put_entry(&made, "two", STR("xyz"), 0);
+    struct bytes file = end_archive(&made, "");
+    for (size_t at = 0; at < 2 * file.count; at++) {
+        struct arena *arena = arena_create();
+        uint8_t *copy = arena_array(arena, uint8_t, file.count);
+        struct error err = {0};
+        struct bytes content;
+        struct zip zip;
+
+        memcpy(copy, file.at, file.count);
+        copy[at % file.count] ^= at < file.count ? 0 : 0x55;
+        size_t count = at < file.count ? at : file.count;
+        if (zip_open((struct bytes){copy, count}, arena, &zip, &err) != OK)
+            CHECK("a sentence", err.message[0] != '\0');
+        else
+            for (uint32_t entry = 0; entry < zip.count; entry++)
+                (void)(zip_read(&zip.entries[entry], 1000, arena, &content, &err) == OK);
+        arena_destroy(arena);
+    }
+    free_made(&made);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(entries),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(overlap),
+        cmocka_unit_test(damage),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
