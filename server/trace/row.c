@@ -2,6 +2,7 @@
  */
 #include "base/file.h"
 #include "trace/chunk.h"
+#include "trace/sink_parts.h"
 #include "trace/trace_parts.h"
 
 enum { GAP_BYTES_MAX = 1 << 17 }; /* between chunks that are asked for in one go */
@@ -135,4 +136,30 @@ void row_window(const struct trace *trace, const struct row *row, int64_t from_p
     if (end > first)
         ask_for(trace, row->first_chunk + first / CHUNK_SLICES,
                 row->first_chunk + (end - 1) / CHUNK_SLICES + 1);
+}
+
+void row_group(const struct trace *trace, const struct row *row, uint32_t ordinal,
+               struct slice_group *ret)
+{
+    const uint32_t chunk = row->first_chunk + ordinal / CHUNK_SLICES;
+    const uint32_t first = ordinal % CHUNK_SLICES / ROW_GROUP_SLICES * ROW_GROUP_SLICES;
+    const struct chunk_entry *entry = &trace->parts->chunks[chunk];
+    const uint8_t *data = chunk_bytes(trace, chunk);
+    uint32_t offset[PACKED_COUNT + 1], named;
+    uint8_t flags;
+
+    ret->first = ordinal / ROW_GROUP_SLICES * ROW_GROUP_SLICES;
+    ret->count = 0;
+    if (data == NULL)
+        return;
+    chunk_layout(entry, offset);
+    chunk_group(entry, data, offset, first / ROW_GROUP_SLICES, ret->start_ps, ret->dur_ps);
+
+    struct chunk_names names = chunk_names_at(entry, data, offset);
+
+    ret->count = entry->count - first < ROW_GROUP_SLICES ? entry->count - first : ROW_GROUP_SLICES;
+    for (uint32_t i = 0; i < ret->count; i++) {
+        chunk_look(&names, first + i, &named, &flags);
+        ret->kind[i] = (uint8_t)named_kind(named);
+    }
 }

@@ -282,6 +282,17 @@ uint32_t row_find(const struct trace *trace, const struct row *row, int64_t at_p
 /* Ordinals [first, end) of the row that touch [from, to); asks the kernel for their pages. */
 void row_window(const struct trace *trace, const struct row *row, int64_t from_ps, int64_t to_ps,
                 uint32_t *ret_first, uint32_t *ret_end);
+
+enum { ROW_GROUP_SLICES = 32 };
+struct slice_group { /* up to 32 neighbours of a row: what a walk along many rows at once keeps of each
+                      */
+    uint32_t first, count; /* ordinals */
+    int64_t start_ps[ROW_GROUP_SLICES], dur_ps[ROW_GROUP_SLICES];
+    uint8_t kind[ROW_GROUP_SLICES];
+};
+/* The group that holds the ordinal; count 0 where the segment is damaged. */
+void row_group(const struct trace *trace, const struct row *row, uint32_t ordinal,
+               struct slice_group *ret);
 /* Direct children of a slice: ordinals [first, end) of each further row of the track hold
  * candidates; call with row = the parent's row + 1, + 2, ... and keep those whose parent it is. */
 
