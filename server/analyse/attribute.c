@@ -177,16 +177,12 @@ static void add_entry(struct attribute_work *work, const struct track *track, tr
 {
     int32_t device = facts->device >= 0 ? facts->device : track->device >= 0 ? track->device : 0;
 
-    if (work->entry_count == work->entry_capacity) {
-        WORK_GROW(work, work->entries, work->entry_count, work->entry_capacity);
-        work->entry_group = scratch_resize(work->scratch, work->entry_group, work->entry_capacity,
-                                           sizeof(*work->entry_group));
-        work->entry_facts = scratch_resize(work->scratch, work->entry_facts, work->entry_capacity,
-                                           sizeof(*work->entry_facts));
-    }
+    if (work->entry_count == work->entry_capacity)
+        return; /* an event in two slices: only in a damaged trace */
     work->entry_group[work->entry_count] =
         track_is_device_work(track) ? id : group_of_ordinal(work, device);
-    work->entry_facts[work->entry_count] = (uint32_t)(facts - work->facts);
+    if (work->entry_facts != NULL)
+        work->entry_facts[work->entry_count] = (uint32_t)(facts - work->facts);
 
     uint32_t op = facts->op != NO_OP
                       ? facts->op
@@ -217,15 +213,14 @@ static void take_slices(struct attribute_work *work, const struct track *track, 
         if (told == NO_FACTS)
             continue;
 
-        struct facts *facts = &work->facts[(told & PARTNER) != 0 ? told & ~PARTNER : told - 1];
-
         if ((told & PARTNER) != 0) {
             int64_t end_ps = chunk->start_ps[i] + chunk->dur_ps[i];
+            int64_t *partner_end_ps = &work->partner_end_ps[told & ~PARTNER];
 
-            if (end_ps > facts->partner_end_ps)
-                facts->partner_end_ps = end_ps;
+            if (end_ps > *partner_end_ps)
+                *partner_end_ps = end_ps;
         } else {
-            add_entry(work, track, id, chunk, i, facts);
+            add_entry(work, track, id, chunk, i, &work->facts[told - 1]);
         }
     }
 }
@@ -239,6 +234,9 @@ struct clock_shift {
 
 static void true_times(struct attribute_work *work)
 {
+    if (work->entry_facts == NULL)
+        return;
+
     struct clock_shift *shifts = memory_resize(NULL, work->group_count, sizeof(*shifts));
 
     for (uint32_t i = 0; i < work->group_count; i++)
@@ -255,8 +253,11 @@ static void true_times(struct attribute_work *work)
                 *shift = (struct clock_shift){true, entry->start_ps - more->device_start_ps};
             entry->start_ps = more->device_start_ps + shift->shift_ps;
             entry->dur_ps = more->device_dur_ps;
-        } else if (facts->partner_end_ps > entry->start_ps + entry->dur_ps) {
-            entry->dur_ps = facts->partner_end_ps - entry->start_ps;
+        } else if (work->partner_end_ps != NULL) {
+            int64_t end_ps = work->partner_end_ps[work->entry_facts[i]];
+
+            if (end_ps > entry->start_ps + entry->dur_ps)
+                entry->dur_ps = end_ps - entry->start_ps;
         }
     }
     free(shifts);
@@ -268,6 +269,7 @@ static void drop_facts(struct attribute_work *work)
     scratch_free(work->scratch, work->on_device);
     scratch_free(work->scratch, work->event_facts);
     scratch_free(work->scratch, work->facts);
+    scratch_free(work->scratch, work->partner_end_ps);
     scratch_free(work->scratch, work->more);
     scratch_free(work->scratch, work->types);
     scratch_free(work->scratch, work->entry_facts);
@@ -289,6 +291,18 @@ static void drop_rest(struct attribute_work *work)
     scratch_free(work->scratch, work->entry_group);
 }
 
+/* Room for a slice of each op event. */
+static void make_entries(struct attribute_work *work)
+{
+    uint32_t count = work->facts_count;
+
+    work->entries = scratch_array(work->scratch, struct attributed, count);
+    work->entry_group = scratch_array(work->scratch, uint32_t, count);
+    if (work->has_device_times || work->partner_end_ps != NULL)
+        work->entry_facts = scratch_array(work->scratch, uint32_t, count);
+    work->entry_capacity = count;
+}
+
 static void read_slices(struct attribute_work *work)
 {
     struct chunk *chunk = memory_resize(NULL, 1, sizeof(*chunk)); /* 160 KB: not on a stack */
@@ -301,6 +315,7 @@ static void read_slices(struct attribute_work *work)
         each_chunk(work, &trace->tracks[id], id, COLUMN_EVENT, chunk, mark_events);
     }
     facts_read(work);
+    make_entries(work);
     for (track_id id = 0; id < trace->track_count && work->facts_count > 0; id++) {
         if (!trace->tracks[id].derived &&
             (!work->has_devices || track_is_device_work(&trace->tracks[id])))

@@ -263,7 +263,6 @@ static void add_facts(struct attribute_work *work, const struct block *block, ui
         .more = NO_MORE,
         .execution = execution_at(work, block, at, device, last),
         .device = device,
-        .partner_end_ps = INT64_MIN,
     };
 
     if (hlo_op != 0) {
@@ -274,6 +273,7 @@ static void add_facts(struct attribute_work *work, const struct block *block, ui
     }
     if (hlo_op == 0 || more.has_device_time) {
         facts.more = work->more_count;
+        work->has_device_times |= more.has_device_time;
         WORK_GROW(work, work->more, work->more_count, work->more_capacity);
         work->more[work->more_count++] = more;
     }
@@ -308,6 +308,13 @@ static void read_block(struct attribute_work *work, const struct block *block, s
 
 enum { PREFETCH_AHEAD = 16 };
 
+static void make_partner_ends(struct attribute_work *work)
+{
+    work->partner_end_ps = scratch_array(work->scratch, int64_t, work->facts_count);
+    for (uint32_t i = 0; i < work->facts_count; i++)
+        work->partner_end_ps[i] = INT64_MIN;
+}
+
 /* Partners may stand before their op in the file, so they are joined at the end. */
 static void join_partners(struct attribute_work *work, const struct pairs *pairs)
 {
@@ -325,8 +332,11 @@ static void join_partners(struct attribute_work *work, const struct pairs *pairs
 
         if (i + PREFETCH_AHEAD < ends->count)
             map64_prefetch(&facts_of, ends->items[i + PREFETCH_AHEAD].id);
-        if (map64_get(&facts_of, ends->items[i].id, &facts))
-            work->event_facts[ends->items[i].at] = PARTNER | facts;
+        if (!map64_get(&facts_of, ends->items[i].id, &facts))
+            continue;
+        if (work->partner_end_ps == NULL)
+            make_partner_ends(work);
+        work->event_facts[ends->items[i].at] = PARTNER | facts;
     }
     map64_free(&facts_of);
 }

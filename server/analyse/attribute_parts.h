@@ -15,12 +15,11 @@
 #define NO_FACTS 0u
 #define PARTNER (1u << 31)
 
-struct facts {              /* of one op event */
-    uint32_t op;            /* NO_OP: by the slice's name, with what `more` says */
-    uint32_t more;          /* NO_MORE: nothing */
-    uint32_t execution;     /* NO_EXECUTION: not said */
-    int32_t device;         /* -1: its track's */
-    int64_t partner_end_ps; /* INT64_MIN: none */
+struct facts {          /* of one op event */
+    uint32_t op;        /* NO_OP: by the slice's name, with what `more` says */
+    uint32_t more;      /* NO_MORE: nothing */
+    uint32_t execution; /* NO_EXECUTION: not said */
+    int32_t device;     /* -1: its track's */
 };
 
 #define NO_MORE UINT32_MAX
@@ -50,9 +49,11 @@ struct attribute_work {
     uint8_t *on_device;      /* a bit per event: its slice lies on a device's track of ops */
     uint32_t *event_facts;   /* by event */
     struct facts *facts;
+    int64_t *partner_end_ps; /* by facts, INT64_MIN: none; NULL where no partner was found */
     uint32_t facts_count, facts_capacity;
     struct more *more;
     uint32_t more_count, more_capacity;
+    bool has_device_times; /* some of `more` has */
     struct context *contexts;
     uint32_t context_count, context_capacity;
     struct op *ops;
@@ -63,7 +64,7 @@ struct attribute_work {
     uint32_t execution_count, execution_capacity;
     struct attributed *entries;
     uint32_t *entry_group; /* who nests with whom: a track, or behind them an ordinal */
-    uint32_t *entry_facts;
+    uint32_t *entry_facts; /* NULL where all times are true as they are */
     uint32_t entry_count, entry_capacity;
     uint32_t *by_device_time;
     struct map64 program_of, context_of, op_of, run_of, device_of, execution_of, ordinal_of;
