@@ -25,8 +25,27 @@ static const char *role_word(uint8_t role)
     return role < COUNT(words) ? words[role] : NULL;
 }
 
+/* Where the file wants its tracks, among their siblings: its property sort_index. */
+static const struct property **orders_of(const struct trace *trace, struct arena *arena)
+{
+    const struct property **orders =
+        arena_array(arena, const struct property *, (size_t)trace->track_count + 1);
+    name_id key;
+
+    if (!trace_find_name(trace, STR("sort_index"), &key))
+        return orders;
+    for (uint32_t i = 0; i < trace->property_count; i++) {
+        const struct property *property = &trace->properties[i];
+
+        if (property->arg.key == key && property->arg.type == ARG_INT64 &&
+            property->track < trace->track_count)
+            orders[property->track] = property;
+    }
+    return orders;
+}
+
 static void put_track(struct json *json, struct arena *arena, const struct host_trace *host,
-                      track_id id)
+                      track_id id, const struct property *order)
 {
     const struct track *track = &host->trace->tracks[id];
 
@@ -45,6 +64,10 @@ static void put_track(struct json *json, struct arena *arena, const struct host_
     else
         json_add_null(json);
     json_put_bool(json, "derived", track->derived);
+    if (order != NULL)
+        json_put_integer(json, "order", (int64_t)order->arg.bits);
+    else
+        json_put_null(json, "order");
     json_put_unsigned(json, "depth_count", track->row_count);
     json_put_unsigned(json, "slice_count", track->slice_count);
     json_put_integer(json, "duration_sum_ps", track->duration_sum_ps);
@@ -74,11 +97,12 @@ static enum status get_tracks(struct request *req, struct reply *reply, struct e
     json_open(&json, '[');
     for (uint32_t i = 0; i < run->host_count; i++) {
         const struct host_trace *host = &run->hosts[i];
+        const struct property **orders = orders_of(host->trace, req->arena);
 
         for (track_id id = 0; id < host->trace->track_count; id++, ordinal++) {
             if (ordinal < page.offset || written == page.limit)
                 continue;
-            put_track(&json, req->arena, host, id);
+            put_track(&json, req->arena, host, id, orders[id]);
             written++;
         }
     }

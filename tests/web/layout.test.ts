@@ -37,6 +37,12 @@ test('devices before hosts; the first device and the main thread open, empty tra
   ]);
 });
 
+test('what the file wants first comes first; tracks that it does not order keep their place', () => {
+  const ordered = (id: string, order: number | null): Track => ({ ...track(id, 'h', 'thread', 1), order });
+  const list = [track('h', null, 'process'), ordered('last', 7), ordered('as found', null), ordered('first', -1), ordered('too', 0)];
+  expect(treeOf(list)[0]!.children.map((node) => node.id)).toEqual(['first', 'as found', 'too', 'last']);
+});
+
 test('several hosts stand above their tracks', () => {
   const list = [track('a', null, 'process', 0, 'hostA'), track('a.1', 'a', 'thread', 1, 'hostA'), track('b', null, 'process', 0, 'hostB'), track('b.1', 'b', 'thread', 1, 'hostB')];
   expect(picture(list)).toEqual(['0 host:hostA 0', '24   a 0', '48     a.1 1', '68 host:hostB 0', '92   b 0', '116     b.1 1']);

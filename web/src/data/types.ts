@@ -104,6 +104,7 @@ export interface Track {
   role?: TrackRole | null;
   device?: number | null;
   derived: boolean;
+  order?: number | null;
   depth_count: number;
   slice_count: number;
   duration_sum_ps: Ps;

@@ -58,7 +58,9 @@ export function arrangementOf(query: Readonly<Record<string, string>>): Arrangem
   return { pinned: listOf(query.pin), hidden: listOf(query.hide), order: listOf(query.tracks) };
 }
 
-const DEVICE_FIRST = (a: Node, b: Node): number => Number(b.kind === 'device') - Number(a.kind === 'device');
+/* Devices first, then as the file wants it. */
+const IN_ORDER = (a: Node, b: Node): number =>
+  Number(b.kind === 'device') - Number(a.kind === 'device') || (a.track?.order ?? 0) - (b.track?.order ?? 0);
 
 export function treeOf(tracks: readonly Track[]): Node[] {
   const nodes = new Map<string, Node>();
@@ -69,8 +71,8 @@ export function treeOf(tracks: readonly Track[]): Node[] {
     const parent = node.track!.parent === null ? undefined : nodes.get(node.track!.parent);
     (parent?.children ?? roots).push(node);
   }
-  for (const node of nodes.values()) node.children.sort(DEVICE_FIRST);
-  roots.sort(DEVICE_FIRST);
+  for (const node of nodes.values()) node.children.sort(IN_ORDER);
+  roots.sort(IN_ORDER);
   const hosts = [...new Set(roots.map((node) => node.host))];
   const top = hosts.length < 2 ? roots : hosts.map((host) => hostNode(host, roots.filter((node) => node.host === host)));
   setLevels(top, 1);
