@@ -37,10 +37,10 @@ test('devices before hosts; the first device and the main thread open, empty tra
   ]);
 });
 
-test('what the file wants first comes first; tracks that it does not order keep their place', () => {
+test('tracks stand as the file orders them, then those that it does not order, as found', () => {
   const ordered = (id: string, order: number | null): Track => ({ ...track(id, 'h', 'thread', 1), order });
-  const list = [track('h', null, 'process'), ordered('last', 7), ordered('as found', null), ordered('first', -1), ordered('too', 0)];
-  expect(treeOf(list)[0]!.children.map((node) => node.id)).toEqual(['first', 'as found', 'too', 'last']);
+  const list = [track('h', null, 'process'), ordered('third', 7), ordered('free', null), ordered('first', -1), ordered('free too', null), ordered('second', 0)];
+  expect(treeOf(list)[0]!.children.map((node) => node.id)).toEqual(['first', 'second', 'third', 'free', 'free too']);
 });
 
 test('several hosts stand above their tracks', () => {

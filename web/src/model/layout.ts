@@ -58,9 +58,9 @@ export function arrangementOf(query: Readonly<Record<string, string>>): Arrangem
   return { pinned: listOf(query.pin), hidden: listOf(query.hide), order: listOf(query.tracks) };
 }
 
-/* Devices first, then as the file wants it. */
-const IN_ORDER = (a: Node, b: Node): number =>
-  Number(b.kind === 'device') - Number(a.kind === 'device') || (a.track?.order ?? 0) - (b.track?.order ?? 0);
+/* Devices first, then as the file wants it, then what it does not order. */
+const orderOf = (node: Node): number => node.track?.order ?? Number.MAX_SAFE_INTEGER;
+const IN_ORDER = (a: Node, b: Node): number => Number(b.kind === 'device') - Number(a.kind === 'device') || orderOf(a) - orderOf(b);
 
 export function treeOf(tracks: readonly Track[]): Node[] {
   const nodes = new Map<string, Node>();
