@@ -16,13 +16,27 @@ const char *step_rule_word(enum step_rule rule)
     return words[rule];
 }
 
+/* "ProfilerStep#12" -> "ProfilerStep": the name of all of them. */
+static struct str without_number(struct str name)
+{
+    struct str bare = name;
+
+    while (bare.count > 0 && bare.at[bare.count - 1] >= '0' && bare.at[bare.count - 1] <= '9')
+        bare.count--;
+    while (bare.count > 0 && bare.count < name.count &&
+           (bare.at[bare.count - 1] == '#' || bare.at[bare.count - 1] == ' '))
+        bare.count--;
+    return bare.count > 0 ? bare : name;
+}
+
 static struct str rule_text(enum step_rule rule, const struct step_list *list, struct arena *arena)
 {
     struct str name = list->count > 0 ? list->items[0].name : STR("");
 
     switch (rule) {
     case STEP_ANNOTATION:
-        return str_format(arena, "step annotations \"%.*s\" of the program", STR_ARG(name));
+        return str_format(arena, "step annotations \"%.*s\" of the program",
+                          STR_ARG(without_number(name)));
     case STEP_LINE:
         return STR("the Steps line of the device");
     case STEP_MODULE:

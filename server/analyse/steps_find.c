@@ -94,6 +94,24 @@ static void add_annotated(const struct host_trace *host, uint32_t index, event_i
     add_step(list, step);
 }
 
+/* Where one step ends PyTorch begins the next: the last mark is where its profiler was stopped, a
+ * stub among steps twenty times as long. */
+static void drop_stub(struct step_list *list, uint32_t from)
+{
+    enum { TIMES_SHORTER = 20 };
+    uint32_t last = from;
+    int64_t shortest_ps = INT64_MAX;
+
+    for (uint32_t i = from; i < list->count; i++)
+        if (list->items[i].start_ps > list->items[last].start_ps)
+            last = i;
+    for (uint32_t i = from; i < list->count; i++)
+        if (i != last && list->items[i].dur_ps < shortest_ps)
+            shortest_ps = list->items[i].dur_ps;
+    if (list->count - from > 1 && list->items[last].dur_ps < shortest_ps / TIMES_SHORTER)
+        list->items[last] = list->items[--list->count];
+}
+
 /* PyTorch's own step marks. */
 static void find_profiler_steps(const struct host_trace *host, uint32_t index,
                                 struct step_list *list)
@@ -150,8 +168,10 @@ void find_annotated(const struct host_trace *host, uint32_t index, struct step_l
         }
         free(columns);
     }
-    if (list->count == from)
+    if (list->count == from) {
         find_profiler_steps(host, index, list);
+        drop_stub(list, from);
+    }
     settle(list, from);
 }
 

@@ -99,6 +99,35 @@ static void marks_apart(void **state)
     run_end(&run);
 }
 
+/* PyTorch's last mark begins where its profiler is stopped. */
+static void stub(void **state)
+{
+    (void)state;
+    const struct {
+        const char *what;
+        int64_t last_ps;
+        uint32_t count;
+    } rows[] = {{"a stub", 4, 2}, {"a short step", 5, 3}, {"a long one", 200, 3}};
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct made_run run;
+
+        run_begin(&run);
+        track_id marks = run_thread(&run, "marks");
+        run_slice(&run, marks, 0, 120, "ProfilerStep#1", KIND_HOST);
+        run_slice(&run, marks, 120, 100, "ProfilerStep#2", KIND_HOST);
+        run_slice(&run, marks, 220, rows[i].last_ps, "ProfilerStep#3", KIND_HOST);
+        run_finish(&run);
+
+        struct steps steps = find(&run, NULL);
+
+        CHECK_INT(rows[i].what, steps.count, rows[i].count);
+        CHECK_STR(rows[i].what, steps.rule_text,
+                  "step annotations \"ProfilerStep\" of the program");
+        run_end(&run);
+    }
+}
+
 static void numbers_and_nesting(void **state)
 {
     (void)state;
@@ -332,6 +361,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(breakdown),
         cmocka_unit_test(marks_apart),
+        cmocka_unit_test(stub),
         cmocka_unit_test(numbers_and_nesting),
         cmocka_unit_test(warmup_and_outliers),
         cmocka_unit_test(by_executions),
