@@ -4,9 +4,12 @@
 #include <stdlib.h>
 
 #include "analyse/hlo.h"
+#include "decode/hlo_name.h"
 
-struct found { /* one copy, before they are put together */
+struct found { /* one copy, before they are put together; what its file's name says counts */
     struct str name, stage_name;
+    uint64_t id;
+    enum program_stage stage;
     struct hlo_copy copy;
     uint32_t order; /* as met */
 };
@@ -22,17 +25,16 @@ static int compare_u64(uint64_t a, uint64_t b)
 }
 
 /* Stages that are one: what runs is also what a dump calls "after". */
-static int compare_modules(const struct found *a, const struct found *b)
+static int compare_modules(const struct found *one, const struct found *other)
 {
-    const struct program *one = a->copy.program, *other = b->copy.program;
     int order = compare_u64(one->id, other->id);
 
     if (order == 0)
-        order = str_compare(a->name, b->name);
+        order = str_compare(one->name, other->name);
     if (order == 0)
         order = (one->stage > other->stage) - (one->stage < other->stage);
     if (order == 0 && one->stage == STAGE_PASS)
-        order = str_compare(a->stage_name, b->stage_name);
+        order = str_compare(one->stage_name, other->stage_name);
     return order;
 }
 
@@ -61,11 +63,10 @@ static bool is_same(const struct found *one, const struct found *other)
 
 static struct str key_of(const struct found *found, uint32_t repeated, struct arena *arena)
 {
-    const struct program *program = found->copy.program;
-    struct str stage = program->stage == STAGE_BEFORE ? STR("before_optimizations")
-                       : program->stage == STAGE_PASS ? found->stage_name
-                                                      : STR("");
-    struct str key = str_format(arena, "%.*s(%" PRIu64 ")%s%.*s", STR_ARG(found->name), program->id,
+    struct str stage = found->stage == STAGE_BEFORE ? STR("before_optimizations")
+                       : found->stage == STAGE_PASS ? found->stage_name
+                                                    : STR("");
+    struct str key = str_format(arena, "%.*s(%" PRIu64 ")%s%.*s", STR_ARG(found->name), found->id,
                                 stage.count > 0 ? "." : "", STR_ARG(stage));
 
     return repeated == 0 ? key : str_format(arena, "%.*s#%u", STR_ARG(key), repeated + 1);
@@ -80,10 +81,10 @@ static void list_module(const struct found *found, uint32_t count, uint32_t repe
     *ret = (struct hlo_listed){
         .key = key_of(found, repeated, arena),
         .name = found->name,
-        .program_id = best->id,
+        .program_id = found->id,
         .fingerprint = best->fingerprint,
         .form = (enum program_form)best->form,
-        .stage = (enum program_stage)best->stage,
+        .stage = found->stage,
         .computation_count = best->computation_count,
         .instruction_count = best->instruction_count,
         .fusion_count = best->fusion_count,
@@ -99,6 +100,38 @@ static void list_module(const struct found *found, uint32_t count, uint32_t repe
     }
 }
 
+static struct str base_name(struct str path)
+{
+    const char *slash = memrchr(path.at, '/', path.count);
+
+    return slash == NULL ? path : str_skip(path, (size_t)(slash + 1 - path.at));
+}
+
+static struct found found_in(const struct run_traces *run, uint32_t trace,
+                             const struct program *program, uint32_t order)
+{
+    const struct host_trace *of = run_trace(run, trace);
+    struct found found = {
+        .name = trace_name(of->trace, program->name),
+        .id = program->id,
+        .stage = (enum program_stage)program->stage,
+        .copy = {.trace = trace, .program = program},
+        .order = order,
+    };
+
+    if (is_host(run, trace))
+        return found;
+    struct hlo_name name = hlo_name_of(base_name(of->name), found.name);
+    if (name.has_number)
+        found.id = name.number;
+    if (name.stage != STAGE_UNKNOWN)
+        found.stage = name.stage;
+    if (found.name.count == 0)
+        found.name = name.module;
+    found.stage_name = name.stage_name;
+    return found;
+}
+
 static uint32_t gather(const struct run_traces *run, struct arena *arena, struct found **ret)
 {
     uint32_t count = 0, at = 0, traces = run->host_count + run->other_count;
@@ -109,12 +142,7 @@ static uint32_t gather(const struct run_traces *run, struct arena *arena, struct
     for (uint32_t i = 0; i < traces; i++) {
         const struct trace *trace = run_trace(run, i)->trace;
         for (uint32_t k = 0; k < trace->program_count; k++, at++)
-            (*ret)[at] = (struct found){
-                .name = trace_name(trace, trace->programs[k].name),
-                .stage_name = trace_name(trace, trace->programs[k].stage_name),
-                .copy = {.trace = i, .program = &trace->programs[k]},
-                .order = at,
-            };
+            (*ret)[at] = found_in(run, i, &trace->programs[k], at);
     }
     return count;
 }
@@ -160,14 +188,14 @@ static void list_documents(const struct run_traces *run, struct arena *arena,
         const struct trace *trace = run_trace(run, i)->trace;
         for (uint32_t k = 0; k < trace->document_count; k++) {
             const struct document *document = &trace->documents[k];
-            struct str module = trace_name(trace, document->module);
-            struct str kind = trace_name(trace, document->kind);
+            struct hlo_name name = hlo_name_of(base_name(run_trace(run, i)->name), STR(""));
+            struct str kind = name.stage_name.count > 0 ? name.stage_name : STR("text");
             ret->documents[ret->document_count++] = (struct hlo_document){
-                .key = str_format(arena, "%.*s(%" PRIu64 ")/%.*s", STR_ARG(module),
-                                  document->program, STR_ARG(kind)),
-                .module = module,
+                .key = str_format(arena, "%.*s(%" PRIu64 ")/%.*s", STR_ARG(name.module),
+                                  name.number, STR_ARG(kind)),
+                .module = name.module,
                 .kind = kind,
-                .program_id = document->program,
+                .program_id = name.number,
                 .line_count = document->line_count,
                 .bytes = document->blob_bytes,
                 .trace = i,

@@ -356,7 +356,6 @@ static void push_module(struct module *module, const struct hlo_source *source, 
     sink_program_about(module->sink, module->program,
                        (struct program_about){
                            .stage = source->stage,
-                           .stage_name = sink_name(module->sink, source->stage_name),
                            .computation_count = module->computation_count,
                            .fusion_count = module->fusion_count,
                            .has_buffers = parts->buffers.count > 0,

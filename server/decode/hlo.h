@@ -47,7 +47,6 @@ struct hlo_source { /* what is known of a program from outside */
     uint64_t id;
     struct str name; /* where the proto says none */
     enum program_stage stage;
-    struct str stage_name;
 };
 
 /* Pushes the program and its instructions, and remembers them. A damaged proto yields what is

@@ -5,7 +5,8 @@
  *   xla-dump    any other text of a dump, kept whole as a document of its module: buffer
  *               assignments, memory reports, thunk sequences, MLIR, LLVM IR, PTX, settings
  *
- * The file's name tells number and stage of the module (hlo_name.h), since its content does not.
+ * Number and stage of a module stand in the file's name (hlo_name.h) and not here: files of equal
+ * content share a segment. A name is asked only whether a text without a mark is of a dump at all.
  */
 #include <inttypes.h>
 
@@ -114,14 +115,10 @@ static enum status decode_proto(struct input *input, struct sink *sink, struct e
     TRY(open_whole(input, sink, decode_hlo_proto.name, &proto, err));
     struct hlo_parts parts = hlo_parts_of(proto);
     struct message_facts facts = facts_of(parts.module);
-    struct hlo_name name = hlo_name_of(input->name, facts.name);
-    if (name.stage == STAGE_UNKNOWN && parts.buffers.count > 0)
-        name.stage = STAGE_AFTER; /* buffers are assigned last */
     struct hlo_source source = {
-        .id = name.has_number ? name.number : facts.id,
-        .name = name.module,
-        .stage = name.stage,
-        .stage_name = name.stage_name,
+        .id = facts.id,
+        .name = facts.name,
+        .stage = parts.buffers.count > 0 ? STAGE_AFTER : STAGE_UNKNOWN, /* they come last */
     };
     bool is_whole = hlo_decode(&index, sink, &source, proto);
     hlo_index_free(&index);
@@ -170,19 +167,14 @@ static void push_instruction(struct sink *sink, program_id program, const struct
               });
 }
 
-static void push_text(struct sink *sink, struct str file, const struct hlo_module *module)
+static void push_text(struct sink *sink, const struct hlo_module *module)
 {
-    struct hlo_name name = hlo_name_of(file, module->name);
     struct program_about about = {
         .form = PROGRAM_TEXT,
-        .stage = name.stage,
-        .stage_name = sink_name(sink, name.stage_name),
         .computation_count = module->computation_count,
     };
-    program_id program =
-        sink_program(sink, name.has_number ? name.number : 0,
-                     sink_name(sink, module->name.count > 0 ? module->name : name.module),
-                     hlo_module_fingerprint(module), module->blob);
+    program_id program = sink_program(sink, 0, sink_name(sink, module->name),
+                                      hlo_module_fingerprint(module), module->blob);
 
     for (uint32_t i = 0; i < module->instruction_count; i++) {
         about.fusion_count += str_equal(module->instructions[i].opcode, STR("fusion"));
@@ -200,7 +192,7 @@ static enum status decode_text(struct input *input, struct sink *sink, struct er
     struct arena *arena = arena_create();
     enum status status = hlo_module_read(content, PROGRAM_TEXT, arena, &module, err);
     if (status == OK) {
-        push_text(sink, input->name, &module);
+        push_text(sink, &module);
         if (module.damaged_count > 0)
             say_damaged(sink, module.damaged_count);
     }
@@ -211,13 +203,10 @@ static enum status decode_text(struct input *input, struct sink *sink, struct er
 
 static enum status decode_document(struct input *input, struct sink *sink, struct error *err)
 {
-    struct hlo_name name = hlo_name_of(input->name, STR(""));
     struct bytes content;
 
     TRY(open_whole(input, sink, decode_xla_dump.name, &content, err));
-    sink_document(sink, name.has_number ? name.number : 0, sink_name(sink, name.module),
-                  sink_name(sink, name.stage_name.count > 0 ? name.stage_name : STR("text")),
-                  content);
+    sink_document(sink, content);
     return close_whole(sink, content, err);
 }
 

@@ -17,8 +17,8 @@ static bool program_valid(const struct trace *trace, const struct program *progr
     uint8_t has_buffers;
 
     memcpy(&has_buffers, &program->has_buffers, 1);
-    return program->name < trace->name_count && program->stage_name < trace->name_count &&
-           program->form <= PROGRAM_TEXT && program->stage <= STAGE_AFTER && has_buffers <= 1 &&
+    return program->name < trace->name_count && program->form <= PROGRAM_TEXT &&
+           program->stage <= STAGE_AFTER && has_buffers <= 1 &&
            program->first_instruction == first &&
            program->instruction_count <= trace->instruction_count - first &&
            blob_valid(trace->parts->in, program->blob_offset, program->blob_packed_bytes,
@@ -55,8 +55,7 @@ enum status programs_open(struct trace *trace, struct error *err)
             return fail(err, ERR_FORMAT, "instruction %u is damaged", i);
     for (uint32_t i = 0; i < trace->document_count; i++) {
         const struct document *document = &trace->documents[i];
-        if (document->module >= trace->name_count || document->kind >= trace->name_count ||
-            !blob_valid(trace->parts->in, document->blob_offset, document->blob_packed_bytes,
+        if (!blob_valid(trace->parts->in, document->blob_offset, document->blob_packed_bytes,
                         document->blob_bytes))
             return fail(err, ERR_FORMAT, "document %u is damaged", i);
     }

@@ -112,7 +112,6 @@ program_id sink_program(struct sink *sink, uint64_t id, name_id name, uint64_t f
 struct program_about { /* more of one; unsaid it is a proto of unknown stage */
     enum program_form form;
     enum program_stage stage;
-    name_id stage_name;
     uint32_t computation_count, fusion_count;
     bool has_buffers;
 };
@@ -120,8 +119,7 @@ void sink_program_about(struct sink *sink, program_id program, struct program_ab
 /* For those who know it only when all instructions were read. */
 void sink_program_fingerprint(struct sink *sink, program_id program, uint64_t fingerprint);
 void sink_instruction(struct sink *sink, struct instruction instruction);
-void sink_document(struct sink *sink, uint64_t program, name_id module, name_id kind,
-                   struct bytes content);
+void sink_document(struct sink *sink, struct bytes content);
 
 /* Stacks are interned, outermost call first: the same frame under the same parent is one stack. */
 stack_id sink_stack(struct sink *sink, stack_id parent, struct frame frame);

@@ -54,7 +54,6 @@ void sink_program_about(struct sink *sink, program_id id, struct program_about a
     struct program *program = &sink->programs[id];
     program->form = (uint8_t)about.form;
     program->stage = (uint8_t)about.stage;
-    program->stage_name = about.stage_name;
     program->computation_count = about.computation_count;
     program->fusion_count = about.fusion_count;
     program->has_buffers = about.has_buffers;
@@ -88,8 +87,7 @@ static uint64_t count_lines(struct bytes content)
     return count;
 }
 
-void sink_document(struct sink *sink, uint64_t program, name_id module, name_id kind,
-                   struct bytes content)
+void sink_document(struct sink *sink, struct bytes content)
 {
     if (sink_failed(sink))
         return;
@@ -98,9 +96,6 @@ void sink_document(struct sink *sink, uint64_t program, name_id module, name_id 
     sink_room(sink->documents, sink->document_count, sink->document_capacity);
     struct document *document = &sink->documents[sink->document_count++];
     memset(document, 0, sizeof(*document));
-    document->program = program;
-    document->module = module;
-    document->kind = kind;
     document->blob_offset = blob.offset;
     document->blob_packed_bytes = blob.packed_bytes;
     document->blob_bytes = content.count;

@@ -163,20 +163,17 @@ enum program_stage {                               /* of its compilation */
 struct program {          /* one compiled module */
     uint64_t id;          /* full 64 bits; signed ones as two's complement */
     name_id name;         /* without the id: "jit_train_step" */
-    name_id stage_name;   /* as a dump's file says: "sm_8.0_gpu_after_optimizations"; 0 unsaid */
     uint64_t fingerprint; /* of its instructions: equal on every host */
     uint32_t first_instruction, instruction_count;       /* sorted by name id */
     uint64_t blob_offset, blob_packed_bytes, blob_bytes; /* all of it, one zstd frame */
     uint32_t computation_count, fusion_count;
     uint8_t form, stage; /* enum program_form, program_stage */
     bool has_buffers;    /* the blob holds a buffer assignment */
-    uint8_t zero[5];
+    uint8_t zero;
 };
 
-struct document {     /* what a compiler wrote of a module besides HLO: a report, LLVM IR */
-    uint64_t program; /* the module's number */
-    name_id module;   /* its name */
-    name_id kind;     /* "thunk_sequence": what the file's name says behind the module's */
+struct document { /* what a compiler wrote of a module besides HLO: a report, LLVM IR. Of which
+                     module, only the name of its file says */
     uint64_t blob_offset, blob_packed_bytes, blob_bytes;
     uint64_t line_count;
 };

@@ -5,7 +5,7 @@
  *                           "args": [[key, type, count, sum], ...], "notes": [...], "epoch_ns",
  *                           "hostname", "flows", "programs", ...,
  *                           "modules": [{"name", "stage", "entry", "computations", ...}],
- *                           "documents": [[module, kind, number, lines, bytes], ...],
+ *                           "documents": [[lines, bytes], ...],
  *                           "stacks", "stack_samples", "sample_types": [[name, unit, total]],
  *                           "labels": [[key, text or null, samples], ...]}
  *
@@ -266,8 +266,7 @@ static void print_module(const struct trace *trace, const struct program *progra
 
     printf("{\"name\":");
     print_text(trace_name(trace, program->name));
-    printf(",\"id\":\"%" PRIu64 "\",\"stage\":%u,\"stage_name\":", program->id, program->stage);
-    print_text(trace_name(trace, program->stage_name));
+    printf(",\"id\":\"%" PRIu64 "\",\"stage\":%u", program->id, program->stage);
     printf(",\"computations\":%u,\"instructions\":%u,\"fusions\":%u,\"buffers\":%s",
            program->computation_count, program->instruction_count, program->fusion_count,
            program->has_buffers ? "true" : "false");
@@ -302,11 +301,7 @@ static void print_modules(const struct trace *trace)
     printf("],\"documents\":[");
     for (uint32_t index = 0; index < trace->document_count; index++) {
         const struct document *document = &trace->documents[index];
-        printf("%s[", index > 0 ? "," : "");
-        print_text(trace_name(trace, document->module));
-        printf(",");
-        print_text(trace_name(trace, document->kind));
-        printf(",\"%" PRIu64 "\",%" PRIu64 ",%" PRIu64 "]", document->program, document->line_count,
+        printf("%s[%" PRIu64 ",%" PRIu64 "]", index > 0 ? "," : "", document->line_count,
                document->blob_bytes);
     }
     printf("]");

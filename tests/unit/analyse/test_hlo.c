@@ -7,7 +7,7 @@ struct made_program {
     const char *name;
     enum program_form form;
     enum program_stage stage;
-    const char *stage_name;
+    const char *file; /* its name, where it is no host */
     uint64_t fingerprint;
     bool has_buffers;
 };
@@ -21,7 +21,6 @@ static void put_program(struct sink *sink, const struct made_program *program)
                        (struct program_about){
                            .form = program->form,
                            .stage = program->stage,
-                           .stage_name = sink_name(sink, str_of(program->stage_name)),
                            .has_buffers = program->has_buffers,
                        });
 }
@@ -43,7 +42,7 @@ static void make_files(struct made_files *ret, const struct made_program *progra
         put_program(ret->files[i].sink, &programs[i]);
         made_finish(&ret->files[i]);
         ret->others[i - 1] =
-            (struct host_trace){.trace = &ret->files[i].trace, .name = STR("beside")};
+            (struct host_trace){.trace = &ret->files[i].trace, .name = str_of(programs[i].file)};
     }
     ret->host.run.others = ret->others;
     ret->host.run.other_count = count - 1;
@@ -61,13 +60,16 @@ static void copies_are_one(void **state)
     (void)state;
     const struct made_program programs[] = {
         {36, "jit_f", PROGRAM_PROTO, STAGE_AFTER, "", 7, true},
-        {36, "jit_f", PROGRAM_PROTO, STAGE_AFTER, "sm_8.0_gpu_after_optimizations", 7, false},
-        {36, "jit_f", PROGRAM_TEXT, STAGE_AFTER, "sm_8.0_gpu_after_optimizations", 99, false},
-        {36, "jit_f", PROGRAM_TEXT, STAGE_BEFORE, "before_optimizations", 98, false},
-        {36, "jit_f", PROGRAM_TEXT, STAGE_PASS, "0001.a", 97, false},
-        {36, "jit_f", PROGRAM_TEXT, STAGE_PASS, "0000.a", 96, false},
-        {36, "jit_f", PROGRAM_PROTO, STAGE_AFTER, "", 8, true}, /* not the same program */
-        {3, "jit_g", PROGRAM_PROTO, STAGE_UNKNOWN, "", 1, false},
+        {1, "jit_f", PROGRAM_PROTO, STAGE_UNKNOWN,
+         "d/module_0036.jit_f.sm_8.0_gpu_after_optimizations.hlo.pb", 7, false},
+        {0, "jit_f", PROGRAM_TEXT, STAGE_UNKNOWN,
+         "d/module_0036.jit_f.sm_8.0_gpu_after_optimizations.txt", 99, false},
+        {0, "jit_f", PROGRAM_TEXT, STAGE_UNKNOWN, "d/module_0036.jit_f.before_optimizations.txt",
+         98, false},
+        {0, "jit_f", PROGRAM_TEXT, STAGE_UNKNOWN, "d/module_0036.jit_f.0001.a.txt", 98, false},
+        {0, "jit_f", PROGRAM_TEXT, STAGE_UNKNOWN, "d/module_0036.jit_f.0000.a.txt", 98, false},
+        {36, "jit_f", PROGRAM_PROTO, STAGE_AFTER, "f.pb", 8, true}, /* not the same program */
+        {3, "jit_g", PROGRAM_PROTO, STAGE_UNKNOWN, "g.pb", 1, false},
     };
     const struct {
         const char *key;
@@ -108,8 +110,9 @@ static void picked(void **state)
     (void)state;
     const struct made_program programs[] = {
         {36, "jit_f", PROGRAM_PROTO, STAGE_AFTER, "", 0xabc, true},
-        {37, "jit_f", PROGRAM_PROTO, STAGE_AFTER, "", 8, true},
-        {36, "jit_f", PROGRAM_TEXT, STAGE_BEFORE, "before_optimizations", 98, false},
+        {37, "jit_f", PROGRAM_PROTO, STAGE_AFTER, "jit_f(37).hlo_proto.pb", 8, true},
+        {0, "jit_f", PROGRAM_TEXT, STAGE_UNKNOWN, "module_0036.jit_f.before_optimizations.txt", 98,
+         false},
     };
     const struct {
         const char *asked, *key; /* "" none */
