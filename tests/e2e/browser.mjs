@@ -39,7 +39,7 @@ export async function openPage(browser, origin, options = {}) {
 /* Nothing is on its way and nothing has moved for a moment. */
 export async function settle(page) {
   await page.waitForLoadState('load');
-  if (page.url().includes('view=timeline')) await page.waitForSelector('.tracks-canvas, main .state:not(.waiting)');
+  if (page.url().includes('view=timeline')) await page.locator('.tracks-canvas, main .state:not(.waiting)').first().waitFor();
   await page.waitForFunction(
     () => {
       const canvas = document.querySelector('.tracks-canvas');

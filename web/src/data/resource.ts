@@ -16,9 +16,11 @@ export interface Resource<T> {
 }
 
 const SHELF_MAX = 120;
+const ITEMS_MAX = 60_000;
 const RETRY_MS = 1000;
 
 const shelf = new Map<string, unknown>();
+let shelved = 0; // items on it
 /* How often everything, and each reply, was forgotten: whoever shows one asks again. */
 const forgotten = signal<ReadonlyMap<string, number>>(new Map());
 const EVERYTHING = '*';
@@ -30,20 +32,34 @@ function count(key: string): void {
 
 export function forget(): void {
   shelf.clear();
+  shelved = 0;
   count(EVERYTHING);
 }
 
 /* One reply alone; what else is on its way goes on. */
 export function forgetOne(path: string, params: Params): void {
   const key = address(path, params);
-  shelf.delete(key);
+  if (shelf.has(key)) drop(key);
   count(key);
 }
 
-function keep(key: string, value: unknown): void {
+/* Rows, tracks, nodes: what makes a reply large. */
+function itemsOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  const lists = Object.values(value).reduce((sum: number, one: unknown) => sum + (Array.isArray(one) ? one.length : 1), 0);
+  return lists + Number((value as { node_count?: number }).node_count ?? 0);
+}
+
+function drop(key: string): void {
+  shelved -= itemsOf(shelf.get(key));
   shelf.delete(key);
+}
+
+function keep(key: string, value: unknown): void {
+  if (shelf.has(key)) drop(key);
   shelf.set(key, value);
-  if (shelf.size > SHELF_MAX) shelf.delete(shelf.keys().next().value!);
+  shelved += itemsOf(value);
+  while (shelf.size > 1 && (shelf.size > SHELF_MAX || shelved > ITEMS_MAX)) drop(shelf.keys().next().value!);
 }
 
 export async function loadJson<T>(path: string, params: Params = {}, abort?: AbortSignal): Promise<T> {

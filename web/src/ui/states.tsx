@@ -69,13 +69,13 @@ export function Failed({ error, onRetry = forget }: { error: Error; onRetry?: ()
   const hopeless = error instanceof Problem && (error.status === 404 || error.status === 409);
   return (
     <div class="state" role="alert">
-      <span class="error">{error.message}</span>
+      <span class="error">{error instanceof Problem ? error.message : 'The server did not answer.'}</span>{' '}
       {error instanceof Problem && <Nearest error={error} />}
       {!hopeless && (
         <>
           <button class="framed" onClick={onRetry}>
             Try again
-          </button>
+          </button>{' '}
           <button class="framed" onClick={() => void copyText(reportOf(error))}>
             Copy report
           </button>
