@@ -60,10 +60,15 @@ static void read_properties(const struct trace *trace, struct arena *arena, stru
     static const struct {
         const char *key, *framework; /* NULL: names the device */
     } keys[] = {
-        {"gpu_device_name", NULL},      {"device_type_string", NULL},
-        {"device_name", NULL},          {"jax_version", "jax"},
-        {"tf_version", "tensorflow"},   {"tensorflow_version", "tensorflow"},
-        {"pytorch_version", "pytorch"}, {"torch_version", "pytorch"},
+        {"gpu_device_name", NULL},
+        {"device_type_string", NULL},
+        {"device_name", NULL},
+        {"jax_version", "jax"},
+        {"tf_version", "tensorflow"},
+        {"tensorflow_version", "tensorflow"},
+        {"pytorch_version", "pytorch"},
+        {"torch_version", "pytorch"},
+        {"framework", ""},
     };
 
     for (uint32_t i = 0; i < trace->property_count; i++) {
@@ -76,7 +81,9 @@ static void read_properties(const struct trace *trace, struct arena *arena, stru
             if (keys[j].framework == NULL && facts->device_kind.count == 0)
                 facts->device_kind = str_copy(arena, text);
             else if (keys[j].framework != NULL && facts->framework.count == 0)
-                facts->framework = str_format(arena, "%s %.*s", keys[j].framework, STR_ARG(text));
+                facts->framework =
+                    str_format(arena, "%s%s%.*s", keys[j].framework,
+                               keys[j].framework[0] != '\0' ? " " : "", STR_ARG(text));
         }
     }
 }

@@ -174,11 +174,10 @@ static void put_device(struct trace_json *json, struct json_value device)
     }
 }
 
-void kineto_finish(struct trace_json *json)
+static void put_devices(struct trace_json *json)
 {
     char *room;
     struct json list = json_over(sink_text(json->sink, json->device_properties), &room);
-
     bool first = true;
 
     json_take(&list, '[', "no array");
@@ -190,4 +189,12 @@ void kineto_finish(struct trace_json *json)
         put_device(json, device);
     }
     free(room);
+}
+
+void kineto_finish(struct trace_json *json)
+{
+    put_devices(json);
+    if (json->is_kineto)
+        put(json, NO_TRACK, "framework",
+            (struct arg){.type = ARG_STRING, .bits = sink_name(json->sink, STR("pytorch"))});
 }

@@ -163,6 +163,7 @@ static void devices(void **state)
     CHECK("and recorded", !stream->derived);
     CHECK_INT("marks are scopes", marks->role, ROLE_SCOPES);
     CHECK("and derived", marks->derived);
+    check_text(trace, NO_TRACK, "framework", "pytorch");
     check_text(trace, device, "gpu_device_name", "H");
     check_number(trace, device, "core_count", 132);
     check_number(trace, device, "compute_cap_major", 9);
