@@ -43,7 +43,7 @@ struct decoder {
     enum status (*decode)(struct input *input, struct sink *sink, struct error *err);
 };
 
-extern const struct decoder decode_xspace, decode_trace_json, decode_pprof;
+extern const struct decoder decode_xspace, decode_trace_json, decode_pprof, decode_perfetto;
 extern const struct decoder decode_nsys;
 extern const struct decoder decode_hlo_proto, decode_hlo_text, decode_xla_dump;
 

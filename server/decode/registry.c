@@ -168,9 +168,6 @@ static const char why_mangled[] =
     "The file went through a program that takes it for text, and every byte above 127 was "
     "lost; fetch the original again as binary.";
 static const char why_text[] = "Text, not a profile.";
-static const char why_perfetto[] =
-    "A Perfetto protobuf trace, which is not read; convert it with `traceconv json`, or open "
-    "it at ui.perfetto.dev.";
 static const char why_unknown[] = "A binary file of a format that is not known.";
 
 static const struct format before_decoders[] = {
@@ -188,7 +185,7 @@ static const struct format before_decoders[] = {
 
 static const struct decoder *const decoders[] = {
     &decode_trace_json, &decode_nsys,     &decode_xspace,   &decode_pprof,
-    &decode_hlo_proto,  &decode_hlo_text, &decode_xla_dump,
+    &decode_hlo_proto,  &decode_hlo_text, &decode_xla_dump, &decode_perfetto,
 };
 
 static const struct format after_decoders[] = {
@@ -200,7 +197,6 @@ static const struct format after_decoders[] = {
     {"overview-page", NULL, &shape_overview, why_tool_output},
     {"input-pipeline", NULL, &shape_input_pipeline, why_tool_output},
     {"tensorflow-stats", NULL, &shape_tensorflow_stats, why_tool_output},
-    {"perfetto", NULL, &shape_perfetto, why_perfetto},
     {"unknown", is_anything, NULL, why_unknown},
 };
 
