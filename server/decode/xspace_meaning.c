@@ -128,18 +128,39 @@ static bool is_number(const struct arg *arg)
     return arg->type == ARG_DOUBLE || arg->type == ARG_INT64 || arg->type == ARG_UINT64;
 }
 
-/* The value of a sample: "counter_value", or else its first number. */
+/* The value of a sample: by name, the best first, or else its first number that is no number of the
+ * counter itself. */
 static const struct arg *find_value(const struct line *line)
 {
-    name_id wanted = sink_name(line->plane->space->sink, STR("counter_value"));
+    static const char *const words[] = {"counter_value", "Scaled Value", "Raw Value"};
+    struct sink *sink = line->plane->space->sink;
+    name_id number = sink_name(sink, STR("performance_counter_id"));
     const struct arg *found = NULL;
+    size_t best = COUNT(words);
 
     for (uint32_t index = 0; index < line->arg_count; index++) {
         const struct arg *arg = &line->args[index];
-        if (is_number(arg) && (found == NULL || arg->key == wanted))
+        if (!is_number(arg) || arg->key == number)
+            continue;
+        for (size_t word = 0; word < best; word++)
+            if (str_equal(sink_text(sink, arg->key), str_of(words[word]))) {
+                best = word;
+                found = arg;
+            }
+        if (found == NULL)
             found = arg;
     }
     return found;
+}
+
+/* What a performance counter says of itself, with its first sample. */
+static void describe_counter(const struct line *line, track_id track)
+{
+    struct sink *sink = line->plane->space->sink;
+
+    for (uint32_t index = 0; index < line->arg_count; index++)
+        if (str_starts(sink_text(sink, line->args[index].key), STR("performance_counter_")))
+            sink_property(sink, track, line->args[index]);
 }
 
 void meaning_sample(struct line *line, name_id name, int64_t at_ps)
@@ -162,6 +183,7 @@ void meaning_sample(struct line *line, name_id name, int64_t at_ps)
                                      .device = line->plane->device,
                                  });
         id_map_add(&line->counters, name, track, &is_new);
+        describe_counter(line, track);
     }
     sink_counter(sink, track, at_ps, number_of(value));
     line->plane->space->sample_count++;

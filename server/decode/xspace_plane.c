@@ -3,11 +3,61 @@
 
 #include <inttypes.h>
 
-/* Stats of a plane are about its device or the file; but one plane is a table of parents of name
- * scopes, written as a stat each. */
-static bool holds_properties(const struct plane *plane)
+enum { SCOPE_PARENTS_MAX = 100000 };
+
+/* Stats of a plane are about its device or the file; but one plane is a table of parents of scope
+ * ranges: the id of a stat is a child's, its value the parent's. */
+static bool is_scope_table(const struct plane *plane)
 {
-    return !str_equal(plane->scan->name, STR("/host:__ScopeRangeCallStack__"));
+    return str_equal(plane->scan->name, STR("/host:__ScopeRangeCallStack__"));
+}
+
+static void read_scope_parent(const struct pb *outer, struct bytes message, struct text *ret,
+                              uint64_t *count)
+{
+    struct error err = {0};
+    struct pb pb = pb_inside(outer, message, &err);
+    uint64_t child = 0, parent = 0;
+    bool has_parent = false;
+
+    for (struct pb_field field; pb_next(&pb, &field);) {
+        if (field.wire != PB_VARINT)
+            continue;
+        if (field.number == XSTAT_ID)
+            child = field.varint;
+        has_parent |= field.number == XSTAT_UINT64 || field.number == XSTAT_INT64;
+        if (field.number == XSTAT_UINT64 || field.number == XSTAT_INT64)
+            parent = field.varint;
+    }
+    if (err.code != OK || !has_parent || (*count)++ >= SCOPE_PARENTS_MAX)
+        return;
+    text_putf(ret, "%s\"%" PRIu64 "\":\"%" PRIu64 "\"", *count > 1 ? "," : "{", child, parent);
+}
+
+/* One property of the file: {"child": "parent", ...}. */
+static void read_scope_table(struct plane *plane)
+{
+    struct sink *sink = plane->space->sink;
+    struct error err = {0};
+    struct pb whole = pb_open(plane->space->file, &err);
+    struct pb pb = pb_inside(&whole, plane->scan->message, &err);
+    struct text table = {0};
+    uint64_t count = 0;
+
+    for (struct pb_field field; pb_next(&pb, &field);)
+        if (field.number == XPLANE_STATS && field.wire == PB_BYTES)
+            read_scope_parent(&pb, field.bytes, &table, &count);
+    if (count > 0) {
+        text_puts(&table, "}");
+        sink_property(sink, NO_TRACK,
+                      (struct arg){.key = sink_name(sink, STR("scope_range_parents")),
+                                   .type = ARG_JSON,
+                                   .bits = sink_name(sink, text_str(&table))});
+    }
+    if (count > SCOPE_PARENTS_MAX)
+        sink_note(sink, "scope-ranges", NOTE_INFO, count - SCOPE_PARENTS_MAX,
+                  "The table of scope ranges is long; the last ones are left out.");
+    text_free(&table);
 }
 
 static void read_plane_stat(struct plane *plane, struct bytes message)
@@ -85,7 +135,9 @@ void plane_read(struct xspace *space, const struct plane_scan *scan)
 
     plane.track = track_of_plane(&plane);
     names_open(&plane);
-    if (holds_properties(&plane))
+    if (is_scope_table(&plane))
+        read_scope_table(&plane);
+    else
         read_fields(&plane, XPLANE_STATS);
     read_fields(&plane, XPLANE_LINES);
     say_aggregated(&plane);

@@ -1,5 +1,6 @@
-/* Programs in the plane /host:metadata: an event metadata entry each, named "module(program id)",
- * with the whole HloProto as a stat. They hold names of scopes and opcodes, which events lack. */
+/* Programs: an event metadata entry each, named "module(program id)", with the whole HloProto as a
+ * stat; in the plane /host:metadata, or in that of a TPU. They hold names of scopes and opcodes,
+ * which events lack. */
 #include "decode/xspace.h"
 
 /* "jit_train_step(36)": the digits in the last parentheses are the most reliable program id. */
@@ -68,9 +69,28 @@ static void read_program(struct plane *plane, struct bytes message, uint64_t met
         xspace_damaged(space, entry.proto.at, "a part of a program (HLO)");
 }
 
+/* Does a stat of the plane bear the name? Hops over all but the names of stats. */
+static bool names_protos(const struct xspace *space, const struct plane_scan *scan)
+{
+    struct error err = {0};
+    struct pb whole = pb_open(space->file, &err);
+    struct pb pb = pb_inside(&whole, scan->message, &err);
+
+    for (struct pb_field field; pb_next(&pb, &field);) {
+        struct str entry = pb_text(&field);
+        if (field.number == XPLANE_STAT_METADATA && field.wire == PB_BYTES &&
+            (str_contains(entry, STR("Hlo Proto")) || str_contains(entry, STR("HLO Proto")) ||
+             str_contains(entry, STR("hlo_proto"))))
+            return true;
+    }
+    return false;
+}
+
 void programs_read(struct xspace *space, const struct plane_scan *scan)
 {
-    if (!str_equal(scan->name, STR("/host:metadata")))
+    bool is_tpu = str_starts(scan->name, STR("/device:TPU"));
+
+    if (!str_equal(scan->name, STR("/host:metadata")) && !(is_tpu && names_protos(space, scan)))
         return;
     struct plane plane = {.space = space, .scan = scan, .track = NO_TRACK, .device = -1};
     names_open(&plane);

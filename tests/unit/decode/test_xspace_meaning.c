@@ -161,8 +161,74 @@ static void counters_and_sums(void **state)
     arena_destroy(arena);
 }
 
+/* The scaled value counts, and what the counter says of itself is told once. */
+static void performance_counters(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct made made = {0};
+
+    line_head(&made, 7, "_counters_", 0);
+    for (int i = 1; i <= 2; i++) {
+        put_stat(&made, 1, 3, 77);
+        put_text(&made.stat, 5, "cycles of all SMs");
+        put_number(&made.stat, 1, 2);
+        put_message(&made.event, 4, &made.stat);
+        put_stat(&made, 3, 3, 1000 * i);
+        put_stat(&made, 4, 3, i);
+        put_event(&made, 1, 10 * i, 0);
+    }
+    put_stat(&made, 1, 3, 78);
+    put_stat(&made, 3, 3, 5);
+    put_event(&made, 2, 30, 0);
+    end_line(&made);
+    name_stat(&made, 1, "performance_counter_id");
+    name_stat(&made, 2, "performance_counter_description");
+    name_stat(&made, 3, "Raw Value");
+    name_stat(&made, 4, "Scaled Value");
+    name_event(&made, 1, "cycles");
+    name_event(&made, 2, "stalls");
+    end_plane(&made, "/device:GPU:0");
+    const struct trace *trace = made_trace(&made, arena);
+
+    CHECK_PICTURE("samples", trace, 0,
+                  "/device:GPU:0 / cycles\n  10 = 1\n  20 = 2\n"
+                  "/device:GPU:0 / stalls\n  30 = 5\n");
+    CHECK_INT("properties", trace->property_count, 3);
+    CHECK_STR("of the counter", trace_name(trace, trace->tracks[trace->properties[1].track].name),
+              "cycles");
+    CHECK_STR("description", trace_name(trace, (name_id)trace->properties[1].arg.bits),
+              "cycles of all SMs");
+    free_made(&made);
+    arena_destroy(arena);
+}
+
+static void scope_ranges(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct made made = {0};
+
+    for (int64_t child = 3; child >= 1; child--) {
+        put_number(&made.stat, 1, child);
+        if (child != 2) /* one without a value has no parent */
+            put_number(&made.stat, 4, child - 1);
+        put_message(&made.plane, 6, &made.stat);
+    }
+    end_plane(&made, "/host:__ScopeRangeCallStack__");
+    const struct trace *trace = made_trace(&made, arena);
+
+    CHECK_INT("properties", trace->property_count, 1);
+    CHECK_STR("key", trace_name(trace, trace->properties[0].arg.key), "scope_range_parents");
+    CHECK_STR("parents", trace_name(trace, (name_id)trace->properties[0].arg.bits),
+              "{\"3\":\"2\",\"1\":\"0\"}");
+    CHECK_INT("of the file", trace->properties[0].track, NO_TRACK);
+    free_made(&made);
+    arena_destroy(arena);
+}
+
 /* Programs 10 and 20, whose only instruction is op.1: a dot in one, a collective in the other. */
-static void put_programs(struct made *made)
+static void put_programs_in(struct made *made, const char *plane)
 {
     const char *opcodes[] = {"dot", "all-reduce"};
     struct text proto = {0}, module = {0}, computation = {0}, instruction = {0};
@@ -183,11 +249,35 @@ static void put_programs(struct made *made)
         put_named(&made->names, 4, program, name, &made->event);
     }
     name_stat(made, 1, "Hlo Proto");
-    end_plane(made, "/host:metadata");
+    end_plane(made, plane);
     text_free(&proto);
     text_free(&module);
     text_free(&computation);
     text_free(&instruction);
+}
+
+static void put_programs(struct made *made)
+{
+    put_programs_in(made, "/host:metadata");
+}
+
+static void programs_of_a_tpu(void **state)
+{
+    (void)state;
+    const struct {
+        const char *plane;
+        uint32_t programs;
+    } rows[] = {{"/host:metadata", 2}, {"/device:TPU:0", 2}, {"/device:GPU:0", 0}};
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct arena *arena = arena_create();
+        struct made made = {0};
+        put_programs_in(&made, rows[i].plane);
+        const struct trace *trace = made_trace(&made, arena);
+        CHECK_INT(rows[i].plane, trace->program_count, rows[i].programs);
+        free_made(&made);
+        arena_destroy(arena);
+    }
 }
 
 static void put_op(struct made *made, int64_t event, int64_t op, int64_t program, int64_t at)
@@ -281,6 +371,9 @@ static void kinds_by_metadata(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(performance_counters),
+        cmocka_unit_test(scope_ranges),
+        cmocka_unit_test(programs_of_a_tpu),
         cmocka_unit_test(flows),
         cmocka_unit_test(memory),
         cmocka_unit_test(counters_and_sums),
