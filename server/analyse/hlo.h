@@ -31,6 +31,7 @@ struct hlo_listed { /* one module */
     uint32_t copy_count;
     uint32_t pair; /* before to after and back; HLO_NONE */
     bool is_measured;
+    bool by_name; /* measured by its name alone: the profile that it lies beside holds no HLO */
     uint64_t execution_count;
     int64_t self_ps;
     struct str reason; /* why it is not measured */
@@ -90,6 +91,10 @@ enum { HLO_HOPS = 2, HLO_NEIGHBOURS_MAX = 200 };
 /* Operands before, users behind, the nearest first; *ret_left_out counts what is too many. */
 uint32_t hlo_neighbours(const struct hlo_module *module, uint32_t instruction, struct arena *arena,
                         struct hlo_neighbour **ret, uint32_t *ret_left_out);
+
+/* Does an op of this host belong to a module that is measured by its name? */
+bool hlo_is_op_of(const struct host_trace *host, const struct op *op,
+                  const struct hlo_listed *listed);
 
 /* Tables of one module. `measure` may be empty. */
 struct hlo_shown {

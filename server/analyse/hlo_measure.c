@@ -24,13 +24,37 @@ static uint32_t cost_at(struct hlo_measure *measure, struct str name)
     return *at = measure->cost_count++;
 }
 
-static void measure_host(const struct host_trace *host, program_id program, struct hlo_measure *ret)
+/* "jit_f(36)" is jit_f: a profile may write the number behind the name. */
+static bool is_module(struct str written, const struct hlo_listed *listed)
+{
+    if (!str_starts(written, listed->name))
+        return false;
+    struct str rest = str_skip(written, listed->name.count);
+    if (rest.count == 0)
+        return true;
+    uint64_t number;
+    return rest.count > 2 && rest.at[0] == '(' && rest.at[rest.count - 1] == ')' &&
+           str_to_u64((struct str){.at = rest.at + 1, .count = rest.count - 2}, &number) &&
+           number == listed->program_id;
+}
+
+bool hlo_is_op_of(const struct host_trace *host, const struct op *op,
+                  const struct hlo_listed *listed)
+{
+    return op->program == NO_PROGRAM && op->module != 0 &&
+           is_module(trace_name(host->trace, op->module), listed);
+}
+
+/* NO_PROGRAM: by name. */
+static void measure_host(const struct host_trace *host, program_id program,
+                         const struct hlo_listed *listed, struct hlo_measure *ret)
 {
     const struct attribution *attribution = host->attribution;
     uint32_t *costs = memory_resize(NULL, attribution->op_count, sizeof *costs);
 
     for (uint32_t i = 0; i < attribution->op_count; i++)
-        costs[i] = attribution->ops[i].program == program
+        costs[i] = (program != NO_PROGRAM ? attribution->ops[i].program == program
+                                          : hlo_is_op_of(host, &attribution->ops[i], listed))
                        ? cost_at(ret, trace_name(host->trace, attribution->ops[i].name))
                        : HLO_NONE;
     for (uint32_t i = 0; i < attribution->entry_count; i++) {
@@ -53,8 +77,11 @@ void hlo_measure(const struct run_traces *run, const struct hlo_listed *listed,
         if (copy->trace >= run->host_count || run->hosts[copy->trace].attribution == NULL)
             continue;
         const struct host_trace *host = &run->hosts[copy->trace];
-        measure_host(host, (program_id)(copy->program - host->trace->programs), ret);
+        measure_host(host, (program_id)(copy->program - host->trace->programs), listed, ret);
     }
+    for (uint32_t i = 0; i < run->host_count && listed->by_name; i++)
+        if (run->hosts[i].attribution != NULL)
+            measure_host(&run->hosts[i], NO_PROGRAM, listed, ret);
 }
 
 const struct hlo_cost *hlo_cost_of(const struct hlo_measure *measure, struct str name)

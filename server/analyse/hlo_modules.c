@@ -229,7 +229,45 @@ static void tally_host(const struct host_trace *host, struct tally *tallies)
     }
 }
 
-/* Time of what is in hosts; a module that is only in a file beside them has none of its own. */
+/* No other module of that name that may have run. */
+static bool is_alone(const struct hlo_modules *modules, const struct hlo_listed *listed)
+{
+    for (uint32_t i = 0; i < modules->count; i++) {
+        const struct hlo_listed *other = &modules->items[i];
+        if (other != listed && str_equal(other->name, listed->name) &&
+            (other->stage == STAGE_AFTER || other->stage == STAGE_UNKNOWN))
+            return false;
+    }
+    return true;
+}
+
+/* A module that lies beside a profile without HLO: ops that bear its name are its own. The profile
+ * does not say how often it ran; the instruction that ran most often does. */
+static void measure_by_name(const struct run_traces *run, const struct hlo_modules *modules,
+                            struct hlo_listed *listed)
+{
+    if (listed->is_measured || listed->stage == STAGE_BEFORE || listed->stage == STAGE_PASS ||
+        !is_alone(modules, listed))
+        return;
+    for (uint32_t i = 0; i < run->host_count; i++) {
+        const struct host_trace *host = &run->hosts[i];
+        for (uint32_t k = 0; host->attribution != NULL && k < host->attribution->op_count; k++)
+            listed->by_name |= hlo_is_op_of(host, &host->attribution->ops[k], listed);
+    }
+    if (!listed->by_name)
+        return;
+    struct hlo_measure measure;
+    hlo_measure(run, listed, &measure);
+    for (uint32_t i = 0; i < measure.cost_count; i++) {
+        listed->self_ps += measure.costs[i].self_ps;
+        if (measure.costs[i].execution_count > listed->execution_count)
+            listed->execution_count = measure.costs[i].execution_count;
+    }
+    listed->is_measured = true;
+    hlo_measure_free(&measure);
+}
+
+/* Time of what is in hosts, then of what lies beside them. */
 static void measure_modules(const struct run_traces *run, struct arena *arena,
                             struct hlo_modules *ret)
 {
@@ -254,6 +292,7 @@ static void measure_modules(const struct run_traces *run, struct arena *arena,
             listed->self_ps += tally->self_ps;
             listed->is_measured |= run->hosts[copy->trace].attribution != NULL;
         }
+        measure_by_name(run, ret, listed);
         if (!listed->is_measured)
             listed->reason = run->host_count == 0 ? STR("no profile lies beside the module")
                              : !any               ? STR("the ops of the run are not attributed yet")

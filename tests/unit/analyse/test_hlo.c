@@ -179,6 +179,55 @@ static void measured(void **state)
     arena_destroy(arena);
 }
 
+/* A profile without HLO and a dump beside it meet by the module's name. */
+static void measured_by_name(void **state)
+{
+    (void)state;
+    const struct {
+        const char *what, *file, *second; /* "" none */
+        bool measured;
+    } rows[] = {
+        {"after", "module_0036.jit_f.cpu_after_optimizations.txt", "", true},
+        {"before", "module_0036.jit_f.before_optimizations.txt", "", false},
+        {"two of a name", "module_0036.jit_f.cpu_after_optimizations.txt",
+         "module_0037.jit_f.cpu_after_optimizations.txt", false},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct arena *arena = arena_create();
+        struct made_run run;
+        struct made beside;
+        struct host_trace others[2];
+        struct hlo_modules modules;
+        struct hlo_measure measure;
+
+        run_begin(&run);
+        track_id thread = run_thread(&run, "worker");
+        for (int64_t k = 0; k < 3; k++)
+            run_cpu_op(&run, thread, 20 * k, 5, k < 2 ? "dot.1" : "add.2", 36, k + 1, 0, 0);
+        run_finish(&run);
+        made_begin(&beside);
+        put_program(beside.sink, &(struct made_program){.name = "jit_f", .form = PROGRAM_TEXT});
+        made_finish(&beside);
+        others[0] = (struct host_trace){.trace = &beside.trace, .name = str_of(rows[i].file)};
+        others[1] = (struct host_trace){.trace = &beside.trace, .name = str_of(rows[i].second)};
+        run.run.others = others;
+        run.run.other_count = rows[i].second[0] == '\0' ? 1 : 2;
+        hlo_modules(&run.run, arena, &modules);
+        CHECK_INT(rows[i].what, modules.items[0].is_measured, rows[i].measured);
+        CHECK_INT(rows[i].what, modules.items[0].self_ps, rows[i].measured ? 15 : 0);
+        CHECK_INT(rows[i].what, modules.items[0].execution_count, rows[i].measured ? 2 : 0);
+        CHECK(rows[i].what, rows[i].measured || modules.items[0].reason.count > 0);
+        hlo_measure(&run.run, &modules.items[0], &measure);
+        const struct hlo_cost *dot = hlo_cost_of(&measure, STR("dot.1"));
+        CHECK_INT(rows[i].what, dot == NULL ? 0 : dot->self_ps, rows[i].measured ? 10 : 0);
+        hlo_measure_free(&measure);
+        made_end(&beside);
+        run_end(&run);
+        arena_destroy(arena);
+    }
+}
+
 /* a -> b -> c -> d -> e, and f beside b */
 static void neighbours(void **state)
 {
@@ -222,9 +271,8 @@ static void neighbours(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(copies_are_one),
-        cmocka_unit_test(picked),
-        cmocka_unit_test(measured),
+        cmocka_unit_test(copies_are_one), cmocka_unit_test(picked),
+        cmocka_unit_test(measured),       cmocka_unit_test(measured_by_name),
         cmocka_unit_test(neighbours),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
