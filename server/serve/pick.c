@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "analyse/split.h"
+
 struct pick_entry {
     int64_t key; /* smaller is better */
     uint32_t host;
@@ -29,7 +31,8 @@ struct pick pick_begin(const struct run_traces *run, struct pick_filter filter,
                          .arena = arena,
                          .capacity = most,
                          .entries = arena_array(arena, struct pick_entry, most),
-                         .chunk = arena_new(arena, struct chunk)};
+                         .chunk = arena_new(arena, struct chunk),
+                         .bucket_ps = pick_density_width_ps(&filter)};
 }
 
 static void sift_down(struct pick_entry *heap, uint32_t count, uint32_t at)
@@ -90,8 +93,12 @@ static void count_density(struct pick *pick, int64_t run_ps)
 {
     int64_t from_ps = pick->filter.start_ps;
     uint64_t into = run_ps > from_ps ? (uint64_t)run_ps - (uint64_t)from_ps : 0;
+    /* A division by another name: hits are many, and the last bit is put right. */
+    uint64_t bucket = (uint64_t)((double)into / (double)pick->bucket_ps);
 
-    pick->density[into / pick_density_width_ps(&pick->filter)]++;
+    bucket -= bucket > 0 && bucket * pick->bucket_ps > into;
+    bucket += into - bucket * pick->bucket_ps >= pick->bucket_ps;
+    pick->density[bucket]++;
 }
 
 struct seen {                          /* of one slice */
@@ -127,33 +134,71 @@ static void count_matches(struct pick *pick, uint32_t host, const struct row *ro
         pick->track_counts[track_ordinal(pick->run, host, row->track)] += count;
 }
 
+/* Which places of the chunk's dictionary are wanted; false: none. */
+static bool look_at_names(const struct chunk *chunk, const bool *names, bool *ret_wanted)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < chunk->dictionary_count; i++) {
+        ret_wanted[i] = names == NULL || names[chunk->dictionary_name[i]];
+        any |= ret_wanted[i];
+    }
+    return any;
+}
+
+/* Slices [first, end) of the chunk at hand; how many matched. Which are wanted is listed without a
+ * branch, for it is a coin that no processor guesses. */
+static uint64_t scan_chunk(struct pick *pick, uint32_t host, const bool *wanted, uint32_t first,
+                           uint32_t end)
+{
+    const struct chunk *chunk = pick->chunk;
+    uint16_t listed[CHUNK_SLICES];
+    uint32_t count = 0;
+    uint64_t matches = 0;
+
+    for (uint32_t k = first; k < end; k++) {
+        listed[count] = (uint16_t)k;
+        count += wanted == NULL || wanted[chunk->place[k]];
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t k = listed[i];
+
+        if (chunk->dur_ps[k] < pick->filter.min_dur_ps)
+            continue;
+        matches++;
+        offer(pick, host, chunk->first_slice + k,
+              (struct seen){chunk->start_ps[k], chunk->dur_ps[k],
+                            pick->order == PICK_SELF ? chunk->self_ps[k] : 0});
+    }
+    return matches;
+}
+
 /* Scans ordinals [first, end) of a row; `names` says by id which are wanted, NULL all. */
 static void scan_row(struct pick *pick, uint32_t host, const struct row *row, uint32_t first,
                      uint32_t end, const bool *names)
 {
     const struct trace *trace = pick->run->hosts[host].trace;
     struct chunk *chunk = pick->chunk;
-    unsigned columns = COLUMN_START | COLUMN_DUR | (names != NULL ? COLUMN_NAME : 0) |
-                       (pick->order == PICK_SELF ? COLUMN_SELF : 0);
+    unsigned columns = COLUMN_START | COLUMN_DUR | (pick->order == PICK_SELF ? COLUMN_SELF : 0u);
+    bool wanted[CHUNK_SLICES];
     uint64_t matches = 0;
 
     for (uint32_t at = first; at < end;) {
         uint32_t index = at / CHUNK_SLICES, base = index * CHUNK_SLICES;
+        uint32_t to = end - base < CHUNK_SLICES ? end - base : CHUNK_SLICES;
 
-        chunk_unpack(trace, row->first_chunk + index, columns, chunk);
-        for (; at < end && at - base < chunk->count; at++) {
-            uint32_t k = at - base;
-
-            if ((names != NULL && !names[chunk->name[k]]) ||
-                chunk->dur_ps[k] < pick->filter.min_dur_ps)
+        if (names != NULL) {
+            chunk_unpack(trace, row->first_chunk + index, COLUMN_PLACE, chunk);
+            if (!look_at_names(chunk, names, wanted)) {
+                at = base + to;
                 continue;
-            matches++;
-            offer(pick, host, row->first_slice + at,
-                  (struct seen){chunk->start_ps[k], chunk->dur_ps[k],
-                                pick->order == PICK_SELF ? chunk->self_ps[k] : 0});
+            }
         }
-        if (at < end && at - base >= chunk->count && chunk->count < CHUNK_SLICES)
-            break;
+        chunk_unpack(trace, row->first_chunk + index, columns, chunk);
+        if (to > chunk->count)
+            to = chunk->count; /* a damaged chunk reads as empty */
+        matches += scan_chunk(pick, host, names != NULL ? wanted : NULL, at - base, to);
+        at = base + CHUNK_SLICES;
     }
     count_matches(pick, host, row, matches);
 }
@@ -265,25 +310,120 @@ static uint64_t lookup_cost(const struct trace *trace, name_id name)
     return cost;
 }
 
+struct scan_range { /* of a row, in the window */
+    const struct row *row;
+    uint32_t first, end;
+};
+
+struct name_scan { /* on several processors: each picks by itself, then the picks are joined */
+    struct pick picks[SPLIT_PARTS_MAX];
+    uint32_t host, part_count;
+    const bool *names;
+    struct scan_range *ranges;
+    uint32_t range_count;
+    uint64_t slice_count;
+};
+
+static void scan_part(void *data, uint32_t part)
+{
+    struct name_scan *scan = data;
+    uint64_t begin = split_begin(scan->slice_count, part, scan->part_count), before = 0;
+    uint64_t end = split_begin(scan->slice_count, part + 1, scan->part_count);
+
+    for (uint32_t i = 0; i < scan->range_count && before < end; i++) {
+        const struct scan_range *range = &scan->ranges[i];
+        uint64_t count = range->end - range->first;
+        uint64_t from = begin > before ? begin - before : 0;
+        uint64_t to = end - before < count ? end - before : count;
+
+        if (from < to)
+            scan_row(&scan->picks[part], scan->host, range->row, range->first + (uint32_t)from,
+                     range->first + (uint32_t)to, scan->names);
+        before += count;
+    }
+}
+
+static size_t all_tracks(const struct run_traces *run)
+{
+    return track_ordinal(run, run->host_count, 0);
+}
+
+/* A pick of a part, empty. */
+static struct pick fork_pick(const struct pick *pick)
+{
+    struct pick part =
+        pick_begin(pick->run, pick->filter, pick->order, pick->capacity, pick->arena);
+
+    if (pick->track_counts != NULL)
+        part.track_counts = arena_array(pick->arena, uint64_t, all_tracks(pick->run));
+    if (pick->density != NULL)
+        part.density = arena_array(pick->arena, uint64_t, PICK_DENSITY_BUCKETS);
+    return part;
+}
+
+static void join_pick(struct pick *pick, const struct pick *part)
+{
+    for (uint32_t i = 0; i < part->count; i++)
+        keep(pick, part->entries[i]);
+    for (size_t i = 0; pick->track_counts != NULL && i < all_tracks(pick->run); i++)
+        pick->track_counts[i] += part->track_counts[i];
+    for (uint32_t i = 0; pick->density != NULL && i < PICK_DENSITY_BUCKETS; i++)
+        pick->density[i] += part->density[i];
+    pick->total += part->total;
+}
+
+static void scan_names(struct pick *pick, uint32_t host, const bool *names)
+{
+    const struct host_trace *at = &pick->run->hosts[host];
+    int64_t from_ps = file_time(at, pick->filter.start_ps);
+    int64_t to_ps = file_time(at, pick->filter.end_ps);
+    struct name_scan scan = {
+        .host = host,
+        .names = names,
+        .ranges = arena_array(pick->arena, struct scan_range, at->trace->row_count),
+    };
+
+    for (row_id id = 0; id < at->trace->row_count; id++) {
+        const struct row *row = &at->trace->rows[id];
+        struct scan_range range = {.row = row};
+
+        if (at->trace->tracks[row->track].derived)
+            continue;
+        row_window(at->trace, row, from_ps, to_ps, &range.first, &range.end);
+        scan.slice_count += range.end - range.first;
+        scan.ranges[scan.range_count++] = range;
+    }
+    scan.part_count = split_count(scan.slice_count);
+    for (uint32_t part = 0; part < scan.part_count; part++)
+        scan.picks[part] = fork_pick(pick);
+    split_run(scan.part_count, scan_part, &scan);
+    for (uint32_t part = 0; part < scan.part_count; part++)
+        join_pick(pick, &scan.picks[part]);
+}
+
+/* So many hits are found faster by looking at all slices in order than at each hit by itself. */
+enum { HITS_BY_INDEX = 1 << 16 };
+
 void pick_names(struct pick *pick, uint32_t host, const bool *names)
 {
     const struct trace *trace = pick->run->hosts[host].trace;
-    uint64_t by_index = 0, by_scan = 0;
+    const struct name_stats *stats;
+    uint32_t count = trace_name_stats(trace, &stats);
+    uint64_t by_index = 0, by_scan = 0, hits = 0;
 
     for (name_id name = 0; name < trace->name_count; name++)
         by_index += names[name] ? lookup_cost(trace, name) : 0;
     for (row_id row = 0; row < trace->row_count; row++)
         by_scan += trace->rows[row].chunk_count;
-    if (by_index <= by_scan) {
-        for (name_id name = 0; name < trace->name_count; name++) {
-            if (names[name])
-                look_up(pick, host, name);
-        }
+    for (uint32_t i = 0; i < count; i++)
+        hits += names[stats[i].name] ? stats[i].count : 0;
+    if (by_index > by_scan || hits > HITS_BY_INDEX) {
+        scan_names(pick, host, names);
         return;
     }
-    for (track_id track = 0; track < trace->track_count; track++) {
-        if (!trace->tracks[track].derived)
-            scan_track(pick, host, track, names);
+    for (name_id name = 0; name < trace->name_count; name++) {
+        if (names[name])
+            look_up(pick, host, name);
     }
 }
 

@@ -29,6 +29,7 @@ struct pick {
     uint32_t capacity, count;
     struct pick_entry *entries; /* a heap: the worst on top */
     struct chunk *chunk;
+    uint64_t bucket_ps;     /* of `density` */
     uint64_t *track_counts; /* by track over all hosts in order; NULL: not counted */
     uint64_t *density;      /* PICK_DENSITY_BUCKETS over the window; NULL: not counted */
 };
