@@ -33,7 +33,7 @@ MUST_CHECK enum status input_whole(struct input *input, struct bytes *ret, bool 
 /* The unpacked content piece by piece, at most 1 MiB each; no bytes at the end. A failure of the
  * packing (cut off, corrupt, a bomb) ends the pieces and stands in `err`. */
 struct bytes input_next(struct input *input, struct error *err);
-uint64_t input_consumed(const struct input *input); /* file bytes so far: for progress */
+uint64_t input_consumed(const struct input *input);         /* file bytes so far: for progress */
 const char *input_temporary_dir(const struct input *input); /* for scratch */
 
 struct decoder {
@@ -44,7 +44,8 @@ struct decoder {
 };
 
 extern const struct decoder decode_xspace, decode_trace_json, decode_pprof, decode_perfetto;
-extern const struct decoder decode_nsys;
+extern const struct decoder decode_nsys, decode_nsys_jax, decode_nsys_jax_ranges,
+    decode_nsys_jax_table;
 extern const struct decoder decode_hlo_proto, decode_hlo_text, decode_xla_dump;
 
 struct identity {                  /* what a file is */

@@ -90,6 +90,11 @@ static bool is_gperftools(const struct input *input)
     return words[0] == 0 && words[1] == 3 && words[2] == 0 && words[3] != 0 && words[4] == 0;
 }
 
+static bool is_gperftools_heap(const struct input *input)
+{
+    return head_starts(input, BYTES("heap profile: "));
+}
+
 static struct str skip_blanks(struct str text)
 {
     while (text.count > 0 &&
@@ -150,10 +155,11 @@ static const char why_damaged[] =
     "The file is compressed, and nothing could be unpacked; copy it again.";
 static const char why_sqlite[] = "An SQLite database that holds no profile.";
 static const char why_nsys_rep[] =
-    "A report of Nsight Systems in its private format; open it in Nsight Systems, or capture "
-    "with jax.profiler.";
+    "A report of Nsight Systems in its private format; export it beside itself with `nsys export "
+    "--type sqlite FILE.nsys-rep`.";
 static const char why_parquet[] =
-    "A Parquet table, as nsys-jax writes them, which is not read; use nsys-jax's own tools.";
+    "A Parquet table that is cut off or nested; copy it again, or give the directory of nsys-jax "
+    "that it is from.";
 static const char why_zip[] = "A ZIP archive: unpack it, and give the directory.";
 static const char why_riegeli[] =
     "An XPlane profile packed as Riegeli records; capture without continuous profiling, which "
@@ -161,7 +167,10 @@ static const char why_riegeli[] =
 static const char why_sstable[] =
     "A cache that XProf leaves beside a profile; it can be removed, the *.xplane.pb says "
     "more.";
-static const char why_tfevents[] = "Scalars for TensorBoard, not a profile.";
+static const char why_tfevents[] =
+    "Scalars for TensorBoard, not a profile; see them with `tensorboard --logdir DIR`.";
+static const char why_gperftools_heap[] =
+    "A heap profile of gperftools as text, without a timeline; convert it with `pprof -proto`.";
 static const char why_gperftools_cpu[] =
     "A CPU profile of gperftools, without a timeline; open it with `pprof`.";
 static const char why_mangled[] =
@@ -174,8 +183,6 @@ static const struct format before_decoders[] = {
     {"empty", is_empty, NULL, why_empty},
     {"damaged", is_damaged_packing, NULL, why_damaged},
     {"nsys-rep", is_nsys_report, NULL, why_nsys_rep},
-    {"parquet", is_parquet, NULL, why_parquet},
-    {"zip", is_zip, NULL, why_zip},
     {"riegeli", is_riegeli, NULL, why_riegeli},
     {"sstable", is_sstable, NULL, why_sstable},
     {"tfevents", is_tfevents, NULL, why_tfevents},
@@ -184,14 +191,18 @@ static const struct format before_decoders[] = {
 };
 
 static const struct decoder *const decoders[] = {
-    &decode_trace_json, &decode_nsys,     &decode_xspace,   &decode_pprof,
-    &decode_hlo_proto,  &decode_hlo_text, &decode_xla_dump, &decode_perfetto,
+    &decode_trace_json,     &decode_nsys,     &decode_nsys_jax, &decode_nsys_jax_ranges,
+    &decode_nsys_jax_table, &decode_xspace,   &decode_pprof,    &decode_hlo_proto,
+    &decode_hlo_text,       &decode_xla_dump, &decode_perfetto,
 };
 
 static const struct format after_decoders[] = {
     {"sqlite", is_sqlite, NULL, why_sqlite},
+    {"parquet", is_parquet, NULL, why_parquet},
+    {"zip", is_zip, NULL, why_zip},
     {"memory-profile-json", is_memory_profile_json, NULL, NULL},
     {"json", is_json, NULL, NULL},
+    {"gperftools-heap", is_gperftools_heap, NULL, why_gperftools_heap},
     {"text", is_text, NULL, why_text},
     {"kernel-stats", NULL, &shape_kernel_stats, why_tool_output},
     {"overview-page", NULL, &shape_overview, why_tool_output},
