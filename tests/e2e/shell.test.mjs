@@ -118,6 +118,23 @@ export const tests = {
     await until(page, 'the ops', async () => (await page.locator('.table-row').count()) > 10);
   }),
 
+  'a view that breaks leaves the others alive': at('?run=step_1000&view=files', async ({ page }) => {
+    const odd = (route) => route.fulfill({ json: { by: 'op', of: 'device', row_count: 1, total_self_ps: 1, rows: [null], notes: [], approx: [] } });
+    await page.route('**/api/top**', odd);
+    await page.keyboard.press('g');
+    await page.keyboard.press('p');
+    await page.getByText('This view broke').waitFor();
+    await page.keyboard.press('g');
+    await page.keyboard.press('s');
+    await page.getByText(/5 steps, median/).waitFor();
+    await page.unroute('**/api/top**', odd);
+    await page.keyboard.press('g');
+    await page.keyboard.press('p');
+    await page.getByText('This view broke').waitFor();
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await until(page, 'the ops', async () => (await page.locator('.table-row').count()) > 10);
+  }),
+
   'view=perfetto stands ready to hand over, and waits for the click': at('?run=step_1000&view=perfetto', async ({ page, context }) => {
     await context.route('https://ui.perfetto.dev/**', (route) => route.fulfill({ contentType: 'text/html', body: '<p>stand-in</p>' }));
     const dialog = page.getByRole('dialog');

@@ -59,6 +59,12 @@ function Nearest({ error }: { error: Problem }) {
   );
 }
 
+/* fetch says "Failed to fetch" by a TypeError; another one is a fault of this page. */
+function sayError(error: Error): string {
+  if (error instanceof Problem) return error.message;
+  return error instanceof TypeError && /fetch|network/i.test(error.message) ? 'The server did not answer.' : `This view broke: ${error.message}. It is a fault of the page, not of the profile.`;
+}
+
 /* What someone who mends it wants to know. */
 function reportOf(error: Error): string {
   const problem = error instanceof Problem ? [`${error.status} ${JSON.stringify(error.body, (_key, value: unknown) => (typeof value === 'bigint' ? String(value) : value))}`] : [String(error.stack ?? error.message)];
@@ -69,7 +75,7 @@ export function Failed({ error, onRetry = forget }: { error: Error; onRetry?: ()
   const hopeless = error instanceof Problem && (error.status === 404 || error.status === 409);
   return (
     <div class="state" role="alert">
-      <span class="error">{error instanceof Problem ? error.message : 'The server did not answer.'}</span>{' '}
+      <span class="error">{sayError(error)}</span>{' '}
       {error instanceof Problem && <Nearest error={error} />}
       {!hopeless && (
         <>

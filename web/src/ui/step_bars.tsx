@@ -5,6 +5,7 @@ import { KINDS, type StepRow } from '../data/types';
 import { barAt, barsLayout, barsWidth, paintBars } from '../draw/step_bars';
 import { readTokens } from '../draw/tokens';
 import { formatSpan } from '../model/address';
+import { shown } from '../model/cut';
 import { share, time, toBig, toNumber } from '../model/numbers';
 import { Canvas } from './canvas';
 import { hideTip, showTip } from './tooltip';
@@ -17,12 +18,13 @@ export function stepWindow(step: StepRow): string {
   return formatSpan({ start: start - size / 20n, end: start + size + size / 20n });
 }
 
-function Tip({ step }: { step: StepRow }) {
+function Tip({ step, host }: { step: StepRow; host: boolean }) {
   const parts = KINDS.map((kind) => step.breakdown.find((part) => part.kind === kind)).filter((part) => part && toNumber(part.self_ps) > 0);
   return (
     <>
       <strong>
-        step {step.step}: {time(step.dur_ps)}
+        step {step.step}
+        {host && step.host && ` on ${shown(step.host)}`}: {time(step.dur_ps)}
       </strong>
       {step.warmup && ', warm-up, left out'}
       {parts.map((part) => (
@@ -39,6 +41,7 @@ export function StepBars({ steps, medianPs, height, focus = null }: { steps: rea
   const [hover, setHover] = useState<number | null>(null);
   const [width, setWidth] = useState(0);
   const layout = barsLayout(steps, width, height);
+  const hosts = new Set(steps.map((step) => step.host)).size;
   return (
     <Canvas
       height={height} label={`Time of ${steps.length} steps, stacked by kind; the same figures are in the table of steps`} onSize={setWidth}
@@ -49,7 +52,7 @@ export function StepBars({ steps, medianPs, height, focus = null }: { steps: rea
         const index = barAt(layout, steps.length, x);
         setHover(index);
         if (index === null) hideTip();
-        else showTip(<Tip step={steps[index]!} />, event.clientX, event.clientY);
+        else showTip(<Tip step={steps[index]!} host={hosts > 1} />, event.clientX, event.clientY);
       }}
       onLeave={() => {
         setHover(null);

@@ -6,6 +6,7 @@ import { absence, isUnsettled, type RunDetails, type RunList } from '../data/typ
 import { faultsOf } from '../model/address';
 import { shown } from '../model/cut';
 import { time } from '../model/numbers';
+import { Boundary } from '../ui/boundary';
 import { ContextMenu } from '../ui/context_menu';
 import { registerActions } from '../ui/keys';
 import { Said, say } from '../ui/said';
@@ -80,7 +81,7 @@ function RunPage({ name }: { name: string }) {
         {data && data.content_id !== null && <PerfettoDialog run={data} />}
       </div>
       <main class={`page${shape}`}>
-        {data && (unsettled && data.content_id === null ? <Indexing run={data} name={name} /> : entry.page(data))}
+        {data && (unsettled && data.content_id === null ? <Indexing run={data} name={name} /> : <Boundary key={`${data.content_id} ${entry.view}`}>{entry.page(data)}</Boundary>)}
         {!data && run.error && <Failed error={run.error} />}
         {!data && run.waiting && run.progress !== null && <Waiting what="Reading the run." progress={run.progress} />}
       </main>

@@ -64,7 +64,7 @@ function columnsOf(modules: readonly HloModule[]): Column<HloModule>[] {
   const columns: (Column<HloModule> | false)[] = [
     { key: 'key', title: 'module', width: 'minmax(120px, 1fr)', sortable: false, exact: (module) => module.stage_name ?? module.key, cell: (module) => <Name text={module.stage === 'pass' ? module.key : `${module.name}(${module.program_id})`} mono /> },
     stages && { key: 'stage', title: 'stage', width: '48px', sortable: false, cell: (module) => (module.stage ? words[module.stage] : '–') },
-    { key: 'self_ps', title: 'self', unit: self.unit, width: '72px', numeric: true, sortable: false, cell: (module) => inScale(module.self_ps, self), exact: (module) => (module.self_ps === null ? module.reasons.self_ps ?? null : timeExact(module.self_ps)) },
+    modules.some((module) => module.self_ps !== null) && { key: 'self_ps', title: 'self', unit: self.unit, width: '72px', numeric: true, sortable: false, cell: (module) => inScale(module.self_ps, self), exact: (module) => (module.self_ps === null ? module.reasons.self_ps ?? null : timeExact(module.self_ps)) },
   ];
   return columns.filter((column) => column !== false);
 }

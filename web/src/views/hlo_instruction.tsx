@@ -171,7 +171,7 @@ export function HloFiles({ run, module }: { run: string; module: HloModule }) {
       {module.documents.length > 0 && (
         <section>
           <h3 class="section">Beside it</h3>
-          <ul class="hlo-hop">
+          <ul class="hlo-hop hlo-files">
             {module.documents.map((one) => (
               <li key={one.key}>
                 <a href={address('api/hlo', { run, document: one.key })} target="_blank" rel="noopener">

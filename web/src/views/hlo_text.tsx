@@ -99,7 +99,7 @@ export function HloText({ run, module, focus, start, names }: Props) {
   if (lines.error && !known) return <Failed error={lines.error} />;
   const largest = module.self_ps === null ? 0 : toNumber(module.self_ps);
   return (
-    <div class="hlo-text" ref={box} tabIndex={0} role="region" aria-label={`Text of ${module.key}`}>
+    <div class={module.self_ps === null ? 'hlo-text untimed' : 'hlo-text'} ref={box} tabIndex={0} role="region" aria-label={`Text of ${module.key}`}>
       <div class="hlo-lines" style={{ height: `${virtual.height}px` }}>
         {items.map((item) => {
           const line = lines.rows.get(item.index + 1);

@@ -73,7 +73,7 @@ function columnsOf(runs: readonly Run[], now: Date): Column<Run>[] {
       exact: (run) => (run.step_median_ps === null ? reason(run, 'step_median_ps', 'no steps were found') : `median ${timeExact(run.step_median_ps)}`),
       bar: (run) => (run.step_median_ps === null ? 0 : toNumber(run.step_median_ps) / longest),
     },
-    { key: 'device_count', title: 'devices', width: 'minmax(80px, 136px)', cell: (run) => devices(run) },
+    { key: 'device_count', title: 'devices', width: 'minmax(80px, 2fr)', exact: (run) => devices(run), cell: (run) => <Name text={devices(run)} /> },
     { key: 'file_bytes', title: 'size', unit: bytes.unit, width: '96px', numeric: true, cell: (run) => inScale(run.file_bytes, bytes), exact: (run) => `${run.file_bytes} bytes in ${plural(run.file_count, 'file')}` },
     { key: 'state', title: 'notes', width: 'minmax(160px, 3fr)', exact: (run) => run.error, cell: (run) => <StateCell run={run} /> },
   ];

@@ -92,7 +92,8 @@ function sumBy(rows: readonly Row[], key: (row: Row) => string | null): [string,
 
 /* "3.39 GiB are allocated: executables 62 %, buffers 38 %; most of it by poisson_solver." */
 function sentenceOf(reply: Reply, amount: Amount): Sentence {
-  const top = reply.rows.reduce<Row | null>((best, row) => (row.name !== null && (best === null || row.value > best.value) ? row : best), null);
+  /* One owner may stand in several rows: a device, a line each. */
+  const [top] = sumBy(reply.rows, (row) => row.name);
   const kinds = sumBy(reply.rows, (row) => row.kind).filter(([, value]) => reply.total > 0 && value / reply.total >= 0.05);
   const sentence: Sentence = [strong(amount.say(reply.total)), amount.unit === 'bytes' ? ' are allocated' : ` of ${reply.type}`];
   if (reply.base !== null && reply.base_total !== null) {
@@ -100,7 +101,7 @@ function sentenceOf(reply: Reply, amount: Amount): Sentence {
     return [...sentence, change === 0 ? ', as many as in ' : `, ${amount.say(Math.abs(change))} ${change > 0 ? 'more' : 'less'} than in `, named(reply.base), '.'];
   }
   if (kinds.length > 0) sentence.push(': ', kinds.map(([kind, value]) => `${kind}s ${share(value / reply.total)}`).join(', '));
-  if (top !== null && reply.total > 0) sentence.push(`; ${named(top.name!)} has ${share(top.value / reply.total)}`);
+  if (top && reply.total > 0) sentence.push(`; ${named(top[0])} has ${share(top[1] / reply.total)}`);
   return [...sentence, '.'];
 }
 

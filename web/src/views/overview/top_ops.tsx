@@ -10,13 +10,13 @@ import { Table, type Column } from '../../ui/table';
 import { Name } from '../../ui/text';
 
 /* Per step and device, so that a column of shares and one of times tell the same. */
-function columnsOf(rows: readonly TopRow[], steps: number, devices: number): Column<TopRow>[] {
+function columnsOf(rows: readonly TopRow[], by: string, steps: number, devices: number): Column<TopRow>[] {
   const perStep = (row: TopRow) => toNumber(row.self_ps) / (steps * devices);
   const scale = timeScale(rows.map(perStep));
   const largest = Math.max(1e-9, ...rows.map((row) => row.share ?? 0));
   const columns: (Column<TopRow> | null)[] = [
     {
-      key: 'name', title: 'op', width: 'minmax(160px, 3fr)', indent: 16, exact: (row) => row.name,
+      key: 'name', title: by, width: 'minmax(160px, 3fr)', indent: 16, exact: (row) => row.name,
       cell: (row) => (
         <span class={row.kind ? `kind-${row.kind}` : undefined}>
           {row.kind && <span class="swatch" data-tip={row.kind} />}
@@ -60,7 +60,7 @@ export function TopOps({ run, overview, steps }: { run: RunDetails; overview: Ov
     <section>
       <h2 class="section">Where the time goes (self)</h2>
       <Table
-        label="What takes the time" columns={columnsOf(rows, perStep ? counted.number : 1, perStep ? Math.max(1, overview.devices.length) : 1)} rows={rows} rowKey={(row) => row.key}
+        label="What takes the time" columns={columnsOf(rows, inSteps.data?.by ?? 'op', perStep ? counted.number : 1, perStep ? Math.max(1, overview.devices.length) : 1)} rows={rows} rowKey={(row) => row.key}
         onOpen={(row) => go({ view: 'ops', key: row.key }, 'push')}
       />
     </section>

@@ -1,6 +1,6 @@
 /* The header: whose run this is, on what it stands, and what can be done with it. */
 import { Link } from '../../ui/link';
-import type { RunDetails } from '../../data/types';
+import { absence, type RunDetails } from '../../data/types';
 import { plural } from '../../model/numbers';
 import { Icon } from '../../ui/icons';
 import { act } from '../../ui/keys';
@@ -77,7 +77,7 @@ export function Header({ run }: { run: RunDetails | null }) {
         </>
       )}
       <div class="actions">
-        {run && run.content_id !== null && (
+        {run && run.content_id !== null && absence(run, 'timeline') === null && (
           <>
             <PerfettoButton run={run} />
             <DownloadMenu run={run} />
