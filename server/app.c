@@ -304,7 +304,7 @@ static int run_command(struct app *app, int argc, char **argv)
         app->options.cache_dir = call.cache_dir;
     log_set_level(LOG_WARNING);
     signal(SIGPIPE, SIG_IGN);
-    return app_with_store(app, !call.verb->all_runs, run_call, &call);
+    return app_with_store(app, true, run_call, &call);
 }
 
 int app_command(int argc, char **argv)

@@ -269,6 +269,8 @@ enum status ingest_jobs(void *data, struct arena *arena, struct job **ret, uint3
             for (uint32_t j = 0; j < ingest->roots[i].run_count; j++) {
                 const struct ingest_run *run = ingest->roots[i].runs[j];
 
+                if (!run_is_wanted(ingest, run))
+                    continue;
                 for (uint32_t k = 0; k < run->file_count && count < JOBS_MAX; k++) {
                     if (run->files[k].state == states[s])
                         add_job(&jobs[count++], run, &run->files[k], arena);

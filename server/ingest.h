@@ -16,7 +16,8 @@ struct ingest_options {
     uint32_t root_count;
     unsigned workers; /* 0: half the cores */
     bool follow_symlinks, poll;
-    bool on_demand; /* index only what is asked for, look once: commands */
+    bool on_demand; /* commands: look once, index what is asked for, and what only its content can
+                     * tell to be a run */
 };
 
 struct ingest;

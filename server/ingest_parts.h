@@ -162,6 +162,8 @@ MUST_CHECK enum status child_index(const struct child_job *job, struct arena *ar
 
 /* ingest_worker.c, ingest_watch.c: the threads; ingest_scan.c. */
 void *ingest_worker(void *ingest);
+/* Are its files to be read, or only when they are asked for? */
+bool run_is_wanted(const struct ingest *ingest, const struct ingest_run *run);
 void ingest_wake(struct ingest *ingest); /* scanners: a file may be due */
 void *ingest_scanner(void *root);
 void ingest_scan_once(struct ingest_root *root);

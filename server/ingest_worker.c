@@ -26,9 +26,9 @@ struct work { /* one file on its way */
     bool is_other; /* what the file holds may make it part of another run */
 };
 
-static bool is_wanted(const struct ingest *ingest, const struct ingest_run *run)
+bool run_is_wanted(const struct ingest *ingest, const struct ingest_run *run)
 {
-    return !ingest->options.on_demand || run->urgency > 0;
+    return !ingest->options.on_demand || run->urgency > 0 || !run->certain;
 }
 
 /* Questions first, the last one before the others; then the newest run. */
@@ -57,7 +57,7 @@ static struct ingest_file *next_file(struct ingest *ingest, struct ingest_run **
         for (uint32_t j = 0; j < ingest->roots[i].run_count; j++) {
             struct ingest_run *run = ingest->roots[i].runs[j];
 
-            if (is_wanted(ingest, run) && is_before(run, best) && queued_file(run) != NULL)
+            if (run_is_wanted(ingest, run) && is_before(run, best) && queued_file(run) != NULL)
                 best = run;
         }
     }

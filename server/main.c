@@ -6,6 +6,7 @@
 
 #include "app.h"
 #include "cli/cli.h"
+#include "doctor.h"
 #include "index.h"
 
 /* Descriptors 0, 1 and 2 are what they should be, or nothing; never a file of ours. */
@@ -26,7 +27,8 @@ static void help(void)
     options_help();
     printf("\nOther verbs (jviewd VERB --help says more):\n\n"
            "  open       a browser at a run, in a server that runs or a new one\n"
-           "  index      one profile file -> one segment\n");
+           "  index      one profile file -> one segment\n"
+           "  doctor     what stands between you and your profiles\n");
     for (uint32_t i = 0; i < cli_verb_count; i++)
         printf("  %-10s %s\n", cli_verbs[i].name, cli_verbs[i].summary);
 }
@@ -43,6 +45,8 @@ int main(int argc, char **argv)
         return app_serve(argc - 1, argv + 1);
     if (strcmp(verb, "open") == 0)
         return app_open(argc - 1, argv + 1);
+    if (strcmp(verb, "doctor") == 0)
+        return doctor_main(argc - 1, argv + 1);
     if (cli_find(verb) != NULL)
         return app_command(argc - 1, argv + 1);
     if (strcmp(verb, "--help") == 0 || strcmp(verb, "-h") == 0 || strcmp(verb, "help") == 0) {

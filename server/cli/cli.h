@@ -34,7 +34,6 @@ struct cli_verb {
     const char *needs;    /* the parameter that the second operand fills, or NULL */
     /* Prints the answer; its value is the exit code. */
     int (*run)(const struct cli_call *call, const struct services *services);
-    bool all_runs; /* wants every run indexed, not only the one asked for */
 };
 
 struct cli_call { /* what was asked; texts live in the arena handed to cli_parse */

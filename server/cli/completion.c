@@ -34,7 +34,7 @@ static void put_bash(void)
         put_flags(&cli_verbs[i]);
         fputs("\" ;;\n", stdout);
     }
-    printf("    *) words=\"serve index open");
+    printf("    *) words=\"serve index open doctor");
     for (uint32_t i = 0; i < cli_verb_count; i++)
         printf(" %s", cli_verbs[i].name);
     printf(" %s\" ;;\n    esac\n", serve_flags);

@@ -23,7 +23,7 @@ static struct grid_style terminal_style(void)
     return style;
 }
 
-/* How many files wait or are being indexed; counts one while the first walk goes on. */
+/* How many files are still to be read. */
 static uint32_t jobs_left(const struct services *services)
 {
     struct arena *arena = arena_create();
@@ -33,7 +33,7 @@ static uint32_t jobs_left(const struct services *services)
     if (services->jobs(services->ingest, arena, &jobs, &count) != OK)
         count = 0;
     arena_destroy(arena);
-    return count > 0 || catalog_scan(services->catalog).done_once ? count : 1;
+    return count;
 }
 
 int print_list(const struct cli_call *call, const struct services *services)
@@ -42,7 +42,7 @@ int print_list(const struct cli_call *call, const struct services *services)
 
     for (uint32_t left; (left = jobs_left(services)) > 0;) {
         most = left > most ? left : most;
-        progress_show("Indexing", 1 - (double)left / most);
+        progress_show("Looking", 1 - (double)left / most);
         usleep(WAIT_US);
     }
     progress_clear();

@@ -4,7 +4,7 @@
 
 #include "cli/cli.h"
 
-/* Like a table, once nothing is left to index. */
+/* Like a table, once it is known what is a run. */
 int print_list(const struct cli_call *call, const struct services *services);
 int print_table(const struct cli_call *call, const struct services *services);
 int print_overview(const struct cli_call *call, const struct services *services);

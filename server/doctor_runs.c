@@ -1,0 +1,145 @@
+/* The runs below a directory: what is wrong with their files, and what they lack.
+ *
+ * What the catalog knows of all of them is told; the newest few are indexed first, so that what
+ * was never looked at is known, too.
+ */
+#include "doctor.h"
+#include "ingest.h"
+
+enum { RUNS_MAX = 10000, RUNS_READ = 20, WAIT_MS = 10000 };
+
+static bool has_format(const struct run_record *run, struct str format)
+{
+    for (uint32_t i = 0; i < run->format_count; i++)
+        if (str_equal(run->formats[i], format))
+            return true;
+    return false;
+}
+
+static void tell_file(struct findings *findings, const struct run_file *file)
+{
+    struct finding finding = {.subject = str_copy(findings->arena, file->path),
+                              .message = str_copy(findings->arena, file->error)};
+
+    if (file->state == FILE_PARTIAL) {
+        finding.kind = "cut-off";
+        finding.severity = FINDING_WARNING;
+        finding.message = STR("is cut off or damaged; what is whole is shown");
+        finding.remedy = STR("copy it again, or let the program end by itself: a profile is "
+                             "written when the trace stops");
+    } else if (file->state == FILE_FAILED) {
+        bool denied = str_contains(file->error, STR("permission"));
+
+        finding.kind = denied ? "unreadable" : "broken";
+        finding.severity = FINDING_ERROR;
+        finding.remedy = denied
+                             ? str_format(findings->arena, "chmod a+r '%.*s'", STR_ARG(file->path))
+                             : STR("copy it again, or capture again");
+    } else if (file->state == FILE_IGNORED && str_equal(file->format, STR("nsys-rep"))) {
+        finding.kind = "not-read";
+        finding.severity = FINDING_INFO;
+        finding.remedy = STR("nsys export --type sqlite FILE.nsys-rep");
+    } else {
+        return;
+    }
+    finding_add(findings, finding);
+}
+
+static bool is_session(const struct run_record *run)
+{
+    return str_contains(run->dir, STR("plugins/profile/"));
+}
+
+/* True when a run of an accelerator's framework has no device. */
+static bool tell_lacks(struct findings *findings, const struct run_record *run)
+{
+    struct finding finding = {.subject = str_copy(findings->arena, run->name)};
+
+    if (run->host_count > 0 && is_session(run) && !has_format(run, STR("xplane"))) {
+        finding.kind = "json-only";
+        finding.severity = FINDING_WARNING;
+        finding.message = STR("only the JSON copy of the profile is there: it ends after "
+                              "1,000,000 events, and holds no HLO");
+        finding.remedy = STR("copy *.xplane.pb of the session as well");
+        finding_add(findings, finding);
+    }
+    if (!has_format(run, STR("xplane")) || run->slice_count == 0 || run->device_count_known)
+        return false;
+    finding.kind = "no-devices";
+    finding.severity = FINDING_WARNING;
+    finding.message = STR("the profile holds no event of a device: the program ran none while "
+                          "it was traced, or its profiler was not allowed to see them");
+    finding.remedy = STR("block_until_ready() inside the trace; then see what is said of this "
+                         "machine");
+    finding_add(findings, finding);
+    return true;
+}
+
+static bool tell_run(struct findings *findings, struct app *app, struct str id, bool read)
+{
+    struct arena *arena = arena_create();
+    struct run_record run;
+    struct error err = {0};
+    bool lacks = false;
+
+    if (read && ingest_wait(app->ingest, id, WAIT_MS, &err) != OK)
+        err = (struct error){0}; /* what is known so far is told all the same */
+    if (catalog_run(app->catalog, id, arena, &run, &err) == OK && run.state != RUN_GONE) {
+        for (uint32_t i = 0; i < run.run_file_count; i++)
+            tell_file(findings, &run.files[i]);
+        lacks = tell_lacks(findings, &run);
+    }
+    arena_destroy(arena);
+    return lacks;
+}
+
+static void tell_troubles(struct findings *findings, struct app *app)
+{
+    struct scan_trouble *troubles;
+    uint32_t count;
+
+    catalog_troubles(app->catalog, findings->arena, &troubles, &count);
+    for (uint32_t i = 0; i < count; i++)
+        finding_add(findings,
+                    (struct finding){.kind = "not-looked-at",
+                                     .severity = FINDING_ERROR,
+                                     .subject = troubles[i].path,
+                                     .message = troubles[i].reason,
+                                     .remedy = str_format(findings->arena, "chmod a+rx '%.*s'",
+                                                          STR_ARG(troubles[i].path))});
+}
+
+bool doctor_runs(struct findings *findings, struct app *app)
+{
+    struct run_query query = {.limit = RUNS_MAX};
+    struct run_record *runs = NULL;
+    struct error err = {0};
+    uint32_t count = 0;
+    uint64_t all = 0;
+    bool lacks = false;
+
+    tell_troubles(findings, app);
+    if (catalog_runs(app->catalog, &query, findings->arena, &runs, &count, &all, &err) != OK) {
+        finding_add(
+            findings,
+            (struct finding){.kind = "catalog",
+                             .severity = FINDING_ERROR,
+                             .subject = str_copy(findings->arena, str_of(cache_dir(app->cache))),
+                             .message = str_copy(findings->arena, str_of(err.message))});
+        return false;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        all -= runs[i].state == RUN_GONE;
+    finding_add(findings, (struct finding){
+                              .kind = "runs",
+                              .severity = all > 0 ? FINDING_OK : FINDING_INFO,
+                              .subject = str_of(app->services.profile_dir),
+                              .message = str_format(findings->arena, "%llu run%s",
+                                                    (unsigned long long)all, all == 1 ? "" : "s"),
+                              .remedy = all > 0 ? STR("")
+                                                : STR("jax.profiler.trace(DIR) writes one; "
+                                                      "it is shown as soon as it is there")});
+    for (uint32_t i = 0; i < count; i++)
+        lacks |= tell_run(findings, app, runs[i].id, i < RUNS_READ);
+    return lacks;
+}

@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""`jviewd doctor`: what it finds in a directory, the line that mends it, and its exit code."""
+
+import functools
+import http.server
+import json
+import os
+import shutil
+import socketserver
+import threading
+
+from harness import NOBODY, Skip, age, main
+
+
+def doctor(place, *arguments, directory=None, user=None):
+    """(exit code, findings by kind)"""
+    done = place.jviewd("doctor", directory or place.profiles, "--format", "json", "--cache-dir", place.cache,
+                        *arguments, user=user, group=user, env={**os.environ, "HOME": "/nonexistent"})
+    assert done.stdout, done.stderr
+    told = json.loads(done.stdout)
+    kinds = {}
+    for finding in told["findings"]:
+        kinds.setdefault(finding["kind"], []).append(finding)
+    return done.returncode, kinds
+
+
+def all_is_well(place):
+    place.sample()
+    code, kinds = doctor(place)
+    assert code == 0, (code, kinds)
+    assert kinds["runs"][0]["message"] == "1 run", kinds["runs"]
+    assert {"file-system", "version", "cache", "room", "port"} <= set(kinds), set(kinds)
+    words = place.jviewd("doctor", place.profiles, "--cache-dir", place.cache)
+    assert words.returncode == 0 and "1 run" in words.stdout, words
+
+
+def no_directory(place):
+    code, kinds = doctor(place, directory=place.profiles / "not/there")
+    assert code == 3, code
+    assert kinds["directory"][0]["remedy"] == f"mkdir -p '{place.profiles}/not/there'", kinds
+
+
+def usage(place):
+    assert place.jviewd("doctor", "--frobnicate").returncode == 2
+    assert place.jviewd("doctor", "--help").returncode == 0
+
+
+def files(place):
+    whole = place.sample()
+    cut = place.file("cut", whole.read_bytes()[:-40000])
+    place.file("empty", b"")
+    code, kinds = doctor(place)
+    assert code == 4, code
+    assert any(str(cut.relative_to(place.profiles)) == finding["subject"] for finding in kinds["cut-off"]), kinds
+    assert any("empty" in finding["message"] for finding in kinds["broken"]), kinds
+
+
+def only_json(place):
+    path = place.sample()
+    copies = list(path.parent.glob("*.trace.json.gz"))
+    path.unlink()
+    if not copies:
+        copy = path.with_name("hostA.trace.json")
+        copy.write_text('{"traceEvents": [{"ph": "X", "pid": 1, "tid": 1, "ts": 0, "dur": 5, "name": "a"}]}')
+        age(copy)
+    _, kinds = doctor(place)
+    assert "1,000,000" in kinds["json-only"][0]["message"], kinds
+
+
+def rights(place):
+    if os.getuid() != 0:
+        raise Skip("needs root to become another user")
+    place.sample()
+    closed = place.profiles / "closed"
+    closed.mkdir(mode=0o700)
+    place.cache.mkdir()
+    os.chown(place.cache, NOBODY, NOBODY)
+    code, kinds = doctor(place, user=NOBODY)
+    assert code == 4, code
+    assert kinds["not-looked-at"][0]["subject"] == "closed", kinds
+    assert kinds["not-looked-at"][0]["remedy"] == "chmod a+rx 'closed'", kinds
+    assert kinds["write"][0]["remedy"].startswith("sudo chmod o+rwx"), kinds["write"]
+    os.chown(place.profiles, NOBODY, NOBODY)
+    place.profiles.chmod(0o555)
+    _, kinds = doctor(place, user=NOBODY)
+    assert kinds["write"][0]["remedy"] == f"chmod u+rwx '{place.profiles}'", kinds["write"]
+
+
+class Waiting(http.server.SimpleHTTPRequestHandler):
+    """As JAX's create_perfetto_link serves its trace."""
+
+    def end_headers(self):
+        self.send_header("Access-Control-Allow-Origin", "https://ui.perfetto.dev")
+        super().end_headers()
+
+    def do_GET(self):
+        self.server.fetched.append(self.path)
+        return super().do_GET()
+
+    def log_message(self, *_):
+        pass
+
+
+def waiting_program(place):
+    place.sample()
+    (place.dir / "perfetto_trace.json.gz").write_bytes(b"x" * 300000)
+    socketserver.TCPServer.allow_reuse_address = True
+    try:
+        server = socketserver.TCPServer(("127.0.0.1", 9001), functools.partial(Waiting, directory=place.dir))
+    except OSError as error:
+        raise Skip(f"port 9001: {error}") from error
+    server.fetched = []
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        _, kinds = doctor(place)
+        assert kinds["waiting-jax"][0]["remedy"] == "jviewd doctor --release", kinds
+        assert server.fetched == [], server.fetched
+        _, kinds = doctor(place, "--release")
+        assert "goes on" in kinds["waiting-jax"][0]["message"], kinds
+        assert server.fetched == ["/perfetto_trace.json.gz"], server.fetched
+    finally:
+        server.shutdown()
+        server.server_close()
+    _, kinds = doctor(place)
+    assert "waiting-jax" not in kinds, kinds
+
+
+def nothing_is_changed(place):
+    place.sample()
+    before = sorted((path, path.stat().st_mtime_ns) for path in place.profiles.rglob("*"))
+    doctor(place)
+    assert before == sorted((path, path.stat().st_mtime_ns) for path in place.profiles.rglob("*"))
+    shutil.rmtree(place.profiles / "step_1000")
+    code, kinds = doctor(place)
+    assert code == 0 and kinds["runs"][0]["severity"] == "info", kinds
+
+
+main([all_is_well, no_directory, usage, files, only_json, rights, waiting_program, nothing_is_changed])

@@ -1,0 +1,117 @@
+/* What `jviewd doctor` says of a machine that is drawn as a directory, and of a waiting port. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "doctor.h"
+
+static void make_file(const char *root, const char *path, const char *text)
+{
+    char command[600];
+
+    snprintf(command, sizeof command,
+             "mkdir -p \"$(dirname '%s%s')\" && printf '%%s' '%s' > '%s%s'", root, path, text, root,
+             path);
+    assert_int_equal(system(command), 0);
+}
+
+static struct str kinds_of(const struct findings *findings)
+{
+    struct str ret = STR("");
+
+    for (uint32_t i = 0; i < findings->count; i++)
+        ret = str_format(findings->arena, "%.*s%s%s", STR_ARG(ret), i > 0 ? " " : "",
+                         findings->at[i].kind);
+    return ret;
+}
+
+static void machines(void **state)
+{
+    (void)state;
+    static const char wsl[] = "5.15.167.4-microsoft-standard-WSL2", linux_[] = "6.8.0-generic";
+    const struct {
+        const char *what, *release;
+        const char *files[3]; /* "path=content" */
+        bool lacks_devices;
+        const char *kinds;
+    } rows[] = {
+        {"nothing to say", linux_, {NULL}, false, ""},
+        {"no driver, and no device in a profile", linux_, {NULL}, true, "no-driver"},
+        {"a driver is there", linux_, {"/dev/nvidia0=", "/proc/driver/nvidia/version=1"}, true, ""},
+        {"WSL2 without a GPU", wsl, {NULL}, false, "wsl wsl-gpu"},
+        {"... without libcuda", wsl, {"/dev/dxg="}, false, "wsl wsl-libcuda"},
+        {"... with both",
+         wsl,
+         {"/dev/dxg=", "/usr/lib/wsl/lib/libcuda.so.1="},
+         false,
+         "wsl wsl-cupti"},
+        {"another profiler", linux_, {"/proc/4711/comm=nsys\n"}, false, "two-profilers"},
+        {"another program", linux_, {"/proc/4711/comm=nsysx\n"}, false, ""},
+        {"profiling is the administrator's",
+         linux_,
+         {"/proc/driver/nvidia/params=X: 0\nRmProfilingAdminOnly: 1\n", "/dev/kfd="},
+         false,
+         "cupti-permission"},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct findings findings = {.arena = arena_create()};
+        char root[] = "/tmp/jview-doctor-XXXXXX", command[64];
+
+        assert_non_null(mkdtemp(root));
+        make_file(root, "/proc/sys/kernel/osrelease", rows[i].release);
+        for (size_t k = 0; k < COUNT(rows[i].files) && rows[i].files[k] != NULL; k++) {
+            struct str file = str_of(rows[i].files[k]);
+            const char *equals = memchr(file.at, '=', file.count);
+
+            make_file(root,
+                      str_c(findings.arena,
+                            (struct str){.at = file.at, .count = (size_t)(equals - file.at)}),
+                      equals + 1);
+        }
+        doctor_machine(&findings, root, rows[i].lacks_devices);
+        /* The administrator is kept from nothing. */
+        bool allowed = geteuid() == 0 && strcmp(rows[i].kinds, "cupti-permission") == 0;
+        CHECK_STR(rows[i].what, kinds_of(&findings), allowed ? "" : rows[i].kinds);
+        snprintf(command, sizeof command, "rm -rf '%s'", root);
+        assert_int_equal(system(command), 0);
+        arena_destroy(findings.arena);
+    }
+}
+
+static void missing_directory(void **state)
+{
+    (void)state;
+    struct findings findings = {.arena = arena_create()};
+
+    CHECK_INT("it is not there", doctor_place(&findings, "/tmp/jview-no/such/place"), false);
+    CHECK_INT("one finding", findings.count, 1);
+    CHECK_STR("the line that makes it", findings.at[0].remedy,
+              "mkdir -p '/tmp/jview-no/such/place'");
+    arena_destroy(findings.arena);
+}
+
+static void many(void **state)
+{
+    (void)state;
+    struct findings findings = {.arena = arena_create()};
+
+    for (int i = 0; i < 1200; i++)
+        finding_add(&findings, (struct finding){.kind = "x"});
+    CHECK_INT("kept", findings.count, 1000);
+    CHECK_INT("counted", findings.left_out, 200);
+    arena_destroy(findings.arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(machines),
+        cmocka_unit_test(missing_directory),
+        cmocka_unit_test(many),
+    };
+
+    return cmocka_run_group_tests_name("doctor", tests, NULL, NULL);
+}
