@@ -12,6 +12,7 @@
  */
 #include "decode/nsys_jax.h"
 
+#include "base/hash.h"
 #include "base/zip.h"
 #include "decode/decode.h"
 #include "decode/hlo_name.h"

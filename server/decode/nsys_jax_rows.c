@@ -94,6 +94,7 @@ enum status jax_read_ranges(struct nsys_jax *jax, struct bytes bytes, struct err
 #undef CELL
     }
     jax_put_count(jax, STR("ranges"), table.row_count);
+    jax_put_count(jax, STR("columns"), table.column_count);
     return OK;
 }
 

@@ -1,0 +1,176 @@
+#include "check.h"
+
+#include "base/file.h"
+#include "decode/parquet.h"
+#include "decode/snappy.h"
+
+static struct bytes seed(const char *name, struct arena *arena)
+{
+    struct str path = str_format(arena, "%s/fuzz/seeds/parquet/%s", TESTS_DIR, name);
+    struct error err = {0};
+    struct bytes bytes = {0};
+
+    CHECK_OK(name, file_read(path.at, arena, 1 << 20, &bytes, &err), &err);
+    return bytes;
+}
+
+static void put_cell(struct text *text, const struct parquet_cell *cell)
+{
+    switch (cell->kind) {
+    case CELL_INTEGER:
+        text_putf(text, "%d ", (int)cell->integer);
+        break;
+    case CELL_REAL:
+        text_putf(text, "%g ", cell->real);
+        break;
+    case CELL_TEXT:
+        text_putf(text, "%.*s ", (int)cell->count, (const char *)cell->text);
+        break;
+    default:
+        text_puts(text, "- ");
+    }
+}
+
+static enum status read_all(struct bytes file, struct arena *arena, struct text *text,
+                            struct error *err)
+{
+    struct parquet table;
+    struct scratch *scratch = scratch_create(NULL);
+    enum status status = parquet_open(file, arena, &table, err);
+
+    for (uint32_t column = 0; status == OK && column < table.column_count; column++) {
+        struct parquet_cell *cells;
+
+        status = parquet_read(&table, column, scratch, &cells, err);
+        if (status != OK)
+            break;
+        text_putf(text, "%.*s: ", STR_ARG(table.columns[column].name));
+        for (uint64_t row = 0; row < table.row_count; row++)
+            put_cell(text, &cells[row]);
+        text_puts(text, "\n");
+    }
+    scratch_destroy(scratch);
+    return status;
+}
+
+static void every_way(void **state)
+{
+    (void)state;
+    static const char *const names[] = {
+        "none-plain-1",   "none-plain-2",   "none-dictionary-1",   "none-dictionary-2",
+        "snappy-plain-1", "snappy-plain-2", "snappy-dictionary-1", "snappy-dictionary-2",
+        "gzip-plain-1",   "gzip-plain-2",   "gzip-dictionary-1",   "gzip-dictionary-2",
+    };
+
+    for (size_t at = 0; at < COUNT(names); at++) {
+        struct arena *arena = arena_create();
+        struct text text = {0};
+        struct error err = {0};
+
+        CHECK_OK(names[at], read_all(seed(names[at], arena), arena, &text, &err), &err);
+        CHECK_STR(names[at], text_str(&text),
+                  "Name: one - two one \nProjected Start: 1000 2000 3000 4000 \n"
+                  "Projected Duration: 5 6 7 8 \nLvl: 0.5 - 1.5 2.5 \n");
+        text_free(&text);
+        arena_destroy(arena);
+    }
+}
+
+static void blocks_of_snappy(void **state)
+{
+    (void)state;
+    const struct {
+        const char *what;
+        bool good;
+        struct bytes packed;
+        const char *content;
+    } rows[] = {
+        {"a literal", true,
+         BYTES("\x03\x08"
+               "abc"),
+         "abc"},
+        {"a copy into itself", true,
+         BYTES("\x07\x00"
+               "a\x09\x01"),
+         "aaaaaaa"},
+        {"a literal with its length behind", true,
+         BYTES("\x03\xf0\x02"
+               "abc"),
+         "abc"},
+        {"a copy of 16 bits", true,
+         BYTES("\x04\x04"
+               "ab\x06\x02\x00"),
+         "abab"},
+        {"another size", false,
+         BYTES("\x04\x08"
+               "abc"),
+         "abc"},
+        {"a literal that is cut off", false,
+         BYTES("\x03\x08"
+               "ab"),
+         "abc"},
+        {"a copy before the beginning", false,
+         BYTES("\x07\x00"
+               "a\x0d\x02"),
+         "aaaaaaa"},
+        {"a copy from here", false,
+         BYTES("\x07\x00"
+               "a\x0d\x00"),
+         "aaaaaaa"},
+        {"more than there is room", false,
+         BYTES("\x03\x0c"
+               "abcd"),
+         "abc"},
+        {"no size", false, BYTES("\xff\xff\xff\xff\xff\xff"), "abc"},
+        {"nothing", false, BYTES(""), "abc"},
+    };
+
+    for (size_t at = 0; at < COUNT(rows); at++) {
+        size_t count = strlen(rows[at].content);
+        uint8_t to[16] = {0};
+        bool good = snappy_unpack(rows[at].packed, to, count);
+
+        CHECK_INT(rows[at].what, good, rows[at].good);
+        if (good)
+            CHECK(rows[at].what, memcmp(to, rows[at].content, count) == 0);
+    }
+}
+
+/* Every prefix and every bit: a table, or a sentence. */
+static void damage(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"snappy-dictionary-1", "none-plain-2", "gzip-plain-1"};
+
+    for (size_t name = 0; name < COUNT(names); name++) {
+        struct arena *owner = arena_create();
+        struct bytes file = seed(names[name], owner);
+
+        for (size_t at = 0; at < 9 * file.count; at++) {
+            struct arena *arena = arena_create();
+            uint8_t *copy = arena_array(arena, uint8_t, file.count);
+            size_t count = at < file.count ? at : file.count;
+            struct error err = {0};
+            struct text text = {0};
+
+            memcpy(copy, file.at, file.count);
+            if (at >= file.count)
+                copy[at % file.count] ^= (uint8_t)(1 << (at / file.count - 1));
+            if (read_all((struct bytes){copy, count}, arena, &text, &err) != OK)
+                CHECK("a sentence", err.message[0] != '\0');
+            text_free(&text);
+            arena_destroy(arena);
+        }
+        arena_destroy(owner);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_way),
+        cmocka_unit_test(blocks_of_snappy),
+        cmocka_unit_test(damage),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
