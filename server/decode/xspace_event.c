@@ -195,17 +195,18 @@ static inline void push_event(struct line *line, const struct event *event,
         return;
     }
     enum kind kind = meaning_kind(line, metadata, meaning);
-    sink_slice(space->sink, (struct sink_slice){
-                                .track = line->track,
-                                .start_ps = start_ps,
-                                .dur_ps = dur_ps,
-                                .name = metadata->name,
-                                .kind = kind,
-                                .flags = (uint8_t)(flags | flags_of(line, meaning)),
-                                .type = metadata->type,
-                            });
+    const struct sink_slice slice = {
+        .track = line->track,
+        .start_ps = start_ps,
+        .dur_ps = dur_ps,
+        .name = metadata->name,
+        .kind = kind,
+        .flags = (uint8_t)(flags | flags_of(line, meaning)),
+        .type = metadata->type,
+    };
+
+    sink_slice_args(space->sink, &slice, line->args, line->arg_count);
     space->slice_count++;
-    sink_args(space->sink, line->args, line->arg_count);
     if (meaning->seen & arrows)
         meaning_flows(line, meaning);
     if (__builtin_expect(metadata->role != EVENT_PLAIN && line->role == ROLE_HOST, 0))

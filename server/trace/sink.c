@@ -207,24 +207,6 @@ void sink_track_end(struct sink *sink, track_id id)
         sink_take_track_end(sink, id);
 }
 
-event_id sink_slice(struct sink *sink, struct sink_slice given)
-{
-    if (!has_track(sink, given.track))
-        return 0;
-    if (sink->event_count == sink->budget.slices_max) {
-        fail(sink->err, ERR_LIMIT, "the file has more than %llu events",
-             (unsigned long long)sink->budget.slices_max);
-        return 0;
-    }
-    if (sink->event_count % CANCEL_EVENTS == 0)
-        look_for_cancel(sink);
-    if (sink->thread)
-        sink_thread_slice(sink->thread, &given);
-    else
-        sink_take_slice(sink, &given);
-    return (event_id)sink->event_count++;
-}
-
 void sink_args(struct sink *sink, const struct arg *args, uint32_t count)
 {
     if (sink_failed(sink) || sink->event_count == 0)
@@ -233,6 +215,34 @@ void sink_args(struct sink *sink, const struct arg *args, uint32_t count)
         sink_thread_args(sink->thread, args, count);
     else
         sink_take_args(sink, args, count);
+}
+
+event_id sink_slice_args(struct sink *sink, const struct sink_slice *slice, const struct arg *args,
+                         uint32_t count)
+{
+    if (!has_track(sink, slice->track))
+        return 0;
+    if (sink->event_count == sink->budget.slices_max) {
+        fail(sink->err, ERR_LIMIT, "the file has more than %llu events",
+             (unsigned long long)sink->budget.slices_max);
+        return 0;
+    }
+    if (sink->event_count % CANCEL_EVENTS == 0)
+        look_for_cancel(sink);
+    event_id event = (event_id)sink->event_count++;
+    if (sink->thread) {
+        sink_thread_slice(sink->thread, slice);
+        sink_thread_args(sink->thread, args, count);
+    } else {
+        sink_take_slice(sink, slice);
+        sink_take_args(sink, args, count);
+    }
+    return event;
+}
+
+event_id sink_slice(struct sink *sink, struct sink_slice given)
+{
+    return sink_slice_args(sink, &given, NULL, 0);
 }
 
 void sink_arg(struct sink *sink, struct arg arg)

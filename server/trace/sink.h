@@ -61,7 +61,7 @@ void sink_note(struct sink *sink, const char *kind, enum note_severity severity,
 void sink_property(struct sink *sink, track_id track, struct arg arg);
 
 name_id sink_name(struct sink *sink, struct str text);
-uint32_t sink_name_count(const struct sink *sink); /* the id of the next new one */
+uint32_t sink_name_count(const struct sink *sink);         /* the id of the next new one */
 struct str sink_text(const struct sink *sink, name_id id); /* valid as long as the sink */
 
 struct sink_track {
@@ -94,6 +94,10 @@ event_id sink_slice(struct sink *sink, struct sink_slice slice);
 /* Of the slice just given. */
 void sink_arg(struct sink *sink, struct arg arg);
 void sink_args(struct sink *sink, const struct arg *args, uint32_t count);
+/* Both at once, for who has them at hand and has millions: a struct that is handed over by value
+ * is copied in pieces wider than those it was just written in, for which processors wait. */
+event_id sink_slice_args(struct sink *sink, const struct sink_slice *slice, const struct arg *args,
+                         uint32_t count);
 
 enum flow_end { FLOW_FROM, FLOW_STEP, FLOW_TO };
 /* One end of an arrow at the slice just given; ends of one (kind, id) are joined at the finish:

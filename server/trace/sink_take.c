@@ -116,7 +116,7 @@ void sink_take_args(struct sink *sink, const struct arg *args, uint32_t count)
 {
     uint64_t room = sink->budget.args_per_event_max - sink->event_args;
 
-    if (has_failed(sink))
+    if (has_failed(sink) || count == 0)
         return;
     if (count > room) {
         sink->args_left_out += count - room;
