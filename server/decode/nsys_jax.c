@@ -81,8 +81,15 @@ static void read_module(struct nsys_jax *jax, const struct zip_entry *entry)
     struct error err = {0};
     struct bytes proto;
 
+    /* Ranges name what runs; a module of another stage has the same number, and here a hash. */
     struct hlo_source source = {
-        .id = name.has_number ? name.number : 0, .name = name.module, .stage = name.stage};
+        .id = name.stage == STAGE_AFTER && name.has_number
+                  ? name.number
+                  : hash64((struct bytes){(const uint8_t *)base.at, base.count}),
+        .name = name.module,
+        .stage = name.stage,
+    };
+
     if (zip_read(entry, ENTRY_BYTES_MAX, jax->arena, &proto, &err) != OK ||
         !hlo_decode(&jax->hlo, jax->sink, &source, proto))
         sink_note(jax->sink, "corrupt", NOTE_WARNING, 1, "A module of the archive is damaged.");
