@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""run.py [PATTERN]: the figures of docs/performance.md, one a line: name value unit goal ok|short.
+"""run.py [PATTERN | --xprof PROFILE...]: the figures of docs/performance.md, one a line: name value unit goal ok|short.
 
 Each group makes its own profiles from a seed below build/bench and is measured in one sitting on one
 machine; figures of a busy machine are ratios within one run. A short figure is measured again, up to three
@@ -19,7 +19,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from server import BINARY, ROOT, Server
 
-BIN = ROOT / "build/release/tests"
+BIN = BINARY.parent / "tests"
 WORK = ROOT / "build/bench"
 EVENTS = 10_000_000
 
@@ -157,11 +157,59 @@ def group_serve():
                 bounds = {} if zoom is None else {"start_ps": begin, "end_ps": end}
                 times.append(server.get("/api/top", run=run["id"], by="name", limit=5 + turn, **bounds)[2])
             yield Figure(f"serve.top_by_name.{name}", statistics.median(times) * 1000, "ms", at_most=goal)
+        yield Figure("serve.overview.first", server.get("/api/overview", run=run["id"])[2] * 1000, "ms", at_most=150)
         times = [server.get("/api/top", run=run["id"], by="scope", limit=5 + turn)[2] for turn in range(10)]
         yield Figure("serve.top_by_scope", statistics.median(times) * 1000, "ms", at_most=50)
         times = [server.get("/api/search", run=run["id"], q="fusion", limit=50 + turn)[2] for turn in range(10)]
         yield Figure("serve.search", statistics.median(times) * 1000, "ms", at_most=20)
         yield Figure("serve.memory", server.anonymous_bytes() / 2**20, "MiB", at_most=150)
+
+
+def group_screen():
+    """A full screen of 60 rows at 10 M events, warm and out of the page cache."""
+    # Planes of several files stand behind one another in one: four times eight devices and a host.
+    path = WORK / "wide-10000000" / "made.xplane.pb"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open(path.with_name("tmp"), "wb") as whole:
+            for seed in "1234":
+                part = path.with_name("part")
+                subprocess.run([BIN / "make_profile", "gpu", "--events", str(EVENTS // 4), "--devices", "8", "--seed", seed,
+                                "-o", part], check=True, stdout=subprocess.DEVNULL)
+                whole.write(part.read_bytes())
+                part.unlink()
+        path.with_name("tmp").rename(path)
+    cache = WORK / "cache-wide"
+    with Server(path.parent, cache) as server:
+        run = server.ready()[0]
+        detail = server.json("/api/run", run=run["id"])
+        rows = screen_rows(server, run, 60)
+        assert rows.count(",") == 59
+        rng, times, cpu, sizes = random.Random(7), [], [], []
+        for zoom in (1, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4, 1e-5, 1e-6):
+            for begin, end in windows(run, zoom, 25, rng):
+                before = server.cpu_seconds()
+                status, body, seconds = server.get("/api/tiles", {"Accept-Encoding": "zstd"}, run=run["id"],
+                                                   **tile_query(detail, rows, begin, end))
+                assert status == 200, body[:300]
+                times.append(seconds)
+                cpu.append(server.cpu_seconds() - before)
+                sizes.append(len(body))
+        yield Figure("screen.60_rows.p99", quantile(times, 0.99) * 1000, "ms", at_most=15)
+        yield Figure("screen.60_rows.cpu.p99", quantile(cpu, 0.99) * 1000, "ms", at_most=15)
+        yield Figure("screen.60_rows.bytes", max(sizes) / 1000, "kB", at_most=850)
+    cold = []
+    for zoom in (1, 0.1, 0.01, 1e-4):
+        # What is mapped cannot be dropped, so each screen is the first of a fresh server.
+        with Server(path.parent, cache) as server:
+            server.ready()
+            for segment in cache.glob("segments-*/*/*"):
+                with open(segment, "rb") as file:
+                    os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+            begin, end = next(windows(run, zoom, 1, rng))
+            cold.append(server.get("/api/tiles", {"Accept-Encoding": "zstd"}, run=run["id"],
+                                   **tile_query(detail, rows, begin, end))[2])
+    yield Figure("screen.60_rows.cold", max(cold) * 1000, "ms", at_most=100)
 
 
 def group_tiles():
@@ -170,6 +218,14 @@ def group_tiles():
     for line in out.splitlines():
         match = re.match(r"(tiles\.\S+) ([\d.]+) (\S+) (?:<=([\d.]+)|-)", line)
         yield Figure(match[1], float(match[2]), match[3], at_most=float(match[4]) if match[4] else None)
+
+
+def group_nsys():
+    """An SQLite export of Nsight Systems becomes a trace, as a share of a bare SELECT's rate over the same columns."""
+    out = subprocess.run([BIN / "bench_nsys"], check=True, capture_output=True, text=True).stdout
+    found = dict(line.split() for line in out.splitlines())
+    yield Figure("nsys.rows", float(found["decode_rows_per_s"]), "rows/s")
+    yield Figure("nsys.share_of_select", float(found["share"]), "", at_least=0.5)
 
 
 def group_load():
@@ -223,10 +279,12 @@ def write_tiny_profile(path, number):
     path.write_bytes(field(1, field(2, b"/host:CPU") + field(3, b"\x08\x01" + field(2, b"python") + field(4, event)) + meta))
 
 
-GROUPS = [group_ingest, group_json, group_tiles, group_serve, group_load, group_start]
+GROUPS = [group_ingest, group_json, group_tiles, group_nsys, group_serve, group_screen, group_load, group_start]
 
 
 def main():
+    if sys.argv[1:2] == ["--xprof"]:
+        sys.exit(subprocess.run([sys.executable, pathlib.Path(__file__).with_name("xprof.py"), *sys.argv[2:]]).returncode)
     pattern = re.compile(sys.argv[1] if len(sys.argv) > 1 else "")
     WORK.mkdir(parents=True, exist_ok=True)
     best = {}
