@@ -1,34 +1,14 @@
 /* Device memory over time, where the allocators told it. */
-import { useEffect, useRef } from 'preact/hooks';
-import uPlot from 'uplot';
-import 'uplot/dist/uPlot.min.css';
 import { query } from '../data/place';
 import { useJson } from '../data/resource';
 import { memoryRestriction } from '../data/restriction';
-import type { Ps } from '../data/json';
 import { absence, type RunDetails } from '../data/types';
-import { readTokens } from '../draw/tokens';
-import { size, time, toNumber } from '../model/numbers';
+import { size, time } from '../model/numbers';
 import { Link } from '../ui/link';
-import { theme } from '../ui/settings';
 import { Empty, Failed, Waiting } from '../ui/states';
 import { Name, SentenceLine } from '../ui/text';
+import { hasReserved, MemoryChart, type Allocator } from './memory_chart';
 import { SnapshotsView } from './snapshots';
-
-interface Sample {
-  at_ps: Ps;
-  allocated_bytes: number | null;
-  reserved_bytes: number | null;
-}
-
-interface Allocator {
-  name: string;
-  host: string | null;
-  samples: Sample[];
-  peak_bytes: number | null;
-  peak_at_ps: Ps | null;
-  capacity_bytes: number | null;
-}
 
 interface MemoryReply {
   allocators?: Allocator[];
@@ -36,40 +16,7 @@ interface MemoryReply {
   reasons?: Record<string, string>;
 }
 
-const HEIGHT = 200;
-/* 1, 2, 4 ... bytes: marks at whole KiB, MiB, GiB. */
-const BINARY_STEPS = Array.from({ length: 50 }, (_, power) => 2 ** power);
-
-function Chart({ allocator }: { allocator: Allocator }) {
-  const box = useRef<HTMLDivElement>(null);
-  const now = theme.value;
-  useEffect(() => {
-    const element = box.current!;
-    const tokens = readTokens();
-    const compute = tokens.kinds[0]!;
-    const axis = { stroke: tokens.ink2, grid: { stroke: tokens.line, width: 1 }, ticks: { stroke: tokens.line }, font: `11px ${tokens.font}` };
-    const chart = new uPlot(
-      {
-        width: element.clientWidth,
-        height: HEIGHT,
-        legend: { show: false },
-        cursor: { drag: { x: false, y: false } },
-        scales: { x: { time: false } },
-        series: [{}, { stroke: compute.strokeCss, fill: tokens.bg3, width: 1.5, paths: uPlot.paths.stepped!({ align: 1 }), points: { show: false } }],
-        axes: [
-          { ...axis, values: (_self, ticks) => ticks.map((tick) => time(tick)) },
-          { ...axis, size: 80, incrs: BINARY_STEPS, values: (_self, ticks) => ticks.map((tick) => size(tick)) },
-        ],
-      },
-      [allocator.samples.map((sample) => toNumber(sample.at_ps)), allocator.samples.map((sample) => sample.allocated_bytes)],
-      element,
-    );
-    const watch = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height: HEIGHT }));
-    watch.observe(element);
-    return () => (watch.disconnect(), chart.destroy());
-  }, [allocator, now]);
-  return <div ref={box} role="img" aria-label={`Memory of ${allocator.name} over time`} />;
-}
+const inOrder = new Intl.Collator('en', { numeric: true });
 
 function Absent({ reason }: { reason: string | null }) {
   return (
@@ -107,7 +54,7 @@ function OverTime({ run, absent }: { run: RunDetails; absent: string | null }) {
   if (absent !== null) return <Absent reason={absent} />;
   if (memory.error) return <Failed error={memory.error} />;
   if (!memory.data) return memory.waiting ? <Waiting what="Reading the memory events." progress={memory.progress} /> : null;
-  const allocators = memory.data.allocators ?? [];
+  const allocators = [...(memory.data.allocators ?? [])].sort((a, b) => inOrder.compare(a.host ?? '', b.host ?? '') || inOrder.compare(a.name, b.name));
   if (allocators.length === 0) return <Absent reason={memory.data.reason ?? memory.data.reasons?.allocators ?? null} />;
   const highest = allocators.reduce((a, b) => ((b.peak_bytes ?? 0) > (a.peak_bytes ?? 0) ? b : a));
   return (
@@ -123,13 +70,24 @@ function OverTime({ run, absent }: { run: RunDetails; absent: string | null }) {
           ]}
         />
       )}
+      {allocators.some(hasReserved) && (
+        <ul class="legend" aria-label="Parts of the memory">
+          <li>
+            <span class="swatch allocated" /> allocated
+          </li>
+          <li>
+            <span class="swatch reserved" /> reserved above it; it counts towards the peak
+          </li>
+        </ul>
+      )}
       {allocators.map((allocator) => (
         <section key={`${allocator.host} ${allocator.name}`}>
           <h2 class="section">
             <Name text={allocator.name} />
             {allocator.host && <span class="quiet"> {allocator.host}</span>}
+            {allocator.capacity_bytes !== null && <span class="quiet">{`, limit ${size(allocator.capacity_bytes)}`}</span>}
           </h2>
-          <Chart allocator={allocator} />
+          <MemoryChart allocator={allocator} />
         </section>
       ))}
     </div>

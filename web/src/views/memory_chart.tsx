@@ -1,0 +1,140 @@
+/* One allocator over time: what is allocated, what is reserved above it, the peak and the limit.
+ *
+ *   ╌╌╌╌╌╌╌╌╌╌ limit
+ *      ▾ 20.0 GiB
+ *   ░░░▓▓▓░░░      reserved upon allocated; both count towards the peak
+ */
+import { useEffect, useRef } from 'preact/hooks';
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import type { Ps } from '../data/json';
+import { readTokens, type Tokens } from '../draw/tokens';
+import { fixed, size, sizeScale, inScale, THIN, time, timeScale, toNumber } from '../model/numbers';
+import { theme } from '../ui/settings';
+import { hideTip, showTip } from '../ui/tooltip';
+
+export interface Sample {
+  at_ps: Ps;
+  allocated_bytes: number | null;
+  reserved_bytes: number | null;
+}
+
+export interface Allocator {
+  name: string;
+  host: string | null;
+  samples: Sample[];
+  peak_bytes: number | null;
+  peak_at_ps: Ps | null;
+  capacity_bytes: number | null;
+}
+
+const HEIGHT = 200;
+const TICK_PIXELS = 110;
+/* 1, 2, 4 ... bytes: marks at whole KiB, MiB, GiB. */
+const BINARY_STEPS = Array.from({ length: 50 }, (_, power) => 2 ** power);
+
+export function hasReserved(allocator: Allocator): boolean {
+  return allocator.samples.some((sample) => (sample.reserved_bytes ?? 0) > 0);
+}
+
+/* A limit far above all that was used would make a line of it: then it is told in words only. */
+const LIMIT_FAR = 5;
+
+function limitInSight({ capacity_bytes: capacity, peak_bytes: peak }: Allocator): number | null {
+  return capacity !== null && peak !== null && peak * LIMIT_FAR >= capacity ? capacity : null;
+}
+
+/* As many as tell one tick from the next. */
+function decimalsOf(ticks: readonly number[], divisor: number): number {
+  const step = ticks.length < 2 ? divisor : (ticks[1]! - ticks[0]!) / divisor;
+  return Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
+}
+
+function total(sample: Sample): number | null {
+  return sample.allocated_bytes === null ? null : sample.allocated_bytes + (sample.reserved_bytes ?? 0);
+}
+
+/* The peak wears its number, the limit its line. */
+function annotate(chart: uPlot, allocator: Allocator, tokens: Tokens): void {
+  const { ctx: context, bbox } = chart;
+  const ratio = devicePixelRatio;
+  context.save();
+  context.font = `${11 * ratio}px ${tokens.font}`;
+  context.fillStyle = tokens.ink;
+  const limit = limitInSight(allocator);
+  if (limit !== null) {
+    const y = Math.round(chart.valToPos(limit, 'y', true)) + 0.5;
+    context.strokeStyle = tokens.ink2;
+    context.lineWidth = ratio;
+    context.setLineDash([4 * ratio, 3 * ratio]);
+    context.beginPath();
+    context.moveTo(bbox.left, y);
+    context.lineTo(bbox.left + bbox.width, y);
+    context.stroke();
+    context.textAlign = 'right';
+    context.fillText(`limit ${size(limit)}`, bbox.left + bbox.width - 4 * ratio, y + 13 * ratio);
+  }
+  if (allocator.peak_bytes !== null && allocator.peak_at_ps !== null) {
+    const x = chart.valToPos(toNumber(allocator.peak_at_ps), 'x', true);
+    const y = chart.valToPos(allocator.peak_bytes, 'y', true);
+    context.beginPath();
+    context.moveTo(x, y - ratio);
+    context.lineTo(x - 4 * ratio, y - 7 * ratio);
+    context.lineTo(x + 4 * ratio, y - 7 * ratio);
+    context.fill();
+    const left = x < bbox.left + bbox.width / 2;
+    context.textAlign = left ? 'left' : 'right';
+    context.fillText(`peak ${size(allocator.peak_bytes)}`, x + (left ? 8 : -8) * ratio, y - 3 * ratio);
+  }
+  context.restore();
+}
+
+function tip(chart: uPlot, allocator: Allocator): void {
+  const sample = chart.cursor.idx === null || chart.cursor.idx === undefined ? undefined : allocator.samples[chart.cursor.idx];
+  const { left = -1, top = -1 } = chart.cursor;
+  if (!sample || left < 0) return void hideTip();
+  const box = chart.over.getBoundingClientRect();
+  const parts = [sample.allocated_bytes === null ? null : `${size(sample.allocated_bytes)} allocated`, sample.reserved_bytes ? `${size(sample.reserved_bytes)} reserved` : null];
+  showTip(`${time(sample.at_ps)}: ${parts.filter((part) => part !== null).join(', ')}`, box.left + left, box.top + top);
+}
+
+export function MemoryChart({ allocator }: { allocator: Allocator }) {
+  const box = useRef<HTMLDivElement>(null);
+  const now = theme.value;
+  useEffect(() => {
+    const element = box.current!;
+    const tokens = readTokens();
+    const other = tokens.kinds[6]!;
+    const axis = { stroke: tokens.ink2, grid: { stroke: tokens.line, width: 1 }, ticks: { stroke: tokens.line }, font: `11px ${tokens.font}` };
+    const limit = limitInSight(allocator);
+    const bytes = sizeScale([limit, allocator.peak_bytes]);
+    const times = timeScale(allocator.samples.map((sample) => sample.at_ps));
+    const paths = uPlot.paths.stepped!({ align: 1 });
+    const chart = new uPlot(
+      {
+        width: element.clientWidth,
+        height: HEIGHT,
+        padding: [16, 8, 0, 0],
+        legend: { show: false },
+        cursor: { drag: { x: false, y: false }, points: { show: false } },
+        scales: { x: { time: false }, y: { range: (_self, _low, high) => [0, Math.max(high, limit ?? 0, (allocator.peak_bytes ?? 0) * 1.15, 1) * 1.02] } },
+        series: [
+          {},
+          { stroke: other.strokeCss, fill: tokens.bg3, width: 1, paths, points: { show: false } },
+          { stroke: other.strokeCss, fill: other.css[1], width: 1, paths, points: { show: false } },
+        ],
+        axes: [
+          { ...axis, space: TICK_PIXELS, values: (_self, ticks) => ticks.map((tick, index) => `${fixed(tick / times.divisor, decimalsOf(ticks, times.divisor))}${index === 0 ? `${THIN}${times.unit}` : ''}`) },
+          { ...axis, size: 80, incrs: BINARY_STEPS, values: (_self, ticks) => ticks.map((tick) => (tick === 0 ? '0' : `${inScale(tick, { ...bytes, decimals: 0 })}${THIN}${bytes.unit}`)) },
+        ],
+        hooks: { draw: [(self) => annotate(self, allocator, tokens)], setCursor: [(self) => tip(self, allocator)] },
+      },
+      [allocator.samples.map((sample) => toNumber(sample.at_ps)), allocator.samples.map(total), allocator.samples.map((sample) => sample.allocated_bytes)],
+      element,
+    );
+    const watch = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height: HEIGHT }));
+    watch.observe(element);
+    return () => (watch.disconnect(), chart.destroy());
+  }, [allocator, now]);
+  return <div ref={box} role="img" data-canvas-tip aria-label={`Memory of ${allocator.name} over time`} />;
+}
