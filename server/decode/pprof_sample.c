@@ -4,7 +4,8 @@
  *   Label   1 key  2 text, else  3 number  4 its unit
  *
  * The same location below the same stack is met again and again: a table of its own remembers
- * which stack that makes, so that a location of many inlined frames costs no more than one.
+ * which stack that makes, so that a location of many inlined frames costs no more than one. What a
+ * sample has in common with the one before, from the outermost call on, is not even looked up.
  */
 #include <stdlib.h>
 
@@ -28,8 +29,10 @@ struct pprof_stacks {
     struct step *steps; /* in scratch; a power of two, at most half full */
     uint32_t step_count, step_capacity;
 
-    uint32_t locations[LOCATIONS_MAX];
+    uint32_t locations[LOCATIONS_MAX]; /* of the sample at hand */
     uint32_t location_count;
+    struct step last[LOCATIONS_MAX]; /* of the one before, from the outermost; parents unused */
+    uint32_t last_count;
     struct arg labels[LABELS_MAX];
     uint32_t label_count;
     int64_t *values; /* of the sample types */
@@ -218,6 +221,29 @@ static void begin(struct pprof *profile)
     memset(profile->stacks->values, 0, profile->types.count * sizeof(int64_t));
 }
 
+static stack_id push_stack(struct pprof *profile)
+{
+    struct pprof_stacks *stacks = profile->stacks;
+    stack_id stack = NO_STACK;
+    uint32_t depth = 0;
+    bool is_shared = true;
+
+    for (uint32_t i = 0; i < stacks->location_count; i++) {
+        uint32_t location = stacks->locations[stacks->location_count - 1 - i];
+        struct step *last = &stacks->last[i];
+
+        is_shared = is_shared && i < stacks->last_count && last->location == location;
+        if (!is_shared)
+            *last = (struct step){.location = location,
+                                  .stack = push_location(profile, stack, location)};
+        stack = last->stack;
+        depth += pprof_frame_count(&profile->tables, location);
+    }
+    stacks->last_count = stacks->location_count;
+    profile->max_depth = depth > profile->max_depth ? depth : profile->max_depth;
+    return stack;
+}
+
 bool pprof_read_sample(struct pprof *profile, const struct pb *outer, struct bytes message)
 {
     begin(profile);
@@ -225,14 +251,9 @@ bool pprof_read_sample(struct pprof *profile, const struct pb *outer, struct byt
         return false;
 
     struct pprof_stacks *stacks = profile->stacks;
-    struct sample sample = {.at_ps = SAMPLE_NO_TIME, .track = NO_TRACK, .stack = NO_STACK};
-    uint32_t depth = 0;
+    struct sample sample = {.at_ps = SAMPLE_NO_TIME, .track = NO_TRACK};
 
-    for (uint32_t i = stacks->location_count; i-- > 0;) {
-        sample.stack = push_location(profile, sample.stack, stacks->locations[i]);
-        depth += pprof_frame_count(&profile->tables, stacks->locations[i]);
-    }
-    profile->max_depth = depth > profile->max_depth ? depth : profile->max_depth;
+    sample.stack = push_stack(profile);
     profile->odd_value_count += stacks->value_count != profile->types.count;
     for (uint32_t i = 0; i < profile->types.count; i++)
         profile->negative_count += stacks->values[i] < 0;
