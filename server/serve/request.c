@@ -1,8 +1,9 @@
 #include "serve/request.h"
 
+#include "analyse/align.h"
 #include "serve/gate.h"
 
-enum { HOSTS_MAX = 4096, NOTES_MAX = 4 };
+enum { HOSTS_MAX = 4096, NOTES_MAX = 6 };
 
 struct request_state {
     const struct route *route;
@@ -16,6 +17,7 @@ struct request_state {
     struct cached *held;
     uint32_t held_count;
     struct run_traces traces;
+    const struct alignment *alignments; /* NULL: not measured */
     struct answer_note notes[NOTES_MAX];
     uint32_t note_count;
 };
@@ -159,6 +161,7 @@ static void release_traces(struct request_state *state)
     state->held_count = 0;
     state->note_count = 0;
     state->has_traces = state->has_others = false;
+    state->alignments = NULL;
 }
 
 /* The trace of one content, held until the reply is sent. */
@@ -167,7 +170,7 @@ static bool hold(struct request *req, const char *content, struct host_trace *re
     struct request_state *state = req->state;
     struct cached *held = &state->held[state->held_count];
     struct error missing = {0};
-    enum status status = state->route->slices
+    enum status status = state->route->slices && !request_is(req, "align", "collectives")
                              ? cache_acquire_trace(req->services->cache, content, held, &missing)
                              : cache_acquire(req->services->cache, content, held, &missing);
 
@@ -202,6 +205,39 @@ static enum status acquire(struct request *req, struct error *err)
                                         .has_epoch = run->has_epoch,
                                         .epoch_ns = run->epoch_ns};
     return OK;
+}
+
+const struct alignment *request_alignments(struct request *req)
+{
+    struct request_state *state = req->state;
+
+    if (state->alignments == NULL)
+        state->alignments = align_hosts(&state->traces, req->arena);
+    return state->alignments;
+}
+
+/* align=collectives: hosts are laid by what they did together, where that is known. */
+static void align(struct request *req)
+{
+    struct request_state *state = req->state;
+    const struct alignment *alignments = request_alignments(req);
+    struct host_trace *hosts = (struct host_trace *)(uintptr_t)state->traces.hosts;
+    uint32_t aligned = 0;
+
+    for (uint32_t i = 0; i < state->traces.host_count; i++) {
+        int64_t offset_ps;
+
+        if (!alignments[i].known ||
+            __builtin_sub_overflow(hosts[i].offset_ps, alignments[i].skew_ps, &offset_ps))
+            continue;
+        hosts[i].offset_ps = offset_ps;
+        aligned++;
+    }
+    add_note(state, "aligned", aligned == state->traces.host_count ? NOTE_INFO : NOTE_WARNING,
+             str_format(req->arena,
+                        "%u of %u hosts are laid by what they did together instead of by their "
+                        "clocks; /api/run tells each host's skew.",
+                        aligned, state->traces.host_count));
 }
 
 static bool is_other(const struct run_file *file)
@@ -244,6 +280,8 @@ enum status request_traces(struct request *req, const struct run_traces **ret, s
         return not_ready(run, err);
     TRY(acquire(req, err));
     note_state(req);
+    if (run->host_count > 1 && request_is(req, "align", "collectives"))
+        align(req);
     state->has_traces = true;
     return OK;
 }

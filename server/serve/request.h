@@ -20,8 +20,9 @@ enum {
 /* Groups of parameters, to be listed in a route's declaration. */
 #define PARAMS_RUN                                                                                 \
     {.name = "run", .kind = PARAM_TEXT, .required = true, .max = 1024},                            \
+        {.name = "wait_ms", .kind = PARAM_INTEGER, .min = 0, .max = 60000},                        \
     {                                                                                              \
-        .name = "wait_ms", .kind = PARAM_INTEGER, .min = 0, .max = 60000                           \
+        .name = "align", .kind = PARAM_WORD, .words = "clocks|collectives"                         \
     }
 #define PARAMS_FORMAT                                                                              \
     {                                                                                              \
@@ -70,6 +71,9 @@ MUST_CHECK enum status request_traces(struct request *req, const struct run_trac
 /* The same with `others`, at most OTHERS_MAX of them; a note says when there are more. */
 MUST_CHECK enum status request_all_traces(struct request *req, const struct run_traces **ret,
                                           struct error *err);
+struct alignment; /* analyse/align.h */
+/* What the hosts' clocks are apart by, for traces that are there; one for each host. */
+const struct alignment *request_alignments(struct request *req);
 /* host, device, track, step, window, module, scope, name, q: for traces that are there. */
 MUST_CHECK enum status request_restriction(struct request *req, struct restriction *ret,
                                            struct error *err);

@@ -4,7 +4,9 @@
  * there.
  */
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "analyse/align.h"
 #include "analyse/overview.h"
 #include "serve/arg_out.h"
 #include "serve/routes.h"
@@ -36,10 +38,12 @@ static void put_files(struct json *json, const struct run_record *run)
     json_close(json, ']');
 }
 
-/* The skew is what aligning the hosts' clocks took off; hosts are laid by their own clocks, so it
- * is not known yet. */
-static void put_host(struct json *json, struct arena *arena, const struct run_host *host)
+/* `alignment` is NULL while the host's trace cannot be read. */
+static void put_host(struct json *json, struct arena *arena, const struct run_host *host,
+                     const struct host_trace *trace, const struct alignment *alignment)
 {
+    bool has_skew = alignment != NULL && alignment->known;
+
     json_open(json, '{');
     json_put_text(json, "name", host->name);
     json_put_text(json, "key", (struct str){.at = host->content, .count = 8});
@@ -47,11 +51,16 @@ static void put_host(struct json *json, struct arena *arena, const struct run_ho
     json_put_text_or_null(json, "epoch_ns",
                           host->has_epoch ? str_format(arena, "%lld", (long long)host->epoch_ns)
                                           : STR(""));
-    json_put_integer(json, "offset_ps", host->offset_ps);
-    json_put_null(json, "skew_ps");
+    json_put_integer(json, "offset_ps", trace == NULL ? host->offset_ps : trace->offset_ps);
+    if (has_skew)
+        json_put_integer(json, "skew_ps", alignment->skew_ps);
+    else
+        json_put_null(json, "skew_ps");
     json_key(json, "reasons");
     json_open(json, '{');
-    json_put_text(json, "skew_ps", STR("hosts stand by their own clocks"));
+    if (!has_skew)
+        json_put_text(json, "skew_ps",
+                      str_of(alignment == NULL ? "the run is not indexed yet" : alignment->reason));
     if (!host->has_epoch)
         json_put_text(json, "epoch_ns", STR("the file holds no wall clock"));
     if (host->hostname.count == 0)
@@ -60,13 +69,45 @@ static void put_host(struct json *json, struct arena *arena, const struct run_ho
     json_close(json, '}');
 }
 
-static void put_hosts(struct json *json, struct arena *arena, const struct run_record *run)
+static void put_hosts(struct json *json, struct request *req, const struct run_record *run,
+                      const struct run_traces *traces)
 {
+    const struct alignment *alignments = traces == NULL ? NULL : request_alignments(req);
+
     json_key(json, "hosts");
     json_open(json, '[');
     for (uint32_t i = 0; i < run->host_count; i++)
-        put_host(json, arena, &run->hosts[i]);
+        put_host(json, req->arena, &run->hosts[i], traces == NULL ? NULL : &traces->hosts[i],
+                 traces == NULL ? NULL : &alignments[i]);
     json_close(json, ']');
+}
+
+/* Clocks that are apart by more than what was measured varies. */
+static uint32_t skew_notes(struct request *req, const struct run_traces *traces,
+                           const struct answer_note **ret)
+{
+    const struct alignment *alignments = request_alignments(req);
+    struct answer_note *notes = arena_array(req->arena, struct answer_note, traces->host_count);
+    uint32_t count = 0;
+
+    for (uint32_t i = 1; i < traces->host_count; i++) {
+        int64_t skew_ps = alignments[i].skew_ps;
+
+        if (!alignments[i].known || llabs(skew_ps) <= alignments[i].spread_ps)
+            continue;
+        notes[count++] = (struct answer_note){
+            .kind = "clock-skew",
+            .severity = NOTE_INFO,
+            .message = str_format(req->arena,
+                                  "This host's clock is %.3f ms %s that of %.*s, by %u collectives "
+                                  "or launches of both; align=collectives takes it off.",
+                                  (double)llabs(skew_ps) / 1e9, skew_ps > 0 ? "ahead of" : "behind",
+                                  STR_ARG(traces->hosts[0].name), alignments[i].pair_count),
+            .host = traces->hosts[i].name,
+            .count = 1};
+    }
+    *ret = notes;
+    return count;
 }
 
 /* What the file says of the capture stands under words of its profiler's options. */
@@ -234,18 +275,19 @@ static enum status get_run(struct request *req, struct reply *reply, struct erro
     json_open(&json, '{');
     json_put_run_members(&json, req->arena, run);
     put_files(&json, run);
-    put_hosts(&json, req->arena, run);
+    put_hosts(&json, req, run, readable ? traces : NULL);
     const struct run_traces none = {0};
     put_properties(&json, readable ? traces : &none, "capture_options", true);
     put_properties(&json, readable ? traces : &none, "environment", false);
     put_programs(&json, readable ? traces : &none);
     put_views(&json, req->arena, run, readable ? traces : NULL);
 
-    const struct answer_note *lists[2];
-    uint32_t counts[2] = {0};
+    const struct answer_note *lists[3];
+    uint32_t counts[3] = {0};
     lists[0] = request_notes(req, &counts[0]);
     counts[1] = readable ? run_notes(traces, req->arena, &lists[1]) : 0;
-    json_put_notes(&json, lists, counts, 2);
+    counts[2] = readable ? skew_notes(req, traces, &lists[2]) : 0;
+    json_put_notes(&json, lists, counts, 3);
     json_close(&json, '}');
     return OK;
 }
