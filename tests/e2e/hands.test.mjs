@@ -229,7 +229,7 @@ export const tests = {
       if (flow) found = { from: row.id, to: flow.to.slice };
       if (found) break;
     }
-    if (!found) return;
+    assert.ok(found, 'the sample has an arrow');
     await page.goto(`${url}${QUERY}&slice=${found.from}`);
     await settle(page);
     await page.keyboard.press(']');

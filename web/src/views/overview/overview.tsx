@@ -56,7 +56,9 @@ function Devices({ devices }: { devices: Overview['devices'] }) {
   if (devices.length === 0) return null;
   return (
     <section>
-      <h2 class="section">Devices, busy</h2>
+      <h2 class="section">
+        Devices <span class="quiet">busy between their first and last event</span>
+      </h2>
       <dl class="device-bars">
         {devices.map((device) => (
           <div key={device.name}>

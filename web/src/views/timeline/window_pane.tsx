@@ -66,7 +66,7 @@ function Sentence({ state, span, range, top }: { state: TimelineState; span: Spa
       {top && `; ${plural(top.row_count, top.by, top.by.endsWith('y') ? `${top.by.slice(0, -1)}ies` : `${top.by}s`)}`}
       {top && top.row_count > 0 && (
         <>
-          {' take '}
+          {top.row_count === 1 ? ' takes ' : ' take '}
           <strong>{time(top.total_self_ps)}</strong>
           {` of ${top.of} time`}
         </>
