@@ -94,6 +94,7 @@ int app_with_store(struct app *app, bool on_demand, int (*use)(struct app *app, 
     struct str reason, note;
     struct ingest_options ingest_options = {.workers = options->workers,
                                             .follow_symlinks = options->follow_symlinks,
+                                            .convert = options->convert,
                                             .poll = options->poll,
                                             .on_demand = on_demand};
     int code = EXIT_IO;

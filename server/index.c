@@ -14,6 +14,7 @@
 #include "cli/cli.h"
 #include "decode/decode.h"
 #include "facts.h"
+#include "index_convert.h"
 #include "index_guard.h"
 #include "store/cache.h"
 #include "store/segment.h"
@@ -24,6 +25,7 @@ struct index_options {
     const char *file, *out;
     const char *root;     /* the file's name is a path below it, and may not lead out; else NULL */
     bool follow_symlinks; /* below the root */
+    bool convert;         /* reports that only another program reads, by that program */
     int progress_fd;      /* -1: nobody asks; else the server is our parent */
     int thread_count;     /* 1 or 2 */
     bool growing;         /* the file may grow meanwhile: what it held at first is read */
@@ -34,7 +36,8 @@ struct index_options {
 struct index_job {
     const struct index_options *options;
     struct arena *arena;
-    struct bytes bytes; /* of the file */
+    int fd;             /* the file */
+    struct bytes bytes; /* of it */
     struct hasher *hasher;
     size_t hashed; /* of the bytes: up to where the decoder has come */
     char content[33];
@@ -192,15 +195,54 @@ static enum status ignore_file(struct index_job *job, const struct identity *ide
     return OK;
 }
 
+static enum status index_decoded(struct index_job *job, struct input *input,
+                                 const struct identity *identity, struct error *err)
+{
+    job->facts.format = str_of(identity->format);
+    job->facts.part = identity->decoder->part;
+    return write_both(job, input, identity->decoder, err);
+}
+
+/* A converted file has no name and is not converted again. */
+static enum status index_mapped(struct index_job *job, struct bytes bytes, struct error *err)
+{
+    struct identity identity;
+    struct input input;
+
+    TRY(input_open(STR("report.sqlite"), bytes, job->directory, job->arena, &input, err));
+    identity = decode_identify(&input);
+    enum status status =
+        identity.decoder == NULL
+            ? fail(err, ERR_UNSUPPORTED, "the converted report is no file that is read")
+            : index_decoded(job, &input, &identity, err);
+    input_close(&input);
+    return status;
+}
+
+static enum status index_converted(struct index_job *job, struct error *err)
+{
+    struct file_stamp stamp;
+    struct file_map map;
+    int fd;
+
+    TRY(convert_file(job->fd, job->directory, &fd, &stamp, err));
+    enum status status = file_map(fd, stamp.size, &map, err);
+    file_close(fd);
+    TRY(status);
+    status = index_mapped(job, map.bytes, err);
+    file_unmap(&map);
+    return status;
+}
+
 static enum status index_input(struct index_job *job, struct input *input, struct error *err)
 {
     struct identity identity = decode_identify(input);
 
+    if (identity.decoder == NULL && job->options->convert && convert_knows(identity.format))
+        return index_converted(job, err);
     if (identity.decoder == NULL)
         return ignore_file(job, &identity);
-    job->facts.format = str_of(identity.format);
-    job->facts.part = identity.decoder->part;
-    return write_both(job, input, identity.decoder, err);
+    return index_decoded(job, input, &identity, err);
 }
 
 static enum status index_bytes(struct index_job *job, struct error *err)
@@ -268,6 +310,7 @@ static enum status index_fd(struct index_job *job, int fd, const struct file_sta
     TRY(guard_process(stamp->size, job->options->progress_fd >= 0, err));
     TRY(file_map(fd, stamp->size, &map, err));
     guard_map(map.bytes);
+    job->fd = fd;
     job->bytes = map.bytes;
     job->facts.bytes = stamp->size;
     enum status status = index_bytes(job, err);
@@ -362,6 +405,7 @@ static void help(void)
            "  --growing         take what the file holds now, though it may grow meanwhile\n"
            "  --root DIR        FILE is a path below DIR and may not lead out of it\n"
            "  --follow-symlinks follow links below the root\n"
+           "  --convert         run `nsys export` on reports of Nsight Systems\n"
            "  --threads 1|2     2, where there are two processors: the bytes are the same\n"
            "  --unless CONTENT  do nothing when the file's hash is this one\n"
            "  --progress-fd N   write progress there, and end with the parent\n\n"
@@ -400,6 +444,8 @@ static bool parse(int argc, char **argv, struct index_options *options)
             only_files = true;
         else if (strcmp(argv[i], "--growing") == 0)
             options->growing = true;
+        else if (strcmp(argv[i], "--convert") == 0)
+            options->convert = true;
         else if (strcmp(argv[i], "--follow-symlinks") == 0)
             options->follow_symlinks = true;
         else if ((value = flag_value(argv, argc, &i, "--root")) != NULL)

@@ -29,7 +29,8 @@ static void compare_versions(struct ingest *ingest)
     struct str known = STR("");
 
     if (catalog_facts(ingest->catalog, version_key, arena, &known, &err) == OK)
-        ingest->remembers_ignored = str_equal(known, STR(JVIEWD_VERSION));
+        ingest->remembers_ignored =
+            !ingest->options.convert && str_equal(known, STR(JVIEWD_VERSION));
     if (!ingest->remembers_ignored &&
         catalog_put_facts(ingest->catalog, version_key, STR(JVIEWD_VERSION), &err) != OK)
         log_warning("%s", err.message);

@@ -16,6 +16,7 @@ struct ingest_options {
     uint32_t root_count;
     unsigned workers; /* 0: half the cores */
     bool follow_symlinks, poll;
+    bool convert;   /* reports of other programs, by these */
     bool on_demand; /* commands: look once, index what is asked for, and what only its content can
                      * tell to be a run */
 };

@@ -69,6 +69,8 @@ static void fill_arguments(const struct child_job *job, struct arena *arena,
         argv[count++] = str_c(arena, STR("--growing"));
     if (job->follow_symlinks)
         argv[count++] = str_c(arena, STR("--follow-symlinks"));
+    if (job->convert)
+        argv[count++] = str_c(arena, STR("--convert"));
     if (job->unless != NULL) {
         argv[count++] = str_c(arena, STR("--unless"));
         argv[count++] = str_c(arena, str_of(job->unless));

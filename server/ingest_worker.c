@@ -75,6 +75,7 @@ static void begin(struct work *work, struct ingest_run *run, struct ingest_file 
     work->job.stamp = file->stamp;
     work->job.growing = file->growing;
     work->job.follow_symlinks = ingest->options.follow_symlinks;
+    work->job.convert = ingest->options.convert;
     work->started_ns = clock_monotonic_ns();
     file_set_state(file, FILE_INDEXING, STR(""));
 }

@@ -50,6 +50,8 @@ static const struct option table[] = {
     {"output", VALUE_TEXT, AT(output), NULL, "DIR", "where --extract writes (-o)"},
     {"follow-symlinks", VALUE_NONE, AT(follow_symlinks), NULL, NULL,
      "follow symbolic links below the directory"},
+    {"convert", VALUE_NONE, AT(convert), NULL, NULL,
+     "run `nsys export` on reports of Nsight Systems, where it is on the PATH"},
     {"perfetto-cors", VALUE_NONE, AT(perfetto_cors), NULL, NULL,
      "let ui.perfetto.dev fetch traces from here"},
     {"workers", VALUE_COUNT, AT(workers), NULL, "N", "index N files at a time"},

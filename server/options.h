@@ -33,7 +33,8 @@ struct options {
     const char *output;     /* --extract -o; "" a new temporary directory */
     struct texts allowed_hosts;
     unsigned workers; /* indexing at a time; 0: half the cores */
-    bool open, list_only, extract, follow_symlinks, perfetto_cors, poll, verbose, version, help;
+    bool open, list_only, extract, follow_symlinks, convert, perfetto_cors, poll, verbose, version,
+        help;
 };
 
 /* Flags of `serve`: argv[0] is skipped. Without any path it chooses among $XAX_PROFILE_DIR,
