@@ -4,8 +4,7 @@
 #include <stdbool.h>
 #include <unistd.h>
 
-/* Fewer are done before a thread has begun. */
-enum { ITEMS_A_PART = 100000 };
+uint64_t split_items_a_part = 100000;
 
 struct running {
     split_part *run;
@@ -18,7 +17,7 @@ struct running {
 uint32_t split_count(uint64_t items)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    uint64_t count = items / ITEMS_A_PART;
+    uint64_t count = items / split_items_a_part;
 
     if (processors < 1)
         processors = 1;

@@ -12,6 +12,9 @@ enum { SPLIT_PARTS_MAX = 4 };
 
 typedef void split_part(void *data, uint32_t part);
 
+/* Fewer are done before a thread has begun. Tests lower it, so that small walks are split too. */
+extern uint64_t split_items_a_part;
+
 /* How many parts are worth it for so many items: 1 ... SPLIT_PARTS_MAX. */
 uint32_t split_count(uint64_t items);
 /* Runs the parts 0 ... count - 1 side by side and waits for all of them. */

@@ -1,3 +1,4 @@
+#include "analyse/split.h"
 #include "unit/analyse/made_run.h"
 
 #include "analyse/top.h"
@@ -362,6 +363,54 @@ static void parts_add_up(void **state)
     }
 }
 
+static void check_same(const char *what, const struct table *table, const struct table *other)
+{
+    CHECK_INT(what, table->row_count, other->row_count);
+    for (uint32_t row = 0; row < table->row_count; row++) {
+        for (uint32_t column = 0; column < table->column_count; column++) {
+            const struct cell *a = &table->cells[row * table->column_count + column];
+            const struct cell *b = &other->cells[row * table->column_count + column];
+
+            CHECK_INT(table->columns[column].key, a->kind, b->kind);
+            if (a->kind == CELL_TEXT)
+                CHECK(table->columns[column].key, str_equal(a->of.text, b->of.text));
+            else if (a->kind == CELL_INTEGER)
+                CHECK_INT(table->columns[column].key, a->of.integer, b->of.integer);
+        }
+    }
+}
+
+/* A walk that several processors share says what one says: rows, order, quantiles, counts. */
+static void shared_walks(void **state)
+{
+    (void)state;
+    static const char *const bys[] = {"name",     "op",         "module", "scope", "kernel",
+                                      "category", "annotation", "track",  "host",  "device"};
+    const uint64_t items_a_part = split_items_a_part;
+    struct dice dice = {7};
+
+    for (int round = 0; round < 20; round++) {
+        struct made_run run;
+        struct restriction window = {.has_window = true,
+                                     .start_ps = (int64_t)dice_below(&dice, 500),
+                                     .end_ps = 500 + (int64_t)dice_below(&dice, 600)};
+
+        make_random_run(&run, &dice);
+        for (size_t by = 0; by < 2 * COUNT(bys); by++) {
+            const char *word = bys[by / 2];
+            const struct restriction *restriction = by % 2 == 0 ? NULL : &window;
+
+            split_items_a_part = UINT64_MAX;
+            struct table alone = ask(&run, word, restriction, NULL);
+            split_items_a_part = 20;
+            struct table shared = ask(&run, word, restriction, NULL);
+            check_same(word, &alone, &shared);
+        }
+        run_end(&run);
+    }
+    split_items_a_part = items_a_part;
+}
+
 static void falls_back(void **state)
 {
     (void)state;
@@ -481,17 +530,12 @@ static void many_of_one_name(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whole),
-        cmocka_unit_test(restricted),
-        cmocka_unit_test(windows),
-        cmocka_unit_test(parts_add_up),
-        cmocka_unit_test(hosts_merge),
-        cmocka_unit_test(hosts_differ),
-        cmocka_unit_test(by_steps),
-        cmocka_unit_test(falls_back),
-        cmocka_unit_test(derived_never_counts),
-        cmocka_unit_test(wrong_questions),
-        cmocka_unit_test(many_of_one_name),
+        cmocka_unit_test(whole),           cmocka_unit_test(restricted),
+        cmocka_unit_test(windows),         cmocka_unit_test(parts_add_up),
+        cmocka_unit_test(hosts_merge),     cmocka_unit_test(hosts_differ),
+        cmocka_unit_test(by_steps),        cmocka_unit_test(shared_walks),
+        cmocka_unit_test(falls_back),      cmocka_unit_test(derived_never_counts),
+        cmocka_unit_test(wrong_questions), cmocka_unit_test(many_of_one_name),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
