@@ -75,6 +75,10 @@ class Server:
             time.sleep(0.02)
         raise RuntimeError(f"not ready after {seconds} s")
 
+    def cpu_seconds(self):
+        """Of all threads, ended ones too: says on a busy machine what wall time does not."""
+        return time.clock_gettime((~self.process.pid << 3) | 2)
+
     def anonymous_bytes(self):
         """RssAnon of the server: mapped files may be dropped by the kernel and are not counted."""
         text = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
