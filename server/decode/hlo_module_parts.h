@@ -6,6 +6,8 @@
  *   hlo_module_text.c     from text
  *   hlo_shape.c           shapes of protos as text
  *   hlo_print.c           instructions of protos as text
+ *   hlo_attribute.c       attributes that are messages of their own
+ *   hlo_word.c            words of texts: brackets, quotes, names
  *   hlo_literal.c         their constants
  */
 #ifndef JVIEWD_DECODE_HLO_MODULE_PARTS_H
@@ -52,6 +54,27 @@ void hlo_print_instruction(struct text *out, const struct hlo_module *module, ui
 void hlo_print_computation(struct text *out, const struct hlo_module *module, uint32_t computation);
 void hlo_print_shape(struct text *out, struct bytes message, bool with_layout, unsigned depth);
 void hlo_print_literal(struct text *out, struct bytes message);
+/* The numbers of all fields `number` of a message: "1,0". */
+void hlo_print_list(struct text *out, struct bytes message, uint32_t number);
+void hlo_print_slices(struct text *out, struct bytes instruction);
+void hlo_print_groups(struct text *out, struct bytes instruction);
+void hlo_print_window(struct text *out, struct bytes message);
+void hlo_print_dot(struct text *out, struct bytes message);
+void hlo_print_device_list(struct text *out, struct bytes message, unsigned depth);
+void hlo_print_sharding(struct text *out, struct bytes message, unsigned depth);
+bool hlo_has_field(struct bytes message, uint32_t number);
+/* The last such number of a message. */
+uint64_t hlo_number_in(struct bytes message, uint32_t number, uint64_t otherwise);
+
+/* Text without blanks around it; a name without its %; "x" without quotes; {x} without brackets. */
+struct str hlo_trimmed(struct str text);
+struct str hlo_bare_name(struct str name);
+struct str hlo_unquoted(struct str text);
+struct str hlo_inside(struct str text);
+/* How far to the first of `stops` outside of brackets and quotes; the whole text without one. */
+size_t hlo_span_to(struct str text, const char *stops);
+/* Takes the text up to one of `stops`, and the stop. */
+struct str hlo_take_to(struct str *text, const char *stops);
 
 static inline uint64_t hlo_name_key(struct str name)
 {

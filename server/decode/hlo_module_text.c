@@ -17,69 +17,6 @@
  */
 #include "decode/hlo_module_parts.h"
 
-static struct str trimmed(struct str text)
-{
-    while (text.count > 0 && (text.at[0] == ' ' || text.at[0] == '\t'))
-        text = str_skip(text, 1);
-    while (text.count > 0 && strchr(" \t\r", text.at[text.count - 1]) != NULL)
-        text.count--;
-    return text;
-}
-
-static struct str bare_name(struct str name)
-{
-    name = trimmed(name);
-    return str_starts(name, STR("%")) ? str_skip(name, 1) : name;
-}
-
-/* How far to the first of `stops` outside of brackets and quotes; the whole text without one. */
-static size_t span_to(struct str text, const char *stops)
-{
-    size_t depth = 0, at = 0;
-
-    for (bool quoted = false; at < text.count; at++) {
-        char byte = text.at[at];
-        if (quoted) {
-            if (byte == '\\')
-                at++;
-            quoted = byte != '"';
-            continue;
-        }
-        if (depth == 0 && byte != '\0' && strchr(stops, byte) != NULL)
-            return at;
-        if (byte == '"')
-            quoted = true;
-        else if (byte == '(' || byte == '[' || byte == '{')
-            depth++;
-        else if ((byte == ')' || byte == ']' || byte == '}') && depth > 0)
-            depth--;
-    }
-    return at < text.count ? at : text.count;
-}
-
-/* Takes the text up to one of `stops`, and the stop. */
-static struct str take_to(struct str *text, const char *stops)
-{
-    size_t count = span_to(*text, stops);
-    struct str taken = {.at = text->at, .count = count};
-
-    *text = str_skip(*text, count < text->count ? count + 1 : count);
-    return taken;
-}
-
-static struct str unquoted(struct str text)
-{
-    if (text.count >= 2 && text.at[0] == '"' && text.at[text.count - 1] == '"')
-        return (struct str){.at = text.at + 1, .count = text.count - 2};
-    return text;
-}
-
-/* What stands in brackets: "{...}" without them. */
-static struct str inside(struct str text)
-{
-    return text.count >= 2 ? (struct str){.at = text.at + 1, .count = text.count - 2} : STR("");
-}
-
 static uint64_t number_of(struct str text)
 {
     uint64_t number = 0;
@@ -89,14 +26,14 @@ static uint64_t number_of(struct str text)
 
 static void read_metadata(struct str text, struct hlo_instruction *ret)
 {
-    for (text = trimmed(text); text.count > 0; text = trimmed(text)) {
-        struct str value = take_to(&text, " ,"), key = take_to(&value, "=");
+    for (text = hlo_trimmed(text); text.count > 0; text = hlo_trimmed(text)) {
+        struct str value = hlo_take_to(&text, " ,"), key = hlo_take_to(&value, "=");
         if (str_equal(key, STR("op_name")))
-            ret->scope = unquoted(value);
+            ret->scope = hlo_unquoted(value);
         else if (str_equal(key, STR("op_type")))
-            ret->op_type = unquoted(value);
+            ret->op_type = hlo_unquoted(value);
         else if (str_equal(key, STR("source_file")))
-            ret->file = unquoted(value);
+            ret->file = hlo_unquoted(value);
         else if (str_equal(key, STR("source_line")))
             ret->source_line = number_of(value);
         else if (str_equal(key, STR("stack_frame_id")))
@@ -118,9 +55,9 @@ static uint32_t computation_named(const struct hlo_reader *reader, struct str na
 static void add_called(struct hlo_reader *reader, struct str value)
 {
     if (str_starts(value, STR("{")))
-        value = inside(value);
+        value = hlo_inside(value);
     while (value.count > 0 && reader->err->code == OK)
-        hlo_add_called(reader, computation_named(reader, bare_name(take_to(&value, ","))));
+        hlo_add_called(reader, computation_named(reader, hlo_bare_name(hlo_take_to(&value, ","))));
 }
 
 static bool is_call(struct str key)
@@ -145,15 +82,15 @@ static bool is_call(struct str key)
 static void read_attributes(struct hlo_reader *reader, struct str text, struct hlo_instruction *ret)
 {
     while (text.count > 0) {
-        struct str value = trimmed(take_to(&text, ",")), key = take_to(&value, "=");
+        struct str value = hlo_trimmed(hlo_take_to(&text, ",")), key = hlo_take_to(&value, "=");
         if (is_call(key))
             add_called(reader, value);
         else if (str_equal(key, STR("kind")))
             ret->fusion_kind = value;
         else if (str_equal(key, STR("custom_call_target")))
-            ret->target = unquoted(value);
+            ret->target = hlo_unquoted(value);
         else if (str_equal(key, STR("metadata")))
-            read_metadata(inside(value), ret);
+            read_metadata(hlo_inside(value), ret);
     }
 }
 
@@ -164,13 +101,13 @@ static void read_operands(struct hlo_reader *reader, struct str text)
     uint32_t first = module->computations[module->computation_count - 1].first;
 
     while (text.count > 0 && reader->err->code == OK) {
-        struct str operand = trimmed(take_to(&text, ","));
+        struct str operand = hlo_trimmed(hlo_take_to(&text, ","));
         for (size_t at = operand.count; at > 0; at--)
             if (operand.at[at - 1] == ' ' || operand.at[at - 1] == '/') {
                 operand = str_skip(operand, at);
                 break;
             }
-        uint32_t found = hlo_named(reader, bare_name(operand));
+        uint32_t found = hlo_named(reader, hlo_bare_name(operand));
         hlo_add_operand(reader, found != HLO_NONE && found < first ? HLO_NONE : found);
     }
 }
@@ -202,18 +139,18 @@ static void read_instruction(struct hlo_reader *reader, struct str line, struct 
     added->line = reader->module->line_count;
     added->source = (struct bytes){.at = (const uint8_t *)line.at, .count = line.count};
     added->is_root = str_starts(name, STR("ROOT "));
-    added->name = bare_name(added->is_root ? str_skip(name, 5) : name);
-    struct str shape = take_to(&rest, " ");
+    added->name = hlo_bare_name(added->is_root ? str_skip(name, 5) : name);
+    struct str shape = hlo_take_to(&rest, " ");
     added->shape = (struct bytes){.at = (const uint8_t *)shape.at, .count = shape.count};
-    rest = trimmed(rest);
+    rest = hlo_trimmed(rest);
     size_t opcode = 0;
     while (opcode < rest.count && rest.at[opcode] != '(')
         opcode++;
-    added->opcode = trimmed((struct str){.at = rest.at, .count = opcode});
+    added->opcode = hlo_trimmed((struct str){.at = rest.at, .count = opcode});
     rest = str_skip(rest, opcode);
-    struct str operands = take_to(&rest, ",");
+    struct str operands = hlo_take_to(&rest, ",");
     if (!holds_no_operands(added->opcode))
-        read_operands(reader, inside(trimmed(operands)));
+        read_operands(reader, hlo_inside(hlo_trimmed(operands)));
     added->operand_count = reader->module->operand_count - added->first_operand;
     read_attributes(reader, rest, added);
     added->called_count = reader->module->called_count - added->first_called;
@@ -223,7 +160,7 @@ static void read_instruction(struct hlo_reader *reader, struct str line, struct 
 static void read_computation(struct hlo_reader *reader, struct str line)
 {
     struct hlo_computation *added = hlo_add_computation(reader);
-    struct str head = trimmed(line);
+    struct str head = hlo_trimmed(line);
     bool is_new;
 
     if (added == NULL)
@@ -236,7 +173,7 @@ static void read_computation(struct hlo_reader *reader, struct str line)
     size_t count = 0;
     while (count < head.count && head.at[count] != ' ' && head.at[count] != '(')
         count++;
-    added->name = bare_name((struct str){.at = head.at, .count = count});
+    added->name = hlo_bare_name((struct str){.at = head.at, .count = count});
     if (added->is_entry)
         reader->module->entry = added->name;
     id_map_add(&reader->computations, hlo_name_key(added->name),
@@ -262,8 +199,8 @@ static struct hlo_numbers record_of(struct str text)
 {
     struct hlo_numbers record = {0};
 
-    for (text = trimmed(text); text.count > 0; text = trimmed(text)) {
-        struct str value = take_to(&text, " ,"), key = take_to(&value, "=");
+    for (text = hlo_trimmed(text); text.count > 0; text = hlo_trimmed(text)) {
+        struct str value = hlo_take_to(&text, " ,"), key = hlo_take_to(&value, "=");
         if (str_equal(key, STR("file_name_id")) || str_equal(key, STR("file_location_id")))
             record.fields[0] = number_of(value);
         else if (str_equal(key, STR("function_name_id")) || str_equal(key, STR("parent_frame_id")))
@@ -281,16 +218,16 @@ static void read_row(struct hlo_reader *reader, enum table table, struct str lin
 {
     struct hlo_frames *frames = &reader->module->frames;
 
-    (void)take_to(&line, " ");
-    line = trimmed(line);
+    (void)hlo_take_to(&line, " ");
+    line = hlo_trimmed(line);
     if (table == TABLE_FILES)
-        hlo_frames_add_text(&frames->files, reader->arena, unquoted(line));
+        hlo_frames_add_text(&frames->files, reader->arena, hlo_unquoted(line));
     else if (table == TABLE_FUNCTIONS)
-        hlo_frames_add_text(&frames->functions, reader->arena, unquoted(line));
+        hlo_frames_add_text(&frames->functions, reader->arena, hlo_unquoted(line));
     else if (table == TABLE_LOCATIONS)
-        hlo_frames_add_record(&frames->locations, reader->arena, record_of(inside(line)));
+        hlo_frames_add_record(&frames->locations, reader->arena, record_of(hlo_inside(line)));
     else
-        hlo_frames_add_record(&frames->frames, reader->arena, record_of(inside(line)));
+        hlo_frames_add_record(&frames->frames, reader->arena, record_of(hlo_inside(line)));
 }
 
 static void end_computation(struct hlo_module *module)
@@ -304,7 +241,7 @@ static void end_computation(struct hlo_module *module)
 /* Where " = " stands outside of brackets. */
 static bool split_definition(struct str text, struct str *ret_name, struct str *ret_rest)
 {
-    size_t count = span_to(text, "=");
+    size_t count = hlo_span_to(text, "=");
 
     if (count == 0 || count + 2 > text.count || text.at[count - 1] != ' ' ||
         text.at[count + 1] != ' ')
@@ -322,13 +259,13 @@ struct lines { /* what the line before left */
 static void read_line(struct hlo_reader *reader, struct lines *lines, struct str line)
 {
     struct hlo_module *module = reader->module;
-    struct str text = trimmed(line), name, rest;
+    struct str text = hlo_trimmed(line), name, rest;
 
     if (text.count == 0) {
         lines->table = TABLE_NONE;
     } else if (str_starts(text, STR("HloModule "))) {
         rest = str_skip(text, 10);
-        module->name = trimmed(take_to(&rest, ", "));
+        module->name = hlo_trimmed(hlo_take_to(&rest, ", "));
         module->head = (struct bytes){.at = (const uint8_t *)line.at, .count = line.count};
     } else if (lines->table != TABLE_NONE) {
         read_row(reader, lines->table, text);

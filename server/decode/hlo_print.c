@@ -7,13 +7,6 @@
  *   Instruction  9 parameter  13 tuple index  14 dimensions*  15 window  17 slices*  26 channel
  *                30 dot's dimensions  37 runs after*  40 sharding  43 backend config  49 groups*
  *                63 direction  71 global ids  87 device list
- *   Slice        1 start  2 limit  3 stride
- *   Window       1 { 1 size  2 stride  3 low  4 high  5 dilation  6 base dilation }*
- *   DotNumbers   1 lhs contracting*  2 rhs contracting*  3 lhs batch*  4 rhs batch*
- *   Group        1 ids*
- *   DeviceList   1 groups*  2 { 1 groups  2 a group's devices  3 of sizes*  4 permuted* }
- *   Sharding     1 type  3 tile sizes*  4 devices*  5 of a tuple*  6 last is replicated
- *                9 of sizes*  10 permuted*
  */
 #include "decode/hlo_module_parts.h"
 
@@ -47,232 +40,6 @@ static void put_name(struct text *out, struct str name)
     put_str(out, name);
 }
 
-/* The numbers of all fields `number` of a message: "1,0". */
-static void put_list(struct text *out, struct bytes message, uint32_t number)
-{
-    struct error err = {0};
-    struct pb pb = pb_open(message, &err);
-    const char *comma = "";
-    uint64_t value;
-
-    for (struct pb_field field; pb_next(&pb, &field);) {
-        struct pb packed = pb_open(field.bytes, &err);
-        if (field.number != number)
-            continue;
-        if (field.wire == PB_VARINT) {
-            text_putf(out, "%s%" PRId64, comma, (int64_t)field.varint);
-            comma = ",";
-        }
-        while (field.wire == PB_BYTES && hlo_next_number(&packed, &value)) {
-            text_putf(out, "%s%" PRId64, comma, (int64_t)value);
-            comma = ",";
-        }
-    }
-}
-
-static bool has_field(struct bytes message, uint32_t number)
-{
-    struct error err = {0};
-    struct pb pb = pb_open(message, &err);
-
-    for (struct pb_field field; pb_next(&pb, &field);)
-        if (field.number == number)
-            return true;
-    return false;
-}
-
-static uint64_t number_in(struct bytes message, uint32_t number, uint64_t otherwise)
-{
-    struct error err = {0};
-    struct pb pb = pb_open(message, &err);
-
-    for (struct pb_field field; pb_next(&pb, &field);)
-        if (field.number == number && field.wire == PB_VARINT)
-            otherwise = field.varint;
-    return otherwise;
-}
-
-typedef void put_part(struct text *out, struct bytes message, unsigned depth);
-
-/* ", key={part,part}" of the messages in field `number`. */
-static void put_parts(struct text *out, struct bytes message, uint32_t number, const char *open,
-                      put_part *put, unsigned depth)
-{
-    struct error err = {0};
-    struct pb pb = pb_open(message, &err);
-    bool any = false;
-
-    for (struct pb_field field; pb_next(&pb, &field);) {
-        if (field.number != number || field.wire != PB_BYTES)
-            continue;
-        text_puts(out, any ? "," : open);
-        put(out, field.bytes, depth);
-        any = true;
-    }
-    if (any)
-        text_puts(out, "}");
-}
-
-static void put_slice(struct text *out, struct bytes message, unsigned depth)
-{
-    uint64_t stride = number_in(message, 3, 1);
-
-    (void)depth;
-    text_putf(out, "[%" PRId64 ":%" PRId64, (int64_t)number_in(message, 1, 0),
-              (int64_t)number_in(message, 2, 0));
-    if (stride != 1)
-        text_putf(out, ":%" PRId64, (int64_t)stride);
-    text_puts(out, "]");
-}
-
-static void put_group(struct text *out, struct bytes message, unsigned depth)
-{
-    (void)depth;
-    text_puts(out, "{");
-    put_list(out, message, 1);
-    text_puts(out, "}");
-}
-
-/* "size=3x3 stride=2x2 pad=1_1x1_1": parts that are all as usual are left out. */
-static void put_window(struct text *out, struct bytes message)
-{
-    static const struct {
-        const char *key;
-        uint32_t number;
-        uint64_t usual;
-    } parts[] = {{" stride=", 2, 1}, {" lhs_dilate=", 6, 1}, {" rhs_dilate=", 5, 1}};
-    struct error err = {0};
-    struct pb_field field;
-
-    text_puts(out, ", window={size=");
-    const char *between = "";
-    for (struct pb pb = pb_open(message, &err); pb_next(&pb, &field);)
-        if (field.number == 1 && field.wire == PB_BYTES) {
-            text_putf(out, "%s%" PRId64, between, (int64_t)number_in(field.bytes, 1, 0));
-            between = "x";
-        }
-    for (size_t i = 0; i < COUNT(parts); i++) {
-        bool is_usual = true;
-        for (struct pb pb = pb_open(message, &err); pb_next(&pb, &field);)
-            if (field.number == 1 && field.wire == PB_BYTES)
-                is_usual &=
-                    number_in(field.bytes, parts[i].number, parts[i].usual) == parts[i].usual;
-        between = parts[i].key;
-        for (struct pb pb = pb_open(message, &err); !is_usual && pb_next(&pb, &field);)
-            if (field.number == 1 && field.wire == PB_BYTES) {
-                text_putf(out, "%s%" PRId64, between,
-                          (int64_t)number_in(field.bytes, parts[i].number, parts[i].usual));
-                between = "x";
-            }
-    }
-    between = " pad=";
-    for (struct pb pb = pb_open(message, &err); pb_next(&pb, &field);)
-        if (field.number == 1 && field.wire == PB_BYTES &&
-            (has_field(field.bytes, 3) || has_field(field.bytes, 4) || between[0] == 'x')) {
-            text_putf(out, "%s%" PRId64 "_%" PRId64, between, (int64_t)number_in(field.bytes, 3, 0),
-                      (int64_t)number_in(field.bytes, 4, 0));
-            between = "x";
-        }
-    text_puts(out, "}");
-}
-
-static void put_dot(struct text *out, struct bytes message)
-{
-    static const struct {
-        const char *key;
-        uint32_t number;
-    } parts[] = {{", lhs_batch_dims={", 3},
-                 {", lhs_contracting_dims={", 1},
-                 {", rhs_batch_dims={", 4},
-                 {", rhs_contracting_dims={", 2}};
-
-    for (size_t i = 0; i < COUNT(parts); i++) {
-        if (!has_field(message, parts[i].number))
-            continue;
-        text_puts(out, parts[i].key);
-        put_list(out, message, parts[i].number);
-        text_puts(out, "}");
-    }
-}
-
-/* Does the list say 0, 1, 2, ...? */
-static bool is_in_order(struct bytes message, uint32_t number)
-{
-    struct error err = {0};
-    struct pb pb = pb_open(message, &err);
-    uint64_t expected = 0, value;
-
-    for (struct pb_field field; pb_next(&pb, &field);) {
-        struct pb packed = pb_open(field.bytes, &err);
-        if (field.number != number)
-            continue;
-        if (field.wire == PB_VARINT && field.varint != expected++)
-            return false;
-        while (field.wire == PB_BYTES && hlo_next_number(&packed, &value))
-            if (value != expected++)
-                return false;
-    }
-    return true;
-}
-
-/* "[2,4]<=[8]": groups that follow from sizes and a permutation. */
-static void put_iota(struct text *out, struct bytes message, uint32_t sizes, uint32_t permutation)
-{
-    text_puts(out, "<=[");
-    put_list(out, message, sizes);
-    text_puts(out, "]");
-    if (!is_in_order(message, permutation)) {
-        text_puts(out, "T(");
-        put_list(out, message, permutation);
-        text_puts(out, ")");
-    }
-}
-
-static void put_device_list(struct text *out, struct bytes message, unsigned depth)
-{
-    struct error err = {0};
-    struct pb pb = pb_open(message, &err);
-
-    put_parts(out, message, 1, ", replica_groups={", put_group, depth);
-    for (struct pb_field field; pb_next(&pb, &field);) {
-        if (field.number != 2 || field.wire != PB_BYTES)
-            continue;
-        text_putf(out, ", replica_groups=[%" PRId64 ",%" PRId64 "]",
-                  (int64_t)number_in(field.bytes, 1, 0), (int64_t)number_in(field.bytes, 2, 0));
-        put_iota(out, field.bytes, 3, 4);
-    }
-}
-
-static void put_sharding(struct text *out, struct bytes message, unsigned depth)
-{
-    static const char *const words[] = {"replicated", "maximal", "", "", "manual", "unknown"};
-    uint64_t type = number_in(message, 1, 0);
-
-    if (type == 2 && depth < HLO_DEPTH_MAX) {
-        put_parts(out, message, 5, "{", put_sharding, depth + 1);
-        return;
-    }
-    text_puts(out, "{");
-    if (type == 3) {
-        text_puts(out, "devices=[");
-        put_list(out, message, 3);
-        text_puts(out, "]");
-        if (has_field(message, 9))
-            put_iota(out, message, 9, 10);
-        else
-            put_list(out, message, 4);
-        if (number_in(message, 6, 0) != 0)
-            text_puts(out, " last_tile_dim_replicate");
-    } else if (type < COUNT(words)) {
-        text_puts(out, words[type]);
-        if (type == 1) {
-            text_puts(out, " device=");
-            put_list(out, message, 4);
-        }
-    }
-    text_puts(out, "}");
-}
-
 /* The attributes of small numbers. */
 static void put_number_attribute(const struct pen *pen, const struct pb_field *field)
 {
@@ -301,17 +68,17 @@ static void put_attribute(const struct pen *pen, const struct pb_field *field)
         return;
     switch (field->number) {
     case 15:
-        put_window(out, field->bytes);
+        hlo_print_window(out, field->bytes);
         break;
     case 30:
-        put_dot(out, field->bytes);
+        hlo_print_dot(out, field->bytes);
         break;
     case 63:
         text_puts(out, ", direction=");
         put_str(out, pb_text(field));
         break;
     case 87:
-        put_device_list(out, field->bytes, 0);
+        hlo_print_device_list(out, field->bytes, 0);
         break;
     }
 }
@@ -385,7 +152,7 @@ static void put_last(const struct pen *pen)
     for (struct pb pb = pb_open(pen->instruction->source, &err); pb_next(&pb, &field);)
         if (field.number == 40 && field.wire == PB_BYTES) {
             text_puts(pen->out, ", sharding=");
-            put_sharding(pen->out, field.bytes, 0);
+            hlo_print_sharding(pen->out, field.bytes, 0);
         }
     put_metadata(pen);
     for (struct pb pb = pb_open(pen->instruction->source, &err); pb_next(&pb, &field);)
@@ -403,7 +170,7 @@ static void put_operands(const struct pen *pen)
     bool is_parameter = str_equal(instruction->opcode, STR("parameter"));
 
     if (is_parameter)
-        text_putf(pen->out, "%" PRIu64, number_in(instruction->source, 9, 0));
+        text_putf(pen->out, "%" PRIu64, hlo_number_in(instruction->source, 9, 0));
     for (struct pb_field field; pb_next(&pb, &field);)
         if (field.number == 8 && field.wire == PB_BYTES)
             hlo_print_literal(pen->out, field.bytes);
@@ -430,15 +197,15 @@ void hlo_print_instruction(struct text *out, const struct hlo_module *module, ui
     text_puts(out, "(");
     put_operands(&pen);
     text_puts(out, ")");
-    if (has_field(pen.instruction->source, 14)) {
+    if (hlo_has_field(pen.instruction->source, 14)) {
         text_puts(out, ", dimensions={");
-        put_list(out, pen.instruction->source, 14);
+        hlo_print_list(out, pen.instruction->source, 14);
         text_puts(out, "}");
     }
-    put_parts(out, pen.instruction->source, 17, ", slice={", put_slice, 0);
+    hlo_print_slices(out, pen.instruction->source);
     for (struct pb_field field; pb_next(&pb, &field);)
         put_attribute(&pen, &field);
-    put_parts(out, pen.instruction->source, 49, ", replica_groups={", put_group, 0);
+    hlo_print_groups(out, pen.instruction->source);
     if (pen.instruction->fusion_kind.count > 0) {
         text_puts(out, ", kind=");
         put_str(out, pen.instruction->fusion_kind);
