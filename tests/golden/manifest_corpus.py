@@ -20,6 +20,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "faults"
 import harness  # noqa: E402
 import manifest  # noqa: E402
 
+SETTLED_S = 800
 OPENS = ("ready", "partial")
 REFUSED = ("ignored",)
 
@@ -45,13 +46,13 @@ FORMATS = {
     "json": (REFUSED, {"json"}, ""),
     "text": (REFUSED, {"text", "gperftools-heap"}, ""),
     # Parts of nsys-jax: read where this program reads them, else refused with what to do.
-    "parquet": (OPENS + REFUSED, {"parquet", "nsys-jax"}, ""),
+    "parquet": (OPENS + REFUSED, {"parquet", "nsys-jax", "nsys-jax-ranges"}, ""),
     "zip": (OPENS + REFUSED, {"zip", "nsys-jax", "chrome-json"}, ""),
 }
 # The manifest calls "text" whatever is text; what XLA dumped and what nsys-jax exported is told by its name.
 NAMED = (
     (re.compile(r"(^|/)module_\d+\."), (OPENS, {"hlo-text", "xla-dump"}, "")),
-    (re.compile(r"\.csv\.xz$"), (OPENS + REFUSED, {"text", "nsys-jax"}, "")),
+    (re.compile(r"\.csv\.xz$"), (OPENS + REFUSED, {"text", "nsys-jax-ranges"}, "")),
 )
 
 
@@ -75,7 +76,10 @@ def index(path):
 def files_of(server, corpus):
     """path -> (run, file) of all runs."""
     found = {}
-    for run in server.until_settled().values():
+    server.until_scanned()
+    harness.until("every file to be read", lambda: not server.fetch("/api/jobs")[2]["jobs"] and all(
+        run["state"] not in ("queued", "indexing", "writing") for run in server.runs().values()), SETTLED_S)
+    for run in server.runs().values():
         _, _, whole = server.fetch("/api/run", run=run["id"])
         for file in whole["files"]:
             found[file["path"]] = (whole, file)
