@@ -43,8 +43,8 @@ MUST_CHECK enum status flame(const struct run_traces *run, const struct restrict
                              const struct flame_question *question, struct arena *arena,
                              struct flame *ret, struct error *err);
 
-/* "a;b;c 123\n" per node with a weight of its own: times in nanoseconds rounded to nearest, all else
- * as it is: flamegraph.pl. */
+/* "a;b;c 123\n" per node with a weight of its own: times in nanoseconds rounded to nearest, all
+ * else as it is: flamegraph.pl. */
 void flame_folded(const struct flame *flame, struct text *ret);
 
 #endif

@@ -302,6 +302,7 @@ static void read(struct perfetto *trace, const struct packet *packet)
         old_thread(trace, packet, sequence);
         break;
     case PACKET_EVENT:
+        trace->has_events = true;
         perfetto_event_read(trace, packet, sequence);
         break;
     default:
@@ -354,6 +355,8 @@ static void say_what_was_odd(struct perfetto *trace)
         sink_note(trace->sink, "not-read", NOTE_INFO, unread_count,
                   "Packets that are not read: %.*s.", STR_ARG(text_str(&unread)));
     text_free(&unread);
+    say(trace, "no-events", NOTE_WARNING, trace->packet_count > 0 && !trace->has_events,
+        "The trace holds no track events: whatever it recorded is of kinds that are not read.");
     if (trace->damage_count > 0)
         sink_note(trace->sink, "corrupt", NOTE_ERROR, trace->damage_count,
                   "Parts of the file could not be read and are left out, the first at byte %" PRIu64

@@ -440,6 +440,17 @@ static void packed(void **state)
     arena_destroy(arena);
 }
 
+static void no_events(void **state)
+{
+    (void)state;
+    struct made made = {0};
+
+    put_clocks(&made, 1, two_clocks, 2);
+    check_made("no events", &made, PICTURE_NOTES,
+               "note no-events 1 The trace holds no track events: whatever it recorded is of kinds "
+               "that are not read.\n");
+}
+
 static void cut_off(void **state)
 {
     (void)state;
@@ -538,7 +549,8 @@ int main(void)
         cmocka_unit_test(clocks),    cmocka_unit_test(counters),
         cmocka_unit_test(flows),     cmocka_unit_test(legacy),
         cmocka_unit_test(packed),    cmocka_unit_test(cut_off),
-        cmocka_unit_test(damaged),   cmocka_unit_test(hostile),
+        cmocka_unit_test(no_events), cmocka_unit_test(damaged),
+        cmocka_unit_test(hostile),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
