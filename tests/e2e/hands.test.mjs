@@ -81,6 +81,8 @@ export const tests = {
     await page.mouse.click(box.x + box.width / 2, y, { button: 'right' });
     const menu = page.getByRole('menu', { name: 'Slice' });
     await menu.waitFor();
+    await page.waitForTimeout(400);
+    assert.equal(await page.locator('.tooltip').count(), 0, 'no late tooltip over the menu');
     await page.keyboard.press('Escape');
     assert.equal(await menu.count(), 0);
     await page.mouse.click(box.x + box.width / 2, y, { button: 'right' });

@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { registerActions } from './keys';
-import { hideTip } from './tooltip';
+import { muteTips } from './tooltip';
 
 export interface MenuItem {
   words: string;
@@ -21,11 +21,12 @@ interface Shown {
 const shown = signal<Shown | null>(null);
 
 export function openMenu(label: string, x: number, y: number, items: readonly MenuItem[]): void {
-  hideTip();
+  muteTips(items.length > 0);
   shown.value = items.length === 0 ? null : { label, x, y, items, back: document.activeElement as HTMLElement | null };
 }
 
 function close(): void {
+  muteTips(false);
   shown.value?.back?.focus({ preventScroll: true });
   shown.value = null;
 }

@@ -13,8 +13,16 @@ const tip = signal<Tip | null>(null);
 const OFF_POINTER = 12;
 const DELAY_MS = 80;
 
+/* Nothing is told over a menu, whatever arrives late. */
+let muted = false;
+
+export function muteTips(on: boolean): void {
+  muted = on;
+  if (on) tip.value = null;
+}
+
 export function showTip(content: ComponentChildren, x: number, y: number): void {
-  tip.value = { content, x, y };
+  if (!muted) tip.value = { content, x, y };
 }
 
 export function hideTip(): boolean {

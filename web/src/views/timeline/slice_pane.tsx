@@ -105,7 +105,7 @@ function FlowLine({ run, slice, flow }: { run: string; slice: SliceDetails; flow
   return (
     <>
       <dt>{out ? 'to' : 'from'}</dt>
-      <dd class="cut">
+      <dd>
         {other.slice ? (
           <Link to={{ slice: other.slice }}>{known ? <Name text={details.data!.name} /> : time(other.ts_ps)}</Link>
         ) : (
