@@ -17,6 +17,7 @@ import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import made_pprof
 from server import BINARY, ROOT, Server
 
 BIN = BINARY.parent / "tests"
@@ -226,6 +227,17 @@ def group_nsys():
     found = dict(line.split() for line in out.splitlines())
     yield Figure("nsys.rows", float(found["decode_rows_per_s"]), "rows/s")
     yield Figure("nsys.share_of_select", float(found["share"]), "", at_least=0.5)
+
+
+def group_pprof():
+    """100,000 samples of pprof become a segment: the program's start, unpacking and writing included."""
+    path = WORK / "pprof-100000" / "made.prof"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        made_pprof.write(path.with_name("tmp.prof"), 100_000)
+        path.with_name("tmp.prof").rename(path)
+    cpu = min(index(path, WORK / "pprof.segment")[0] for _ in range(5))
+    yield Figure("pprof.100k_samples.cpu", 1000 * cpu, "ms", at_most=100)
 
 
 def group_load():
