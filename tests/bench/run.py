@@ -291,7 +291,7 @@ def write_tiny_profile(path, number):
     path.write_bytes(field(1, field(2, b"/host:CPU") + field(3, b"\x08\x01" + field(2, b"python") + field(4, event)) + meta))
 
 
-GROUPS = [group_ingest, group_json, group_tiles, group_nsys, group_serve, group_screen, group_load, group_start]
+GROUPS = [group_ingest, group_json, group_tiles, group_nsys, group_pprof, group_serve, group_screen, group_load, group_start]
 
 
 def main():
