@@ -53,6 +53,11 @@ static bool is_parquet(const struct input *input)
     return head_starts(input, BYTES("PAR1"));
 }
 
+static bool is_ncu_report(const struct input *input)
+{
+    return head_starts(input, BYTES("NVR\0"));
+}
+
 static bool is_zip(const struct input *input)
 {
     return head_starts(input, BYTES("PK\x03\x04")) || head_starts(input, BYTES("PK\x05\x06"));
@@ -157,6 +162,9 @@ static const char why_sqlite[] = "An SQLite database that holds no profile.";
 static const char why_nsys_rep[] =
     "A report of Nsight Systems in its private format; export it beside itself with `nsys export "
     "--type sqlite FILE.nsys-rep`.";
+static const char why_ncu_rep[] =
+    "A report of Nsight Compute, counters of single kernels without a timeline; `ncu --import "
+    "FILE.ncu-rep --csv` prints them.";
 static const char why_parquet[] =
     "A Parquet table that is cut off or nested; copy it again, or give the directory of nsys-jax "
     "that it is from.";
@@ -183,6 +191,7 @@ static const struct format before_decoders[] = {
     {"empty", is_empty, NULL, why_empty},
     {"damaged", is_damaged_packing, NULL, why_damaged},
     {"nsys-rep", is_nsys_report, NULL, why_nsys_rep},
+    {"ncu-rep", is_ncu_report, NULL, why_ncu_rep},
     {"riegeli", is_riegeli, NULL, why_riegeli},
     {"sstable", is_sstable, NULL, why_sstable},
     {"tfevents", is_tfevents, NULL, why_tfevents},
