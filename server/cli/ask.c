@@ -7,7 +7,7 @@
 
 #include "serve/reply.h"
 
-enum { WAIT_MS = 500, BAR_WIDTH = 30 };
+enum { WAIT_MS = 500, BAR_WIDTH = 30, MAY_COME_US = 20000 };
 
 void progress_show(const char *what, double share)
 {
@@ -108,12 +108,35 @@ static void ask_once(const struct cli_call *call, const struct services *service
     serve_request(&ret->request, &ret->reply);
 }
 
+/* Some files make a run only once it is known what they hold: no run is listed yet, and there are
+ * files to be read. */
+static bool may_still_come(const struct services *services)
+{
+    struct arena *arena = arena_create();
+    const struct run_query any = {.limit = 1};
+    struct run_record *runs;
+    struct job *jobs;
+    struct error ignored = {0};
+    uint32_t run_count = 0, job_count = 0;
+    uint64_t all = 0;
+
+    if (catalog_runs(services->catalog, &any, arena, &runs, &run_count, &all, &ignored) != OK ||
+        all > 0 || services->jobs(services->ingest, arena, &jobs, &job_count) != OK)
+        job_count = 0;
+    arena_destroy(arena);
+    return job_count > 0;
+}
+
 void ask(const struct cli_call *call, const struct services *services, struct str format,
          struct answer *ret)
 {
     for (;;) {
+        bool may_come = may_still_come(services);
+
         ask_once(call, services, format, ret);
-        if (ret->reply.status != 503)
+        if (ret->reply.status == 404 && may_come)
+            usleep(MAY_COME_US);
+        else if (ret->reply.status != 503)
             break;
         progress_show("Indexing", progress_of(reply_bytes(&ret->reply)));
         answer_free(ret);
