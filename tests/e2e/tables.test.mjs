@@ -185,7 +185,7 @@ export const tests = {
     assert.ok((await page.locator('.crumbs a').count()) >= 2);
     await page.keyboard.press('/');
     await page.keyboard.type('fusion');
-    await until(page, 'found', async () => /found, [\d.]+.% of the time/.test(await page.locator('.toolbar').innerText()));
+    await until(page, 'found', async () => /found, [\d.]+.% of (device )?time/.test(await page.locator('.toolbar').innerText()));
   }),
 
   'runs: filter, open, theme': at('?view=runs', async ({ page, url }) => {
