@@ -282,7 +282,8 @@ static void measure_modules(const struct run_traces *run, struct arena *arena,
     }
     for (uint32_t i = 0; i < ret->count; i++) {
         struct hlo_listed *listed = &ret->items[i];
-        for (uint32_t k = 0; k < listed->copy_count; k++) {
+        bool runs = listed->stage != STAGE_BEFORE && listed->stage != STAGE_PASS;
+        for (uint32_t k = 0; k < listed->copy_count && runs; k++) {
             const struct hlo_copy *copy = &listed->copies[k];
             if (!is_host(run, copy->trace))
                 continue;
@@ -294,8 +295,9 @@ static void measure_modules(const struct run_traces *run, struct arena *arena,
         }
         measure_by_name(run, ret, listed);
         if (!listed->is_measured)
-            listed->reason = run->host_count == 0 ? STR("no profile lies beside the module")
-                             : !any               ? STR("the ops of the run are not attributed yet")
+            listed->reason = !runs ? STR("what runs is the module after its optimisation")
+                             : run->host_count == 0 ? STR("no profile lies beside the module")
+                             : !any ? STR("the ops of the run are not attributed yet")
                                     : STR("the profile does not say that this module ran");
     }
 }
