@@ -28,9 +28,9 @@ function Absent({ reason }: { reason: string | null }) {
   );
 }
 
-/* What is asked for by key, or by name, number or fingerprint as the API takes it; else what took longest. */
+/* What is asked for by key, or by name, number or fingerprint as the API takes it; else what took longest, or is longest. */
 function choose(modules: readonly HloModule[], asked: string | undefined): HloModule | null {
-  const weight = (module: HloModule): number => (module.stage === 'after_optimizations' ? 0.5 : 0) + (module.self_ps === null ? 0 : toNumber(module.self_ps));
+  const weight = (module: HloModule): number => (module.stage === 'after_optimizations' ? 0.5 : 0) + (module.self_ps === null ? 0 : toNumber(module.self_ps)) + module.instruction_count / 1e8;
   const heaviest = (of: readonly HloModule[]): HloModule | null => of.reduce<HloModule | null>((best, one) => (best === null || weight(one) > weight(best) ? one : best), null);
   if (asked === undefined) return heaviest(modules);
   return modules.find((module) => module.key === asked) ?? heaviest(modules.filter((module) => [module.name, module.program_id, module.fingerprint].includes(asked)));
