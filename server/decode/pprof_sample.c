@@ -4,8 +4,9 @@
  *   Label   1 key  2 text, else  3 number  4 its unit
  *
  * The same location below the same stack is met again and again: a table of its own remembers
- * which stack that makes, so that a location of many inlined frames costs no more than one. What a
- * sample has in common with the one before, from the outermost call on, is not even looked up.
+ * which stack that makes, and the first of them stands with the stack itself, so that a location of
+ * many inlined frames costs no more than one. What a sample has in common with the one before, from
+ * the outermost call on, is not even looked up.
  */
 #include <stdlib.h>
 
@@ -25,7 +26,14 @@ struct step { /* below `parent` stands `location`; free where stack is NO_STACK 
     stack_id stack;
 };
 
+struct child { /* the first step below a stack: most have no other */
+    uint32_t location;
+    stack_id stack_plus_one; /* 0: none yet */
+};
+
 struct pprof_stacks {
+    struct child *children; /* in scratch, by parent + 1: below NO_STACK stands the outermost */
+    uint32_t child_capacity;
     struct step *steps; /* in scratch; a power of two, at most half full */
     uint32_t step_count, step_capacity;
 
@@ -79,7 +87,20 @@ static void grow_steps(struct pprof *profile)
     scratch_free(scratch, old);
 }
 
-static stack_id push_location(struct pprof *profile, stack_id parent, uint32_t location)
+static struct child *child_of(struct pprof *profile, stack_id parent)
+{
+    struct pprof_stacks *stacks = profile->stacks;
+    const uint32_t at = parent + 1; /* NO_STACK is the last number there is */
+
+    if (at >= stacks->child_capacity) {
+        stacks->child_capacity = at < STEPS_MIN / 2 ? STEPS_MIN : at * 2;
+        stacks->children = scratch_resize(profile->tables.scratch, stacks->children,
+                                          stacks->child_capacity, sizeof(struct child));
+    }
+    return &stacks->children[at];
+}
+
+static stack_id push_step(struct pprof *profile, stack_id parent, uint32_t location)
 {
     struct pprof_stacks *stacks = profile->stacks;
 
@@ -93,6 +114,18 @@ static stack_id push_location(struct pprof *profile, stack_id parent, uint32_t l
         *step = (struct step){.parent = parent, .location = location, .stack = stack};
         stacks->step_count++;
     }
+    return stack;
+}
+
+static stack_id push_location(struct pprof *profile, stack_id parent, uint32_t location)
+{
+    struct child *child = child_of(profile, parent);
+
+    if (child->stack_plus_one != 0 && child->location == location)
+        return child->stack_plus_one - 1;
+    stack_id stack = push_step(profile, parent, location);
+    if (stack != NO_STACK && child->stack_plus_one == 0)
+        *child = (struct child){.location = location, .stack_plus_one = stack + 1};
     return stack;
 }
 
