@@ -4,7 +4,8 @@
 #include "trace/sink_parts.h"
 #include "trace/tile_pen.h"
 
-enum { WILL_NEED_CELLS = 1 << 10 }; /* fewer are not worth a system call */
+/* Around where cells are thought to be: 16 KiB. */
+enum { WILL_NEED_CELLS = 1 << 10 };
 
 struct pyramids {
     const struct pyramid_record *records;
@@ -16,6 +17,7 @@ struct level { /* a stored one */
     uint32_t count;
     int level;
     int64_t origin; /* absolute quantum of offset 0 */
+    int64_t end;    /* behind the row's last one */
 };
 
 static const struct pyramid_record *record_of(const struct trace *trace, row_id row)
@@ -60,6 +62,7 @@ static bool find_level(const struct trace *trace, row_id row, int level, struct 
     ret->cells = (const struct pyramid_cell *)(const void *)table.at + first_cell;
     ret->level = record->base + index * PYRAMID_STEP;
     ret->origin = trace->rows[row].start_ps >> ret->level;
+    ret->end = (trace->rows[row].end_ps >> ret->level) + 1;
     return true;
 }
 
@@ -69,11 +72,34 @@ static inline int64_t quantum_of(const struct level *stored, uint32_t at)
     return stored->origin + (stored->cells[at].place & CELL_OFFSET_MASK);
 }
 
-/* The first cell that begins at or after a quantum of the stored level. */
+/* Where the cell of a quantum would be if they were spread evenly. */
+static uint32_t guess_cell(const struct level *stored, int64_t quantum)
+{
+    if (quantum <= stored->origin || stored->count == 0)
+        return 0;
+    if (quantum >= stored->end)
+        return stored->count;
+
+    uint32_t guess = (uint32_t)((double)(quantum - stored->origin) /
+                                (double)(stored->end - stored->origin) * stored->count);
+
+    return guess < stored->count ? guess : stored->count;
+}
+
+/* The first cell that begins at or after a quantum of the stored level: galloped for from the
+ * guess, so that few pages are touched. */
 static uint32_t find_cell(const struct level *stored, int64_t quantum)
 {
-    uint32_t from = 0, to = stored->count;
+    uint32_t guess = guess_cell(stored, quantum), from = guess, to = guess;
 
+    for (uint32_t step = 1; to < stored->count && quantum_of(stored, to) < quantum; step *= 2) {
+        from = to + 1;
+        to = stored->count - to > step ? to + step : stored->count;
+    }
+    for (uint32_t step = 1; from > 0 && quantum_of(stored, from - 1) >= quantum; step *= 2) {
+        to = from - 1;
+        from = from - 1 > step ? from - 1 - step : 0;
+    }
     while (from < to) {
         uint32_t middle = from + (to - from) / 2;
 
@@ -155,10 +181,12 @@ void pyramid_will_need(const struct trace *trace, row_id row, int level, int64_t
         return;
 
     int coarser = level - stored.level;
-    uint32_t from = find_cell(&stored, (int64_t)((uint64_t)first << coarser));
-    uint32_t to = find_cell(&stored, (int64_t)((uint64_t)(first + TILE_QUANTA) << coarser));
+    uint32_t from = guess_cell(&stored, (int64_t)((uint64_t)first << coarser));
+    uint32_t to = guess_cell(&stored, (int64_t)((uint64_t)(first + TILE_QUANTA) << coarser));
 
-    if (to - from >= WILL_NEED_CELLS)
+    from = from > WILL_NEED_CELLS ? from - WILL_NEED_CELLS : 0;
+    to = stored.count - to > WILL_NEED_CELLS ? to + WILL_NEED_CELLS : stored.count;
+    if (from < to)
         file_will_need(stored.cells + from, (to - from) * sizeof(*stored.cells));
 }
 

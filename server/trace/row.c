@@ -126,16 +126,49 @@ static void ask_for(const struct trace *trace, uint32_t first_chunk, uint32_t en
     }
 }
 
+/* Chunks [first, end) of the row that may touch the window, by the directory alone. */
+static uint32_t find_chunks(const struct trace *trace, const struct row *row, int64_t from_ps,
+                            int64_t to_ps, uint32_t *ret_end)
+{
+    const struct chunk_entry *chunks = &trace->parts->chunks[row->first_chunk];
+    uint32_t from = 0, to = row->chunk_count, first;
+
+    while (from < to) {
+        uint32_t middle = from + (to - from) / 2;
+        if (chunks[middle].end_ps >= from_ps)
+            to = middle;
+        else
+            from = middle + 1;
+    }
+    first = from;
+    for (to = row->chunk_count; from < to;) {
+        uint32_t middle = from + (to - from) / 2;
+        if (chunks[middle].start_ps >= to_ps)
+            to = middle;
+        else
+            from = middle + 1;
+    }
+    *ret_end = from;
+    return first;
+}
+
+void row_will_need(const struct trace *trace, const struct row *row, int64_t from_ps, int64_t to_ps)
+{
+    uint32_t end, first = find_chunks(trace, row, from_ps, to_ps, &end);
+
+    if (first < end)
+        ask_for(trace, row->first_chunk + first, row->first_chunk + end);
+}
+
 void row_window(const struct trace *trace, const struct row *row, int64_t from_ps, int64_t to_ps,
                 uint32_t *ret_first, uint32_t *ret_end)
 {
+    row_will_need(trace, row, from_ps, to_ps); /* the search itself looks into two of them */
+
     uint32_t first = row_find(trace, row, from_ps), end = find_start(trace, row, to_ps);
 
     *ret_first = first;
     *ret_end = end > first ? end : first;
-    if (end > first)
-        ask_for(trace, row->first_chunk + first / CHUNK_SLICES,
-                row->first_chunk + (end - 1) / CHUNK_SLICES + 1);
 }
 
 void row_group(const struct trace *trace, const struct row *row, uint32_t ordinal,

@@ -36,7 +36,6 @@ void tile_fold(const struct trace *trace, row_id row, int level, int64_t index, 
 void tile_will_need(const struct trace *trace, row_id row_index, int level, int64_t index)
 {
     int64_t first;
-    uint32_t first_slice, end_slice;
 
     if (!find_tile(trace, row_index, level, index, &first))
         return;
@@ -49,5 +48,5 @@ void tile_will_need(const struct trace *trace, row_id row_index, int level, int6
     int64_t last = first + TILE_QUANTA;
     int64_t to_ps = last > row->end_ps >> level ? INT64_MAX : (int64_t)((uint64_t)last << level);
 
-    row_window(trace, row, (int64_t)((uint64_t)first << level), to_ps, &first_slice, &end_slice);
+    row_will_need(trace, row, (int64_t)((uint64_t)first << level), to_ps);
 }

@@ -279,6 +279,9 @@ uint32_t row_find(const struct trace *trace, const struct row *row, int64_t at_p
 /* Ordinals [first, end) of the row that touch [from, to); asks the kernel for their pages. */
 void row_window(const struct trace *trace, const struct row *row, int64_t from_ps, int64_t to_ps,
                 uint32_t *ret_first, uint32_t *ret_end);
+/* Asks for the pages alone, and touches none of them. */
+void row_will_need(const struct trace *trace, const struct row *row, int64_t from_ps,
+                   int64_t to_ps);
 
 enum { ROW_GROUP_SLICES = 32 };
 struct slice_group { /* up to 32 neighbours of a row: what a walk along many rows at once keeps of each
