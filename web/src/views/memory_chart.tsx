@@ -9,7 +9,7 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import type { Ps } from '../data/json';
 import { readTokens, type Tokens } from '../draw/tokens';
-import { fixed, size, sizeScale, inScale, THIN, time, timeScale, toNumber } from '../model/numbers';
+import { fixed, size, sizeScale, THIN, time, timeScale, toNumber } from '../model/numbers';
 import { theme } from '../ui/settings';
 import { hideTip, showTip } from '../ui/tooltip';
 
@@ -44,10 +44,10 @@ function limitInSight({ capacity_bytes: capacity, peak_bytes: peak }: Allocator)
   return capacity !== null && peak !== null && peak * LIMIT_FAR >= capacity ? capacity : null;
 }
 
-/* As many as tell one tick from the next. */
+/* As many as it takes to write every tick exactly. */
 function decimalsOf(ticks: readonly number[], divisor: number): number {
-  const step = ticks.length < 2 ? divisor : (ticks[1]! - ticks[0]!) / divisor;
-  return Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
+  const exact = (decimals: number): boolean => ticks.every((tick) => Math.abs((tick / divisor) * 10 ** decimals - Math.round((tick / divisor) * 10 ** decimals)) < 1e-6);
+  return [0, 1, 2].find(exact) ?? 3;
 }
 
 function total(sample: Sample): number | null {
@@ -125,7 +125,7 @@ export function MemoryChart({ allocator }: { allocator: Allocator }) {
         ],
         axes: [
           { ...axis, space: TICK_PIXELS, values: (_self, ticks) => ticks.map((tick, index) => `${fixed(tick / times.divisor, decimalsOf(ticks, times.divisor))}${index === 0 ? `${THIN}${times.unit}` : ''}`) },
-          { ...axis, size: 80, incrs: BINARY_STEPS, values: (_self, ticks) => ticks.map((tick) => (tick === 0 ? '0' : `${inScale(tick, { ...bytes, decimals: 0 })}${THIN}${bytes.unit}`)) },
+          { ...axis, size: 80, incrs: BINARY_STEPS, values: (_self, ticks) => ticks.map((tick) => (tick === 0 ? '0' : `${fixed(tick / bytes.divisor, decimalsOf(ticks, bytes.divisor))}${THIN}${bytes.unit}`)) },
         ],
         hooks: { draw: [(self) => annotate(self, allocator, tokens)], setCursor: [(self) => tip(self, allocator)] },
       },

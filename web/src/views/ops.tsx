@@ -6,7 +6,7 @@ import { restriction } from '../data/restriction';
 import type { RunDetails, TopList, TopRow } from '../data/types';
 import { shortScope, shortSource } from '../model/cut';
 import type { Cell } from '../model/filter';
-import { count, inScale, plural, rateScale, shareCell, timeExact, timeScale, toBig, toNumber, UNKNOWN } from '../model/numbers';
+import { count, inScale, plural, rateScale, shareCell, timeExact, timeScale, toBig, toNumber, UNKNOWN, type Scale } from '../model/numbers';
 import { opsSentence } from '../model/sentence';
 import { ColumnsMenu } from '../ui/columns_menu';
 import { FilterField, useFilter } from '../ui/filter_field';
@@ -60,6 +60,17 @@ function timelineOf(row: TopRow, by: string): Changes {
 
 function unknown(row: TopRow, field: string): string | null {
   return row.reasons?.[field] ?? null;
+}
+
+/* What lasts a few nanoseconds may have a rate that no machine has: told on hover only. */
+const RATE_FAR = 10_000;
+
+function rateCell(rate: number | null, scale: Scale): string {
+  return rate !== null && rate / scale.divisor > RATE_FAR ? `>${count(RATE_FAR)}` : inScale(rate, scale);
+}
+
+function rateExact(row: TopRow, key: 'flops_per_s' | 'bytes_per_s', unit: string): string | null {
+  return row[key] === null ? unknown(row, key) : `${count(row[key])} ${unit}`;
 }
 
 function sumOf(rows: readonly TopRow[], of: (row: TopRow) => number | bigint | null): bigint {
@@ -131,8 +142,8 @@ function columnsOf(rows: readonly TopRow[], by: string): Column<TopRow>[] {
     spread('p50_ps', 'p50', { optional: true }),
     spread('p95_ps', 'p95', { from: 900 }),
     spread('max_ps', 'max', { optional: true }),
-    has('flops_per_s') && { key: 'flops_per_s', title: flops.unit, width: '80px', from: 1200, numeric: true, cell: (row) => inScale(row.flops_per_s, flops), exact: (row) => unknown(row, 'flops_per_s') },
-    has('bytes_per_s') && { key: 'bytes_per_s', title: bytes.unit, width: '80px', from: 1200, numeric: true, cell: (row) => inScale(row.bytes_per_s, bytes), exact: (row) => unknown(row, 'bytes_per_s') },
+    has('flops_per_s') && { key: 'flops_per_s', title: flops.unit, width: '80px', from: 1200, numeric: true, cell: (row) => rateCell(row.flops_per_s, flops), exact: (row) => rateExact(row, 'flops_per_s', 'FLOP/s') },
+    has('bytes_per_s') && { key: 'bytes_per_s', title: bytes.unit, width: '80px', from: 1200, numeric: true, cell: (row) => rateCell(row.bytes_per_s, bytes), exact: (row) => rateExact(row, 'bytes_per_s', 'B/s') },
     has('bound_by') && { key: 'bound_by', title: 'bound by', width: '104px', from: 1800, cell: (row) => row.bound_by ?? UNKNOWN, exact: (row) => unknown(row, 'bound_by') },
   ];
   return columns.filter((column) => column !== false);

@@ -57,7 +57,7 @@ function Devices({ devices }: { devices: Overview['devices'] }) {
   return (
     <section>
       <h2 class="section">
-        Devices <span class="quiet">busy between their first and last event</span>
+        Devices <span class="quiet">busy, first to last event</span>
       </h2>
       <dl class="device-bars">
         {devices.map((device) => (
