@@ -232,6 +232,14 @@ def group_nsys():
     yield Figure("nsys.share_of_select", float(found["share"]), "", at_least=0.5)
 
 
+def group_hlo():
+    """A module of 40,000 instructions becomes a trace, against a bare walk of its fields."""
+    out = subprocess.run([BIN / "bench_hlo"], check=True, capture_output=True, text=True).stdout
+    found = dict(line.split() for line in out.splitlines())
+    yield Figure("hlo.decode", float(found["decode_mb_per_s"]), "MB/s")
+    yield Figure("hlo.share_of_walk", float(found["share"]), "", at_least=0.25)
+
+
 def group_pprof():
     """100,000 samples of pprof become a segment: the program's start, unpacking and writing included."""
     path = WORK / "pprof-100000" / "made.prof"
@@ -294,7 +302,7 @@ def write_tiny_profile(path, number):
     path.write_bytes(field(1, field(2, b"/host:CPU") + field(3, b"\x08\x01" + field(2, b"python") + field(4, event)) + meta))
 
 
-GROUPS = [group_ingest, group_json, group_tiles, group_nsys, group_pprof, group_serve, group_screen, group_load, group_start]
+GROUPS = [group_ingest, group_json, group_tiles, group_nsys, group_hlo, group_pprof, group_serve, group_screen, group_load, group_start]
 
 
 def main():
