@@ -41,6 +41,7 @@ static void read_events(struct nsys *nsys)
     nsys->by_correlation = kernels != NULL && !nsys_table_has(kernels, STR("globalPid"));
     nsys_read_nvtx(nsys);
     nsys_read_threads(nsys);
+    nsys_find_hlo(nsys);
     nsys_read_devices(nsys);
     nsys_read_samples(nsys);
     nsys_read_open_ranges(nsys);

@@ -9,6 +9,7 @@
  *   nsys_read.c      any table of events -> slices
  *   nsys_events.c    which tables those are: on devices, on threads
  *   nsys_nvtx.c      NVTX: domains, categories, ranges, marks
+ *   nsys_hlo.c       launches -> ops and modules of XLA, by NVTX
  *   nsys_project.c   NVTX ranges as their work on the devices
  *   nsys_kinds.c     names -> kinds of work
  *   nsys_samples.c   call chains, CPU samples, schedules, counters of GPUs
@@ -161,6 +162,10 @@ struct gpu_launch { /* a call that may have launched one */
     uint64_t launch;
     int64_t thread, at_ps;
 };
+struct xla_launch { /* a call inside of XLA's ranges */
+    uint64_t launch;
+    name_id module, op; /* names of the ranges; 0 none */
+};
 struct nvtx_range {
     int64_t thread, start_ps, end_ps;
     name_id name;
@@ -206,7 +211,9 @@ struct nsys {
     NSYS_LIST(struct gpu_op) ops;
     NSYS_LIST(struct gpu_launch) launches;
     NSYS_LIST(struct nvtx_range) ranges;
+    NSYS_LIST(struct xla_launch) xla; /* by launch */
 
+    bool has_xla_ranges;
     bool by_correlation; /* alone: devices' tables do not say whose process it was */
     name_id launch_kind, node_kind, key_correlation, key_stack, key_bytes, key_node, key_gpu_ops;
     uint64_t without_time, without_place;
@@ -254,6 +261,10 @@ void nsys_read_threads(struct nsys *nsys);
 void nsys_read_devices(struct nsys *nsys);
 void nsys_read_nvtx(struct nsys *nsys);
 void nsys_read_open_ranges(struct nsys *nsys); /* ranges that nothing ended */
+/* After calls and ranges, before devices. */
+void nsys_find_hlo(struct nsys *nsys);
+/* Op, module and program of the slice just given, by what launched it. */
+void nsys_put_hlo(struct nsys *nsys, uint64_t launch);
 void nsys_project_ranges(struct nsys *nsys);
 stack_id nsys_chain_stack(struct nsys *nsys, const char *table,
                           int64_t chain); /* NO_STACK: unknown */

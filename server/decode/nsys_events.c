@@ -31,11 +31,13 @@ static void given_on_stream(struct nsys *nsys, const struct nsys_spec *spec,
                             const struct nsys_row *row)
 {
     int64_t process = row_or(row, FIELD_PROCESS, 0);
+    uint64_t launch = nsys_launch_key(nsys, process, row_or(row, FIELD_CORRELATION, 0));
 
     (void)spec;
     put_node(nsys, FLOW_TO, row_or(row, FIELD_NODE, 0));
+    nsys_put_hlo(nsys, launch);
     *nsys_list_add(nsys, &nsys->ops) = (struct gpu_op){
-        .launch = nsys_launch_key(nsys, process, row_or(row, FIELD_CORRELATION, 0)),
+        .launch = launch,
         .start_ps = row->start_ps,
         .end_ps = row->end_ps,
         .device = nsys_device_of(nsys, process, row->values[FIELD_DEVICE]),

@@ -15,6 +15,7 @@
 
 #include "base/sort.h"
 #include "decode/nsys_jax.h"
+#include "decode/xla_range.h"
 
 static int64_t ps(int64_t ns)
 {
@@ -39,21 +40,6 @@ static bool range_before(const struct jax_range *a, const struct jax_range *b)
 }
 
 SORT_DEFINE(sort_ranges, struct jax_range, range_before)
-
-/* "...key=VALUE" up to a comma, a "#" or the end; empty where there is no such key. */
-static struct str value_of(struct str name, struct str key)
-{
-    for (; name.count > key.count; name = str_skip(name, 1)) {
-        if (!str_starts(name, key))
-            continue;
-        name = str_skip(name, key.count);
-        size_t count = 0;
-        while (count < name.count && name.at[count] != ',' && name.at[count] != '#')
-            count++;
-        return (struct str){.at = name.at, .count = count};
-    }
-    return STR("");
-}
 
 struct put { /* where ranges go */
     struct nsys_jax *jax;
@@ -167,22 +153,22 @@ static enum kind kind_of_range(struct put *put, name_id name, bool is_op, uint64
 /* The module, and the number of its program, that a range names or lies in. */
 static bool program_of(const struct jax_range *range, uint64_t *ret)
 {
-    return str_to_u64(value_of(range->name, STR("program_id=")), ret);
+    return str_to_u64(xla_range_value(range->name, STR("program_id")), ret);
 }
 
 static void put_on_device(struct put *put, const struct jax_range *range)
 {
     struct nsys_jax *jax = put->jax;
-    struct str op = value_of(range->name, STR("hlo_op="));
-    struct str module = value_of(range->name, STR("hlo_module="));
-    bool is_module = str_starts(range->name, STR("TSL:XlaModule:"));
-    bool is_op = str_starts(range->name, STR("TSL:Thunk:")) && op.count > 0;
+    struct str op = xla_range_value(range->name, STR("hlo_op"));
+    struct str module = xla_range_value(range->name, STR("hlo_module"));
+    bool is_module = xla_range_is_module(range->name);
+    bool is_op = xla_range_is_op(range->name) && op.count > 0;
     enum what what = is_module ? WHAT_MODULES : is_op ? WHAT_OPS : WHAT_REST;
     uint64_t program = 0;
     bool has_program = program_of(is_op ? &put->module : range, &program);
 
     if (is_op)
-        module = value_of(put->module.name, STR("hlo_module="));
+        module = xla_range_value(put->module.name, STR("hlo_module"));
     name_id name = sink_name(jax->sink, is_module && module.count > 0 ? module
                                         : is_op                       ? op
                                                                       : range->name);
@@ -227,7 +213,7 @@ static void follow_module(struct put *put, const struct jax_range *range)
 
     if (is_over)
         put->module = (struct jax_range){.process = range->process, .thread = range->thread};
-    if (str_starts(range->name, STR("TSL:XlaModule:")))
+    if (xla_range_is_module(range->name))
         put->module = *range;
 }
 

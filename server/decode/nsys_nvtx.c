@@ -12,6 +12,7 @@
 #include <inttypes.h>
 
 #include "decode/nsys.h"
+#include "decode/xla_range.h"
 
 enum nvtx_type {
     NVTX_CATEGORY = 33,
@@ -147,6 +148,7 @@ static void given(struct nsys *nsys, const struct nsys_spec *spec, const struct 
         arg.bits = name != PAIR_NONE ? name : (uint64_t)category;
         sink_arg(nsys->sink, arg);
     }
+    nsys->has_xla_ranges |= xla_range_is_module(sink_text(nsys->sink, row->name));
     if (row->end_ps > row->start_ps)
         *nsys_list_add(nsys, &nsys->ranges) = (struct nvtx_range){
             .thread = thread,

@@ -119,6 +119,32 @@ static void ranges(void **state)
     arena_destroy(arena);
 }
 
+/* XLA opens a range around the launches of each op. */
+static void ops_of_xla(void **state)
+{
+    (void)state;
+    static const char *const scripts[] = {
+        NAMES,
+        CALLS,
+        KERNELS,
+        RANGES "INSERT INTO NVTX_EVENTS VALUES"
+               " (5, 26, 59, NULL, NULL, NULL, 'TSL:XlaModule:#hlo_module=jit_f,program_id=3#',"
+               " " TID_8 ", NULL, NULL, 0, NULL, NULL),"
+               " (6, 16, 59, NULL, NULL, NULL, 'TSL:Thunk:#hlo_op=fusion.1#',"
+               " " TID_8 ", NULL, NULL, 0, NULL, NULL);",
+    };
+    struct arena *arena = arena_create();
+    const struct trace *trace = sql_trace(scripts, COUNT(scripts), arena);
+    struct str picture = picture_of(trace, PICTURE_ARGS, arena);
+
+    CHECK("in the op", str_contains(picture, STR("{correlation_id: 101, hlo_op: \"fusion.1\", "
+                                                 "hlo_module: \"jit_f\", program_id: 3u}")));
+    CHECK("in the module alone",
+          str_contains(picture, STR("{correlation_id: 102, hlo_module: \"jit_f\", "
+                                    "program_id: 3u}")));
+    arena_destroy(arena);
+}
+
 /* Two processes each call their device 0, and mean two. */
 static void devices_of_processes(void **state)
 {
@@ -280,6 +306,7 @@ int main(void)
         cmocka_unit_test(calls_and_kernels),
         cmocka_unit_test(shapes),
         cmocka_unit_test(ranges),
+        cmocka_unit_test(ops_of_xla),
         cmocka_unit_test(devices_of_processes),
         cmocka_unit_test(graphs),
         cmocka_unit_test(sampled),
