@@ -6,7 +6,7 @@
  *   entries     struct attributed x entry_count
  *   by time     u32 x entry_count
  *
- * Parts stand one after another at multiples of 8; padding inside structs is zero, so equal
+ * Parts stand one after another at multiples of 8; records have no hidden padding, so equal
  * attributions have equal bytes. Sums and every index are checked at open: later code may follow
  * them blindly.
  */
@@ -18,7 +18,8 @@
 
 enum { PART_OPS, PART_EXECUTIONS, PART_ENTRIES, PART_BY_TIME, PART_COUNT };
 
-enum { BUFFER_RECORDS = 4096 }; /* at most 200 kB: they stay in the processor's cache */
+/* They stay in the processor's cache between two uses. */
+enum { PIECE_BYTES = 1 << 17, PIECE_RECORDS = 4096 };
 
 struct head {
     char magic[8];
@@ -54,86 +55,42 @@ static uint64_t part_bytes(const struct head *head, int part)
     return ((uint64_t)head->count[part] * record_size[part] + 7) / 8 * 8;
 }
 
-/* Records one by one into zeroed memory: what the compiler pads stays zero. */
-static void put_op(void *to, const struct attribution *from, uint32_t i)
+static const void *records_of(const struct attribution *from, int part)
 {
-    struct op *op = to;
+    const void *const records[PART_COUNT] = {
+        [PART_OPS] = from->ops,
+        [PART_EXECUTIONS] = from->executions,
+        [PART_ENTRIES] = from->entries,
+        [PART_BY_TIME] = from->by_device_time,
+    };
 
-    op->program = from->ops[i].program;
-    op->name = from->ops[i].name;
-    op->scope = from->ops[i].scope;
-    op->source = from->ops[i].source;
-    op->category = from->ops[i].category;
-    op->module = from->ops[i].module;
-    op->kind = from->ops[i].kind;
+    return records[part];
 }
 
-static void put_execution(void *to, const struct attribution *from, uint32_t i)
+/* Sum and file in one walk, piece by piece, so that memory is read once. */
+static enum status write_part(int fd, const struct attribution *from, int part, uint64_t *at,
+                              struct head *head, struct error *err)
 {
-    struct execution *execution = to;
-
-    execution->program = from->executions[i].program;
-    execution->device = from->executions[i].device;
-    execution->run_id = from->executions[i].run_id;
-    execution->launch = from->executions[i].launch;
-    execution->start_ps = from->executions[i].start_ps;
-    execution->end_ps = from->executions[i].end_ps;
-}
-
-static void put_entry(void *to, const struct attribution *from, uint32_t i)
-{
-    struct attributed *entry = to;
-
-    entry->slice = from->entries[i].slice;
-    entry->op = from->entries[i].op;
-    entry->execution = from->entries[i].execution;
-    entry->device = from->entries[i].device;
-    entry->first = from->entries[i].first;
-    entry->start_ps = from->entries[i].start_ps;
-    entry->dur_ps = from->entries[i].dur_ps;
-    entry->self_ps = from->entries[i].self_ps;
-}
-
-static void put_by_time(void *to, const struct attribution *from, uint32_t i)
-{
-    *(uint32_t *)to = from->by_device_time[i];
-}
-
-static void (*const put_record[PART_COUNT])(void *, const struct attribution *, uint32_t) = {
-    [PART_OPS] = put_op,
-    [PART_EXECUTIONS] = put_execution,
-    [PART_ENTRIES] = put_entry,
-    [PART_BY_TIME] = put_by_time,
-};
-
-struct writing {
-    int fd;
-    uint64_t at;
-    const struct attribution *from;
-    uint8_t *buffer;
-};
-
-static enum status write_part(struct writing *writing, int part, struct head *head,
-                              struct error *err)
-{
+    static const uint8_t zeros[8];
+    const uint8_t *records = records_of(from, part);
+    const size_t size = head->count[part] * record_size[part];
     struct hasher *hasher = hasher_create();
-    size_t size = record_size[part];
     enum status status = OK;
 
-    for (uint32_t i = 0; i < head->count[part] && status == OK;) {
-        uint32_t left = head->count[part] - i,
-                 count = left < BUFFER_RECORDS ? left : BUFFER_RECORDS;
-        size_t bytes = (count * size + 7) / 8 * 8;
+    for (size_t done = 0; done < size && status == OK;) {
+        size_t count = size - done < PIECE_BYTES ? size - done : PIECE_BYTES;
 
-        memset(writing->buffer, 0, bytes);
-        for (uint32_t j = 0; j < count; j++)
-            put_record[part](writing->buffer + j * size, writing->from, i + j);
-        hasher_put(hasher, (struct bytes){.at = writing->buffer, .count = bytes});
-        status = file_write_all(writing->fd, writing->buffer, bytes, writing->at, err);
-        writing->at += bytes;
-        i += count;
+        hasher_put(hasher, (struct bytes){.at = records + done, .count = count});
+        status = file_write_all(fd, records + done, count, *at + done, err);
+        done += count;
+    }
+    if (size % 8 != 0) {
+        hasher_put(hasher, (struct bytes){.at = zeros, .count = 8 - size % 8});
+        if (status == OK)
+            status = file_write_all(fd, zeros, 8 - size % 8, *at + size, err);
     }
     head->sum[part] = hasher_end(hasher).low;
+    *at += part_bytes(head, part);
     return status;
 }
 
@@ -145,17 +102,14 @@ static enum status write_all(int fd, const char content[33], const struct attrib
         .kind_rules = KIND_RULES_VERSION,
         .count = {from->op_count, from->execution_count, from->entry_count, from->entry_count},
     };
-    struct writing writing = {.fd = fd, .at = sizeof head, .from = from};
-    enum status status = OK;
+    uint64_t at = sizeof head;
 
     memcpy(head.magic, magic, sizeof magic);
     memcpy(head.content, content, sizeof head.content);
-    writing.buffer = memory_resize(NULL, BUFFER_RECORDS, sizeof(struct attributed));
-    for (int part = 0; part < PART_COUNT && status == OK; part++)
-        status = write_part(&writing, part, &head, err);
-    free(writing.buffer);
+    for (int part = 0; part < PART_COUNT; part++)
+        TRY(write_part(fd, from, part, &at, &head, err));
     head.head_sum = head_sum(head);
-    return status == OK ? file_write_all(fd, &head, sizeof head, 0, err) : status;
+    return file_write_all(fd, &head, sizeof head, 0, err);
 }
 
 enum status attribution_write(const char *path, const char content[33],
@@ -233,7 +187,7 @@ static enum status check_part(const struct head *head, struct bytes bytes,
     bool sound = true;
 
     for (uint32_t first = 0, end; first < count; first = end) {
-        end = count - first > BUFFER_RECORDS ? first + BUFFER_RECORDS : count;
+        end = count - first > PIECE_RECORDS ? first + PIECE_RECORDS : count;
         size_t at = first * record_size[part];
         size_t size = (end == count ? bytes.count : end * record_size[part]) - at;
 

@@ -29,7 +29,8 @@ struct execution { /* one run of a program on a device */
     program_id program;
     int32_t device;
     uint64_t run_id;
-    slice_id launch;          /* on the host, NO_SLICE unknown */
+    slice_id launch; /* on the host, NO_SLICE unknown */
+    uint32_t zero;
     int64_t start_ps, end_ps; /* file time: hull of its ops */
 };
 
@@ -37,10 +38,15 @@ struct attributed { /* one op slice */
     slice_id slice;
     uint32_t op, execution; /* execution may be NO_EXECUTION */
     int32_t device;
-    bool first;               /* first event of this op in this execution: what `count` counts */
+    bool first; /* first event of this op in this execution: what `count` counts */
+    uint8_t zeros[7];
     int64_t start_ps, dur_ps; /* attributed: the device's clock, or up to the `end:` partner */
     int64_t self_ps;          /* by nesting of ops of one device, also across threads */
 };
+
+_Static_assert(sizeof(struct op) == 28 && sizeof(struct execution) == 40 &&
+                   sizeof(struct attributed) == 48,
+               "records without hidden padding: as they are they go to disk");
 
 struct attribution {
     const struct op *ops;
