@@ -72,7 +72,8 @@ static bool sniff_table(const struct input *input)
     return is_table(input, false);
 }
 
-static void read_module(struct nsys_jax *jax, const struct zip_entry *entry)
+static void read_module(struct nsys_jax *jax, struct hlo_index *index,
+                        const struct zip_entry *entry)
 {
     const char *slash = memrchr(entry->name.at, '/', entry->name.count);
     struct str base =
@@ -81,30 +82,32 @@ static void read_module(struct nsys_jax *jax, const struct zip_entry *entry)
     struct error err = {0};
     struct bytes proto;
 
-    /* Ranges name what runs; a module of another stage has the same number, and here a hash. */
     struct hlo_source source = {
-        .id = name.stage == STAGE_AFTER && name.has_number
-                  ? name.number
-                  : hash64((struct bytes){(const uint8_t *)base.at, base.count}),
+        .id = name.has_number ? name.number
+                              : hash64((struct bytes){(const uint8_t *)base.at, base.count}),
         .name = name.module,
         .stage = name.stage,
     };
 
     if (zip_read(entry, ENTRY_BYTES_MAX, jax->arena, &proto, &err) != OK ||
-        !hlo_decode(&jax->hlo, jax->sink, &source, proto))
+        !hlo_decode(index, jax->sink, &source, proto))
         sink_note(jax->sink, "corrupt", NOTE_WARNING, 1, "A module of the archive is damaged.");
 }
 
-/* As they run first: what a thunk names is looked up in the first module of its number. */
+/* As they run first: what a thunk names is looked up in the first module of its number. Other
+ * stages have the same number, and an index that nobody asks. */
 static void read_modules(struct nsys_jax *jax, const struct zip *zip, bool after)
 {
+    struct hlo_index unasked = {0};
+
     for (uint32_t at = 0; at < zip->count && !sink_failed(jax->sink); at++) {
         const struct zip_entry *entry = &zip->entries[at];
         bool is_module = is_named(entry, STR(".hlo.pb.xz")) || is_named(entry, STR(".hlo.pb"));
 
         if (is_module && after == str_contains(entry->name, STR("after_optimizations")))
-            read_module(jax, entry);
+            read_module(jax, after ? &jax->hlo : &unasked, entry);
     }
+    hlo_index_free(&unasked);
 }
 
 static enum status read_entry(struct nsys_jax *jax, const struct zip_entry *entry,
