@@ -220,14 +220,19 @@ void file_unmap(struct file_map *map)
     *map = (struct file_map){0};
 }
 
+enum { WILL_NEED_BYTES = 128 << 10 };
+
 void file_will_need(const void *at, size_t count)
 {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    uintptr_t from = (uintptr_t)at / page * page;
+    uintptr_t from = (uintptr_t)at / page * page, end = (uintptr_t)at + count;
 
-    /* Advice only: a refusal changes nothing but the speed. */
-    if (count > 0)
-        (void)madvise((void *)from, (uintptr_t)at + count - from, MADV_WILLNEED);
+    /* Advice only: a refusal changes nothing but the speed. The kernel reads no more at once than
+     * its readahead allows, and silently leaves the rest: so piece by piece. */
+    for (uintptr_t next; count > 0 && from < end; from = next) {
+        next = end - from > WILL_NEED_BYTES ? from + WILL_NEED_BYTES : end;
+        (void)madvise((void *)from, next - from, MADV_WILLNEED);
+    }
 }
 
 static enum status read_all(int fd, const char *path, uint8_t *at, size_t size, size_t *ret,
