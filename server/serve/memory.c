@@ -106,6 +106,19 @@ static struct table table_of(struct arena *arena, const struct memory_timeline *
                           .row_count_all = timeline->allocator_count};
 }
 
+/* What snapshots alone understand would be ignored here, and whoever wrote it would not know. */
+static enum status refuse_foreign(const struct request *req, struct error *err)
+{
+    static const char *const foreign[] = {"snapshot", "base",  "type",  "by",
+                                          "sort",     "limit", "cursor"};
+
+    for (size_t i = 0; i < COUNT(foreign); i++) {
+        if (request_has(req, foreign[i]))
+            return fail(err, ERR_INVALID, "%s= is for view=pprof", foreign[i]);
+    }
+    return OK;
+}
+
 static enum status get_memory(struct request *req, struct reply *reply, struct error *err)
 {
     const struct run_traces *run;
@@ -116,6 +129,7 @@ static enum status get_memory(struct request *req, struct reply *reply, struct e
     /* Asked nothing, a run that is only snapshots answers with them. */
     if (request_is(req, "view", "pprof") || (!request_has(req, "view") && run->host_count == 0))
         return reply_snapshots(req, reply, err);
+    TRY(refuse_foreign(req, err));
     TRY(request_restriction(req, &restriction, err));
     TRY(memory_timeline(run, &restriction, req->arena, &timeline, err));
     struct table table = table_of(req->arena, &timeline);
