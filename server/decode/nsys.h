@@ -150,6 +150,7 @@ struct nsys_words {
     struct id_map names;        /* id -> name */
     struct pair_table labels;   /* (ENUM_ table's name, value) -> name */
     struct id_map label_tables; /* those that were read */
+    struct id_map paths;        /* id -> the same without users */
     uint64_t missing;
 };
 
@@ -223,6 +224,9 @@ struct nsys {
 void nsys_words_open(struct nsys *nsys);
 void nsys_words_close(struct nsys *nsys);
 name_id nsys_word(struct nsys *nsys, int64_t id); /* of StringIds; 0: not there */
+/* The text in one line, without the name in "/home/name/". */
+struct str nsys_without_user(struct arena *arena, struct str text);
+name_id nsys_path_word(struct nsys *nsys, int64_t id); /* of StringIds, so */
 /* Of an ENUM_ table, else of `fallback`, "a|b|c" from 0; 0: no word for it. */
 name_id nsys_label(struct nsys *nsys, const char *table, int64_t value, const char *fallback);
 

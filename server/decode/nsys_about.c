@@ -153,33 +153,6 @@ static void read_gpus(struct nsys *nsys)
     text_free(&sql);
 }
 
-/* The text without line ends, and without the name in "/home/name/". */
-static struct str plain_diagnosis(struct arena *arena, struct str text)
-{
-    static const char *const homes[] = {"/home/", "/Users/", "C:\\Users\\"};
-    char *plain = arena_array(arena, char, text.count + 1);
-    size_t count = 0;
-
-    for (size_t index = 0; index < text.count;) {
-        struct str rest = str_skip(text, index);
-        size_t home = 0;
-
-        for (size_t at = 0; at < COUNT(homes) && home == 0; at++)
-            home = str_starts(rest, str_of(homes[at])) ? strlen(homes[at]) : 0;
-        if (home > 0) {
-            memcpy(plain + count, rest.at, home);
-            count += home;
-            index += home;
-            while (index < text.count && strchr("/\\ \t\n", text.at[index]) == NULL)
-                index++;
-            continue;
-        }
-        plain[count++] = text.at[index] == '\n' || text.at[index] == '\t' ? ' ' : text.at[index];
-        index++;
-    }
-    return (struct str){.at = plain, .count = count};
-}
-
 static void read_diagnoses(struct nsys *nsys)
 {
     static const char *const columns[] = {"severity", "text"};
@@ -196,7 +169,7 @@ static void read_diagnoses(struct nsys *nsys)
             others++;
             continue;
         }
-        text = plain_diagnosis(nsys->arena, text);
+        text = nsys_without_user(nsys->arena, text);
         sink_note(nsys->sink, severity == 3 ? "collector-error" : "collector-warning",
                   severity == 3 ? NOTE_ERROR : NOTE_WARNING, 1, "Nsight Systems reported: %.*s",
                   STR_ARG(text));

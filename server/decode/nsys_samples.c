@@ -39,7 +39,7 @@ static void read_chains(struct nsys *nsys, const char *table, name_id key)
         if (nsys_integer(&rows, 1, &symbol))
             frame.function = nsys_word(nsys, symbol);
         if (nsys_integer(&rows, 2, &module))
-            frame.module = nsys_word(nsys, module);
+            frame.module = nsys_path_word(nsys, module);
         if (++depth <= CHAIN_MAX)
             stack = sink_stack(nsys->sink, stack, frame);
         *pair_table_at(&nsys->stacks, key, (uint64_t)chain) = stack;

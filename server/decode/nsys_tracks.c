@@ -102,6 +102,16 @@ void nsys_tracks_close(struct nsys *nsys)
     free(tracks->stream);
 }
 
+/* A program is told by its file, not by where that lies: there stand names of users. */
+static struct str file_of(struct str path)
+{
+    const char *slash = path.count > 0 ? memrchr(path.at, '/', path.count) : NULL;
+
+    return slash == NULL || slash + 1 == path.at + path.count
+               ? path
+               : str_skip(path, (size_t)(slash + 1 - path.at));
+}
+
 /* "python (466)", or "process 466" where its name is not known. */
 static struct str process_name(struct nsys *nsys, int64_t process)
 {
@@ -110,7 +120,7 @@ static struct str process_name(struct nsys *nsys, int64_t process)
 
     if (id_map_find(&nsys->tracks.process_names, (uint64_t)process, &row) &&
         nsys_rows_seek(&nsys->tracks.process_row, row))
-        name = nsys_text(&nsys->tracks.process_row, 0);
+        name = file_of(nsys_text(&nsys->tracks.process_row, 0));
     if (name.count == 0)
         return str_format(nsys->arena, "process %" PRId64, pid_of(process));
     return str_format(nsys->arena, "%.*s (%" PRId64 ")", STR_ARG(name), pid_of(process));

@@ -26,6 +26,7 @@ void nsys_words_close(struct nsys *nsys)
 {
     nsys_rows_close(&nsys->words.by_id);
     id_map_free(&nsys->words.names);
+    id_map_free(&nsys->words.paths);
     id_map_free(&nsys->words.label_tables);
     pair_table_free(&nsys->words.labels);
 }
@@ -46,6 +47,48 @@ name_id nsys_word(struct nsys *nsys, int64_t id)
         words->missing++;
     }
     return id_map_add(&words->names, (uint64_t)id, name, &is_new);
+}
+
+struct str nsys_without_user(struct arena *arena, struct str text)
+{
+    static const char *const homes[] = {"/home/", "/Users/", "C:\\Users\\"};
+    char *plain = arena_array(arena, char, text.count + 1);
+    size_t count = 0;
+
+    for (size_t index = 0; index < text.count;) {
+        struct str rest = str_skip(text, index);
+        size_t home = 0;
+
+        for (size_t at = 0; at < COUNT(homes) && home == 0; at++)
+            home = str_starts(rest, str_of(homes[at])) ? strlen(homes[at]) : 0;
+        if (home == 0) {
+            bool is_blank = rest.at[0] == '\n' || rest.at[0] == '\t';
+            plain[count++] = is_blank ? ' ' : rest.at[0];
+            index++;
+            continue;
+        }
+        memcpy(plain + count, rest.at, home);
+        count += home;
+        index += home;
+        while (index < text.count && memchr("/\\ \t\n", text.at[index], 5) == NULL)
+            index++;
+    }
+    return (struct str){.at = plain, .count = count};
+}
+
+name_id nsys_path_word(struct nsys *nsys, int64_t id)
+{
+    name_id name = 0;
+
+    if (id_map_find(&nsys->words.paths, (uint64_t)id, &name))
+        return name;
+    if (nsys_rows_seek(&nsys->words.by_id, id)) {
+        struct str text = nsys_text(&nsys->words.by_id, 0);
+        if (text.count > 0)
+            name = sink_name(nsys->sink, nsys_without_user(nsys->arena, text));
+    }
+    bool is_new;
+    return id_map_add(&nsys->words.paths, (uint64_t)id, name, &is_new);
 }
 
 static void read_labels(struct nsys *nsys, const char *table, name_id key)

@@ -277,7 +277,13 @@ static const char *const about[] = {
     "INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES (1700000000000000000);"
     "CREATE TABLE DIAGNOSTIC_EVENT (timestamp INTEGER, severity INTEGER, text TEXT);"
     "INSERT INTO DIAGNOSTIC_EVENT VALUES (0, 1, 'started by jane-the-user'),"
-    " (1, 3, 'lost 5 events of /home/jane-the-user/run.py');",
+    " (1, 3, 'lost 5 events of /home/jane-the-user/run.py');"
+    "UPDATE PROCESSES SET name = '/home/jane-the-user/bin/train' WHERE pid = 7;"
+    "UPDATE StringIds SET value = '/home/jane-the-user/libx.so' WHERE id = 9;"
+    "CREATE TABLE OSRT_CALLCHAINS (id, symbol, module, stackDepth);"
+    "INSERT INTO OSRT_CALLCHAINS VALUES (5, 8, 9, 0);"
+    "CREATE TABLE OSRT_API (start, end, globalTid, nameId, callchainId);"
+    "INSERT INTO OSRT_API VALUES (3, 4, " TID_8 ", 11, 5);",
 };
 
 static void of_itself(void **state)
@@ -288,7 +294,10 @@ static void of_itself(void **state)
 
     CHECK_STR("host", trace->hostname, "node-3");
     CHECK("epoch", trace->has_epoch && trace->epoch_ns == INT64_C(1700000000000000000));
+    CHECK_INT("stacks", trace->stack_count, 1);
     CHECK_PICTURE("notes", trace, PICTURE_NOTES,
+                  "train (7) / python (8) / OS runtime\n"
+                  "  3000 +1000 poll\n"
                   "note collector-error 1 Nsight Systems reported: lost 5 events of /home//run.py\n"
                   "note collector-info 1 More messages of the recording say nothing of losses.\n");
     for (name_id name = 0; name < trace->name_count; name++) {
