@@ -9,8 +9,6 @@
 /* What repeats more often than this is a call inside a step, not a step. */
 enum { REPEATS_MAX = 100000 };
 
-enum { REPEATED_MAX = 100000 }; /* what repeats more often is no step, and slow to look at */
-
 static void add_step(struct step_list *list, struct step step)
 {
     if (list->count == list->capacity) {
@@ -294,15 +292,37 @@ void find_executions(const struct host_trace *host, uint32_t index, struct step_
     }
 }
 
-/* Can a name of a top-level slice stand for steps? Python frames and pool marks cannot. */
+static bool is_upper(char letter)
+{
+    return letter >= 'A' && letter <= 'Z';
+}
+
+/* cuStreamSynchronize, cudaLaunchKernel, hipMemcpyAsync, ncclAllReduce: a driver's or a library's
+ * call. */
+static bool is_call(struct str name)
+{
+    static const char *const libraries[] = {"cu", "cuda", "hip", "hsa_", "nccl", "nvtx"};
+
+    for (size_t i = 0; i < COUNT(libraries); i++) {
+        size_t length = strlen(libraries[i]);
+
+        if (str_starts(name, str_of(libraries[i])) && name.count > length &&
+            (libraries[i][length - 1] == '_' || is_upper(name.at[length])))
+            return true;
+    }
+    return false;
+}
+
+/* Can a name of a top-level slice stand for steps? Python frames, pool marks and calls of a driver
+ * cannot. */
 static bool may_repeat(struct str name)
 {
     return name.count > 0 && !str_starts(name, STR("$")) && !str_starts(name, STR("end: ")) &&
-           !str_contains(name, STR("::"));
+           !str_contains(name, STR("::")) && !is_call(name);
 }
 
-/* A top-level slice of a host's thread that comes at least three times and covers at least half of
- * the time from its first to its last. */
+/* A top-level slice of a host's thread that comes at least three times, covers at least half of the
+ * time from its first to its last, and that time a quarter of the trace. */
 void find_repeated(const struct host_trace *host, uint32_t index, struct step_list *list)
 {
     const struct trace *trace = host->trace;
@@ -323,17 +343,20 @@ void find_repeated(const struct host_trace *host, uint32_t index, struct step_li
             const slice_id *slices = trace_name_slices(trace, &runs[run]);
             int64_t total_ps = 0;
 
-            if (runs[run].count < 3 || runs[run].count > REPEATED_MAX || row->depth != 0 ||
+            if (runs[run].count < 3 || runs[run].count > REPEATS_MAX || row->depth != 0 ||
                 trace->tracks[row->track].device >= 0 || trace->tracks[row->track].derived)
                 continue;
 
             struct slice first = trace_slice(trace, slices[0]);
             struct slice last = trace_slice(trace, slices[runs[run].count - 1]);
 
+            int64_t extent_ps = last.start_ps + last.dur_ps - first.start_ps;
+
+            if (extent_ps < (trace->end_ps - trace->start_ps) / 4)
+                continue;
             for (uint32_t at = 0; at < runs[run].count; at++)
                 total_ps += trace_slice(trace, slices[at]).dur_ps;
-            if (total_ps > best_ps &&
-                total_ps >= (last.start_ps + last.dur_ps - first.start_ps) / 2) {
+            if (total_ps > best_ps && total_ps >= extent_ps / 2) {
                 best = &runs[run];
                 best_ps = total_ps;
             }

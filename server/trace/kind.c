@@ -100,6 +100,7 @@ static const struct rule rules[] = {
     {KIND_COPY, ON_DEVICE, .name = COPY_KERNELS},
     {KIND_COPY, ANYWHERE, .category = "gpu_memcpy|gpu_memset|^memcpy|^memset"},
     {KIND_COPY, ON_HOST, .name = COPY_CALLS},
+    {KIND_OTHER, ANYWHERE, .category = "cuda_sync"}, /* a stream that waits does not compute */
     {KIND_COMPUTE, OPS, .name = ""},
     {KIND_COMPUTE, ON_DEVICE, .line = DEVICE_LINES},
     {KIND_COMPUTE, ANYWHERE, .category = "^kernel"},

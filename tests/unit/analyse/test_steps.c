@@ -274,6 +274,8 @@ static void repeated_or_none(void **state)
         {"covers too little", "iteration", 5, 20, STEP_NONE},
         {"too few", "iteration", 2, 80, STEP_NONE},
         {"a Python frame", "$train.py:3 step", 5, 80, STEP_NONE},
+        {"a call of a driver", "cuStreamSynchronize", 5, 80, STEP_NONE},
+        {"a word that begins like one", "custom_step", 5, 80, STEP_REPEATED},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -291,6 +293,36 @@ static void repeated_or_none(void **state)
         CHECK_INT(rows[i].what, steps.count, rows[i].rule == STEP_NONE ? 0 : rows[i].count);
         CHECK(rows[i].what, steps.rule_text.count > 0);
         check_sums(rows[i].what, &steps);
+        run_end(&run);
+    }
+}
+
+/* What fills a moment of a long trace says nothing of the rest. */
+static void repeated_in_a_corner(void **state)
+{
+    (void)state;
+    const struct {
+        const char *what;
+        int64_t rest_ps;
+        enum step_rule rule;
+    } rows[] = {
+        {"a quarter", 1500, STEP_REPEATED},
+        {"a tenth", 4500, STEP_NONE},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct made_run run;
+
+        run_begin(&run);
+        track_id main_thread = run_thread(&run, "main");
+        for (int j = 0; j < 5; j++)
+            run_slice(&run, main_thread, j * 100, 80, "iteration", KIND_HOST);
+        run_slice(&run, main_thread, 480, rows[i].rest_ps - 100, "evaluation", KIND_HOST);
+        run_finish(&run);
+
+        struct steps steps = find(&run, NULL);
+
+        CHECK_INT(rows[i].what, steps.rule, rows[i].rule);
         run_end(&run);
     }
 }
@@ -367,6 +399,7 @@ int main(void)
         cmocka_unit_test(by_executions),
         cmocka_unit_test(on_lines),
         cmocka_unit_test(repeated_or_none),
+        cmocka_unit_test(repeated_in_a_corner),
         cmocka_unit_test(sums_at_random),
         cmocka_unit_test(as_table),
     };

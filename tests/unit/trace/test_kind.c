@@ -23,6 +23,7 @@ static void kinds(void **state)
         {"/device:GPU:0", "Stream #17(Kernel)", "__amd_rocclr_copyBuffer.kd", "", "", true,
          KIND_COPY},
         {"python 1", "stream 7", "ampere_sgemm", "", "kernel", false, KIND_COMPUTE},
+        {"GPU 0", "stream 7: waits", "Stream Sync", "", "cuda_sync", false, KIND_OTHER},
         {"python 1", "stream 7", "ncclKernel_AllGather", "", "kernel", false, KIND_COMMUNICATION},
         /* HLO by opcode, by category, by name alone. */
         {"/device:TPU:0", "XLA Ops", "all-reduce.1", "all-reduce", "", true, KIND_COMMUNICATION},
