@@ -1,0 +1,131 @@
+#include "check.h"
+
+#include "base/file.h"
+#include "decode/decode.h"
+#include "picture.h"
+
+static struct bytes seed(const char *name, struct arena *arena)
+{
+    struct str path = str_format(arena, "%s/fuzz/seeds/%s", TESTS_DIR, name);
+    struct error err = {0};
+    struct bytes bytes = {0};
+
+    CHECK_OK(name, file_read(path.at, arena, 1 << 20, &bytes, &err), &err);
+    return bytes;
+}
+
+static const struct trace *trace_of(struct bytes bytes, struct arena *arena, const char *format,
+                                    struct error *err)
+{
+    struct memory_blocks *blocks = memory_blocks_create(arena);
+    struct trace *trace = arena_new(arena, struct trace);
+    struct input input;
+
+    if (input_open(STR("a.zip"), bytes, NULL, arena, &input, err) != OK)
+        return NULL;
+    struct identity identity = decode_identify(&input);
+    if (format != NULL)
+        CHECK_STR("format", str_of(identity.format), format);
+    if (identity.decoder == NULL) {
+        input_close(&input);
+        (void)fail(err, ERR_UNSUPPORTED, "%s", identity.reason);
+        return NULL;
+    }
+    struct sink *sink =
+        sink_create(memory_blocks_out(blocks), &budget_default, (struct sink_hooks){0}, NULL, err);
+    enum status status = identity.decoder->decode(&input, sink, err);
+    if (status == OK)
+        status = sink_finish(sink, err);
+    sink_destroy(sink);
+    input_close(&input);
+    if (status != OK || trace_open(memory_blocks_in(blocks), arena, trace, err) != OK)
+        return NULL;
+    return trace;
+}
+
+/* Rows of the seed: named one, (null), two, one; devices from the table, threads from the report.
+ */
+static void archive(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct error err = {0};
+    const struct trace *trace = trace_of(seed("zip/nsys-jax", arena), arena, "nsys-jax", &err);
+
+    CHECK_OK("decode", err.code, &err);
+    CHECK_PICTURE("all", trace, PICTURE_ARGS | PICTURE_NOTES,
+                  "/device:GPU:0 / NVTX\n"
+                  "  1000000 +5000 one [derived] {gpu_ops: 1}\n"
+                  "  3000000 +7000 two [derived] {gpu_ops: 1}\n"
+                  "  4000000 +8000 one [derived] {gpu_ops: 1}\n"
+                  "process 7 / thread (8)\n"
+                  "  5000 +4000 TSL:XlaModule:#hlo_module=jit_f,program_id=1#\n"
+                  "note odd-rows 1 Rows without a name, which sum up a process, are left out.\n");
+    CHECK_INT("modules", trace->program_count, 1);
+    CHECK_INT("its number", trace->programs[0].id, 1);
+    CHECK_STR("its name", trace_name(trace, trace->programs[0].name), "jit_f");
+    arena_destroy(arena);
+}
+
+static void table_alone(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct error err = {0};
+    const struct trace *trace =
+        trace_of(seed("parquet/gzip-dictionary-2", arena), arena, "nsys-jax-ranges", &err);
+
+    CHECK_OK("decode", err.code, &err);
+    CHECK_INT("ranges on the device and on the thread", trace->slice_count, 6);
+    arena_destroy(arena);
+}
+
+static void archive_of_one_file(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"zip/one", "zip/one-stored"};
+
+    for (size_t at = 0; at < COUNT(names); at++) {
+        struct arena *arena = arena_create();
+        struct error err = {0};
+        const struct trace *trace = trace_of(seed(names[at], arena), arena, "chrome-json", &err);
+
+        CHECK_OK(names[at], err.code, &err);
+        CHECK_INT(names[at], trace->slice_count, 1);
+        arena_destroy(arena);
+    }
+}
+
+/* Every prefix, and a bit of every byte: a trace, or a sentence. */
+static void damage(void **state)
+{
+    (void)state;
+    struct arena *owner = arena_create();
+    struct bytes file = seed("zip/nsys-jax", owner);
+
+    for (size_t at = 0; at < 2 * file.count; at++) {
+        struct arena *arena = arena_create();
+        uint8_t *copy = arena_array(arena, uint8_t, file.count);
+        struct error err = {0};
+
+        memcpy(copy, file.at, file.count);
+        if (at >= file.count)
+            copy[at - file.count] ^= (uint8_t)(1 << at % 8);
+        if (trace_of((struct bytes){copy, at < file.count ? at : file.count}, arena, NULL, &err) ==
+            NULL)
+            CHECK("a sentence", err.message[0] != '\0');
+        arena_destroy(arena);
+    }
+    arena_destroy(owner);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(archive),
+        cmocka_unit_test(table_alone),
+        cmocka_unit_test(archive_of_one_file),
+        cmocka_unit_test(damage),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
