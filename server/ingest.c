@@ -136,6 +136,7 @@ void ingest_stop(struct ingest *ingest)
         for (uint32_t j = 0; j < root->run_count; j++)
             run_free(root->runs[j]);
         free(root->runs);
+        free(root->by_id);
         free(root->path);
     }
     pthread_cond_destroy(&ingest->changed);

@@ -64,9 +64,10 @@ struct ingest_run {
 
 struct ingest_root {
     struct ingest *ingest;
-    struct str given;         /* what the user named: a directory or a file; absolute */
-    char *path;               /* the directory its runs lie below; NULL before the first scan */
-    struct ingest_run **runs; /* newest first */
+    struct str given;          /* what the user named: a directory or a file; absolute */
+    char *path;                /* the directory its runs lie below; NULL before the first scan */
+    struct ingest_run **runs;  /* newest first */
+    struct ingest_run **by_id; /* the same; NULL: not sorted */
     uint32_t run_count;
     struct watch *watch; /* NULL: looked at once */
     pthread_t thread;
@@ -143,6 +144,8 @@ void file_changed(struct ingest_file *file, const struct file_stamp *stamp, int6
 
 /* ingest_record.c: tells the catalog how the run is now. Takes the locks itself. */
 void run_publish(struct ingest *ingest, const char *id);
+/* Many at once, in few transactions. */
+void runs_publish(struct ingest *ingest, char (*ids)[RUN_ID_SIZE], uint32_t count);
 
 /* ingest_child.c */
 struct child_job { /* texts are the worker's own */

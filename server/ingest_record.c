@@ -302,12 +302,12 @@ static void read_facts(struct ingest *ingest, struct members *members, struct ar
     part_hosts(members, arena);
 }
 
-static void publish(struct ingest *ingest, const struct run_record *record)
+static void publish(struct ingest *ingest, const struct run_record *records, uint32_t count)
 {
     struct error err = {0};
 
-    if (catalog_put_run(ingest->catalog, record, &err) != OK)
-        log_error("run %.*s: %s", STR_ARG(record->name), err.message);
+    if (catalog_put_runs(ingest->catalog, records, count, &err) != OK)
+        log_error("run %.*s: %s", STR_ARG(records->name), err.message);
 }
 
 static bool take_snapshot(struct ingest *ingest, const char *id, struct arena *arena,
@@ -332,26 +332,62 @@ static size_t stripe_of(const char *id)
            PUBLISHING_COUNT;
 }
 
-void run_publish(struct ingest *ingest, const char *id)
+/* The run as the catalog is to tell it; false when it is not to be listed, and then forgotten. */
+static bool make_record(struct ingest *ingest, const char *id, struct arena *arena,
+                        struct run_record *ret)
 {
-    struct arena *arena = arena_create();
     struct members members = {0};
-    struct run_record record;
     struct error err = {0};
     bool listed;
 
+    if (!take_snapshot(ingest, id, arena, ret, &members, &listed)) {
+        if (listed && catalog_forget(ingest->catalog, str_of(id), &err) != OK)
+            log_error("run %s: %s", id, err.message);
+        return false;
+    }
+    read_facts(ingest, &members, arena);
+    put_hosts(ret, &members, arena);
+    put_facts(ret, &members, arena);
+    if (ret->state == RUN_READY || ret->state == RUN_PARTIAL)
+        ret->content_id = content_id_of(&members, arena);
+    return true;
+}
+
+void run_publish(struct ingest *ingest, const char *id)
+{
+    struct arena *arena = arena_create();
+    struct run_record record;
+
     pthread_mutex_t *publishing = &ingest->publishing[stripe_of(id)];
     pthread_mutex_lock(publishing);
-    if (take_snapshot(ingest, id, arena, &record, &members, &listed)) {
-        read_facts(ingest, &members, arena);
-        put_hosts(&record, &members, arena);
-        put_facts(&record, &members, arena);
-        if (record.state == RUN_READY || record.state == RUN_PARTIAL)
-            record.content_id = content_id_of(&members, arena);
-        publish(ingest, &record);
-    } else if (listed && catalog_forget(ingest->catalog, str_of(id), &err) != OK) {
-        log_error("run %s: %s", id, err.message);
-    }
+    if (make_record(ingest, id, arena, &record))
+        publish(ingest, &record, 1);
     pthread_mutex_unlock(publishing);
     arena_destroy(arena);
+}
+
+/* One transaction; nobody else publishes meanwhile. */
+static void publish_batch(struct ingest *ingest, char (*ids)[RUN_ID_SIZE], uint32_t count)
+{
+    struct arena *arena = arena_create();
+    struct run_record *records = arena_array(arena, struct run_record, count);
+    uint32_t made = 0;
+
+    for (size_t i = 0; i < PUBLISHING_COUNT; i++)
+        pthread_mutex_lock(&ingest->publishing[i]);
+    for (uint32_t i = 0; i < count; i++)
+        made += make_record(ingest, ids[i], arena, &records[made]);
+    if (made > 0)
+        publish(ingest, records, made);
+    for (size_t i = 0; i < PUBLISHING_COUNT; i++)
+        pthread_mutex_unlock(&ingest->publishing[i]);
+    arena_destroy(arena);
+}
+
+void runs_publish(struct ingest *ingest, char (*ids)[RUN_ID_SIZE], uint32_t count)
+{
+    enum { BATCH = 1024 }; /* workers wait for so many at most: some 50 ms */
+
+    for (uint32_t i = 0; i < count; i += BATCH)
+        publish_batch(ingest, ids + i, count - i < BATCH ? count - i : BATCH);
 }

@@ -27,11 +27,27 @@ void run_id_of(struct str root, struct str dir, char ret[RUN_ID_SIZE])
     snprintf(ret, RUN_ID_SIZE, "r%016llx", (unsigned long long)hasher_end(hasher).low);
 }
 
+static int by_id(const void *key, const void *item)
+{
+    const struct str *id = key;
+    const struct ingest_run *const *run = item;
+
+    return str_compare(*id, str_of((*run)->id));
+}
+
 struct ingest_run *run_find(const struct ingest *ingest, struct str id)
 {
     for (uint32_t i = 0; i < ingest->options.root_count; i++) {
         const struct ingest_root *root = &ingest->roots[i];
 
+        if (root->by_id != NULL) {
+            struct ingest_run **found =
+                bsearch(&id, root->by_id, root->run_count, sizeof *root->by_id, by_id);
+
+            if (found != NULL)
+                return *found;
+            continue;
+        }
         for (uint32_t j = 0; j < root->run_count; j++) {
             if (str_equal(str_of(root->runs[j]->id), id))
                 return root->runs[j];

@@ -35,8 +35,7 @@ static void add_news(struct news *news, const char *id)
 
 static void tell_news(struct ingest *ingest, struct news *news)
 {
-    for (uint32_t i = 0; i < news->count; i++)
-        run_publish(ingest, news->ids[i]);
+    runs_publish(ingest, news->ids, news->count);
     free(news->ids);
 }
 
@@ -169,6 +168,8 @@ static void exchange(struct change *change)
     free(root->runs);
     root->runs = change->runs;
     root->run_count = change->count;
+    free(root->by_id);
+    root->by_id = sorted(change->runs, change->count);
     pthread_cond_broadcast(&root->ingest->changed);
     pthread_mutex_unlock(&root->ingest->lock);
 }

@@ -69,16 +69,18 @@ static void give_role(struct scan_run_file *files, uint32_t count, uint32_t inde
 void roles_of_session(const struct group *group, const struct place *place,
                       struct scan_run_file *ret)
 {
-    for (uint32_t i = 0; i < place->count; i++)
+    struct hint *hints = arena_array(group->arena, struct hint, place->count);
+
+    for (uint32_t i = 0; i < place->count; i++) {
+        hints[i] = hint_of(path_base(group->files[place->order[i]].path));
         ret[i] =
             (struct scan_run_file){.file = place->order[i], .role = SCAN_OTHER, .rank = RANK_NONE};
+    }
 
     for (enum rank rank = RANK_XPLANE; rank < RANK_NONE; rank++) {
         for (uint32_t i = 0; i < place->count; i++) {
-            struct hint hint = hint_of(path_base(group->files[place->order[i]].path));
-
-            if (rank_of(hint) == rank)
-                give_role(ret, place->count, i, hint, rank);
+            if (rank_of(hints[i]) == rank)
+                give_role(ret, place->count, i, hints[i], rank);
         }
     }
 }

@@ -141,6 +141,9 @@ MUST_CHECK enum status catalog_resolve(struct catalog *catalog, struct str run, 
 /* Writing: the ingest's own. */
 MUST_CHECK enum status catalog_put_run(struct catalog *catalog, const struct run_record *run,
                                        struct error *err); /* with files and hosts; replaces */
+/* Several, all or none. */
+MUST_CHECK enum status catalog_put_runs(struct catalog *catalog, const struct run_record *runs,
+                                        uint32_t count, struct error *err);
 MUST_CHECK enum status catalog_set_state(struct catalog *catalog, struct str id,
                                          enum run_state state, double progress, struct str message,
                                          struct error *err);

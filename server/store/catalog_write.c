@@ -1,6 +1,11 @@
 /* What the ingest tells the catalog: every call is one transaction. */
 #include "store/catalog_db.h"
 
+struct runs_change {
+    const struct run_record *runs;
+    uint32_t count;
+};
+
 struct state_change {
     struct str id, message;
     enum run_state state;
@@ -143,19 +148,30 @@ static enum status put_run_in(struct catalog *catalog, const struct run_record *
     return OK;
 }
 
-static enum status change_run(struct catalog *catalog, const void *data, struct error *err)
+static enum status change_runs(struct catalog *catalog, const void *data, struct error *err)
 {
+    const struct runs_change *change = data;
     struct arena *arena = arena_create();
-    enum status status = put_run_in(catalog, data, arena, err);
+    enum status status = OK;
 
+    for (uint32_t i = 0; i < change->count && status == OK; i++)
+        status = put_run_in(catalog, &change->runs[i], arena, err);
     arena_destroy(arena);
     return status;
+}
+
+enum status catalog_put_runs(struct catalog *catalog, const struct run_record *runs, uint32_t count,
+                             struct error *err)
+{
+    struct runs_change change = {.runs = runs, .count = count};
+
+    return catalog_change(catalog, change_runs, &change, err);
 }
 
 enum status catalog_put_run(struct catalog *catalog, const struct run_record *run,
                             struct error *err)
 {
-    return catalog_change(catalog, change_run, run, err);
+    return catalog_put_runs(catalog, run, 1, err);
 }
 
 static enum status change_state(struct catalog *catalog, const void *data, struct error *err)

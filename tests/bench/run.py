@@ -302,7 +302,15 @@ def write_tiny_profile(path, number):
     path.write_bytes(field(1, field(2, b"/host:CPU") + field(3, b"\x08\x01" + field(2, b"python") + field(4, event)) + meta))
 
 
-GROUPS = [group_ingest, group_json, group_tiles, group_nsys, group_hlo, group_pprof, group_serve, group_screen, group_load, group_start]
+def group_scan():
+    """10,000 run directories of three files, looked at: against a bare walk with a stat of each."""
+    out = subprocess.run([BIN / "bench_scan", WORK / "tree-3"], check=True, capture_output=True, text=True).stdout
+    walk, first, again = (float(number) for number in re.findall(r"[\d.]+", out))
+    yield Figure("scan.10k_runs.first", first / walk, "walks", at_most=3)
+    yield Figure("scan.10k_runs.again", again / walk, "walks", at_most=1.5)
+
+
+GROUPS = [group_scan, group_ingest, group_json, group_tiles, group_nsys, group_hlo, group_pprof, group_serve, group_screen, group_load, group_start]
 
 
 def main():
