@@ -20,7 +20,8 @@ static void make_host(struct host *host, uint32_t turns, int64_t skew_ps, const 
 {
     *host = (struct host){.op = {.kind = kind}, .program = {.fingerprint = 7}};
     for (uint32_t i = 0; i < turns; i++) {
-        int64_t end_ps = INT64_C(1) * FIRST_PS * (i + 1) + skew_ps + (jitter_ps == NULL ? 0 : jitter_ps[i]);
+        int64_t end_ps =
+            INT64_C(1) * FIRST_PS * (i + 1) + skew_ps + (jitter_ps == NULL ? 0 : jitter_ps[i]);
 
         host->executions[i] = (struct execution){.run_id = first_run_id == 0 ? 0 : first_run_id + i,
                                                  .end_ps = end_ps};
