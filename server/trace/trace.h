@@ -284,7 +284,8 @@ void row_will_need(const struct trace *trace, const struct row *row, int64_t fro
                    int64_t to_ps);
 
 enum { ROW_GROUP_SLICES = 32 };
-struct slice_group { /* up to 32 neighbours of a row: what a walk along many rows at once keeps of each
+struct slice_group { /* up to 32 neighbours of a row: what a walk along many rows at once keeps of
+                      * each
                       */
     uint32_t first, count; /* ordinals */
     int64_t start_ps[ROW_GROUP_SLICES], dur_ps[ROW_GROUP_SLICES];
