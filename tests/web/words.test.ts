@@ -31,10 +31,19 @@ describe('the sentence', () => {
   test('with one step far longer than the others', () => {
     const step = { ...overview().step!, median_ps: 11.1e9, stdev_ps: 341e9, max_ps: 855e9, count: 5, counted: 5, warmup_count: 0 };
     expect(plain(plainText(overviewSentence(overview({ step, breakdown: [] }), { duration_ps: 1 })))).toBe('A step takes 11.1 ms (median of 5; the longest 855 ms).');
+    expect(plain(plainText(overviewSentence(overview({ step, breakdown: [{ kind: 'idle', self_ps: 1, share: 1 }] }), { duration_ps: 1 })))).toBe(
+      'A step takes 11.1 ms (median of 5; the longest 855 ms). Of the time of all 5 steps, 100 % is idle.',
+    );
   });
   test('without steps', () => {
     expect(plain(plainText(overviewSentence(overview({ step: null }), { duration_ps: 412e9 })))).toBe(
       'No steps were found (no StepTraceAnnotation, no module repeats). The capture lasts 412 ms; the device is busy 71 % of it; dot.63 takes 33 % of device time.',
+    );
+  });
+  test('without steps, of kernels beside copies: a share of kernel time is none of device time', () => {
+    const breakdown: Overview['breakdown'] = [{ kind: 'compute', self_ps: 3, share: 0.03 }, { kind: 'copy', self_ps: 97, share: 0.97 }];
+    expect(plain(plainText(overviewSentence(overview({ step: null, breakdown, top_by: 'kernel' }), { duration_ps: 412e9 })))).toBe(
+      'No steps were found (no StepTraceAnnotation, no module repeats). The capture lasts 412 ms; the device is busy 71 % of it; 97 % is copying; dot.63 takes 33 % of kernel time.',
     );
   });
   test('a clause without its figure is left out', () => {

@@ -258,6 +258,7 @@ export interface Overview {
   breakdown: Share[];
   devices: { name: string; busy_ps: Ps; idle_ps: Ps; busy_share: number }[];
   top: TopRow[];
+  top_by?: string; // op, kernel or name: what the rows of `top` are
   findings: { rule: string; severity: string; text: string; remedy: string; win_ps: Ps | null }[];
   notes: Note[];
   reasons?: Reasons;

@@ -59,6 +59,9 @@ function stepBasis(step: Steps): string {
   return ` (${parts.join('; ')}).`;
 }
 
+/* Where kernels are counted, copies are not: what they share is their own time. */
+export const timeOf = (by: string | undefined, of: string): string => (by === 'kernel' ? 'kernel time' : `${of} time`);
+
 function withoutSteps(overview: Overview, run: Pick<Run, 'duration_ps'>): Sentence {
   const sentence: Sentence = ['No steps were found (no StepTraceAnnotation, no module repeats).'];
   const clauses: Sentence[] = [];
@@ -68,11 +71,14 @@ function withoutSteps(overview: Overview, run: Pick<Run, 'duration_ps'>): Senten
     const lasts = toNumber(run.duration_ps ?? 0);
     if (lasts > 0) clauses.push([overview.devices.length === 1 ? 'the device is busy ' : 'devices are busy ', strong(share(busy / lasts)), ' of it']);
   }
+  const most = overview.breakdown.filter((part) => part.kind !== 'idle').sort((a, b) => b.share - a.share)[0];
+  if (overview.devices.length > 0 && most && most.kind !== 'compute' && most.share >= 0.05) clauses.push(['', strong(share(most.share)), ` ${KIND_CLAUSE[most.kind]}`]);
   const first = overview.top[0];
-  if (first && first.share !== null && first.share >= 0.05) clauses.push([`${named(first.name)} takes `, strong(share(first.share)), overview.devices.length > 0 ? ' of device time' : ' of what ran']);
+  const ofWhat = overview.devices.length > 0 ? timeOf(overview.top_by, 'device') : 'what ran';
+  if (first && first.share !== null && first.share >= 0.05) clauses.push([`${named(first.name)} takes `, strong(share(first.share)), ` of ${ofWhat}`]);
   clauses.forEach((clause, index) => {
     const [begin, ...rest] = clause as [string, ...Sentence];
-    sentence.push(index === 0 ? ` ${begin[0]!.toUpperCase()}${begin.slice(1)}` : `; ${begin}`, ...rest);
+    sentence.push(index === 0 ? ` ${begin.slice(0, 1).toUpperCase()}${begin.slice(1)}` : `; ${begin}`, ...rest);
   });
   if (clauses.length > 0) sentence.push('.');
   return sentence;
@@ -81,7 +87,7 @@ function withoutSteps(overview: Overview, run: Pick<Run, 'duration_ps'>): Senten
 export function overviewSentence(overview: Overview, run: Pick<Run, 'duration_ps'>): Sentence {
   const step = overview.step;
   if (step === null || step.count === 0 || step.median_ps === null) return withoutSteps(overview, run);
-  const shares = shareClauses(overview.breakdown, hasFarStep(step) ? ` Of the time of all ${count(step.counted ?? step.count)} ` : ' ');
+  const shares = shareClauses(overview.breakdown, hasFarStep(step) ? ` Of the time of all ${plural(step.counted ?? step.count, 'step')}, ` : ' ');
   return ['A step takes ', strong(time(step.median_ps)), stepBasis(step), ...shares, ...(shares.length > 0 ? ['.'] : [])];
 }
 

@@ -15,6 +15,7 @@ import { Failed, Waiting } from '../ui/states';
 import { copyText } from '../ui/text';
 import { hideTip, Tooltip } from '../ui/tooltip';
 import { Indexing } from './indexing';
+import { Elsewhere, isElsewhere } from './elsewhere';
 import { ENTRIES, entryOf } from './registry';
 import { RunsView } from './runs';
 import { Header } from './shell/header';
@@ -81,7 +82,7 @@ function RunPage({ name }: { name: string }) {
         {data && data.content_id !== null && <PerfettoDialog run={data} />}
       </div>
       <main class={`page${shape}`}>
-        {data && (unsettled && data.content_id === null ? <Indexing run={data} name={name} /> : <Boundary key={`${data.content_id} ${entry.view}`}>{entry.page(data)}</Boundary>)}
+        {data && (unsettled && data.content_id === null ? <Indexing run={data} name={name} /> : <Boundary key={`${data.content_id} ${entry.view}`}>{isElsewhere(data, entry.view) ? <Elsewhere run={data} view={entry.view} /> : entry.page(data)}</Boundary>)}
         {!data && run.error && <Failed error={run.error} />}
         {!data && run.waiting && run.progress !== null && <Waiting what="Reading the run." progress={run.progress} />}
       </main>

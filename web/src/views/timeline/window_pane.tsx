@@ -12,6 +12,7 @@ import { Link } from '../../ui/link';
 import { Failed } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
 import { Name } from '../../ui/text';
+import { timeOf } from '../../model/sentence';
 import { litBySearch, type TimelineState } from './state';
 
 /* Rows of these are names of slices. */
@@ -57,18 +58,20 @@ function Sentence({ state, span, range, top }: { state: TimelineState; span: Spa
   const inSteps = steps.reduce((sum, step) => sum + partInside(step, span), 0);
   const first = top?.rows[0];
   const whole = time(state.end - state.start);
+  const all = span.start <= state.start && span.end >= state.end; // the window has a margin
   return (
     <p>
       {range ? 'Range: ' : 'In view: '}
-      <strong>{time(size)}</strong>
-      {` of ${whole}`}
+      {all ? 'all ' : ''}
+      <strong>{all ? whole : time(size)}</strong>
+      {all ? '' : ` of ${whole}`}
       {steps.length > 0 && `, ${significant(inSteps)} steps`}
       {top && `; ${plural(top.row_count, top.by, top.by.endsWith('y') ? `${top.by.slice(0, -1)}ies` : `${top.by}s`)}`}
       {top && top.row_count > 0 && (
         <>
           {top.row_count === 1 ? ' takes ' : ' take '}
           <strong>{time(top.total_self_ps)}</strong>
-          {` of ${top.of} time`}
+          {` of ${timeOf(top.by, top.of)}`}
         </>
       )}
       {first && first.share !== null && (
