@@ -160,13 +160,17 @@ static enum status read_footer(struct parquet *parquet, struct thrift *thrift, s
 {
     for (struct thrift_field field = {0}; thrift_next(thrift, &field);) {
         switch (field.id) {
-        case 2:
+        case 2: /* chunks are counted by columns: these stand once, and first */
+            if (parquet->columns != NULL || parquet->chunks != NULL)
+                return fail(err, ERR_FORMAT, "the Parquet table has two lists of columns");
             TRY(read_schema(parquet, thrift, field.type, err));
             break;
         case 3:
             parquet->row_count = (uint64_t)thrift_integer(thrift, field.type);
             break;
         case 4:
+            if (parquet->columns == NULL)
+                return fail(err, ERR_FORMAT, "the Parquet table has rows before its columns");
             TRY(read_groups(parquet, thrift, field.type, err));
             break;
         case 6:

@@ -136,6 +136,46 @@ static void blocks_of_snappy(void **state)
     }
 }
 
+/* Fields of a footer repeated, or in another order, as no writer puts them. */
+static void footers(void **state)
+{
+    (void)state;
+#define COLUMN "\x15\x04\x38\x01\x41\x00" /* INT64 "A" */
+#define ROW "\x00"
+    const struct {
+        const char *what;
+        struct bytes footer;
+        bool good;
+    } rows[] = {
+        {"columns, no rows", BYTES("\x29\x2c" ROW COLUMN "\x16\x00\x19\x0c\x00"), true},
+        {"columns twice", BYTES("\x29\x3c" ROW COLUMN COLUMN "\x09\x04\x2c" ROW COLUMN "\x00"),
+         false},
+        {"rows before columns",
+         BYTES("\x49\x2c\x19\x0c\x00\x19\x0c\x00\x09\x04\x2c" ROW COLUMN "\x00"), false},
+        {"more columns behind rows",
+         BYTES("\x29\x2c" ROW COLUMN "\x29\x1c\x19\x1c\x00\x00\x09\x04\x3c" ROW COLUMN COLUMN
+               "\x00"),
+         false},
+    };
+
+    for (size_t at = 0; at < COUNT(rows); at++) {
+        struct arena *arena = arena_create();
+        struct text file = {0}, text = {0};
+        struct error err = {0};
+        uint32_t size = (uint32_t)rows[at].footer.count;
+
+        text_puts(&file, "PAR1");
+        text_put(&file, (const char *)rows[at].footer.at, rows[at].footer.count);
+        text_put(&file, (const char *)&size, sizeof size);
+        text_puts(&file, "PAR1");
+        struct bytes bytes = {.at = (const uint8_t *)file.at, .count = file.count};
+        CHECK_INT(rows[at].what, read_all(bytes, arena, &text, &err) == OK, rows[at].good);
+        text_free(&text);
+        text_free(&file);
+        arena_destroy(arena);
+    }
+}
+
 /* Every prefix and every bit: a table, or a sentence. */
 static void damage(void **state)
 {
@@ -170,6 +210,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_way),
         cmocka_unit_test(blocks_of_snappy),
+        cmocka_unit_test(footers),
         cmocka_unit_test(damage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
