@@ -134,18 +134,20 @@ static void mark_host(const struct run_traces *run, struct step_list *list, uint
 
 static enum step_rule find_all(const struct run_traces *run, struct step_list *list)
 {
-    static void (*const finders[])(const struct host_trace *, uint32_t, struct step_list *) = {
-        [STEP_ANNOTATION] = find_annotated,
-        [STEP_LINE] = find_on_lines,
-        [STEP_MODULE] = find_executions,
-        [STEP_REPEATED] = find_repeated,
+    static const struct {
+        enum step_rule rule;
+        void (*find)(const struct host_trace *, uint32_t, struct step_list *);
+    } finders[] = {
+        {STEP_ANNOTATION, find_annotated}, {STEP_LINE, find_on_lines},
+        {STEP_MODULE, find_executions},    {STEP_LINE, find_on_derived_lines},
+        {STEP_REPEATED, find_repeated},
     };
 
-    for (int rule = STEP_ANNOTATION; rule < STEP_NONE; rule++) {
+    for (size_t i = 0; i < COUNT(finders); i++) {
         for (uint32_t host = 0; host < run->host_count; host++)
-            finders[rule](&run->hosts[host], host, list);
+            finders[i].find(&run->hosts[host], host, list);
         if (list->count > 0)
-            return (enum step_rule)rule;
+            return finders[i].rule;
     }
     return STEP_NONE;
 }

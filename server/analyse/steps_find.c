@@ -174,7 +174,8 @@ void find_annotated(const struct host_trace *host, uint32_t index, struct step_l
 }
 
 /* The Steps lines of a host's devices: what has one name and overlaps is one step. */
-void find_on_lines(const struct host_trace *host, uint32_t index, struct step_list *list)
+static void find_on_lines_of(const struct host_trace *host, uint32_t index, bool derived,
+                             struct step_list *list)
 {
     const struct trace *trace = host->trace;
     struct step_list all = {0};
@@ -183,7 +184,7 @@ void find_on_lines(const struct host_trace *host, uint32_t index, struct step_li
     for (track_id id = 0; id < trace->track_count; id++) {
         const struct track *track = &trace->tracks[id];
 
-        if (track->role != ROLE_STEPS || track->derived || track->row_count == 0)
+        if (track->role != ROLE_STEPS || track->derived != derived || track->row_count == 0)
             continue;
         for (uint32_t at = 0; at < trace->rows[track->first_row].count; at++) {
             struct slice slice = trace_slice(trace, trace->rows[track->first_row].first_slice + at);
@@ -216,6 +217,16 @@ void find_on_lines(const struct host_trace *host, uint32_t index, struct step_li
     settle(list, from);
 }
 
+void find_on_lines(const struct host_trace *host, uint32_t index, struct step_list *list)
+{
+    find_on_lines_of(host, index, false, list);
+}
+
+void find_on_derived_lines(const struct host_trace *host, uint32_t index, struct step_list *list)
+{
+    find_on_lines_of(host, index, true, list);
+}
+
 /* The program that took the most time of those that ran at least twice on one device. */
 static uint32_t dominant_program(const struct attribution *attribution, const struct trace *trace)
 {
@@ -243,6 +254,85 @@ static uint32_t dominant_program(const struct attribution *attribution, const st
     return best;
 }
 
+static void add_executions(const struct host_trace *host, uint32_t index, uint32_t program,
+                           struct step_list *list)
+{
+    const struct attribution *attribution = host->attribution;
+
+    for (uint32_t i = 0; i < attribution->execution_count; i++) {
+        const struct execution *execution = &attribution->executions[i];
+
+        if (execution->program == program && execution->end_ps > execution->start_ps)
+            add_step(list, (struct step){
+                               .host = index,
+                               .name = trace_name(host->trace, host->trace->programs[program].name),
+                               .slice = NO_SLICE,
+                               .number = execution->device,
+                               .start_ps = execution->start_ps + host->offset_ps,
+                               .dur_ps = execution->end_ps - execution->start_ps,
+                           });
+    }
+}
+
+static bool is_modules(const struct trace *trace, const struct name_run *run)
+{
+    const struct track *track = &trace->tracks[trace->rows[run->row].track];
+
+    return track->role == ROLE_MODULES && !track->derived && track->device >= 0;
+}
+
+/* The executions of one name on the module lines, and what they take; `list` NULL only adds up. */
+static int64_t add_modules(const struct host_trace *host, uint32_t index, name_id name,
+                           struct step_list *list)
+{
+    const struct trace *trace = host->trace;
+    uint32_t count, most = 0;
+    const struct name_run *runs = trace_name_runs(trace, name, &count);
+    int64_t total_ps = 0;
+
+    for (uint32_t run = 0; run < count; run++) {
+        if (!is_modules(trace, &runs[run]))
+            continue;
+        most = runs[run].count > most ? runs[run].count : most;
+
+        const slice_id *slices = trace_name_slices(trace, &runs[run]);
+
+        for (uint32_t at = 0; slices != NULL && at < runs[run].count; at++) {
+            struct slice slice = trace_slice(trace, slices[at]);
+            struct step step = step_of_slice(host, index, &slice);
+
+            step.number = trace->tracks[trace->rows[runs[run].row].track].device;
+            total_ps += slice.dur_ps;
+            if (list != NULL && slice.dur_ps > 0)
+                add_step(list, step);
+        }
+    }
+    return most >= 2 ? total_ps : 0;
+}
+
+/* Programs that lie in files of their own are known to a trace by the names of its modules. */
+static void add_dominant_module(const struct host_trace *host, uint32_t index,
+                                struct step_list *list)
+{
+    const struct name_stats *stats;
+    uint32_t count = trace_name_stats(host->trace, &stats);
+    int64_t best_ps = 0;
+    name_id best = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t total_ps = stats[i].count >= 2 && stats[i].total_ps > best_ps
+                               ? add_modules(host, index, stats[i].name, NULL)
+                               : 0;
+
+        if (total_ps > best_ps) {
+            best_ps = total_ps;
+            best = stats[i].name;
+        }
+    }
+    if (best_ps > 0)
+        add_modules(host, index, best, list);
+}
+
 /* Executions of one program on several devices at one time are one step; each lasts until the next
  * begins, so that what is between them is seen. */
 void find_executions(const struct host_trace *host, uint32_t index, struct step_list *list)
@@ -256,21 +346,10 @@ void find_executions(const struct host_trace *host, uint32_t index, struct step_
 
     uint32_t program = dominant_program(attribution, host->trace);
 
-    if (program == NO_PROGRAM)
-        return;
-    for (uint32_t i = 0; i < attribution->execution_count; i++) {
-        const struct execution *execution = &attribution->executions[i];
-
-        if (execution->program == program && execution->end_ps > execution->start_ps)
-            add_step(&all, (struct step){
-                               .host = index,
-                               .name = trace_name(host->trace, host->trace->programs[program].name),
-                               .slice = NO_SLICE,
-                               .number = execution->device,
-                               .start_ps = execution->start_ps + host->offset_ps,
-                               .dur_ps = execution->end_ps - execution->start_ps,
-                           });
-    }
+    if (program != NO_PROGRAM)
+        add_executions(host, index, program, &all);
+    else
+        add_dominant_module(host, index, &all);
     if (all.count > 0)
         qsort(all.items, all.count, sizeof(*all.items), by_start_longest);
     for (uint32_t i = 0; i < all.count; i++) {
@@ -321,6 +400,14 @@ static bool may_repeat(struct str name)
            !str_contains(name, STR("::")) && !is_call(name);
 }
 
+/* A thread's lanes hold what others noted of it: calls of a driver, turns on a CPU. The program
+ * itself speaks in NVTX alone. */
+static bool is_noted_by_others(const struct trace *trace, const struct track *track)
+{
+    return track->parent != NO_TRACK && trace->tracks[track->parent].kind == TRACK_THREAD &&
+           track->kind == TRACK_THREAD && !str_starts(trace_name(trace, track->name), STR("NVTX"));
+}
+
 /* A top-level slice of a host's thread that comes at least three times, covers at least half of the
  * time from its first to its last, and that time a quarter of the trace. */
 void find_repeated(const struct host_trace *host, uint32_t index, struct step_list *list)
@@ -344,7 +431,8 @@ void find_repeated(const struct host_trace *host, uint32_t index, struct step_li
             int64_t total_ps = 0;
 
             if (runs[run].count < 3 || runs[run].count > REPEATS_MAX || row->depth != 0 ||
-                trace->tracks[row->track].device >= 0 || trace->tracks[row->track].derived)
+                trace->tracks[row->track].device >= 0 || trace->tracks[row->track].derived ||
+                is_noted_by_others(trace, &trace->tracks[row->track]))
                 continue;
 
             struct slice first = trace_slice(trace, slices[0]);

@@ -11,6 +11,7 @@ struct step_list {
 
 void find_annotated(const struct host_trace *host, uint32_t index, struct step_list *list);
 void find_on_lines(const struct host_trace *host, uint32_t index, struct step_list *list);
+void find_on_derived_lines(const struct host_trace *host, uint32_t index, struct step_list *list);
 void find_executions(const struct host_trace *host, uint32_t index, struct step_list *list);
 void find_repeated(const struct host_trace *host, uint32_t index, struct step_list *list);
 

@@ -260,6 +260,91 @@ static void on_lines(void **state)
     run_end(&run);
 }
 
+/* A line that a tool derived tells steps where nothing else does. */
+static void on_derived_lines(void **state)
+{
+    (void)state;
+    struct made_run run;
+
+    run_begin(&run);
+    track_id line = sink_track(run.made.sink, (struct sink_track){.parent = NO_TRACK,
+                                                                  .kind = TRACK_STREAM,
+                                                                  .role = ROLE_STEPS,
+                                                                  .name = STR("Steps"),
+                                                                  .derived = true});
+    run_slice(&run, line, 10, 80, "0", KIND_OTHER);
+    run_slice(&run, run_thread(&run, "main"), 0, 100, "train_function", KIND_HOST);
+    run_finish(&run);
+
+    struct steps steps = find(&run, NULL);
+
+    CHECK_INT("rule", steps.rule, STEP_LINE);
+    CHECK_INT("one", steps.count, 1);
+    CHECK_INT("number", steps.items[0].number, 0);
+    CHECK_INT("as long", steps.items[0].dur_ps, 80);
+    run_end(&run);
+}
+
+/* Programs in files of their own: the trace knows the names of its modules. */
+static void by_module_names(void **state)
+{
+    (void)state;
+    struct made_run run;
+
+    run_begin(&run);
+    track_id modules = run_stream(&run, "XLA Modules", ROLE_MODULES, 0);
+    track_id ops = run_stream(&run, "XLA Ops", ROLE_OPS, 0);
+    run_slice(&run, modules, 0, 500, "jit_init", KIND_COMPUTE); /* once: longer, and no step */
+    for (int64_t i = 0; i < 3; i++) {
+        const char *name = i == 0 ? "jit_init" : "jit_step";
+
+        if (i > 0)
+            run_slice(&run, modules, 500 + i * 100, 70, name, KIND_COMPUTE);
+        run_slice(&run, ops, i == 0 ? 10 : 500 + i * 100, 60, "dot.1", KIND_COMPUTE);
+        run_text(&run, "hlo_op", "dot.1");
+        run_text(&run, "hlo_module", name);
+    }
+    run_finish(&run);
+
+    struct steps steps = find(&run, NULL);
+
+    CHECK_INT("rule", steps.rule, STEP_MODULE);
+    CHECK_INT("two", steps.count, 2);
+    CHECK_STR("name", steps.items[0].name, "jit_step");
+    CHECK_INT("up to the next", steps.items[0].dur_ps, 100);
+    CHECK_INT("the last to its end", steps.items[1].dur_ps, 70);
+    run_end(&run);
+}
+
+/* What others noted of a thread repeats, and is no step of the program. */
+static void lanes_below_a_thread(void **state)
+{
+    (void)state;
+    const struct {
+        const char *lane;
+        enum step_rule rule;
+    } rows[] = {
+        {"NVTX", STEP_REPEATED}, {"CPU", STEP_NONE},           {"OS runtime", STEP_NONE},
+        {"CUDA API", STEP_NONE}, {"NVTX NCCL", STEP_REPEATED},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct made_run run;
+
+        run_begin(&run);
+        track_id lane = made_track(&run.made, rows[i].lane, run_thread(&run, "main"), TRACK_THREAD,
+                                   ROLE_HOST, false);
+        for (int j = 0; j < 5; j++)
+            run_slice(&run, lane, j * 100, 80, "CPU 8", KIND_HOST);
+        run_finish(&run);
+
+        struct steps steps = find(&run, NULL);
+
+        CHECK_INT(rows[i].lane, steps.rule, rows[i].rule);
+        run_end(&run);
+    }
+}
+
 static void repeated_or_none(void **state)
 {
     (void)state;
@@ -398,6 +483,9 @@ int main(void)
         cmocka_unit_test(warmup_and_outliers),
         cmocka_unit_test(by_executions),
         cmocka_unit_test(on_lines),
+        cmocka_unit_test(on_derived_lines),
+        cmocka_unit_test(by_module_names),
+        cmocka_unit_test(lanes_below_a_thread),
         cmocka_unit_test(repeated_or_none),
         cmocka_unit_test(repeated_in_a_corner),
         cmocka_unit_test(sums_at_random),
