@@ -23,12 +23,11 @@ struct nsys_jax {
     struct arena *arena;
     struct scratch *scratch;
     struct hlo_index hlo;
-    struct pair_table modules;     /* program id -> 1: its HLO is there */
     struct pair_table thread_rows; /* (process, thread) -> row of the next */
     const struct parquet_cell *thread_names;
     struct jax_range *ranges,
         *calls; /* with device times; all of the host, where a report has them */
-    size_t range_count, call_count;
+    size_t range_count, call_count, call_capacity;
     uint64_t odd_rows, nameless;
 };
 

@@ -73,7 +73,9 @@ enum status jax_read_ranges(struct nsys_jax *jax, struct bytes bytes, struct err
         TRY(read_column(jax, &table, names[column][0], names[column][1], &cells[column], err));
     if (cells[NAME] == NULL || cells[DEVICE_START] == NULL || cells[DEVICE_DUR] == NULL)
         return fail(err, ERR_FORMAT, "the table of ranges lacks their names or times");
-    jax->ranges = scratch_array(jax->scratch, struct jax_range, table.row_count + 1);
+    /* An archive may hold several. */
+    jax->ranges = scratch_resize(jax->scratch, jax->ranges, jax->range_count + table.row_count + 1,
+                                 sizeof *jax->ranges);
     for (uint64_t row = 0; row < table.row_count; row++) {
 #define CELL(column) (cells[column] == NULL ? NULL : &cells[column][row])
         if (cells[NAME][row].kind != CELL_TEXT) {
@@ -107,6 +109,7 @@ enum status jax_read_threads(struct nsys_jax *jax, struct bytes bytes, struct er
     TRY(read_column(jax, &table, "Name", "name", &name, err));
     TRY(read_column(jax, &table, "PID", "Pid", &process, err));
     TRY(read_column(jax, &table, "TID", "Tid", &thread, err));
+    pair_table_free(&jax->thread_rows); /* rows of a table before, if the archive has several */
     for (uint64_t row = 0;
          name != NULL && process != NULL && thread != NULL && row < table.row_count; row++)
         *pair_table_at(&jax->thread_rows, (uint64_t)cell_ns(&process[row]),
@@ -238,7 +241,7 @@ static bool find_columns(const struct str *fields, size_t count, size_t ret[CSV_
 void jax_read_report(struct nsys_jax *jax, struct bytes csv)
 {
     struct str rest = {.at = (const char *)csv.at, .count = csv.count}, fields[FIELDS_MAX];
-    size_t columns[CSV_COLUMNS], capacity = 0, count = next_line(&rest, fields, FIELDS_MAX);
+    size_t columns[CSV_COLUMNS], count = next_line(&rest, fields, FIELDS_MAX);
 
     if (!find_columns(fields, count, columns))
         return;
@@ -257,9 +260,10 @@ void jax_read_report(struct nsys_jax *jax, struct bytes csv)
             continue;
         }
         range.name = fields[columns[CSV_NAME]];
-        if (jax->call_count == capacity) {
-            capacity = capacity == 0 ? 1024 : capacity * 2;
-            jax->calls = scratch_resize(jax->scratch, jax->calls, capacity, sizeof *jax->calls);
+        if (jax->call_count == jax->call_capacity) {
+            jax->call_capacity = jax->call_capacity == 0 ? 1024 : jax->call_capacity * 2;
+            jax->calls =
+                scratch_resize(jax->scratch, jax->calls, jax->call_capacity, sizeof *jax->calls);
         }
         jax->calls[jax->call_count++] = range;
     }

@@ -208,8 +208,12 @@ static void put_on_thread(struct put *put, const struct jax_range *range)
 /* Modules do not lie in one another: the last that began is the one around, until it ends. */
 static void follow_module(struct put *put, const struct jax_range *range)
 {
+    int64_t end_ns;
+
+    if (__builtin_add_overflow(put->module.start_ns, put->module.dur_ns, &end_ns))
+        end_ns = INT64_MAX;
     bool is_over = put->module.process != range->process || put->module.thread != range->thread ||
-                   range->start_ns > put->module.start_ns + put->module.dur_ns;
+                   range->start_ns > end_ns;
 
     if (is_over)
         put->module = (struct jax_range){.process = range->process, .thread = range->thread};

@@ -67,6 +67,20 @@ static void archive(void **state)
     arena_destroy(arena);
 }
 
+/* Two tables of ranges and two reports, the first of 1024 rows. */
+static void archive_with_two_of_each(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct error err = {0};
+    const struct trace *trace =
+        trace_of(seed("zip/nsys-jax-twice", arena), arena, "nsys-jax", &err);
+
+    CHECK_OK("decode", err.code, &err);
+    CHECK_INT("ranges on the device, calls on the thread", trace->slice_count, 2 * 3 + 1024 + 1);
+    arena_destroy(arena);
+}
+
 static void table_alone(void **state)
 {
     (void)state;
@@ -122,9 +136,8 @@ static void damage(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(archive),
-        cmocka_unit_test(table_alone),
-        cmocka_unit_test(archive_of_one_file),
+        cmocka_unit_test(archive),     cmocka_unit_test(archive_with_two_of_each),
+        cmocka_unit_test(table_alone), cmocka_unit_test(archive_of_one_file),
         cmocka_unit_test(damage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
