@@ -20,6 +20,12 @@ struct flame_tree { /* parents stand before their children; the root is 0 */
     struct map64 child_of; /* (parent, text) -> node */
 };
 
+/* Sampled values are a file's own numbers, of either sign: their sum may wrap. */
+static inline int64_t tree_sum(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
 void tree_open(struct flame_tree *tree, struct str name);
 void tree_close(struct flame_tree *tree);
 /* The child of that name, made where it is new. The text is borrowed. */

@@ -50,7 +50,7 @@ static struct weights sum_samples(const struct trace *trace, const struct select
 
         if (!sample_is_inside(selection, sample))
             continue;
-        *sum = (int64_t)((uint64_t)*sum + value * (uint64_t)scale); /* a file may make it wrap */
+        *sum = tree_sum(*sum, (int64_t)(value * (uint64_t)scale));
         *(has_stack ? &weights.counts[sample->stack] : &without_stack->count) += 1;
     }
     return weights;
@@ -127,8 +127,7 @@ static void grow(struct flame_tree *tree, const struct trace *trace, const struc
         if (tree->nodes[parent].level < depth && tree->count < NODES_GROWN_MAX)
             node = tree_child(tree, parent, frame_name(&names, &stack->frame), KIND_HOST);
         node_of[id] = node;
-        tree->nodes[node].self_ps =
-            (int64_t)((uint64_t)tree->nodes[node].self_ps + (uint64_t)weights->values[id]);
+        tree->nodes[node].self_ps = tree_sum(tree->nodes[node].self_ps, weights->values[id]);
         tree->nodes[node].count += weights->counts[id];
     }
     map64_free(&names.text_of);
@@ -149,7 +148,7 @@ static void add_trace(struct flame_tree *tree, const struct trace *trace,
     if (without_stack.count > 0) {
         uint32_t node = tree_child(tree, 0, STR("(no stack)"), KIND_OTHER);
 
-        tree->nodes[node].self_ps += without_stack.self_ps;
+        tree->nodes[node].self_ps = tree_sum(tree->nodes[node].self_ps, without_stack.self_ps);
         tree->nodes[node].count += without_stack.count;
     }
     free(weights.values);

@@ -62,7 +62,7 @@ static void sum_up(struct flame_tree *tree)
     for (uint32_t i = tree->count; i-- > 1;) {
         struct tree_node *node = &tree->nodes[i], *parent = &tree->nodes[node->parent];
 
-        parent->total_ps += node->total_ps;
+        parent->total_ps = tree_sum(parent->total_ps, node->total_ps);
         if (node->total_ps > widest_ps[node->parent] && parent->self_ps < node->total_ps) {
             widest_ps[node->parent] = node->total_ps;
             parent->kind = node->kind;
@@ -71,7 +71,8 @@ static void sum_up(struct flame_tree *tree)
     free(widest_ps);
 }
 
-/* Nodes that stay: the widest ones. A parent is never narrower than its child. */
+/* Nodes that stay: the widest ones, and those above them: a parent is narrower than its child only
+ * where values are negative. */
 static bool *choose(const struct flame_tree *tree, uint32_t limit)
 {
     uint32_t *order = memory_resize(NULL, tree->count, sizeof(*order));
@@ -128,7 +129,7 @@ static void put_children(struct cut_tree *cut, uint32_t parent)
         if (cut->chosen[cut->children[i]]) {
             put_node(cut, cut->children[i]);
         } else {
-            other.total_ps += child->total_ps;
+            other.total_ps = tree_sum(other.total_ps, child->total_ps);
             other.count += child->count;
         }
     }
@@ -197,8 +198,9 @@ static void fold_node(const struct flame *flame, uint32_t index, struct text *pa
 {
     const struct flame_node *node = &flame->nodes[index];
     size_t before = path->count;
-    int64_t weight =
-        str_equal(flame->unit, STR("ps")) ? (node->self_ps + 500) / 1000 : node->self_ps;
+    int64_t weight = str_equal(flame->unit, STR("ps"))
+                         ? node->self_ps / 1000 + (node->self_ps % 1000 >= 500)
+                         : node->self_ps;
 
     if (index > 0) {
         if (before > 0)

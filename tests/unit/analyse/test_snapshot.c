@@ -316,6 +316,32 @@ static void flames(void **state)
     end(&all);
 }
 
+/* Values at the ends of their range, with and without a stack: sums wrap, and nothing else. */
+static void flame_of_extremes(void **state)
+{
+    (void)state;
+    struct made_snapshots all = {0};
+    struct made *made = &all.made[0];
+    struct error err = {0};
+    struct restriction none = {0};
+    struct flame tree;
+
+    begin_memory(made);
+    stack_id main = a_call(made, NO_STACK, "main", "train.py", 1);
+    a_sample(made, a_call(made, main, "a", "train.py", 2), 1, INT64_MAX, "buffer", NULL);
+    a_sample(made, a_call(made, main, "b", "train.py", 3), 1, INT64_MAX, "buffer", NULL);
+    a_sample(made, NO_STACK, 1, INT64_MAX, "buffer", NULL);
+    a_sample(made, NO_STACK, 1, INT64_MAX, "buffer", NULL);
+    finish(&all, 1, (const char *const[]){"memory.prof"});
+    CHECK_OK("extremes",
+             flame(&all.run, &none, &(struct flame_question){.by = STR("bytes")}, made->arena,
+                   &tree, &err),
+             &err);
+    CHECK_INT("nodes", tree.node_count, 5);
+    CHECK_INT("four times the largest", tree.nodes[0].total_ps, -4);
+    end(&all);
+}
+
 /* Samples of a host, in a window and of one thread. */
 static void of_hosts(void **state)
 {
@@ -370,8 +396,9 @@ static void of_hosts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(by_what), cmocka_unit_test(in_order), cmocka_unit_test(difference),
-        cmocka_unit_test(types),   cmocka_unit_test(flames),   cmocka_unit_test(of_hosts),
+        cmocka_unit_test(by_what),  cmocka_unit_test(in_order), cmocka_unit_test(difference),
+        cmocka_unit_test(types),    cmocka_unit_test(flames),   cmocka_unit_test(flame_of_extremes),
+        cmocka_unit_test(of_hosts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
