@@ -381,6 +381,9 @@ static void say_what_was_odd(struct perfetto *trace)
         "Some slices are nested too deep and seem not to end.");
     say(trace, "orphan-counters", NOTE_WARNING, trace->orphan_counter_count,
         "Some values of counters name a track that is no counter, and are left out.");
+    say(trace, "args-left-out", NOTE_WARNING, trace->left_out_count,
+        "Some events have more arguments, arrows, categories or counters than are kept; the last "
+        "ones are left out.");
     say(trace, "phases", NOTE_INFO, trace->phase_count,
         "Some events are of types that are not read.");
     say(trace, "not-read", NOTE_INFO, trace->extension_count,

@@ -125,7 +125,7 @@ struct perfetto {
     uint64_t damage_count, damage_first;
     uint64_t lost_state_count, lost_text_count, lost_packet_count, timeless_count, unresolved_count,
         unmatched_end_count, too_deep_count, phase_count, extension_count, orphan_counter_count,
-        packed_failure_count;
+        packed_failure_count, left_out_count;
     bool has_first_event, has_events;
     uint64_t first_event_time;
     name_id key_category, key_source, key_function, key_log, key_correlation;

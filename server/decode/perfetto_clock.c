@@ -173,8 +173,9 @@ bool perfetto_clocks_gather(struct perfetto *trace, const struct packet *packet)
 
 static void reset(struct perfetto *trace, const struct packet *packet, const struct told *told)
 {
+    if (trace->clocks->clock_count >= CLOCKS_MAX)
+        return;
     uint32_t clock = clock_at(trace->clocks, told->number, packet->sequence);
-
     trace->clocks->clocks[clock].now_ns = tame(told->timestamp, told->unit_ns);
 }
 

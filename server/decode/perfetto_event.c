@@ -20,8 +20,10 @@ static void put_arg(struct perfetto *trace, struct told *told, struct arg arg)
 {
     struct arg *kept;
 
-    if (told->arg_count == EVENT_ARGS_MAX)
+    if (told->arg_count == EVENT_ARGS_MAX) {
+        trace->left_out_count++;
         return;
+    }
     kept = perfetto_add(trace, &trace->args, sizeof *kept, MARKS_MAX);
     if (kept != NULL) {
         *kept = arg;
@@ -39,8 +41,10 @@ void perfetto_put_flow(struct perfetto *trace, struct told *told, uint64_t id, b
 {
     struct flow_mark *mark;
 
-    if (told->flow_count == EVENT_ARGS_MAX)
+    if (told->flow_count == EVENT_ARGS_MAX) {
+        trace->left_out_count++;
         return;
+    }
     mark = perfetto_add(trace, &trace->flows, sizeof *mark, MARKS_MAX);
     if (mark != NULL) {
         *mark = (struct flow_mark){.id = id, .ends = ends};
@@ -94,10 +98,16 @@ static void take_last_flow(void *data, uint64_t value)
     perfetto_put_flow(marking->trace, marking->told, value, true);
 }
 
-static void put_category(struct told *told, struct str text)
+static void put_category(struct marking *marking, struct str text)
 {
-    if (text.count == 0 || told->categories.count > CATEGORY_BYTES_MAX)
+    struct told *told = marking->told;
+
+    if (text.count == 0)
         return;
+    if (told->categories.count > CATEGORY_BYTES_MAX) {
+        marking->trace->left_out_count++;
+        return;
+    }
     if (told->categories.count > 0)
         text_puts(&told->categories, ",");
     text_put(&told->categories, text.at, text.count);
@@ -109,41 +119,43 @@ static void take_category(void *data, uint64_t iid)
     name_id name =
         perfetto_sequence_text(marking->trace, marking->sequence, INTERNED_CATEGORY, iid);
 
-    put_category(marking->told, sink_text(marking->trace->sink, name));
+    put_category(marking, sink_text(marking->trace->sink, name));
 }
 
-static void push(uint64_t *values, uint32_t *count, uint64_t value)
+static void push(struct marking *marking, uint64_t *values, uint32_t *count, uint64_t value)
 {
     if (*count < EXTRA_COUNTERS_MAX)
         values[(*count)++] = value;
+    else
+        marking->trace->left_out_count++;
 }
 
 static void take_extra_uuid(void *data, uint64_t value)
 {
     struct told *told = ((struct marking *)data)->told;
 
-    push(told->extra_uuids, &told->extra_uuid_count, value);
+    push(data, told->extra_uuids, &told->extra_uuid_count, value);
 }
 
 static void take_extra_value(void *data, uint64_t value)
 {
     struct told *told = ((struct marking *)data)->told;
 
-    push(told->extra_values, &told->extra_value_count, value);
+    push(data, told->extra_values, &told->extra_value_count, value);
 }
 
 static void take_extra_real_uuid(void *data, uint64_t value)
 {
     struct told *told = ((struct marking *)data)->told;
 
-    push(told->extra_real_uuids, &told->extra_real_uuid_count, value);
+    push(data, told->extra_real_uuids, &told->extra_real_uuid_count, value);
 }
 
 static void take_extra_real(void *data, uint64_t value)
 {
     struct told *told = ((struct marking *)data)->told;
 
-    push(told->extra_reals, &told->extra_real_count, value);
+    push(data, told->extra_reals, &told->extra_real_count, value);
 }
 
 static void put_location(struct marking *marking, uint64_t iid)
@@ -252,7 +264,7 @@ static bool take_message(struct marking *marking, const struct pb *pb, const str
     case 6:
         return read_legacy(marking, pb, field->bytes);
     case 22:
-        put_category(marking->told, pb_text(field));
+        put_category(marking, pb_text(field));
         return true;
     case 23:
         marking->told->name = sink_name(marking->trace->sink, pb_text(field));

@@ -333,6 +333,23 @@ static void flows(void **state)
                "a -> b\nd -> e\nb -> c\n");
 }
 
+/* Beyond what an event may have: counted. */
+static void too_much(void **state)
+{
+    (void)state;
+    struct made made = {0};
+
+    for (int i = 0; i < 4096 + 2; i++)
+        put_fixed64(&made.event, 47, 5);
+    for (int i = 0; i < 64 + 3; i++)
+        put_number(&made.event, 12, 1);
+    put_event(&made, 10, INSTANT, 8, "a");
+    check_made("too much", &made, PICTURE_NOTES,
+               "a\n  0 +0 a\n"
+               "note args-left-out 5 Some events have more arguments, arrows, categories or "
+               "counters than are kept; the last ones are left out.\n");
+}
+
 static void put_legacy(struct made *made, int phase, int64_t id, int64_t dur_us)
 {
     struct text legacy = {0};
@@ -547,10 +564,10 @@ int main(void)
         cmocka_unit_test(slices),    cmocka_unit_test(out_of_order),
         cmocka_unit_test(arguments), cmocka_unit_test(incremental_state),
         cmocka_unit_test(clocks),    cmocka_unit_test(counters),
-        cmocka_unit_test(flows),     cmocka_unit_test(legacy),
-        cmocka_unit_test(packed),    cmocka_unit_test(cut_off),
-        cmocka_unit_test(no_events), cmocka_unit_test(damaged),
-        cmocka_unit_test(hostile),
+        cmocka_unit_test(too_much),  cmocka_unit_test(flows),
+        cmocka_unit_test(legacy),    cmocka_unit_test(packed),
+        cmocka_unit_test(cut_off),   cmocka_unit_test(no_events),
+        cmocka_unit_test(damaged),   cmocka_unit_test(hostile),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
