@@ -125,21 +125,22 @@ static void say_types(struct pprof *profile)
     }
 }
 
-static void say_period_type(struct pprof *profile, const struct pb *outer, struct bytes message)
+static void say_period_type(struct pprof *profile, const struct value_type *type)
 {
-    struct value_type type;
     struct text text = {0};
 
-    if (!read_value_type(outer, message, &type))
+    if (type->type == 0 && type->unit == 0)
         return;
-    text_putf(&text, "%.*s/%.*s", STR_ARG(pprof_string_text(profile, type.type)),
-              STR_ARG(pprof_string_text(profile, type.unit)));
+    text_putf(&text, "%.*s/%.*s", STR_ARG(pprof_string_text(profile, type->type)),
+              STR_ARG(pprof_string_text(profile, type->unit)));
     put_property(profile, "period_type", ARG_STRING, sink_name(profile->sink, text_str(&text)));
     text_free(&text);
 }
 
-struct about { /* what stands once in a profile; the last one counts */
+struct about { /* what stands once in a profile, comments apart; the last one counts */
     int64_t time_ns, duration_ns, period;
+    uint64_t drop_frames, keep_frames, default_type, doc_url; /* strings */
+    struct value_type period_type;
     uint32_t comment_count;
 };
 
@@ -148,10 +149,10 @@ static void take_about(struct pprof *profile, const struct pb *pb, const struct 
 {
     switch (field->number) {
     case PROFILE_DROP_FRAMES:
-        put_text_property(profile, "drop_frames", field->varint);
+        about->drop_frames = field->varint;
         break;
     case PROFILE_KEEP_FRAMES:
-        put_text_property(profile, "keep_frames", field->varint);
+        about->keep_frames = field->varint;
         break;
     case PROFILE_TIME_NANOS:
         about->time_ns = (int64_t)field->varint;
@@ -160,7 +161,8 @@ static void take_about(struct pprof *profile, const struct pb *pb, const struct 
         about->duration_ns = (int64_t)field->varint;
         break;
     case PROFILE_PERIOD_TYPE:
-        say_period_type(profile, pb, field->bytes);
+        if (!read_value_type(pb, field->bytes, &about->period_type))
+            about->period_type = (struct value_type){0};
         break;
     case PROFILE_PERIOD:
         about->period = (int64_t)field->varint;
@@ -170,10 +172,10 @@ static void take_about(struct pprof *profile, const struct pb *pb, const struct 
             put_text_property(profile, "comment", field->varint);
         break;
     case PROFILE_DEFAULT_TYPE:
-        put_text_property(profile, "default_sample_type", field->varint);
+        about->default_type = field->varint;
         break;
     case PROFILE_DOC_URL:
-        put_text_property(profile, "doc_url", field->varint);
+        about->doc_url = field->varint;
         break;
     }
 }
@@ -184,6 +186,11 @@ static void say_about(struct pprof *profile, const struct about *about)
         sink_epoch(profile->sink, about->time_ns);
     else
         sink_no_epoch(profile->sink, STR("the profile does not say when it was taken"));
+    put_text_property(profile, "drop_frames", about->drop_frames);
+    put_text_property(profile, "keep_frames", about->keep_frames);
+    put_text_property(profile, "default_sample_type", about->default_type);
+    put_text_property(profile, "doc_url", about->doc_url);
+    say_period_type(profile, &about->period_type);
     if (about->duration_ns > 0)
         put_property(profile, "duration_ns", ARG_INT64, (uint64_t)about->duration_ns);
     if (about->period > 0)

@@ -59,6 +59,7 @@ static void make_cpu(struct made *made)
     put_type(made, 1, "cpu", "nanoseconds");
     put_type(made, 11, "cpu", "nanoseconds");
     put_number(&made->file, 13, string_of(made, "made by hand"));
+    put_number(&made->file, 14, string_of(made, "samples")); /* the last one counts */
     put_number(&made->file, 14, string_of(made, "cpu"));
     put_mapping(made, 7, 0x400000, 0x1000, "/usr/lib/libc.so.6");
     put_function(made, 900, "outer", "a.cc");
