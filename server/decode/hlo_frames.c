@@ -11,19 +11,25 @@ static void *grown(struct arena *arena, const void *array, uint32_t *capacity, s
     return ret;
 }
 
-void hlo_frames_add_text(struct hlo_texts *texts, struct arena *arena, struct str text)
+bool hlo_frames_add_text(struct hlo_texts *texts, struct arena *arena, struct str text)
 {
+    if (texts->count == HLO_FRAMES_MAX)
+        return false;
     if (texts->count == texts->capacity)
         texts->items = grown(arena, texts->items, &texts->capacity, sizeof *texts->items);
     texts->items[texts->count++] = text;
+    return true;
 }
 
-void hlo_frames_add_record(struct hlo_records *records, struct arena *arena,
+bool hlo_frames_add_record(struct hlo_records *records, struct arena *arena,
                            struct hlo_numbers record)
 {
+    if (records->count == HLO_FRAMES_MAX)
+        return false;
     if (records->count == records->capacity)
         records->items = grown(arena, records->items, &records->capacity, sizeof *records->items);
     records->items[records->count++] = record;
+    return true;
 }
 
 static bool read_record(const struct pb *outer, struct bytes message, struct hlo_numbers *ret)
@@ -51,16 +57,16 @@ bool hlo_frames_read(struct hlo_frames *frames, struct arena *arena, const struc
             continue;
         switch (field.number) {
         case 1:
-            hlo_frames_add_text(&frames->files, arena, pb_text(&field));
+            is_whole &= hlo_frames_add_text(&frames->files, arena, pb_text(&field));
             break;
         case 2:
-            hlo_frames_add_text(&frames->functions, arena, pb_text(&field));
+            is_whole &= hlo_frames_add_text(&frames->functions, arena, pb_text(&field));
             break;
         case 3:
         case 4: /* a damaged one keeps its place: ids count places */
             is_whole &= read_record(&pb, field.bytes, &record);
-            hlo_frames_add_record(field.number == 3 ? &frames->locations : &frames->frames, arena,
-                                  record);
+            is_whole &= hlo_frames_add_record(
+                field.number == 3 ? &frames->locations : &frames->frames, arena, record);
             break;
         }
     }

@@ -17,6 +17,8 @@
 
 #include "decode/protobuf.h"
 
+enum { HLO_FRAMES_MAX = 1 << 22 }; /* of each table: two bytes of a file can make one */
+
 struct hlo_texts {
     struct str *items;
     uint32_t count, capacity;
@@ -45,8 +47,9 @@ struct hlo_frame { /* one call */
 /* False when the message is damaged; what is whole is there. */
 bool hlo_frames_read(struct hlo_frames *frames, struct arena *arena, const struct pb *outer,
                      struct bytes message);
-void hlo_frames_add_text(struct hlo_texts *texts, struct arena *arena, struct str text);
-void hlo_frames_add_record(struct hlo_records *records, struct arena *arena,
+/* False when there are HLO_FRAMES_MAX already. */
+bool hlo_frames_add_text(struct hlo_texts *texts, struct arena *arena, struct str text);
+bool hlo_frames_add_record(struct hlo_records *records, struct arena *arena,
                            struct hlo_numbers record);
 /* False when there is no frame of that id. */
 bool hlo_frame_get(const struct hlo_frames *frames, uint64_t id, struct hlo_frame *ret);

@@ -217,17 +217,21 @@ static struct hlo_numbers record_of(struct str text)
 static void read_row(struct hlo_reader *reader, enum table table, struct str line)
 {
     struct hlo_frames *frames = &reader->module->frames;
+    bool is_kept;
 
     (void)hlo_take_to(&line, " ");
     line = hlo_trimmed(line);
     if (table == TABLE_FILES)
-        hlo_frames_add_text(&frames->files, reader->arena, hlo_unquoted(line));
+        is_kept = hlo_frames_add_text(&frames->files, reader->arena, hlo_unquoted(line));
     else if (table == TABLE_FUNCTIONS)
-        hlo_frames_add_text(&frames->functions, reader->arena, hlo_unquoted(line));
+        is_kept = hlo_frames_add_text(&frames->functions, reader->arena, hlo_unquoted(line));
     else if (table == TABLE_LOCATIONS)
-        hlo_frames_add_record(&frames->locations, reader->arena, record_of(hlo_inside(line)));
+        is_kept =
+            hlo_frames_add_record(&frames->locations, reader->arena, record_of(hlo_inside(line)));
     else
-        hlo_frames_add_record(&frames->frames, reader->arena, record_of(hlo_inside(line)));
+        is_kept =
+            hlo_frames_add_record(&frames->frames, reader->arena, record_of(hlo_inside(line)));
+    reader->module->damaged_count += !is_kept;
 }
 
 static void end_computation(struct hlo_module *module)

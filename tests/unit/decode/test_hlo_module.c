@@ -228,6 +228,25 @@ static void frames_in_text(void **state)
     arena_destroy(arena);
 }
 
+/* Two bytes of a file make a record of 32: there is a bound. */
+static void too_many_frames(void **state)
+{
+    (void)state;
+    const uint32_t count = HLO_FRAMES_MAX + 1;
+    struct arena *arena = arena_create();
+    uint8_t *message = arena_array(arena, uint8_t, 2 * (size_t)count);
+    struct hlo_frames frames = {0};
+    struct error err = {0};
+
+    for (uint32_t i = 0; i < count; i++)
+        message[2 * (size_t)i] = 0x22; /* an empty frame */
+    struct bytes bytes = {.at = message, .count = 2 * (size_t)count};
+    struct pb pb = pb_open(bytes, &err);
+    CHECK("told", !hlo_frames_read(&frames, arena, &pb, bytes));
+    CHECK_INT("kept", frames.frames.count, HLO_FRAMES_MAX);
+    arena_destroy(arena);
+}
+
 static void refused(void **state)
 {
     (void)state;
@@ -293,9 +312,10 @@ static void any_damage(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_module), cmocka_unit_test(lines),          cmocka_unit_test(buffers),
-        cmocka_unit_test(text_forms), cmocka_unit_test(frames_in_text), cmocka_unit_test(refused),
-        cmocka_unit_test(any_damage),
+        cmocka_unit_test(one_module),     cmocka_unit_test(lines),
+        cmocka_unit_test(buffers),        cmocka_unit_test(text_forms),
+        cmocka_unit_test(frames_in_text), cmocka_unit_test(too_many_frames),
+        cmocka_unit_test(refused),        cmocka_unit_test(any_damage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
