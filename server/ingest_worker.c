@@ -313,7 +313,8 @@ static void do_work(struct work *work)
     }
     if (work->directory[0] != '\0')
         cache_remove_dir(work->directory);
-    tell(work, &facts);
+    if (!ingest_is_stopping(work->ingest)) /* whose child was ended by us, and no file failed */
+        tell(work, &facts);
     finish(work, &facts, transient);
 }
 
