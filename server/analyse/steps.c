@@ -102,8 +102,10 @@ static int64_t median_from(const struct step_list *list, const uint32_t *which, 
     return quantile_of(room, count, 50);
 }
 
-/* Leading steps that compile, or take more than twice the median of those behind them; one step
- * at least stays. Then what takes more than half as long again as the median is an outlier. */
+/* Leading steps that compile, or take more than twice the median of those behind them. One step at
+ * least stays, and half of them where only their length speaks: of what never settles nothing says
+ * which were the warm ones. Then what takes more than half as long again as the median is an
+ * outlier. */
 static void mark_host(const struct run_traces *run, struct step_list *list, uint32_t host)
 {
     uint32_t *which = memory_resize(NULL, list->count, sizeof(*which));
@@ -114,7 +116,9 @@ static void mark_host(const struct run_traces *run, struct step_list *list, uint
         struct step *step = &list->items[which[warm]];
         int64_t rest_ps = median_from(list, which + warm + 1, count - warm - 1, room);
 
-        if (step->dur_ps / 2 <= rest_ps && !step_compiles(&run->hosts[host], step))
+        bool is_slow = step->dur_ps / 2 > rest_ps && warm < count / 2;
+
+        if (!is_slow && !step_compiles(&run->hosts[host], step))
             break;
         step->warmup = true;
         warm++;

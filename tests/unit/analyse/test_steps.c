@@ -172,6 +172,7 @@ static void warmup_and_outliers(void **state)
         {"a slow first", {50, 10, 10, 10}, -1, "w..."},
         {"two and a half times", {25, 10, 10, 10}, -1, "w..."},
         {"two slow first", {90, 50, 10, 10, 10}, -1, "ww..."},
+        {"half of them stay", {35, 26, 3, 45, 1}, -1, "ww.o."},
         {"not slow enough", {19, 10, 10, 10}, -1, "o..."},
         {"a first that compiles", {11, 10, 10, 10}, 0, "w..."},
         {"a later one that compiles is none", {10, 10, 50, 10}, 2, "..o."},
