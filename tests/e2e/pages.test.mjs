@@ -9,7 +9,7 @@ const axe = readFileSync(axePath, 'utf8');
 const PAGES = {
   runs: ['?view=runs', /\d+ runs\. The newest with steps, step_\d+, takes/],
   overview: ['?run=step_1000', /A step takes [\d.]+ \w+ \(± /],
-  timeline: ['?run=step_1000&view=timeline', /In view: [\d.]+ ms of/],
+  timeline: ['?run=step_1000&view=timeline', /In view: all [\d.]+ ms/],
   ops: ['?run=step_1000&view=ops', /\d+ ops take [\d.]+ \w+ on devices/],
   'ops by scope': ['?run=step_1000&view=ops&by=scope', /\d+ scopes take/],
   flame: ['?run=step_1000&view=flame', /takes [\d.]+ % of device time/],

@@ -1,7 +1,7 @@
 import type { FlameNode, Overview, StepRow, TopList, Run } from '../../web/src/data/types';
 import { cutMiddle, shortScope, shortSource, shown } from '../../web/src/model/cut';
 import { actionOf, KEYS, spell } from '../../web/src/model/keys';
-import { flameSentence, opsSentence, overviewSentence, plainText, runsSentence, stepsSentence } from '../../web/src/model/sentence';
+import { flameSentence, measuredOn, opsSentence, overviewSentence, plainText, runsSentence, stepsSentence } from '../../web/src/model/sentence';
 import { rulerOf, stepFor } from '../../web/src/model/ticks';
 import { viewportOf } from '../../web/src/model/viewport';
 
@@ -50,6 +50,18 @@ describe('the sentence', () => {
     expect(plain(plainText(overviewSentence(overview({ step: null, devices: [], top: [] }), { duration_ps: null })))).toBe(
       'No steps were found (no StepTraceAnnotation, no module repeats).',
     );
+  });
+  test('what was measured: devices that ran nothing are told apart, a kind may stand in another file', () => {
+    const rows: [number, string | null, number, string, string][] = [
+      [8, null, 2, '2 devices', '2 of 8 devices'],
+      [8, null, 1, '1 device', '1 of 8 devices'],
+      [1, null, 1, '1 device', '1 device'],
+      [1, 'A100', 1, '1 device', '1 × A100'],
+      [8, 'TPU v6', 4, '4 × TPU v6', '4 of 8 × TPU v6'],
+      [8, null, 8, '8 XLA:CPU devices on host threads', '8 XLA:CPU devices on host threads'],
+      [0, null, 0, '1 host without devices', '1 host without devices'],
+    ];
+    for (const [device_count, device_kind, measured, basis, words] of rows) expect(plain(measuredOn({ device_count, device_kind }, measured, basis))).toBe(words);
   });
   test('of ops', () => {
     const rows = Array.from({ length: 12 }, () => ({ self_ps: 50e9 })) as TopList['rows'];

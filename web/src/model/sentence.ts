@@ -91,6 +91,15 @@ export function overviewSentence(overview: Overview, run: Pick<Run, 'duration_ps
   return ['A step takes ', strong(time(step.median_ps)), stepBasis(step), ...shares, ...(shares.length > 0 ? ['.'] : [])];
 }
 
+/* Some devices of a run may have run nothing, and what they are may stand in another of its files. */
+export function measuredOn(run: Pick<Run, 'device_count' | 'device_kind'>, deviceCount: number, basis: string): string {
+  if (basis !== plural(deviceCount, 'device') && !basis.startsWith(`${deviceCount} × `)) return basis;
+  const all = run.device_count ?? 0;
+  const kind = run.device_kind ?? basis.split(' × ')[1];
+  const some = all > deviceCount ? `${deviceCount} of ${all}` : `${deviceCount}`;
+  return `${some}${kind ? ` × ${kind}` : ` ${Math.max(all, deviceCount) === 1 ? 'device' : 'devices'}`}`;
+}
+
 export function opsSentence(top: TopList, noun: string): Sentence {
   if (top.row_count === 0) return [];
   const where = top.of === 'device' ? 'on devices' : 'on the host';

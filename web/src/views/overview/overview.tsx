@@ -3,7 +3,7 @@ import { restriction, stepRestriction } from '../../data/restriction';
 import { useJson } from '../../data/resource';
 import { absence, type Note, type Overview, type RunDetails, type StepList } from '../../data/types';
 import { plural, share, time, toNumber } from '../../model/numbers';
-import { overviewSentence } from '../../model/sentence';
+import { measuredOn, overviewSentence } from '../../model/sentence';
 import { Link } from '../../ui/link';
 import { Loaded } from '../../ui/states';
 import { barsWidth, StepBars } from '../../ui/step_bars';
@@ -125,9 +125,9 @@ function sentenceCase(text: string): string {
 }
 
 /* By what rule, on what. */
-function basisOf(overview: OverviewReply): string {
+function basisOf(run: RunDetails, overview: OverviewReply): string {
   const rule = overview.step && overview.step.count > 0 ? overview.step.rule_text : null;
-  const parts = [rule && `Steps: ${rule}`, overview.basis && `Measured on ${overview.basis}`];
+  const parts = [rule && `Steps: ${rule}`, overview.basis && `Measured on ${measuredOn(run, overview.devices.length, overview.basis)}`];
   return parts.filter((part): part is string => Boolean(part)).map(sentenceCase).join(' ');
 }
 
@@ -139,7 +139,7 @@ function Answer({ run, overview }: { run: RunDetails; overview: OverviewReply })
   return (
     <>
       <SentenceLine sentence={overviewSentence(overview, run)} />
-      <p class="basis">{basisOf(overview)}</p>
+      <p class="basis">{basisOf(run, overview)}</p>
       {counted > 0 ? (
         <div class={rows.length > BARS_BESIDE_MAX ? undefined : 'overview-picture'}>
           <div class="overview-bars" style={rows.length > BARS_BESIDE_MAX ? undefined : { flexBasis: `${barsWidth(rows.length)}px` }}>

@@ -60,7 +60,7 @@ export function TopOps({ run, overview, steps }: { run: RunDetails; overview: Ov
     <section>
       <h2 class="section">Where the time goes (self)</h2>
       <Table
-        label="What takes the time" columns={columnsOf(rows, inSteps.data?.by ?? 'op', perStep ? counted.number : 1, perStep ? Math.max(1, overview.devices.length) : 1)} rows={rows} rowKey={(row) => row.key}
+        label="What takes the time" columns={columnsOf(rows, perStep ? inSteps.data!.by : (overview.top_by ?? 'op'), perStep ? counted.number : 1, perStep ? Math.max(1, overview.devices.length) : 1)} rows={rows} rowKey={(row) => row.key}
         onOpen={(row) => go({ view: 'ops', key: row.key }, 'push')}
       />
     </section>
