@@ -392,10 +392,11 @@ static bool has_read_args(char phase)
 static void read_late_args(struct trace_json *trace, const struct json *json)
 {
     struct json_value raw = trace->event.raw_args;
-    struct json again = {.at = raw.text.at - (raw.kind == JSON_STRING), .end = json->end};
 
-    if (raw.kind != JSON_NOTHING && has_read_args(trace->event.phase))
-        read_args(trace, &again, &trace->known.keys[trace->event.args_key]);
+    if (raw.kind == JSON_NOTHING || !has_read_args(trace->event.phase))
+        return;
+    struct json again = {.at = raw.text.at - (raw.kind == JSON_STRING), .end = json->end};
+    read_args(trace, &again, &trace->known.keys[trace->event.args_key]);
 }
 
 static void read_member(struct trace_json *trace, struct json *json, struct known_key *key)
