@@ -360,6 +360,7 @@ enum status attribute(const struct trace *trace, struct scratch *scratch, struct
         .entry_count = work.entry_count,
         .by_device_time = work.by_device_time,
     };
+    totals_make(trace, scratch, ret);
     if (trace_damaged(trace))
         return fail(err, ERR_FORMAT, "a part of the index turned out damaged");
     return OK;

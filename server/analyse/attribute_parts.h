@@ -3,6 +3,7 @@
  *   args     attribute_facts.c   block by block: what the args say of each op event
  *   slices   attribute.c         row by row: each op event's slice becomes an entry
  *   time     attribute_time.c    in time order: executions, nesting, first events
+ *   totals   attribute_totals.c  what tables over the whole trace say
  */
 #ifndef JVIEWD_ANALYSE_ATTRIBUTE_PARTS_H
 #define JVIEWD_ANALYSE_ATTRIBUTE_PARTS_H
@@ -95,5 +96,9 @@ void entries_order(struct attribute_work *work); /* by_device_time */
 void entries_place(struct attribute_work *work); /* executions that no arg told */
 void entries_nest(struct attribute_work *work);
 void entries_first(struct attribute_work *work);
+
+/* Totals, devices and spreads of an attribution that is otherwise whole; they stand in the
+ * scratch. */
+void totals_make(const struct trace *trace, struct scratch *scratch, struct attribution *of);
 
 #endif

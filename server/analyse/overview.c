@@ -64,42 +64,32 @@ static struct str device_name(const struct trace *trace, int32_t device, struct 
 
 enum { DEVICES_MAX = 4096 }; /* ordinals come from the file and may be any number */
 
-/* Busy times of one host's devices: its ops come by device, then start. */
+/* Busy times of one host's devices over the whole trace, as they are stored. */
 static uint32_t host_devices(const struct selection *selection, struct arena *arena,
                              struct device_busy **devices, uint32_t count, uint32_t *capacity)
 {
     const struct attribution *attribution = selection->host->attribution;
-    struct device_busy *now = NULL;
-    int64_t first_ps = 0, reach_ps = 0;
 
-    for (uint32_t i = 0; attribution != NULL && i < attribution->entry_count; i++) {
-        const struct attributed *entry = &attribution->entries[attribution->by_device_time[i]];
-        int64_t end_ps = entry->start_ps + entry->dur_ps;
+    for (uint32_t i = 0; attribution != NULL && i < attribution->device_count; i++) {
+        const struct device_total *total = &attribution->devices[i];
+        int64_t hull_ps = total->end_ps - total->start_ps;
 
-        if (!selection_has_device(selection, entry->device))
+        if (!selection_has_device(selection, total->device))
             continue;
-        if (now == NULL || now->device != entry->device) {
-            if (count == DEVICES_MAX)
-                break;
-            if (count == *capacity) {
-                *capacity = *capacity == 0 ? 16 : 2 * *capacity;
-                *devices = memory_resize(*devices, *capacity, sizeof(**devices));
-            }
-            now = &(*devices)[count++];
-            *now = (struct device_busy){
-                .name = device_name(selection->host->trace, entry->device, arena),
-                .host = selection->index,
-                .device = entry->device,
-            };
-            first_ps = reach_ps = entry->start_ps;
+        if (count == DEVICES_MAX)
+            break;
+        if (count == *capacity) {
+            *capacity = *capacity == 0 ? 16 : 2 * *capacity;
+            *devices = memory_resize(*devices, *capacity, sizeof(**devices));
         }
-        if (end_ps > reach_ps) {
-            now->busy_ps += end_ps - (entry->start_ps > reach_ps ? entry->start_ps : reach_ps);
-            reach_ps = end_ps;
-        }
-        now->idle_ps = reach_ps - first_ps - now->busy_ps;
-        now->busy_share =
-            reach_ps > first_ps ? (double)now->busy_ps / (double)(reach_ps - first_ps) : 0;
+        (*devices)[count++] = (struct device_busy){
+            .name = device_name(selection->host->trace, total->device, arena),
+            .host = selection->index,
+            .device = total->device,
+            .busy_ps = total->busy_ps,
+            .idle_ps = hull_ps - total->busy_ps,
+            .busy_share = hull_ps > 0 ? (double)total->busy_ps / (double)hull_ps : 0,
+        };
     }
     return count;
 }

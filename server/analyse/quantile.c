@@ -100,11 +100,11 @@ bool quantiles_exact(const struct quantiles *quantiles)
     return quantiles->buckets == NULL;
 }
 
-/* About their mean, so that digits are kept. */
+/* About their mean, so that digits are kept; in integers, so that their order does not matter. */
 static double deviation_of_values(const struct quantiles *quantiles)
 {
     wide_int sum = 0;
-    double squares = 0;
+    wide_uint squares_low = 0, squares_high = 0;
 
     for (uint64_t i = 0; i < quantiles->count; i++)
         sum += quantiles->values[i];
@@ -114,11 +114,17 @@ static double deviation_of_values(const struct quantiles *quantiles)
         (double)(sum - (wide_int)mean * (wide_int)quantiles->count) / (double)quantiles->count;
 
     for (uint64_t i = 0; i < quantiles->count; i++) {
-        double distance = (double)(quantiles->values[i] - mean) - rest;
+        wide_int distance = (wide_int)quantiles->values[i] - mean;
+        wide_uint square = (wide_uint)(distance * distance);
 
-        squares += distance * distance;
+        squares_low += (uint64_t)square;
+        squares_high += (uint64_t)(square >> 64);
     }
-    return sqrt(squares / (double)quantiles->count);
+
+    double squares = (double)squares_low + ldexp((double)squares_high, 64);
+    double variance = squares / (double)quantiles->count - rest * rest;
+
+    return variance > 0 ? sqrt(variance) : 0;
 }
 
 int64_t quantiles_stdev(const struct quantiles *quantiles)

@@ -48,9 +48,16 @@ static void look_for_ops(const struct run_traces *run, bool *ret_ops, bool *ret_
     }
 }
 
-static bool all_spreads_known(const struct top_work *work)
+/* Gathers those of the rows order[first ... end) that are not stored. */
+static void complete_spreads(struct top_work *work, const uint32_t *order, uint32_t first,
+                             uint32_t end)
 {
-    return work->row_count == 0 || work->rows[0].spread_known;
+    for (uint32_t i = first; i < end; i++) {
+        if (!work->rows[order[i]].spread_known) {
+            top_spread(work, order, first, end);
+            return;
+        }
+    }
 }
 
 static void sum_rows(struct top_work *work)
@@ -74,13 +81,12 @@ static enum status make_table(struct top_work *work, const struct page *page, st
     uint32_t *order, first, end, kept = 0;
     double cumulative_ps = 0;
 
-    if (!all_spreads_known(work) &&
-        (table_sorts_by(page->sort, "p50_ps") || table_sorts_by(page->sort, "p95_ps") ||
-         table_sorts_by(page->sort, "stdev_ps"))) {
+    if (table_sorts_by(page->sort, "p50_ps") || table_sorts_by(page->sort, "p95_ps") ||
+        table_sorts_by(page->sort, "stdev_ps")) {
         order = arena_array(work->arena, uint32_t, work->row_count);
         for (uint32_t i = 0; i < work->row_count; i++)
             order[i] = i;
-        top_spread(work, order, 0, work->row_count);
+        complete_spreads(work, order, 0, work->row_count);
     }
     TRY(table_order(&source, page->sort, "-self_ps,name", work->arena, &order, err));
     for (uint32_t i = 0; i < work->row_count; i++) {
@@ -94,8 +100,7 @@ static enum status make_table(struct top_work *work, const struct page *page, st
     }
     source.row_count = kept;
     table_range(page, kept, &first, &end);
-    if (!all_spreads_known(work))
-        top_spread(work, order, first, end);
+    complete_spreads(work, order, first, end);
     for (uint32_t i = first; i < end; i++)
         work->approximate |= work->rows[order[i]].approximate;
     table_fill(&source, order, page, work->arena, ret);

@@ -18,11 +18,11 @@
 #include "analyse/top.h"
 
 enum top_by {
-    BY_OP,
-    BY_MODULE,
-    BY_SCOPE,
-    BY_SOURCE,
-    BY_CATEGORY, /* up to here attributed ops, from here recorded slices */
+    BY_OP = SPREAD_BY_OP,
+    BY_MODULE = SPREAD_BY_MODULE,
+    BY_SCOPE = SPREAD_BY_SCOPE,
+    BY_SOURCE = SPREAD_BY_SOURCE,
+    BY_CATEGORY = SPREAD_BY_CATEGORY, /* up to here attributed ops, from here recorded slices */
     BY_NAME,
     BY_KERNEL,
     BY_API,
@@ -95,7 +95,13 @@ bool top_one_by_one(const struct top_work *work, const struct top_host *host, tr
 
 /* top_sums.c: fills the rows. */
 void top_sum(struct top_work *work);
-/* top_spread.c: quantiles and deviation of the rows order[first ... end). */
+
+/* top_stored.c: the whole trace's figures, where they are stored: is that what is asked for? */
+bool top_is_stored(const struct top_work *work, const struct top_host *host);
+void top_sum_stored(const struct top_work *work, struct top_host *host);
+/* Quantiles of those rows that have stored ones. */
+void top_take_stored_spreads(struct top_work *work, struct top_host *host);
+/* top_spread.c: quantiles and deviation of the rows order[first ... end) that have none yet. */
 void top_spread(struct top_work *work, const uint32_t *order, uint32_t first, uint32_t end);
 
 /* top_rows.c: the row of a group, made where it is new; `first` is what is known of its slices. */
@@ -103,6 +109,9 @@ uint32_t top_row_of(struct top_work *work, struct top_host *host, uint32_t group
                     const struct tally *first);
 void top_hosts_open(struct top_work *work, const struct selection *selections, uint32_t count);
 void top_hosts_close(struct top_work *work);
+/* Which ops of a trace one row of the whole table joins: by op, the first op of its row, or NO_OP
+ * where the op has no entries. Asks for totals and for no spreads. */
+void top_first_ops(const struct host_trace *host, enum top_by by, uint32_t *ret);
 /* A driver's call; the user's own marks. Told by the name. */
 bool top_is_api(struct str name);
 bool top_is_annotation(struct str name);

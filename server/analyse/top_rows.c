@@ -186,6 +186,34 @@ uint32_t top_row_of(struct top_work *work, struct top_host *host, uint32_t group
     return *known - 1;
 }
 
+void top_first_ops(const struct host_trace *host, enum top_by by, uint32_t *ret)
+{
+    static const struct top_question question = {0};
+    const struct attribution *attribution = host->attribution;
+    const struct selection selection = {.host = host};
+    struct top_host open = {.selection = &selection};
+    struct top_work work = {.by = by, .question = &question, .keys = names_create()};
+    uint32_t *row_of = memory_resize(NULL, (size_t)attribution->op_count + 1, sizeof(*row_of));
+
+    work.arena = arena_create();
+    for (uint32_t op = 0; op < attribution->op_count; op++) {
+        if (attribution->totals[op].event_count == 0)
+            continue;
+        row_of[op] = row_of_op(&work, &open, op);
+
+        struct top_row *row = &work.rows[row_of[op]];
+
+        if (attribution->totals[op].first < attribution->totals[row->op].first)
+            row->op = op;
+    }
+    for (uint32_t op = 0; op < attribution->op_count; op++)
+        ret[op] = attribution->totals[op].event_count == 0 ? NO_OP : work.rows[row_of[op]].op;
+    arena_destroy(work.arena);
+    names_destroy(work.keys);
+    free(work.rows);
+    free(row_of);
+}
+
 /* A number that every event of the op's type carries; NAN where it does not. */
 static double type_number(const struct trace *trace, type_id type, name_id key)
 {
@@ -212,6 +240,11 @@ static double type_number(const struct trace *trace, type_id type, name_id key)
     return NAN;
 }
 
+static double slice_number(const struct trace *trace, slice_id slice, name_id key)
+{
+    return type_number(trace, trace_type(trace, trace_slice(trace, slice).event), key);
+}
+
 /* By op, from the type of its first event; NULL where the file does not have the key. */
 static double *op_numbers(const struct host_trace *host, const char *key, struct arena *arena)
 {
@@ -222,6 +255,15 @@ static double *op_numbers(const struct host_trace *host, const char *key, struct
         return NULL;
 
     double *numbers = arena_array(arena, double, attribution->op_count);
+
+    if (attribution->totals != NULL) {
+        for (uint32_t op = 0; op < attribution->op_count; op++)
+            numbers[op] = attribution->totals[op].event_count == 0
+                              ? NAN
+                              : slice_number(host->trace, attribution->totals[op].first, id);
+        return numbers;
+    }
+
     bool *seen = arena_array(arena, bool, attribution->op_count);
     uint32_t left = attribution->op_count;
 
@@ -232,8 +274,7 @@ static double *op_numbers(const struct host_trace *host, const char *key, struct
             continue;
         seen[entry->op] = true;
         left--;
-        numbers[entry->op] = type_number(
-            host->trace, trace_type(host->trace, trace_slice(host->trace, entry->slice).event), id);
+        numbers[entry->op] = slice_number(host->trace, entry->slice, id);
     }
     return numbers;
 }

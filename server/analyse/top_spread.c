@@ -158,6 +158,8 @@ void top_spread(struct top_work *work, const uint32_t *order, uint32_t first, ui
     for (uint32_t i = first; i < end; i++) {
         const struct top_row *row = &work->rows[order[i]];
 
+        if (row->spread_known)
+            continue;
         all[order[i]] = quantiles_create(
             row->event_count, row->event_count > 0 ? row->whole_ps / (int64_t)row->event_count : 0);
     }
@@ -167,6 +169,8 @@ void top_spread(struct top_work *work, const uint32_t *order, uint32_t first, ui
         struct top_row *row = &work->rows[order[i]];
         struct quantiles *spread = all[order[i]];
 
+        if (spread == NULL)
+            continue;
         row->p50_ps = quantiles_at(spread, 50);
         row->p95_ps = quantiles_at(spread, 95);
         row->stdev_ps = quantiles_stdev(spread);

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "analyse/top_parts.h"
-#include "trace/by_name.h"
 
 struct place_sum {
     int64_t total_ps, self_ps, min_ps, max_ps;
@@ -343,83 +342,23 @@ static void add_groups(struct top_work *work, struct top_host *host)
     }
 }
 
-/* The whole trace by name is stored. */
-static bool is_stored(const struct top_work *work, const struct top_host *host)
-{
-    const struct selection *selection = host->selection;
-
-    return work->by == BY_NAME && !selection->cut_in_time && selection->all_tracks &&
-           !selection->ops_only;
-}
-
-static void sum_stored(struct top_host *host)
-{
-    const struct selection *selection = host->selection;
-    const struct trace *trace = selection->host->trace;
-    const struct name_stats *stats;
-    uint32_t count = trace_name_stats(trace, &stats);
-
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t run_count;
-
-        if (stats[i].count == 0 ||
-            (selection->by_name &&
-             !selection_has_name(selection, trace_name(trace, stats[i].name))))
-            continue;
-
-        const struct name_run *runs = trace_name_runs(trace, stats[i].name, &run_count);
-        const slice_id *slices = run_count > 0 ? trace_name_slices(trace, &runs[0]) : NULL;
-
-        *tally_of(&host->tallies[0], stats[i].name) = (struct tally){
-            .count = stats[i].count,
-            .event_count = stats[i].count,
-            .total_ps = stats[i].total_ps,
-            .self_ps = stats[i].self_ps,
-            .whole_ps = stats[i].total_ps,
-            .min_ps = stats[i].min_ps,
-            .max_ps = stats[i].max_ps,
-            .first = slices == NULL ? NO_SLICE : slices[0],
-            .name = stats[i].name,
-            .kind = slices == NULL ? KIND_OTHER : (uint8_t)trace_slice(trace, slices[0]).kind,
-        };
-    }
-}
-
-/* So are quantiles; those of several hosts cannot be joined. */
-static void take_stored_spreads(struct top_work *work, struct top_host *host)
-{
-    const struct trace *trace = host->selection->host->trace;
-    const struct tallies *tallies = &host->tallies[0];
-
-    for (uint32_t i = 0; i < tallies->seen_count; i++) {
-        const struct name_stats *stats = trace_stats_of(trace, tallies->seen[i]);
-        struct top_row *row = &work->rows[host->row_of[tallies->seen[i]] - 1];
-
-        row->p50_ps = stats->p50_ps;
-        row->p95_ps = stats->p95_ps;
-        row->stdev_ps = stats->stdev_ps;
-        row->approximate = stats->quantiles_approximate;
-        row->spread_known = true;
-    }
-}
-
 void top_sum(struct top_work *work)
 {
     for (uint32_t i = 0; i < work->host_count; i++) {
         struct top_host *host = &work->hosts[i];
-        bool ops = work->by <= BY_CATEGORY, stored = is_stored(work, host);
+        bool ops = work->by <= BY_CATEGORY, stored = top_is_stored(work, host);
 
         host->part_count = ops ? scan_op_parts(host->selection) : scan_parts(host->selection);
         for (uint32_t part = 0; part < (stored ? 1 : host->part_count); part++)
             host->tallies[part] = tallies_create(top_group_count(work, host));
         if (stored)
-            sum_stored(host);
+            top_sum_stored(work, host);
         else if (ops)
             sum_ops(work, host);
         else
             sum_slices(work, host);
         add_groups(work, host);
         if (stored && work->host_count == 1)
-            take_stored_spreads(work, host);
+            top_take_stored_spreads(work, host);
     }
 }

@@ -164,15 +164,24 @@ static void release_traces(struct request_state *state)
     state->alignments = NULL;
 }
 
+static bool needs_attributions(struct request *req)
+{
+    const struct route *route = req->state->route;
+
+    if (route->skews)
+        return req->state->run.host_count > 1;
+    return !route->slices || request_is(req, "align", "collectives");
+}
+
 /* The trace of one content, held until the reply is sent. */
 static bool hold(struct request *req, const char *content, struct host_trace *ret)
 {
     struct request_state *state = req->state;
     struct cached *held = &state->held[state->held_count];
     struct error missing = {0};
-    enum status status = state->route->slices && !request_is(req, "align", "collectives")
-                             ? cache_acquire_trace(req->services->cache, content, held, &missing)
-                             : cache_acquire(req->services->cache, content, held, &missing);
+    enum status status = needs_attributions(req)
+                             ? cache_acquire(req->services->cache, content, held, &missing)
+                             : cache_acquire_trace(req->services->cache, content, held, &missing);
 
     if (status != OK)
         return false;

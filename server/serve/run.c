@@ -190,12 +190,11 @@ static void put_view(struct json *json, const char *name, struct str reason, con
     json_close(json, '}');
 }
 
-static bool any_ops(const struct run_traces *traces)
+static bool any_ops(const struct request *req, const struct run_record *run,
+                    const struct run_traces *traces)
 {
     for (uint32_t i = 0; i < traces->host_count; i++) {
-        const struct attribution *attribution = traces->hosts[i].attribution;
-
-        if (attribution != NULL && attribution->entry_count > 0)
+        if (cache_has_ops(req->services->cache, run->hosts[i].content))
             return true;
     }
     return false;
@@ -234,7 +233,7 @@ static bool any_programs(const struct run_traces *traces)
 }
 
 /* `traces` is NULL where none can be read. */
-static void put_views(struct json *json, struct arena *arena, const struct run_record *run,
+static void put_views(struct json *json, struct request *req, const struct run_record *run,
                       const struct run_traces *traces)
 {
     const struct run_traces none = {0};
@@ -242,7 +241,7 @@ static void put_views(struct json *json, struct arena *arena, const struct run_r
                         : run->state == RUN_FAILED ? STR("no file of the run could be read")
                                                    : STR("the run is not indexed yet");
     struct str no_time =
-        traces != NULL && traces->host_count == 0 ? run_no_timeline(run, arena) : unread;
+        traces != NULL && traces->host_count == 0 ? run_no_timeline(run, req->arena) : unread;
 
     traces = traces == NULL ? &none : traces;
     json_key(json, "views");
@@ -250,7 +249,9 @@ static void put_views(struct json *json, struct arena *arena, const struct run_r
     put_view(json, "overview", no_time, NULL);
     put_view(json, "timeline", no_time, NULL);
     put_view(json, "ops", no_time,
-             any_ops(traces) ? NULL : "the profile holds no ops of devices; the table is by name");
+             any_ops(req, run, traces)
+                 ? NULL
+                 : "the profile holds no ops of devices; the table is by name");
     put_view(json, "flame", any_samples(traces, STR("")) ? STR("") : no_time, NULL);
     put_view(json, "steps", no_time,
              run->step_count != 0 ? NULL
@@ -280,7 +281,7 @@ static enum status get_run(struct request *req, struct reply *reply, struct erro
     put_properties(&json, readable ? traces : &none, "capture_options", true);
     put_properties(&json, readable ? traces : &none, "environment", false);
     put_programs(&json, readable ? traces : &none);
-    put_views(&json, req->arena, run, readable ? traces : NULL);
+    put_views(&json, req, run, readable ? traces : NULL);
 
     const struct answer_note *lists[3];
     uint32_t counts[3] = {0};
@@ -293,4 +294,4 @@ static enum status get_run(struct request *req, struct reply *reply, struct erro
 }
 
 const struct route route_run = {
-    .method = "GET", .path = "/api/run", .handle = get_run, .params = params};
+    .method = "GET", .path = "/api/run", .handle = get_run, .params = params, .skews = true};

@@ -85,6 +85,7 @@ struct route {
     bool light;     /* needs no pool thread: answers from memory at once */
     bool heavy;     /* computes over a whole run: a pool of its own, so that tiles need not wait */
     bool slices;    /* asks nothing of attributions, which then stay closed */
+    bool skews;     /* asks them for how hosts' clocks differ alone: closed where there is one */
     bool open;      /* answers without a token too: health, the launch link */
     bool any_query; /* the page: its query is the UI's own */
     enum route_age age;         /* what the answer changes with, where no run is asked for */

@@ -5,6 +5,9 @@
  *   executions  struct execution x execution_count
  *   entries     struct attributed x entry_count
  *   by time     u32 x entry_count
+ *   totals      struct op_total x op_count, or none
+ *   devices     struct device_total
+ *   spreads     struct op_spread, ascending by (by, op)
  *
  * Parts stand one after another at multiples of 8; records have no hidden padding, so equal
  * attributions have equal bytes. Sums and every index are checked at open: later code may follow
@@ -16,7 +19,16 @@
 #include "base/hash.h"
 #include "store/cache.h"
 
-enum { PART_OPS, PART_EXECUTIONS, PART_ENTRIES, PART_BY_TIME, PART_COUNT };
+enum {
+    PART_OPS,
+    PART_EXECUTIONS,
+    PART_ENTRIES,
+    PART_BY_TIME,
+    PART_TOTALS,
+    PART_DEVICES,
+    PART_SPREADS,
+    PART_COUNT
+};
 
 /* They stay in the processor's cache between two uses. */
 enum { PIECE_BYTES = 1 << 17, PIECE_RECORDS = 4096 };
@@ -25,7 +37,7 @@ struct head {
     char magic[8];
     uint32_t version, kind_rules;
     char content[32];
-    uint32_t count[PART_COUNT];
+    uint32_t count[PART_COUNT], zero;
     uint64_t sum[PART_COUNT];
     uint64_t head_sum;
 };
@@ -37,6 +49,9 @@ static const size_t record_size[PART_COUNT] = {
     [PART_EXECUTIONS] = sizeof(struct execution),
     [PART_ENTRIES] = sizeof(struct attributed),
     [PART_BY_TIME] = sizeof(uint32_t),
+    [PART_TOTALS] = sizeof(struct op_total),
+    [PART_DEVICES] = sizeof(struct device_total),
+    [PART_SPREADS] = sizeof(struct op_spread),
 };
 
 struct attribution_file {
@@ -58,10 +73,10 @@ static uint64_t part_bytes(const struct head *head, int part)
 static const void *records_of(const struct attribution *from, int part)
 {
     const void *const records[PART_COUNT] = {
-        [PART_OPS] = from->ops,
-        [PART_EXECUTIONS] = from->executions,
-        [PART_ENTRIES] = from->entries,
-        [PART_BY_TIME] = from->by_device_time,
+        [PART_OPS] = from->ops,         [PART_EXECUTIONS] = from->executions,
+        [PART_ENTRIES] = from->entries, [PART_BY_TIME] = from->by_device_time,
+        [PART_TOTALS] = from->totals,   [PART_DEVICES] = from->devices,
+        [PART_SPREADS] = from->spreads,
     };
 
     return records[part];
@@ -100,7 +115,9 @@ static enum status write_all(int fd, const char content[33], const struct attrib
     struct head head = {
         .version = ATTRIBUTION_VERSION,
         .kind_rules = KIND_RULES_VERSION,
-        .count = {from->op_count, from->execution_count, from->entry_count, from->entry_count},
+        .count = {from->op_count, from->execution_count, from->entry_count, from->entry_count,
+                  from->totals == NULL ? 0 : from->op_count, from->device_count,
+                  from->spread_count},
     };
     uint64_t at = sizeof head;
 
@@ -139,7 +156,8 @@ static enum status check_head(const struct head *head, uint64_t size, struct err
         return fail(err, ERR_FORMAT, "the head of the attribution is damaged");
     for (int part = 0; part < PART_COUNT; part++)
         want += part_bytes(head, part);
-    if (want != size || head->count[PART_ENTRIES] != head->count[PART_BY_TIME])
+    if (want != size || head->count[PART_ENTRIES] != head->count[PART_BY_TIME] ||
+        (head->count[PART_TOTALS] != 0 && head->count[PART_TOTALS] != head->count[PART_OPS]))
         return fail(err, ERR_TRUNCATED, "the attribution has %llu bytes instead of %llu",
                     (unsigned long long)size, (unsigned long long)want);
     return OK;
@@ -170,12 +188,54 @@ static bool order_is_sound(const struct attribution *attribution, uint32_t first
     return sound;
 }
 
+/* Ops have a slice of theirs where they have any. */
+static bool totals_are_sound(const struct attribution *attribution, uint32_t first, uint32_t end)
+{
+    bool sound = true;
+
+    for (uint32_t i = first; i < end; i++) {
+        const struct op_total *total = &attribution->totals[i];
+
+        sound &= total->event_count == 0 ||
+                 (attribution->entry_count > 0 &&
+                  total->first <= attribution->entries[attribution->entry_count - 1].slice);
+    }
+    return sound;
+}
+
+static bool spreads_are_sound(const struct attribution *attribution, uint32_t first, uint32_t end)
+{
+    bool sound = true;
+
+    for (uint32_t i = first; i < end; i++) {
+        const struct op_spread *spread = &attribution->spreads[i];
+
+        sound &= spread->by < SPREAD_BY_COUNT && spread->op < attribution->op_count;
+        if (i > 0) {
+            const struct op_spread *before = &spread[-1];
+
+            sound &=
+                spread->by > before->by || (spread->by == before->by && spread->op > before->op);
+        }
+    }
+    return sound;
+}
+
 static bool records_are_sound(const struct attribution *attribution, int part, uint32_t first,
                               uint32_t end)
 {
-    return part == PART_ENTRIES   ? entries_are_sound(attribution, first, end)
-           : part == PART_BY_TIME ? order_is_sound(attribution, first, end)
-                                  : true;
+    switch (part) {
+    case PART_ENTRIES:
+        return entries_are_sound(attribution, first, end);
+    case PART_BY_TIME:
+        return order_is_sound(attribution, first, end);
+    case PART_TOTALS:
+        return totals_are_sound(attribution, first, end);
+    case PART_SPREADS:
+        return spreads_are_sound(attribution, first, end);
+    default:
+        return true;
+    }
 }
 
 /* Sum and indexes in one walk, piece by piece, so that memory is read once. */
@@ -201,15 +261,21 @@ static enum status check_part(const struct head *head, struct bytes bytes,
     return OK;
 }
 
+static enum status read_head(struct bytes bytes, const struct head **ret, struct error *err)
+{
+    if (bytes.count < sizeof **ret)
+        return fail(err, ERR_TRUNCATED, "the attribution ends in its head");
+    *ret = (const struct head *)(const void *)bytes.at;
+    return check_head(*ret, bytes.count, err);
+}
+
 static enum status read_parts(struct bytes bytes, struct attribution *ret, struct error *err)
 {
-    const struct head *head = (const struct head *)(const void *)bytes.at;
+    const struct head *head;
     struct bytes parts[PART_COUNT];
     const uint8_t *at;
 
-    if (bytes.count < sizeof *head)
-        return fail(err, ERR_TRUNCATED, "the attribution ends in its head");
-    TRY(check_head(head, bytes.count, err));
+    TRY(read_head(bytes, &head, err));
     at = bytes.at + sizeof *head;
     for (int part = 0; part < PART_COUNT; part++) {
         parts[part] = (struct bytes){.at = at, .count = part_bytes(head, part)};
@@ -223,6 +289,11 @@ static enum status read_parts(struct bytes bytes, struct attribution *ret, struc
         .entries = (const void *)parts[PART_ENTRIES].at,
         .entry_count = head->count[PART_ENTRIES],
         .by_device_time = (const void *)parts[PART_BY_TIME].at,
+        .totals = head->count[PART_TOTALS] == 0 ? NULL : (const void *)parts[PART_TOTALS].at,
+        .devices = (const void *)parts[PART_DEVICES].at,
+        .device_count = head->count[PART_DEVICES],
+        .spreads = (const void *)parts[PART_SPREADS].at,
+        .spread_count = head->count[PART_SPREADS],
     };
     for (int part = 0; part < PART_COUNT; part++)
         TRY(check_part(head, parts[part], ret, part, err));
@@ -237,6 +308,20 @@ static enum status map_whole(const char *path, struct file_map *ret, struct erro
     TRY(file_open(path, &fd, &stamp, err));
     enum status status = file_map(fd, stamp.size, ret, err);
     file_close(fd);
+    return status;
+}
+
+enum status attribution_has_ops(const char *path, bool *ret, struct error *err)
+{
+    const struct head *head;
+    struct file_map map = {0};
+
+    *ret = false;
+    TRY(map_whole(path, &map, err));
+    enum status status = read_head(map.bytes, &head, err);
+    if (status == OK)
+        *ret = head->count[PART_ENTRIES] > 0;
+    file_unmap(&map);
     return status;
 }
 

@@ -119,6 +119,15 @@ static enum status open_attribution(const struct cache *cache, const char conten
     return fail(err, ERR_NOT_FOUND, "the index of this file was damaged (%s)", why.message);
 }
 
+bool cache_has_ops(const struct cache *cache, const char content[33])
+{
+    char path[4096];
+    bool has_ops;
+
+    cache_attribution_path(cache, content, path);
+    return attribution_has_ops(path, &has_ops, &(struct error){0}) == OK && has_ops;
+}
+
 static enum status open_segment(const struct cache *cache, const char content[33],
                                 struct segment **ret, struct error *err)
 {

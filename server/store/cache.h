@@ -40,6 +40,8 @@ MUST_CHECK enum status cache_acquire(struct cache *cache, const char content[33]
 /* The trace alone: an attribution is large, and who draws slices asks nothing of it. */
 MUST_CHECK enum status cache_acquire_trace(struct cache *cache, const char content[33],
                                            struct cached *ret, struct error *err);
+/* Has it ops, as far as its attribution can be read? That is not opened. */
+bool cache_has_ops(const struct cache *cache, const char content[33]);
 void cache_release(struct cache *cache, struct cached cached);
 void cache_evict(struct cache *cache); /* down to the limit, and not what is held here */
 uint64_t cache_bytes_max(const struct cache *cache);
@@ -61,6 +63,8 @@ MUST_CHECK enum status attribution_write(const char *path, const char content[33
 struct attribution_file;
 MUST_CHECK enum status attribution_open(const char *path, struct attribution_file **ret,
                                         struct error *err);
+/* By its head alone: its parts stay unread. */
+MUST_CHECK enum status attribution_has_ops(const char *path, bool *ret, struct error *err);
 const struct attribution *attribution_of_file(const struct attribution_file *file);
 void attribution_close(struct attribution_file *file);
 

@@ -23,7 +23,15 @@ static struct attribution make_sample(struct arena *arena)
     struct execution *executions = arena_array(arena, struct execution, 2);
     struct attributed *entries = arena_array(arena, struct attributed, ENTRIES);
     uint32_t *by_time = arena_array(arena, uint32_t, ENTRIES);
+    struct op_total *totals = arena_array(arena, struct op_total, 3);
+    struct device_total *devices = arena_array(arena, struct device_total, 2);
+    struct op_spread *spreads = arena_array(arena, struct op_spread, 3);
 
+    for (uint32_t i = 0; i < 3; i++) {
+        totals[i] = (struct op_total){.event_count = 2 + i, .first = i, .self_ps = -(int64_t)i};
+        spreads[i] = (struct op_spread){.by = i / 2, .op = 2 * i % 4, .p95_ps = 100 + i};
+    }
+    devices[1] = (struct device_total){.device = 1, .busy_ps = 12};
     memset(entries, 0xa5, sizeof *entries * ENTRIES); /* padding that must not reach the disk */
     for (uint32_t i = 0; i < 3; i++)
         ops[i] = (struct op){.program = NO_PROGRAM, .name = i, .scope = 9, .kind = KIND_COPY};
@@ -46,7 +54,12 @@ static struct attribution make_sample(struct arena *arena)
                                 .execution_count = 2,
                                 .entries = entries,
                                 .entry_count = ENTRIES,
-                                .by_device_time = by_time};
+                                .by_device_time = by_time,
+                                .totals = totals,
+                                .devices = devices,
+                                .device_count = 2,
+                                .spreads = spreads,
+                                .spread_count = 3};
 }
 
 static int make_place(void **state)
@@ -120,6 +133,11 @@ static void comes_back(void **state)
         CHECK_INT("self", got->entries[i].self_ps, INT64_MAX - i);
         CHECK_INT("by time", got->by_device_time[i], ENTRIES - 1 - i);
     }
+    CHECK_INT("total", got->totals[2].event_count, 4);
+    CHECK_INT("devices", got->device_count, 2);
+    CHECK_INT("busy", got->devices[1].busy_ps, 12);
+    CHECK_INT("spreads", got->spread_count, 3);
+    CHECK_INT("spread", got->spreads[2].p95_ps, 102);
     attribution_close(file);
 }
 
@@ -147,7 +165,27 @@ static void empty(void **state)
              &err);
     CHECK_OK("open", attribution_open(place->path, &file, &err), &err);
     CHECK_INT("entries", attribution_of_file(file)->entry_count, 0);
+    CHECK("no totals", attribution_of_file(file)->totals == NULL);
     attribution_close(file);
+}
+
+/* What the head says alone. */
+static void ops_by_head(void **state)
+{
+    struct place *place = *state;
+    struct error err = {0};
+    bool has_ops;
+
+    write_sample(place);
+    CHECK_OK("read", attribution_has_ops(place->path, &has_ops, &err), &err);
+    CHECK("it has", has_ops);
+    struct bytes whole = bytes_of(place);
+    write_bytes(place, whole.at, 100);
+    CHECK_INT("a cut head", attribution_has_ops(place->path, &has_ops, &err), ERR_TRUNCATED);
+    CHECK_OK("write", attribution_write(place->path, content, &(struct attribution){0}, &err),
+             &err);
+    CHECK_OK("read", attribution_has_ops(place->path, &has_ops, &err), &err);
+    CHECK("it has none", !has_ops);
 }
 
 static void damaged_is_refused(void **state)
@@ -197,6 +235,16 @@ static void lies_are_refused(void **state)
         write_sample(place);
         CHECK_INT(rows[i].what, attribution_open(place->path, &file, &err), ERR_FORMAT);
     }
+    place->sample = make_sample(place->arena);
+    ((struct op_total *)(uintptr_t)place->sample.totals)[1].first = 3 * ENTRIES;
+    write_sample(place);
+    CHECK_INT("a total's slice", attribution_open(place->path, &file, &(struct error){0}),
+              ERR_FORMAT);
+    place->sample = make_sample(place->arena);
+    ((struct op_spread *)(uintptr_t)place->sample.spreads)[1].op = 0;
+    write_sample(place);
+    CHECK_INT("spreads out of order", attribution_open(place->path, &file, &(struct error){0}),
+              ERR_FORMAT);
     CHECK_INT("no file", attribution_open("/nonexistent/a.attr", &file, &(struct error){0}),
               ERR_NOT_FOUND);
 }
@@ -206,7 +254,7 @@ int main(void)
 #define IN_PLACE(test) cmocka_unit_test_setup_teardown(test, make_place, leave_place)
     const struct CMUnitTest tests[] = {
         IN_PLACE(comes_back),         IN_PLACE(equal_bytes),      IN_PLACE(empty),
-        IN_PLACE(damaged_is_refused), IN_PLACE(lies_are_refused),
+        IN_PLACE(damaged_is_refused), IN_PLACE(lies_are_refused), IN_PLACE(ops_by_head),
     };
 
     return cmocka_run_group_tests_name("store/attribution", tests, NULL, NULL);
