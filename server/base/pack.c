@@ -1,5 +1,5 @@
 /* The pull side: pieces, budget and the order of data and failure are here; each packing's own
- * bytes are read in pack_gzip.c, pack_zstd.c, pack_xz.c. */
+ * bytes are read in pack_gzip.c, pack_zstd.c, pack_xz.c, pack_zip.c. */
 #include "base/pack.h"
 
 #include <inttypes.h>
@@ -48,7 +48,7 @@ const char *packing_name(enum packing packing)
 {
     static const char *const words[] = {
         [PACKING_NONE] = "none", [PACKING_GZIP] = "gzip", [PACKING_ZSTD] = "zstd",
-        [PACKING_XZ] = "xz",     [PACKING_ZLIB] = "zlib", [PACKING_DEFLATE] = "deflate",
+        [PACKING_XZ] = "xz",     [PACKING_ZLIB] = "zlib", [PACKING_ZIP] = "ZIP",
     };
 
     return words[packing];
@@ -65,8 +65,8 @@ static const struct pack_reader *reader_of(enum packing packing)
         return &xz_reader;
     case PACKING_ZLIB:
         return &zlib_reader;
-    case PACKING_DEFLATE:
-        return &deflate_reader;
+    case PACKING_ZIP:
+        return &zip_reader;
     case PACKING_NONE:
         break;
     }

@@ -1,4 +1,4 @@
-/* Compression behind one door: gzip and zlib (isa-l), zstd, xz in; gzip and zstd out.
+/* Compression behind one door: gzip and zlib (isa-l), zstd, xz, snappy in; gzip and zstd out.
  *
  * `unpack` pulls: each call yields the next piece, at most 1 MiB, valid until the next call. It
  * refuses bombs: more than `budget.bytes_max` out, or more than `budget.ratio_max` times what went
@@ -17,8 +17,8 @@ enum packing {
     PACKING_GZIP,
     PACKING_ZSTD,
     PACKING_XZ,
-    PACKING_ZLIB,    /* inside of formats that say so: it has no magic */
-    PACKING_DEFLATE, /* the same without header and sum: entries of ZIP archives */
+    PACKING_ZLIB, /* inside of formats that say so: it has no magic */
+    PACKING_ZIP,  /* an archive of one file; packing_of does not look for it */
 };
 
 enum packing packing_of(struct bytes head); /* by magic */
@@ -41,6 +41,11 @@ void unpack_close(struct unpack *unpack);
 size_t zstd_bound(size_t count);
 size_t zstd_pack(void *to, size_t capacity, struct bytes from, int level); /* never fails */
 MUST_CHECK enum status zstd_unpack(void *to, size_t count, struct bytes from, struct error *err);
+
+/* One block of Snappy, as others write it. */
+bool snappy_holds(struct bytes from, size_t count); /* says that it unpacks to `count` bytes */
+/* Fills exactly `count` bytes; false where the block is broken or holds another number. */
+MUST_CHECK bool snappy_unpack(void *to, size_t count, struct bytes from);
 
 /* Replies: whole bodies. */
 struct bytes pack_gzip(struct arena *arena, struct bytes from);

@@ -1,4 +1,4 @@
-/* gzip, zlib and bare deflate in, by isa-l.
+/* gzip and zlib in, by isa-l.
  *
  *   stream  member+ zero*
  *   member  1f 8b 08 flags time(4) extra os  [extra]  [name]  [comment]  [header crc]
@@ -212,22 +212,5 @@ static enum status zlib_read(void *state, struct pack_stream *stream, struct err
     return OK;
 }
 
-/* Deflate blocks and nothing around them: entries of ZIP archives. */
-static enum status deflate_read(void *state, struct pack_stream *stream, struct error *err)
-{
-    struct gzip *gzip = state;
-
-    if (!gzip->any) {
-        isal_inflate_reset(&gzip->inflate);
-        gzip->inflate.crc_flag = ISAL_DEFLATE;
-        gzip->inside = gzip->any = true;
-    }
-    while (gzip->inside && pack_stream_room(stream) > 0)
-        TRY(inflate_some(gzip, stream, err));
-    stream->ended = !gzip->inside;
-    return OK;
-}
-
-const struct pack_reader deflate_reader = {.open = gzip_open, .read = deflate_read, .close = free};
 const struct pack_reader zlib_reader = {.open = gzip_open, .read = zlib_read, .close = free};
 const struct pack_reader gzip_reader = {.open = gzip_open, .read = gzip_read, .close = free};

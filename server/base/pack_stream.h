@@ -20,7 +20,7 @@ struct pack_reader {
     void (*close)(void *state);
 };
 
-extern const struct pack_reader gzip_reader, zlib_reader, deflate_reader, zstd_reader, xz_reader;
+extern const struct pack_reader gzip_reader, zlib_reader, zip_reader, zstd_reader, xz_reader;
 
 static inline size_t pack_stream_left(const struct pack_stream *stream)
 {

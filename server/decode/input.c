@@ -3,7 +3,8 @@
  *   plain     bytes = head ... whole; pieces are steps of 1 MiB through the same span
  *   packed    head and pieces come from the unpacker; whole is an unlinked temporary file, mapped,
  *             because binary formats refer backwards and forwards
- *   zipped    an archive of one file is that file, packed or not
+ *   zipped    an archive of one file is that file; what is packed inside once more is unpacked
+ *             from a temporary file of its own
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,8 +12,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/archive.h"
 #include "base/file.h"
-#include "base/zip.h"
 #include "decode/decode.h"
 
 enum { HEAD_BYTES = 64 << 10, PIECE_BYTES = 1 << 20 };
@@ -32,8 +33,8 @@ struct input_state {
     const char *temporary_dir;
     struct unpack *stream; /* of the pieces; NULL before the first */
     bool stream_ended;
-    size_t next; /* of a plain file: where the next piece starts */
-    struct file_map whole;
+    size_t next;                  /* of a plain file: where the next piece starts */
+    struct file_map whole, inner; /* inner: the packed file of an archive */
 };
 
 static struct bytes unpack_head(const struct input *input, struct arena *arena)
@@ -63,49 +64,19 @@ static struct str base_name(struct str path)
 }
 
 /* An archive of one file is that file; one that is damaged or holds more stays what it is. */
-static void look_into_zip(struct str *name, struct bytes *bytes, enum packing *packing,
-                          struct arena *arena)
+static void look_into_archive(struct str *name, struct bytes bytes, enum packing *packing,
+                              struct arena *arena)
 {
     struct error ignored = {0};
-    struct zip zip;
+    struct archive archive;
 
-    if (!zip_is(*bytes) || zip_open(*bytes, arena, &zip, &ignored) != OK || zip.count != 1)
+    if (!archive_is(bytes) || archive_open(bytes, arena, &archive, &ignored) != OK)
         return;
-    *name = base_name(zip.entries[0].name);
-    *bytes = zip.entries[0].packed;
-    *packing = zip.entries[0].packing;
-    if (*packing == PACKING_NONE)
-        *packing = packing_of(*bytes);
-}
-
-enum status input_open(struct str name, struct bytes bytes, const char *temporary_dir,
-                       struct arena *arena, struct input *ret, struct error *err)
-{
-    enum packing packing = packing_of(bytes);
-
-    (void)err;
-    look_into_zip(&name, &bytes, &packing, arena);
-    *ret = (struct input){
-        .name = str_copy(arena, name),
-        .bytes = bytes,
-        .packing = packing,
-        .head = {.at = bytes.at, .count = bytes.count < HEAD_BYTES ? bytes.count : HEAD_BYTES},
-        .state = arena_new(arena, struct input_state),
-    };
-    ret->state->temporary_dir = temporary_dir != NULL ? temporary_dir : "/tmp";
-    if (ret->packing != PACKING_NONE)
-        ret->head = unpack_head(ret, arena);
-    return OK;
-}
-
-void input_close(struct input *input)
-{
-    if (input->state == NULL)
-        return;
-    if (input->state->stream != NULL)
-        unpack_close(input->state->stream);
-    file_unmap(&input->state->whole);
-    input->state = NULL;
+    if (archive.count == 1) {
+        *name = base_name(archive.entries[0].name);
+        *packing = PACKING_ZIP;
+    }
+    archive_close(&archive);
 }
 
 /* A file without a name: it is gone when the process is. */
@@ -152,20 +123,72 @@ static enum status unpack_into(const struct input *input, int fd, uint64_t *ret_
     return OK;
 }
 
-enum status input_whole(struct input *input, struct bytes *ret, bool *ret_cut, struct error *err)
+static enum status unpack_to_map(const struct input *input, struct file_map *ret, bool *ret_cut,
+                                 struct error *err)
 {
     uint64_t size;
     int fd;
 
+    TRY(open_nameless(input->state->temporary_dir, &fd, err));
+    enum status status = unpack_into(input, fd, &size, ret_cut, err);
+    if (status == OK)
+        status = file_map(fd, (size_t)size, ret, err);
+    close(fd);
+    return status;
+}
+
+/* A packed file in an archive: its bytes are the input. */
+static enum status enter_archive(struct input *input, struct arena *arena, struct error *err)
+{
+    enum packing packing = packing_of(input->head);
+    bool cut; /* whoever unpacks the rest meets it again */
+
+    if (input->packing != PACKING_ZIP || packing == PACKING_NONE)
+        return OK;
+    TRY(unpack_to_map(input, &input->state->inner, &cut, err));
+    input->bytes = input->state->inner.bytes;
+    input->packing = packing;
+    input->head = unpack_head(input, arena);
+    return OK;
+}
+
+enum status input_open(struct str name, struct bytes bytes, const char *temporary_dir,
+                       struct arena *arena, struct input *ret, struct error *err)
+{
+    enum packing packing = packing_of(bytes);
+
+    look_into_archive(&name, bytes, &packing, arena);
+    *ret = (struct input){
+        .name = str_copy(arena, name),
+        .bytes = bytes,
+        .packing = packing,
+        .head = {.at = bytes.at, .count = bytes.count < HEAD_BYTES ? bytes.count : HEAD_BYTES},
+        .state = arena_new(arena, struct input_state),
+    };
+    ret->state->temporary_dir = temporary_dir != NULL ? temporary_dir : "/tmp";
+    if (ret->packing != PACKING_NONE)
+        ret->head = unpack_head(ret, arena);
+    return enter_archive(ret, arena, err);
+}
+
+void input_close(struct input *input)
+{
+    if (input->state == NULL)
+        return;
+    if (input->state->stream != NULL)
+        unpack_close(input->state->stream);
+    file_unmap(&input->state->whole);
+    file_unmap(&input->state->inner);
+    input->state = NULL;
+}
+
+enum status input_whole(struct input *input, struct bytes *ret, bool *ret_cut, struct error *err)
+{
     *ret_cut = false;
     *ret = input->bytes;
     if (input->packing == PACKING_NONE)
         return OK;
-    TRY(open_nameless(input->state->temporary_dir, &fd, err));
-    enum status status = unpack_into(input, fd, &size, ret_cut, err);
-    if (status == OK)
-        status = file_map(fd, (size_t)size, &input->state->whole, err);
-    close(fd);
+    enum status status = unpack_to_map(input, &input->state->whole, ret_cut, err);
     *ret = input->state->whole.bytes;
     return status;
 }

@@ -12,22 +12,22 @@
  */
 #include "decode/nsys_jax.h"
 
+#include "base/archive.h"
 #include "base/hash.h"
-#include "base/zip.h"
 #include "decode/decode.h"
 #include "decode/hlo_name.h"
 
 enum { ENTRY_BYTES_MAX = 512 << 20 };
 
-static bool is_named(const struct zip_entry *entry, struct str end)
+static bool is_named(const struct archive_entry *entry, struct str end)
 {
     return str_ends(entry->name, end);
 }
 
-static bool has_ranges(const struct zip *zip)
+static bool has_ranges(const struct archive *archive)
 {
-    for (uint32_t at = 0; at < zip->count; at++)
-        if (is_named(&zip->entries[at], STR("trace.parquet")))
+    for (uint32_t at = 0; at < archive->count; at++)
+        if (is_named(&archive->entries[at], STR("trace.parquet")))
             return true;
     return false;
 }
@@ -35,12 +35,14 @@ static bool has_ranges(const struct zip *zip)
 static bool sniff_zip(const struct input *input)
 {
     struct error ignored = {0};
-    struct zip zip;
+    struct archive archive;
 
-    if (input->packing != PACKING_NONE || !zip_is(input->bytes))
+    if (input->packing != PACKING_NONE || !archive_is(input->bytes))
         return false;
     struct arena *arena = arena_create();
-    bool is_it = zip_open(input->bytes, arena, &zip, &ignored) == OK && has_ranges(&zip);
+    bool is_it =
+        archive_open(input->bytes, arena, &archive, &ignored) == OK && has_ranges(&archive);
+    archive_close(&archive);
     arena_destroy(arena);
     return is_it;
 }
@@ -73,7 +75,7 @@ static bool sniff_table(const struct input *input)
 }
 
 static void read_module(struct nsys_jax *jax, struct hlo_index *index,
-                        const struct zip_entry *entry)
+                        const struct archive *archive, const struct archive_entry *entry)
 {
     const char *slash = memrchr(entry->name.at, '/', entry->name.count);
     struct str base =
@@ -89,29 +91,29 @@ static void read_module(struct nsys_jax *jax, struct hlo_index *index,
         .stage = name.stage,
     };
 
-    if (zip_read(entry, ENTRY_BYTES_MAX, jax->arena, &proto, &err) != OK ||
+    if (archive_read(archive, entry, ENTRY_BYTES_MAX, jax->arena, &proto, &err) != OK ||
         !hlo_decode(index, jax->sink, &source, proto))
         sink_note(jax->sink, "corrupt", NOTE_WARNING, 1, "A module of the archive is damaged.");
 }
 
 /* As they run first: what a thunk names is looked up in the first module of its number. Other
  * stages have the same number, and an index that nobody asks. */
-static void read_modules(struct nsys_jax *jax, const struct zip *zip, bool after)
+static void read_modules(struct nsys_jax *jax, const struct archive *archive, bool after)
 {
     struct hlo_index unasked = {0};
 
-    for (uint32_t at = 0; at < zip->count && !sink_failed(jax->sink); at++) {
-        const struct zip_entry *entry = &zip->entries[at];
+    for (uint32_t at = 0; at < archive->count && !sink_failed(jax->sink); at++) {
+        const struct archive_entry *entry = &archive->entries[at];
         bool is_module = is_named(entry, STR(".hlo.pb.xz")) || is_named(entry, STR(".hlo.pb"));
 
         if (is_module && after == str_contains(entry->name, STR("after_optimizations")))
-            read_module(jax, after ? &jax->hlo : &unasked, entry);
+            read_module(jax, after ? &jax->hlo : &unasked, archive, entry);
     }
     hlo_index_free(&unasked);
 }
 
-static enum status read_entry(struct nsys_jax *jax, const struct zip_entry *entry,
-                              struct error *err)
+static enum status read_entry(struct nsys_jax *jax, const struct archive *archive,
+                              const struct archive_entry *entry, struct error *err)
 {
     struct bytes content;
 
@@ -122,7 +124,7 @@ static enum status read_entry(struct nsys_jax *jax, const struct zip_entry *entr
                     is_named(entry, STR("system-metadata.parquet"));
     if (!is_csv && !is_ranges && !is_threads && !is_facts)
         return OK;
-    TRY(zip_read(entry, ENTRY_BYTES_MAX, jax->arena, &content, err));
+    TRY(archive_read(archive, entry, ENTRY_BYTES_MAX, jax->arena, &content, err));
     if (is_csv)
         jax_read_report(jax, content);
     else if (is_ranges)
@@ -134,19 +136,30 @@ static enum status read_entry(struct nsys_jax *jax, const struct zip_entry *entr
     return OK;
 }
 
+static enum status read_entries(struct nsys_jax *jax, const struct archive *archive,
+                                uint64_t file_size, struct error *err)
+{
+    uint64_t read_size = 0;
+
+    read_modules(jax, archive, true);
+    read_modules(jax, archive, false);
+    for (uint32_t at = 0; at < archive->count && !sink_failed(jax->sink); at++) {
+        TRY(read_entry(jax, archive, &archive->entries[at], err));
+        read_size += archive->entries[at].packed_size;
+        sink_progress(jax->sink, read_size, file_size);
+    }
+    jax_put_count(jax, STR("archive_entries"), archive->count);
+    return OK;
+}
+
 static enum status read_zip(struct nsys_jax *jax, struct bytes file, struct error *err)
 {
-    struct zip zip;
+    struct archive archive;
 
-    TRY(zip_open(file, jax->arena, &zip, err));
-    read_modules(jax, &zip, true);
-    read_modules(jax, &zip, false);
-    for (uint32_t at = 0; at < zip.count && !sink_failed(jax->sink); at++) {
-        TRY(read_entry(jax, &zip.entries[at], err));
-        sink_progress(jax->sink, (uint64_t)(zip.entries[at].packed.at - file.at), file.count);
-    }
-    jax_put_count(jax, STR("archive_entries"), zip.count);
-    return OK;
+    TRY(archive_open(file, jax->arena, &archive, err));
+    enum status status = read_entries(jax, &archive, file.count, err);
+    archive_close(&archive);
+    return status;
 }
 
 typedef enum status read_file(struct nsys_jax *jax, struct bytes file, struct error *err);

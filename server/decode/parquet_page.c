@@ -11,7 +11,6 @@
 
 #include "base/pack.h"
 #include "decode/parquet.h"
-#include "decode/snappy.h"
 #include "decode/thrift.h"
 
 enum { CODEC_NONE = 0, CODEC_SNAPPY = 1, CODEC_GZIP = 2, CODEC_ZSTD = 6 };
@@ -108,13 +107,15 @@ static enum status unpack_page(struct column_reader *reader, struct bytes packed
         *ret = packed;
         return OK;
     }
+    if (reader->codec == CODEC_SNAPPY && !snappy_holds(packed, count))
+        return damaged(reader);
     if (count > *reader->parquet->unpack_left)
         return fail(reader->err, ERR_LIMIT, "the Parquet table unpacks to more than its budget");
     *reader->parquet->unpack_left -= count;
     to = arena_array(reader->parquet->arena, uint8_t, count + 1);
     switch (reader->codec) {
     case CODEC_SNAPPY:
-        good = snappy_unpack(packed, to, count);
+        good = snappy_unpack(to, count, packed);
         break;
     case CODEC_GZIP:
         good = unpack_stream(packed, PACKING_GZIP, to, count);

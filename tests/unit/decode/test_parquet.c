@@ -2,7 +2,6 @@
 
 #include "base/file.h"
 #include "decode/parquet.h"
-#include "decode/snappy.h"
 
 static struct bytes seed(const char *name, struct arena *arena)
 {
@@ -73,66 +72,6 @@ static void every_way(void **state)
                   "Projected Duration: 5 6 7 8 \nLvl: 0.5 - 1.5 2.5 \n");
         text_free(&text);
         arena_destroy(arena);
-    }
-}
-
-static void blocks_of_snappy(void **state)
-{
-    (void)state;
-    const struct {
-        const char *what;
-        bool good;
-        struct bytes packed;
-        const char *content;
-    } rows[] = {
-        {"a literal", true,
-         BYTES("\x03\x08"
-               "abc"),
-         "abc"},
-        {"a copy into itself", true,
-         BYTES("\x07\x00"
-               "a\x09\x01"),
-         "aaaaaaa"},
-        {"a literal with its length behind", true,
-         BYTES("\x03\xf0\x02"
-               "abc"),
-         "abc"},
-        {"a copy of 16 bits", true,
-         BYTES("\x04\x04"
-               "ab\x06\x02\x00"),
-         "abab"},
-        {"another size", false,
-         BYTES("\x04\x08"
-               "abc"),
-         "abc"},
-        {"a literal that is cut off", false,
-         BYTES("\x03\x08"
-               "ab"),
-         "abc"},
-        {"a copy before the beginning", false,
-         BYTES("\x07\x00"
-               "a\x0d\x02"),
-         "aaaaaaa"},
-        {"a copy from here", false,
-         BYTES("\x07\x00"
-               "a\x0d\x00"),
-         "aaaaaaa"},
-        {"more than there is room", false,
-         BYTES("\x03\x0c"
-               "abcd"),
-         "abc"},
-        {"no size", false, BYTES("\xff\xff\xff\xff\xff\xff"), "abc"},
-        {"nothing", false, BYTES(""), "abc"},
-    };
-
-    for (size_t at = 0; at < COUNT(rows); at++) {
-        size_t count = strlen(rows[at].content);
-        uint8_t to[16] = {0};
-        bool good = snappy_unpack(rows[at].packed, to, count);
-
-        CHECK_INT(rows[at].what, good, rows[at].good);
-        if (good)
-            CHECK(rows[at].what, memcmp(to, rows[at].content, count) == 0);
     }
 }
 
@@ -209,7 +148,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_way),
-        cmocka_unit_test(blocks_of_snappy),
         cmocka_unit_test(footers),
         cmocka_unit_test(damage),
     };
