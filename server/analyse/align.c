@@ -164,6 +164,14 @@ static uint32_t count_key(const struct marks *marks, uint32_t from)
     return end - from;
 }
 
+/* Times of a file may lie anywhere: what does not fit is as far as can be. */
+static int64_t distance(int64_t from, int64_t to)
+{
+    int64_t ret;
+
+    return __builtin_sub_overflow(to, from, &ret) ? (to < from ? -INT64_MAX : INT64_MAX) : ret;
+}
+
 /* Differences of the ends of what both did; a key whose turns are only counted has to have as many
  * on both. */
 static uint32_t pair_up(const struct marks *a, const struct marks *b, int64_t *ret)
@@ -177,7 +185,7 @@ static uint32_t pair_up(const struct marks *a, const struct marks *b, int64_t *r
         if (key_a == key_b && (ours == theirs || !(a->by_turn || b->by_turn))) {
             for (uint32_t k = i, m = j; k < i + ours && m < j + theirs;) {
                 if (a->at[k].turn == b->at[m].turn)
-                    ret[count++] = b->at[m++].end_ps - a->at[k++].end_ps;
+                    ret[count++] = distance(a->at[k++].end_ps, b->at[m++].end_ps);
                 else if (a->at[k].turn < b->at[m].turn)
                     k++;
                 else
@@ -207,7 +215,8 @@ static struct alignment judge(int64_t *differences_ps, uint32_t count)
     }
     qsort(differences_ps, count, sizeof *differences_ps, by_size);
     ret.skew_ps = differences_ps[(count - 1) / 2];
-    ret.spread_ps = differences_ps[(count - 1) * 9 / 10] - differences_ps[(count - 1) / 10];
+    ret.spread_ps =
+        distance(differences_ps[(count - 1) / 10], differences_ps[(count - 1) * 9 / 10]);
     ret.known =
         ret.spread_ps <= SPREAD_PS_MAX || ret.spread_ps <= llabs(ret.skew_ps) / SPREAD_SHARE;
     if (!ret.known)

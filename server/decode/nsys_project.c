@@ -162,16 +162,20 @@ static void project_one(struct nsys *nsys, const struct nvtx_range *range,
                         track_id *track)
 {
     size_t first = count_before(items, count, range->start_ps);
-    size_t last = count_before(items, count, range->end_ps + 1);
+    size_t last =
+        range->end_ps == INT64_MAX ? count : count_before(items, count, range->end_ps + 1);
+    int64_t dur_ps;
 
     if (first >= last)
         return;
     if (*track == NO_TRACK)
         *track = projection_track(nsys, items);
     struct hull hull = hull_of(tree, count, first, last);
+    if (__builtin_sub_overflow(hull.end_ps, hull.start_ps, &dur_ps))
+        dur_ps = hull.end_ps < hull.start_ps ? 0 : INT64_MAX;
     sink_slice(nsys->sink, (struct sink_slice){.track = *track,
                                                .start_ps = hull.start_ps,
-                                               .dur_ps = hull.end_ps - hull.start_ps,
+                                               .dur_ps = dur_ps,
                                                .name = range->name,
                                                .kind = (enum kind)range->kind,
                                                .flags = SLICE_DERIVED});

@@ -42,6 +42,8 @@ static void skews(void **state)
     (void)state;
     static const int64_t steady[] = {1000, 2000, 3000, 4000, 5000, 6000, 7000, 8000};
     static const int64_t wild[] = {0, 400000000, 0, 500000000, 300000000, 0, 100000000, 0};
+    static const int64_t far[] = {INT64_MAX / 2, INT64_MIN / 2, INT64_MAX / 2, INT64_MIN / 2,
+                                  INT64_MAX / 2, INT64_MIN / 2, INT64_MAX / 2, INT64_MIN / 2};
     const struct {
         const char *what;
         uint32_t turns[2];
@@ -64,6 +66,7 @@ static void skews(void **state)
          KIND_COMMUNICATION,
          false,
          8},
+        {"ends as far apart as can be", {8, 8}, {10, 10}, 0, far, KIND_COMMUNICATION, false, 8},
         {"too few", {4, 4}, {0, 0}, 7, NULL, KIND_COMMUNICATION, false, 4},
         {"turns that are only counted, and not as many",
          {8, 7},
