@@ -30,6 +30,10 @@ static void blocks(void **state)
          BYTES("\x04\x08"
                "abc"),
          "abc"},
+        {"fewer than are due", false,
+         BYTES("\x03\x08"
+               "abc"),
+         "abcd"},
         {"a literal that is cut off", false,
          BYTES("\x03\x08"
                "ab"),
