@@ -108,6 +108,15 @@ def server_killed_while_indexing(place):
     assert {path: path.read_bytes() for path in place.segments()} == before
 
 
+def stopped_server_tells_no_failure(place):
+    """Children are killed by the server that stops; nothing failed."""
+    make_profile(place.session("large"))
+    server = place.serve()
+    server.child()
+    assert server.stop() == 0
+    assert "killed" not in server.words(), server.words()
+
+
 def catalog_survives(place):
     """What was ready stays ready over a kill; nothing is read twice."""
     place.sample()
@@ -123,4 +132,4 @@ def catalog_survives(place):
 
 if __name__ == "__main__":
     main([killed_child, child_that_crashes, child_that_needs_too_long, stopped_child_does_not_stop_others,
-          server_killed_while_indexing, catalog_survives])
+          server_killed_while_indexing, stopped_server_tells_no_failure, catalog_survives])
