@@ -222,10 +222,13 @@ export function Table<R>(props: Props<R>) {
     const next = Math.min(lines.length - 1, Math.max(0, to));
     setCurrent(next);
     if (scroll) virtual.scrollTo(next);
-    requestAnimationFrame(() => {
+    const focus = (): boolean => {
       const row = body.current?.querySelector<HTMLElement>(`[data-index="${next}"]`);
-      ((cell < 0 ? row : (row?.children[cell] as HTMLElement | undefined)) ?? row)?.focus();
-    });
+      const target = (cell < 0 ? row : (row?.children[cell] as HTMLElement | undefined)) ?? row;
+      target?.focus();
+      return target !== undefined && target !== null && document.activeElement === target;
+    };
+    if (!focus()) requestAnimationFrame(focus); // at once where it stands already: the next key may follow in this frame
     const line = lines[next]!;
     if (line.kind === 'row') onFocusRow?.(line.row);
   };
