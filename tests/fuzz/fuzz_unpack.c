@@ -8,7 +8,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *at, size_t count);
 
 int LLVMFuzzerTestOneInput(const uint8_t *at, size_t count)
 {
-    static const enum packing packings[] = {PACKING_GZIP, PACKING_ZSTD, PACKING_XZ};
+    static const enum packing packings[] = {PACKING_GZIP, PACKING_ZSTD, PACKING_XZ, PACKING_ZLIB};
     const struct unpack_budget budget = {.bytes_max = 16 << 20, .ratio_max = 1000};
 
     for (size_t i = 0; i < COUNT(packings); i++) {

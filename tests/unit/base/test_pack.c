@@ -45,6 +45,15 @@ static struct bytes zlib_gzip(struct arena *arena, struct bytes from)
     return (struct bytes){.at = at, .count = stream.total_out};
 }
 
+static struct bytes zlib_zlib(struct arena *arena, struct bytes from)
+{
+    uLongf count = compressBound(from.count);
+    uint8_t *at = arena_array(arena, uint8_t, count);
+
+    assert_int_equal(compress2(at, &count, from.at, from.count, 6), Z_OK);
+    return (struct bytes){.at = at, .count = count};
+}
+
 static struct bytes lzma_xz(struct arena *arena, struct bytes from)
 {
     size_t capacity = lzma_stream_buffer_bound(from.count), count = 0;
@@ -65,6 +74,8 @@ static struct bytes pack_as(struct arena *arena, enum packing packing, struct by
         return pack_zstd(arena, from);
     case PACKING_XZ:
         return lzma_xz(arena, from);
+    case PACKING_ZLIB:
+        return zlib_zlib(arena, from);
     default:
         return from;
     }
@@ -98,7 +109,8 @@ static size_t unpack_all(const char *what, struct bytes packed, enum packing pac
     return count;
 }
 
-static const enum packing packings[] = {PACKING_NONE, PACKING_GZIP, PACKING_ZSTD, PACKING_XZ};
+static const enum packing packings[] = {PACKING_NONE, PACKING_GZIP, PACKING_ZSTD, PACKING_XZ,
+                                        PACKING_ZLIB};
 
 static void whole(void **state)
 {
@@ -113,7 +125,7 @@ static void whole(void **state)
             struct bytes packed = pack_as(arena, packings[i], from);
             const char *what = packing_name(packings[i]);
 
-            if (counts[j] > 0)
+            if (counts[j] > 0 && packings[i] != PACKING_ZLIB) /* which has no magic */
                 CHECK_INT(what, packing_of(packed), packings[i]);
             CHECK_INT(what, unpack_all(what, packed, packings[i], from, &err), counts[j]);
             CHECK_OK(what, err.code, &err);
@@ -175,6 +187,8 @@ static void several_and_garbage(void **state)
         for (size_t j = 0; j < COUNT(rows); j++) {
             struct error err = {0};
 
+            if (packings[i] == PACKING_ZLIB && rows[j].packed.count >= two.count)
+                continue; /* one stream is all it can be */
             CHECK_INT(rows[j].what,
                       unpack_all(rows[j].what, rows[j].packed, packings[i], twice, &err),
                       rows[j].count);
