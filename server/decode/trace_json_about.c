@@ -38,8 +38,9 @@ static void note_odd(struct trace_json *json)
          "Values of counters that are no numbers are left out.");
     note(json, "left-out", NOTE_INFO, odd->snapshots,
          "Snapshots of objects and memory beyond 64 KiB, or 16 MiB together, are left out.");
-    note(json, "left-out", NOTE_WARNING, odd->samples_beyond,
-         "Samples of call stacks beyond two millions are left out.");
+    note(
+        json, "left-out", NOTE_WARNING, odd->samples_beyond,
+        "Samples of call stacks beyond two millions, and all beyond 4,096 profiles, are left out.");
     note(json, "left-out", NOTE_WARNING, odd->frames_beyond,
          "Frames of call stacks beyond a million are left out.");
     note(json, "unknown-frame", NOTE_WARNING, odd->frames_missing,

@@ -1,8 +1,9 @@
 /* What begins in one event and ends in another.
  *
  *   B E      of a thread: a stack. An E that names another slice than the innermost ends the
- *            nearest of that name, and cuts those inside it; else it ends the innermost.
- *   b e n    by category and id, wherever they run: lanes. S F T p are their elders.
+ *            nearest of that name, and cuts those inside it; else it ends the innermost. Looked
+ *            at are the innermost LOOKED_AT, so that a file of a million cannot cost a million
+ * each. b e n    by category and id, wherever they run: lanes. S F T p are their elders.
  *
  * What has begun is kept with its args until it ends; what never ends is cut at the last time of
  * the file.
@@ -11,7 +12,7 @@
 
 #include "decode/trace_json.h"
 
-enum { OPEN_MAX = 1 << 20 };
+enum { OPEN_MAX = 1 << 20, LOOKED_AT = 1024 };
 
 static struct arg *kept_args(const struct arg_list *args)
 {
@@ -101,10 +102,11 @@ static void begin_nested(struct trace_json *json)
 static uint32_t ended_by_name(struct trace_json *json, const struct thread *thread)
 {
     uint32_t innermost = thread->stack_count - 1;
+    uint32_t last = innermost < LOOKED_AT ? 0 : innermost + 1 - LOOKED_AT;
 
     if (!json->event.has_name)
         return innermost;
-    for (uint32_t i = thread->stack_count; i-- > 0;)
+    for (uint32_t i = thread->stack_count; i-- > last;)
         if (thread->stack[i].facts.name == json->event.name)
             return i;
     json->odd.ends_other++;
@@ -188,9 +190,11 @@ static track_id lane_of(struct trace_json *json, const struct open_slice *open)
 /* The innermost of the name, else the innermost; *ret_above is what lies on it. */
 static uint32_t find_async(struct trace_json *json, uint32_t top, uint32_t *ret_above)
 {
+    uint32_t looked_at = 0;
+
     *ret_above = PAIR_NONE;
-    for (uint32_t index = top, above = PAIR_NONE; index != PAIR_NONE;
-         above = index, index = json->opens[index].below) {
+    for (uint32_t index = top, above = PAIR_NONE; index != PAIR_NONE && looked_at < LOOKED_AT;
+         above = index, index = json->opens[index].below, looked_at++) {
         if (json->opens[index].facts.name == json->event.name) {
             *ret_above = above;
             return index;

@@ -142,8 +142,10 @@ bool profile_event(struct trace_json *json)
         return false;
     struct cpu_profile *of = profile_of(json);
 
-    if (of == NULL)
+    if (of == NULL) {
+        json->odd.samples_beyond++;
         return true;
+    }
     if (start.kind == JSON_NOTHING)
         start = json_member(profile, STR("startTime"));
     if (deltas.kind == JSON_NOTHING)

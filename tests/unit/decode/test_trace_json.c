@@ -390,6 +390,43 @@ static void long_events(void **state)
     arena_destroy(arena);
 }
 
+/* An end looks for its beginning among the innermost thousand. */
+static void far_beginnings(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *what, *begin, *end;
+        uint32_t between;
+        bool is_far;
+    } ends[] = {
+        {"near", "\"ph\":\"B\"", "\"ph\":\"E\"", 1000, false},
+        {"far", "\"ph\":\"B\"", "\"ph\":\"E\"", 1100, true},
+        {"near, by id", "\"ph\":\"b\",\"id\":1", "\"ph\":\"e\",\"id\":1", 1000, false},
+        {"far, by id", "\"ph\":\"b\",\"id\":1", "\"ph\":\"e\",\"id\":1", 1100, true},
+    };
+
+    for (size_t i = 0; i < COUNT(ends); i++) {
+        struct arena *arena = arena_create();
+        struct text text = {0};
+
+        text_putf(&text, "[{%s,\"ts\":0,\"name\":\"a\"}", ends[i].begin);
+        for (uint32_t between = 1; between <= ends[i].between; between++)
+            text_putf(&text, ",{%s,\"ts\":%u,\"name\":\"b\"}", ends[i].begin, between);
+        text_putf(&text, ",{%s,\"ts\":5000,\"name\":\"a\"},{\"ph\":\"i\",\"ts\":9000}]",
+                  ends[i].end);
+        struct feed feed = {.text = text_str(&text)};
+        const struct trace *trace = decode(&feed, arena);
+        int64_t dur_ps = -1;
+
+        for (slice_id id = 0; id < trace->slice_count; id++)
+            if (str_equal(trace_name(trace, trace_slice(trace, id).name), STR("a")))
+                dur_ps = trace_slice(trace, id).dur_ps;
+        CHECK_INT(ends[i].what, dur_ps, INT64_C(1000000) * (ends[i].is_far ? 9000 : 5000));
+        text_free(&text);
+        arena_destroy(arena);
+    }
+}
+
 /* Whole events are kept, the rest is a note or a sentence. */
 static void damage(void **state)
 {
@@ -479,9 +516,11 @@ static void sniffing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pictures), cmocka_unit_test(about_the_file), cmocka_unit_test(memory),
-        cmocka_unit_test(capped),   cmocka_unit_test(long_events),    cmocka_unit_test(edges),
-        cmocka_unit_test(damage),   cmocka_unit_test(hostile),        cmocka_unit_test(sniffing),
+        cmocka_unit_test(pictures),       cmocka_unit_test(about_the_file),
+        cmocka_unit_test(memory),         cmocka_unit_test(capped),
+        cmocka_unit_test(long_events),    cmocka_unit_test(edges),
+        cmocka_unit_test(far_beginnings), cmocka_unit_test(damage),
+        cmocka_unit_test(hostile),        cmocka_unit_test(sniffing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
