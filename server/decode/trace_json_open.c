@@ -1,12 +1,12 @@
 /* What begins in one event and ends in another.
  *
  *   B E      of a thread: a stack. An E that names another slice than the innermost ends the
- *            nearest of that name, and cuts those inside it; else it ends the innermost. Looked
- *            at are the innermost LOOKED_AT, so that a file of a million cannot cost a million
- * each. b e n    by category and id, wherever they run: lanes. S F T p are their elders.
+ *            nearest of that name among the innermost LOOKED_AT, and cuts those inside it; else it
+ *            ends the innermost.
+ *   b e n    by category and id, wherever they run: lanes. S F T p are their elders.
  *
  * What has begun is kept with its args until it ends; what never ends is cut at the last time of
- * the file.
+ * the file. LOOKED_AT keeps a file of a million open slices from costing a million looks an end.
  */
 #include <stdlib.h>
 
