@@ -1,7 +1,7 @@
 /* `?`: every key, from the list the page itself acts by. */
 import { signal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
 import { helpLines, KEYS, type KeyEntry } from '../../model/keys';
+import { useDialog } from '../../ui/dialog';
 import { knows } from '../../ui/keys';
 import { change, PERFETTO_ORIGIN, settings } from '../../ui/settings';
 
@@ -77,17 +77,13 @@ function SettingsSection() {
 }
 
 export function Help() {
-  const dialog = useRef<HTMLDialogElement>(null);
   const open = helpOpen.value;
-  useEffect(() => {
-    if (open) dialog.current?.showModal();
-    else dialog.current?.close();
-  }, [open]);
+  const dialog = useDialog(open, () => (helpOpen.value = false));
   /* Views that this program lacks have no key; the timeline's keys are told everywhere. */
   const told = KEYS.filter((entry) => !entry.action.startsWith('go-') || knows(entry.action));
   const groups = Map.groupBy(told, (entry: KeyEntry) => entry.group);
   return (
-    <dialog ref={dialog} class="help" aria-labelledby="help-title" onClose={() => (helpOpen.value = false)}>
+    <dialog {...dialog} class="help" aria-labelledby="help-title">
       {open && (
         <>
           <h2 id="help-title" class="slice-name">

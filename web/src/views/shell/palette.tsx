@@ -1,11 +1,12 @@
 /* ctrl K: every view, action and track by a few letters of its name; XProf's tool names too. */
 import { signal } from '@preact/signals';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { go, runName } from '../../data/place';
 import { useJson } from '../../data/resource';
 import type { TrackList } from '../../data/types';
 import { KEYS } from '../../model/keys';
 import { matches } from '../../model/fuzzy';
+import { useDialog } from '../../ui/dialog';
 import { act, knows } from '../../ui/keys';
 import { ENTRIES } from '../registry';
 
@@ -32,19 +33,17 @@ function choices(tracks: TrackList | null): Choice[] {
 }
 
 export function Palette() {
-  const dialog = useRef<HTMLDialogElement>(null);
   const [text, setText] = useState('');
   const [at, setAt] = useState(0);
   const open = paletteOpen.value;
+  const dialog = useDialog(open, () => (paletteOpen.value = false));
   const tracks = useJson<TrackList>(open && runName.value !== null ? 'api/tracks' : null, { run: runName.value });
   useEffect(() => {
-    if (open) {
-      setText('');
-      setAt(0);
-      dialog.current?.showModal();
-    } else dialog.current?.close();
+    if (!open) return;
+    setText('');
+    setAt(0);
   }, [open]);
-  if (!open) return <dialog ref={dialog} class="palette" aria-label="Actions" />;
+  if (!open) return <dialog {...dialog} class="palette" aria-label="Actions" />;
   const found = choices(tracks.data).filter((choice) => matches(text, choice.words)).slice(0, SHOWN_MAX);
   const current = Math.min(at, Math.max(0, found.length - 1));
   const choose = (choice: Choice | undefined): void => {
@@ -59,7 +58,7 @@ export function Palette() {
     event.preventDefault();
   };
   return (
-    <dialog ref={dialog} class="palette" aria-label="Actions" onClose={() => (paletteOpen.value = false)} onClick={(event) => event.target === dialog.current && choose(undefined)}>
+    <dialog {...dialog} class="palette" aria-label="Actions" onClick={(event) => event.target === dialog.ref.current && choose(undefined)}>
       <input
         type="text" role="combobox" aria-label="Action, view or track" aria-expanded="true" aria-controls="palette-list" aria-activedescendant={`palette-${current}`}
         placeholder="action, view or track" autoFocus value={text} onKeyDown={key}

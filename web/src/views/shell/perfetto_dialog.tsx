@@ -1,29 +1,25 @@
 /* `view=perfetto`: the run with the hand-over to Perfetto ready; the tab opens by a click only. */
-import { useEffect, useRef } from 'preact/hooks';
 import { address } from '../../data/api';
 import { go, query } from '../../data/place';
 import type { RunDetails } from '../../data/types';
 import { parseSpan, rangeOf } from '../../model/address';
 import { size, time } from '../../model/numbers';
+import { useDialog } from '../../ui/dialog';
 import { settings } from '../../ui/settings';
 import { Name } from '../../ui/text';
 import { isLarge, openInPerfetto, traceBytes } from './perfetto_button';
 
 export function PerfettoDialog({ run }: { run: RunDetails }) {
-  const dialog = useRef<HTMLDialogElement>(null);
   const open = query.value.view === 'perfetto';
-  useEffect(() => {
-    if (open) dialog.current?.showModal();
-    else dialog.current?.close();
-  }, [open]);
   const close = (): void => go({ view: null }, 'replace');
+  const dialog = useDialog(open, close);
   const span = rangeOf(query.value) ?? parseSpan(query.value.window);
   const hand = (part: typeof span) => () => {
     openInPerfetto(run, part);
     close();
   };
   return (
-    <dialog ref={dialog} class="hand-over" aria-labelledby="hand-over-title" onClose={() => query.value.view === 'perfetto' && close()}>
+    <dialog {...dialog} class="hand-over" aria-labelledby="hand-over-title">
       {open && (
         <>
           <h2 id="hand-over-title" class="slice-name">
