@@ -79,8 +79,10 @@ export class TileStore {
     return part;
   }
 
-  /* Asks for what is missing of `wants`, first come first; cancels what none of them names. */
+  /* Asks for what is missing of `wants`, first come first; cancels what none of them names, which
+   * may be the last on its way: then that is told like an arrival. */
   want(wants: Want[]): void {
+    const before = this.flights.size;
     const missing = wants.map((want) => this.missingOf(want));
     const wanted = new Set(missing.flatMap((one) => one.keys));
     for (const flight of this.flights) {
@@ -90,6 +92,7 @@ export class TileStore {
     }
     const flying = new Set([...this.flights].flatMap((flight) => [...flight.keys]));
     for (const one of missing) this.send(one.want, one.keys, flying);
+    if (before > 0 && !this.loading) this.onArrival();
   }
 
   close(): void {
