@@ -5,7 +5,7 @@
  * answers 503 with its progress: asked again after a moment.
  */
 import { signal } from '@preact/signals';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { address, getJson, Problem, type Params } from './api';
 
 export interface Resource<T> {
@@ -81,7 +81,10 @@ function wait(ms: number, abort: AbortSignal): Promise<void> {
 export function useJson<T>(path: string | null, params: Params = {}): Resource<T> {
   const key = path === null ? null : address(path, params);
   const seen = (forgotten.value.get(EVERYTHING) ?? 0) + (forgotten.value.get(key ?? '') ?? 0);
-  const shelved = key === null ? null : ((shelf.get(key) as T | undefined) ?? null);
+  /* Who shows a reply holds it, also when the shelf makes room. */
+  const held = useRef<{ key: string; seen: number; value: T } | null>(null);
+  if (key !== null && shelf.has(key)) held.current = { key, seen, value: shelf.get(key) as T };
+  const shelved = held.current?.key === key && held.current.seen === seen ? held.current.value : null;
   const [state, setState] = useState<Resource<T> & { key: string | null }>({ data: null, error: null, waiting: false, progress: null, key: null });
 
   useEffect(() => {
