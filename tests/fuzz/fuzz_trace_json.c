@@ -1,30 +1,12 @@
-/* Any bytes as Chrome JSON: a trace that opens and goes out again, or a failure with a sentence.
- * Bytes that begin with 0xff are put over the edge of a window, as far as the second one says.
+/* Any bytes as Chrome JSON; what opens goes out again. Bytes that begin with 0xff are put over the
+ * edge of a window, as far as the second one says.
  */
 #include <stdlib.h>
 
-#include "decode/decode.h"
+#include "decode_any.h"
 #include "export/export.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *at, size_t count);
-
 enum { EDGE = 1 << 20 };
-
-static enum status decode(struct input *input, struct memory_blocks *blocks, struct error *err)
-{
-    struct budget budget = budget_default;
-    budget.slices_max = 1 << 16;
-    budget.tracks_max = 1 << 10;
-    budget.names_bytes_max = 16 << 20;
-    struct sink *sink =
-        sink_create(memory_blocks_out(blocks), &budget, (struct sink_hooks){0}, NULL, err);
-    enum status status = decode_trace_json.decode(input, sink, err);
-
-    if (status == OK)
-        status = sink_finish(sink, err);
-    sink_destroy(sink);
-    return status;
-}
 
 static enum status count_bytes(void *to, struct bytes piece, struct error *err)
 {
@@ -60,24 +42,11 @@ static struct bytes content_of(const uint8_t *at, size_t count, struct arena *ar
 int LLVMFuzzerTestOneInput(const uint8_t *at, size_t count)
 {
     struct arena *arena = arena_create();
-    struct memory_blocks *blocks = memory_blocks_create(arena);
-    struct input input;
-    struct trace trace;
-    struct error err = {0}, open_err = {0};
 
-    if (input_open(STR("fuzz"), content_of(at, count, arena), NULL, arena, &input, &err) != OK)
-        abort();
-    input.packing = PACKING_NONE; /* unpacking has a target of its own */
-    decode_trace_json.sniff(&input);
-    enum status status = decode(&input, blocks, &err);
-
-    if (status != OK && err.message[0] == '\0')
-        abort();
-    if (status == OK && trace_open(memory_blocks_in(blocks), arena, &trace, &open_err) != OK)
-        abort();
-    if (status == OK)
-        go_out(&trace);
-    input_close(&input);
+    decode_any(&(struct any_input){.name = STR("fuzz"),
+                                   .bytes = content_of(at, count, arena),
+                                   .decoder = &decode_trace_json,
+                                   .look = go_out});
     arena_destroy(arena);
     return 0;
 }
