@@ -196,6 +196,7 @@ static void add_entry(struct attribute_work *work, const struct track *track, tr
         .op = op,
         .execution = facts->execution,
         .device = device,
+        .launch = NO_SLICE,
         .start_ps = chunk->start_ps[at],
         .dur_ps = chunk->dur_ps[at],
     };

@@ -8,6 +8,10 @@
  *   totals      struct op_total x op_count, or none
  *   devices     struct device_total
  *   spreads     struct op_spread, ascending by (by, op)
+ *   kernels     struct kernel x kernel_count
+ *   kernel of   u32 x entry_count, or none
+ *   their sums  struct kernel_total x kernel_count
+ *   by name     struct kernel_total x kernel_name_count
  *
  * Parts stand one after another at multiples of 8; records have no hidden padding, so equal
  * attributions have equal bytes. Sums and every index are checked at open: later code may follow
@@ -27,6 +31,10 @@ enum {
     PART_TOTALS,
     PART_DEVICES,
     PART_SPREADS,
+    PART_KERNELS,
+    PART_KERNEL_OF,
+    PART_KERNEL_TOTALS,
+    PART_KERNEL_NAMES,
     PART_COUNT
 };
 
@@ -42,6 +50,8 @@ struct head {
     uint64_t head_sum;
 };
 
+_Static_assert(PART_COUNT % 2 == 1, "the counts and one zero fill whole words");
+
 static const char magic[8] = {'J', 'V', 'A', 'T', 'T', 'R', '\r', '\n'};
 
 static const size_t record_size[PART_COUNT] = {
@@ -52,6 +62,10 @@ static const size_t record_size[PART_COUNT] = {
     [PART_TOTALS] = sizeof(struct op_total),
     [PART_DEVICES] = sizeof(struct device_total),
     [PART_SPREADS] = sizeof(struct op_spread),
+    [PART_KERNELS] = sizeof(struct kernel),
+    [PART_KERNEL_OF] = sizeof(uint32_t),
+    [PART_KERNEL_TOTALS] = sizeof(struct kernel_total),
+    [PART_KERNEL_NAMES] = sizeof(struct kernel_total),
 };
 
 struct attribution_file {
@@ -73,10 +87,17 @@ static uint64_t part_bytes(const struct head *head, int part)
 static const void *records_of(const struct attribution *from, int part)
 {
     const void *const records[PART_COUNT] = {
-        [PART_OPS] = from->ops,         [PART_EXECUTIONS] = from->executions,
-        [PART_ENTRIES] = from->entries, [PART_BY_TIME] = from->by_device_time,
-        [PART_TOTALS] = from->totals,   [PART_DEVICES] = from->devices,
+        [PART_OPS] = from->ops,
+        [PART_EXECUTIONS] = from->executions,
+        [PART_ENTRIES] = from->entries,
+        [PART_BY_TIME] = from->by_device_time,
+        [PART_TOTALS] = from->totals,
+        [PART_DEVICES] = from->devices,
         [PART_SPREADS] = from->spreads,
+        [PART_KERNELS] = from->kernels,
+        [PART_KERNEL_OF] = from->kernel_of,
+        [PART_KERNEL_TOTALS] = from->kernel_totals,
+        [PART_KERNEL_NAMES] = from->kernel_by_name,
     };
 
     return records[part];
@@ -116,8 +137,9 @@ static enum status write_all(int fd, const char content[33], const struct attrib
         .version = ATTRIBUTION_VERSION,
         .kind_rules = KIND_RULES_VERSION,
         .count = {from->op_count, from->execution_count, from->entry_count, from->entry_count,
-                  from->totals == NULL ? 0 : from->op_count, from->device_count,
-                  from->spread_count},
+                  from->totals == NULL ? 0 : from->op_count, from->device_count, from->spread_count,
+                  from->kernel_count, from->kernel_of == NULL ? 0 : from->entry_count,
+                  from->kernel_count, from->kernel_name_count},
     };
     uint64_t at = sizeof head;
 
@@ -157,7 +179,10 @@ static enum status check_head(const struct head *head, uint64_t size, struct err
     for (int part = 0; part < PART_COUNT; part++)
         want += part_bytes(head, part);
     if (want != size || head->count[PART_ENTRIES] != head->count[PART_BY_TIME] ||
-        (head->count[PART_TOTALS] != 0 && head->count[PART_TOTALS] != head->count[PART_OPS]))
+        (head->count[PART_TOTALS] != 0 && head->count[PART_TOTALS] != head->count[PART_OPS]) ||
+        head->count[PART_KERNEL_TOTALS] != head->count[PART_KERNELS] ||
+        (head->count[PART_KERNELS] != 0 &&
+         head->count[PART_KERNEL_OF] != head->count[PART_ENTRIES]))
         return fail(err, ERR_TRUNCATED, "the attribution has %llu bytes instead of %llu",
                     (unsigned long long)size, (unsigned long long)want);
     return OK;
@@ -221,6 +246,35 @@ static bool spreads_are_sound(const struct attribution *attribution, uint32_t fi
     return sound;
 }
 
+static bool kernels_are_sound(const struct attribution *attribution, uint32_t first, uint32_t end)
+{
+    bool sound = true;
+
+    for (uint32_t i = first; i < end; i++)
+        sound &= attribution->kernels[i].op < attribution->op_count;
+    return sound;
+}
+
+static bool kernel_of_is_sound(const struct attribution *attribution, uint32_t first, uint32_t end)
+{
+    bool sound = true;
+
+    for (uint32_t i = first; i < end; i++)
+        sound &= attribution->kernel_of[i] == NO_KERNEL ||
+                 attribution->kernel_of[i] < attribution->kernel_count;
+    return sound;
+}
+
+static bool kernel_totals_are_sound(const struct attribution *attribution,
+                                    const struct kernel_total *totals, uint32_t first, uint32_t end)
+{
+    bool sound = true;
+
+    for (uint32_t i = first; i < end; i++)
+        sound &= totals[i].kernel < attribution->kernel_count && totals[i].count > 0;
+    return sound;
+}
+
 static bool records_are_sound(const struct attribution *attribution, int part, uint32_t first,
                               uint32_t end)
 {
@@ -233,6 +287,14 @@ static bool records_are_sound(const struct attribution *attribution, int part, u
         return totals_are_sound(attribution, first, end);
     case PART_SPREADS:
         return spreads_are_sound(attribution, first, end);
+    case PART_KERNELS:
+        return kernels_are_sound(attribution, first, end);
+    case PART_KERNEL_OF:
+        return kernel_of_is_sound(attribution, first, end);
+    case PART_KERNEL_TOTALS:
+        return kernel_totals_are_sound(attribution, attribution->kernel_totals, first, end);
+    case PART_KERNEL_NAMES:
+        return kernel_totals_are_sound(attribution, attribution->kernel_by_name, first, end);
     default:
         return true;
     }
@@ -294,6 +356,13 @@ static enum status read_parts(struct bytes bytes, struct attribution *ret, struc
         .device_count = head->count[PART_DEVICES],
         .spreads = (const void *)parts[PART_SPREADS].at,
         .spread_count = head->count[PART_SPREADS],
+        .kernels = (const void *)parts[PART_KERNELS].at,
+        .kernel_count = head->count[PART_KERNELS],
+        .kernel_of =
+            head->count[PART_KERNEL_OF] == 0 ? NULL : (const void *)parts[PART_KERNEL_OF].at,
+        .kernel_totals = (const void *)parts[PART_KERNEL_TOTALS].at,
+        .kernel_by_name = (const void *)parts[PART_KERNEL_NAMES].at,
+        .kernel_name_count = head->count[PART_KERNEL_NAMES],
     };
     for (int part = 0; part < PART_COUNT; part++)
         TRY(check_part(head, parts[part], ret, part, err));

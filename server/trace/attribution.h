@@ -9,11 +9,14 @@
 
 #include "trace/trace.h"
 
-enum { ATTRIBUTION_VERSION = 2 };
+enum { ATTRIBUTION_VERSION = 3 };
 
 #define NO_OP UINT32_MAX
 #define NO_EXECUTION UINT32_MAX
 #define NO_STEP INT64_MIN
+#define NO_KERNEL UINT32_MAX
+#define NOT_RECORDED UINT32_MAX /* a kernel's number that the file does not say, or says wrongly   \
+                                 */
 
 struct op { /* one instruction of one program, or a kernel or name where there is no program */
     program_id program;
@@ -34,12 +37,20 @@ struct execution { /* one run of a program on a device */
     int64_t start_ps, end_ps; /* file time: hull of its ops */
 };
 
+enum graph_part { /* of a CUDA graph or command buffer that was launched as one */
+                  GRAPH_NONE,
+                  GRAPH_NODE,  /* one of its kernels or copies */
+                  GRAPH_WHOLE, /* all of it: the file tells no more */
+};
+
 struct attributed { /* one op slice */
     slice_id slice;
     uint32_t op, execution; /* execution may be NO_EXECUTION */
     int32_t device;
-    bool first; /* first event of this op in this execution: what `count` counts */
-    uint8_t zeros[7];
+    bool first;    /* first event of this op in this execution: what `count` counts */
+    uint8_t graph; /* enum graph_part */
+    uint8_t zeros[2];
+    slice_id launch; /* the call on the host that sent it to the device; NO_SLICE unknown */
     int64_t start_ps, dur_ps; /* attributed: the device's clock, or up to the `end:` partner */
     int64_t self_ps;          /* by nesting of ops of one device, also across threads */
 };
@@ -78,6 +89,31 @@ struct device_total { /* of all entries of one device */
     int64_t busy_ps;          /* their union */
 };
 
+struct kernel { /* one launch shape of one kernel; NOT_RECORDED what is not known */
+    name_id name;
+    uint32_t grid[3], block[3];
+    uint32_t registers;                                 /* a thread */
+    uint32_t static_shared_bytes, dynamic_shared_bytes; /* a block */
+    uint32_t occupancy;                                 /* as the file says it, in 1/10,000 */
+    uint32_t op;                                        /* of its first launch */
+};
+
+struct kernel_total {            /* of all launches of one kernel, or of all kernels of one name */
+    uint32_t kernel;             /* the first of them */
+    uint32_t count, graph_count; /* launches; those out of a graph */
+    uint32_t launch_count;       /* those whose call on the host is known */
+    uint32_t gap_count;          /* those with something before them on their stream */
+    uint32_t approximate;        /* 1: quantiles from a histogram */
+    slice_id first, longest;
+    int64_t total_ps, self_ps, min_ps, p50_ps, p95_ps, max_ps;
+    int64_t queue_p50_ps;  /* from the call's end, or 0 where it began before, to the start */
+    int64_t launch_p50_ps; /* from the call's start to the start */
+    int64_t call_p50_ps;   /* how long the call took */
+    int64_t gap_p50_ps;    /* idle time of its stream before it */
+};
+
+_Static_assert(sizeof(struct kernel) == 48 && sizeof(struct kernel_total) == 112,
+               "records without hidden padding: as they are they go to disk");
 _Static_assert(sizeof(struct op) == 28 && sizeof(struct execution) == 40 &&
                    sizeof(struct attributed) == 48 && sizeof(struct op_total) == 48 &&
                    sizeof(struct op_spread) == 40 && sizeof(struct device_total) == 32,
@@ -97,6 +133,13 @@ struct attribution {
     uint32_t device_count;
     const struct op_spread *spreads; /* by (by, op); none where there are very many ops */
     uint32_t spread_count;
+    /* Of devices that run kernels; elsewhere there are none. */
+    const struct kernel *kernels;
+    uint32_t kernel_count;
+    const uint32_t *kernel_of;                 /* one an entry, NO_KERNEL: a copy, a set, a graph */
+    const struct kernel_total *kernel_totals;  /* one a kernel */
+    const struct kernel_total *kernel_by_name; /* one a name, ascending by their first kernel */
+    uint32_t kernel_name_count;
 };
 
 /* NULL when the slice is no op. */
