@@ -1,14 +1,6 @@
-#include "serve/pick.h"
+#include "serve/pick_parts.h"
 
 #include <stdlib.h>
-
-#include "analyse/split.h"
-
-struct pick_entry {
-    int64_t key; /* smaller is better */
-    uint32_t host;
-    slice_id slice;
-};
 
 static bool is_before(const struct pick_entry *a, const struct pick_entry *b)
 {
@@ -64,7 +56,7 @@ static void sift_up(struct pick_entry *heap, uint32_t at)
     }
 }
 
-static void keep(struct pick *pick, struct pick_entry entry)
+void pick_keep(struct pick *pick, struct pick_entry entry)
 {
     if (pick->count < pick->capacity) {
         pick->entries[pick->count] = entry;
@@ -75,7 +67,7 @@ static void keep(struct pick *pick, struct pick_entry entry)
     }
 }
 
-static size_t track_ordinal(const struct run_traces *run, uint32_t host, track_id track)
+size_t pick_track_ordinal(const struct run_traces *run, uint32_t host, track_id track)
 {
     size_t before = 0;
 
@@ -101,10 +93,6 @@ static void count_density(struct pick *pick, int64_t run_ps)
     pick->density[bucket]++;
 }
 
-struct seen {                          /* of one slice */
-    int64_t start_ps, dur_ps, self_ps; /* start in file time */
-};
-
 static int64_t key_of(const struct pick *pick, const struct host_trace *host, struct seen seen)
 {
     switch (pick->order) {
@@ -118,20 +106,21 @@ static int64_t key_of(const struct pick *pick, const struct host_trace *host, st
     return run_time(host, seen.start_ps);
 }
 
-static void offer(struct pick *pick, uint32_t host, slice_id slice, struct seen seen)
+void pick_offer(struct pick *pick, uint32_t host, slice_id slice, struct seen seen)
 {
     const struct host_trace *at = &pick->run->hosts[host];
 
     if (pick->density != NULL)
         count_density(pick, run_time(at, seen.start_ps));
-    keep(pick, (struct pick_entry){.key = key_of(pick, at, seen), .host = host, .slice = slice});
+    pick_keep(pick,
+              (struct pick_entry){.key = key_of(pick, at, seen), .host = host, .slice = slice});
 }
 
-static void count_matches(struct pick *pick, uint32_t host, const struct row *row, uint64_t count)
+void pick_count(struct pick *pick, uint32_t host, const struct row *row, uint64_t count)
 {
     pick->total += count;
     if (pick->track_counts != NULL)
-        pick->track_counts[track_ordinal(pick->run, host, row->track)] += count;
+        pick->track_counts[pick_track_ordinal(pick->run, host, row->track)] += count;
 }
 
 /* Which places of the chunk's dictionary are wanted; false: none. */
@@ -166,16 +155,15 @@ static uint64_t scan_chunk(struct pick *pick, uint32_t host, const bool *wanted,
         if (chunk->dur_ps[k] < pick->filter.min_dur_ps)
             continue;
         matches++;
-        offer(pick, host, chunk->first_slice + k,
-              (struct seen){chunk->start_ps[k], chunk->dur_ps[k],
-                            pick->order == PICK_SELF ? chunk->self_ps[k] : 0});
+        pick_offer(pick, host, chunk->first_slice + k,
+                   (struct seen){chunk->start_ps[k], chunk->dur_ps[k],
+                                 pick->order == PICK_SELF ? chunk->self_ps[k] : 0});
     }
     return matches;
 }
 
-/* Scans ordinals [first, end) of a row; `names` says by id which are wanted, NULL all. */
-static void scan_row(struct pick *pick, uint32_t host, const struct row *row, uint32_t first,
-                     uint32_t end, const bool *names)
+void pick_scan_row(struct pick *pick, uint32_t host, const struct row *row, uint32_t first,
+                   uint32_t end, const bool *names)
 {
     const struct trace *trace = pick->run->hosts[host].trace;
     struct chunk *chunk = pick->chunk;
@@ -200,7 +188,7 @@ static void scan_row(struct pick *pick, uint32_t host, const struct row *row, ui
         matches += scan_chunk(pick, host, names != NULL ? wanted : NULL, at - base, to);
         at = base + CHUNK_SLICES;
     }
-    count_matches(pick, host, row, matches);
+    pick_count(pick, host, row, matches);
 }
 
 static void scan_track(struct pick *pick, uint32_t host, track_id track, const bool *names)
@@ -219,10 +207,10 @@ static void scan_track(struct pick *pick, uint32_t host, track_id track, const b
         row_window(at->trace, row, from_ps, to_ps, &first, &end);
         if (plain && end - first > pick->capacity) {
             /* What is beyond the k-th of a row is not among the first k of all. */
-            count_matches(pick, host, row, end - first - pick->capacity);
+            pick_count(pick, host, row, end - first - pick->capacity);
             end = first + pick->capacity;
         }
-        scan_row(pick, host, row, first, end, names);
+        pick_scan_row(pick, host, row, first, end, names);
     }
 }
 
@@ -241,27 +229,7 @@ void pick_track(struct pick *pick, uint32_t host, track_id track)
     scan_track(pick, host, track, names);
 }
 
-/* A slice of the chunk that is unpacked, unpacking another where it must. */
-static bool look(struct pick *pick, const struct trace *trace, const struct row *row,
-                 slice_id slice, uint32_t *unpacked, struct seen *ret)
-{
-    uint32_t ordinal = slice - row->first_slice;
-    uint32_t index = row->first_chunk + ordinal / CHUNK_SLICES, k = ordinal % CHUNK_SLICES;
-
-    if (*unpacked != index)
-        chunk_unpack(trace, index,
-                     COLUMN_START | COLUMN_DUR | (pick->order == PICK_SELF ? COLUMN_SELF : 0),
-                     pick->chunk);
-    *unpacked = index;
-    if (k >= pick->chunk->count)
-        return false;
-    *ret = (struct seen){pick->chunk->start_ps[k], pick->chunk->dur_ps[k],
-                         pick->order == PICK_SELF ? pick->chunk->self_ps[k] : 0};
-    return true;
-}
-
-/* Touches the window as row_window means it: an instant at its begin is inside. */
-static bool is_inside(const struct pick *pick, const struct host_trace *host, struct seen seen)
+bool pick_is_inside(const struct pick *pick, const struct host_trace *host, struct seen seen)
 {
     int64_t start_ps = run_time(host, seen.start_ps);
     int64_t end_ps = run_time(host, seen.start_ps + seen.dur_ps);
@@ -270,173 +238,16 @@ static bool is_inside(const struct pick *pick, const struct host_trace *host, st
            (seen.dur_ps == 0 ? start_ps >= pick->filter.start_ps : end_ps > pick->filter.start_ps);
 }
 
-/* All of one name by the index; derived tracks repeat what others hold. */
-static void look_up(struct pick *pick, uint32_t host, name_id name)
-{
-    const struct host_trace *at = &pick->run->hosts[host];
-    uint32_t run_count, unpacked = UINT32_MAX;
-    const struct name_run *runs = trace_name_runs(at->trace, name, &run_count);
-
-    for (uint32_t i = 0; i < run_count; i++) {
-        const struct row *row = &at->trace->rows[runs[i].row];
-        const slice_id *slices = trace_name_slices(at->trace, &runs[i]);
-        uint64_t matches = 0;
-
-        for (uint32_t k = 0; k < runs[i].count && !at->trace->tracks[row->track].derived; k++) {
-            struct seen seen;
-
-            if (!look(pick, at->trace, row, slices[k], &unpacked, &seen) ||
-                !is_inside(pick, at, seen))
-                continue;
-            matches++;
-            offer(pick, host, slices[k], seen);
-        }
-        count_matches(pick, host, row, matches);
-    }
-}
-
-/* How many chunks the index would unpack, at most. */
-static uint64_t lookup_cost(const struct trace *trace, name_id name)
-{
-    uint32_t run_count;
-    const struct name_run *runs = trace_name_runs(trace, name, &run_count);
-    uint64_t cost = 0;
-
-    for (uint32_t i = 0; i < run_count; i++) {
-        uint32_t chunks = trace->rows[runs[i].row].chunk_count;
-
-        cost += runs[i].count < chunks ? runs[i].count : chunks;
-    }
-    return cost;
-}
-
-struct scan_range { /* of a row, in the window */
-    const struct row *row;
-    uint32_t first, end;
-};
-
-struct name_scan { /* on several processors: each picks by itself, then the picks are joined */
-    struct pick picks[SPLIT_PARTS_MAX];
-    uint32_t host, part_count;
-    const bool *names;
-    struct scan_range *ranges;
-    uint32_t range_count;
-    uint64_t slice_count;
-};
-
-static void scan_part(void *data, uint32_t part)
-{
-    struct name_scan *scan = data;
-    uint64_t begin = split_begin(scan->slice_count, part, scan->part_count), before = 0;
-    uint64_t end = split_begin(scan->slice_count, part + 1, scan->part_count);
-
-    for (uint32_t i = 0; i < scan->range_count && before < end; i++) {
-        const struct scan_range *range = &scan->ranges[i];
-        uint64_t count = range->end - range->first;
-        uint64_t from = begin > before ? begin - before : 0;
-        uint64_t to = end - before < count ? end - before : count;
-
-        if (from < to)
-            scan_row(&scan->picks[part], scan->host, range->row, range->first + (uint32_t)from,
-                     range->first + (uint32_t)to, scan->names);
-        before += count;
-    }
-}
-
-static size_t all_tracks(const struct run_traces *run)
-{
-    return track_ordinal(run, run->host_count, 0);
-}
-
-/* A pick of a part, empty. */
-static struct pick fork_pick(const struct pick *pick)
-{
-    struct pick part =
-        pick_begin(pick->run, pick->filter, pick->order, pick->capacity, pick->arena);
-
-    if (pick->track_counts != NULL)
-        part.track_counts = arena_array(pick->arena, uint64_t, all_tracks(pick->run));
-    if (pick->density != NULL)
-        part.density = arena_array(pick->arena, uint64_t, PICK_DENSITY_BUCKETS);
-    return part;
-}
-
-static void join_pick(struct pick *pick, const struct pick *part)
-{
-    for (uint32_t i = 0; i < part->count; i++)
-        keep(pick, part->entries[i]);
-    for (size_t i = 0; pick->track_counts != NULL && i < all_tracks(pick->run); i++)
-        pick->track_counts[i] += part->track_counts[i];
-    for (uint32_t i = 0; pick->density != NULL && i < PICK_DENSITY_BUCKETS; i++)
-        pick->density[i] += part->density[i];
-    pick->total += part->total;
-}
-
-static void scan_names(struct pick *pick, uint32_t host, const bool *names)
-{
-    const struct host_trace *at = &pick->run->hosts[host];
-    int64_t from_ps = file_time(at, pick->filter.start_ps);
-    int64_t to_ps = file_time(at, pick->filter.end_ps);
-    struct name_scan scan = {
-        .host = host,
-        .names = names,
-        .ranges = arena_array(pick->arena, struct scan_range, at->trace->row_count),
-    };
-
-    for (row_id id = 0; id < at->trace->row_count; id++) {
-        const struct row *row = &at->trace->rows[id];
-        struct scan_range range = {.row = row};
-
-        if (at->trace->tracks[row->track].derived)
-            continue;
-        row_window(at->trace, row, from_ps, to_ps, &range.first, &range.end);
-        scan.slice_count += range.end - range.first;
-        scan.ranges[scan.range_count++] = range;
-    }
-    scan.part_count = split_count(scan.slice_count);
-    for (uint32_t part = 0; part < scan.part_count; part++)
-        scan.picks[part] = fork_pick(pick);
-    split_run(scan.part_count, scan_part, &scan);
-    for (uint32_t part = 0; part < scan.part_count; part++)
-        join_pick(pick, &scan.picks[part]);
-}
-
-/* So many hits are found faster by looking at all slices in order than at each hit by itself. */
-enum { HITS_BY_INDEX = 1 << 16 };
-
-void pick_names(struct pick *pick, uint32_t host, const bool *names)
-{
-    const struct trace *trace = pick->run->hosts[host].trace;
-    const struct name_stats *stats;
-    uint32_t count = trace_name_stats(trace, &stats);
-    uint64_t by_index = 0, by_scan = 0, hits = 0;
-
-    for (name_id name = 0; name < trace->name_count; name++)
-        by_index += names[name] ? lookup_cost(trace, name) : 0;
-    for (row_id row = 0; row < trace->row_count; row++)
-        by_scan += trace->rows[row].chunk_count;
-    for (uint32_t i = 0; i < count; i++)
-        hits += names[stats[i].name] ? stats[i].count : 0;
-    if (by_index > by_scan || hits > HITS_BY_INDEX) {
-        scan_names(pick, host, names);
-        return;
-    }
-    for (name_id name = 0; name < trace->name_count; name++) {
-        if (names[name])
-            look_up(pick, host, name);
-    }
-}
-
 void pick_slice(struct pick *pick, uint32_t host, slice_id slice)
 {
     const struct host_trace *at = &pick->run->hosts[host];
     struct slice whole = trace_slice(at->trace, slice);
     struct seen seen = {whole.start_ps, whole.dur_ps, whole.self_ps};
 
-    if (!is_inside(pick, at, seen))
+    if (!pick_is_inside(pick, at, seen))
         return;
-    offer(pick, host, slice, seen);
-    count_matches(pick, host, &at->trace->rows[whole.row], 1);
+    pick_offer(pick, host, slice, seen);
+    pick_count(pick, host, &at->trace->rows[whole.row], 1);
 }
 
 uint32_t pick_end(struct pick *pick, uint32_t skip, struct arena *arena, struct slice_place **ret)
