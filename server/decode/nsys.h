@@ -141,6 +141,7 @@ struct nsys_tracks {
     struct pair_table contexts;  /* (globalPid, contextId) -> number */
     struct pair_table streams;   /* (device and context number, streamId) -> stream */
     struct nsys_device *device;
+    bool *ordinal_is_taken; /* by ordinal; NULL: none is */
     struct nsys_stream *stream;
     uint32_t device_count, device_capacity, stream_count, stream_capacity, context_count;
 };

@@ -20,7 +20,7 @@
 
 #include "decode/nsys.h"
 
-enum { ORDINAL_MAX = 100000 };
+enum { ORDINAL_MAX = 100000, DEVICES_MAX = 4096 };
 
 static int64_t pid_of(int64_t id)
 {
@@ -99,6 +99,7 @@ void nsys_tracks_close(struct nsys *nsys)
     pair_table_free(&tracks->contexts);
     pair_table_free(&tracks->streams);
     free(tracks->device);
+    free(tracks->ordinal_is_taken);
     free(tracks->stream);
 }
 
@@ -201,16 +202,18 @@ track_id nsys_lane_track(struct nsys *nsys, track_id parent, enum track_kind kin
 }
 
 /* The CUDA ordinal where no other device has it already, else the next free number. */
-static int32_t free_ordinal(const struct nsys_tracks *tracks, int64_t wanted)
+static int32_t take_ordinal(struct nsys_tracks *tracks, int64_t wanted)
 {
-    for (;; wanted++) {
-        uint32_t index = 0;
+    if (tracks->ordinal_is_taken == NULL) {
+        size_t count = ORDINAL_MAX + DEVICES_MAX + 1;
 
-        while (index < tracks->device_count && tracks->device[index].ordinal != wanted)
-            index++;
-        if (index == tracks->device_count)
-            return (int32_t)wanted;
+        tracks->ordinal_is_taken = memory_resize(NULL, count, sizeof *tracks->ordinal_is_taken);
+        memset(tracks->ordinal_is_taken, 0, count * sizeof *tracks->ordinal_is_taken);
     }
+    while (tracks->ordinal_is_taken[wanted])
+        wanted++;
+    tracks->ordinal_is_taken[wanted] = true;
+    return (int32_t)wanted;
 }
 
 static uint32_t add_device(struct nsys *nsys, int64_t gpu, int64_t ordinal)
@@ -223,7 +226,7 @@ static uint32_t add_device(struct nsys *nsys, int64_t gpu, int64_t ordinal)
         tracks->device =
             memory_resize(tracks->device, tracks->device_capacity, sizeof *tracks->device);
     }
-    struct nsys_device device = {.gpu = gpu, .ordinal = free_ordinal(tracks, ordinal)};
+    struct nsys_device device = {.gpu = gpu, .ordinal = take_ordinal(tracks, ordinal)};
     snprintf(name, sizeof name, "/device:GPU:%" PRId32, device.ordinal);
     device.track = sink_track(nsys->sink, (struct sink_track){
                                               .parent = NO_TRACK,
@@ -240,7 +243,7 @@ uint32_t nsys_device_of(struct nsys *nsys, int64_t process, int64_t ordinal)
 {
     struct nsys_tracks *tracks = &nsys->tracks;
 
-    if (ordinal < 0 || ordinal > ORDINAL_MAX || tracks->device_count == ORDINAL_MAX)
+    if (ordinal < 0 || ordinal > ORDINAL_MAX || tracks->device_count == DEVICES_MAX)
         return UINT32_MAX;
     uint32_t *known = pair_table_at(&tracks->devices, (uint64_t)process, (uint64_t)ordinal);
     if (*known != PAIR_NONE)

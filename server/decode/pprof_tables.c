@@ -78,93 +78,67 @@ name_id pprof_string(struct pprof *profile, uint32_t string)
     return names[string];
 }
 
-bool pprof_read_mapping(struct pprof *profile, const struct pb *outer, struct bytes message)
+enum { NUMBERS = 6 };
+
+/* The numbers of fields 1 to 5 of a message; 0 where it holds none. */
+static bool read_numbers(const struct pb *outer, struct bytes message, uint64_t ret[NUMBERS])
 {
     struct error broken = {0};
     struct pb pb = pb_inside(outer, message, &broken);
-    struct pprof_mapping mapping = {0};
-    uint64_t id = 0;
 
+    memset(ret, 0, NUMBERS * sizeof *ret);
     for (struct pb_field field; pb_next(&pb, &field);) {
-        switch (field.number) {
-        case 1:
-            id = field.varint;
-            break;
-        case 2:
-            mapping.start = field.varint;
-            break;
-        case 4:
-            mapping.file_offset = field.varint;
-            break;
-        case 5:
-            mapping.file = pprof_string_number(field.varint);
-            break;
-        }
+        if (field.number < NUMBERS)
+            ret[field.number] = field.varint;
     }
-    if (broken.code != OK)
-        return false;
+    return broken.code == OK;
+}
+
+bool pprof_read_mapping(struct pprof *profile, const struct pb *outer, struct bytes message)
+{
     struct pprof_table *mappings = &profile->tables.mappings;
-    struct pprof_mapping *kept = pprof_add(profile, mappings, sizeof *kept, MAPPINGS_MAX);
+    uint64_t number[NUMBERS];
     bool is_new;
-    if (kept != NULL) {
-        *kept = mapping;
-        id_map_add(&profile->tables.mapping_of, id, mappings->count - 1, &is_new);
-    }
+
+    if (!read_numbers(outer, message, number))
+        return false;
+    struct pprof_mapping *kept = pprof_add(profile, mappings, sizeof *kept, MAPPINGS_MAX);
+    if (kept == NULL)
+        return true;
+    *kept = (struct pprof_mapping){
+        .start = number[2], .file_offset = number[4], .file = pprof_string_number(number[5])};
+    id_map_add(&profile->tables.mapping_of, number[1], mappings->count - 1, &is_new);
     return true;
 }
 
 bool pprof_read_function(struct pprof *profile, const struct pb *outer, struct bytes message)
 {
-    struct error broken = {0};
-    struct pb pb = pb_inside(outer, message, &broken);
-    struct pprof_function function = {0};
-    uint64_t id = 0;
-
-    for (struct pb_field field; pb_next(&pb, &field);) {
-        switch (field.number) {
-        case 1:
-            id = field.varint;
-            break;
-        case 2:
-            function.name = pprof_string_number(field.varint);
-            break;
-        case 3:
-            function.system_name = pprof_string_number(field.varint);
-            break;
-        case 4:
-            function.file = pprof_string_number(field.varint);
-            break;
-        }
-    }
-    if (broken.code != OK)
-        return false;
     struct pprof_table *functions = &profile->tables.functions;
-    struct pprof_function *kept = pprof_add(profile, functions, sizeof *kept, LOCATIONS_MAX);
+    uint64_t number[NUMBERS];
     bool is_new;
-    if (kept != NULL) {
-        *kept = function;
-        id_map_add(&profile->tables.function_of, id, functions->count - 1, &is_new);
-    }
+
+    if (!read_numbers(outer, message, number))
+        return false;
+    struct pprof_function *kept = pprof_add(profile, functions, sizeof *kept, LOCATIONS_MAX);
+    if (kept == NULL)
+        return true;
+    *kept = (struct pprof_function){.name = pprof_string_number(number[2]),
+                                    .system_name = pprof_string_number(number[3]),
+                                    .file = pprof_string_number(number[4])};
+    id_map_add(&profile->tables.function_of, number[1], functions->count - 1, &is_new);
     return true;
 }
 
 static bool read_line(struct pprof *profile, const struct pb *outer, struct bytes message)
 {
-    struct error broken = {0};
-    struct pb pb = pb_inside(outer, message, &broken);
-    struct pprof_line line = {0};
+    uint64_t number[NUMBERS];
 
-    for (struct pb_field field; pb_next(&pb, &field);) {
-        if (field.number == 1)
-            line.function = field.varint;
-        else if (field.number == 2)
-            line.line = field.varint <= UINT32_MAX ? (uint32_t)field.varint : 0;
-    }
-    if (broken.code != OK)
+    if (!read_numbers(outer, message, number))
         return false;
     struct pprof_line *kept = pprof_add(profile, &profile->tables.lines, sizeof *kept, LINES_MAX);
     if (kept != NULL)
-        *kept = line;
+        *kept = (struct pprof_line){.function = number[1],
+                                    .line = number[2] <= UINT32_MAX ? (uint32_t)number[2] : 0};
     return true;
 }
 

@@ -8,6 +8,7 @@
  *
  * The last two are never hosts while anything else is there.
  */
+#include "base/names.h"
 #include "discover/draft.h"
 #include "discover/session.h"
 
@@ -24,45 +25,33 @@ static enum rank rank_of(struct hint hint)
     return str_equal(hint.stem, STR("remote")) ? RANK_REMOTE : RANK_EXPORT;
 }
 
-static bool is_spoken_for(const struct scan_run_file *files, uint32_t count, struct str host)
-{
-    for (uint32_t i = 0; i < count; i++)
-        if (files[i].role == SCAN_TRACE && str_equal(files[i].host, host))
-            return true;
-    return false;
-}
+struct cast {            /* who has a role so far */
+    struct names *hosts; /* that have a trace */
+    uint32_t trace_count;
+    struct str last;
+    bool has_nameless; /* "" is in `hosts` from the beginning */
+};
 
-static uint32_t count_traces(const struct scan_run_file *files, uint32_t count,
-                             struct str *ret_host)
-{
-    uint32_t traces = 0;
-
-    for (uint32_t i = 0; i < count; i++) {
-        if (files[i].role != SCAN_TRACE)
-            continue;
-        *ret_host = files[i].host;
-        traces++;
-    }
-    return traces;
-}
-
-static void give_role(struct scan_run_file *files, uint32_t count, uint32_t index, struct hint hint,
+static void give_role(struct cast *cast, struct scan_run_file *file, struct hint hint,
                       enum rank rank)
 {
-    struct scan_run_file *file = &files[index];
-    struct str only = {0};
-    uint32_t traces = count_traces(files, count, &only);
+    name_id id;
 
     file->rank = rank;
     file->host = hint.stem;
-    if (rank >= RANK_REMOTE && traces > 0) {
+    if (rank >= RANK_REMOTE && cast->trace_count > 0) {
         file->role = SCAN_COPY;
-        file->host = traces == 1 ? only : STR("");
-    } else if (is_spoken_for(files, count, hint.stem)) {
+        file->host = cast->trace_count == 1 ? cast->last : STR("");
+    } else if (names_find(cast->hosts, hint.stem, &id) &&
+               (hint.stem.count > 0 || cast->has_nameless)) {
         file->role = SCAN_COPY;
         file->rank = rank == RANK_XPLANE ? RANK_XPLANE_AGAIN : rank;
     } else {
         file->role = SCAN_TRACE;
+        names_add(cast->hosts, hint.stem);
+        cast->trace_count++;
+        cast->last = hint.stem;
+        cast->has_nameless |= hint.stem.count == 0;
     }
 }
 
@@ -70,6 +59,7 @@ void roles_of_session(const struct group *group, const struct place *place,
                       struct scan_run_file *ret)
 {
     struct hint *hints = arena_array(group->arena, struct hint, place->count);
+    struct cast cast = {.hosts = names_create()};
 
     for (uint32_t i = 0; i < place->count; i++) {
         hints[i] = hint_of(path_base(group->files[place->order[i]].path));
@@ -80,7 +70,8 @@ void roles_of_session(const struct group *group, const struct place *place,
     for (enum rank rank = RANK_XPLANE; rank < RANK_NONE; rank++) {
         for (uint32_t i = 0; i < place->count; i++) {
             if (rank_of(hints[i]) == rank)
-                give_role(ret, place->count, i, hints[i], rank);
+                give_role(&cast, &ret[i], hints[i], rank);
         }
     }
+    names_destroy(cast.hosts);
 }
