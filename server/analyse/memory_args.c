@@ -1,0 +1,108 @@
+/* Args of many events at once: slices to events chunk by chunk, then each block's column once. */
+#include <stdlib.h>
+
+#include "analyse/memory_parts.h"
+#include "base/sort.h"
+#include "trace/args.h"
+
+struct place {
+    uint32_t key, at; /* a slice or an event; the ordinal among those asked for */
+};
+
+static bool place_before(const struct place *a, const struct place *b)
+{
+    return a->key != b->key ? a->key < b->key : a->at < b->at;
+}
+SORT_DEFINE(sort_places, struct place, place_before)
+
+/* The chunk of a row that holds the slice. */
+static uint32_t chunk_of(const struct row *row, slice_id slice)
+{
+    return row->first_chunk + (slice - row->first_slice) / CHUNK_SLICES;
+}
+
+static void read_refs(const struct trace *trace, const struct place *places, uint32_t count,
+                      struct chunk *chunk, struct memory_ref *ret)
+{
+    uint32_t unpacked = UINT32_MAX;
+    const struct row *row = NULL;
+
+    for (uint32_t i = 0; i < count; i++) {
+        slice_id slice = places[i].key;
+
+        if (slice >= trace->slice_count)
+            continue;
+        if (row == NULL || slice - row->first_slice >= row->count)
+            row = &trace->rows[trace_row_of(trace, slice)];
+        if (chunk_of(row, slice) != unpacked) {
+            unpacked = chunk_of(row, slice);
+            chunk_unpack(trace, unpacked, COLUMN_EVENT | COLUMN_PARENT, chunk);
+        }
+        uint32_t at = (slice - row->first_slice) % CHUNK_SLICES;
+        if (at < chunk->count)
+            ret[places[i].at] =
+                (struct memory_ref){.event = chunk->event[at], .parent = chunk->parent[at]};
+    }
+}
+
+struct memory_ref *memory_refs(const struct trace *trace, const slice_id *slices, uint32_t count,
+                               struct arena *arena)
+{
+    struct memory_ref *refs = arena_array(arena, struct memory_ref, (size_t)count + 1);
+    struct place *places = memory_resize(NULL, (size_t)count + 1, sizeof *places);
+    struct chunk *chunk = memory_resize(NULL, 1, sizeof *chunk);
+
+    for (uint32_t i = 0; i < count; i++) {
+        refs[i] = (struct memory_ref){.event = UINT32_MAX, .parent = NO_SLICE};
+        places[i] = (struct place){.key = slices[i], .at = i};
+    }
+    sort_places(places, count);
+    read_refs(trace, places, count, chunk, refs);
+    free(chunk);
+    free(places);
+    return refs;
+}
+
+/* Values of the events from places[from] on that lie in the block; returns the first beyond. */
+static uint32_t take_block(const struct arg_column *column, bool has_key,
+                           const struct place *places, uint32_t count, uint32_t from,
+                           struct memory_value *ret)
+{
+    while (from < count && places[from].key < column->first_event)
+        from++; /* in a block that is damaged */
+    for (; from < count && places[from].key - column->first_event < column->count; from++) {
+        uint32_t at = places[from].key - column->first_event;
+
+        if (has_key)
+            ret[places[from].at] =
+                (struct memory_value){.type = column->type[at], .bits = column->bits[at]};
+    }
+    return from;
+}
+
+struct memory_value *memory_values(const struct trace *trace, const struct memory_ref *refs,
+                                   uint32_t count, struct str key, struct arena *arena)
+{
+    struct memory_value *values = arena_array(arena, struct memory_value, (size_t)count + 1);
+    name_id name;
+
+    if (count == 0 || !trace_find_name(trace, key, &name))
+        return values;
+
+    struct place *places = memory_resize(NULL, count, sizeof *places);
+    struct arg_column *column = memory_resize(NULL, 1, sizeof *column);
+    uint32_t from = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        places[i] = (struct place){.key = refs[i].event, .at = i};
+    sort_places(places, count);
+    for (uint32_t block = 0; block < trace_arg_block_count(trace) && from < count; block++) {
+        column->first_event = column->count = 0;
+        bool has_key = trace_arg_column(trace, block, name, column); /* its bounds either way */
+
+        from = take_block(column, has_key, places, count, from, values);
+    }
+    free(column);
+    free(places);
+    return values;
+}
