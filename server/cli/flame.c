@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/human.h"
 #include "cli/ask.h"
-#include "cli/human.h"
 #include "cli/verbs.h"
 #include "serve/reply.h"
 

@@ -1,4 +1,4 @@
-#include "cli/human.h"
+#include "base/human.h"
 
 #include <inttypes.h>
 #include <math.h>

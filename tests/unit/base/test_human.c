@@ -1,5 +1,5 @@
 #include "check.h"
-#include "cli/human.h"
+#include "base/human.h"
 
 static void times(void **state)
 {

@@ -1,6 +1,6 @@
 /* Numbers as prose has them: three significant digits, one unit. */
-#ifndef JVIEWD_CLI_HUMAN_H
-#define JVIEWD_CLI_HUMAN_H
+#ifndef JVIEWD_BASE_HUMAN_H
+#define JVIEWD_BASE_HUMAN_H
 
 #include <stdint.h>
 
