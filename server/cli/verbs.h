@@ -8,6 +8,7 @@
 int print_list(const struct cli_call *call, const struct services *services);
 int print_table(const struct cli_call *call, const struct services *services);
 int print_overview(const struct cli_call *call, const struct services *services);
+int print_findings(const struct cli_call *call, const struct services *services);
 int print_flame(const struct cli_call *call, const struct services *services);
 int write_extract(const struct cli_call *call, const struct services *services);
 int print_completion(const struct cli_call *call, const struct services *services);

@@ -17,6 +17,7 @@ const struct route *const routes[] = {
     &route_top,
     &route_steps,
     &route_overview,
+    &route_findings,
     &route_flame,
     &route_memory,
     &route_hlo,

@@ -21,7 +21,7 @@ static void put_kinds(struct json *json, const int64_t *kinds)
     json_close(json, ']');
 }
 
-static void put_cell(struct json *json, const struct cell *cell)
+void json_put_cell(struct json *json, const struct cell *cell)
 {
     switch (cell->kind) {
     case CELL_NULL:
@@ -59,17 +59,22 @@ static void put_reasons(struct json *json, const struct table *table, const stru
     json_close(json, '}');
 }
 
+void json_put_cells(struct json *json, const struct table *table, uint32_t row)
+{
+    const struct cell *cells = &table->cells[(size_t)row * table->column_count];
+
+    for (uint32_t i = 0; i < table->column_count; i++) {
+        json_key(json, table->columns[i].key);
+        json_put_cell(json, &cells[i]);
+    }
+    put_reasons(json, table, cells);
+}
+
 void json_put_row_objects(struct json *json, const struct table *table)
 {
     for (uint32_t row = 0; row < table->row_count; row++) {
-        const struct cell *cells = &table->cells[(size_t)row * table->column_count];
-
         json_open(json, '{');
-        for (uint32_t i = 0; i < table->column_count; i++) {
-            json_key(json, table->columns[i].key);
-            put_cell(json, &cells[i]);
-        }
-        put_reasons(json, table, cells);
+        json_put_cells(json, table, row);
         json_close(json, '}');
     }
 }
@@ -141,7 +146,7 @@ static void put_csv_cell(struct text *out, const struct column *column, const st
     else if (cell->kind == CELL_TEXT)
         put_csv_text(out, str_utf8(arena, cell->of.text));
     else if (cell->kind != CELL_NULL && !(cell->kind == CELL_REAL && !isfinite(cell->of.real)))
-        put_cell(&json, cell);
+        json_put_cell(&json, cell);
 }
 
 void table_csv(struct text *out, const struct table *table)

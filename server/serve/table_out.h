@@ -10,6 +10,9 @@
 
 #include "serve/reply.h"
 
+void json_put_cell(struct json *json, const struct cell *cell);
+/* The members of one row and their reasons, inside of an open object. */
+void json_put_cells(struct json *json, const struct table *table, uint32_t row);
 /* {...},{...}: what stands inside of an open list. */
 void json_put_row_objects(struct json *json, const struct table *table);
 /* "rows": [...] */

@@ -27,6 +27,7 @@ def questions(server):
         "/api/top": {"run": RUN, "limit": 2},
         "/api/steps": {"run": RUN, "limit": 2},
         "/api/overview": {"run": RUN},
+        "/api/findings": {"run": RUN, "limit": 2},
         "/api/flame": {"run": RUN, "limit": 8},
         "/api/memory": {"run": RUN},
         "/api/hlo": {"run": RUN},

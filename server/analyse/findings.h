@@ -1,0 +1,109 @@
+/* Findings: what a person who knows profiles would say of this run, and where they saw it.
+ *
+ *   registry   themes -> rules                              analyse/findings_registry.c
+ *   rule       asks the facts, adds what it found           analyse/rules_THEME.c
+ *   facts      every analysis, made when first asked for    analyse/facts.h
+ *   list       the best of each rule, ranked over all by the time they would win
+ *
+ * A rule asks analyses, never the file's bytes. It adds a finding only for what it can prove: each
+ * finding carries its evidence, and what a rule cannot know it leaves unsaid. A rule that fails is
+ * named in a note and hides no other.
+ *
+ * To add a rule: write `static enum status find_x(...)`, put `{.name = "x", ...}` into the array at
+ * the end of its theme's file. To add a theme: one line in the registry.
+ */
+#ifndef JVIEWD_ANALYSE_FINDINGS_H
+#define JVIEWD_ANALYSE_FINDINGS_H
+
+#include "analyse/facts.h"
+
+enum severity {                    /* what it does to the user's question */
+                SEVERITY_INFO,     /* good to know: explains a number, limits none */
+                SEVERITY_WARNING,  /* costs time, or makes some figures incomplete */
+                SEVERITY_CRITICAL, /* costs much of the time, or makes the figures wrong */
+};
+enum confidence { CONFIDENCE_LOW, CONFIDENCE_MEDIUM, CONFIDENCE_HIGH };
+
+#define NO_HOST UINT32_MAX
+
+/* One number or place that proves a finding, and where a click on it leads. Zeroed it means nothing
+ * in particular: set what is known. Start from EVIDENCE, which has the "no such" values. */
+struct evidence {
+    struct str name;   /* "longest gap", "compilations of train_step" */
+    struct cell value; /* integer, unsigned, real, text; null with a reason */
+    enum unit unit;
+    uint32_t host;            /* NO_HOST: the run */
+    int64_t step;             /* number; NO_STEP */
+    track_id track;           /* of `host`; NO_TRACK */
+    slice_id slice;           /* of `host`: becomes the focus; NO_SLICE */
+    bool has_window;          /* else no place in time */
+    int64_t start_ps, end_ps; /* run time */
+    const char *view;         /* the page that shows it: "ops", "kernels", ...; NULL the timeline */
+    const char *by;           /* of that page's table; NULL its own default */
+    struct str find;          /* name= of that page or the timeline: exact; "" none */
+    struct str module;        /* module= ; "" none */
+};
+#define EVIDENCE .host = NO_HOST, .step = NO_STEP, .track = NO_TRACK, .slice = NO_SLICE
+
+enum { EVIDENCE_MAX = 8, FINDINGS_PER_RULE = 5 };
+
+struct finding {
+    const struct rule *rule; /* set by the list */
+    uint32_t rank;           /* from 1, among all; set at the end */
+    enum severity severity;
+    enum confidence confidence;
+    struct str text;   /* a sentence or two with numbers; no adjective where a number can stand */
+    struct str remedy; /* what to do, in the imperative; code in backticks */
+    bool has_win;
+    int64_t win_ps;        /* at most: over all counted steps of the run, or the capture without */
+    struct str win_reason; /* why it is not known, where it is not */
+    struct evidence evidence[EVIDENCE_MAX];
+    uint32_t evidence_count;
+    uint64_t more_count; /* of its rule that were not kept: only at the last one that was */
+};
+
+struct finding_list; /* of one rule while it looks */
+struct rule {
+    const char *name;  /* "compile-in-steps": a stable word, also in links */
+    const char *theme; /* compute launch steps compile transfer comm memory capture */
+    const char *when;  /* what triggers it, a clause: "a step holds a compilation" */
+    enum status (*find)(struct facts *facts, struct finding_list *list, struct error *err);
+};
+
+/* Keeps it if it is among the rule's FINDINGS_PER_RULE best; counts the others. Texts must live in
+ * the arena of the facts. */
+void findings_add(struct finding_list *list, const struct finding *finding);
+/* One more piece of evidence; beyond EVIDENCE_MAX it is dropped. */
+void finding_prove(struct finding *finding, struct evidence evidence);
+static inline void finding_win(struct finding *finding, int64_t ps)
+{
+    finding->has_win = true;
+    finding->win_ps = ps;
+}
+
+struct findings { /* the best first */
+    const struct finding *items;
+    uint32_t count;
+    uint32_t rule_count; /* that were asked */
+    const struct answer_note *notes;
+    uint32_t note_count;
+};
+
+/* Asks every rule. Always succeeds: rules that fail are notes. */
+void findings_find(struct facts *facts, struct findings *ret);
+
+/* Columns: rank rule theme severity confidence text win_ps win_share more_count remedy. Default
+ * sort: "rank"; the first cell of each row is its rank. */
+MUST_CHECK enum status findings_table(struct facts *facts, const struct findings *findings,
+                                      const struct page *page, struct table *ret,
+                                      struct error *err);
+
+const char *severity_word(enum severity severity);
+const char *confidence_word(enum confidence confidence);
+
+const struct rule *rule_find(struct str name); /* NULL: there is none of that name */
+/* Arrays that end with a nameless rule. */
+extern const struct rule *const rule_themes[];
+extern const uint32_t rule_theme_count;
+
+#endif

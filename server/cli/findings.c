@@ -1,0 +1,97 @@
+/* jviewd findings RUN: numbered sentences, each with what it wins, its proof and what to do. */
+#include <jansson.h>
+#include <stdio.h>
+
+#include "base/human.h"
+#include "cli/ask.h"
+#include "cli/verbs.h"
+#include "serve/reply.h"
+
+static const char *text_at(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+
+    return text != NULL ? text : "";
+}
+
+static void put_win(const json_t *finding)
+{
+    const json_t *win = json_object_get(finding, "win_ps");
+    const json_t *share = json_object_get(finding, "win_share");
+
+    if (!json_is_integer(win))
+        return;
+    printf(" (wins at most %s", human_ps(json_integer_value(win)).text);
+    if (json_is_number(share))
+        printf(", %s", human_share(json_number_value(share)).text);
+    printf(")");
+}
+
+/* "longest gap 12.1 ms (hostA, step 3)" */
+static void put_evidence(const json_t *evidence)
+{
+    const json_t *value = json_object_get(evidence, "value");
+    const char *unit = text_at(evidence, "unit"), *host = text_at(evidence, "host");
+    const json_t *step = json_object_get(evidence, "step");
+
+    printf("     %s: ", text_at(evidence, "name"));
+    if (json_is_null(value))
+        printf("unknown (%s)", text_at(evidence, "reason"));
+    else if (json_is_string(value))
+        printf("%s", json_string_value(value));
+    else if (strcmp(unit, "ps") == 0)
+        printf("%s", human_ps(json_integer_value(value)).text);
+    else if (strcmp(unit, "bytes") == 0)
+        printf("%s", human_bytes((uint64_t)json_integer_value(value)).text);
+    else if (strcmp(unit, "share") == 0)
+        printf("%s", human_share(json_number_value(value)).text);
+    else
+        printf("%.6g", json_number_value(value));
+    if (host[0] != '\0')
+        printf(", %s", host);
+    if (json_is_integer(step))
+        printf(", step %lld", (long long)json_integer_value(step));
+    putchar('\n');
+}
+
+static void put_findings(const json_t *findings, bool with_evidence)
+{
+    size_t index, proof;
+    json_t *finding, *evidence;
+
+    json_array_foreach((json_t *)findings, index, finding)
+    {
+        printf("%2zu  %s", index + 1, text_at(finding, "text"));
+        put_win(finding);
+        putchar('\n');
+        if (text_at(finding, "remedy")[0] != '\0')
+            printf("    -> %s\n", text_at(finding, "remedy"));
+        json_array_foreach(json_object_get(finding, "evidence"), proof, evidence)
+        {
+            if (with_evidence)
+                put_evidence(evidence);
+        }
+    }
+}
+
+int print_findings(const struct cli_call *call, const struct services *services)
+{
+    struct answer answer;
+
+    if (call->format.count > 0 && !str_equal(call->format, STR("table")))
+        return print_table(call, services);
+    ask(call, services, STR(""), &answer);
+    if (answer.exit_code == EXIT_OK) {
+        struct bytes body = reply_bytes(&answer.reply);
+        json_t *reply = json_loadb((const char *)body.at, body.count, 0, NULL);
+        const json_t *rows = json_object_get(reply, "rows");
+
+        if (json_array_size(rows) == 0)
+            printf("None of %lld rules found anything to say.\n",
+                   (long long)json_integer_value(json_object_get(reply, "rule_count")));
+        put_findings(rows, true);
+        json_decref(reply);
+    }
+    answer_free(&answer);
+    return answer.exit_code;
+}
