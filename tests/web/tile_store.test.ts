@@ -1,4 +1,3 @@
-import { afterEach, expect, test, vi } from 'vitest';
 import { TileStore } from '../../web/src/data/tile_store';
 
 afterEach(() => void vi.unstubAllGlobals());
