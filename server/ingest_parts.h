@@ -18,7 +18,7 @@
 #include "facts.h"
 #include "ingest.h"
 
-enum { RUN_ID_SIZE = 24, PUBLISHING_COUNT = 16 };
+enum { PUBLISHING_COUNT = 16 };
 
 struct ingest_file {
     struct str path, host; /* in the run's arena */
@@ -96,7 +96,6 @@ struct ingest {
 /* ingest_run.c: lock held, except for run_load and run_free. */
 struct ingest_run *run_find(const struct ingest *ingest, struct str id);
 struct ingest_file *run_file_find(struct ingest_run *run, struct str path);
-void run_id_of(struct str root, struct str dir, char ret[RUN_ID_SIZE]);
 struct ingest_run *run_of_scan(struct ingest_root *root, const struct scan *scan,
                                const struct scan_run *found, int64_t now_ns);
 /* The file that a worker took from a run, wherever a scan has put it since; NULL: it is gone. */

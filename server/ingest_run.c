@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "base/hash.h"
 
 #define MS INT64_C(1000000)
 
@@ -16,16 +15,6 @@ enum {
     LOOK_MS = 500,       /* between two looks at a file that is being written */
     CHANGES_MAX = 5,     /* a doubling of the delay each time it changed while it was read */
 };
-
-void run_id_of(struct str root, struct str dir, char ret[RUN_ID_SIZE])
-{
-    struct hasher *hasher = hasher_create();
-
-    hasher_put(hasher, (struct bytes){.at = (const uint8_t *)root.at, .count = root.count});
-    hasher_put(hasher, BYTES("\0"));
-    hasher_put(hasher, (struct bytes){.at = (const uint8_t *)dir.at, .count = dir.count});
-    snprintf(ret, RUN_ID_SIZE, "r%016llx", (unsigned long long)hasher_end(hasher).low);
-}
 
 static int by_id(const void *key, const void *item)
 {

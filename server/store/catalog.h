@@ -89,6 +89,10 @@ struct run_record {
     uint32_t host_count;
 };
 
+enum { RUN_ID_SIZE = 24 };
+/* The id of what is a run in this directory: of its first sight on. */
+void run_id_of(struct str root, struct str dir, char ret[RUN_ID_SIZE]);
+
 struct run_query {
     struct str path;  /* a prefix of whole components of `dir` */
     struct str state; /* a word, "" any */

@@ -7,13 +7,20 @@
  *   tail          step_1000           whole last components of exp1/step_1000
  *   step number   1000, step_1000     a component step_00001000
  *   suffix        000                 any end of a name
+ *   former id     r77a0...            what one of its directories was before it was joined to
+ * others
  *
  * A rule that two runs answer to is ambiguous; no rule at all yields the nearest names.
  */
+#include <stdio.h>
+
+#include "base/hash.h"
 #include "store/catalog_db.h"
 
 struct known { /* newest first */
-    struct str id, content_id, name;
+    struct str id, content_id, name, root;
+    const struct str *dirs;
+    uint32_t dir_count;
     bool gone;
 };
 
@@ -24,6 +31,16 @@ struct asked {
 };
 
 enum { NEAR_MAX = 5, NAME_COMPARED_MAX = 120 };
+
+void run_id_of(struct str root, struct str dir, char ret[RUN_ID_SIZE])
+{
+    struct hasher *hasher = hasher_create();
+
+    hasher_put(hasher, (struct bytes){.at = (const uint8_t *)root.at, .count = root.count});
+    hasher_put(hasher, BYTES("\0"));
+    hasher_put(hasher, (struct bytes){.at = (const uint8_t *)dir.at, .count = dir.count});
+    snprintf(ret, RUN_ID_SIZE, "r%016llx", (unsigned long long)hasher_end(hasher).low);
+}
 
 static bool is_id(const struct known *run, struct str text)
 {
@@ -80,6 +97,18 @@ static bool is_step(const struct known *run, struct str text)
         if (step_of((struct str){.at = rest.at, .count = count}, true, &step) && step == want)
             return true;
         rest = str_skip(rest, count + 1);
+    }
+    return false;
+}
+
+static bool was_id(const struct known *run, struct str text)
+{
+    char id[RUN_ID_SIZE];
+
+    for (uint32_t i = 0; i < run->dir_count; i++) {
+        run_id_of(run->root, run->dirs[i], id);
+        if (str_equal(str_of(id), text))
+            return true;
     }
     return false;
 }
@@ -200,20 +229,26 @@ static enum status read_known(struct catalog *catalog, struct arena *arena, stru
 
     struct known *runs = arena_array(arena, struct known, all + 1);
     struct sqlite3_stmt *ask = db_statement(
-        catalog, "SELECT id, content_id, name, state, root FROM runs ORDER BY order_ns DESC, id",
-        err);
+        catalog,
+        "SELECT id, content_id, name, state, root, dirs FROM runs ORDER BY order_ns DESC, id", err);
 
     if (ask == NULL)
         return err->code;
     while (ret->count < all && db_row(catalog, ask, err)) {
-        if (!catalog_shows(catalog, db_text(ask, 4, arena)))
+        struct known *run = &runs[ret->count];
+        struct str root = db_text(ask, 4, arena);
+
+        if (!catalog_shows(catalog, root))
             continue;
-        runs[ret->count++] = (struct known){
+        ret->count++;
+        *run = (struct known){
             .id = db_text(ask, 0, arena),
             .content_id = db_text(ask, 1, arena),
             .name = db_text(ask, 2, arena),
+            .root = root,
             .gone = db_i64(ask, 3) == RUN_GONE,
         };
+        db_split(db_text(ask, 5, arena), arena, &run->dirs, &run->dir_count);
     }
     db_reset(ask);
     ret->runs = runs;
@@ -235,7 +270,7 @@ static enum status resolve(const struct asked *asked, struct str *ret_id,
         bool any; /* the newest of several is meant */
     } rules[] = {
         {is_id, true},    {is_content, true}, {is_name, false},   {NULL, true},
-        {is_tail, false}, {is_step, false},   {is_suffix, false},
+        {is_tail, false}, {is_step, false},   {is_suffix, false}, {was_id, true},
     };
     const struct known *run = NULL;
     uint64_t back;

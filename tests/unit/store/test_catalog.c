@@ -126,6 +126,33 @@ static void resolves(void **state)
     }
 }
 
+static void a_part_leads_to_the_whole(void **state)
+{
+    struct place *place = *state;
+    const struct str dirs[] = {STR("a/plugins/profile/1"), STR("a/plugins/profile/2")};
+    struct run_record run = {.id = STR("r9"),
+                             .root = STR("/profiles"),
+                             .name = STR("a"),
+                             .dir = dirs[0],
+                             .dirs = dirs,
+                             .dir_count = COUNT(dirs),
+                             .step_count = -1,
+                             .step_median_ps = -1};
+    struct error err = {0};
+    char former[RUN_ID_SIZE];
+    struct str id;
+
+    CHECK_OK("put", catalog_put_run(place->catalog, &run, &err), &err);
+    run_id_of(STR("/profiles"), dirs[1], former);
+    CHECK_OK("the second's",
+             catalog_resolve(place->catalog, str_of(former), place->arena, &id, NULL, &err), &err);
+    CHECK_STR("is the first's", id, "r9");
+    run_id_of(STR("/elsewhere"), dirs[1], former);
+    CHECK_INT("not below another root",
+              catalog_resolve(place->catalog, str_of(former), place->arena, &id, NULL, &err),
+              ERR_NOT_FOUND);
+}
+
 static void gone_runs_step_back(void **state)
 {
     struct place *place = *state;
@@ -474,6 +501,7 @@ int main(void)
 #define IN_PLACE(test) cmocka_unit_test_setup_teardown(test, make_place, leave_place)
     const struct CMUnitTest tests[] = {
         IN_PLACE(resolves),
+        IN_PLACE(a_part_leads_to_the_whole),
         IN_PLACE(gone_runs_step_back),
         IN_PLACE(lists),
         IN_PLACE(shows_only_its_roots),
