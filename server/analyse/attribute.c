@@ -172,6 +172,19 @@ static uint32_t group_of_ordinal(struct attribute_work *work, int32_t device)
     return *group;
 }
 
+/* Copies and sets are none, nor are a TPU's ops. */
+static uint32_t kernel_at(struct attribute_work *work, track_id id, const struct chunk *chunk,
+                          uint32_t at, const struct facts *facts, uint32_t op)
+{
+    uint32_t shape = NO_SHAPE;
+
+    if (!work->runs_kernels[id] || chunk->kind[at] == KIND_COPY)
+        return NO_KERNEL;
+    if (work->shape_of_facts != NULL)
+        shape = work->shape_of_facts[facts - work->facts];
+    return kernel_find(work, chunk->name[at], shape, op);
+}
+
 static void add_entry(struct attribute_work *work, const struct track *track, track_id id,
                       const struct chunk *chunk, uint32_t at, const struct facts *facts)
 {
@@ -188,6 +201,12 @@ static void add_entry(struct attribute_work *work, const struct track *track, tr
                       ? facts->op
                       : op_find(work, &work->more[facts->more], chunk->name[at], true);
 
+    uint8_t graph = GRAPH_NONE;
+
+    if (work->graph_of_facts != NULL)
+        graph = work->graph_of_facts[facts - work->facts];
+    if (work->kernel_of != NULL)
+        work->kernel_of[work->entry_count] = kernel_at(work, id, chunk, at, facts, op);
     if (!work->op_seen[op])
         work->ops[op].kind = (enum kind)chunk->kind[at];
     work->op_seen[op] = true;
@@ -196,6 +215,7 @@ static void add_entry(struct attribute_work *work, const struct track *track, tr
         .op = op,
         .execution = facts->execution,
         .device = device,
+        .graph = graph,
         .launch = NO_SLICE,
         .start_ps = chunk->start_ps[at],
         .dur_ps = chunk->dur_ps[at],
@@ -271,9 +291,14 @@ static void drop_facts(struct attribute_work *work)
     scratch_free(work->scratch, work->event_facts);
     scratch_free(work->scratch, work->facts);
     scratch_free(work->scratch, work->partner_end_ps);
+    scratch_free(work->scratch, work->shape_of_facts);
+    scratch_free(work->scratch, work->graph_of_facts);
+    scratch_free(work->scratch, work->shapes);
     scratch_free(work->scratch, work->more);
     scratch_free(work->scratch, work->types);
     scratch_free(work->scratch, work->entry_facts);
+    map64_free(&work->shape_of);
+    map64_free(&work->kernel_of_name);
     map64_free(&work->program_of);
     map64_free(&work->context_of);
     map64_free(&work->op_of);
@@ -289,7 +314,38 @@ static void drop_rest(struct attribute_work *work)
     scratch_free(work->scratch, work->contexts);
     scratch_free(work->scratch, work->op_contexts);
     scratch_free(work->scratch, work->op_seen);
+    scratch_free(work->scratch, work->runs_kernels);
     scratch_free(work->scratch, work->entry_group);
+}
+
+/* A device that tells its modules' executions is no GPU, but one whose ops are its own units. */
+static bool has_modules(const struct trace *trace, int32_t device)
+{
+    for (track_id id = 0; id < trace->track_count; id++) {
+        const struct track *track = &trace->tracks[id];
+
+        if (track->role == ROLE_MODULES && !track->derived && track->device == device &&
+            track->slice_count > 0)
+            return true;
+    }
+    return false;
+}
+
+static bool find_kernel_tracks(struct attribute_work *work)
+{
+    const struct trace *trace = work->trace;
+    bool any = false;
+
+    work->runs_kernels = scratch_array(work->scratch, bool, (size_t)trace->track_count + 1);
+    for (track_id id = 0; id < trace->track_count; id++) {
+        const struct track *track = &trace->tracks[id];
+
+        work->runs_kernels[id] = track_is_device_work(track) && track->kind == TRACK_STREAM &&
+                                 !track->derived && track->slice_count > 0 &&
+                                 !has_modules(trace, track->device);
+        any |= work->runs_kernels[id];
+    }
+    return any;
 }
 
 /* Room for a slice of each op event. */
@@ -301,6 +357,8 @@ static void make_entries(struct attribute_work *work)
     work->entry_group = scratch_array(work->scratch, uint32_t, count);
     if (work->has_device_times || work->partner_end_ps != NULL)
         work->entry_facts = scratch_array(work->scratch, uint32_t, count);
+    if (find_kernel_tracks(work))
+        work->kernel_of = scratch_array(work->scratch, uint32_t, count);
     work->entry_capacity = count;
 }
 
@@ -316,6 +374,7 @@ static void read_slices(struct attribute_work *work)
         each_chunk(work, &trace->tracks[id], id, COLUMN_EVENT, chunk, mark_events);
     }
     facts_read(work);
+    shapes_read(work);
     make_entries(work);
     for (track_id id = 0; id < trace->track_count && work->facts_count > 0; id++) {
         if (!trace->tracks[id].derived &&
@@ -347,6 +406,7 @@ enum status attribute(const struct trace *trace, struct scratch *scratch, struct
     read_slices(&work);
     true_times(&work);
     drop_facts(&work);
+    launches_find(&work);
     entries_order(&work);
     entries_place(&work);
     entries_nest(&work);
@@ -360,7 +420,11 @@ enum status attribute(const struct trace *trace, struct scratch *scratch, struct
         .entries = work.entries,
         .entry_count = work.entry_count,
         .by_device_time = work.by_device_time,
+        .kernels = work.kernels,
+        .kernel_count = work.kernel_count,
+        .kernel_of = work.kernel_count > 0 ? work.kernel_of : NULL,
     };
+    kernels_make(trace, scratch, ret);
     totals_make(trace, scratch, ret);
     if (trace_damaged(trace))
         return fail(err, ERR_FORMAT, "a part of the index turned out damaged");

@@ -1,9 +1,12 @@
 /* Inside attribute*.c.
  *
- *   args     attribute_facts.c   block by block: what the args say of each op event
- *   slices   attribute.c         row by row: each op event's slice becomes an entry
- *   time     attribute_time.c    in time order: executions, nesting, first events
- *   totals   attribute_totals.c  what tables over the whole trace say
+ *   args      attribute_facts.c    block by block: what the args say of each op event
+ *             attribute_shapes.c   and of each kernel's launch
+ *   slices    attribute.c          row by row: each op event's slice becomes an entry
+ *   launches  attribute_launch.c   along the arrows: which call on the host each came from
+ *   time      attribute_time.c     in time order: executions, nesting, first events
+ *   totals    attribute_totals.c   what tables over the whole trace say
+ *             attribute_kernels.c  and tables of kernels
  */
 #ifndef JVIEWD_ANALYSE_ATTRIBUTE_PARTS_H
 #define JVIEWD_ANALYSE_ATTRIBUTE_PARTS_H
@@ -24,6 +27,12 @@ struct facts {          /* of one op event */
 };
 
 #define NO_MORE UINT32_MAX
+#define NO_SHAPE UINT32_MAX
+
+struct launch_shape { /* NOT_RECORDED what is not known */
+    uint32_t grid[3], block[3];
+    uint32_t registers, static_shared_bytes, dynamic_shared_bytes, occupancy;
+};
 
 struct more { /* of an op event: what few of them need */
     uint32_t context;
@@ -52,6 +61,10 @@ struct attribute_work {
     struct facts *facts;
     int64_t *partner_end_ps; /* by facts, INT64_MIN: none; NULL where no partner was found */
     uint32_t facts_count, facts_capacity;
+    uint32_t *shape_of_facts; /* by facts, NO_SHAPE: none; NULL: of no event */
+    uint8_t *graph_of_facts;  /* by facts: enum graph_part; NULL likewise */
+    struct launch_shape *shapes;
+    uint32_t shape_count, shape_capacity;
     struct more *more;
     uint32_t more_count, more_capacity;
     bool has_device_times; /* some of `more` has */
@@ -67,7 +80,12 @@ struct attribute_work {
     uint32_t *entry_group; /* who nests with whom: a track, or behind them an ordinal */
     uint32_t *entry_facts; /* NULL where all times are true as they are */
     uint32_t entry_count, entry_capacity;
+    bool *runs_kernels; /* by track */
+    struct kernel *kernels;
+    uint32_t kernel_count, kernel_capacity;
+    uint32_t *kernel_of; /* by entry; NULL: the trace has no kernels */
     uint32_t *by_device_time;
+    struct map64 shape_of, kernel_of_name; /* by hash; by name and shape */
     struct map64 program_of, context_of, op_of, run_of, device_of, execution_of, ordinal_of;
     uint32_t program_count, run_count, device_count, group_count;
     struct type_facts *types;
@@ -83,6 +101,9 @@ struct attribute_work {
     } while (0)
 
 void facts_read(struct attribute_work *work);
+void shapes_read(struct attribute_work *work);
+/* The kernel of that name and shape, made where it is new: `op` is that of its first launch. */
+uint32_t kernel_find(struct attribute_work *work, name_id name, uint32_t shape, uint32_t op);
 /* The execution of (context, run, device), made where it is new. */
 uint32_t execution_find(struct attribute_work *work, uint32_t context, uint64_t run_id,
                         int32_t device);
@@ -92,11 +113,17 @@ uint32_t execution_add(struct attribute_work *work, uint32_t context, uint64_t r
 uint32_t op_find(struct attribute_work *work, const struct more *more, name_id name,
                  bool is_slice_name);
 
+/* Along the arrows: entries and, where modules have slices, executions. */
+void launches_find(struct attribute_work *work);
+/* What an arrow from a host leads to the slice from; NO_SLICE: nothing. */
+slice_id launch_of_slice(const struct trace *trace, slice_id slice);
 void entries_order(struct attribute_work *work); /* by_device_time */
 void entries_place(struct attribute_work *work); /* executions that no arg told */
 void entries_nest(struct attribute_work *work);
 void entries_first(struct attribute_work *work);
 
+/* Totals of kernels, of entries whose launches are known. */
+void kernels_make(const struct trace *trace, struct scratch *scratch, struct attribution *of);
 /* Totals, devices and spreads of an attribution that is otherwise whole; they stand in the
  * scratch. */
 void totals_make(const struct trace *trace, struct scratch *scratch, struct attribution *of);

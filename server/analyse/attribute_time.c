@@ -99,6 +99,8 @@ static void place_in_module(struct attribute_work *work, struct module_slices *m
     if (modules->executions[ordinal] == NO_EXECUTION) {
         modules->executions[ordinal] =
             execution_add(work, work->op_contexts[entry->op], slice.id, entry->device);
+        work->executions[modules->executions[ordinal]].launch =
+            launch_of_slice(work->trace, slice.id);
     }
     entry->execution = modules->executions[ordinal];
 }
@@ -122,10 +124,23 @@ static struct module_slices modules_of(const struct attribute_work *work, int32_
     return modules;
 }
 
-/* Without module slices: an execution begins where the program's first op comes again. */
+/* Without module slices: an execution begins where the program's first op comes again. That op may
+ * be several kernels, each another one:
+ *
+ *   im2col gemm | add | im2col gemm | add       op 1 op 1 | op 2 | ...: two executions
+ *   mul | mul | mul                             a program of one kernel: three
+ *
+ * so it came again when another op did between, or when its first kernel does.
+ */
 struct running {
-    uint32_t first_op, execution;
+    uint32_t first_op, execution, first_kernel;
+    bool went_on; /* another op has come since */
 };
+
+static uint32_t kernel_of_entry(const struct attribute_work *work, const struct attributed *entry)
+{
+    return work->kernel_of == NULL ? NO_KERNEL : work->kernel_of[entry - work->entries];
+}
 
 static void place_by_first_op(struct attribute_work *work, struct running *running,
                               struct attributed *entry)
@@ -137,9 +152,16 @@ static void place_by_first_op(struct attribute_work *work, struct running *runni
 
     struct running *now = &running[context];
 
-    if (now->execution == NO_EXECUTION || now->first_op == entry->op) {
+    uint32_t kernel = kernel_of_entry(work, entry);
+
+    if (now->execution == NO_EXECUTION ||
+        (now->first_op == entry->op && (now->went_on || now->first_kernel == kernel))) {
         now->first_op = entry->op;
+        now->first_kernel = kernel;
+        now->went_on = false;
         now->execution = execution_add(work, context, work->execution_count, entry->device);
+    } else {
+        now->went_on |= now->first_op != entry->op;
     }
     entry->execution = now->execution;
 }
@@ -178,6 +200,8 @@ void entries_place(struct attribute_work *work)
             execution->start_ps = entry->start_ps;
         if (end_of(entry) > execution->end_ps)
             execution->end_ps = end_of(entry);
+        if (execution->launch == NO_SLICE)
+            execution->launch = entry->launch;
     }
     scratch_free(work->scratch, modules.executions);
     free(running);

@@ -15,8 +15,9 @@ enum { ATTRIBUTION_VERSION = 3 };
 #define NO_EXECUTION UINT32_MAX
 #define NO_STEP INT64_MIN
 #define NO_KERNEL UINT32_MAX
-#define NOT_RECORDED UINT32_MAX /* a kernel's number that the file does not say, or says wrongly   \
-                                 */
+#define NOT_RECORDED                                                                               \
+    UINT32_MAX /* a kernel's number that the file does not say, or says wrongly                    \
+                */
 
 struct op { /* one instruction of one program, or a kernel or name where there is no program */
     program_id program;
@@ -105,19 +106,59 @@ struct kernel_total {            /* of all launches of one kernel, or of all ker
     uint32_t gap_count;          /* those with something before them on their stream */
     uint32_t approximate;        /* 1: quantiles from a histogram */
     slice_id first, longest;
-    int64_t total_ps, self_ps, min_ps, p50_ps, p95_ps, max_ps;
+    uint32_t longest_skip; /* launches of its name before the longest, by (device, start) */
+    uint32_t zero;
+    int64_t total_ps, self_ps, min_ps, p50_ps, p95_ps, max_ps, stdev_ps;
     int64_t queue_p50_ps;  /* from the call's end, or 0 where it began before, to the start */
     int64_t launch_p50_ps; /* from the call's start to the start */
     int64_t call_p50_ps;   /* how long the call took */
     int64_t gap_p50_ps;    /* idle time of its stream before it */
 };
 
-_Static_assert(sizeof(struct kernel) == 48 && sizeof(struct kernel_total) == 112,
+_Static_assert(sizeof(struct kernel) == 48 && sizeof(struct kernel_total) == 128,
                "records without hidden padding: as they are they go to disk");
 _Static_assert(sizeof(struct op) == 28 && sizeof(struct execution) == 40 &&
                    sizeof(struct attributed) == 48 && sizeof(struct op_total) == 48 &&
                    sizeof(struct op_spread) == 40 && sizeof(struct device_total) == 32,
                "records without hidden padding: as they are they go to disk");
+
+enum cost_rule { /* where a cost is from, or why it is not known; words: analyse/cost.h */
+                 COST_UNKNOWN,        /* no HLO and no figure of the compiler's */
+                 COST_HLO,            /* counted from the instruction and its shapes */
+                 COST_TARGET,         /* of a custom call, by what its target computes */
+                 COST_TOLD,           /* of a custom call, as its author estimated it */
+                 COST_EVENT,          /* the compiler's own figure on the event */
+                 COST_CONTROL,        /* a loop or call: what it runs is counted by itself */
+                 COST_PARTNER,        /* the other half of a pair carries it */
+                 COST_CUSTOM_CALL,    /* unknown: what this custom call computes is not known */
+                 COST_TRIPS,          /* unknown: a loop whose body has no events */
+                 COST_NO_INSTRUCTION, /* unknown: the module has no instruction of that name */
+                 COST_RULE_COUNT
+};
+
+enum cost_flags {
+    COST_ASYNC = 1,   /* starts or awaits a transfer: its time is not the transfer's */
+    COST_HIGHEST = 2, /* its matrix products ask for full precision */
+    COST_PARTLY = 4,  /* a part of it has no figure: what is there is too little */
+};
+
+/* Of one execution of an op. Multiply by `run_count`, not by events: an op may launch several
+ * kernels. NAN where the rule says that it is unknown. */
+struct op_cost {
+    double flops;           /* a multiply-add is two */
+    double matrix_flops;    /* those of them that are of dots and convolutions */
+    double transcendentals; /* exp, log, sqrt, ...: not among `flops` */
+    double bytes;           /* read and written, each operand and result once */
+    uint32_t run_count;     /* how often the op ran: uninterrupted runs of its events on a track */
+    uint8_t flops_rule, bytes_rule; /* enum cost_rule */
+    uint8_t type;                   /* of the operands of its matrix products, else of its result:
+                                       a number of xla_data.proto, 0 unknown */
+    uint8_t flags;
+    uint32_t family; /* what its name says it is: an index of analyse/cost_family.c; 0 nothing */
+    uint32_t zero;
+};
+
+_Static_assert(sizeof(struct op_cost) == 48, "no hidden padding: as they are they go to disk");
 
 struct attribution {
     const struct op *ops;
@@ -140,6 +181,7 @@ struct attribution {
     const struct kernel_total *kernel_totals;  /* one a kernel */
     const struct kernel_total *kernel_by_name; /* one a name, ascending by their first kernel */
     uint32_t kernel_name_count;
+    const struct op_cost *costs; /* one an op; NULL: not made */
 };
 
 /* NULL when the slice is no op. */

@@ -31,8 +31,8 @@ extern const struct budget budget_default;
 struct sink_hooks { /* each may be NULL; the first two are called now and then */
     void (*progress)(void *data, uint64_t done, uint64_t total); /* bytes of the input */
     bool (*cancelled)(void *data);
-    /* Once, at the finish, with all names, tracks, rows, slices and args: for work that needs no
-     * more, which then goes on beside the rest. On the sink's thread, if it has one. */
+    /* Once, at the finish, with all names, tracks, rows, slices, args and flows: for work that
+     * needs no more, which then goes on beside the rest. On the sink's thread, if it has one. */
     void (*beside)(void *data, const struct trace *trace);
     void *data;
     bool

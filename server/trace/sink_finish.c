@@ -44,7 +44,6 @@ static enum status finish_flows(struct sink *sink, const struct trace *trace, st
 static enum status finish_parts(struct sink *sink, const struct trace *trace, struct error *err)
 {
     TRY(counter_writer_finish(sink->counters, trace, err));
-    TRY(finish_flows(sink, trace, err));
     TRY(sink_write_memory_events(sink, trace));
     for (uint32_t i = 0; trace_parts_made[i]; i++)
         if (trace_parts_made[i]->finish)
@@ -79,6 +78,13 @@ static enum status finish_beside(struct sink *sink, const struct trace *trace)
     return status;
 }
 
+/* Who works beside asks what launched what. */
+static enum status open_flows(struct sink *sink, struct trace *trace, struct arena *arena)
+{
+    TRY(sink->out.so_far(sink->out.to, &trace->parts->in, sink->err));
+    return flows_open(trace, arena, sink->err);
+}
+
 static enum status finish_over(struct sink *sink, struct arena *arena)
 {
     struct block_in in;
@@ -87,6 +93,9 @@ static enum status finish_over(struct sink *sink, struct arena *arena)
     TRY(sink->out.so_far(sink->out.to, &in, sink->err));
     TRY(trace_open_core(in, arena, &trace, sink->err));
     TRY(args_open(in, arena, &trace.parts->args, sink->err));
+    TRY(finish_flows(sink, &trace, sink->err));
+    if (sink->hooks.beside != NULL)
+        TRY(open_flows(sink, &trace, arena));
     return finish_beside(sink, &trace);
 }
 

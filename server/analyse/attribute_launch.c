@@ -1,0 +1,59 @@
+/* Which call on the host each op of a device came from.
+ *
+ *   host    |cuLaunchKernel|            correlation 7
+ *                      \_ _ _ _ _ _ _
+ *   stream                           |gemm|   correlation 7
+ *
+ * Decoders make an arrow of each pair that one id joins; arrows by their end and entries by their
+ * slice both ascend, so one walk along the two joins them. A module's slice on a device is launched
+ * as a whole: its execution takes the arrow that ends there.
+ */
+#include "analyse/attribute_parts.h"
+
+static bool from_host(const struct trace *trace, const struct flow *flow)
+{
+    return trace->tracks[trace->rows[trace_row_of(trace, flow->from)].track].device < 0;
+}
+
+void launches_find(struct attribute_work *work)
+{
+    const struct trace *trace = work->trace;
+    uint32_t entry = 0;
+    name_id kind;
+
+    if (!work->has_devices || !trace_find_name(trace, STR("kernel launch"), &kind))
+        return;
+    for (uint64_t i = 0; i < trace->flow_count && entry < work->entry_count; i++) {
+        const struct flow *flow = &trace->flows[trace->flow_by_to[i]];
+
+        while (entry < work->entry_count && work->entries[entry].slice < flow->to)
+            entry++;
+        if (flow->kind == kind && entry < work->entry_count &&
+            work->entries[entry].slice == flow->to && work->entries[entry].launch == NO_SLICE &&
+            from_host(trace, flow))
+            work->entries[entry].launch = flow->from;
+    }
+}
+
+slice_id launch_of_slice(const struct trace *trace, slice_id slice)
+{
+    uint64_t low = 0, high = trace->flow_count;
+
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+
+        if (trace->flows[trace->flow_by_to[middle]].to < slice)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < trace->flow_count; low++) {
+        const struct flow *flow = &trace->flows[trace->flow_by_to[low]];
+
+        if (flow->to != slice)
+            break;
+        if (from_host(trace, flow))
+            return flow->from;
+    }
+    return NO_SLICE;
+}
