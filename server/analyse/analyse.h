@@ -56,6 +56,7 @@ struct restriction { /* everything empty: the whole run. Lists are alternatives,
     uint32_t step_range_count;
     struct str module, scope, name; /* exact; scope: a prefix of whole path elements */
     struct str q;                   /* a part of the name, ASCII case aside */
+    struct str step_regex;          /* steps are the slices that it matches; "": recognised */
 };
 
 enum cell_kind {

@@ -1,106 +1,82 @@
-/* Where time went: the pieces of a host's line, cut at the edges of what is asked for.
- *
- *   line      | compute | input |  copy  |    host    |
- *   windows       |---------------|    |---------|         each gets what it holds of them
- *
- * Time is parted among processors, so that each pulls a line of its own.
- */
-#include <stdlib.h>
+#include "analyse/breakdown.h"
 
-#include "analyse/breakdown_line.h"
-#include "analyse/split.h"
-#include "analyse/steps.h"
+#include "analyse/quantile.h"
 
-struct asked { /* a window, by start; ends ascend too */
-    struct window window;
-    int64_t *kinds_ps; /* KIND_COUNT and idle */
+struct host_devices host_devices_of(const struct host_trace *host, struct arena *arena)
+{
+    enum { BUSIEST_SHARE = 100 };
+    const struct attribution *attribution = host->attribution;
+    uint32_t all = attribution == NULL ? 0 : attribution->device_count;
+    uint32_t count = all > HOST_DEVICES_MAX ? HOST_DEVICES_MAX : all;
+    int32_t *devices = arena_array(arena, int32_t, count);
+    bool *counted = arena_array(arena, bool, count);
+    struct host_devices ret = {
+        .devices = devices, .count = count, .dropped = all - count, .counted = counted};
+    int64_t busiest_ps = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        devices[i] = attribution->devices[i].device;
+        if (attribution->devices[i].busy_ps > busiest_ps)
+            busiest_ps = attribution->devices[i].busy_ps;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        counted[i] = attribution->devices[i].busy_ps >= busiest_ps / BUSIEST_SHARE;
+        ret.counted_count += counted[i];
+    }
+    return ret;
+}
+
+/* Sums over many devices of long windows fit no 64 bits. */
+struct wide_time {
+    wide_int kinds_ps[KIND_COUNT + 1], doing_ps[DOING_COUNT], busy_ps, hidden_ps, wait_ps;
 };
 
-struct breaking {
-    const struct host_trace *host;
-    track_id thread;
-    const struct skipped *skipped;
-    const struct asked *asked;
-    uint32_t asked_count;
-    struct window hull; /* of them */
-    uint32_t part_count;
-    int64_t (*sums_ps[SPLIT_PARTS_MAX])[KIND_COUNT]; /* by part, by window */
-};
-
-static void sum_part(void *data, uint32_t part)
+static void add_wide(struct wide_time *to, const struct device_time *by)
 {
-    const struct breaking *breaking = data;
-    const struct window *hull = &breaking->hull;
-    uint64_t span_ps = (uint64_t)hull->to_ps - (uint64_t)hull->from_ps;
-    struct window window = {
-        hull->from_ps + (int64_t)split_begin(span_ps, part, breaking->part_count),
-        hull->from_ps + (int64_t)split_begin(span_ps, part + 1, breaking->part_count)};
-    struct line *line = line_open(breaking->host, breaking->thread, window, breaking->skipped);
-    struct piece piece;
-    uint32_t first = 0;
-
-    while (line_next(line, &piece)) {
-        if (piece.from_ps < window.from_ps)
-            piece.from_ps = window.from_ps;
-        if (piece.to_ps > window.to_ps)
-            piece.to_ps = window.to_ps;
-        while (first < breaking->asked_count &&
-               breaking->asked[first].window.to_ps <= piece.from_ps)
-            first++;
-        for (uint32_t i = first; i < breaking->asked_count; i++) {
-            const struct window *asked = &breaking->asked[i].window;
-
-            if (asked->from_ps >= piece.to_ps)
-                break;
-
-            int64_t from_ps = piece.from_ps > asked->from_ps ? piece.from_ps : asked->from_ps;
-            int64_t to_ps = piece.to_ps < asked->to_ps ? piece.to_ps : asked->to_ps;
-
-            if (to_ps > from_ps)
-                breaking->sums_ps[part][i][piece.kind] += to_ps - from_ps;
-        }
-    }
-    line_close(line);
+    for (int kind = 0; kind <= KIND_COUNT; kind++)
+        to->kinds_ps[kind] += by->kinds_ps[kind];
+    for (int doing = 0; doing < DOING_COUNT; doing++)
+        to->doing_ps[doing] += by->doing_ps[doing];
+    to->busy_ps += by->busy_ps;
+    to->hidden_ps += by->hidden_ps;
+    to->wait_ps += by->wait_ps;
 }
 
-/* Slices and ops that are walked over, about. */
-static uint64_t count_items(const struct breaking *breaking)
+/* The running sum is divided, so that what is rounded off never adds up: parts of a whole that all
+ * lanes share sum to it exactly. */
+static int64_t share_of(wide_int *running_ps, wide_int add_ps, uint32_t count)
 {
-    const struct trace *trace = breaking->host->trace;
-    const struct attribution *attribution = breaking->host->attribution;
+    wide_int before_ps = *running_ps / count;
 
-    return (attribution == NULL ? 0 : attribution->entry_count) +
-           (breaking->thread == NO_TRACK ? 0 : trace->tracks[breaking->thread].slice_count);
+    *running_ps += add_ps;
+    return (int64_t)(*running_ps / count - before_ps);
 }
 
-static void break_down(struct breaking *breaking)
+struct device_time breakdown_mean(const struct host_devices *devices,
+                                  const struct device_time *lanes)
 {
-    breaking->part_count = split_count(count_items(breaking));
-    for (uint32_t part = 0; part < breaking->part_count; part++) {
-        breaking->sums_ps[part] =
-            calloc((size_t)breaking->asked_count + 1, sizeof(*breaking->sums_ps[part]));
-        if (breaking->sums_ps[part] == NULL)
-            abort(); /* out of memory: as base/arena.h says */
-    }
-    split_run(breaking->part_count, sum_part, breaking);
-    for (uint32_t i = 0; i < breaking->asked_count; i++) {
-        const struct asked *asked = &breaking->asked[i];
+    struct wide_time sum = {0};
+    struct device_time mean;
+    uint32_t count = devices->counted_count > 0 ? devices->counted_count : 1;
+    wide_int kinds_ps = 0, rest_ps = 0;
 
-        memset(asked->kinds_ps, 0, (KIND_COUNT + 1) * sizeof(*asked->kinds_ps));
-        asked->kinds_ps[KIND_IDLE] = asked->window.to_ps - asked->window.from_ps;
-        for (uint32_t part = 0; part < breaking->part_count; part++) {
-            for (int kind = 0; kind < KIND_COUNT; kind++) {
-                asked->kinds_ps[kind] += breaking->sums_ps[part][i][kind];
-                asked->kinds_ps[KIND_IDLE] -= breaking->sums_ps[part][i][kind];
-            }
-        }
+    if (devices->count == 0)
+        return lanes[0];
+    for (uint32_t i = 0; i < devices->count; i++) {
+        if (devices->counted[i])
+            add_wide(&sum, &lanes[i]);
     }
-    for (uint32_t part = 0; part < breaking->part_count; part++)
-        free(breaking->sums_ps[part]);
+    for (int kind = 0; kind <= KIND_COUNT; kind++)
+        mean.kinds_ps[kind] = share_of(&kinds_ps, sum.kinds_ps[kind], count);
+    mean.busy_ps = share_of(&rest_ps, sum.busy_ps, count);
+    for (int doing = 0; doing < DOING_COUNT; doing++)
+        mean.doing_ps[doing] = share_of(&rest_ps, sum.doing_ps[doing], count);
+    mean.hidden_ps = (int64_t)(sum.hidden_ps / count);
+    mean.wait_ps = (int64_t)(sum.wait_ps / count);
+    return mean;
 }
 
-/* The thread that is there longest stands for the host where no step says which. */
-static track_id longest_thread(const struct trace *trace)
+track_id breakdown_thread(const struct trace *trace)
 {
     track_id best = NO_TRACK;
     int64_t best_ps = 0;
@@ -117,79 +93,34 @@ static track_id longest_thread(const struct trace *trace)
     return best;
 }
 
-void breakdown_of(const struct host_trace *host, int64_t start_ps, int64_t end_ps,
-                  int64_t ret[KIND_COUNT + 1])
+struct kept_mean {
+    const struct host_devices *devices;
+    struct device_time mean;
+};
+
+static void keep_mean(void *data, uint32_t window, const struct device_time *lanes)
 {
+    struct kept_mean *kept = data;
+
+    (void)window;
+    kept->mean = breakdown_mean(kept->devices, lanes);
+}
+
+struct device_time breakdown_of(const struct host_trace *host, int64_t start_ps, int64_t end_ps)
+{
+    struct arena *arena = arena_create();
+    struct host_devices devices = host_devices_of(host, arena);
     struct skipped none = {0};
-    struct asked asked = {.window = {start_ps - host->offset_ps, end_ps - host->offset_ps},
-                          .kinds_ps = ret};
-    struct breaking breaking = {
-        .host = host,
-        .thread = longest_thread(host->trace),
-        .skipped = &none,
-        .asked = &asked,
-        .asked_count = 1,
-        .hull = asked.window,
-    };
+    struct window window = {start_ps - host->offset_ps, end_ps - host->offset_ps};
+    struct breakdown_question question = {.host = host,
+                                          .devices = &devices,
+                                          .thread = breakdown_thread(host->trace),
+                                          .skipped = &none,
+                                          .windows = &window,
+                                          .window_count = 1};
+    struct kept_mean kept = {.devices = &devices};
 
-    break_down(&breaking);
-}
-
-static int by_id(const void *left, const void *right)
-{
-    slice_id a = *(const slice_id *)left, b = *(const slice_id *)right;
-
-    return (a > b) - (a < b);
-}
-
-/* One walk for all steps of a host. */
-static void break_down_host(const struct run_traces *run, uint32_t index, struct steps *steps)
-{
-    const struct host_trace *host = &run->hosts[index];
-    slice_id *slices = memory_resize(NULL, steps->count, sizeof(*slices));
-    struct asked *asked = memory_resize(NULL, steps->count, sizeof(*asked));
-    struct skipped skipped = {.slices = slices};
-    struct breaking breaking = {.host = host,
-                                .thread = NO_TRACK,
-                                .skipped = &skipped,
-                                .asked = asked,
-                                .hull = {.from_ps = INT64_MAX, .to_ps = INT64_MIN}};
-
-    for (uint32_t i = 0; i < steps->count; i++) {
-        struct step *step = &steps->items[i];
-        struct window window = {step->start_ps - host->offset_ps,
-                                step->start_ps - host->offset_ps + step->dur_ps};
-
-        if (step->host != index)
-            continue;
-        asked[breaking.asked_count++] = (struct asked){window, step->kinds_ps};
-        if (window.from_ps < breaking.hull.from_ps)
-            breaking.hull.from_ps = window.from_ps;
-        if (window.to_ps > breaking.hull.to_ps)
-            breaking.hull.to_ps = window.to_ps;
-        if (step->slice == NO_SLICE)
-            continue;
-        slices[skipped.count++] = step->slice;
-
-        track_id track = host->trace->rows[trace_row_of(host->trace, step->slice)].track;
-
-        if (breaking.thread == NO_TRACK && host->trace->tracks[track].device < 0)
-            breaking.thread = track;
-    }
-    if (breaking.hull.from_ps < breaking.hull.to_ps) {
-        qsort(slices, skipped.count, sizeof(*slices), by_id);
-        /* Marks may stand on a line of their own, with nothing that says what was done. */
-        if (breaking.thread == NO_TRACK ||
-            host->trace->tracks[breaking.thread].slice_count <= skipped.count)
-            breaking.thread = longest_thread(host->trace);
-        break_down(&breaking);
-    }
-    free(asked);
-    free(slices);
-}
-
-void steps_breakdown(const struct run_traces *run, struct steps *steps)
-{
-    for (uint32_t host = 0; host < run->host_count; host++)
-        break_down_host(run, host, steps);
+    breakdown_walk(&question, keep_mean, &kept);
+    arena_destroy(arena);
+    return kept.mean;
 }

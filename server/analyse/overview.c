@@ -183,7 +183,7 @@ static void fill_steps(const struct steps *steps, struct overview *ret)
         if (step->dur_ps > ret->max_ps)
             ret->max_ps = step->dur_ps;
         for (int kind = 0; kind <= KIND_COUNT; kind++)
-            ret->breakdown_ps[kind] += step->kinds_ps[kind];
+            ret->breakdown_ps[kind] += step->time.kinds_ps[kind];
     }
     if (ret->counted > 0) {
         ret->mean_ps = (ret->total_ps + ret->counted / 2) / ret->counted;
@@ -203,7 +203,6 @@ static void fill_capture(const struct selection *selections, uint32_t count, str
 {
     for (uint32_t i = 0; i < count; i++) {
         const struct host_trace *host = selections[i].host;
-        int64_t kinds_ps[KIND_COUNT + 1];
 
         for (uint32_t at = 0; at < selections[i].window_count; at++) {
             struct window window = selections[i].windows[at];
@@ -214,10 +213,12 @@ static void fill_capture(const struct selection *selections, uint32_t count, str
                 window.to_ps = host->trace->end_ps;
             if (window.from_ps >= window.to_ps)
                 continue;
-            breakdown_of(host, window.from_ps + host->offset_ps, window.to_ps + host->offset_ps,
-                         kinds_ps);
+
+            struct device_time time = breakdown_of(host, window.from_ps + host->offset_ps,
+                                                   window.to_ps + host->offset_ps);
+
             for (int kind = 0; kind <= KIND_COUNT; kind++)
-                ret->breakdown_ps[kind] += kinds_ps[kind];
+                ret->breakdown_ps[kind] += time.kinds_ps[kind];
             ret->breakdown_total_ps += window.to_ps - window.from_ps;
         }
     }

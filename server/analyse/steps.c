@@ -2,18 +2,27 @@
 
 #include <stdlib.h>
 
-#include "analyse/quantile.h"
 #include "analyse/steps_parts.h"
-#include "trace/by_name.h"
 
 const char *step_rule_word(enum step_rule rule)
 {
     static const char *const words[] = {
-        [STEP_ANNOTATION] = "annotation", [STEP_LINE] = "steps-line", [STEP_MODULE] = "module",
-        [STEP_REPEATED] = "repeated",     [STEP_NONE] = "none",
+        [STEP_ANNOTATION] = "annotation", [STEP_LINE] = "steps-line",   [STEP_REGEX] = "regex",
+        [STEP_MODULE] = "module",         [STEP_REPEATED] = "repeated", [STEP_NONE] = "none",
     };
 
     return words[rule];
+}
+
+const char *step_trust_word(enum step_trust trust)
+{
+    static const char *const words[] = {
+        [TRUST_LOW] = "low",
+        [TRUST_MEDIUM] = "medium",
+        [TRUST_HIGH] = "high",
+    };
+
+    return words[trust];
 }
 
 /* "ProfilerStep#12" -> "ProfilerStep": the name of all of them. */
@@ -39,6 +48,8 @@ static struct str rule_text(enum step_rule rule, const struct step_list *list, s
                           STR_ARG(without_number(name)));
     case STEP_LINE:
         return STR("the Steps line of the device");
+    case STEP_REGEX:
+        return str_format(arena, "slices that step_regex matches, as \"%.*s\"", STR_ARG(name));
     case STEP_MODULE:
         return str_format(arena,
                           "no step annotation: repeated executions of %.*s, each up to the next",
@@ -82,92 +93,50 @@ static bool is_asked(const struct restriction *restriction, const struct run_tra
                                          step->start_ps + step->dur_ps > restriction->start_ps));
 }
 
-/* The host's steps of one list, in order, as indexes. */
-static uint32_t steps_of_host(const struct step_list *list, uint32_t host, uint32_t *ret)
-{
-    uint32_t count = 0;
+struct found { /* which rule found them */
+    enum step_rule rule;
+    bool derived; /* on lines that a tool derived */
+};
 
-    for (uint32_t i = 0; i < list->count; i++) {
-        if (list->items[i].host == host)
-            ret[count++] = i;
-    }
-    return count;
-}
-
-static int64_t median_from(const struct step_list *list, const uint32_t *which, uint32_t count,
-                           int64_t *room)
-{
-    for (uint32_t i = 0; i < count; i++)
-        room[i] = list->items[which[i]].dur_ps;
-    return quantile_of(room, count, 50);
-}
-
-/* Leading steps that compile, or take more than twice the median of those behind them. One step at
- * least stays, and half of them where only their length speaks: of what never settles nothing says
- * which were the warm ones. Then what takes more than half as long again as the median is an
- * outlier. */
-static void mark_host(const struct run_traces *run, struct step_list *list, uint32_t host)
-{
-    uint32_t *which = memory_resize(NULL, list->count, sizeof(*which));
-    int64_t *room = memory_resize(NULL, list->count, sizeof(*room));
-    uint32_t count = steps_of_host(list, host, which), warm = 0;
-
-    while (warm + 1 < count) {
-        struct step *step = &list->items[which[warm]];
-        int64_t rest_ps = median_from(list, which + warm + 1, count - warm - 1, room);
-
-        bool is_slow = step->dur_ps / 2 > rest_ps && warm < count / 2;
-
-        if (!is_slow && !step_compiles(&run->hosts[host], step))
-            break;
-        step->warmup = true;
-        warm++;
-    }
-    if (count - warm >= 3) {
-        int64_t median_ps = median_from(list, which + warm, count - warm, room);
-
-        for (uint32_t i = warm; i < count; i++) {
-            struct step *step = &list->items[which[i]];
-
-            step->outlier = step->dur_ps > median_ps + median_ps / 2;
-        }
-    }
-    free(which);
-    free(room);
-}
-
-static enum step_rule find_all(const struct run_traces *run, struct step_list *list)
+static struct found find_all(const struct run_traces *run, struct step_list *list)
 {
     static const struct {
-        enum step_rule rule;
+        struct found found;
         void (*find)(const struct host_trace *, uint32_t, struct step_list *);
     } finders[] = {
-        {STEP_ANNOTATION, find_annotated}, {STEP_LINE, find_on_lines},
-        {STEP_MODULE, find_executions},    {STEP_LINE, find_on_derived_lines},
-        {STEP_REPEATED, find_repeated},
+        {{STEP_ANNOTATION, false}, find_annotated}, {{STEP_LINE, false}, find_on_lines},
+        {{STEP_MODULE, false}, find_executions},    {{STEP_LINE, true}, find_on_derived_lines},
+        {{STEP_REPEATED, false}, find_repeated},
     };
 
     for (size_t i = 0; i < COUNT(finders); i++) {
         for (uint32_t host = 0; host < run->host_count; host++)
             finders[i].find(&run->hosts[host], host, list);
         if (list->count > 0)
-            return finders[i].rule;
+            return finders[i].found;
     }
-    return STEP_NONE;
+    return (struct found){STEP_NONE, false};
 }
 
 enum status steps_find(const struct run_traces *run, const struct restriction *restriction,
                        struct arena *arena, struct steps *ret, struct error *err)
 {
     struct step_list list = {0};
-    enum step_rule rule = find_all(run, &list);
+    struct found found = {STEP_REGEX, false};
 
-    (void)err;
-    *ret = (struct steps){.rule = rule, .rule_text = rule_text(rule, &list, arena)};
+    *ret = (struct steps){0};
+    if (restriction->step_regex.count > 0)
+        TRY(find_by_expression(run, restriction->step_regex, &list, err));
+    else
+        found = find_all(run, &list);
     if (list.count > 0)
         qsort(list.items, list.count, sizeof(*list.items), by_start);
     for (uint32_t host = 0; host < run->host_count; host++)
-        mark_host(run, &list, host);
+        steps_mark(run, &list, host);
+    ret->rule = list.count > 0 ? found.rule : STEP_NONE;
+    ret->rule_text = rule_text(ret->rule, &list, arena);
+    ret->confidence =
+        steps_trust(run, ret->rule, found.derived, &list, arena, &ret->confidence_text);
     ret->items = arena_array(arena, struct step, list.count);
     for (uint32_t i = 0; i < list.count; i++) {
         if (!is_asked(restriction, run, &list.items[i]))

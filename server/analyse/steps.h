@@ -2,22 +2,22 @@
  *
  * Recognised by the first rule that finds any, per run:
  *
+ *   regex        slices whose names `step_regex` matches, where the question has one
  *   annotation   slices with the arg _r = 1 (StepTraceAnnotation); number = step_num
  *   steps-line   slices of ROLE_STEPS tracks
  *   module       executions of the program with the most device time, when there are two or more
  *   repeated     a top-level host slice that repeats and covers most of its thread
  *   none
  *
- * A step's breakdown sums to its duration: at each moment the most telling kind that runs anywhere
- * on its host counts (the devices' compute, communication, copy, ...; then what the stepping thread
- * does innermost); the rest is idle.
+ * A step's breakdown sums to its duration and is the mean over the host's devices: see
+ * analyse/breakdown.h.
  *
  * Warm-up: steps at the beginning that compile, or take more than twice the median of the rest.
  */
 #ifndef JVIEWD_ANALYSE_STEPS_H
 #define JVIEWD_ANALYSE_STEPS_H
 
-#include "analyse/analyse.h"
+#include "analyse/breakdown.h"
 
 struct step {
     uint32_t host;            /* index into run->hosts */
@@ -27,31 +27,45 @@ struct step {
     slice_id slice;           /* NO_SLICE for executions */
     int64_t start_ps, dur_ps; /* run time */
     bool warmup, outlier;
-    int64_t kinds_ps[KIND_COUNT + 1]; /* by kind and idle; only from steps_breakdown */
+    bool cut;                /* its end is not in the file */
+    struct device_time time; /* sums to dur_ps; only from steps_breakdown */
 };
 
-enum step_rule { STEP_ANNOTATION, STEP_LINE, STEP_MODULE, STEP_REPEATED, STEP_NONE };
+enum step_rule {
+    STEP_ANNOTATION,
+    STEP_LINE,
+    STEP_REGEX,
+    STEP_MODULE,
+    STEP_REPEATED,
+    STEP_NONE,
+};
 const char *step_rule_word(enum step_rule rule); /* "annotation" ... "none" */
+
+enum step_trust { TRUST_LOW, TRUST_MEDIUM, TRUST_HIGH };
+const char *step_trust_word(enum step_trust trust); /* "low" ... "high" */
 
 struct steps {
     struct step *items; /* by start, then host */
     uint32_t count, warmup_count;
     enum step_rule rule;
     struct str rule_text; /* a sentence: how they were recognised */
+    enum step_trust confidence;
+    struct str confidence_text; /* why it is as sure as that */
 };
 
 /* All steps of the run's hosts that `restriction` lets through (hosts, window, steps). */
 MUST_CHECK enum status steps_find(const struct run_traces *run,
                                   const struct restriction *restriction, struct arena *arena,
                                   struct steps *ret, struct error *err);
-/* Fills kinds_ps of each. */
+/* Fills `time` of each. */
 void steps_breakdown(const struct run_traces *run, struct steps *steps);
-/* Where [start, end) of a host (run time) went, by the same rule. */
-void breakdown_of(const struct host_trace *host, int64_t start_ps, int64_t end_ps,
-                  int64_t ret[KIND_COUNT + 1]);
+/* The same, and tells what each lane of the step's host did: one device_time for each of the
+ * host's devices. Steps come host by host. */
+typedef void step_visit(void *data, const struct step *step, const struct host_devices *devices,
+                        const struct device_time *lanes);
+void steps_walk(const struct run_traces *run, struct steps *steps, step_visit *visit, void *data);
 
-/* Columns: step name host start_ps dur_ps warmup outlier breakdown (CELL_KINDS). Default sort:
- * "start_ps". */
+/* Columns: see steps_table.c. Default sort: "start_ps". */
 MUST_CHECK enum status steps_table(const struct run_traces *run,
                                    const struct restriction *restriction, const struct page *page,
                                    struct arena *arena, struct table *ret, struct error *err);

@@ -49,7 +49,7 @@ static struct cell step_cell(const void *data, uint32_t row, uint32_t column)
     case STEP_OUTLIER:
         return cell_bool(step->outlier);
     default:
-        return (struct cell){.kind = CELL_KINDS, .of.kinds = step->kinds_ps};
+        return (struct cell){.kind = CELL_KINDS, .of.kinds = step->time.kinds_ps};
     }
 }
 

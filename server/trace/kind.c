@@ -69,7 +69,8 @@ struct rule { /* patterns that are not given fit anything */
     "host send|host recv|dma"
 #define COPY_CALLS                                                                                 \
     "transfertodevice|transferfromdevice|transferliteral|copytodevice|copytohost|"                 \
-    "transferh2d|transferd2h|bufferfromhostbuffer|copyrawtohost|toliteral"
+    "transferh2d|transferd2h|bufferfromhostbuffer|copyrawtohost|toliteral|h2d dispatch|"           \
+    "d2h dispatch|d2d dispatch"
 
 /* What is left on devices is computing, what is left elsewhere is the host's own work. */
 #define DEVICE_LINES "^stream|xla ops|tensor core|sparse core|^queue|compute"

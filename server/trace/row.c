@@ -194,5 +194,6 @@ void row_group(const struct trace *trace, const struct row *row, uint32_t ordina
     for (uint32_t i = 0; i < ret->count; i++) {
         chunk_look(&names, first + i, &named, &flags);
         ret->kind[i] = (uint8_t)named_kind(named);
+        ret->name[i] = named_name(named);
     }
 }

@@ -289,6 +289,7 @@ struct slice_group { /* up to 32 neighbours of a row: what a walk along many row
                       */
     uint32_t first, count; /* ordinals */
     int64_t start_ps[ROW_GROUP_SLICES], dur_ps[ROW_GROUP_SLICES];
+    name_id name[ROW_GROUP_SLICES];
     uint8_t kind[ROW_GROUP_SLICES];
 };
 /* The group that holds the ordinal; count 0 where the segment is damaged. */

@@ -53,7 +53,7 @@ static void with_steps(void **state)
     CHECK_INT("least", got.min_ps, 10);
     CHECK_INT("most", got.max_ps, 30);
     CHECK_INT("over the steps", got.breakdown_total_ps, 80);
-    CHECK_INT("compute", got.breakdown_ps[KIND_COMPUTE], 4 * 8);
+    CHECK_INT("compute, the mean of both", got.breakdown_ps[KIND_COMPUTE], 4 * 4);
     CHECK_INT("devices", got.device_count, 2);
     CHECK_STR("by ordinal", got.devices[1].name, "device 1");
     CHECK_INT("busy", got.devices[0].busy_ps, 25);

@@ -16,14 +16,37 @@ static struct steps find(const struct made_run *run, const struct restriction *r
     return steps;
 }
 
+struct kept_lanes { /* of the last step */
+    uint32_t count;
+    struct device_time lanes[8];
+};
+
+static void keep_lanes(void *data, const struct step *step, const struct host_devices *devices,
+                       const struct device_time *lanes)
+{
+    struct kept_lanes *kept = data;
+
+    (void)step;
+    kept->count = host_lane_count(devices);
+    memcpy(kept->lanes, lanes, kept->count * sizeof(*lanes));
+}
+
+static struct kept_lanes lanes_of(const struct made_run *run, struct steps *steps)
+{
+    struct kept_lanes kept = {0};
+
+    steps_walk(&run->run, steps, keep_lanes, &kept);
+    return kept;
+}
+
 static void check_sums(const char *what, const struct steps *steps)
 {
     for (uint32_t i = 0; i < steps->count; i++) {
         int64_t sum_ps = 0;
 
         for (int kind = 0; kind <= KIND_COUNT; kind++) {
-            sum_ps += steps->items[i].kinds_ps[kind];
-            CHECK(what, steps->items[i].kinds_ps[kind] >= 0);
+            sum_ps += steps->items[i].time.kinds_ps[kind];
+            CHECK(what, steps->items[i].time.kinds_ps[kind] >= 0);
         }
         CHECK_INT(what, sum_ps, steps->items[i].dur_ps);
     }
@@ -41,8 +64,10 @@ static void annotated(struct made_run *run, track_id track, int64_t start_ps, in
 /*  python  train |----------------------------|  100 .. 200
  *            input |----|      host |-----|        110 .. 130, 150 .. 190
  *                                compile |-|       160 .. 170, in the host's
- *  pool        dot |-------|                       120 .. 145
- *             copy      |-----|                    140 .. 155                                */
+ *  pool  0     dot |-------|                       120 .. 145
+ *        1    copy      |-----|                    140 .. 155
+ *
+ * Each device by itself; what is said of both is their mean. */
 static void breakdown(void **state)
 {
     (void)state;
@@ -62,18 +87,32 @@ static void breakdown(void **state)
     run_finish(&run);
 
     struct steps steps = find(&run, NULL);
+    struct kept_lanes kept = lanes_of(&run, &steps);
+    const struct {
+        const char *what;
+        enum kind kind;
+        int64_t first, second, mean;
+    } rows[] = {
+        {"compute", KIND_COMPUTE, 25, 0, 12},
+        {"copy, also under the other's compute", KIND_COPY, 0, 15, 8},
+        {"input before the ops", KIND_INPUT, 10, 20, 15},
+        {"compile inside the host's", KIND_COMPILE, 10, 10, 10},
+        {"host without it", KIND_HOST, 30, 25, 27},
+        {"idle", KIND_IDLE, 25, 30, 28},
+    };
 
     CHECK_INT("rule", steps.rule, STEP_ANNOTATION);
+    CHECK_INT("sure", steps.confidence, TRUST_HIGH);
     CHECK_INT("one", steps.count, 1);
     CHECK_INT("number", steps.items[0].number, 36);
     CHECK("the file said it", steps.items[0].numbered);
     CHECK_STR("name", steps.items[0].name, "train");
-    CHECK_INT("compute", steps.items[0].kinds_ps[KIND_COMPUTE], 25);
-    CHECK_INT("copy that compute does not hide", steps.items[0].kinds_ps[KIND_COPY], 10);
-    CHECK_INT("input before the ops", steps.items[0].kinds_ps[KIND_INPUT], 10);
-    CHECK_INT("compile inside the host's", steps.items[0].kinds_ps[KIND_COMPILE], 10);
-    CHECK_INT("host without it", steps.items[0].kinds_ps[KIND_HOST], 25);
-    CHECK_INT("idle", steps.items[0].kinds_ps[KIND_IDLE], 20);
+    CHECK_INT("both count", kept.count, 2);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        CHECK_INT(rows[i].what, kept.lanes[0].kinds_ps[rows[i].kind], rows[i].first);
+        CHECK_INT(rows[i].what, kept.lanes[1].kinds_ps[rows[i].kind], rows[i].second);
+        CHECK_INT(rows[i].what, steps.items[0].time.kinds_ps[rows[i].kind], rows[i].mean);
+    }
     check_sums("sum", &steps);
     run_end(&run);
 }
@@ -94,8 +133,8 @@ static void marks_apart(void **state)
 
     struct steps steps = find(&run, NULL);
 
-    CHECK_INT("host", steps.items[0].kinds_ps[KIND_HOST], 70);
-    CHECK_INT("input", steps.items[0].kinds_ps[KIND_INPUT], 30);
+    CHECK_INT("host", steps.items[0].time.kinds_ps[KIND_HOST], 70);
+    CHECK_INT("input", steps.items[0].time.kinds_ps[KIND_INPUT], 30);
     run_end(&run);
 }
 
@@ -229,8 +268,8 @@ static void by_executions(void **state)
     CHECK_STR("the dominant one", steps.items[0].name, "jit_step");
     CHECK_INT("up to the next", steps.items[0].dur_ps, 100);
     CHECK_INT("the last to its end", steps.items[3].dur_ps, 60);
-    CHECK_INT("compute of both", steps.items[0].kinds_ps[KIND_COMPUTE], 65);
-    CHECK_INT("idle", steps.items[0].kinds_ps[KIND_IDLE], 35);
+    CHECK_INT("compute of both", steps.items[0].time.kinds_ps[KIND_COMPUTE], 65);
+    CHECK_INT("idle", steps.items[0].time.kinds_ps[KIND_IDLE], 35);
     check_sums("sum", &steps);
     run_end(&run);
 }

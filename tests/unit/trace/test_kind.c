@@ -17,6 +17,7 @@ static void kinds(void **state)
         {"/device:GPU:0", "Stream #9(Kernel)", "rcclGenericKernel", "", "", false,
          KIND_COMMUNICATION},
         {"/device:GPU:0", "Stream #8(MemcpyH2D)", "MemcpyH2D", "", "", false, KIND_COPY},
+        {"/host:CPU", "python", "H2D Dispatch", "", "", false, KIND_COPY},
         {"/device:GPU:0", "Stream #8(Memset)", "Memset", "", "", true, KIND_COPY},
         {"GPU 0", "stream 7", "Memcpy HtoD (Pinned -> Device)", "", "gpu_memcpy", false, KIND_COPY},
         {"/device:GPU:0", "Stream #16(Kernel)", "CopyDeviceToDevice", "", "", true, KIND_COPY},

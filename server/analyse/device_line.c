@@ -1,0 +1,208 @@
+#include "analyse/device_line.h"
+
+#include <stdlib.h>
+
+/* Slots in the order of telling: work of each kind, waits of each kind, containers. */
+static const enum kind telling[KIND_COUNT] = {
+    KIND_COMPUTE, KIND_COMMUNICATION, KIND_COPY, KIND_INPUT, KIND_COMPILE, KIND_HOST, KIND_OTHER,
+};
+static const uint8_t place_of_kind[KIND_COUNT] = {
+    [KIND_COMPUTE] = 0, [KIND_COMMUNICATION] = 1, [KIND_COPY] = 2,  [KIND_INPUT] = 3,
+    [KIND_COMPILE] = 4, [KIND_HOST] = 5,          [KIND_OTHER] = 6,
+};
+
+enum {
+    SLOT_COMMUNICATION = 1,
+    SLOT_WAIT = KIND_COUNT,
+    SLOT_CONTAINER = 2 * KIND_COUNT,
+    NO_SLOT = DEVICE_SLOTS
+};
+
+/* "all-reduce-done.3" -> "all-reduce-done" */
+static struct str without_suffix(struct str name)
+{
+    for (size_t i = 0; i < name.count; i++) {
+        if (name.at[i] == '.')
+            return (struct str){.at = name.at, .count = i};
+    }
+    return name;
+}
+
+enum op_role op_role_of(const struct trace *trace, const struct op *op)
+{
+    static const char *const containers[] = {"while", "conditional", "call"};
+    const struct instruction *instruction =
+        op->program < trace->program_count ? trace_instruction(trace, op->program, op->name) : NULL;
+    struct str word = instruction != NULL && instruction->opcode != 0
+                          ? trace_name(trace, instruction->opcode)
+                          : without_suffix(trace_name(trace, op->name));
+
+    for (size_t i = 0; i < COUNT(containers); i++) {
+        if (str_equal(word, str_of(containers[i])))
+            return ROLE_OF_CONTAINER;
+    }
+    return str_ends(word, STR("-done")) ? ROLE_OF_WAIT : ROLE_OF_WORK;
+}
+
+struct op_roles op_roles_create(const struct host_trace *host)
+{
+    const struct attribution *attribution = host->attribution;
+    size_t count = attribution == NULL ? 0 : attribution->op_count;
+    struct op_roles roles = {.host = host, .known = calloc(count + 1, 1)};
+
+    if (roles.known == NULL)
+        abort(); /* out of memory: as base/arena.h says */
+    for (size_t op = 0; op < count; op++) {
+        if (attribution->totals == NULL)
+            roles.longest_ps = INT64_MAX;
+        else if (attribution->totals[op].max_ps > roles.longest_ps)
+            roles.longest_ps = attribution->totals[op].max_ps;
+    }
+    return roles;
+}
+
+void op_roles_free(struct op_roles *roles)
+{
+    free(roles->known);
+}
+
+/* Threads that find the same out at once write the same. */
+static enum op_role role_of(const struct op_roles *roles, uint32_t op)
+{
+    uint8_t known = __atomic_load_n(&roles->known[op], __ATOMIC_RELAXED);
+
+    if (known == 0) {
+        known = (uint8_t)(1 + op_role_of(roles->host->trace, &roles->host->attribution->ops[op]));
+        __atomic_store_n(&roles->known[op], known, __ATOMIC_RELAXED);
+    }
+    return (enum op_role)(known - 1);
+}
+
+static const struct attributed *op_at(const struct attribution *attribution, uint32_t at)
+{
+    return &attribution->entries[attribution->by_device_time[at]];
+}
+
+/* The first place in by_device_time that is not before this device and moment. */
+static uint32_t place_of(const struct attribution *attribution, int64_t device, int64_t start_ps)
+{
+    uint32_t low = 0, high = attribution->entry_count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const struct attributed *entry = op_at(attribution, middle);
+
+        if (entry->device < device || (entry->device == device && entry->start_ps < start_ps))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* To the next op in the window; false where there is none. */
+static bool seek(struct device_line *line)
+{
+    for (; line->at < line->end; line->at++) {
+        const struct attributed *entry = op_at(line->attribution, line->at);
+
+        if (entry->start_ps >= line->window.to_ps)
+            return false;
+        if (entry->dur_ps > 0 && entry->start_ps + entry->dur_ps > line->window.from_ps)
+            return true;
+    }
+    return false;
+}
+
+struct device_line device_line_open(const struct host_trace *host, int32_t device,
+                                    struct window window, const struct op_roles *roles)
+{
+    struct device_line line = {.attribution = host->attribution,
+                               .roles = roles,
+                               .window = window,
+                               .now_ps = INT64_MIN,
+                               .container = KIND_COMPUTE};
+
+    if (host->attribution != NULL) {
+        int64_t from_ps;
+
+        if (__builtin_sub_overflow(window.from_ps, roles->longest_ps, &from_ps))
+            from_ps = INT64_MIN;
+        line.at = place_of(host->attribution, device, from_ps);
+        line.end = place_of(host->attribution, (int64_t)device + 1, INT64_MIN);
+    }
+    return line;
+}
+
+static void begin_op(struct device_line *line)
+{
+    const struct attributed *entry = op_at(line->attribution, line->at++);
+    enum kind kind = line->attribution->ops[entry->op].kind;
+    enum op_role role = role_of(line->roles, entry->op);
+    int slot = role == ROLE_OF_CONTAINER
+                   ? SLOT_CONTAINER
+                   : place_of_kind[kind] + (role == ROLE_OF_WAIT ? SLOT_WAIT : 0);
+    int64_t end_ps = entry->start_ps + entry->dur_ps;
+
+    if (role == ROLE_OF_CONTAINER)
+        line->container = kind;
+    if ((line->open >> slot & 1) == 0 || end_ps > line->until_ps[slot])
+        line->until_ps[slot] = end_ps;
+    line->open |= 1u << slot;
+}
+
+/* The slot that tells most of those that are open. */
+static int telling_slot(struct device_line *line)
+{
+    while (line->open != 0) {
+        int slot = __builtin_ctz(line->open);
+
+        if (line->until_ps[slot] > line->now_ps)
+            return slot;
+        line->open &= line->open - 1;
+    }
+    return NO_SLOT;
+}
+
+/* Until when the slot is the one that tells: nothing that tells more begins before, and
+ * communication beneath it goes on or stays away. */
+static struct device_piece piece_of(const struct device_line *line, int slot, int64_t next_ps)
+{
+    static const int beneath[] = {SLOT_COMMUNICATION, SLOT_WAIT + SLOT_COMMUNICATION};
+    struct device_piece piece = {
+        .from_ps = line->now_ps,
+        .to_ps = line->until_ps[slot] < next_ps ? line->until_ps[slot] : next_ps,
+        .kind = slot == SLOT_CONTAINER ? line->container : telling[slot % KIND_COUNT],
+        .waits = slot >= SLOT_WAIT && slot < SLOT_CONTAINER,
+    };
+
+    for (size_t i = 0; i < COUNT(beneath) && piece.kind != KIND_COMMUNICATION; i++) {
+        int64_t until_ps = line->until_ps[beneath[i]];
+
+        if ((line->open >> beneath[i] & 1) == 0 || until_ps <= line->now_ps)
+            continue;
+        piece.covers = true;
+        piece.to_ps = until_ps < piece.to_ps ? until_ps : piece.to_ps;
+    }
+    return piece;
+}
+
+bool device_line_next(struct device_line *line, struct device_piece *ret)
+{
+    for (;;) {
+        bool more = seek(line);
+        int64_t next_ps = more ? op_at(line->attribution, line->at)->start_ps : INT64_MAX;
+        int slot = telling_slot(line);
+
+        if (slot < NO_SLOT && line->now_ps < next_ps) {
+            *ret = piece_of(line, slot, next_ps);
+            line->now_ps = ret->to_ps;
+            return true;
+        }
+        if (!more)
+            return false;
+        if (next_ps > line->now_ps)
+            line->now_ps = next_ps;
+        begin_op(line);
+    }
+}

@@ -1,0 +1,49 @@
+/* What one device did at each moment, piece by piece: the most telling of the ops that run.
+ *
+ *   stream 7   | gemm ......... |      | copy-done ......... |
+ *   stream 9        | all-reduce ...... |
+ *   line       | compute ...... | commun| copy, waiting ..... |
+ */
+#ifndef JVIEWD_ANALYSE_DEVICE_LINE_H
+#define JVIEWD_ANALYSE_DEVICE_LINE_H
+
+#include "analyse/restrict.h"
+
+struct device_piece {
+    int64_t from_ps, to_ps; /* file time; disjoint, ascending */
+    enum kind kind;
+    bool waits;  /* nothing ran but ops that wait */
+    bool covers; /* communication ran beneath */
+};
+
+/* What a device's ops do for it: told by opcode and name. */
+enum op_role { ROLE_OF_WORK, ROLE_OF_WAIT, ROLE_OF_CONTAINER };
+enum op_role op_role_of(const struct trace *trace, const struct op *op);
+
+/* Roles of ops, found out at the first entry of each; several lines may share them. */
+struct op_roles {
+    const struct host_trace *host;
+    int64_t longest_ps; /* no op lasts longer: who looks into a window begins so far before it */
+    uint8_t *known;     /* by op: role + 1; 0 not looked at */
+};
+struct op_roles op_roles_create(const struct host_trace *host);
+void op_roles_free(struct op_roles *roles);
+
+enum { DEVICE_SLOTS = 2 * KIND_COUNT + 1 };
+
+struct device_line {
+    const struct attribution *attribution;
+    const struct op_roles *roles;
+    struct window window;
+    uint32_t at, end; /* into by_device_time */
+    int64_t now_ps;
+    uint32_t open;                  /* slots in which something began, as bits */
+    int64_t until_ps[DEVICE_SLOTS]; /* the latest end of those that have begun */
+    enum kind container;            /* of the container that began last */
+};
+/* Of what touches the window. */
+struct device_line device_line_open(const struct host_trace *host, int32_t device,
+                                    struct window window, const struct op_roles *roles);
+bool device_line_next(struct device_line *line, struct device_piece *ret);
+
+#endif

@@ -1,0 +1,98 @@
+/* The breakdown of steps: one walk for all of a host's. */
+#include <stdlib.h>
+
+#include "analyse/steps.h"
+
+struct walk {
+    struct steps *steps;
+    const struct host_devices *devices;
+    const uint32_t *order; /* window -> step */
+    step_visit *visit;
+    void *data;
+};
+
+static void take_window(void *data, uint32_t window, const struct device_time *lanes)
+{
+    struct walk *walk = data;
+    struct step *step = &walk->steps->items[walk->order[window]];
+
+    step->time = breakdown_mean(walk->devices, lanes);
+    if (walk->visit != NULL)
+        walk->visit(walk->data, step, walk->devices, lanes);
+}
+
+static int by_id(const void *left, const void *right)
+{
+    slice_id a = *(const slice_id *)left, b = *(const slice_id *)right;
+
+    return (a > b) - (a < b);
+}
+
+/* The thread that steps; marks may stand on a line of their own, with nothing that says what was
+ * done. */
+static track_id thread_of(const struct trace *trace, const struct skipped *skipped)
+{
+    track_id thread = NO_TRACK;
+
+    for (uint32_t i = 0; i < skipped->count && thread == NO_TRACK; i++) {
+        track_id track = trace->rows[trace_row_of(trace, skipped->slices[i])].track;
+
+        if (trace->tracks[track].device < 0)
+            thread = track;
+    }
+    if (thread == NO_TRACK || trace->tracks[thread].slice_count <= skipped->count)
+        return breakdown_thread(trace);
+    return thread;
+}
+
+static void walk_host(const struct run_traces *run, uint32_t index, struct walk *walk,
+                      struct arena *arena)
+{
+    const struct host_trace *host = &run->hosts[index];
+    struct steps *steps = walk->steps;
+    struct host_devices devices = host_devices_of(host, arena);
+    slice_id *slices = memory_resize(NULL, steps->count, sizeof(*slices));
+    uint32_t *order = memory_resize(NULL, steps->count, sizeof(*order));
+    struct window *windows = memory_resize(NULL, steps->count, sizeof(*windows));
+    struct skipped skipped = {.slices = slices};
+    struct breakdown_question question = {
+        .host = host, .devices = &devices, .skipped = &skipped, .windows = windows};
+
+    for (uint32_t i = 0; i < steps->count; i++) {
+        const struct step *step = &steps->items[i];
+
+        if (step->host != index)
+            continue;
+        order[question.window_count] = i;
+        windows[question.window_count++] = (struct window){
+            step->start_ps - host->offset_ps, step->start_ps - host->offset_ps + step->dur_ps};
+        if (step->slice != NO_SLICE)
+            slices[skipped.count++] = step->slice;
+    }
+    if (question.window_count > 0) {
+        if (skipped.count > 0)
+            qsort(slices, skipped.count, sizeof(*slices), by_id);
+        question.thread = thread_of(host->trace, &skipped);
+        walk->devices = &devices;
+        walk->order = order;
+        breakdown_walk(&question, take_window, walk);
+    }
+    free(windows);
+    free(order);
+    free(slices);
+}
+
+void steps_walk(const struct run_traces *run, struct steps *steps, step_visit *visit, void *data)
+{
+    struct walk walk = {.steps = steps, .visit = visit, .data = data};
+    struct arena *arena = arena_create();
+
+    for (uint32_t host = 0; host < run->host_count; host++)
+        walk_host(run, host, &walk, arena);
+    arena_destroy(arena);
+}
+
+void steps_breakdown(const struct run_traces *run, struct steps *steps)
+{
+    steps_walk(run, steps, NULL, NULL);
+}

@@ -1,0 +1,150 @@
+/* Steps by what the devices ran: one program that takes most of their time, again and again. */
+#include <stdlib.h>
+
+#include "analyse/steps_parts.h"
+#include "trace/by_name.h"
+
+/* The program that took the most time of those that ran at least twice on one device. */
+static uint32_t dominant_program(const struct attribution *attribution, const struct trace *trace)
+{
+    int64_t *time_ps = calloc((size_t)trace->program_count + 1, sizeof(*time_ps));
+    uint32_t *runs = calloc((size_t)trace->program_count + 1, sizeof(*runs));
+    uint32_t best = NO_PROGRAM;
+
+    if (time_ps == NULL || runs == NULL)
+        abort(); /* out of memory: as base/arena.h says */
+    for (uint32_t i = 0; i < attribution->execution_count; i++) {
+        const struct execution *execution = &attribution->executions[i];
+
+        if (execution->program >= trace->program_count || execution->end_ps <= execution->start_ps)
+            continue;
+        time_ps[execution->program] += execution->end_ps - execution->start_ps;
+        runs[execution->program] +=
+            execution->device == attribution->executions[0].device || trace->program_count == 1;
+    }
+    for (uint32_t i = 0; i < trace->program_count; i++) {
+        if (runs[i] >= 2 && (best == NO_PROGRAM || time_ps[i] > time_ps[best]))
+            best = i;
+    }
+    free(time_ps);
+    free(runs);
+    return best;
+}
+
+static void add_executions(const struct host_trace *host, uint32_t index, uint32_t program,
+                           struct step_list *list)
+{
+    const struct attribution *attribution = host->attribution;
+
+    for (uint32_t i = 0; i < attribution->execution_count; i++) {
+        const struct execution *execution = &attribution->executions[i];
+
+        if (execution->program == program && execution->end_ps > execution->start_ps)
+            step_list_add(list,
+                          (struct step){
+                              .host = index,
+                              .name = trace_name(host->trace, host->trace->programs[program].name),
+                              .slice = NO_SLICE,
+                              .number = execution->device,
+                              .start_ps = execution->start_ps + host->offset_ps,
+                              .dur_ps = execution->end_ps - execution->start_ps,
+                          });
+    }
+}
+
+static bool is_modules(const struct trace *trace, const struct name_run *run)
+{
+    const struct track *track = &trace->tracks[trace->rows[run->row].track];
+
+    return track->role == ROLE_MODULES && !track->derived && track->device >= 0;
+}
+
+/* The executions of one name on the module lines, and what they take; `list` NULL only adds up. */
+static int64_t add_modules(const struct host_trace *host, uint32_t index, name_id name,
+                           struct step_list *list)
+{
+    const struct trace *trace = host->trace;
+    uint32_t count, most = 0;
+    const struct name_run *runs = trace_name_runs(trace, name, &count);
+    int64_t total_ps = 0;
+
+    for (uint32_t run = 0; run < count; run++) {
+        if (!is_modules(trace, &runs[run]))
+            continue;
+        most = runs[run].count > most ? runs[run].count : most;
+
+        const slice_id *slices = trace_name_slices(trace, &runs[run]);
+
+        for (uint32_t at = 0; slices != NULL && at < runs[run].count; at++) {
+            struct slice slice = trace_slice(trace, slices[at]);
+            struct step step = step_of(host, index, &slice);
+
+            step.number = trace->tracks[trace->rows[runs[run].row].track].device;
+            total_ps += slice.dur_ps;
+            if (list != NULL && slice.dur_ps > 0)
+                step_list_add(list, step);
+        }
+    }
+    return most >= 2 ? total_ps : 0;
+}
+
+/* Programs that lie in files of their own are known to a trace by the names of its modules. */
+static void add_dominant_module(const struct host_trace *host, uint32_t index,
+                                struct step_list *list)
+{
+    const struct name_stats *stats;
+    uint32_t count = trace_name_stats(host->trace, &stats);
+    int64_t best_ps = 0;
+    name_id best = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t total_ps = stats[i].count >= 2 && stats[i].total_ps > best_ps
+                               ? add_modules(host, index, stats[i].name, NULL)
+                               : 0;
+
+        if (total_ps > best_ps) {
+            best_ps = total_ps;
+            best = stats[i].name;
+        }
+    }
+    if (best_ps > 0)
+        add_modules(host, index, best, list);
+}
+
+/* Executions of one program on several devices at one time are one step; each lasts until the next
+ * begins, so that what is between them is seen. */
+void find_executions(const struct host_trace *host, uint32_t index, struct step_list *list)
+{
+    const struct attribution *attribution = host->attribution;
+    struct step_list all = {0};
+    uint32_t from = list->count;
+
+    if (attribution == NULL || attribution->execution_count < 2)
+        return;
+
+    uint32_t program = dominant_program(attribution, host->trace);
+
+    if (program != NO_PROGRAM)
+        add_executions(host, index, program, &all);
+    else
+        add_dominant_module(host, index, &all);
+    if (all.count > 0)
+        qsort(all.items, all.count, sizeof(*all.items), step_by_start);
+    for (uint32_t i = 0; i < all.count; i++) {
+        struct step *last = list->count > from ? &list->items[list->count - 1] : NULL;
+        struct step *step = &all.items[i];
+
+        /* The first device's executions tell where steps begin. */
+        if (last == NULL ||
+            (step->number == all.items[0].number && step->start_ps >= last->start_ps + 1))
+            step_list_add(list, *step);
+        else if (step->start_ps + step->dur_ps > last->start_ps + last->dur_ps)
+            last->dur_ps = step->start_ps + step->dur_ps - last->start_ps;
+    }
+    free(all.items);
+    for (uint32_t i = from; i < list->count; i++) {
+        list->items[i].number = i - from;
+        if (i + 1 < list->count)
+            list->items[i].dur_ps = list->items[i + 1].start_ps - list->items[i].start_ps;
+    }
+}
