@@ -12,7 +12,7 @@
 #include "analyse/restrict.h"
 #include "analyse/snapshot.h"
 
-enum { STACK_DEPTH_MAX = 512, NODES_GROWN_MAX = 1 << 20 };
+enum { STACK_DEPTH_MAX = 512 };
 
 struct weights { /* by stack of one trace */
     int64_t *values;
@@ -124,8 +124,12 @@ static void grow(struct flame_tree *tree, const struct trace *trace, const struc
 
         uint32_t parent = stack->parent == NO_STACK ? 0 : node_of[stack->parent], node = parent;
 
-        if (tree->nodes[parent].level < depth && tree->count < NODES_GROWN_MAX)
+        if (tree->nodes[parent].level < depth && tree->count < FLAME_NODES_GROWN_MAX)
             node = tree_child(tree, parent, frame_name(&names, &stack->frame), KIND_HOST);
+        if (node != parent) {
+            tree->nodes[node].file = trace_name(trace, stack->frame.file);
+            tree->nodes[node].line = stack->frame.line;
+        }
         node_of[id] = node;
         tree->nodes[node].self_ps = tree_sum(tree->nodes[node].self_ps, weights->values[id]);
         tree->nodes[node].count += weights->counts[id];
@@ -187,8 +191,9 @@ static enum status grow_hosts(struct flame_tree *tree, const struct run_traces *
 }
 
 enum status flame_stacks(const struct run_traces *run, const struct restriction *restriction,
-                         const struct flame_question *question, struct flame_tree *tree,
-                         struct arena *arena, struct flame *ret, struct error *err)
+                         const struct flame_question *question, bool hosts_only,
+                         struct flame_tree *tree, struct arena *arena, struct flame *ret,
+                         struct error *err)
 {
     const struct str unit = str_equal(question->by, STR("bytes")) ? STR("bytes") : STR("");
     const uint32_t depth = question->depth > 0 && question->depth < STACK_DEPTH_MAX
@@ -200,7 +205,7 @@ enum status flame_stacks(const struct run_traces *run, const struct restriction 
 
     if (question->snapshot.count == 0)
         TRY(grow_hosts(tree, run, restriction, question->type, unit, depth, arena, ret, err));
-    if (ret->type.count > 0)
+    if (ret->type.count > 0 || hosts_only)
         return OK;
     snapshots_of(run, arena, &snapshots);
     if (snapshots.count == 0)

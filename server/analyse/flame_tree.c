@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "analyse/flame_parts.h"
+#include "base/hash.h"
 
 static uint32_t add_node(struct flame_tree *tree, uint32_t parent, struct str name, enum kind kind)
 {
@@ -13,6 +14,7 @@ static uint32_t add_node(struct flame_tree *tree, uint32_t parent, struct str na
         .kind = kind,
         .parent = parent,
         .level = tree->count > 0 ? tree->nodes[parent].level + 1 : 0,
+        .first_ps = FLAME_NO_TIME,
     };
     return tree->count++;
 }
@@ -40,6 +42,14 @@ uint32_t tree_child(struct flame_tree *tree, uint32_t parent, struct str name, e
     return *node;
 }
 
+void tree_seen(struct flame_tree *tree, uint32_t node, int64_t at_ps)
+{
+    int64_t *first_ps = &tree->nodes[node].first_ps;
+
+    if (*first_ps == FLAME_NO_TIME || at_ps < *first_ps)
+        *first_ps = at_ps;
+}
+
 static int by_total(const void *left, const void *right, void *data)
 {
     const struct tree_node *nodes = data;
@@ -50,8 +60,22 @@ static int by_total(const void *left, const void *right, void *data)
     return str_compare(nodes[a].name, nodes[b].name);
 }
 
+/* The earliest first; what has no time of its own comes last. */
+static int by_first(const void *left, const void *right, void *data)
+{
+    const struct tree_node *nodes = data;
+    int64_t a = nodes[*(const uint32_t *)left].first_ps,
+            b = nodes[*(const uint32_t *)right].first_ps;
+
+    if (a == b)
+        return by_total(left, right, data);
+    if (a == FLAME_NO_TIME || b == FLAME_NO_TIME)
+        return a == FLAME_NO_TIME ? 1 : -1;
+    return a < b ? -1 : 1;
+}
+
 /* A node's kind is that of its widest child, so that colours tell something higher up too. */
-static void sum_up(struct flame_tree *tree)
+void tree_total(struct flame_tree *tree)
 {
     int64_t *widest_ps = calloc(tree->count, sizeof(*widest_ps));
 
@@ -63,6 +87,8 @@ static void sum_up(struct flame_tree *tree)
         struct tree_node *node = &tree->nodes[i], *parent = &tree->nodes[node->parent];
 
         parent->total_ps = tree_sum(parent->total_ps, node->total_ps);
+        if (node->first_ps != FLAME_NO_TIME)
+            tree_seen(tree, node->parent, node->first_ps);
         if (node->total_ps > widest_ps[node->parent] && parent->self_ps < node->total_ps) {
             widest_ps[node->parent] = node->total_ps;
             parent->kind = node->kind;
@@ -101,7 +127,16 @@ struct cut_tree { /* level by level, so that children are contiguous */
     uint32_t count;
 };
 
-static void put_node(struct cut_tree *cut, uint32_t index)
+/* The same path of names has the same key in every run. */
+static uint64_t key_below(uint64_t parent, struct str name)
+{
+    uint64_t own = hash64((struct bytes){.at = (const uint8_t *)name.at, .count = name.count});
+    const uint64_t both[2] = {parent, own};
+
+    return hash64((struct bytes){.at = (const uint8_t *)both, .count = sizeof both});
+}
+
+static void put_node(struct cut_tree *cut, uint32_t index, uint64_t key)
 {
     const struct tree_node *node = &cut->tree->nodes[index];
 
@@ -112,13 +147,20 @@ static void put_node(struct cut_tree *cut, uint32_t index)
         .total_ps = node->total_ps,
         .self_ps = node->self_ps,
         .count = node->count,
+        .first_ps = node->first_ps,
+        .key = key,
+        .file = node->file,
+        .line = node->line,
     };
 }
 
 static void put_children(struct cut_tree *cut, uint32_t parent)
 {
     uint32_t index = cut->from[parent];
-    struct flame_node other = {.name = STR("(other)"), .kind = KIND_OTHER};
+    struct flame_node other = {.name = STR("(other)"),
+                               .kind = KIND_OTHER,
+                               .first_ps = FLAME_NO_TIME,
+                               .key = key_below(cut->to[parent].key, STR("(other)"))};
 
     if (index == UINT32_MAX)
         return;
@@ -127,7 +169,7 @@ static void put_children(struct cut_tree *cut, uint32_t parent)
         const struct tree_node *child = &cut->tree->nodes[cut->children[i]];
 
         if (cut->chosen[cut->children[i]]) {
-            put_node(cut, cut->children[i]);
+            put_node(cut, cut->children[i], key_below(cut->to[parent].key, child->name));
         } else {
             other.total_ps = tree_sum(other.total_ps, child->total_ps);
             other.count += child->count;
@@ -141,8 +183,8 @@ static void put_children(struct cut_tree *cut, uint32_t parent)
     cut->to[parent].child_count = cut->count - cut->to[parent].first_child;
 }
 
-/* Children by parent, widest first. */
-static uint32_t *list_children(const struct flame_tree *tree, uint32_t *first_child)
+/* Children by parent, in the order asked for. */
+static uint32_t *list_children(const struct flame_tree *tree, bool by_time, uint32_t *first_child)
 {
     uint32_t *children = memory_resize(NULL, tree->count, sizeof(*children));
 
@@ -155,19 +197,17 @@ static uint32_t *list_children(const struct flame_tree *tree, uint32_t *first_ch
         children[first_child[tree->nodes[i].parent + 1]++] = i;
     for (uint32_t i = 0; i < tree->count; i++)
         qsort_r(children + first_child[i], first_child[i + 1] - first_child[i], sizeof(*children),
-                by_total, tree->nodes);
+                by_time ? by_first : by_total, tree->nodes);
     return children;
 }
 
-const struct flame_node *tree_prune(struct flame_tree *tree, uint32_t limit, struct arena *arena,
-                                    uint32_t *ret_count)
+const struct flame_node *tree_prune(const struct flame_tree *tree, uint32_t limit, bool by_time,
+                                    struct arena *arena, uint32_t *ret_count)
 {
     uint32_t *first_child = memory_resize(NULL, (size_t)tree->count + 2, sizeof(*first_child));
     uint32_t kept = 0;
 
-    sum_up(tree);
-
-    uint32_t *children = list_children(tree, first_child);
+    uint32_t *children = list_children(tree, by_time, first_child);
     bool *chosen = choose(tree, limit);
 
     for (uint32_t i = 0; i < tree->count; i++)
@@ -182,7 +222,7 @@ const struct flame_node *tree_prune(struct flame_tree *tree, uint32_t limit, str
         .from = memory_resize(NULL, 2 * (size_t)kept, sizeof(uint32_t)),
     };
 
-    put_node(&cut, 0);
+    put_node(&cut, 0, 0); /* runs have names of their own: the root's is no part of a key */
     for (uint32_t i = 0; i < cut.count; i++)
         put_children(&cut, i);
     free(cut.from);
@@ -191,39 +231,4 @@ const struct flame_node *tree_prune(struct flame_tree *tree, uint32_t limit, str
     free(first_child);
     *ret_count = cut.count;
     return cut.to;
-}
-
-static void fold_node(const struct flame *flame, uint32_t index, struct text *path,
-                      struct text *ret)
-{
-    const struct flame_node *node = &flame->nodes[index];
-    size_t before = path->count;
-    int64_t weight = str_equal(flame->unit, STR("ps"))
-                         ? node->self_ps / 1000 + (node->self_ps % 1000 >= 500)
-                         : node->self_ps;
-
-    if (index > 0) {
-        if (before > 0)
-            text_puts(path, ";");
-        for (size_t i = 0; i < node->name.count; i++) {
-            char letter = node->name.at[i];
-
-            /* Signs of the format itself, and what would break a line. */
-            text_put(path, letter == ';' || (unsigned char)letter < ' ' ? "_" : &letter, 1);
-        }
-        if (weight > 0)
-            text_putf(ret, "%.*s %lld\n", (int)path->count, path->at, (long long)weight);
-    }
-    for (uint32_t i = 0; i < node->child_count; i++)
-        fold_node(flame, node->first_child + i, path, ret);
-    path->count = before;
-}
-
-void flame_folded(const struct flame *flame, struct text *ret)
-{
-    struct text path = {0};
-
-    if (flame->node_count > 0)
-        fold_node(flame, 0, &path, ret);
-    text_free(&path);
 }

@@ -1,20 +1,29 @@
 /* GET /api/flame?run=: one tree of where time or memory went, as JSON or folded stacks. */
 #include "analyse/flame.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "serve/reply.h"
 #include "serve/routes.h"
 
 static const struct param params[] = {
     PARAMS_RUN,
     PARAMS_RESTRICTION,
-    {.name = "by", .kind = PARAM_WORD, .words = "scope|source|track|stack|bytes"},
+    {.name = "by", .kind = PARAM_WORD, .words = "scope|source|module|host|track|stack|bytes"},
+    {.name = "weight", .kind = PARAM_WORD, .words = "self|time|count|bytes|flops"},
+    {.name = "order", .kind = PARAM_WORD, .words = "heavy|time"},
+    {.name = "fold", .kind = PARAM_WORD, .words = "siblings"},
+    {.name = "focus", .kind = PARAM_TEXT, .max = 4096},
     {.name = "snapshot", .kind = PARAM_TEXT, .max = 4096},
     {.name = "type", .kind = PARAM_TEXT, .max = 256},
-    {.name = "depth", .kind = PARAM_INTEGER, .min = 1, .max = 64},
+    {.name = "depth", .kind = PARAM_INTEGER, .min = 1, .max = 512},
     {.name = "limit", .kind = PARAM_INTEGER, .min = 1, .max = 20000},
     {.name = "format", .kind = PARAM_WORD, .words = "json|folded|speedscope"},
     {.name = NULL},
 };
+
+enum { RELATIVES_MAX = 1000 };
 
 static bool is_time(const struct flame *flame)
 {
@@ -23,6 +32,9 @@ static bool is_time(const struct flame *flame)
 
 static void put_node(struct json *json, const struct flame *flame, const struct flame_node *node)
 {
+    char key[17];
+
+    snprintf(key, sizeof key, "%016" PRIx64, node->key);
     json_open(json, '{');
     json_put_text(json, "name", node->name);
     json_put_text(json, "kind", str_of(kind_word(node->kind)));
@@ -30,12 +42,58 @@ static void put_node(struct json *json, const struct flame *flame, const struct 
     json_put_integer(json, is_time(flame) ? "total_ps" : "total", node->total_ps);
     json_put_integer(json, is_time(flame) ? "self_ps" : "self", node->self_ps);
     json_put_unsigned(json, "count", node->count);
+    if (node->first_ps != FLAME_NO_TIME)
+        json_put_integer(json, "first_ps", node->first_ps);
+    else
+        json_put_null(json, "first_ps");
+    json_put_text(json, "key", (struct str){.at = key, .count = sizeof key - 1});
+    if (node->file.count > 0) {
+        json_put_text(json, "file", node->file);
+        json_put_unsigned(json, "line", node->line);
+    }
     json_key(json, "children");
     json_open(json, '[');
-    /* As deep as the tree: 64 levels at most, 512 of sampled stacks. */
+    /* As deep as the tree: 64 levels at most, 512 of stacks. */
     for (uint32_t i = 0; i < node->child_count; i++)
         put_node(json, flame, &flame->nodes[node->first_child + i]);
     json_close(json, ']');
+    json_close(json, '}');
+}
+
+static void put_relatives(struct json *json, const char *key, const struct flame *flame,
+                          const struct flame_relative *relatives, uint32_t count)
+{
+    json_key(json, key);
+    json_open(json, '[');
+    for (uint32_t i = 0; i < count && i < RELATIVES_MAX; i++) {
+        json_open(json, '{');
+        json_put_text(json, "name", relatives[i].name);
+        json_put_integer(json, is_time(flame) ? "total_ps" : "total", relatives[i].total_ps);
+        json_put_unsigned(json, "count", relatives[i].count);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+/* Null where no name was asked for, or it stands nowhere. */
+static void put_focus(struct json *json, const struct flame *flame)
+{
+    const struct flame_focus *focus = &flame->focus;
+
+    if (focus->places == 0) {
+        json_put_null(json, "focus");
+        return;
+    }
+    json_key(json, "focus");
+    json_open(json, '{');
+    json_put_text(json, "name", focus->name);
+    json_put_unsigned(json, "places", focus->places);
+    json_put_integer(json, is_time(flame) ? "total_ps" : "total", focus->total_ps);
+    json_put_integer(json, is_time(flame) ? "self_ps" : "self", focus->self_ps);
+    json_put_unsigned(json, "caller_count", focus->caller_count);
+    json_put_unsigned(json, "callee_count", focus->callee_count);
+    put_relatives(json, "callers", flame, focus->callers, focus->caller_count);
+    put_relatives(json, "callees", flame, focus->callees, focus->callee_count);
     json_close(json, '}');
 }
 
@@ -50,6 +108,8 @@ static void put_json(struct request *req, struct reply *reply, const struct run_
     json_put_run(&json, run);
     json_put_text(&json, "by", flame->by);
     json_put_text(&json, "of", flame->of);
+    json_put_text(&json, "weight", flame->weight);
+    json_put_text(&json, "order", flame->order);
     json_put_text(&json, "unit", flame->unit);
     if (flame->type.count > 0)
         json_put_text(&json, "type", flame->type);
@@ -60,6 +120,8 @@ static void put_json(struct request *req, struct reply *reply, const struct run_
     else
         json_put_null(&json, "snapshot");
     json_put_unsigned(&json, "node_count", flame->node_count);
+    json_put_unsigned(&json, "node_count_all", flame->node_count_all);
+    put_focus(&json, flame);
     json_key(&json, "root");
     if (flame->node_count > 0)
         put_node(&json, flame, &flame->nodes[0]);
@@ -168,6 +230,10 @@ static enum status get_flame(struct request *req, struct reply *reply, struct er
         .by = request_text(req, "by"),
         .snapshot = request_text(req, "snapshot"),
         .type = request_text(req, "type"),
+        .weight = request_text(req, "weight"),
+        .order = request_text(req, "order"),
+        .focus = request_text(req, "focus"),
+        .fold_siblings = request_is(req, "fold", "siblings"),
         .depth = (uint32_t)request_integer(req, "depth", 0),
         .node_limit = (uint32_t)request_integer(req, "limit", 0),
     };
