@@ -70,6 +70,15 @@ static void find_roots(struct app *app)
     }
 }
 
+static const struct str *absolute_all(const struct texts *paths, struct arena *arena)
+{
+    struct str *all = arena_array(arena, struct str, (size_t)paths->count + 1);
+
+    for (uint32_t i = 0; i < paths->count; i++)
+        all[i] = app_absolute(paths->at[i], arena);
+    return all;
+}
+
 static void fill_services(struct app *app)
 {
     app->services = (struct services){
@@ -78,6 +87,8 @@ static void fill_services(struct app *app)
         .profile_dir = str_c(app->arena, app->options.roots.at[0]),
         .base_path = app->options.base_path,
         .perfetto_cors = app->options.perfetto_cors,
+        .source_roots = absolute_all(&app->options.source_roots, app->arena),
+        .source_root_count = app->options.source_roots.count,
         .ingest = app->ingest,
         .wait = ingest_wait,
         .jobs = ingest_jobs,

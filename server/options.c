@@ -41,6 +41,8 @@ static const struct option table[] = {
     {"auth", VALUE_TEXT, AT(auth), "none|token", "none|token", "whether a token is needed"},
     {"allowed-host", VALUE_TEXTS, AT(allowed_hosts), NULL, "NAME",
      "a further name by which browsers may call this server"},
+    {"source-root", VALUE_TEXTS, AT(source_roots), NULL, "DIR",
+     "show lines of source files below DIR beside the ops that they made"},
     {"ui", VALUE_TEXT, AT(ui), "builtin|perfetto|tensorboard|both|none", "NAME",
      "which interface to open: builtin, perfetto, tensorboard, both, none"},
     {"open", VALUE_NONE, AT(open), NULL, NULL, "open a browser"},

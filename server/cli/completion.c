@@ -7,7 +7,8 @@
 static const char *const serve_flags =
     "--profile-dir --logdir --port --bind --host --bind_all --cache-dir --base-path --public-url "
     "--open --ui "
-    "--list-only --extract --auth --allowed-host --follow-symlinks --convert --perfetto-cors "
+    "--list-only --extract --auth --allowed-host --source-root --follow-symlinks --convert "
+    "--perfetto-cors "
     "--config "
     "--version --help";
 

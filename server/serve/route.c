@@ -21,6 +21,7 @@ const struct route *const routes[] = {
     &route_flame,
     &route_memory,
     &route_hlo,
+    &route_source,
     &route_search,
     &route_trace,
     &route_perfetto,

@@ -32,6 +32,8 @@ struct services { /* what handlers may reach; filled by app.c. Function pointers
     const char *profile_dir; /* as shown */
     const char *base_path;   /* "" or "/proxy/8080" */
     bool perfetto_cors;
+    const struct str *source_roots; /* directories whose sources may be shown; absolute */
+    uint32_t source_root_count;
     void (*perfetto_fetched)(void *ingest); /* a /perfetto/ trace was sent whole; may be NULL */
     void *ingest;
     /* Moves a run to the head of the queue and waits until it is ready or the time is over. Also

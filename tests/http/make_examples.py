@@ -19,6 +19,10 @@ WRITTEN = {
         "rows": [{"ts_ps": 0, "end_ps": 1500, "min": 0, "max": 4096, "first": 0, "last": 4096, "count": 2},
                  {"ts_ps": 1500, "end_ps": 3000, "min": 1024.5, "max": 4096, "first": 4096, "last": 1024.5, "count": 1}],
         "notes": []},
+    "/api/source": {
+        "file": "/home/user/project/model/layers.py", "path": "model/layers.py", "modified_ns": 1795253400000000000, "line": 41,
+        "first_line": 40, "lines": ["def mlp(params, x):", "    hidden = jnp.dot(x, params['up'])",
+                                    "    return jnp.dot(jax.nn.gelu(hidden), params['down'])"], "line_count": 96},
     "/api/launch": {"path": "launch/4f0c9b5c1d7e0a3b2c6d8e9f00112233445566778899aabbccddeeff01234567"},
 }
 
