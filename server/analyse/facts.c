@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "analyse/overview.h"
 #include "analyse/top.h"
 
 struct facts *facts_create(const struct run_traces *run, const struct restriction *restriction,
@@ -208,6 +209,25 @@ int64_t counted_inside_ps(const struct counted *counted, uint32_t host, int64_t 
         inside_ps += to_ps > from_ps ? to_ps - from_ps : 0;
     }
     return inside_ps;
+}
+
+static enum status make_notes(struct facts *facts, const void **ret, struct error *err)
+{
+    struct note_list *notes = arena_new(facts->arena, struct note_list);
+
+    (void)err;
+    notes->count = run_notes(facts->run, facts->arena, &notes->items);
+    *ret = notes;
+    return OK;
+}
+
+enum status facts_notes(struct facts *facts, const struct note_list **ret, struct error *err)
+{
+    const void *made;
+
+    TRY(facts_once(facts, make_notes, &made, err));
+    *ret = made;
+    return OK;
 }
 
 static enum status make_ops(struct facts *facts, const void **ret, struct error *err)

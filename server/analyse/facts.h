@@ -72,6 +72,13 @@ bool counted_step(const struct steps *steps, const struct step *step);
 int64_t counted_inside_ps(const struct counted *counted, uint32_t host, int64_t start_ps,
                           int64_t end_ps);
 
+struct note_list {
+    const struct answer_note *items; /* equal ones of several hosts once */
+    uint32_t count;
+};
+MUST_CHECK enum status facts_notes(struct facts *facts, const struct note_list **ret,
+                                   struct error *err);
+
 /* top by op, "-self_ps,name", the first 10,000 rows. Of `by` "op" falls to kernel, then name. */
 MUST_CHECK enum status facts_ops(struct facts *facts, const struct table **ret, struct error *err);
 

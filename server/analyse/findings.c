@@ -1,5 +1,7 @@
 #include "analyse/findings.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "analyse/table.h"
@@ -65,6 +67,8 @@ void findings_add(struct finding_list *list, const struct finding *finding)
     uint32_t at = list->kept_count;
 
     added.rule = list->rule;
+    if (added.win_ps < 0)
+        added.win_ps = 0;
     list->count++;
     while (at > 0 && compare_findings(&added, &list->kept[at - 1]) < 0)
         at--;
@@ -77,10 +81,62 @@ void findings_add(struct finding_list *list, const struct finding *finding)
     list->kept[at] = added;
 }
 
-void finding_prove(struct finding *finding, struct evidence evidence)
+struct evidence *finding_prove(struct finding *finding, const char *name, struct cell value,
+                               enum unit unit)
 {
-    if (finding->evidence_count < EVIDENCE_MAX)
-        finding->evidence[finding->evidence_count++] = evidence;
+    uint32_t at = finding->evidence_count;
+
+    if (at < EVIDENCE_MAX)
+        finding->evidence_count++;
+    finding->evidence[at] = (struct evidence){.name = str_of(name),
+                                              .value = value,
+                                              .unit = unit,
+                                              .host = NO_HOST,
+                                              .step = NO_STEP,
+                                              .track = NO_TRACK,
+                                              .slice = NO_SLICE};
+    return &finding->evidence[at];
+}
+
+struct evidence *finding_prove_ps(struct finding *finding, const char *name, int64_t ps)
+{
+    return finding_prove(finding, name, cell_integer(ps), UNIT_PS);
+}
+
+struct evidence *finding_prove_count(struct finding *finding, const char *name, uint64_t count)
+{
+    return finding_prove(finding, name, (struct cell){.kind = CELL_UNSIGNED, .of.uint = count},
+                         UNIT_COUNT);
+}
+
+void evidence_at(struct evidence *evidence, uint32_t host, int64_t start_ps, int64_t end_ps)
+{
+    evidence->host = host;
+    evidence->has_window = true;
+    evidence->start_ps = start_ps;
+    evidence->end_ps = end_ps;
+}
+
+struct str text_on_host(struct facts *facts, uint32_t host, const char *format, ...)
+{
+    struct str name = facts->run->hosts[host].name;
+    char *text;
+    va_list values;
+
+    va_start(values, format);
+    int count = vsnprintf(NULL, 0, format, values);
+    va_end(values);
+    if (count < 0)
+        return STR("");
+    text = arena_array(facts->arena, char, (size_t)count + 1);
+    va_start(values, format);
+    vsnprintf(text, (size_t)count + 1, format, values);
+    va_end(values);
+    if (facts->run->host_count > 1)
+        return str_format(facts->arena, "On %.*s: %s", STR_ARG(name), text);
+    if (text[0] >= 'a' && text[0] <= 'z')
+        text[0] = (char)(text[0] - 'a' + 'A');
+    return (struct str){.at = text, .count = (size_t)count};
 }
 
 /* The last one kept speaks for those that were not. */
@@ -139,13 +195,14 @@ static void ask(struct facts *facts, const struct rule *rule, struct found *foun
     keep(found, &list);
 }
 
-void findings_find(struct facts *facts, struct findings *ret)
+void findings_of_themes(const struct rule *const *themes, uint32_t theme_count, struct facts *facts,
+                        struct findings *ret)
 {
     struct found found = {0};
 
     *ret = (struct findings){0};
-    for (uint32_t theme = 0; theme < rule_theme_count; theme++) {
-        for (const struct rule *rule = rule_themes[theme]; rule->name != NULL; rule++) {
+    for (uint32_t theme = 0; theme < theme_count; theme++) {
+        for (const struct rule *rule = themes[theme]; rule->name != NULL; rule++) {
             ask(facts, rule, &found);
             ret->rule_count++;
         }
@@ -168,6 +225,11 @@ void findings_find(struct facts *facts, struct findings *ret)
     ret->count = found.count;
     ret->notes = notes;
     ret->note_count = found.note_count;
+}
+
+void findings_find(struct facts *facts, struct findings *ret)
+{
+    findings_of_themes(rule_themes, rule_theme_count, facts, ret);
 }
 
 enum column_at {

@@ -26,8 +26,12 @@ enum confidence { CONFIDENCE_LOW, CONFIDENCE_MEDIUM, CONFIDENCE_HIGH };
 
 #define NO_HOST UINT32_MAX
 
-/* One number or place that proves a finding, and where a click on it leads. Zeroed it means nothing
- * in particular: set what is known. Start from EVIDENCE, which has the "no such" values. */
+/* One number or place that proves a finding, and where a click on it leads. Made by finding_prove,
+ * which sets every "no such"; then the rule says what it knows:
+ *
+ *   struct evidence *proof = finding_prove_ps(&finding, "longest gap", gap_ps);
+ *   proof->host = host, proof->has_window = true, proof->start_ps = ..., proof->end_ps = ...;
+ */
 struct evidence {
     struct str name;   /* "longest gap", "compilations of train_step" */
     struct cell value; /* integer, unsigned, real, text; null with a reason */
@@ -43,8 +47,6 @@ struct evidence {
     struct str find;          /* name= of that page or the timeline: exact; "" none */
     struct str module;        /* module= ; "" none */
 };
-#define EVIDENCE .host = NO_HOST, .step = NO_STEP, .track = NO_TRACK, .slice = NO_SLICE
-
 enum { EVIDENCE_MAX = 8, FINDINGS_PER_RULE = 5 };
 
 struct finding {
@@ -57,7 +59,7 @@ struct finding {
     bool has_win;
     int64_t win_ps;        /* at most: over all counted steps of the run, or the capture without */
     struct str win_reason; /* why it is not known, where it is not */
-    struct evidence evidence[EVIDENCE_MAX];
+    struct evidence evidence[EVIDENCE_MAX + 1]; /* the last one takes what is too much */
     uint32_t evidence_count;
     uint64_t more_count; /* of its rule that were not kept: only at the last one that was */
 };
@@ -73,8 +75,17 @@ struct rule {
 /* Keeps it if it is among the rule's FINDINGS_PER_RULE best; counts the others. Texts must live in
  * the arena of the facts. */
 void findings_add(struct finding_list *list, const struct finding *finding);
-/* One more piece of evidence; beyond EVIDENCE_MAX it is dropped. */
-void finding_prove(struct finding *finding, struct evidence evidence);
+/* The sentence, with the host in front where the run has several: "On hostA: no work ...", else "No
+ * work ...". */
+struct str text_on_host(struct facts *facts, uint32_t host, const char *format, ...)
+    PRINTF_LIKE(3, 4);
+/* One more piece of evidence, to be completed; beyond EVIDENCE_MAX it is dropped. */
+struct evidence *finding_prove(struct finding *finding, const char *name, struct cell value,
+                               enum unit unit);
+struct evidence *finding_prove_ps(struct finding *finding, const char *name, int64_t ps);
+struct evidence *finding_prove_count(struct finding *finding, const char *name, uint64_t count);
+/* The window [start, end) of a host, in run time. */
+void evidence_at(struct evidence *evidence, uint32_t host, int64_t start_ps, int64_t end_ps);
 static inline void finding_win(struct finding *finding, int64_t ps)
 {
     finding->has_win = true;
@@ -91,6 +102,10 @@ struct findings { /* the best first */
 
 /* Asks every rule. Always succeeds: rules that fail are notes. */
 void findings_find(struct facts *facts, struct findings *ret);
+
+/* Of other themes than the registry's. */
+void findings_of_themes(const struct rule *const *themes, uint32_t theme_count, struct facts *facts,
+                        struct findings *ret);
 
 /* Columns: rank rule theme severity confidence text win_ps win_share more_count remedy. Default
  * sort: "rank"; the first cell of each row is its rank. */

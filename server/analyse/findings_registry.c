@@ -3,10 +3,14 @@
 #include "analyse/findings.h"
 
 extern const struct rule rules_capture[];
+extern const struct rule rules_missing[];
+extern const struct rule rules_recording[];
 
 /* clang-format off */
 const struct rule *const rule_themes[] = {
     rules_capture,
+    rules_missing,
+    rules_recording,
 };
 /* clang-format on */
 const uint32_t rule_theme_count = COUNT(rule_themes);

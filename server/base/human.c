@@ -65,3 +65,18 @@ struct human human_bytes(uint64_t bytes)
         value /= 1024;
     return with_unit(value, units[unit]);
 }
+
+struct human human_count(uint64_t count)
+{
+    struct human ret;
+
+    if (count >= 1000000000)
+        return with_unit((double)count / 1e9, "G");
+    if (count >= 1000000)
+        return with_unit((double)count / 1e6, "M");
+    if (count >= 1000)
+        snprintf(ret.text, sizeof ret.text, "%" PRIu64 " %03" PRIu64, count / 1000, count % 1000);
+    else
+        snprintf(ret.text, sizeof ret.text, "%" PRIu64, count);
+    return ret;
+}

@@ -1,5 +1,5 @@
-#include "check.h"
 #include "base/human.h"
+#include "check.h"
 
 static void times(void **state)
 {
@@ -43,10 +43,27 @@ static void sizes(void **state)
     CHECK_STR("MiB", str_of(human_bytes(43201331).text), "41.2 MiB");
 }
 
+static void counts(void **state)
+{
+    (void)state;
+    const struct {
+        const char *want;
+        uint64_t count;
+    } rows[] = {{"0", 0},
+                {"999", 999},
+                {"1 000", 1000},
+                {"812 345", 812345},
+                {"10.2 M", 10200000},
+                {"1.50 G", 1500000000}};
+
+    for (size_t i = 0; i < COUNT(rows); i++)
+        CHECK_STR(rows[i].want, str_of(human_count(rows[i].count).text), rows[i].want);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(times), cmocka_unit_test(shares),
-                                       cmocka_unit_test(sizes)};
+                                       cmocka_unit_test(sizes), cmocka_unit_test(counts)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
