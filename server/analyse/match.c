@@ -1,0 +1,402 @@
+#include "analyse/match.h"
+
+#include <stdlib.h>
+
+#include "analyse/map64.h"
+#include "base/hash.h"
+
+enum { LEAF_SHARERS_MAX = 16, NO_CLASS = UINT32_MAX };
+
+enum side { SIDE_A, SIDE_B, SIDES };
+
+struct ops { /* of one run */
+    const struct match_op *items;
+    uint32_t count;
+    uint32_t *class_of; /* what the current rule tells apart; NO_CLASS: it says nothing */
+    bool *taken;
+};
+
+struct class
+{ /* ops that a rule does not tell apart */
+    uint32_t count[SIDES], filled[SIDES];
+    uint32_t *members[SIDES];
+};
+
+struct matcher {
+    struct ops ops[SIDES];
+    struct arena *arena;
+    struct map64 classes; /* key -> class */
+    struct class *class;
+    uint32_t class_count, class_capacity;
+    struct match *matches;
+    uint32_t count, capacity;
+};
+
+const char *match_how_word(enum match_how how)
+{
+    static const char *const words[] = {"program",   "structure", "shape",  "content",
+                                        "regrouped", "scope",     "source", "name",
+                                        "kernel",    "stem",      "none"};
+    return words[how];
+}
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    uint64_t pair[2] = {hash, value};
+
+    return hash64((struct bytes){.at = (const uint8_t *)pair, .count = sizeof pair});
+}
+
+static uint64_t mix_text(uint64_t hash, struct str text)
+{
+    return mix(hash, hash64((struct bytes){.at = (const uint8_t *)text.at, .count = text.count}));
+}
+
+/* What each rule looks at; 0: it says nothing of this op. */
+static uint64_t by_program(const struct match_op *op, struct arena *arena)
+{
+    (void)arena;
+    return op->fingerprint == 0 ? 0 : mix_text(mix_text(op->fingerprint, op->module), op->name);
+}
+
+static uint64_t of_content(const struct match_op *op)
+{
+    return hash64((struct bytes){.at = (const uint8_t *)op->leaves,
+                                 .count = op->leaf_count * sizeof *op->leaves});
+}
+
+static uint64_t by_scope(const struct match_op *op, struct arena *arena)
+{
+    (void)arena;
+    if (op->scope.count == 0 || op->opcode.count == 0)
+        return 0;
+    return mix_text(mix_text(mix_text(1, op->module), op->scope), op->opcode);
+}
+
+static uint64_t by_shape(const struct match_op *op, struct arena *arena)
+{
+    uint64_t scope = by_scope(op, arena);
+
+    return scope == 0 || op->shape.count == 0 ? 0 : mix_text(scope, op->shape);
+}
+
+static uint64_t by_plain_shape(const struct match_op *op, struct arena *arena)
+{
+    return op->leaf_count > 1 ? 0 : by_shape(op, arena);
+}
+
+static uint64_t by_structure(const struct match_op *op, struct arena *arena)
+{
+    uint64_t shape = by_shape(op, arena);
+
+    if (shape == 0 || op->structure == 0)
+        return 0;
+    return mix(mix(mix_text(shape, op->source), op->structure), of_content(op));
+}
+
+static uint64_t by_content(const struct match_op *op, struct arena *arena)
+{
+    (void)arena;
+    return op->leaf_count == 0 ? 0 : mix(mix_text(2, op->module), of_content(op));
+}
+
+static uint64_t by_source(const struct match_op *op, struct arena *arena)
+{
+    (void)arena;
+    if (op->source.count == 0 || op->opcode.count == 0)
+        return 0;
+    return mix_text(mix_text(mix_text(mix_text(3, op->module), op->source), op->opcode), op->shape);
+}
+
+/* "fusion.12" and "fusion" are "fusion". */
+static struct str stem_of(struct str name)
+{
+    while (name.count > 1 && ((name.at[name.count - 1] >= '0' && name.at[name.count - 1] <= '9') ||
+                              name.at[name.count - 1] == '.'))
+        name.count--;
+    return name;
+}
+
+static uint64_t by_stem(const struct match_op *op, struct arena *arena)
+{
+    (void)arena;
+    if (op->opcode.count == 0 || op->scope.count > 0)
+        return 0;
+    return mix_text(mix_text(mix_text(5, op->module), stem_of(op->name)), op->opcode);
+}
+
+static uint64_t by_name(const struct match_op *op, struct arena *arena)
+{
+    (void)arena;
+    return op->opcode.count > 0 ? 0 : mix_text(mix_text(4, op->module), op->name);
+}
+
+static uint64_t by_kernel(const struct match_op *op, struct arena *arena)
+{
+    if (op->opcode.count > 0)
+        return 0;
+    return mix_text(mix_text(6, op->module), kernel_stem(op->name, arena));
+}
+
+static uint32_t class_at(struct matcher *matcher, uint64_t key)
+{
+    uint32_t *at = map64_at(&matcher->classes, key, NO_CLASS);
+
+    if (*at != NO_CLASS)
+        return *at;
+    if (matcher->class_count == matcher->class_capacity) {
+        matcher->class_capacity = matcher->class_capacity == 0 ? 256 : 2 * matcher->class_capacity;
+        matcher->class =
+            memory_resize(matcher->class, matcher->class_capacity, sizeof *matcher->class);
+    }
+    matcher->class[matcher->class_count] = (struct class){0};
+    return *at = matcher->class_count++;
+}
+
+static struct match *add_match(struct matcher *matcher, enum match_how how, double confidence)
+{
+    if (matcher->count == matcher->capacity) {
+        matcher->capacity = matcher->capacity == 0 ? 256 : 2 * matcher->capacity;
+        matcher->matches =
+            memory_resize(matcher->matches, matcher->capacity, sizeof *matcher->matches);
+    }
+    matcher->matches[matcher->count] = (struct match){.how = how, .confidence = confidence};
+    return &matcher->matches[matcher->count++];
+}
+
+static void fill_classes(struct matcher *matcher)
+{
+    for (uint32_t i = 0; i < matcher->class_count; i++)
+        for (int side = 0; side < SIDES; side++)
+            matcher->class[i].members[side] =
+                arena_array(matcher->arena, uint32_t, matcher->class[i].count[side]);
+    for (int side = 0; side < SIDES; side++) {
+        struct ops *ops = &matcher->ops[side];
+
+        for (uint32_t i = 0; i < ops->count; i++) {
+            if (ops->class_of[i] == NO_CLASS)
+                continue;
+            struct class *class = &matcher->class[ops->class_of[i]];
+            class->members[side][class->filled[side]++] = i;
+        }
+    }
+}
+
+static void take(struct matcher *matcher, const struct match *match)
+{
+    for (uint32_t i = 0; i < match->a_count; i++)
+        matcher->ops[SIDE_A].taken[match->a[i]] = true;
+    for (uint32_t i = 0; i < match->b_count; i++)
+        matcher->ops[SIDE_B].taken[match->b[i]] = true;
+}
+
+/* As many on both sides: one by one in program order, which is less sure than being the only one.
+ */
+static void match_class(struct matcher *matcher, const struct class *class, enum match_how how,
+                        double confidence, bool in_order)
+{
+    uint32_t a_count = class->count[SIDE_A], b_count = class->count[SIDE_B];
+
+    if (a_count == 0 || b_count == 0)
+        return;
+    if (a_count != b_count || !in_order) {
+        struct match *match = add_match(matcher, how, confidence);
+
+        match->a = class->members[SIDE_A];
+        match->b = class->members[SIDE_B];
+        match->a_count = a_count;
+        match->b_count = b_count;
+        take(matcher, match);
+        return;
+    }
+    for (uint32_t i = 0; i < a_count; i++) {
+        struct match *match = add_match(matcher, how, a_count == 1 ? confidence : 0.9 * confidence);
+
+        match->a = class->members[SIDE_A] + i;
+        match->b = class->members[SIDE_B] + i;
+        match->a_count = match->b_count = 1;
+        take(matcher, match);
+    }
+}
+
+static void match_classes(struct matcher *matcher, enum match_how how, double confidence,
+                          bool in_order)
+{
+    fill_classes(matcher);
+    for (uint32_t i = 0; i < matcher->class_count; i++)
+        match_class(matcher, &matcher->class[i], how, confidence, in_order);
+    map64_free(&matcher->classes);
+    matcher->classes = (struct map64){0};
+    matcher->class_count = 0;
+}
+
+static void classify(struct matcher *matcher,
+                     uint64_t (*key_of)(const struct match_op *, struct arena *))
+{
+    for (int side = 0; side < SIDES; side++) {
+        struct ops *ops = &matcher->ops[side];
+
+        for (uint32_t i = 0; i < ops->count; i++) {
+            uint64_t key = ops->taken[i] ? 0 : key_of(&ops->items[i], matcher->arena);
+
+            ops->class_of[i] = key == 0 ? NO_CLASS : class_at(matcher, key);
+            if (key != 0)
+                matcher->class[ops->class_of[i]].count[side]++;
+        }
+    }
+}
+
+/* A forest over the ops of both runs: those that share what they compute have one root. */
+static uint32_t root_of(uint32_t *parent, uint32_t at)
+{
+    while (parent[at] != at)
+        at = parent[at] = parent[parent[at]];
+    return at;
+}
+
+struct leaf_user {
+    uint64_t leaf;
+    uint32_t op; /* of a; behind them, of b */
+};
+
+static int by_leaf(const void *a, const void *b)
+{
+    const struct leaf_user *x = a, *y = b;
+
+    if (x->leaf != y->leaf)
+        return x->leaf < y->leaf ? -1 : 1;
+    return x->op < y->op ? -1 : x->op > y->op;
+}
+
+static struct leaf_user *leaf_users(const struct matcher *matcher, size_t *ret_count)
+{
+    size_t count = 0;
+
+    for (int side = 0; side < SIDES; side++)
+        for (uint32_t i = 0; i < matcher->ops[side].count; i++)
+            count += matcher->ops[side].taken[i] ? 0 : matcher->ops[side].items[i].leaf_count;
+    struct leaf_user *users = arena_array(matcher->arena, struct leaf_user, count);
+    *ret_count = count;
+    count = 0;
+    for (int side = 0; side < SIDES; side++) {
+        const struct ops *ops = &matcher->ops[side];
+
+        for (uint32_t i = 0; i < ops->count; i++) {
+            for (uint32_t k = 0; !ops->taken[i] && k < ops->items[i].leaf_count; k++)
+                users[count++] = (struct leaf_user){
+                    .leaf = mix_text(ops->items[i].leaves[k], ops->items[i].module),
+                    .op = side == SIDE_A ? i : matcher->ops[SIDE_A].count + i};
+        }
+    }
+    if (count > 0)
+        qsort(users, count, sizeof *users, by_leaf);
+    return users;
+}
+
+/* What very many ops compute tells nothing of any. */
+static void join_users(uint32_t *parent, const struct leaf_user *users, size_t count)
+{
+    for (size_t first = 0, end; first < count; first = end) {
+        for (end = first + 1; end < count && users[end].leaf == users[first].leaf;)
+            end++;
+        for (size_t i = first + 1; end - first <= LEAF_SHARERS_MAX && i < end; i++)
+            parent[root_of(parent, users[i].op)] = root_of(parent, users[first].op);
+    }
+}
+
+static void match_regrouped(struct matcher *matcher)
+{
+    uint32_t a_count = matcher->ops[SIDE_A].count, all = a_count + matcher->ops[SIDE_B].count;
+    uint32_t *parent = arena_array(matcher->arena, uint32_t, all);
+    size_t count;
+    const struct leaf_user *users = leaf_users(matcher, &count);
+
+    for (uint32_t i = 0; i < all; i++)
+        parent[i] = i;
+    join_users(parent, users, count);
+    for (int side = 0; side < SIDES; side++) {
+        struct ops *ops = &matcher->ops[side];
+
+        for (uint32_t i = 0; i < ops->count; i++) {
+            ops->class_of[i] = NO_CLASS;
+            if (ops->taken[i] || ops->items[i].leaf_count == 0)
+                continue;
+            ops->class_of[i] = class_at(matcher, root_of(parent, side == SIDE_A ? i : a_count + i));
+            matcher->class[ops->class_of[i]].count[side]++;
+        }
+    }
+    match_classes(matcher, MATCH_REGROUPED, 0.8, false);
+}
+
+static void match_rest(struct matcher *matcher)
+{
+    for (int side = 0; side < SIDES; side++) {
+        const struct ops *ops = &matcher->ops[side];
+
+        for (uint32_t i = 0; i < ops->count; i++) {
+            if (ops->taken[i])
+                continue;
+            uint32_t *alone = arena_new(matcher->arena, uint32_t);
+            struct match *match = add_match(matcher, MATCH_NONE, 1);
+
+            *alone = i;
+            *(side == SIDE_A ? &match->a : &match->b) = alone;
+            *(side == SIDE_A ? &match->a_count : &match->b_count) = 1;
+        }
+    }
+}
+
+static int by_first_op(const void *left, const void *right)
+{
+    const struct match *x = left, *y = right;
+
+    if ((x->a_count == 0) != (y->a_count == 0))
+        return x->a_count == 0 ? 1 : -1;
+    uint32_t first = x->a_count > 0 ? x->a[0] : x->b[0], other = y->a_count > 0 ? y->a[0] : y->b[0];
+    return first < other ? -1 : first > other;
+}
+
+static struct ops begin_ops(const struct match_op *items, uint32_t count, struct arena *arena)
+{
+    return (struct ops){.items = items,
+                        .count = count,
+                        .class_of = arena_array(arena, uint32_t, count),
+                        .taken = arena_array(arena, bool, count)};
+}
+
+uint32_t match_ops(const struct match_op *a, uint32_t a_count, const struct match_op *b,
+                   uint32_t b_count, struct arena *arena, struct match **ret)
+{
+    static const struct {
+        enum match_how how;
+        uint64_t (*key_of)(const struct match_op *, struct arena *); /* NULL: by what is shared */
+        double confidence;
+    } rules[] = {
+        {MATCH_PROGRAM, by_program, 1.0},    {MATCH_STRUCTURE, by_structure, 0.98},
+        {MATCH_SHAPE, by_plain_shape, 0.95}, {MATCH_CONTENT, by_content, 0.9},
+        {MATCH_REGROUPED, NULL, 0.8},        {MATCH_SHAPE, by_shape, 0.8},
+        {MATCH_SCOPE, by_scope, 0.7},        {MATCH_SOURCE, by_source, 0.6},
+        {MATCH_NAME, by_name, 0.9},          {MATCH_KERNEL, by_kernel, 0.6},
+        {MATCH_STEM, by_stem, 0.4},
+    };
+    struct matcher matcher = {.arena = arena,
+                              .ops = {begin_ops(a, a_count, arena), begin_ops(b, b_count, arena)}};
+
+    for (size_t i = 0; i < COUNT(rules); i++) {
+        if (rules[i].key_of == NULL) {
+            match_regrouped(&matcher);
+            continue;
+        }
+        classify(&matcher, rules[i].key_of);
+        match_classes(&matcher, rules[i].how, rules[i].confidence, true);
+    }
+    match_rest(&matcher);
+    if (matcher.count > 0)
+        qsort(matcher.matches, matcher.count, sizeof *matcher.matches, by_first_op);
+    *ret = arena_array(arena, struct match, matcher.count);
+    if (matcher.count > 0)
+        memcpy(*ret, matcher.matches, matcher.count * sizeof **ret);
+    free(matcher.matches);
+    free(matcher.class);
+    return matcher.count;
+}
