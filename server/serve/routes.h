@@ -12,5 +12,6 @@ extern const struct route route_top, route_steps, route_overview, route_findings
 extern const struct route route_hlo;
 extern const struct route route_source;
 extern const struct route route_trace, route_perfetto, route_jobs, route_events, route_openapi;
+extern const struct route route_collectives;
 
 #endif

@@ -1,0 +1,415 @@
+/* From entries of ops to executions of collectives.
+ *
+ *   entries  --parts side by side-->  those of communication
+ *            --facts of their ops-->  halves put together, on each device by time
+ *            --mates-->               over all devices, then what was asked for is kept
+ */
+#include <stdlib.h>
+
+#include "analyse/collectives_parts.h"
+#include "analyse/scan.h"
+
+struct picked { /* entries of a host that are communication */
+    uint32_t *entries;
+    uint32_t count, capacity;
+};
+
+struct picking {
+    const struct attribution *attribution;
+    const bool *wanted; /* by op */
+    uint32_t part_count;
+    struct picked parts[SPLIT_PARTS_MAX];
+};
+
+static void pick_part(void *data, uint32_t part)
+{
+    struct picking *picking = data;
+    const struct attribution *attribution = picking->attribution;
+    struct picked *picked = &picking->parts[part];
+    uint32_t end = (uint32_t)split_begin(attribution->entry_count, part + 1, picking->part_count);
+
+    for (uint32_t i = (uint32_t)split_begin(attribution->entry_count, part, picking->part_count);
+         i < end; i++) {
+        if (!picking->wanted[attribution->entries[i].op])
+            continue;
+        if (picked->count == picked->capacity) {
+            picked->capacity = picked->capacity == 0 ? 1024 : 2 * picked->capacity;
+            picked->entries =
+                memory_resize(picked->entries, picked->capacity, sizeof(*picked->entries));
+        }
+        picked->entries[picked->count++] = i;
+    }
+}
+
+static bool any_communication(const struct attribution *attribution, bool *wanted)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < attribution->op_count; i++) {
+        wanted[i] = attribution->ops[i].kind == KIND_COMMUNICATION;
+        any |= wanted[i];
+    }
+    return any;
+}
+
+static struct picked pick(const struct attribution *attribution)
+{
+    struct picking picking = {.attribution = attribution};
+    struct picked ret = {0};
+    bool *wanted = memory_resize(NULL, (size_t)attribution->op_count + 1, sizeof(*wanted));
+
+    if (any_communication(attribution, wanted)) {
+        picking.wanted = wanted;
+        picking.part_count = split_count(attribution->entry_count);
+        split_run(picking.part_count, pick_part, &picking);
+        for (uint32_t i = 0; i < picking.part_count; i++)
+            ret.count += picking.parts[i].count;
+        ret.entries = memory_resize(NULL, (size_t)ret.count + 1, sizeof(*ret.entries));
+        ret.count = 0;
+        for (uint32_t i = 0; i < picking.part_count; i++) {
+            const struct picked *part = &picking.parts[i];
+
+            if (part->count > 0)
+                memcpy(ret.entries + ret.count, part->entries, part->count * sizeof(*ret.entries));
+            ret.count += part->count;
+            free(part->entries);
+        }
+    }
+    free(wanted);
+    return ret;
+}
+
+struct collective_run *collectives_add_run(struct finding_work *work)
+{
+    struct collectives *ret = work->ret;
+
+    if (ret->run_count == work->run_capacity) {
+        work->run_capacity = work->run_capacity == 0 ? 1024 : 2 * work->run_capacity;
+        ret->runs = memory_resize(ret->runs, work->run_capacity, sizeof(*ret->runs));
+    }
+    ret->runs[ret->run_count] =
+        (struct collective_run){.group = REPLICA_NO_GROUP, .wait_ps = -1, .late_ps = -1};
+    return &ret->runs[ret->run_count++];
+}
+
+struct ordering {
+    const struct attributed *entries;
+    const struct op_facts *facts;
+};
+
+/* By device, collective, time: so both halves of a pair are near each other. */
+static int by_collective(const void *left, const void *right, void *data)
+{
+    const struct ordering *ordering = data;
+    const struct attributed *a = &ordering->entries[*(const uint32_t *)left];
+    const struct attributed *b = &ordering->entries[*(const uint32_t *)right];
+    uint32_t one = ordering->facts[a->op].collective, other = ordering->facts[b->op].collective;
+
+    if (a->device != b->device)
+        return a->device < b->device ? -1 : 1;
+    if (one != other)
+        return one < other ? -1 : 1;
+    if (a->start_ps != b->start_ps)
+        return a->start_ps < b->start_ps ? -1 : 1;
+    return (a->slice > b->slice) - (a->slice < b->slice);
+}
+
+struct pairing {    /* starts of one collective on one device that wait for their done */
+    uint32_t *open; /* runs; the first waits longest */
+    uint32_t first, count, capacity;
+};
+
+static void open_start(struct pairing *pairing, uint32_t run)
+{
+    if (pairing->count == pairing->capacity) {
+        pairing->capacity = pairing->capacity == 0 ? 64 : 2 * pairing->capacity;
+        pairing->open = memory_resize(pairing->open, pairing->capacity, sizeof(*pairing->open));
+    }
+    pairing->open[pairing->count++] = run;
+}
+
+struct launches { /* by run */
+    slice_id *slices;
+    bool *by_kernel;
+    uint32_t capacity;
+};
+
+static void note_launch(struct launches *launches, const struct finding_work *work, bool by_kernel,
+                        slice_id slice)
+{
+    uint32_t run = work->ret->run_count - 1;
+
+    if (launches->capacity != work->run_capacity) {
+        launches->capacity = work->run_capacity;
+        launches->slices =
+            memory_resize(launches->slices, launches->capacity, sizeof(*launches->slices));
+        launches->by_kernel =
+            memory_resize(launches->by_kernel, launches->capacity, sizeof(*launches->by_kernel));
+    }
+    launches->slices[run] = slice;
+    launches->by_kernel[run] = by_kernel;
+}
+
+static void add_entry(struct finding_work *work, uint32_t host, const struct attributed *entry,
+                      const struct op_facts *facts, struct pairing *pairing,
+                      struct launches *launches)
+{
+    const struct host_trace *of = &work->run->hosts[host];
+    int64_t start_ps = entry->start_ps + of->offset_ps;
+
+    if (facts->half == HALF_UPDATE)
+        return; /* inside of its pair */
+    if (facts->half == HALF_DONE && pairing->first < pairing->count) {
+        struct collective_run *run = &work->ret->runs[pairing->open[pairing->first++]];
+
+        run->dur_ps = start_ps + entry->dur_ps - run->start_ps;
+        run->blocked_ps = entry->dur_ps;
+        return;
+    }
+    struct collective_run *run = collectives_add_run(work);
+
+    note_launch(launches, work, facts->by_kernel, entry->launch);
+    run->collective = facts->collective;
+    run->host = host;
+    run->device = entry->device;
+    run->slice = entry->slice;
+    run->turn = entry->execution < of->attribution->execution_count
+                    ? of->attribution->executions[entry->execution].run_id
+                    : 0;
+    run->start_ps = start_ps;
+    run->dur_ps = entry->dur_ps;
+    run->blocked_ps = facts->half == HALF_DONE ? entry->dur_ps : 0;
+    if (facts->half == HALF_START)
+        open_start(pairing, work->ret->run_count - 1);
+}
+
+static slice_id *first_slices(const struct attribution *attribution, const struct picked *picked)
+{
+    slice_id *firsts = memory_resize(NULL, (size_t)attribution->op_count + 1, sizeof(*firsts));
+
+    memset(firsts, 0xFF, ((size_t)attribution->op_count + 1) * sizeof(*firsts));
+    for (uint32_t i = picked->count; i > 0; i--) {
+        const struct attributed *entry = &attribution->entries[picked->entries[i - 1]];
+
+        firsts[entry->op] = entry->slice;
+    }
+    return firsts;
+}
+
+static void find_on_host(struct finding_work *work, uint32_t host, struct launches *launches)
+{
+    const struct attribution *attribution = work->run->hosts[host].attribution;
+    struct picked picked = attribution == NULL ? (struct picked){0} : pick(attribution);
+    struct pairing pairing = {0};
+    uint32_t first = work->ret->run_count;
+
+    if (picked.count == 0)
+        return;
+    slice_id *firsts = first_slices(attribution, &picked);
+    collectives_facts(work, host, firsts);
+    struct op_facts *facts = work->op_facts[host];
+    struct ordering ordering = {attribution->entries, facts};
+
+    qsort_r(picked.entries, picked.count, sizeof(*picked.entries), by_collective, &ordering);
+    for (uint32_t i = 0; i < picked.count; i++) {
+        const struct attributed *entry = &attribution->entries[picked.entries[i]];
+        const struct attributed *before =
+            i == 0 ? NULL : &attribution->entries[picked.entries[i - 1]];
+
+        if (before == NULL || before->device != entry->device ||
+            facts[before->op].collective != facts[entry->op].collective)
+            pairing.first = pairing.count = 0;
+        add_entry(work, host, entry, &facts[entry->op], &pairing, launches);
+    }
+    collectives_calls(work, host, first, launches->by_kernel, launches->slices);
+    free(pairing.open);
+    free(firsts);
+    free(picked.entries);
+}
+
+static bool lets_through(const struct selection *selection, const struct collective_run *run,
+                         const struct collective *item)
+{
+    const struct trace *trace = selection->host->trace;
+    const struct restriction *asked = selection->asked;
+
+    if (!selection_has_device(selection, run->device) || !selection_has_name(selection, item->name))
+        return false;
+    if (asked->module.count > 0 && !str_equal(asked->module, item->module))
+        return false;
+    if (asked->scope.count > 0 &&
+        !(str_starts(item->scope, asked->scope) &&
+          (item->scope.count == asked->scope.count || item->scope.at[asked->scope.count] == '/')))
+        return false;
+    return selection->all_tracks ||
+           selection->tracks[trace->rows[trace_row_of(trace, run->slice)].track];
+}
+
+/* What of the runs was asked for: compacts them, in their order. */
+static void keep_asked(struct finding_work *work, const struct selection *selections,
+                       uint32_t selection_count)
+{
+    struct collectives *ret = work->ret;
+    const struct selection **by_host =
+        arena_array(work->arena, const struct selection *, work->run->host_count + 1);
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < selection_count; i++)
+        by_host[selections[i].index] = &selections[i];
+    for (uint32_t i = 0; i < ret->run_count; i++) {
+        struct collective_run *run = &ret->runs[i];
+        const struct selection *selection = by_host[run->host];
+
+        if (selection == NULL || !lets_through(selection, run, &ret->items[run->collective]))
+            continue;
+        run->inside_ps =
+            selection_inside(selection, run->start_ps - selection->host->offset_ps, run->dur_ps);
+        if (run->inside_ps >= 0)
+            ret->runs[count++] = *run;
+    }
+    ret->run_count = count;
+}
+
+static int by_place(const void *left, const void *right, void *data)
+{
+    const struct collective_run *runs = data;
+    const struct collective_run *a = &runs[*(const uint32_t *)left];
+    const struct collective_run *b = &runs[*(const uint32_t *)right];
+
+    if (a->host != b->host)
+        return a->host < b->host ? -1 : 1;
+    if (a->device != b->device)
+        return a->device < b->device ? -1 : 1;
+    return (a->start_ps > b->start_ps) - (a->start_ps < b->start_ps);
+}
+
+/* Stretches of file time in which these runs communicate, joined where they overlap. */
+static uint32_t stretches_of(const struct collective_run *runs, const uint32_t *order,
+                             uint32_t count, int64_t offset_ps, struct window *ret)
+{
+    uint32_t joined = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct collective_run *run = &runs[order[i]];
+        struct window window = {run->start_ps - offset_ps, run->start_ps - offset_ps + run->dur_ps};
+
+        if (joined == 0 || window.from_ps > ret[joined - 1].to_ps)
+            ret[joined++] = window;
+        else if (window.to_ps > ret[joined - 1].to_ps)
+            ret[joined - 1].to_ps = window.to_ps;
+    }
+    return joined;
+}
+
+/* The first window that ends behind a moment. */
+static uint32_t window_from(const struct selection *selection, int64_t at_ps)
+{
+    uint32_t low = 0, high = selection->window_count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (selection->windows[middle].to_ps <= at_ps)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Covered time of a run inside the windows asked for. */
+static int64_t hidden_of(const struct covered *covered, const struct selection *selection,
+                         const struct collective_run *run)
+{
+    int64_t from_ps = run->start_ps - selection->host->offset_ps, to_ps = from_ps + run->dur_ps;
+    int64_t hidden_ps = 0;
+
+    for (uint32_t i = window_from(selection, from_ps);
+         i < selection->window_count && selection->windows[i].from_ps < to_ps; i++) {
+        const struct window *window = &selection->windows[i];
+        int64_t a = window->from_ps > from_ps ? window->from_ps : from_ps;
+        int64_t b = window->to_ps < to_ps ? window->to_ps : to_ps;
+
+        if (a < b)
+            hidden_ps += covered_between(covered, a, b);
+    }
+    return hidden_ps;
+}
+
+/* Runs of one device. */
+static void hide_on_device(struct finding_work *work, const struct selection *selection,
+                           const uint32_t *order, uint32_t count, struct window *stretches)
+{
+    struct collective_run *runs = work->ret->runs;
+    uint32_t stretch_count =
+        stretches_of(runs, order, count, selection->host->offset_ps, stretches);
+    struct covered *covered = covered_create(selection->host, work->op_facts[selection->index],
+                                             runs[order[0]].device, stretches, stretch_count);
+
+    for (uint32_t i = 0; i < count; i++)
+        runs[order[i]].hidden_ps = hidden_of(covered, selection, &runs[order[i]]);
+    covered_free(covered);
+}
+
+static void hide(struct finding_work *work, const struct selection *selections,
+                 uint32_t selection_count)
+{
+    struct collective_run *runs = work->ret->runs;
+    uint32_t count = work->ret->run_count;
+    struct window *stretches = memory_resize(NULL, (size_t)count + 1, sizeof(*stretches));
+    uint32_t *order = memory_resize(NULL, (size_t)count + 1, sizeof(*order));
+
+    for (uint32_t i = 0; i < count; i++)
+        order[i] = i;
+    qsort_r(order, count, sizeof(*order), by_place, runs);
+    for (uint32_t first = 0, end; first < count; first = end) {
+        const struct collective_run *run = &runs[order[first]];
+        uint32_t at = 0;
+
+        for (end = first + 1; end < count && runs[order[end]].host == run->host &&
+                              runs[order[end]].device == run->device;)
+            end++;
+        while (at < selection_count && selections[at].index != run->host)
+            at++;
+        if (at < selection_count)
+            hide_on_device(work, &selections[at], order + first, end - first, stretches);
+    }
+    free(order);
+    free(stretches);
+}
+
+/* The runs leave the heap for the arena, whose owner they have. */
+static void settle(struct finding_work *work)
+{
+    struct collective_run *runs =
+        arena_array(work->arena, struct collective_run, (size_t)work->ret->run_count + 1);
+
+    if (work->ret->run_count > 0)
+        memcpy(runs, work->ret->runs, work->ret->run_count * sizeof(*runs));
+    free(work->ret->runs);
+    work->ret->runs = runs;
+}
+
+enum status collectives_find(const struct run_traces *run, const struct restriction *restriction,
+                             struct arena *arena, struct collectives *ret, struct error *err)
+{
+    struct finding_work work = {.run = run, .arena = arena, .ret = ret};
+    struct selection *selections;
+    uint32_t selection_count;
+    struct launches launches = {0};
+
+    *ret = (struct collectives){0};
+    TRY(restrict_run(run, restriction, arena, &selections, &selection_count, err));
+    ret->alignments = align_hosts(run, arena);
+    work.op_facts = arena_array(arena, struct op_facts *, run->host_count + 1);
+    for (uint32_t host = 0; host < run->host_count; host++)
+        find_on_host(&work, host, &launches);
+    free(launches.slices);
+    free(launches.by_kernel);
+    collectives_match(&work);
+    keep_asked(&work, selections, selection_count);
+    hide(&work, selections, selection_count);
+    settle(&work);
+    map64_free(&work.by_identity);
+    return OK;
+}

@@ -1,0 +1,150 @@
+/* What compute of a device covers, where it communicates.
+ *
+ *   compute    |-----|   |--|           the union, kept as disjoint stretches with the length
+ *                 |----|                before each: covered time is a difference of two lookups
+ *   covered    |-------| |--|
+ *
+ * A kernel that holds others, and control flow, is no compute of its own: a loop does not hide the
+ * collective in its body.
+ */
+#include <stdlib.h>
+
+#include "analyse/collectives_parts.h"
+#include "analyse/scan.h"
+
+struct piece {
+    int64_t from_ps, to_ps, before_ps; /* of all pieces before it */
+};
+
+struct covered {
+    struct piece *pieces;
+    uint32_t count, capacity;
+};
+
+static bool has_device_tracks(const struct trace *trace)
+{
+    for (track_id id = 0; id < trace->track_count; id++)
+        if (track_is_device_work(&trace->tracks[id]) && trace->tracks[id].slice_count > 0)
+            return true;
+    return false;
+}
+
+static void cover(struct covered *covered, int64_t from_ps, int64_t to_ps)
+{
+    struct piece *last = covered->count == 0 ? NULL : &covered->pieces[covered->count - 1];
+
+    if (last != NULL && from_ps <= last->to_ps) {
+        last->to_ps = to_ps > last->to_ps ? to_ps : last->to_ps;
+        return;
+    }
+    if (covered->count == covered->capacity) {
+        covered->capacity = covered->capacity == 0 ? 256 : 2 * covered->capacity;
+        covered->pieces =
+            memory_resize(covered->pieces, covered->capacity, sizeof(*covered->pieces));
+    }
+    covered->pieces[covered->count++] = (struct piece){.from_ps = from_ps, .to_ps = to_ps};
+}
+
+/* The longest that an op of this host computes: nothing that began earlier reaches a stretch. */
+static int64_t longest_compute(const struct attribution *attribution, const struct op_facts *facts)
+{
+    int64_t longest_ps = 0;
+
+    if (attribution->totals == NULL)
+        return TIME_PS_MAX;
+    for (uint32_t i = 0; i < attribution->op_count; i++)
+        if (facts[i].role == OP_COMPUTE && attribution->totals[i].max_ps > longest_ps)
+            longest_ps = attribution->totals[i].max_ps;
+    return longest_ps;
+}
+
+/* The first by (device, start) at or behind a moment, from `low` on. */
+static uint32_t by_time_from(const struct attribution *attribution, int32_t device,
+                             int64_t start_ps, uint32_t low)
+{
+    uint32_t high = attribution->entry_count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const struct attributed *entry = &attribution->entries[attribution->by_device_time[middle]];
+
+        if (entry->device < device || (entry->device == device && entry->start_ps < start_ps))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void sum_before(struct covered *covered)
+{
+    int64_t sum_ps = 0;
+
+    for (uint32_t i = 0; i < covered->count; i++) {
+        covered->pieces[i].before_ps = sum_ps;
+        sum_ps += covered->pieces[i].to_ps - covered->pieces[i].from_ps;
+    }
+}
+
+struct covered *covered_create(const struct host_trace *host, const struct op_facts *op_facts,
+                               int32_t device, const struct window *stretches, uint32_t count)
+{
+    const struct attribution *attribution = host->attribution;
+    struct covered *covered = memory_resize(NULL, 1, sizeof(*covered));
+    int64_t longest_ps = longest_compute(attribution, op_facts);
+    bool whole_only = has_device_tracks(host->trace);
+    uint32_t at = 0;
+
+    *covered = (struct covered){0};
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t from_ps = stretches[i].from_ps > -TIME_PS_MAX + longest_ps
+                              ? stretches[i].from_ps - longest_ps
+                              : -TIME_PS_MAX;
+
+        at = by_time_from(attribution, device, from_ps, at);
+        for (; at < attribution->entry_count; at++) {
+            const struct attributed *entry = &attribution->entries[attribution->by_device_time[at]];
+
+            if (entry->device != device || entry->start_ps >= stretches[i].to_ps)
+                break;
+            if (op_facts[entry->op].role != OP_COMPUTE || entry->dur_ps <= 0 ||
+                (whole_only && entry->self_ps < entry->dur_ps))
+                continue;
+            cover(covered, entry->start_ps, entry->start_ps + entry->dur_ps);
+        }
+    }
+    sum_before(covered);
+    return covered;
+}
+
+static int64_t covered_before(const struct covered *covered, int64_t at_ps)
+{
+    uint32_t low = 0, high = covered->count;
+
+    while (low < high) { /* the first piece that ends behind it */
+        uint32_t middle = low + (high - low) / 2;
+
+        if (covered->pieces[middle].to_ps <= at_ps)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == covered->count) {
+        const struct piece *last = low == 0 ? NULL : &covered->pieces[low - 1];
+
+        return last == NULL ? 0 : last->before_ps + last->to_ps - last->from_ps;
+    }
+    const struct piece *piece = &covered->pieces[low];
+    return piece->before_ps + (at_ps > piece->from_ps ? at_ps - piece->from_ps : 0);
+}
+
+int64_t covered_between(const struct covered *covered, int64_t from_ps, int64_t to_ps)
+{
+    return covered_before(covered, to_ps) - covered_before(covered, from_ps);
+}
+
+void covered_free(struct covered *covered)
+{
+    free(covered->pieces);
+    free(covered);
+}

@@ -1,0 +1,69 @@
+/* What must be said beside every table of collectives. */
+#include "analyse/collectives_rows.h"
+
+enum { NOTES_MAX = 64 };
+
+static void add_note(struct table *table, struct answer_note *notes, const char *kind,
+                     enum note_severity severity, struct str host, struct str message,
+                     uint64_t count)
+{
+    if (table->note_count < NOTES_MAX)
+        notes[table->note_count++] = (struct answer_note){
+            .kind = kind, .severity = severity, .message = message, .host = host, .count = count};
+}
+
+static void note_clocks(const struct run_traces *run, const struct collectives *found,
+                        struct arena *arena, struct answer_note *notes, struct table *ret)
+{
+    for (uint32_t i = 1; i < run->host_count; i++) {
+        const struct alignment *alignment = &found->alignments[i];
+        struct str host = run->hosts[i].name, first = run->hosts[0].name;
+
+        if (alignment->known)
+            add_note(ret, notes, "clock-skew", NOTE_INFO, host,
+                     str_format(arena,
+                                "its clock is %.3f us ahead of %.*s's, by what %u collectives or "
+                                "launches ended apart; 80 %% of them agree within %.3f us",
+                                (double)alignment->skew_ps / 1e6, STR_ARG(first),
+                                alignment->pair_count, (double)alignment->spread_ps / 1e6),
+                     alignment->pair_count);
+        else
+            add_note(ret, notes, "clock-skew-unknown", NOTE_WARNING, host,
+                     str_format(arena, "how far its clock is from %.*s's is not known: %s",
+                                STR_ARG(first), alignment->reason),
+                     1);
+    }
+}
+
+void collectives_note(const struct run_traces *run, const struct collectives *found,
+                      struct arena *arena, struct table *ret)
+{
+    struct answer_note *notes = arena_array(arena, struct answer_note, NOTES_MAX);
+    uint64_t unknown = 0;
+
+    ret->notes = notes;
+    note_clocks(run, found, arena, notes, ret);
+    if (found->run_count == 0) {
+        add_note(ret, notes, "no-collectives", NOTE_INFO, STR(""),
+                 STR("nothing in what was asked for is communication between devices"), 1);
+        return;
+    }
+    if (found->wait_reason != NULL)
+        add_note(ret, notes, "waits-unknown", NOTE_INFO, STR(""),
+                 str_format(arena, "who waited for whom is not known: %s", found->wait_reason), 1);
+    else if (found->unmatched_count > 0)
+        add_note(ret, notes, "waits-partly-unknown", NOTE_INFO, STR(""),
+                 STR("executions without mates on other devices have no wait"),
+                 found->unmatched_count);
+    for (uint32_t i = 0; i < found->run_count; i++)
+        unknown += !found->items[found->runs[i].collective].has_bytes;
+    if (unknown > 0)
+        add_note(ret, notes, "size-unknown", NOTE_INFO, STR(""),
+                 STR("executions whose size the file does not hold have no bandwidth"), unknown);
+    add_note(
+        ret, notes, "bandwidth", NOTE_INFO, STR(""),
+        STR("bus bandwidth = size / time x 2(n-1)/n (all-reduce), (n-1)/n (all-gather of its "
+            "result, reduce-scatter and all-to-all of their input), 1 (others), as nccl-tests; "
+            "the time holds the wait for the last to come"),
+        1);
+}

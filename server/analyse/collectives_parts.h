@@ -1,0 +1,73 @@
+/* The inside of collectives*.c.
+ *
+ *   ops of a host  --collectives_facts.c-->   what each is: compute, or which collective's half
+ *   entries        --collectives_find.c-->    executions, asynchronous halves put together
+ *   calls          --collectives_call.c-->    sizes of kernels without HLO, from who launched them
+ *   devices        --collectives_hidden.c-->  what compute covers
+ *   hosts          --collectives_waits.c-->   who came last
+ *   rows           --collectives_table.c
+ */
+#ifndef JVIEWD_ANALYSE_COLLECTIVES_PARTS_H
+#define JVIEWD_ANALYSE_COLLECTIVES_PARTS_H
+
+#include "analyse/collective_text.h"
+#include "analyse/map64.h"
+#include "analyse/restrict.h"
+
+enum op_role { OP_OTHER, OP_COMPUTE, OP_COLLECTIVE };
+
+struct op_facts {   /* of one op of a host */
+    uint8_t role;   /* enum op_role */
+    uint8_t half;   /* enum collective_half */
+    bool by_kernel; /* nothing but a kernel's name and its caller tell of it */
+    uint32_t collective;
+};
+
+struct finding_work {
+    const struct run_traces *run;
+    struct arena *arena;
+    struct collectives *ret;
+    uint32_t item_capacity, run_capacity;
+    struct map64 by_identity;   /* -> item */
+    struct op_facts **op_facts; /* by host, by op; NULL: the host has no collectives */
+};
+
+/* The item of an identity: the one that is there, or `fresh`. */
+uint32_t collectives_item(struct finding_work *work, const struct collective *fresh);
+struct collective_run *collectives_add_run(struct finding_work *work);
+/* Fills work->op_facts[host]; `firsts`: of each op that is communication its first slice. */
+void collectives_facts(struct finding_work *work, uint32_t host, const slice_id *firsts);
+/* Sizes and groups of runs from `first` on, of a host's ops that are kernels alone, from the args
+ * of the kernel or of the calls around its launch; their items become those of one size each. By
+ * run: is it such a kernel, and what launched it. */
+void collectives_calls(struct finding_work *work, uint32_t host, uint32_t first,
+                       const bool *by_kernel, const slice_id *launches);
+
+/* Lengths that a file may have made as large as it likes. */
+static inline int64_t ps_sum(int64_t a, int64_t b)
+{
+    int64_t ret;
+
+    return __builtin_add_overflow(a, b, &ret) ? (b < 0 ? INT64_MIN : INT64_MAX) : ret;
+}
+
+static inline int64_t ps_apart(int64_t to, int64_t from)
+{
+    int64_t ret;
+
+    return __builtin_sub_overflow(to, from, &ret) ? (from > 0 ? INT64_MIN : INT64_MAX) : ret;
+}
+
+/* How much of each moment compute covers, on one device of a host. */
+struct covered;
+/* For what lies in the stretches, which are ascending and disjoint (file time). */
+struct covered *covered_create(const struct host_trace *host, const struct op_facts *op_facts,
+                               int32_t device, const struct window *stretches, uint32_t count);
+/* Covered time of [from, to), inside of one stretch. */
+int64_t covered_between(const struct covered *covered, int64_t from_ps, int64_t to_ps);
+void covered_free(struct covered *covered);
+
+/* Sorts the runs and fills group, wait, late, last. */
+void collectives_match(struct finding_work *work);
+
+#endif

@@ -1,0 +1,293 @@
+/* Who waited for whom: executions of one collective that belong together, on all devices.
+ *
+ *   which execution    the run id, where the file gives all devices of one run the same; else its
+ *                      ordinal, where every device has as many
+ *   which group        by the device's number in the replica groups; ordinals of several hosts are
+ *                      told apart only where nothing but one group is possible
+ *   which clock        one host's devices share one; hosts are put right by what their collectives'
+ *                      ends differ by (align.h), where that is constant
+ */
+#include <stdlib.h>
+
+#include "analyse/collectives_parts.h"
+
+static int compare_places(const struct collective_run *a, const struct collective_run *b)
+{
+    if (a->host != b->host)
+        return a->host < b->host ? -1 : 1;
+    if (a->device != b->device)
+        return a->device < b->device ? -1 : 1;
+    if (a->start_ps != b->start_ps)
+        return a->start_ps < b->start_ps ? -1 : 1;
+    return (a->slice > b->slice) - (a->slice < b->slice);
+}
+
+static int by_collective_and_place(const void *left, const void *right)
+{
+    const struct collective_run *a = left, *b = right;
+
+    if (a->collective != b->collective)
+        return a->collective < b->collective ? -1 : 1;
+    return compare_places(a, b);
+}
+
+static int by_turn(const void *left, const void *right)
+{
+    const struct collective_run *a = left, *b = right;
+
+    if (a->turn != b->turn)
+        return a->turn < b->turn ? -1 : 1;
+    if (a->group != b->group)
+        return a->group < b->group ? -1 : 1;
+    return compare_places(a, b);
+}
+
+static bool same_place(const struct collective_run *a, const struct collective_run *b)
+{
+    return a->host == b->host && a->device == b->device;
+}
+
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+    return (a ^ (b + UINT64_C(0x9e3779b97f4a7c15) + (a << 6) + (a >> 2))) *
+           UINT64_C(0xff51afd7ed558ccd);
+}
+
+/* Does a run id stand on two devices? Files that number executions for themselves have none such.
+ */
+static bool shares_run_ids(const struct collective_run *runs, uint32_t count)
+{
+    struct map64 first_of = {0};
+    bool shares = false;
+
+    for (uint32_t i = 0; i < count && !shares; i++) {
+        if (runs[i].turn == 0)
+            continue;
+        uint32_t *first = map64_at(&first_of, runs[i].turn, i);
+
+        shares = !same_place(&runs[*first], &runs[i]);
+    }
+    map64_free(&first_of);
+    return shares;
+}
+
+/* Of one collective on one place, in order: the turn is which execution, and the how-maniest in it.
+ */
+static void number_by_run_id(struct collective_run *runs, uint32_t count)
+{
+    struct map64 times = {0};
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t *time = map64_at(&times, runs[i].turn, 0);
+
+        runs[i].turn = mix(runs[i].turn, *time);
+        (*time)++;
+    }
+    map64_free(&times);
+}
+
+/* Places of one collective: stretches of its runs. */
+static uint32_t place_end(const struct collective_run *runs, uint32_t first, uint32_t count)
+{
+    uint32_t end = first + 1;
+
+    while (end < count && same_place(&runs[first], &runs[end]))
+        end++;
+    return end;
+}
+
+/* True when executions could be told apart. */
+static bool number_turns(struct collective_run *runs, uint32_t count)
+{
+    bool by_run_id = shares_run_ids(runs, count), is_even = true;
+    uint32_t each = place_end(runs, 0, count);
+
+    for (uint32_t first = 0, end; first < count; first = end) {
+        end = place_end(runs, first, count);
+        if (by_run_id)
+            number_by_run_id(runs + first, end - first);
+        else
+            for (uint32_t i = first; i < end; i++)
+                runs[i].turn = i - first;
+        is_even &= end - first == each;
+    }
+    return by_run_id || is_even;
+}
+
+/* Are ordinals numbers over all hosts: no two hosts have the same? */
+static bool ordinals_are_global(const struct collective_run *runs, uint32_t count)
+{
+    struct map64 host_of = {0};
+    bool global = true;
+
+    for (uint32_t i = 0; i < count && global; i++)
+        global = *map64_at(&host_of, (uint32_t)runs[i].device, runs[i].host) == runs[i].host;
+    map64_free(&host_of);
+    return global;
+}
+
+static bool find_groups(const struct collective *item, struct collective_run *runs, uint32_t count)
+{
+    bool one_group = item->groups.form == GROUPS_EVERYBODY ||
+                     (item->groups.group_count == 1 && item->groups.form != GROUPS_UNKNOWN);
+
+    if (!one_group && (item->groups.first == NULL || !ordinals_are_global(runs, count)))
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        runs[i].group = one_group ? 0 : replica_group_of(&item->groups, (uint32_t)runs[i].device);
+    return true;
+}
+
+/* Runs of one turn and group: who began last lets the others wait. */
+static void compare_arrivals(struct collective_run *runs, uint32_t count,
+                             const struct alignment *alignments)
+{
+    int64_t first_ps = INT64_MAX, last_ps = INT64_MIN;
+    uint32_t last = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t start_ps = ps_apart(runs[i].start_ps, alignments[runs[i].host].skew_ps);
+
+        first_ps = start_ps < first_ps ? start_ps : first_ps;
+        if (start_ps > last_ps) {
+            last_ps = start_ps;
+            last = i;
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t start_ps = ps_apart(runs[i].start_ps, alignments[runs[i].host].skew_ps);
+        int64_t wait_ps = ps_apart(last_ps, start_ps);
+
+        runs[i].wait_ps = wait_ps < runs[i].dur_ps ? wait_ps : runs[i].dur_ps;
+        runs[i].late_ps = ps_apart(start_ps, first_ps);
+        runs[i].is_last = i == last;
+    }
+}
+
+static bool clocks_are_known(const struct finding_work *work, const struct collective_run *runs,
+                             uint32_t count)
+{
+    for (uint32_t i = 1; i < count; i++)
+        if (runs[i].host != runs[0].host && (!work->ret->alignments[runs[i].host].known ||
+                                             !work->ret->alignments[runs[0].host].known))
+            return false;
+    return true;
+}
+
+static bool stands_twice(const struct collective_run *runs, uint32_t count)
+{
+    for (uint32_t i = 1; i < count; i++)
+        if (same_place(&runs[i - 1], &runs[i]))
+            return true;
+    return false;
+}
+
+/* Why the mates of one collective are not known; NULL where they are. */
+static const char *match_item(struct finding_work *work, struct collective_run *runs,
+                              uint32_t count)
+{
+    const struct collective *item = &work->ret->items[runs[0].collective];
+    const char *reason = NULL;
+    bool any = false;
+
+    if (!find_groups(item, runs, count))
+        reason = "which devices form a group is not in the file";
+    else if (!number_turns(runs, count))
+        reason = "devices recorded different numbers of executions, and no run ids";
+    if (reason != NULL)
+        return reason;
+    qsort(runs, count, sizeof(*runs), by_turn);
+    for (uint32_t first = 0, end; first < count; first = end) {
+        for (end = first + 1; end < count && runs[end].turn == runs[first].turn &&
+                              runs[end].group == runs[first].group;)
+            end++;
+        if (runs[first].group == REPLICA_NO_GROUP || end - first < 2 ||
+            stands_twice(runs + first, end - first))
+            continue;
+        if (!clocks_are_known(work, runs + first, end - first)) {
+            reason = "the hosts' clocks are apart by an unknown time";
+            continue;
+        }
+        compare_arrivals(runs + first, end - first, work->ret->alignments);
+        any = true;
+    }
+    return any ? NULL : reason != NULL ? reason : "one device of each group was recorded";
+}
+
+void collectives_match(struct finding_work *work)
+{
+    struct collectives *found = work->ret;
+    bool any = false;
+
+    qsort(found->runs, found->run_count, sizeof(*found->runs), by_collective_and_place);
+    for (uint32_t first = 0, end; first < found->run_count; first = end) {
+        for (end = first + 1; end < found->run_count &&
+                              found->runs[end].collective == found->runs[first].collective;)
+            end++;
+        const char *reason = match_item(work, found->runs + first, end - first);
+
+        any |= reason == NULL;
+        if (reason != NULL && found->wait_reason == NULL)
+            found->wait_reason = reason;
+    }
+    for (uint32_t i = 0; i < found->run_count; i++)
+        found->unmatched_count += found->runs[i].wait_ps < 0;
+    if (any)
+        found->wait_reason = NULL;
+    else if (found->run_count == 0)
+        found->wait_reason = "the run holds no collectives";
+}
+
+static int by_device(const void *left, const void *right)
+{
+    const struct device_waits *a = left, *b = right;
+
+    if (a->host != b->host)
+        return a->host < b->host ? -1 : 1;
+    return (a->device > b->device) - (a->device < b->device);
+}
+
+static void add_waits(struct device_waits *waits, const struct collective_run *run)
+{
+    waits->count++;
+    waits->total_ps = ps_sum(waits->total_ps, run->inside_ps);
+    waits->hidden_ps = ps_sum(waits->hidden_ps, run->hidden_ps);
+    waits->exposed_ps = ps_sum(waits->exposed_ps, run->inside_ps - run->hidden_ps);
+    if (run->wait_ps < 0)
+        return;
+    waits->known_count++;
+    waits->last_count += run->is_last;
+    waits->wait_ps = ps_sum(waits->wait_ps, run->wait_ps);
+    waits->late_ps = ps_sum(waits->late_ps, run->late_ps);
+}
+
+void collectives_waits(const struct collectives *collectives, struct arena *arena,
+                       struct collective_waits *ret)
+{
+    struct map64 places = {0};
+    uint32_t capacity = 0;
+
+    *ret = (struct collective_waits){.reason = collectives->wait_reason};
+    for (uint32_t i = 0; i < collectives->run_count; i++) {
+        const struct collective_run *run = &collectives->runs[i];
+        uint32_t *at = map64_at(&places, map64_pair(run->host, (uint32_t)run->device), UINT32_MAX);
+
+        if (*at == UINT32_MAX) {
+            if (ret->count == capacity) {
+                struct device_waits *items =
+                    arena_array(arena, struct device_waits, capacity == 0 ? 16 : 2 * capacity);
+
+                if (ret->count > 0)
+                    memcpy(items, ret->items, ret->count * sizeof(*items));
+                capacity = capacity == 0 ? 16 : 2 * capacity;
+                ret->items = items;
+            }
+            ret->items[ret->count] =
+                (struct device_waits){.host = run->host, .device = run->device};
+            *at = ret->count++;
+        }
+        add_waits(&ret->items[*at], run);
+    }
+    map64_free(&places);
+    qsort(ret->items, ret->count, sizeof(*ret->items), by_device);
+}
