@@ -16,6 +16,7 @@ const struct route *const routes[] = {
     &route_flows,
     &route_top,
     &route_steps,
+    &route_compiles,
     &route_collectives,
     &route_overview,
     &route_findings,

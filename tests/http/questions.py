@@ -26,6 +26,7 @@ def questions(server):
         "/api/search": {"run": RUN, "q": known["op"], "limit": 1},
         "/api/top": {"run": RUN, "limit": 2},
         "/api/steps": {"run": RUN, "limit": 2},
+        "/api/compiles": {"run": "step_1500", "by": "compile", "limit": 2},
         "/api/overview": {"run": RUN},
         "/api/findings": {"run": RUN, "limit": 2},
         "/api/flame": {"run": RUN, "limit": 8},
