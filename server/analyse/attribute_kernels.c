@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "analyse/attribute_parts.h"
+#include "analyse/launch.h"
 #include "analyse/quantile.h"
 
 enum metric { METRIC_DUR, METRIC_QUEUE, METRIC_LAUNCH, METRIC_CALL, METRIC_GAP, METRIC_COUNT };
@@ -30,49 +31,19 @@ struct gathering {
     uint32_t *rank;                       /* by entry: launches of its name before it */
 };
 
-/* Calls that follow each other lie in one chunk; those of several threads in as many. */
-enum { HELD_CHUNKS = 8 };
-
-struct call_chunks {
-    uint32_t index[HELD_CHUNKS];
-    struct chunk *chunks;
-    const struct row *row;
-};
-
-static void read_call(struct gathering *work, struct call_chunks *held, uint32_t at)
-{
-    const struct trace *trace = work->trace;
-    slice_id slice = work->of->entries[at].launch;
-
-    work->call_start_ps[at] = work->call_dur_ps[at] = UNTOLD;
-    if (slice == NO_SLICE)
-        return;
-    if (held->row == NULL || slice < held->row->first_slice ||
-        slice - held->row->first_slice >= held->row->count)
-        held->row = &trace->rows[trace_row_of(trace, slice)];
-
-    uint32_t ordinal = slice - held->row->first_slice;
-    uint32_t index = held->row->first_chunk + ordinal / CHUNK_SLICES;
-    struct chunk *chunk = &held->chunks[index % HELD_CHUNKS];
-
-    if (held->index[index % HELD_CHUNKS] != index) {
-        chunk_unpack(trace, index, COLUMN_START | COLUMN_DUR, chunk);
-        held->index[index % HELD_CHUNKS] = index;
-    }
-    if (ordinal % CHUNK_SLICES >= chunk->count)
-        return; /* only in a damaged trace */
-    work->call_start_ps[at] = chunk->start_ps[ordinal % CHUNK_SLICES];
-    work->call_dur_ps[at] = chunk->dur_ps[ordinal % CHUNK_SLICES];
-}
-
 static void read_calls(struct gathering *work)
 {
-    struct call_chunks held = {.chunks = memory_resize(NULL, HELD_CHUNKS, sizeof(struct chunk))};
+    struct launch_reader *reader = launch_reader_create(work->trace);
 
-    memset(held.index, 0xFF, sizeof held.index);
-    for (uint32_t at = 0; at < work->of->entry_count; at++)
-        read_call(work, &held, at);
-    free(held.chunks);
+    for (uint32_t at = 0; at < work->of->entry_count; at++) {
+        struct launch_call call = {.start_ps = UNTOLD, .dur_ps = UNTOLD};
+
+        if (work->of->entries[at].launch != NO_SLICE)
+            launch_read(reader, work->of->entries[at].launch, &call);
+        work->call_start_ps[at] = call.start_ps;
+        work->call_dur_ps[at] = call.dur_ps;
+    }
+    launch_reader_free(reader);
 }
 
 /* Entries of a row are contiguous and in order. */
@@ -131,7 +102,7 @@ static void sort_by_kernel(struct gathering *work)
 static int64_t metric_of(const struct gathering *work, uint32_t at, enum metric metric)
 {
     const struct attributed *entry = &work->of->entries[at];
-    int64_t start_ps = work->call_start_ps[at], end_ps = start_ps + work->call_dur_ps[at];
+    int64_t start_ps = work->call_start_ps[at];
 
     if (metric == METRIC_DUR)
         return entry->dur_ps;
@@ -143,7 +114,10 @@ static int64_t metric_of(const struct gathering *work, uint32_t at, enum metric 
         return work->call_dur_ps[at];
     if (metric == METRIC_LAUNCH)
         return entry->start_ps - start_ps;
-    return entry->start_ps > end_ps ? entry->start_ps - end_ps : 0;
+
+    int64_t waited_ps = entry->start_ps - (start_ps + work->call_dur_ps[at]);
+
+    return waited_ps > 0 ? waited_ps : 0;
 }
 
 /* Of a kernel and, where `all_shapes`, those behind it of the same name. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "analyse/align.h"
+#include "analyse/kernels.h"
 #include "analyse/overview.h"
 #include "serve/arg_out.h"
 #include "serve/routes.h"
@@ -232,6 +233,15 @@ static bool any_programs(const struct run_traces *traces)
     return false;
 }
 
+static void put_kernels_view(struct json *json, struct request *req, struct str no_time,
+                             const struct run_traces *traces)
+{
+    struct str missing = no_time.count > 0 ? STR("") : kernels_missing(traces);
+
+    put_view(json, "kernels", no_time,
+             missing.count > 0 ? str_format(req->arena, "%.*s", STR_ARG(missing)).at : NULL);
+}
+
 /* `traces` is NULL where none can be read. */
 static void put_views(struct json *json, struct request *req, const struct run_record *run,
                       const struct run_traces *traces)
@@ -252,6 +262,7 @@ static void put_views(struct json *json, struct request *req, const struct run_r
              any_ops(req, run, traces)
                  ? NULL
                  : "the profile holds no ops of devices; the table is by name");
+    put_kernels_view(json, req, no_time, traces);
     put_view(json, "flame", any_samples(traces, STR("")) ? STR("") : no_time, NULL);
     put_view(json, "steps", no_time,
              run->step_count != 0 ? NULL

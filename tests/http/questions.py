@@ -25,6 +25,7 @@ def questions(server):
         "/api/flows": {"run": RUN, "limit": 2},
         "/api/search": {"run": RUN, "q": known["op"], "limit": 1},
         "/api/top": {"run": RUN, "limit": 2},
+        "/api/kernels": {"run": RUN, "limit": 2},
         "/api/steps": {"run": RUN, "limit": 2},
         "/api/compiles": {"run": "step_1500", "by": "compile", "limit": 2},
         "/api/overview": {"run": RUN},

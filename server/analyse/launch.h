@@ -1,0 +1,20 @@
+/* Calls that launched something, one after another: those that follow each other lie in one chunk,
+ * those of several threads in as many, so a few unpacked chunks answer nearly every one. */
+#ifndef JVIEWD_ANALYSE_LAUNCH_H
+#define JVIEWD_ANALYSE_LAUNCH_H
+
+#include "trace/trace.h"
+
+struct launch_reader;
+struct launch_reader *launch_reader_create(const struct trace *trace);
+void launch_reader_free(struct launch_reader *reader);
+
+struct launch_call {
+    int64_t start_ps, dur_ps; /* file time */
+    slice_id parent;          /* NO_SLICE at the top */
+    name_id name;
+};
+/* False where there is none: NO_SLICE, or a damaged trace. */
+bool launch_read(struct launch_reader *reader, slice_id slice, struct launch_call *ret);
+
+#endif

@@ -1,0 +1,61 @@
+/* GET /api/kernels?run=: what ran on GPUs, by kernel, and what kept it from running better. */
+#include "analyse/kernels.h"
+
+#include "serve/routes.h"
+#include "serve/table_out.h"
+
+static const struct param params[] = {
+    PARAMS_RUN,
+    PARAMS_RESTRICTION,
+    PARAMS_PAGE,
+    PARAMS_FORMAT,
+    {.name = "by", .kind = PARAM_WORD, .words = "kernel|variant|api|annotation"},
+    {.name = "sort", .kind = PARAM_TEXT, .max = 256},
+    {.name = NULL},
+};
+
+static void put_summary(struct json *json, const struct run_traces *run,
+                        const struct kernels_summary *summary)
+{
+    json_put_unsigned(json, "launch_count", summary->launch_count);
+    json_put_integer(json, "occupancy_known_ps", summary->occupancy_known_ps);
+    json_put_integer(json, "half_occupancy_ps", summary->half_occupancy_ps);
+    json_put_integer(json, "tensor_core_known_ps", summary->tensor_core_known_ps);
+    json_put_integer(json, "tensor_core_ps", summary->tensor_core_ps);
+    json_put_integer(json, "graph_ps", summary->graph_ps);
+    json_put_text_or_null(json, "missing", kernels_missing(run));
+}
+
+static enum status get_kernels(struct request *req, struct reply *reply, struct error *err)
+{
+    const struct run_traces *run;
+    struct restriction restriction;
+    struct page page;
+    struct table table;
+    struct kernels_summary summary;
+    const struct kernels_question question = {.by = request_text(req, "by")};
+
+    TRY(request_traces(req, &run, err));
+    TRY(request_restriction(req, &restriction, err));
+    TRY(request_page(req, &page, err));
+    TRY(kernels(run, &restriction, &question, &page, req->arena, &table, &summary, err));
+    if (reply_table_text(req, reply, &table))
+        return OK;
+    struct json json = reply_json(reply);
+    json_open(&json, '{');
+    json_put_run(&json, run);
+    json_put_text(&json, "by", table.by);
+    json_put_text(&json, "of", table.of);
+    json_put_integer(&json, "total_ps", table.total_ps);
+    json_put_integer(&json, "total_self_ps", table.total_self_ps);
+    put_summary(&json, run, &summary);
+    json_put_table(&json, req, &table);
+    json_close(&json, '}');
+    return OK;
+}
+
+const struct route route_kernels = {.method = "GET",
+                                    .path = "/api/kernels",
+                                    .handle = get_kernels,
+                                    .params = params,
+                                    .heavy = true};
