@@ -227,21 +227,6 @@ static struct str class_of(const struct hlo_allocation *allocation)
     return allocation->is_constant ? STR("constant") : STR("temporary");
 }
 
-static const struct hlo_buffer *buffer_of(const struct hlo_module *module, uint64_t id)
-{
-    uint32_t from = 0, to = module->buffer_count;
-
-    while (from < to) {
-        uint32_t middle = from + (to - from) / 2;
-        if (module->buffers[middle].id < id)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from < module->buffer_count && module->buffers[from].id == id ? &module->buffers[from]
-                                                                         : NULL;
-}
-
 /* "dot.63 (4096), add.2 (128)": the first few by size. */
 static struct str largest_values(const struct hlo_shown *shown,
                                  const struct hlo_allocation *allocation)
@@ -264,7 +249,7 @@ static struct str largest_values(const struct hlo_shown *shown,
         }
     }
     for (int k = 0; k < SHOWN_MAX && best[k] != NULL; k++) {
-        const struct hlo_buffer *buffer = buffer_of(module, best[k]->buffer);
+        const struct hlo_buffer *buffer = hlo_module_buffer(module, best[k]->buffer);
         struct str name = buffer == NULL || buffer->instruction == HLO_NONE
                               ? STR("?")
                               : module->instructions[buffer->instruction].name;

@@ -82,8 +82,9 @@ struct memory_summary { /* of the allocator with the highest peak */
     struct str allocator, host;
     int64_t peak_bytes, peak_at_ps;
     int64_t capacity_bytes, before_bytes; /* -1 unknown */
-    struct str owner, owner_scope; /* of most bytes at the peak; "" where the events name none */
+    struct str owner, owner_scope;        /* of most bytes at the peak */
     int64_t owner_bytes;
+    bool owner_is_known; /* else `owner` says "(reserved)", "(allocated before the capture)", ... */
     const struct memory_point *points; /* by time, in use */
     uint32_t point_count;              /* at most MEMORY_POINTS_MAX */
 };

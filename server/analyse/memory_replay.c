@@ -117,9 +117,17 @@ static struct str type_name(const struct trace *trace, struct memory_value value
 
 static struct str text_of(const struct trace *trace, struct memory_value value)
 {
+    struct str text = STR("");
+
     if ((value.type == ARG_STRING || value.type == ARG_JSON) && value.bits < trace->name_count)
-        return trace_name(trace, (name_id)value.bits);
-    return STR("");
+        text = trace_name(trace, (name_id)value.bits);
+    return str_equal(text, STR("(null)")) ? STR("") : text; /* written from a null pointer */
+}
+
+/* What libraries write where they know no op. */
+static bool is_placeholder(struct str op)
+{
+    return op.count == 0 || str_equal(op, STR("dummy"));
 }
 
 /* The slices around the allocation, outermost first: "PjitFunction(f)/Execute". */
@@ -192,7 +200,7 @@ struct memory_owner *memory_owners(const struct allocator *allocator, const stru
         };
         if (owners[i].category.count == 0)
             owners[i].category = text_of(trace, kinds[i]);
-        if (op.count > 0) {
+        if (!is_placeholder(op)) {
             set_op(&owners[i], op);
         } else if (refs[i].parent != NO_SLICE) {
             uint32_t *first = map64_at(&paths, refs[i].parent, i);

@@ -29,23 +29,35 @@ static void take_points(const struct allocator *allocator, struct arena *arena,
     ret->points = points;
 }
 
+/* Who holds most; what nobody is named of may be more than all that are. */
 static void name_owner(const struct allocator *allocator, struct arena *arena,
                        struct memory_summary *ret)
 {
     struct alives alives;
+    int64_t allocated = allocator->allocated[allocator->peak];
 
     memory_replay(allocator, allocator->peak + 1, arena, &alives);
 
     struct memory_owner *owners = memory_owners(allocator, &alives, arena);
     uint32_t count = memory_join(owners, alives.count, OWNER_OP | OWNER_SCOPE);
 
-    for (uint32_t i = 0; i < count; i++) {
-        if (owners[i].op.count == 0)
-            continue;
-        ret->owner = owners[i].op;
-        ret->owner_scope = owners[i].scope;
-        ret->owner_bytes = owners[i].bytes;
-        return;
+    if (count > 0) {
+        ret->owner_is_known = owners[0].op.count > 0;
+        ret->owner = ret->owner_is_known ? owners[0].op : STR("(no op is named)");
+        ret->owner_scope = owners[0].scope;
+        ret->owner_bytes = owners[0].bytes;
+    }
+    if (allocated - alives.owned_bytes > ret->owner_bytes) {
+        ret->owner_is_known = false;
+        ret->owner = STR("(allocated before the capture)");
+        ret->owner_scope = STR("");
+        ret->owner_bytes = allocated - alives.owned_bytes;
+    }
+    if (allocator->peak_bytes - allocated > ret->owner_bytes) {
+        ret->owner_is_known = false;
+        ret->owner = STR("(reserved)");
+        ret->owner_scope = STR("");
+        ret->owner_bytes = allocator->peak_bytes - allocated;
     }
 }
 

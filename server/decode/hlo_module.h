@@ -10,7 +10,9 @@
  * computation are contiguous. Texts point into the blob, the rest lives in the arena.
  *
  *   HloProto         1 module  3 buffer assignment
- *   HloModule        1 name  2 entry's name  3 computations*  5 id  6 entry's id  17 stack frames
+ *   HloModule        1 name  2 entry's name  3 computations*  5 id  6 entry's id  7 schedule
+ *                    17 stack frames
+ *   Schedule         1 { 1 computation's id  2 { 1 instructions' ids* } }*
  *   Computation      1 name  2 instructions*  5 id  6 root's id  7 is fused
  *   Instruction      1 name  2 opcode  3 shape  7 metadata  35 id  36 operands*  38 called*  ...
  *   BufferAssignment 1 logical buffers*  3 allocations*  4 heap simulator traces*
@@ -19,6 +21,7 @@
  *                    8 colour  9 { 1 buffer  2 offset  3 size }*  11 tuple  12 constant
  *   HeapTrace        1 { 1 kind  2 buffer  3 computation  4 instruction  5 shared with }*
  *                    2 whole module  3 allocation
+ *                    kinds: 0 allocates, 1 frees, 2 lies where another does
  *
  * Field numbers: xla/service/hlo.proto of the XLA project; checked on protos of real compilations.
  */
@@ -38,7 +41,8 @@ struct hlo_computation {
     uint32_t first, count; /* instructions */
     uint32_t line;         /* of its head in the text, from 0 */
     bool is_entry, is_fused;
-    struct bytes head; /* as text: its line; as proto: the program shape */
+    struct bytes head;                         /* as text: its line; as proto: the program shape */
+    uint32_t first_scheduled, scheduled_count; /* into module.schedule; none: file order */
 };
 
 struct hlo_instruction {
@@ -59,6 +63,7 @@ struct hlo_buffer { /* a value that needs memory */
     uint64_t id, size_bytes;
     uint32_t instruction; /* that defines it; HLO_NONE */
     uint32_t color;       /* memory space */
+    struct bytes shape;   /* of the value: of a part, where the instruction makes a tuple */
 };
 
 struct hlo_assigned {
@@ -72,8 +77,17 @@ struct hlo_allocation {
     bool is_thread_local, is_parameter, is_live_out, is_tuple, is_constant;
 };
 
-struct hlo_heap_trace {
-    uint64_t event_count, allocation;
+enum hlo_heap_kind { HLO_HEAP_ALLOC, HLO_HEAP_FREE, HLO_HEAP_SHARE };
+
+struct hlo_heap_event {
+    uint64_t buffer, shared_with; /* ids */
+    uint32_t instruction;         /* at which it happens; HLO_NONE */
+    uint8_t kind;                 /* enum hlo_heap_kind, or a number that is not known */
+};
+
+struct hlo_heap_trace { /* what the compiler's own simulation did, in program order */
+    uint64_t allocation;
+    uint32_t first_event, event_count; /* into module.heap_events */
     bool is_whole_module;
 };
 
@@ -102,6 +116,10 @@ struct hlo_module {
     uint32_t assigned_count;
     struct hlo_heap_trace *heap_traces;
     uint32_t heap_trace_count;
+    struct hlo_heap_event *heap_events;
+    uint32_t heap_event_count;
+    uint32_t *schedule; /* instructions in the order they run; HLO_NONE: one that is not there */
+    uint32_t schedule_count;
     struct hlo_frames frames;
     uint32_t damaged_count; /* parts left out */
 };
@@ -113,6 +131,8 @@ MUST_CHECK enum status hlo_module_read(struct bytes blob, enum program_form form
                                        struct error *err);
 /* Of names, opcodes and shapes in file order; texts and protos of one module differ. */
 uint64_t hlo_module_fingerprint(const struct hlo_module *module);
+/* The buffer with that id; NULL. */
+const struct hlo_buffer *hlo_module_buffer(const struct hlo_module *module, uint64_t id);
 /* The ordinal of a name; HLO_NONE. */
 uint32_t hlo_module_find(const struct hlo_module *module, struct str instruction);
 uint32_t hlo_module_find_computation(const struct hlo_module *module, struct str name);

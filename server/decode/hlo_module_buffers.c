@@ -2,20 +2,58 @@
 #include <stdlib.h>
 
 #include "decode/hlo_module_parts.h"
+#include "decode/hlo_sizes.h"
 
-static void read_defined_at(struct hlo_reader *reader, struct bytes message, uint64_t *ret_id,
-                            struct str *ret_name)
+struct defined_at {
+    uint64_t id;
+    struct str name;
+    uint64_t path[HLO_DEPTH_MAX]; /* the part of a tuple of tuples */
+    uint32_t depth;
+};
+
+static void add_index(struct defined_at *at, const struct pb_field *field)
+{
+    struct error err = {0};
+    struct pb packed = pb_open(field->bytes, &err);
+    uint64_t number = field->varint;
+
+    if (field->wire == PB_VARINT && at->depth < HLO_DEPTH_MAX)
+        at->path[at->depth++] = number;
+    while (field->wire == PB_BYTES && at->depth < HLO_DEPTH_MAX &&
+           hlo_next_number(&packed, &number))
+        at->path[at->depth++] = number;
+}
+
+static void read_defined_at(struct hlo_reader *reader, struct bytes message, struct defined_at *ret)
 {
     struct error err = {0};
     struct pb pb = pb_open(message, &err);
 
     for (struct pb_field field; pb_next(&pb, &field);) {
         if (field.number == 2 && field.wire == PB_BYTES)
-            *ret_name = pb_text(&field);
+            ret->name = pb_text(&field);
+        else if (field.number == 3)
+            add_index(ret, &field);
         else if (field.number == 4 && field.wire == PB_VARINT)
-            *ret_id = field.varint;
+            ret->id = field.varint;
     }
     reader->module->damaged_count += err.code != OK;
+}
+
+/* Empty where the path leads nowhere. */
+static struct bytes shape_at(const struct hlo_module *module, uint32_t instruction,
+                             const struct defined_at *at)
+{
+    struct bytes shape = {0};
+
+    if (instruction == HLO_NONE)
+        return shape;
+    shape = module->instructions[instruction].shape;
+    for (uint32_t i = 0; i < at->depth && shape.count > 0; i++)
+        shape = at->path[i] < UINT32_MAX
+                    ? hlo_shape_part(module->form, shape, (uint32_t)at->path[i])
+                    : (struct bytes){0};
+    return shape;
 }
 
 static uint32_t instruction_of(const struct hlo_reader *reader, uint64_t id, struct str name)
@@ -33,8 +71,7 @@ static void read_buffer(struct hlo_reader *reader, struct bytes message)
     struct error err = {0};
     struct pb pb = pb_open(message, &err);
     struct hlo_buffer buffer = {.instruction = HLO_NONE};
-    uint64_t id = 0;
-    struct str name = STR("");
+    struct defined_at at = {.name = STR("")};
 
     for (struct pb_field field; pb_next(&pb, &field);) {
         if (field.number == 1 && field.wire == PB_VARINT)
@@ -42,12 +79,13 @@ static void read_buffer(struct hlo_reader *reader, struct bytes message)
         else if (field.number == 2 && field.wire == PB_VARINT)
             buffer.size_bytes = field.varint;
         else if (field.number == 3 && field.wire == PB_BYTES)
-            read_defined_at(reader, field.bytes, &id, &name);
+            read_defined_at(reader, field.bytes, &at);
         else if (field.number == 4 && field.wire == PB_VARINT)
             buffer.color = (uint32_t)field.varint;
     }
     module->damaged_count += err.code != OK;
-    buffer.instruction = instruction_of(reader, id, name);
+    buffer.instruction = instruction_of(reader, at.id, at.name);
+    buffer.shape = shape_at(module, buffer.instruction, &at);
     HLO_ROOM(reader, module->buffers, module->buffer_count, reader->buffer_capacity);
     if (module->buffer_count < reader->buffer_capacity)
         module->buffers[module->buffer_count++] = buffer;
@@ -131,27 +169,6 @@ static void read_allocation(struct hlo_reader *reader, struct bytes message)
         module->allocations[module->allocation_count++] = allocation;
 }
 
-static void read_heap_trace(struct hlo_reader *reader, struct bytes message)
-{
-    struct hlo_module *module = reader->module;
-    struct error err = {0};
-    struct pb pb = pb_open(message, &err);
-    struct hlo_heap_trace trace = {0};
-
-    for (struct pb_field field; pb_next(&pb, &field);) {
-        if (field.number == 1 && field.wire == PB_BYTES)
-            trace.event_count++;
-        else if (field.number == 2 && field.wire == PB_VARINT)
-            trace.is_whole_module = field.varint != 0;
-        else if (field.number == 3 && field.wire == PB_VARINT)
-            trace.allocation = field.varint;
-    }
-    module->damaged_count += err.code != OK;
-    HLO_ROOM(reader, module->heap_traces, module->heap_trace_count, reader->heap_trace_capacity);
-    if (module->heap_trace_count < reader->heap_trace_capacity)
-        module->heap_traces[module->heap_trace_count++] = trace;
-}
-
 static int by_id(const void *a, const void *b)
 {
     const struct hlo_buffer *one = a, *other = b;
@@ -172,10 +189,25 @@ void hlo_read_buffers(struct hlo_reader *reader, struct bytes message)
         else if (field.number == 3)
             read_allocation(reader, field.bytes);
         else if (field.number == 4)
-            read_heap_trace(reader, field.bytes);
+            hlo_read_heap_trace(reader, field.bytes);
     }
     reader->module->damaged_count += err.code != OK;
     if (reader->module->buffer_count > 0)
         qsort(reader->module->buffers, reader->module->buffer_count,
               sizeof *reader->module->buffers, by_id);
+}
+
+const struct hlo_buffer *hlo_module_buffer(const struct hlo_module *module, uint64_t id)
+{
+    uint32_t from = 0, to = module->buffer_count;
+
+    while (from < to) {
+        uint32_t middle = from + (to - from) / 2;
+        if (module->buffers[middle].id < id)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from < module->buffer_count && module->buffers[from].id == id ? &module->buffers[from]
+                                                                         : NULL;
 }

@@ -3,6 +3,7 @@
  *   hlo_module.c          the door, lines, lookups
  *   hlo_module_proto.c    from protobuf
  *   hlo_module_buffers.c  its buffer assignment
+ *   hlo_module_heap.c     the heap simulations in it, and the schedule they follow
  *   hlo_module_text.c     from text
  *   hlo_shape.c           shapes of protos as text
  *   hlo_print.c           instructions of protos as text
@@ -28,6 +29,7 @@ struct hlo_reader {
     struct error *err;
     uint32_t computation_capacity, instruction_capacity, operand_capacity, called_capacity;
     uint32_t buffer_capacity, allocation_capacity, assigned_capacity, heap_trace_capacity;
+    uint32_t heap_event_capacity, schedule_capacity;
     struct id_map ids, names; /* of instructions: by id; by hash of the name, to be compared */
     struct id_map computations;
 };
@@ -48,6 +50,8 @@ uint32_t hlo_named(const struct hlo_reader *reader, struct str name);
 
 void hlo_read_proto(struct hlo_reader *reader);
 void hlo_read_buffers(struct hlo_reader *reader, struct bytes message);
+void hlo_read_heap_trace(struct hlo_reader *reader, struct bytes message);
+void hlo_read_schedule(struct hlo_reader *reader, struct bytes message);
 void hlo_read_text(struct hlo_reader *reader);
 
 void hlo_print_instruction(struct text *out, const struct hlo_module *module, uint32_t instruction);

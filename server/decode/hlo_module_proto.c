@@ -92,8 +92,10 @@ static void read_computation(struct hlo_reader *reader, const struct pb *outer,
         module->instructions[i].is_root = module->instructions[i].id == root && root != 0;
 }
 
-static void read_module(struct hlo_reader *reader, struct bytes message)
+/* Returns the schedule, which names instructions by their ids. */
+static struct bytes read_module(struct hlo_reader *reader, struct bytes message)
 {
+    struct bytes schedule = {0};
     struct hlo_module *module = reader->module;
     struct error err = {0};
     struct pb pb = pb_open(message, &err);
@@ -112,11 +114,14 @@ static void read_module(struct hlo_reader *reader, struct bytes message)
             module->entry = pb_text(&field);
         else if (field.number == 3)
             read_computation(reader, &pb, field.bytes);
+        else if (field.number == 7)
+            schedule = field.bytes;
         else if (field.number == 17)
             module->damaged_count +=
                 !hlo_frames_read(&module->frames, reader->arena, &pb, field.bytes);
     }
     module->damaged_count += err.code != OK;
+    return schedule;
 }
 
 static void join(struct hlo_reader *reader, const struct pb_field *field)
@@ -202,8 +207,10 @@ void hlo_read_proto(struct hlo_reader *reader)
         return;
     }
     module->damaged_count += parts.is_cut;
-    read_module(reader, parts.module);
+    struct bytes schedule = read_module(reader, parts.module);
     number_parts(reader);
+    if (schedule.count > 0)
+        hlo_read_schedule(reader, schedule);
     for (uint32_t i = 0; i < module->instruction_count && reader->err->code == OK; i++)
         join_instruction(reader, i);
     number_lines(module);

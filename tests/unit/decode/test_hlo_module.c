@@ -143,6 +143,8 @@ static void buffers(void **state)
     CHECK_INT("assigned", module.allocations[0].assigned_count, 2);
     CHECK_INT("offset", module.assigned[1].offset, 32);
     CHECK_INT("heap", module.heap_traces[0].event_count, 2);
+    CHECK_INT("heap events", module.heap_event_count, 2);
+    CHECK_INT("a free", module.heap_events[1].kind, HLO_HEAP_FREE);
     text_free(&proto);
     arena_destroy(arena);
 }
