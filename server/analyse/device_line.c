@@ -83,8 +83,7 @@ static const struct attributed *op_at(const struct attribution *attribution, uin
     return &attribution->entries[attribution->by_device_time[at]];
 }
 
-/* The first place in by_device_time that is not before this device and moment. */
-static uint32_t place_of(const struct attribution *attribution, int64_t device, int64_t start_ps)
+uint32_t device_place(const struct attribution *attribution, int64_t device, int64_t start_ps)
 {
     uint32_t low = 0, high = attribution->entry_count;
 
@@ -128,8 +127,8 @@ struct device_line device_line_open(const struct host_trace *host, int32_t devic
 
         if (__builtin_sub_overflow(window.from_ps, roles->longest_ps, &from_ps))
             from_ps = INT64_MIN;
-        line.at = place_of(host->attribution, device, from_ps);
-        line.end = place_of(host->attribution, (int64_t)device + 1, INT64_MIN);
+        line.at = device_place(host->attribution, device, from_ps);
+        line.end = device_place(host->attribution, (int64_t)device + 1, INT64_MIN);
     }
     return line;
 }
@@ -205,4 +204,34 @@ bool device_line_next(struct device_line *line, struct device_piece *ret)
             line->now_ps = next_ps;
         begin_op(line);
     }
+}
+
+slice_id device_op_before(const struct attribution *attribution, int32_t device, int64_t at_ps)
+{
+    enum { LOOKED_AT = 64 };
+    uint32_t end = device_place(attribution, device, at_ps);
+    slice_id best = NO_SLICE;
+    int64_t best_ps = INT64_MIN;
+
+    for (uint32_t i = 0; i < LOOKED_AT && i < end; i++) {
+        const struct attributed *entry = op_at(attribution, end - 1 - i);
+        int64_t end_ps = entry->start_ps + entry->dur_ps;
+
+        if (entry->device != device)
+            break;
+        if (end_ps <= at_ps && end_ps > best_ps) {
+            best = entry->slice;
+            best_ps = end_ps;
+        }
+    }
+    return best;
+}
+
+slice_id device_op_after(const struct attribution *attribution, int32_t device, int64_t at_ps)
+{
+    uint32_t at = device_place(attribution, device, at_ps);
+
+    if (at >= attribution->entry_count || op_at(attribution, at)->device != device)
+        return NO_SLICE;
+    return op_at(attribution, at)->slice;
 }

@@ -46,4 +46,11 @@ struct device_line device_line_open(const struct host_trace *host, int32_t devic
                                     struct window window, const struct op_roles *roles);
 bool device_line_next(struct device_line *line, struct device_piece *ret);
 
+/* The first place in by_device_time that is not before this device and moment (file time). */
+uint32_t device_place(const struct attribution *attribution, int64_t device, int64_t start_ps);
+/* The device's op that ends last before a moment, of the few that begin before it; the first that
+ * begins at or after it. NO_SLICE: none. */
+slice_id device_op_before(const struct attribution *attribution, int32_t device, int64_t at_ps);
+slice_id device_op_after(const struct attribution *attribution, int32_t device, int64_t at_ps);
+
 #endif

@@ -9,10 +9,14 @@ static const struct {
     const char *words; /* separated by '|' */
 } rules[] = {
     {DOING_WAIT,
-     "~ sleep|~ acquire|~ wait|~ select|~ poll|~ join|~ _wait_for_tstate_lock|block_until_ready|"
+     "wait for completion|~ sleep|~ acquire|~ wait|~ select|~ poll|~ join|~ "
+     "_wait_for_tstate_lock|block_until_ready|"
      "BlockHostUntilReady|BlockUntilReady|^Await|^Wait|Rendezvous|StreamSynchronize|"
      "DeviceSynchronize|EventSynchronize|CtxSynchronize|=select|=poll|=ppoll|=sleep|=usleep|"
      "=nanosleep|=clock_nanosleep|=sem_wait|=sem_timedwait|=epoll_wait|^pthread_cond_|=futex"},
+    {DOING_TRANSFER,
+     "host_to_device|device_to_host|HostToDevice|DeviceToHost|~ device_put|~ device_get|DevicePut|"
+     "np.asarray(jax.Array)|~ copy_to_host|h2d_transfer|d2h_transfer"},
     {DOING_DISPATCH,
      "PjitFunction|Execute|LaunchKernel|GraphLaunch|ModuleLaunch|ParseArguments|Dispatch|"
      "^cudaLaunch|^cuLaunch|^hipLaunch|Executable|Enqueue|~ shard_args|~ pjit_call"},

@@ -64,10 +64,25 @@ void steps_breakdown(const struct run_traces *run, struct steps *steps);
 typedef void step_visit(void *data, const struct step *step, const struct host_devices *devices,
                         const struct device_time *lanes);
 void steps_walk(const struct run_traces *run, struct steps *steps, step_visit *visit, void *data);
+/* What to ask of one host: its steps as windows, the thread that steps, which slices only say when.
+ */
+struct breakdown_question *steps_question(const struct host_trace *host, uint32_t index,
+                                          const struct steps *steps,
+                                          const struct host_devices *devices, struct arena *arena);
 
-/* Columns: see steps_table.c. Default sort: "start_ps". */
+/* Columns: step name host start_ps end_ps dur_ps delta_ps warmup outlier cut slowest_by
+ * slowest_by_ps busy_ps wait_ps hidden_communication_ps breakdown (CELL_KINDS). Default sort:
+ * "start_ps". */
 MUST_CHECK enum status steps_table(const struct run_traces *run,
                                    const struct restriction *restriction, const struct page *page,
-                                   struct arena *arena, struct table *ret, struct error *err);
+                                   struct arena *arena, struct steps *ret_steps, struct table *ret,
+                                   struct error *err);
+/* Columns: step host device start_ps dur_ps in_mean busy_ps wait_ps hidden_communication_ps
+ * breakdown. A row a step and device; default sort "start_ps,device". */
+MUST_CHECK enum status step_devices_table(const struct run_traces *run,
+                                          const struct restriction *restriction,
+                                          const struct page *page, struct arena *arena,
+                                          struct steps *ret_steps, struct table *ret,
+                                          struct error *err);
 
 #endif

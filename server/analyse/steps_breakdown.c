@@ -45,41 +45,51 @@ static track_id thread_of(const struct trace *trace, const struct skipped *skipp
     return thread;
 }
 
+struct breakdown_question *steps_question(const struct host_trace *host, uint32_t index,
+                                          const struct steps *steps,
+                                          const struct host_devices *devices, struct arena *arena)
+{
+    struct breakdown_question *question = arena_new(arena, struct breakdown_question);
+    struct skipped *skipped = arena_new(arena, struct skipped);
+    slice_id *slices = arena_array(arena, slice_id, steps->count);
+    struct window *windows = arena_array(arena, struct window, steps->count);
+
+    *question = (struct breakdown_question){
+        .host = host, .devices = devices, .skipped = skipped, .windows = windows};
+    *skipped = (struct skipped){.slices = slices};
+    for (uint32_t i = 0; i < steps->count; i++) {
+        const struct step *step = &steps->items[i];
+        int64_t from_ps = step->start_ps - host->offset_ps;
+
+        if (step->host != index)
+            continue;
+        windows[question->window_count++] = (struct window){from_ps, from_ps + step->dur_ps};
+        if (step->slice != NO_SLICE)
+            slices[skipped->count++] = step->slice;
+    }
+    if (skipped->count > 0)
+        qsort(slices, skipped->count, sizeof(*slices), by_id);
+    question->thread = thread_of(host->trace, skipped);
+    return question;
+}
+
 static void walk_host(const struct run_traces *run, uint32_t index, struct walk *walk,
                       struct arena *arena)
 {
     const struct host_trace *host = &run->hosts[index];
     struct steps *steps = walk->steps;
     struct host_devices devices = host_devices_of(host, arena);
-    slice_id *slices = memory_resize(NULL, steps->count, sizeof(*slices));
-    uint32_t *order = memory_resize(NULL, steps->count, sizeof(*order));
-    struct window *windows = memory_resize(NULL, steps->count, sizeof(*windows));
-    struct skipped skipped = {.slices = slices};
-    struct breakdown_question question = {
-        .host = host, .devices = &devices, .skipped = &skipped, .windows = windows};
+    struct breakdown_question *question = steps_question(host, index, steps, &devices, arena);
+    uint32_t *order = arena_array(arena, uint32_t, steps->count), count = 0;
 
     for (uint32_t i = 0; i < steps->count; i++) {
-        const struct step *step = &steps->items[i];
-
-        if (step->host != index)
-            continue;
-        order[question.window_count] = i;
-        windows[question.window_count++] = (struct window){
-            step->start_ps - host->offset_ps, step->start_ps - host->offset_ps + step->dur_ps};
-        if (step->slice != NO_SLICE)
-            slices[skipped.count++] = step->slice;
+        if (steps->items[i].host == index)
+            order[count++] = i;
     }
-    if (question.window_count > 0) {
-        if (skipped.count > 0)
-            qsort(slices, skipped.count, sizeof(*slices), by_id);
-        question.thread = thread_of(host->trace, &skipped);
-        walk->devices = &devices;
-        walk->order = order;
-        breakdown_walk(&question, take_window, walk);
-    }
-    free(windows);
-    free(order);
-    free(slices);
+    walk->devices = &devices;
+    walk->order = order;
+    if (count > 0)
+        breakdown_walk(question, take_window, walk);
 }
 
 void steps_walk(const struct run_traces *run, struct steps *steps, step_visit *visit, void *data)

@@ -43,9 +43,9 @@ enum {
         {.name = "device", .kind = PARAM_INTEGERS, .min = 0, .max = INT32_MAX},                    \
         {.name = "track", .kind = PARAM_TEXTS}, {.name = "step", .kind = PARAM_RANGES},            \
         {.name = "module", .kind = PARAM_TEXT}, {.name = "scope", .kind = PARAM_TEXT},             \
-        {.name = "name", .kind = PARAM_TEXT},                                                      \
+        {.name = "name", .kind = PARAM_TEXT}, {.name = "q", .kind = PARAM_TEXT},                   \
     {                                                                                              \
-        .name = "q", .kind = PARAM_TEXT                                                            \
+        .name = "step_regex", .kind = PARAM_TEXT, .max = 256                                       \
     }
 
 /* Route.c: parses and checks the query. */

@@ -191,6 +191,7 @@ enum status request_restriction(struct request *req, struct restriction *ret, st
         .scope = request_text(req, "scope"),
         .name = request_text(req, "name"),
         .q = request_text(req, "q"),
+        .step_regex = request_text(req, "step_regex"),
     };
     if (ret->has_window)
         TRY(request_window(req, &ret->start_ps, &ret->end_ps, err));

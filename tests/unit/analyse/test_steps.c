@@ -492,6 +492,7 @@ static void as_table(void **state)
     struct made_run run;
     struct page page = {.limit = 2, .sort = STR("-dur_ps")};
     struct error err = {0};
+    struct steps steps;
     struct table table;
 
     run_begin(&run);
@@ -501,7 +502,8 @@ static void as_table(void **state)
     annotated(&run, python, 200, 20, 3);
     run_finish(&run);
     CHECK_OK("table",
-             steps_table(&run.run, &(struct restriction){0}, &page, run.made.arena, &table, &err),
+             steps_table(&run.run, &(struct restriction){0}, &page, run.made.arena, &steps, &table,
+                         &err),
              &err);
     CHECK_INT("all", table.row_count_all, 3);
     CHECK_INT("next", table.next, 2);
