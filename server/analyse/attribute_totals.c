@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "analyse/attribute_parts.h"
+#include "analyse/cost.h"
 #include "analyse/top_parts.h"
 
 /* Of more ops no spreads are kept: their rows would be private memory. */
@@ -208,6 +209,7 @@ void totals_make(const struct trace *trace, struct scratch *scratch, struct attr
     if (of->op_count == 0)
         return;
     make_totals(scratch, of);
+    costs_make(trace, scratch, of);
     make_devices(scratch, of);
     if (of->op_count <= SPREAD_OPS_MAX)
         make_spreads(trace, scratch, of);

@@ -12,12 +12,15 @@
 struct tally {
     uint64_t count, event_count;         /* see contract: executions and events of ops */
     int64_t total_ps, self_ps, whole_ps; /* inside; inside; of whole slices */
+    uint64_t parts;                      /* how much of them is inside: TALLY_WHOLE each */
     int64_t min_ps, max_ps;
     slice_id first; /* of its slices, and what that one says */
     track_id track;
     name_id name;
     uint8_t kind;
 };
+
+#define TALLY_WHOLE (UINT64_C(1) << 32)
 
 struct tallies {
     struct tally *items; /* by group; zeroed until seen */
@@ -56,6 +59,14 @@ static inline struct tally *tally_of(struct tallies *tallies, uint32_t group)
     return tally;
 }
 
+/* So that what a slice costs can be told of a part of it, and parts add up to the whole. */
+static inline uint64_t tally_part(int64_t whole_ps, int64_t inside_ps)
+{
+    return inside_ps >= whole_ps
+               ? TALLY_WHOLE
+               : (uint64_t)((double)inside_ps / (double)whole_ps * (double)TALLY_WHOLE);
+}
+
 /* One slice or op. */
 static inline void tally_add(struct tally *tally, int64_t whole_ps, int64_t inside_ps,
                              int64_t self_ps)
@@ -64,6 +75,7 @@ static inline void tally_add(struct tally *tally, int64_t whole_ps, int64_t insi
     tally->total_ps += inside_ps;
     tally->self_ps += self_ps;
     tally->whole_ps += whole_ps;
+    tally->parts += tally_part(whole_ps, inside_ps);
     tally->min_ps = whole_ps < tally->min_ps ? whole_ps : tally->min_ps;
     tally->max_ps = whole_ps > tally->max_ps ? whole_ps : tally->max_ps;
 }
@@ -76,6 +88,7 @@ static inline void tally_join(struct tally *to, const struct tally *by)
     to->total_ps += by->total_ps;
     to->self_ps += by->self_ps;
     to->whole_ps += by->whole_ps;
+    to->parts += by->parts;
     to->min_ps = by->min_ps < to->min_ps ? by->min_ps : to->min_ps;
     to->max_ps = by->max_ps > to->max_ps ? by->max_ps : to->max_ps;
     if (by->first < to->first) {

@@ -1,34 +1,6 @@
 #include "analyse/scope.h"
 #include "analyse/top_parts.h"
 
-enum top_column {
-    TOP_KEY,
-    TOP_NAME,
-    TOP_KIND,
-    TOP_CATEGORY,
-    TOP_MODULE,
-    TOP_SCOPE,
-    TOP_SOURCE,
-    TOP_COUNT,
-    TOP_EVENT_COUNT,
-    TOP_TOTAL,
-    TOP_SELF,
-    TOP_SHARE,
-    TOP_CUMULATIVE,
-    TOP_MEAN,
-    TOP_STDEV,
-    TOP_MIN,
-    TOP_P50,
-    TOP_P95,
-    TOP_MAX,
-    TOP_FLOPS,
-    TOP_BYTES,
-    TOP_FLOP_RATE,
-    TOP_BYTE_RATE,
-    TOP_BOUND_BY,
-    TOP_COLUMN_COUNT,
-};
-
 const struct column top_columns[] = {
     [TOP_KEY] = {"key", "Key", UNIT_TEXT, false},
     [TOP_NAME] = {"name", "Name", UNIT_TEXT, true},
@@ -54,10 +26,10 @@ const struct column top_columns[] = {
     [TOP_FLOP_RATE] = {"flops_per_s", "FLOP/s", UNIT_PER_S, false},
     [TOP_BYTE_RATE] = {"bytes_per_s", "B/s", UNIT_PER_S, false},
     [TOP_BOUND_BY] = {"bound_by", "Bound by", UNIT_TEXT, false},
+    [TOP_PEAK_SHARE] = {"peak_share", "Of peak", UNIT_SHARE, false},
 };
 const uint32_t top_column_count = TOP_COLUMN_COUNT;
 
-static const char no_costs[] = "the profile's events carry no FLOPs or bytes, as only TPUs' do";
 static const char mixed[] = "the row joins ops that differ in this";
 
 static double share_of(int64_t part_ps, int64_t whole_ps)
@@ -106,16 +78,6 @@ static struct cell op_cell(const struct top_work *work, const struct top_row *ro
     }
 }
 
-static struct cell cost_cell(const struct top_row *row, bool known, double value, bool rate)
-{
-    if (!known)
-        return cell_null(str_of(no_costs));
-    if (!rate)
-        return cell_real(value);
-    return row->total_ps > 0 ? cell_real(value / ((double)row->total_ps * 1e-12))
-                             : cell_null(STR("no time to divide by"));
-}
-
 static struct cell spread_cell(const struct top_row *row, int64_t value_ps)
 {
     return row->spread_known ? cell_integer(value_ps) : cell_null(STR("not computed"));
@@ -150,58 +112,9 @@ static struct cell number_cell(const struct top_work *work, const struct top_row
         return spread_cell(row, row->p50_ps);
     case TOP_P95:
         return spread_cell(row, row->p95_ps);
-    case TOP_FLOPS:
-        return cost_cell(row, row->flops_known, row->flops, false);
-    case TOP_BYTES:
-        return cost_cell(row, row->bytes_known, row->bytes, false);
-    case TOP_FLOP_RATE:
-        return cost_cell(row, row->flops_known, row->flops, true);
-    case TOP_BYTE_RATE:
-        return cost_cell(row, row->bytes_known, row->bytes, true);
     default:
         return cell_integer(row->max_ps);
     }
-}
-
-/* A number that the devices' properties hold; 0 unknown. */
-static double property_number(const struct trace *trace, const char *key)
-{
-    name_id id;
-
-    if (!trace_find_name(trace, str_of(key), &id))
-        return 0;
-    for (uint32_t i = 0; i < trace->property_count; i++) {
-        const struct arg *arg = &trace->properties[i].arg;
-        double real;
-
-        if (arg->key != id)
-            continue;
-        memcpy(&real, &arg->bits, sizeof(real));
-        return arg->type == ARG_DOUBLE                             ? real
-               : arg->type == ARG_INT64 || arg->type == ARG_UINT64 ? (double)arg->bits
-                                                                   : 0;
-    }
-    return 0;
-}
-
-/* Above the ridge (peak FLOP/s over peak bytes/s) compute limits, below it memory does. */
-static struct cell bound_cell(const struct top_work *work, const struct top_row *row)
-{
-    const struct trace *trace = work->run->hosts[row->host].trace;
-
-    if (row->kind == KIND_COMMUNICATION)
-        return cell_text(STR("communication"));
-    if (!row->flops_known || !row->bytes_known)
-        return cell_null(str_of(no_costs));
-
-    double flops = property_number(trace, "peak_teraflops_per_second") * 1e12;
-    double bytes = property_number(trace, "peak_hbm_bw_gigabytes_per_second") * 1e9;
-
-    if (flops <= 0 || bytes <= 0)
-        return cell_null(STR("the profile does not say what the device can do at most"));
-    if (row->flops <= 0 && row->bytes <= 0)
-        return cell_null(STR("no FLOPs and no bytes"));
-    return cell_text(row->flops * bytes >= row->bytes * flops ? STR("compute") : STR("memory"));
 }
 
 struct cell top_cell(const void *data, uint32_t index, uint32_t column)
@@ -221,8 +134,13 @@ struct cell top_cell(const void *data, uint32_t index, uint32_t column)
     case TOP_SCOPE:
     case TOP_SOURCE:
         return op_cell(work, row, (enum top_column)column);
+    case TOP_FLOPS:
+    case TOP_BYTES:
+    case TOP_FLOP_RATE:
+    case TOP_BYTE_RATE:
     case TOP_BOUND_BY:
-        return bound_cell(work, row);
+    case TOP_PEAK_SHARE:
+        return top_cost_cell(work, row, (enum top_column)column);
     default:
         return number_cell(work, row, (enum top_column)column);
     }

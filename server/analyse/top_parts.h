@@ -10,6 +10,8 @@
 #ifndef JVIEWD_ANALYSE_TOP_PARTS_H
 #define JVIEWD_ANALYSE_TOP_PARTS_H
 
+#include "analyse/cost.h"
+#include "analyse/device_spec.h"
 #include "analyse/map64.h"
 #include "analyse/quantile.h"
 #include "analyse/scan.h"
@@ -34,12 +36,51 @@ enum top_by {
 };
 const char *top_by_word(enum top_by by);
 
+enum top_column {
+    TOP_KEY,
+    TOP_NAME,
+    TOP_KIND,
+    TOP_CATEGORY,
+    TOP_MODULE,
+    TOP_SCOPE,
+    TOP_SOURCE,
+    TOP_COUNT,
+    TOP_EVENT_COUNT,
+    TOP_TOTAL,
+    TOP_SELF,
+    TOP_SHARE,
+    TOP_CUMULATIVE,
+    TOP_MEAN,
+    TOP_STDEV,
+    TOP_MIN,
+    TOP_P50,
+    TOP_P95,
+    TOP_MAX,
+    TOP_FLOPS,
+    TOP_BYTES,
+    TOP_FLOP_RATE,
+    TOP_BYTE_RATE,
+    TOP_BOUND_BY,
+    TOP_PEAK_SHARE,
+    TOP_COLUMN_COUNT,
+};
+
 #define NO_GROUP UINT32_MAX
 #define NO_ROW_OF_TOP UINT32_MAX
 
+struct top_cost { /* of the ops of a row whose costs are known */
+    double flops, bytes;
+    double compute_s, memory_s;            /* what the device would need at its best */
+    uint32_t flops_known, bytes_known;     /* ops with */
+    uint32_t flops_unknown, bytes_unknown; /* and without */
+    uint32_t async_count;                  /* those that only start or await a transfer */
+    uint8_t flops_rule, bytes_rule; /* enum cost_rule, of the first that is known, else why not */
+};
+
 struct top_row {
-    uint32_t host; /* whose ids the next three are */
-    uint32_t op;   /* NO_OP: none */
+    uint32_t host;  /* whose ids the next three are */
+    uint32_t place; /* of that host among those asked for */
+    uint32_t op;    /* NO_OP: none */
     track_id track;
     int32_t device;
     struct str key, name;
@@ -48,8 +89,8 @@ struct top_row {
     int64_t total_ps, self_ps, whole_ps; /* inside; inside; of whole slices */
     int64_t min_ps, max_ps, stdev_ps, p50_ps, p95_ps;
     bool spread_known, approximate;
-    bool flops_known, bytes_known;
-    double flops, bytes, cumulative;
+    struct top_cost cost;
+    double cumulative;
 };
 
 struct top_host {
@@ -60,7 +101,8 @@ struct top_host {
     struct map64 device_groups; /* device -> ordinal behind the tracks, less those */
     const int32_t *devices;     /* by that ordinal */
     uint32_t device_count;
-    const double *op_flops, *op_bytes; /* by op, NAN unknown; NULL: the file has none */
+    const struct op_cost *costs; /* by op; NULL: not made, or not asked for */
+    struct device_spec spec;
 };
 
 struct top_work {
@@ -101,6 +143,12 @@ bool top_is_stored(const struct top_work *work, const struct top_host *host);
 void top_sum_stored(const struct top_work *work, struct top_host *host);
 /* Quantiles of those rows that have stored ones. */
 void top_take_stored_spreads(struct top_work *work, struct top_host *host);
+/* top_costs.c: adds what an op of the row costs, as much of it as is inside. */
+void top_add_costs(const struct top_host *host, struct top_row *row, uint32_t op,
+                   const struct tally *tally);
+/* Cells of flops, bytes, their rates, what bounds the row. */
+struct cell top_cost_cell(const struct top_work *work, const struct top_row *row,
+                          enum top_column column);
 /* top_spread.c: quantiles and deviation of the rows order[first ... end) that have none yet. */
 void top_spread(struct top_work *work, const uint32_t *order, uint32_t first, uint32_t end);
 

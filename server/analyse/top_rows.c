@@ -1,12 +1,10 @@
 /* Which row a group belongs to. Ids differ from host to host, so rows are joined by text once per
  * group and then found by number. */
-#include <math.h>
 #include <stdlib.h>
 
 #include "analyse/scope.h"
 #include "analyse/top_parts.h"
 #include "base/hash.h"
-#include "trace/args.h"
 
 static const struct trace *trace_of(const struct top_host *host)
 {
@@ -26,6 +24,7 @@ static uint32_t row_of_key(struct top_work *work, const struct top_host *host, s
         for (; work->row_count <= row; work->row_count++)
             work->rows[work->row_count] = (struct top_row){.op = NO_OP};
         fresh.host = host->selection->index;
+        fresh.place = (uint32_t)(host - work->hosts);
         fresh.min_ps = INT64_MAX;
         fresh.key = key;
         work->rows[row] = fresh;
@@ -192,7 +191,8 @@ void top_first_ops(const struct host_trace *host, enum top_by by, uint32_t *ret)
     const struct attribution *attribution = host->attribution;
     const struct selection selection = {.host = host};
     struct top_host open = {.selection = &selection};
-    struct top_work work = {.by = by, .question = &question, .keys = names_create()};
+    struct top_work work = {
+        .by = by, .question = &question, .keys = names_create(), .hosts = &open};
     uint32_t *row_of = memory_resize(NULL, (size_t)attribution->op_count + 1, sizeof(*row_of));
 
     work.arena = arena_create();
@@ -212,71 +212,6 @@ void top_first_ops(const struct host_trace *host, enum top_by by, uint32_t *ret)
     names_destroy(work.keys);
     free(work.rows);
     free(row_of);
-}
-
-/* A number that every event of the op's type carries; NAN where it does not. */
-static double type_number(const struct trace *trace, type_id type, name_id key)
-{
-    if (type >= trace->type_count)
-        return NAN;
-    for (uint32_t i = 0; i < trace->types[type].arg_count; i++) {
-        const struct arg *arg = &trace->type_args[trace->types[type].first_arg + i];
-        double real;
-
-        if (arg->key != key)
-            continue;
-        switch (arg->type) {
-        case ARG_INT64:
-            return (double)(int64_t)arg->bits;
-        case ARG_UINT64:
-            return (double)arg->bits;
-        case ARG_DOUBLE:
-            memcpy(&real, &arg->bits, sizeof(real));
-            return real;
-        default:
-            break;
-        }
-    }
-    return NAN;
-}
-
-static double slice_number(const struct trace *trace, slice_id slice, name_id key)
-{
-    return type_number(trace, trace_type(trace, trace_slice(trace, slice).event), key);
-}
-
-/* By op, from the type of its first event; NULL where the file does not have the key. */
-static double *op_numbers(const struct host_trace *host, const char *key, struct arena *arena)
-{
-    const struct attribution *attribution = host->attribution;
-    name_id id;
-
-    if (!trace_find_name(host->trace, str_of(key), &id))
-        return NULL;
-
-    double *numbers = arena_array(arena, double, attribution->op_count);
-
-    if (attribution->totals != NULL) {
-        for (uint32_t op = 0; op < attribution->op_count; op++)
-            numbers[op] = attribution->totals[op].event_count == 0
-                              ? NAN
-                              : slice_number(host->trace, attribution->totals[op].first, id);
-        return numbers;
-    }
-
-    bool *seen = arena_array(arena, bool, attribution->op_count);
-    uint32_t left = attribution->op_count;
-
-    for (uint32_t i = 0; left > 0 && i < attribution->entry_count; i++) {
-        const struct attributed *entry = &attribution->entries[i];
-
-        if (seen[entry->op])
-            continue;
-        seen[entry->op] = true;
-        left--;
-        numbers[entry->op] = slice_number(host->trace, entry->slice, id);
-    }
-    return numbers;
 }
 
 /* The devices of all ops: they come by device. */
@@ -325,8 +260,8 @@ void top_hosts_open(struct top_work *work, const struct selection *selections, u
             list_devices(open, work->arena);
         open->row_of = arena_array(work->arena, uint32_t, (size_t)top_group_count(work, open) + 1);
         if (work->by <= BY_CATEGORY && host->attribution != NULL) {
-            open->op_flops = op_numbers(host, "flops", work->arena);
-            open->op_bytes = op_numbers(host, "bytes_accessed", work->arena);
+            open->costs = host->attribution->costs;
+            device_spec_of(host->trace, host->attribution, work->arena, &open->spec);
         }
     }
 }

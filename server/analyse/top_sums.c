@@ -1,5 +1,4 @@
 /* The first walk: sums by group, then by row. */
-#include <math.h>
 #include <stdlib.h>
 
 #include "analyse/top_parts.h"
@@ -80,6 +79,7 @@ static void add_places(struct slice_part *part, const struct span *span)
             .total_ps = sum->total_ps,
             .self_ps = sum->self_ps,
             .whole_ps = sum->total_ps,
+            .parts = sum->count * TALLY_WHOLE,
             .min_ps = sum->min_ps,
             .max_ps = sum->max_ps,
             .first = chunk->first_slice + sum->first,
@@ -302,19 +302,6 @@ static void add_to_row(struct top_row *row, const struct tally *tally)
     row->max_ps = tally->max_ps > row->max_ps ? tally->max_ps : row->max_ps;
 }
 
-static void add_costs(const struct top_host *host, struct top_row *row, uint32_t op,
-                      uint64_t event_count)
-{
-    if (host->op_flops != NULL && !isnan(host->op_flops[op])) {
-        row->flops += host->op_flops[op] * (double)event_count;
-        row->flops_known = true;
-    }
-    if (host->op_bytes != NULL && !isnan(host->op_bytes[op])) {
-        row->bytes += host->op_bytes[op] * (double)event_count;
-        row->bytes_known = true;
-    }
-}
-
 /* Rows stand in the order of their first slices: where equal ones were sorted, that is seen. */
 static int by_first(const void *left, const void *right, void *data)
 {
@@ -337,8 +324,8 @@ static void add_groups(struct top_work *work, struct top_host *host)
         uint32_t row = top_row_of(work, host, group, tally);
 
         add_to_row(&work->rows[row], tally);
-        if (work->by <= BY_CATEGORY)
-            add_costs(host, &work->rows[row], group, tally->event_count);
+        if (host->costs != NULL)
+            top_add_costs(host, &work->rows[row], group, tally);
     }
 }
 

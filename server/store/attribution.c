@@ -12,6 +12,7 @@
  *   kernel of   u32 x entry_count, or none
  *   their sums  struct kernel_total x kernel_count
  *   by name     struct kernel_total x kernel_name_count
+ *   costs       struct op_cost x op_count, or none
  *
  * Parts stand one after another at multiples of 8; records have no hidden padding, so equal
  * attributions have equal bytes. Sums and every index are checked at open: later code may follow
@@ -35,6 +36,7 @@ enum {
     PART_KERNEL_OF,
     PART_KERNEL_TOTALS,
     PART_KERNEL_NAMES,
+    PART_COSTS,
     PART_COUNT
 };
 
@@ -45,12 +47,12 @@ struct head {
     char magic[8];
     uint32_t version, kind_rules;
     char content[32];
-    uint32_t count[PART_COUNT], zero;
+    uint32_t count[PART_COUNT];
     uint64_t sum[PART_COUNT];
     uint64_t head_sum;
 };
 
-_Static_assert(PART_COUNT % 2 == 1, "the counts and one zero fill whole words");
+_Static_assert(PART_COUNT % 2 == 0, "the counts fill whole words");
 
 static const char magic[8] = {'J', 'V', 'A', 'T', 'T', 'R', '\r', '\n'};
 
@@ -66,6 +68,7 @@ static const size_t record_size[PART_COUNT] = {
     [PART_KERNEL_OF] = sizeof(uint32_t),
     [PART_KERNEL_TOTALS] = sizeof(struct kernel_total),
     [PART_KERNEL_NAMES] = sizeof(struct kernel_total),
+    [PART_COSTS] = sizeof(struct op_cost),
 };
 
 struct attribution_file {
@@ -98,6 +101,7 @@ static const void *records_of(const struct attribution *from, int part)
         [PART_KERNEL_OF] = from->kernel_of,
         [PART_KERNEL_TOTALS] = from->kernel_totals,
         [PART_KERNEL_NAMES] = from->kernel_by_name,
+        [PART_COSTS] = from->costs,
     };
 
     return records[part];
@@ -139,7 +143,8 @@ static enum status write_all(int fd, const char content[33], const struct attrib
         .count = {from->op_count, from->execution_count, from->entry_count, from->entry_count,
                   from->totals == NULL ? 0 : from->op_count, from->device_count, from->spread_count,
                   from->kernel_count, from->kernel_of == NULL ? 0 : from->entry_count,
-                  from->kernel_count, from->kernel_name_count},
+                  from->kernel_count, from->kernel_name_count,
+                  from->costs == NULL ? 0 : from->op_count},
     };
     uint64_t at = sizeof head;
 
@@ -180,6 +185,7 @@ static enum status check_head(const struct head *head, uint64_t size, struct err
         want += part_bytes(head, part);
     if (want != size || head->count[PART_ENTRIES] != head->count[PART_BY_TIME] ||
         (head->count[PART_TOTALS] != 0 && head->count[PART_TOTALS] != head->count[PART_OPS]) ||
+        (head->count[PART_COSTS] != 0 && head->count[PART_COSTS] != head->count[PART_OPS]) ||
         head->count[PART_KERNEL_TOTALS] != head->count[PART_KERNELS] ||
         (head->count[PART_KERNELS] != 0 &&
          head->count[PART_KERNEL_OF] != head->count[PART_ENTRIES]))
@@ -275,6 +281,16 @@ static bool kernel_totals_are_sound(const struct attribution *attribution,
     return sound;
 }
 
+static bool costs_are_sound(const struct attribution *attribution, uint32_t first, uint32_t end)
+{
+    bool sound = true;
+
+    for (uint32_t i = first; i < end; i++)
+        sound &= attribution->costs[i].flops_rule < COST_RULE_COUNT &&
+                 attribution->costs[i].bytes_rule < COST_RULE_COUNT;
+    return sound;
+}
+
 static bool records_are_sound(const struct attribution *attribution, int part, uint32_t first,
                               uint32_t end)
 {
@@ -295,6 +311,8 @@ static bool records_are_sound(const struct attribution *attribution, int part, u
         return kernel_totals_are_sound(attribution, attribution->kernel_totals, first, end);
     case PART_KERNEL_NAMES:
         return kernel_totals_are_sound(attribution, attribution->kernel_by_name, first, end);
+    case PART_COSTS:
+        return costs_are_sound(attribution, first, end);
     default:
         return true;
     }
@@ -363,6 +381,7 @@ static enum status read_parts(struct bytes bytes, struct attribution *ret, struc
         .kernel_totals = (const void *)parts[PART_KERNEL_TOTALS].at,
         .kernel_by_name = (const void *)parts[PART_KERNEL_NAMES].at,
         .kernel_name_count = head->count[PART_KERNEL_NAMES],
+        .costs = head->count[PART_COSTS] == 0 ? NULL : (const void *)parts[PART_COSTS].at,
     };
     for (int part = 0; part < PART_COUNT; part++)
         TRY(check_part(head, parts[part], ret, part, err));

@@ -1,0 +1,302 @@
+#include "analyse/cost.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyse/cost_parts.h"
+#include "analyse/map64.h"
+#include "analyse/scan.h"
+#include "base/hash.h"
+#include "trace/args.h"
+
+static const struct {
+    bool known;
+    const char *words;
+} rules[COST_RULE_COUNT] = {
+    [COST_UNKNOWN] = {false,
+                      "the profile holds no HLO of this op, and no figure of the compiler's"},
+    [COST_HLO] = {true, "counted from the HLO"},
+    [COST_TARGET] = {true, "a custom call, counted as what its target computes"},
+    [COST_TOLD] = {true, "a custom call, as its author estimated it"},
+    [COST_EVENT] = {true, "the compiler's own figure in the profile"},
+    [COST_CONTROL] = {true, "control flow: what it runs is counted by itself"},
+    [COST_PARTNER] = {true, "counted where the transfer starts"},
+    [COST_CUSTOM_CALL] = {false, "what this custom call computes is not known"},
+    [COST_TRIPS] = {false,
+                    "a loop or branch whose body has no events: how often it ran is unknown"},
+    [COST_NO_INSTRUCTION] = {false, "the module in the profile has no instruction of this name"},
+};
+
+struct str cost_rule_words(enum cost_rule rule)
+{
+    return str_of(rules[(unsigned)rule < COST_RULE_COUNT ? rule : COST_UNKNOWN].words);
+}
+
+bool cost_is_known(enum cost_rule rule)
+{
+    return (unsigned)rule < COST_RULE_COUNT && rules[rule].known;
+}
+
+static struct op_cost unknown_cost(enum cost_rule rule)
+{
+    return (struct op_cost){
+        .flops = NAN,
+        .matrix_flops = NAN,
+        .transcendentals = NAN,
+        .bytes = NAN,
+        .flops_rule = (uint8_t)rule,
+        .bytes_rule = (uint8_t)rule,
+    };
+}
+
+static uint64_t key_of(struct str name)
+{
+    return hash64((struct bytes){.at = (const uint8_t *)name.at, .count = name.count});
+}
+
+/* Ops of one program: where their instructions stand, and which computations those are of. */
+struct program_costs {
+    const struct trace *trace;
+    const struct attribution *of;
+    const struct hlo_module *module;
+    uint32_t *instructions; /* by op of the program, HLO_NONE */
+    bool *with_events;      /* by computation */
+};
+
+static void find_instructions(struct program_costs *work, const uint32_t *ops, uint32_t count)
+{
+    struct map64 by_name = {0};
+    const struct hlo_module *module = work->module;
+
+    map64_reserve(&by_name, module->instruction_count);
+    for (uint32_t i = 0; i < module->instruction_count; i++)
+        map64_at(&by_name, key_of(module->instructions[i].name), i);
+    for (uint32_t i = 0; i < count; i++) {
+        struct str name = trace_name(work->trace, work->of->ops[ops[i]].name);
+        uint32_t found;
+
+        work->instructions[i] = HLO_NONE;
+        if (!map64_get(&by_name, key_of(name), &found) ||
+            !str_equal(module->instructions[found].name, name))
+            continue;
+        work->instructions[i] = found;
+        if (module->instructions[found].computation < module->computation_count)
+            work->with_events[module->instructions[found].computation] = true;
+    }
+    map64_free(&by_name);
+}
+
+static void cost_ops(const struct trace *trace, const struct attribution *of, const uint32_t *ops,
+                     uint32_t count, const struct hlo_module *module, struct op_cost *costs)
+{
+    struct program_costs work = {.trace = trace, .of = of, .module = module};
+
+    work.instructions = memory_resize(NULL, count, sizeof(*work.instructions));
+    work.with_events = calloc((size_t)module->computation_count + 1, 1);
+    if (work.with_events == NULL)
+        abort(); /* out of memory: as base/arena.h says */
+    find_instructions(&work, ops, count);
+
+    struct cost_work *cost = cost_work_create(module, work.with_events);
+
+    for (uint32_t i = 0; i < count; i++) {
+        if (work.instructions[i] == HLO_NONE)
+            costs[ops[i]] = unknown_cost(COST_NO_INSTRUCTION);
+        else
+            cost_of_instruction(cost, work.instructions[i], &costs[ops[i]]);
+    }
+    cost_work_free(cost);
+    free(work.instructions);
+    free(work.with_events);
+}
+
+/* A blob that cannot be read leaves its ops unknown: the table of modules tells why. */
+static void cost_program(const struct trace *trace, const struct attribution *of, program_id id,
+                         const uint32_t *ops, uint32_t count, struct op_cost *costs)
+{
+    const struct program *program = &trace->programs[id];
+    struct arena *arena = arena_create();
+    struct error err = {0};
+    struct hlo_module module;
+    struct bytes blob;
+
+    if (trace_program_blob(trace, program, arena, &blob, &err) == OK &&
+        hlo_module_read(blob, (enum program_form)program->form, arena, &module, &err) == OK)
+        cost_ops(trace, of, ops, count, &module, costs);
+    arena_destroy(arena);
+}
+
+static int by_program(const void *left, const void *right, void *data)
+{
+    const struct attribution *of = data;
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+
+    if (of->ops[a].program != of->ops[b].program)
+        return of->ops[a].program < of->ops[b].program ? -1 : 1;
+    return (a > b) - (a < b);
+}
+
+static void cost_programs(const struct trace *trace, struct attribution *of, struct op_cost *costs)
+{
+    uint32_t *order = memory_resize(NULL, of->op_count, sizeof(*order));
+
+    for (uint32_t i = 0; i < of->op_count; i++)
+        order[i] = i;
+    qsort_r(order, of->op_count, sizeof(*order), by_program, of);
+    for (uint32_t i = 0, end; i < of->op_count; i = end) {
+        program_id program = of->ops[order[i]].program;
+
+        for (end = i + 1; end < of->op_count && of->ops[order[end]].program == program; end++)
+            ;
+        if (program < trace->program_count)
+            cost_program(trace, of, program, &order[i], end - i, costs);
+    }
+    free(order);
+}
+
+/* A number that every event of the op's type carries; NAN where it does not. */
+static double type_number(const struct trace *trace, type_id type, name_id key)
+{
+    if (type >= trace->type_count)
+        return NAN;
+    for (uint32_t i = 0; i < trace->types[type].arg_count; i++) {
+        const struct arg *arg = &trace->type_args[trace->types[type].first_arg + i];
+        double real;
+
+        if (arg->key != key)
+            continue;
+        switch (arg->type) {
+        case ARG_INT64:
+            return (double)(int64_t)arg->bits;
+        case ARG_UINT64:
+            return (double)arg->bits;
+        case ARG_DOUBLE:
+            memcpy(&real, &arg->bits, sizeof(real));
+            return real;
+        default:
+            break;
+        }
+    }
+    return NAN;
+}
+
+/* What the compiler says of ops that the HLO does not tell. */
+static void cost_by_events(const struct trace *trace, const struct attribution *of,
+                           struct op_cost *costs)
+{
+    name_id flops_key, bytes_key;
+    bool has_flops = trace_find_name(trace, STR("flops"), &flops_key);
+    bool has_bytes = trace_find_name(trace, STR("bytes_accessed"), &bytes_key);
+
+    for (uint32_t op = 0; (has_flops || has_bytes) && op < of->op_count; op++) {
+        struct op_cost *cost = &costs[op];
+
+        if (of->totals[op].event_count == 0 || (cost_is_known((enum cost_rule)cost->flops_rule) &&
+                                                cost_is_known((enum cost_rule)cost->bytes_rule)))
+            continue;
+
+        type_id type = trace_type(trace, trace_slice(trace, of->totals[op].first).event);
+        double flops = has_flops ? type_number(trace, type, flops_key) : NAN;
+        double bytes = has_bytes ? type_number(trace, type, bytes_key) : NAN;
+
+        if (!cost_is_known((enum cost_rule)cost->flops_rule) && flops >= 0) {
+            cost->flops = flops;
+            cost->flops_rule = COST_EVENT;
+        }
+        if (!cost_is_known((enum cost_rule)cost->bytes_rule) && bytes >= 0) {
+            cost->bytes = bytes;
+            cost->bytes_rule = COST_EVENT;
+        }
+    }
+}
+
+enum { RUN_NAMES_MAX = 16 };
+
+struct run { /* of one op on a row */
+    uint32_t op;
+    slice_id first;
+    name_id names[RUN_NAMES_MAX]; /* of its kernels; the first is looked at when it must be */
+    uint32_t name_count;
+};
+
+/* On a stream an op may launch several kernels: as long as the row shows no other op, and none of
+ * its kernels again, it is one run. What no program launched, as copies between two kernels of a
+ * library, is no other op. */
+static bool goes_on(const struct trace *trace, struct run *run, const struct attributed *entry)
+{
+    if (run->op != entry->op || run->name_count == RUN_NAMES_MAX)
+        return false;
+    if (run->name_count == 0)
+        run->names[run->name_count++] = trace_slice(trace, run->first).name;
+
+    name_id name = trace_slice(trace, entry->slice).name;
+
+    for (uint32_t i = 0; i < run->name_count; i++)
+        if (run->names[i] == name)
+            return false;
+    if (run->name_count < RUN_NAMES_MAX)
+        run->names[run->name_count++] = name;
+    return true;
+}
+
+/* A device that tells its modules' executions runs ops as they are, not their kernels. */
+static bool is_of_kernels(const struct trace *trace, const struct track *track)
+{
+    if (track->kind != TRACK_STREAM || !track_is_device_work(track))
+        return false;
+    for (track_id id = 0; id < trace->track_count; id++) {
+        const struct track *other = &trace->tracks[id];
+
+        if (other->role == ROLE_MODULES && !other->derived && other->device == track->device &&
+            other->slice_count > 0)
+            return false;
+    }
+    return true;
+}
+
+static uint32_t count_runs(const struct trace *trace, const struct attribution *of,
+                           const struct row *row, uint32_t at, struct op_cost *costs)
+{
+    bool is_stream = is_of_kernels(trace, &trace->tracks[row->track]);
+    struct run run = {.op = NO_OP};
+
+    for (; at < of->entry_count && of->entries[at].slice - row->first_slice < row->count; at++) {
+        const struct attributed *entry = &of->entries[at];
+        const struct op *op = &of->ops[entry->op];
+        bool is_of_program = op->program != NO_PROGRAM || op->module != 0;
+
+        if (is_stream && is_of_program && goes_on(trace, &run, entry))
+            continue;
+        costs[entry->op].run_count++;
+        if (is_of_program)
+            run = (struct run){.op = entry->op, .first = entry->slice};
+    }
+    return at;
+}
+
+static void count_all_runs(const struct trace *trace, const struct attribution *of,
+                           struct op_cost *costs)
+{
+    uint32_t at = 0;
+
+    for (row_id id = 0; id < trace->row_count; id++) {
+        while (at < of->entry_count && of->entries[at].slice < trace->rows[id].first_slice)
+            at++;
+        at = count_runs(trace, of, &trace->rows[id], at, costs);
+    }
+}
+
+void costs_make(const struct trace *trace, struct scratch *scratch, struct attribution *of)
+{
+    if (of->op_count == 0)
+        return;
+
+    struct op_cost *costs = scratch_array(scratch, struct op_cost, of->op_count);
+
+    for (uint32_t op = 0; op < of->op_count; op++)
+        costs[op] = unknown_cost(COST_UNKNOWN);
+    cost_programs(trace, of, costs);
+    cost_by_events(trace, of, costs);
+    count_all_runs(trace, of, costs);
+    of->costs = costs;
+}
