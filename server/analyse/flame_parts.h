@@ -88,8 +88,9 @@ void grow_from_tracks(struct growth *growth);
 /* flame_path.c: where an op belongs, before its own name. */
 struct paths { /* what is looked for once on a host */
     struct op_stacks stacks;
-    uint32_t *node_of_frame;   /* by frame, plus one */
-    struct map64 node_of_call; /* slice -> node, plus one */
+    uint32_t *node_of_frame;     /* by frame, plus one */
+    slice_id *call_of_execution; /* by host */
+    struct map64 node_of_call;   /* slice -> node, plus one */
 };
 void paths_open(struct paths *paths, struct growth *growth);
 void paths_close(struct paths *paths);

@@ -197,6 +197,7 @@ static enum status get_slice(struct request *req, struct reply *reply, struct er
     json_put_slice_flows(&json, req->arena, subject.host, id, FLOWS_MAX);
     slice_put_facts(&json, &subject);
     slice_put_mates(&json, &subject);
+    slice_put_stack(&json, &subject);
     TRY(put_step(&json, &subject, err));
     json_put_request_notes(&json, req);
     json_close(&json, '}');

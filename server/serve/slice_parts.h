@@ -17,5 +17,7 @@ struct subject {
 void slice_put_facts(struct json *json, const struct subject *subject);
 /* slice_facts.c: "mates": how it compares with the others of its name. */
 void slice_put_mates(struct json *json, const struct subject *subject);
+/* slice_stack.c: "stack": the Python calls that made its op. */
+void slice_put_stack(struct json *json, const struct subject *subject);
 
 #endif
