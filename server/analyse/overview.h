@@ -1,9 +1,13 @@
-/* The first answer: how long a step takes, where it goes, how busy the devices are, what took most.
+/* The first answer: how long a step takes and how sure that is, where it goes, how busy the devices
+ * are, what took most, how much memory it needed, and what to do first.
+ *
+ * What is not known is not there: reasons stand beside it, and no zero stands for it.
  */
 #ifndef JVIEWD_ANALYSE_OVERVIEW_H
 #define JVIEWD_ANALYSE_OVERVIEW_H
 
-#include "analyse/steps.h"
+#include "analyse/findings.h"
+#include "analyse/memory.h"
 
 struct device_busy {
     struct str name; /* "/device:GPU:0", or "device 0" for ordinals on host threads */
@@ -11,32 +15,56 @@ struct device_busy {
     int32_t device;
     int64_t busy_ps;   /* union of its intervals */
     int64_t idle_ps;   /* hull less the union */
-    double busy_share; /* of the hull; 0 when that is empty */
+    bool has_share;    /* the hull is not empty */
+    double busy_share; /* of the hull */
+};
+
+struct most_of_time {   /* how few rows of the op table make 80 % of its self time */
+    bool known;         /* else there is nothing to share */
+    uint64_t count, of; /* the first so many of all rows */
+    struct str first;   /* the name of the first */
 };
 
 struct overview {
+    struct str sentence; /* to be read aloud */
     enum step_rule rule;
     struct str rule_text;
+    enum step_trust confidence; /* of the steps; where there are any */
+    struct str confidence_text;
     uint32_t step_count;   /* all; the figures are over the counted ones */
     uint32_t warmup_count; /* left out where any other step is left */
     uint32_t counted;      /* 0: no steps; the breakdown is over the capture */
     int64_t total_ps, median_ps, mean_ps, stdev_ps, min_ps, max_ps, p95_ps; /* counted > 0 */
-    int64_t breakdown_ps[KIND_COUNT + 1]; /* sums to total_ps; of the capture without steps */
-    int64_t breakdown_total_ps;           /* what it sums to */
+    struct device_time time; /* means over devices, summed: kinds_ps sums to time_total_ps */
+    int64_t time_total_ps;   /* of the counted steps; without them of the capture */
     const struct device_busy *devices;
     uint32_t device_count;
-    struct str basis;                /* "8 x NVIDIA H100", "2 device ordinals on host threads" */
-    int64_t duration_ps;             /* of the capture: hull over the hosts */
-    struct table top;                /* ten rows by op */
+    struct str basis;        /* "8 x NVIDIA H100", "2 device ordinals on host threads" */
+    int64_t duration_ps;     /* of the capture: hull over the hosts */
+    const struct table *ops; /* all of them: up to 10,000 rows by op */
+    struct table top;        /* the first ten of them */
+    struct most_of_time most;
+    struct memory_summary memory;
+    struct findings findings;        /* all; the first five are shown */
     const struct answer_note *notes; /* of the traces, equal ones of several hosts once */
     uint32_t note_count;
 };
 
-MUST_CHECK enum status overview(const struct run_traces *run, const struct restriction *restriction,
-                                struct arena *arena, struct overview *ret, struct error *err);
+enum { OVERVIEW_TOP = 10, OVERVIEW_FINDINGS = 5 };
+
+MUST_CHECK enum status overview(struct facts *facts, struct overview *ret, struct error *err);
 
 /* The traces' notes as replies say them. */
 uint32_t run_notes(const struct run_traces *run, struct arena *arena,
                    const struct answer_note **ret);
+
+/* Busy times of the devices; overview_devices.c. */
+void overview_devices(const struct selections *selections, struct arena *arena,
+                      struct overview *ret);
+/* What it was measured on: "8 x NVIDIA H100". */
+struct str overview_basis(const struct run_traces *run, const struct overview *overview,
+                          struct arena *arena);
+/* From the figures alone; overview_sentence.c. */
+struct str overview_sentence(const struct overview *overview, struct arena *arena);
 
 #endif

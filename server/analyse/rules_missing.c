@@ -235,7 +235,7 @@ static void tell_no_steps(struct facts *facts, const struct steps *steps, struct
                                   STR_ARG(steps->rule_text)),
         .remedy =
             STR("Wrap the body of the loop: `with jax.profiler.StepTraceAnnotation(\"train\", "
-                "step_num=i):`."),
+                "step_num=i):`; or name a slice that repeats with `step_regex`."),
     };
 
     finding_prove_count(&finding, "steps", steps->count)->view = "steps";

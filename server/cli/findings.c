@@ -54,7 +54,7 @@ static void put_evidence(const json_t *evidence)
     putchar('\n');
 }
 
-static void put_findings(const json_t *findings, bool with_evidence)
+void put_findings(const json_t *findings, bool with_evidence)
 {
     size_t index, proof;
     json_t *finding, *evidence;

@@ -18,20 +18,51 @@ static int64_t member_ps(const json_t *object, const char *key)
 static void put_sentence(const json_t *overview)
 {
     const json_t *step = json_object_get(overview, "step");
-    int64_t count = member_ps(step, "count"), warmup = member_ps(step, "warmup_count");
+    const char *rule = json_string_value(json_object_get(step, "rule_text"));
+    const char *basis = json_string_value(json_object_get(overview, "basis"));
 
-    if (count == 0 || !json_is_integer(json_object_get(step, "median_ps"))) {
-        printf("No steps were found.\n");
+    printf("%s\n", json_string_value(json_object_get(overview, "sentence")));
+    if (member_ps(step, "count") > 0 && rule != NULL)
+        printf("Steps: %s. ", rule);
+    if (basis != NULL)
+        printf("Measured on %s.", basis);
+    putchar('\n');
+}
+
+/* The first few; `jviewd findings` has all, with their evidence. */
+static void put_first(const json_t *overview)
+{
+    const json_t *findings = json_object_get(overview, "findings");
+    int64_t all = member_ps(overview, "finding_count");
+
+    if (json_array_size(findings) == 0)
+        return;
+    printf("\nWhat to do first\n");
+    put_findings(findings, false);
+    if (all > (int64_t)json_array_size(findings))
+        printf("    and %lld more: jviewd findings RUN\n",
+               (long long)(all - (int64_t)json_array_size(findings)));
+}
+
+static void put_memory(const json_t *overview)
+{
+    const json_t *memory = json_object_get(overview, "memory");
+    const char *reason = json_string_value(json_object_get(memory, "reason"));
+    const char *owner = json_string_value(json_object_get(memory, "owner"));
+
+    if (reason != NULL) {
+        printf("\nMemory: %s\n", reason);
         return;
     }
-    printf("A step takes %s (± %s; %lld steps", human_ps(member_ps(step, "median_ps")).text,
-           human_ps(member_ps(step, "stdev_ps")).text, (long long)(count - warmup));
-    if (warmup > 0)
-        printf(", %lld warm-up excluded", (long long)warmup);
-    printf(").\n");
-    const char *rule = json_string_value(json_object_get(step, "rule"));
-    if (rule != NULL)
-        printf("Steps by %s.\n", rule);
+    printf("\nMemory: peak %s", human_bytes((uint64_t)member_ps(memory, "peak_bytes")).text);
+    if (json_is_integer(json_object_get(memory, "capacity_bytes")))
+        printf(" of %s", human_bytes((uint64_t)member_ps(memory, "capacity_bytes")).text);
+    printf(" at %s on %s", human_ps(member_ps(memory, "peak_at_ps")).text,
+           json_string_value(json_object_get(memory, "allocator")));
+    if (owner != NULL)
+        printf("; most of it, %s, is %s",
+               human_bytes((uint64_t)member_ps(memory, "owner_bytes")).text, owner);
+    printf(".\n");
 }
 
 static void put_bar(double share)
@@ -53,6 +84,8 @@ static void put_breakdown(const json_t *overview)
         const char *kind = json_string_value(json_object_get(row, "kind"));
         double share = json_number_value(json_object_get(row, "share"));
 
+        if (member_ps(row, "self_ps") == 0)
+            continue;
         printf("  %-14s %12s %7s  ", kind, human_ps(member_ps(row, "self_ps")).text,
                human_share(share).text);
         put_bar(share);
@@ -71,11 +104,12 @@ static void put_devices(const json_t *overview)
     printf("\nDevices (busy)\n");
     json_array_foreach((json_t *)devices, index, row)
     {
-        double share = json_number_value(json_object_get(row, "busy_share"));
+        const json_t *share = json_object_get(row, "busy_share");
 
         printf("  %-14s %12s %7s  ", json_string_value(json_object_get(row, "name")),
-               human_ps(member_ps(row, "busy_ps")).text, human_share(share).text);
-        put_bar(share);
+               human_ps(member_ps(row, "busy_ps")).text,
+               json_is_number(share) ? human_share(json_number_value(share)).text : "–");
+        put_bar(json_number_value(share));
         putchar('\n');
     }
 }
@@ -123,8 +157,10 @@ int print_overview(const struct cli_call *call, const struct services *services)
         json_t *overview = json_loadb((const char *)body.at, body.count, 0, NULL);
 
         put_sentence(overview);
+        put_first(overview);
         put_breakdown(overview);
         put_devices(overview);
+        put_memory(overview);
         code = put_top(call, services);
         put_notes(overview);
         json_decref(overview);

@@ -8,13 +8,16 @@ static struct overview ask(const struct made_run *run, struct restriction restri
     struct error err = {0};
     struct overview ret;
 
-    CHECK_OK("overview", overview(&run->run, &restriction, run->made.arena, &ret, &err), &err);
+    struct restriction *asked = arena_new(run->made.arena, struct restriction);
+    *asked = restriction;
+    CHECK_OK("overview", overview(facts_create(&run->run, asked, run->made.arena), &ret, &err),
+             &err);
 
     int64_t sum_ps = 0;
 
     for (int kind = 0; kind <= KIND_COUNT; kind++)
-        sum_ps += ret.breakdown_ps[kind];
-    CHECK_INT("the breakdown sums", sum_ps, ret.breakdown_total_ps);
+        sum_ps += ret.time.kinds_ps[kind];
+    CHECK_INT("the breakdown sums", sum_ps, ret.time_total_ps);
     return ret;
 }
 
@@ -52,8 +55,8 @@ static void with_steps(void **state)
     CHECK_INT("stdev", got.stdev_ps, 7);
     CHECK_INT("least", got.min_ps, 10);
     CHECK_INT("most", got.max_ps, 30);
-    CHECK_INT("over the steps", got.breakdown_total_ps, 80);
-    CHECK_INT("compute, the mean of both", got.breakdown_ps[KIND_COMPUTE], 4 * 4);
+    CHECK_INT("over the steps", got.time_total_ps, 80);
+    CHECK_INT("compute, the mean of both", got.time.kinds_ps[KIND_COMPUTE], 4 * 4);
     CHECK_INT("devices", got.device_count, 2);
     CHECK_STR("by ordinal", got.devices[1].name, "device 1");
     CHECK_INT("busy", got.devices[0].busy_ps, 25);
@@ -82,20 +85,20 @@ static void without_steps(void **state)
 
     CHECK_INT("rule", got.rule, STEP_NONE);
     CHECK_INT("none counted", got.counted, 0);
-    CHECK_INT("over the capture", got.breakdown_total_ps, 80);
-    CHECK_INT("input", got.breakdown_ps[KIND_INPUT], 40);
-    CHECK_INT("idle", got.breakdown_ps[KIND_IDLE], 30);
+    CHECK_INT("over the capture", got.time_total_ps, 80);
+    CHECK_INT("input", got.time.kinds_ps[KIND_INPUT], 40);
+    CHECK_INT("idle", got.time.kinds_ps[KIND_IDLE], 30);
     CHECK_INT("no devices", got.device_count, 0);
     CHECK_STR("basis", got.basis, "1 host without devices");
     got = ask(&run, (struct restriction){.has_window = true, .start_ps = 40, .end_ps = 60});
-    CHECK_INT("over the window", got.breakdown_total_ps, 20);
-    CHECK_INT("input in the window", got.breakdown_ps[KIND_INPUT], 10);
+    CHECK_INT("over the window", got.time_total_ps, 20);
+    CHECK_INT("input in the window", got.time.kinds_ps[KIND_INPUT], 10);
     run_end(&run);
 
     run_begin(&run);
     run_finish(&run);
     got = ask(&run, (struct restriction){0});
-    CHECK_INT("an empty trace", got.breakdown_total_ps, 0);
+    CHECK_INT("an empty trace", got.time_total_ps, 0);
     run_end(&run);
 }
 
@@ -118,7 +121,7 @@ static void unions(void **state)
     CHECK_INT("busy", got.devices[0].busy_ps, 80);
     CHECK_INT("idle", got.devices[0].idle_ps, 20);
     CHECK("share", got.devices[0].busy_share == 0.8);
-    CHECK_INT("exposed communication", got.breakdown_ps[KIND_COMMUNICATION], 30);
+    CHECK_INT("exposed communication", got.time.kinds_ps[KIND_COMMUNICATION], 30);
     CHECK_STR("basis", got.basis, "1 device");
     run_end(&run);
 }
