@@ -101,14 +101,13 @@ static void follow(struct heap_work *work, const struct hlo_allocation *allocati
         if (ranges[i].is_gone)
             continue;
         uint32_t life = heap_begin(work, ranges[i].buffer, &ranges[i].place, ranges[i].first);
-        heap_end(work, life, ranges[i].last + 1);
         work->buffers[life].last = ranges[i].last;
     }
 }
 
 void heap_follow_ranges(struct heap_work *work)
 {
-    uint32_t budget = COMPARED_MAX;
+    uint32_t budget = COMPARED_MAX, first = work->buffer_count;
 
     for (uint32_t i = 0; i < work->module->allocation_count; i++) {
         const struct hlo_allocation *allocation = &work->module->allocations[i];
@@ -120,4 +119,7 @@ void heap_follow_ranges(struct heap_work *work)
             heap_order_uses(work->module, &work->order, work->arena);
         follow(work, allocation, &budget);
     }
+    /* What an instruction uses for the last time lives beside what it makes. */
+    for (uint32_t i = first; i < work->buffer_count; i++)
+        heap_end(work, i, work->buffers[i].last);
 }

@@ -273,7 +273,10 @@ static enum status fill_table(const struct allocator *allocator, uint32_t end, u
         kinds[i] = "owner";
     ret->total_bytes = end > 0 ? allocator_in_use(allocator, end - 1) : allocated;
     if (allocated >= alives.owned_bytes)
-        add_row(owners, kinds, &count, "before", STR("(allocated before the capture)"),
+        add_row(owners, kinds, &count, "before",
+                alives.unplaced_count > 0
+                    ? STR("(allocated before the capture, or without an address)")
+                    : STR("(allocated before the capture)"),
                 allocated - alives.owned_bytes);
     else
         add_row(owners, kinds, &count, "missing", STR("(freed without an event)"),
