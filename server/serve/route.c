@@ -17,6 +17,7 @@ const struct route *const routes[] = {
     &route_top,
     &route_kernels,
     &route_steps,
+    &route_hosts,
     &route_collectives,
     &route_compiles,
     &route_overview,
@@ -183,8 +184,6 @@ void serve_wait(struct request *req)
 void serve_request(struct request *req, struct reply *reply)
 {
     *reply = (struct reply){0};
-    if (!serve_try(req, reply)) {
+    while (!serve_try(req, reply))
         serve_wait(req);
-        serve_try(req, reply);
-    }
 }

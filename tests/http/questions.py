@@ -27,6 +27,7 @@ def questions(server):
         "/api/top": {"run": RUN, "limit": 2},
         "/api/kernels": {"run": RUN, "limit": 2},
         "/api/steps": {"run": RUN, "limit": 2},
+        "/api/hosts": {"run": RUN, "limit": 2},
         "/api/compiles": {"run": "step_1500", "by": "compile", "limit": 2},
         "/api/overview": {"run": RUN},
         "/api/findings": {"run": RUN, "limit": 2},
