@@ -203,11 +203,12 @@ static void compute(struct exchange *exchange, const struct route *route)
     struct server *server = exchange->server;
     struct pool *pool = route->heavy ? server->heavy : server->work;
 
-    pool_run(pool, try_once, exchange);
-    if (exchange->answered)
-        return;
-    pool_run(server->waiters, wait_once, exchange);
-    pool_run(pool, try_once, exchange);
+    for (;;) { /* each run that it asks for is waited for once */
+        pool_run(pool, try_once, exchange);
+        if (exchange->answered)
+            return;
+        pool_run(server->waiters, wait_once, exchange);
+    }
 }
 
 static void answer(struct exchange *exchange)

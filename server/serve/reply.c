@@ -149,8 +149,7 @@ void reply_failure(const struct request *req, struct reply *reply, const struct 
     struct json json =
         problem_open(reply, rows[err->code].status, rows[err->code].type, str_of(err->message));
 
-    if (err->code == ERR_NOT_FOUND && candidates != NULL && request_has(req, "run") &&
-        request_run_known(req) == NULL)
+    if (err->code == ERR_NOT_FOUND && candidates != NULL && request_named_no_run(req))
         put_nearest(&json, candidates);
     if (err->code == ERR_AMBIGUOUS && candidates != NULL)
         put_candidates(&json, candidates);

@@ -5,15 +5,12 @@
 
 enum { HOSTS_MAX = 4096, NOTES_MAX = 6 };
 
-struct request_state {
-    const struct route *route;
-    struct query query;
-    struct cache *cache;
-    struct str asked;  /* what the path named instead of run= */
+struct asked_run {
+    struct asked_run *next;
+    struct str asked;  /* as it was named */
     struct str run_id; /* resolved */
     bool has_run, has_traces, has_others, waited;
     struct run_record run;
-    struct run_candidates candidates;
     struct cached *held;
     uint32_t held_count;
     struct run_traces traces;
@@ -22,12 +19,22 @@ struct request_state {
     uint32_t note_count;
 };
 
+struct request_state {
+    const struct route *route;
+    struct query query;
+    struct cache *cache;
+    struct run_candidates candidates; /* of the last name that was no run's */
+    struct asked_run first;           /* the one that run= names, unless the path does */
+    struct asked_run *at;             /* the chosen one */
+};
+
 enum status request_open(struct request *req, const struct route *route, struct error *err)
 {
     struct request_state *state = arena_new(req->arena, struct request_state);
 
     state->route = route;
     state->cache = req->services->cache;
+    state->at = &state->first;
     req->state = state;
     if (route->any_query)
         return OK;
@@ -71,7 +78,22 @@ struct str request_header(const struct request *req, struct str name)
 
 void request_name_run(struct request *req, struct str run)
 {
-    req->state->asked = run;
+    req->state->at->asked = run;
+}
+
+void request_choose(struct request *req, struct str run)
+{
+    struct request_state *state = req->state;
+    struct asked_run *at = state->first.next;
+
+    while (at != NULL && !str_equal(at->asked, run))
+        at = at->next;
+    if (at == NULL) {
+        at = arena_new(req->arena, struct asked_run);
+        *at = (struct asked_run){.next = state->first.next, .asked = run};
+        state->first.next = at;
+    }
+    state->at = at;
 }
 
 enum status request_run(struct request *req, const struct run_record **ret, struct error *err)
@@ -79,15 +101,15 @@ enum status request_run(struct request *req, const struct run_record **ret, stru
     struct request_state *state = req->state;
     struct catalog *catalog = req->services->catalog;
 
-    *ret = &state->run;
-    if (state->has_run)
+    *ret = &state->at->run;
+    if (state->at->has_run)
         return OK;
-    if (state->run_id.count == 0)
-        TRY(catalog_resolve(catalog,
-                            state->asked.count > 0 ? state->asked : request_text(req, "run"),
-                            req->arena, &state->run_id, &state->candidates, err));
-    TRY(catalog_run(catalog, state->run_id, req->arena, &state->run, err));
-    state->has_run = true;
+    if (state->at->run_id.count == 0)
+        TRY(catalog_resolve(
+            catalog, state->at->asked.count > 0 ? state->at->asked : request_text(req, "run"),
+            req->arena, &state->at->run_id, &state->candidates, err));
+    TRY(catalog_run(catalog, state->at->run_id, req->arena, &state->at->run, err));
+    state->at->has_run = true;
     return OK;
 }
 
@@ -100,7 +122,7 @@ static enum status not_ready(const struct run_record *run, struct error *err)
 static void add_note(struct request_state *state, const char *kind, enum note_severity severity,
                      struct str message)
 {
-    state->notes[state->note_count++] =
+    state->at->notes[state->at->note_count++] =
         (struct answer_note){.kind = kind, .severity = severity, .message = message, .count = 1};
 }
 
@@ -135,7 +157,7 @@ struct str run_no_timeline(const struct run_record *run, struct arena *arena)
 static void note_state(struct request *req)
 {
     struct request_state *state = req->state;
-    enum run_state at = state->run.state;
+    enum run_state at = state->at->run.state;
 
     if (at == RUN_WRITING || at == RUN_QUEUED || at == RUN_INDEXING)
         add_note(state, "stale", NOTE_INFO,
@@ -149,19 +171,19 @@ static void note_state(struct request *req)
                  str_format(req->arena,
                             "Some files of the run could not be read: this answer stands on %u "
                             "host(s). /api/run tells which.",
-                            state->run.host_count));
-    if (state->run.host_count == 0)
-        add_note(state, "no-timeline", NOTE_INFO, run_no_timeline(&state->run, req->arena));
+                            state->at->run.host_count));
+    if (state->at->run.host_count == 0)
+        add_note(state, "no-timeline", NOTE_INFO, run_no_timeline(&state->at->run, req->arena));
 }
 
-static void release_traces(struct request_state *state)
+static void release_traces(const struct request_state *state, struct asked_run *at)
 {
-    for (uint32_t i = 0; i < state->held_count; i++)
-        cache_release(state->cache, state->held[i]);
-    state->held_count = 0;
-    state->note_count = 0;
-    state->has_traces = state->has_others = false;
-    state->alignments = NULL;
+    for (uint32_t i = 0; i < at->held_count; i++)
+        cache_release(state->cache, at->held[i]);
+    at->held_count = 0;
+    at->note_count = 0;
+    at->has_traces = at->has_others = false;
+    at->alignments = NULL;
 }
 
 static bool needs_attributions(struct request *req)
@@ -169,7 +191,7 @@ static bool needs_attributions(struct request *req)
     const struct route *route = req->state->route;
 
     if (route->skews)
-        return req->state->run.host_count > 1;
+        return req->state->at->run.host_count > 1;
     return !route->slices || request_is(req, "align", "collectives");
 }
 
@@ -177,7 +199,7 @@ static bool needs_attributions(struct request *req)
 static bool hold(struct request *req, const char *content, struct host_trace *ret)
 {
     struct request_state *state = req->state;
-    struct cached *held = &state->held[state->held_count];
+    struct cached *held = &state->at->held[state->at->held_count];
     struct error missing = {0};
     enum status status = needs_attributions(req)
                              ? cache_acquire(req->services->cache, content, held, &missing)
@@ -185,7 +207,7 @@ static bool hold(struct request *req, const char *content, struct host_trace *re
 
     if (status != OK)
         return false;
-    state->held_count++;
+    state->at->held_count++;
     *ret = (struct host_trace){
         .trace = held->trace, .attribution = held->attribution, .key = {.at = content, .count = 8}};
     return true;
@@ -195,24 +217,24 @@ static bool hold(struct request *req, const char *content, struct host_trace *re
 static enum status acquire(struct request *req, struct error *err)
 {
     struct request_state *state = req->state;
-    const struct run_record *run = &state->run;
+    const struct run_record *run = &state->at->run;
     struct host_trace *hosts = arena_array(req->arena, struct host_trace, run->host_count);
 
-    state->held = arena_array(req->arena, struct cached, run->host_count + OTHERS_MAX);
+    state->at->held = arena_array(req->arena, struct cached, run->host_count + OTHERS_MAX);
     for (uint32_t i = 0; i < run->host_count; i++) {
         if (!hold(req, run->hosts[i].content, &hosts[i])) {
-            release_traces(state);
+            release_traces(state, state->at);
             return not_ready(run, err);
         }
         hosts[i].name = run->hosts[i].name;
         hosts[i].offset_ps = run->hosts[i].offset_ps;
     }
-    state->traces = (struct run_traces){.hosts = hosts,
-                                        .host_count = run->host_count,
-                                        .id = run->id,
-                                        .name = run->name,
-                                        .has_epoch = run->has_epoch,
-                                        .epoch_ns = run->epoch_ns};
+    state->at->traces = (struct run_traces){.hosts = hosts,
+                                            .host_count = run->host_count,
+                                            .id = run->id,
+                                            .name = run->name,
+                                            .has_epoch = run->has_epoch,
+                                            .epoch_ns = run->epoch_ns};
     return OK;
 }
 
@@ -220,9 +242,9 @@ const struct alignment *request_alignments(struct request *req)
 {
     struct request_state *state = req->state;
 
-    if (state->alignments == NULL)
-        state->alignments = align_hosts(&state->traces, req->arena);
-    return state->alignments;
+    if (state->at->alignments == NULL)
+        state->at->alignments = align_hosts(&state->at->traces, req->arena);
+    return state->at->alignments;
 }
 
 /* align=collectives: hosts are laid by what they did together, where that is known. */
@@ -230,10 +252,10 @@ static void align(struct request *req)
 {
     struct request_state *state = req->state;
     const struct alignment *alignments = request_alignments(req);
-    struct host_trace *hosts = (struct host_trace *)(uintptr_t)state->traces.hosts;
+    struct host_trace *hosts = (struct host_trace *)(uintptr_t)state->at->traces.hosts;
     uint32_t aligned = 0;
 
-    for (uint32_t i = 0; i < state->traces.host_count; i++) {
+    for (uint32_t i = 0; i < state->at->traces.host_count; i++) {
         int64_t offset_ps;
 
         if (!alignments[i].known ||
@@ -242,11 +264,11 @@ static void align(struct request *req)
         hosts[i].offset_ps = offset_ps;
         aligned++;
     }
-    add_note(state, "aligned", aligned == state->traces.host_count ? NOTE_INFO : NOTE_WARNING,
+    add_note(state, "aligned", aligned == state->at->traces.host_count ? NOTE_INFO : NOTE_WARNING,
              str_format(req->arena,
                         "%u of %u hosts are laid by what they did together instead of by their "
                         "clocks; /api/run tells each host's skew.",
-                        aligned, state->traces.host_count));
+                        aligned, state->at->traces.host_count));
 }
 
 static bool is_other(const struct run_file *file)
@@ -274,8 +296,8 @@ enum status request_traces(struct request *req, const struct run_traces **ret, s
     struct request_state *state = req->state;
     const struct run_record *run;
 
-    *ret = &state->traces;
-    if (state->has_traces)
+    *ret = &state->at->traces;
+    if (state->at->has_traces)
         return OK;
     TRY(request_run(req, &run, err));
     if (run->state == RUN_FAILED)
@@ -291,14 +313,14 @@ enum status request_traces(struct request *req, const struct run_traces **ret, s
     note_state(req);
     if (run->host_count > 1 && request_is(req, "align", "collectives"))
         align(req);
-    state->has_traces = true;
+    state->at->has_traces = true;
     return OK;
 }
 
 static enum status acquire_others(struct request *req, struct error *err)
 {
     struct request_state *state = req->state;
-    const struct run_record *run = &state->run;
+    const struct run_record *run = &state->at->run;
     struct host_trace *others = arena_array(req->arena, struct host_trace, OTHERS_MAX);
     uint32_t count = 0, left_out = 0;
 
@@ -310,13 +332,13 @@ static enum status acquire_others(struct request *req, struct error *err)
             continue;
         }
         if (!hold(req, run->files[i].content, &others[count])) {
-            release_traces(state);
+            release_traces(state, state->at);
             return not_ready(run, err);
         }
         others[count++].name = run->files[i].path;
     }
-    state->traces.others = others;
-    state->traces.other_count = count;
+    state->at->traces.others = others;
+    state->at->traces.other_count = count;
     if (left_out > 0)
         add_note(state, "files-left-out", NOTE_WARNING,
                  str_format(req->arena,
@@ -330,25 +352,27 @@ enum status request_all_traces(struct request *req, const struct run_traces **re
                                struct error *err)
 {
     TRY(request_traces(req, ret, err));
-    if (req->state->has_others)
+    if (req->state->at->has_others)
         return OK;
     TRY(acquire_others(req, err));
-    req->state->has_others = true;
+    req->state->at->has_others = true;
     return OK;
 }
 
 const struct answer_note *request_notes(const struct request *req, uint32_t *ret_count)
 {
-    *ret_count = req->state->note_count;
-    return req->state->notes;
+    *ret_count = req->state->at->note_count;
+    return req->state->at->notes;
 }
 
 void request_release(struct request_state *state)
 {
     if (state == NULL)
         return;
-    release_traces(state);
-    state->has_run = false;
+    for (struct asked_run *at = &state->first; at != NULL; at = at->next) {
+        release_traces(state, at);
+        at->has_run = false;
+    }
 }
 
 const struct run_candidates *request_candidates(const struct request *req)
@@ -358,17 +382,26 @@ const struct run_candidates *request_candidates(const struct request *req)
 
 const struct run_record *request_run_known(const struct request *req)
 {
-    return req->state != NULL && req->state->has_run ? &req->state->run : NULL;
+    return req->state != NULL && req->state->at->has_run ? &req->state->at->run : NULL;
+}
+
+bool request_named_no_run(const struct request *req)
+{
+    const struct request_state *state = req->state;
+
+    return state != NULL && !state->at->has_run &&
+           (state->at != &state->first || request_has(req, "run"));
 }
 
 void request_mark_waited(struct request *req)
 {
-    req->state->waited = true;
+    req->state->at->waited = true;
 }
 
 bool request_should_wait(const struct request *req)
 {
-    return req->services->wait != NULL && req->state->run_id.count > 0 && !req->state->waited;
+    return req->services->wait != NULL && req->state->at->run_id.count > 0 &&
+           !req->state->at->waited;
 }
 
 void request_wait(struct request *req)
@@ -377,6 +410,6 @@ void request_wait(struct request *req)
     struct error ignored = {0};
 
     /* Whether it became ready is what the second try sees. */
-    (void)services->wait(services->ingest, req->state->run_id,
+    (void)services->wait(services->ingest, req->state->at->run_id,
                          request_integer(req, "wait_ms", WAIT_MS_DEFAULT), &ignored);
 }

@@ -61,6 +61,9 @@ struct str request_header(const struct request *req, struct str name);
 
 /* For paths that name the run themselves. */
 void request_name_run(struct request *req, struct str run);
+/* For routes that ask several runs: what follows asks of the run of this name, until another one is
+ * chosen. Each is held until the reply has been sent. */
+void request_choose(struct request *req, struct str run);
 /* The run that run= names, in whatever state it is. */
 MUST_CHECK enum status request_run(struct request *req, const struct run_record **ret,
                                    struct error *err);
@@ -104,6 +107,8 @@ struct str slice_text(struct arena *arena, const struct host_trace *host, slice_
 /* Route.c and reply.c: what stands behind a failure. */
 const struct run_candidates *request_candidates(const struct request *req);
 const struct run_record *request_run_known(const struct request *req); /* NULL: not resolved */
+/* Was a run asked for by a name that none has? */
+bool request_named_no_run(const struct request *req);
 void request_wait(struct request *req); /* for the run that was not ready */
 void request_mark_waited(struct request *req);
 /* Is there a run to wait for, and was it not waited for yet? */
