@@ -81,7 +81,6 @@ static void grow_again(struct growth *growth, struct str name)
 static void grow_from_hosts(struct growth *growth, const struct selection *selections,
                             uint32_t count)
 {
-    growth->any_known = false;
     for (uint32_t i = 0; i < count; i++) {
         growth->selection = &selections[i];
         if (growth->by == FLAME_TRACK)
@@ -89,6 +88,24 @@ static void grow_from_hosts(struct growth *growth, const struct selection *selec
         else
             grow_from_ops(growth);
     }
+}
+
+/* Ops whose cost is not known are left out, which must be said. */
+static void tell_costs(const struct growth *growth, struct told *told)
+{
+    if (growth->weight <= WEIGHT_COUNT || growth->by == FLAME_TRACK)
+        return;
+    if (!growth->has_costs)
+        tell_unknown(told, growth->weight == WEIGHT_FLOPS
+                               ? "the operations of these ops are not known: there is no HLO of "
+                                 "their programs, and the file tells none"
+                               : "the bytes of these ops are not known: there is no HLO of their "
+                                 "programs, and the file tells none");
+    else if (growth->unknown_count > 0)
+        tell(told, "costs-partly",
+             str_format(growth->arena, "%llu ops of unknown cost are left out; they take %.3f ms",
+                        (unsigned long long)growth->unknown_count,
+                        (double)growth->unknown_ps * 1e-9));
 }
 
 /* Samples weigh what their type says, or one each. */
@@ -133,8 +150,10 @@ static enum status grow_stacks(struct asking *asking, bool *ret_found, struct er
                      growth->arena, asking->ret, err));
     if (asking->ret->type.count == 0 && of_ops) {
         grow_from_hosts(growth, asking->selections, asking->count);
-        if (growth->any_known)
+        if (growth->has_stacks) {
+            tell_costs(growth, asking->told);
             return OK;
+        }
         grow_again(growth, asking->run->name);
         TRY(flame_stacks(asking->run, asking->restriction, question, false, &growth->tree,
                          growth->arena, asking->ret, err));
@@ -182,6 +201,7 @@ static enum status grow_tree(struct asking *asking, struct error *err)
                                    "source, module, stack or host");
     else
         grow_from_hosts(growth, asking->selections, asking->count);
+    tell_costs(growth, asking->told);
     return OK;
 }
 

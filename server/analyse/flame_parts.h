@@ -52,7 +52,7 @@ struct growth { /* while the tree grows */
     uint64_t unknown_count; /* executions of unknown cost */
     int64_t unknown_ps;
     uint32_t stack_count, cut_count, completed_count; /* of the ops' Python stacks */
-    bool any_known;                                   /* an op that ran has a stack, or a cost */
+    bool has_stacks, has_costs;                       /* of any op that ran */
 };
 
 enum { FLAME_NODES_GROWN_MAX = 1 << 20 };

@@ -258,7 +258,7 @@ static uint32_t path_of_stack(struct growth *growth, struct paths *paths, uint32
 
     if (frame == NO_FRAME)
         return tree_child(&growth->tree, 0, STR("(no Python stack)"), op->kind);
-    growth->any_known = true;
+    growth->has_stacks = true;
     return node_of_frame(growth, paths, frame);
 }
 
@@ -315,7 +315,6 @@ uint32_t path_of_launch(struct growth *growth, struct paths *paths, const struct
         call = paths->call_of_execution[entry->execution];
     if (call == NO_SLICE)
         return tree_child(&growth->tree, 0, STR("(no call recorded)"), KIND_OTHER);
-    growth->any_known = true;
     if (map64_get(&paths->node_of_call, call, &node) && node != 0)
         return node - 1;
     return node_of_call(growth, paths, call);
