@@ -10,13 +10,14 @@ enum { PAIRS_MIN = 5, SPREAD_SHARE = 10 };
 
 struct mark { /* something that ended on all hosts at once */
     uint64_t key, turn;
-    int64_t end_ps; /* run time */
+    int64_t start_ps, end_ps; /* run time */
 };
 
 struct marks { /* by key, turn */
     struct mark *at;
     uint32_t count;
-    bool by_turn; /* the file holds no run ids: the turn is a count */
+    bool by_turn;     /* the file holds no run ids: the turn is a count */
+    bool collectives; /* nobody ends before all have begun */
 };
 
 static uint64_t mix(uint64_t a, uint64_t b)
@@ -91,6 +92,7 @@ static void add_collectives(const struct host_trace *host, int32_t device, struc
         ret->at[ret->count++] = (struct mark){
             .key = mix(module, hash_text(trace_name(host->trace, op->name))),
             .turn = execution->run_id != 0 ? execution->run_id : entry->execution,
+            .start_ps = entry->start_ps + host->offset_ps,
             .end_ps = entry->start_ps + entry->dur_ps + host->offset_ps,
         };
     }
@@ -107,6 +109,7 @@ static void add_executions(const struct host_trace *host, int32_t device, struct
             ret->at[ret->count++] =
                 (struct mark){.key = key_of_program(host->trace, execution->program, 0),
                               .turn = execution->run_id,
+                              .start_ps = execution->start_ps + host->offset_ps,
                               .end_ps = execution->end_ps + host->offset_ps};
     }
 }
@@ -142,6 +145,7 @@ static struct marks marks_of(const struct host_trace *host, struct arena *arena)
         arena_array(arena, struct mark,
                     (size_t)host->attribution->entry_count + host->attribution->execution_count);
     add_collectives(host, device, &ret);
+    ret.collectives = ret.count > 0;
     if (ret.count == 0)
         add_executions(host, device, &ret);
     if (ret.count == 0)
@@ -172,9 +176,20 @@ static int64_t distance(int64_t from, int64_t to)
     return __builtin_sub_overflow(to, from, &ret) ? (to < from ? -INT64_MAX : INT64_MAX) : ret;
 }
 
+/* Who ends has met who begins: b's begin is not behind a's end, nor a's behind b's, once b's clock
+ * is put right. */
+static void bound(struct alignment *bounds, const struct mark *a, const struct mark *b)
+{
+    int64_t low_ps = distance(a->end_ps, b->start_ps), high_ps = distance(a->start_ps, b->end_ps);
+
+    bounds->low_ps = low_ps > bounds->low_ps ? low_ps : bounds->low_ps;
+    bounds->high_ps = high_ps < bounds->high_ps ? high_ps : bounds->high_ps;
+}
+
 /* Differences of the ends of what both did; a key whose turns are only counted has to have as many
  * on both. */
-static uint32_t pair_up(const struct marks *a, const struct marks *b, int64_t *ret)
+static uint32_t pair_up(const struct marks *a, const struct marks *b, int64_t *ret,
+                        struct alignment *bounds)
 {
     uint32_t i = 0, j = 0, count = 0;
 
@@ -184,12 +199,14 @@ static uint32_t pair_up(const struct marks *a, const struct marks *b, int64_t *r
 
         if (key_a == key_b && (ours == theirs || !(a->by_turn || b->by_turn))) {
             for (uint32_t k = i, m = j; k < i + ours && m < j + theirs;) {
-                if (a->at[k].turn == b->at[m].turn)
+                if (a->at[k].turn == b->at[m].turn) {
+                    bound(bounds, &a->at[k], &b->at[m]);
                     ret[count++] = distance(a->at[k++].end_ps, b->at[m++].end_ps);
-                else if (a->at[k].turn < b->at[m].turn)
+                } else if (a->at[k].turn < b->at[m].turn) {
                     k++;
-                else
+                } else {
                     m++;
+                }
             }
         }
         i += key_a <= key_b ? ours : 0;
@@ -205,9 +222,16 @@ static int by_size(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-static struct alignment judge(int64_t *differences_ps, uint32_t count)
+static struct alignment judge(int64_t *differences_ps, uint32_t count, struct alignment bounds,
+                              bool collectives)
 {
     struct alignment ret = {.pair_count = count};
+
+    if (collectives && count > 0 && bounds.low_ps <= bounds.high_ps) {
+        ret.bounded = true;
+        ret.low_ps = bounds.low_ps;
+        ret.high_ps = bounds.high_ps;
+    }
 
     if (count < PAIRS_MIN) {
         ret.reason = "fewer than five collectives or launches are the same on both hosts";
@@ -240,7 +264,10 @@ struct alignment *align_hosts(const struct run_traces *run, struct arena *arena)
     for (uint32_t host = 1; host < run->host_count; host++) {
         struct marks marks = marks_of(&run->hosts[host], arena);
 
-        ret[host] = judge(differences_ps, pair_up(&first, &marks, differences_ps));
+        struct alignment bounds = {.low_ps = INT64_MIN, .high_ps = INT64_MAX};
+        uint32_t count = pair_up(&first, &marks, differences_ps, &bounds);
+
+        ret[host] = judge(differences_ps, count, bounds, first.collectives && marks.collectives);
     }
     return ret;
 }

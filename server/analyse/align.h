@@ -17,6 +17,8 @@ struct alignment {     /* of a host against the run's first */
     int64_t skew_ps;   /* by which this host's clock is ahead */
     int64_t spread_ps; /* from the 10th to the 90th of 100 pairs */
     uint32_t pair_count;
+    bool bounded; /* by causality: who ends a collective has met everybody's begin */
+    int64_t low_ps, high_ps;
     const char *reason; /* why it is not known; NULL when it is */
 };
 

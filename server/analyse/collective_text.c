@@ -188,13 +188,15 @@ static void read_operands(struct str operands, struct collective_text *ret)
 static void read_attributes(struct str attributes, struct arena *arena, struct collective_text *ret)
 {
     while (attributes.count > 0) {
-        struct str attribute = hlo_trimmed(hlo_take_to(&attributes, ","));
-        struct str value = attribute, key = hlo_take_to(&value, "=");
+        struct str at = attributes, attribute = hlo_take_to(&attributes, ",");
+        struct str key = hlo_trimmed(hlo_take_to(&attribute, "="));
 
+        /* A mesh's groups go on behind a comma: their reader knows where they end. */
+        at = str_skip(at, (size_t)(attribute.at - at.at));
         if (str_equal(key, STR("replica_groups")))
-            ret->groups = replica_groups_read(value, arena);
+            ret->groups = replica_groups_read(at, arena);
         else if (str_equal(key, STR("source_target_pairs")))
-            ret->groups = replica_pairs_read(value, arena);
+            ret->groups = replica_pairs_read(at, arena);
     }
 }
 
@@ -262,26 +264,6 @@ static void sum_operands(const struct hlo_module *module, uint32_t instruction,
         ret->operand = module->instructions[module->operands[at->first_operand]].name;
 }
 
-/* From a proto the pairs are read as they stand: what is printed leaves them out. */
-static void read_pairs(const struct hlo_module *module, uint32_t instruction, struct arena *arena,
-                       struct collective_text *ret)
-{
-    struct error err = {0};
-    struct pb pb = pb_open(module->instructions[instruction].source, &err);
-    struct text text = {0};
-
-    for (struct pb_field field; pb_next(&pb, &field);)
-        if (field.number == 52 && field.wire == PB_BYTES) /* source_target_pairs */
-            text_putf(&text, "%s{%u,%u}", text.count > 0 ? "," : "{",
-                      (unsigned)hlo_number_in(field.bytes, 1, 0),
-                      (unsigned)hlo_number_in(field.bytes, 2, 0));
-    if (text.count > 0) {
-        text_puts(&text, "}");
-        ret->groups = replica_pairs_read(str_copy(arena, text_str(&text)), arena);
-    }
-    text_free(&text);
-}
-
 bool collective_instruction_read(const struct hlo_module *module, uint32_t instruction,
                                  struct arena *arena, struct collective_text *ret)
 {
@@ -301,8 +283,6 @@ bool collective_instruction_read(const struct hlo_module *module, uint32_t instr
         ret->half = str_equal(at->opcode, STR("async-start"))  ? HALF_START
                     : str_equal(at->opcode, STR("async-done")) ? HALF_DONE
                                                                : HALF_UPDATE;
-    if (module->form == PROGRAM_PROTO && ret->groups.form == GROUPS_UNKNOWN)
-        read_pairs(module, meant, arena, ret);
     sum_operands(module, instruction, ret, arena);
     return true;
 }

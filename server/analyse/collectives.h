@@ -73,6 +73,7 @@ struct collectives {
     uint32_t run_count;
     const struct alignment *alignments; /* one a host */
     const char *wait_reason;            /* why no wait is known at all; NULL: some are */
+    uint64_t by_length_count; /* runs whose wait is by their length: clocks are not known */
     uint64_t unmatched_count;           /* runs whose mates could not be told */
 };
 

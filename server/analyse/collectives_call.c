@@ -40,6 +40,7 @@ struct told { /* of one run; 0 and "" not told */
     struct str name, dtype, ranks, group;
     uint64_t in_count, out_count, group_size;
     struct str dims, types; /* of the call's tensors */
+    struct str all_dims;    /* of c10d's call: the result first */
     uint8_t depth[KEY_COUNT];
     struct str call; /* the annotation, "nccl:all_reduce" */
     bool is_looked_up;
@@ -49,6 +50,7 @@ struct place { /* an event that may tell of a run */
     event_id event;
     uint32_t run;  /* ordinal behind the first */
     uint8_t depth; /* 0 the kernel, 1 the innermost call ... */
+    bool is_outer; /* c10d's */
 };
 
 struct lookup {
@@ -88,7 +90,10 @@ static void add_places(struct lookup *lookup, uint32_t run, slice_id kernel, sli
 
         if (is_call(name)) {
             lookup->places[lookup->place_count++] =
-                (struct place){.event = slice.event, .run = run, .depth = depth++};
+                (struct place){.event = slice.event,
+                               .run = run,
+                               .depth = depth++,
+                               .is_outer = str_starts(name, STR("c10d::"))};
             if (lookup->tolds[run].call.count == 0 && str_starts(name, STR("nccl:")))
                 lookup->tolds[run].call = name;
         }
@@ -129,6 +134,8 @@ static void take(struct lookup *lookup, enum key key, const struct arg_column *c
     struct str text;
     uint64_t number;
 
+    if (key == KEY_INPUT_DIMS && place->is_outer && at < column->count)
+        text_at(lookup->trace, column, at, &told->all_dims);
     if (at >= column->count || (told->depth[key] != 0 && told->depth[key] <= place->depth + 1))
         return;
     if (texts[key] != NULL && text_at(lookup->trace, column, at, &text))
@@ -289,6 +296,19 @@ static void set_group(const struct told *told, struct arena *arena, struct colle
                      : (item->size > 0 ? str_format(arena, "%u devices", item->size) : STR(""));
 }
 
+/* How many operands the result of an all-gather holds; 0 unknown. */
+static uint32_t parts_of(const struct told *told, uint64_t elements)
+{
+    uint64_t result = told->out_count, operand = elements;
+
+    if (result == 0 && !(product_of_list(told->all_dims, 0, &result) &&
+                         product_of_list(told->all_dims, 1, &operand) && operand == elements))
+        return 0;
+    return elements > 0 && result % elements == 0 && result / elements < UINT32_MAX
+               ? (uint32_t)(result / elements)
+               : 0;
+}
+
 static void set_bytes(const struct told *told, struct collective *item)
 {
     uint64_t elements, bytes;
@@ -302,9 +322,8 @@ static void set_bytes(const struct told *told, struct collective *item)
         item->reason = "the type of its elements is not known here";
         return;
     }
-    if (item->size == 0 && item->kind == COLLECTIVE_ALL_GATHER && told->out_count > elements &&
-        elements > 0 && told->out_count % elements == 0 && told->out_count / elements < UINT32_MAX)
-        item->size = (uint32_t)(told->out_count / elements);
+    if (item->size == 0 && item->kind == COLLECTIVE_ALL_GATHER)
+        item->size = parts_of(told, elements);
     if (__builtin_mul_overflow(elements, element_bytes(dtype), &bytes) ||
         !collective_size(item->kind, bytes, item->size, &item->bytes)) {
         item->reason = "how many devices take part is not in the file";

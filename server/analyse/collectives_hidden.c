@@ -5,7 +5,9 @@
  *   covered    |-------| |--|
  *
  * A kernel that holds others, and control flow, is no compute of its own: a loop does not hide the
- * collective in its body.
+ * collective in its body. On XLA:CPU an op's `end:` comes after what followed it on its thread, so
+ * where others begin inside of an op only its recorded event counts: exposed is at most what is
+ * told.
  */
 #include <stdlib.h>
 
@@ -76,6 +78,24 @@ static uint32_t by_time_from(const struct attribution *attribution, int32_t devi
     return low;
 }
 
+static int64_t recorded_end(const struct trace *trace, const struct attribution *attribution,
+                            uint32_t at)
+{
+    const struct attributed *entry = &attribution->entries[attribution->by_device_time[at]];
+    int64_t end_ps = entry->start_ps + entry->dur_ps;
+
+    if (at + 1 < attribution->entry_count) {
+        const struct attributed *next = &attribution->entries[attribution->by_device_time[at + 1]];
+
+        if (next->device == entry->device && next->start_ps < end_ps) {
+            struct slice slice = trace_slice(trace, entry->slice);
+
+            return slice.start_ps + slice.dur_ps < end_ps ? slice.start_ps + slice.dur_ps : end_ps;
+        }
+    }
+    return end_ps;
+}
+
 static void sum_before(struct covered *covered)
 {
     int64_t sum_ps = 0;
@@ -92,7 +112,7 @@ struct covered *covered_create(const struct host_trace *host, const struct op_fa
     const struct attribution *attribution = host->attribution;
     struct covered *covered = memory_resize(NULL, 1, sizeof(*covered));
     int64_t longest_ps = longest_compute(attribution, op_facts);
-    bool whole_only = has_device_tracks(host->trace);
+    bool on_tracks = has_device_tracks(host->trace);
     uint32_t at = 0;
 
     *covered = (struct covered){0};
@@ -108,9 +128,11 @@ struct covered *covered_create(const struct host_trace *host, const struct op_fa
             if (entry->device != device || entry->start_ps >= stretches[i].to_ps)
                 break;
             if (op_facts[entry->op].role != OP_COMPUTE || entry->dur_ps <= 0 ||
-                (whole_only && entry->self_ps < entry->dur_ps))
+                (on_tracks && entry->self_ps < entry->dur_ps))
                 continue;
-            cover(covered, entry->start_ps, entry->start_ps + entry->dur_ps);
+            cover(covered, entry->start_ps,
+                  on_tracks ? entry->start_ps + entry->dur_ps
+                            : recorded_end(host->trace, attribution, at));
         }
     }
     sum_before(covered);

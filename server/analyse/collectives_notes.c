@@ -12,6 +12,15 @@ static void add_note(struct table *table, struct answer_note *notes, const char 
             .kind = kind, .severity = severity, .message = message, .host = host, .count = count};
 }
 
+/* What nobody left before everybody came leaves open. */
+static struct str bounds_text(const struct alignment *alignment, struct arena *arena)
+{
+    if (!alignment->bounded)
+        return STR("");
+    return str_format(arena, "; between %.3f ms behind and %.3f ms ahead",
+                      -(double)alignment->low_ps / 1e9, (double)alignment->high_ps / 1e9);
+}
+
 static void note_clocks(const struct run_traces *run, const struct collectives *found,
                         struct arena *arena, struct answer_note *notes, struct table *ret)
 {
@@ -29,8 +38,9 @@ static void note_clocks(const struct run_traces *run, const struct collectives *
                      alignment->pair_count);
         else
             add_note(ret, notes, "clock-skew-unknown", NOTE_WARNING, host,
-                     str_format(arena, "how far its clock is from %.*s's is not known: %s",
-                                STR_ARG(first), alignment->reason),
+                     str_format(arena, "how far its clock is from %.*s's is not known: %s%.*s",
+                                STR_ARG(first), alignment->reason,
+                                STR_ARG(bounds_text(alignment, arena))),
                      1);
     }
 }
@@ -55,6 +65,11 @@ void collectives_note(const struct run_traces *run, const struct collectives *fo
         add_note(ret, notes, "waits-partly-unknown", NOTE_INFO, STR(""),
                  STR("executions without mates on other devices have no wait"),
                  found->unmatched_count);
+    if (found->by_length_count > 0)
+        add_note(ret, notes, "waits-by-length", NOTE_INFO, STR(""),
+                 STR("between hosts whose clocks are apart by an unknown time the shortest "
+                     "execution of a collective is taken for the last to come: all end together"),
+                 found->by_length_count);
     for (uint32_t i = 0; i < found->run_count; i++)
         unknown += !found->items[found->runs[i].collective].has_bytes;
     if (unknown > 0)

@@ -5,7 +5,8 @@
  *   which group        by the device's number in the replica groups; ordinals of several hosts are
  *                      told apart only where nothing but one group is possible
  *   which clock        one host's devices share one; hosts are put right by what their collectives'
- *                      ends differ by (align.h), where that is constant
+ *                      ends differ by (align.h), where that is constant; else the common end is
+ *                      the clock: whose execution is shortest came last
  */
 #include <stdlib.h>
 
@@ -138,30 +139,45 @@ static bool find_groups(const struct collective *item, struct collective_run *ru
     return true;
 }
 
-/* Runs of one turn and group: who began last lets the others wait. */
+/* When a run came, on a clock that all of its group share: the hosts' clocks put right, or, where
+ * they cannot be, the end of the collective, which is everybody's. */
+static int64_t arrival_of(const struct collective_run *run, const struct alignment *alignments,
+                          bool by_length)
+{
+    return by_length ? -run->dur_ps : ps_apart(run->start_ps, alignments[run->host].skew_ps);
+}
+
+/* Runs of one turn and group: who came last lets the others wait. */
 static void compare_arrivals(struct collective_run *runs, uint32_t count,
-                             const struct alignment *alignments)
+                             const struct alignment *alignments, bool by_length)
 {
     int64_t first_ps = INT64_MAX, last_ps = INT64_MIN;
     uint32_t last = 0;
 
     for (uint32_t i = 0; i < count; i++) {
-        int64_t start_ps = ps_apart(runs[i].start_ps, alignments[runs[i].host].skew_ps);
+        int64_t came_ps = arrival_of(&runs[i], alignments, by_length);
 
-        first_ps = start_ps < first_ps ? start_ps : first_ps;
-        if (start_ps > last_ps) {
-            last_ps = start_ps;
+        first_ps = came_ps < first_ps ? came_ps : first_ps;
+        if (came_ps > last_ps) {
+            last_ps = came_ps;
             last = i;
         }
     }
     for (uint32_t i = 0; i < count; i++) {
-        int64_t start_ps = ps_apart(runs[i].start_ps, alignments[runs[i].host].skew_ps);
-        int64_t wait_ps = ps_apart(last_ps, start_ps);
+        int64_t came_ps = arrival_of(&runs[i], alignments, by_length);
+        int64_t wait_ps = ps_apart(last_ps, came_ps);
 
         runs[i].wait_ps = wait_ps < runs[i].dur_ps ? wait_ps : runs[i].dur_ps;
-        runs[i].late_ps = ps_apart(start_ps, first_ps);
+        runs[i].late_ps = ps_apart(came_ps, first_ps);
         runs[i].is_last = i == last;
     }
+}
+
+/* Does nobody leave before the last has come? */
+static bool ends_together(enum collective_kind kind)
+{
+    return kind == COLLECTIVE_ALL_REDUCE || kind == COLLECTIVE_ALL_GATHER ||
+           kind == COLLECTIVE_REDUCE_SCATTER || kind == COLLECTIVE_ALL_TO_ALL;
 }
 
 static bool clocks_are_known(const struct finding_work *work, const struct collective_run *runs,
@@ -204,11 +220,13 @@ static const char *match_item(struct finding_work *work, struct collective_run *
         if (runs[first].group == REPLICA_NO_GROUP || end - first < 2 ||
             stands_twice(runs + first, end - first))
             continue;
-        if (!clocks_are_known(work, runs + first, end - first)) {
+        bool by_length = !clocks_are_known(work, runs + first, end - first);
+        if (by_length && !ends_together(item->kind)) {
             reason = "the hosts' clocks are apart by an unknown time";
             continue;
         }
-        compare_arrivals(runs + first, end - first, work->ret->alignments);
+        compare_arrivals(runs + first, end - first, work->ret->alignments, by_length);
+        work->ret->by_length_count += by_length ? end - first : 0;
         any = true;
     }
     return any ? NULL : reason != NULL ? reason : "one device of each group was recorded";
@@ -219,7 +237,8 @@ void collectives_match(struct finding_work *work)
     struct collectives *found = work->ret;
     bool any = false;
 
-    qsort(found->runs, found->run_count, sizeof(*found->runs), by_collective_and_place);
+    if (found->run_count > 0)
+        qsort(found->runs, found->run_count, sizeof(*found->runs), by_collective_and_place);
     for (uint32_t first = 0, end; first < found->run_count; first = end) {
         for (end = first + 1; end < found->run_count &&
                               found->runs[end].collective == found->runs[first].collective;)
@@ -289,5 +308,6 @@ void collectives_waits(const struct collectives *collectives, struct arena *aren
         add_waits(&ret->items[*at], run);
     }
     map64_free(&places);
-    qsort(ret->items, ret->count, sizeof(*ret->items), by_device);
+    if (ret->count > 0)
+        qsort(ret->items, ret->count, sizeof(*ret->items), by_device);
 }

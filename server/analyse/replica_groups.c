@@ -234,28 +234,38 @@ struct replica_groups replica_cut_into_rows(uint32_t *ids, uint32_t rows, uint32
                                    .id_count = rows * columns};
 }
 
-static struct replica_groups read_iota(struct replica_cursor *cursor, struct arena *arena)
+uint32_t *replica_take_array(struct replica_cursor *cursor, struct arena *arena,
+                             uint32_t *ret_count)
 {
-    uint32_t shape[REPLICA_RANK_MAX], sizes[REPLICA_RANK_MAX], order[REPLICA_RANK_MAX];
-    uint32_t rank = 0, count = 0, shaped = 0;
+    uint32_t sizes[REPLICA_RANK_MAX], order[REPLICA_RANK_MAX];
 
     replica_expect(cursor, STR("["));
-    uint32_t shape_rank = take_numbers(cursor, STR("]"), shape);
-    replica_expect(cursor, STR("<="));
-    replica_expect(cursor, STR("["));
-    rank = take_numbers(cursor, STR("]"), sizes);
+    uint32_t rank = take_numbers(cursor, STR("]"), sizes);
     for (uint32_t i = 0; i < rank; i++)
         order[i] = i;
-    if (replica_take(cursor, STR("T")) || replica_take(cursor, STR("t"))) {
+    if (replica_take(cursor, STR("T"))) {
         replica_expect(cursor, STR("("));
         cursor->failed |= take_numbers(cursor, STR(")"), order) != rank;
     }
-    if (cursor->failed || shape_rank != 2 || rank == 0 || !is_permutation(order, rank) ||
-        !replica_product(shape, 2, &shaped) || !replica_product(sizes, rank, &count) ||
-        shaped != count)
+    cursor->failed |=
+        rank == 0 || !is_permutation(order, rank) || !replica_product(sizes, rank, ret_count);
+    if (cursor->failed)
+        return NULL;
+    uint32_t *ids = arena_array(arena, uint32_t, *ret_count);
+    replica_number_turned(sizes, order, rank, *ret_count, ids);
+    return ids;
+}
+
+static struct replica_groups read_iota(struct replica_cursor *cursor, struct arena *arena)
+{
+    uint32_t shape[REPLICA_RANK_MAX], count = 0, shaped = 0;
+
+    replica_expect(cursor, STR("["));
+    uint32_t rank = take_numbers(cursor, STR("]"), shape);
+    replica_expect(cursor, STR("<="));
+    uint32_t *ids = replica_take_array(cursor, arena, &count);
+    if (ids == NULL || rank != 2 || !replica_product(shape, 2, &shaped) || shaped != count)
         return (struct replica_groups){0};
-    uint32_t *ids = arena_array(arena, uint32_t, count);
-    replica_number_turned(sizes, order, rank, count, ids);
     return replica_cut_into_rows(ids, shape[0], shape[1], GROUPS_IOTA, arena);
 }
 

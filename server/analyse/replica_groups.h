@@ -19,7 +19,7 @@ enum groups_form {
     GROUPS_EVERYBODY, /* one group, of whoever runs the program */
     GROUPS_LISTED,
     GROUPS_IOTA,
-    GROUPS_MESH, /* along axes; ids where the mesh numbers its devices in order */
+    GROUPS_MESH, /* along axes */
     GROUPS_PAIRS,
 };
 

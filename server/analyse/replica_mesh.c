@@ -67,6 +67,15 @@ static struct str chosen_name(const struct mesh *mesh, uint32_t chosen, struct a
 {
     struct str name = {0};
 
+    for (uint32_t i = 0; i < mesh->axis_count; i++) {
+        struct str digits = mesh->axes[i].name;
+        uint64_t number;
+
+        /* "axis_0" is XLA's own: it says nothing. */
+        if ((chosen >> i & 1) != 0 && str_starts(digits, STR("axis_")) &&
+            str_to_u64(str_skip(digits, 5), &number))
+            return (struct str){0};
+    }
     for (uint32_t i = 0; i < mesh->axis_count; i++)
         if ((chosen >> i & 1) != 0)
             name = name.count == 0
@@ -75,19 +84,24 @@ static struct str chosen_name(const struct mesh *mesh, uint32_t chosen, struct a
     return name;
 }
 
-/* Groups along the chosen axes of a mesh that numbers its devices in order. */
+static bool mesh_size(const struct mesh *mesh, uint32_t sizes[COUNT(mesh->axes)], uint32_t *ret)
+{
+    for (uint32_t i = 0; i < mesh->axis_count; i++)
+        sizes[i] = mesh->axes[i].size;
+    return replica_product(sizes, mesh->axis_count, ret);
+}
+
+/* Groups along the chosen axes; `devices` stand in the mesh in that order, NULL: 0, 1, 2 ... */
 static struct replica_groups along_axes(const struct mesh *mesh, uint32_t chosen,
-                                        struct arena *arena)
+                                        const uint32_t *devices, struct arena *arena)
 {
     uint32_t sizes[COUNT(mesh->axes)], order[COUNT(mesh->axes)], rank = 0, count, columns = 1;
 
-    for (uint32_t i = 0; i < mesh->axis_count; i++) {
-        sizes[i] = mesh->axes[i].size;
+    if (!mesh_size(mesh, sizes, &count))
+        return (struct replica_groups){0};
+    for (uint32_t i = 0; i < mesh->axis_count; i++)
         if ((chosen >> i & 1) == 0)
             order[rank++] = i;
-    }
-    if (!replica_product(sizes, mesh->axis_count, &count))
-        return (struct replica_groups){0};
     for (uint32_t i = 0; i < mesh->axis_count; i++)
         if ((chosen >> i & 1) != 0) {
             order[rank++] = i;
@@ -95,7 +109,36 @@ static struct replica_groups along_axes(const struct mesh *mesh, uint32_t chosen
         }
     uint32_t *ids = arena_array(arena, uint32_t, count);
     replica_number_turned(sizes, order, rank, count, ids);
+    for (uint32_t i = 0; devices != NULL && i < count; i++)
+        ids[i] = devices[ids[i]];
     return replica_cut_into_rows(ids, count / columns, columns, GROUPS_MESH, arena);
+}
+
+/* ", device_ids=([4,2]T(1,0))": how many stand there has to be how many the mesh holds. */
+static const uint32_t *take_devices(struct replica_cursor *cursor, const struct mesh *mesh,
+                                    struct arena *arena)
+{
+    uint32_t sizes[COUNT(mesh->axes)], wanted, count = 0, *ids = NULL;
+
+    if (!replica_take(cursor, STR(",")))
+        return NULL;
+    replica_expect(cursor, STR("device_ids=("));
+    cursor->failed |= !mesh_size(mesh, sizes, &wanted);
+    if (cursor->failed)
+        return NULL;
+    if (replica_sees(cursor, STR("["))) {
+        ids = replica_take_array(cursor, arena, &count);
+    } else {
+        ids = arena_array(arena, uint32_t, wanted);
+        for (; count < wanted && !cursor->failed; count++) {
+            if (count > 0)
+                replica_expect(cursor, STR(","));
+            ids[count] = replica_take_number(cursor);
+        }
+    }
+    replica_expect(cursor, STR(")"));
+    cursor->failed |= count != wanted;
+    return ids;
 }
 
 struct replica_groups replica_read_mesh(struct replica_cursor *cursor, struct arena *arena)
@@ -103,27 +146,13 @@ struct replica_groups replica_read_mesh(struct replica_cursor *cursor, struct ar
     struct mesh mesh;
 
     take_axes(cursor, &mesh);
-    /* Devices in another order: sizes and names hold, members do not. */
-    bool is_ordered = !replica_take(cursor, STR(","));
-    if (!is_ordered) {
-        const char *brace =
-            cursor->left.count == 0 ? NULL : memchr(cursor->left.at, '{', cursor->left.count);
-        cursor->failed |= brace == NULL;
-        if (brace != NULL)
-            cursor->left = str_skip(cursor->left, (size_t)(brace - cursor->left.at));
-    }
+    const uint32_t *devices = take_devices(cursor, &mesh, arena);
     uint32_t chosen = take_chosen(cursor, &mesh);
     if (cursor->failed || chosen == 0)
         return (struct replica_groups){0};
-    struct replica_groups ret = along_axes(&mesh, chosen, arena);
-    if (ret.form == GROUPS_UNKNOWN)
-        return ret;
-    ret.axes = chosen_name(&mesh, chosen, arena);
-    if (!is_ordered) {
-        ret.first = NULL;
-        ret.ids = NULL;
-        ret.id_count = 0;
-    }
+    struct replica_groups ret = along_axes(&mesh, chosen, devices, arena);
+    if (ret.form != GROUPS_UNKNOWN)
+        ret.axes = chosen_name(&mesh, chosen, arena);
     return ret;
 }
 
@@ -174,8 +203,11 @@ struct str mesh_axes_of(const struct mesh *mesh, const struct replica_groups *gr
     if (groups->axes.count > 0 || groups->form == GROUPS_PAIRS || groups->size < 2 ||
         groups->first == NULL || groups->id_count > COMPARED_MAX)
         return groups->axes;
+    uint32_t sizes[COUNT(mesh->axes)], count;
+    if (!mesh_size(mesh, sizes, &count) || count != groups->id_count)
+        return (struct str){0};
     for (uint32_t chosen = 1; chosen < 1u << mesh->axis_count; chosen++) {
-        struct replica_groups along = along_axes(mesh, chosen, arena);
+        struct replica_groups along = along_axes(mesh, chosen, NULL, arena);
 
         if (same_groups(groups, &along))
             return chosen_name(mesh, chosen, arena);

@@ -29,6 +29,9 @@ bool replica_product(const uint32_t *sizes, uint32_t count, uint32_t *ret);
 /* 0, 1, 2 ... as an array of `sizes`, its dimensions in another order. */
 void replica_number_turned(const uint32_t *sizes, const uint32_t *order, uint32_t rank,
                            uint32_t count, uint32_t *ret);
+/* "[4,2]T(1,0)": 0, 1, 2 ... as that array; NULL where it is none. */
+uint32_t *replica_take_array(struct replica_cursor *cursor, struct arena *arena,
+                             uint32_t *ret_count);
 /* Takes the ids over, and puts each group's in order. */
 struct replica_groups replica_cut_into_rows(uint32_t *ids, uint32_t rows, uint32_t columns,
                                             enum groups_form form, struct arena *arena);

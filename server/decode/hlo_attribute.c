@@ -5,6 +5,9 @@
  *   DotNumbers   1 lhs contracting*  2 rhs contracting*  3 lhs batch*  4 rhs batch*
  *   Group        1 ids*
  *   DeviceList   1 groups*  2 { 1 groups  2 a group's devices  3 of sizes*  4 permuted* }
+ *   Pair         1 source  2 target
+ *   Mesh         1 { 1 axis' name  2 size }*  2 devices*  3 { 1 of sizes*  2 permuted* }
+ *   AlongMesh    1 mesh  2 { 1 axis  2 { 1 before it  2 its size } }*
  *   Sharding     1 type  3 tile sizes*  4 devices*  5 of a tuple*  6 last is replicated
  *                9 of sizes*  10 permuted*
  */
@@ -217,6 +220,126 @@ void hlo_print_device_list(struct text *out, struct bytes message, unsigned dept
                   (int64_t)hlo_number_in(field.bytes, 1, 0),
                   (int64_t)hlo_number_in(field.bytes, 2, 0));
         put_iota(out, field.bytes, 3, 4);
+    }
+}
+
+static void put_pair(struct text *out, struct bytes message, unsigned depth)
+{
+    (void)depth;
+    text_putf(out, "{%" PRId64 ",%" PRId64 "}", (int64_t)hlo_number_in(message, 1, 0),
+              (int64_t)hlo_number_in(message, 2, 0));
+}
+
+static void put_axis(struct text *out, struct bytes message)
+{
+    struct error err = {0};
+    struct pb pb = pb_open(message, &err);
+
+    text_puts(out, "'");
+    for (struct pb_field field; pb_next(&pb, &field);)
+        if (field.number == 1 && field.wire == PB_BYTES)
+            text_put(out, (const char *)field.bytes.at, field.bytes.count);
+    text_putf(out, "'=%" PRId64, (int64_t)hlo_number_in(message, 2, 0));
+}
+
+/* The name of a mesh's axis of that number. */
+static void put_axis_name(struct text *out, struct bytes mesh, uint64_t number)
+{
+    struct error err = {0}, inner_err = {0};
+    struct pb pb = pb_open(mesh, &err);
+
+    for (struct pb_field field, inner; pb_next(&pb, &field);) {
+        if (field.number != 1 || field.wire != PB_BYTES || number-- != 0)
+            continue;
+        for (struct pb axis = pb_open(field.bytes, &inner_err); pb_next(&axis, &inner);)
+            if (inner.number == 1 && inner.wire == PB_BYTES)
+                text_put(out, (const char *)inner.bytes.at, inner.bytes.count);
+        return;
+    }
+}
+
+/* "mesh['data'=4,'model'=2], device_ids=([2,4]T(1,0))" */
+static void put_mesh(struct text *out, struct bytes mesh)
+{
+    struct error err = {0};
+    struct pb pb = pb_open(mesh, &err);
+    struct pb_field field;
+    const char *between = "";
+
+    text_puts(out, "mesh[");
+    for (struct pb axes = pb; pb_next(&axes, &field);)
+        if (field.number == 1 && field.wire == PB_BYTES) {
+            text_puts(out, between);
+            put_axis(out, field.bytes);
+            between = ",";
+        }
+    text_puts(out, "]");
+    if (hlo_has_field(mesh, 2)) {
+        text_puts(out, ", device_ids=(");
+        hlo_print_list(out, mesh, 2);
+        text_puts(out, ")");
+    }
+    while (pb_next(&pb, &field)) {
+        if (field.number != 3 || field.wire != PB_BYTES)
+            continue;
+        text_puts(out, ", device_ids=([");
+        hlo_print_list(out, field.bytes, 1);
+        text_puts(out, "]");
+        if (!is_in_order(field.bytes, 2)) {
+            text_puts(out, "T(");
+            hlo_print_list(out, field.bytes, 2);
+            text_puts(out, ")");
+        }
+        text_puts(out, ")");
+    }
+}
+
+static void put_along_mesh(struct text *out, struct bytes message)
+{
+    struct error err = {0}, inner_err = {0};
+    struct pb pb = pb_open(message, &err);
+    struct bytes mesh = {0};
+    const char *between = " {";
+
+    text_puts(out, ", replica_groups=");
+    for (struct pb_field field, part; pb_next(&pb, &field);) {
+        if (field.wire != PB_BYTES)
+            continue;
+        if (field.number == 1) {
+            mesh = field.bytes;
+            put_mesh(out, mesh);
+        } else if (field.number == 2) {
+            text_putf(out, "%s'", between);
+            put_axis_name(out, mesh, hlo_number_in(field.bytes, 1, 0));
+            text_puts(out, "'");
+            between = ",";
+            for (struct pb axis = pb_open(field.bytes, &inner_err); pb_next(&axis, &part);)
+                if (part.number == 2 && part.wire == PB_BYTES)
+                    text_putf(out, ":(%" PRId64 ")%" PRId64,
+                              (int64_t)hlo_number_in(part.bytes, 1, 0),
+                              (int64_t)hlo_number_in(part.bytes, 2, 0));
+        }
+    }
+    text_puts(out, between[0] == ',' ? "}" : " {}");
+}
+
+void hlo_print_partners(struct text *out, struct bytes instruction)
+{
+    struct error err = {0};
+    struct pb pb = pb_open(instruction, &err);
+
+    put_parts(out, instruction, 52, ", source_target_pairs={", put_pair, 0);
+    for (struct pb_field field; pb_next(&pb, &field);) {
+        if (field.wire != PB_BYTES || field.bytes.count == 0)
+            continue;
+        if (field.number == 92) {
+            text_putf(out, ", replica_groups=[%" PRId64 ",%" PRId64 "]",
+                      (int64_t)hlo_number_in(field.bytes, 1, 0),
+                      (int64_t)hlo_number_in(field.bytes, 2, 0));
+            put_iota(out, field.bytes, 3, 4);
+        } else if (field.number == 93) {
+            put_along_mesh(out, field.bytes);
+        }
     }
 }
 

@@ -6,7 +6,7 @@
  *
  *   Instruction  9 parameter  13 tuple index  14 dimensions*  15 window  17 slices*  26 channel
  *                30 dot's dimensions  37 runs after*  40 sharding  43 backend config  49 groups*
- *                63 direction  71 global ids  87 device list
+ *                52 pairs*  63 direction  71 global ids  87, 92, 93 device list
  */
 #include "decode/hlo_module_parts.h"
 
@@ -206,6 +206,7 @@ void hlo_print_instruction(struct text *out, const struct hlo_module *module, ui
     for (struct pb_field field; pb_next(&pb, &field);)
         put_attribute(&pen, &field);
     hlo_print_groups(out, pen.instruction->source);
+    hlo_print_partners(out, pen.instruction->source);
     if (pen.instruction->fusion_kind.count > 0) {
         text_puts(out, ", kind=");
         put_str(out, pen.instruction->fusion_kind);
