@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "analyse/annotations.h"
 #include "analyse/kernels_parts.h"
 #include "analyse/top.h"
 #include "base/names.h"
@@ -201,6 +202,8 @@ enum status kernels(const struct run_traces *run, const struct restriction *rest
     if (str_equal(question->by, STR("api")))
         return top(run, restriction, &(struct top_question){.by = question->by}, page, arena, ret,
                    err);
+    if (str_equal(question->by, STR("annotation")))
+        return annotations(run, restriction, page, arena, ret, err);
     if (!by_variant && question->by.count > 0 && !str_equal(question->by, STR("kernel")))
         return fail(err, ERR_INVALID, "by=%.*s is none of kernel, variant, api, annotation",
                     STR_ARG(question->by));

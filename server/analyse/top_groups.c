@@ -1,4 +1,5 @@
 /* Which group a slice belongs to: its name, its track, or the device of the op that it is. */
+#include "analyse/annotation_names.h"
 #include "analyse/top_parts.h"
 
 uint32_t top_group_count(const struct top_work *work, const struct top_host *host)
@@ -34,7 +35,7 @@ static bool fits(const struct top_work *work, const struct trace *trace, track_i
         if (*seen == 0) {
             struct str text = trace_name(trace, name);
 
-            *seen = (work->by == BY_API ? top_is_api(text) : top_is_annotation(text)) ? 1 : 2;
+            *seen = (work->by == BY_API ? is_api_name(text) : is_annotation_name(text)) ? 1 : 2;
         }
         return *seen == 1;
     default:

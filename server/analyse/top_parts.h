@@ -160,10 +160,6 @@ void top_hosts_close(struct top_work *work);
 /* Which ops of a trace one row of the whole table joins: by op, the first op of its row, or NO_OP
  * where the op has no entries. Asks for totals and for no spreads. */
 void top_first_ops(const struct host_trace *host, enum top_by by, uint32_t *ret);
-/* A driver's call; the user's own marks. Told by the name. */
-bool top_is_api(struct str name);
-bool top_is_annotation(struct str name);
-
 extern const struct column top_columns[];
 extern const uint32_t top_column_count;
 table_cell top_cell; /* data is the work */

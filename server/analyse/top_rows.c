@@ -138,31 +138,6 @@ static uint32_t row_of_device(struct top_work *work, const struct top_host *host
         row);
 }
 
-/* A driver's call: cudaLaunchKernel, cuMemcpyAsync, hipModuleLaunchKernel. */
-bool top_is_api(struct str name)
-{
-    return str_starts(name, STR("cuda")) || str_starts(name, STR("hip")) ||
-           (str_starts(name, STR("cu")) && name.count > 2 && name.at[2] >= 'A' &&
-            name.at[2] <= 'Z');
-}
-
-/* The runtime's own events and Python frames have marks; what is left are the user's. */
-bool top_is_annotation(struct str name)
-{
-    static const char *const runtime[] = {
-        "PjitFunction(", "ParseArguments", "Wait", "Rendezvous", "backend_",
-        "lower_",        "XlaModule:",     "H2D",  "D2H"};
-
-    if (name.count == 0 || str_starts(name, STR("$")) || str_starts(name, STR("[")) ||
-        str_starts(name, STR("end: ")) || str_contains(name, STR("::")) || top_is_api(name))
-        return false;
-    for (size_t i = 0; i < COUNT(runtime); i++) {
-        if (str_starts(name, str_of(runtime[i])))
-            return false;
-    }
-    return true;
-}
-
 static uint32_t make_row(struct top_work *work, const struct top_host *host, uint32_t group,
                          enum kind kind)
 {

@@ -1,0 +1,208 @@
+/* Which span launched what: by the call's time on its thread, else along the arrows that lead to
+ * the thread which launched it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/annotations_parts.h"
+#include "analyse/launch.h"
+#include "analyse/scan.h"
+
+enum { JUMPS_MAX = 16, ANCESTORS_MAX = 64, BACK_MAX = 4, ASKED_OF_EXECUTION = 16 };
+
+struct device_work {
+    struct marks *marks;
+    const struct selection *selection;
+    struct device_sum *by_name;
+    struct device_sum *none;
+    struct launch_reader *reader;
+    uint32_t *of_execution; /* span */
+    const struct row *row;  /* of the last call */
+    uint32_t group;         /* of that row */
+};
+
+static uint32_t group_of(struct device_work *work, slice_id slice)
+{
+    const struct trace *trace = work->marks->trace;
+
+    if (work->row == NULL || slice < work->row->first_slice ||
+        slice - work->row->first_slice >= work->row->count) {
+        work->row = &trace->rows[trace_row_of(trace, slice)];
+        work->group = marks_group(trace, work->row->track);
+    }
+    return work->group;
+}
+
+static slice_id arrow_to(const struct trace *trace, slice_id slice)
+{
+    uint64_t low = 0, high = trace->flow_count;
+
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+
+        if (trace->flows[trace->flow_by_to[middle]].to < slice)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < trace->flow_count && trace->flows[trace->flow_by_to[low]].to == slice)
+        return trace->flows[trace->flow_by_to[low]].from;
+    return NO_SLICE;
+}
+
+/* A pool marks where a task begins by an instant, at which the arrow from who gave it ends; the
+ * task's slices follow. */
+static slice_id arrow_to_task(struct device_work *work, slice_id slice)
+{
+    const struct trace *trace = work->marks->trace;
+    slice_id first = trace->rows[trace_row_of(trace, slice)].first_slice;
+
+    for (int back = 0; slice > first && back < BACK_MAX; back++) {
+        slice_id from = arrow_to(trace, --slice);
+        struct launch_call before;
+
+        if (from != NO_SLICE)
+            return from;
+        if (!launch_read(work->reader, slice, &before))
+            break;
+    }
+    return NO_SLICE;
+}
+
+/* The innermost arrow that ends at the slice or at one around it. */
+static slice_id arrow_into(struct device_work *work, slice_id slice)
+{
+    for (int up = 0; up < ANCESTORS_MAX; up++) {
+        slice_id from = arrow_to(work->marks->trace, slice);
+        struct launch_call call;
+
+        if (from != NO_SLICE && from != slice)
+            return from;
+        if (!launch_read(work->reader, slice, &call))
+            return NO_SLICE;
+        if (call.parent == NO_SLICE)
+            return arrow_to_task(work, slice);
+        slice = call.parent;
+    }
+    return NO_SLICE;
+}
+
+static uint32_t span_over(struct device_work *work, slice_id slice)
+{
+    for (int jump = 0; slice != NO_SLICE && jump < JUMPS_MAX; jump++) {
+        struct launch_call call;
+
+        if (!launch_read(work->reader, slice, &call))
+            return NO_SPAN;
+
+        uint32_t span = marks_at(work->marks, group_of(work, slice), call.start_ps);
+
+        if (span != NO_SPAN)
+            return span;
+        slice = arrow_into(work, slice);
+    }
+    return NO_SPAN;
+}
+
+/* The first ops of an execution ran where it was launched from, those behind them anywhere. */
+static void follow_executions(struct device_work *work)
+{
+    const struct attribution *of = work->selection->host->attribution;
+    uint8_t *asked = calloc((size_t)of->execution_count + 1, 1);
+
+    if (asked == NULL)
+        abort(); /* out of memory: as base/arena.h says */
+    for (uint32_t i = 0; i < of->execution_count; i++)
+        work->of_execution[i] = NO_SPAN;
+    for (uint32_t i = 0; i < of->entry_count; i++) {
+        const struct attributed *entry = &of->entries[of->by_device_time[i]];
+        uint32_t execution = entry->execution;
+
+        if (execution == NO_EXECUTION || work->of_execution[execution] != NO_SPAN ||
+            asked[execution] == ASKED_OF_EXECUTION)
+            continue;
+
+        slice_id launch = of->executions[execution].launch;
+
+        if (launch != NO_SLICE)
+            asked[execution] = ASKED_OF_EXECUTION - 1; /* it alone tells */
+        asked[execution]++;
+        work->of_execution[execution] = span_over(work, launch != NO_SLICE ? launch : entry->slice);
+    }
+    free(asked);
+}
+
+static uint32_t span_of(struct device_work *work, const struct attributed *entry)
+{
+    struct launch_call call;
+
+    if (entry->launch != NO_SLICE && launch_read(work->reader, entry->launch, &call)) {
+        uint32_t span = marks_at(work->marks, group_of(work, entry->launch), call.start_ps);
+
+        if (span != NO_SPAN)
+            return span;
+    }
+    return entry->execution == NO_EXECUTION ? NO_SPAN : work->of_execution[entry->execution];
+}
+
+static void add_work(struct device_work *work, uint32_t span, const struct attributed *entry,
+                     int64_t self_ps)
+{
+    struct span_mark *spans = work->marks->spans;
+    int64_t end_ps = entry->start_ps + entry->dur_ps;
+
+    if (span == NO_SPAN) {
+        work->none->device_self_ps += self_ps;
+        work->none->device_ps += self_ps;
+        work->none->launch_count++;
+        return;
+    }
+    work->by_name[spans[span].name].device_self_ps += self_ps;
+    for (uint32_t at = span; at != NO_SPAN; at = spans[at].parent) {
+        bool again = false; /* a span of that name further in has it already */
+
+        spans[at].first_ps =
+            entry->start_ps < spans[at].first_ps ? entry->start_ps : spans[at].first_ps;
+        spans[at].last_ps = end_ps > spans[at].last_ps ? end_ps : spans[at].last_ps;
+        for (uint32_t in = span; in != at && !again; in = spans[in].parent)
+            again = spans[in].name == spans[at].name;
+        if (again)
+            continue;
+        work->by_name[spans[at].name].device_ps += self_ps;
+        work->by_name[spans[at].name].launch_count++;
+    }
+}
+
+static void add_block(void *data, const struct op_block *block)
+{
+    struct device_work *work = data;
+
+    for (uint32_t i = 0; i < block->count; i++) {
+        const struct attributed *entry = &block->entries[block->first + i];
+
+        if (block->inside_ps[i] >= 0)
+            add_work(work, span_of(work, entry), entry, block->self_ps[i]);
+    }
+}
+
+void marks_add_device(struct marks *marks, const struct selection *selection,
+                      struct device_sum *by_name, struct device_sum *ret_none)
+{
+    const struct attribution *of = selection->host->attribution;
+    struct device_work work = {
+        .marks = marks, .selection = selection, .by_name = by_name, .none = ret_none};
+    void *data[1] = {&work};
+
+    if (of == NULL || of->entry_count == 0)
+        return;
+    work.reader = launch_reader_create(marks->trace);
+    work.of_execution = memory_resize(NULL, (size_t)of->execution_count + 1, sizeof(uint32_t));
+    follow_executions(&work);
+    scan_ops(selection, add_block, data, 1);
+    free(work.of_execution);
+    launch_reader_free(work.reader);
+    for (uint32_t i = 0; i < marks->count; i++) {
+        if (marks->spans[i].first_ps < marks->spans[i].last_ps)
+            by_name[marks->spans[i].name].projected_ps +=
+                marks->spans[i].last_ps - marks->spans[i].first_ps;
+    }
+}

@@ -1,0 +1,55 @@
+/* Inside annotations*.c.
+ *
+ *   names -> spans       annotations_find.c     the spans of each thread, and who is innermost when
+ *   entries -> spans     annotations_device.c   the work that was launched inside
+ *   spans -> rows        annotations.c
+ */
+#ifndef JVIEWD_ANALYSE_ANNOTATIONS_PARTS_H
+#define JVIEWD_ANALYSE_ANNOTATIONS_PARTS_H
+
+#include "analyse/annotations.h"
+#include "analyse/map64.h"
+#include "analyse/restrict.h"
+
+#define NO_SPAN UINT32_MAX
+
+struct span_mark { /* one annotation that was running */
+    name_id name;
+    uint32_t group, parent; /* NO_SPAN at the top */
+    int64_t start_ps, end_ps;
+    int64_t covered_ps;        /* by spans right inside */
+    int64_t first_ps, last_ps; /* of the device's work inside; none: first > last */
+};
+
+struct innermost { /* from here on in its group */
+    int64_t from_ps;
+    uint32_t span;
+};
+
+struct marks { /* of one trace */
+    const struct trace *trace;
+    struct span_mark *spans; /* by group, then start */
+    uint32_t count, capacity;
+    struct innermost *changes; /* by group, then time */
+    uint32_t change_count, change_capacity;
+    uint32_t *first_change; /* by group, and behind the last */
+    uint32_t group_count;   /* tracks: a group is that of its thread */
+};
+
+/* `of` may be NULL. */
+void marks_find(const struct trace *trace, const struct attribution *of, struct marks *ret);
+void marks_free(struct marks *marks);
+/* The thread of a track. */
+uint32_t marks_group(const struct trace *trace, track_id track);
+uint32_t marks_at(const struct marks *marks, uint32_t group, int64_t at_ps);
+
+struct device_sum { /* of a name */
+    int64_t device_ps, device_self_ps, total_ps, self_ps, projected_ps;
+    uint64_t launch_count;
+};
+
+/* Adds the device's work, by name; *ret_none is what no span launched. */
+void marks_add_device(struct marks *marks, const struct selection *selection,
+                      struct device_sum *by_name, struct device_sum *ret_none);
+
+#endif
