@@ -62,6 +62,8 @@ void hlo_print_literal(struct text *out, struct bytes message);
 void hlo_print_list(struct text *out, struct bytes message, uint32_t number);
 void hlo_print_slices(struct text *out, struct bytes instruction);
 void hlo_print_groups(struct text *out, struct bytes instruction);
+/* Pairs of a permute, and the newer ways to write groups. */
+void hlo_print_partners(struct text *out, struct bytes instruction);
 void hlo_print_window(struct text *out, struct bytes message);
 void hlo_print_dot(struct text *out, struct bytes message);
 void hlo_print_device_list(struct text *out, struct bytes message, unsigned depth);
