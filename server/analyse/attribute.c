@@ -172,16 +172,19 @@ static uint32_t group_of_ordinal(struct attribute_work *work, int32_t device)
     return *group;
 }
 
-/* Copies and sets are none, nor are a TPU's ops. */
+/* Copies and sets are none, but where one was launched as a kernel; nor are a TPU's ops. */
 static uint32_t kernel_at(struct attribute_work *work, track_id id, const struct chunk *chunk,
                           uint32_t at, const struct facts *facts, uint32_t op)
 {
     uint32_t shape = NO_SHAPE;
 
-    if (!work->runs_kernels[id] || chunk->kind[at] == KIND_COPY)
+    if (!work->runs_kernels[id])
         return NO_KERNEL;
     if (work->shape_of_facts != NULL)
         shape = work->shape_of_facts[facts - work->facts];
+    if (chunk->kind[at] == KIND_COPY &&
+        (shape == NO_SHAPE || work->shapes[shape].grid[0] == NOT_RECORDED))
+        return NO_KERNEL;
     return kernel_find(work, chunk->name[at], shape, op);
 }
 

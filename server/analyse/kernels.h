@@ -12,7 +12,7 @@
  *            |<------- launch ----->|
  *   stream   ...before|<--- gap --->|--kernel--|
  *
- * Copies and sets are no kernels, nor are ops of a TPU or of host threads. No row is left out, and
+ * Copies and sets are no kernels where an engine did them, nor are ops of a TPU or of host threads. No row is left out, and
  * the sum of the rows is that of the kernels' slices, to the picosecond.
  */
 #ifndef JVIEWD_ANALYSE_KERNELS_H

@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+"""Tables of kernels against sources that know nothing of ours, where they lie beside $JVIEW_CORPUS:
+
+  ../golden/gpu-*/tables.json   kernel_stats of XProf, row by row, to the nanosecond
+  nsys/*.sqlite                 sums of kernels, of calls, of kernels in NVTX ranges, by SQL
+  *.json.gz of PyTorch          calls by name, from the JSON itself
+  */golden/*.csv                time of kernels as TraceLens reports it
+"""
+import collections
+import csv
+import decimal
+import gzip
+import json
+import os
+import pathlib
+import re
+import sqlite3
+import statistics
+import sys
+import tempfile
+
+import manifest
+from test_kernels import ask
+
+GOLDEN = {
+    "gpu-mi300x-jax-conv": "gpu-mi300x-jax-conv",
+    "gpu-mi300x-jax08-conv": "gpu-mi300x-jax08/plugins/profile/conv",
+    "gpu-mi300x-jax08-gemm": "gpu-mi300x-jax08/plugins/profile/gemm",
+    "gpu-t4-tf2-keras-181856": "gpu-t4-tf2-keras/logs/fit/20231107-181856",
+    "gpu-t4-tf2-keras-184122": "gpu-t4-tf2-keras/logs/fit/20231107-184122",
+}
+indexed = set()
+REGISTERS_MAX = 1024  # C23: more is what a recorder read from the wrong place
+
+
+def rows_of(cache, path, *words):
+    rows, cursor = [], []
+    if path not in indexed:
+        ask(cache, "list", str(path))
+        indexed.add(path)
+    while True:
+        page = ask(cache, words[0], str(path), *words[1:], "--limit", "10000", *cursor)
+        rows += page["rows"]
+        if page["next"] is None:
+            return page, rows
+        cursor = ["--cursor", page["next"]]
+
+
+def merged(rows):
+    """{(name, grid, block): (count, total, least, most)}"""
+    ret = {}
+    for key, *values in rows:
+        count, total, least, most = ret.get(key, (0, 0, None, 0))
+        ret[key] = (count + values[0], total + values[1], values[2] if least is None else min(least, values[2]), max(most, values[3]))
+    return ret
+
+
+def check_xprof(name, path, tables, cache):
+    told = json.loads(tables.read_text())["kernel_stats"]
+    page, rows = rows_of(cache, path, "kernels", "--by", "variant")
+    wanted = merged(((row["name"], row["grid"], row["block"]), int(row["occurrences"]), round(row["total_time_us"] * 1000),
+                     round(row["min_time_us"] * 1000), round(row["max_time_us"] * 1000)) for row in told)
+    got = merged(((row["name"], row["grid"], row["block"]), row["count"], row["total_ps"] // 1000, row["min_ps"] // 1000,
+                  row["max_ps"] // 1000) for row in rows)
+    for key in sorted(set(wanted) | set(got), key=str):
+        manifest.equal(name, f"kernel {key}", got.get(key), wanted.get(key))
+    manifest.equal(name, "time of all kernels", page["total_ps"], sum(total * 1000 for _, total, _, _ in wanted.values()))
+    registers = {(row["name"], row["grid"], row["block"]): int(row["registers_per_thread"]) for row in told}
+    for row in rows:
+        recorded = registers.get((row["name"], row["grid"], row["block"]), 0)
+        manifest.equal(name, f"registers of {row['name'][:60]}", row["registers"], recorded if 0 < recorded <= REGISTERS_MAX else None)
+        if recorded > REGISTERS_MAX:  # C23
+            for column in ("shared_bytes", "occupancy", "limited_by"):
+                manifest.equal(name, f"C23: {column} of {row['name'][:60]}", row[column], None)
+                manifest.equal(name, f"C23: a reason for {column}", column in row["reasons"], True)
+    return len(rows)
+
+
+def check_cases(corpus, cache):
+    conv, late = corpus / GOLDEN["gpu-mi300x-jax-conv"], corpus / GOLDEN["gpu-mi300x-jax08-conv"]
+    for path, op, executions in ((conv, "cudnn-conv.1.0", 5), (late, "cudnn-conv.1", 40)):  # C1
+        ops = {row["name"]: row["count"] for row in rows_of(cache, path, "top", "--by", "op")[1]}
+        manifest.equal("C1", f"executions of {op}", ops.get(op), executions)
+    for day, kernels_ns in (("181856", 6035734), ("184122", 7640079)):  # C7
+        page, _ = rows_of(cache, corpus / GOLDEN[f"gpu-t4-tf2-keras-{day}"], "kernels")
+        manifest.equal("C7", f"kernels alone, {day}", page["total_ps"], kernels_ns * 1000)
+    for path, events in ((conv, 6024), (corpus / "tpu-inference-4chip", 26723)):  # C26: none is left out
+        _, rows = rows_of(cache, path, "top", "--by", "name")
+        manifest.equal("C26", f"events of {path.name}", sum(row["count"] for row in rows), events)
+
+
+def check_tracelens(corpus, cache):
+    path = corpus / "gpu-mi300x-jax-conv"
+    with (path / "golden" / "gpu_timeline.csv").open() as file:
+        told = [row for row in csv.DictReader(file) if row["type"] == "computation_time"]
+    page, _ = rows_of(cache, path, "kernels")
+    for row in told:
+        if row["gpu_pid"] == "8" or len(told) == 1:
+            manifest.equal("TraceLens", "computation_time of the GPU that ran", page["total_ps"] // 1000, round(float(row["time ms"]) * 1e6))
+
+
+def spread(values):
+    ordered = sorted(values)
+    return (len(ordered), sum(ordered) * 1000, ordered[0] * 1000, ordered[-1] * 1000, ordered[(len(ordered) + 1) // 2 - 1] * 1000,
+            statistics.pstdev(ordered) * 1000)
+
+
+def unversioned(name):
+    """cudaLaunchKernel_v7000 is cudaLaunchKernel as of CUDA 7.0; we leave off what every release has."""
+    return re.sub(r"_v\d+$", "", name)
+
+
+def check_sums(name, what, wanted, rows):
+    got = {unversioned(row["name"]) if what == "call" else row["name"]: row for row in rows}
+    manifest.equal(name, f"names of {what}", set(got), set(wanted))
+    for key in set(got) & set(wanted):
+        row, (count, total, least, most, middle, deviation) = got[key], spread(wanted[key])
+        manifest.equal(name, f"{what} {key[:60]}", tuple(row[column] for column in ("count", "total_ps", "min_ps", "max_ps", "p50_ps")),
+                       (count, total, least, most, middle))
+        if abs(row["stdev_ps"] - deviation) > 1:
+            manifest.failures.append(f"{name}: deviation of {what} {key[:60]}: {row['stdev_ps']}, not {deviation}")
+
+
+def check_nsys(name, path, cache):
+    base = sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)
+    tables = {row[0] for row in base.execute("select name from sqlite_master where type = 'table'")}
+    texts = dict(base.execute("select id, value from StringIds"))
+    if "CUPTI_ACTIVITY_KIND_RUNTIME" in tables:
+        calls = collections.defaultdict(list)
+        for start, end, text in base.execute("select start, end, nameId from CUPTI_ACTIVITY_KIND_RUNTIME"):
+            calls[unversioned(texts[text])].append(end - start)
+        check_sums(name, "call", calls, rows_of(cache, path, "kernels", "--by", "api")[1])
+    if "CUPTI_ACTIVITY_KIND_KERNEL" not in tables:
+        return 0
+    kernels = collections.defaultdict(list)
+    for start, end, text in base.execute("select start, end, demangledName from CUPTI_ACTIVITY_KIND_KERNEL"):
+        kernels[texts[text]].append(end - start)
+    check_sums(name, "kernel", kernels, rows_of(cache, path, "kernels")[1])
+    if "NVTX_EVENTS" in tables:
+        check_ranges(name, base, texts, rows_of(cache, path, "kernels", "--by", "annotation")[1], cache)
+    return len(kernels)
+
+
+def check_ranges(name, base, texts, rows, cache):
+    """Work of a device belongs to every range around its call, on the same thread."""
+    ranges = collections.defaultdict(list)
+    for start, end, text, text_id, thread in base.execute(
+            "select start, end, text, textId, globalTid from NVTX_EVENTS where eventType = 59 and end is not null"):
+        ranges[thread].append((start, end, text or texts[text_id]))
+    calls = {(thread >> 24, correlation): (thread, start)
+             for thread, correlation, start in base.execute("select globalTid, correlationId, start from CUPTI_ACTIVITY_KIND_RUNTIME")}
+    wanted, wanted_count, rest = collections.Counter(), collections.Counter(), 0
+    columns = {row[1] for row in base.execute("pragma table_info(CUPTI_ACTIVITY_KIND_KERNEL)")}
+    work = []
+    for table in ("KERNEL", "MEMCPY", "MEMSET"):
+        try:
+            process = "globalPid" if "globalPid" in columns else "null"
+            work += base.execute(f"select start, end, correlationId, {process} from CUPTI_ACTIVITY_KIND_{table}").fetchall()
+        except sqlite3.OperationalError:
+            pass  # a table without rows is not there
+    for start, end, correlation, process in work:
+        thread, at = next((call for (pid, id_), call in calls.items() if id_ == correlation and pid == process >> 24), (None, None)) \
+            if process is None else calls.get((process >> 24, correlation), (None, None))
+        around = {text for begin, until, text in ranges.get(thread, ()) if at is not None and begin <= at < until}
+        for text in around:
+            wanted[text] += (end - start) * 1000
+            wanted_count[text] += 1
+        if not around:
+            rest += (end - start) * 1000
+    got = {row["name"]: row for row in rows}
+    manifest.equal(name, "time that no range launched", got.get("(no annotation)", {"device_ps": 0})["device_ps"], rest)
+    for text, time in wanted.items():
+        manifest.equal(name, f"launched inside of {text[:60]}", (got[text]["launch_count"], got[text]["device_ps"]) if text in got else None,
+                       (wanted_count[text], time))
+    manifest.equal(name, "all that the device did", sum(row["device_self_ps"] for row in rows), sum((end - start) * 1000 for start, end, *_ in work))
+
+
+def check_calls(name, path, cache):
+    """A driver's calls of PyTorch's profiles, whose category says what they are."""
+    loaded = json.loads(gzip.decompress(path.read_bytes()), parse_float=decimal.Decimal)
+    calls = collections.Counter()
+    for event in loaded["traceEvents"]:
+        if event.get("ph") == "X" and event.get("cat") in ("cuda_runtime", "cuda_driver", "Runtime"):
+            calls[event["name"]] += 1
+    got = {row["name"]: row["count"] for row in rows_of(cache, path, "kernels", "--by", "api")[1]}
+    manifest.equal(name, "calls", got, dict(calls))
+
+
+def main():
+    corpus = os.environ.get("JVIEW_CORPUS")
+    if not corpus:
+        print("skipped: JVIEW_CORPUS names no directory of profiles with a MANIFEST.json")
+        return manifest.SKIPPED
+    corpus, kernels = pathlib.Path(corpus), 0
+    golden = corpus.parent / "golden"
+    with tempfile.TemporaryDirectory() as cache:
+        for name, path in GOLDEN.items():
+            if (golden / name / "tables.json").is_file():
+                kernels += check_xprof(name, corpus / path, golden / name / "tables.json", cache)
+        check_cases(corpus, cache)
+        check_tracelens(corpus, cache)
+        for path in sorted(corpus.glob("nsys/*/*.sqlite")):
+            kernels += check_nsys(path.parent.name, path, cache)
+        for path in sorted(corpus.glob("pytorch-qwen*/*/*.json.gz")):
+            check_calls(path.parent.name, path, cache)
+    for failure in manifest.failures:
+        print(failure)
+    print(f"{kernels} kernels, {len(manifest.failures)} differences")
+    return 1 if manifest.failures or not kernels else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
