@@ -29,6 +29,7 @@ def questions(server):
         "/api/steps": {"run": RUN, "limit": 2},
         "/api/hosts": {"run": RUN, "limit": 2},
         "/api/compiles": {"run": "step_1500", "by": "compile", "limit": 2},
+        "/api/collectives": {"run": "step_1500", "limit": 2},
         "/api/overview": {"run": RUN},
         "/api/findings": {"run": RUN, "limit": 2},
         "/api/flame": {"run": RUN, "limit": 8},
