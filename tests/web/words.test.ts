@@ -1,56 +1,14 @@
-import type { FlameNode, Overview, StepRow, TopList, Run } from '../../web/src/data/types';
+import type { FlameNode, StepRow, TopList, Run } from '../../web/src/data/types';
 import { cutMiddle, shortScope, shortSource, shown } from '../../web/src/model/cut';
 import { actionOf, KEYS, spell } from '../../web/src/model/keys';
-import { flameSentence, measuredOn, opsSentence, overviewSentence, plainText, runsSentence, stepsSentence } from '../../web/src/model/sentence';
+import { flameSentence, measuredOn, opsSentence, plainText, runsSentence } from '../../web/src/model/sentence';
+import { stepsSentence } from '../../web/src/model/steps_words';
 import { rulerOf, stepFor } from '../../web/src/model/ticks';
 import { viewportOf } from '../../web/src/model/viewport';
 
 const plain = (text: string) => text.replaceAll('\u202f', ' ');
 
-const overview = (changes: Partial<Overview> = {}): Overview => ({
-  step: { count: 12, counted: 11, rule: 'annotation', total_ps: 1, median_ps: 54.1e9, mean_ps: 54e9, stdev_ps: 0.8e9, min_ps: 1, max_ps: 55e9, p95_ps: 1, warmup_count: 1 },
-  breakdown: [
-    { kind: 'compute', self_ps: 61, share: 0.61 },
-    { kind: 'communication', self_ps: 9, share: 0.094 },
-    { kind: 'input', self_ps: 22, share: 0.22 },
-    { kind: 'host', self_ps: 2, share: 0.02 },
-  ],
-  devices: [{ name: 'GPU 0', busy_ps: 0.71 * 412e9, idle_ps: 1, busy_share: 0.71 }],
-  top: [{ name: 'dot.63', share: 0.33 }] as Overview['top'],
-  findings: [],
-  notes: [],
-  ...changes,
-});
-
 describe('the sentence', () => {
-  test('with steps', () => {
-    expect(plain(plainText(overviewSentence(overview(), { duration_ps: 412e9 })))).toBe(
-      'A step takes 54.1 ms (± 800 µs; 11 steps, 1 warm-up excluded). 61 % is compute, 22 % waits for input, 9.4 % is exposed communication.',
-    );
-  });
-  test('with one step far longer than the others', () => {
-    const step = { ...overview().step!, median_ps: 11.1e9, stdev_ps: 341e9, max_ps: 855e9, count: 5, counted: 5, warmup_count: 0 };
-    expect(plain(plainText(overviewSentence(overview({ step, breakdown: [] }), { duration_ps: 1 })))).toBe('A step takes 11.1 ms (median of 5; the longest 855 ms).');
-    expect(plain(plainText(overviewSentence(overview({ step, breakdown: [{ kind: 'idle', self_ps: 1, share: 1 }] }), { duration_ps: 1 })))).toBe(
-      'A step takes 11.1 ms (median of 5; the longest 855 ms). Of the time of all 5 steps, 100 % is idle.',
-    );
-  });
-  test('without steps', () => {
-    expect(plain(plainText(overviewSentence(overview({ step: null }), { duration_ps: 412e9 })))).toBe(
-      'No steps were found (no StepTraceAnnotation, no module repeats). The capture lasts 412 ms; the device is busy 71 % of it; dot.63 takes 33 % of device time.',
-    );
-  });
-  test('without steps, of kernels beside copies: a share of kernel time is none of device time', () => {
-    const breakdown: Overview['breakdown'] = [{ kind: 'compute', self_ps: 3, share: 0.03 }, { kind: 'copy', self_ps: 97, share: 0.97 }];
-    expect(plain(plainText(overviewSentence(overview({ step: null, breakdown, top_by: 'kernel' }), { duration_ps: 412e9 })))).toBe(
-      'No steps were found (no StepTraceAnnotation, no module repeats). The capture lasts 412 ms; the device is busy 71 % of it; 97 % is copying; dot.63 takes 33 % of kernel time.',
-    );
-  });
-  test('a clause without its figure is left out', () => {
-    expect(plain(plainText(overviewSentence(overview({ step: null, devices: [], top: [] }), { duration_ps: null })))).toBe(
-      'No steps were found (no StepTraceAnnotation, no module repeats).',
-    );
-  });
   test('what was measured: devices that ran nothing are told apart, a kind may stand in another file', () => {
     const rows: [number, string | null, number, string, string][] = [
       [8, null, 2, '2 devices', '2 of 8 devices'],

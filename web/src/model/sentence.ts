@@ -1,6 +1,6 @@
 /* The sentence that opens a page: could be read aloud. A clause whose figure is unknown is left
  * out, never filled. Numbers are set in 600. */
-import type { FlameNode, Kind, Overview, Run, Share, StepRow, TopList } from '../data/types';
+import type { FlameNode, Run, TopList } from '../data/types';
 import { cutMiddle, shown } from './cut';
 import { count, countInProse, plural, share, time, toNumber } from './numbers';
 
@@ -19,77 +19,8 @@ export function plainText(sentence: Sentence): string {
   return sentence.map((piece) => (typeof piece === 'string' ? piece : piece.strong)).join('');
 }
 
-const KIND_CLAUSE: Record<Kind, string> = {
-  compute: 'is compute',
-  communication: 'is exposed communication',
-  copy: 'is copying',
-  host: 'is host work',
-  input: 'waits for input',
-  compile: 'is compiling',
-  other: 'is other work',
-  idle: 'is idle',
-};
-
-/* At most three shares of 5 % or more, largest first. */
-export function shareClauses(breakdown: readonly Share[], begin = ' '): Sentence {
-  const large = breakdown.filter((part) => part.share >= 0.05).sort((a, b) => b.share - a.share);
-  return large.slice(0, 3).flatMap((part, index) => {
-    const glue = index === 0 ? begin : ', ';
-    return [glue, strong(share(part.share)), ` ${KIND_CLAUSE[part.kind]}`];
-  });
-}
-
-/* One step that is so much longer than the others says more than a spread, and takes the shares with it. */
-const FAR = 3;
-
-type Steps = NonNullable<Overview['step']>;
-
-function hasFarStep(step: Steps): boolean {
-  return step.max_ps !== null && step.median_ps !== null && (step.counted ?? step.count) > 1 && toNumber(step.max_ps) > FAR * toNumber(step.median_ps);
-}
-
-function stepBasis(step: Steps): string {
-  const parts: string[] = [];
-  const counted = step.counted ?? step.count;
-  const far = hasFarStep(step);
-  if (step.stdev_ps !== null && counted > 1 && !far) parts.push(`± ${time(step.stdev_ps)}`);
-  const warmup = counted < step.count ? `, ${plural(step.count - counted, 'warm-up')} excluded` : '';
-  parts.push(`${far ? `median of ${count(counted)}` : plural(counted, 'step')}${warmup}`);
-  if (far) parts.push(`the longest ${time(step.max_ps!)}`);
-  return ` (${parts.join('; ')}).`;
-}
-
 /* Where kernels are counted, copies are not: what they share is their own time. */
 export const timeOf = (by: string | undefined, of: string): string => (by === 'kernel' ? 'kernel time' : `${of} time`);
-
-function withoutSteps(overview: Overview, run: Pick<Run, 'duration_ps'>): Sentence {
-  const sentence: Sentence = ['No steps were found (no StepTraceAnnotation, no module repeats).'];
-  const clauses: Sentence[] = [];
-  if (run.duration_ps !== null) clauses.push(['the capture lasts ', strong(time(run.duration_ps))]);
-  if (overview.devices.length > 0) {
-    const busy = overview.devices.reduce((sum, device) => sum + toNumber(device.busy_ps), 0) / overview.devices.length;
-    const lasts = toNumber(run.duration_ps ?? 0);
-    if (lasts > 0) clauses.push([overview.devices.length === 1 ? 'the device is busy ' : 'devices are busy ', strong(share(busy / lasts)), ' of it']);
-  }
-  const most = overview.breakdown.filter((part) => part.kind !== 'idle').sort((a, b) => b.share - a.share)[0];
-  if (overview.devices.length > 0 && most && most.kind !== 'compute' && most.share >= 0.05) clauses.push(['', strong(share(most.share)), ` ${KIND_CLAUSE[most.kind]}`]);
-  const first = overview.top[0];
-  const ofWhat = overview.devices.length > 0 ? timeOf(overview.top_by, 'device') : 'what ran';
-  if (first && first.share !== null && first.share >= 0.05) clauses.push([`${named(first.name)} takes `, strong(share(first.share)), ` of ${ofWhat}`]);
-  clauses.forEach((clause, index) => {
-    const [begin, ...rest] = clause as [string, ...Sentence];
-    sentence.push(index === 0 ? ` ${begin.slice(0, 1).toUpperCase()}${begin.slice(1)}` : `; ${begin}`, ...rest);
-  });
-  if (clauses.length > 0) sentence.push('.');
-  return sentence;
-}
-
-export function overviewSentence(overview: Overview, run: Pick<Run, 'duration_ps'>): Sentence {
-  const step = overview.step;
-  if (step === null || step.count === 0 || step.median_ps === null) return withoutSteps(overview, run);
-  const shares = shareClauses(overview.breakdown, hasFarStep(step) ? ` Of the time of all ${plural(step.counted ?? step.count, 'step')}, ` : ' ');
-  return ['A step takes ', strong(time(step.median_ps)), stepBasis(step), ...shares, ...(shares.length > 0 ? ['.'] : [])];
-}
 
 /* Some devices of a run may have run nothing, and what they are may stand in another of its files. */
 export function measuredOn(run: Pick<Run, 'device_count' | 'device_kind'>, deviceCount: number, basis: string): string {
@@ -108,29 +39,6 @@ export function opsSentence(top: TopList, noun: string): Sentence {
   const total = toNumber(top.total_self_ps);
   const first = top.rows.slice(0, 10).reduce((sum, row) => sum + toNumber(row.self_ps), 0);
   if (total > 0 && top.row_count > 10 && top.rows.length >= 10) sentence.push('; ten of them take ', strong(share(first / total)));
-  sentence.push('.');
-  return sentence;
-}
-
-function medianOfKind(rows: readonly StepRow[], kind: Kind): number {
-  const sizes = rows.map((row) => toNumber(row.breakdown.find((part) => part.kind === kind)?.self_ps ?? 0)).sort((a, b) => a - b);
-  return sizes[Math.ceil(sizes.length / 2) - 1] ?? 0;
-}
-
-export function stepsSentence(steps: readonly StepRow[], median: number | null): Sentence {
-  const counted = steps.filter((row) => !row.warmup);
-  if (median === null || counted.length === 0) return [];
-  const warmups = steps.length - counted.length;
-  const sentence: Sentence = [strong(plural(steps.length, 'step')), ', median ', strong(time(median)), warmups > 0 ? ` without ${plural(warmups, 'warm-up')}` : ''];
-  const slowest = counted.reduce((a, b) => (toNumber(b.dur_ps) > toNumber(a.dur_ps) ? b : a));
-  const longer = toNumber(slowest.dur_ps) - median;
-  if (longer > 0.1 * median) {
-    const excess = slowest.breakdown
-      .map((part) => ({ kind: part.kind, by: toNumber(part.self_ps) - medianOfKind(counted, part.kind) }))
-      .sort((a, b) => b.by - a.by)[0];
-    sentence.push(`; step ${slowest.step} took `, strong(time(slowest.dur_ps)));
-    if (excess && excess.by > 0.3 * longer) sentence.push(`: ${excess.kind} was ${time(excess.by)} longer than its median`);
-  }
   sentence.push('.');
   return sentence;
 }

@@ -1,13 +1,18 @@
 /* The first answer: how long a step takes, where it goes, what to look at next. */
+import type { Ps } from '../../data/json';
 import { restriction, stepRestriction } from '../../data/restriction';
 import { useJson } from '../../data/resource';
+import type { Finding } from '../../data/findings';
 import { absence, type Note, type Overview, type RunDetails, type StepList } from '../../data/types';
-import { plural, share, time, toNumber } from '../../model/numbers';
-import { measuredOn, overviewSentence } from '../../model/sentence';
+import { plural, share, time, toNumber, UNKNOWN } from '../../model/numbers';
+import { measuredOn } from '../../model/sentence';
+import { spoken } from '../../model/spoken';
 import { Link } from '../../ui/link';
 import { Loaded } from '../../ui/states';
 import { barsWidth, StepBars } from '../../ui/step_bars';
 import { Name, SentenceLine } from '../../ui/text';
+import { Findings } from './findings';
+import { MemoryLine, type MemoryInShort } from './memory_line';
 import { TopOps } from './top_ops';
 
 const STEPS_MAX = 2000;
@@ -15,7 +20,15 @@ const STEPS_MAX = 2000;
 const BARS_BESIDE_MAX = 10;
 
 interface OverviewReply extends Overview {
+  sentence: string;
   basis?: string | null;
+  findings: Finding[];
+  finding_count: number;
+  breakdown_total_ps?: Ps;
+  breakdown_of?: 'steps' | 'capture';
+  memory?: MemoryInShort;
+  duty?: { busy_ps: Ps | null; work_ps: Ps | null; wait_ps: Ps | null; hidden_communication_ps: Ps | null };
+  idle_causes?: { cause: string; self_ps: Ps; share: number | null }[];
 }
 
 /* Kind, share, and time per step where there are steps. */
@@ -23,7 +36,7 @@ function Legend({ overview, steps }: { overview: Overview; steps: number }) {
   return (
     <ul class="legend" aria-label="Kinds of work">
       {overview.breakdown
-        .filter((part) => part.share > 0 || part.kind === 'idle')
+        .filter((part) => (part.share ?? 0) > 0 || part.kind === 'idle')
         .map((part) => (
           <li key={part.kind} class={`kind-${part.kind}`} data-tip={`${time(part.self_ps)} in all${steps > 1 ? `, ${plural(steps, 'step')}` : ''}`}>
             <span>
@@ -42,7 +55,7 @@ function Breakdown({ overview }: { overview: Overview }) {
   return (
     <div class="stack" role="img" aria-label="Breakdown by kind">
       {overview.breakdown
-        .filter((part) => part.share > 0)
+        .filter((part) => (part.share ?? 0) > 0)
         .map((part) => (
           <div key={part.kind} class={`kind-${part.kind}`} style={{ width: `${part.share * 100}%` }} data-tip={`${part.kind} ${time(part.self_ps)}, ${share(part.share)}`}>
             {part.share >= 0.08 && part.kind}
@@ -52,46 +65,47 @@ function Breakdown({ overview }: { overview: Overview }) {
   );
 }
 
-function Devices({ devices }: { devices: Overview['devices'] }) {
+/* A long list of devices is a page of its own; here the first tell how they are apart. */
+const DEVICES_SHOWN = 16;
+
+/* What a device did in the counted time: its own work, waiting, nothing. */
+function dutyOf(overview: OverviewReply): string | null {
+  const total = toNumber(overview.breakdown_total_ps ?? 0);
+  const { work_ps: work = null, wait_ps: wait = null } = overview.duty ?? {};
+  if (total === 0 || work === null || wait === null) return null;
+  const parts = [`work ${share(toNumber(work) / total)}`];
+  if (toNumber(wait) > 0) parts.push(`waiting ${share(toNumber(wait) / total)}`);
+  const causes = (overview.idle_causes ?? []).filter((part) => (part.share ?? 0) >= 0.01).sort((a, b) => toNumber(b.self_ps) - toNumber(a.self_ps));
+  if (causes.length > 0) parts.push(`nothing to do while the host: ${causes.slice(0, 3).map((part) => `${part.cause} ${share(part.share ?? 0)}`).join(', ')}`);
+  return `Of ${overview.breakdown_of === 'capture' ? 'the capture' : 'the steps'}: ${parts.join('; ')}.`;
+}
+
+function Devices({ overview }: { overview: OverviewReply }) {
+  const { devices } = overview;
   if (devices.length === 0) return null;
+  const duty = dutyOf(overview);
   return (
     <section>
       <h2 class="section">
         Devices <span class="quiet">busy, first to last event</span>
       </h2>
       <dl class="device-bars">
-        {devices.map((device) => (
-          <div key={device.name}>
+        {devices.slice(0, DEVICES_SHOWN).map((device, index) => (
+          <div key={index}>
             <dt class="cut">
               <Name text={device.name} />
             </dt>
             <dd data-tip={`busy ${time(device.busy_ps)}, idle ${time(device.idle_ps)} of its own first to last event`}>
               <span class="bar-track" aria-hidden="true">
-                <span style={{ width: `${device.busy_share * 100}%` }} />
+                <span style={{ width: `${(device.busy_share ?? 0) * 100}%` }} />
               </span>
-              <span class="number">{share(device.busy_share)}</span>
+              <span class="number">{device.busy_share === null ? UNKNOWN : share(device.busy_share)}</span>
             </dd>
           </div>
         ))}
       </dl>
-    </section>
-  );
-}
-
-function Findings({ findings }: { findings: Overview['findings'] }) {
-  if (findings.length === 0) return null;
-  return (
-    <section>
-      <h2 class="section">What to do first</h2>
-      <ol class="findings">
-        {findings.map((finding) => (
-          <li key={finding.rule + finding.text}>
-            {finding.text}
-            {finding.win_ps !== null && <strong> {time(finding.win_ps)}</strong>}
-            <span class="quiet"> {finding.remedy}</span>
-          </li>
-        ))}
-      </ol>
+      {devices.length > DEVICES_SHOWN && <p class="quiet">and {plural(devices.length - DEVICES_SHOWN, 'more device')}</p>}
+      {duty && <p class="quiet">{duty}</p>}
     </section>
   );
 }
@@ -138,7 +152,7 @@ function Answer({ run, overview }: { run: RunDetails; overview: OverviewReply })
   const counted = overview.step?.counted ?? overview.step?.count ?? 0;
   return (
     <>
-      <SentenceLine sentence={overviewSentence(overview, run)} />
+      <SentenceLine sentence={spoken(overview.sentence)} />
       <p class="basis">{basisOf(run, overview)}</p>
       {counted > 0 ? (
         <div class={rows.length > BARS_BESIDE_MAX ? undefined : 'overview-picture'}>
@@ -154,10 +168,11 @@ function Answer({ run, overview }: { run: RunDetails; overview: OverviewReply })
         </>
       )}
       <div class="overview-columns">
+        <Findings run={run} first={overview.findings} all={overview.finding_count} />
         <TopOps run={run} overview={overview} steps={rows} />
         <div class="overview-side">
-          <Findings findings={overview.findings} />
-          <Devices devices={overview.devices} />
+          <Devices overview={overview} />
+          <MemoryLine memory={overview.memory} />
           <Missing run={run} notes={overview.notes} />
         </div>
       </div>

@@ -30,14 +30,14 @@ function columnsOf(rows: readonly TopRow[], by: string, steps: number, devices: 
       ? { key: 'scope', title: 'scope', width: 'minmax(100px, 2fr)', cutFront: true, from: 720, exact: (row) => row.scope, cell: (row) => (row.scope ? <Name text={shortScope(row.scope)} /> : '–') }
       : null,
     rows.some((row) => row.source)
-      ? { key: 'source', title: 'source', width: 'minmax(148px, 1fr)', cutFront: true, from: 800, exact: (row) => row.source, cell: (row) => (row.source ? <Name text={shortSource(row.source)} mono /> : '–') }
+      ? { key: 'source', title: 'source', width: 'minmax(148px, 1fr)', cutFront: true, from: 860, exact: (row) => row.source, cell: (row) => (row.source ? <Name text={shortSource(row.source)} mono /> : '–') }
       : null,
     { key: 'count', title: 'count', width: '64px', numeric: true, cell: (row) => count(row.count) },
     {
-      key: 'self_ps', title: steps > 0 && devices > 1 ? 'per step, device' : steps > 1 ? 'per step' : 'self', unit: scale.unit, width: '144px', numeric: true,
+      key: 'self_ps', title: steps > 0 && devices > 1 ? 'per step, device' : steps > 1 ? 'per step' : 'self', unit: scale.unit, width: '136px', numeric: true,
       cell: (row) => inScale(perStep(row), scale), exact: (row) => `${timeExact(row.self_ps)} in ${count(row.count)} executions${devices > 1 ? ` on ${devices} devices` : ''}`,
     },
-    { key: 'share', title: 'share', width: '144px', numeric: true, cell: (row) => shareCell(row.share), bar: (row) => (row.share ?? 0) / largest },
+    { key: 'share', title: 'share', width: '136px', numeric: true, cell: (row) => shareCell(row.share), bar: (row) => (row.share ?? 0) / largest },
   ];
   return columns.filter((column) => column !== null);
 }

@@ -1,0 +1,44 @@
+/* Words of the server as the page sets them: numbers in 600, thin spaces before units and in
+ * thousands, code between backticks. Text in, pieces out. */
+import { THIN } from './numbers';
+import type { Sentence } from './sentence';
+
+export interface Piece {
+  text: string;
+  as: 'text' | 'strong' | 'code';
+}
+
+const UNIT = '(?:ps|ns|µs|ms|s|min|h|%|B|KiB|MiB|GiB|TiB|M|G|FLOP|kFLOP|MFLOP|GFLOP|TFLOP|[kMGT]?B/s|[kMGT]FLOP/s)';
+const THOUSANDS = /(\d) (?=\d{3}(?!\d))/g;
+const BEFORE_UNIT = new RegExp(`(\\d) (?=${UNIT}(?![\\w/]))`, 'g');
+const NUMBER = new RegExp(`(?<![\\w.$-])(?:± ?|[<≈−-])?\\d[\\d${THIN}]*(?:\\.\\d+)?(?:${THIN}${UNIT}(?![\\w/]))(?:(?<=min|h) \\d+${THIN}(?:s|min))?`, 'g');
+
+function thin(text: string): string {
+  return text.replace(THOUSANDS, `$1${THIN}`).replace(BEFORE_UNIT, `$1${THIN}`);
+}
+
+/* Numbers that bear a unit; a count stays as it is, for names hold digits too. */
+function numbersOf(text: string): Piece[] {
+  const pieces: Piece[] = [];
+  let at = 0;
+  for (const found of text.matchAll(NUMBER)) {
+    if (found.index > at) pieces.push({ text: text.slice(at, found.index), as: 'text' });
+    pieces.push({ text: found[0], as: 'strong' });
+    at = found.index + found[0].length;
+  }
+  if (at < text.length) pieces.push({ text: text.slice(at), as: 'text' });
+  return pieces;
+}
+
+/* Every second part stands between backticks; one that is left open is text. */
+export function piecesOf(text: string): Piece[] {
+  const parts = text.split('`');
+  return parts.flatMap((part, index): Piece[] => {
+    if (part === '') return [];
+    return index % 2 === 1 && index < parts.length - 1 ? [{ text: part, as: 'code' }] : numbersOf(thin(part));
+  });
+}
+
+export function spoken(text: string): Sentence {
+  return piecesOf(text).map((piece) => (piece.as === 'strong' ? { strong: piece.text } : piece.text));
+}

@@ -1,0 +1,100 @@
+/* What to do first: sentences ranked by what they would win, each a click from its evidence. */
+import { useState } from 'preact/hooks';
+import type { Evidence, Finding, FindingList } from '../../data/findings';
+import { restriction } from '../../data/restriction';
+import { useJson } from '../../data/resource';
+import type { RunDetails } from '../../data/types';
+import { linkOf } from '../../model/evidence';
+import { countInProse, plural, share, size, time, toNumber, UNKNOWN } from '../../model/numbers';
+import { piecesOf } from '../../model/spoken';
+import { Link } from '../../ui/link';
+
+/* As much evidence as stands in a line. */
+const SHOWN = 3;
+
+function Words({ text }: { text: string }) {
+  return (
+    <>
+      {piecesOf(text).map((piece, index) =>
+        piece.as === 'code' ? <code key={index}>{piece.text}</code> : piece.as === 'strong' ? <strong key={index}>{piece.text}</strong> : <bdi key={index}>{piece.text}</bdi>,
+      )}
+    </>
+  );
+}
+
+function valueOf(evidence: Evidence): string {
+  const { value, unit } = evidence;
+  if (value === null) return UNKNOWN;
+  if (typeof value === 'string') return value;
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (unit === 'ps') return time(value);
+  if (unit === 'bytes') return size(toNumber(value));
+  if (unit === 'share') return share(toNumber(value));
+  return Number.isInteger(toNumber(value)) ? countInProse(toNumber(value)) : toNumber(value).toPrecision(3);
+}
+
+function Proof({ evidence }: { evidence: Evidence }) {
+  const link = linkOf(evidence);
+  const words = `${evidence.name} ${valueOf(evidence)}`;
+  return <li data-tip={evidence.reason ?? undefined}>{link === null ? words : <Link to={link}>{words}</Link>}</li>;
+}
+
+/* The share of the counted time where it says more than nothing, else the time. */
+function Win({ finding }: { finding: Finding }) {
+  if (finding.win_ps === null) return <span class="win quiet" data-tip={finding.reasons.win_ps} aria-label="what it wins is not known" />;
+  const part = finding.win_share;
+  return (
+    <span class="win number" data-tip={`at most ${time(finding.win_ps)}${part === null ? '' : `, ${share(part)} of the counted time`}`}>
+      {part !== null && part >= 0.001 ? `−${share(Math.min(1, part))}` : time(finding.win_ps)}
+    </span>
+  );
+}
+
+function Item({ finding }: { finding: Finding }) {
+  const place = finding.evidence.map(linkOf).find((link) => link !== null) ?? null;
+  return (
+    <li>
+      <p class="finding">
+        <span class={finding.severity === 'critical' ? 'warn' : undefined}>
+          <Words text={finding.text} />
+        </span>
+        <Win finding={finding} />
+        {place === null ? <span /> : <Link to={place} title="To the evidence">→</Link>}
+      </p>
+      <p class="quiet remedy">
+        <Words text={finding.remedy} />
+      </p>
+      {finding.evidence.length > 0 && (
+        <ul class="proofs quiet">
+          {finding.evidence.slice(0, SHOWN).map((evidence, index) => (
+            <Proof key={index} evidence={evidence} />
+          ))}
+        </ul>
+      )}
+    </li>
+  );
+}
+
+export function Findings({ run, first, all }: { run: RunDetails; first: readonly Finding[]; all: number }) {
+  const [open, setOpen] = useState(false);
+  const list = useJson<FindingList>(open ? 'api/findings' : null, { run: run.id, ...restriction.value, limit: 200 });
+  const rows = (open ? list.data?.rows : null) ?? first;
+  return (
+    <section>
+      <h2 class="section">
+        What to do first <span class="quiet section-right">wins at most</span>
+      </h2>
+      {rows.length === 0 && <p class="quiet">No rule found anything to say of this run.</p>}
+      <ol class="findings">
+        {rows.map((finding) => (
+          <Item key={finding.rank} finding={finding} />
+        ))}
+      </ol>
+      {!open && all > first.length && (
+        <button type="button" onClick={() => setOpen(true)}>
+          Show {plural(all - first.length, 'more finding')}
+        </button>
+      )}
+    </section>
+  );
+}
