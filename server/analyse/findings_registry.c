@@ -5,12 +5,16 @@
 extern const struct rule rules_capture[];
 extern const struct rule rules_missing[];
 extern const struct rule rules_recording[];
+extern const struct rule rules_heap[];
+extern const struct rule rules_memory[];
 
 /* clang-format off */
 const struct rule *const rule_themes[] = {
     rules_capture,
     rules_missing,
     rules_recording,
+    rules_heap,
+    rules_memory,
 };
 /* clang-format on */
 const uint32_t rule_theme_count = COUNT(rule_themes);

@@ -51,7 +51,7 @@ static int64_t unpadded_of(const struct hlo_module *module, struct bytes shape, 
     if (shape.count == 0)
         return -1;
     hlo_sizes_read(module->form, shape, &sizes);
-    if (sizes.type == HLO_TUPLE || sizes.bytes >= (double)bytes)
+    if (sizes.type == HLO_TUPLE || !(sizes.bytes >= 0 && sizes.bytes < (double)bytes))
         return bytes; /* a table of pointers; nothing beyond the elements */
     return (int64_t)sizes.bytes;
 }

@@ -1,10 +1,29 @@
-/* Any bytes as an HLO proto; what is read of it is printed. */
+/* Any bytes as an HLO proto; what is read of it is printed, and its heap replayed. */
 #include <stdlib.h>
 
+#include "analyse/heap.h"
 #include "decode/hlo_module.h"
 #include "decode_any.h"
 
 enum { LINES_MAX = 1 << 16 };
+
+/* The plan of both memory spaces that modules use: a sum that does not hold is a fault. */
+static void plan(const struct hlo_module *module, struct arena *arena)
+{
+    for (uint32_t space = 0; module->has_buffers && space < 2; space++) {
+        struct heap heap;
+        struct table table;
+        struct error err = {0};
+        int64_t bytes;
+
+        if (heap_of(module, space, arena, &heap, &err) != OK ||
+            heap_table(module, &heap, &(struct heap_question){0}, &(struct page){.limit = 1000},
+                       arena, &table, &bytes, &err) != OK)
+            abort();
+        if (heap.peak_bytes < INT64_C(1) << 60 && bytes != heap.peak_bytes)
+            abort();
+    }
+}
 
 static void print(struct bytes bytes)
 {
@@ -21,6 +40,8 @@ static void print(struct bytes bytes)
     }
     for (uint32_t line = 0; line < module.line_count && line < LINES_MAX; line++)
         hlo_put_line(&out, &module, line, &computation, &instruction);
+    if (err.code == OK)
+        plan(&module, arena);
     text_free(&out);
     arena_destroy(arena);
 }
