@@ -9,7 +9,7 @@ static const double doubt_from = 1.5;
 struct said { /* by the file, of one device; 0 unknown */
     struct str name, vendor;
     double major, minor, cores, clock_mhz, memory_gb;
-    double peak_flops_per_s, bytes_per_s;
+    double peak_flops_per_s, bytes_per_s, on_chip_bytes_per_s;
 };
 
 static double number_of(const struct arg *arg)
@@ -50,6 +50,7 @@ static const struct {
     {"memory_bandwidth", offsetof(struct said, bytes_per_s), 1},
     {"memory_bandwidth_bytes_per_s", offsetof(struct said, bytes_per_s), 1},
     {"peak_hbm_bw_gigabytes_per_second", offsetof(struct said, bytes_per_s), 1e9},
+    {"peak_vmem_rd_bw_gigabytes_per_second", offsetof(struct said, on_chip_bytes_per_s), 1e9},
     {"peak_teraflops_per_second", offsetof(struct said, peak_flops_per_s), 1e12},
 };
 
@@ -181,18 +182,17 @@ static void put_bytes(const struct said *said, const struct attribution *attribu
 
 static void put_flops(const struct said *said, struct device_spec *ret)
 {
-    for (int i = 0; i < PEAK_COUNT; i++)
-        ret->flops_per_s[i] = ret->sheet != NULL && ret->sheet->tera[i] > 0
-                                  ? (double)ret->sheet->tera[i] * 1e12
-                                  : NAN;
-    if (ret->sheet != NULL)
-        ret->flops_source = str_of(ret->sheet->source);
+    for (int i = 0; i < PEAK_COUNT; i++) {
+        ret->flops_source[i] = ret->sheet == NULL ? (struct str){0} : str_of(ret->sheet->source);
+        ret->flops_per_s[i] =
+            ret->sheet != NULL && ret->sheet->tera[i] > 0 ? ret->sheet->tera[i] * 1e12 : NAN;
+    }
     /* A TPU says one figure: that of its matrix units with bf16. */
     if (said->peak_flops_per_s > 0 &&
         !is_doubtful(said->peak_flops_per_s,
-                     ret->sheet == NULL ? 0 : (double)ret->sheet->tera[PEAK_F16] * 1e12)) {
+                     ret->sheet == NULL ? 0 : ret->sheet->tera[PEAK_F16] * 1e12)) {
         ret->flops_per_s[PEAK_F16] = said->peak_flops_per_s;
-        ret->flops_source = STR("the profile");
+        ret->flops_source[PEAK_F16] = STR("the profile");
     }
 }
 
@@ -202,6 +202,9 @@ void device_spec_of(const struct trace *trace, const struct attribution *attribu
     struct said said = read_said(trace, attribution);
 
     *ret = (struct device_spec){.sheet = find_sheet(&said)};
+    ret->memory_name =
+        ret->sheet != NULL && ret->sheet->vendor == 'C' ? STR("DRAM") : STR("memory");
+    ret->on_chip_bytes_per_s = said.on_chip_bytes_per_s > 0 ? said.on_chip_bytes_per_s : NAN;
     ret->name = ret->sheet != NULL ? str_of(ret->sheet->name) : said.name;
     put_flops(&said, ret);
     put_bytes(&said, attribution, arena, ret);

@@ -32,8 +32,8 @@ struct device_sheet {
     uint16_t major, minor, cores;          /* 0: any */
     uint16_t memory_gb_min, memory_gb_max; /* of 10^9 bytes; 0: any */
     uint16_t clock_mhz_min;
-    double bytes_per_s;     /* in GB/s */
-    float tera[PEAK_COUNT]; /* 0: the sheet does not say, or it cannot */
+    double bytes_per_s;      /* in GB/s */
+    double tera[PEAK_COUNT]; /* 0: the sheet does not say, or it cannot */
     const char *source;
 };
 extern const struct device_sheet device_sheets[];
@@ -43,10 +43,12 @@ struct device_spec {
     struct str name;                  /* "" unknown */
     const struct device_sheet *sheet; /* NULL: none fits */
     double flops_per_s[PEAK_COUNT];   /* NAN unknown */
-    double bytes_per_s;
-    struct str flops_source, bytes_source; /* "the profile", "NVIDIA H100 data sheet" */
-    struct str reason;                     /* why something is unknown */
-    struct str doubt;                      /* of a figure in the file that is not taken; "" none */
+    double bytes_per_s;               /* to and from the memory that `memory_name` names */
+    double on_chip_bytes_per_s; /* to the scratchpad beside the units; only the file says it */
+    struct str memory_name;     /* "HBM" */
+    struct str flops_source[PEAK_COUNT], bytes_source; /* "the profile", "NVIDIA H100 data sheet" */
+    struct str reason;                                 /* why something is unknown */
+    struct str doubt; /* of a figure in the file that is not taken; "" none */
 };
 
 /* Of the first device of the trace that ran ops. */

@@ -130,7 +130,7 @@ static struct str of_word(const struct top_work *work)
 static void add_notes(struct top_work *work, enum top_by asked, struct table *ret)
 {
     static const char *const quantiles[] = {"p50_ps", "p95_ps"};
-    struct answer_note *notes = arena_array(work->arena, struct answer_note, 2);
+    struct answer_note *notes = arena_array(work->arena, struct answer_note, 2 + TOP_COST_NOTES);
 
     ret->notes = notes;
     if (asked != work->by)
@@ -147,13 +147,34 @@ static void add_notes(struct top_work *work, enum top_by asked, struct table *re
             .message = STR("annotations are told from the runtime's own events by their names"),
             .count = 1,
         };
+    ret->note_count += top_cost_notes(work, &notes[ret->note_count]);
     if (work->approximate) {
         ret->approx = quantiles;
         ret->approx_count = COUNT(quantiles);
     }
 }
 
-static void work_free(struct top_work *work)
+enum status top_collect(const struct run_traces *run, const struct restriction *restriction,
+                        const struct top_question *question, struct arena *arena,
+                        struct top_work *ret, enum top_by *ret_asked, struct error *err)
+{
+    struct selection *selections;
+    uint32_t count;
+    bool ops, kernels;
+
+    *ret = (struct top_work){.run = run, .question = question, .arena = arena};
+    TRY(parse_by(question->by, ret_asked, err));
+    TRY(restrict_run(run, restriction, arena, &selections, &count, err));
+    look_for_ops(run, &ops, &kernels);
+    ret->by = *ret_asked != BY_OP || ops ? *ret_asked : kernels ? BY_KERNEL : BY_NAME;
+    ret->keys = names_create();
+    top_hosts_open(ret, selections, count);
+    top_sum(ret);
+    sum_rows(ret);
+    return OK;
+}
+
+void top_free(struct top_work *work)
 {
     top_hosts_close(work);
     names_destroy(work->keys);
@@ -164,21 +185,11 @@ enum status top(const struct run_traces *run, const struct restriction *restrict
                 const struct top_question *question, const struct page *page, struct arena *arena,
                 struct table *ret, struct error *err)
 {
-    struct top_work work = {.run = run, .question = question, .arena = arena};
-    struct selection *selections;
-    uint32_t count;
+    struct top_work work;
     enum top_by asked;
-    bool ops, kernels;
 
     *ret = (struct table){0};
-    TRY(parse_by(question->by, &asked, err));
-    TRY(restrict_run(run, restriction, arena, &selections, &count, err));
-    look_for_ops(run, &ops, &kernels);
-    work.by = asked != BY_OP || ops ? asked : kernels ? BY_KERNEL : BY_NAME;
-    work.keys = names_create();
-    top_hosts_open(&work, selections, count);
-    top_sum(&work);
-    sum_rows(&work);
+    TRY(top_collect(run, restriction, question, arena, &work, &asked, err));
 
     enum status status = make_table(&work, page, ret, err);
 
@@ -187,6 +198,6 @@ enum status top(const struct run_traces *run, const struct restriction *restrict
     ret->total_ps = work.total_ps;
     ret->total_self_ps = work.total_self_ps;
     add_notes(&work, asked, ret);
-    work_free(&work);
+    top_free(&work);
     return status;
 }

@@ -39,7 +39,7 @@ void top_add_costs(const struct top_host *host, struct top_row *row, uint32_t op
         to->memory_s += cost->bytes * runs / host->spec.bytes_per_s;
 }
 
-static int64_t time_of(const struct top_work *work, const struct top_row *row)
+int64_t top_cost_time(const struct top_work *work, const struct top_row *row)
 {
     return work->by == BY_OP ? row->total_ps : row->self_ps;
 }
@@ -49,8 +49,10 @@ static struct cell sum_cell(uint32_t known, uint8_t rule, double value)
     return known > 0 ? cell_real(value) : cell_null(cost_rule_words((enum cost_rule)rule));
 }
 
-static bool is_only_async(const struct top_cost *cost)
+bool top_is_waiting(const struct top_row *row)
 {
+    const struct top_cost *cost = &row->cost;
+
     return cost->async_count > 0 && cost->async_count == cost->bytes_known + cost->bytes_unknown;
 }
 
@@ -59,10 +61,11 @@ static struct cell rate_cell(const struct top_work *work, const struct top_row *
 {
     if (known == 0)
         return cell_null(cost_rule_words((enum cost_rule)rule));
-    if (is_only_async(&row->cost))
+    if (top_is_waiting(row))
         return cell_null(STR("its time is not the transfer's: it only starts or awaits it"));
-    return time_of(work, row) > 0 ? cell_real(value / ((double)time_of(work, row) * 1e-12))
-                                  : cell_null(STR("no time to divide by"));
+    return top_cost_time(work, row) > 0
+               ? cell_real(value / ((double)top_cost_time(work, row) * 1e-12))
+               : cell_null(STR("no time to divide by"));
 }
 
 static struct str why_no_peak(const struct top_work *work, const struct top_row *row)
@@ -83,7 +86,7 @@ static struct cell bound_cell(const struct top_work *work, const struct top_row 
     if (cost->flops_known == 0 || cost->bytes_known == 0)
         return cell_null(cost_rule_words(
             (enum cost_rule)(cost->flops_known == 0 ? cost->flops_rule : cost->bytes_rule)));
-    if (is_only_async(cost))
+    if (top_is_waiting(row))
         return cell_null(STR("it only starts or awaits a transfer"));
     if (cost->flops <= 0 && cost->bytes <= 0)
         return cell_null(STR("no FLOPs and no bytes"));
@@ -102,8 +105,9 @@ static struct cell peak_cell(const struct top_work *work, const struct top_row *
         return bound;
     if (row->kind == KIND_COMMUNICATION)
         return cell_null(STR("a collective's limit is its links'"));
-    return time_of(work, row) > 0 ? cell_real(best_s / ((double)time_of(work, row) * 1e-12))
-                                  : cell_null(STR("no time to divide by"));
+    return top_cost_time(work, row) > 0
+               ? cell_real(best_s / ((double)top_cost_time(work, row) * 1e-12))
+               : cell_null(STR("no time to divide by"));
 }
 
 struct cell top_cost_cell(const struct top_work *work, const struct top_row *row,
@@ -127,4 +131,45 @@ struct cell top_cost_cell(const struct top_work *work, const struct top_row *row
     default:
         return peak_cell(work, row);
     }
+}
+
+static struct answer_note doubt_note(const struct top_work *work, uint32_t host)
+{
+    return (struct answer_note){
+        .kind = "peak-not-believed",
+        .severity = NOTE_WARNING,
+        .message = work->hosts[host].spec.doubt,
+        .host = work->hosts[host].selection->host->name,
+        .count = 1,
+    };
+}
+
+uint32_t top_cost_notes(const struct top_work *work, struct answer_note *ret)
+{
+    uint32_t count = 0;
+    uint64_t without = 0, with = 0;
+
+    if (work->by > BY_CATEGORY)
+        return 0;
+    for (uint32_t i = 0; i < work->row_count; i++) {
+        with += work->rows[i].cost.flops_known;
+        without += work->rows[i].cost.flops_unknown;
+    }
+    if (without > 0 && with > 0)
+        ret[count++] = (struct answer_note){
+            .kind = "costs-in-part",
+            .message = STR("ops without known FLOPs or bytes are left out of those sums, so that "
+                           "rates of rows that join them are lower bounds"),
+            .count = without,
+        };
+    /* One of each kind of machine is enough. */
+    for (uint32_t i = 0; i < work->host_count && count < TOP_COST_NOTES; i++) {
+        bool told = work->hosts[i].spec.doubt.count == 0;
+
+        for (uint32_t k = 0; k < i && !told; k++)
+            told = str_equal(work->hosts[k].spec.doubt, work->hosts[i].spec.doubt);
+        if (!told)
+            ret[count++] = doubt_note(work, i);
+    }
+    return count;
 }

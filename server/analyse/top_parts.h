@@ -149,6 +149,13 @@ void top_add_costs(const struct top_host *host, struct top_row *row, uint32_t op
 /* Cells of flops, bytes, their rates, what bounds the row. */
 struct cell top_cost_cell(const struct top_work *work, const struct top_row *row,
                           enum top_column column);
+/* Does it only start or await transfers, whose bytes move elsewhere? */
+bool top_is_waiting(const struct top_row *row);
+/* Seconds that its FLOPs and bytes took, by the clock of its rates. */
+int64_t top_cost_time(const struct top_work *work, const struct top_row *row);
+/* What is left out of the sums, and which figure of the profile is not believed. */
+enum { TOP_COST_NOTES = 4 };
+uint32_t top_cost_notes(const struct top_work *work, struct answer_note *ret);
 /* top_spread.c: quantiles and deviation of the rows order[first ... end) that have none yet. */
 void top_spread(struct top_work *work, const uint32_t *order, uint32_t first, uint32_t end);
 
@@ -160,6 +167,13 @@ void top_hosts_close(struct top_work *work);
 /* Which ops of a trace one row of the whole table joins: by op, the first op of its row, or NO_OP
  * where the op has no entries. Asks for totals and for no spreads. */
 void top_first_ops(const struct host_trace *host, enum top_by by, uint32_t *ret);
+/* top.c: the rows of a question, for other tables over the same sums; top_free after OK. */
+MUST_CHECK enum status top_collect(const struct run_traces *run,
+                                   const struct restriction *restriction,
+                                   const struct top_question *question, struct arena *arena,
+                                   struct top_work *ret, enum top_by *ret_asked, struct error *err);
+void top_free(struct top_work *work);
+
 extern const struct column top_columns[];
 extern const uint32_t top_column_count;
 table_cell top_cell; /* data is the work */

@@ -14,7 +14,7 @@
 #include "serve/openapi.h"
 #include "serve/request.h"
 
-enum { LINES_MAX = 2000, PARAMS_MAX = 64 };
+enum { LINES_MAX = 4000, PARAMS_MAX = 64 };
 
 static struct str lines[LINES_MAX];
 static uint32_t line_count;
