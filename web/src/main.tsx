@@ -6,6 +6,7 @@ import './style/timeline.css';
 import './style/pages.css';
 import './style/hlo.css';
 import './style/memory.css';
+import './style/flame.css';
 import './ui/settings';
 import { render } from 'preact';
 import { listen } from './data/events';

@@ -92,6 +92,15 @@ static int64_t by_key(const struct flame *flame_, uint64_t key)
     return sum;
 }
 
+/* A moment behind another: often one at which an op begins. */
+static int64_t later(const struct made_run *run, int64_t from_ps, uint32_t *seed)
+{
+    const struct attributed *entry =
+        &run->attribution.entries[next_random(seed) % run->attribution.entry_count];
+
+    return entry->start_ps > from_ps ? entry->start_ps : from_ps + next_random(seed) % 30000;
+}
+
 /* Every node of the whole is what the parts have of it. */
 static bool parts_are_whole(const struct made_run *run, const char *by, const char *weight,
                             uint32_t *seed)
@@ -101,7 +110,7 @@ static bool parts_are_whole(const struct made_run *run, const char *by, const ch
     int64_t from_ps = -1;
 
     for (uint32_t i = 0; i < count; i++) {
-        int64_t to_ps = i + 1 == count ? 1000000 : from_ps + next_random(seed) % 30000;
+        int64_t to_ps = i + 1 == count ? 1000000 : later(run, from_ps, seed);
 
         parts[i] =
             ask(run, by, weight,

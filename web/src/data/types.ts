@@ -172,6 +172,7 @@ export interface SliceDetails extends Slice {
   step?: number | string | null;
   category?: string | null;
   attributed?: { start_ps: Ps; dur_ps: Ps } | null;
+  stack?: SliceStack;
   mates?: { count: number; mean_ps: Ps; p50_ps: Ps; p95_ps: Ps; rank: number; max_ps?: Ps } | null;
   reasons?: Reasons;
 }
@@ -271,17 +272,65 @@ export interface FlameNode {
   count: number;
   kind?: Kind | null;
   key?: string;
+  first_ps?: Ps | null;
+  file?: string; // where the call stands
+  line?: number;
   children: FlameNode[];
+}
+
+export interface FlameRelative {
+  name: string;
+  total_ps?: Ps;
+  total?: Ps;
+  count: number;
+}
+
+export interface FlameFocus {
+  name: string;
+  places: number;
+  total_ps?: Ps;
+  self_ps?: Ps;
+  total?: Ps;
+  self?: Ps;
+  callers: FlameRelative[];
+  callees: FlameRelative[];
 }
 
 export interface FlameReply {
   root: FlameNode | null;
   by?: string;
   of?: string;
+  weight?: string;
+  order?: string;
+  node_count?: number;
+  node_count_all?: number; // before it was cut
+  focus?: FlameFocus | null;
   unit?: string;
   type?: string | null; // of samples
   snapshot?: string | null;
   notes?: Note[];
+}
+
+export interface StackFrame {
+  function: string | null;
+  file: string | null;
+  line: number | null;
+}
+
+export interface SliceStack {
+  frames: StackFrame[]; // the innermost first
+  cut: boolean;
+  reason: string | null;
+}
+
+export interface SourceReply {
+  file: string;
+  path: string;
+  modified_ns: Ps;
+  line: number;
+  first_line: number;
+  lines: string[];
+  line_count: number;
 }
 
 export interface SearchReply {

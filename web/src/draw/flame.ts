@@ -17,10 +17,24 @@ export interface FlameScene {
   height: number;
   ratio: number;
   top: number; // scrolled
+  flipped?: boolean; // the root is below
   hover: number | null;
   focus: number | null;
   lit: ((name: string) => boolean) | null;
   tokens: Tokens;
+}
+
+/* Where the row of a depth begins, from the top of all rows. */
+export function rowTop(layout: FlameLayout, depth: number, flipped = false): number {
+  return (flipped ? layout.depthCount - 1 - depth : depth) * FLAME_ROW;
+}
+
+/* What a node is filled with: containers are neutral, what ran by itself has its kind's colour. */
+export function fillOf(layout: FlameLayout, index: number, tokens: Tokens): { css: string; neutral: boolean } {
+  const node = layout.nodes[index]!;
+  const neutral = node.kind === null || node.kind === undefined || (node.children.length > 0 && toNumber(node.self_ps) === 0);
+  const colours = tokens.kinds[KINDS.indexOf(node.kind ?? 'other')] ?? tokens.kinds[6]!;
+  return { css: neutral ? tokens.bg3 : colours.css[shadeOf(node.name)]!, neutral };
 }
 
 export function paintFlame(canvas: HTMLCanvasElement, scene: FlameScene): void {
@@ -45,12 +59,12 @@ export function paintFlame(canvas: HTMLCanvasElement, scene: FlameScene): void {
       index = layout.next[index]!;
       continue;
     }
-    const y = layout.depth[index]! * FLAME_ROW - scene.top;
-    if (y > height) {
+    const y = rowTop(layout, layout.depth[index]!, scene.flipped) - scene.top;
+    if (scene.flipped ? y + FLAME_ROW < 0 : y > height) {
       index = layout.next[index]!;
       continue;
     }
-    if (y + FLAME_ROW > 0) paintNode(context, labels, scene, index, Math.max(0, x), Math.min(width, x + size), y);
+    if (y + FLAME_ROW > 0 && y < height) paintNode(context, labels, scene, index, Math.max(0, x), Math.min(width, x + size), y);
     index++;
   }
 }
@@ -61,10 +75,10 @@ function paintNode(context: CanvasRenderingContext2D, labels: Labels, scene: Fla
   const left = Math.round(from);
   const size = Math.max(1, Math.round(to) - left);
   const height = FLAME_ROW - 2;
-  const neutral = node.kind === null || node.kind === undefined || (node.children.length > 0 && toNumber(node.self_ps) === 0);
+  const { css, neutral } = fillOf(layout, index, tokens);
   const colours = tokens.kinds[KINDS.indexOf(node.kind ?? 'other')] ?? tokens.kinds[6]!;
   const lit = scene.lit === null || scene.lit(node.name);
-  context.fillStyle = !lit || neutral ? tokens.bg3 : colours.css[shadeOf(node.name)]!;
+  context.fillStyle = lit ? css : tokens.bg3;
   context.fillRect(left, y, size, height);
   if (size >= 3 && lit && !neutral) {
     context.fillStyle = colours.strokeCss;

@@ -77,6 +77,13 @@ export function rangeOf(query: Query): Span | null {
   return query.start_ps === undefined || query.end_ps === undefined ? null : parseSpan(`${query.start_ps}-${query.end_ps}`);
 }
 
+/* Of the flame graph. */
+export const WORDS: Readonly<Record<string, readonly string[]>> = {
+  weight: ['self', 'time', 'count', 'bytes', 'flops'],
+  order: ['heavy', 'time'],
+  roots: ['above', 'below'],
+};
+
 /* What is wrong with the values, in words; the rest of the page ignores them. */
 export function faultsOf(query: Query): string[] {
   const faults: string[] = [];
@@ -85,6 +92,8 @@ export function faultsOf(query: Query): string[] {
     faults.push('start_ps and end_ps are no range in picoseconds');
   if (query.view !== undefined && query.view !== 'runs' && query.view !== 'perfetto' && !(VIEWS as readonly string[]).includes(query.view))
     faults.push(`there is no view "${query.view}"`);
+  for (const [key, words] of Object.entries(WORDS))
+    if (query[key] !== undefined && !words.includes(query[key]!)) faults.push(`${key}=${query[key]} is none of ${words.join(', ')}`);
   if (query.step !== undefined && !/^\d+(-\d+)?(,\d+(-\d+)?)*$/.test(query.step)) faults.push(`step=${query.step} is no list of steps`);
   return faults;
 }

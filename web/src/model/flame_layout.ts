@@ -66,6 +66,18 @@ export function nodeAt(layout: FlameLayout, x: number, depth: number): number | 
   return null;
 }
 
+/* "level 3, 2 of 14": where a node stands among its siblings. */
+export function standingOf(layout: FlameLayout, index: number): { level: number; place: number; of: number } {
+  const parent = layout.parent[index]!;
+  let place = 1;
+  let of = 1;
+  if (parent >= 0) {
+    of = layout.nodes[parent]!.children.length;
+    for (let at = parent + 1; at < index; at = layout.next[at]!) place++;
+  }
+  return { level: layout.depth[index]! + 1, place, of };
+}
+
 const SEPARATOR = ';';
 const plain = (name: string): string => name.replaceAll(SEPARATOR, ':');
 

@@ -69,3 +69,18 @@ export function relationsOf(layout: FlameLayout, focus: number): Relations {
   }
   return { ...result, callers: callers.list(), callees: callees.list() };
 }
+
+interface Told {
+  places: number;
+  total: number;
+  self: number;
+  callers: readonly { name: string; total: number }[];
+  callees: readonly { name: string; total: number }[];
+}
+
+/* Sums of the uncut tree; names that the cut one has still lead to their widest node. */
+export function exactly(found: Relations, told: Told): Relations {
+  const leadTo = (rows: readonly { name: string; total: number }[], known: readonly Relative[]): Relative[] =>
+    rows.map((row) => ({ name: row.name, totalPs: row.total, index: known.find((one) => one.name === row.name)?.index ?? -1 }));
+  return { ...found, places: told.places, totalPs: told.total, selfPs: told.self, callers: leadTo(told.callers, found.callers), callees: leadTo(told.callees, found.callees) };
+}

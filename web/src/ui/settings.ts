@@ -6,10 +6,11 @@ export interface Settings {
   letters: boolean;
   rows: 'normal' | 'dense' | 'tall';
   perfetto: string;
+  editor: string; // "vscode://file/{file}:{line}"; empty: no links
 }
 
 export const PERFETTO_ORIGIN = 'https://ui.perfetto.dev';
-const DEFAULTS: Settings = { theme: null, letters: true, rows: 'normal', perfetto: PERFETTO_ORIGIN };
+const DEFAULTS: Settings = { theme: null, letters: true, rows: 'normal', perfetto: PERFETTO_ORIGIN, editor: '' };
 
 function read(): Settings {
   try {

@@ -1,22 +1,35 @@
 /* Where time went as a tree: zoom by click, search, the path above. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { address } from '../../data/api';
+import type { Params } from '../../data/api';
 import { go, query } from '../../data/place';
 import { useJson } from '../../data/resource';
 import { restriction } from '../../data/restriction';
-import { absence, type FlameReply, type RunDetails } from '../../data/types';
+import { absence, type FlameNode, type FlameReply, type RunDetails } from '../../data/types';
+import { WORDS } from '../../model/address';
 import { amountOf, asWidths } from '../../model/amount';
 import { findPath, layoutFlame, pathOf, type FlameLayout } from '../../model/flame_layout';
 import { count, share, toNumber } from '../../model/numbers';
-import { flameSentence } from '../../model/sentence';
+import { lineSentence } from '../../model/flame_sentence';
+import { flameSentence, type Sentence } from '../../model/sentence';
 import { registerActions } from '../../ui/keys';
 import { Link } from '../../ui/link';
 import { Failed, Waiting } from '../../ui/states';
 import { Name, SentenceLine } from '../../ui/text';
+import { Choices, Exports } from './controls';
 import { Graph } from './graph';
 import { Relatives } from './relatives';
 
-const BY = ['scope', 'source', 'track', 'stack'];
+const NODES_MAX = 20_000;
+const OF_OPS = ['scope', 'stack', 'source', 'module', 'host', 'track'];
+
+/* What the widths are of, in words. */
+function whatOf(data: FlameReply): string | undefined {
+  if (data.type) return `all ${data.type}`;
+  if (data.unit === 'count') return data.of === 'device' ? 'all executions' : 'all slices';
+  if (data.unit === 'bytes') return 'all bytes read and written';
+  if (data.unit === 'flops') return 'all FLOPs';
+  return undefined;
+}
 
 function Crumbs({ layout, zoom }: { layout: FlameLayout; zoom: number }) {
   const path: number[] = [];
@@ -35,76 +48,84 @@ function Crumbs({ layout, zoom }: { layout: FlameLayout; zoom: number }) {
   );
 }
 
+function sentenceOf(root: FlameNode, data: FlameReply): Sentence {
+  const lines = data.by === 'stack' || data.by === 'source' ? lineSentence(root, whatOf(data) ?? `${data.of} time`) : [];
+  return lines.length > 0 ? lines : flameSentence(root, data.of, whatOf(data));
+}
+
 /* Graph, path above, relatives of the focus below. */
-function Explorer({ layout, lit, label }: { layout: FlameLayout; lit: ((name: string) => boolean) | null; label: string }) {
+function Explorer({ layout, data, params, lit, flipped, label }: { layout: FlameLayout; data: FlameReply; params: Params; lit: ((name: string) => boolean) | null; flipped: boolean; label: string }) {
   const zoom = findPath(layout, query.value.zoom ?? '');
   const focused = findPath(layout, query.value.key ?? '');
   const focus = focused > 0 ? focused : zoom > 0 ? zoom : null;
   const zoomTo = (index: number) => go({ zoom: index === 0 ? null : pathOf(layout, index), key: null });
+  const isCut = (data.node_count_all ?? 0) > layout.nodes.length;
   return (
     <>
       <Crumbs layout={layout} zoom={zoom} />
-      <Graph layout={layout} zoom={zoom} focus={focus} lit={lit} label={label} onFocus={(index) => go({ key: pathOf(layout, index) || null }, 'replace')} onZoom={zoomTo} />
-      {focus !== null && <Relatives layout={layout} focus={focus} onOpen={(index) => go({ key: pathOf(layout, index) || null }, 'replace')} />}
+      <Graph
+        layout={layout} zoom={zoom} focus={focus} lit={lit} flipped={flipped} label={label}
+        onFocus={(index) => go({ key: pathOf(layout, index) || null }, 'replace')} onZoom={zoomTo}
+      />
+      {focus !== null && <Relatives layout={layout} focus={focus} by={data.by ?? ''} params={isCut ? params : null} onOpen={(index) => go({ key: pathOf(layout, index) || null }, 'replace')} />}
     </>
   );
 }
 
+/* Where the word stands: outermost places once, and their share. */
+function hitsOf(layout: FlameLayout, lit: (name: string) => boolean): { number: number; covered: number } {
+  const hits = { number: 0, covered: 0 };
+  for (let index = 0; index < layout.nodes.length; ) {
+    if (!lit(layout.nodes[index]!.name)) index++;
+    else {
+      hits.number++;
+      hits.covered += layout.width[index]!;
+      index = layout.next[index]!;
+    }
+  }
+  return hits;
+}
+
+const chosen = (key: string, otherwise: string): string => (WORDS[key]!.includes(query.value[key] ?? '') ? query.value[key]! : otherwise);
+
 export function FlameView({ run }: { run: RunDetails }) {
-  const known = absence(run, 'timeline') === null ? BY : ['stack']; // snapshots have nothing else
-  const asked = known.includes(query.value.by ?? '') ? query.value.by! : known[0]!;
-  const params = { run: run.id, by: asked, ...(asked === 'stack' && query.value.snapshot ? { snapshot: query.value.snapshot } : {}), ...restriction.value };
+  const known = absence(run, 'timeline') === null ? OF_OPS : ['stack']; // snapshots have nothing else
+  const by = known.includes(query.value.by ?? '') ? query.value.by! : known[0]!;
+  const [weight, order, flipped] = [chosen('weight', 'self'), chosen('order', 'heavy'), chosen('roots', 'above') === 'below'];
+  const params: Params = {
+    run: run.id, by, ...(weight !== 'self' ? { weight } : {}), ...(order !== 'heavy' ? { order } : {}),
+    ...(by === 'stack' && query.value.snapshot ? { snapshot: query.value.snapshot } : {}), limit: NODES_MAX, ...restriction.value,
+  };
   const flame = useJson<FlameReply>('api/flame', params);
+  const data = flame.data;
   const [text, setText] = useState('');
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => registerActions({ search: () => field.current?.focus() }), []);
-  const layout = useMemo(() => (flame.data?.root ? layoutFlame(asWidths(flame.data.root), amountOf(flame.data.unit ?? 'ps')) : null), [flame.data]);
+  const layout = useMemo(() => (data?.root ? layoutFlame(asWidths(data.root), amountOf(data.unit ?? 'ps', data.of === 'samples' ? 'samples' : 'executions')) : null), [data]);
   const word = text.trim().toLowerCase();
   const lit = useMemo(() => (word === '' ? null : (name: string) => name.toLowerCase().includes(word)), [word]);
-  const hits = useMemo(() => {
-    if (!layout || !lit) return null;
-    let covered = 0;
-    let number = 0;
-    for (let index = 0; index < layout.nodes.length; ) {
-      if (!lit(layout.nodes[index]!.name)) index++;
-      else {
-        number++;
-        covered += layout.width[index]!;
-        index = layout.next[index]!;
-      }
-    }
-    return { number, covered };
-  }, [layout, lit]);
-  const data = flame.data;
+  const hits = useMemo(() => (layout && lit ? hitsOf(layout, lit) : null), [layout, lit]);
+  const isEmpty = layout !== null && toNumber(layout.nodes[0]!.total_ps) === 0;
+  const notes = (data?.notes ?? []).filter((note) => ['by-fallback', 'unknown-weight', 'costs-partly', 'stacks-cut'].includes(note.kind));
   return (
     <>
-      {data && layout && <SentenceLine sentence={flameSentence(layout.nodes[0]!, data.of, data.type ? `all ${data.type}` : undefined)} />}
-      {data?.by && data.by !== asked && <p class="basis">{`This run names no ${asked}s, so the tree is by ${data.by}.`}</p>}
+      {data && layout && !isEmpty && <SentenceLine sentence={sentenceOf(layout.nodes[0]!, data)} />}
+      {notes.map((note) => (
+        <p key={note.kind} class={data?.root ? 'basis' : 'state'}>{`${note.message.charAt(0).toUpperCase()}${note.message.slice(1)}.`}</p>
+      ))}
       <div class="toolbar">
-        <label>
-          by
-          <select value={asked} onChange={(event) => go({ by: event.currentTarget.value, zoom: null }, 'push')}>
-            {known.map((one) => (
-              <option key={one}>{one}</option>
-            ))}
-          </select>
-        </label>
+        <Choices by={by} bys={known} weight={weight} order={order} flipped={flipped} />
         <input
           ref={field} type="search" aria-label="Search the flame graph" placeholder="search  /" value={text}
           onInput={(event) => setText(event.currentTarget.value)}
         />
         {hits && <span aria-live="polite">{`${count(hits.number)} found, ${share(Math.min(1, hits.covered))} of ${layout!.amount.noun}`}</span>}
-        <a href={address('api/flame', { ...params, format: 'folded' })} download={`${run.name}.folded`}>
-          folded
-        </a>
-        <a href={address('api/flame', { ...params, format: 'speedscope' })} download={`${run.name}.speedscope.json`}>
-          speedscope
-        </a>
+        <Exports params={params} name={`${run.name}-${by}`} picture={layout && !isEmpty ? { layout, zoom: findPath(layout, query.value.zoom ?? ''), flipped, lit } : null} />
       </div>
       {flame.error && <Failed error={flame.error} />}
       {!data && flame.waiting && <Waiting what="Adding up the tree." progress={flame.progress} />}
-      {layout && toNumber(layout.nodes[0]!.total_ps) === 0 && <p class="state">Nothing ran in what this page is narrowed to.</p>}
-      {layout && toNumber(layout.nodes[0]!.total_ps) > 0 && <Explorer layout={layout} lit={lit} label={`Flame graph of ${run.name} by ${data?.by ?? asked}`} />}
+      {isEmpty && <p class="state">Nothing ran in what this page is narrowed to.</p>}
+      {data && layout && !isEmpty && <Explorer layout={layout} data={data} params={params} lit={lit} flipped={flipped} label={`Flame graph of ${run.name} by ${data.by ?? by}`} />}
     </>
   );
 }

@@ -1,11 +1,12 @@
 /* The graph itself: a canvas of what is on the screen, however deep the tree; zoom glides. */
 import { effect, signal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { FLAME_ROW, paintFlame } from '../../draw/flame';
+import { FLAME_ROW, paintFlame, rowTop } from '../../draw/flame';
 import { readTokens } from '../../draw/tokens';
 import { shown } from '../../model/cut';
-import { nodeAt, type FlameLayout } from '../../model/flame_layout';
-import { count, share, toNumber } from '../../model/numbers';
+import { nodeAt, standingOf, type FlameLayout } from '../../model/flame_layout';
+import { count, share, time, toNumber } from '../../model/numbers';
+import { shortPlace } from '../../model/source';
 import { theme } from '../../ui/settings';
 import { Name } from '../../ui/text';
 import { hideTip, showTip } from '../../ui/tooltip';
@@ -23,15 +24,17 @@ function Tip({ layout, index }: { layout: FlameLayout; index: number }) {
       <br />
       <span class="faint">
         {count(node.count)} times{node.kind ? ` · ${node.kind}` : ''}
+        {node.first_ps !== null && node.first_ps !== undefined && ` · first at ${time(node.first_ps)}`}
+        {node.file && ` · ${shown(shortPlace(node.file, node.line))}`}
       </span>
     </>
   );
 }
 
-/* Parent, first child, neighbours: arrows walk the tree. */
-export function walkTo(layout: FlameLayout, from: number, key: string): number {
-  if (key === 'ArrowUp') return Math.max(0, layout.parent[from]!);
-  if (key === 'ArrowDown') return layout.next[from]! > from + 1 ? from + 1 : from;
+/* Parent, first child, neighbours: arrows walk the tree as it is drawn. */
+export function walkTo(layout: FlameLayout, from: number, key: string, flipped = false): number {
+  if (key === (flipped ? 'ArrowDown' : 'ArrowUp')) return Math.max(0, layout.parent[from]!);
+  if (key === (flipped ? 'ArrowUp' : 'ArrowDown')) return layout.next[from]! > from + 1 ? from + 1 : from;
   const parent = layout.parent[from]!;
   if (parent < 0) return from;
   if (key === 'ArrowRight') return layout.next[from]! < layout.next[parent]! ? layout.next[from]! : from;
@@ -66,18 +69,20 @@ interface Props {
   zoom: number;
   focus: number | null;
   lit: ((name: string) => boolean) | null;
+  flipped?: boolean; // the root is below
   label: string;
   onFocus: (index: number) => void;
   onZoom: (index: number) => void;
 }
 
-export function Graph({ layout, zoom, focus, lit, label, onFocus, onZoom }: Props) {
+export function Graph({ layout, zoom, focus, lit, flipped = false, label, onFocus, onZoom }: Props) {
   const scroller = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const part = useWindow(layout, zoom);
   const hover = useMemo(() => signal<number | null>(null), [layout]);
   const place = useMemo(() => signal({ width: 0, height: 0, top: 0 }), []);
   const said = focus ?? zoom;
+  const standing = standingOf(layout, said);
 
   useEffect(() => {
     const element = scroller.current!;
@@ -94,7 +99,7 @@ export function Graph({ layout, zoom, focus, lit, label, onFocus, onZoom }: Prop
       const { width, height, top } = place.value;
       if (width === 0) return;
       const begin = performance.now();
-      paintFlame(canvas.current!, { layout, part: part.value, width, height, ratio: devicePixelRatio, top, hover: hover.value, focus, lit, tokens: readTokens() });
+      paintFlame(canvas.current!, { layout, part: part.value, width, height, ratio: devicePixelRatio, top, flipped, hover: hover.value, focus, lit, tokens: readTokens() });
       scroller.current!.dataset.script = (performance.now() - begin).toFixed(1);
     };
     const stop = effect(() => {
@@ -102,22 +107,26 @@ export function Graph({ layout, zoom, focus, lit, label, onFocus, onZoom }: Prop
       frame ||= requestAnimationFrame(paint);
     });
     return () => (stop(), cancelAnimationFrame(frame));
-  }, [layout, focus, lit, place, part, hover]);
+  }, [layout, focus, lit, flipped, place, part, hover]);
+  useEffect(() => {
+    if (flipped) scroller.current!.scrollTop = scroller.current!.scrollHeight; // where the root is
+  }, [layout, flipped]);
   useEffect(() => {
     if (focus === null) return;
     const element = scroller.current!;
-    const y = layout.depth[focus]! * FLAME_ROW;
+    const y = rowTop(layout, layout.depth[focus]!, flipped);
     if (y < element.scrollTop) element.scrollTop = y;
     else if (y + FLAME_ROW > element.scrollTop + element.clientHeight) element.scrollTop = y + FLAME_ROW - element.clientHeight;
-  }, [layout, focus]);
+  }, [layout, focus, flipped]);
 
   const at = (event: MouseEvent): number | null => {
     const box = scroller.current!.getBoundingClientRect();
     const { x, width } = part.value;
-    return nodeAt(layout, x + ((event.clientX - box.left) / place.value.width) * width, Math.floor((event.clientY - box.top + place.value.top) / FLAME_ROW));
+    const row = Math.floor((event.clientY - box.top + place.value.top) / FLAME_ROW);
+    return nodeAt(layout, x + ((event.clientX - box.left) / place.value.width) * width, flipped ? layout.depthCount - 1 - row : row);
   };
   const key = (event: KeyboardEvent): void => {
-    if (/^Arrow/.test(event.key)) onFocus(walkTo(layout, focus ?? zoom, event.key));
+    if (/^Arrow/.test(event.key)) onFocus(walkTo(layout, focus ?? zoom, event.key, flipped));
     else if (event.key === 'Enter') onZoom(focus ?? zoom);
     else if (event.key === 'Escape' && zoom > 0) onZoom(Math.max(0, layout.parent[zoom]!));
     else return;
@@ -126,7 +135,7 @@ export function Graph({ layout, zoom, focus, lit, label, onFocus, onZoom }: Prop
   };
   return (
     <div
-      ref={scroller} class="flame" tabIndex={0} role="application" aria-roledescription="flame graph" aria-label={label} aria-activedescendant="flame-focus" data-canvas-tip
+      ref={scroller} class="flame" tabIndex={0} role="application" aria-roledescription="flame graph" aria-label={label} aria-activedescendant="flame-focus" aria-describedby="flame-keys" data-canvas-tip
       onKeyDown={key}
       onPointerMove={(event) => {
         hover.value = at(event);
@@ -146,7 +155,10 @@ export function Graph({ layout, zoom, focus, lit, label, onFocus, onZoom }: Prop
         <canvas ref={canvas} aria-hidden="true" />
       </div>
       <span id="flame-focus" class="hidden-text" aria-live="polite">
-        {`${shown(layout.nodes[said]!.name)}, ${layout.amount.say(layout.nodes[said]!.total_ps)}`}
+        {`${shown(layout.nodes[said]!.name)}, ${layout.amount.say(layout.nodes[said]!.total_ps)}, level ${standing.level}, ${standing.place} of ${standing.of}`}
+      </span>
+      <span id="flame-keys" class="hidden-text">
+        Arrows walk the tree, Enter zooms, Escape goes up.
       </span>
     </div>
   );

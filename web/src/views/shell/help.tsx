@@ -3,6 +3,7 @@ import { signal } from '@preact/signals';
 import { helpLines, KEYS, type KeyEntry } from '../../model/keys';
 import { useDialog } from '../../ui/dialog';
 import { knows } from '../../ui/keys';
+import { EDITORS, isEditor } from '../../model/source';
 import { change, PERFETTO_ORIGIN, settings } from '../../ui/settings';
 
 export const helpOpen = signal(false);
@@ -71,6 +72,20 @@ function SettingsSection() {
           Perfetto at{' '}
           <input type="text" value={now.perfetto} onChange={(event) => change({ perfetto: event.currentTarget.value.replace(/\/+$/, '') || PERFETTO_ORIGIN })} />
         </label>
+      </p>
+      <p>
+        <label>
+          editor{' '}
+          <input
+            type="text" value={now.editor} placeholder="vscode://file/{file}:{line}" list="editors" aria-invalid={now.editor !== '' && !isEditor(now.editor)}
+            onChange={(event) => change({ editor: event.currentTarget.value.trim() })}
+          />
+        </label>
+        <datalist id="editors">
+          {EDITORS.map((one) => (
+            <option key={one} value={one} />
+          ))}
+        </datalist>
       </p>
     </section>
   );

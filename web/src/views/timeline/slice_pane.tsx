@@ -4,7 +4,9 @@ import { useJson } from '../../data/resource';
 import { absence, type Flow, type SliceDetails } from '../../data/types';
 import { shortScope, shortSource, shown } from '../../model/cut';
 import { count, rateScale, inScale, THIN, time, timeExact, toBig, toNumber, UNKNOWN } from '../../model/numbers';
+import { placeOf } from '../../model/source';
 import { Link } from '../../ui/link';
+import { SourcePlace } from '../../ui/source';
 import { Name } from '../../ui/text';
 import type { TimelineState } from './state';
 
@@ -53,9 +55,7 @@ function Belongs({ slice, state }: { slice: SliceDetails; state: TimelineState }
         </Link>
       )}
       {slice.source && (
-        <span data-tip={slice.source} class="mono">
-          {shortSource(slice.source)}
-        </span>
+        <SourceOf source={slice.source} />
       )}
       {slice.op && slice.module && !absence(state.run, 'hlo') && (
         <Link to={{ view: 'hlo', module: slice.module, name: slice.op }}>HLO</Link>
@@ -64,6 +64,39 @@ function Belongs({ slice, state }: { slice: SliceDetails; state: TimelineState }
       {flops !== null && <span>{`${inScale(flops, rateScale([flops], 'FLOP'))}${THIN}${rateScale([flops], 'FLOP').unit}`}</span>}
       {track && <span>{shown(track.node.name)}</span>}
     </p>
+  );
+}
+
+function SourceOf({ source }: { source: string }) {
+  const place = placeOf(source);
+  if (place) return <SourcePlace file={place.file} line={place.line} />;
+  return (
+    <span data-tip={source} class="mono">
+      {shortSource(source)}
+    </span>
+  );
+}
+
+/* The calls that traced it, the innermost first. */
+function Stack({ slice }: { slice: SliceDetails }) {
+  const { stack } = slice;
+  if (!stack || stack.frames.length === 0) return null;
+  return (
+    <section>
+      <h3 class="section">Python calls ({stack.frames.length})</h3>
+      <ol class="stack">
+        {stack.frames.map((frame) => (
+          <li>
+            <Name text={frame.function} mono /> {frame.file && <SourcePlace file={frame.file} line={frame.line} />}
+          </li>
+        ))}
+      </ol>
+      {stack.cut && (
+        <p class="quiet">
+          Cut off here when it was recorded: set <code>JAX_TRACEBACK_IN_LOCATIONS_LIMIT</code> higher for more.
+        </p>
+      )}
+    </section>
   );
 }
 
@@ -181,6 +214,7 @@ export function SlicePane({ state, slice }: { state: TimelineState; slice: Slice
       <Figures slice={slice} />
       <Belongs slice={slice} state={state} />
       <div class="slice-grid">
+        <Stack slice={slice} />
         <Related run={state.run.id} slice={slice} />
         <Args slice={slice} />
       </div>

@@ -1,0 +1,26 @@
+/* What a flame graph by lines of source says first: the line whose own ops take most, and the next. */
+import type { FlameNode } from '../data/types';
+import { named, strong, type Sentence } from './sentence';
+import { share, toNumber } from './numbers';
+
+/* By line, what it takes without the lines that it calls. */
+function ownByLine(node: FlameNode, into: Map<string, number>): Map<string, number> {
+  let own = toNumber(node.total_ps);
+  for (const child of node.children) {
+    if (child.file) own -= toNumber(child.total_ps);
+    ownByLine(child, into);
+  }
+  if (node.file) into.set(node.name, (into.get(node.name) ?? 0) + own);
+  return into;
+}
+
+const lineOf = (name: string): string => named(name.includes('/') && !name.includes('(') ? name.slice(name.lastIndexOf('/') + 1) : name);
+
+/* Empty where no node knows its line. */
+export function lineSentence(root: FlameNode, what: string): Sentence {
+  const total = toNumber(root.total_ps);
+  const [first, second] = [...ownByLine(root, new Map())].sort((a, b) => b[1] - a[1]);
+  if (!first || total <= 0) return [];
+  const next = second ? `; next is ${lineOf(second[0])} with ${share(second[1] / total)}` : '';
+  return [`${lineOf(first[0])} takes `, strong(share(first[1] / total)), ` of ${what}${next}.`];
+}

@@ -1,0 +1,53 @@
+/* A place in a source file: opens its lines below, where the server was given the sources, and
+ * leads to the reader's editor. */
+import { useState } from 'preact/hooks';
+import { useJson } from '../data/resource';
+import type { SourceReply } from '../data/types';
+import { shown } from '../model/cut';
+import { editorLink, shortPlace } from '../model/source';
+import { settings } from './settings';
+
+interface Place {
+  file: string;
+  line?: number | null | undefined;
+}
+
+/* The lines around it, its own marked; why not where there are none. */
+export function SourceLines({ file, line }: Place) {
+  const source = useJson<SourceReply>('api/source', { file, line: line ?? 1, around: 5 });
+  if (source.error) return <p class="quiet source-none">{source.error.message}</p>;
+  if (!source.data) return null;
+  const { first_line: first, lines } = source.data;
+  return (
+    <ol class="source-lines mono" start={first} aria-label={`Lines of ${shown(source.data.path)}`}>
+      {lines.map((text, index) => (
+        <li key={first + index} value={first + index} aria-current={first + index === line ? 'true' : undefined}>
+          <code>{text === '' ? ' ' : shown(text)}</code>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+export function EditorLink({ file, line }: Place) {
+  const href = editorLink(settings.value.editor, file, line);
+  return href === null ? null : (
+    <a href={href} rel="noreferrer">
+      edit
+    </a>
+  );
+}
+
+/* `model.py:41 ▸`, and its lines when asked for. */
+export function SourcePlace({ file, line }: Place) {
+  const [open, setOpen] = useState(false);
+  return (
+    <span class="source-place">
+      <button class="bare mono" data-tip={line ? `${file}:${line}` : file} aria-expanded={open} onClick={() => setOpen(!open)}>
+        {shown(shortPlace(file, line))} {open ? '▾' : '▸'}
+      </button>{' '}
+      <EditorLink file={file} line={line} />
+      {open && <SourceLines file={file} line={line} />}
+    </span>
+  );
+}

@@ -1,0 +1,87 @@
+/* By what, of what weight, in which order, which way up; and what can be taken away. */
+import { address, type Params } from '../../data/api';
+import { go } from '../../data/place';
+import { Menu } from '../../ui/menu';
+import { savePng, saveSvg, type Picture } from './export';
+
+export const BY: Readonly<Record<string, string>> = {
+  scope: 'scope', stack: 'Python stack', source: 'source line', module: 'module', host: 'host call', track: 'track',
+};
+export const WEIGHTS: Readonly<Record<string, string>> = {
+  self: 'time', time: 'whole durations', count: 'executions', bytes: 'bytes', flops: 'FLOPs',
+};
+const WEIGHT_TIPS: Readonly<Record<string, string>> = {
+  self: 'Each moment once: what an op takes itself.',
+  time: 'A loop and what runs in it both count.',
+  count: 'Executions that begin in the window.',
+  bytes: 'Read and written, where it is known.',
+  flops: 'A multiply-add is two.',
+};
+
+export function Choices({ by, bys, weight, order, flipped }: { by: string; bys: readonly string[]; weight: string; order: string; flipped: boolean }) {
+  return (
+    <>
+      <label>
+        by{' '}
+        <select value={by} onChange={(event) => go({ by: event.currentTarget.value, zoom: null, key: null }, 'push')}>
+          {bys.map((one) => (
+            <option key={one} value={one}>
+              {BY[one] ?? one}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label data-tip={WEIGHT_TIPS[weight]}>
+        weight{' '}
+        <select value={weight} onChange={(event) => go({ weight: event.currentTarget.value === 'self' ? null : event.currentTarget.value }, 'replace')}>
+          {Object.entries(WEIGHTS).map(([one, words]) => (
+            <option key={one} value={one}>
+              {words}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        order{' '}
+        <select value={order} onChange={(event) => go({ order: event.currentTarget.value === 'heavy' ? null : event.currentTarget.value }, 'replace')}>
+          <option value="heavy">heaviest left</option>
+          <option value="time">by time</option>
+        </select>
+      </label>
+      <label>
+        root{' '}
+        <select value={flipped ? 'below' : 'above'} onChange={(event) => go({ roots: event.currentTarget.value === 'above' ? null : event.currentTarget.value }, 'replace')}>
+          <option value="above">above</option>
+          <option value="below">below</option>
+        </select>
+      </label>
+    </>
+  );
+}
+
+export function Exports({ params, name, picture }: { params: Params; name: string; picture: Omit<Picture, 'name'> | null }) {
+  return (
+    <Menu words="Save">
+      {(close) => (
+        <>
+          <a role="menuitem" href={address('api/flame', { ...params, format: 'folded' })} download={`${name}.folded`} onClick={close}>
+            folded stacks
+          </a>
+          <a role="menuitem" href={address('api/flame', { ...params, weight: null, format: 'speedscope' })} download={`${name}.speedscope.json`} onClick={close}>
+            speedscope <span class="faint">all weights</span>
+          </a>
+          {picture && (
+            <>
+              <button role="menuitem" onClick={() => (saveSvg({ ...picture, name }), close())}>
+                SVG <span class="faint">of what is seen</span>
+              </button>
+              <button role="menuitem" onClick={() => (savePng({ ...picture, name }), close())}>
+                PNG <span class="faint">of what is seen</span>
+              </button>
+            </>
+          )}
+        </>
+      )}
+    </Menu>
+  );
+}
