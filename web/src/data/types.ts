@@ -202,6 +202,7 @@ export interface TopRow {
   flops_per_s: number | null;
   bytes_per_s: number | null;
   bound_by: string | null;
+  peak_share: number | null;
   reasons?: Reasons;
 }
 
@@ -215,6 +216,37 @@ export interface TopList {
   rows: TopRow[];
   notes: Note[];
   approx: string[];
+}
+
+export interface Roof {
+  kind: 'compute' | 'memory';
+  name: string;
+  per_s: number;
+  source: string;
+}
+
+export interface RooflineRow extends Omit<TopRow, 'event_count' | 'cumulative_share' | 'mean_ps' | 'stdev_ps' | 'min_ps' | 'p50_ps' | 'p95_ps' | 'max_ps'> {
+  type: string | null;
+  intensity: number | null;
+  roof_flops_per_s: number | null;
+  counted: string | null;
+}
+
+export interface Roofline {
+  run: { id: string; name: string };
+  by: string;
+  devices: { host: string; name: string | null; device_count: number; roofs: Roof[]; reason: string | null; doubt: string | null }[];
+  program: {
+    self_ps: Ps; op_count: number; unknown_count: number; flops: number | null; bytes: number | null; intensity: number | null;
+    flops_per_s: number | null; bytes_per_s: number | null; peak_share: number | null;
+  };
+  bounds: { bound_by: string; self_ps: Ps }[];
+  missing: string | null;
+  total_self_ps: Ps;
+  row_count: number;
+  next: string | null;
+  rows: RooflineRow[];
+  notes: Note[];
 }
 
 export interface Share {
@@ -231,10 +263,105 @@ export interface StepRow {
   warmup: boolean;
   outlier: boolean;
   breakdown: { kind: Kind; self_ps: Ps }[];
+  delta_ps?: Ps | null;
+  slowest_by?: string | null; // what took longer than in the others
+  slowest_by_ps?: Ps | null;
+  busy_ps?: Ps | null;
+  wait_ps?: Ps | null;
+  hidden_communication_ps?: Ps | null;
+  reasons?: Record<string, string>;
 }
 
-export interface StepList {
-  rows: StepRow[];
+export interface StepDeviceRow {
+  step: number;
+  host: string;
+  device: number | null;
+  start_ps: Ps;
+  dur_ps: Ps;
+  in_mean: boolean;
+  busy_ps: Ps;
+  wait_ps: Ps;
+  hidden_communication_ps: Ps;
+  breakdown: { kind: Kind; self_ps: Ps }[];
+}
+
+export interface IdleRow {
+  host: string;
+  device: number;
+  cause: string;
+  idle_ps: Ps;
+  share: number | null;
+  share_of_time: number | null;
+  longest_ps: Ps | null;
+  longest_start_ps: Ps | null;
+}
+
+export interface GapRow {
+  host: string;
+  device: number;
+  start_ps: Ps;
+  dur_ps: Ps;
+  cause: string;
+  cause_ps: Ps;
+  step: number | null;
+  before: string | null;
+  after: string | null;
+}
+
+export interface HostRow {
+  name: string;
+  host: string;
+  device: number | null;
+  device_count: number;
+  step_count: number;
+  step_median_ps: Ps | null;
+  step_min_ps: Ps | null;
+  step_max_ps: Ps | null;
+  busy_ps: Ps | null;
+  idle_ps: Ps | null;
+  busy_share: number | null;
+  communication_ps: Ps | null;
+  hidden_communication_ps: Ps | null;
+  op_wait_ps: Ps | null;
+  wait_ps: Ps | null;
+  wait_share: number | null;
+  last_count: number | null;
+  compared_count: number;
+  lag_ps: Ps | null;
+  skew_ps: Ps | null;
+  straggler: boolean;
+  reasons: Record<string, string>;
+}
+
+export interface HostStep {
+  step: number;
+  host: string;
+  device: number | null;
+  start_ps: Ps;
+  end_ps: Ps;
+  dur_ps: Ps;
+  end_lag_ps: Ps;
+  communication_ps: Ps;
+  wait_ps: Ps | null;
+  lag_ps: Ps | null;
+  last: boolean;
+}
+
+export interface HostTable<R> {
+  by: 'host' | 'device';
+  rule: string;
+  confidence: 'low' | 'medium' | 'high';
+  step_count: number;
+  compared_count: number;
+  basis: 'none' | 'communication' | 'end';
+  rows: R[];
+  row_count: number;
+  next: string | null;
+  notes: Note[];
+}
+
+export interface StepList<R = StepRow> {
+  rows: R[];
   row_count: number;
   next: string | null;
   rule?: string | null;

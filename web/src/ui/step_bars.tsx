@@ -12,7 +12,7 @@ import { hideTip, showTip } from './tooltip';
 
 export { barsWidth };
 
-export function stepWindow(step: StepRow): string {
+export function stepWindow(step: Pick<StepRow, 'start_ps' | 'dur_ps'>): string {
   const start = toBig(step.start_ps);
   const size = toBig(step.dur_ps);
   return formatSpan({ start: start - size / 20n, end: start + size + size / 20n });

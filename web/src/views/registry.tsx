@@ -6,9 +6,11 @@ import type { View } from '../model/address';
 import { FilesView } from './files';
 import { FlameView } from './flame/flame';
 import { HloView } from './hlo';
+import { HostsView } from './hosts';
 import { MemoryView } from './memory';
 import { OpsView } from './ops';
 import { OverviewView } from './overview/overview';
+import { RooflineView } from './roofline';
 import { StepsView } from './steps';
 import { TimelineView } from './timeline/timeline';
 
@@ -27,6 +29,8 @@ export const ENTRIES: readonly ViewEntry[] = [
   { view: 'flame', words: 'Flame', page: (run) => <FlameView run={run} />, shape: 'filling', xprof: ['op profile'] },
   { view: 'steps', words: 'Steps', page: (run) => <StepsView run={run} />, shape: 'filling', xprof: ['input pipeline analyzer'] },
   { view: 'memory', words: 'Memory', page: (run) => <MemoryView run={run} absent={absence(run, 'memory')} />, xprof: ['memory viewer', 'memory profile'] },
+  { view: 'hosts', words: 'Hosts', page: (run) => <HostsView run={run} />, xprof: ['pod viewer'] },
+  { view: 'roofline', words: 'Roofline', page: (run) => <RooflineView run={run} />, shape: 'filling', xprof: ['roofline model'] },
   { view: 'hlo', words: 'HLO', page: (run) => <HloView run={run} absent={absence(run, 'hlo')} />, shape: 'filling', xprof: ['graph viewer'] },
   { view: 'files', words: 'Files', page: (run) => <FilesView run={run} /> },
 ];

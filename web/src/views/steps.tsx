@@ -1,90 +1,112 @@
-/* Every step: how long, how far from the median, of which kinds. */
+/* Steps: how long, how far from the median, of which kinds; by device; where devices were idle. */
 import { address } from '../data/api';
 import { go, query } from '../data/place';
 import { useJson } from '../data/resource';
 import { stepRestriction } from '../data/restriction';
-import { KINDS, type RunDetails, type StepList, type StepRow } from '../data/types';
-import { count, fixed, inScale, shareCell, THIN, timeExact, timeScale, toNumber } from '../model/numbers';
-import { stepsSentence } from '../model/sentence';
+import type { GapRow, IdleRow, Note, RunDetails, StepDeviceRow, StepList, StepRow } from '../data/types';
+import { plural, toNumber } from '../model/numbers';
+import { idleSentence, stepsSentence } from '../model/steps_words';
 import { Empty, Failed, Waiting } from '../ui/states';
-import { StepBars, stepWindow } from '../ui/step_bars';
-import { Table, type Column } from '../ui/table';
-import { Name, SentenceLine } from '../ui/text';
+import { StepBars } from '../ui/step_bars';
+import { SentenceLine } from '../ui/text';
+import { GapTable, IdleTable } from './steps_idle';
+import { StepDeviceTable, StepTable } from './steps_table';
 
-const STEPS_MAX = 10_000;
+const ROWS_MAX = 10_000;
+const BY: Record<string, string> = { steps: 'step', devices: 'device', idle: 'idle time', gaps: 'idle gap' };
 
 function medianOf(rows: readonly StepRow[]): number | null {
   const counted = rows.filter((row) => !row.warmup).map((row) => toNumber(row.dur_ps)).sort((a, b) => a - b);
   return counted.length === 0 ? null : counted[Math.ceil(counted.length / 2) - 1]!;
 }
 
-function columnsOf(rows: readonly StepRow[], median: number | null): Column<StepRow>[] {
-  const begin = timeScale(rows.map((row) => row.start_ps));
-  const duration = timeScale(rows.map((row) => row.dur_ps));
-  const kinds = KINDS.filter((kind) => rows.some((row) => row.breakdown.some((part) => part.kind === kind && toNumber(part.self_ps) > 0)));
-  const part = (row: StepRow, kind: string) => row.breakdown.find((one) => one.kind === kind)?.self_ps ?? null;
-  const hosts = new Set(rows.map((row) => row.host)).size > 1;
-  const delta = (row: StepRow): number | null => (median === null ? null : toNumber(row.dur_ps) - median);
-  const deltas = timeScale(rows.map(delta));
-  const signed = (value: number | null): string => (value === null || value <= 0 ? inScale(value, deltas) : `+${inScale(value, deltas)}`);
-  const columns: (Column<StepRow> | false)[] = [
-    { key: 'step', title: 'step', width: '72px', numeric: true, cell: (row) => String(row.step) },
-    hosts && { key: 'host', title: 'host', width: 'minmax(80px, 1fr)', cell: (row) => <Name text={row.host} /> },
-    { key: 'start_ps', title: 'begin', unit: begin.unit, width: '104px', numeric: true, cell: (row) => inScale(row.start_ps, begin), exact: (row) => timeExact(row.start_ps) },
-    { key: 'dur_ps', title: 'time', unit: duration.unit, width: '96px', numeric: true, cell: (row) => inScale(row.dur_ps, duration), exact: (row) => timeExact(row.dur_ps) },
-    {
-      key: 'delta', title: 'Δ median', unit: deltas.unit, width: '112px', numeric: true, sortable: false, cell: (row) => signed(delta(row)),
-      exact: (row) => (median ? `${toNumber(row.dur_ps) < median ? '' : '+'}${fixed((toNumber(row.dur_ps) / median - 1) * 100, 1)}${THIN}% of the median` : null),
-    },
-    ...kinds.map(
-      (kind): Column<StepRow> => ({
-        key: kind, title: kind, unit: duration.unit, width: 'minmax(88px, 120px)', numeric: true, sortable: false,
-        cell: (row) => inScale(part(row, kind), duration),
-        exact: (row) => (part(row, kind) === null ? null : `${timeExact(part(row, kind)!)}, ${shareCell(toNumber(part(row, kind)!) / toNumber(row.dur_ps))}`),
-      }),
-    ),
-    { key: 'remark', title: '', width: 'minmax(80px, 1fr)', sortable: false, cell: (row) => (row.warmup ? 'warm-up' : row.outlier ? 'outlier' : ''), exact: (row) => (row.warmup ? 'a warm-up: left out of the figures' : null) },
-  ];
-  return columns.filter((column) => column !== false);
+function Basis({ notes }: { notes: readonly Note[] }) {
+  return (
+    <>
+      {notes
+        .filter((note) => note.kind === 'steps-rule' || note.kind === 'idle-basis')
+        .map((note) => (
+          <p key={note.message} class="basis">
+            {note.kind === 'steps-rule' ? `Steps: ${note.message}` : `${note.message.slice(0, 1).toUpperCase()}${note.message.slice(1)}`}.
+          </p>
+        ))}
+    </>
+  );
+}
+
+/* What the table below is of, and its rows as a file. */
+function Toolbar({ run, view, rows, params }: { run: RunDetails; view: string; rows: number; params: Record<string, string | number> }) {
+  return (
+    <div class="toolbar">
+      <label>
+        by
+        <select value={view} onChange={(event) => go({ by: event.currentTarget.value === 'steps' ? null : event.currentTarget.value, sort: null }, 'push')}>
+          {Object.entries(BY).map(([key, words]) => (
+            <option key={key} value={key}>
+              {words}
+            </option>
+          ))}
+        </select>
+      </label>
+      <span>{plural(rows, 'row', 'rows')}</span>
+      <a href={address('api/steps', { ...params, limit: ROWS_MAX, format: 'csv' })} download={`${run.name}-${view}.csv`}>
+        CSV
+      </a>
+    </div>
+  );
+}
+
+function IdlePart({ run, params, view }: { run: RunDetails; params: Record<string, string>; view: 'idle' | 'gaps' }) {
+  const list = useJson<StepList<IdleRow | GapRow>>('api/steps', { ...params, view, limit: ROWS_MAX });
+  const causes = useJson<StepList<IdleRow>>('api/steps', { ...params, view: 'idle', limit: ROWS_MAX });
+  if (list.error) return <Failed error={list.error} />;
+  if (!list.data || !causes.data) return list.waiting ? <Waiting what="Looking for idle devices." progress={list.progress} /> : null;
+  if (causes.data.rows.length === 0 && list.data.rows.length === 0) return <Empty>No device of this run recorded an op, so none was seen idle.</Empty>;
+  return (
+    <>
+      <SentenceLine sentence={idleSentence(causes.data.rows)} />
+      <Basis notes={list.data.notes} />
+      <Toolbar run={run} view={view} rows={list.data.row_count} params={{ ...params, view }} />
+      {view === 'idle' ? <IdleTable rows={list.data.rows as IdleRow[]} /> : <GapTable rows={list.data.rows as GapRow[]} rowCount={list.data.row_count} />}
+    </>
+  );
+}
+
+function DevicePart({ params }: { params: Record<string, string> }) {
+  const list = useJson<StepList<StepDeviceRow>>('api/steps', { ...params, view: 'devices', limit: ROWS_MAX });
+  if (list.error) return <Failed error={list.error} />;
+  if (!list.data) return list.waiting ? <Waiting what="Dividing steps by device." progress={list.progress} /> : null;
+  return <StepDeviceTable rows={list.data.rows} rowCount={list.data.row_count} />;
 }
 
 export function StepsView({ run }: { run: RunDetails }) {
+  const view = query.value.by !== undefined && query.value.by in BY ? query.value.by : 'steps';
   const sort = query.value.sort ?? 'start_ps';
-  const known = /^-?(step|host|start_ps|dur_ps)$/.test(sort) ? sort : 'start_ps';
-  const params = { run: run.id, ...stepRestriction(), sort: known };
-  const steps = useJson<StepList>('api/steps', { ...params, limit: STEPS_MAX });
+  const known = /^-?(step|host|start_ps|dur_ps|delta_ps|slowest_by_ps|wait_ps|hidden_communication_ps)$/.test(sort) ? sort : 'start_ps';
+  const params = { run: run.id, ...stepRestriction() };
+  const steps = useJson<StepList>('api/steps', { ...params, sort: view === 'steps' ? known : 'start_ps', limit: ROWS_MAX });
+  if (view === 'idle' || view === 'gaps') return <IdlePart key={view} run={run} params={params} view={view} />;
   if (steps.error) return <Failed error={steps.error} />;
   if (!steps.data) return steps.waiting ? <Waiting what="Looking for steps." progress={steps.progress} /> : null;
   const { rows } = steps.data;
   if (rows.length === 0)
     return (
-      <Empty copy={'with jax.profiler.StepTraceAnnotation("train", step_num=step):'}>
-        No steps were found in this run: no StepTraceAnnotation, and no module repeats. To mark them:
-      </Empty>
+      <>
+        <Empty copy={'with jax.profiler.StepTraceAnnotation("train", step_num=step):'}>
+          No steps were found in this run: no StepTraceAnnotation, and no module repeats. To mark them:
+        </Empty>
+        <Toolbar run={run} view={view} rows={0} params={params} />
+      </>
     );
   const median = medianOf(rows);
   const inOrder = [...rows].sort((a, b) => toNumber(a.start_ps) - toNumber(b.start_ps));
   return (
     <>
       <SentenceLine sentence={stepsSentence(inOrder, median)} />
-      {steps.data.notes
-        .filter((note) => note.kind === 'steps-rule')
-        .map((note) => (
-          <p key={note.message} class="basis">
-            Steps: {note.message}.
-          </p>
-        ))}
+      <Basis notes={steps.data.notes} />
       <StepBars steps={inOrder} medianPs={median} height={220} />
-      <div class="toolbar">
-        <span>{count(steps.data.row_count)} steps</span>
-        <a href={address('api/steps', { ...params, limit: 10_000, format: 'csv' })} download={`${run.name}-steps.csv`}>
-          CSV
-        </a>
-      </div>
-      <Table
-        label="Steps" columns={columnsOf(rows, median)} rows={rows} rowKey={(row) => `${row.host} ${row.step} ${row.start_ps}`} rowCount={steps.data.row_count} sort={known}
-        onSort={(next) => go({ sort: next }, 'replace')} onOpen={(row) => go({ view: 'timeline', window: stepWindow(row) })} scroll
-      />
+      <Toolbar run={run} view={view} rows={view === 'steps' ? steps.data.row_count : rows.length} params={view === 'steps' ? params : { ...params, view }} />
+      {view === 'steps' ? <StepTable rows={rows} median={median} rowCount={steps.data.row_count} sort={known} /> : <DevicePart params={params} />}
     </>
   );
 }

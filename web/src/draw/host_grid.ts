@@ -1,0 +1,94 @@
+/* Hosts or devices against steps: how late each ended, in greys.
+ *
+ *            step 0  1  2  3
+ *   hostA    ░░░ ░░░ ░░░ ░░░
+ *   hostB    ▓▓▓ ███ ▒▒▒ ▓▓▓    the later, the darker; who was last wears a dot
+ */
+import type { HostStep } from '../data/types';
+import type { Tokens } from './tokens';
+
+export const GRID_ROW = 20;
+const LABELS = 18;
+const NAMES = 160;
+const CELL_MAX = 40;
+const LIGHTEST = 0.06;
+const DARKEST = 0.8;
+
+export interface GridLayout {
+  left: number;
+  pitch: number; // a step
+  height: number;
+}
+
+export interface GridScene {
+  lanes: readonly string[];
+  steps: readonly number[];
+  cells: ReadonlyMap<string, HostStep>; // "lane step" by index
+  late: (cell: HostStep) => number; // ps
+  latest: number;
+  width: number;
+  ratio: number;
+  tokens: Tokens;
+}
+
+export function gridLayout(lanes: number, steps: number, width: number): GridLayout {
+  return { left: NAMES, pitch: Math.min(CELL_MAX, Math.max(1, (width - NAMES) / Math.max(1, steps))), height: LABELS + lanes * GRID_ROW };
+}
+
+export function gridAt(layout: GridLayout, lanes: number, steps: number, x: number, y: number): { lane: number; step: number } | null {
+  const step = Math.floor((x - layout.left) / layout.pitch);
+  const lane = Math.floor((y - LABELS) / GRID_ROW);
+  return step >= 0 && step < steps && lane >= 0 && lane < lanes ? { lane, step } : null;
+}
+
+function fit(context: CanvasRenderingContext2D, words: string, room: number): string {
+  let text = words;
+  while (text.length > 1 && context.measureText(text).width > room) text = `${text.slice(0, -2)}…`;
+  return text;
+}
+
+export function paintGrid(canvas: HTMLCanvasElement, scene: GridScene): void {
+  const { lanes, steps, width, ratio, tokens } = scene;
+  const layout = gridLayout(lanes.length, steps.length, width);
+  canvas.width = Math.round(width * ratio);
+  canvas.height = Math.round(layout.height * ratio);
+  const context = canvas.getContext('2d')!;
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context.clearRect(0, 0, width, layout.height);
+  context.font = `11px ${tokens.font}`;
+  context.fillStyle = tokens.ink2;
+  let free = -Infinity;
+  steps.forEach((step, index) => {
+    const middle = layout.left + (index + 0.5) * layout.pitch;
+    const size = context.measureText(String(step)).width;
+    if (middle - size / 2 < free + 8) return;
+    context.textAlign = 'center';
+    context.fillText(String(step), middle, 12);
+    free = middle + size / 2;
+  });
+  lanes.forEach((lane, row) => {
+    const top = LABELS + row * GRID_ROW;
+    context.textAlign = 'left';
+    context.fillStyle = tokens.ink;
+    context.fillText(fit(context, lane, NAMES - 12), 0, top + 14);
+    steps.forEach((_step, column) => paintCell(context, scene, layout, row, column, top));
+  });
+}
+
+function paintCell(context: CanvasRenderingContext2D, scene: GridScene, layout: GridLayout, row: number, column: number, top: number): void {
+  const cell = scene.cells.get(`${row} ${column}`);
+  const left = Math.round(layout.left + column * layout.pitch);
+  const gap = layout.pitch >= 6 ? 1 : 0;
+  const size = Math.max(1, Math.round(layout.left + (column + 1) * layout.pitch) - left - gap);
+  if (!cell) return;
+  const share = scene.latest > 0 ? scene.late(cell) / scene.latest : 0;
+  context.globalAlpha = LIGHTEST + (DARKEST - LIGHTEST) * share;
+  context.fillStyle = scene.tokens.ink;
+  context.fillRect(left, top + 1, size, GRID_ROW - 2);
+  context.globalAlpha = 1;
+  if (!cell.last || size < 8) return;
+  context.fillStyle = share > 0.45 ? scene.tokens.bg : scene.tokens.ink;
+  context.beginPath();
+  context.arc(left + size / 2, top + GRID_ROW / 2, 2.5, 0, 2 * Math.PI);
+  context.fill();
+}

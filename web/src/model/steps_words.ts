@@ -1,0 +1,87 @@
+/* What the pages of steps and hosts say first. */
+import type { HostRow, HostTable, IdleRow, Kind, StepRow } from '../data/types';
+import { plural, share, time, toNumber } from './numbers';
+import { named, strong, type Sentence } from './sentence';
+
+const LONGER_SHARE = 0.1; // of the median: what is worth a clause
+
+function medianOfKind(rows: readonly StepRow[], kind: Kind): number {
+  const sizes = rows.map((row) => toNumber(row.breakdown.find((part) => part.kind === kind)?.self_ps ?? 0)).sort((a, b) => a - b);
+  return sizes[Math.ceil(sizes.length / 2) - 1] ?? 0;
+}
+
+/* What was longer in a step: by name where the server found one, else the kind that grew most. */
+function longerClause(step: StepRow, counted: readonly StepRow[], longer: number): string {
+  if (step.slowest_by && step.slowest_by_ps) return `: ${named(step.slowest_by)} was ${time(step.slowest_by_ps)} longer`;
+  const excess = step.breakdown.map((part) => ({ kind: part.kind, by: toNumber(part.self_ps) - medianOfKind(counted, part.kind) })).sort((a, b) => b.by - a.by)[0];
+  return excess && excess.by > 0.3 * longer ? `: ${excess.kind} was ${time(excess.by)} longer than its median` : '';
+}
+
+/* The slowest step, and what was longer in it. */
+function slowestClause(counted: readonly StepRow[], median: number): Sentence {
+  const slowest = counted.reduce((a, b) => (toNumber(b.dur_ps) > toNumber(a.dur_ps) ? b : a));
+  const longer = toNumber(slowest.dur_ps) - median;
+  if (longer <= LONGER_SHARE * median) return [];
+  return [`; step ${slowest.step} took `, strong(time(slowest.dur_ps)), longerClause(slowest, counted, longer)];
+}
+
+export function stepsSentence(steps: readonly StepRow[], median: number | null): Sentence {
+  const counted = steps.filter((row) => !row.warmup);
+  if (median === null || counted.length === 0) return [];
+  const warmups = steps.length - counted.length;
+  return [
+    strong(plural(steps.length, 'step')), ', median ', strong(time(median)), warmups > 0 ? ` without ${plural(warmups, 'warm-up')}` : '',
+    ...slowestClause(counted, median), '.',
+  ];
+}
+
+const CAUSE_WORDS: Record<string, string> = {
+  input: 'the host loads data',
+  compile: 'the host compiles',
+  transfer: 'the host copies from or to devices',
+  dispatch: 'the host launches programs',
+  python: 'the host runs Python',
+  'host code': 'the host runs other code',
+  waiting: 'the host waits itself',
+  'nothing recorded': 'nothing of the host is recorded',
+};
+
+export function idleSentence(rows: readonly IdleRow[]): Sentence {
+  const total = rows.reduce((sum, row) => sum + toNumber(row.idle_ps), 0);
+  if (total === 0) return ['Devices are never idle.'];
+  const causes = new Map<string, number>();
+  for (const row of rows) causes.set(row.cause, (causes.get(row.cause) ?? 0) + toNumber(row.idle_ps));
+  const devices = new Set(rows.map((row) => `${row.host} ${row.device}`)).size;
+  const [first, second] = [...causes].sort((a, b) => b[1] - a[1]);
+  const clause = ([cause, ps]: [string, number]): Sentence => [strong(share(ps / total)), ` of it ${CAUSE_WORDS[cause] ?? cause}`];
+  return [
+    devices === 1 ? 'The device is idle ' : `${devices} devices are idle, together `, strong(time(total)), ': in ', ...clause(first!),
+    ...(second && second[1] >= 0.05 * total ? [', in ', ...clause(second)] : []), '.',
+  ];
+}
+
+function comparedWords(table: HostTable<unknown>): string {
+  return `of ${plural(table.compared_count, 'step')}`;
+}
+
+/* Who lags, by how much, how often; else that nobody does. */
+export function hostsSentence(table: HostTable<HostRow>): Sentence {
+  const { rows, by, basis } = table;
+  if (rows.length === 0) return [];
+  const one = by === 'host' ? 'host' : 'device';
+  const median = rows.map((row) => (row.step_median_ps === null ? 0 : toNumber(row.step_median_ps))).sort((a, b) => b - a)[0] ?? 0;
+  if (rows.length === 1 || basis === 'none') {
+    const busy = rows[0]!.busy_share;
+    const sentence: Sentence = [strong(plural(rows.length, one)), median > 0 ? ', a step takes ' : '', ...(median > 0 ? [strong(time(median))] : [])];
+    if (rows.length === 1 && busy !== null) sentence.push(by === 'host' && rows[0]!.device_count > 1 ? ', devices are busy ' : ', the device is busy ', strong(share(busy)), ' of it');
+    return [...sentence, '.'];
+  }
+  const late = rows.filter((row) => row.straggler).sort((a, b) => toNumber(b.lag_ps ?? 0) - toNumber(a.lag_ps ?? 0))[0];
+  const total = rows.reduce((sum, row) => sum + toNumber(row.busy_ps ?? 0) + toNumber(row.idle_ps ?? 0), 0);
+  const waits = rows.reduce((sum, row) => sum + toNumber(row.wait_ps ?? 0), 0);
+  const sentence: Sentence = late
+    ? [strong(named(late.name)), ' comes last in ', strong(String(late.last_count)), ` ${comparedWords(table)}, in the middle by `, strong(time(late.lag_ps!))]
+    : [`No ${one} comes last in more than half `, comparedWords(table)];
+  if (basis === 'communication' && total > 0 && waits / total >= 0.001) sentence.push('; ', rows.length === 2 ? 'waiting for the other takes ' : 'waiting for the last takes ', strong(share(waits / total)), ' of the steps');
+  return [...sentence, '.'];
+}

@@ -1,0 +1,98 @@
+/* Which host or device the others wait for: sentence, grid of steps, table. */
+import { address } from '../data/api';
+import { go, query } from '../data/place';
+import { useJson } from '../data/resource';
+import { stepRestriction } from '../data/restriction';
+import type { HostRow, HostStep, HostTable, RunDetails } from '../data/types';
+import { count, inScale, plural, shareCell, timeExact, timeScale, UNKNOWN, type Scale } from '../model/numbers';
+import { hostsSentence } from '../model/steps_words';
+import { Link } from '../ui/link';
+import { Empty, Failed, Waiting } from '../ui/states';
+import { Table, type Column } from '../ui/table';
+import { Name, SentenceLine } from '../ui/text';
+import { HostGrid } from './hosts_grid';
+
+const ROWS_MAX = 10_000;
+
+type PsKey = 'busy_ps' | 'idle_ps' | 'communication_ps' | 'hidden_communication_ps' | 'op_wait_ps' | 'wait_ps' | 'lag_ps' | 'skew_ps' | 'step_median_ps' | 'step_min_ps' | 'step_max_ps';
+
+function columnsOf(rows: readonly HostRow[], by: 'host' | 'device'): Column<HostRow>[] {
+  const step = timeScale(rows.flatMap((row) => [row.step_median_ps, row.step_max_ps]));
+  const total = timeScale(rows.flatMap((row) => [row.busy_ps, row.idle_ps]));
+  const lag = timeScale(rows.map((row) => row.lag_ps));
+  const skew = timeScale(rows.map((row) => row.skew_ps));
+  const compared = rows.some((row) => row.compared_count > 0);
+  const known = (key: keyof HostRow) => rows.some((row) => row[key] !== null);
+  const more = (key: PsKey) => rows.some((row) => row[key] !== null && Number(row[key]) > 0);
+  const ps = (key: PsKey, title: string, scale: Scale, others: Partial<Column<HostRow>> = {}): Column<HostRow> => ({
+    key, title, unit: scale.unit, width: '88px', numeric: true, cell: (row) => (row[key] === null ? UNKNOWN : inScale(row[key], scale)),
+    exact: (row) => (row[key] === null ? (row.reasons[key] ?? null) : timeExact(row[key]!)), ...others,
+  });
+  const columns: (Column<HostRow> | false)[] = [
+    {
+      key: 'name', title: by, width: 'minmax(104px, 2fr)', exact: (row) => row.name,
+      cell: (row) => (
+        <Link to={row.device === null ? { view: 'timeline', host: row.host } : { view: 'timeline', host: row.host, device: String(row.device) }}>
+          <Name text={row.name} />
+        </Link>
+      ),
+    },
+    by === 'host' && { key: 'device_count', title: 'devices', width: '68px', numeric: true, cell: (row) => count(row.device_count) },
+    { key: 'step_count', title: 'steps', width: '64px', numeric: true, cell: (row) => count(row.step_count) },
+    ps('step_median_ps', 'step', step, { tip: 'The median of its counted steps' }),
+    ps('step_max_ps', 'longest', step, { from: 1400 }),
+    ps('busy_ps', 'busy', total, { from: 1480 }),
+    ps('idle_ps', 'idle', total, { from: 1000 }),
+    { key: 'busy_share', title: 'busy', width: '72px', numeric: true, cell: (row) => shareCell(row.busy_share), exact: (row) => row.reasons.busy_share ?? null },
+    ps('communication_ps', 'comm', total, { tip: 'Exposed communication' }),
+    more('hidden_communication_ps') && ps('hidden_communication_ps', 'hidden', total, { tip: 'Communication beneath other work of the device', from: 1600 }),
+    more('op_wait_ps') && ps('op_wait_ps', 'ops wait', total, { tip: 'Nothing ran but ops that wait, as copy-done', from: 1600 }),
+    compared && known('wait_ps') && ps('wait_ps', 'waits', total, { tip: 'For who came last in a step' }),
+    compared && known('wait_share') && { key: 'wait_share', title: 'of steps', width: '80px', numeric: true, cell: (row) => shareCell(row.wait_share) },
+    compared && {
+      key: 'last_count', title: 'last in', width: '72px', numeric: true, cell: (row) => (row.last_count === null ? UNKNOWN : count(row.last_count)), exact: (row) => `of ${plural(row.compared_count, 'step')}`,
+    },
+    compared && ps('lag_ps', 'by', lag, { tip: 'What others waited for it, the median of the steps in which it was last' }),
+    known('skew_ps') && by === 'host' && ps('skew_ps', 'clock', skew, { tip: 'By which its clock is ahead of the first host’s', from: 1560 }),
+    { key: 'straggler', title: '', width: 'minmax(72px, 1fr)', sortable: false, cell: (row) => (row.straggler ? 'straggler' : '') },
+  ];
+  return columns.filter((column) => column !== false);
+}
+
+export function HostsView({ run }: { run: RunDetails }) {
+  const several = run.hosts.length > 1;
+  const asked = query.value.by === 'host' || query.value.by === 'device' ? query.value.by : several ? 'host' : 'device';
+  const sort = query.value.sort ?? 'host,device';
+  const known = /^-?[a-z_]+(,-?[a-z_]+)*$/.test(sort) ? sort : 'host,device';
+  const params = { run: run.id, ...stepRestriction(), by: asked };
+  const table = useJson<HostTable<HostRow>>('api/hosts', { ...params, sort: known, limit: ROWS_MAX });
+  const grid = useJson<HostTable<HostStep>>('api/hosts', { ...params, view: 'grid', limit: ROWS_MAX });
+  if (table.error) return <Failed error={table.error} />;
+  if (!table.data) return table.waiting ? <Waiting what="Comparing hosts." progress={table.progress} /> : null;
+  const { rows } = table.data;
+  const basis = table.data.notes.find((note) => note.kind === 'lag-basis');
+  return (
+    <>
+      {rows.length > 0 ? <SentenceLine sentence={hostsSentence(table.data)} /> : <Empty>No {asked === 'host' ? 'host' : 'device'} of this run recorded anything to compare.</Empty>}
+      {rows.length > 1 && basis && <p class="basis">{`${basis.message.slice(0, 1).toUpperCase()}${basis.message.slice(1)}.`}</p>}
+      {rows.length > 1 && grid.data && grid.data.rows.length > 0 && <HostGrid rows={grid.data.rows} />}
+      <div class="toolbar">
+        <label>
+          by
+          <select value={asked} onChange={(event) => go({ by: event.currentTarget.value, sort: null }, 'push')}>
+            <option>host</option>
+            <option>device</option>
+          </select>
+        </label>
+        <span>{plural(table.data.row_count, asked)}</span>
+        <a href={address('api/hosts', { ...params, limit: ROWS_MAX, format: 'csv' })} download={`${run.name}-hosts.csv`}>
+          CSV
+        </a>
+      </div>
+      <Table
+        label={asked === 'host' ? 'Hosts' : 'Devices'} columns={columnsOf(rows, asked)} rows={rows} rowKey={(row) => `${row.host} ${row.device ?? ''}`} rowCount={table.data.row_count} sort={known}
+        onSort={(next) => go({ sort: next }, 'replace')} onOpen={(row) => go({ view: 'timeline', host: row.host, by: null })}
+      />
+    </>
+  );
+}

@@ -1,0 +1,93 @@
+/* The picture of hosts against steps: darker is later, a dot was last. */
+import { useMemo, useState } from 'preact/hooks';
+import { go } from '../data/place';
+import type { HostStep } from '../data/types';
+import { gridAt, gridLayout, paintGrid, type GridScene } from '../draw/host_grid';
+import { readTokens } from '../draw/tokens';
+import { formatSpan } from '../model/address';
+import { shown } from '../model/cut';
+import { time, toBig, toNumber } from '../model/numbers';
+import { Canvas } from '../ui/canvas';
+import { hideTip, showTip } from '../ui/tooltip';
+
+const LANES_MAX = 256;
+
+function laneOf(cell: HostStep, hosts: number): string {
+  if (cell.device === null) return shown(cell.host);
+  return hosts > 1 ? `${shown(cell.host)} device ${cell.device}` : `device ${cell.device}`;
+}
+
+type Grid = Pick<GridScene, 'lanes' | 'steps' | 'cells' | 'latest'>;
+
+function gridOf(rows: readonly HostStep[], lateness: (cell: HostStep) => number): Grid {
+  const hosts = new Set(rows.map((row) => row.host)).size;
+  const lanes: string[] = [];
+  const steps: number[] = [];
+  const laneAt = new Map<string, number>();
+  const stepAt = new Map<number, number>();
+  const cells = new Map<string, HostStep>();
+  let latest = 0;
+  for (const row of rows) {
+    const name = laneOf(row, hosts);
+    if (!laneAt.has(name) && lanes.length < LANES_MAX) laneAt.set(name, lanes.push(name) - 1);
+    if (!stepAt.has(row.step)) stepAt.set(row.step, steps.push(row.step) - 1);
+    const lane = laneAt.get(name);
+    if (lane === undefined) continue;
+    cells.set(`${lane} ${stepAt.get(row.step)!}`, row);
+    latest = Math.max(latest, lateness(row));
+  }
+  return { lanes, steps, cells, latest };
+}
+
+function Tip({ cell, lane }: { cell: HostStep; lane: string }) {
+  return (
+    <>
+      <strong>
+        step {cell.step} on {lane}: {time(cell.dur_ps)}
+      </strong>
+      <div>ends {time(cell.end_lag_ps)} after the first</div>
+      <div>communication {time(cell.communication_ps)}{cell.wait_ps !== null && toNumber(cell.wait_ps) > 0 && `, ${time(cell.wait_ps)} of it waiting`}</div>
+      {cell.last && cell.lag_ps !== null && <div>came last: others wait up to {time(cell.lag_ps)}</div>}
+    </>
+  );
+}
+
+/* Who waits least came late: by what remains of the longest wait of its step. Where nothing waits, by
+ * when it ended. */
+function lateness(rows: readonly HostStep[]): (cell: HostStep) => number {
+  const longest = new Map<number, number>();
+  for (const row of rows) if (row.wait_ps !== null) longest.set(row.step, Math.max(longest.get(row.step) ?? 0, toNumber(row.wait_ps)));
+  return (cell) => (cell.wait_ps === null ? toNumber(cell.end_lag_ps) : (longest.get(cell.step) ?? 0) - toNumber(cell.wait_ps));
+}
+
+export function HostGrid({ rows }: { rows: readonly HostStep[] }) {
+  const [width, setWidth] = useState(0);
+  const late = useMemo(() => lateness(rows), [rows]);
+  const grid = useMemo(() => gridOf(rows, late), [rows]);
+  const layout = gridLayout(grid.lanes.length, grid.steps.length, width);
+  const cellAt = (x: number, y: number): { cell: HostStep; lane: string } | null => {
+    const at = gridAt(layout, grid.lanes.length, grid.steps.length, x, y);
+    const cell = at && grid.cells.get(`${at.lane} ${at.step}`);
+    return cell ? { cell, lane: grid.lanes[at.lane]! } : null;
+  };
+  return (
+    <Canvas
+      height={layout.height} label={`How late each of ${grid.lanes.length} came in ${grid.steps.length} steps; the same figures are in the table`} onSize={setWidth}
+      paint={(canvas, at) => paintGrid(canvas, { ...grid, late, width: at, ratio: devicePixelRatio, tokens: readTokens() })}
+      onMove={(x, y, event) => {
+        const found = cellAt(x, y);
+        if (found === null) hideTip();
+        else showTip(<Tip {...found} />, event.clientX, event.clientY);
+      }}
+      onLeave={() => hideTip()}
+      onClick={(x, y) => {
+        const found = cellAt(x, y);
+        if (found === null) return;
+        hideTip();
+        const start = toBig(found.cell.start_ps);
+        const size = toBig(found.cell.dur_ps);
+        go({ view: 'timeline', window: formatSpan({ start: start - size / 20n, end: start + size + size / 20n }) });
+      }}
+    />
+  );
+}
