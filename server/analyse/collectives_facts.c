@@ -41,32 +41,6 @@ uint32_t collectives_item(struct finding_work *work, const struct collective *fr
     return *at = ret->count++;
 }
 
-struct opened { /* a module that was read for its collectives */
-    program_id program;
-    bool tried, readable, has_mesh;
-    struct hlo_module module;
-    struct mesh mesh;
-};
-
-static bool open_program(struct finding_work *work, const struct trace *trace, program_id program,
-                         struct opened *opened)
-{
-    struct error err = {0};
-    struct bytes blob;
-
-    if (program >= trace->program_count)
-        return false;
-    if (!opened->tried || opened->program != program) {
-        *opened = (struct opened){.program = program, .tried = true};
-        opened->readable =
-            trace_program_blob(trace, &trace->programs[program], work->arena, &blob, &err) == OK &&
-            hlo_module_read(blob, (enum program_form)trace->programs[program].form, work->arena,
-                            &opened->module, &err) == OK;
-        opened->has_mesh = opened->readable && mesh_read(blob, &opened->mesh);
-    }
-    return opened->readable;
-}
-
 /* "long_name", where each event of the op has the instruction's text. */
 static bool text_of_events(const struct trace *trace, slice_id first, struct str *ret)
 {
@@ -90,8 +64,9 @@ static bool text_of_events(const struct trace *trace, slice_id first, struct str
 
 struct read_op { /* one op, with how it was told */
     struct collective_text text;
-    struct str start; /* the name that both halves go by */
-    bool told;        /* by HLO */
+    struct str start;     /* the name that both halves go by */
+    bool told;            /* by HLO */
+    uint64_t fingerprint; /* of its module; 0 unknown */
     const struct mesh *mesh;
     struct str kernel; /* of its first event */
 };
@@ -103,10 +78,12 @@ static bool is_end(enum collective_half half)
     return half == HALF_DONE || half == HALF_UPDATE;
 }
 
-static bool read_by_program(struct finding_work *work, const struct trace *trace,
-                            const struct op *op, struct opened *opened, struct read_op *ret)
+static bool read_by_program(struct finding_work *work, const struct host_trace *host,
+                            const struct op *op, struct opened_module *opened, struct read_op *ret)
 {
-    if (!open_program(work, trace, op->program, opened))
+    const struct trace *trace = host->trace;
+
+    if (!collectives_open(work, host, op, opened))
         return false;
     const struct hlo_module *module = &opened->module;
     uint32_t at = hlo_module_find(module, trace_name(trace, op->name));
@@ -114,6 +91,7 @@ static bool read_by_program(struct finding_work *work, const struct trace *trace
     if (at == HLO_NONE || !collective_instruction_read(module, at, work->arena, &ret->text))
         return false;
     ret->mesh = opened->has_mesh ? &opened->mesh : NULL;
+    ret->fingerprint = opened->fingerprint;
     enum collective_half half = ret->text.half;
     for (unsigned i = 0; i < STARTS_MAX && is_end(ret->text.half); i++) {
         struct collective_text start;
@@ -185,8 +163,10 @@ static struct collective item_of(struct finding_work *work, const struct trace *
     struct str module = trace_name(trace, op->module);
     struct collective_kernel kernel;
     struct collective item = {
-        .identity =
-            mix(program != NULL ? program->fingerprint : hash_text(module), hash_text(read->start)),
+        .identity = mix(program != NULL          ? program->fingerprint
+                        : read->fingerprint != 0 ? read->fingerprint
+                                                 : hash_text(module),
+                        hash_text(read->start)),
         .kind = read->text.kind,
         .name = read->start,
         .module = module,
@@ -254,7 +234,7 @@ void collectives_facts(struct finding_work *work, uint32_t host, const slice_id 
     const struct trace *trace = work->run->hosts[host].trace;
     const struct attribution *attribution = work->run->hosts[host].attribution;
     struct op_facts *facts = arena_array(work->arena, struct op_facts, attribution->op_count + 1);
-    struct opened *opened = arena_new(work->arena, struct opened);
+    struct opened_module *opened = arena_new(work->arena, struct opened_module);
     uint32_t *ops, count = order_ops(attribution, &ops);
 
     for (uint32_t i = 0; i < attribution->op_count; i++)
@@ -267,7 +247,7 @@ void collectives_facts(struct finding_work *work, uint32_t host, const slice_id 
         if (firsts[ops[i]] == NO_SLICE)
             continue;
         read.kernel = trace_name(trace, trace_slice(trace, firsts[ops[i]]).name);
-        read.told = read_by_program(work, trace, op, opened, &read) ||
+        read.told = read_by_program(work, &work->run->hosts[host], op, opened, &read) ||
                     read_by_events(work, trace, firsts[ops[i]], &read);
         if (!read.told)
             read_by_name(trace, op, &read);

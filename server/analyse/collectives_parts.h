@@ -1,6 +1,7 @@
 /* The inside of collectives*.c.
  *
  *   ops of a host  --collectives_facts.c-->   what each is: compute, or which collective's half
+ *                  --collectives_modules.c  its module
  *   entries        --collectives_find.c-->    executions, asynchronous halves put together
  *   calls          --collectives_call.c-->    sizes of kernels without HLO, from who launched them
  *   devices        --collectives_hidden.c-->  what compute covers
@@ -11,6 +12,7 @@
 #define JVIEWD_ANALYSE_COLLECTIVES_PARTS_H
 
 #include "analyse/collective_text.h"
+#include "analyse/hlo.h"
 #include "analyse/map64.h"
 #include "analyse/restrict.h"
 
@@ -28,9 +30,21 @@ struct finding_work {
     struct arena *arena;
     struct collectives *ret;
     uint32_t item_capacity, run_capacity;
-    struct map64 by_identity;   /* -> item */
-    struct op_facts **op_facts; /* by host, by op; NULL: the host has no collectives */
+    struct hlo_modules *modules; /* only where some lie beside the profile */
+    struct map64 by_identity;    /* -> item */
+    struct op_facts **op_facts;  /* by host, by op; NULL: the host has no collectives */
 };
+
+struct opened_module { /* a module that was read for its collectives */
+    const struct program *program;
+    bool readable, has_mesh;
+    uint64_t fingerprint;
+    struct hlo_module module;
+    struct mesh mesh;
+};
+/* The module of an op; false where it is nowhere. Ops of one program should follow each other. */
+bool collectives_open(struct finding_work *work, const struct host_trace *host, const struct op *op,
+                      struct opened_module *opened);
 
 /* The item of an identity: the one that is there, or `fresh`. */
 uint32_t collectives_item(struct finding_work *work, const struct collective *fresh);
