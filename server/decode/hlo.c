@@ -7,13 +7,20 @@
 #include "decode/hlo_frames.h"
 #include "decode/hlo_text.h"
 #include "decode/protobuf.h"
+#include "decode/python_owner.h"
 
 enum { REMEMBERED = 256 }; /* a power of two */
+enum { CALLS_MAX = 512 };  /* of one stack */
 
 struct remembered { /* the last name of its slot: instructions repeat scopes, opcodes, sources */
     struct str text;
     uint64_t line;
     name_id id;
+};
+
+struct owned { /* whose the file is whose name stands at that address */
+    const char *file;
+    enum python_owner owner;
 };
 
 struct module { /* one being read */
@@ -25,6 +32,7 @@ struct module { /* one being read */
     struct remembered scopes[REMEMBERED], sources[REMEMBERED], opcodes[REMEMBERED],
         op_types[REMEMBERED];
     struct remembered categories[2][REMEMBERED]; /* outside of fusions, inside */
+    struct owned owned[64];
     program_id program;
     uint32_t ordinal, computation_count, fusion_count;
     bool is_whole;
@@ -43,12 +51,33 @@ static uint64_t number_in(struct bytes message, uint32_t number)
     return found;
 }
 
-static void resolve_frame(const struct hlo_frames *frames, struct hlo_text *text)
+/* Stacks hold few files, and each as one text: told by its address. */
+static enum python_owner owner_of(struct module *module, struct str file)
 {
-    struct hlo_frame frame;
+    struct owned *slot = &module->owned[((uintptr_t)file.at >> 3) % COUNT(module->owned)];
 
-    if (text->file.count > 0 || !hlo_frame_get(frames, text->frame, &frame))
+    if (slot->file != file.at || slot->owner == PYTHON_UNKNOWN)
+        *slot = (struct owned){.file = file.at, .owner = python_owner_of(file)};
+    return slot->owner;
+}
+
+/* The innermost call that is the user's own; the innermost of all where none is. What a package
+ * calls is told by the stack, and by the instruction's own page. */
+static void resolve_frame(struct module *module, struct hlo_text *text)
+{
+    struct hlo_frame frame, outer;
+
+    if (!hlo_frame_get(&module->frames, text->frame, &frame)) /* without one: as told */
         return;
+    outer = frame;
+    for (int i = 0; i < CALLS_MAX; i++) {
+        if (owner_of(module, outer.file) == PYTHON_USER) {
+            frame = outer;
+            break;
+        }
+        if (!hlo_frame_get(&module->frames, outer.parent, &outer))
+            break;
+    }
     text->file = frame.file;
     text->line = frame.line;
 }
@@ -211,7 +240,7 @@ static void push_instruction(struct module *module, struct hlo_text *text, bool 
 {
     struct sink *sink = module->sink;
 
-    resolve_frame(&module->frames, text);
+    resolve_frame(module, text);
     struct instruction instruction = {
         .program = module->program,
         .name = sink_name(sink, text->name),

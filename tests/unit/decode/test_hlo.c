@@ -241,12 +241,63 @@ static void broken(void **state)
     }
 }
 
+/* frames 1 train.py:3 <- 2 site-packages/optax/update.py:9 <- 3 jax/_src/lax.py:1;
+ *        4 optax alone;  5 its own parent */
+static void users_own_line(void **state)
+{
+    (void)state;
+    static const char *const files[] = {"/home/me/train.py", "/env/site-packages/optax/update.py",
+                                        "/env/site-packages/jax/_src/lax.py"};
+    static const int64_t lines[] = {3, 9, 1};
+    static const int64_t frames[][2] = {{1, 0}, {2, 1}, {3, 2}, {2, 0}, {2, 5}};
+    const struct {
+        const char *name;
+        int64_t frame;
+        const char *source;
+    } rows[] = {
+        {"own.1", 1, "/home/me/train.py:3"},
+        {"of.package", 2, "/home/me/train.py:3"},
+        {"of.jax", 3, "/home/me/train.py:3"},
+        {"nobodys", 4, "/env/site-packages/optax/update.py:9"},
+        {"endless", 5, "/env/site-packages/optax/update.py:9"},
+    };
+    struct arena *arena = arena_create();
+    struct made_hlo made = {0};
+    struct text proto = {0};
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        put_number(&made.metadata, 15, rows[i].frame);
+        put_instruction(&made, rows[i].name, "add");
+    }
+    put_message(&made.module, 3, &made.computation);
+    for (size_t i = 0; i < COUNT(files); i++) {
+        put_text(&made.frames, 1, files[i]);
+        put_number(&made.part, 1, (int64_t)i + 1);
+        put_number(&made.part, 3, lines[i]);
+        put_message(&made.frames, 3, &made.part);
+    }
+    for (size_t i = 0; i < COUNT(frames); i++) {
+        put_number(&made.part, 1, frames[i][0]);
+        put_number(&made.part, 2, frames[i][1]);
+        put_message(&made.frames, 4, &made.part);
+    }
+
+    struct fed fed = {.protos = {end_module(&made, &proto, "jit_f")}, .count = 1};
+    const struct trace *trace = picture_fed(feed, &fed, arena);
+
+    for (size_t i = 0; i < COUNT(rows); i++)
+        CHECK_STR(rows[i].name, name_of(trace, find(trace, rows[i].name)->source), rows[i].source);
+    hlo_index_free(&fed.index);
+    text_free(&proto);
+    free_hlo(&made);
+    arena_destroy(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(instructions),
-        cmocka_unit_test(categories),
-        cmocka_unit_test(fingerprints),
+        cmocka_unit_test(instructions), cmocka_unit_test(users_own_line),
+        cmocka_unit_test(categories),   cmocka_unit_test(fingerprints),
         cmocka_unit_test(broken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
