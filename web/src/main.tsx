@@ -7,6 +7,7 @@ import './style/pages.css';
 import './style/hlo.css';
 import './style/memory.css';
 import './style/flame.css';
+import './style/roofline.css';
 import './ui/settings';
 import { render } from 'preact';
 import { listen } from './data/events';

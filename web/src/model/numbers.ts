@@ -175,3 +175,9 @@ export function ago(then: Date, now: Date): string {
   if (seconds < 86_400 * 60) return plural(Math.floor(seconds / 86_400), 'day') + ' ago';
   return then.toISOString().slice(0, 10);
 }
+
+/* `989 TFLOP/s`, `1.64 TB/s`: three digits. */
+export function rate(value: number, unit: string): string {
+  const scale = rateScale([value], unit);
+  return `${significant(value / scale.divisor)}${THIN}${scale.unit}`;
+}

@@ -22,7 +22,7 @@ type Group = (typeof GROUPS)[number];
 const ROWS_MAX = 5000;
 /* Rates get the unit of the rows that matter: what lasts nanoseconds has any rate. */
 const HEAVY_SHARE = 0.005;
-const FILTER_COLUMNS = ['name', 'scope', 'source', 'module', 'category', 'kind', 'count', 'self', 'total', 'mean', 'p50', 'p95', 'max', 'share', 'flops', 'bytes'];
+const FILTER_COLUMNS = ['name', 'scope', 'source', 'module', 'category', 'kind', 'count', 'self', 'total', 'mean', 'p50', 'p95', 'max', 'share', 'flops', 'bytes', 'peak_share'];
 
 function lookup(row: TopRow, column: string): Cell {
   const times: Record<string, number | bigint | null> = { self: row.self_ps, total: row.total_ps, mean: row.mean_ps, p50: row.p50_ps, p95: row.p95_ps, max: row.max_ps };
@@ -144,6 +144,10 @@ function columnsOf(rows: readonly TopRow[], by: string): Column<TopRow>[] {
     spread('max_ps', 'max', { optional: true }),
     has('flops_per_s') && { key: 'flops_per_s', title: flops.unit, width: '80px', from: 1200, numeric: true, cell: (row) => rateCell(row.flops_per_s, flops), exact: (row) => rateExact(row, 'flops_per_s', 'FLOP/s') },
     has('bytes_per_s') && { key: 'bytes_per_s', title: bytes.unit, width: '80px', from: 1200, numeric: true, cell: (row) => rateCell(row.bytes_per_s, bytes), exact: (row) => rateExact(row, 'bytes_per_s', 'B/s') },
+    has('peak_share') && {
+      key: 'peak_share', title: 'of peak', width: '80px', from: 1300, numeric: true, cell: (row) => shareCell(row.peak_share),
+      exact: (row) => (row.peak_share === null ? unknown(row, 'peak_share') : `of what the device can do, bound by ${row.bound_by}`),
+    },
     has('bound_by') && { key: 'bound_by', title: 'bound by', width: '104px', from: 1800, cell: (row) => row.bound_by ?? UNKNOWN, exact: (row) => unknown(row, 'bound_by') },
   ];
   return columns.filter((column) => column !== false);

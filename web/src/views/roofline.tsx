@@ -1,0 +1,118 @@
+/* How far each op is from the limits of its device: picture, roofs, and the table of ops with rates. */
+import { address } from '../data/api';
+import { go, query } from '../data/place';
+import { useJson } from '../data/resource';
+import { restriction } from '../data/restriction';
+import type { Roofline, RooflineRow, RunDetails } from '../data/types';
+import { shortScope } from '../model/cut';
+import { count, inScale, plural, rate, rateScale, share, shareCell, significant, timeExact, timeScale, toNumber, UNKNOWN } from '../model/numbers';
+import { pointsOf, rooflineSentence } from '../model/roofline';
+import { Link } from '../ui/link';
+import { Failed, Waiting } from '../ui/states';
+import { Table, type Column } from '../ui/table';
+import { Name, SentenceLine } from '../ui/text';
+import { RooflineChart } from './roofline_chart';
+
+const ROWS_MAX = 5000;
+const HEAVY_SHARE = 0.005;
+
+function reason(row: RooflineRow, key: keyof RooflineRow): string | null {
+  return row.reasons?.[key] ?? null;
+}
+
+function columnsOf(rows: readonly RooflineRow[]): Column<RooflineRow>[] {
+  const self = timeScale(rows.map((row) => row.self_ps));
+  const heavy = rows.filter((row) => (row.share ?? 0) >= HEAVY_SHARE);
+  const some = heavy.length > 0 ? heavy : rows;
+  const flops = rateScale(some.map((row) => row.flops_per_s), 'FLOP/s');
+  const bytes = rateScale(some.map((row) => row.bytes_per_s), 'B/s');
+  const largest = Math.max(1e-9, ...rows.map((row) => row.share ?? 0));
+  const hasPeak = rows.some((row) => row.peak_share !== null);
+  const number = (key: 'intensity' | 'flops_per_s' | 'bytes_per_s', title: string, cell: (row: RooflineRow) => string, unit: string, from?: number): Column<RooflineRow> => ({
+    key, title, width: '88px', numeric: true, cell, exact: (row) => (row[key] === null ? reason(row, key) : unit === 'FLOP/B' ? `${row[key]!.toPrecision(6)} FLOP/B` : rate(row[key]!, unit)),
+    ...(from === undefined ? {} : { from }),
+  });
+  const columns: (Column<RooflineRow> | false)[] = [
+    {
+      key: 'name', title: 'op', width: 'minmax(180px, 3fr)', indent: 16, exact: (row) => row.name,
+      cell: (row) => (
+        <span class={row.kind ? `kind-${row.kind}` : undefined}>
+          {row.kind && <span class="swatch" data-tip={row.kind} />}
+          <Link to={{ view: 'timeline', find: row.name, slice: null }}>
+            <Name text={row.name} />
+          </Link>
+        </span>
+      ),
+    },
+    rows.some((row) => row.scope) && {
+      key: 'scope', title: 'scope', width: 'minmax(140px, 3fr)', cutFront: true, from: 900, exact: (row) => row.scope ?? reason(row, 'scope'),
+      cell: (row) => (row.scope ? <Name text={shortScope(row.scope)} /> : UNKNOWN),
+    },
+    { key: 'type', title: 'type', width: '64px', cell: (row) => row.type ?? UNKNOWN, exact: (row) => reason(row, 'type') },
+    { key: 'count', title: 'count', width: '72px', numeric: true, from: 1000, cell: (row) => count(row.count) },
+    { key: 'self_ps', title: 'self', unit: self.unit, width: '96px', numeric: true, cell: (row) => inScale(row.self_ps, self), exact: (row) => timeExact(row.self_ps) },
+    { key: 'share', title: 'share', width: '128px', numeric: true, sortable: false, cell: (row) => shareCell(row.share), bar: (row) => (row.share ?? 0) / largest },
+    number('intensity', 'FLOP/B', (row) => (row.intensity === null ? UNKNOWN : row.intensity === 0 ? '0' : row.intensity < 0.01 ? '<0.01' : significant(row.intensity)), 'FLOP/B'),
+    number('flops_per_s', flops.unit, (row) => inScale(row.flops_per_s, flops), 'FLOP/s'),
+    number('bytes_per_s', bytes.unit, (row) => inScale(row.bytes_per_s, bytes), 'B/s'),
+    hasPeak && {
+      key: 'peak_share', title: 'of peak', width: '128px', numeric: true, cell: (row) => shareCell(row.peak_share), bar: (row) => Math.min(1, row.peak_share ?? 0),
+      exact: (row) => reason(row, 'peak_share') ?? `of what the device can do with this work: ${rate(row.roof_flops_per_s ?? 0, 'FLOP/s')}`,
+    },
+    hasPeak && { key: 'bound_by', title: 'bound by', width: '112px', from: 1100, cell: (row) => row.bound_by ?? UNKNOWN, exact: (row) => reason(row, 'bound_by') },
+  ];
+  return columns.filter((column) => column !== false);
+}
+
+/* What stands on what: devices, what is not drawn, what is not believed. */
+function basisOf(data: Roofline): string[] {
+  const device = data.devices[0];
+  const lines: string[] = [];
+  const drawn = pointsOf(data.rows).length;
+  const { program } = data;
+  if (program.flops_per_s !== null && program.peak_share !== null)
+    lines.push(`The program as a whole does ${rate(program.flops_per_s, 'FLOP/s')} and ${rate(program.bytes_per_s ?? 0, 'B/s')}, ${share(program.peak_share)} of what the device can do.`);
+  const moving = data.rows.filter((row) => row.flops === 0 && (row.bytes ?? 0) > 0).length;
+  if (drawn > 0 && moving > 0) lines.push(`${plural(moving, 'op')} only ${moving === 1 ? 'moves' : 'move'} bytes and ${moving === 1 ? 'stands' : 'stand'} in the table alone.`);
+  if (program.unknown_count > 0 && data.missing === null) lines.push(`FLOPs or bytes of ${plural(program.unknown_count, 'op')} are unknown.`);
+  if (device && device.roofs.length === 0 && device.reason) lines.push(`No roof is drawn: ${device.reason}.`);
+  return lines;
+}
+
+export function RooflineView({ run }: { run: RunDetails }) {
+  const sort = query.value.sort ?? '-self_ps';
+  const params = { run: run.id, ...restriction.value, sort };
+  const found = useJson<Roofline>('api/roofline', { ...params, limit: ROWS_MAX });
+  const data = found.data;
+  const rows = data?.rows ?? [];
+  const doubts = [...new Set((data?.devices ?? []).flatMap((device) => (device.doubt ? [device.doubt] : [])))];
+  const kinds = [...new Set((data?.devices ?? []).map((device) => device.name ?? 'device of unknown kind'))];
+  return (
+    <>
+      {data && <SentenceLine sentence={rooflineSentence(data)} />}
+      {data && data.missing === null && <p class="basis">{[kinds.join(', '), ...basisOf(data)].filter((line) => line !== '').join(' · ')}</p>}
+      {doubts.map((doubt) => (
+        <p key={doubt} class="basis warn">{`${doubt.slice(0, 1).toUpperCase()}${doubt.slice(1)}.`}</p>
+      ))}
+      {found.error && <Failed error={found.error} />}
+      {!data && found.waiting && <Waiting what="Counting." progress={found.progress} />}
+      {data && data.missing !== null && <p class="state">{`No op has FLOPs: ${data.missing}.`}</p>}
+      {data && data.missing === null && pointsOf(rows).length > 0 && <RooflineChart data={data} focused={query.value.key ?? null} />}
+      {data && rows.length > 0 && data.missing === null && (
+        <>
+          <div class="toolbar">
+            <span aria-live="polite">{rows.length === data.row_count ? plural(rows.length, 'op') : `${count(rows.length)} of ${count(data.row_count)} ops`}</span>
+            <a href={address('api/roofline', { ...params, limit: 10_000, format: 'csv' })} download={`${run.name}-roofline.csv`}>
+              CSV
+            </a>
+          </div>
+          <Table
+            label="Ops and their rates" columns={columnsOf(rows)} chosen={query.value.columns} rows={rows} rowKey={(row) => row.key} rowCount={data.row_count} sort={sort}
+            onSort={(next) => go({ sort: next }, 'replace')} focused={query.value.key ?? null} onFocusRow={(row) => go({ key: row.key }, 'replace')}
+            onOpen={(row) => go({ view: 'timeline', find: row.name, slice: null }, 'push')} openOn="enter" weight={(row) => toNumber(row.self_ps)} scroll
+          />
+        </>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,110 @@
+/* The picture of a roofline: ops as circles whose area is their time, roofs with value and source. */
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { go } from '../data/place';
+import type { Roofline } from '../data/types';
+import { rate, share, significant, THIN } from '../model/numbers';
+import { pointsOf, rangesOf, roofLines, roofsOf, roofWords, type Point, type Range } from '../model/roofline';
+import { shown } from '../model/cut';
+
+const HEIGHT = 300;
+const MARGIN = { left: 72, right: 16, top: 12, bottom: 34 };
+const POINTS_MAX = 400;
+const RADIUS_MAX = 26;
+const RADIUS_MIN = 2.5;
+/* A name stands beside what matters. */
+const NAMED_SHARE = 0.03;
+const NAMED_MAX = 6;
+
+function powers(range: Range, most: number): number[] {
+  const step = Math.max(1, Math.ceil((range.to - range.from) / most));
+  return Array.from({ length: Math.floor((range.to - range.from) / step) + 1 }, (_, index) => range.from + index * step);
+}
+
+function place(value: number, range: Range, from: number, to: number): number {
+  return from + ((Math.log10(value) - range.from) / (range.to - range.from)) * (to - from);
+}
+
+function pointTip(point: Point): string {
+  const { row } = point;
+  const peak = row.peak_share === null ? '' : ` · ${share(row.peak_share)} of peak, bound by ${row.bound_by}`;
+  return `${shown(row.name)} · ${rate(point.rate, 'FLOP/s')} at ${significant(point.intensity)}${THIN}FLOP/B · ${share(point.share)} of the time${peak}`;
+}
+
+/* Labels that would lie on one another are left to hover. */
+function labelled(points: readonly Point[], x: (point: Point) => number, y: (point: Point) => number): Set<Point> {
+  const kept: Point[] = [];
+  for (const point of [...points].sort((a, b) => b.share - a.share)) {
+    if (point.share < NAMED_SHARE || kept.length === NAMED_MAX) break;
+    if (kept.every((other) => Math.abs(y(other) - y(point)) > 14 || Math.abs(x(other) - x(point)) > 140)) kept.push(point);
+  }
+  return new Set(kept);
+}
+
+export function RooflineChart({ data, focused }: { data: Roofline; focused: string | null }) {
+  const box = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(0);
+  useLayoutEffect(() => {
+    const watch = new ResizeObserver(() => setWidth(box.current!.clientWidth));
+    watch.observe(box.current!);
+    return () => watch.disconnect();
+  }, []);
+  const points = pointsOf(data.rows).slice(0, POINTS_MAX);
+  const roofs = roofsOf(data);
+  const ranges = rangesOf(points, roofs);
+  const right = width - MARGIN.right;
+  const bottom = HEIGHT - MARGIN.bottom;
+  const x = (value: number): number => place(value, ranges.x, MARGIN.left, right);
+  const y = (value: number): number => Math.max(MARGIN.top, Math.min(bottom, place(value, ranges.y, bottom, MARGIN.top)));
+  const xOf = (point: Point): number => x(point.intensity);
+  const yOf = (point: Point): number => y(point.rate);
+  const names = labelled(points, xOf, yOf);
+  const largest = Math.max(1e-9, ...points.map((point) => point.share));
+  return (
+    <div ref={box} class="roofline-chart">
+      {width > 0 && (
+        <svg width={width} height={HEIGHT} role="img" aria-label={`Arithmetic rate over intensity of ${points.length} ops; the table below has the same numbers.`}>
+          {powers(ranges.x, 10).map((power) => (
+            <g key={`x${power}`}>
+              <line class="grid" x1={x(10 ** power)} x2={x(10 ** power)} y1={MARGIN.top} y2={bottom} />
+              <text class="tick" x={x(10 ** power)} y={bottom + 14} text-anchor="middle">{10 ** power >= 0.001 && power < 5 ? String(10 ** power) : `1e${power}`}</text>
+            </g>
+          ))}
+          {powers(ranges.y, 6).map((power) => (
+            <g key={`y${power}`}>
+              <line class="grid" x1={MARGIN.left} x2={right} y1={y(10 ** power)} y2={y(10 ** power)} />
+              <text class="tick" x={MARGIN.left - 6} y={y(10 ** power) + 4} text-anchor="end">{rate(10 ** power, '')}</text>
+            </g>
+          ))}
+          <text class="tick" x={right} y={HEIGHT - 4} text-anchor="end">FLOP/B</text>
+          <text class="tick" x={MARGIN.left - 6} y={HEIGHT - 4} text-anchor="end">FLOP/s</text>
+          <clipPath id="roofline-inside">
+            <rect x={MARGIN.left} y={MARGIN.top - 4} width={Math.max(0, right - MARGIN.left)} height={bottom - MARGIN.top + 4} />
+          </clipPath>
+          <g clip-path="url(#roofline-inside)">
+            {roofLines(roofs, ranges).map(({ roof, from, to }) => (
+              <line key={roof.name} class={`roof ${roof.kind}`} x1={x(from.intensity)} x2={x(to.intensity)} y1={place(from.rate, ranges.y, bottom, MARGIN.top)} y2={place(to.rate, ranges.y, bottom, MARGIN.top)} />
+            ))}
+            {points.map((point) => (
+              <circle
+                key={point.row.key} class={`kind-${point.row.kind ?? 'other'}${focused === point.row.key ? ' focused' : ''}`} cx={xOf(point)} cy={yOf(point)}
+                r={Math.max(RADIUS_MIN, RADIUS_MAX * Math.sqrt(point.share / largest))} data-tip={pointTip(point)} onClick={() => go({ key: point.row.key }, 'replace')}
+              />
+            ))}
+            {[...names].map((point) => (
+              <text key={point.row.key} class="name" x={xOf(point) + (xOf(point) > right - 160 ? -8 : 8)} y={yOf(point) + 4} text-anchor={xOf(point) > right - 160 ? 'end' : 'start'}>
+                {shown(point.row.name).slice(0, 24)}
+              </text>
+            ))}
+          </g>
+          {roofLines(roofs, ranges).map(({ roof, from, to }) =>
+            roof.kind === 'compute' ? (
+              <text key={roof.name} class="roof-words" x={right - 4} y={y(roof.per_s) - 4} text-anchor="end" data-tip={roof.source}>{roofWords(roof)}</text>
+            ) : (
+              <text key={roof.name} class="roof-words" x={x(Math.sqrt(Math.max(from.intensity, 10 ** (ranges.y.from) / roof.per_s) * to.intensity)) - 6} y={y(Math.sqrt(Math.max(from.rate, 10 ** ranges.y.from) * to.rate)) - 6} text-anchor="end" data-tip={roof.source}>{roofWords(roof)}</text>
+            ),
+          )}
+        </svg>
+      )}
+    </div>
+  );
+}
