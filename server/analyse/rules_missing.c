@@ -39,12 +39,14 @@ static struct shape shape_of(const struct host_trace *host)
                               host->attribution != NULL && host->attribution->entry_count > 0};
 
     shape.has_dispatch = has_name_starting(trace, dispatches, COUNT(dispatches));
-    shape.is_profile =
-        strcmp(trace->format, "xplane") == 0 || trace->program_count > 0 || shape.has_dispatch;
+    shape.is_profile = strcmp(trace->format, "xplane") == 0 ||
+                       strncmp(trace->format, "nsys", 4) == 0 || trace->program_count > 0 ||
+                       shape.has_dispatch;
     for (track_id id = 0; id < trace->track_count; id++) {
         const struct track *track = &trace->tracks[id];
 
-        if (track->device < 0)
+        /* Some formats name no device; what they call a stream is one's all the same. */
+        if (track->device < 0 && track->kind != TRACK_STREAM)
             continue;
         shape.device_tracks += track->kind == TRACK_DEVICE;
         if (track->derived)
@@ -131,6 +133,10 @@ static bool has_modules(const struct host_trace *host)
 {
     for (uint32_t i = 0; host->attribution != NULL && i < host->attribution->op_count; i++) {
         if (host->attribution->ops[i].module != 0)
+            return true;
+    }
+    for (track_id id = 0; id < host->trace->track_count; id++) {
+        if (host->trace->tracks[id].role == ROLE_MODULES && host->trace->tracks[id].slice_count > 0)
             return true;
     }
     return false;
