@@ -100,6 +100,7 @@ uint32_t heap_begin(struct heap_work *work, const struct hlo_buffer *buffer,
         .bytes = bytes,
         .unpadded = unpadded_of(work->module, buffer->shape, bytes),
         .shape = buffer->shape,
+        .part = buffer->part,
         .class = HEAP_TEMPORARY,
         .first = position,
         .last = work->order.count > 0 ? work->order.count - 1 : 0,
@@ -147,6 +148,7 @@ static void add_fixed(struct heap_work *work, uint32_t ordinal)
     if (buffer == NULL)
         return;
     fixed->shape = buffer->shape;
+    fixed->part = buffer->part;
     if (buffer->size_bytes == allocation->size_bytes)
         fixed->unpadded = unpadded_of(module, buffer->shape, bytes);
 }

@@ -33,6 +33,7 @@ struct heap_buffer {         /* a temporary buffer, or a fixed allocation by its
     uint64_t offset;         /* in it */
     int64_t bytes, unpadded; /* unpadded: elements times their size; -1 unknown */
     struct bytes shape;      /* proto */
+    struct str part;         /* "{1}": of a tuple; "" all of it */
     enum heap_class class;
     uint32_t first, last; /* positions, both included */
     uint32_t begin, end;  /* changes of the heap: alive from `begin` on, before `end` */
@@ -74,8 +75,8 @@ struct heap_question {
     uint32_t position; /* else the peak */
 };
 
-/* Columns: name opcode shape bytes unpadded_bytes padding_bytes share class allocation offset first
- * last scope source rematerialise reuse. Default sort "-bytes,name". */
+/* Columns: name part opcode shape bytes unpadded_bytes padding_bytes share class allocation offset
+ * first last scope source rematerialise reuse. Default sort "-bytes,name". */
 MUST_CHECK enum status heap_table(const struct hlo_module *module, const struct heap *heap,
                                   const struct heap_question *question, const struct page *page,
                                   struct arena *arena, struct table *ret, int64_t *ret_bytes,

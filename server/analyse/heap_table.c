@@ -4,6 +4,7 @@
 
 enum heap_column {
     HEAP_COLUMN_NAME,
+    HEAP_COLUMN_PART,
     HEAP_COLUMN_OPCODE,
     HEAP_COLUMN_SHAPE,
     HEAP_COLUMN_BYTES,
@@ -24,6 +25,7 @@ enum heap_column {
 
 static const struct column columns[] = {
     [HEAP_COLUMN_NAME] = {"name", "instruction", UNIT_TEXT, true},
+    [HEAP_COLUMN_PART] = {"part", "part", UNIT_TEXT, false},
     [HEAP_COLUMN_OPCODE] = {"opcode", "opcode", UNIT_TEXT, true},
     [HEAP_COLUMN_SHAPE] = {"shape", "shape", UNIT_TEXT, true},
     [HEAP_COLUMN_BYTES] = {"bytes", "size", UNIT_BYTES, true},
@@ -112,6 +114,8 @@ static struct cell heap_cell(const void *data, uint32_t row, uint32_t column)
     switch ((enum heap_column)column) {
     case HEAP_COLUMN_NAME:
         return known_text(name_of(rows, buffer), "no instruction is told");
+    case HEAP_COLUMN_PART:
+        return known_text(buffer->part, "all of what the instruction makes");
     case HEAP_COLUMN_SHAPE:
         return known_text(shape_text(rows, buffer), "no shape is told");
     case HEAP_COLUMN_BYTES:

@@ -64,6 +64,7 @@ struct hlo_buffer { /* a value that needs memory */
     uint32_t instruction; /* that defines it; HLO_NONE */
     uint32_t color;       /* memory space */
     struct bytes shape;   /* of the value: of a part, where the instruction makes a tuple */
+    struct str part;      /* "{1,0}": which part that is; "" all of it */
 };
 
 struct hlo_assigned {

@@ -65,6 +65,18 @@ static uint32_t instruction_of(const struct hlo_reader *reader, uint64_t id, str
     return id != 0 && id_map_find(&reader->ids, id, &found) ? found : HLO_NONE;
 }
 
+static struct str part_text(const struct hlo_reader *reader, const struct defined_at *at)
+{
+    struct text text = {0};
+
+    for (uint32_t i = 0; i < at->depth; i++)
+        text_putf(&text, "%s%llu", i == 0 ? "{" : ",", (unsigned long long)at->path[i]);
+    text_puts(&text, at->depth > 0 ? "}" : "");
+    struct str ret = at->depth > 0 ? str_copy(reader->arena, text_str(&text)) : STR("");
+    text_free(&text);
+    return ret;
+}
+
 static void read_buffer(struct hlo_reader *reader, struct bytes message)
 {
     struct hlo_module *module = reader->module;
@@ -86,6 +98,7 @@ static void read_buffer(struct hlo_reader *reader, struct bytes message)
     module->damaged_count += err.code != OK;
     buffer.instruction = instruction_of(reader, at.id, at.name);
     buffer.shape = shape_at(module, buffer.instruction, &at);
+    buffer.part = part_text(reader, &at);
     HLO_ROOM(reader, module->buffers, module->buffer_count, reader->buffer_capacity);
     if (module->buffer_count < reader->buffer_capacity)
         module->buffers[module->buffer_count++] = buffer;

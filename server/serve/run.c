@@ -224,6 +224,20 @@ static bool any_memory(const struct run_traces *traces)
     return any_samples(traces, STR("bytes"));
 }
 
+/* A program's planned memory. */
+static bool any_heap(const struct run_traces *traces)
+{
+    for (uint32_t i = 0; i < traces->host_count + traces->other_count; i++) {
+        const struct trace *trace = run_trace(traces, i)->trace;
+
+        for (uint32_t k = 0; k < trace->program_count; k++) {
+            if (trace->programs[k].has_buffers)
+                return true;
+        }
+    }
+    return false;
+}
+
 static bool any_programs(const struct run_traces *traces)
 {
     for (uint32_t i = 0; i < traces->host_count + traces->other_count; i++) {
@@ -268,7 +282,10 @@ static void put_views(struct json *json, struct request *req, const struct run_r
              run->step_count != 0 ? NULL
                                   : "no StepTraceAnnotation, and nothing repeats as a step would");
     put_view(json, "memory", unread,
-             any_memory(traces) ? NULL : "the profile holds no events of an allocator");
+             any_memory(traces) || any_heap(traces)
+                 ? NULL
+                 : "the profile holds no events of an allocator, no snapshot and no plan of a "
+                   "module");
     put_view(json, "hlo", unread,
              any_programs(traces) ? NULL : "the profile holds no compiled programs");
     put_view(json, "files", STR(""), NULL);
