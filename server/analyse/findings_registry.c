@@ -3,6 +3,8 @@
 #include "analyse/findings.h"
 
 extern const struct rule rules_capture[];
+extern const struct rule rules_comm[];
+extern const struct rule rules_comm_wait[];
 extern const struct rule rules_missing[];
 extern const struct rule rules_recording[];
 extern const struct rule rules_heap[];
@@ -11,6 +13,8 @@ extern const struct rule rules_memory[];
 /* clang-format off */
 const struct rule *const rule_themes[] = {
     rules_capture,
+    rules_comm,
+    rules_comm_wait,
     rules_missing,
     rules_recording,
     rules_heap,
