@@ -159,6 +159,27 @@ static int64_t sum_of(int64_t left_ps, int64_t right_ps)
     return sum_ps;
 }
 
+/* What begins within this after its call ended waited for nothing but the call. */
+#define SOON_PS INT64_C(20000000)
+
+/* An idle stream whose next kernel was launched late: the host kept it waiting. */
+static void add_starved(const struct gathering *work, uint32_t at, struct kernel_total *total)
+{
+    int64_t start_ps = work->of->entries[at].start_ps, gap_ps = work->gap_ps[at];
+    int64_t called_ps = work->call_start_ps[at];
+
+    if (called_ps == UNTOLD || gap_ps == UNTOLD || gap_ps == 0 || called_ps >= start_ps)
+        return;
+
+    int64_t queued_ps = start_ps - (called_ps + work->call_dur_ps[at]);
+
+    queued_ps = queued_ps > 0 ? queued_ps : 0;
+    if (queued_ps > SOON_PS || queued_ps >= gap_ps)
+        return;
+    total->starved_count++;
+    total->starved_ps = sum_of(total->starved_ps, gap_ps - queued_ps);
+}
+
 static void add_launches(const struct gathering *work, uint32_t kernel, struct kernel_total *total)
 {
     for (uint32_t i = work->first[kernel]; i < work->first[kernel + 1]; i++) {
@@ -178,6 +199,7 @@ static void add_launches(const struct gathering *work, uint32_t kernel, struct k
         total->graph_count += entry->graph != GRAPH_NONE;
         total->launch_count += work->call_start_ps[at] != UNTOLD;
         total->gap_count += work->gap_ps[at] != UNTOLD;
+        add_starved(work, at, total);
         total->total_ps = sum_of(total->total_ps, entry->dur_ps);
         total->self_ps = sum_of(total->self_ps, entry->self_ps);
     }

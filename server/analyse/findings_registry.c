@@ -5,20 +5,32 @@
 extern const struct rule rules_capture[];
 extern const struct rule rules_comm[];
 extern const struct rule rules_comm_wait[];
+extern const struct rule rules_dispatch[];
+extern const struct rule rules_launch[];
 extern const struct rule rules_missing[];
 extern const struct rule rules_recording[];
 extern const struct rule rules_heap[];
 extern const struct rule rules_memory[];
+extern const struct rule rules_steps[];
+extern const struct rule rules_idle[];
+extern const struct rule rules_hosts[];
+extern const struct rule rules_in_steps[];
 
 /* clang-format off */
 const struct rule *const rule_themes[] = {
     rules_capture,
+    rules_launch,
+    rules_dispatch,
     rules_comm,
     rules_comm_wait,
     rules_missing,
     rules_recording,
     rules_heap,
     rules_memory,
+    rules_steps,
+    rules_idle,
+    rules_hosts,
+    rules_in_steps,
 };
 /* clang-format on */
 const uint32_t rule_theme_count = COUNT(rule_themes);

@@ -213,6 +213,53 @@ enum status kernels(const struct run_traces *run, const struct restriction *rest
     return OK;
 }
 
+static struct cell launch_cell(const void *data, uint32_t row, uint32_t column)
+{
+    return kernels_cell(data, row, kernels_launch_columns[column]);
+}
+
+/* Launches of its name that its device, or one before it, ran earlier. */
+static uint32_t rank_of(const struct attribution *of, uint32_t entry)
+{
+    name_id name = of->kernels[of->kernel_of[entry]].name;
+    uint32_t rank = 0;
+
+    for (uint32_t i = 0; i < of->entry_count && of->by_device_time[i] != entry; i++) {
+        uint32_t kernel = of->kernel_of[of->by_device_time[i]];
+
+        rank += kernel != NO_KERNEL && of->kernels[kernel].name == name;
+    }
+    return rank;
+}
+
+void kernel_of_entry(const struct host_trace *host, uint32_t entry, struct arena *arena,
+                     struct table *ret)
+{
+    const struct attribution *of = host->attribution;
+    const struct run_traces run = {.hosts = host, .host_count = 1};
+    struct kernel_row row = {
+        .kernel = of->kernel_of[entry],
+        .variant_count = 1,
+        .name = trace_name(host->trace, of->kernels[of->kernel_of[entry]].name),
+        .longest_skip = rank_of(of, entry),
+        .graph_count = of->entries[entry].graph != GRAPH_NONE,
+    };
+    struct kernels_work work = {.run = &run, .arena = arena, .rows = &row, .row_count = 1};
+    struct column *columns = arena_array(arena, struct column, kernels_launch_column_count);
+    const struct table_source source = {.columns = columns,
+                                        .column_count = kernels_launch_column_count,
+                                        .row_count = 1,
+                                        .cell = launch_cell,
+                                        .data = &work};
+    const uint32_t first = 0;
+
+    for (uint32_t i = 0; i < kernels_launch_column_count; i++)
+        columns[i] = kernels_columns[kernels_launch_columns[i]];
+    open_processors(&work);
+    *ret = (struct table){0};
+    table_fill(&source, &first, &(struct page){.limit = 1}, arena, ret);
+}
+
 struct str kernels_missing(const struct run_traces *run)
 {
     bool device = false, attributed = false;

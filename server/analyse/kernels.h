@@ -12,8 +12,8 @@
  *            |<------- launch ----->|
  *   stream   ...before|<--- gap --->|--kernel--|
  *
- * Copies and sets are no kernels where an engine did them, nor are ops of a TPU or of host threads. No row is left out, and
- * the sum of the rows is that of the kernels' slices, to the picosecond.
+ * Copies and sets are no kernels where an engine did them, nor are ops of a TPU or of host threads.
+ * No row is left out, and the sum of the rows is that of the kernels' slices, to the picosecond.
  */
 #ifndef JVIEWD_ANALYSE_KERNELS_H
 #define JVIEWD_ANALYSE_KERNELS_H
@@ -39,6 +39,11 @@ MUST_CHECK enum status kernels(const struct run_traces *run, const struct restri
                                const struct kernels_question *question, const struct page *page,
                                struct arena *arena, struct table *ret,
                                struct kernels_summary *ret_summary, struct error *err);
+
+/* One launch: grid block registers shared_bytes occupancy limited_by tensor_core tensor_core_by
+ * ncu, of an entry that is a kernel. The ncu line is of this very launch. */
+void kernel_of_entry(const struct host_trace *host, uint32_t entry, struct arena *arena,
+                     struct table *ret);
 
 /* Why there are none; "" when there are. */
 struct str kernels_missing(const struct run_traces *run);

@@ -76,6 +76,12 @@ const struct column kernels_columns[] = {
 };
 const uint32_t kernels_column_count = COUNT(kernels_columns);
 
+const uint32_t kernels_launch_columns[] = {
+    COLUMN_GRID,    COLUMN_BLOCK_, COLUMN_REGISTERS, COLUMN_SHARED, COLUMN_OCCUPANCY,
+    COLUMN_LIMITED, COLUMN_TENSOR, COLUMN_TENSOR_BY, COLUMN_NCU,
+};
+const uint32_t kernels_launch_column_count = COUNT(kernels_launch_columns);
+
 static const struct host_trace *host_of(const struct kernels_work *work,
                                         const struct kernel_row *row)
 {

@@ -54,6 +54,9 @@ struct occupancy kernels_occupancy(const struct kernels_work *work, const struct
 int kernels_tensor_core(const struct kernels_work *work, const struct kernel_row *row,
                         struct str *ret_why);
 
+/* Those of kernels_columns that tell one launch. */
+extern const uint32_t kernels_launch_columns[];
+extern const uint32_t kernels_launch_column_count;
 extern const struct column kernels_columns[];
 extern const uint32_t kernels_column_count;
 table_cell kernels_cell; /* data is the work */

@@ -1,7 +1,9 @@
 /* What a slice is: its op and execution, what that costs, and how it compares with its mates. */
 #include <math.h>
 
+#include "analyse/kernels.h"
 #include "serve/slice_parts.h"
+#include "serve/table_out.h"
 #include "trace/args.h"
 #include "trace/by_name.h"
 
@@ -100,6 +102,94 @@ static bool is_kernel(const struct subject *subject, const struct attributed *en
     return entry != NULL && subject->trace->tracks[row->track].kind == TRACK_STREAM;
 }
 
+static uint64_t number_arg(const struct subject *subject, const char *const *keys, size_t count)
+{
+    struct arg *args;
+    uint32_t arg_count = trace_args(subject->trace, subject->slice.event, subject->arena, &args);
+
+    for (size_t key = 0; key < count; key++) {
+        name_id id;
+
+        for (uint32_t i = 0;
+             trace_find_name(subject->trace, str_of(keys[key]), &id) && i < arg_count; i++) {
+            bool number = args[i].type == ARG_INT64 || args[i].type == ARG_UINT64 ||
+                          args[i].type == ARG_DIGITS;
+
+            if (args[i].key == id && number)
+                return args[i].bits;
+        }
+    }
+    return 0;
+}
+
+/* Of which graph, and which node of it; ids are texts, for they have 64 bits. */
+static void put_graph(struct json *json, const struct subject *subject,
+                      const struct attributed *entry)
+{
+    static const char *const graphs[] = {"cuda_graph_id", "graph id", "graph_id",
+                                         "cuda_graph_exec_id", "graph_exec_id"};
+    static const char *const nodes[] = {"cuda_graph_node_id", "graph node id", "graph_node_id"};
+    char id[24];
+
+    json_key(json, "graph");
+    if (entry == NULL || entry->graph == GRAPH_NONE) {
+        json_add_null(json);
+        return;
+    }
+
+    uint64_t graph = number_arg(subject, graphs, COUNT(graphs));
+    uint64_t node = number_arg(subject, nodes, COUNT(nodes));
+
+    json_open(json, '{');
+    json_put_text(json, "part", entry->graph == GRAPH_WHOLE ? STR("whole") : STR("node"));
+    json_put_text_or_null(json, "id",
+                          graph == 0 ? STR("")
+                                     : (struct str){.at = id, .count = unsigned_digits(graph, id)});
+    json_put_text_or_null(json, "node",
+                          node == 0 ? STR("")
+                                    : (struct str){.at = id, .count = unsigned_digits(node, id)});
+    json_close(json, '}');
+}
+
+/* The call on the host that sent it, and how long it waited on the device after that. */
+static void put_launch(struct json *json, const struct subject *subject,
+                       const struct attributed *entry)
+{
+    json_key(json, "launch");
+    if (entry == NULL || entry->launch == NO_SLICE) {
+        json_add_null(json);
+        return;
+    }
+
+    struct slice call = trace_slice(subject->trace, entry->launch);
+    int64_t queue_ps = entry->start_ps - (call.start_ps + call.dur_ps);
+
+    json_open(json, '{');
+    json_put_text(json, "slice", slice_text(subject->arena, subject->host, entry->launch));
+    json_put_text(json, "name", trace_name(subject->trace, call.name));
+    json_put_integer(json, "start_ps", run_time(subject->host, call.start_ps));
+    json_put_integer(json, "dur_ps", call.dur_ps);
+    json_put_integer(json, "latency_ps", entry->start_ps - call.start_ps);
+    json_put_integer(json, "queue_ps", queue_ps > 0 ? queue_ps : 0);
+    json_close(json, '}');
+}
+
+/* The shape of a kernel's launch, and the line that profiles it again. */
+static void put_kernel(struct json *json, const struct subject *subject,
+                       const struct attributed *entry)
+{
+    const struct attribution *of = subject->host->attribution;
+    struct table table;
+
+    json_key(json, "shape");
+    if (entry == NULL || of->kernel_of == NULL || of->kernel_of[entry - of->entries] == NO_KERNEL) {
+        json_add_null(json);
+        return;
+    }
+    kernel_of_entry(subject->host, (uint32_t)(entry - of->entries), subject->arena, &table);
+    json_put_row_objects(json, &table);
+}
+
 void slice_put_facts(struct json *json, const struct subject *subject)
 {
     const struct attribution *attribution = subject->host->attribution;
@@ -115,6 +205,9 @@ void slice_put_facts(struct json *json, const struct subject *subject)
     json_put_text_or_null(
         json, "kernel",
         is_kernel(subject, entry) ? trace_name(subject->trace, subject->slice.name) : STR(""));
+    put_kernel(json, subject, entry);
+    put_launch(json, subject, entry);
+    put_graph(json, subject, entry);
     double flops = type_number(subject, "flops"), bytes = type_number(subject, "bytes_accessed");
     json_put_real(json, "flops", flops);
     json_put_real(json, "bytes", bytes);

@@ -106,16 +106,17 @@ struct kernel_total {            /* of all launches of one kernel, or of all ker
     uint32_t gap_count;          /* those with something before them on their stream */
     uint32_t approximate;        /* 1: quantiles from a histogram */
     slice_id first, longest;
-    uint32_t longest_skip; /* launches of its name before the longest, by (device, start) */
-    uint32_t zero;
+    uint32_t longest_skip;  /* launches of its name before the longest, by (device, start) */
+    uint32_t starved_count; /* those that began as soon as their call ended, after a gap */
     int64_t total_ps, self_ps, min_ps, p50_ps, p95_ps, max_ps, stdev_ps;
+    int64_t starved_ps;    /* of those gaps what lies before the call's end */
     int64_t queue_p50_ps;  /* from the call's end, or 0 where it began before, to the start */
     int64_t launch_p50_ps; /* from the call's start to the start */
     int64_t call_p50_ps;   /* how long the call took */
     int64_t gap_p50_ps;    /* idle time of its stream before it */
 };
 
-_Static_assert(sizeof(struct kernel) == 48 && sizeof(struct kernel_total) == 128,
+_Static_assert(sizeof(struct kernel) == 48 && sizeof(struct kernel_total) == 136,
                "records without hidden padding: as they are they go to disk");
 _Static_assert(sizeof(struct op) == 28 && sizeof(struct execution) == 40 &&
                    sizeof(struct attributed) == 48 && sizeof(struct op_total) == 48 &&

@@ -1,0 +1,163 @@
+/* Rules about launches: each with a run that triggers it and one that does not. */
+#include "unit/analyse/findings_of.h"
+
+static void launch(struct made_run *run, track_id host, track_id stream, int64_t call_us,
+                   int64_t start_us, int64_t dur_us, const char *details)
+{
+    static uint64_t id;
+    struct sink *sink = run->made.sink;
+    name_id kind = sink_name(sink, STR("kernel launch"));
+
+    run_slice(run, host, call_us * 1000000, 2000000, "cuLaunchKernel", KIND_HOST);
+    sink_flow(sink, FLOW_FROM, kind, ++id);
+    run_slice(run, stream, start_us * 1000000, dur_us * 1000000, "kernel", KIND_COMPUTE);
+    run_text(run, "kernel_details", details);
+    sink_flow(sink, FLOW_TO, kind, id);
+}
+
+#define FULL "regs:16 static_shared:0 dynamic_shared:0 grid:99,1,1 block:256,1,1 occ_pct:100"
+#define QUARTER "regs:255 static_shared:0 dynamic_shared:0 grid:99,1,1 block:256,1,1 occ_pct:25"
+
+/* `count` kernels of `dur_us` with `gap_us` between them, each called `ahead_us` before. */
+static void make(struct made_run *run, int count, int64_t dur_us, int64_t gap_us, int64_t ahead_us,
+                 const char *details)
+{
+    run_begin(run);
+    track_id host = run_thread(run, "python");
+    track_id stream = run_stream(run, "Stream #7", ROLE_NONE, 0);
+
+    for (int i = 0; i < count; i++) {
+        int64_t start_us = 1000 + i * (dur_us + gap_us);
+
+        launch(run, host, stream, start_us - ahead_us, start_us, dur_us, details);
+    }
+    run_finish(run);
+}
+
+static void launches(void **state)
+{
+    (void)state;
+    const struct {
+        const char *what, *rule, *details;
+        int count, dur_us, gap_us, ahead_us;
+        bool finds;
+    } rows[] = {
+        {"short, with gaps", "tiny-kernels", FULL, 200, 2, 3, 500, true},
+        {"short, without gaps", "tiny-kernels", FULL, 200, 2, 0, 500, false},
+        {"long", "tiny-kernels", FULL, 200, 50, 3, 500, false},
+        {"too few", "tiny-kernels", FULL, 20, 2, 3, 500, false},
+        {"a quarter", "low-occupancy", QUARTER, 10, 50, 0, 500, true},
+        {"all of it", "low-occupancy", FULL, 10, 50, 0, 500, false},
+        {"called just before", "dispatch-bound", FULL, 50, 20, 30, 4, true},
+        {"called long before", "dispatch-bound", FULL, 50, 20, 30, 500, false},
+        {"no gaps", "dispatch-bound", FULL, 50, 20, 0, 4, false},
+        {"calls of 2 us", "slow-launch-calls", FULL, 200, 20, 0, 500, false},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct made_run run;
+
+        make(&run, rows[i].count, rows[i].dur_us, rows[i].gap_us, rows[i].ahead_us,
+             rows[i].details);
+        CHECK(rows[i].what, (run_finding(&run, rows[i].rule) != NULL) == rows[i].finds);
+        run_end(&run);
+    }
+}
+
+static void wins(void **state)
+{
+    (void)state;
+    struct made_run run;
+
+    make(&run, 50, 20, 30, 4, FULL);
+    const struct finding *finding = run_finding(&run, "dispatch-bound");
+    /* The first stands before no other; of 30 us the last 2 are the kernel's own start. */
+    CHECK("told", finding != NULL && finding->has_win);
+    CHECK_INT("what stood idle until the call's end", finding->win_ps, 49 * INT64_C(28000000));
+    run_end(&run);
+}
+
+static void slow_calls(void **state)
+{
+    (void)state;
+    struct made_run run;
+
+    run_begin(&run);
+    track_id host = run_thread(&run, "python");
+    track_id stream = run_stream(&run, "Stream #7", ROLE_NONE, 0);
+    name_id kind = sink_name(run.made.sink, STR("kernel launch"));
+    for (int i = 0; i < 150; i++) {
+        run_slice(&run, host, i * INT64_C(100000000), 60000000, "cuLaunchKernel", KIND_HOST);
+        sink_flow(run.made.sink, FLOW_FROM, kind, (uint64_t)i + 1);
+        run_slice(&run, stream, i * INT64_C(100000000) + 70000000, 90000000, "k", KIND_COMPUTE);
+        sink_flow(run.made.sink, FLOW_TO, kind, (uint64_t)i + 1);
+    }
+    run_finish(&run);
+    CHECK_FINDS(&run, "slow-launch-calls");
+    run_end(&run);
+}
+
+static void graphs(void **state)
+{
+    (void)state;
+    for (int whole = 0; whole < 2; whole++) {
+        struct made_run run;
+
+        run_begin(&run);
+        track_id stream = run_stream(&run, "Stream #7", ROLE_NONE, 0);
+        run_slice(&run, stream, 0, 100, "graph", KIND_COMPUTE);
+        run_int(&run, "cuda_graph_exec_id", 3);
+        if (!whole)
+            run_int(&run, "cuda_graph_node_id", 7);
+        run_finish(&run);
+        CHECK("told", (run_finding(&run, "graphs-hide-kernels") != NULL) == whole);
+        run_end(&run);
+    }
+}
+
+static const char *const instructions[] = {"dot.1", "", NULL};
+
+/* `count` calls of f, of which `ran` ran for `run_ps`. */
+static void make_calls(struct made_run *run, int count, int ran, int64_t call_ps, int64_t run_ps)
+{
+    run_begin(run);
+    run_program(run, 7, "jit_f", 99, instructions);
+    track_id python = run_thread(run, "python"), pool = run_thread(run, "tf_pool");
+
+    for (int i = 0; i < count; i++)
+        run_slice(run, python, i * INT64_C(1000000), call_ps, "PjitFunction(f)", KIND_HOST);
+    for (int i = 0; i < ran; i++)
+        run_cpu_op(run, pool, i * INT64_C(1000000), run_ps, "dot.1", 7, i + 1, 0, 0);
+    run_finish(run);
+}
+
+static void calls(void **state)
+{
+    (void)state;
+    struct made_run run;
+
+    make_calls(&run, 30, 30, 900, 100);
+    CHECK_FINDS(&run, "calls-shorter-than-dispatch");
+    CHECK_INT("800 each", run_finding(&run, "calls-shorter-than-dispatch")->win_ps, 30 * 800);
+    CHECK_FINDS_NOT(&run, "nothing-blocked");
+    run_end(&run);
+
+    make_calls(&run, 30, 30, 900, 800);
+    CHECK_FINDS_NOT(&run, "calls-shorter-than-dispatch");
+    run_end(&run);
+
+    make_calls(&run, 10, 2, 900, 100);
+    CHECK_FINDS(&run, "nothing-blocked");
+    CHECK_FINDS_NOT(&run, "calls-shorter-than-dispatch");
+    run_end(&run);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(launches), cmocka_unit_test(wins),  cmocka_unit_test(slow_calls),
+        cmocka_unit_test(graphs),   cmocka_unit_test(calls),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
