@@ -70,6 +70,9 @@ struct breakdown_question *steps_question(const struct host_trace *host, uint32_
                                           const struct steps *steps,
                                           const struct host_devices *devices, struct arena *arena);
 
+/* The median of each host's steps without warm-ups; -1 of fewer than two. */
+int64_t *steps_medians(const struct run_traces *run, const struct steps *steps,
+                       struct arena *arena);
 /* Columns: step name host start_ps end_ps dur_ps delta_ps warmup outlier cut slowest_by
  * slowest_by_ps busy_ps wait_ps hidden_communication_ps breakdown (CELL_KINDS). Default sort:
  * "start_ps". */

@@ -49,9 +49,6 @@ void steps_mark(const struct run_traces *run, struct step_list *list, uint32_t h
 enum step_trust steps_trust(const struct run_traces *run, enum step_rule rule, bool derived,
                             const struct step_list *list, struct arena *arena, struct str *ret_why);
 
-/* The median of each host's steps without warm-ups; -1 of fewer than two. */
-int64_t *steps_medians(const struct run_traces *run, const struct steps *steps,
-                       struct arena *arena);
 /* Notes and words of a table: by which rule, how sure. */
 void steps_say_rule(const struct steps *steps, struct arena *arena, struct table *ret);
 

@@ -1,0 +1,10 @@
+/* Idle time for rules: found once, asked by several. */
+#ifndef JVIEWD_ANALYSE_RULES_IDLE_H
+#define JVIEWD_ANALYSE_RULES_IDLE_H
+
+#include "analyse/facts.h"
+#include "analyse/idle.h"
+
+MUST_CHECK enum status facts_idle(struct facts *facts, const struct idle **ret, struct error *err);
+
+#endif
