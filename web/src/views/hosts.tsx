@@ -10,6 +10,7 @@ import { Link } from '../ui/link';
 import { Empty, Failed, Waiting } from '../ui/states';
 import { Table, type Column } from '../ui/table';
 import { Name, SentenceLine } from '../ui/text';
+import { CollectivesTable } from './collectives';
 import { HostGrid } from './hosts_grid';
 
 const ROWS_MAX = 10_000;
@@ -93,6 +94,7 @@ export function HostsView({ run }: { run: RunDetails }) {
         label={asked === 'host' ? 'Hosts' : 'Devices'} columns={columnsOf(rows, asked)} rows={rows} rowKey={(row) => `${row.host} ${row.device ?? ''}`} rowCount={table.data.row_count} sort={known}
         onSort={(next) => go({ sort: next }, 'replace')} onOpen={(row) => go({ view: 'timeline', host: row.host, by: null })}
       />
+      <CollectivesTable run={run} />
     </>
   );
 }

@@ -1,0 +1,166 @@
+/* What devices say to each other: sentence, table, and who came when for the collective in focus. */
+import { useMemo, useState } from 'preact/hooks';
+import { address } from '../data/api';
+import type { Arrival, ArrivalTable, CollectiveRow, CollectiveTable } from '../data/collectives';
+import { go, query } from '../data/place';
+import { useJson } from '../data/resource';
+import { restriction } from '../data/restriction';
+import { KINDS, type RunDetails } from '../data/types';
+import { arrivalAt, arrivalHeight, paintArrivals } from '../draw/arrivals';
+import { readTokens } from '../draw/tokens';
+import { formatSpan } from '../model/address';
+import { shown } from '../model/cut';
+import { collectivesSentence, executionsWords, laneOf, turnsOf, turnWords } from '../model/collectives';
+import { count, inScale, plural, rateScale, shareCell, sizeScale, time, timeExact, timeScale, toBig, toNumber, UNKNOWN } from '../model/numbers';
+import { Canvas } from '../ui/canvas';
+import { Link } from '../ui/link';
+import { Failed, Waiting } from '../ui/states';
+import { Table, type Column } from '../ui/table';
+import { Name, SentenceLine } from '../ui/text';
+import { hideTip, showTip } from '../ui/tooltip';
+
+const BY = ['op', 'kind', 'axis', 'size', 'group', 'device', 'host'] as const;
+const ROWS_MAX = 10_000;
+const LANES_MAX = 64;
+const TURNS_MAX = 6;
+const COMMUNICATION = KINDS.indexOf('communication');
+
+function algorithmOf(row: CollectiveRow): string {
+  return [row.algorithm, row.protocol].filter((word) => word !== null).join(' ') || UNKNOWN;
+}
+
+function columnsOf(rows: readonly CollectiveRow[], by: string): Column<CollectiveRow>[] {
+  const total = timeScale(rows.map((row) => row.total_ps));
+  const each = timeScale(rows.map((row) => row.mean_ps));
+  const bytes = sizeScale(rows.map((row) => row.bytes));
+  const rates = rateScale(rows.flatMap((row) => [row.bus_bytes_per_s, row.moving_bus_bytes_per_s]), 'B/s');
+  const longest = Math.max(1, ...rows.map((row) => toNumber(row.exposed_ps)));
+  const known = (key: keyof CollectiveRow) => rows.some((row) => row[key] !== null);
+  const why = (row: CollectiveRow, key: keyof CollectiveRow) => row.reasons[key] ?? null;
+  const columns: (Column<CollectiveRow> | false)[] = [
+    {
+      key: 'name', title: by, width: 'minmax(140px, 2fr)', exact: (row) => row.name ?? why(row, 'name'),
+      cell: (row) => (row.name === null ? UNKNOWN : by === 'op' ? <Link to={{ view: 'timeline', find: row.name, slice: row.longest }}><Name text={row.name} /></Link> : <Name text={row.name} />),
+    },
+    by === 'op' && { key: 'kind', title: 'kind', width: 'minmax(88px, 1fr)', from: 1000, cell: (row) => row.kind ?? UNKNOWN },
+    by !== 'axis' && known('axis') && { key: 'axis', title: 'group', width: 'minmax(104px, 1fr)', cell: (row) => (row.axis === null ? UNKNOWN : <Name text={row.axis} />), exact: (row) => row.members ?? row.axis ?? why(row, 'axis') },
+    known('bytes') && { key: 'bytes', title: 'size', unit: bytes.unit, width: '88px', numeric: true, tip: 'Of one, as nccl-tests counts it', cell: (row) => inScale(row.bytes, bytes), exact: (row) => (row.bytes === null ? why(row, 'bytes') : `${count(row.bytes)} B`) },
+    known('algorithm') && { key: 'algorithm', title: 'algorithm', width: '96px', from: 1100, cell: algorithmOf, exact: (row) => why(row, 'algorithm') },
+    { key: 'count', title: 'count', width: '72px', numeric: true, tip: 'Executions on devices', cell: (row) => count(row.count) },
+    { key: 'total_ps', title: 'total', unit: total.unit, width: '88px', numeric: true, cell: (row) => inScale(row.total_ps, total), exact: (row) => timeExact(row.total_ps) },
+    { key: 'mean_ps', title: 'mean', unit: each.unit, width: '88px', numeric: true, from: 1200, cell: (row) => inScale(row.mean_ps, each), exact: (row) => timeExact(row.mean_ps) },
+    {
+      key: 'exposed_ps', title: 'exposed', unit: total.unit, width: '144px', numeric: true, tip: 'While its device computed nothing', cell: (row) => inScale(row.exposed_ps, total),
+      bar: (row) => toNumber(row.exposed_ps) / longest, exact: (row) => `${timeExact(row.exposed_ps)}, ${shareCell(row.exposed_share)}`,
+    },
+    known('wait_ps') && { key: 'wait_ps', title: 'waits', unit: total.unit, width: '88px', numeric: true, tip: 'For the last to come', cell: (row) => inScale(row.wait_ps, total), exact: (row) => (row.wait_ps === null ? why(row, 'wait_ps') : timeExact(row.wait_ps)) },
+    known('last') && { key: 'last', title: 'last to come', width: 'minmax(96px, 1fr)', from: 1000, cell: (row) => (row.last === null ? UNKNOWN : <Name text={row.last} />), exact: (row) => (row.last_share === null ? why(row, 'last') : `in ${shareCell(row.last_share)} of executions`) },
+    known('bus_bytes_per_s') && { key: 'bus_bytes_per_s', title: 'bus', unit: rates.unit, width: '88px', numeric: true, tip: 'Bus bandwidth of nccl-tests, over the whole time', cell: (row) => inScale(row.bus_bytes_per_s, rates), exact: (row) => why(row, 'bus_bytes_per_s') },
+    known('moving_bus_bytes_per_s') && { key: 'moving_bus_bytes_per_s', title: 'bus, all there', unit: rates.unit, width: '112px', numeric: true, from: 1400, tip: 'The same, without the time that waits', cell: (row) => inScale(row.moving_bus_bytes_per_s, rates), exact: (row) => why(row, 'moving_bus_bytes_per_s') },
+  ];
+  return columns.filter((column) => column !== false);
+}
+
+function Tip({ row, lane, turn }: { row: Arrival; lane: string; turn: string }) {
+  return (
+    <>
+      <strong>
+        {lane}, execution {turn}: {time(row.dur_ps)}
+      </strong>
+      {row.wait_ps !== null && <div>{row.last ? 'came last' : `waits ${time(row.wait_ps)} for the last to come`}</div>}
+      {row.late_ps !== null && toNumber(row.late_ps) > 0 && <div>came {time(row.late_ps)} after the first</div>}
+    </>
+  );
+}
+
+/* Small multiples: an execution each, time to the right, a lane a device. */
+function Arrivals({ run, name }: { run: RunDetails; name: string }) {
+  const [width, setWidth] = useState(0);
+  const reply = useJson<ArrivalTable>('api/collectives', { run: run.id, ...restriction.value, name, view: 'arrivals', limit: ROWS_MAX });
+  const rows = reply.data?.rows ?? [];
+  const hosts = useMemo(() => new Set(rows.map((row) => row.host)).size, [rows]);
+  const all = useMemo(() => turnsOf(rows, Infinity), [rows]);
+  const turns = useMemo(() => turnsOf(rows, TURNS_MAX), [rows]);
+  const lane = (row: Arrival): string => shown(laneOf(row, hosts));
+  const lanes = useMemo(() => [...new Set(turns.flatMap((turn) => turn.arrivals).map(lane))].slice(0, LANES_MAX), [turns, hosts]);
+  const groups = new Set(turns.map((turn) => turn.group)).size;
+  if (reply.error) return <Failed error={reply.error} />;
+  if (turns.length === 0) return null;
+  const scene = { lanes, turns, width };
+  const found = (x: number, y: number): { row: Arrival; turn: string } | null => {
+    const at = arrivalAt(scene, x, y);
+    const turn = at && turns[at.turn]!;
+    const row = turn && turn.arrivals.find((one) => lane(one) === lanes[at.lane]);
+    return row ? { row, turn: turnWords(turn, groups) } : null;
+  };
+  return (
+    <figure class="arrivals">
+      <figcaption class="basis">
+        <Name text={name} />: {executionsWords(turns.length, all.length)}. Pale: waits for the last to come.
+      </figcaption>
+      <Canvas
+        height={arrivalHeight(lanes.length)} label={`Who came when in ${turns.length} executions of ${shown(name)}; the same figures are in the table`} onSize={setWidth}
+        paint={(canvas, at) => paintArrivals(canvas, { lanes, laneOf: lane, turns, groups, width: at, ratio: devicePixelRatio, tokens: readTokens(), kind: COMMUNICATION })}
+        onMove={(x, y, event) => {
+          const at = found(x, y);
+          if (at === null) hideTip();
+          else showTip(<Tip row={at.row} lane={lane(at.row)} turn={at.turn} />, event.clientX, event.clientY);
+        }}
+        onLeave={() => hideTip()}
+        onClick={(x, y) => {
+          const at = found(x, y);
+          if (at === null) return;
+          hideTip();
+          const start = toBig(at.row.start_ps);
+          const size = toBig(at.row.dur_ps);
+          go({ view: 'timeline', slice: at.row.slice, window: formatSpan({ start: start - size / 4n, end: start + size + size / 4n }) });
+        }}
+      />
+    </figure>
+  );
+}
+
+export function CollectivesTable({ run }: { run: RunDetails }) {
+  const asked = query.value.collectives ?? 'op';
+  const by = (BY as readonly string[]).includes(asked) ? asked : 'op';
+  const sort = /^-?[a-z_]+(,-?[a-z_]+)*$/.test(query.value.collectives_sort ?? '') ? query.value.collectives_sort! : '-exposed_ps';
+  const params = { run: run.id, ...restriction.value, by };
+  const table = useJson<CollectiveTable>('api/collectives', { ...params, sort, limit: ROWS_MAX });
+  if (table.error) return <Failed error={table.error} />;
+  if (!table.data) return table.waiting ? <Waiting what="Matching collectives." progress={table.progress} /> : null;
+  const { rows } = table.data;
+  if (rows.length === 0) return null;
+  const focused = rows.find((row) => row.name === query.value.collective) ?? rows[0]!;
+  const clocks = table.data.notes.filter((note) => note.kind.startsWith('clock-skew') || note.kind.startsWith('waits'));
+  return (
+    <section class="collectives" aria-label="Collectives">
+      <h2>Collectives</h2>
+      <SentenceLine sentence={collectivesSentence(table.data)} />
+      {clocks.map((note) => (
+        <p class="basis" key={`${note.kind} ${note.host ?? ''}`}>
+          {note.host ? `${shown(note.host)}: ` : ''}
+          {note.message}.
+        </p>
+      ))}
+      {by === 'op' && focused.name !== null && <Arrivals run={run} name={focused.name} />}
+      <div class="toolbar">
+        <label>
+          by
+          <select value={by} onChange={(event) => go({ collectives: event.currentTarget.value === 'op' ? null : event.currentTarget.value, collectives_sort: null }, 'push')}>
+            {BY.map((word) => (
+              <option key={word}>{word}</option>
+            ))}
+          </select>
+        </label>
+        <span>{plural(table.data.row_count, by === 'axis' ? 'group' : by)}</span>
+        <a href={address('api/collectives', { ...params, limit: ROWS_MAX, format: 'csv' })} download={`${run.name}-collectives.csv`}>
+          CSV
+        </a>
+      </div>
+      <Table
+        label="Collectives" columns={columnsOf(rows, by)} rows={rows} rowKey={(row) => `${row.name} ${row.module} ${row.bytes} ${row.longest}`} rowCount={table.data.row_count} sort={sort}
+        onSort={(next) => go({ collectives_sort: next }, 'replace')} onFocusRow={(row) => row.name !== null && by === 'op' && go({ collective: row.name }, 'replace')}
+      />
+    </section>
+  );
+}
