@@ -334,6 +334,14 @@ static bool has_modules(const struct trace *trace, int32_t device)
     return false;
 }
 
+bool track_runs_kernels(const struct trace *trace, track_id id)
+{
+    const struct track *track = &trace->tracks[id];
+
+    return track_is_device_work(track) && track->kind == TRACK_STREAM && !track->derived &&
+           track->slice_count > 0 && !has_modules(trace, track->device);
+}
+
 static bool find_kernel_tracks(struct attribute_work *work)
 {
     const struct trace *trace = work->trace;
@@ -341,11 +349,7 @@ static bool find_kernel_tracks(struct attribute_work *work)
 
     work->runs_kernels = scratch_array(work->scratch, bool, (size_t)trace->track_count + 1);
     for (track_id id = 0; id < trace->track_count; id++) {
-        const struct track *track = &trace->tracks[id];
-
-        work->runs_kernels[id] = track_is_device_work(track) && track->kind == TRACK_STREAM &&
-                                 !track->derived && track->slice_count > 0 &&
-                                 !has_modules(trace, track->device);
+        work->runs_kernels[id] = track_runs_kernels(trace, id);
         any |= work->runs_kernels[id];
     }
     return any;

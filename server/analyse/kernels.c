@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analyse/annotations.h"
+#include "analyse/attribute.h"
 #include "analyse/kernels_parts.h"
 #include "analyse/top.h"
 #include "base/names.h"
@@ -262,19 +263,17 @@ void kernel_of_entry(const struct host_trace *host, uint32_t entry, struct arena
 
 struct str kernels_missing(const struct run_traces *run)
 {
-    bool device = false, attributed = false;
+    bool device = false;
 
     for (uint32_t i = 0; i < run->host_count; i++) {
-        const struct host_trace *host = &run->hosts[i];
+        const struct trace *trace = run->hosts[i].trace;
 
-        if (host->attribution != NULL && host->attribution->kernel_count > 0)
-            return STR("");
-        attributed |= host->attribution != NULL;
-        for (track_id id = 0; id < host->trace->track_count; id++)
-            device |= host->trace->tracks[id].device >= 0;
+        for (track_id id = 0; id < trace->track_count; id++) {
+            if (track_runs_kernels(trace, id))
+                return STR("");
+            device |= trace->tracks[id].device >= 0;
+        }
     }
-    if (!attributed)
-        return STR("the run is not attributed yet");
     return device ? STR("the profile tells the ops of its devices, not the kernels they ran as")
                   : STR("no GPU is in this profile: its ops run on the host");
 }

@@ -157,6 +157,19 @@ export interface Flow {
   to: FlowEnd;
 }
 
+export interface KernelShape {
+  grid: string | null;
+  block: string | null;
+  registers: number | null;
+  shared_bytes: number | null;
+  occupancy: number | null;
+  limited_by: string | null;
+  tensor_core: boolean | null;
+  tensor_core_by: string | null;
+  ncu: string | null;
+  reasons?: Reasons;
+}
+
 export interface SliceDetails extends Slice {
   args?: Arg[];
   parents?: Slice[];
@@ -164,6 +177,9 @@ export interface SliceDetails extends Slice {
   flows?: Flow[];
   op?: string | null;
   kernel?: string | null;
+  shape?: KernelShape | null;
+  launch?: { slice: string; name: string; start_ps: Ps; dur_ps: Ps; latency_ps: Ps; queue_ps: Ps } | null;
+  graph?: { part: 'node' | 'whole'; id: string | null; node: string | null } | null;
   module?: string | null;
   scope?: string | null;
   source?: string | null;

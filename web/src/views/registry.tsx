@@ -6,6 +6,7 @@ import type { View } from '../model/address';
 import { FilesView } from './files';
 import { FlameView } from './flame/flame';
 import { HloView } from './hlo';
+import { KernelsView } from './kernels';
 import { HostsView } from './hosts';
 import { MemoryView } from './memory';
 import { OpsView } from './ops';
@@ -26,6 +27,7 @@ export const ENTRIES: readonly ViewEntry[] = [
   { view: 'overview', words: 'Overview', page: (run) => <OverviewView run={run} />, xprof: ['overview page'] },
   { view: 'timeline', words: 'Timeline', page: (run) => <TimelineView run={run} />, shape: 'bare', xprof: ['trace viewer'] },
   { view: 'ops', words: 'Ops', page: (run) => <OpsView run={run} />, shape: 'filling', xprof: ['hlo stats', 'framework op stats'] },
+  { view: 'kernels', words: 'Kernels', page: (run) => <KernelsView run={run} absent={absence(run, 'kernels')} />, shape: 'filling', xprof: ['kernel stats'] },
   { view: 'flame', words: 'Flame', page: (run) => <FlameView run={run} />, shape: 'filling', xprof: ['op profile'] },
   { view: 'steps', words: 'Steps', page: (run) => <StepsView run={run} />, shape: 'filling', xprof: ['input pipeline analyzer'] },
   { view: 'memory', words: 'Memory', page: (run) => <MemoryView run={run} absent={absence(run, 'memory')} />, xprof: ['memory viewer', 'memory profile'] },

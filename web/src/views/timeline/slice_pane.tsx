@@ -8,6 +8,7 @@ import { placeOf } from '../../model/source';
 import { Link } from '../../ui/link';
 import { SourcePlace } from '../../ui/source';
 import { Name } from '../../ui/text';
+import { KernelFacts } from './kernel_facts';
 import type { TimelineState } from './state';
 
 const FLOWS_MAX = 12;
@@ -215,6 +216,7 @@ export function SlicePane({ state, slice }: { state: TimelineState; slice: Slice
       <Belongs slice={slice} state={state} />
       <div class="slice-grid">
         <Stack slice={slice} />
+        <KernelFacts slice={slice} />
         <Related run={state.run.id} slice={slice} />
         <Args slice={slice} />
       </div>

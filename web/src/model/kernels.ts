@@ -1,0 +1,87 @@
+/* Kernels: rows as the reply gives them, and the sentence that opens their page. */
+import type { Ps } from '../data/json';
+import type { Kind, Note, Reasons } from '../data/types';
+import { plural, share, time, toNumber } from './numbers';
+import { strong, type Sentence } from './sentence';
+
+export interface KernelRow {
+  key: string;
+  name: string;
+  kind?: Kind | null;
+  count: number | null;
+  total_ps: Ps | null;
+  self_ps: Ps | null;
+  share?: number | null;
+  mean_ps: Ps | null;
+  stdev_ps?: Ps | null;
+  min_ps: Ps | null;
+  p50_ps: Ps | null;
+  p95_ps: Ps | null;
+  max_ps: Ps | null;
+  variant_count?: number;
+  grid?: string | null;
+  block?: string | null;
+  registers?: number | null;
+  shared_bytes?: number | null;
+  occupancy?: number | null;
+  limited_by?: string | null;
+  tensor_core?: boolean | null;
+  tensor_core_by?: string | null;
+  queue_p50_ps?: Ps | null;
+  launch_p50_ps?: Ps | null;
+  call_p50_ps?: Ps | null;
+  gap_p50_ps?: Ps | null;
+  graph_count?: number;
+  op?: string | null;
+  module?: string | null;
+  scope?: string | null;
+  source?: string | null;
+  ncu?: string | null;
+  device_ps?: Ps | null; // of annotations: launched inside
+  device_self_ps?: Ps | null;
+  device_share?: number | null;
+  launch_count?: number | null;
+  projected_ps?: Ps | null;
+  reasons?: Reasons;
+}
+
+export interface KernelList {
+  by: string;
+  of: string;
+  total_ps: Ps;
+  total_self_ps: Ps;
+  launch_count: number;
+  occupancy_known_ps: Ps;
+  half_occupancy_ps: Ps;
+  tensor_core_known_ps: Ps;
+  tensor_core_ps: Ps;
+  graph_ps: Ps;
+  missing: string | null;
+  row_count: number;
+  rows: KernelRow[];
+  notes: Note[];
+  approx: string[];
+}
+
+const NOUNS: Record<string, string> = { kernel: 'kernel', variant: 'launch shape', api: 'call', annotation: 'annotation' };
+
+/* "214 kernels take 690 ms; 31 % of it below half occupancy, 62 % on tensor cores." Shares are of what is known, so they
+ * stand only where most of it is. */
+export function kernelsSentence(list: KernelList): Sentence {
+  if (list.row_count === 0) return [];
+  const total = toNumber(list.total_ps);
+  if (list.by === 'annotation') {
+    const rest = list.rows.find((row) => row.name === '(no annotation)');
+    const named = plural(list.row_count - (rest ? 1 : 0), 'annotation');
+    if (total === 0) return [strong(named), ' on the host; the profile holds no work of devices.'];
+    const inside = total - toNumber(rest?.device_self_ps ?? 0);
+    return [strong(named), ' launched ', strong(share(inside / total)), ' of ', strong(time(list.total_ps)), ' of device time.'];
+  }
+  const sentence: Sentence = [strong(plural(list.row_count, NOUNS[list.by] ?? list.by)), list.row_count === 1 ? ' takes ' : ' take ', strong(time(list.total_ps))];
+  const known = toNumber(list.occupancy_known_ps);
+  const told = toNumber(list.tensor_core_known_ps);
+  if (list.by !== 'api' && total > 0 && known > total / 2) sentence.push('; ', strong(share(toNumber(list.half_occupancy_ps) / total)), ' of it below half occupancy');
+  if (list.by !== 'api' && total > 0 && told > total / 2) sentence.push(known > total / 2 ? ', ' : '; ', strong(share(toNumber(list.tensor_core_ps) / total)), ' on tensor cores');
+  sentence.push('.');
+  return sentence;
+}

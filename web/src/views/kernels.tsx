@@ -1,0 +1,214 @@
+/* What ran on GPUs: each kernel with its launch shape, what keeps it from filling the device, and how long it waited. */
+import { address } from '../data/api';
+import { go, query } from '../data/place';
+import { useJson } from '../data/resource';
+import { restriction } from '../data/restriction';
+import type { RunDetails } from '../data/types';
+import type { Changes } from '../model/address';
+import { shortScope, shortSource } from '../model/cut';
+import type { Cell } from '../model/filter';
+import { kernelsSentence, type KernelList, type KernelRow } from '../model/kernels';
+import { count, inScale, plural, shareCell, size, timeExact, timeScale, toNumber, UNKNOWN, type Scale } from '../model/numbers';
+import { ColumnsMenu } from '../ui/columns_menu';
+import { FilterField, useFilter } from '../ui/filter_field';
+import { Link } from '../ui/link';
+import { Empty, Failed, Waiting } from '../ui/states';
+import { Table, type Column } from '../ui/table';
+import { Name, SentenceLine } from '../ui/text';
+
+const BY: Record<string, string> = { kernel: 'kernel', variant: 'launch shape', api: 'call', annotation: 'annotation' };
+const ROWS_MAX = 5000;
+const FILTER_COLUMNS = ['name', 'count', 'total', 'mean', 'p95', 'occupancy', 'registers', 'limited_by', 'op', 'module', 'scope', 'grid', 'block'];
+
+type TimeKey = { [K in keyof KernelRow]: K extends `${string}_ps` ? K : never }[keyof KernelRow] & string;
+
+function lookup(row: KernelRow, column: string): Cell {
+  const time: Record<string, KernelRow[keyof KernelRow]> = { total: row.total_ps, mean: row.mean_ps, p95: row.p95_ps };
+  if (column in time) return time[column] === null || time[column] === undefined ? null : toNumber(time[column] as number);
+  return ((row as unknown as Record<string, Cell>)[column] ?? null) as Cell;
+}
+
+const why = (row: KernelRow, key: string): string | null => row.reasons?.[key] ?? null;
+
+function goalOf(row: KernelRow): Changes {
+  return { view: 'timeline', find: row.name, slice: null, by: null };
+}
+
+function timeColumn(key: TimeKey, title: string, scale: Scale, more: Partial<Column<KernelRow>> = {}): Column<KernelRow> {
+  return {
+    key, title, unit: scale.unit, width: '96px', numeric: true, cell: (row) => inScale(row[key] as number | null, scale),
+    exact: (row) => (row[key] === null || row[key] === undefined ? why(row, key) : timeExact(row[key] as number)), ...more,
+  };
+}
+
+function textColumn(key: keyof KernelRow & string, title: string, width: string, more: Partial<Column<KernelRow>> = {}): Column<KernelRow> {
+  return { key, title, width, exact: (row) => (row[key] as string | null) ?? why(row, key), cell: (row) => (row[key] ? <Name text={row[key] as string} /> : UNKNOWN), ...more };
+}
+
+function nameColumn(by: string): Column<KernelRow> {
+  return {
+    key: 'name', title: BY[by] ?? by, width: 'minmax(200px, 4fr)', indent: 16, exact: (row) => row.name,
+    cell: (row) => (
+      <span class={row.kind ? `kind-${row.kind}` : undefined}>
+        {row.kind && <span class="swatch" data-tip={row.kind} />}
+        {row.count === null ? <span class="quiet">{row.name}</span> : <Link to={goalOf(row)}><Name text={row.name} /></Link>}
+      </span>
+    ),
+  };
+}
+
+function shareColumn(key: 'share' | 'device_share', rows: readonly KernelRow[]): Column<KernelRow> {
+  const largest = Math.max(1e-9, ...rows.map((row) => row[key] ?? 0));
+  return { key, title: 'share', width: '128px', numeric: true, cell: (row) => shareCell(row[key]), bar: (row) => (row[key] ?? 0) / largest, exact: (row) => why(row, key) };
+}
+
+const countColumn: Column<KernelRow> = { key: 'count', title: 'count', width: '72px', numeric: true, cell: (row) => (row.count === null ? UNKNOWN : count(row.count)), exact: (row) => why(row, 'count') };
+
+/* A bar that is half empty says more than a number. */
+function occupancyColumn(): Column<KernelRow> {
+  return {
+    key: 'occupancy', title: 'occupancy', tip: 'warps that fit on a multiprocessor, of those it can hold', width: '128px', numeric: true, cell: (row) => shareCell(row.occupancy),
+    bar: (row) => row.occupancy ?? null, exact: (row) => (row.occupancy === null ? why(row, 'occupancy') : row.limited_by ? `limited by ${row.limited_by}` : why(row, 'limited_by')),
+  };
+}
+
+function kernelColumns(rows: readonly KernelRow[], by: string): Column<KernelRow>[] {
+  const all = timeScale(rows.map((row) => row.total_ps));
+  const each = timeScale(rows.map((row) => row.p95_ps));
+  const waits = timeScale(rows.map((row) => row.queue_p50_ps));
+  const recorded = rows.some((row) => row.registers !== null);
+  return [
+    nameColumn(by),
+    textColumn('op', 'op', 'minmax(96px, 1fr)', { from: 1400 }),
+    countColumn,
+    timeColumn('total_ps', 'total', all),
+    shareColumn('share', rows),
+    timeColumn('p95_ps', 'p95', each, { width: '88px', from: 1500 }),
+    textColumn('grid', 'grid', '92px', {
+      numeric: true, from: by === 'variant' ? 700 : 1100,
+      cell: (row) => row.grid ?? ((row.variant_count ?? 1) > 1 ? <Link to={{ by: 'variant', q: row.name }}>{row.variant_count} shapes</Link> : UNKNOWN),
+    }),
+    textColumn('block', 'block', '84px', { numeric: true, from: by === 'variant' ? 700 : 1400 }),
+    {
+      key: 'registers', title: 'registers', width: '80px', numeric: true, ...(recorded ? { from: 900 } : { optional: true }), cell: (row) => row.registers ?? UNKNOWN,
+      exact: (row) => (row.registers === null ? why(row, 'registers') : `${row.registers} a thread`),
+    },
+    { key: 'shared_bytes', title: 'shared', width: '88px', numeric: true, from: 1500, cell: (row) => (row.shared_bytes === null || row.shared_bytes === undefined ? UNKNOWN : size(row.shared_bytes)), exact: (row) => (row.shared_bytes === null ? why(row, 'shared_bytes') : `${row.shared_bytes} bytes a block`) },
+    occupancyColumn(),
+    textColumn('limited_by', 'limited by', '108px', { from: 1240 }),
+    {
+      key: 'tensor_core', title: 'tensor', tip: 'uses tensor cores', width: '56px', from: by === 'variant' ? 1400 : 1180, cell: (row) => (row.tensor_core === null || row.tensor_core === undefined ? UNKNOWN : row.tensor_core ? 'yes' : 'no'),
+      exact: (row) => row.tensor_core_by ?? why(row, 'tensor_core'),
+    },
+    timeColumn('queue_p50_ps', 'queue p50', waits, { width: '96px', tip: 'from the end of its launch to its start, median' }),
+    timeColumn('gap_p50_ps', 'gap p50', waits, { optional: true, tip: 'idle time of its stream before it, median' }),
+    timeColumn('launch_p50_ps', 'launch p50', waits, { optional: true, tip: 'from the begin of its launch to its start, median' }),
+    timeColumn('call_p50_ps', 'call p50', waits, { optional: true, tip: 'how long its launch took on the host, median' }),
+    timeColumn('mean_ps', 'mean', each, { optional: true }),
+    timeColumn('stdev_ps', 'stdev', each, { optional: true }),
+    timeColumn('min_ps', 'min', each, { optional: true }),
+    timeColumn('p50_ps', 'p50', each, { optional: true }),
+    timeColumn('max_ps', 'max', each, { optional: true }),
+    { key: 'graph_count', title: 'by a graph', width: '80px', numeric: true, optional: !rows.some((row) => (row.graph_count ?? 0) > 0), cell: (row) => count(row.graph_count ?? 0) },
+    textColumn('module', 'module', 'minmax(96px, 1fr)', { optional: true }),
+    textColumn('scope', 'scope', 'minmax(120px, 1fr)', { optional: true, cutFront: true, cell: (row) => (row.scope ? <Name text={shortScope(row.scope)} /> : UNKNOWN) }),
+    textColumn('source', 'source', 'minmax(120px, 1fr)', { optional: true, cutFront: true, cell: (row) => (row.source ? <Name text={shortSource(row.source)} mono /> : UNKNOWN) }),
+    textColumn('ncu', 'ncu', 'minmax(160px, 2fr)', { optional: true, tip: 'profiles its longest launch again' }),
+  ];
+}
+
+function annotationColumns(rows: readonly KernelRow[]): Column<KernelRow>[] {
+  const host = timeScale(rows.map((row) => row.total_ps));
+  const device = timeScale(rows.map((row) => row.device_ps));
+  const each = timeScale(rows.map((row) => row.p95_ps));
+  return [
+    nameColumn('annotation'),
+    countColumn,
+    timeColumn('total_ps', 'host', host),
+    timeColumn('self_ps', 'host self', host, { tip: 'less the annotations inside' }),
+    timeColumn('device_ps', 'device', device, { tip: 'launched inside' }),
+    timeColumn('device_self_ps', 'device self', device, { tip: 'launched inside, and inside no other annotation of it' }),
+    shareColumn('device_share', rows),
+    { key: 'launch_count', title: 'device ops', width: '96px', numeric: true, from: 900, cell: (row) => count(row.launch_count ?? 0) },
+    timeColumn('projected_ps', 'projected', device, { from: 1100, tip: 'from the first op of the device to the last, of each' }),
+    timeColumn('mean_ps', 'mean', each, { from: 1000 }),
+    timeColumn('p95_ps', 'p95', each, { from: 1200 }),
+  ];
+}
+
+function apiColumns(rows: readonly KernelRow[]): Column<KernelRow>[] {
+  const all = timeScale(rows.map((row) => row.total_ps));
+  const each = timeScale(rows.map((row) => row.p95_ps));
+  return [
+    nameColumn('api'), countColumn, timeColumn('total_ps', 'total', all), shareColumn('share', rows), timeColumn('mean_ps', 'mean', each), timeColumn('stdev_ps', 'stdev', each, { from: 1200 }),
+    timeColumn('min_ps', 'min', each), timeColumn('p50_ps', 'p50', each), timeColumn('p95_ps', 'p95', each), timeColumn('max_ps', 'max', each),
+  ];
+}
+
+function columnsOf(rows: readonly KernelRow[], by: string): Column<KernelRow>[] {
+  if (by === 'annotation') return annotationColumns(rows);
+  return by === 'api' ? apiColumns(rows) : kernelColumns(rows, by);
+}
+
+function Choice({ by }: { by: string }) {
+  return (
+    <label>
+      by
+      <select value={by} onChange={(event) => go({ by: event.currentTarget.value === 'kernel' ? null : event.currentTarget.value, sort: null, key: null, columns: null }, 'push')}>
+        {Object.entries(BY).map(([key, words]) => (
+          <option key={key} value={key}>
+            {words}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+export function KernelsView({ run, absent }: { run: RunDetails; absent: string | null }) {
+  const by = query.value.by !== undefined && query.value.by in BY ? query.value.by : 'kernel';
+  const gone = absent !== null && (by === 'kernel' || by === 'variant');
+  const sort = query.value.sort ?? (by === 'annotation' ? '-device_ps,-total_ps' : '-total_ps');
+  const params = { run: run.id, by, ...restriction.value, sort };
+  const list = useJson<KernelList>(gone ? null : 'api/kernels', { ...params, limit: ROWS_MAX });
+  const filter = useFilter(FILTER_COLUMNS);
+  if (gone) {
+    return (
+      <>
+        <div class="toolbar"><Choice by={by} /></div>
+        <Empty>
+          {`${absent.charAt(0).toUpperCase()}${absent.slice(1)}.`} <Link to={{ by: 'annotation' }}>Its annotations</Link> tell what launched the work.
+        </Empty>
+      </>
+    );
+  }
+  const data = list.data?.by === by ? list.data : null;
+  const rows = data?.rows ?? [];
+  const shown = filter.filter.empty ? rows : rows.filter((row) => filter.filter.test(row.name, (column) => lookup(row, column)));
+  const columns = columnsOf(rows, by);
+  return (
+    <>
+      {data && data.row_count > 0 && <SentenceLine sentence={kernelsSentence(data)} />}
+      {data?.notes.filter((note) => note.kind !== 'ncu-counts-launches').map((note) => <p key={note.message} class="basis">{note.message}</p>)}
+      <div class="toolbar">
+        <Choice by={by} />
+        <ColumnsMenu columns={columns} />
+        <FilterField state={filter} label="Filter rows" example="gemm occupancy<0.5 total>1ms" />
+        {data && <span aria-live="polite">{shown.length === data.row_count ? plural(data.row_count, 'row') : `${count(shown.length)} of ${count(data.row_count)}`}</span>}
+        <a href={address('api/kernels', { ...params, limit: 10_000, format: 'csv' })} download={`${run.name}-${by}.csv`}>
+          CSV
+        </a>
+      </div>
+      {list.error && <Failed error={list.error} />}
+      {!data && list.waiting && <Waiting what="Adding up." progress={list.progress} />}
+      {data && data.row_count === 0 && <p class="state">Nothing ran in what this page is narrowed to.</p>}
+      {shown.length > 0 && (
+        <Table
+          label={`Time by ${BY[by]}`} columns={columns} chosen={query.value.columns} rows={shown} rowKey={(row) => row.key} rowCount={data!.row_count} sort={sort}
+          onSort={(next) => go({ sort: next }, 'replace')} focused={query.value.key ?? null} onFocusRow={(row) => go({ key: row.key }, 'replace')}
+          onOpen={(row) => go(goalOf(row), 'push')} openOn="enter" onShow={(row) => go(goalOf(row), 'push')} scroll
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,65 @@
+/* Of a kernel: its launch's shape, what launched it and how long it waited, and the line that measures it again. */
+import type { SliceDetails } from '../../data/types';
+import { share, size, time, timeExact, toNumber } from '../../model/numbers';
+import { Link } from '../../ui/link';
+import { copyText, Name } from '../../ui/text';
+
+function Shape({ slice }: { slice: SliceDetails }) {
+  const { shape } = slice;
+  if (!shape) return null;
+  return (
+    <>
+      {shape.grid && <><dt>grid, block</dt><dd>{shape.grid} × {shape.block}</dd></>}
+      {shape.registers !== null && <><dt>registers</dt><dd>{shape.registers} a thread</dd></>}
+      {shape.shared_bytes !== null && <><dt>shared</dt><dd>{size(shape.shared_bytes)} a block</dd></>}
+      <dt>occupancy</dt>
+      <dd>{shape.occupancy === null ? <span class="faint">{shape.reasons?.occupancy}</span> : `${share(shape.occupancy)}${shape.limited_by ? `, limited by ${shape.limited_by}` : ''}`}</dd>
+      <dt>tensor core</dt>
+      <dd>{shape.tensor_core === null ? <span class="faint">{shape.reasons?.tensor_core}</span> : `${shape.tensor_core ? 'yes' : 'no'}, ${shape.tensor_core_by}`}</dd>
+    </>
+  );
+}
+
+function Launch({ slice }: { slice: SliceDetails }) {
+  const { launch } = slice;
+  if (!launch) return null;
+  return (
+    <>
+      <dt>launched</dt>
+      <dd data-tip={timeExact(launch.latency_ps)}>
+        {time(launch.latency_ps)} earlier by <Link to={{ slice: launch.slice }}><Name text={launch.name} /></Link>
+      </dd>
+      <dt>queued</dt>
+      <dd data-tip={timeExact(launch.queue_ps)}>{toNumber(launch.queue_ps) === 0 ? 'not at all' : time(launch.queue_ps)}</dd>
+    </>
+  );
+}
+
+export function KernelFacts({ slice }: { slice: SliceDetails }) {
+  if (!slice.shape && !slice.launch && !slice.graph) return null;
+  return (
+    <section>
+      <h3 class="section">{slice.shape ? 'Kernel' : 'Launch'}</h3>
+      <dl class="pairs">
+        <Shape slice={slice} />
+        <Launch slice={slice} />
+        {slice.graph && (
+          <>
+            <dt>graph</dt>
+            <dd>{slice.graph.part === 'whole' ? 'all of it: the kernels inside were not recorded' : `node ${slice.graph.node ?? '–'} of graph ${slice.graph.id ?? '–'}`}</dd>
+          </>
+        )}
+        {slice.shape?.ncu && (
+          <>
+            <dt>ncu</dt>
+            <dd>
+              <button class="framed" data-tip={`${slice.shape.ncu}\nIt counts launches from the begin of the capture.`} onClick={() => void copyText(slice.shape!.ncu!)}>
+                Copy the line
+              </button>
+            </dd>
+          </>
+        )}
+      </dl>
+    </section>
+  );
+}
