@@ -124,6 +124,9 @@ static void read_by_users(struct reading *reading, uint32_t value)
         read_whole(reading);
         return;
     }
+    /* What is handed through as it is was read too. */
+    if (work->module->instructions[value].is_root)
+        read_whole(reading);
     reading->depth++;
     for (uint32_t i = work->first_user[value]; i < work->first_user[value + 1]; i++) {
         /* Who uses it twice reads it once. */

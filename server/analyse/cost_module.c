@@ -35,8 +35,9 @@ double cost_bytes_of(const struct cost_work *work, uint32_t instruction)
 {
     struct hlo_sizes sizes;
 
+    /* The host's memory is not the device's: what lies there crosses a link. */
     cost_sizes(work, instruction, &sizes);
-    return sizes.bytes;
+    return sizes.bytes - sizes.host_bytes;
 }
 
 double cost_operand_bytes(const struct cost_work *work, uint32_t instruction, uint32_t index)

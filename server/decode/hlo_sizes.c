@@ -3,6 +3,7 @@
 #include "decode/hlo_module_parts.h"
 
 /* Shape 2 type  3 sizes*  4 parts*  5 layout { 7 element's bits  8 memory space } */
+enum { SPACE_HOST = 5 };
 enum {
     SHAPE_TYPE = 2,
     SHAPE_SIZES = 3,
@@ -84,6 +85,7 @@ static void end_array(struct hlo_sizes *ret, uint64_t layout_bits)
         ret->elements = 0;
     ret->leaf_count = bits > 0;
     ret->bytes = ret->elements * bits / 8;
+    ret->host_bytes = ret->space == SPACE_HOST ? ret->bytes : 0;
 }
 
 static void add_part(struct hlo_sizes *ret, const struct hlo_sizes *part)
@@ -92,6 +94,7 @@ static void add_part(struct hlo_sizes *ret, const struct hlo_sizes *part)
     ret->leaf_count += part->leaf_count;
     ret->elements += part->elements;
     ret->bytes += part->bytes;
+    ret->host_bytes += part->host_bytes;
 }
 
 static void read_proto(struct bytes shape, unsigned depth, struct hlo_sizes *ret)

@@ -61,6 +61,7 @@ struct hlo_sizes {
     uint32_t part_count; /* of a tuple, its own parts */
     uint32_t space;      /* memory space of an array's layout */
     double elements, bytes;
+    double host_bytes; /* of those in the host's memory: space 5 */
 };
 
 const char *hlo_type_word(enum hlo_type type); /* "" where there is none */

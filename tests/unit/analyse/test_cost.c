@@ -116,12 +116,21 @@ static void fusions(void **state)
         "  %p.1 = f32[64,128]{1,0} parameter(0)\n  %q.1 = f32[1,128]{1,0} parameter(1)\n"
         "  %r.1 = s32[] parameter(2)\n  %h.1 = f32[1,128]{1,0} multiply(%q.1, %q.1)\n"
         "  ROOT %d.1 = f32[64,128]{1,0} dynamic-update-slice(%p.1, %h.1, %r.1, %r.1)\n}\n\n"
+        "%same (p: f32[64,128]) -> f32[64,128] {\n"
+        "  ROOT %p.2 = f32[64,128]{1,0} parameter(0)\n}\n\n"
+        "%g (p: f32[64,128]) -> f32[64,128] {\n  %p.3 = f32[64,128]{1,0} parameter(0)\n"
+        "  %n.3 = f32[64,128]{1,0} fusion(%p.3), kind=kCustom, calls=%same\n"
+        "  ROOT %m.3 = f32[64,128]{1,0} multiply(%n.3, %n.3)\n}\n\n"
         "ENTRY %main () -> f32[] {\n  %a = f32[1000,64]{1,0} parameter(0)\n"
         "  %b = s32[20]{0} parameter(1)\n  %c = f32[64,128]{1,0} parameter(2)\n"
         "  %d = f32[1,128]{1,0} parameter(3)\n  %e = s32[] parameter(4)\n"
         "  %x = f32[20,64]{1,0} fusion(%a, %b), kind=kLoop, calls=%f\n"
+        "  %z = f32[64,128]{1,0} fusion(%c), kind=kCustom, calls=%g\n"
         "  ROOT %y = f32[64,128]{1,0} fusion(%c, %d, %e), kind=kLoop, calls=%u\n}\n";
     struct op_cost gathered = cost_in(module, "x", NULL), updated = cost_in(module, "y", NULL);
+    struct op_cost nested = cost_in(module, "z", NULL);
+
+    check_cost("handed through", &nested, 64 * 128, 4.0 * 2 * 64 * 128);
 
     check_cost("gathered", &gathered, 20 * 64, 4.0 * (20 * 64 + 20 + 20 * 64));
     CHECK_INT("tanh", (int64_t)gathered.transcendentals, 20 * 64);

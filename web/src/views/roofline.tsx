@@ -59,7 +59,7 @@ function columnsOf(rows: readonly RooflineRow[]): Column<RooflineRow>[] {
       key: 'peak_share', title: 'of peak', width: '128px', numeric: true, cell: (row) => shareCell(row.peak_share), bar: (row) => Math.min(1, row.peak_share ?? 0),
       exact: (row) => reason(row, 'peak_share') ?? `of what the device can do with this work: ${rate(row.roof_flops_per_s ?? 0, 'FLOP/s')}`,
     },
-    hasPeak && { key: 'bound_by', title: 'bound by', width: '112px', from: 1100, cell: (row) => row.bound_by ?? UNKNOWN, exact: (row) => reason(row, 'bound_by') },
+    hasPeak && { key: 'bound_by', title: 'bound by', width: '112px', from: 1400, cell: (row) => row.bound_by ?? UNKNOWN, exact: (row) => reason(row, 'bound_by') },
   ];
   return columns.filter((column) => column !== false);
 }
@@ -86,7 +86,7 @@ export function RooflineView({ run }: { run: RunDetails }) {
   const data = found.data;
   const rows = data?.rows ?? [];
   const doubts = [...new Set((data?.devices ?? []).flatMap((device) => (device.doubt ? [device.doubt] : [])))];
-  const kinds = [...new Set((data?.devices ?? []).map((device) => device.name ?? 'device of unknown kind'))];
+  const kinds = [...new Set((data?.devices ?? []).map((device) => device.name ?? 'Device of unknown kind'))];
   return (
     <>
       {data && <SentenceLine sentence={rooflineSentence(data)} />}
