@@ -1,8 +1,9 @@
-/* Memory over time: what counts towards the peak is drawn, named and told under the pointer. */
+/* Memory over time, as compiled, as saved: what counts is drawn, named and told under the pointer. */
 import assert from 'node:assert/strict';
 import { openPage, settle } from './browser.mjs';
 
 const GIB = 2 ** 30;
+const MIB = 2 ** 20;
 const sample = (at_ps, allocated, reserved) => ({ at_ps, allocated_bytes: allocated * GIB, reserved_bytes: reserved * GIB });
 const allocator = (name, samples, peak, at) => ({ name, host: 'h', samples, peak_bytes: peak * GIB, peak_at_ps: at, capacity_bytes: 8 * GIB });
 const REPLY = {
@@ -11,20 +12,46 @@ const REPLY = {
     allocator('device 2', [sample(0, 0, 0), sample(1e9, 1, 2), sample(2e9, 1, 2)], 3, 1e9),
   ],
 };
+const owner = (name, bytes, row_kind) => ({
+  name, scope: row_kind === 'owner' ? 'layer_1/mlp' : null, category: null, shape: null, dtype: null, bytes, share: bytes / (3 * GIB), count: 1, since_ps: 0, slice: null, row_kind, reasons: {},
+});
+const ownersAt = (at) => ({ at_ps: at, total_bytes: 3 * GIB, rows: [owner('dot.3', 1 * GIB, 'owner'), owner('(reserved)', 2 * GIB, 'reserved')], row_count: 2, reasons: {}, notes: [] });
+const HEAP = {
+  module: 'jit_f(3)', basis: 'heap-trace', peak_bytes: 3 * MIB, fixed_bytes: MIB, total_allocation_bytes: 3 * MIB, parameter_bytes: MIB, output_bytes: 0, constant_bytes: 0, thread_local_bytes: 0,
+  temporary_bytes: 2 * MIB, fragmentation_bytes: 0, padding_bytes: 0, rematerialise_bytes: 0, donation_bytes: 0, peak_position: 1, peak_instruction: 'dot.3', position: 1, position_count: 3, alive_bytes: 3 * MIB,
+  points: [0, 1, 2].map((position) => ({ position, bytes: position === 1 ? 3 * MIB : MIB, unpadded_bytes: MIB, instruction: ['x', 'dot.3', 'y'][position] })),
+  rows: [{ name: 'dot.3', part: null, opcode: 'dot', shape: 'f32[8]', bytes: 2 * MIB, padding_bytes: 0, share: 0.67, class: 'temporary', first: 1, last: 1, scope: 'mlp', source: null, rematerialise: null, reuse: null, reasons: {} }],
+  row_count: 1, reasons: {}, notes: [],
+};
+
+/* A run with these views and replies, whatever the sample holds. */
+async function opened(browser, url, views, reply) {
+  const opening = await openPage(browser, url);
+  const { page } = opening;
+  const asked = [];
+  await page.route('**/api/run?**', async (route) => {
+    const answer = await route.fetch();
+    const run = await answer.json();
+    await route.fulfill({ response: answer, json: { ...run, views: { ...run.views, ...views } } });
+  });
+  await page.route('**/api/memory?**', (route) => {
+    const question = new URL(route.request().url()).searchParams;
+    asked.push(question);
+    return route.fulfill({ json: reply(question) });
+  });
+  return { ...opening, asked };
+}
+
+const words = async (page) => (await page.locator('main').innerText()).replaceAll('\u202f', ' ');
+const timeline = (question) => (question.get('view') === 'peak' ? ownersAt(Number(question.get('at_ps') ?? 1e9)) : question.get('view') === 'heap' ? HEAP : REPLY);
 
 export const tests = {
   'reserved memory stands upon what is allocated; devices in their order': async ({ browser, url }) => {
-    const { page, context, complaints, foreign } = await openPage(browser, url);
+    const { page, context, complaints, foreign } = await opened(browser, url, { memory: null, hlo: { reason: 'none' } }, timeline);
     try {
-      await page.route('**/api/run?**', async (route) => {
-        const reply = await route.fetch();
-        const run = await reply.json();
-        await route.fulfill({ response: reply, json: { ...run, views: { ...run.views, memory: null } } });
-      });
-      await page.route('**/api/memory?**', (route) => route.fulfill({ json: REPLY }));
       await page.goto(`${url}?run=step_1000&view=memory`);
       await settle(page);
-      const text = (await page.locator('main').innerText()).replaceAll('\u202f', ' ');
+      const text = await words(page);
       assert.match(text, /^Peak 3\.00 GiB of 8\.00 GiB at 1\.00 ms in device 2\./);
       assert.match(text, /reserved above it/);
       assert.deepEqual((await page.locator('h2.section').allInnerTexts()).map((one) => one.split(' h,')[0]), ['device 2', 'device 10']);
@@ -34,6 +61,46 @@ export const tests = {
       assert.equal((await page.locator('.tooltip').innerText()).replaceAll('\u202f', ' '), '2.00 ms: 1.00 GiB allocated, 2.00 GiB reserved');
       assert.deepEqual(complaints, []);
       assert.deepEqual(foreign, []);
+    } finally {
+      await context.close();
+    }
+  },
+
+  'who is alive at the peak; a click asks for another moment': async ({ browser, url }) => {
+    const { page, context, asked } = await opened(browser, url, { memory: null, hlo: { reason: 'none' } }, timeline);
+    try {
+      await page.goto(`${url}?run=step_1000&view=memory`);
+      await settle(page);
+      assert.match(await words(page), /In use at the peak: 3\.00 GiB[\s\S]*dot\.3[\s\S]*\(reserved\)/);
+      const box = await page.locator('.u-over').first().boundingBox();
+      await page.mouse.move(box.x + box.width - 5, box.y + 40);
+      await page.mouse.click(box.x + box.width - 5, box.y + 40);
+      await page.waitForURL(/at=2000000000/);
+      await settle(page);
+      assert.match(await words(page), /In use at 2\.00 ms/);
+      assert.ok(asked.some((question) => question.get('at_ps') === '2000000000' && question.get('allocator') === 'device 2'));
+    } finally {
+      await context.close();
+    }
+  },
+
+  'the heap of a module: its peak, its buffers, a place that is chosen': async ({ browser, url }) => {
+    const { page, context, asked, complaints } = await opened(browser, url, { memory: null, hlo: null }, timeline);
+    try {
+      await page.goto(`${url}?run=step_1000&view=memory`);
+      await settle(page);
+      await page.getByRole('link', { name: 'static heap of a module' }).click();
+      await page.waitForURL(/part=heap/);
+      await settle(page);
+      assert.match(await words(page), /^jit_f\(3\) needs 3\.00 MiB at most, at dot\.3: 2\.00 MiB temporary/);
+      assert.match(await page.getByRole('link', { name: 'dot.3' }).getAttribute('href'), /view=hlo.*name=dot\.3|name=dot\.3.*view=hlo|module=jit_f/);
+      const box = await page.locator('.u-over').first().boundingBox();
+      await page.mouse.move(box.x + 2, box.y + 40);
+      await page.mouse.click(box.x + 2, box.y + 40);
+      await page.waitForURL(/position=0/);
+      await settle(page);
+      assert.ok(asked.some((question) => question.get('view') === 'heap' && question.get('position') === '0'));
+      assert.deepEqual(complaints, []);
     } finally {
       await context.close();
     }

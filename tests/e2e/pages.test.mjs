@@ -14,7 +14,7 @@ const PAGES = {
   'ops by scope': ['?run=step_1000&view=ops&by=scope', /\d+ scopes take/],
   flame: ['?run=step_1000&view=flame', /takes [\d.]+ % of device time/],
   steps: ['?run=step_1000&view=steps', /5 steps, median [\d.]+ ms/],
-  memory: ['?run=step_1000&view=memory', /To record it:/],
+  memory: ['?run=step_1000&view=memory', /needs .* at most/],
   hlo: ['?run=step_1000&view=hlo', /jit_train_step: \d+ instructions, \d+ fusions; run 5 times in [\d.]+ ms/],
   'an instruction': ['?run=step_1000&view=hlo&module=jit_train_step&name=dot.63', /Operands 2/],
   'instructions found': ['?run=step_1000&view=hlo&q=attention', /\d+ instructions\. Close/],

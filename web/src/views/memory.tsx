@@ -1,75 +1,132 @@
-/* Device memory over time, where the allocators told it. */
-import { query } from '../data/place';
+/* Memory three ways, side by side: over time, as compiled, as saved. */
+import type { ComponentChildren } from 'preact';
 import { useJson } from '../data/resource';
+import { query } from '../data/place';
 import { memoryRestriction } from '../data/restriction';
+import type { Allocator, TimelineReply } from '../data/memory';
 import { absence, type RunDetails } from '../data/types';
-import { size, time } from '../model/numbers';
+import { share, size, time } from '../model/numbers';
+import { strong, type Sentence } from '../model/sentence';
 import { Link } from '../ui/link';
 import { Empty, Failed, Waiting } from '../ui/states';
 import { Name, SentenceLine } from '../ui/text';
-import { hasReserved, MemoryChart, type Allocator } from './memory_chart';
+import { HeapView } from './heap';
+import { hasReserved, MemoryChart } from './memory_chart';
+import { Owners } from './memory_owners';
 import { SnapshotsView } from './snapshots';
-
-interface MemoryReply {
-  allocators?: Allocator[];
-  reason?: string | null;
-  reasons?: Record<string, string>;
-}
 
 const inOrder = new Intl.Collator('en', { numeric: true });
 
 function Absent({ reason }: { reason: string | null }) {
   return (
     <Empty copy='jax.profiler.save_device_memory_profile("memory.prof")'>
-      {reason ? `${reason.replace(/\.?$/, '.')} ` : 'No memory was recorded in this run. '}To record it:
+      {reason ? `${reason.charAt(0).toUpperCase()}${reason.slice(1).replace(/\.?$/, '.')} ` : 'No memory was recorded in this run. '}To record it:
     </Empty>
   );
 }
 
-const PARTS = [['time', 'over time'], ['snapshots', 'snapshots']] as const;
+const PARTS = [
+  ['time', 'over time', 'What the allocators recorded while the program ran: all that is on the device, whoever asked for it.'],
+  ['heap', 'static heap of a module', 'What the compiler planned for one module: exact at every instruction, without what lives outside of it.'],
+  ['snapshots', 'snapshots', 'What was alive when the program saved it, by the Python calls that made it; nothing of what a module needs while it runs.'],
+] as const;
+type Part = (typeof PARTS)[number][0];
 
-/* Over time, snapshots, or a choice where the run has both. */
-export function MemoryView({ run, absent }: { run: RunDetails; absent: string | null }) {
-  const hasSnapshots = run.files.some((file) => file.format === 'pprof');
-  const hasTime = absence(run, 'timeline') === null;
-  if (absent !== null || !hasSnapshots) return <OverTime run={run} absent={absent} />;
-  if (!hasTime) return <SnapshotsView run={run} />;
-  const part = query.value.part === 'time' ? 'time' : 'snapshots';
+/* Which of the three the run has, in their order. */
+function partsOf(run: RunDetails, allocators: readonly Allocator[]): Part[] {
+  const has: Record<Part, boolean> = {
+    time: allocators.length > 0,
+    heap: absence(run, 'hlo') === null,
+    snapshots: run.files.some((file) => file.format === 'pprof'),
+  };
+  return PARTS.map(([key]) => key).filter((key) => has[key]);
+}
+
+const RECORD: Record<Part, string> = {
+  time: 'No allocator recorded events in this run.',
+  heap: 'No compiled module is in the files of this run.',
+  snapshots: 'No snapshot lies beside this run: jax.profiler.save_device_memory_profile("memory.prof") saves one.',
+};
+
+/* All three, also what the run has not, with what is missing. */
+function Parts({ parts, part }: { parts: readonly Part[]; part: Part }) {
   return (
-    <div class="parts">
-      <nav class="crumbs" aria-label="Memory">
-        {PARTS.map(([key, words]) => (
-          <Link to={{ part: key, by: null, zoom: null }} current={key === part}>
+    <nav class="crumbs memory-parts" aria-label="Memory">
+      {PARTS.map(([key, words, counts]) =>
+        parts.includes(key) ? (
+          <Link to={{ part: key, by: null, zoom: null, at: null }} current={key === part} title={counts}>
             {words}
           </Link>
-        ))}
-      </nav>
-      {part === 'time' ? <OverTime run={run} absent={null} /> : <SnapshotsView run={run} />}
-    </div>
+        ) : (
+          <span class="quiet" data-tip={RECORD[key]}>{`${words} –`}</span>
+        ),
+      )}
+      <span class="quiet memory-counts">{PARTS.find(([key]) => key === part)![2]}</span>
+    </nav>
   );
 }
 
-function OverTime({ run, absent }: { run: RunDetails; absent: string | null }) {
-  const memory = useJson<MemoryReply>(absent === null ? 'api/memory' : null, { run: run.id, view: 'timeline', ...memoryRestriction() });
+export function MemoryView({ run, absent }: { run: RunDetails; absent: string | null }) {
+  const memory = useJson<TimelineReply>(absent === null ? 'api/memory' : null, { run: run.id, view: 'timeline', ...memoryRestriction() });
   if (absent !== null) return <Absent reason={absent} />;
   if (memory.error) return <Failed error={memory.error} />;
   if (!memory.data) return memory.waiting ? <Waiting what="Reading the memory events." progress={memory.progress} /> : null;
   const allocators = [...(memory.data.allocators ?? [])].sort((a, b) => inOrder.compare(a.host ?? '', b.host ?? '') || inOrder.compare(a.name, b.name));
-  if (allocators.length === 0) return <Absent reason={memory.data.reason ?? memory.data.reasons?.allocators ?? null} />;
-  const highest = allocators.reduce((a, b) => ((b.peak_bytes ?? 0) > (a.peak_bytes ?? 0) ? b : a));
+  const parts = partsOf(run, allocators);
+  const asked = query.value.part as Part | undefined;
+  const part = asked && parts.includes(asked) ? asked : query.value.module && parts.includes('heap') ? 'heap' : (parts[0] ?? 'time');
+  const nav = <Parts parts={parts} part={part} />;
+  if (part === 'heap') return <HeapView run={run} nav={nav} />;
+  if (part === 'time') return allocators.length > 0 ? <OverTime run={run} allocators={allocators} nav={nav} /> : <Absent reason={memory.data.reason ?? memory.data.reasons?.allocators ?? null} />;
+  return (
+    <div class="parts">
+      {nav}
+      <SnapshotsView run={run} />
+    </div>
+  );
+}
+
+function sentenceOf(highest: Allocator): Sentence {
+  const sentence: Sentence = ['Peak ', strong(size(highest.peak_bytes!)), highest.capacity_bytes ? ` of ${size(highest.capacity_bytes)}` : ''];
+  if (highest.peak_at_ps !== null) sentence.push(` at ${time(highest.peak_at_ps)}`);
+  sentence.push(` in ${highest.name}`);
+  if (highest.before_bytes) sentence.push('; ', strong(size(highest.before_bytes)), ' were there before the capture');
+  return [...sentence, '.'];
+}
+
+/* What an allocator's numbers count, and those that the picture does not show. */
+function factsOf(allocator: Allocator): string {
+  const facts = [
+    allocator.capacity_bytes !== null && `limit ${size(allocator.capacity_bytes)}`,
+    allocator.pool_bytes != null && `pool ${size(allocator.pool_bytes)}`,
+    allocator.fragmentation != null && `fragmentation ${share(allocator.fragmentation)} at the peak`,
+    allocator.lifetime_peak_bytes != null && `its own peak since it began ${size(allocator.lifetime_peak_bytes)}, without what is reserved`,
+    allocator.levels === 'summed' && 'added up from allocations and frees: a lower bound',
+  ];
+  return facts.filter((fact) => fact !== false).map((fact) => `, ${fact}`).join('');
+}
+
+function Chart({ run, allocator, only }: { run: RunDetails; allocator: Allocator; only: boolean }) {
+  const isChosen = query.value.allocator === allocator.name || (only && !query.value.allocator);
+  return (
+    <section>
+      <h2 class="section">
+        <Name text={allocator.name} />
+        {allocator.host && <span class="quiet"> {allocator.host}</span>}
+        <span class="quiet">{factsOf(allocator)}</span>
+      </h2>
+      <MemoryChart allocator={allocator} at={isChosen ? (query.value.at ?? null) : null} />
+      {isChosen && allocator.peak_bytes !== null && <Owners run={run} allocator={allocator} />}
+    </section>
+  );
+}
+
+function OverTime({ run, allocators, nav }: { run: RunDetails; allocators: readonly Allocator[]; nav: ComponentChildren }) {
+  const highest = allocators.reduce((a, b) => ((b.peak_bytes ?? 0) > (a.peak_bytes ?? 0) && !/host|CPU/.test(b.name) ? b : a));
   return (
     <div class="sections">
-      {highest.peak_bytes !== null && (
-        <SentenceLine
-          sentence={[
-            'Peak ',
-            { strong: size(highest.peak_bytes) },
-            highest.capacity_bytes ? ` of ${size(highest.capacity_bytes)}` : '',
-            highest.peak_at_ps === null ? '' : ` at ${time(highest.peak_at_ps)}`,
-            ` in ${highest.name}.`,
-          ]}
-        />
-      )}
+      {highest.peak_bytes !== null && <SentenceLine sentence={sentenceOf(highest)} />}
+      {nav}
       {allocators.some(hasReserved) && (
         <ul class="legend" aria-label="Parts of the memory">
           <li>
@@ -81,14 +138,7 @@ function OverTime({ run, absent }: { run: RunDetails; absent: string | null }) {
         </ul>
       )}
       {allocators.map((allocator) => (
-        <section key={`${allocator.host} ${allocator.name}`}>
-          <h2 class="section">
-            <Name text={allocator.name} />
-            {allocator.host && <span class="quiet"> {allocator.host}</span>}
-            {allocator.capacity_bytes !== null && <span class="quiet">{`, limit ${size(allocator.capacity_bytes)}`}</span>}
-          </h2>
-          <MemoryChart allocator={allocator} />
-        </section>
+        <Chart key={`${allocator.host} ${allocator.name}`} run={run} allocator={allocator} only={allocator === highest} />
       ))}
     </div>
   );

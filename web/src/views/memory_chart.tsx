@@ -7,31 +7,17 @@
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import type { Ps } from '../data/json';
+import type { Allocator, Sample } from '../data/memory';
+import { go } from '../data/place';
 import { readTokens, type Tokens } from '../draw/tokens';
 import { fixed, size, sizeScale, THIN, time, timeScale, toNumber } from '../model/numbers';
 import { theme } from '../ui/settings';
 import { hideTip, showTip } from '../ui/tooltip';
 
-export interface Sample {
-  at_ps: Ps;
-  allocated_bytes: number | null;
-  reserved_bytes: number | null;
-}
-
-export interface Allocator {
-  name: string;
-  host: string | null;
-  samples: Sample[];
-  peak_bytes: number | null;
-  peak_at_ps: Ps | null;
-  capacity_bytes: number | null;
-}
-
 const HEIGHT = 200;
 const TICK_PIXELS = 110;
 /* 1, 2, 4 ... bytes: marks at whole KiB, MiB, GiB. */
-const BINARY_STEPS = Array.from({ length: 50 }, (_, power) => 2 ** power);
+export const BINARY_STEPS = Array.from({ length: 50 }, (_, power) => 2 ** power);
 
 export function hasReserved(allocator: Allocator): boolean {
   return allocator.samples.some((sample) => (sample.reserved_bytes ?? 0) > 0);
@@ -45,13 +31,47 @@ function limitInSight({ capacity_bytes: capacity, peak_bytes: peak }: Allocator)
 }
 
 /* As many as it takes to write every tick exactly. */
-function decimalsOf(ticks: readonly number[], divisor: number): number {
+export function decimalsOf(ticks: readonly number[], divisor: number): number {
   const exact = (decimals: number): boolean => ticks.every((tick) => Math.abs((tick / divisor) * 10 ** decimals - Math.round((tick / divisor) * 10 ** decimals)) < 1e-6);
   return [0, 1, 2].find(exact) ?? 3;
 }
 
 function total(sample: Sample): number | null {
   return sample.allocated_bytes === null ? null : sample.allocated_bytes + (sample.reserved_bytes ?? 0);
+}
+
+/* A small flag on a point, with its words beside it. */
+export function flag(chart: uPlot, at: number, value: number, words: string, tokens: Tokens): void {
+  const { ctx: context, bbox } = chart;
+  const ratio = devicePixelRatio;
+  const x = chart.valToPos(at, 'x', true);
+  const y = chart.valToPos(value, 'y', true);
+  context.save();
+  context.font = `${11 * ratio}px ${tokens.font}`;
+  context.fillStyle = tokens.ink;
+  context.beginPath();
+  context.moveTo(x, y - ratio);
+  context.lineTo(x - 4 * ratio, y - 7 * ratio);
+  context.lineTo(x + 4 * ratio, y - 7 * ratio);
+  context.fill();
+  const left = x < bbox.left + bbox.width / 2;
+  context.textAlign = left ? 'left' : 'right';
+  context.fillText(words, x + (left ? 8 : -8) * ratio, y - 3 * ratio);
+  context.restore();
+}
+
+/* Where the reader clicked. */
+export function placeLine(chart: uPlot, at: number, tokens: Tokens): void {
+  const { ctx: context, bbox } = chart;
+  const x = Math.round(chart.valToPos(at, 'x', true)) + 0.5;
+  context.save();
+  context.strokeStyle = tokens.ink;
+  context.lineWidth = devicePixelRatio;
+  context.beginPath();
+  context.moveTo(x, bbox.top);
+  context.lineTo(x, bbox.top + bbox.height);
+  context.stroke();
+  context.restore();
 }
 
 /* The peak wears its number, the limit its line. */
@@ -74,19 +94,8 @@ function annotate(chart: uPlot, allocator: Allocator, tokens: Tokens): void {
     context.textAlign = 'right';
     context.fillText(`limit ${size(limit)}`, bbox.left + bbox.width - 4 * ratio, y + 13 * ratio);
   }
-  if (allocator.peak_bytes !== null && allocator.peak_at_ps !== null) {
-    const x = chart.valToPos(toNumber(allocator.peak_at_ps), 'x', true);
-    const y = chart.valToPos(allocator.peak_bytes, 'y', true);
-    context.beginPath();
-    context.moveTo(x, y - ratio);
-    context.lineTo(x - 4 * ratio, y - 7 * ratio);
-    context.lineTo(x + 4 * ratio, y - 7 * ratio);
-    context.fill();
-    const left = x < bbox.left + bbox.width / 2;
-    context.textAlign = left ? 'left' : 'right';
-    context.fillText(`peak ${size(allocator.peak_bytes)}`, x + (left ? 8 : -8) * ratio, y - 3 * ratio);
-  }
   context.restore();
+  if (allocator.peak_bytes !== null && allocator.peak_at_ps !== null) flag(chart, toNumber(allocator.peak_at_ps), allocator.peak_bytes, `peak ${size(allocator.peak_bytes)}`, tokens);
 }
 
 function tip(chart: uPlot, allocator: Allocator): void {
@@ -98,7 +107,8 @@ function tip(chart: uPlot, allocator: Allocator): void {
   showTip(`${time(sample.at_ps)}: ${parts.filter((part) => part !== null).join(', ')}`, box.left + left, box.top + top);
 }
 
-export function MemoryChart({ allocator }: { allocator: Allocator }) {
+/* A click asks who was alive then. */
+export function MemoryChart({ allocator, at }: { allocator: Allocator; at: string | null }) {
   const box = useRef<HTMLDivElement>(null);
   const now = theme.value;
   useEffect(() => {
@@ -127,14 +137,19 @@ export function MemoryChart({ allocator }: { allocator: Allocator }) {
           { ...axis, space: TICK_PIXELS, values: (_self, ticks) => ticks.map((tick, index) => `${fixed(tick / times.divisor, decimalsOf(ticks, times.divisor))}${index === 0 ? `${THIN}${times.unit}` : ''}`) },
           { ...axis, size: 80, incrs: BINARY_STEPS, values: (_self, ticks) => ticks.map((tick) => (tick === 0 ? '0' : `${fixed(tick / bytes.divisor, decimalsOf(ticks, bytes.divisor))}${THIN}${bytes.unit}`)) },
         ],
-        hooks: { draw: [(self) => annotate(self, allocator, tokens)], setCursor: [(self) => tip(self, allocator)] },
+        hooks: { draw: [(self) => (at !== null && placeLine(self, Number(at), tokens), annotate(self, allocator, tokens))], setCursor: [(self) => tip(self, allocator)] },
       },
       [allocator.samples.map((sample) => toNumber(sample.at_ps)), allocator.samples.map(total), allocator.samples.map((sample) => sample.allocated_bytes)],
       element,
     );
+    chart.over.addEventListener('click', () => {
+      const index = chart.cursor.idx;
+      const sample = index === null || index === undefined ? undefined : allocator.samples[index];
+      if (sample) go({ allocator: allocator.name, at: String(sample.at_ps) });
+    });
     const watch = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height: HEIGHT }));
     watch.observe(element);
     return () => (watch.disconnect(), chart.destroy());
-  }, [allocator, now]);
+  }, [allocator, at, now]);
   return <div ref={box} role="img" data-canvas-tip aria-label={`Memory of ${allocator.name} over time`} />;
 }
