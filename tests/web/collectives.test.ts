@@ -1,5 +1,5 @@
 import type { Arrival, CollectiveRow, CollectiveTable } from '../../web/src/data/collectives';
-import { collectivesSentence, executionsWords, laneOf, turnsOf, turnWords } from '../../web/src/model/collectives';
+import { collectivesSentence, executionsWords, laneOf, lanesOf, turnsOf, turnWords } from '../../web/src/model/collectives';
 import { plainText } from '../../web/src/model/sentence';
 
 const plain = (text: string): string => text.replace(/\u202f/g, ' ');
@@ -35,6 +35,7 @@ describe('collectives', () => {
     expect(turnWords(turns[0]!, 2)).toBe('1, group 0');
     expect(executionsWords(2, 3)).toBe('the 2 most uneven executions of 3');
     expect(executionsWords(1, 1)).toBe('1 execution');
+    expect(lanesOf([arrival(0, 1, 10, 0, 0), arrival(0, 0, 9, 0, 0), arrival(1, 1, 10, 0, 0)], (one) => laneOf(one, 1))).toEqual(['device 9', 'device 10']);
     expect(laneOf(rows[1]!, 1)).toBe('device 1');
     expect(laneOf(rows[1]!, 2)).toBe('h device 1');
   });

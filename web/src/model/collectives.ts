@@ -48,6 +48,12 @@ export function laneOf(row: Arrival, hosts: number): string {
   return hosts > 1 ? `${row.host} device ${row.device}` : `device ${row.device}`;
 }
 
+/* Names of lanes, by host and device. */
+export function lanesOf(rows: readonly Arrival[], lane: (row: Arrival) => string): string[] {
+  const ordered = [...rows].sort((a, b) => (a.host < b.host ? -1 : a.host > b.host ? 1 : a.device - b.device));
+  return [...new Set(ordered.map(lane))];
+}
+
 export function turnWords(turn: Turn, groups: number): string {
   return groups > 1 && turn.group !== null ? `${turn.turn}, group ${turn.group}` : String(turn.turn);
 }

@@ -10,7 +10,7 @@ import { arrivalAt, arrivalHeight, paintArrivals } from '../draw/arrivals';
 import { readTokens } from '../draw/tokens';
 import { formatSpan } from '../model/address';
 import { shown } from '../model/cut';
-import { collectivesSentence, executionsWords, laneOf, turnsOf, turnWords } from '../model/collectives';
+import { collectivesSentence, executionsWords, laneOf, lanesOf, turnsOf, turnWords } from '../model/collectives';
 import { count, inScale, plural, rateScale, shareCell, sizeScale, time, timeExact, timeScale, toBig, toNumber, UNKNOWN } from '../model/numbers';
 import { Canvas } from '../ui/canvas';
 import { Link } from '../ui/link';
@@ -42,8 +42,8 @@ function columnsOf(rows: readonly CollectiveRow[], by: string): Column<Collectiv
       key: 'name', title: by, width: 'minmax(140px, 2fr)', exact: (row) => row.name ?? why(row, 'name'),
       cell: (row) => (row.name === null ? UNKNOWN : by === 'op' ? <Link to={{ view: 'timeline', find: row.name, slice: row.longest }}><Name text={row.name} /></Link> : <Name text={row.name} />),
     },
-    by === 'op' && { key: 'kind', title: 'kind', width: 'minmax(88px, 1fr)', from: 1000, cell: (row) => row.kind ?? UNKNOWN },
-    by !== 'axis' && known('axis') && { key: 'axis', title: 'group', width: 'minmax(104px, 1fr)', cell: (row) => (row.axis === null ? UNKNOWN : <Name text={row.axis} />), exact: (row) => row.members ?? row.axis ?? why(row, 'axis') },
+    by === 'op' && { key: 'kind', title: 'kind', width: 'minmax(128px, 1fr)', from: 1440, cell: (row) => row.kind ?? UNKNOWN },
+    by !== 'axis' && known('axis') && { key: 'axis', title: 'group', width: 'minmax(148px, 1fr)', cell: (row) => (row.axis === null ? UNKNOWN : <Name text={row.axis} />), exact: (row) => row.members ?? row.axis ?? why(row, 'axis') },
     known('bytes') && { key: 'bytes', title: 'size', unit: bytes.unit, width: '88px', numeric: true, tip: 'Of one, as nccl-tests counts it', cell: (row) => inScale(row.bytes, bytes), exact: (row) => (row.bytes === null ? why(row, 'bytes') : `${count(row.bytes)} B`) },
     known('algorithm') && { key: 'algorithm', title: 'algorithm', width: '96px', from: 1100, cell: algorithmOf, exact: (row) => why(row, 'algorithm') },
     { key: 'count', title: 'count', width: '72px', numeric: true, tip: 'Executions on devices', cell: (row) => count(row.count) },
@@ -82,7 +82,7 @@ function Arrivals({ run, name }: { run: RunDetails; name: string }) {
   const all = useMemo(() => turnsOf(rows, Infinity), [rows]);
   const turns = useMemo(() => turnsOf(rows, TURNS_MAX), [rows]);
   const lane = (row: Arrival): string => shown(laneOf(row, hosts));
-  const lanes = useMemo(() => [...new Set(turns.flatMap((turn) => turn.arrivals).map(lane))].slice(0, LANES_MAX), [turns, hosts]);
+  const lanes = useMemo(() => lanesOf(turns.flatMap((turn) => turn.arrivals), lane).slice(0, LANES_MAX), [turns, hosts]);
   const groups = new Set(turns.map((turn) => turn.group)).size;
   if (reply.error) return <Failed error={reply.error} />;
   if (turns.length === 0) return null;
