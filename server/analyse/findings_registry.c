@@ -9,6 +9,7 @@ extern const struct rule rules_dispatch[];
 extern const struct rule rules_launch[];
 extern const struct rule rules_missing[];
 extern const struct rule rules_recording[];
+extern const struct rule rules_wait[];
 extern const struct rule rules_heap[];
 extern const struct rule rules_memory[];
 extern const struct rule rules_steps[];
@@ -25,6 +26,7 @@ const struct rule *const rule_themes[] = {
     rules_comm_wait,
     rules_missing,
     rules_recording,
+    rules_wait,
     rules_heap,
     rules_memory,
     rules_steps,
