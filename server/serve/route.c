@@ -19,6 +19,7 @@ const struct route *const routes[] = {
     &route_roofline,
     &route_steps,
     &route_hosts,
+    &route_diff,
     &route_collectives,
     &route_compiles,
     &route_transfers,

@@ -29,6 +29,7 @@ def questions(server):
         "/api/roofline": {"run": RUN, "limit": 2},
         "/api/steps": {"run": RUN, "limit": 2},
         "/api/hosts": {"run": RUN, "limit": 2},
+        "/api/diff": {"a": "step_500", "b": RUN, "limit": 2},
         "/api/compiles": {"run": "step_1500", "by": "compile", "limit": 2},
         "/api/collectives": {"run": "step_1500", "limit": 2},
         "/api/transfers": {"run": RUN, "by": "transfer", "limit": 2},

@@ -68,6 +68,8 @@ class Flow:
             ret.append(self.value())
             if self.peek() == ",":
                 self.at += 1
+            elif self.peek() != "]":
+                raise ValueError(f"expected , or ] at {self.at} of {self.text}")
         self.take("]")
         return ret
 

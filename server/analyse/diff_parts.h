@@ -1,0 +1,59 @@
+/* Inside diff*.c.
+ *
+ *   steps ─> windows ─> ops inside ─> sums by item ─┐
+ *                                                   ├─> rows ─> cells
+ *   the same of the other run ──────────────────────┘      diff_rows.c, diff.c
+ *              diff_side.c
+ */
+#ifndef JVIEWD_ANALYSE_DIFF_PARTS_H
+#define JVIEWD_ANALYSE_DIFF_PARTS_H
+
+#include "analyse/diff.h"
+#include "analyse/match_run.h"
+#include "analyse/steps.h"
+
+struct diff_sums { /* of one item: all its steps together, the mean of each host's devices */
+    int64_t self_ps;
+    double count;
+};
+
+struct measured { /* a side */
+    struct match_run ops;
+    struct diff_sums *sums; /* by item of `ops` */
+    int64_t *series;        /* [item * step_count + step]: self time; NULL: too many */
+    int64_t *durs_ps;       /* of the steps */
+    uint32_t step_count;    /* at least 1: a capture is one, of each host */
+    bool by_steps;
+    struct diff_measured told;
+};
+
+/* `by_steps` false: the captures, whatever steps there are. */
+MUST_CHECK enum status diff_measure(const struct diff_side *side, bool by_steps,
+                                    struct arena *arena, struct measured *ret, struct error *err);
+/* Are there steps to be counted? */
+MUST_CHECK enum status diff_has_steps(const struct diff_side *side, struct arena *arena, bool *ret,
+                                      struct error *err);
+
+enum diff_by { DIFF_OP, DIFF_SCOPE, DIFF_MODULE, DIFF_CATEGORY, DIFF_SOURCE, DIFF_KIND, DIFF_BYS };
+
+struct diff_row {
+    struct str key, name;    /* of b, where b has it */
+    struct str side_name[2]; /* "fusion.3", "fusion.3 + 2"; "" not there */
+    uint32_t first[2];       /* an item of each side; UINT32_MAX */
+    struct diff_sums sums[2];
+    enum match_how how;
+    double confidence;
+    double p;
+    bool p_known;
+    bool is_rest; /* idle, other */
+};
+
+struct diff_rows {
+    struct diff_row *items;
+    uint32_t count;
+    double matched_share, sure_share;
+};
+void diff_join(const struct measured sides[2], enum diff_by by, struct arena *arena,
+               struct diff_rows *ret);
+
+#endif

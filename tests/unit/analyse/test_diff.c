@@ -1,0 +1,180 @@
+/* Two runs against each other: who became slower is named, and all rows sum to the step. */
+#include "unit/analyse/made_run.h"
+
+#include "analyse/diff.h"
+
+enum { SEEDS = 400, STEPS = 4 };
+
+struct op_of_step {
+    const char *name;
+    int64_t dur_ps;
+};
+
+/* Steps of `step_ps` on a Python thread, each with these ops one after another on device 0. */
+static void make_run(struct made_run *run, const struct op_of_step *ops, int64_t step_ps)
+{
+    run_begin(run);
+    track_id python = run_thread(run, "python"), pool = run_thread(run, "pool");
+
+    for (int64_t step = 0; step < STEPS; step++) {
+        int64_t at_ps = step * (step_ps + 1000);
+
+        run_slice(run, python, at_ps, step_ps, "train", KIND_HOST);
+        run_int(run, "_r", 1);
+        run_int(run, "step_num", step);
+        for (const struct op_of_step *op = ops; op->name != NULL; op++) {
+            run_cpu_op(run, pool, at_ps, op->dur_ps, op->name, 7, step, 0, 0);
+            at_ps += op->dur_ps;
+        }
+    }
+    run_finish(run);
+}
+
+static struct diff ask(const struct run_traces *a, const struct run_traces *b, const char *by,
+                       struct arena *arena)
+{
+    const struct restriction all = {0};
+    const struct diff_side sides[2] = {{a, &all}, {b, &all}};
+    const struct page page = {.limit = 10000};
+    struct error err = {0};
+    struct diff diff;
+
+    CHECK_OK("diff", diff_runs(&sides[0], &sides[1], str_of(by), &page, arena, &diff, &err), &err);
+    return diff;
+}
+
+static int64_t sum_of(const struct diff *diff, const char *column)
+{
+    int64_t sum = 0;
+
+    for (uint32_t row = 0; row < diff->table.row_count; row++) {
+        const struct cell *cell = cell_of(&diff->table, row, column);
+        sum += cell->kind == CELL_INTEGER ? cell->of.integer : 0;
+    }
+    return sum;
+}
+
+static const struct cell *cell_named(const struct diff *diff, const char *name, const char *column)
+{
+    for (uint32_t row = 0; row < diff->table.row_count; row++)
+        if (str_equal(cell_of(&diff->table, row, "name")->of.text, str_of(name)))
+            return cell_of(&diff->table, row, column);
+    check_failed(__FILE__, __LINE__, name, "no such row");
+    return NULL;
+}
+
+static void the_slower_op_is_named(void **state)
+{
+    static const struct op_of_step before[] = {
+        {"dot.1", 300000}, {"add.2", 100000}, {"dot.3", 50000}, {NULL, 0}};
+    static const struct op_of_step after[] = {{"dot.1", 300000}, {"add.2", 150000},
+                                              {"dot.3", 50000},  {"dot.3", 50000},
+                                              {"new.4", 20000},  {NULL, 0}};
+    struct made_run a, b;
+    (void)state;
+
+    make_run(&a, before, 500000);
+    make_run(&b, after, 620000);
+    struct arena *arena = arena_create();
+    struct diff diff = ask(&a.run, &b.run, "op", arena);
+
+    CHECK("by steps", diff.by_steps);
+    CHECK_INT("median of the difference", diff.step.delta, 120000);
+    CHECK_INT("rows sum to it", sum_of(&diff, "delta_ps"), 120000);
+    CHECK_INT("add.2 takes longer", cell_named(&diff, "add.2", "longer_ps")->of.integer, 50000);
+    CHECK_INT("not more often", cell_named(&diff, "add.2", "often_ps")->of.integer, 0);
+    CHECK_STR("slower", cell_named(&diff, "add.2", "state")->of.text, "slower");
+    CHECK_INT("dot.3 comes more often", cell_named(&diff, "dot.3", "often_ps")->of.integer, 50000);
+    CHECK_INT("not longer", cell_named(&diff, "dot.3", "longer_ps")->of.integer, 0);
+    CHECK_STR("same", cell_named(&diff, "dot.1", "state")->of.text, "same");
+    CHECK_STR("new", cell_named(&diff, "new.4", "state")->of.text, "new");
+    CHECK("which a has not", cell_named(&diff, "new.4", "a_self_ps")->kind == CELL_NULL);
+    arena_destroy(arena);
+    run_end(&a);
+    run_end(&b);
+}
+
+static uint32_t next_random(uint32_t *seed)
+{
+    *seed = *seed * 1664525u + 1013904223u;
+    return *seed >> 8;
+}
+
+static void make_random(struct made_run *run, uint32_t *seed)
+{
+    static const char *const names[] = {"dot.1", "dot.2", "fusion.3", "copy.4", "while.5"};
+    struct op_of_step ops[8] = {0};
+    uint32_t count = next_random(seed) % COUNT(ops);
+
+    for (uint32_t i = 0; i < count; i++)
+        ops[i] = (struct op_of_step){names[next_random(seed) % COUNT(names)],
+                                     1 + next_random(seed) % 100000};
+    ops[count < COUNT(ops) ? count : COUNT(ops) - 1].name = NULL;
+    make_run(run, ops, 100000 + next_random(seed) % 700000);
+}
+
+/* Rows sum to the mean steps' difference and to each side's mean, however they are joined; against
+ * itself nothing changed; the other way round all signs turn. */
+static void sums(void **state)
+{
+    static const char *const bys[] = {"op", "scope", "module", "category", "source", "kind"};
+    uint32_t seed = 5;
+    (void)state;
+
+    for (uint32_t round = 0; round < SEEDS; round++) {
+        struct made_run a, b;
+        const char *by = bys[round % COUNT(bys)];
+
+        make_random(&a, &seed);
+        make_random(&b, &seed);
+        struct arena *arena = arena_create();
+        struct diff there = ask(&a.run, &b.run, by, arena), back = ask(&b.run, &a.run, by, arena);
+        struct diff self = ask(&a.run, &a.run, by, arena);
+
+        CHECK_INT("a", sum_of(&there, "a_self_ps"), there.a.mean_ps);
+        CHECK_INT("b", sum_of(&there, "b_self_ps"), there.b.mean_ps);
+        CHECK_INT("change", sum_of(&there, "delta_ps"), there.b.mean_ps - there.a.mean_ps);
+        CHECK_INT("causes", sum_of(&there, "often_ps") + sum_of(&there, "longer_ps"),
+                  sum_of(&there, "delta_ps") - cell_named(&there, "idle", "delta_ps")->of.integer -
+                      cell_named(&there, "other", "delta_ps")->of.integer);
+        CHECK_INT("the other way round", sum_of(&back, "delta_ps"), -sum_of(&there, "delta_ps"));
+        CHECK_INT("as many rows", back.table.row_count, there.table.row_count);
+        for (uint32_t row = 0; row < self.table.row_count; row++)
+            CHECK_INT("against itself", cell_of(&self.table, row, "delta_ps")->of.integer, 0);
+        arena_destroy(arena);
+        run_end(&a);
+        run_end(&b);
+    }
+}
+
+static void without_steps(void **state)
+{
+    static const struct op_of_step ops[] = {{"dot.1", 1000}, {NULL, 0}};
+    struct made_run a, b;
+    (void)state;
+
+    make_run(&a, ops, 5000);
+    run_begin(&b);
+    run_slice(&b, run_thread(&b, "python"), 0, 7000, "main", KIND_HOST);
+    run_finish(&b);
+    struct arena *arena = arena_create();
+    struct diff diff = ask(&a.run, &b.run, "op", arena);
+
+    CHECK("captures", !diff.by_steps);
+    CHECK_INT("of b", diff.b.mean_ps, 7000);
+    CHECK_INT("rows sum", sum_of(&diff, "delta_ps"), diff.b.mean_ps - diff.a.mean_ps);
+    CHECK_STR("dot.1 is gone", cell_named(&diff, "dot.1", "state")->of.text, "gone");
+    arena_destroy(arena);
+    run_end(&a);
+    run_end(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_slower_op_is_named),
+        cmocka_unit_test(sums),
+        cmocka_unit_test(without_steps),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
