@@ -13,11 +13,12 @@ static void put_step(struct json *json, const struct overview *overview)
     const struct {
         const char *key;
         int64_t value;
+        bool of_several; /* one step has none */
     } figures[] = {
-        {"total_ps", overview->total_ps}, {"median_ps", overview->median_ps},
-        {"mean_ps", overview->mean_ps},   {"stdev_ps", overview->stdev_ps},
-        {"min_ps", overview->min_ps},     {"max_ps", overview->max_ps},
-        {"p95_ps", overview->p95_ps},
+        {"total_ps", overview->total_ps, false}, {"median_ps", overview->median_ps, false},
+        {"mean_ps", overview->mean_ps, false},   {"stdev_ps", overview->stdev_ps, true},
+        {"min_ps", overview->min_ps, false},     {"max_ps", overview->max_ps, false},
+        {"p95_ps", overview->p95_ps, false},
     };
 
     json_key(json, "step");
@@ -32,7 +33,7 @@ static void put_step(struct json *json, const struct overview *overview)
                                                    : STR(""));
     json_put_text_or_null(json, "confidence_text", overview->confidence_text);
     for (size_t i = 0; i < COUNT(figures); i++) {
-        if (overview->counted > 0)
+        if (overview->counted > (figures[i].of_several ? 1u : 0u))
             json_put_integer(json, figures[i].key, figures[i].value);
         else
             json_put_null(json, figures[i].key);
@@ -41,6 +42,8 @@ static void put_step(struct json *json, const struct overview *overview)
     json_open(json, '{');
     for (size_t i = 0; overview->counted == 0 && i < COUNT(figures); i++)
         json_put_text(json, figures[i].key, STR("no steps were recognised"));
+    if (overview->counted == 1)
+        json_put_text(json, "stdev_ps", STR("one step does not deviate"));
     if (overview->step_count == 0)
         json_put_text(json, "confidence", STR("no steps were recognised"));
     json_close(json, '}');
