@@ -9,7 +9,7 @@
 
 #include "analyse/compiles_parts.h"
 #include "analyse/restrict.h"
-#include "analyse/steps.h"
+#include "analyse/step_of.h"
 #include "trace/args.h"
 
 enum {
@@ -390,19 +390,14 @@ static bool is_asked(const struct selection *selection, const struct compile *co
            (asked->module.count == 0 || str_equal(asked->module, compile->module));
 }
 
-static void find_step(const struct steps *steps, struct compile *compile)
+static void find_step(const struct step_places *places, struct compile *compile)
 {
-    for (uint32_t i = 0; i < steps->count; i++) {
-        const struct step *step = &steps->items[i];
+    const struct step *step = step_at(places, compile->host, compile->backend_start_ps);
 
-        if (step->start_ps > compile->backend_start_ps)
-            break;
-        if (step->host == compile->host &&
-            compile->backend_start_ps < step->start_ps + step->dur_ps) {
-            compile->in_step = true;
-            compile->in_warmup = step->warmup;
-            compile->step = step->number;
-        }
+    if (step != NULL) {
+        compile->in_step = true;
+        compile->in_warmup = step->warmup;
+        compile->step = step->number;
     }
 }
 
@@ -420,15 +415,14 @@ static int by_start(const void *left, const void *right)
 enum status compiles_find(const struct run_traces *run, const struct restriction *restriction,
                           struct arena *arena, struct compiles *ret, struct error *err)
 {
-    static const struct restriction everything;
     struct selection *selections;
-    struct steps steps;
+    struct step_places places;
     uint32_t selection_count, capacity = 0;
 
     *ret = (struct compiles){0};
     TRY(restrict_run(run, restriction, arena, &selections, &selection_count, err));
-    TRY(steps_find(run, &everything, arena, &steps, err));
-    ret->has_steps = steps.count > 0;
+    TRY(step_places_find(run, arena, &places, err));
+    ret->has_steps = places.count > 0;
     for (uint32_t i = 0; i < selection_count; i++) {
         struct finding_compiles finding;
 
@@ -445,7 +439,7 @@ enum status compiles_find(const struct run_traces *run, const struct restriction
 
             if (!is_asked(&selections[i], compile))
                 continue;
-            find_step(&steps, compile);
+            find_step(&places, compile);
             ret->items[ret->count++] = *compile;
         }
     }

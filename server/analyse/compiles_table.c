@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "analyse/compiles.h"
+#include "analyse/step_of.h"
 #include "analyse/table.h"
 
 #define PHASE_COLUMNS(first)                                                                       \
@@ -294,36 +295,16 @@ static int by_function(const void *left, const void *right)
     return order != 0 ? order : (a > b) - (a < b);
 }
 
-/* "0-7,9": numbers of the steps, in order of time. */
 static struct str steps_text(const struct compile *const *compiles, uint32_t count,
                              struct arena *arena)
 {
-    struct text text = {0};
-    bool any = false;
-    int64_t first = 0, last = 0;
+    struct step_numbers numbers = {0};
 
-    for (uint32_t i = 0; i <= count; i++) {
-        if (i < count && (!compiles[i]->in_step || (any && compiles[i]->step == last)))
-            continue;
-        if (i < count && any && last < INT64_MAX && compiles[i]->step == last + 1) {
-            last = compiles[i]->step;
-            continue;
-        }
-        if (any) {
-            text_putf(&text, "%s%lld", text.count > 0 ? "," : "", (long long)first);
-            if (last != first)
-                text_putf(&text, "-%lld", (long long)last);
-        }
-        if (i < count) {
-            first = last = compiles[i]->step;
-            any = true;
-        }
+    for (uint32_t i = 0; i < count; i++) {
+        if (compiles[i]->in_step)
+            step_numbers_add(&numbers, compiles[i]->step);
     }
-
-    struct str ret = str_copy(arena, text_str(&text));
-
-    text_free(&text);
-    return ret;
+    return step_numbers_end(&numbers, arena);
 }
 
 static struct function_row join(const struct compile *const *compiles, uint32_t count,

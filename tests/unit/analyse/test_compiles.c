@@ -266,13 +266,144 @@ static void autotuning(void **state)
     run_end(&run);
 }
 
+static uint64_t next_random(uint64_t *seed)
+{
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 7;
+    *seed ^= *seed << 17;
+    return *seed;
+}
+
+/* A call that traces, lowers and compiles, with another one inside of its tracing now and then.
+ * Returns where it ends; what is compiled, and what calls that compile span, is added up. */
+static int64_t random_call(struct made_run *run, track_id python, track_id pool, int64_t start_ps,
+                           int depth, uint64_t *random, int64_t *compiled_ps, uint32_t *count)
+{
+    int64_t traced_ps = 1 + (int64_t)(next_random(random) % 20);
+    int64_t lowered_ps = 1 + (int64_t)(next_random(random) % 20);
+    int64_t backend_ps = 10 + (int64_t)(next_random(random) % 90);
+    int64_t inner_end_ps = start_ps + 5;
+    static const char *const functions[] = {"PjitFunction(f)", "PjitFunction(g)",
+                                            "PjitFunction(h)"};
+    const char *name = functions[next_random(random) % COUNT(functions)];
+    bool nests = depth < 3 && next_random(random) % 3 == 0;
+    /* A picture is drawn from the outside in: the lengths of what is inside come first. */
+    uint64_t before = *random;
+    int64_t ignored_ps = 0;
+    uint32_t ignored = 0;
+
+    if (nests)
+        inner_end_ps =
+            random_call(NULL, python, pool, start_ps + 5, depth + 1, random, &ignored_ps, &ignored);
+
+    int64_t trace_end_ps = inner_end_ps + traced_ps;
+    int64_t backend_at_ps = trace_end_ps + lowered_ps + 3;
+    int64_t end_ps = backend_at_ps + backend_ps + 7;
+
+    (*count)++;
+    if (run == NULL)
+        return end_ps;
+    run_slice(run, python, start_ps, end_ps - start_ps, name, KIND_HOST);
+    run_slice(run, python, start_ps + 2, trace_end_ps - start_ps - 2, "trace_to_jaxpr_dynamic",
+              KIND_HOST);
+    if (nests) {
+        uint64_t again = before;
+
+        random_call(run, python, pool, start_ps + 5, depth + 1, &again, compiled_ps, count);
+    }
+    run_slice(run, python, trace_end_ps + 1, lowered_ps, "lower_sharding_computation", KIND_HOST);
+    run_slice(run, python, backend_at_ps, backend_ps, "backend_compile", KIND_COMPILE);
+    run_slice(run, pool, backend_at_ps + 1, backend_ps - 2, "PjRtCpuClient::Compile", KIND_COMPILE);
+    run_slice(run, pool, backend_at_ps + 2, backend_ps / 2, "passes (jit_x)", KIND_COMPILE);
+    if (depth == 0)
+        *compiled_ps += backend_at_ps + backend_ps - start_ps;
+    return end_ps;
+}
+
+/* However compiles nest, phases sum to the time from the outermost call to its compile's end, and
+ * both tables and the parts of a partition say the same. */
+static void sums(void **state)
+{
+    (void)state;
+
+    for (uint64_t seed = 1; seed <= 400; seed++) {
+        uint64_t random = seed * 0x9e3779b97f4a7c15;
+        struct made_run run;
+        int64_t want_ps = 0, at_ps = 0, got_ps = 0, parts_ps = 0;
+        uint32_t want = 0;
+
+        run_begin(&run);
+        track_id python = run_thread(&run, "python"), pool = run_thread(&run, "pool");
+
+        for (uint64_t calls = 1 + next_random(&random) % 6; calls > 0; calls--)
+            at_ps = 10 + random_call(&run, python, pool, at_ps, 0, &random, &want_ps, &want);
+        run_finish(&run);
+
+        struct compiles compiles = find(&run, NULL);
+
+        for (uint32_t i = 0; i < compiles.count; i++) {
+            got_ps += compile_total(&compiles.items[i]);
+            for (int phase = 0; phase < PHASE_COUNT; phase++)
+                CHECK("no phase is negative", compiles.items[i].phases_ps[phase] >= 0);
+        }
+        CHECK_INT("as many", compiles.count, want);
+        CHECK_INT("sum of phases", got_ps, want_ps);
+
+        static const char *const by[] = {"function", "compile"};
+
+        for (size_t i = 0; i < COUNT(by); i++) {
+            static const struct restriction everything;
+            struct page page = {.limit = 10000};
+            struct error err = {0};
+            struct table table;
+            int64_t sum_ps = 0, phases_ps = 0;
+
+            CHECK_OK(by[i],
+                     compiles_table(&run.run, &everything, str_of(by[i]), &page, run.made.arena,
+                                    &table, &err),
+                     &err);
+            for (uint32_t row = 0; row < table.row_count; row++) {
+                static const char *const phases[] = {"trace_ps",    "lower_ps",   "cache_ps",
+                                                     "passes_ps",   "codegen_ps", "autotune_ps",
+                                                     "compiler_ps", "other_ps"};
+
+                sum_ps += cell_of(&table, row, "total_ps")->of.integer;
+                for (size_t at = 0; at < COUNT(phases); at++) {
+                    const struct cell *cell = cell_of(&table, row, phases[at]);
+
+                    phases_ps += cell->kind == CELL_INTEGER ? cell->of.integer : 0;
+                }
+            }
+            CHECK_INT(by[i], sum_ps, want_ps);
+            CHECK_INT(by[i], phases_ps, want_ps);
+            CHECK_INT(by[i], table.total_ps, want_ps);
+        }
+
+        int64_t cut_ps = (int64_t)(next_random(&random) % (uint64_t)at_ps);
+
+        for (int part = 0; part < 2; part++) {
+            struct restriction window = {.has_window = true,
+                                         .start_ps = part == 0 ? -1 : cut_ps,
+                                         .end_ps = part == 0 ? cut_ps : INT64_MAX};
+
+            if (window.start_ps >= window.end_ps)
+                continue;
+            compiles = find(&run, &window);
+            for (uint32_t i = 0; i < compiles.count; i++)
+                parts_ps += compile_total(&compiles.items[i]);
+        }
+        CHECK_INT("parts of a partition", parts_ps, want_ps);
+        run_end(&run);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words),       cmocka_unit_test(facts_in_names),
         cmocka_unit_test(one_compile), cmocka_unit_test(nested),
         cmocka_unit_test(threads),     cmocka_unit_test(cached),
-        cmocka_unit_test(autotuning),
+        cmocka_unit_test(autotuning),  cmocka_unit_test(sums),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

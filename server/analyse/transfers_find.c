@@ -1,0 +1,390 @@
+/* Transfers of a run: slices whose names say so, each with what its args and its call tell. */
+#include <stdlib.h>
+
+#include "analyse/restrict.h"
+#include "analyse/step_of.h"
+#include "analyse/transfers_parts.h"
+#include "trace/args.h"
+#include "trace/by_name.h"
+
+enum { ANCESTORS_MAX = 64, ARGS_ARENA_BYTES = 1 << 20 };
+
+struct collecting { /* of one host */
+    const struct selection *selection;
+    const struct trace *trace;
+    struct transfer *items;
+    enum transfer_tier *tiers; /* one an item */
+    uint32_t count, capacity;
+    bool seen[TIER_CALL + 1];
+};
+
+static bool begins_inside(const struct selection *selection, int64_t at_ps)
+{
+    bool inside = !selection->cut_in_time;
+
+    for (uint32_t i = 0; i < selection->window_count && !inside; i++)
+        inside = at_ps >= selection->windows[i].from_ps && at_ps < selection->windows[i].to_ps;
+    return inside;
+}
+
+static void collect(struct collecting *collecting, const struct row *row, name_id name, slice_id id,
+                    enum transfer_tier tier)
+{
+    const struct selection *selection = collecting->selection;
+    const struct track *track = &collecting->trace->tracks[row->track];
+    struct slice slice = trace_slice(collecting->trace, id);
+
+    if (!begins_inside(selection, slice.start_ps) ||
+        !selection_has_device(selection, track->device))
+        return;
+    if (collecting->count == collecting->capacity) {
+        collecting->capacity = collecting->capacity == 0 ? 256 : 2 * collecting->capacity;
+        collecting->items =
+            memory_resize(collecting->items, collecting->capacity, sizeof(*collecting->items));
+        collecting->tiers =
+            memory_resize(collecting->tiers, collecting->capacity, sizeof(*collecting->tiers));
+    }
+    collecting->tiers[collecting->count] = tier;
+    collecting->items[collecting->count++] = (struct transfer){
+        .host = selection->index,
+        .track = row->track,
+        .slice = id,
+        .launch = NO_SLICE,
+        .name = name,
+        .device = track->device,
+        .start_ps = slice.start_ps + selection->host->offset_ps,
+        .dur_ps = slice.dur_ps,
+        .bytes = -1,
+        .overlapped_ps = -1,
+    };
+}
+
+static bool is_inside_own_kind(const struct trace *trace, slice_id id)
+{
+    slice_id parent = trace_slice(trace, id).parent;
+
+    for (int up = 0; parent != NO_SLICE && up < ANCESTORS_MAX; up++) {
+        struct slice slice = trace_slice(trace, parent);
+
+        if (transfer_tier_of(trace_name(trace, slice.name), false) != TIER_NONE)
+            return true;
+        parent = slice.parent;
+    }
+    return false;
+}
+
+/* Tracks whose slices say what a device moved; its steps, modules and scopes hold the same again.
+ */
+static enum transfer_tier tier_on(const struct track *track, struct str name)
+{
+    bool on_device = track->device >= 0;
+    enum transfer_tier tier = transfer_tier_of(name, on_device);
+
+    if (track->derived || track->role == ROLE_STEPS || track->role == ROLE_MODULES ||
+        track->role == ROLE_SCOPES)
+        return TIER_NONE;
+    return tier == TIER_ASYNC && track->role != ROLE_ASYNC_OPS ? TIER_NONE : tier;
+}
+
+static void collect_name(struct collecting *collecting, name_id name)
+{
+    const struct trace *trace = collecting->trace;
+    struct str text = trace_name(trace, name);
+    bool named = selection_has_name(collecting->selection, text);
+    uint32_t run_count;
+
+    if (transfer_tier_of(text, true) == TIER_NONE && transfer_tier_of(text, false) == TIER_NONE)
+        return;
+
+    const struct name_run *runs = trace_name_runs(trace, name, &run_count);
+
+    for (uint32_t i = 0; i < run_count; i++) {
+        const struct row *row = &trace->rows[runs[i].row];
+        enum transfer_tier tier = tier_on(&trace->tracks[row->track], text);
+        bool asked = named && tier != TIER_NONE && collecting->selection->tracks[row->track];
+        const slice_id *ids = asked ? trace_name_slices(trace, &runs[i]) : NULL;
+
+        /* What stands for a copy does not depend on what is asked for. */
+        collecting->seen[tier] = true;
+        for (uint32_t at = 0; ids != NULL && at < runs[i].count; at++) {
+            if ((tier != TIER_DISPATCH && tier != TIER_CALL) || !is_inside_own_kind(trace, ids[at]))
+                collect(collecting, row, name, ids[at], tier);
+        }
+    }
+}
+
+/* A copy is told of once: by its device, else by who carried it out, else by who asked for it. */
+static void keep_one_tier(struct collecting *collecting)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < collecting->count; i++) {
+        enum transfer_tier tier = collecting->tiers[i];
+
+        if ((tier == TIER_DISPATCH && collecting->seen[TIER_DEVICE]) ||
+            (tier == TIER_CALL &&
+             (collecting->seen[TIER_DEVICE] || collecting->seen[TIER_DISPATCH])))
+            continue;
+        collecting->items[kept] = collecting->items[i];
+        collecting->tiers[kept++] = tier;
+    }
+    collecting->count = kept;
+}
+
+static int64_t number_of(const struct arg *arg)
+{
+    bool is_number = arg->type == ARG_INT64 || arg->type == ARG_UINT64 || arg->type == ARG_DIGITS;
+
+    return is_number && arg->bits <= INT64_MAX ? (int64_t)arg->bits : -1;
+}
+
+static void learn_details(struct transfer *transfer, struct str text)
+{
+    struct memcpy_details details = memcpy_details_of(text);
+    enum host_memory from = host_memory_of(details.kind_from);
+
+    if (details.bytes > 0) /* what lasts moved something: 0 is what was not recorded */
+        transfer->bytes = details.bytes;
+    if (details.has_async && !details.async)
+        transfer->wait = WAIT_BLOCKS;
+    if (transfer->memory == MEMORY_UNKNOWN)
+        transfer->memory = from != MEMORY_UNKNOWN ? from : host_memory_of(details.kind_to);
+    if (transfer->direction == DIRECTION_D2D && details.destination >= 0 && transfer->device >= 0 &&
+        details.destination != transfer->device)
+        transfer->direction = DIRECTION_P2P;
+}
+
+static void learn_arg(const struct trace *trace, struct transfer *transfer, const struct arg *arg)
+{
+    static const char *const sizes[] = {"bytes", "size", "raw_bytes_accessed", "bytes_accessed"};
+    struct str key = trace_name(trace, arg->key);
+    struct str text = arg->type == ARG_STRING ? trace_name(trace, (name_id)arg->bits) : STR("");
+
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        if (transfer->bytes < 0 && str_equal(key, str_of(sizes[i])) && number_of(arg) > 0)
+            transfer->bytes = number_of(arg);
+    }
+    if (str_equal(key, STR("memcpy_details")))
+        learn_details(transfer, text);
+    else if (str_equal(key, STR("shape_with_layout")) && transfer->direction == DIRECTION_UNKNOWN)
+        transfer->direction = offload_direction_of(text);
+    else if (transfer->memory == MEMORY_UNKNOWN &&
+             (str_equal(key, STR("source_memory")) || str_equal(key, STR("destination_memory"))))
+        transfer->memory = host_memory_of(text);
+}
+
+static void learn_args(const struct trace *trace, struct transfer *transfer, slice_id slice,
+                       struct arena *arena)
+{
+    struct arg *args;
+    event_id event = trace_slice(trace, slice).event;
+    type_id type = trace_type(trace, event);
+    uint32_t count = trace_args(trace, event, arena, &args);
+
+    for (uint32_t i = 0; i < count; i++)
+        learn_arg(trace, transfer, &args[i]);
+    if (type == 0 || type >= trace->type_count)
+        return;
+    for (uint32_t i = 0; i < trace->types[type].arg_count; i++)
+        learn_arg(trace, transfer, &trace->type_args[trace->types[type].first_arg + i]);
+}
+
+/* What the slices inside of a dispatch say: "H2D Dispatch" holds the transfer that has the size. */
+static void learn_inside(const struct trace *trace, struct transfer *transfer, struct arena *arena)
+{
+    const struct track *track = &trace->tracks[transfer->track];
+    row_id below = trace_row_of(trace, transfer->slice) + 1;
+    struct slice slice = trace_slice(trace, transfer->slice);
+    uint32_t first, end;
+
+    if (below >= track->first_row + track->row_count)
+        return;
+    row_window(trace, &trace->rows[below], slice.start_ps, slice.start_ps + slice.dur_ps, &first,
+               &end);
+    for (uint32_t at = first; at < end && at < first + ANCESTORS_MAX && transfer->bytes < 0; at++) {
+        struct slice child = trace_slice(trace, trace->rows[below].first_slice + at);
+
+        if (child.parent == transfer->slice &&
+            transfer_tier_of(trace_name(trace, child.name), false) == TIER_DISPATCH)
+            learn_args(trace, transfer, child.id, arena);
+    }
+}
+
+/* "aten::copy_" of "aten::copy_, op_id = 322081": numbers would make each call its own. */
+static struct str without_number(struct str name)
+{
+    for (size_t i = 0; i + 1 < name.count; i++) {
+        if (name.at[i] == ',' && name.at[i + 1] == ' ')
+            return (struct str){name.at, i};
+    }
+    return name;
+}
+
+/* The nearest slice around the call that is no machinery; else the outermost. */
+static struct str caller_of(const struct trace *trace, slice_id call)
+{
+    struct str last = STR("");
+    slice_id at = trace_slice(trace, call).parent;
+
+    for (int up = 0; at != NO_SLICE && up < ANCESTORS_MAX; up++) {
+        struct slice slice = trace_slice(trace, at);
+
+        last = trace_name(trace, slice.name);
+        if (!is_transfer_machinery(last))
+            return without_number(last);
+        at = slice.parent;
+    }
+    return without_number(last);
+}
+
+static void learn_launch(const struct collecting *collecting, struct transfer *transfer)
+{
+    const struct trace *trace = collecting->trace;
+    const struct attribution *attribution = collecting->selection->host->attribution;
+    const struct attributed *entry =
+        attribution != NULL ? attribution_of(attribution, transfer->slice) : NULL;
+
+    if (entry == NULL || entry->launch == NO_SLICE)
+        return;
+
+    struct slice call = trace_slice(trace, entry->launch);
+    struct str name = trace_name(trace, call.name);
+    int64_t end_ps = transfer->start_ps - collecting->selection->host->offset_ps + transfer->dur_ps;
+
+    transfer->launch = entry->launch;
+    transfer->caller = caller_of(trace, entry->launch);
+    if (transfer->caller.count == 0)
+        transfer->caller = name;
+    if (transfer->direction == DIRECTION_UNKNOWN)
+        transfer->direction = transfer_direction_of(name);
+    if (transfer->wait == WAIT_UNKNOWN)
+        transfer->wait = transfer_call_waits(name) || call.start_ps + call.dur_ps >= end_ps
+                             ? WAIT_BLOCKS
+                             : WAIT_NONE;
+}
+
+/* On a host's thread, what stands around the transfer asked for it and waits for it. */
+static void learn_thread(const struct trace *trace, struct transfer *transfer)
+{
+    transfer->caller = caller_of(trace, transfer->slice);
+    if (transfer->caller.count > 0)
+        transfer->wait = WAIT_BLOCKS;
+}
+
+static void learn(const struct collecting *collecting, uint32_t index, struct arena *arena)
+{
+    const struct trace *trace = collecting->trace;
+    struct transfer *transfer = &collecting->items[index];
+    struct str name = trace_name(trace, transfer->name);
+
+    transfer->direction = transfer_direction_of(name);
+    transfer->memory = host_memory_of(name);
+    if (collecting->tiers[index] == TIER_DEVICE)
+        learn_launch(collecting, transfer);
+    else if (collecting->tiers[index] != TIER_ASYNC)
+        learn_thread(trace, transfer);
+    else
+        transfer->wait = WAIT_NONE;
+    learn_args(trace, transfer, transfer->slice, arena);
+    if (transfer->bytes < 0 && collecting->tiers[index] == TIER_DISPATCH)
+        learn_inside(trace, transfer, arena);
+    if (transfer->direction == DIRECTION_D2D || transfer->direction == DIRECTION_P2P)
+        transfer->memory = MEMORY_NONE;
+}
+
+static void find_host(const struct selection *selection, struct collecting *collecting)
+{
+    const struct name_stats *stats;
+    uint32_t name_count = trace_name_stats(selection->host->trace, &stats);
+    struct arena *arena = arena_create();
+
+    *collecting = (struct collecting){.selection = selection, .trace = selection->host->trace};
+    for (uint32_t i = 0; i < name_count; i++) {
+        if (stats[i].count > 0)
+            collect_name(collecting, stats[i].name);
+    }
+    keep_one_tier(collecting);
+    for (uint32_t i = 0; i < collecting->count; i++) {
+        learn(collecting, i, arena);
+        if (arena_used(arena) > ARGS_ARENA_BYTES)
+            arena_reset(arena);
+    }
+    arena_destroy(arena);
+    transfers_overlap(selection->host, collecting->items, collecting->count);
+}
+
+static int by_start(const void *left, const void *right)
+{
+    const struct transfer *a = left, *b = right;
+
+    if (a->start_ps != b->start_ps)
+        return a->start_ps < b->start_ps ? -1 : 1;
+    if (a->host != b->host)
+        return a->host < b->host ? -1 : 1;
+    return (a->slice > b->slice) - (a->slice < b->slice);
+}
+
+static void find_step(const struct step_places *places, struct transfer *transfer)
+{
+    const struct step *step = step_at(places, transfer->host, transfer->start_ps);
+
+    if (step != NULL) {
+        transfer->in_step = true;
+        transfer->step = step->number;
+    }
+}
+
+enum status transfers_find(const struct run_traces *run, const struct restriction *restriction,
+                           struct arena *arena, struct transfers *ret, struct error *err)
+{
+    struct selection *selections;
+    struct step_places places;
+    uint32_t selection_count;
+
+    *ret = (struct transfers){0};
+    TRY(restrict_run(run, restriction, arena, &selections, &selection_count, err));
+    TRY(step_places_find(run, arena, &places, err));
+    ret->has_steps = places.count > 0;
+    for (uint32_t i = 0; i < selection_count; i++) {
+        struct collecting collecting;
+
+        find_host(&selections[i], &collecting);
+
+        struct transfer *items =
+            arena_array(arena, struct transfer, (size_t)ret->count + collecting.count + 1);
+
+        if (ret->count > 0)
+            memcpy(items, ret->items, ret->count * sizeof(*items));
+        for (uint32_t at = 0; at < collecting.count; at++) {
+            items[ret->count + at] = collecting.items[at];
+            find_step(&places, &items[ret->count + at]);
+        }
+        ret->items = items;
+        ret->count += collecting.count;
+        free(collecting.items);
+        free(collecting.tiers);
+    }
+    if (ret->count > 1)
+        qsort(ret->items, ret->count, sizeof(*ret->items), by_start);
+    return OK;
+}
+
+const char *transfer_direction_word(enum transfer_direction direction)
+{
+    static const char *const words[DIRECTION_COUNT] = {
+        [DIRECTION_H2D] = "h2d", [DIRECTION_D2H] = "d2h",   [DIRECTION_D2D] = "d2d",
+        [DIRECTION_P2P] = "p2p", [DIRECTION_HOST] = "host",
+    };
+
+    return direction < DIRECTION_COUNT ? words[direction] : NULL;
+}
+
+const char *host_memory_word(enum host_memory memory)
+{
+    static const char *const words[] = {
+        [MEMORY_UNKNOWN] = NULL,        [MEMORY_NONE] = NULL,         [MEMORY_PINNED] = "pinned",
+        [MEMORY_PAGEABLE] = "pageable", [MEMORY_MANAGED] = "managed",
+    };
+
+    return words[memory];
+}
