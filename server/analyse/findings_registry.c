@@ -4,6 +4,7 @@
 
 extern const struct rule rules_capture[];
 extern const struct rule rules_comm[];
+extern const struct rule rules_compute[];
 extern const struct rule rules_comm_wait[];
 extern const struct rule rules_dispatch[];
 extern const struct rule rules_launch[];
@@ -20,6 +21,7 @@ extern const struct rule rules_in_steps[];
 /* clang-format off */
 const struct rule *const rule_themes[] = {
     rules_capture,
+    rules_compute,
     rules_launch,
     rules_dispatch,
     rules_comm,
