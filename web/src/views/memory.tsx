@@ -78,12 +78,7 @@ export function MemoryView({ run, absent }: { run: RunDetails; absent: string | 
   const nav = <Parts parts={parts} part={part} />;
   if (part === 'heap') return <HeapView run={run} nav={nav} />;
   if (part === 'time') return allocators.length > 0 ? <OverTime run={run} allocators={allocators} nav={nav} /> : <Absent reason={memory.data.reason ?? memory.data.reasons?.allocators ?? null} />;
-  return (
-    <div class="parts">
-      {nav}
-      <SnapshotsView run={run} />
-    </div>
-  );
+  return <SnapshotsView run={run} nav={nav} />;
 }
 
 function sentenceOf(highest: Allocator): Sentence {

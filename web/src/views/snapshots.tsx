@@ -1,4 +1,5 @@
 /* Snapshots: whose bytes were allocated when each was taken, and what changed between two. */
+import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { address } from '../data/api';
 import { go, query } from '../data/place';
@@ -180,7 +181,7 @@ function Bytes({ run, reply, amount }: { run: RunDetails; reply: Reply; amount: 
   );
 }
 
-export function SnapshotsView({ run }: { run: RunDetails }) {
+export function SnapshotsView({ run, nav }: { run: RunDetails; nav: ComponentChildren }) {
   const by = BY.includes(query.value.by ?? '') ? query.value.by! : 'owner';
   const [sort, setSort] = useState<string | undefined>();
   const chosen = Object.fromEntries(['snapshot', 'base', 'type'].flatMap((key) => (query.value[key] ? [[key, query.value[key]!]] : [])));
@@ -193,6 +194,7 @@ export function SnapshotsView({ run }: { run: RunDetails }) {
   return (
     <div class="snapshots">
       <SentenceLine sentence={sentenceOf(reply, amount)} />
+      {nav}
       <p class="basis">{basisOf(reply)}</p>
       <Tools run={run} reply={reply} by={by} amount={amount} />
       <Table
