@@ -39,6 +39,16 @@ static bool is_noted_by_others(const struct trace *trace, const struct track *tr
            track->kind == TRACK_THREAD && !str_starts(trace_name(trace, track->name), STR("NVTX"));
 }
 
+static int64_t total_of(const struct trace *trace, const struct name_run *run)
+{
+    const slice_id *slices = trace_name_slices(trace, run);
+    int64_t total_ps = 0;
+
+    for (uint32_t at = 0; at < run->count; at++)
+        total_ps += trace_slice(trace, slices[at]).dur_ps;
+    return total_ps;
+}
+
 /* A top-level slice of a host's thread that comes at least three times, covers at least half of the
  * time from its first to its last, and that time a quarter of the trace. */
 void find_repeated(const struct host_trace *host, uint32_t index, struct step_list *list)
@@ -59,10 +69,11 @@ void find_repeated(const struct host_trace *host, uint32_t index, struct step_li
         for (uint32_t run = 0; run < run_count; run++) {
             const struct row *row = &trace->rows[runs[run].row];
             const slice_id *slices = trace_name_slices(trace, &runs[run]);
-            int64_t total_ps = 0;
+            int64_t total_ps;
 
-            if (runs[run].count < 3 || runs[run].count > STEPS_MAX || row->depth != 0 ||
-                trace->tracks[row->track].device >= 0 || trace->tracks[row->track].derived ||
+            if (slices == NULL || runs[run].count < 3 || runs[run].count > STEPS_MAX ||
+                row->depth != 0 || trace->tracks[row->track].device >= 0 ||
+                trace->tracks[row->track].derived ||
                 is_noted_by_others(trace, &trace->tracks[row->track]))
                 continue;
 
@@ -71,10 +82,11 @@ void find_repeated(const struct host_trace *host, uint32_t index, struct step_li
 
             int64_t extent_ps = last.start_ps + last.dur_ps - first.start_ps;
 
-            if (extent_ps < (trace->end_ps - trace->start_ps) / 4)
+            /* What all slices of the name take, those of one run cannot exceed. */
+            if (extent_ps < (trace->end_ps - trace->start_ps) / 4 ||
+                stats[i].total_ps < extent_ps / 2)
                 continue;
-            for (uint32_t at = 0; at < runs[run].count; at++)
-                total_ps += trace_slice(trace, slices[at]).dur_ps;
+            total_ps = run_count == 1 ? stats[i].total_ps : total_of(trace, &runs[run]);
             if (total_ps > best_ps && total_ps >= extent_ps / 2) {
                 best = &runs[run];
                 best_ps = total_ps;
