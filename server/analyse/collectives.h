@@ -74,7 +74,7 @@ struct collectives {
     const struct alignment *alignments; /* one a host */
     const char *wait_reason;            /* why no wait is known at all; NULL: some are */
     uint64_t by_length_count; /* runs whose wait is by their length: clocks are not known */
-    uint64_t unmatched_count;           /* runs whose mates could not be told */
+    uint64_t unmatched_count; /* runs whose mates could not be told */
 };
 
 /* Of the hosts, devices, steps and windows asked for. */

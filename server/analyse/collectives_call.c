@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "analyse/collective_kernel.h"
+#include "analyse/collective_torch.h"
 #include "analyse/collectives_parts.h"
 #include "base/hash.h"
 #include "trace/args.h"
@@ -173,78 +174,6 @@ static void look_up(struct lookup *lookup)
     free(column);
 }
 
-/* Bytes of an element, 0 unknown: C++'s words, and PyTorch's. */
-static uint64_t element_bytes(struct str dtype)
-{
-    static const struct {
-        const char *word;
-        uint64_t bytes;
-    } types[] = {{"float", 4},      {"double", 8},        {"long", 8},        {"long int", 8},
-                 {"int", 4},        {"unsigned char", 1}, {"signed char", 1}, {"char", 1},
-                 {"short", 2},      {"bool", 1},          {"c10::half", 2},   {"c10::bfloat16", 2},
-                 {"half", 2},       {"bfloat16", 2},      {"byte", 1},        {"float8_e4m3fn", 1},
-                 {"float8_e5m2", 1}};
-
-    for (size_t i = 0; i < COUNT(types); i++) {
-        bool same = dtype.count == strlen(types[i].word);
-
-        for (size_t k = 0; same && k < dtype.count; k++)
-            same = (dtype.at[k] | 0x20) == (types[i].word[k] | 0x20);
-        if (same)
-            return types[i].bytes;
-    }
-    return 0;
-}
-
-/* The `index`-th list of "[[4, 8], [2], []]": its product; false where there is none. */
-static bool product_of_list(struct str lists, unsigned index, uint64_t *ret)
-{
-    size_t at = lists.count > 0 && lists.at[0] == '[' ? 1 : lists.count;
-    uint64_t number = 0;
-    bool inside = false, digits = false;
-
-    *ret = 1;
-    for (unsigned list = 0; at < lists.count; at++) {
-        char letter = lists.at[at];
-
-        if (letter == '[') {
-            inside = true;
-            digits = false;
-        } else if (letter >= '0' && letter <= '9' && inside && list == index) {
-            if (!digits)
-                number = 0;
-            digits = true;
-            if (number > UINT32_MAX * UINT64_C(1024))
-                return false;
-            number = number * 10 + (uint64_t)(letter - '0');
-        } else if ((letter == ',' || letter == ']') && inside) {
-            if (digits && __builtin_mul_overflow(*ret, number, ret))
-                return false;
-            bool any = digits || *ret != 1;
-            digits = false;
-            if (letter == ']') {
-                inside = false;
-                if (list == index)
-                    return any;
-                list++;
-            }
-        }
-    }
-    return false;
-}
-
-/* "[\"float\", \"Scalar\"]": the first. */
-static struct str first_of_list(struct str list)
-{
-    const char *from = list.count == 0 ? NULL : memchr(list.at, '"', list.count);
-
-    if (from == NULL)
-        return (struct str){0};
-    struct str rest = str_skip(list, (size_t)(from + 1 - list.at));
-    const char *to = rest.count == 0 ? NULL : memchr(rest.at, '"', rest.count);
-    return to == NULL ? (struct str){0} : (struct str){rest.at, (size_t)(to - rest.at)};
-}
-
 /* Elements of the operand and their type. */
 static bool operand_of(const struct told *told, uint64_t *ret_elements, struct str *ret_dtype)
 {
@@ -252,8 +181,8 @@ static bool operand_of(const struct told *told, uint64_t *ret_elements, struct s
     *ret_elements = told->in_count;
     if (told->in_count > 0 && told->dtype.count > 0)
         return true;
-    *ret_dtype = first_of_list(told->types);
-    return ret_dtype->count > 0 && product_of_list(told->dims, 0, ret_elements);
+    *ret_dtype = torch_first(told->types);
+    return ret_dtype->count > 0 && torch_elements(told->dims, 0, ret_elements);
 }
 
 static uint64_t hash_text(struct str text)
@@ -267,26 +196,9 @@ static uint64_t mix(uint64_t a, uint64_t b)
            UINT64_C(0xff51afd7ed558ccd);
 }
 
-/* "[0, 1, 2]" as one group; a list that was cut has none. */
-static struct replica_groups ranks_of(struct str ranks, struct arena *arena)
-{
-    struct text text = {0};
-    struct replica_groups ret = {0};
-
-    if (ranks.count > 2 && ranks.at[0] == '[' && ranks.at[ranks.count - 1] == ']' &&
-        !str_contains(ranks, STR("..."))) {
-        text_puts(&text, "{{");
-        text_put(&text, ranks.at + 1, ranks.count - 2);
-        text_puts(&text, "}}");
-        ret = replica_groups_read(text_str(&text), arena);
-    }
-    text_free(&text);
-    return ret;
-}
-
 static void set_group(const struct told *told, struct arena *arena, struct collective *item)
 {
-    item->groups = ranks_of(told->ranks, arena);
+    item->groups = torch_ranks(told->ranks, arena);
     if (told->group_size > 0 && told->group_size < UINT32_MAX)
         item->size = (uint32_t)told->group_size;
     else if (item->groups.size > 0)
@@ -301,8 +213,8 @@ static uint32_t parts_of(const struct told *told, uint64_t elements)
 {
     uint64_t result = told->out_count, operand = elements;
 
-    if (result == 0 && !(product_of_list(told->all_dims, 0, &result) &&
-                         product_of_list(told->all_dims, 1, &operand) && operand == elements))
+    if (result == 0 && !(torch_elements(told->all_dims, 0, &result) &&
+                         torch_elements(told->all_dims, 1, &operand) && operand == elements))
         return 0;
     return elements > 0 && result % elements == 0 && result / elements < UINT32_MAX
                ? (uint32_t)(result / elements)
@@ -318,13 +230,13 @@ static void set_bytes(const struct told *told, struct collective *item)
         return;
     if (item->dtype.count == 0)
         item->dtype = dtype;
-    if (element_bytes(dtype) == 0) {
+    if (torch_element_bytes(dtype) == 0) {
         item->reason = "the type of its elements is not known here";
         return;
     }
     if (item->size == 0 && item->kind == COLLECTIVE_ALL_GATHER)
         item->size = parts_of(told, elements);
-    if (__builtin_mul_overflow(elements, element_bytes(dtype), &bytes) ||
+    if (__builtin_mul_overflow(elements, torch_element_bytes(dtype), &bytes) ||
         !collective_size(item->kind, bytes, item->size, &item->bytes)) {
         item->reason = "how many devices take part is not in the file";
         return;

@@ -270,114 +270,6 @@ static void keep_asked(struct finding_work *work, const struct selection *select
     ret->run_count = count;
 }
 
-static int by_place(const void *left, const void *right, void *data)
-{
-    const struct collective_run *runs = data;
-    const struct collective_run *a = &runs[*(const uint32_t *)left];
-    const struct collective_run *b = &runs[*(const uint32_t *)right];
-
-    if (a->host != b->host)
-        return a->host < b->host ? -1 : 1;
-    if (a->device != b->device)
-        return a->device < b->device ? -1 : 1;
-    return (a->start_ps > b->start_ps) - (a->start_ps < b->start_ps);
-}
-
-/* Stretches of file time in which these runs communicate, joined where they overlap. */
-static uint32_t stretches_of(const struct collective_run *runs, const uint32_t *order,
-                             uint32_t count, int64_t offset_ps, struct window *ret)
-{
-    uint32_t joined = 0;
-
-    for (uint32_t i = 0; i < count; i++) {
-        const struct collective_run *run = &runs[order[i]];
-        struct window window = {run->start_ps - offset_ps, run->start_ps - offset_ps + run->dur_ps};
-
-        if (joined == 0 || window.from_ps > ret[joined - 1].to_ps)
-            ret[joined++] = window;
-        else if (window.to_ps > ret[joined - 1].to_ps)
-            ret[joined - 1].to_ps = window.to_ps;
-    }
-    return joined;
-}
-
-/* The first window that ends behind a moment. */
-static uint32_t window_from(const struct selection *selection, int64_t at_ps)
-{
-    uint32_t low = 0, high = selection->window_count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (selection->windows[middle].to_ps <= at_ps)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* Covered time of a run inside the windows asked for. */
-static int64_t hidden_of(const struct covered *covered, const struct selection *selection,
-                         const struct collective_run *run)
-{
-    int64_t from_ps = run->start_ps - selection->host->offset_ps, to_ps = from_ps + run->dur_ps;
-    int64_t hidden_ps = 0;
-
-    for (uint32_t i = window_from(selection, from_ps);
-         i < selection->window_count && selection->windows[i].from_ps < to_ps; i++) {
-        const struct window *window = &selection->windows[i];
-        int64_t a = window->from_ps > from_ps ? window->from_ps : from_ps;
-        int64_t b = window->to_ps < to_ps ? window->to_ps : to_ps;
-
-        if (a < b)
-            hidden_ps += covered_between(covered, a, b);
-    }
-    return hidden_ps;
-}
-
-/* Runs of one device. */
-static void hide_on_device(struct finding_work *work, const struct selection *selection,
-                           const uint32_t *order, uint32_t count, struct window *stretches)
-{
-    struct collective_run *runs = work->ret->runs;
-    uint32_t stretch_count =
-        stretches_of(runs, order, count, selection->host->offset_ps, stretches);
-    struct covered *covered = covered_create(selection->host, work->op_facts[selection->index],
-                                             runs[order[0]].device, stretches, stretch_count);
-
-    for (uint32_t i = 0; i < count; i++)
-        runs[order[i]].hidden_ps = hidden_of(covered, selection, &runs[order[i]]);
-    covered_free(covered);
-}
-
-static void hide(struct finding_work *work, const struct selection *selections,
-                 uint32_t selection_count)
-{
-    struct collective_run *runs = work->ret->runs;
-    uint32_t count = work->ret->run_count;
-    struct window *stretches = memory_resize(NULL, (size_t)count + 1, sizeof(*stretches));
-    uint32_t *order = memory_resize(NULL, (size_t)count + 1, sizeof(*order));
-
-    for (uint32_t i = 0; i < count; i++)
-        order[i] = i;
-    qsort_r(order, count, sizeof(*order), by_place, runs);
-    for (uint32_t first = 0, end; first < count; first = end) {
-        const struct collective_run *run = &runs[order[first]];
-        uint32_t at = 0;
-
-        for (end = first + 1; end < count && runs[order[end]].host == run->host &&
-                              runs[order[end]].device == run->device;)
-            end++;
-        while (at < selection_count && selections[at].index != run->host)
-            at++;
-        if (at < selection_count)
-            hide_on_device(work, &selections[at], order + first, end - first, stretches);
-    }
-    free(order);
-    free(stretches);
-}
-
 /* The runs leave the heap for the arena, whose owner they have. */
 static void settle(struct finding_work *work)
 {
@@ -408,7 +300,7 @@ enum status collectives_find(const struct run_traces *run, const struct restrict
     free(launches.by_kernel);
     collectives_match(&work);
     keep_asked(&work, selections, selection_count);
-    hide(&work, selections, selection_count);
+    collectives_hide(&work, selections, selection_count);
     settle(&work);
     map64_free(&work.by_identity);
     return OK;

@@ -72,14 +72,9 @@ static inline int64_t ps_apart(int64_t to, int64_t from)
     return __builtin_sub_overflow(to, from, &ret) ? (from > 0 ? INT64_MIN : INT64_MAX) : ret;
 }
 
-/* How much of each moment compute covers, on one device of a host. */
-struct covered;
-/* For what lies in the stretches, which are ascending and disjoint (file time). */
-struct covered *covered_create(const struct host_trace *host, const struct op_facts *op_facts,
-                               int32_t device, const struct window *stretches, uint32_t count);
-/* Covered time of [from, to), inside of one stretch. */
-int64_t covered_between(const struct covered *covered, int64_t from_ps, int64_t to_ps);
-void covered_free(struct covered *covered);
+/* Fills hidden_ps of the runs, in the windows of the selections. */
+void collectives_hide(struct finding_work *work, const struct selection *selections,
+                      uint32_t selection_count);
 
 /* Sorts the runs and fills group, wait, late, last. */
 void collectives_match(struct finding_work *work);

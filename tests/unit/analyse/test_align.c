@@ -112,6 +112,36 @@ static void skews(void **state)
     }
 }
 
+/* hostA |----| hostB  |--|: who ends has met who begins, so b is at most 300 behind and 400 ahead.
+ */
+static void bounds(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct host *hosts = arena_array(arena, struct host, 2);
+    struct host_trace traces[2];
+
+    for (size_t k = 0; k < 2; k++) {
+        make_host(&hosts[k], 6, 0, NULL, 10, KIND_COMMUNICATION);
+        traces[k] =
+            (struct host_trace){.trace = &hosts[k].trace, .attribution = &hosts[k].attribution};
+    }
+    hosts[0].entries[2].start_ps += 100; /* 400 long */
+    hosts[0].entries[2].dur_ps -= 100;
+    hosts[1].entries[4].start_ps += 200; /* 300 long */
+    hosts[1].entries[4].dur_ps -= 200;
+    struct run_traces run = {.hosts = traces, .host_count = 2};
+    struct alignment *got = align_hosts(&run, arena);
+
+    CHECK("bounded", got[1].bounded);
+    CHECK_INT("behind", got[1].low_ps, -300);
+    CHECK_INT("ahead", got[1].high_ps, 400);
+    hosts[0].op.kind = hosts[1].op.kind = KIND_COMPUTE;
+    got = align_hosts(&run, arena);
+    CHECK("launches bound nothing", !got[1].bounded);
+    arena_destroy(arena);
+}
+
 static void alone(void **state)
 {
     (void)state;
@@ -129,6 +159,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(skews),
+        cmocka_unit_test(bounds),
         cmocka_unit_test(alone),
     };
 

@@ -264,6 +264,96 @@ static void hosts(void **state)
         run_end(&runs[host]);
 }
 
+#define NCCL_KERNEL "ncclDevKernel_Generic_4(ncclDevKernelArgsStorage<4096ul>)"
+
+/*  python   c10d::_allgather_base_ |---------------|   0 .. 40     [[64], [16], []]
+ *             record_param_comms     |-----------|     1 .. 30     the newer args
+ *               nccl:all_to_all        |-------|       2 .. 20     [[8]] of long
+ *                 cudaLaunchKernel       |--|
+ *  stream   three kernels of one name: by its own args, by the call's, by nothing               */
+static void calls(void **state)
+{
+    (void)state;
+    struct made_run run;
+
+    run_begin(&run);
+    track_id python = run_thread(&run, "python");
+    track_id stream = run_stream(&run, "stream 7", ROLE_NONE, 0);
+    name_id launch = sink_name(run.made.sink, STR("kernel launch"));
+    run_slice(&run, python, 0, 40, "c10d::alltoall_base_", KIND_HOST);
+    run_text(&run, "Input Dims", "[[8], [8], []]");
+    run_slice(&run, python, 1, 29, "record_param_comms", KIND_HOST);
+    run_slice(&run, python, 2, 18, "nccl:all_to_all", KIND_HOST);
+    run_text(&run, "Input Dims", "[[2, 4]]");
+    run_text(&run, "Input type", "[\"long\"]");
+    run_slice(&run, python, 4, 4, "cudaLaunchKernel", KIND_HOST);
+    sink_flow(run.made.sink, FLOW_FROM, launch, 1);
+    run_slice(&run, stream, 10, 20, NCCL_KERNEL, KIND_COMMUNICATION);
+    sink_flow(run.made.sink, FLOW_TO, launch, 1);
+    run_slice(&run, stream, 50, 10, NCCL_KERNEL, KIND_COMMUNICATION);
+    run_text(&run, "Collective name", "_allgather_base");
+    run_text(&run, "dtype", "BFloat16");
+    run_int(&run, "In msg nelems", 1024);
+    run_int(&run, "Out msg nelems", 4096);
+    run_int(&run, "Group size", 4);
+    run_text(&run, "Process Group Ranks", "[0, 2, 4, 6]");
+    run_slice(&run, stream, 70, 5, NCCL_KERNEL, KIND_COMMUNICATION);
+    run_finish(&run);
+
+    struct table table = ask(&run, "kind", NULL);
+    CHECK_INT("three kinds", table.row_count, 3);
+    CHECK_INT("of the call's args", number(&table, "all-to-all", "bytes"), 64);
+    CHECK_INT("nobody says of how many", at(&table, "all-to-all", "group_size")->kind, CELL_NULL);
+    CHECK_INT("of its own", number(&table, "all-gather", "bytes"), 1024 * 2 * 4);
+    CHECK_INT("among four", number(&table, "all-gather", "group_size"), 4);
+    CHECK_STR("who", at(&table, "all-gather", "members")->of.text, "{0,2,4,6}");
+    CHECK("three quarters on the bus",
+          at(&table, "all-gather", "bus_bytes_per_s")->of.real == 6144 * 1e12 / 10);
+    CHECK_INT("of nothing", at(&table, "other", "bytes")->kind, CELL_NULL);
+    CHECK_INT("and no rate", at(&table, "other", "bus_bytes_per_s")->kind, CELL_NULL);
+    run_end(&run);
+}
+
+/* Texts of calls that no program wrote. */
+static void hostile_calls(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"",
+                                        "[",
+                                        "]",
+                                        "[[",
+                                        "[[]",
+                                        "[[]]",
+                                        "[[99999999999999999999]]",
+                                        "[[4294967296,4294967296]]",
+                                        "[[1,2",
+                                        "[\"",
+                                        "[\"float",
+                                        "[1]",
+                                        "{}",
+                                        "[[-4]]",
+                                        "[0, 1, ... 7]",
+                                        "[[[[[[[["};
+
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        struct made_run run;
+
+        run_begin(&run);
+        track_id stream = run_stream(&run, "stream 7", ROLE_NONE, 0);
+        run_slice(&run, stream, 50, 10, NCCL_KERNEL, KIND_COMMUNICATION);
+        run_text(&run, "Collective name", texts[i]);
+        run_text(&run, "Input Dims", texts[i]);
+        run_text(&run, "Input type", "[\"float\"]");
+        run_text(&run, "Process Group Ranks", texts[i]);
+        run_int(&run, "Group size", -1);
+        run_finish(&run);
+        struct table table = ask(&run, "op", NULL);
+        CHECK_INT(texts[i], table.row_count, 1);
+        CHECK_INT(texts[i], cell_of(&table, 0, "bytes")->kind, CELL_NULL);
+        run_end(&run);
+    }
+}
+
 static void nothing(void **state)
 {
     (void)state;
@@ -387,9 +477,10 @@ static void properties(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(devices), cmocka_unit_test(grouped),    cmocka_unit_test(restricted),
-        cmocka_unit_test(covers),  cmocka_unit_test(halves),     cmocka_unit_test(hosts),
-        cmocka_unit_test(nothing), cmocka_unit_test(properties),
+        cmocka_unit_test(devices),    cmocka_unit_test(grouped),       cmocka_unit_test(restricted),
+        cmocka_unit_test(covers),     cmocka_unit_test(halves),        cmocka_unit_test(hosts),
+        cmocka_unit_test(calls),      cmocka_unit_test(hostile_calls), cmocka_unit_test(nothing),
+        cmocka_unit_test(properties),
     };
 
     return cmocka_run_group_tests_name("collectives", tests, NULL, NULL);

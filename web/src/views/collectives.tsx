@@ -138,8 +138,7 @@ export function CollectivesTable({ run }: { run: RunDetails }) {
       <SentenceLine sentence={collectivesSentence(table.data)} />
       {clocks.map((note) => (
         <p class="basis" key={`${note.kind} ${note.host ?? ''}`}>
-          {note.host ? `${shown(note.host)}: ` : ''}
-          {note.message}.
+          {note.host ? `${shown(note.host)}: ${note.message}` : `${note.message.slice(0, 1).toUpperCase()}${note.message.slice(1)}`}.
         </p>
       ))}
       {by === 'op' && focused.name !== null && <Arrivals run={run} name={focused.name} />}
