@@ -248,6 +248,69 @@ static void summary(void **state)
     run_end(&run);
 }
 
+/* The driver's own calls: without totals, of several devices and kinds of memory. */
+static void kinds_and_devices(void **state)
+{
+    (void)state;
+    static const struct {
+        int32_t device;
+        const char *kind;
+        int64_t bytes;
+        bool is_free;
+    } events[] = {{0, "Device", 100, false},
+                  {1, "Device", 70, false},
+                  {0, "Pinned", 900, false},
+                  {0, "Device", 40, true},
+                  {0, "Device", 50, false}};
+    const struct {
+        const char *name;
+        int64_t peak, before;
+    } wanted[] = {{"CUDA device 0: Device", 110, 0},
+                  {"CUDA device 1: Device", 70, 0},
+                  {"CUDA device 0: Pinned", 900, 0}};
+    struct made_run run;
+    struct memory_timeline timeline;
+    struct memory_summary found;
+    struct error err = {0};
+    track_id tracks[2];
+
+    run_begin(&run);
+    for (int32_t device = 0; device < 2; device++)
+        tracks[device] = run_stream(&run, "memory", ROLE_NONE, device);
+    for (size_t i = 0; i < COUNT(events); i++) {
+        run_slice(&run, tracks[events[i].device], (int64_t)i * 10, 0, "MemoryAllocation",
+                  KIND_OTHER);
+        run_int(&run, "address", (int64_t)i + 1);
+        run_text(&run, "memory", events[i].kind);
+        sink_memory(run.made.sink,
+                    (struct memory_event){.at_ps = (int64_t)i * 10,
+                                          .allocator = sink_name(run.made.sink, STR("CUDA")),
+                                          .is_free = events[i].is_free,
+                                          .bytes = events[i].bytes,
+                                          .bytes_allocated = UNKNOWN,
+                                          .bytes_reserved = UNKNOWN,
+                                          .bytes_available = UNKNOWN,
+                                          .peak_bytes = UNKNOWN});
+    }
+    run_finish(&run);
+    CHECK_OK("timeline",
+             memory_timeline(&run.run, &(struct restriction){0}, run.made.arena, &timeline, &err),
+             &err);
+    CHECK_INT("allocators", timeline.allocator_count, COUNT(wanted));
+    for (size_t i = 0; i < COUNT(wanted); i++) {
+        CHECK_STR(wanted[i].name, timeline.allocators[i].name, wanted[i].name);
+        CHECK_INT(wanted[i].name, timeline.allocators[i].peak_bytes, wanted[i].peak);
+        CHECK_INT(wanted[i].name, timeline.allocators[i].before_bytes, wanted[i].before);
+        CHECK(wanted[i].name, timeline.allocators[i].is_summed);
+    }
+    CHECK_OK("summary",
+             memory_summary(&run.run, &(struct restriction){0}, run.made.arena, &found, &err),
+             &err);
+    CHECK_STR("a device before pinned memory of the host", found.allocator,
+              "CUDA device 0: Device");
+    run_end(&run);
+}
+
 enum { ADDRESSES = 12, EVENTS = 60, SEEDS = 2000 };
 
 struct model { /* what is alive, told simply */
@@ -331,6 +394,7 @@ int main(void)
         cmocka_unit_test(odd_sequences),
         cmocka_unit_test(summary),
         cmocka_unit_test(any_sequence),
+        cmocka_unit_test(kinds_and_devices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
