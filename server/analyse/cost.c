@@ -298,5 +298,8 @@ void costs_make(const struct trace *trace, struct scratch *scratch, struct attri
     cost_programs(trace, of, costs);
     cost_by_events(trace, of, costs);
     count_all_runs(trace, of, costs);
+    for (uint32_t op = 0; op < of->op_count; op++)
+        if (of->ops[op].category == 0)
+            costs[op].family = cost_family_of(trace_name(trace, of->ops[op].name));
     of->costs = costs;
 }

@@ -32,4 +32,8 @@ void cost_of_computation(struct cost_work *work, uint32_t computation, struct op
 struct str cost_rule_words(enum cost_rule rule);
 bool cost_is_known(enum cost_rule rule);
 
+/* What a kernel is for by its name; 0 nothing, "" its words. */
+uint32_t cost_family_of(struct str name);
+struct str cost_family_words(uint32_t family);
+
 #endif

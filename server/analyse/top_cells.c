@@ -56,7 +56,7 @@ static struct cell op_cell(const struct top_work *work, const struct top_row *ro
     case TOP_CATEGORY:
         if (work->by != BY_OP && work->by != BY_CATEGORY)
             return cell_null(str_of(mixed));
-        return text_or_reason(trace_name(host->trace, op->category),
+        return text_or_reason(top_category(host, row->op),
                               STR("the profile holds no HLO of this op"));
     case TOP_MODULE:
         if (work->by != BY_OP && work->by != BY_MODULE)

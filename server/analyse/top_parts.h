@@ -162,6 +162,8 @@ void top_spread(struct top_work *work, const uint32_t *order, uint32_t first, ui
 /* top_rows.c: the row of a group, made where it is new; `first` is what is known of its slices. */
 uint32_t top_row_of(struct top_work *work, struct top_host *host, uint32_t group,
                     const struct tally *first);
+/* As the program has it, else by the kernel's name; "" neither. */
+struct str top_category(const struct host_trace *host, uint32_t op);
 void top_hosts_open(struct top_work *work, const struct selection *selections, uint32_t count);
 void top_hosts_close(struct top_work *work);
 /* Which ops of a trace one row of the whole table joins: by op, the first op of its row, or NO_OP

@@ -48,6 +48,15 @@ static struct str or_none(struct str text, const char *none)
     return text.count > 0 ? text : str_of(none);
 }
 
+struct str top_category(const struct host_trace *host, uint32_t index)
+{
+    struct str said = trace_name(host->trace, host->attribution->ops[index].category);
+
+    return said.count > 0 || host->attribution->costs == NULL
+               ? said
+               : cost_family_words(host->attribution->costs[index].family);
+}
+
 static uint32_t row_of_op(struct top_work *work, const struct top_host *host, uint32_t index)
 {
     const struct trace *trace = trace_of(host);
@@ -75,7 +84,7 @@ static uint32_t row_of_op(struct top_work *work, const struct top_host *host, ui
         row.name = or_none(trace_name(trace, op->source), "(no source)");
         return row_of_key(work, host, row.name, row);
     default:
-        row.name = or_none(trace_name(trace, op->category), kind_word(op->kind));
+        row.name = or_none(top_category(host->selection->host, index), kind_word(op->kind));
         return row_of_key(work, host, row.name, row);
     }
 }
