@@ -10,14 +10,18 @@
  */
 #include "analyse/attribute_parts.h"
 
-static bool from_host(const struct trace *trace, const struct flow *flow)
+/* The row of the slice, which is mostly that of the one before. */
+static bool is_on_host(const struct trace *trace, slice_id slice, const struct row **row)
 {
-    return trace->tracks[trace->rows[trace_row_of(trace, flow->from)].track].device < 0;
+    if (*row == NULL || slice < (*row)->first_slice || slice - (*row)->first_slice >= (*row)->count)
+        *row = &trace->rows[trace_row_of(trace, slice)];
+    return trace->tracks[(*row)->track].device < 0;
 }
 
 void launches_find(struct attribute_work *work)
 {
     const struct trace *trace = work->trace;
+    const struct row *row = NULL;
     uint32_t entry = 0;
     name_id kind;
 
@@ -30,13 +34,14 @@ void launches_find(struct attribute_work *work)
             entry++;
         if (flow->kind == kind && entry < work->entry_count &&
             work->entries[entry].slice == flow->to && work->entries[entry].launch == NO_SLICE &&
-            from_host(trace, flow))
+            is_on_host(trace, flow->from, &row))
             work->entries[entry].launch = flow->from;
     }
 }
 
 slice_id launch_of_slice(const struct trace *trace, slice_id slice)
 {
+    const struct row *row = NULL;
     uint64_t low = 0, high = trace->flow_count;
 
     while (low < high) {
@@ -52,7 +57,7 @@ slice_id launch_of_slice(const struct trace *trace, slice_id slice)
 
         if (flow->to != slice)
             break;
-        if (from_host(trace, flow))
+        if (is_on_host(trace, flow->from, &row))
             return flow->from;
     }
     return NO_SLICE;

@@ -52,6 +52,14 @@ struct type_facts {
     uint64_t program;
 };
 
+enum { KNOWN_KERNELS = 256 };
+
+struct known_kernel { /* one of those seen last */
+    name_id name;
+    uint32_t shape, kernel;
+    bool used;
+};
+
 struct attribute_work {
     const struct trace *trace;
     struct scratch *scratch; /* all arrays stand there, also those that are handed out */
@@ -83,6 +91,7 @@ struct attribute_work {
     bool *runs_kernels; /* by track */
     struct kernel *kernels;
     uint32_t kernel_count, kernel_capacity;
+    struct known_kernel known_kernels[KNOWN_KERNELS];
     uint32_t *kernel_of; /* by entry; NULL: the trace has no kernels */
     uint32_t *by_device_time;
     struct map64 shape_of, kernel_of_name; /* by hash; by name and shape */

@@ -60,6 +60,15 @@ struct told { /* of one event, before anything is parsed */
     uint32_t registers, static_shared, dynamic_shared;
 };
 
+/* Few shapes make up most of a trace: those seen last are at hand, by a hash of what was told. */
+enum { KNOWN_SHAPES = 256 };
+
+struct known_shape {
+    struct told told;
+    uint32_t shape;
+    bool used;
+};
+
 struct shapes_block {
     const struct trace *trace;
     name_id keys[WORD_COUNT];
@@ -70,9 +79,7 @@ struct shapes_block {
     type_id types[ARGS_BLOCK_EVENTS];
     uint32_t *type_shape;   /* by type: what its own args say */
     uint8_t *type_in_graph; /* by type: its args name a graph */
-    struct told last;
-    uint32_t last_shape;
-    bool any_last;
+    struct known_shape lately[KNOWN_SHAPES];
 };
 
 static const struct launch_shape unknown_shape = {
@@ -293,6 +300,21 @@ static void read_types(struct attribute_work *work, struct shapes_block *block)
     }
 }
 
+static uint32_t known_shape(struct attribute_work *work, struct shapes_block *block,
+                            const struct told *told)
+{
+    uint32_t hash =
+        (told->type_shape * 31 + told->details * 37 + told->grid * 41 + told->block * 43 +
+         told->registers * 47 + told->static_shared * 53 + told->dynamic_shared) *
+        UINT32_C(2654435769);
+    struct known_shape *known = &block->lately[hash >> 24];
+
+    if (!known->used || memcmp(&known->told, told, sizeof *told) != 0)
+        *known =
+            (struct known_shape){.told = *told, .shape = shape_of_told(work, told), .used = true};
+    return known->shape;
+}
+
 /* What the event itself says beside its type. */
 static uint32_t shape_at(struct attribute_work *work, struct shapes_block *block, uint32_t at,
                          enum graph_part *ret_graph)
@@ -313,16 +335,14 @@ static uint32_t shape_at(struct attribute_work *work, struct shapes_block *block
         else
             take_arg(work->trace, words[word].field, column->type[at], column->bits[at], &told);
     }
-    if (!block->any_last || memcmp(&told, &block->last, sizeof told) != 0) {
-        block->last = told;
-        block->last_shape = shape_of_told(work, &told);
-        block->any_last = true;
-    }
-    *ret_graph = node                                     ? GRAPH_NODE
-                 : graph && block->last_shape == NO_SHAPE ? GRAPH_WHOLE
-                 : graph                                  ? GRAPH_NODE
-                                                          : GRAPH_NONE;
-    return block->last_shape;
+
+    uint32_t shape = known_shape(work, block, &told);
+
+    *ret_graph = node                         ? GRAPH_NODE
+                 : graph && shape == NO_SHAPE ? GRAPH_WHOLE
+                 : graph                      ? GRAPH_NODE
+                                              : GRAPH_NONE;
+    return shape;
 }
 
 static void read_block(struct attribute_work *work, struct shapes_block *block)
@@ -364,7 +384,7 @@ void shapes_read(struct attribute_work *work)
     bool any = false;
 
     block->trace = work->trace;
-    block->any_last = false;
+    memset(block->lately, 0, sizeof block->lately);
     for (int word = 0; word < WORD_COUNT; word++) {
         block->known[word] =
             trace_find_name(work->trace, str_of(words[word].key), &block->keys[word]);
@@ -405,6 +425,12 @@ static struct kernel kernel_of_shape(const struct attribute_work *work, name_id 
 
 uint32_t kernel_find(struct attribute_work *work, name_id name, uint32_t shape, uint32_t op)
 {
+    uint32_t hash = (name * 31 + shape) * UINT32_C(2654435769);
+    struct known_kernel *known = &work->known_kernels[hash >> 24];
+
+    if (known->used && known->name == name && known->shape == shape)
+        return known->kernel;
+
     uint32_t *at = map64_at(&work->kernel_of_name, map64_pair(name, shape), NO_KERNEL);
 
     if (*at == NO_KERNEL) {
@@ -412,5 +438,6 @@ uint32_t kernel_find(struct attribute_work *work, name_id name, uint32_t shape, 
         WORK_GROW(work, work->kernels, work->kernel_count, work->kernel_capacity);
         work->kernels[work->kernel_count++] = kernel_of_shape(work, name, shape, op);
     }
+    *known = (struct known_kernel){.name = name, .shape = shape, .kernel = *at, .used = true};
     return *at;
 }

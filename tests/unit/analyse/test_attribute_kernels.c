@@ -196,11 +196,35 @@ static void executions(void **state)
     }
 }
 
+/* More launches than are kept one by one, of a name that has another shape with few. */
+static void many(void **state)
+{
+    (void)state;
+    enum { MANY = 70000, FEW = 100 };
+    struct made_run run;
+
+    run_begin(&run);
+    track_id stream = run_stream(&run, "Stream #7", ROLE_NONE, 0);
+    for (int i = 0; i < MANY + FEW; i++)
+        kernel(&run, stream, i * 2000, 1000, "k", i < MANY ? SHAPE_A : SHAPE_B, 0);
+    run_finish(&run);
+    const struct kernel_total *all = &run.attribution.kernel_by_name[0];
+
+    CHECK_INT("names", run.attribution.kernel_name_count, 1);
+    CHECK_INT("count", all->count, MANY + FEW);
+    CHECK_INT("total", all->total_ps, (MANY + FEW) * INT64_C(1000));
+    CHECK("about 1000", all->p50_ps >= 990 && all->p50_ps <= 1010 && all->approximate == 1);
+    CHECK("gaps too", all->gap_p50_ps >= 990 && all->gap_p50_ps <= 1010);
+    CHECK_INT("few are exact", run.attribution.kernel_totals[1].p50_ps, 1000);
+    CHECK_INT("and say so", run.attribution.kernel_totals[1].approximate, 0);
+    run_end(&run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(totals),     cmocka_unit_test(shapes),     cmocka_unit_test(graphs),
-        cmocka_unit_test(no_kernels), cmocka_unit_test(executions),
+        cmocka_unit_test(no_kernels), cmocka_unit_test(executions), cmocka_unit_test(many),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
