@@ -170,7 +170,8 @@ static bool is_reusing(const struct heap_buffer *buffer)
     return buffer->reuses != HLO_NONE;
 }
 
-enum { RUNS_MIN = 2 }; /* of a module that carries its state from run to run */
+/* Of a module that carries its state from run to run; a product of square matrices is none. */
+enum { RUNS_MIN = 2, DONATION_PERCENT = 25 };
 
 static enum status find_donation(struct facts *facts, struct finding_list *list, struct error *err)
 {
@@ -181,7 +182,9 @@ static enum status find_donation(struct facts *facts, struct finding_list *list,
         const struct planned *planned = &plans->items[i];
         const struct heap *heap = &planned->heap;
 
-        if (!is_much(heap->donation_bytes, heap) || planned->listed->execution_count < RUNS_MIN)
+        if (heap->donation_bytes < BYTES_MIN ||
+            heap->donation_bytes / DONATION_PERCENT < heap->peak_bytes / 100 ||
+            planned->listed->execution_count < RUNS_MIN)
             continue;
 
         struct finding finding = {
@@ -206,7 +209,7 @@ static enum status find_donation(struct facts *facts, struct finding_list *list,
     return OK;
 }
 
-enum { TEMPORARY_PERCENT = 33 };
+enum { TEMPORARY_PERCENT = 33, TEMPORARY_BYTES_MIN = 16 << 20 };
 
 static enum status find_temporary(struct facts *facts, struct finding_list *list, struct error *err)
 {
@@ -225,7 +228,7 @@ static enum status find_temporary(struct facts *facts, struct finding_list *list
                 (largest == NULL || one->bytes > largest->bytes))
                 largest = one;
         }
-        if (largest == NULL || largest->bytes < BYTES_MIN ||
+        if (largest == NULL || largest->bytes < TEMPORARY_BYTES_MIN ||
             largest->bytes / TEMPORARY_PERCENT < heap->peak_bytes / 100)
             continue;
 
@@ -395,7 +398,7 @@ const struct rule rules_heap[] = {
      .find = find_again},
     {.name = "memory-donation",
      .theme = "memory",
-     .when = "outputs of 10 % of a module's peak could take inputs' memory",
+     .when = "outputs of 25 % of a module's peak could take inputs' memory",
      .find = find_donation},
     {.name = "memory-large-temporary",
      .theme = "memory",
