@@ -62,21 +62,33 @@ static int64_t only_waited(struct facts *facts, const struct steps *steps,
     return wait_ps;
 }
 
+static const struct attributed *longest_of(const struct attribution *attribution, uint32_t op)
+{
+    const struct attributed *longest = NULL;
+
+    for (uint32_t i = 0; i < attribution->entry_count; i++) {
+        const struct attributed *entry = &attribution->entries[i];
+
+        if (entry->op == op && (longest == NULL || entry->self_ps > longest->self_ps))
+            longest = entry;
+    }
+    return longest;
+}
+
 /* The longest of the op's slices, on whichever host it ran first. */
 static void show_longest(const struct run_traces *run, struct str name, struct evidence *proof)
 {
     for (uint32_t host = 0; host < run->host_count; host++) {
         const struct attribution *attribution = run->hosts[host].attribution;
-        const struct attributed *longest = NULL;
+        uint32_t op = 0;
 
-        for (uint32_t i = 0; attribution != NULL && i < attribution->entry_count; i++) {
-            const struct attributed *entry = &attribution->entries[i];
+        while (attribution != NULL && op < attribution->op_count &&
+               !str_equal(trace_name(run->hosts[host].trace, attribution->ops[op].name), name))
+            op++;
 
-            if (entry->op != NO_OP && (longest == NULL || entry->self_ps > longest->self_ps) &&
-                str_equal(trace_name(run->hosts[host].trace, attribution->ops[entry->op].name),
-                          name))
-                longest = entry;
-        }
+        const struct attributed *longest =
+            attribution != NULL && op < attribution->op_count ? longest_of(attribution, op) : NULL;
+
         if (longest == NULL)
             continue;
 
