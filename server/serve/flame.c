@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "serve/flame_parts.h"
 #include "serve/reply.h"
 #include "serve/routes.h"
 
@@ -131,94 +132,23 @@ static void put_json(struct request *req, struct reply *reply, const struct run_
     json_close(&json, '}');
 }
 
-enum { STACK_FRAMES_MAX = 1024 }; /* more than a tree is deep */
-
-/* speedscope's "sampled" profile: a stack of frames and a weight for each node with self time. */
-struct stacks {
-    const struct flame *flame;
-    struct json samples, weights;
-    uint32_t path[STACK_FRAMES_MAX];
-};
-
-/* Times in nanoseconds, all else as it is. */
-static double weight_of(const struct flame *flame, int64_t value)
+/* All weights that are known, for a viewer that switches between them. */
+static enum status put_all_weights(struct request *req, struct reply *reply,
+                                   const struct run_traces *run,
+                                   const struct restriction *restriction,
+                                   struct flame_question question, struct error *err)
 {
-    return is_time(flame) ? (double)value / 1000 : (double)value;
-}
+    static const char *const weights[] = {"self", "time", "count", "bytes", "flops"};
+    struct flame trees[COUNT(weights)];
+    uint32_t count = 0;
 
-static void put_stack(struct stacks *stacks, uint32_t node, uint32_t depth)
-{
-    const struct flame_node *at = &stacks->flame->nodes[node];
-
-    if (depth >= COUNT(stacks->path))
-        return;
-    stacks->path[depth] = node;
-    if (at->self_ps > 0) {
-        json_open(&stacks->samples, '[');
-        for (uint32_t i = 0; i <= depth; i++)
-            json_add_unsigned(&stacks->samples, stacks->path[i]);
-        json_close(&stacks->samples, ']');
-        json_add_real(&stacks->weights, weight_of(stacks->flame, at->self_ps));
+    for (size_t i = 0; i < COUNT(weights); i++) {
+        question.weight = str_of(weights[i]);
+        TRY(flame(run, restriction, &question, req->arena, &trees[count], err));
+        count += trees[count].node_count > 0;
     }
-    for (uint32_t i = 0; i < at->child_count; i++)
-        put_stack(stacks, at->first_child + i, depth + 1);
-}
-
-static void put_frames(struct json *json, const struct flame *flame)
-{
-    json_key(json, "shared");
-    json_open(json, '{');
-    json_key(json, "frames");
-    json_open(json, '[');
-    for (uint32_t i = 0; i < flame->node_count; i++) {
-        json_open(json, '{');
-        json_put_text(json, "name", flame->nodes[i].name);
-        json_close(json, '}');
-    }
-    json_close(json, ']');
-    json_close(json, '}');
-}
-
-static void put_speedscope(struct reply *reply, const struct run_traces *run,
-                           const struct flame *flame)
-{
-    struct text samples = {0}, weights = {0};
-    struct stacks stacks = {
-        .flame = flame, .samples = json_into(&samples), .weights = json_into(&weights)};
-    struct json json = reply_json(reply);
-
-    json_open(&stacks.samples, '[');
-    json_open(&stacks.weights, '[');
-    if (flame->node_count > 0)
-        put_stack(&stacks, 0, 0);
-    json_close(&stacks.samples, ']');
-    json_close(&stacks.weights, ']');
-
-    json_open(&json, '{');
-    json_put_text(&json, "$schema", STR("https://www.speedscope.app/file-format-schema.json"));
-    json_put_text(&json, "name", run->name);
-    put_frames(&json, flame);
-    json_key(&json, "profiles");
-    json_open(&json, '[');
-    json_open(&json, '{');
-    json_put_text(&json, "type", STR("sampled"));
-    json_put_text(&json, "name", run->name);
-    json_put_text(&json, "unit",
-                  is_time(flame)                         ? STR("nanoseconds")
-                  : str_equal(flame->unit, STR("bytes")) ? STR("bytes")
-                                                         : STR("none"));
-    json_put_integer(&json, "startValue", 0);
-    json_put_real(&json, "endValue",
-                  flame->node_count > 0 ? weight_of(flame, flame->nodes[0].total_ps) : 0);
-    json_key(&json, "samples");
-    json_add_raw(&json, text_str(&samples));
-    json_key(&json, "weights");
-    json_add_raw(&json, text_str(&weights));
-    json_close(&json, '}');
-    json_close(&json, ']');
-    json_close(&json, '}');
-    text_free(&samples);
-    text_free(&weights);
+    reply_speedscope(reply, run, trees, count);
+    return OK;
 }
 
 static enum status get_flame(struct request *req, struct reply *reply, struct error *err)
@@ -242,13 +172,15 @@ static enum status get_flame(struct request *req, struct reply *reply, struct er
     if (run->host_count == 0 || request_is(req, "by", "stack") || request_is(req, "by", "bytes"))
         TRY(request_all_traces(req, &run, err));
     TRY(request_restriction(req, &restriction, err));
+    if (request_is(req, "format", "speedscope") && !request_has(req, "weight"))
+        return put_all_weights(req, reply, run, &restriction, question, err);
     TRY(flame(run, &restriction, &question, req->arena, &tree, err));
     if (request_is(req, "format", "folded")) {
         reply->status = 200;
         reply->type = TYPE_TEXT;
         flame_folded(&tree, &reply->body);
     } else if (request_is(req, "format", "speedscope")) {
-        put_speedscope(reply, run, &tree);
+        reply_speedscope(reply, run, &tree, tree.node_count > 0);
     } else {
         put_json(req, reply, run, &tree);
     }
