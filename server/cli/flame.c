@@ -33,10 +33,12 @@ static void put_line(double total, const struct scale *scale, int depth)
     if (strcmp(scale->unit, "ps") == 0 || strcmp(scale->unit, "bytes") == 0) {
         human = scale->unit[0] == 'p' ? human_ps((int64_t)total) : human_bytes((uint64_t)total);
         text = human.text;
+    } else if (strcmp(scale->unit, "flops") == 0) {
+        snprintf(plain, sizeof plain, "%.3f GFLOP", total * 1e-9);
     } else {
         snprintf(plain, sizeof plain, "%.0f", total);
     }
-    printf("%12s %7s  %*s", text, human_share(total / scale->whole).text, 2 * depth, "");
+    printf("%16s %7s  %*s", text, human_share(total / scale->whole).text, 2 * depth, "");
 }
 
 /* Children below the least share are told as one line. */
