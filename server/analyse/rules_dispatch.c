@@ -32,7 +32,7 @@ static bool is_program_of(struct str program, struct str function)
     return str_starts(program, STR("jit_")) && str_equal(str_skip(program, 4), function);
 }
 
-enum { DEVICES_COUNTED = 1024, CALLS_LOOKED_AT = 10000 };
+enum { DEVICES_COUNTED = 1024, LOOKS_MAX = 100000 /* at parents */ };
 
 static void measure_executions(const struct host_trace *host, struct called *called)
 {
@@ -59,15 +59,19 @@ static void measure_executions(const struct host_trace *host, struct called *cal
     free(durs_ps);
 }
 
-/* A call may be two spans, one in the other: the fast path's and that behind it. */
-static bool is_inside_its_like(const struct trace *trace, slice_id id)
+/* A call may be two spans, one in the other: the fast path's and that behind it. And a call inside
+ * of another function's is traced into that, and never executed by itself. Frames of Python may
+ * stand in between. */
+static bool is_inside_a_call(const struct trace *trace, slice_id id, uint64_t *looks_left)
 {
     struct slice slice = trace_slice(trace, id);
-    name_id name = slice.name;
 
-    for (int up = 0; slice.parent != NO_SLICE && up < 16; up++) {
+    while (slice.parent != NO_SLICE && *looks_left > 0) {
+        struct str function;
+
+        --*looks_left;
         slice = trace_slice(trace, slice.parent);
-        if (slice.name == name)
+        if (is_call(trace_name(trace, slice.name), &function))
             return true;
     }
     return false;
@@ -77,15 +81,14 @@ static uint64_t count_calls(const struct trace *trace, const struct name_stats *
 {
     uint32_t run_count;
     const struct name_run *runs = trace_name_runs(trace, stats->name, &run_count);
-    uint64_t inside = 0, seen = 0;
+    uint64_t inside = 0, looks_left = LOOKS_MAX;
 
     for (uint32_t run = 0; run < run_count; run++) {
         const struct row *row = &trace->rows[runs[run].row];
         const slice_id *slices = row->depth > 0 ? trace_name_slices(trace, &runs[run]) : NULL;
 
-        for (uint32_t i = 0; slices != NULL && i < runs[run].count && seen < CALLS_LOOKED_AT;
-             i++, seen++)
-            inside += is_inside_its_like(trace, slices[i]);
+        for (uint32_t i = 0; slices != NULL && i < runs[run].count && looks_left > 0; i++)
+            inside += is_inside_a_call(trace, slices[i], &looks_left);
     }
     return stats->count - inside;
 }

@@ -39,9 +39,10 @@ static struct shape shape_of(const struct host_trace *host)
                               host->attribution != NULL && host->attribution->entry_count > 0};
 
     shape.has_dispatch = has_name_starting(trace, dispatches, COUNT(dispatches));
+    /* A timeline of other programs may launch kernels and say nothing of devices. */
     shape.is_profile = strcmp(trace->format, "xplane") == 0 ||
                        strncmp(trace->format, "nsys", 4) == 0 || trace->program_count > 0 ||
-                       shape.has_dispatch;
+                       (shape.has_dispatch && strcmp(trace->format, "perfetto") != 0);
     for (track_id id = 0; id < trace->track_count; id++) {
         const struct track *track = &trace->tracks[id];
 

@@ -245,9 +245,9 @@ static void bubbles(void **state)
         }
         run_finish(&run);
         if (rows[i].finds)
-            CHECK_SAYS(&run, "pipeline-bubbles", "collective-permute-done.3");
+            CHECK_SAYS(&run, "pipeline-exchanges", "collective-permute-done.3");
         else
-            CHECK_FINDS_NOT(&run, "pipeline-bubbles");
+            CHECK_FINDS_NOT(&run, "pipeline-exchanges");
         run_end(&run);
     }
 }
