@@ -134,7 +134,8 @@ static struct cell about_op(const struct shown *shown, const struct diff_row *ro
     const struct op *op;
 
     if (row->is_rest)
-        return column == COLUMN_KIND ? cell_text(row->key) : cell_null(STR("it is no op"));
+        return column == COLUMN_KIND ? cell_text(str_of(kind_word(row->kind)))
+                                     : cell_null(STR("it is no op"));
     const struct match_op *known = op_of(shown, row, &op, &trace);
     switch (column) {
     case COLUMN_KIND:
@@ -228,29 +229,56 @@ static struct cell cell_at(const void *data, uint32_t index, uint32_t column)
     }
 }
 
-/* What no op took: `idle` as the breakdown says it, and `other`, so that all rows sum to the mean
- * step. Sums are kept as those of ops are: over all steps. */
+static void add_row(struct diff_rows *rows, struct diff_row row)
+{
+    if (row.sums[0].self_ps != 0 || row.sums[1].self_ps != 0 || row.kind == KIND_IDLE ||
+        row.kind == KIND_OTHER)
+        rows->items[rows->count++] = row;
+}
+
+/* What the host did while no op ran: waiting and nothing are told as idle. Sums are kept as those
+ * of ops are: over all steps. */
+static void add_doings(const struct measured sides[2], struct arena *arena, struct diff_rows *rows)
+{
+    struct diff_row idle = {
+        .key = STR("idle"), .name = STR("idle"), .is_rest = true, .kind = KIND_IDLE};
+
+    for (int doing = 0; doing < DOING_COUNT; doing++) {
+        struct str word = str_of(doing_word((enum host_doing)doing));
+        struct diff_row row = {.key = word,
+                               .name = str_format(arena, "%.*s, while no op ran", STR_ARG(word)),
+                               .is_rest = true,
+                               .kind = doing_kind((enum host_doing)doing)};
+        bool is_idle = row.kind == KIND_IDLE;
+
+        for (int side = 0; side < 2; side++)
+            (is_idle ? &idle : &row)->sums[side].self_ps +=
+                sides[side].told.doing_ps[doing] * sides[side].step_count;
+        if (!is_idle && row.kind != KIND_OTHER)
+            add_row(rows, row);
+    }
+    add_row(rows, idle);
+}
+
+/* What no op took, so that all rows sum to the mean step. */
 static void add_rest(const struct measured sides[2], struct arena *arena, struct diff_rows *rows)
 {
-    struct diff_row *all = arena_array(arena, struct diff_row, (size_t)rows->count + 2);
-    struct diff_row idle = {.key = STR("idle"), .name = STR("idle"), .is_rest = true};
-    struct diff_row other = {.key = STR("other"), .name = STR("other"), .is_rest = true};
+    struct diff_row *ops = rows->items;
+    struct diff_row other = {
+        .key = STR("other"), .name = STR("other"), .is_rest = true, .kind = KIND_OTHER};
 
+    rows->items = arena_array(arena, struct diff_row, (size_t)rows->count + DOING_COUNT + 2);
+    if (rows->count > 0)
+        memcpy(rows->items, ops, rows->count * sizeof *ops);
+    add_doings(sides, arena, rows);
     for (int side = 0; side < 2; side++) {
-        int64_t steps = sides[side].step_count, left_ps = sides[side].told.mean_ps;
+        int64_t left_ps = sides[side].told.mean_ps;
 
         for (uint32_t i = 0; i < rows->count; i++)
-            left_ps -= rows->items[i].sums[side].self_ps / steps;
-        int64_t idle_ps = sides[side].told.kinds_ps[KIND_IDLE];
-        idle.sums[side].self_ps = idle_ps * steps;
-        other.sums[side].self_ps = (left_ps - idle_ps) * steps;
+            left_ps -= rows->items[i].sums[side].self_ps / sides[side].step_count;
+        other.sums[side].self_ps = left_ps * sides[side].step_count;
     }
-    if (rows->count > 0)
-        memcpy(all, rows->items, rows->count * sizeof *all);
-    all[rows->count] = idle;
-    all[rows->count + 1] = other;
-    rows->items = all;
-    rows->count += 2;
+    add_row(rows, other);
 }
 
 static enum status by_of(struct str word, enum diff_by *ret, struct error *err)

@@ -3,9 +3,10 @@
  *   run a   steps 3 4 5 6      op fusion.3   18.2 ms a step ─┐
  *   run b   steps 7 8 9        op fusion.12  20.1 ms a step ─┴─ +1.9 ms: called as often, longer
  *
- * A step's time is split over its ops (self time, the mean over a host's devices), `idle` (as the
- * breakdown has it) and `other`, which is the rest: the host's work, less what overlaps. So the
- * rows' differences sum to that of the mean step to the picosecond. Warm-up steps count only where
+ * A step's time is split over its ops (self time, the mean over a host's devices), what the host
+ * did while none ran (input, compile, ...), `idle`, where that was nothing, and `other`, which is
+ * the rest: less than nothing where ops overlap. So the rows' differences sum to that of the mean
+ * step to the picosecond. Warm-up steps count only where
  * they are asked for by number; without steps on both sides the captures themselves are compared.
  *
  * A difference has two causes that sum to it: how often (the change of count at a's mean duration)
@@ -16,6 +17,7 @@
 #define JVIEWD_ANALYSE_DIFF_H
 
 #include "analyse/analyse.h"
+#include "analyse/host_doing.h"
 #include "analyse/stats.h"
 
 struct diff_side { /* what is compared */
@@ -29,6 +31,7 @@ struct diff_measured {     /* of a side */
     struct str basis;      /* "11 steps by StepTraceAnnotation \"train\"" */
     int64_t mean_ps;
     int64_t kinds_ps[KIND_COUNT + 1]; /* of the mean step; sums to mean_ps but for rounding */
+    int64_t doing_ps[DOING_COUNT];    /* of the host while no op ran */
 };
 
 struct diff {
@@ -43,8 +46,9 @@ struct diff {
 
 /* `by`: "" or "op", "scope", "module", "category", "source", "kind". Columns: key name state kind
  * category module scope source a_name b_name a_self_ps b_self_ps delta_ps share a_count b_count
- * often_ps longer_ps p match confidence. States: slower faster same new gone; `idle` and `other`
- * are rows of these keys. Default sort: by the size of the difference. */
+ * often_ps longer_ps p match confidence. States: slower faster same new gone. Rows that are no op
+ * have the keys `idle`, `other` and the words of host_doing.h. Default sort: by the size of the
+ * difference. */
 MUST_CHECK enum status diff_runs(const struct diff_side *a, const struct diff_side *b,
                                  struct str by, const struct page *page, struct arena *arena,
                                  struct diff *ret, struct error *err);

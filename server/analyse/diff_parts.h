@@ -45,7 +45,8 @@ struct diff_row {
     double confidence;
     double p;
     bool p_known;
-    bool is_rest; /* idle, other */
+    bool is_rest;   /* no op: what the host did meanwhile, idle, other */
+    enum kind kind; /* of the rest */
 };
 
 struct diff_rows {

@@ -176,7 +176,7 @@ static void ask_for(const struct steps *steps, struct arena *arena, struct restr
 
 static void sum_steps(const struct steps *steps, struct arena *arena, struct measured *ret)
 {
-    int64_t total_ps = 0, kinds_ps[KIND_COUNT + 1] = {0};
+    int64_t total_ps = 0, kinds_ps[KIND_COUNT + 1] = {0}, doing_ps[DOING_COUNT] = {0};
 
     ret->step_count = steps->count;
     ret->durs_ps = arena_array(arena, int64_t, steps->count);
@@ -185,10 +185,14 @@ static void sum_steps(const struct steps *steps, struct arena *arena, struct mea
         total_ps += steps->items[i].dur_ps;
         for (int kind = 0; kind <= KIND_COUNT; kind++)
             kinds_ps[kind] += steps->items[i].time.kinds_ps[kind];
+        for (int doing = 0; doing < DOING_COUNT; doing++)
+            doing_ps[doing] += steps->items[i].time.doing_ps[doing];
     }
     ret->told.mean_ps = total_ps / steps->count;
     for (int kind = 0; kind <= KIND_COUNT; kind++)
         ret->told.kinds_ps[kind] = kinds_ps[kind] / steps->count;
+    for (int doing = 0; doing < DOING_COUNT; doing++)
+        ret->told.doing_ps[doing] = doing_ps[doing] / steps->count;
 }
 
 /* Without those that warm up, unless they were asked for or are all there is. */

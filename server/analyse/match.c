@@ -328,6 +328,62 @@ static void match_regrouped(struct matcher *matcher)
     match_classes(matcher, MATCH_REGROUPED, 0.8, false);
 }
 
+enum { MATCH_UNKNOWN = UINT32_MAX, MATCH_AMBIGUOUS = UINT32_MAX - 1 };
+
+static void tell_home(struct map64 *homes, uint64_t key, uint32_t match)
+{
+    if (key == 0)
+        return;
+    uint32_t *home = map64_at(homes, key, MATCH_UNKNOWN);
+    *home = *home == MATCH_UNKNOWN || *home == match ? match : MATCH_AMBIGUOUS;
+}
+
+/* One more op for a side of a match; the list moves, for it is part of another one. */
+static void append(struct matcher *matcher, struct match *match, enum side side, uint32_t op)
+{
+    const uint32_t **list = side == SIDE_A ? &match->a : &match->b;
+    uint32_t *count = side == SIDE_A ? &match->a_count : &match->b_count;
+    uint32_t *longer = arena_array(matcher->arena, uint32_t, (size_t)*count + 1), at = *count;
+
+    memcpy(longer, *list, *count * sizeof *longer);
+    for (; at > 0 && longer[at - 1] > op; at--)
+        longer[at] = longer[at - 1];
+    longer[at] = op;
+    *list = longer;
+    ++*count;
+}
+
+/* Ops without a partner, whose like in their own run has one. */
+static void join_likes(struct matcher *matcher, enum match_how how, double confidence,
+                       uint64_t (*key_of)(const struct match_op *, struct arena *))
+{
+    for (int side = 0; side < SIDES; side++) {
+        struct ops *ops = &matcher->ops[side];
+        struct map64 homes = {0};
+
+        for (uint32_t i = 0; i < matcher->count; i++) {
+            const struct match *match = &matcher->matches[i];
+            const uint32_t *list = side == SIDE_A ? match->a : match->b;
+
+            for (uint32_t k = 0; k < (side == SIDE_A ? match->a_count : match->b_count); k++)
+                tell_home(&homes, key_of(&ops->items[list[k]], matcher->arena), i);
+        }
+        for (uint32_t i = 0; i < ops->count; i++) {
+            uint64_t key = ops->taken[i] ? 0 : key_of(&ops->items[i], matcher->arena);
+            uint32_t home;
+
+            if (key == 0 || !map64_get(&homes, key, &home) || home == MATCH_AMBIGUOUS)
+                continue;
+            struct match *match = &matcher->matches[home];
+            append(matcher, match, (enum side)side, i);
+            ops->taken[i] = true;
+            match->how = match->confidence > confidence ? how : match->how;
+            match->confidence = match->confidence > confidence ? confidence : match->confidence;
+        }
+        map64_free(&homes);
+    }
+}
+
 static void match_rest(struct matcher *matcher)
 {
     for (int side = 0; side < SIDES; side++) {
@@ -390,6 +446,8 @@ uint32_t match_ops(const struct match_op *a, uint32_t a_count, const struct matc
         classify(&matcher, rules[i].key_of);
         match_classes(&matcher, rules[i].how, rules[i].confidence, true);
     }
+    join_likes(&matcher, MATCH_CONTENT, 0.9, by_content);
+    join_likes(&matcher, MATCH_SCOPE, 0.7, by_scope);
     match_rest(&matcher);
     if (matcher.count > 0)
         qsort(matcher.matches, matcher.count, sizeof *matcher.matches, by_first_op);

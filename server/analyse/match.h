@@ -18,6 +18,9 @@
  *   name       the name: all that profiles without HLO have
  *   kernel     of those, the name without a template's arguments
  *   stem       module, opcode and the name without its number, where there is no scope
+ *
+ * What is left joins the match of its likes of the same run, by content or else by scope: a program
+ * that was compiled once more for another shape is the same program.
  */
 #ifndef JVIEWD_ANALYSE_MATCH_H
 #define JVIEWD_ANALYSE_MATCH_H

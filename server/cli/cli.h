@@ -32,6 +32,7 @@ struct cli_verb {
     const char *operands; /* "RUN", "RUN QUERY", "[PATH...]": as in the usage line */
     const char *path;     /* of its endpoint; NULL: none */
     const char *needs;    /* the parameter that the second operand fills, or NULL */
+    bool two_runs;        /* operands fill a= and b=; the verb takes no run= */
     /* Prints the answer; its value is the exit code. */
     int (*run)(const struct cli_call *call, const struct services *services);
 };

@@ -158,12 +158,78 @@ static void place_run(struct parse *parse, const char *operand, const char *defa
     parse->call->run = str_of(operand);
 }
 
+/* The path of an operand "NAME@step=4", without what stands behind the @; false: no such path. */
+static bool operand_path(struct parse *parse, const char *operand, struct str *ret)
+{
+    const char *part = strrchr(operand, '@');
+    struct stat info;
+
+    *ret = str_of(operand);
+    if (part != NULL && stat(operand, &info) != 0)
+        ret->count = (size_t)(part - operand);
+    while (ret->count > 1 && ret->at[ret->count - 1] == '/')
+        ret->count--;
+    return stat(str_c(parse->arena, *ret), &info) == 0;
+}
+
+/* The deepest directory that both lie below; "." where they have none in common. */
+static struct str common_directory(struct str a, struct str b)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < a.count && i < b.count && a.at[i] == b.at[i]; i++)
+        count = a.at[i] == '/' ? i : count;
+    return count == 0 ? a.at[0] == '/' && b.at[0] == '/' ? STR("/") : STR(".")
+                      : (struct str){.at = a.at, .count = count};
+}
+
+static struct str below(struct str path, struct str directory)
+{
+    struct str rest = str_skip(path, directory.count);
+
+    if (!str_starts(path, directory) ||
+        (!str_ends(directory, STR("/")) && !str_starts(rest, STR("/"))))
+        return path;
+    while (str_starts(rest, STR("/")))
+        rest = str_skip(rest, 1);
+    return rest;
+}
+
+/* What a path means below the directory, with the part that was asked of it. */
+static void put_side(struct parse *parse, struct str param, const char *operand, struct str path,
+                     struct str directory)
+{
+    const char *part = strrchr(operand, '@');
+    struct str name = below(path, directory);
+
+    if (part != NULL && (size_t)(part - operand) >= path.count)
+        name = str_format(parse->arena, "%.*s%s", STR_ARG(name), part);
+    put_parameter(parse, param, name);
+}
+
+/* Two paths are two runs of the directory that holds both; else they are names. */
+static void place_two_runs(struct parse *parse, const char *default_root)
+{
+    struct str paths[2];
+    bool are_paths = !parse->root_given;
+
+    for (int i = 0; i < 2; i++)
+        are_paths = operand_path(parse, parse->operands[i], &paths[i]) && are_paths;
+    struct str directory = are_paths ? common_directory(paths[0], paths[1]) : STR("");
+    if (are_paths)
+        parse->call->root = str_c(parse->arena, directory);
+    else if (!parse->root_given)
+        parse->call->root = default_root;
+    put_side(parse, STR("a"), parse->operands[0], paths[0], directory);
+    put_side(parse, STR("b"), parse->operands[1], paths[1], directory);
+}
+
 static enum status place_operands(struct parse *parse, const char *default_root, struct error *err)
 {
     const struct cli_verb *verb = parse->call->verb;
     struct stat info;
     bool takes_run = str_starts(str_of(verb->operands), STR("RUN"));
-    uint32_t most = takes_run && verb->needs != NULL ? 2 : 1;
+    uint32_t most = verb->two_runs || (takes_run && verb->needs != NULL) ? 2 : 1;
 
     if (parse->operand_count > most)
         return fail(err, ERR_INVALID, "%s takes %s; \"%s\" is one too many", verb->name,
@@ -174,13 +240,15 @@ static enum status place_operands(struct parse *parse, const char *default_root,
         parse->call->run = str_of(parse->operands[0]);
         return OK;
     }
-    if (!takes_run) {
+    if (parse->operand_count < most && (takes_run || verb->two_runs))
+        return fail(err, ERR_INVALID, "%s needs %s", verb->name, verb->operands);
+    if (verb->two_runs) {
+        place_two_runs(parse, default_root);
+    } else if (!takes_run) {
         if (parse->operand_count == 1)
             parse->call->root = parse->operands[0];
         else if (!parse->root_given)
             parse->call->root = default_root;
-    } else if (parse->operand_count < most) {
-        return fail(err, ERR_INVALID, "%s needs %s", verb->name, verb->operands);
     } else {
         place_run(parse, parse->operands[0], default_root);
         if (verb->needs != NULL)

@@ -9,6 +9,7 @@
 /* Like a table, once it is known what is a run. */
 int print_list(const struct cli_call *call, const struct services *services);
 int print_table(const struct cli_call *call, const struct services *services);
+int print_diff(const struct cli_call *call, const struct services *services);
 int print_overview(const struct cli_call *call, const struct services *services);
 /* Numbered sentences with what they win and their remedy, and where asked for their proof. */
 void put_findings(const json_t *findings, bool with_evidence);

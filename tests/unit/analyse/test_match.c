@@ -123,6 +123,11 @@ static void matches(void **state)
          {"ampere_sgemm _ _ _ _", "k<64,32>(int) _ _ _ _"},
          {"k<128,32>(int) _ _ _ _", "ampere_sgemm _ _ _ _"},
          "ampere_sgemm=ampere_sgemm:name k<64,32>(int)=k<128,32>(int):kernel"},
+        {"compiled once more for another shape",
+         {"dot.1 f/l0 dot s8 a p", "dot.2 f/l1 dot s8 b p"},
+         {"dot.1 f/l0 dot s8 a p", "dot.2 f/l1 dot s8 b p", "dot.7 f/l0 dot s9 a",
+          "dot.8 f/l2 dot s9 c"},
+         "dot.1=dot.1+dot.7:content dot.2=dot.2:program +dot.8"},
         {"nothing on one side", {"dot.1 f dot s a"}, {NULL}, "-dot.1"},
         {"nothing at all", {NULL}, {NULL}, ""},
     };

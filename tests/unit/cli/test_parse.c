@@ -51,6 +51,19 @@ static void understood(void **state)
          "x",
          "limit=3",
          "csv"},
+        {"two runs by name", {"diff", "x", "y@step=3"}, ".", "", "a=x&b=y%40step%3D3", ""},
+        {"two paths are runs of what holds both",
+         {"diff", "/proc/self/fd", "/proc/self/ns/@step=3", "--by", "scope"},
+         "/proc/self",
+         "",
+         "by=scope&a=fd&b=ns%40step%3D3",
+         ""},
+        {"a path against itself",
+         {"diff", "/proc/self/fd", "/proc/self/fd"},
+         "/proc/self",
+         "",
+         "a=fd&b=fd",
+         ""},
         {"a list of another directory", {"list", "here"}, "here", "", "", ""},
     };
 
@@ -79,6 +92,7 @@ static void refused(void **state)
         const char *what, *words[WORDS_MAX], *root, *part;
     } rows[] = {
         {"no run", {"top"}, ".", "needs RUN"},
+        {"one run of two", {"diff", "x"}, ".", "needs A B"},
         {"no query", {"search", "x"}, ".", "needs RUN QUERY"},
         {"one too many", {"top", "x", "y"}, ".", "\"y\" is one too many"},
         {"a flag without its value", {"top", "x", "--by"}, ".", "needs a value"},
