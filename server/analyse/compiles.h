@@ -76,6 +76,9 @@ MUST_CHECK enum status compiles_find(const struct run_traces *run,
                                      const struct restriction *restriction, struct arena *arena,
                                      struct compiles *ret, struct error *err);
 
+/* Why there are none; "" where there are. */
+struct str compiles_missing(const struct run_traces *run);
+
 /* `by` "function" (also ""): columns function module host count cached_count total_ps first_ps
  * later_ps share, a column a phase (trace_ps ... other_ps), backend_ps steps change changed slice
  * start_ps. "compile": function module program_id host track slice start_ps dur_ps total_ps share,

@@ -458,3 +458,20 @@ const char *compile_phase_word(enum compile_phase phase)
 
     return words[phase];
 }
+
+struct str compiles_missing(const struct run_traces *run)
+{
+    for (uint32_t host = 0; host < run->host_count; host++) {
+        const struct trace *trace = run->hosts[host].trace;
+        struct compile_marks anchors = {0};
+
+        compile_marks_find(trace, ANCHORS, &anchors);
+
+        bool any = anchors.count > 0;
+
+        compile_marks_free(&anchors);
+        if (any)
+            return STR("");
+    }
+    return STR("nothing was compiled in this run, as far as the profile records it");
+}

@@ -6,6 +6,8 @@ extern const struct rule rules_capture[];
 extern const struct rule rules_comm[];
 extern const struct rule rules_compute[];
 extern const struct rule rules_comm_wait[];
+extern const struct rule rules_compile[];
+extern const struct rule rules_transfer[];
 extern const struct rule rules_dispatch[];
 extern const struct rule rules_launch[];
 extern const struct rule rules_missing[];
@@ -31,6 +33,8 @@ const struct rule *const rule_themes[] = {
     rules_wait,
     rules_heap,
     rules_memory,
+    rules_compile,
+    rules_transfer,
     rules_steps,
     rules_idle,
     rules_hosts,

@@ -64,6 +64,9 @@ MUST_CHECK enum status transfers_find(const struct run_traces *run,
                                       const struct restriction *restriction, struct arena *arena,
                                       struct transfers *ret, struct error *err);
 
+/* Why there are none; "" where there are. */
+struct str transfers_missing(const struct run_traces *run);
+
 /* `by` direction ("" too), size, stream, caller: columns key direction host count bytes
  * unsized_count total_ps share bytes_per_s mean_ps min_ps max_ps overlapped_ps overlapped_share
  * blocking_count blocking_ps pinned_count pageable_count steps slice start_ps. "transfer": columns

@@ -388,3 +388,34 @@ const char *host_memory_word(enum host_memory memory)
 
     return words[memory];
 }
+
+static bool has_transfers(const struct trace *trace, name_id name)
+{
+    struct str text = trace_name(trace, name);
+    uint32_t run_count;
+
+    if (transfer_tier_of(text, true) == TIER_NONE && transfer_tier_of(text, false) == TIER_NONE)
+        return false;
+
+    const struct name_run *runs = trace_name_runs(trace, name, &run_count);
+
+    for (uint32_t i = 0; i < run_count; i++) {
+        if (tier_on(&trace->tracks[trace->rows[runs[i].row].track], text) != TIER_NONE)
+            return true;
+    }
+    return false;
+}
+
+struct str transfers_missing(const struct run_traces *run)
+{
+    for (uint32_t host = 0; host < run->host_count; host++) {
+        const struct name_stats *stats;
+        uint32_t count = trace_name_stats(run->hosts[host].trace, &stats);
+
+        for (uint32_t i = 0; i < count; i++) {
+            if (stats[i].count > 0 && has_transfers(run->hosts[host].trace, stats[i].name))
+                return STR("");
+        }
+    }
+    return STR("the profile records no transfers between host and devices");
+}

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 
 #include "analyse/align.h"
+#include "analyse/compiles.h"
 #include "analyse/kernels.h"
+#include "analyse/transfers.h"
 #include "analyse/overview.h"
 #include "serve/arg_out.h"
 #include "serve/routes.h"
@@ -256,6 +258,16 @@ static void put_kernels_view(struct json *json, struct request *req, struct str 
              missing.count > 0 ? str_format(req->arena, "%.*s", STR_ARG(missing)).at : NULL);
 }
 
+/* What is looked for by the names of slices. */
+static void put_named_view(struct json *json, struct request *req, const char *name,
+                           struct str no_time, const struct run_traces *traces,
+                           struct str (*missing)(const struct run_traces *run))
+{
+    struct str reason = no_time.count > 0 ? STR("") : missing(traces);
+
+    put_view(json, name, no_time, reason.count > 0 ? str_c(req->arena, reason) : NULL);
+}
+
 /* `traces` is NULL where none can be read. */
 static void put_views(struct json *json, struct request *req, const struct run_record *run,
                       const struct run_traces *traces)
@@ -281,6 +293,8 @@ static void put_views(struct json *json, struct request *req, const struct run_r
     put_view(json, "steps", no_time,
              run->step_count != 0 ? NULL
                                   : "no StepTraceAnnotation, and nothing repeats as a step would");
+    put_named_view(json, req, "compiles", no_time, traces, compiles_missing);
+    put_named_view(json, req, "transfers", no_time, traces, transfers_missing);
     put_view(json, "memory", unread,
              any_memory(traces) || any_heap(traces)
                  ? NULL

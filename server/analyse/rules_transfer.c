@@ -1,0 +1,305 @@
+/* Rules about memory that moves between host and devices: each copy is one of analyse/transfers.h.
+ */
+#include <stdlib.h>
+
+#include "analyse/findings.h"
+#include "analyse/transfers.h"
+#include "base/human.h"
+
+enum { SMALL_BYTES = 65536, SMALL_MIN = 100, UPLOAD_BYTES_MIN = 1 << 20, UPLOAD_STEPS_MIN = 3 };
+static const double share_min = 0.02; /* of the counted time */
+
+struct gathered { /* transfers that have something in common */
+    uint64_t count, bytes;
+    int64_t total_ps, counted_ps; /* counted: within the counted steps */
+    const struct transfer *longest;
+};
+
+static enum status make_transfers(struct facts *facts, const void **ret, struct error *err)
+{
+    struct transfers *transfers = arena_new(facts->arena, struct transfers);
+
+    *ret = transfers;
+    return transfers_find(facts->run, facts->restriction, facts->arena, transfers, err);
+}
+
+typedef bool transfer_test(const struct transfer *transfer);
+
+static void gather_one(struct gathered *gathered, const struct counted *counted,
+                       const struct transfer *transfer)
+{
+    gathered->count++;
+    gathered->bytes += transfer->bytes > 0 ? (uint64_t)transfer->bytes : 0;
+    gathered->total_ps += transfer->dur_ps;
+    gathered->counted_ps += counted_inside_ps(counted, transfer->host, transfer->start_ps,
+                                              transfer->start_ps + transfer->dur_ps);
+    if (gathered->longest == NULL || transfer->dur_ps > gathered->longest->dur_ps)
+        gathered->longest = transfer;
+}
+
+static struct gathered gather(const struct transfers *transfers, const struct counted *counted,
+                              transfer_test *test)
+{
+    struct gathered ret = {0};
+
+    for (uint32_t i = 0; i < transfers->count; i++) {
+        if (test(&transfers->items[i]))
+            gather_one(&ret, counted, &transfers->items[i]);
+    }
+    return ret;
+}
+
+static void prove(struct finding *finding, const struct gathered *gathered, const char *by)
+{
+    const struct transfer *longest = gathered->longest;
+    struct evidence *evidence = finding_prove_ps(finding, "longest of them", longest->dur_ps);
+
+    evidence_at(evidence, longest->host, longest->start_ps, longest->start_ps + longest->dur_ps);
+    evidence->slice = longest->slice;
+    evidence->track = longest->track;
+    evidence->step = longest->in_step ? longest->step : NO_STEP;
+    evidence = finding_prove_count(finding, "transfers", gathered->count);
+    evidence->view = "transfers";
+    evidence->by = by;
+}
+
+static enum status ask(struct facts *facts, transfer_test *test, struct gathered *ret,
+                       const struct counted **ret_counted, struct error *err)
+{
+    const void *made;
+
+    TRY(facts_once(facts, make_transfers, &made, err));
+    TRY(facts_counted(facts, ret_counted, err));
+    *ret = gather(made, *ret_counted, test);
+    return OK;
+}
+
+static bool takes_time(const struct gathered *gathered, const struct counted *counted)
+{
+    return gathered->count > 0 &&
+           (double)gathered->counted_ps >= share_min * (double)counted->total_ps;
+}
+
+static bool is_blocking(const struct transfer *transfer)
+{
+    return transfer->wait == WAIT_BLOCKS &&
+           (transfer->direction == DIRECTION_H2D || transfer->direction == DIRECTION_D2H);
+}
+
+static enum status find_blocking(struct facts *facts, struct finding_list *list, struct error *err)
+{
+    const struct counted *counted;
+    struct gathered gathered;
+
+    TRY(ask(facts, is_blocking, &gathered, &counted, err));
+    if (!takes_time(&gathered, counted))
+        return OK;
+
+    struct finding finding = {
+        .severity = SEVERITY_WARNING,
+        .confidence = CONFIDENCE_HIGH,
+        .text = str_format(facts->arena,
+                           "The host waits for %s of its transfers until they are over, %s in all.",
+                           human_count(gathered.count).text, human_ps(gathered.total_ps).text),
+        .remedy = STR("Fetch later and together: `copy_to_host_async()` where the value is made, "
+                      "`np.asarray` a step later; upload ahead with `jax.device_put`."),
+    };
+
+    finding_win(&finding, gathered.counted_ps);
+    prove(&finding, &gathered, "caller");
+    findings_add(list, &finding);
+    return OK;
+}
+
+static bool is_small(const struct transfer *transfer)
+{
+    return transfer->bytes >= 0 && transfer->bytes <= SMALL_BYTES &&
+           (transfer->direction == DIRECTION_H2D || transfer->direction == DIRECTION_D2H);
+}
+
+static enum status find_small(struct facts *facts, struct finding_list *list, struct error *err)
+{
+    const struct counted *counted;
+    struct gathered gathered;
+
+    TRY(ask(facts, is_small, &gathered, &counted, err));
+    if (gathered.count < SMALL_MIN)
+        return OK;
+
+    struct finding finding = {
+        .severity = takes_time(&gathered, counted) ? SEVERITY_WARNING : SEVERITY_INFO,
+        .confidence = CONFIDENCE_HIGH,
+        .text = str_format(facts->arena,
+                           "%s transfers move at most 64 KiB each, %s in all, and take %s.",
+                           human_count(gathered.count).text, human_bytes(gathered.bytes).text,
+                           human_ps(gathered.total_ps).text),
+        .remedy = STR("Move them together: one array instead of many, or one `jax.device_put` of a "
+                      "whole tree; keep on the device what the next step needs again."),
+    };
+
+    finding_win(&finding, gathered.counted_ps);
+    prove(&finding, &gathered, "size");
+    findings_add(list, &finding);
+    return OK;
+}
+
+static bool is_pageable(const struct transfer *transfer)
+{
+    return transfer->memory == MEMORY_PAGEABLE;
+}
+
+static enum status find_pageable(struct facts *facts, struct finding_list *list, struct error *err)
+{
+    const struct counted *counted;
+    struct gathered gathered;
+
+    TRY(ask(facts, is_pageable, &gathered, &counted, err));
+    if (!takes_time(&gathered, counted))
+        return OK;
+
+    struct finding finding = {
+        .severity = SEVERITY_WARNING,
+        .confidence = CONFIDENCE_HIGH,
+        .text = str_format(facts->arena,
+                           "%s transfers use pageable memory of the host: %s in %s, through a "
+                           "buffer of the driver.",
+                           human_count(gathered.count).text, human_bytes(gathered.bytes).text,
+                           human_ps(gathered.total_ps).text),
+        .remedy = STR("Keep such data in pinned memory: `pin_memory=True` of a PyTorch DataLoader, "
+                      "`jax.device_put` to `memory_kind=\"pinned_host\"`."),
+    };
+
+    finding_win(&finding, gathered.counted_ps);
+    prove(&finding, &gathered, "caller");
+    findings_add(list, &finding);
+    return OK;
+}
+
+/* The call itself had to move its arguments. */
+static bool is_implicit(const struct transfer *transfer)
+{
+    return transfer->direction == DIRECTION_H2D && transfer->in_step &&
+           str_starts(transfer->caller, STR("PjitFunction("));
+}
+
+static enum status find_implicit(struct facts *facts, struct finding_list *list, struct error *err)
+{
+    const struct counted *counted;
+    struct gathered gathered;
+
+    TRY(ask(facts, is_implicit, &gathered, &counted, err));
+    if (gathered.count < counted->step_count || gathered.count == 0)
+        return OK;
+
+    struct finding finding = {
+        .severity = takes_time(&gathered, counted) ? SEVERITY_WARNING : SEVERITY_INFO,
+        .confidence = CONFIDENCE_MEDIUM,
+        .text = str_format(facts->arena,
+                           "%s transfers happen because %.*s was given what is not on its device.",
+                           human_count(gathered.count).text, STR_ARG(gathered.longest->caller)),
+        .remedy = STR("Find them with `jax.transfer_guard(\"log\")`, and put such arguments on the "
+                      "device once, with `jax.device_put`."),
+    };
+
+    finding_win(&finding, gathered.counted_ps);
+    prove(&finding, &gathered, "caller");
+    findings_add(list, &finding);
+    return OK;
+}
+
+/* Uploads of one size by one caller. */
+static int by_upload(const void *left, const void *right)
+{
+    const struct transfer *a = *(const struct transfer *const *)left;
+    const struct transfer *b = *(const struct transfer *const *)right;
+    int order;
+
+    if (a->host != b->host)
+        return a->host < b->host ? -1 : 1;
+    if (a->bytes != b->bytes)
+        return a->bytes < b->bytes ? -1 : 1;
+    order = str_compare(a->caller, b->caller);
+    return order != 0 ? order : (a > b) - (a < b);
+}
+
+static bool same_upload(const struct transfer *a, const struct transfer *b)
+{
+    return a->host == b->host && a->bytes == b->bytes && str_equal(a->caller, b->caller);
+}
+
+static void tell_upload(struct facts *facts, struct finding_list *list,
+                        const struct counted *counted, const struct gathered *gathered,
+                        uint64_t steps)
+{
+    const struct transfer *longest = gathered->longest;
+
+    if (steps < UPLOAD_STEPS_MIN || !takes_time(gathered, counted))
+        return;
+
+    struct finding finding = {
+        .severity = SEVERITY_INFO,
+        .confidence = CONFIDENCE_LOW, /* equal sizes need not be equal contents */
+        .text = text_on_host(facts, longest->host,
+                             "%s go up in each of %llu steps, from %.*s, in %s in all.",
+                             human_bytes((uint64_t)longest->bytes).text, (unsigned long long)steps,
+                             longest->caller.count > 0 ? (int)longest->caller.count : 15,
+                             longest->caller.count > 0 ? longest->caller.at : "an unknown call",
+                             human_ps(gathered->total_ps).text),
+        .remedy = STR("If it is the same each time, keep it on the device; if it is the batch, "
+                      "upload the next one while the current step runs."),
+    };
+
+    finding_win(&finding, gathered->counted_ps);
+    prove(&finding, gathered, "caller");
+    findings_add(list, &finding);
+}
+
+static enum status find_repeated(struct facts *facts, struct finding_list *list, struct error *err)
+{
+    const void *made;
+    const struct transfers *transfers;
+    const struct counted *counted;
+    uint32_t count = 0;
+
+    TRY(facts_once(facts, make_transfers, &made, err));
+    TRY(facts_counted(facts, &counted, err));
+    transfers = made;
+
+    const struct transfer **uploads =
+        arena_array(facts->arena, const struct transfer *, (size_t)transfers->count + 1);
+
+    for (uint32_t i = 0; i < transfers->count; i++) {
+        const struct transfer *transfer = &transfers->items[i];
+
+        if (transfer->direction == DIRECTION_H2D && transfer->in_step &&
+            transfer->bytes >= UPLOAD_BYTES_MIN)
+            uploads[count++] = transfer;
+    }
+    if (count > 1)
+        qsort(uploads, count, sizeof(*uploads), by_upload);
+    for (uint32_t first = 0, at; first < count; first = at) {
+        struct gathered gathered = {0};
+        uint64_t steps = 0;
+
+        for (at = first; at < count && same_upload(uploads[first], uploads[at]); at++) {
+            steps += at == first || uploads[at]->step != uploads[at - 1]->step;
+            gather_one(&gathered, counted, uploads[at]);
+        }
+        tell_upload(facts, list, counted, &gathered, steps);
+    }
+    return OK;
+}
+
+const struct rule rules_transfer[] = {
+    {"blocking-transfers", "transfer",
+     "calls that wait for their transfers take a fiftieth of the counted time", find_blocking},
+    {"small-transfers", "transfer", "100 transfers or more move at most 64 KiB each", find_small},
+    {"pageable-transfers", "transfer",
+     "transfers of pageable memory take a fiftieth of the counted time", find_pageable},
+    {"implicit-transfers", "transfer", "jitted calls upload their arguments, once a step or more",
+     find_implicit},
+    {"repeated-upload", "transfer",
+     "uploads of one size from one caller in three steps or more take a fiftieth of the time",
+     find_repeated},
+    {.name = NULL},
+};

@@ -1,0 +1,93 @@
+#include "unit/analyse/findings_of.h"
+
+struct drawn { /* one copy a step, of 10 steps of 1000 */
+    const char *name, *caller, *call;
+    int64_t dur_ps, bytes;
+    uint32_t times; /* a step */
+};
+
+static void draw(struct made_run *run, const struct drawn *drawn)
+{
+    uint64_t id = 0;
+
+    run_begin(run);
+
+    track_id python = run_thread(run, "python");
+    track_id stream = run_stream(run, "Stream #7", ROLE_OPS, 0);
+
+    for (int64_t i = 0; i < 10; i++) {
+        run_slice(run, python, i * 1000, 1000, "train", KIND_HOST);
+        run_int(run, "_r", 1);
+        run_int(run, "step_num", i);
+        for (uint32_t at = 0; at < drawn->times; at++) {
+            int64_t start_ps = i * 1000 + 10 + (int64_t)at * 20;
+
+            id++;
+            run_slice(run, python, start_ps, 8, drawn->caller, KIND_HOST);
+            run_slice(run, python, start_ps + 1, 4, drawn->call, KIND_HOST);
+            sink_flow(run->made.sink, FLOW_FROM, sink_name(run->made.sink, STR("kernel launch")),
+                      id);
+            run_slice(run, stream, start_ps + 10, drawn->dur_ps, drawn->name, KIND_COPY);
+            run_int(run, "bytes", drawn->bytes);
+            sink_flow(run->made.sink, FLOW_TO, sink_name(run->made.sink, STR("kernel launch")), id);
+        }
+    }
+    run_finish(run);
+}
+
+static void rules(void **state)
+{
+    (void)state;
+    enum { BLOCKING = 1, SMALL = 2, PAGEABLE = 4, IMPLICIT = 8, REPEATED = 16 };
+    static const struct {
+        const char *rule;
+        unsigned bit;
+    } asked[] = {{"blocking-transfers", BLOCKING},
+                 {"small-transfers", SMALL},
+                 {"pageable-transfers", PAGEABLE},
+                 {"implicit-transfers", IMPLICIT},
+                 {"repeated-upload", REPEATED}};
+    const struct {
+        const char *what;
+        struct drawn drawn;
+        unsigned found;
+    } rows[] = {
+        {"a call that waits", {"MemcpyD2H", "fetch", "cudaMemcpy", 100, 1 << 19, 1}, BLOCKING},
+        {"one that waits shortly", {"MemcpyD2H", "fetch", "cudaMemcpy", 5, 1 << 19, 1}, 0},
+        {"one that goes on", {"MemcpyD2H", "fetch", "cudaMemcpyAsync", 100, 1 << 19, 1}, 0},
+        {"ten small ones a step", {"MemcpyD2H", "fetch", "cudaMemcpyAsync", 1, 64, 10}, SMALL},
+        {"nine", {"MemcpyD2H", "fetch", "cudaMemcpyAsync", 1, 64, 9}, 0},
+        {"pageable",
+         {"Memcpy DtoH (Device -> Pageable)", "fetch", "cudaMemcpyAsync", 100, 1 << 19, 1},
+         PAGEABLE},
+        {"pinned",
+         {"Memcpy DtoH (Device -> Pinned)", "fetch", "cudaMemcpyAsync", 100, 1 << 19, 1},
+         0},
+        {"by a jitted call",
+         {"MemcpyH2D", "PjitFunction(f)", "cudaMemcpyAsync", 1, 4, 1},
+         IMPLICIT},
+        {"the same each step", {"MemcpyH2D", "load", "cudaMemcpyAsync", 100, 1 << 24, 1}, REPEATED},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct made_run run;
+
+        draw(&run, &rows[i].drawn);
+        for (size_t at = 0; at < COUNT(asked); at++) {
+            bool found = run_finding(&run, asked[at].rule) != NULL;
+
+            if (found != ((rows[i].found & asked[at].bit) != 0))
+                check_failed(__FILE__, __LINE__, rows[i].what, "%s: %d", asked[at].rule, found);
+        }
+        run_end(&run);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rules),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
