@@ -31,7 +31,8 @@ struct memory_allocator {
     int64_t peak_bytes, peak_at_ps; /* within the window; allocated and reserved */
     int64_t peak_allocated_bytes;   /* allocated alone; its own moment */
     int64_t lifetime_peak_bytes;    /* as the allocator says it, allocated alone; -1 unknown */
-    int64_t capacity_bytes;         /* allocated + reserved + available at the peak; -1 unknown */
+    int64_t capacity_bytes;         /* allocated + reserved + available at the peak, else what the
+                                       device has; -1 unknown */
     int64_t pool_bytes;             /* that a caching allocator held at the peak; -1 none */
     int64_t before_bytes;           /* allocated before the first event */
     double fragmentation;           /* at the peak, 0 to 1; below 0 unknown */

@@ -306,6 +306,39 @@ static double fragmentation_at(const struct allocator *allocator, uint32_t index
     return ret >= 0 && ret <= 1 ? ret : -1;
 }
 
+/* "GPU 1" of PyTorch, or the device on whose track the events lie; -1: neither tells. */
+static int32_t ordinal_of(const struct allocator *allocator)
+{
+    int64_t ordinal;
+
+    if (allocator->device >= 0)
+        return is_of_host(allocator) ? -1 : allocator->device;
+    if (str_starts(allocator->name, STR("GPU ")) &&
+        str_to_i64(str_skip(allocator->name, 4), &ordinal) && ordinal >= 0 && ordinal < INT32_MAX)
+        return (int32_t)ordinal;
+    return -1;
+}
+
+/* What the file says of the device itself, where its allocator tells no limit; -1 nothing. */
+static int64_t device_bytes(const struct allocator *allocator)
+{
+    const struct trace *trace = allocator->selection->host->trace;
+    int32_t ordinal = ordinal_of(allocator);
+
+    for (uint32_t i = 0; ordinal >= 0 && i < trace->property_count; i++) {
+        const struct property *property = &trace->properties[i];
+        struct str key = trace_name(trace, property->arg.key);
+
+        if (property->track < trace->track_count &&
+            trace->tracks[property->track].device == ordinal &&
+            (str_equal(key, STR("memory_size")) || str_equal(key, STR("memory_size_bytes"))) &&
+            (property->arg.type == ARG_INT64 || property->arg.type == ARG_UINT64) &&
+            property->arg.bits <= INT64_MAX)
+            return (int64_t)property->arg.bits;
+    }
+    return -1;
+}
+
 struct memory_allocator allocator_told(const struct allocator *allocator)
 {
     const struct host_trace *host = allocator->selection->host;
@@ -330,6 +363,8 @@ struct memory_allocator allocator_told(const struct allocator *allocator)
     if (available >= 0)
         *(allocator->is_pool ? &ret.pool_bytes : &ret.capacity_bytes) =
             add_bytes(allocator->peak_bytes, available);
+    if (ret.capacity_bytes < 0)
+        ret.capacity_bytes = device_bytes(allocator);
     for (uint32_t i = 0; i < allocator->count; i++) {
         const struct memory_event *event = allocator_event(allocator, i);
 

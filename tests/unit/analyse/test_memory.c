@@ -264,10 +264,10 @@ static void kinds_and_devices(void **state)
                   {0, "Device", 50, false}};
     const struct {
         const char *name;
-        int64_t peak, before;
-    } wanted[] = {{"CUDA device 0: Device", 110, 0},
-                  {"CUDA device 1: Device", 70, 0},
-                  {"CUDA device 0: Pinned", 900, 0}};
+        int64_t peak, before, capacity;
+    } wanted[] = {{"CUDA device 0: Device", 110, 0, UNKNOWN},
+                  {"CUDA device 1: Device", 70, 0, 1000},
+                  {"CUDA device 0: Pinned", 900, 0, UNKNOWN}};
     struct made_run run;
     struct memory_timeline timeline;
     struct memory_summary found;
@@ -277,6 +277,10 @@ static void kinds_and_devices(void **state)
     run_begin(&run);
     for (int32_t device = 0; device < 2; device++)
         tracks[device] = run_stream(&run, "memory", ROLE_NONE, device);
+    sink_property(run.made.sink, tracks[1],
+                  (struct arg){.key = sink_name(run.made.sink, STR("memory_size_bytes")),
+                               .type = ARG_INT64,
+                               .bits = 1000});
     for (size_t i = 0; i < COUNT(events); i++) {
         run_slice(&run, tracks[events[i].device], (int64_t)i * 10, 0, "MemoryAllocation",
                   KIND_OTHER);
@@ -301,6 +305,7 @@ static void kinds_and_devices(void **state)
         CHECK_STR(wanted[i].name, timeline.allocators[i].name, wanted[i].name);
         CHECK_INT(wanted[i].name, timeline.allocators[i].peak_bytes, wanted[i].peak);
         CHECK_INT(wanted[i].name, timeline.allocators[i].before_bytes, wanted[i].before);
+        CHECK_INT(wanted[i].name, timeline.allocators[i].capacity_bytes, wanted[i].capacity);
         CHECK(wanted[i].name, timeline.allocators[i].is_summed);
     }
     CHECK_OK("summary",
