@@ -80,6 +80,57 @@ static uint32_t take_block(const struct arg_column *column, bool has_key,
     return from;
 }
 
+/* By type, plus one for none: the arg of that key that all its events share. NULL: no type has it.
+ */
+static struct memory_value *values_of_types(const struct trace *trace, name_id key)
+{
+    struct memory_value *values = NULL;
+
+    for (type_id type = 0; type < trace->type_count; type++) {
+        const struct type *shared = &trace->types[type];
+
+        for (uint32_t i = 0; i < shared->arg_count; i++) {
+            const struct arg *arg = &trace->type_args[shared->first_arg + i];
+
+            if (arg->key != key)
+                continue;
+            if (values == NULL) {
+                values = memory_resize(NULL, trace->type_count, sizeof *values);
+                memset(values, 0, trace->type_count * sizeof *values);
+            }
+            values[type] = (struct memory_value){.type = arg->type, .bits = arg->bits};
+            break;
+        }
+    }
+    return values;
+}
+
+/* Many events may share an arg: it then stands with their type. */
+static void take_shared(const struct trace *trace, const struct place *places, uint32_t count,
+                        name_id key, struct memory_value *ret)
+{
+    struct memory_value *of_type = values_of_types(trace, key);
+    type_id *types = of_type != NULL ? memory_resize(NULL, ARGS_BLOCK_EVENTS, sizeof *types) : NULL;
+    uint32_t from = 0;
+
+    for (uint32_t block = 0;
+         of_type != NULL && block < trace_arg_block_count(trace) && from < count; block++) {
+        event_id first = 0;
+        uint32_t events = trace_arg_types(trace, block, &first, types);
+
+        while (from < count && places[from].key < first)
+            from++;
+        for (; from < count && places[from].key - first < events; from++) {
+            type_id type = types[places[from].key - first];
+
+            if (ret[places[from].at].type == ARG_NONE && type < trace->type_count)
+                ret[places[from].at] = of_type[type];
+        }
+    }
+    free(types);
+    free(of_type);
+}
+
 struct memory_value *memory_values(const struct trace *trace, const struct memory_ref *refs,
                                    uint32_t count, struct str key, struct arena *arena)
 {
@@ -102,6 +153,7 @@ struct memory_value *memory_values(const struct trace *trace, const struct memor
 
         from = take_block(column, has_key, places, count, from, values);
     }
+    take_shared(trace, places, count, name, values);
     free(column);
     free(places);
     return values;
