@@ -24,6 +24,8 @@ static const struct {
     [COST_CUSTOM_CALL] = {false, "what this custom call computes is not known"},
     [COST_TRIPS] = {false,
                     "a loop or branch whose body has no events: how often it ran is unknown"},
+    [COST_SEVERAL] = {false,
+                      "one of several kernels of its op, whose cost is that of all: ask by op"},
     [COST_NO_INSTRUCTION] = {false, "the module in the profile has no instruction of this name"},
 };
 

@@ -170,6 +170,8 @@ enum status top_collect(const struct run_traces *run, const struct restriction *
     ret->keys = names_create();
     top_hosts_open(ret, selections, count);
     top_sum(ret);
+    if (ret->by == BY_KERNEL || ret->by == BY_DEVICE)
+        top_cost_slices(ret);
     sum_rows(ret);
     return OK;
 }

@@ -10,15 +10,8 @@
 
 #include "analyse/top_parts.h"
 
-void top_add_costs(const struct top_host *host, struct top_row *row, uint32_t op,
-                   const struct tally *tally)
+void top_count_cost(struct top_cost *to, const struct op_cost *cost)
 {
-    const struct op_cost *cost = &host->costs[op];
-    struct top_cost *to = &row->cost;
-    const struct op_total *totals = host->selection->host->attribution->totals;
-    uint32_t events = totals == NULL ? cost->run_count : totals[op].event_count;
-    double runs_an_event = events == 0 ? 0 : (double)cost->run_count / (double)events;
-    double runs = (double)tally->parts / (double)TALLY_WHOLE * runs_an_event;
     bool has_flops = cost_is_known((enum cost_rule)cost->flops_rule);
     bool has_bytes = cost_is_known((enum cost_rule)cost->bytes_rule);
 
@@ -31,6 +24,21 @@ void top_add_costs(const struct top_host *host, struct top_row *row, uint32_t op
     to->bytes_known += has_bytes;
     to->bytes_unknown += !has_bytes;
     to->async_count += (cost->flags & COST_ASYNC) != 0;
+}
+
+void top_add_costs(const struct top_host *host, struct top_row *row, uint32_t op,
+                   const struct tally *tally)
+{
+    const struct op_cost *cost = &host->costs[op];
+    struct top_cost *to = &row->cost;
+    const struct op_total *totals = host->selection->host->attribution->totals;
+    uint32_t events = totals == NULL ? cost->run_count : totals[op].event_count;
+    double runs_an_event = events == 0 ? 0 : (double)cost->run_count / (double)events;
+    double runs = (double)tally->parts / (double)TALLY_WHOLE * runs_an_event;
+    bool has_flops = cost_is_known((enum cost_rule)cost->flops_rule);
+    bool has_bytes = cost_is_known((enum cost_rule)cost->bytes_rule);
+
+    top_count_cost(to, cost);
     to->flops += has_flops ? cost->flops * runs : 0;
     to->bytes += has_bytes ? cost->bytes * runs : 0;
     if (has_flops)
@@ -41,7 +49,7 @@ void top_add_costs(const struct top_host *host, struct top_row *row, uint32_t op
 
 int64_t top_cost_time(const struct top_work *work, const struct top_row *row)
 {
-    return work->by == BY_OP ? row->total_ps : row->self_ps;
+    return work->by == BY_OP || work->by == BY_KERNEL ? row->total_ps : row->self_ps;
 }
 
 static struct cell sum_cell(uint32_t known, uint8_t rule, double value)
@@ -76,12 +84,19 @@ static struct str why_no_peak(const struct top_work *work, const struct top_row 
                                   : STR("what the device can do at most with this type is unknown");
 }
 
+/* Rows that join ops of several kinds wear that of their first one. */
+static bool is_communication(const struct top_work *work, const struct top_row *row)
+{
+    return row->kind == KIND_COMMUNICATION &&
+           (work->by == BY_OP || work->by == BY_CATEGORY || work->by == BY_KERNEL);
+}
+
 /* Communication waits for others; else whatever takes the machine longer at its best. */
 static struct cell bound_cell(const struct top_work *work, const struct top_row *row)
 {
     const struct top_cost *cost = &row->cost;
 
-    if (row->kind == KIND_COMMUNICATION)
+    if (is_communication(work, row))
         return cell_text(STR("communication"));
     if (cost->flops_known == 0 || cost->bytes_known == 0)
         return cell_null(cost_rule_words(
@@ -103,7 +118,7 @@ static struct cell peak_cell(const struct top_work *work, const struct top_row *
 
     if (bound.kind == CELL_NULL)
         return bound;
-    if (row->kind == KIND_COMMUNICATION)
+    if (is_communication(work, row))
         return cell_null(STR("a collective's limit is its links'"));
     return top_cost_time(work, row) > 0
                ? cell_real(best_s / ((double)top_cost_time(work, row) * 1e-12))
@@ -115,8 +130,10 @@ struct cell top_cost_cell(const struct top_work *work, const struct top_row *row
 {
     const struct top_cost *cost = &row->cost;
 
-    if (work->by > BY_CATEGORY)
+    if (work->by > BY_CATEGORY && work->by != BY_KERNEL && work->by != BY_DEVICE)
         return cell_null(STR("recorded slices, not ops: ask by op"));
+    if (cost->flops_known + cost->flops_unknown == 0)
+        return cell_null(STR("no op of a program is among these slices"));
     switch (column) {
     case TOP_FLOPS:
         return sum_cell(cost->flops_known, cost->flops_rule, cost->flops);

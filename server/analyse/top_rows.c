@@ -243,7 +243,8 @@ void top_hosts_open(struct top_work *work, const struct selection *selections, u
         if (work->by == BY_DEVICE)
             list_devices(open, work->arena);
         open->row_of = arena_array(work->arena, uint32_t, (size_t)top_group_count(work, open) + 1);
-        if (work->by <= BY_CATEGORY && host->attribution != NULL) {
+        if ((work->by <= BY_CATEGORY || work->by == BY_KERNEL || work->by == BY_DEVICE) &&
+            host->attribution != NULL) {
             open->costs = host->attribution->costs;
             device_spec_of(host->trace, host->attribution, work->arena, &open->spec);
         }

@@ -324,7 +324,7 @@ static void add_groups(struct top_work *work, struct top_host *host)
         uint32_t row = top_row_of(work, host, group, tally);
 
         add_to_row(&work->rows[row], tally);
-        if (host->costs != NULL)
+        if (work->by <= BY_CATEGORY && host->costs != NULL)
             top_add_costs(host, &work->rows[row], group, tally);
     }
 }

@@ -134,6 +134,7 @@ enum cost_rule { /* where a cost is from, or why it is not known; words: analyse
                  COST_CUSTOM_CALL,    /* unknown: what this custom call computes is not known */
                  COST_TRIPS,          /* unknown: a loop whose body has no events */
                  COST_NO_INSTRUCTION, /* unknown: the module has no instruction of that name */
+                 COST_SEVERAL,        /* unknown: of one of several kernels of an op */
                  COST_RULE_COUNT
 };
 

@@ -71,6 +71,8 @@ def check_convolution(cache, corpus):
     close("C2", "bytes", conv["bytes"], 5 * 579.1e6, 1e-3)
     close("C2", "bytes a second", conv["bytes_per_s"] / 2**30, 1751, 1e-2)
     equal("C2", "bound by", conv["bound_by"], "memory")
+    kernels = by_name(table(cache, "top", corpus / CONV, "--by", "kernel")["rows"])
+    equal("C1", "FLOPs of one of its two kernels", (kernels["Im3d2Col"]["flops"], "several kernels" in kernels["Im3d2Col"]["reasons"]["flops"]), (None, True))
     later = by_name(table(cache, "top", corpus / CONV08)["rows"])["cudnn-conv.1"]
     equal("C1", "events of the later one", later["event_count"], 79)
     close("C1", "FLOPs of the later one", later["flops"], 40 * flops)
@@ -111,6 +113,9 @@ def check_transfers(cache, corpus):
     close("C11", "bytes", sum(row["bytes"] for row in starts), 12.88e12, 1e-3)
     equal("C11", "bytes of the other half", sum(row["bytes"] for row in dones), 0)
     equal("C11", "rates", [row["name"] for row in starts + dones if row["bytes_per_s"] is not None], [])
+    for by in ("device", "module", "category"):
+        grouped = table(cache, "top", corpus / TPU, "--by", by)["rows"]
+        close("sums", f"bytes by {by}", sum(row["bytes"] for row in grouped), sum(row["bytes"] for row in rows), 1e-9)
     equal("C12", "a limit is known", 0 < roofline["program"]["peak_share"] < 1, True)
     equal("C12", "roofs", {roof["source"] for roof in roofline["devices"][0]["roofs"] if roof["name"] in ("bf16", "memory")}, {"the profile"})
 
