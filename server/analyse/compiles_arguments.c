@@ -284,8 +284,8 @@ void compile_compare(struct comparing *comparing, struct compile *compile, progr
 
     if (programs[before_id].fingerprint == programs[compile->program].fingerprint) {
         compile->change = CHANGE_NOTHING;
-        compile->changed = STR("nothing: the module is the same as the one before it, so another "
-                               "function object, a weak type or a lost cache made it compile");
+        compile->changed =
+            STR("nothing in its module: another function object, a weak type or a lost cache");
     } else if (!before->is_known || !after->is_known) {
         compile->changed = STR("the arguments of its modules cannot be read");
     } else if (before->count != after->count) {
@@ -294,9 +294,8 @@ void compile_compare(struct comparing *comparing, struct compile *compile, progr
             str_format(comparing->arena, "%u → %u arguments", before->count, after->count);
     } else if (same_arguments(before, after)) {
         compile->change = CHANGE_PROGRAM;
-        compile->changed =
-            STR("the arguments are alike and the instructions are not: a static "
-                "argument, a weak type, a sharding, or another function of the name");
+        compile->changed = STR(
+            "its instructions, not its arguments: a static argument, a weak type or a sharding");
     } else {
         tell_changes(comparing, compile, before, after);
     }

@@ -22,7 +22,7 @@ const slices = entry.bind(null, 'Timeline: slices');
 const ranges = entry.bind(null, 'Timeline: ranges and search');
 
 const LETTERS: readonly ['runs' | View, string][] = [
-  ['runs', 'g'], ['overview', 'o'], ['timeline', 't'], ['ops', 'p'], ['kernels', 'k'], ['flame', 'f'], ['steps', 's'], ['memory', 'm'], ['hosts', 'h'],
+  ['runs', 'g'], ['overview', 'o'], ['timeline', 't'], ['ops', 'p'], ['kernels', 'k'], ['flame', 'f'], ['steps', 's'], ['compiles', 'c'], ['transfers', 'x'], ['memory', 'm'], ['hosts', 'h'],
   ['roofline', 'r'], ['hlo', 'l'], ['files', 'i'],
 ];
 const VIEW_WORDS: Partial<Record<string, string>> = { hlo: 'HLO' };

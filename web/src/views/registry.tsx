@@ -3,6 +3,7 @@
 import type { ComponentChildren } from 'preact';
 import { absence, type RunDetails } from '../data/types';
 import type { View } from '../model/address';
+import { CompilesView } from './compiles';
 import { FilesView } from './files';
 import { FlameView } from './flame/flame';
 import { HloView } from './hlo';
@@ -14,6 +15,7 @@ import { OverviewView } from './overview/overview';
 import { RooflineView } from './roofline';
 import { StepsView } from './steps';
 import { TimelineView } from './timeline/timeline';
+import { TransfersView } from './transfers';
 
 export interface ViewEntry {
   view: View;
@@ -30,6 +32,8 @@ export const ENTRIES: readonly ViewEntry[] = [
   { view: 'kernels', words: 'Kernels', page: (run) => <KernelsView run={run} absent={absence(run, 'kernels')} />, shape: 'filling', xprof: ['kernel stats'] },
   { view: 'flame', words: 'Flame', page: (run) => <FlameView run={run} />, shape: 'filling', xprof: ['op profile'] },
   { view: 'steps', words: 'Steps', page: (run) => <StepsView run={run} />, shape: 'filling', xprof: ['input pipeline analyzer'] },
+  { view: 'compiles', words: 'Compiles', page: (run) => <CompilesView run={run} absent={absence(run, 'compiles')} />, shape: 'filling' },
+  { view: 'transfers', words: 'Transfers', page: (run) => <TransfersView run={run} absent={absence(run, 'transfers')} />, shape: 'filling' },
   { view: 'memory', words: 'Memory', page: (run) => <MemoryView run={run} absent={absence(run, 'memory')} />, xprof: ['memory viewer', 'memory profile'] },
   { view: 'hosts', words: 'Hosts', page: (run) => <HostsView run={run} />, xprof: ['pod viewer'] },
   { view: 'roofline', words: 'Roofline', page: (run) => <RooflineView run={run} />, shape: 'filling', xprof: ['roofline model'] },
