@@ -24,18 +24,21 @@ WRITTEN = {
         "first_line": 40, "lines": ["def mlp(params, x):", "    hidden = jnp.dot(x, params['up'])",
                                     "    return jnp.dot(jax.nn.gelu(hidden), params['down'])"], "line_count": 96},
     "/api/transfers": {
-        "run": {"id": "r8f8ee17fc21b4a1c", "name": "step_1000"}, "by": "transfer", "total_ps": 69599683000, "row_count": 2, "next": None, "rows": [
-            {"direction": "h2d", "name": "MemcpyH2D", "host": "trainer-0", "device": 0, "track": "129e0822.3", "stream": "Stream
-            #7(MemcpyH2D)", "slice": "129e0822-685", "start_ps": 1534479000, "dur_ps": 67770000, "bytes": 802816, "bytes_per_s":
-            11846185627.859, "memory": "pinned", "blocking": False, "overlapped_ps": 4224000, "caller": "data_loading", "launch":
-            "129e0822-436", "step": 1000, "reasons": {}},
-            {"direction": "h2d", "name": "H2D Dispatch", "host": "trainer-0", "device": None, "track": "129e0822.5", "stream":
-            "tf_XLAPjRtCpuClient", "slice": "129e0822-5188", "start_ps": 48079242000, "dur_ps": 69531913000, "bytes": None,
-            "bytes_per_s": None, "memory": None, "blocking": None, "overlapped_ps": 0, "caller": None, "launch": None, "step":
-            1000, "reasons": {"device": "it is recorded on a thread of the host", "bytes": "the profile records no size of it",
-            "bytes_per_s": "the profile records no size of it", "memory": "the profile does not say what memory of the host takes
-            part", "blocking": "the profile does not link it to a call", "caller": "the profile does not link it to a call",
-            "launch": "the profile does not link it to a call"}}],
+        "run": {"id": "r8f8ee17fc21b4a1c", "name": "step_1000"}, "by": "transfer", "total_ps": 69599683000, "row_count": 2,
+        "next": None, "rows": [
+            {"direction": "h2d", "name": "MemcpyH2D", "host": "trainer-0", "device": 0, "track": "129e0822.3",
+             "stream": "Stream #7(MemcpyH2D)", "slice": "129e0822-685", "start_ps": 1534479000, "dur_ps": 67770000,
+             "bytes": 802816, "bytes_per_s": 11846185627.859, "memory": "pinned", "blocking": False,
+             "overlapped_ps": 4224000, "caller": "data_loading", "launch": "129e0822-436", "step": 1000, "reasons": {}},
+            {"direction": "h2d", "name": "H2D Dispatch", "host": "trainer-0", "device": None, "track": "129e0822.5",
+             "stream": "tf_XLAPjRtCpuClient", "slice": "129e0822-5188", "start_ps": 48079242000,
+             "dur_ps": 69531913000, "bytes": None, "bytes_per_s": None, "memory": None, "blocking": None,
+             "overlapped_ps": 0, "caller": None, "launch": None, "step": 1000,
+             "reasons": {"device": "it is recorded on a thread of the host",
+             "bytes": "the profile records no size of it", "bytes_per_s": "the profile records no size of it",
+             "memory": "the profile does not say what memory of the host takes part",
+             "blocking": "the profile does not link it to a call", "caller": "the profile does not link it to a call",
+             "launch": "the profile does not link it to a call"}}],
         "notes": [], "approx": []},
     "/api/launch": {"path": "launch/4f0c9b5c1d7e0a3b2c6d8e9f00112233445566778899aabbccddeeff01234567"},
 }
