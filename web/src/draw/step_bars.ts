@@ -21,6 +21,7 @@ const LABELS = 16;
 const HEADROOM = 16;
 const BAR_MAX = 64;
 const WORD_PIXELS_MIN = 48;
+const TEAR = 16; // pixels below the top: no place for words
 
 export function barsLayout(steps: readonly StepRow[], width: number, height: number): BarsLayout {
   const usual = steps.filter((step) => !step.warmup && !step.outlier);
@@ -127,7 +128,8 @@ function paintBar(context: CanvasRenderingContext2D, scene: BarsScene, step: Ste
       const colours = tokens.kinds[KINDS.indexOf(kind)]!;
       context.fillStyle = colours.css[1];
       context.fillRect(left, Math.round(from), size, Math.max(0, Math.round(foot) - Math.round(from)));
-      if (size >= WORD_PIXELS_MIN && foot - from >= 14) {
+      const torn = total > layout.scalePs * 1.001 && from < layout.top + TEAR;
+      if (size >= WORD_PIXELS_MIN && foot - from >= 14 && !torn) {
         context.fillStyle = colours.label;
         context.textAlign = 'center';
         const word = context.measureText(kind).width <= size - 6 ? kind : '';
