@@ -18,6 +18,7 @@ struct device_work {
     uint32_t *of_execution; /* span */
     const struct row *row;  /* of the last call */
     uint32_t group;         /* of that row */
+    uint32_t last_change;
 };
 
 static uint32_t group_of(struct device_work *work, slice_id slice)
@@ -94,7 +95,8 @@ static uint32_t span_over(struct device_work *work, slice_id slice)
         if (!launch_read(work->reader, slice, &call))
             return NO_SPAN;
 
-        uint32_t span = marks_at(work->marks, group_of(work, slice), call.start_ps);
+        uint32_t span =
+            marks_at(work->marks, group_of(work, slice), call.start_ps, &work->last_change);
 
         if (span != NO_SPAN)
             return span;
@@ -103,32 +105,57 @@ static uint32_t span_over(struct device_work *work, slice_id slice)
     return NO_SPAN;
 }
 
+/* Those whose launch is known, which alone tells; false: there are others. */
+static bool follow_launches(struct device_work *work)
+{
+    const struct attribution *of = work->selection->host->attribution;
+    bool all = true;
+
+    for (uint32_t i = 0; i < of->execution_count; i++) {
+        slice_id launch = of->executions[i].launch;
+
+        work->of_execution[i] = launch == NO_SLICE ? NO_SPAN : span_over(work, launch);
+        all &= launch != NO_SLICE;
+    }
+    return all;
+}
+
 /* The first ops of an execution ran where it was launched from, those behind them anywhere. */
 static void follow_executions(struct device_work *work)
 {
     const struct attribution *of = work->selection->host->attribution;
+
+    if (follow_launches(work))
+        return;
+
     uint8_t *asked = calloc((size_t)of->execution_count + 1, 1);
 
     if (asked == NULL)
         abort(); /* out of memory: as base/arena.h says */
-    for (uint32_t i = 0; i < of->execution_count; i++)
-        work->of_execution[i] = NO_SPAN;
     for (uint32_t i = 0; i < of->entry_count; i++) {
         const struct attributed *entry = &of->entries[of->by_device_time[i]];
         uint32_t execution = entry->execution;
 
-        if (execution == NO_EXECUTION || work->of_execution[execution] != NO_SPAN ||
-            asked[execution] == ASKED_OF_EXECUTION)
+        if (execution == NO_EXECUTION || of->executions[execution].launch != NO_SLICE ||
+            work->of_execution[execution] != NO_SPAN || asked[execution] == ASKED_OF_EXECUTION)
             continue;
-
-        slice_id launch = of->executions[execution].launch;
-
-        if (launch != NO_SLICE)
-            asked[execution] = ASKED_OF_EXECUTION - 1; /* it alone tells */
         asked[execution]++;
-        work->of_execution[execution] = span_over(work, launch != NO_SLICE ? launch : entry->slice);
+        work->of_execution[execution] = span_over(work, entry->slice);
     }
     free(asked);
+}
+
+/* Calls come in order of time, so the next is mostly inside the same change of spans. */
+static uint32_t span_at(struct device_work *work, uint32_t group, int64_t at_ps)
+{
+    const struct marks *marks = work->marks;
+    uint32_t last = work->last_change;
+
+    if (last >= marks->first_change[group] && last < marks->first_change[group + 1] &&
+        marks->changes[last].from_ps <= at_ps &&
+        (last + 1 == marks->first_change[group + 1] || marks->changes[last + 1].from_ps > at_ps))
+        return marks->changes[last].span;
+    return marks_at(marks, group, at_ps, &work->last_change);
 }
 
 static uint32_t span_of(struct device_work *work, const struct attributed *entry)
@@ -136,7 +163,7 @@ static uint32_t span_of(struct device_work *work, const struct attributed *entry
     struct launch_call call;
 
     if (entry->launch != NO_SLICE && launch_read(work->reader, entry->launch, &call)) {
-        uint32_t span = marks_at(work->marks, group_of(work, entry->launch), call.start_ps);
+        uint32_t span = span_at(work, group_of(work, entry->launch), call.start_ps);
 
         if (span != NO_SPAN)
             return span;
@@ -184,6 +211,17 @@ static void add_block(void *data, const struct op_block *block)
     }
 }
 
+/* Where the program marked nothing, no span launched anything. */
+static void add_rest(void *data, const struct op_block *block)
+{
+    struct device_work *work = data;
+
+    for (uint32_t i = 0; i < block->count; i++) {
+        if (block->inside_ps[i] >= 0)
+            add_work(work, NO_SPAN, &block->entries[block->first + i], block->self_ps[i]);
+    }
+}
+
 void marks_add_device(struct marks *marks, const struct selection *selection,
                       struct device_sum *by_name, struct device_sum *ret_none)
 {
@@ -194,6 +232,10 @@ void marks_add_device(struct marks *marks, const struct selection *selection,
 
     if (of == NULL || of->entry_count == 0)
         return;
+    if (marks->count == 0) {
+        scan_ops(selection, add_rest, data, 1);
+        return;
+    }
     work.reader = launch_reader_create(marks->trace);
     work.of_execution = memory_resize(NULL, (size_t)of->execution_count + 1, sizeof(uint32_t));
     follow_executions(&work);

@@ -258,7 +258,7 @@ void marks_free(struct marks *marks)
     free(marks->first_change);
 }
 
-uint32_t marks_at(const struct marks *marks, uint32_t group, int64_t at_ps)
+uint32_t marks_at(const struct marks *marks, uint32_t group, int64_t at_ps, uint32_t *ret_change)
 {
     uint32_t low = marks->first_change[group], high = marks->first_change[group + 1];
 
@@ -270,5 +270,8 @@ uint32_t marks_at(const struct marks *marks, uint32_t group, int64_t at_ps)
         else
             high = middle;
     }
-    return low == marks->first_change[group] ? NO_SPAN : marks->changes[low - 1].span;
+    if (low == marks->first_change[group])
+        return NO_SPAN;
+    *ret_change = low - 1;
+    return marks->changes[low - 1].span;
 }

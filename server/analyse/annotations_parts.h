@@ -41,7 +41,8 @@ void marks_find(const struct trace *trace, const struct attribution *of, struct 
 void marks_free(struct marks *marks);
 /* The thread of a track. */
 uint32_t marks_group(const struct trace *trace, track_id track);
-uint32_t marks_at(const struct marks *marks, uint32_t group, int64_t at_ps);
+/* The innermost span then; *ret_change is its change, and stays where there is none. */
+uint32_t marks_at(const struct marks *marks, uint32_t group, int64_t at_ps, uint32_t *ret_change);
 
 struct device_sum { /* of a name */
     int64_t device_ps, device_self_ps, total_ps, self_ps, projected_ps;
