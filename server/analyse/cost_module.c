@@ -381,6 +381,17 @@ static void put_by_class(struct cost_work *work, uint32_t instruction, enum cost
     }
 }
 
+/* What no machine computes in a year comes from sizes that nobody meant. */
+static void bound(double *cost, uint8_t *rule)
+{
+    const double most = 1e27;
+
+    if (!cost_is_known((enum cost_rule) * rule) || (*cost >= 0 && *cost <= most))
+        return;
+    *cost = NAN;
+    *rule = COST_UNKNOWN;
+}
+
 void cost_of_instruction(struct cost_work *work, uint32_t instruction, struct op_cost *ret)
 {
     struct hlo_sizes own;
@@ -394,8 +405,10 @@ void cost_of_instruction(struct cost_work *work, uint32_t instruction, struct op
     };
     put_by_class(work, instruction, cost_class_of(work->module->instructions[instruction].opcode),
                  ret);
-    if (isnan(ret->flops) && ret->flops_rule == COST_HLO)
-        ret->flops_rule = COST_UNKNOWN;
+    bound(&ret->flops, &ret->flops_rule);
+    bound(&ret->bytes, &ret->bytes_rule);
+    if (isnan(ret->flops))
+        ret->matrix_flops = ret->transcendentals = NAN;
 }
 
 void cost_of_computation(struct cost_work *work, uint32_t computation, struct op_cost *ret)

@@ -306,8 +306,8 @@ void hlo_detail_read(const struct hlo_module *module, const struct hlo_instructi
         read_text(instruction, ret);
     else
         read_proto(instruction->source, ret);
-    if (ret->feature_groups == 0)
+    if (ret->feature_groups == 0 || ret->feature_groups > INT32_MAX)
         ret->feature_groups = 1;
-    if (ret->batch_groups == 0)
+    if (ret->batch_groups == 0 || ret->batch_groups > INT32_MAX)
         ret->batch_groups = 1;
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { launch, openPage, settle } from './browser.mjs';
 import { startServer } from './server.mjs';
 
-const VIEWS = ['overview', 'timeline', 'ops', 'kernels', 'flame', 'steps', 'memory', 'hosts', 'hlo', 'files'];
+const VIEWS = ['overview', 'timeline', 'ops', 'kernels', 'flame', 'steps', 'compiles', 'transfers', 'memory', 'hosts', 'roofline', 'hlo', 'files'];
 const SIZES = [[1280, 720], [2560, 1440]];
 const THEMES = ['light', 'dark'];
 

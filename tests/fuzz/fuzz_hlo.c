@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "analyse/heap.h"
+#include "cost_any.h"
 #include "decode/hlo_module.h"
 #include "decode_any.h"
 
@@ -40,8 +41,10 @@ static void print(struct bytes bytes)
     }
     for (uint32_t line = 0; line < module.line_count && line < LINES_MAX; line++)
         hlo_put_line(&out, &module, line, &computation, &instruction);
-    if (err.code == OK)
+    if (err.code == OK) {
         plan(&module, arena);
+        cost_any(&module);
+    }
     text_free(&out);
     arena_destroy(arena);
 }

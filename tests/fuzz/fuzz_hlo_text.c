@@ -1,6 +1,7 @@
 /* Any bytes as the text of a module, in a file of any name: the first line names it. */
 #include <stdlib.h>
 
+#include "cost_any.h"
 #include "decode/hlo_module.h"
 #include "decode/hlo_name.h"
 #include "decode_any.h"
@@ -26,6 +27,7 @@ static void print(struct bytes bytes)
     }
     if (out.count < bytes.count || (bytes.count > 0 && memcmp(out.at, bytes.at, bytes.count) != 0))
         abort();
+    cost_any(&module);
     text_free(&out);
     arena_destroy(arena);
 }
