@@ -89,30 +89,20 @@ void heap_order_of(const struct hlo_module *module, struct arena *arena, struct 
         place_computation(&flattening, entry_of(module), 0);
 }
 
-/* Does its result lie where an operand lies? */
+/* Does its result lie where an operand lies? Of what was begun also the end: copy-done is where
+ * copy-start put it. */
 static bool aliases(struct str opcode)
 {
     static const char *const opcodes[] = {
-        "bitcast",
-        "tuple",
-        "get-tuple-element",
-        "while",
-        "call",
-        "conditional",
-        "opt-barrier",
-        "add-dependency",
-        "async-start",
-        "async-update",
-        "async-done",
-        "domain",
-        "copy-start",
-        "optimization-barrier",
+        "bitcast",     "tuple",        "get-tuple-element",    "while",          "call",
+        "conditional", "opt-barrier",  "optimization-barrier", "add-dependency", "domain",
+        "async-start", "async-update", "copy-start",
     };
 
     for (size_t i = 0; i < COUNT(opcodes); i++)
         if (str_equal(opcode, str_of(opcodes[i])))
             return true;
-    return false;
+    return str_ends(opcode, STR("-done"));
 }
 
 static void use_until(uint32_t *last_use, uint32_t until)
