@@ -248,3 +248,32 @@ void marks_add_device(struct marks *marks, const struct selection *selection,
                 marks->spans[i].last_ps - marks->spans[i].first_ps;
     }
 }
+
+static bool is_inside(const struct marks *marks, uint32_t span, name_id name)
+{
+    for (; span != NO_SPAN; span = marks->spans[span].parent) {
+        if (marks->spans[span].name == name)
+            return true;
+    }
+    return false;
+}
+
+void marks_launched_inside(struct marks *marks, const struct selection *selection, struct str name,
+                           uint8_t *bits)
+{
+    const struct attribution *of = selection->host->attribution;
+    struct device_work work = {.marks = marks, .selection = selection};
+    name_id id;
+
+    if (!trace_find_name(marks->trace, name, &id) || marks->count == 0)
+        return;
+    work.reader = launch_reader_create(marks->trace);
+    work.of_execution = memory_resize(NULL, (size_t)of->execution_count + 1, sizeof(uint32_t));
+    follow_executions(&work);
+    for (uint32_t i = 0; i < of->entry_count; i++) {
+        if (is_inside(marks, span_of(&work, &of->entries[i]), id))
+            bits[i / 8] |= (uint8_t)(1u << i % 8);
+    }
+    free(work.of_execution);
+    launch_reader_free(work.reader);
+}

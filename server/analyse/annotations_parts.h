@@ -53,4 +53,8 @@ struct device_sum { /* of a name */
 void marks_add_device(struct marks *marks, const struct selection *selection,
                       struct device_sum *by_name, struct device_sum *ret_none);
 
+/* Sets the bit of each entry that was launched inside a span of that name. */
+void marks_launched_inside(struct marks *marks, const struct selection *selection, struct str name,
+                           uint8_t *bits);
+
 #endif

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "analyse/annotations.h"
+#include "analyse/annotations_parts.h"
 #include "analyse/attribute.h"
 #include "analyse/kernels_parts.h"
 #include "analyse/top.h"
@@ -154,10 +154,28 @@ static void add_notes(struct kernels_work *work, struct table *ret)
     }
 }
 
+/* Which entries of each selection were launched inside. */
+static void find_inside(struct kernels_work *work, struct str annotation)
+{
+    work->inside = arena_array(work->arena, uint8_t *, work->selection_count + 1);
+    for (uint32_t at = 0; at < work->selection_count; at++) {
+        const struct host_trace *host = work->selections[at].host;
+        struct marks marks;
+
+        if (host->attribution == NULL)
+            continue;
+        work->inside[at] =
+            arena_array(work->arena, uint8_t, host->attribution->entry_count / 8 + 1);
+        marks_find(host->trace, host->attribution, &marks);
+        marks_launched_inside(&marks, &work->selections[at], annotation, work->inside[at]);
+        marks_free(&marks);
+    }
+}
+
 static enum status kernel_rows(const struct run_traces *run, const struct restriction *restriction,
-                               bool by_variant, const struct page *page, struct arena *arena,
-                               struct table *ret, struct kernels_summary *ret_summary,
-                               struct error *err)
+                               const struct kernels_question *question, bool by_variant,
+                               const struct page *page, struct arena *arena, struct table *ret,
+                               struct kernels_summary *ret_summary, struct error *err)
 {
     struct restriction nameless = *restriction;
     struct selection *selections;
@@ -169,6 +187,8 @@ static enum status kernel_rows(const struct run_traces *run, const struct restri
     work.names = (struct selection){
         .asked = restriction, .by_name = restriction->name.count > 0 || restriction->q.count > 0};
     open_processors(&work);
+    if (question->annotation.count > 0)
+        find_inside(&work, question->annotation);
     work.keys = names_create();
     kernels_sum(&work);
     for (uint32_t i = 0; i < work.row_count; i++) {
@@ -208,7 +228,7 @@ enum status kernels(const struct run_traces *run, const struct restriction *rest
     if (!by_variant && question->by.count > 0 && !str_equal(question->by, STR("kernel")))
         return fail(err, ERR_INVALID, "by=%.*s is none of kernel, variant, api, annotation",
                     STR_ARG(question->by));
-    TRY(kernel_rows(run, restriction, by_variant, page, arena, ret, ret_summary, err));
+    TRY(kernel_rows(run, restriction, question, by_variant, page, arena, ret, ret_summary, err));
     ret->by = by_variant ? STR("variant") : STR("kernel");
     ret->of = STR("device");
     return OK;

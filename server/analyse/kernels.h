@@ -21,7 +21,8 @@
 #include "analyse/analyse.h"
 
 struct kernels_question {
-    struct str by; /* "" is "kernel" */
+    struct str by;         /* "" is "kernel" */
+    struct str annotation; /* only what was launched inside of spans of that name; "" all */
 };
 
 struct kernels_summary { /* of all rows, not the page */

@@ -33,6 +33,7 @@ struct kernels_work {
     uint32_t selection_count;
     struct selection names; /* by kernels' names, which are not those of ops */
     bool by_variant;
+    uint8_t **inside; /* [selection], a bit an entry: those that count; NULL: all do */
     struct arena *arena;
     struct names *keys; /* key -> row */
     struct kernel_row *rows;
@@ -42,6 +43,12 @@ struct kernels_work {
     int64_t total_ps;
     bool approximate;
 };
+
+/* Does the entry of a selection count, as far as annotations go? */
+static inline bool kernels_counts(const struct kernels_work *work, uint32_t at, uint32_t entry)
+{
+    return work->inside == NULL || (work->inside[at][entry / 8] >> entry % 8 & 1) != 0;
+}
 
 void kernels_sum(struct kernels_work *work);
 /* Quantiles and waits of the rows order[first ... end) that are not stored. */

@@ -119,6 +119,8 @@ static void add_stored(struct kernels_work *work, uint32_t at)
 }
 
 struct sum_part {
+    const struct kernels_work *work;
+    uint32_t at;
     const struct selection *selection;
     struct kernel_total *totals; /* by kernel; count 0: none yet */
 };
@@ -133,7 +135,8 @@ static void sum_block(void *data, const struct op_block *block)
         uint32_t kernel = of->kernel_of[block->first + i];
         struct kernel_total *total;
 
-        if (block->inside_ps[i] < 0 || kernel == NO_KERNEL)
+        if (block->inside_ps[i] < 0 || kernel == NO_KERNEL ||
+            !kernels_counts(part->work, part->at, block->first + i))
             continue;
         total = &part->totals[kernel];
         if (total->count == 0)
@@ -156,7 +159,9 @@ static void add_summed(struct kernels_work *work, uint32_t at)
 {
     const struct selection *selection = &work->selections[at];
     const struct attribution *of = attribution_at(work, at);
-    struct sum_part part = {.selection = selection,
+    struct sum_part part = {.work = work,
+                            .at = at,
+                            .selection = selection,
                             .totals = calloc(of->kernel_count, sizeof(struct kernel_total))};
     void *data[1] = {&part};
 
@@ -187,7 +192,7 @@ void kernels_sum(struct kernels_work *work)
         if (of == NULL || of->kernel_count == 0)
             continue;
         work->row_of[at] = arena_array(work->arena, uint32_t, of->kernel_count);
-        if (is_stored(&work->selections[at]))
+        if (work->inside == NULL && is_stored(&work->selections[at]))
             add_stored(work, at);
         else
             add_summed(work, at);

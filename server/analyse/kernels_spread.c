@@ -80,7 +80,8 @@ static void spread_block(void *data, const struct op_block *block)
         uint32_t row = kernel == NO_KERNEL ? 0 : work->row_of[part->at][kernel];
         struct launch_call call;
 
-        if (block->inside_ps[i] < 0 || row == 0 || part->spreads[row - 1].durs == NULL)
+        if (block->inside_ps[i] < 0 || row == 0 || part->spreads[row - 1].durs == NULL ||
+            !kernels_counts(work, part->at, block->first + i))
             continue;
 
         struct row_spread *spread = &part->spreads[row - 1];

@@ -10,6 +10,7 @@ static const struct param params[] = {
     PARAMS_PAGE,
     PARAMS_FORMAT,
     {.name = "by", .kind = PARAM_WORD, .words = "kernel|variant|api|annotation"},
+    {.name = "annotation", .kind = PARAM_TEXT},
     {.name = "sort", .kind = PARAM_TEXT, .max = 256},
     {.name = NULL},
 };
@@ -33,7 +34,8 @@ static enum status get_kernels(struct request *req, struct reply *reply, struct 
     struct page page;
     struct table table;
     struct kernels_summary summary;
-    const struct kernels_question question = {.by = request_text(req, "by")};
+    const struct kernels_question question = {.by = request_text(req, "by"),
+                                              .annotation = request_text(req, "annotation")};
 
     TRY(request_traces(req, &run, err));
     TRY(request_restriction(req, &restriction, err));

@@ -137,11 +137,11 @@ def check_nsys(name, path, cache):
         kernels[texts[text]].append(end - start)
     check_sums(name, "kernel", kernels, rows_of(cache, path, "kernels")[1])
     if "NVTX_EVENTS" in tables:
-        check_ranges(name, base, texts, rows_of(cache, path, "kernels", "--by", "annotation")[1], cache)
+        check_ranges(name, path, base, texts, rows_of(cache, path, "kernels", "--by", "annotation")[1], cache)
     return len(kernels)
 
 
-def check_ranges(name, base, texts, rows, cache):
+def check_ranges(name, path, base, texts, rows, cache):
     """Work of a device belongs to every range around its call, on the same thread."""
     ranges = collections.defaultdict(list)
     for start, end, text, text_id, thread in base.execute(
@@ -150,21 +150,25 @@ def check_ranges(name, base, texts, rows, cache):
     calls = {(thread >> 24, correlation): (thread, start)
              for thread, correlation, start in base.execute("select globalTid, correlationId, start from CUPTI_ACTIVITY_KIND_RUNTIME")}
     wanted, wanted_count, rest = collections.Counter(), collections.Counter(), 0
+    kernels = collections.defaultdict(list)  # of the range with most of them
     columns = {row[1] for row in base.execute("pragma table_info(CUPTI_ACTIVITY_KIND_KERNEL)")}
     work = []
     for table in ("KERNEL", "MEMCPY", "MEMSET"):
         try:
             process = "globalPid" if "globalPid" in columns else "null"
-            work += base.execute(f"select start, end, correlationId, {process} from CUPTI_ACTIVITY_KIND_{table}").fetchall()
+            name_id = "demangledName" if table == "KERNEL" else "null"
+            work += base.execute(f"select start, end, correlationId, {process}, {name_id} from CUPTI_ACTIVITY_KIND_{table}").fetchall()
         except sqlite3.OperationalError:
             pass  # a table without rows is not there
-    for start, end, correlation, process in work:
+    for start, end, correlation, process, kernel in work:
         thread, at = next((call for (pid, id_), call in calls.items() if id_ == correlation and pid == process >> 24), (None, None)) \
             if process is None else calls.get((process >> 24, correlation), (None, None))
         around = {text for begin, until, text in ranges.get(thread, ()) if at is not None and begin <= at < until}
         for text in around:
             wanted[text] += (end - start) * 1000
             wanted_count[text] += 1
+            if kernel is not None:
+                kernels[text].append((texts[kernel], (end - start) * 1000))
         if not around:
             rest += (end - start) * 1000
     got = {row["name"]: row for row in rows}
@@ -172,6 +176,13 @@ def check_ranges(name, base, texts, rows, cache):
     for text, time in wanted.items():
         manifest.equal(name, f"launched inside of {text[:60]}", (got[text]["launch_count"], got[text]["device_ps"]) if text in got else None,
                        (wanted_count[text], time))
+    for text in sorted(kernels, key=lambda one: -len(kernels[one]))[:3]:  # kernels in a range
+        sums = collections.defaultdict(lambda: [0, 0])
+        for kernel, length in kernels[text]:
+            sums[kernel][0] += 1
+            sums[kernel][1] += length
+        got_inside = {row["name"]: [row["count"], row["total_ps"]] for row in rows_of(cache, path, "kernels", "--annotation", text)[1]}
+        manifest.equal(name, f"kernels inside of {text[:60]}", got_inside, dict(sums))
     manifest.equal(name, "all that the device did", sum(row["device_self_ps"] for row in rows), sum((end - start) * 1000 for start, end, *_ in work))
 
 

@@ -205,6 +205,22 @@ static void annotated(void **state)
     CHECK_INT("launched by none", integer(&table, rest, "device_ps"), 11);
     CHECK("no span of it", is_null(&table, rest, "total_ps"));
     CHECK_INT("all the device did", table.total_ps, 23);
+
+    const struct {
+        const char *annotation;
+        int64_t total_ps, count;
+    } inside[] = {{"train", 12, 2}, {"forward", 5, 1}, {"nothing", 0, 0}};
+
+    for (size_t i = 0; i < COUNT(inside); i++) {
+        CHECK_OK(inside[i].annotation,
+                 kernels(&run.run, &(struct restriction){0},
+                         &(struct kernels_question){.annotation = str_of(inside[i].annotation)},
+                         &(struct page){.limit = 5}, run.made.arena, &table, &summary,
+                         &run.made.err),
+                 &run.made.err);
+        CHECK_INT(inside[i].annotation, table.total_ps, inside[i].total_ps);
+        CHECK_INT(inside[i].annotation, (int64_t)summary.launch_count, inside[i].count);
+    }
     run_end(&run);
 }
 
