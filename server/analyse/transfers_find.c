@@ -7,7 +7,13 @@
 #include "trace/args.h"
 #include "trace/by_name.h"
 
-enum { ANCESTORS_MAX = 64, ARGS_ARENA_BYTES = 1 << 20 };
+enum { ANCESTORS_MAX = 64 };
+
+struct arg_reader { /* the block of args that was asked for last: neighbours stand in one */
+    const struct trace *trace;
+    struct arena *arena;
+    struct arg_rows rows;
+};
 
 struct collecting { /* of one host */
     const struct selection *selection;
@@ -173,16 +179,35 @@ static void learn_arg(const struct trace *trace, struct transfer *transfer, cons
         transfer->memory = host_memory_of(text);
 }
 
-static void learn_args(const struct trace *trace, struct transfer *transfer, slice_id slice,
-                       struct arena *arena)
+/* The event's place in the block that is at hand; false: it has no args. */
+static bool seek_event(struct arg_reader *reader, event_id event, uint32_t *ret)
 {
-    struct arg *args;
-    event_id event = trace_slice(trace, slice).event;
-    type_id type = trace_type(trace, event);
-    uint32_t count = trace_args(trace, event, arena, &args);
+    struct arg_rows *rows = &reader->rows;
 
-    for (uint32_t i = 0; i < count; i++)
-        learn_arg(trace, transfer, &args[i]);
+    if (event < rows->first_event || event - rows->first_event >= rows->count) {
+        arena_reset(reader->arena);
+        *rows = (struct arg_rows){0};
+        if (!trace_arg_rows(reader->trace, event, reader->arena, rows) ||
+            event < rows->first_event || event - rows->first_event >= rows->count)
+            return false;
+    }
+    *ret = event - rows->first_event;
+    return true;
+}
+
+static void learn_args(struct arg_reader *reader, struct transfer *transfer, slice_id slice)
+{
+    const struct trace *trace = reader->trace;
+    const struct arg_rows *rows = &reader->rows;
+    uint32_t at;
+
+    if (!seek_event(reader, trace_slice(trace, slice).event, &at))
+        return;
+    for (uint32_t i = rows->first_arg[at]; i < rows->first_arg[at + 1]; i++)
+        learn_arg(trace, transfer, &rows->args[i]);
+
+    type_id type = rows->types[at];
+
     if (type == 0 || type >= trace->type_count)
         return;
     for (uint32_t i = 0; i < trace->types[type].arg_count; i++)
@@ -190,8 +215,9 @@ static void learn_args(const struct trace *trace, struct transfer *transfer, sli
 }
 
 /* What the slices inside of a dispatch say: "H2D Dispatch" holds the transfer that has the size. */
-static void learn_inside(const struct trace *trace, struct transfer *transfer, struct arena *arena)
+static void learn_inside(struct arg_reader *reader, struct transfer *transfer)
 {
+    const struct trace *trace = reader->trace;
     const struct track *track = &trace->tracks[transfer->track];
     row_id below = trace_row_of(trace, transfer->slice) + 1;
     struct slice slice = trace_slice(trace, transfer->slice);
@@ -206,7 +232,7 @@ static void learn_inside(const struct trace *trace, struct transfer *transfer, s
 
         if (child.parent == transfer->slice &&
             transfer_tier_of(trace_name(trace, child.name), false) == TIER_DISPATCH)
-            learn_args(trace, transfer, child.id, arena);
+            learn_args(reader, transfer, child.id);
     }
 }
 
@@ -271,7 +297,7 @@ static void learn_thread(const struct trace *trace, struct transfer *transfer)
         transfer->wait = WAIT_BLOCKS;
 }
 
-static void learn(const struct collecting *collecting, uint32_t index, struct arena *arena)
+static void learn(const struct collecting *collecting, uint32_t index, struct arg_reader *reader)
 {
     const struct trace *trace = collecting->trace;
     struct transfer *transfer = &collecting->items[index];
@@ -285,9 +311,9 @@ static void learn(const struct collecting *collecting, uint32_t index, struct ar
         learn_thread(trace, transfer);
     else
         transfer->wait = WAIT_NONE;
-    learn_args(trace, transfer, transfer->slice, arena);
+    learn_args(reader, transfer, transfer->slice);
     if (transfer->bytes < 0 && collecting->tiers[index] == TIER_DISPATCH)
-        learn_inside(trace, transfer, arena);
+        learn_inside(reader, transfer);
     if (transfer->direction == DIRECTION_D2D || transfer->direction == DIRECTION_P2P)
         transfer->memory = MEMORY_NONE;
 }
@@ -296,7 +322,7 @@ static void find_host(const struct selection *selection, struct collecting *coll
 {
     const struct name_stats *stats;
     uint32_t name_count = trace_name_stats(selection->host->trace, &stats);
-    struct arena *arena = arena_create();
+    struct arg_reader reader = {.trace = selection->host->trace, .arena = arena_create()};
 
     *collecting = (struct collecting){.selection = selection, .trace = selection->host->trace};
     for (uint32_t i = 0; i < name_count; i++) {
@@ -304,12 +330,9 @@ static void find_host(const struct selection *selection, struct collecting *coll
             collect_name(collecting, stats[i].name);
     }
     keep_one_tier(collecting);
-    for (uint32_t i = 0; i < collecting->count; i++) {
-        learn(collecting, i, arena);
-        if (arena_used(arena) > ARGS_ARENA_BYTES)
-            arena_reset(arena);
-    }
-    arena_destroy(arena);
+    for (uint32_t i = 0; i < collecting->count; i++)
+        learn(collecting, i, &reader);
+    arena_destroy(reader.arena);
     transfers_overlap(selection->host, collecting->items, collecting->count);
 }
 
