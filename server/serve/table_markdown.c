@@ -29,15 +29,19 @@ static struct scale scale_of(const struct table *table, uint32_t column)
         {1e12, "s"}, {1e9, "ms"}, {1e6, "us"}, {1e3, "ns"}, {1, "ps"}};
     static const struct scale sizes[] = {
         {1024. * 1024 * 1024, "GiB"}, {1024. * 1024, "MiB"}, {1024, "KiB"}, {1, "B"}};
+    static const struct scale rates[] = {{1e15, "P"}, {1e12, "T"}, {1e9, "G"},
+                                         {1e6, "M"},  {1e3, "k"},  {1, ""}};
     enum unit unit = table->columns[column].unit;
-    const struct scale *scales = unit == UNIT_PS ? times : sizes;
-    size_t count = unit == UNIT_PS ? COUNT(times) : COUNT(sizes);
+    /* Where the title is the unit: "FLOP/s (T)". */
+    bool is_rate = unit == UNIT_PER_S && str_ends(str_of(table->columns[column].title), STR("/s"));
+    const struct scale *scales = unit == UNIT_PS ? times : is_rate ? rates : sizes;
+    size_t count = unit == UNIT_PS ? COUNT(times) : is_rate ? COUNT(rates) : COUNT(sizes);
     double largest = 0;
 
     if (unit == UNIT_SHARE)
         return (struct scale){.divisor = 0.01, .unit = "%"};
     bool kinds = strcmp(table->columns[column].key, "breakdown") == 0;
-    if ((unit != UNIT_PS && unit != UNIT_BYTES) || kinds)
+    if ((unit != UNIT_PS && unit != UNIT_BYTES && !is_rate) || kinds)
         return (struct scale){.divisor = 1, .unit = ""};
     for (uint32_t row = 0; row < table->row_count; row++)
         largest = fmax(largest,

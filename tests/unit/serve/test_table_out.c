@@ -139,13 +139,33 @@ static void tags(void **state)
                   rows[i].want);
 }
 
+/* Where a column's title is the unit of its rates, they are told in thousands of it. */
+static void rates(void **state)
+{
+    (void)state;
+    static const struct column of_rates[] = {{"flops_per_s", "FLOP/s", UNIT_PER_S, true},
+                                             {"bytes_per_s", "Bandwidth", UNIT_PER_S, true}};
+    const struct cell cells[] = {
+        {.kind = CELL_REAL, .of.real = 106230975846715.8},
+        {.kind = CELL_REAL, .of.real = 5e12},
+        {.kind = CELL_REAL, .of.real = 0},
+        {.kind = CELL_NULL},
+    };
+    const struct table table = {
+        .columns = of_rates, .column_count = 2, .cells = cells, .row_count = 2};
+    struct text text = {0};
+
+    table_markdown(&text, &table);
+    CHECK_HAS("in tera", text_str(&text).at,
+              "| FLOP/s (T) | Bandwidth |\n| ---: | ---: |\n| 106.2 | 5000000000000 |\n| 0 | – |");
+    text_free(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(json_rows),
-        cmocka_unit_test(csv_texts),
-        cmocka_unit_test(markdown),
-        cmocka_unit_test(tags),
+        cmocka_unit_test(json_rows), cmocka_unit_test(csv_texts), cmocka_unit_test(markdown),
+        cmocka_unit_test(rates),     cmocka_unit_test(tags),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
