@@ -9,7 +9,7 @@
 #include "analyse/collectives_parts.h"
 #include "analyse/scan.h"
 
-struct picked { /* entries of a host that are communication */
+struct picked { /* entries of a host that are communication, by device and start */
     uint32_t *entries;
     uint32_t count, capacity;
 };
@@ -30,14 +30,16 @@ static void pick_part(void *data, uint32_t part)
 
     for (uint32_t i = (uint32_t)split_begin(attribution->entry_count, part, picking->part_count);
          i < end; i++) {
-        if (!picking->wanted[attribution->entries[i].op])
+        uint32_t entry = attribution->by_device_time[i];
+
+        if (!picking->wanted[attribution->entries[entry].op])
             continue;
         if (picked->count == picked->capacity) {
             picked->capacity = picked->capacity == 0 ? 1024 : 2 * picked->capacity;
             picked->entries =
                 memory_resize(picked->entries, picked->capacity, sizeof(*picked->entries));
         }
-        picked->entries[picked->count++] = i;
+        picked->entries[picked->count++] = entry;
     }
 }
 
@@ -92,26 +94,24 @@ struct collective_run *collectives_add_run(struct finding_work *work)
     return &ret->runs[ret->run_count++];
 }
 
-struct ordering {
-    const struct attributed *entries;
-    const struct op_facts *facts;
-};
-
-/* By device, collective, time: so both halves of a pair are near each other. */
-static int by_collective(const void *left, const void *right, void *data)
+/* Places of what was picked by collective, then still by device and start: so both halves of a pair
+ * are near each other. */
+static uint32_t *by_collective(const struct finding_work *work, const struct attributed *entries,
+                               const struct op_facts *facts, const struct picked *picked)
 {
-    const struct ordering *ordering = data;
-    const struct attributed *a = &ordering->entries[*(const uint32_t *)left];
-    const struct attributed *b = &ordering->entries[*(const uint32_t *)right];
-    uint32_t one = ordering->facts[a->op].collective, other = ordering->facts[b->op].collective;
+    uint32_t *ret = memory_resize(NULL, (size_t)picked->count + 1, sizeof(*ret));
+    uint32_t *firsts = calloc((size_t)work->ret->count + 1, sizeof(*firsts));
 
-    if (a->device != b->device)
-        return a->device < b->device ? -1 : 1;
-    if (one != other)
-        return one < other ? -1 : 1;
-    if (a->start_ps != b->start_ps)
-        return a->start_ps < b->start_ps ? -1 : 1;
-    return (a->slice > b->slice) - (a->slice < b->slice);
+    if (firsts == NULL)
+        abort(); /* out of memory: as base/arena.h says */
+    for (uint32_t i = 0; i < picked->count; i++)
+        firsts[facts[entries[picked->entries[i]].op].collective + 1]++;
+    for (uint32_t i = 0; i < work->ret->count; i++)
+        firsts[i + 1] += firsts[i];
+    for (uint32_t i = 0; i < picked->count; i++)
+        ret[firsts[facts[entries[picked->entries[i]].op].collective]++] = i;
+    free(firsts);
+    return ret;
 }
 
 struct pairing {    /* starts of one collective on one device that wait for their done */
@@ -188,40 +188,64 @@ static slice_id *first_slices(const struct attribution *attribution, const struc
     slice_id *firsts = memory_resize(NULL, (size_t)attribution->op_count + 1, sizeof(*firsts));
 
     memset(firsts, 0xFF, ((size_t)attribution->op_count + 1) * sizeof(*firsts));
-    for (uint32_t i = picked->count; i > 0; i--) {
-        const struct attributed *entry = &attribution->entries[picked->entries[i - 1]];
+    for (uint32_t i = 0; i < picked->count; i++) {
+        const struct attributed *entry = &attribution->entries[picked->entries[i]];
 
-        firsts[entry->op] = entry->slice;
+        if (entry->slice < firsts[entry->op])
+            firsts[entry->op] = entry->slice;
     }
     return firsts;
 }
 
-static void find_on_host(struct finding_work *work, uint32_t host, struct launches *launches)
+/* The host's runs by device and start, told by the entry that each began with. */
+static void hide_on_host(struct finding_work *work, const struct selection *selection,
+                         const uint32_t *run_of, uint32_t picked_count)
+{
+    uint32_t *order = memory_resize(NULL, (size_t)picked_count + 1, sizeof(*order));
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < picked_count; i++)
+        if (run_of[i] != UINT32_MAX)
+            order[count++] = run_of[i];
+    collectives_hide(work, selection, order, count);
+    free(order);
+}
+
+static void find_on_host(struct finding_work *work, uint32_t host,
+                         const struct selection *selection, struct launches *launches)
 {
     const struct attribution *attribution = work->run->hosts[host].attribution;
     struct picked picked = attribution == NULL ? (struct picked){0} : pick(attribution);
     struct pairing pairing = {0};
     uint32_t first = work->ret->run_count;
 
-    if (picked.count == 0)
+    if (picked.count == 0) {
+        free(picked.entries);
         return;
+    }
     slice_id *firsts = first_slices(attribution, &picked);
     collectives_facts(work, host, firsts);
     struct op_facts *facts = work->op_facts[host];
-    struct ordering ordering = {attribution->entries, facts};
+    uint32_t *order = by_collective(work, attribution->entries, facts, &picked);
+    uint32_t *run_of = memory_resize(NULL, (size_t)picked.count + 1, sizeof(*run_of));
+    const struct attributed *before = NULL;
 
-    qsort_r(picked.entries, picked.count, sizeof(*picked.entries), by_collective, &ordering);
     for (uint32_t i = 0; i < picked.count; i++) {
-        const struct attributed *entry = &attribution->entries[picked.entries[i]];
-        const struct attributed *before =
-            i == 0 ? NULL : &attribution->entries[picked.entries[i - 1]];
+        const struct attributed *entry = &attribution->entries[picked.entries[order[i]]];
+        uint32_t run_count = work->ret->run_count;
 
         if (before == NULL || before->device != entry->device ||
             facts[before->op].collective != facts[entry->op].collective)
             pairing.first = pairing.count = 0;
         add_entry(work, host, entry, &facts[entry->op], &pairing, launches);
+        run_of[order[i]] = work->ret->run_count > run_count ? run_count : UINT32_MAX;
+        before = entry;
     }
     collectives_calls(work, host, first, launches->by_kernel, launches->slices);
+    if (selection != NULL)
+        hide_on_host(work, selection, run_of, picked.count);
+    free(run_of);
+    free(order);
     free(pairing.open);
     free(firsts);
     free(picked.entries);
@@ -246,16 +270,11 @@ static bool lets_through(const struct selection *selection, const struct collect
 }
 
 /* What of the runs was asked for: compacts them, in their order. */
-static void keep_asked(struct finding_work *work, const struct selection *selections,
-                       uint32_t selection_count)
+static void keep_asked(struct finding_work *work, const struct selection *const *by_host)
 {
     struct collectives *ret = work->ret;
-    const struct selection **by_host =
-        arena_array(work->arena, const struct selection *, work->run->host_count + 1);
     uint32_t count = 0;
 
-    for (uint32_t i = 0; i < selection_count; i++)
-        by_host[selections[i].index] = &selections[i];
     for (uint32_t i = 0; i < ret->run_count; i++) {
         struct collective_run *run = &ret->runs[i];
         const struct selection *selection = by_host[run->host];
@@ -286,6 +305,7 @@ enum status collectives_find(const struct run_traces *run, const struct restrict
                              struct arena *arena, struct collectives *ret, struct error *err)
 {
     struct finding_work work = {.run = run, .arena = arena, .ret = ret};
+    const struct selection **by_host;
     struct selection *selections;
     uint32_t selection_count;
     struct launches launches = {0};
@@ -294,13 +314,15 @@ enum status collectives_find(const struct run_traces *run, const struct restrict
     TRY(restrict_run(run, restriction, arena, &selections, &selection_count, err));
     ret->alignments = align_hosts(run, arena);
     work.op_facts = arena_array(arena, struct op_facts *, run->host_count + 1);
+    by_host = arena_array(arena, const struct selection *, run->host_count + 1);
+    for (uint32_t i = 0; i < selection_count; i++)
+        by_host[selections[i].index] = &selections[i];
     for (uint32_t host = 0; host < run->host_count; host++)
-        find_on_host(&work, host, &launches);
+        find_on_host(&work, host, by_host[host], &launches);
     free(launches.slices);
     free(launches.by_kernel);
     collectives_match(&work);
-    keep_asked(&work, selections, selection_count);
-    collectives_hide(&work, selections, selection_count);
+    keep_asked(&work, by_host);
     settle(&work);
     map64_free(&work.by_identity);
     return OK;

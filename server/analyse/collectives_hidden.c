@@ -172,19 +172,6 @@ static void covered_free(struct covered *covered)
     free(covered);
 }
 
-static int by_place(const void *left, const void *right, void *data)
-{
-    const struct collective_run *runs = data;
-    const struct collective_run *a = &runs[*(const uint32_t *)left];
-    const struct collective_run *b = &runs[*(const uint32_t *)right];
-
-    if (a->host != b->host)
-        return a->host < b->host ? -1 : 1;
-    if (a->device != b->device)
-        return a->device < b->device ? -1 : 1;
-    return (a->start_ps > b->start_ps) - (a->start_ps < b->start_ps);
-}
-
 /* Stretches of file time in which these runs communicate, joined where they overlap. */
 static uint32_t stretches_of(const struct collective_run *runs, const uint32_t *order,
                              uint32_t count, int64_t offset_ps, struct window *ret)
@@ -238,44 +225,55 @@ static int64_t hidden_of(const struct covered *covered, const struct selection *
     return hidden_ps;
 }
 
-/* Runs of one device. */
-static void hide_on_device(struct finding_work *work, const struct selection *selection,
-                           const uint32_t *order, uint32_t count, struct window *stretches)
+/* Devices of a host side by side: runs [firsts[i], firsts[i + 1]) of the order are of one. */
+struct hiding {
+    struct finding_work *work;
+    const struct selection *selection;
+    const uint32_t *order;
+    uint32_t *firsts;
+    uint32_t device_count, part_count;
+};
+
+static void hide_on_device(const struct hiding *hiding, const uint32_t *order, uint32_t count)
 {
-    struct collective_run *runs = work->ret->runs;
+    const struct selection *selection = hiding->selection;
+    struct collective_run *runs = hiding->work->ret->runs;
+    struct window *stretches = memory_resize(NULL, (size_t)count + 1, sizeof(*stretches));
     uint32_t stretch_count =
         stretches_of(runs, order, count, selection->host->offset_ps, stretches);
-    struct covered *covered = covered_create(selection->host, work->op_facts[selection->index],
-                                             runs[order[0]].device, stretches, stretch_count);
+    struct covered *covered =
+        covered_create(selection->host, hiding->work->op_facts[selection->index],
+                       runs[order[0]].device, stretches, stretch_count);
 
     for (uint32_t i = 0; i < count; i++)
         runs[order[i]].hidden_ps = hidden_of(covered, selection, &runs[order[i]]);
     covered_free(covered);
+    free(stretches);
 }
 
-void collectives_hide(struct finding_work *work, const struct selection *selections,
-                      uint32_t selection_count)
+static void hide_part(void *data, uint32_t part)
 {
-    struct collective_run *runs = work->ret->runs;
-    uint32_t count = work->ret->run_count;
-    struct window *stretches = memory_resize(NULL, (size_t)count + 1, sizeof(*stretches));
-    uint32_t *order = memory_resize(NULL, (size_t)count + 1, sizeof(*order));
+    const struct hiding *hiding = data;
+    uint32_t end = (uint32_t)split_begin(hiding->device_count, part + 1, hiding->part_count);
 
+    for (uint32_t i = (uint32_t)split_begin(hiding->device_count, part, hiding->part_count);
+         i < end; i++)
+        hide_on_device(hiding, hiding->order + hiding->firsts[i],
+                       hiding->firsts[i + 1] - hiding->firsts[i]);
+}
+
+void collectives_hide(struct finding_work *work, const struct selection *selection,
+                      const uint32_t *order, uint32_t count)
+{
+    const struct collective_run *runs = work->ret->runs;
+    struct hiding hiding = {.work = work, .selection = selection, .order = order};
+
+    hiding.firsts = memory_resize(NULL, (size_t)count + 1, sizeof(*hiding.firsts));
     for (uint32_t i = 0; i < count; i++)
-        order[i] = i;
-    qsort_r(order, count, sizeof(*order), by_place, runs);
-    for (uint32_t first = 0, end; first < count; first = end) {
-        const struct collective_run *run = &runs[order[first]];
-        uint32_t at = 0;
-
-        for (end = first + 1; end < count && runs[order[end]].host == run->host &&
-                              runs[order[end]].device == run->device;)
-            end++;
-        while (at < selection_count && selections[at].index != run->host)
-            at++;
-        if (at < selection_count)
-            hide_on_device(work, &selections[at], order + first, end - first, stretches);
-    }
-    free(order);
-    free(stretches);
+        if (i == 0 || runs[order[i]].device != runs[order[i - 1]].device)
+            hiding.firsts[hiding.device_count++] = i;
+    hiding.firsts[hiding.device_count] = count;
+    hiding.part_count = split_count(selection->host->attribution->entry_count);
+    split_run(hiding.part_count, hide_part, &hiding);
+    free(hiding.firsts);
 }

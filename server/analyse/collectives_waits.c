@@ -43,6 +43,17 @@ static int by_turn(const void *left, const void *right)
     return compare_places(a, b);
 }
 
+/* They mostly come in order: of one host by collective and place, of one device by turn. */
+static void sort_runs(struct collective_run *runs, uint32_t count,
+                      int (*compare)(const void *, const void *))
+{
+    for (uint32_t i = 1; i < count; i++)
+        if (compare(&runs[i - 1], &runs[i]) > 0) {
+            qsort(runs, count, sizeof(*runs), compare);
+            return;
+        }
+}
+
 static bool same_place(const struct collective_run *a, const struct collective_run *b)
 {
     return a->host == b->host && a->device == b->device;
@@ -212,7 +223,7 @@ static const char *match_item(struct finding_work *work, struct collective_run *
         reason = "devices recorded different numbers of executions, and no run ids";
     if (reason != NULL)
         return reason;
-    qsort(runs, count, sizeof(*runs), by_turn);
+    sort_runs(runs, count, by_turn);
     for (uint32_t first = 0, end; first < count; first = end) {
         for (end = first + 1; end < count && runs[end].turn == runs[first].turn &&
                               runs[end].group == runs[first].group;)
@@ -237,8 +248,7 @@ void collectives_match(struct finding_work *work)
     struct collectives *found = work->ret;
     bool any = false;
 
-    if (found->run_count > 0)
-        qsort(found->runs, found->run_count, sizeof(*found->runs), by_collective_and_place);
+    sort_runs(found->runs, found->run_count, by_collective_and_place);
     for (uint32_t first = 0, end; first < found->run_count; first = end) {
         for (end = first + 1; end < found->run_count &&
                               found->runs[end].collective == found->runs[first].collective;)
