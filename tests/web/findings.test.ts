@@ -19,6 +19,7 @@ describe('words of the server', () => {
       ['jit_f(36) ran', []],
     ];
     for (const [text, wanted] of rows) expect(strongs(text), text).toEqual(wanted);
+    expect(strongs('Device 7 works 3.59 ms and device 0 456 µs, device 3 120 ms')).toEqual(['3.59_ms', '456_µs', '120_ms']);
     expect(plain(piecesOf('67 980 calls').map((piece) => piece.text).join(''))).toBe('67_980 calls');
   });
   test('nothing is lost', () => {

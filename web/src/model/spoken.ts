@@ -9,7 +9,8 @@ export interface Piece {
 }
 
 const UNIT = '(?:ps|ns|µs|ms|s|min|h|%|B|KiB|MiB|GiB|TiB|M|G|FLOP|kFLOP|MFLOP|GFLOP|TFLOP|[kMGT]?B/s|[kMGT]FLOP/s)';
-const THOUSANDS = /(\d) (?=\d{3}(?!\d))/g;
+/* Times and sizes never reach a thousand of their unit: what has one is a number of its own. */
+const THOUSANDS = new RegExp(`(?<![\\w.])([1-9]\\d{0,2}) (?=\\d{3}(?![\\d.]| ${UNIT}(?![\\w/])))`, 'g');
 const BEFORE_UNIT = new RegExp(`(\\d) (?=${UNIT}(?![\\w/]))`, 'g');
 const NUMBER = new RegExp(`(?<![\\w.$-])(?:± ?|[<≈−-])?\\d[\\d${THIN}]*(?:\\.\\d+)?(?:${THIN}${UNIT}(?![\\w/]))(?:(?<=min|h) \\d+${THIN}(?:s|min))?`, 'g');
 

@@ -51,11 +51,12 @@ function Win({ finding }: { finding: Finding }) {
 }
 
 function Item({ finding }: { finding: Finding }) {
-  const place = finding.evidence.map(linkOf).find((link) => link !== null) ?? null;
+  const places = finding.evidence.map(linkOf).filter((link) => link !== null);
+  const place = places.find((link) => link.view === 'timeline') ?? places[0] ?? null;
   return (
     <li>
       <p class="finding">
-        <span class={finding.severity === 'critical' ? 'warn' : undefined}>
+        <span>
           <Words text={finding.text} />
         </span>
         <Win finding={finding} />

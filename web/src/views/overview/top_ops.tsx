@@ -30,7 +30,7 @@ function columnsOf(rows: readonly TopRow[], by: string, steps: number, devices: 
       ? { key: 'scope', title: 'scope', width: 'minmax(100px, 2fr)', cutFront: true, from: 720, exact: (row) => row.scope, cell: (row) => (row.scope ? <Name text={shortScope(row.scope)} /> : '–') }
       : null,
     rows.some((row) => row.source)
-      ? { key: 'source', title: 'source', width: 'minmax(148px, 1fr)', cutFront: true, from: 860, exact: (row) => row.source, cell: (row) => (row.source ? <Name text={shortSource(row.source)} mono /> : '–') }
+      ? { key: 'source', title: 'source', width: 'minmax(148px, 1fr)', cutFront: true, from: 1440, exact: (row) => row.source, cell: (row) => (row.source ? <Name text={shortSource(row.source)} mono /> : '–') }
       : null,
     { key: 'count', title: 'count', width: '64px', numeric: true, cell: (row) => count(row.count) },
     {
