@@ -94,6 +94,46 @@ export const tests = {
     await until(page, 'the caller in focus', async (now) => now.key !== undefined && (await page.locator('.relatives strong').innerText()) === callers[0].split('\n')[0]);
   }),
 
+  'weight, order and direction stand in the address': scene(async ({ page, url }) => {
+    await page.getByLabel('weight').selectOption('count');
+    await until(page, 'the weight', (now) => now.weight === 'count');
+    await page.getByLabel('order').selectOption('time');
+    await page.getByLabel('root').selectOption('below');
+    await until(page, 'order and direction', (now) => now.order === 'time' && now.roots === 'below');
+    await page.goto(page.url());
+    await settle(page);
+    assert.equal(await page.getByLabel('weight').inputValue(), 'count');
+    assert.equal(await page.getByLabel('order').inputValue(), 'time');
+    const { root } = await json(url, 'api/flame?run=step_1000&by=track&weight=count&order=time');
+    const first = root.children.map((child) => child.first_ps);
+    assert.deepEqual(first, [...first].sort((a, b) => a - b), 'children in time order');
+    await page.locator('.flame').focus();
+    await page.keyboard.press('ArrowUp'); // away from the root
+    await until(page, 'the child in focus', (now) => now.key !== undefined);
+    await page.locator('.relatives').waitFor();
+  }),
+
+  'a call opens the lines of its source and leads to the editor': scene(
+    async ({ page, box }) => {
+      await page.mouse.click(box.x + 40, box.y + 30);
+      await page.getByRole('button', { name: 'layers.py:41' }).click();
+      await page.locator('.source-lines').waitFor();
+      assert.equal(await page.locator('.source-lines li[aria-current]').innerText(), '<b>bold</b> = 41');
+      assert.equal(await page.locator('.source-lines b').count(), 0, 'text, not markup');
+      assert.equal(await page.getByRole('link', { name: 'edit' }).getAttribute('href'), 'vscode://file//home/me/layers.py:41');
+    },
+    async (page) => {
+      await page.addInitScript(() => localStorage.setItem('jviewd', JSON.stringify({ editor: 'vscode://file/{file}:{line}' })));
+      const leaf = { name: 'dot.1', kind: 'compute', total_ps: 1000, self_ps: 1000, count: 1, children: [] };
+      const call = { name: 'mlp (layers.py:41)', file: '/home/me/layers.py', line: 41, kind: 'other', total_ps: 1000, self_ps: 0, count: 1, children: [leaf] };
+      const root = { name: 'step_1000', kind: 'other', total_ps: 1000, self_ps: 0, count: 1, children: [call] };
+      await page.route('**/api/flame**', (route) => route.fulfill({ json: { run: {}, by: 'track', of: 'device', unit: 'ps', root, notes: [] } }));
+      await page.route('**/api/source**', (route) => route.fulfill({
+        json: { file: '/home/me/layers.py', path: 'layers.py', modified_ns: 1, line: 41, first_line: 40, lines: ['def mlp(x):', '<b>bold</b> = 41', ''], line_count: 42 },
+      }));
+    },
+  ),
+
   'arrows walk, Enter zooms, Esc goes up': scene(async ({ page }) => {
     await page.locator('.flame').focus();
     await page.keyboard.press('ArrowDown');

@@ -160,6 +160,23 @@ static void weights(void **state)
     run_end(&run);
 }
 
+static void folded_siblings(void **state)
+{
+    (void)state;
+    struct made_run run;
+
+    make_run(&run);
+    struct flame flame_ =
+        ask(&run, (struct flame_question){.by = STR("scope"), .fold_siblings = true},
+            (struct restriction){0});
+
+    check_folded("layers are one", &flame_,
+                 "jit_f;jit(f);layer_*;mlp;dot.1 30\n"
+                 "jit_f;jit(f);layer_*;dot.2 20\n"
+                 "jit_f;copy.2 10\n");
+    run_end(&run);
+}
+
 static void time_order(void **state)
 {
     (void)state;
@@ -292,9 +309,10 @@ static void wrong_by(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(trees),     cmocka_unit_test(weights), cmocka_unit_test(time_order),
-        cmocka_unit_test(relatives), cmocka_unit_test(keys),    cmocka_unit_test(bounded),
-        cmocka_unit_test(wrong_by),
+        cmocka_unit_test(trees),           cmocka_unit_test(weights),
+        cmocka_unit_test(folded_siblings), cmocka_unit_test(time_order),
+        cmocka_unit_test(relatives),       cmocka_unit_test(keys),
+        cmocka_unit_test(bounded),         cmocka_unit_test(wrong_by),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

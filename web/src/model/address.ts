@@ -82,6 +82,7 @@ export const WORDS: Readonly<Record<string, readonly string[]>> = {
   weight: ['self', 'time', 'count', 'bytes', 'flops'],
   order: ['heavy', 'time'],
   roots: ['above', 'below'],
+  fold: ['siblings'],
 };
 
 /* What is wrong with the values, in words; the rest of the page ignores them. */

@@ -18,7 +18,7 @@ const WEIGHT_TIPS: Readonly<Record<string, string>> = {
   flops: 'A multiply-add is two.',
 };
 
-export function Choices({ by, bys, weight, order, flipped }: { by: string; bys: readonly string[]; weight: string; order: string; flipped: boolean }) {
+export function Choices({ by, bys, weight, order, flipped, folded }: { by: string; bys: readonly string[]; weight: string; order: string; flipped: boolean; folded: boolean }) {
   return (
     <>
       <label>
@@ -55,6 +55,11 @@ export function Choices({ by, bys, weight, order, flipped }: { by: string; bys: 
           <option value="below">below</option>
         </select>
       </label>
+      {by === 'scope' && (
+        <label data-tip="layer_0, layer_1 become layer_*">
+          <input type="checkbox" checked={folded} onChange={(event) => go({ fold: event.currentTarget.checked ? 'siblings' : null, zoom: null, key: null }, 'replace')} /> fold layers
+        </label>
+      )}
     </>
   );
 }

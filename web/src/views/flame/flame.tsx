@@ -92,9 +92,10 @@ export function FlameView({ run }: { run: RunDetails }) {
   const known = absence(run, 'timeline') === null ? OF_OPS : ['stack']; // snapshots have nothing else
   const by = known.includes(query.value.by ?? '') ? query.value.by! : known[0]!;
   const [weight, order, flipped] = [chosen('weight', 'self'), chosen('order', 'heavy'), chosen('roots', 'above') === 'below'];
+  const folded = by === 'scope' && query.value.fold === 'siblings';
   const params: Params = {
     run: run.id, by, ...(weight !== 'self' ? { weight } : {}), ...(order !== 'heavy' ? { order } : {}),
-    ...(by === 'stack' && query.value.snapshot ? { snapshot: query.value.snapshot } : {}), limit: NODES_MAX, ...restriction.value,
+    ...(by === 'stack' && query.value.snapshot ? { snapshot: query.value.snapshot } : {}), ...(folded ? { fold: 'siblings' } : {}), limit: NODES_MAX, ...restriction.value,
   };
   const flame = useJson<FlameReply>('api/flame', params);
   const data = flame.data;
@@ -114,7 +115,7 @@ export function FlameView({ run }: { run: RunDetails }) {
         <p key={note.kind} class={data?.root ? 'basis' : 'state'}>{`${note.message.charAt(0).toUpperCase()}${note.message.slice(1)}.`}</p>
       ))}
       <div class="toolbar">
-        <Choices by={by} bys={known} weight={weight} order={order} flipped={flipped} />
+        <Choices by={by} bys={known} weight={weight} order={order} flipped={flipped} folded={folded} />
         <input
           ref={field} type="search" aria-label="Search the flame graph" placeholder="search  /" value={text}
           onInput={(event) => setText(event.currentTarget.value)}
