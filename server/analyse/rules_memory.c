@@ -168,14 +168,11 @@ static struct growth growth_of(const struct allocator *allocator, const struct s
         int64_t end_ps = step->start_ps + step->dur_ps;
         int64_t level = level_at(allocator, end_ps - offset_ps);
 
-        if (ret.steps++ == 0) {
-            ret.first_bytes = level;
-            ret.start_ps = step->start_ps;
-        } else {
+        if (ret.steps == 0 || level < before) /* what falls back begins anew */
+            ret = (struct growth){.first_bytes = level, .start_ps = step->start_ps};
+        else
             ret.grew += level > before;
-            if (level < before)
-                ret.grew = 0, ret.first_bytes = level, ret.steps = 1, ret.start_ps = step->start_ps;
-        }
+        ret.steps++;
         before = ret.last_bytes = level;
         ret.end_ps = end_ps;
     }

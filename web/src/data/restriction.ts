@@ -10,4 +10,4 @@ export function restrictedBy(...keys: string[]): Record<string, string> {
   return Object.fromEntries(Object.entries(restriction.value).filter(([key]) => keys.includes(key)));
 }
 export const stepRestriction = () => restrictedBy('host', 'step', 'start_ps', 'end_ps');
-export const memoryRestriction = () => restrictedBy('host', 'start_ps', 'end_ps');
+export const memoryRestriction = () => restrictedBy('host', 'step', 'start_ps', 'end_ps');
