@@ -64,6 +64,12 @@ MUST_CHECK enum status transfers_find(const struct run_traces *run,
                                       const struct restriction *restriction, struct arena *arena,
                                       struct transfers *ret, struct error *err);
 
+/* What one slice moves; false: it is no transfer. */
+bool transfer_of_slice(const struct host_trace *host, slice_id id, struct transfer *ret);
+/* The same as the one row of a table by=transfer, but for its step. */
+bool transfer_table_of_slice(const struct host_trace *host, slice_id id, struct arena *arena,
+                             struct table *ret);
+
 /* Why there are none; "" where there are. */
 struct str transfers_missing(const struct run_traces *run);
 

@@ -33,7 +33,24 @@ static bool begins_inside(const struct selection *selection, int64_t at_ps)
     return inside;
 }
 
-static void collect(struct collecting *collecting, const struct row *row, name_id name, slice_id id,
+static struct transfer transfer_from(uint32_t index, const struct host_trace *host, track_id track,
+                                     const struct slice *slice)
+{
+    return (struct transfer){
+        .host = index,
+        .track = track,
+        .slice = slice->id,
+        .launch = NO_SLICE,
+        .name = slice->name,
+        .device = host->trace->tracks[track].device,
+        .start_ps = slice->start_ps + host->offset_ps,
+        .dur_ps = slice->dur_ps,
+        .bytes = -1,
+        .overlapped_ps = -1,
+    };
+}
+
+static void collect(struct collecting *collecting, const struct row *row, slice_id id,
                     enum transfer_tier tier)
 {
     const struct selection *selection = collecting->selection;
@@ -51,18 +68,8 @@ static void collect(struct collecting *collecting, const struct row *row, name_i
             memory_resize(collecting->tiers, collecting->capacity, sizeof(*collecting->tiers));
     }
     collecting->tiers[collecting->count] = tier;
-    collecting->items[collecting->count++] = (struct transfer){
-        .host = selection->index,
-        .track = row->track,
-        .slice = id,
-        .launch = NO_SLICE,
-        .name = name,
-        .device = track->device,
-        .start_ps = slice.start_ps + selection->host->offset_ps,
-        .dur_ps = slice.dur_ps,
-        .bytes = -1,
-        .overlapped_ps = -1,
-    };
+    collecting->items[collecting->count++] =
+        transfer_from(selection->index, selection->host, row->track, &slice);
 }
 
 static bool is_inside_own_kind(const struct trace *trace, slice_id id)
@@ -114,7 +121,7 @@ static void collect_name(struct collecting *collecting, name_id name)
         collecting->seen[tier] = true;
         for (uint32_t at = 0; ids != NULL && at < runs[i].count; at++) {
             if ((tier != TIER_DISPATCH && tier != TIER_CALL) || !is_inside_own_kind(trace, ids[at]))
-                collect(collecting, row, name, ids[at], tier);
+                collect(collecting, row, ids[at], tier);
         }
     }
 }
@@ -263,10 +270,10 @@ static struct str caller_of(const struct trace *trace, slice_id call)
     return without_number(last);
 }
 
-static void learn_launch(const struct collecting *collecting, struct transfer *transfer)
+static void learn_launch(const struct host_trace *host, struct transfer *transfer)
 {
-    const struct trace *trace = collecting->trace;
-    const struct attribution *attribution = collecting->selection->host->attribution;
+    const struct trace *trace = host->trace;
+    const struct attribution *attribution = host->attribution;
     const struct attributed *entry =
         attribution != NULL ? attribution_of(attribution, transfer->slice) : NULL;
 
@@ -275,7 +282,7 @@ static void learn_launch(const struct collecting *collecting, struct transfer *t
 
     struct slice call = trace_slice(trace, entry->launch);
     struct str name = trace_name(trace, call.name);
-    int64_t end_ps = transfer->start_ps - collecting->selection->host->offset_ps + transfer->dur_ps;
+    int64_t end_ps = transfer->start_ps - host->offset_ps + transfer->dur_ps;
 
     transfer->launch = entry->launch;
     transfer->caller = caller_of(trace, entry->launch);
@@ -297,25 +304,43 @@ static void learn_thread(const struct trace *trace, struct transfer *transfer)
         transfer->wait = WAIT_BLOCKS;
 }
 
-static void learn(const struct collecting *collecting, uint32_t index, struct arg_reader *reader)
+static void learn(const struct host_trace *host, enum transfer_tier tier, struct transfer *transfer,
+                  struct arg_reader *reader)
 {
-    const struct trace *trace = collecting->trace;
-    struct transfer *transfer = &collecting->items[index];
-    struct str name = trace_name(trace, transfer->name);
+    struct str name = trace_name(host->trace, transfer->name);
 
     transfer->direction = transfer_direction_of(name);
     transfer->memory = host_memory_of(name);
-    if (collecting->tiers[index] == TIER_DEVICE)
-        learn_launch(collecting, transfer);
-    else if (collecting->tiers[index] != TIER_ASYNC)
-        learn_thread(trace, transfer);
+    if (tier == TIER_DEVICE)
+        learn_launch(host, transfer);
+    else if (tier != TIER_ASYNC)
+        learn_thread(host->trace, transfer);
     else
         transfer->wait = WAIT_NONE;
     learn_args(reader, transfer, transfer->slice);
-    if (transfer->bytes < 0 && collecting->tiers[index] == TIER_DISPATCH)
+    if (transfer->bytes < 0 && tier == TIER_DISPATCH)
         learn_inside(reader, transfer);
     if (transfer->direction == DIRECTION_D2D || transfer->direction == DIRECTION_P2P)
         transfer->memory = MEMORY_NONE;
+}
+
+bool transfer_of_slice(const struct host_trace *host, slice_id id, struct transfer *ret)
+{
+    const struct trace *trace = host->trace;
+    struct slice slice = trace_slice(trace, id);
+    track_id at = trace->rows[slice.row].track;
+    enum transfer_tier tier = tier_on(&trace->tracks[at], trace_name(trace, slice.name));
+
+    if (tier == TIER_NONE)
+        return false;
+
+    struct arg_reader reader = {.trace = trace, .arena = arena_create()};
+
+    *ret = transfer_from(0, host, at, &slice);
+    learn(host, tier, ret, &reader);
+    arena_destroy(reader.arena);
+    transfers_overlap(host, ret, 1);
+    return true;
 }
 
 static void find_host(const struct selection *selection, struct collecting *collecting)
@@ -331,7 +356,7 @@ static void find_host(const struct selection *selection, struct collecting *coll
     }
     keep_one_tier(collecting);
     for (uint32_t i = 0; i < collecting->count; i++)
-        learn(collecting, i, &reader);
+        learn(selection->host, collecting->tiers[i], &collecting->items[i], &reader);
     arena_destroy(reader.arena);
     transfers_overlap(selection->host, collecting->items, collecting->count);
 }

@@ -158,12 +158,12 @@ static struct cell transfer_cell(const void *data, uint32_t row, uint32_t column
 }
 
 static enum status each_table(const struct run_traces *run, const struct transfers *transfers,
-                              const struct page *page, struct arena *arena, struct table *ret,
-                              struct error *err)
+                              uint32_t column_count, const struct page *page, struct arena *arena,
+                              struct table *ret, struct error *err)
 {
     struct transfer_rows *rows = arena_new(arena, struct transfer_rows);
     struct table_source source = {.columns = columns,
-                                  .column_count = COUNT(columns),
+                                  .column_count = column_count,
                                   .row_count = transfers->count,
                                   .cell = transfer_cell,
                                   .data = rows};
@@ -175,6 +175,23 @@ static enum status each_table(const struct run_traces *run, const struct transfe
     for (uint32_t i = 0; i < transfers->count; i++)
         ret->total_ps += transfers->items[i].dur_ps;
     return OK;
+}
+
+bool transfer_table_of_slice(const struct host_trace *host, slice_id id, struct arena *arena,
+                             struct table *ret)
+{
+    struct transfer *transfer = arena_new(arena, struct transfer);
+    struct run_traces *run = arena_new(arena, struct run_traces);
+    struct transfers *transfers = arena_new(arena, struct transfers);
+    struct page page = {.limit = 1};
+    struct error err = {0};
+
+    *ret = (struct table){0};
+    if (!transfer_of_slice(host, id, transfer))
+        return false;
+    *run = (struct run_traces){.hosts = host, .host_count = 1};
+    *transfers = (struct transfers){.items = transfer, .count = 1};
+    return each_table(run, transfers, TRANSFER_STEP, &page, arena, ret, &err) == OK;
 }
 
 enum status transfers_table(const struct run_traces *run, const struct restriction *restriction,
@@ -192,7 +209,7 @@ enum status transfers_table(const struct run_traces *run, const struct restricti
         return fail(err, ERR_INVALID, "by is direction, size, stream, caller or transfer");
     TRY(transfers_find(run, restriction, arena, transfers, err));
     if (asked == TRANSFERS_BY_TRANSFER)
-        TRY(each_table(run, transfers, page, arena, ret, err));
+        TRY(each_table(run, transfers, COUNT(columns), page, arena, ret, err));
     else
         TRY(transfer_groups_table(run, transfers, (enum transfers_by)asked, page, arena, ret, err));
     ret->by = str_of(words[asked]);

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "analyse/kernels.h"
+#include "analyse/transfers.h"
 #include "serve/slice_parts.h"
 #include "serve/table_out.h"
 #include "trace/args.h"
@@ -190,6 +191,18 @@ static void put_kernel(struct json *json, const struct subject *subject,
     json_put_row_objects(json, &table);
 }
 
+/* What a copy moved. */
+static void put_transfer(struct json *json, const struct subject *subject)
+{
+    struct table table;
+
+    json_key(json, "transfer");
+    if (transfer_table_of_slice(subject->host, subject->slice.id, subject->arena, &table))
+        json_put_row_objects(json, &table);
+    else
+        json_add_null(json);
+}
+
 void slice_put_facts(struct json *json, const struct subject *subject)
 {
     const struct attribution *attribution = subject->host->attribution;
@@ -206,6 +219,7 @@ void slice_put_facts(struct json *json, const struct subject *subject)
         json, "kernel",
         is_kernel(subject, entry) ? trace_name(subject->trace, subject->slice.name) : STR(""));
     put_kernel(json, subject, entry);
+    put_transfer(json, subject);
     put_launch(json, subject, entry);
     put_graph(json, subject, entry);
     double flops = type_number(subject, "flops"), bytes = type_number(subject, "bytes_accessed");

@@ -162,6 +162,17 @@ static void on_a_gpu(void **state)
     CHECK_INT("to another device", items[2].direction, DIRECTION_P2P);
     CHECK_INT("0 is no size", items[2].bytes, -1);
     CHECK_INT("no call", items[2].wait, WAIT_UNKNOWN);
+
+    struct transfer alone;
+
+    for (uint32_t i = 0; i < transfers.count; i++) {
+        CHECK("a copy by itself", transfer_of_slice(&run.host, items[i].slice, &alone));
+        CHECK_INT("moves as much", alone.bytes, items[i].bytes);
+        CHECK_INT("the same way", alone.direction, items[i].direction);
+        CHECK_INT("beside as much", alone.overlapped_ps, items[i].overlapped_ps);
+        CHECK_INT("and waits as it does", alone.wait, items[i].wait);
+    }
+    CHECK("a call is no copy", !transfer_of_slice(&run.host, items[0].launch, &alone));
     run_end(&run);
 }
 
