@@ -155,21 +155,62 @@ static void sum_block(void *data, const struct op_block *block)
     }
 }
 
-static void add_summed(struct kernels_work *work, uint32_t at)
+/* What the parts of a walk saw of one kernel. */
+static void join_total(struct kernel_total *to, const struct kernel_total *part)
+{
+    if (part->count == 0)
+        return;
+    if (to->count == 0) {
+        *to = *part;
+        return;
+    }
+    to->count += part->count;
+    to->graph_count += part->graph_count;
+    to->launch_count += part->launch_count;
+    to->total_ps += part->total_ps;
+    to->self_ps += part->self_ps;
+    to->p50_ps += part->p50_ps;
+    to->min_ps = part->min_ps < to->min_ps ? part->min_ps : to->min_ps;
+    if (part->max_ps > to->max_ps) {
+        to->max_ps = part->max_ps;
+        to->longest = part->longest;
+    }
+}
+
+/* Totals of the selection by kernel, to be freed. */
+static struct kernel_total *sum_selection(const struct kernels_work *work, uint32_t at)
 {
     const struct selection *selection = &work->selections[at];
-    const struct attribution *of = attribution_at(work, at);
-    struct sum_part part = {.work = work,
-                            .at = at,
-                            .selection = selection,
-                            .totals = calloc(of->kernel_count, sizeof(struct kernel_total))};
-    void *data[1] = {&part};
+    uint32_t kernel_count = selection->host->attribution->kernel_count;
+    uint32_t part_count = scan_op_parts(selection);
+    struct sum_part parts[SPLIT_PARTS_MAX];
+    void *data[SPLIT_PARTS_MAX];
 
-    if (part.totals == NULL)
-        abort(); /* out of memory: as base/arena.h says */
-    scan_ops(selection, sum_block, data, 1);
+    for (uint32_t i = 0; i < part_count; i++) {
+        parts[i] = (struct sum_part){.work = work,
+                                     .at = at,
+                                     .selection = selection,
+                                     .totals = calloc(kernel_count, sizeof(struct kernel_total))};
+        if (parts[i].totals == NULL)
+            abort(); /* out of memory: as base/arena.h says */
+        data[i] = &parts[i];
+    }
+    scan_ops(selection, sum_block, data, part_count);
+    for (uint32_t i = 1; i < part_count; i++) {
+        for (uint32_t kernel = 0; kernel < kernel_count; kernel++)
+            join_total(&parts[0].totals[kernel], &parts[i].totals[kernel]);
+        free(parts[i].totals);
+    }
+    return parts[0].totals;
+}
+
+static void add_summed(struct kernels_work *work, uint32_t at)
+{
+    const struct attribution *of = attribution_at(work, at);
+    struct kernel_total *totals = sum_selection(work, at);
+
     for (uint32_t kernel = 0; kernel < of->kernel_count; kernel++) {
-        struct kernel_total *total = &part.totals[kernel];
+        struct kernel_total *total = &totals[kernel];
 
         if (total->count == 0 || !has_name(work, at, &of->kernels[kernel]))
             continue;
@@ -180,7 +221,7 @@ static void add_summed(struct kernels_work *work, uint32_t at)
         row->whole_ps += total->p50_ps - total->total_ps;
         add_total(row, total);
     }
-    free(part.totals);
+    free(totals);
 }
 
 void kernels_sum(struct kernels_work *work)

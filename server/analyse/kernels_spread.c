@@ -99,17 +99,77 @@ static void spread_block(void *data, const struct op_block *block)
     }
 }
 
+static void spread_like(struct row_spread *to, const struct row_spread *whole)
+{
+    *to = (struct row_spread){
+        .durs = quantiles_create_like(whole->durs),
+        .queues = quantiles_create_like(whole->queues),
+        .launches = quantiles_create_like(whole->launches),
+        .calls = quantiles_create_like(whole->calls),
+        .gaps = quantiles_create_like(whole->gaps),
+    };
+}
+
+static void join_and_free(struct quantiles *to, struct quantiles *part)
+{
+    quantiles_join(to, part);
+    quantiles_free(part);
+}
+
+static void spread_join(struct row_spread *to, const struct row_spread *part)
+{
+    join_and_free(to->durs, part->durs);
+    join_and_free(to->queues, part->queues);
+    join_and_free(to->launches, part->launches);
+    join_and_free(to->calls, part->calls);
+    join_and_free(to->gaps, part->gaps);
+}
+
+static void open_part(struct spread_part *part, struct kernels_work *work, uint32_t at,
+                      const struct row_spread *spreads)
+{
+    *part = (struct spread_part){
+        .work = work,
+        .at = at,
+        .spreads = calloc((size_t)work->row_count + 1, sizeof *part->spreads),
+        .reader = launch_reader_create(work->selections[at].host->trace),
+    };
+    if (part->spreads == NULL)
+        abort(); /* out of memory: as base/arena.h says */
+    for (uint32_t row = 0; row < work->row_count; row++) {
+        if (spreads[row].durs != NULL)
+            spread_like(&part->spreads[row], &spreads[row]);
+    }
+}
+
+static void close_part(struct spread_part *part, uint32_t row_count, struct row_spread *spreads)
+{
+    for (uint32_t row = 0; row < row_count; row++) {
+        if (spreads[row].durs != NULL)
+            spread_join(&spreads[row], &part->spreads[row]);
+    }
+    free(part->spreads);
+    launch_reader_free(part->reader);
+}
+
 static void spread_host(struct kernels_work *work, uint32_t at, struct row_spread *spreads)
 {
     const struct selection *selection = &work->selections[at];
-    struct spread_part part = {.work = work, .at = at, .spreads = spreads};
-    void *data[1] = {&part};
+    struct spread_part parts[SPLIT_PARTS_MAX];
+    void *data[SPLIT_PARTS_MAX];
 
     if (work->row_of[at] == NULL)
         return;
-    part.reader = launch_reader_create(selection->host->trace);
-    scan_ops(selection, spread_block, data, 1);
-    launch_reader_free(part.reader);
+
+    uint32_t part_count = scan_op_parts(selection);
+
+    for (uint32_t i = 0; i < part_count; i++) {
+        open_part(&parts[i], work, at, spreads);
+        data[i] = &parts[i];
+    }
+    scan_ops(selection, spread_block, data, part_count);
+    for (uint32_t i = 0; i < part_count; i++)
+        close_part(&parts[i], work->row_count, spreads);
 }
 
 void kernels_spread(struct kernels_work *work, const uint32_t *order, uint32_t first, uint32_t end)
