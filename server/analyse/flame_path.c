@@ -11,7 +11,7 @@
 #include "analyse/flame_parts.h"
 #include "analyse/scope.h"
 
-enum { CALLS_MAX = 512, TRIES_MAX = 64 };
+enum { CALLS_MAX = 512, TRIES_MAX = 16, REGION_SLICES_MAX = 64 };
 
 static track_id track_of(const struct trace *trace, slice_id slice)
 {
@@ -51,7 +51,7 @@ static slice_id region_of(const struct trace *trace, slice_id slice)
 {
     const struct row *row = &trace->rows[trace_row_of(trace, slice)];
 
-    for (int i = 0; i < CALLS_MAX && slice > row->first_slice; i++) {
+    for (int i = 0; i < REGION_SLICES_MAX && slice > row->first_slice; i++) {
         struct str name = trace_name(trace, trace_slice(trace, --slice).name);
 
         if (str_ends(name, STR("::StartRegion")))
