@@ -172,7 +172,7 @@ uint32_t top_cost_notes(const struct top_work *work, struct answer_note *ret)
         with += work->rows[i].cost.flops_known;
         without += work->rows[i].cost.flops_unknown;
     }
-    if (without > 0 && with > 0)
+    if (without > 0 && with > 0 && work->by != BY_OP)
         ret[count++] = (struct answer_note){
             .kind = "costs-in-part",
             .message = STR("ops without known FLOPs or bytes are left out of those sums, so that "

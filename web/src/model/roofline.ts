@@ -56,9 +56,11 @@ export function rangesOf(points: readonly Point[], roofs: readonly Roof[]): { x:
   const compute = roofs.filter((roof) => roof.kind === 'compute').map((roof) => roof.per_s);
   const memory = roofs.find((roof) => roof.kind === 'memory');
   const ridges = memory ? compute.map((peak) => (peak / memory.per_s) * 2) : [];
+  /* Circles have a width: none stands on the edge. */
+  const around = (value: number): number[] => [value / 2, value * 2];
   return {
-    x: rangeOf([...points.map((point) => point.intensity), ...ridges, 1], 2),
-    y: rangeOf([...points.map((point) => point.rate), ...compute], 2),
+    x: rangeOf([...points.flatMap((point) => around(point.intensity)), ...ridges, 1], 2),
+    y: rangeOf([...points.flatMap((point) => around(point.rate)), ...compute], 2),
   };
 }
 

@@ -142,10 +142,10 @@ function columnsOf(rows: readonly TopRow[], by: string): Column<TopRow>[] {
     spread('p50_ps', 'p50', { optional: true }),
     spread('p95_ps', 'p95', { from: 900 }),
     spread('max_ps', 'max', { optional: true }),
-    has('flops_per_s') && { key: 'flops_per_s', title: flops.unit, width: '80px', from: 1200, numeric: true, cell: (row) => rateCell(row.flops_per_s, flops), exact: (row) => rateExact(row, 'flops_per_s', 'FLOP/s') },
-    has('bytes_per_s') && { key: 'bytes_per_s', title: bytes.unit, width: '80px', from: 1200, numeric: true, cell: (row) => rateCell(row.bytes_per_s, bytes), exact: (row) => rateExact(row, 'bytes_per_s', 'B/s') },
+    has('flops_per_s') && { key: 'flops_per_s', title: flops.unit, width: '80px', from: 1400, numeric: true, cell: (row) => rateCell(row.flops_per_s, flops), exact: (row) => rateExact(row, 'flops_per_s', 'FLOP/s') },
+    has('bytes_per_s') && { key: 'bytes_per_s', title: bytes.unit, width: '80px', from: 1400, numeric: true, cell: (row) => rateCell(row.bytes_per_s, bytes), exact: (row) => rateExact(row, 'bytes_per_s', 'B/s') },
     has('peak_share') && {
-      key: 'peak_share', title: 'of peak', width: '80px', from: 1300, numeric: true, cell: (row) => shareCell(row.peak_share),
+      key: 'peak_share', title: 'of peak', width: '80px', from: 1000, numeric: true, cell: (row) => shareCell(row.peak_share),
       exact: (row) => (row.peak_share === null ? unknown(row, 'peak_share') : `of what the device can do, bound by ${row.bound_by}`),
     },
     has('bound_by') && { key: 'bound_by', title: 'bound by', width: '104px', from: 1800, cell: (row) => row.bound_by ?? UNKNOWN, exact: (row) => unknown(row, 'bound_by') },
