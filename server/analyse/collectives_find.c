@@ -94,27 +94,8 @@ struct collective_run *collectives_add_run(struct finding_work *work)
     return &ret->runs[ret->run_count++];
 }
 
-/* Places of what was picked by collective, then still by device and start: so both halves of a pair
- * are near each other. */
-static uint32_t *by_collective(const struct finding_work *work, const struct attributed *entries,
-                               const struct op_facts *facts, const struct picked *picked)
-{
-    uint32_t *ret = memory_resize(NULL, (size_t)picked->count + 1, sizeof(*ret));
-    uint32_t *firsts = calloc((size_t)work->ret->count + 1, sizeof(*firsts));
-
-    if (firsts == NULL)
-        abort(); /* out of memory: as base/arena.h says */
-    for (uint32_t i = 0; i < picked->count; i++)
-        firsts[facts[entries[picked->entries[i]].op].collective + 1]++;
-    for (uint32_t i = 0; i < work->ret->count; i++)
-        firsts[i + 1] += firsts[i];
-    for (uint32_t i = 0; i < picked->count; i++)
-        ret[firsts[facts[entries[picked->entries[i]].op].collective]++] = i;
-    free(firsts);
-    return ret;
-}
-
-struct pairing {    /* starts of one collective on one device that wait for their done */
+struct pairing { /* starts of one collective on one device that wait for their done */
+    int32_t device;
     uint32_t *open; /* runs; the first waits longest */
     uint32_t first, count, capacity;
 };
@@ -197,18 +178,37 @@ static slice_id *first_slices(const struct attribution *attribution, const struc
     return firsts;
 }
 
-/* The host's runs by device and start, told by the entry that each began with. */
-static void hide_on_host(struct finding_work *work, const struct selection *selection,
-                         const uint32_t *run_of, uint32_t picked_count)
+/* Of the entry's collective, empty where its device is new. */
+static struct pairing *pairing_of(struct pairing *pairings, const struct op_facts *facts,
+                                  const struct attributed *entry)
 {
-    uint32_t *order = memory_resize(NULL, (size_t)picked_count + 1, sizeof(*order));
-    uint32_t count = 0;
+    struct pairing *pairing = &pairings[facts->collective];
 
-    for (uint32_t i = 0; i < picked_count; i++)
-        if (run_of[i] != UINT32_MAX)
-            order[count++] = run_of[i];
-    collectives_hide(work, selection, order, count);
-    free(order);
+    if (pairing->device != entry->device)
+        pairing->first = pairing->count = 0;
+    pairing->device = entry->device;
+    return pairing;
+}
+
+static void pair_entries(struct finding_work *work, uint32_t host, const struct picked *picked,
+                         struct launches *launches)
+{
+    const struct attribution *attribution = work->run->hosts[host].attribution;
+    const struct op_facts *facts = work->op_facts[host];
+    uint32_t count = work->ret->count;
+    struct pairing *pairings = calloc((size_t)count + 1, sizeof(*pairings));
+
+    if (pairings == NULL)
+        abort(); /* out of memory: as base/arena.h says */
+    for (uint32_t i = 0; i < picked->count; i++) {
+        const struct attributed *entry = &attribution->entries[picked->entries[i]];
+        const struct op_facts *of = &facts[entry->op];
+
+        add_entry(work, host, entry, of, pairing_of(pairings, of, entry), launches);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        free(pairings[i].open);
+    free(pairings);
 }
 
 static void find_on_host(struct finding_work *work, uint32_t host,
@@ -216,38 +216,18 @@ static void find_on_host(struct finding_work *work, uint32_t host,
 {
     const struct attribution *attribution = work->run->hosts[host].attribution;
     struct picked picked = attribution == NULL ? (struct picked){0} : pick(attribution);
-    struct pairing pairing = {0};
     uint32_t first = work->ret->run_count;
 
-    if (picked.count == 0) {
-        free(picked.entries);
-        return;
-    }
-    slice_id *firsts = first_slices(attribution, &picked);
-    collectives_facts(work, host, firsts);
-    struct op_facts *facts = work->op_facts[host];
-    uint32_t *order = by_collective(work, attribution->entries, facts, &picked);
-    uint32_t *run_of = memory_resize(NULL, (size_t)picked.count + 1, sizeof(*run_of));
-    const struct attributed *before = NULL;
+    if (picked.count > 0) {
+        slice_id *firsts = first_slices(attribution, &picked);
 
-    for (uint32_t i = 0; i < picked.count; i++) {
-        const struct attributed *entry = &attribution->entries[picked.entries[order[i]]];
-        uint32_t run_count = work->ret->run_count;
-
-        if (before == NULL || before->device != entry->device ||
-            facts[before->op].collective != facts[entry->op].collective)
-            pairing.first = pairing.count = 0;
-        add_entry(work, host, entry, &facts[entry->op], &pairing, launches);
-        run_of[order[i]] = work->ret->run_count > run_count ? run_count : UINT32_MAX;
-        before = entry;
+        collectives_facts(work, host, firsts);
+        pair_entries(work, host, &picked, launches);
+        if (selection != NULL)
+            collectives_hide(work, selection, first);
+        collectives_calls(work, host, first, launches->by_kernel, launches->slices);
+        free(firsts);
     }
-    collectives_calls(work, host, first, launches->by_kernel, launches->slices);
-    if (selection != NULL)
-        hide_on_host(work, selection, run_of, picked.count);
-    free(run_of);
-    free(order);
-    free(pairing.open);
-    free(firsts);
     free(picked.entries);
 }
 

@@ -173,13 +173,13 @@ static void covered_free(struct covered *covered)
 }
 
 /* Stretches of file time in which these runs communicate, joined where they overlap. */
-static uint32_t stretches_of(const struct collective_run *runs, const uint32_t *order,
-                             uint32_t count, int64_t offset_ps, struct window *ret)
+static uint32_t stretches_of(const struct collective_run *runs, uint32_t count, int64_t offset_ps,
+                             struct window *ret)
 {
     uint32_t joined = 0;
 
     for (uint32_t i = 0; i < count; i++) {
-        const struct collective_run *run = &runs[order[i]];
+        const struct collective_run *run = &runs[i];
         struct window window = {run->start_ps - offset_ps, run->start_ps - offset_ps + run->dur_ps};
 
         if (joined == 0 || window.from_ps > ret[joined - 1].to_ps)
@@ -225,28 +225,25 @@ static int64_t hidden_of(const struct covered *covered, const struct selection *
     return hidden_ps;
 }
 
-/* Devices of a host side by side: runs [firsts[i], firsts[i + 1]) of the order are of one. */
+/* Devices of a host side by side: runs [firsts[i], firsts[i + 1]) are of one. */
 struct hiding {
     struct finding_work *work;
     const struct selection *selection;
-    const uint32_t *order;
     uint32_t *firsts;
     uint32_t device_count, part_count;
 };
 
-static void hide_on_device(const struct hiding *hiding, const uint32_t *order, uint32_t count)
+static void hide_on_device(const struct hiding *hiding, struct collective_run *runs, uint32_t count)
 {
     const struct selection *selection = hiding->selection;
-    struct collective_run *runs = hiding->work->ret->runs;
     struct window *stretches = memory_resize(NULL, (size_t)count + 1, sizeof(*stretches));
-    uint32_t stretch_count =
-        stretches_of(runs, order, count, selection->host->offset_ps, stretches);
+    uint32_t stretch_count = stretches_of(runs, count, selection->host->offset_ps, stretches);
     struct covered *covered =
-        covered_create(selection->host, hiding->work->op_facts[selection->index],
-                       runs[order[0]].device, stretches, stretch_count);
+        covered_create(selection->host, hiding->work->op_facts[selection->index], runs[0].device,
+                       stretches, stretch_count);
 
     for (uint32_t i = 0; i < count; i++)
-        runs[order[i]].hidden_ps = hidden_of(covered, selection, &runs[order[i]]);
+        runs[i].hidden_ps = hidden_of(covered, selection, &runs[i]);
     covered_free(covered);
     free(stretches);
 }
@@ -258,21 +255,21 @@ static void hide_part(void *data, uint32_t part)
 
     for (uint32_t i = (uint32_t)split_begin(hiding->device_count, part, hiding->part_count);
          i < end; i++)
-        hide_on_device(hiding, hiding->order + hiding->firsts[i],
+        hide_on_device(hiding, hiding->work->ret->runs + hiding->firsts[i],
                        hiding->firsts[i + 1] - hiding->firsts[i]);
 }
 
-void collectives_hide(struct finding_work *work, const struct selection *selection,
-                      const uint32_t *order, uint32_t count)
+void collectives_hide(struct finding_work *work, const struct selection *selection, uint32_t first)
 {
     const struct collective_run *runs = work->ret->runs;
-    struct hiding hiding = {.work = work, .selection = selection, .order = order};
+    uint32_t end = work->ret->run_count;
+    struct hiding hiding = {.work = work, .selection = selection};
 
-    hiding.firsts = memory_resize(NULL, (size_t)count + 1, sizeof(*hiding.firsts));
-    for (uint32_t i = 0; i < count; i++)
-        if (i == 0 || runs[order[i]].device != runs[order[i - 1]].device)
+    hiding.firsts = memory_resize(NULL, (size_t)(end - first) + 1, sizeof(*hiding.firsts));
+    for (uint32_t i = first; i < end; i++)
+        if (i == first || runs[i].device != runs[i - 1].device)
             hiding.firsts[hiding.device_count++] = i;
-    hiding.firsts[hiding.device_count] = count;
+    hiding.firsts[hiding.device_count] = end;
     hiding.part_count = split_count(selection->host->attribution->entry_count);
     split_run(hiding.part_count, hide_part, &hiding);
     free(hiding.firsts);

@@ -72,10 +72,9 @@ static inline int64_t ps_apart(int64_t to, int64_t from)
     return __builtin_sub_overflow(to, from, &ret) ? (from > 0 ? INT64_MIN : INT64_MAX) : ret;
 }
 
-/* Fills hidden_ps of a host's runs, which `order` names by device and start, in the windows of the
- * selection. */
-void collectives_hide(struct finding_work *work, const struct selection *selection,
-                      const uint32_t *order, uint32_t count);
+/* Fills hidden_ps of a host's runs, those from `first` on, which stand by device and start, in the
+ * windows of the selection. */
+void collectives_hide(struct finding_work *work, const struct selection *selection, uint32_t first);
 
 /* Sorts the runs and fills group, wait, late, last. */
 void collectives_match(struct finding_work *work);

@@ -23,13 +23,23 @@ static int compare_places(const struct collective_run *a, const struct collectiv
     return (a->slice > b->slice) - (a->slice < b->slice);
 }
 
-static int by_collective_and_place(const void *left, const void *right)
+/* By collective; those of one keep their order: host, device, start. */
+static void gather_collectives(struct collectives *found)
 {
-    const struct collective_run *a = left, *b = right;
+    struct collective_run *runs = memory_resize(NULL, (size_t)found->run_count + 1, sizeof(*runs));
+    uint32_t *firsts = calloc((size_t)found->count + 1, sizeof(*firsts));
 
-    if (a->collective != b->collective)
-        return a->collective < b->collective ? -1 : 1;
-    return compare_places(a, b);
+    if (firsts == NULL)
+        abort(); /* out of memory: as base/arena.h says */
+    for (uint32_t i = 0; i < found->run_count; i++)
+        firsts[found->runs[i].collective + 1]++;
+    for (uint32_t i = 0; i < found->count; i++)
+        firsts[i + 1] += firsts[i];
+    for (uint32_t i = 0; i < found->run_count; i++)
+        runs[firsts[found->runs[i].collective]++] = found->runs[i];
+    free(firsts);
+    free(found->runs);
+    found->runs = runs;
 }
 
 static int by_turn(const void *left, const void *right)
@@ -43,7 +53,7 @@ static int by_turn(const void *left, const void *right)
     return compare_places(a, b);
 }
 
-/* They mostly come in order: of one host by collective and place, of one device by turn. */
+/* They come in order where one device has them all. */
 static void sort_runs(struct collective_run *runs, uint32_t count,
                       int (*compare)(const void *, const void *))
 {
@@ -248,7 +258,7 @@ void collectives_match(struct finding_work *work)
     struct collectives *found = work->ret;
     bool any = false;
 
-    sort_runs(found->runs, found->run_count, by_collective_and_place);
+    gather_collectives(found);
     for (uint32_t first = 0, end; first < found->run_count; first = end) {
         for (end = first + 1; end < found->run_count &&
                               found->runs[end].collective == found->runs[first].collective;)
