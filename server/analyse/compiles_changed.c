@@ -14,7 +14,7 @@
 
 enum {
     BYTES_MAX = 256 << 20, /* of modules read for one host */
-    NAMES_MAX = 10000,     /* of functions */
+    LOOKS_MAX = 1 << 26,   /* at modules' names */
     BACK_MAX = 1024,       /* modules looked at for the one that ran last */
 };
 
@@ -208,6 +208,12 @@ static uint32_t end_of_name(struct compile **ordered, uint32_t count, uint32_t f
     return end;
 }
 
+/* Names of functions that are compared: each looks at all modules. */
+static uint32_t names_max(const struct trace *trace)
+{
+    return LOOKS_MAX / (trace->program_count + 1);
+}
+
 void compiles_compare(const struct host_trace *host, struct compile *compiles, uint32_t count,
                       struct arena *arena)
 {
@@ -228,7 +234,7 @@ void compiles_compare(const struct host_trace *host, struct compile *compiles, u
         ordered[i] = &compiles[i];
     if (count > 1)
         qsort(ordered, count, sizeof(*ordered), by_name);
-    for (uint32_t first = 0, names = 0; first < count && names < NAMES_MAX;
+    for (uint32_t first = 0, names = 0; first < count && names < names_max(trace);
          first = end_of_name(ordered, count, first), names++) {
         uint32_t module_count = list_modules(&comparing, ordered[first], modules);
 
@@ -242,7 +248,7 @@ void compiles_compare(const struct host_trace *host, struct compile *compiles, u
             ordered[i]->nth = i - first + 1;
             ordered[i]->changed = STR("more functions were compiled than are compared");
         }
-        if (names < NAMES_MAX)
+        if (names < names_max(trace))
             compare_named(&comparing, &ordered[first], end - first, modules,
                           list_modules(&comparing, ordered[first], modules));
     }

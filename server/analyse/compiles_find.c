@@ -13,8 +13,8 @@
 #include "trace/args.h"
 
 enum {
-    BACK_MAX = 256, /* requests that are looked at for one that holds a worker's time */
-    CHAIN_MAX = 4096,
+    BACK_MAX = 256,  /* requests that are looked at for one that holds a worker's time */
+    CHAIN_MAX = 256, /* slices around a compile that are looked at for its call */
     ANCHORS = 1u << COMPILE_REQUEST | 1u << COMPILE_BACKEND | 1u << COMPILE_WORKER,
 };
 
