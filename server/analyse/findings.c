@@ -38,11 +38,19 @@ const struct rule *rule_find(struct str name)
     return NULL;
 }
 
+/* A guess counts a quarter of what it might win. */
+static int64_t expected_win(const struct finding *finding)
+{
+    if (!finding->has_win)
+        return 0;
+    return finding->confidence == CONFIDENCE_LOW ? finding->win_ps / 4 : finding->win_ps;
+}
+
 /* What wins more stands first; then what is worse; then what is surer; then by words, so that the
  * order is the same on every machine. */
 static int compare_findings(const struct finding *a, const struct finding *b)
 {
-    int64_t a_ps = a->has_win ? a->win_ps : 0, b_ps = b->has_win ? b->win_ps : 0;
+    int64_t a_ps = expected_win(a), b_ps = expected_win(b);
 
     if (a_ps != b_ps)
         return a_ps > b_ps ? -1 : 1;
@@ -184,6 +192,21 @@ static void tell_failure(struct facts *facts, struct found *found, const struct 
     };
 }
 
+/* Nothing wins more than all the time there was: a rule may have added up devices side by side. */
+static void cap_wins(struct facts *facts, struct finding_list *list)
+{
+    const struct counted *counted;
+    struct error unknown = {0};
+
+    if (list->kept_count == 0 || facts_counted(facts, &counted, &unknown) != OK ||
+        counted->total_ps <= 0)
+        return;
+    for (uint32_t i = 0; i < list->kept_count; i++) {
+        if (list->kept[i].win_ps > counted->total_ps)
+            list->kept[i].win_ps = counted->total_ps;
+    }
+}
+
 static void ask(struct facts *facts, const struct rule *rule, struct found *found)
 {
     struct finding_list list = {.rule = rule};
@@ -192,6 +215,7 @@ static void ask(struct facts *facts, const struct rule *rule, struct found *foun
     if (rule->find(facts, &list, &err) != OK)
         tell_failure(facts, found, rule, &err);
     tell_more(facts, &list);
+    cap_wins(facts, &list);
     keep(found, &list);
 }
 

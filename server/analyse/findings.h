@@ -3,7 +3,8 @@
  *   registry   themes -> rules                              analyse/findings_registry.c
  *   rule       asks the facts, adds what it found           analyse/rules_THEME.c
  *   facts      every analysis, made when first asked for    analyse/facts.h
- *   list       the best of each rule, ranked over all by the time they would win
+ *   list       the best of each rule, ranked over all by the time they would win; a win of low
+ *              confidence counts a quarter, and none exceeds all the time there was
  *
  * A rule asks analyses, never the file's bytes. It adds a finding only for what it can prove: each
  * finding carries its evidence, and what a rule cannot know it leaves unsaid. A rule that fails is

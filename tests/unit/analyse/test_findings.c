@@ -239,6 +239,47 @@ static void hostile(void **state)
     }
 }
 
+static enum status find_sure(struct facts *facts, struct finding_list *list, struct error *err)
+{
+    const struct {
+        enum confidence confidence;
+        int64_t win_ps;
+        const char *text;
+    } rows[] = {{CONFIDENCE_LOW, 5000, "a guess"},
+                {CONFIDENCE_HIGH, 300, "sure"},
+                {CONFIDENCE_MEDIUM, 200, "rather sure"}};
+
+    (void)facts, (void)err;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct finding finding = {.confidence = rows[i].confidence, .text = str_of(rows[i].text)};
+
+        finding_win(&finding, rows[i].win_ps);
+        findings_add(list, &finding);
+    }
+    return OK;
+}
+
+/* Of a capture of 1,000 nothing wins 5,000, and a guess is no better than what is sure. */
+static void weighed(void **state)
+{
+    (void)state;
+    static const struct rule theme[] = {{"sure", "test", "always", find_sure}, {.name = NULL}};
+    const struct rule *const themes[] = {theme};
+    struct made_run run;
+    struct findings got;
+
+    run_begin(&run);
+    track_id python = run_thread(&run, "python");
+    run_slice(&run, python, 0, 1000, "f", KIND_HOST);
+    run_finish(&run);
+    findings_of_themes(themes, 1, facts_of(&run), &got);
+    CHECK_STR("sure", got.items[0].text, "sure");
+    CHECK_STR("a guess counts a quarter", got.items[1].text, "a guess");
+    CHECK_INT("of all there was", got.items[1].win_ps, 1000);
+    CHECK_STR("last", got.items[2].text, "rather sure");
+    run_end(&run);
+}
+
 /* Names are links: no two rules bear the same, and each says when it speaks. */
 static void registry(void **state)
 {
@@ -257,6 +298,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranked),        cmocka_unit_test(as_table), cmocka_unit_test(counts),
         cmocka_unit_test(without_steps), cmocka_unit_test(hostile),  cmocka_unit_test(registry),
+        cmocka_unit_test(weighed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
