@@ -40,6 +40,11 @@ test('the line whose own ops take most', () => {
   expect(lineSentence(node('run', 10, [node('x', 10)]), 'device time')).toEqual([]);
 });
 
+test('what has no line is told first where it is most', () => {
+  const root = node('run', 100, [node('(no Python stack)', 96, [node('copy.1', 96)]), node('main (train.py:1)', 4, [node('add.1', 4)], 'train.py')]);
+  expect(plainText(lineSentence(root, 'device time')).replaceAll('\u202f', ' ')).toBe('96 % of device time has no line in its stack; of the rest main (train.py:1) takes most, 4.0 % of all.');
+});
+
 test('where a node stands among its siblings', () => {
   const layout = layoutFlame(node('all', 100, [node('a', 60, [node('x', 60)]), node('b', 40)]));
   expect(standingOf(layout, 0)).toEqual({ level: 1, place: 1, of: 1 });

@@ -14,6 +14,11 @@ function ownByLine(node: FlameNode, into: Map<string, number>): Map<string, numb
   return into;
 }
 
+/* What stands below any line. */
+function ownOfLines(node: FlameNode): number {
+  return node.file ? toNumber(node.total_ps) : node.children.reduce((sum, child) => sum + ownOfLines(child), 0);
+}
+
 const lineOf = (name: string): string => named(name.includes('/') && !name.includes('(') ? name.slice(name.lastIndexOf('/') + 1) : name);
 
 /* Empty where no node knows its line. */
@@ -21,6 +26,8 @@ export function lineSentence(root: FlameNode, what: string): Sentence {
   const total = toNumber(root.total_ps);
   const [first, second] = [...ownByLine(root, new Map())].sort((a, b) => b[1] - a[1]);
   if (!first || total <= 0) return [];
+  const told = ownOfLines(root);
+  if (told < total / 2) return [strong(share(1 - told / total)), ` of ${what} has no line in its stack; of the rest ${lineOf(first[0])} takes most, `, strong(share(first[1] / total)), ' of all.'];
   const next = second ? `; next is ${lineOf(second[0])} with ${share(second[1] / total)}` : '';
   return [`${lineOf(first[0])} takes `, strong(share(first[1] / total)), ` of ${what}${next}.`];
 }

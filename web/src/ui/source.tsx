@@ -14,7 +14,7 @@ interface Place {
 
 /* The lines around it, its own marked; why not where there are none. */
 export function SourceLines({ file, line }: Place) {
-  const source = useJson<SourceReply>('api/source', { file, line: line ?? 1, around: 5 });
+  const source = useJson<SourceReply>('api/source', { file, line: line ?? 1, around: 4 });
   if (source.error) return <p class="quiet source-none">{source.error.message}</p>;
   if (!source.data) return null;
   const { first_line: first, lines } = source.data;

@@ -23,7 +23,7 @@ function Tip({ layout, index }: { layout: FlameLayout; index: number }) {
       <strong>{layout.amount.say(node.total_ps)}</strong>, {share(of === 0 ? 0 : toNumber(node.total_ps) / of)}; self {layout.amount.say(node.self_ps)}
       <br />
       <span class="faint">
-        {count(node.count)} times{node.kind ? ` · ${node.kind}` : ''}
+        {[...(node.count > 0 ? [`${count(node.count)} times`] : []), ...(node.kind ? [node.kind] : [])].join(' · ')}
         {node.first_ps !== null && node.first_ps !== undefined && ` · first at ${time(node.first_ps)}`}
         {node.file && ` · ${shown(shortPlace(node.file, node.line))}`}
       </span>

@@ -85,7 +85,7 @@ function Stack({ slice }: { slice: SliceDetails }) {
   return (
     <section>
       <h3 class="section">Python calls ({stack.frames.length})</h3>
-      <ol class="stack">
+      <ol class="python-calls">
         {stack.frames.map((frame) => (
           <li>
             <Name text={frame.function} mono /> {frame.file && <SourcePlace file={frame.file} line={frame.line} />}
