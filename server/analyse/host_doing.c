@@ -10,7 +10,7 @@ static const struct {
 } rules[] = {
     {DOING_WAIT,
      "wait for completion|~ sleep|~ acquire|~ wait|~ select|~ poll|~ join|~ "
-     "_wait_for_tstate_lock|block_until_ready|"
+     "_wait_for_tstate_lock|block_until_ready|try_to_block|"
      "BlockHostUntilReady|BlockUntilReady|^Await|^Wait|Rendezvous|StreamSynchronize|"
      "DeviceSynchronize|EventSynchronize|CtxSynchronize|=select|=poll|=ppoll|=sleep|=usleep|"
      "=nanosleep|=clock_nanosleep|=sem_wait|=sem_timedwait|=epoll_wait|^pthread_cond_|=futex"},

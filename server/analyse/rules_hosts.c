@@ -147,7 +147,8 @@ static void see_balance(struct facts *facts, const struct idle *idle, uint32_t h
     for (uint32_t i = 0; i < idle->device_count; i++) {
         const struct idle_device *device = &idle->devices[i];
 
-        if (device->host != host || !device->counted)
+        /* A device that only copies is no peer of one that computes. */
+        if (device->host != host || !device->counted || device->time.kinds_ps[KIND_COMPUTE] == 0)
             continue;
         most = most == NULL || work_of(device) > work_of(most) ? device : most;
         least = least == NULL || work_of(device) < work_of(least) ? device : least;

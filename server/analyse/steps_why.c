@@ -168,15 +168,23 @@ static struct step_why best_op(const struct host_trace *host, const struct share
     return best;
 }
 
-/* Of slices inside each other the innermost that explains nearly all; Python's frames only where
- * nothing else does. */
+/* How little a name says of what took long: a frame of Python less than a span, and what waits
+ * least, for it waits for what took long. */
+static int vagueness(struct str name)
+{
+    if (doing_of(KIND_HOST, name) == DOING_WAIT)
+        return 2;
+    return str_starts(name, STR("$")) ? 1 : 0;
+}
+
+/* Of slices inside each other the innermost that explains nearly all, of those that say most. */
 static struct step_why best_slice(const struct host_trace *host, const struct shares *slices,
                                   const struct looked *columns, uint32_t count, uint32_t column)
 {
     struct step_why best = {0};
     int64_t most_ps = 0;
     uint32_t depth = 0;
-    bool is_frame = true;
+    int vague = 0;
 
     for (uint32_t i = 0; i < slices->count; i++) {
         int64_t longer_ps = slices->cells_ps[i][column] - usual_of(slices, i, columns, count);
@@ -187,16 +195,15 @@ static struct step_why best_slice(const struct host_trace *host, const struct sh
         int64_t usual_ps = usual_of(slices, i, columns, count);
         int64_t longer_ps = slices->cells_ps[i][column] - usual_ps;
         struct str name = trace_name(host->trace, (name_id)(uint32_t)slices->keys[i]);
-        bool frame = str_starts(name, STR("$"));
+        int now = vagueness(name);
 
         if (longer_ps <= 0 || longer_ps / INNERMOST_PERCENT < most_ps / 100)
             continue;
-        if (best.name.count > 0 &&
-            (frame > is_frame || (frame == is_frame && slices->depths[i] < depth)))
+        if (best.name.count > 0 && (now > vague || (now == vague && slices->depths[i] < depth)))
             continue;
         best = (struct step_why){.name = name, .longer_ps = longer_ps, .usual_ps = usual_ps};
         depth = slices->depths[i];
-        is_frame = frame;
+        vague = now;
     }
     return best;
 }
