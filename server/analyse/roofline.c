@@ -240,6 +240,20 @@ static void collect(struct top_work *work, struct roofline *ret)
     sum_up(work, ret);
 }
 
+struct str roofline_missing(const struct run_traces *run)
+{
+    for (uint32_t i = 0; i < run->host_count; i++) {
+        const struct attribution *of = run->hosts[i].attribution;
+
+        if (of == NULL)
+            return STR("");
+        for (uint32_t op = 0; of->costs != NULL && op < of->op_count; op++)
+            if (cost_is_known((enum cost_rule)of->costs[op].flops_rule))
+                return STR("");
+    }
+    return STR("no op has FLOPs: the profile holds no HLO of what ran");
+}
+
 enum status roofline(const struct run_traces *run, const struct restriction *restriction,
                      const struct page *page, struct arena *arena, struct table *ret,
                      struct roofline *ret_roofline, struct error *err)

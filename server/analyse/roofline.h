@@ -49,6 +49,9 @@ struct roofline {
     struct str missing;               /* why no op has a cost; "" some have */
 };
 
+/* Why no op of the run has FLOPs and bytes; "" some have, or nobody has looked yet. */
+struct str roofline_missing(const struct run_traces *run);
+
 /* Columns: key name kind category module scope source type count total_ps self_ps share flops bytes
  * intensity flops_per_s bytes_per_s roof_flops_per_s peak_share bound_by counted. Default sort:
  * "-self_ps,name". */

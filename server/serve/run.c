@@ -10,6 +10,7 @@
 #include "analyse/compiles.h"
 #include "analyse/kernels.h"
 #include "analyse/overview.h"
+#include "analyse/roofline.h"
 #include "analyse/transfers.h"
 #include "serve/arg_out.h"
 #include "serve/routes.h"
@@ -293,6 +294,7 @@ static void put_views(struct json *json, struct request *req, const struct run_r
     put_view(json, "steps", no_time,
              run->step_count != 0 ? NULL
                                   : "no StepTraceAnnotation, and nothing repeats as a step would");
+    put_named_view(json, req, "roofline", no_time, traces, roofline_missing);
     put_named_view(json, req, "compiles", no_time, traces, compiles_missing);
     put_named_view(json, req, "transfers", no_time, traces, transfers_missing);
     put_view(json, "memory", unread,
