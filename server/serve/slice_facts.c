@@ -157,7 +157,7 @@ static void put_launch(struct json *json, const struct subject *subject,
                        const struct attributed *entry)
 {
     json_key(json, "launch");
-    if (entry == NULL || entry->launch == NO_SLICE) {
+    if (entry == NULL || entry->launch >= subject->trace->slice_count) {
         json_add_null(json);
         return;
     }

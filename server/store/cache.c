@@ -91,6 +91,10 @@ static bool belongs_to(const struct attribution *attribution, const struct trace
             op->kind >= KIND_COUNT)
             return false;
     }
+    for (uint32_t i = 0; i < attribution->kernel_count; i++) {
+        if (attribution->kernels[i].name >= trace->name_count)
+            return false;
+    }
     return true;
 }
 

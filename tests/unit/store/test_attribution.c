@@ -48,6 +48,18 @@ static struct attribution make_sample(struct arena *arena)
         entries[i].self_ps = INT64_MAX - i;
         by_time[i] = ENTRIES - 1 - i;
     }
+    struct kernel *kernels = arena_array(arena, struct kernel, 2);
+    uint32_t *kernel_of = arena_array(arena, uint32_t, ENTRIES);
+    struct kernel_total *kernel_totals = arena_array(arena, struct kernel_total, 2);
+    struct kernel_total *kernel_by_name = arena_array(arena, struct kernel_total, 1);
+
+    for (uint32_t i = 0; i < 2; i++) {
+        kernels[i] = (struct kernel){.name = 5, .registers = NOT_RECORDED, .op = i};
+        kernel_totals[i] = (struct kernel_total){.kernel = i, .count = 1 + i, .gap_p50_ps = -7};
+    }
+    kernel_by_name[0] = (struct kernel_total){.kernel = 0, .count = 3};
+    for (uint32_t i = 0; i < ENTRIES; i++)
+        kernel_of[i] = i % 3 == 2 ? NO_KERNEL : i % 3;
     return (struct attribution){.ops = ops,
                                 .op_count = 3,
                                 .executions = executions,
@@ -59,7 +71,13 @@ static struct attribution make_sample(struct arena *arena)
                                 .devices = devices,
                                 .device_count = 2,
                                 .spreads = spreads,
-                                .spread_count = 3};
+                                .spread_count = 3,
+                                .kernels = kernels,
+                                .kernel_count = 2,
+                                .kernel_of = kernel_of,
+                                .kernel_totals = kernel_totals,
+                                .kernel_by_name = kernel_by_name,
+                                .kernel_name_count = 1};
 }
 
 static int make_place(void **state)
@@ -138,6 +156,11 @@ static void comes_back(void **state)
     CHECK_INT("busy", got->devices[1].busy_ps, 12);
     CHECK_INT("spreads", got->spread_count, 3);
     CHECK_INT("spread", got->spreads[2].p95_ps, 102);
+    CHECK_INT("kernels", got->kernel_count, 2);
+    CHECK_INT("not recorded", got->kernels[1].registers, NOT_RECORDED);
+    CHECK_INT("which each is", got->kernel_of[4], 1);
+    CHECK_INT("their totals", got->kernel_totals[1].gap_p50_ps, -7);
+    CHECK_INT("by name", got->kernel_by_name[0].count, 3);
     attribution_close(file);
 }
 
@@ -244,6 +267,21 @@ static void lies_are_refused(void **state)
     ((struct op_spread *)(uintptr_t)place->sample.spreads)[1].op = 0;
     write_sample(place);
     CHECK_INT("spreads out of order", attribution_open(place->path, &file, &(struct error){0}),
+              ERR_FORMAT);
+    place->sample = make_sample(place->arena);
+    ((uint32_t *)(uintptr_t)place->sample.kernel_of)[7] = 2;
+    write_sample(place);
+    CHECK_INT("a kernel that is not there",
+              attribution_open(place->path, &file, &(struct error){0}), ERR_FORMAT);
+    place->sample = make_sample(place->arena);
+    ((struct kernel *)(uintptr_t)place->sample.kernels)[1].op = 3;
+    write_sample(place);
+    CHECK_INT("a kernel of no op", attribution_open(place->path, &file, &(struct error){0}),
+              ERR_FORMAT);
+    place->sample = make_sample(place->arena);
+    ((struct kernel_total *)(uintptr_t)place->sample.kernel_by_name)[0].kernel = 2;
+    write_sample(place);
+    CHECK_INT("a total of no kernel", attribution_open(place->path, &file, &(struct error){0}),
               ERR_FORMAT);
     CHECK_INT("no file", attribution_open("/nonexistent/a.attr", &file, &(struct error){0}),
               ERR_NOT_FOUND);
