@@ -33,7 +33,7 @@ struct options {
     const char *output;     /* --extract -o; "" a new temporary directory */
     struct texts allowed_hosts;
     struct texts source_roots; /* directories whose source files may be shown */
-    unsigned workers; /* indexing at a time; 0: half the cores */
+    unsigned workers;          /* indexing at a time; 0: half the cores */
     bool open, list_only, extract, follow_symlinks, convert, perfetto_cors, poll, verbose, version,
         help;
 };

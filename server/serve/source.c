@@ -1,7 +1,7 @@
 /* GET /api/source?file=&line=: some lines of a source file around one that a profile names.
  *
  *   profile    /home/user/project/model/layers.py:41          a path of the machine it ran on
- *   roots      --source-root /work/project
+ *   roots      --source-root ~/project
  *   tried      model/layers.py, layers.py below each root     the longest end that is there
  *
  * Only below those roots: no link, no "..", nothing hidden, regular files of text only. Without a
