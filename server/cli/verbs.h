@@ -2,8 +2,6 @@
 #ifndef JVIEWD_CLI_VERBS_H
 #define JVIEWD_CLI_VERBS_H
 
-#include <jansson.h>
-
 #include "cli/cli.h"
 
 /* Like a table, once it is known what is a run. */
@@ -11,8 +9,9 @@ int print_list(const struct cli_call *call, const struct services *services);
 int print_table(const struct cli_call *call, const struct services *services);
 int print_diff(const struct cli_call *call, const struct services *services);
 int print_overview(const struct cli_call *call, const struct services *services);
+struct json_t; /* of Jansson */
 /* Numbered sentences with what they win and their remedy, and where asked for their proof. */
-void put_findings(const json_t *findings, bool with_evidence);
+void put_findings(const struct json_t *findings, bool with_evidence);
 int print_findings(const struct cli_call *call, const struct services *services);
 int print_flame(const struct cli_call *call, const struct services *services);
 int write_extract(const struct cli_call *call, const struct services *services);
