@@ -69,7 +69,7 @@ function columnsOf(rows: readonly TransferRow[], by: string): Column<TransferRow
       key: each ? 'direction' : 'key', title: each ? 'direction' : by, width: 'minmax(140px, 2fr)', exact: (row) => row.key ?? row.name ?? why(row, 'key'),
       cell: (row) => <Link to={goalOf(row)}><Name text={each || by === 'direction' ? directionWords(row.direction) : (row.key ?? '(unknown)')} /></Link>,
     },
-    each && text('name', 'name', 'minmax(120px, 2fr)', { from: 1000 }),
+    each && text('name', 'name', 'minmax(120px, 2fr)', { from: 1500 }),
     each && ps('start_ps', 'begin', begin),
     !each && number('count', 'count'),
     {
@@ -85,9 +85,9 @@ function columnsOf(rows: readonly TransferRow[], by: string): Column<TransferRow
     !each && number('blocking_count', 'blocking', { tip: 'whose call returned only when they were over' }),
     each && { key: 'blocking', title: 'blocking', width: '80px', cell: (row) => (row.blocking === null || row.blocking === undefined ? UNKNOWN : row.blocking ? 'yes' : 'no'), exact: (row) => why(row, 'blocking') },
     !each && number('pageable_count', 'pageable', { from: 900 }),
-    each && text('memory', 'host memory', '100px'),
+    each && text('memory', 'host memory', '100px', { from: 1000 }),
     each && text('caller', 'caller', 'minmax(120px, 2fr)'),
-    each && number('device', 'device', { from: 900 }),
+    each && number('device', 'device', { from: 1360 }),
     each && { key: 'step', title: 'step', width: '64px', numeric: true, cell: (row) => (row.step === null || row.step === undefined ? UNKNOWN : String(row.step)), exact: (row) => why(row, 'step') },
     !each && text('steps', 'in steps', 'minmax(72px, 1fr)', { from: 1200 }),
   ];
