@@ -1,6 +1,5 @@
 /* Rules about devices that had nothing to do, by what their host did meanwhile. */
 #include "analyse/rules_idle.h"
-#include "analyse/device_line.h"
 #include "analyse/findings.h"
 #include "base/human.h"
 
@@ -8,7 +7,6 @@ enum {
     IDLE_PERCENT_MIN = 10,
     IDLE_PERCENT_CRITICAL = 40,
     PYTHON_PERCENT_MIN = 10,
-    WAIT_PERCENT_MIN = 10,
     CAUSES_SAID = 3,
 };
 
@@ -216,77 +214,7 @@ static enum status find_python(struct facts *facts, struct finding_list *list, s
     return OK;
 }
 
-/* The op that waits for longest. */
-static const struct op *longest_wait(const struct facts *facts, uint32_t *ret_host, int64_t *ret_ps)
-{
-    const struct op *best = NULL;
-
-    *ret_ps = 0;
-    for (uint32_t host = 0; host < facts->run->host_count; host++) {
-        const struct host_trace *trace = &facts->run->hosts[host];
-        const struct attribution *of = trace->attribution;
-
-        for (uint32_t op = 0; of != NULL && of->totals != NULL && op < of->op_count; op++) {
-            if (of->totals[op].self_ps <= *ret_ps ||
-                op_role_of(trace->trace, &of->ops[op]) != ROLE_OF_WAIT)
-                continue;
-            best = &of->ops[op];
-            *ret_ps = of->totals[op].self_ps;
-            *ret_host = host;
-        }
-    }
-    return best;
-}
-
-static enum status find_waits(struct facts *facts, struct finding_list *list, struct error *err)
-{
-    const struct steps *steps;
-    const struct counted *counted;
-    int64_t wait_ps = 0, longest_ps;
-    uint32_t host = 0;
-
-    TRY(facts_steps(facts, &steps, err));
-    TRY(facts_counted(facts, &counted, err));
-    for (uint32_t i = 0; i < steps->count; i++)
-        wait_ps += counted_step(steps, &steps->items[i]) ? steps->items[i].time.wait_ps : 0;
-
-    const struct op *op = longest_wait(facts, &host, &longest_ps);
-
-    if (op == NULL || wait_ps == 0 || wait_ps < counted->total_ps / 100 * WAIT_PERCENT_MIN)
-        return OK;
-
-    double share = (double)wait_ps / (double)counted->total_ps;
-    const struct trace *trace = facts->run->hosts[host].trace;
-    struct finding finding = {
-        .severity = share * 100 >= IDLE_PERCENT_CRITICAL ? SEVERITY_CRITICAL : SEVERITY_WARNING,
-        .confidence = CONFIDENCE_HIGH,
-        .text = str_format(facts->arena,
-                           "Devices do nothing but wait %s of the counted steps (%s each), longest "
-                           "in %.*s.",
-                           human_share(share).text, human_ps(wait_ps / counted->step_count).text,
-                           STR_ARG(trace_name(trace, op->name))),
-        .remedy = STR("An op that ends in `-done` waits for what its `-start` began: offload less "
-                      "to the host, keep what each step reads on the device, or let more work "
-                      "stand between start and done."),
-    };
-
-    finding_win(&finding, wait_ps);
-
-    struct evidence *proof = finding_prove_ps(&finding, "total of the longest", longest_ps);
-
-    proof->host = host;
-    proof->find = trace_name(trace, op->name);
-    proof = finding_prove_ps(&finding, "waiting in counted steps", wait_ps);
-    proof->view = "steps";
-    findings_add(list, &finding);
-    return OK;
-}
-
 const struct rule rules_idle[] = {
-    {.name = "device-waits",
-     .theme = "steps",
-     .when = "devices run nothing but ops that wait for a tenth of the counted steps",
-     .find = find_waits},
     {.name = "device-idle",
      .theme = "steps",
      .when = "devices have nothing to do in 10 % of the counted time, input and compilation aside",

@@ -252,35 +252,6 @@ static void bubbles(void **state)
     }
 }
 
-static void waits(void **state)
-{
-    (void)state;
-    const struct {
-        const char *name;
-        bool finds;
-    } rows[] = {{"copy-done.3", true}, {"copy.3", false}};
-
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        struct made_run run;
-
-        run_begin(&run);
-        track_id python = run_thread(&run, "python"), pool = run_thread(&run, "pool");
-        for (int64_t at = 0; at < 4; at++) {
-            step(&run, python, at * 1000, 1000, at);
-            run_cpu_op(&run, pool, at * 1000, 300, "dot", 7, at, 0, 0);
-            run_cpu_op(&run, pool, at * 1000 + 300, 700, rows[i].name, 7, at, 0, 0);
-        }
-        run_finish(&run);
-        if (rows[i].finds) {
-            CHECK_SAYS(&run, "device-waits", "nothing but wait 70 % of the counted steps");
-            CHECK_INT("win", run_finding(&run, "device-waits")->win_ps, 4 * 700);
-        } else {
-            CHECK_FINDS_NOT(&run, "device-waits");
-        }
-        run_end(&run);
-    }
-}
-
 static void fallback(void **state)
 {
     (void)state;
@@ -304,7 +275,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(of_usual_steps), cmocka_unit_test(an_outlier), cmocka_unit_test(growing),
         cmocka_unit_test(late_device),    cmocka_unit_test(late_host),  cmocka_unit_test(bubbles),
-        cmocka_unit_test(fallback),       cmocka_unit_test(waits),
+        cmocka_unit_test(fallback),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
