@@ -96,6 +96,8 @@ void paths_open(struct paths *paths, struct growth *growth);
 void paths_close(struct paths *paths);
 /* By scope, source, module or stack. */
 uint32_t path_of_op(struct growth *growth, struct paths *paths, uint32_t op);
+/* flame_call.c: by execution; NO_SLICE: none is recorded. */
+slice_id *calls_of_executions(const struct host_trace *host, struct arena *arena);
 /* By host: the calls around the one that sent it to its device. */
 uint32_t path_of_launch(struct growth *growth, struct paths *paths, const struct attributed *entry);
 

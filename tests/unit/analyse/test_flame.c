@@ -177,6 +177,49 @@ static void folded_siblings(void **state)
     run_end(&run);
 }
 
+static void arrow(struct made_run *run, enum flow_end end, uint64_t id)
+{
+    sink_flow(run->made.sink, end, sink_name(run->made.sink, STR("thread pool")), id);
+}
+
+/*  python   step |-- dispatch |Record|--|                        asks two pools, one through the
+ * other pool a                        |StartRegion|--- dot.1, Record ---|StopRegion| pool b
+ * |StartRegion|--- dot.2 ---| lost     copy.2 of another execution, and no mark before it */
+static void host_calls(void **state)
+{
+    (void)state;
+    struct made_run run;
+    struct flame flame_;
+
+    run_begin(&run);
+    run_program(&run, 7, "jit_f", 99, instructions);
+    track_id python = run_thread(&run, "python"), a = run_thread(&run, "tf_XLAa"),
+             b = run_thread(&run, "tf_XLAb"), lost = run_thread(&run, "tf_XLAc");
+    run_slice(&run, python, 0, 100000, "step", KIND_HOST);
+    run_slice(&run, python, 1000, 20000, "dispatch", KIND_HOST);
+    run_slice(&run, python, 2000, 0, "ThreadpoolListener::Record", KIND_HOST);
+    arrow(&run, FLOW_FROM, 1);
+    run_slice(&run, a, 5000, 0, "ThreadpoolListener::StartRegion", KIND_HOST);
+    arrow(&run, FLOW_TO, 1);
+    run_cpu_op(&run, a, 6000, 30000, "dot.1", 7, 1, 0, 0);
+    run_slice(&run, a, 7000, 0, "ThreadpoolListener::Record", KIND_HOST);
+    arrow(&run, FLOW_FROM, 2);
+    run_slice(&run, a, 40000, 0, "ThreadpoolListener::StopRegion", KIND_HOST);
+    run_slice(&run, b, 8000, 0, "ThreadpoolListener::StartRegion", KIND_HOST);
+    arrow(&run, FLOW_TO, 2);
+    run_cpu_op(&run, b, 50000, 20000, "dot.2", 7, 2, 0, 0);
+    run_slice(&run, lost, 71000, 0, "ThreadpoolListener::StopRegion", KIND_HOST);
+    run_cpu_op(&run, lost, 72000, 10000, "copy.2", 7, 3, 0, 0);
+    run_finish(&run);
+    flame_ = ask(&run, (struct flame_question){.by = STR("host")}, (struct restriction){0});
+    check_tree("host", &flame_);
+    check_folded("calls of the host", &flame_,
+                 "python;step;dispatch;dot.1 30\n"
+                 "python;step;dispatch;dot.2 20\n"
+                 "(no call recorded);copy.2 10\n");
+    run_end(&run);
+}
+
 static void time_order(void **state)
 {
     (void)state;
@@ -309,10 +352,15 @@ static void wrong_by(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(trees),           cmocka_unit_test(weights),
-        cmocka_unit_test(folded_siblings), cmocka_unit_test(time_order),
-        cmocka_unit_test(relatives),       cmocka_unit_test(keys),
-        cmocka_unit_test(bounded),         cmocka_unit_test(wrong_by),
+        cmocka_unit_test(trees),
+        cmocka_unit_test(weights),
+        cmocka_unit_test(folded_siblings),
+        cmocka_unit_test(host_calls),
+        cmocka_unit_test(time_order),
+        cmocka_unit_test(relatives),
+        cmocka_unit_test(keys),
+        cmocka_unit_test(bounded),
+        cmocka_unit_test(wrong_by),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
