@@ -43,7 +43,8 @@ describe('picture', () => {
   });
   test('roofs are those of the types that occur', () => {
     expect(roofsOf(reply([row('a')])).map((roof) => roof.name)).toEqual(['bf16', 'memory']);
-    expect(roofsOf(reply([row('a', { type: 'f64' })])).map((roof) => roof.name)).toEqual(['f32', 'bf16', 'memory']);
+    expect(roofsOf(reply([row('a', { type: 'f64' })])).map((roof) => roof.name)).toEqual(['bf16', 'memory']);
+    expect(roofsOf(reply([row('a', { type: 'f64' })], [f32, memory])).map((roof) => roof.name)).toEqual(['f32', 'memory']);
     expect(plain(roofWords(bf16))).toBe('bf16 989 TFLOP/s (data sheet)');
   });
   test('roof and slope meet at the ridge', () => {

@@ -38,12 +38,14 @@ const PEAKS_OF: Record<string, string[]> = {
   f64: ['f64', 'f64 matrix'], c128: ['f64', 'f64 matrix'], f16: ['bf16'], bf16: ['bf16'], s8: ['s8'], u8: ['s8'], s4: ['s8'], u4: ['s8'], f4e2m1fn: ['f4'],
 };
 
-/* Roofs over what the rows compute in; a chip that names none of those shows all it has. */
+/* Roofs over what the rows compute in; of a chip that names none of those, what it is known for. */
 export function roofsOf(data: Roofline): Roof[] {
   const all = data.devices[0]?.roofs ?? [];
   const wanted = new Set(data.rows.flatMap((row) => (row.type === null ? [] : row.type.startsWith('f8') ? ['f8'] : (PEAKS_OF[row.type] ?? ['f32', 'tf32']))));
   const some = all.filter((roof) => roof.kind === 'memory' || wanted.has(roof.name));
-  return some.some((roof) => roof.kind === 'compute') ? some : all;
+  if (some.some((roof) => roof.kind === 'compute')) return some;
+  const known = all.filter((roof) => roof.kind === 'memory' || roof.name === 'bf16');
+  return known.some((roof) => roof.kind === 'compute') ? known : all;
 }
 
 function rangeOf(values: readonly number[], least: number): Range {
