@@ -64,7 +64,7 @@ def check_tracelens(name, report, kernels):
 
 def check(name, path, cache):
     wanted, spans = collections.defaultdict(lambda: [0, 0]), collections.defaultdict(list)
-    kernels_ps = copies_ps = 0
+    kernels_ps, copies_ps, copies = 0, 0, set()
     for pid, kernel, is_kernel, start, length in on_gpus(path):
         spans[pid].append((start, start + length))
         if is_kernel:
@@ -73,13 +73,14 @@ def check(name, path, cache):
             kernels_ps += length
         else:
             copies_ps += length
+            copies.add(kernel)
     ask(cache, "list", str(path))  # indexed by then
     rows = ask(cache, "top", str(path), "--by", "kernel", "--limit", "10000")["rows"]
     kernels = {row["name"]: (row["count"], row["total_ps"]) for row in rows}
     manifest.equal(name, "kernels", kernels, {kernel: tuple(sums) for kernel, sums in wanted.items()})
-    kinds = {row["key"]: row["total_ps"] for row in ask(cache, "top", str(path), "--by", "category")["rows"]} if spans else {}
-    manifest.equal(name, "time of copies", kinds.pop("copy", 0), copies_ps)
-    manifest.equal(name, "time of kernels", sum(kinds.values()), kernels_ps)
+    names = {row["name"]: row["total_ps"] for row in ask(cache, "top", str(path), "--by", "name", "--limit", "10000")["rows"]}
+    manifest.equal(name, "time of copies", sum(names.get(copy, 0) for copy in copies), copies_ps)
+    manifest.equal(name, "time of kernels", sum(total for _, total in kernels.values()), kernels_ps)
     busy = {device["device"]: device["busy_ps"] for device in ask(cache, "overview", str(path))["devices"]}
     manifest.equal(name, "busy", busy, {pid: union(list_) for pid, list_ in spans.items()})
     report = path.parent / "golden" / "kernel_summary.csv"
