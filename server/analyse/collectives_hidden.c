@@ -60,17 +60,30 @@ static int64_t longest_compute(const struct attribution *attribution, const stru
     return longest_ps;
 }
 
-/* The first by (device, start) at or behind a moment, from `low` on. */
+static bool is_before(const struct attribution *attribution, uint32_t at, int32_t device,
+                      int64_t start_ps)
+{
+    const struct attributed *entry = &attribution->entries[attribution->by_device_time[at]];
+
+    return entry->device < device || (entry->device == device && entry->start_ps < start_ps);
+}
+
+/* The first by (device, start) at or behind a moment, from `low` on: mostly near, so steps double
+ * until one is too far. */
 static uint32_t by_time_from(const struct attribution *attribution, int32_t device,
                              int64_t start_ps, uint32_t low)
 {
-    uint32_t high = attribution->entry_count;
+    uint32_t count = attribution->entry_count, high = low, step = 1;
 
+    while (high < count && is_before(attribution, high, device, start_ps)) {
+        low = high + 1;
+        high = count - high > step ? high + step : count;
+        step *= 2;
+    }
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        const struct attributed *entry = &attribution->entries[attribution->by_device_time[middle]];
 
-        if (entry->device < device || (entry->device == device && entry->start_ps < start_ps))
+        if (is_before(attribution, middle, device, start_ps))
             low = middle + 1;
         else
             high = middle;
