@@ -240,14 +240,22 @@ static void collect(struct top_work *work, struct roofline *ret)
     sum_up(work, ret);
 }
 
+/* Before anyone has looked at its ops. */
+static bool may_have_costs(const struct trace *trace)
+{
+    name_id key;
+
+    return trace->program_count > 0 || trace_find_name(trace, STR("bytes_accessed"), &key);
+}
+
 struct str roofline_missing(const struct run_traces *run)
 {
     for (uint32_t i = 0; i < run->host_count; i++) {
         const struct attribution *of = run->hosts[i].attribution;
 
-        if (of == NULL)
+        if (of == NULL && may_have_costs(run->hosts[i].trace))
             return STR("");
-        for (uint32_t op = 0; of->costs != NULL && op < of->op_count; op++)
+        for (uint32_t op = 0; of != NULL && of->costs != NULL && op < of->op_count; op++)
             if (cost_is_known((enum cost_rule)of->costs[op].flops_rule))
                 return STR("");
     }

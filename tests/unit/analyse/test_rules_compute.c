@@ -7,7 +7,7 @@
     "  ROOT %b.1 = f32[64,64]{1,0} broadcast(%c), dimensions={}\n}\n\n"                            \
     "ENTRY %main () -> f32[] {\n  %a = f32[4096,4096]{1,0} parameter(0)\n"                         \
     "  %h = bf16[4096,4096]{1,0} parameter(1)\n  %q = bf16[8,1024,64]{2,1,0} parameter(2)\n"       \
-    "  %o = bf16[4100,9]{1,0} parameter(3)\n  %s = f32[64,64]{1,0} parameter(4)\n"              \
+    "  %o = bf16[4100,9]{1,0} parameter(3)\n  %s = f32[64,64]{1,0} parameter(4)\n"                 \
     "  %k = f32[] constant(1)\n  ROOT %x = " line "\n}\n"
 
 #define DOT ", lhs_contracting_dims={1}, rhs_contracting_dims={0}"
