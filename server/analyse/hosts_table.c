@@ -238,7 +238,7 @@ static struct cell grid_cell(const void *data, uint32_t row, uint32_t column)
 static void say_basis(const struct lanes *lanes, struct arena *arena, struct table *ret)
 {
     static const char *const words[] = {
-        [BASIS_NONE] = "there are no two to compare in one step",
+        [BASIS_NONE] = "nothing that two of them did in one step tells who came last",
         [BASIS_COMMUNICATION] =
             "who communicates least in a step came last; what others communicate longer, they wait",
         [BASIS_END] = "nothing communicates: who ends a step last lags",

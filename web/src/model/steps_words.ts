@@ -4,6 +4,7 @@ import { plural, share, time, toNumber } from './numbers';
 import { named, strong, type Sentence } from './sentence';
 
 const LONGER_SHARE = 0.1; // of the median: what is worth a clause
+const WAITS_SHARE = 0.05;
 
 function medianOfKind(rows: readonly StepRow[], kind: Kind): number {
   const sizes = rows.map((row) => toNumber(row.breakdown.find((part) => part.kind === kind)?.self_ps ?? 0)).sort((a, b) => a - b);
@@ -29,9 +30,11 @@ export function stepsSentence(steps: readonly StepRow[], median: number | null):
   const counted = steps.filter((row) => !row.warmup);
   if (median === null || counted.length === 0) return [];
   const warmups = steps.length - counted.length;
+  const sum = (of: (row: StepRow) => number): number => counted.reduce((total, row) => total + of(row), 0);
+  const waits = sum((row) => toNumber(row.wait_ps ?? 0)) / Math.max(1, sum((row) => toNumber(row.dur_ps)));
   return [
     strong(plural(steps.length, 'step')), ', median ', strong(time(median)), warmups > 0 ? ` without ${plural(warmups, 'warm-up')}` : '',
-    ...slowestClause(counted, median), '.',
+    ...(waits >= WAITS_SHARE ? [', in ', strong(share(waits)), ' of it devices do nothing but wait'] : []), ...slowestClause(counted, median), '.',
   ];
 }
 

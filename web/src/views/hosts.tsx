@@ -76,7 +76,7 @@ export function HostsView({ run }: { run: RunDetails }) {
     <>
       {rows.length > 0 ? <SentenceLine sentence={hostsSentence(table.data)} /> : <Empty>No {asked === 'host' ? 'host' : 'device'} of this run recorded anything to compare.</Empty>}
       {rows.length > 1 && basis && <p class="basis">{`${basis.message.slice(0, 1).toUpperCase()}${basis.message.slice(1)}.`}</p>}
-      {rows.length > 1 && grid.data && grid.data.rows.length > 0 && <HostGrid rows={grid.data.rows} />}
+      {rows.length > 1 && grid.data && grid.data.basis !== 'none' && grid.data.rows.length > 0 && <HostGrid rows={grid.data.rows} />}
       <div class="toolbar">
         <label>
           by
