@@ -235,7 +235,10 @@ void lanes_find(const struct run_traces *run, struct steps *steps, enum lanes_by
     ret->cells = gathering.cells;
     steps_walk(run, steps, take_step, &gathering);
     ret->basis = basis_of(gathering.cells, cell_count);
-    for (uint32_t row = 0; row < ret->step_count; row++)
+    /* Devices of a host end a step with it: only communication tells them apart. */
+    if (by == LANES_BY_DEVICE && ret->basis == BASIS_END)
+        ret->basis = BASIS_NONE;
+    for (uint32_t row = 0; row < ret->step_count && ret->basis != BASIS_NONE; row++)
         ret->compared_count +=
             compare(&gathering.cells[(size_t)row * ret->lane_count], ret->lane_count, ret->basis);
     for (uint32_t lane = 0; lane < ret->lane_count; lane++)
