@@ -57,8 +57,27 @@ static void add_window(struct windows *windows, struct window window, int64_t st
     windows->total_ps += window.to_ps - window.from_ps;
 }
 
+/* The capture of a host, narrowed to the window asked for. */
+static struct window capture_of(const struct host_trace *host,
+                                const struct restriction *restriction)
+{
+    struct window window = {host->trace->start_ps, host->trace->end_ps};
+    int64_t at_ps;
+
+    if (restriction->has_window &&
+        !__builtin_sub_overflow(restriction->start_ps, host->offset_ps, &at_ps) &&
+        at_ps > window.from_ps)
+        window.from_ps = at_ps < window.to_ps ? at_ps : window.to_ps;
+    if (restriction->has_window &&
+        !__builtin_sub_overflow(restriction->end_ps, host->offset_ps, &at_ps) &&
+        at_ps < window.to_ps)
+        window.to_ps = at_ps > window.from_ps ? at_ps : window.from_ps;
+    return window;
+}
+
 static struct windows windows_of(const struct run_traces *run, uint32_t host,
-                                 const struct steps *steps, struct arena *arena)
+                                 const struct restriction *restriction, const struct steps *steps,
+                                 struct arena *arena)
 {
     const struct host_trace *trace = &run->hosts[host];
     struct windows windows = {
@@ -74,8 +93,7 @@ static struct windows windows_of(const struct run_traces *run, uint32_t host,
             add_window(&windows, (struct window){from_ps, from_ps + step->dur_ps}, step->number);
     }
     if (steps->count == 0)
-        add_window(&windows, (struct window){trace->trace->start_ps, trace->trace->end_ps},
-                   NO_STEP);
+        add_window(&windows, capture_of(trace, restriction), NO_STEP);
     return windows;
 }
 
@@ -194,12 +212,13 @@ static void sum_window(void *data, uint32_t window, const struct device_time *la
         add_time(&summing->devices[i].time, &lanes[i]);
 }
 
-static void look_at_host(const struct run_traces *run, uint32_t index, const struct steps *steps,
+static void look_at_host(const struct run_traces *run, uint32_t index,
+                         const struct restriction *restriction, const struct steps *steps,
                          struct arena *arena, struct gap_heap *heap, struct idle_device *ret)
 {
     const struct host_trace *host = &run->hosts[index];
     struct host_devices devices = host_devices_of(host, arena);
-    struct windows windows = windows_of(run, index, steps, arena);
+    struct windows windows = windows_of(run, index, restriction, steps, arena);
     struct op_roles roles = op_roles_create(host);
     struct breakdown_question *question = steps_question(host, index, steps, &devices, arena);
     struct summing summing = {.devices = ret, .of = &devices};
@@ -225,8 +244,8 @@ static void look_at_host(const struct run_traces *run, uint32_t index, const str
     op_roles_free(&roles);
 }
 
-void idle_find(const struct run_traces *run, const struct steps *steps, struct arena *arena,
-               struct idle *ret)
+void idle_find(const struct run_traces *run, const struct restriction *restriction,
+               const struct steps *steps, struct arena *arena, struct idle *ret)
 {
     struct gap *gaps = NULL;
     struct idle_device *devices = NULL;
@@ -238,7 +257,7 @@ void idle_find(const struct run_traces *run, const struct steps *steps, struct a
 
         heap.count = 0;
         devices = memory_resize(devices, (size_t)ret->device_count + count + 1, sizeof(*devices));
-        look_at_host(run, host, steps, arena, &heap, devices + ret->device_count);
+        look_at_host(run, host, restriction, steps, arena, &heap, devices + ret->device_count);
         ret->device_count += count;
         gaps = memory_resize(gaps, (size_t)ret->gap_count + heap.count + 1, sizeof(*gaps));
         memcpy(gaps + ret->gap_count, heap.items, heap.count * sizeof(*gaps));

@@ -42,9 +42,9 @@ struct idle {
     bool of_steps; /* else of the capture */
 };
 
-/* `steps` are those of the question. */
-void idle_find(const struct run_traces *run, const struct steps *steps, struct arena *arena,
-               struct idle *ret);
+/* `steps` are those of the question; without any its window counts. */
+void idle_find(const struct run_traces *run, const struct restriction *restriction,
+               const struct steps *steps, struct arena *arena, struct idle *ret);
 
 /* Columns: host device cause idle_ps share of_idle gap_count longest_ps longest_start_ps. A row a
  * device and cause; default sort "-idle_ps". */

@@ -150,7 +150,7 @@ static enum status find(const struct run_traces *run, const struct restriction *
     struct steps steps;
 
     TRY(steps_find(run, restriction, arena, &steps, err));
-    idle_find(run, &steps, arena, ret);
+    idle_find(run, restriction, &steps, arena, ret);
     return OK;
 }
 

@@ -16,7 +16,7 @@ static enum status make_idle(struct facts *facts, const void **ret, struct error
     struct idle *idle = arena_new(facts->arena, struct idle);
 
     TRY(facts_steps(facts, &steps, err));
-    idle_find(facts->run, steps, facts->arena, idle);
+    idle_find(facts->run, facts->restriction, steps, facts->arena, idle);
     *ret = idle;
     return OK;
 }
