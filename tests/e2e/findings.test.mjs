@@ -1,0 +1,51 @@
+/* What to do first: sentences with what they win, each a click from its evidence; all of them on
+ * demand. */
+import assert from 'node:assert/strict';
+import { openPage, settle } from './browser.mjs';
+
+async function onOverview({ browser, url }, look) {
+  const { page, context, complaints } = await openPage(browser, url);
+  try {
+    await page.goto(`${url}?run=step_1500`);
+    await settle(page);
+    await look(page);
+    assert.deepEqual(complaints, []);
+  } finally {
+    await context.close();
+  }
+}
+
+const wins = (page) => page.locator('.findings .win').allInnerTexts();
+
+export const tests = {
+  'the worst stands first, and says what it wins': (at) =>
+    onOverview(at, async (page) => {
+      const first = await page.locator('.findings > li').first().innerText();
+      assert.match(first, /Step 1502 took/);
+      assert.match((await wins(page))[0], /^−\d+.%$/);
+      assert.equal(await page.locator('.findings > li').count(), 5);
+    }),
+  'a click leads to the evidence': (at) =>
+    onOverview(at, async (page) => {
+      await page.locator('.findings .finding a').first().click();
+      await settle(page);
+      const query = new URL(page.url()).searchParams;
+      assert.equal(query.get('view'), 'timeline');
+      assert.ok(query.get('slice') ?? query.get('start_ps') ?? query.get('step'), page.url());
+    }),
+  /* The samples have as many as the overview shows: here it is told of fewer. */
+  'the others unfold in place': (at) =>
+    onOverview(at, async (page) => {
+      await page.route(/api\/overview/, async (route) => {
+        const reply = await route.fetch();
+        const overview = await reply.json();
+        await route.fulfill({ response: reply, json: { ...overview, findings: overview.findings.slice(0, 2) } });
+      });
+      await page.reload();
+      await settle(page);
+      assert.equal(await page.locator('.findings > li').count(), 2);
+      await page.getByRole('button', { name: 'Show 3 more findings' }).click();
+      await settle(page);
+      assert.equal(await page.locator('.findings > li').count(), 5);
+    }),
+};
