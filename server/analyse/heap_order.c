@@ -39,6 +39,8 @@ static void place_instruction(struct flattening *flattening, uint32_t instructio
         order->caller[called] = instruction;
         place_computation(flattening, called, depth + 1);
     }
+    if (order->position[instruction] != HLO_NONE)
+        return; /* a hostile schedule lists it again inside of what it runs */
     order->position[instruction] = order->count;
     order->order[order->count++] = instruction;
 }

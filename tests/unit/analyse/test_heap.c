@@ -304,6 +304,27 @@ static void any_trace(void **state)
     }
 }
 
+static void a_schedule_that_runs_its_own_caller(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct made_module made;
+    uint32_t called[] = {1}, schedule[] = {INSTRUCTIONS - 1};
+
+    make_small(&made);
+    made.module.called = called;
+    made.module.called_count = 1;
+    made.module.schedule = schedule;
+    made.module.schedule_count = 1;
+    made.instructions[INSTRUCTIONS - 1].opcode = STR("call");
+    made.instructions[INSTRUCTIONS - 1].called_count = 1;
+    made.computations[1] = (struct hlo_computation){.name = STR("sub"), .scheduled_count = 1};
+    made.module.computation_count = 2;
+
+    CHECK_INT("each once", heap_ok(&made, arena).position_count, INSTRUCTIONS);
+    arena_destroy(arena);
+}
+
 static void no_assignment(void **state)
 {
     (void)state;
@@ -329,6 +350,7 @@ int main(void)
         cmocka_unit_test(rows_sum_to_the_peak),
         cmocka_unit_test(advice),
         cmocka_unit_test(any_trace),
+        cmocka_unit_test(a_schedule_that_runs_its_own_caller),
         cmocka_unit_test(no_assignment),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
