@@ -1,9 +1,8 @@
-#include "analyse/match.h"
+#include "analyse/match_parts.h"
 
 #include <stdlib.h>
 
 #include "analyse/map64.h"
-#include "base/hash.h"
 
 enum { LEAF_SHARERS_MAX = 16, NO_CLASS = UINT32_MAX };
 
@@ -38,104 +37,6 @@ const char *match_how_word(enum match_how how)
                                         "regrouped", "scope",     "source", "name",
                                         "kernel",    "stem",      "none"};
     return words[how];
-}
-
-static uint64_t mix(uint64_t hash, uint64_t value)
-{
-    uint64_t pair[2] = {hash, value};
-
-    return hash64((struct bytes){.at = (const uint8_t *)pair, .count = sizeof pair});
-}
-
-static uint64_t mix_text(uint64_t hash, struct str text)
-{
-    return mix(hash, hash64((struct bytes){.at = (const uint8_t *)text.at, .count = text.count}));
-}
-
-/* What each rule looks at; 0: it says nothing of this op. */
-static uint64_t by_program(const struct match_op *op, struct arena *arena)
-{
-    (void)arena;
-    return op->fingerprint == 0 ? 0 : mix_text(mix_text(op->fingerprint, op->module), op->name);
-}
-
-static uint64_t of_content(const struct match_op *op)
-{
-    return hash64((struct bytes){.at = (const uint8_t *)op->leaves,
-                                 .count = op->leaf_count * sizeof *op->leaves});
-}
-
-static uint64_t by_scope(const struct match_op *op, struct arena *arena)
-{
-    (void)arena;
-    if (op->scope.count == 0 || op->opcode.count == 0)
-        return 0;
-    return mix_text(mix_text(mix_text(1, op->module), op->scope), op->opcode);
-}
-
-static uint64_t by_shape(const struct match_op *op, struct arena *arena)
-{
-    uint64_t scope = by_scope(op, arena);
-
-    return scope == 0 || op->shape.count == 0 ? 0 : mix_text(scope, op->shape);
-}
-
-static uint64_t by_plain_shape(const struct match_op *op, struct arena *arena)
-{
-    return op->leaf_count > 1 ? 0 : by_shape(op, arena);
-}
-
-static uint64_t by_structure(const struct match_op *op, struct arena *arena)
-{
-    uint64_t shape = by_shape(op, arena);
-
-    if (shape == 0 || op->structure == 0)
-        return 0;
-    return mix(mix(mix_text(shape, op->source), op->structure), of_content(op));
-}
-
-static uint64_t by_content(const struct match_op *op, struct arena *arena)
-{
-    (void)arena;
-    return op->leaf_count == 0 ? 0 : mix(mix_text(2, op->module), of_content(op));
-}
-
-static uint64_t by_source(const struct match_op *op, struct arena *arena)
-{
-    (void)arena;
-    if (op->source.count == 0 || op->opcode.count == 0)
-        return 0;
-    return mix_text(mix_text(mix_text(mix_text(3, op->module), op->source), op->opcode), op->shape);
-}
-
-/* "fusion.12" and "fusion" are "fusion". */
-static struct str stem_of(struct str name)
-{
-    while (name.count > 1 && ((name.at[name.count - 1] >= '0' && name.at[name.count - 1] <= '9') ||
-                              name.at[name.count - 1] == '.'))
-        name.count--;
-    return name;
-}
-
-static uint64_t by_stem(const struct match_op *op, struct arena *arena)
-{
-    (void)arena;
-    if (op->opcode.count == 0 || op->scope.count > 0)
-        return 0;
-    return mix_text(mix_text(mix_text(5, op->module), stem_of(op->name)), op->opcode);
-}
-
-static uint64_t by_name(const struct match_op *op, struct arena *arena)
-{
-    (void)arena;
-    return op->opcode.count > 0 ? 0 : mix_text(mix_text(4, op->module), op->name);
-}
-
-static uint64_t by_kernel(const struct match_op *op, struct arena *arena)
-{
-    if (op->opcode.count > 0)
-        return 0;
-    return mix_text(mix_text(6, op->module), kernel_stem(op->name, arena));
 }
 
 static uint32_t class_at(struct matcher *matcher, uint64_t key)
@@ -230,8 +131,7 @@ static void match_classes(struct matcher *matcher, enum match_how how, double co
     matcher->class_count = 0;
 }
 
-static void classify(struct matcher *matcher,
-                     uint64_t (*key_of)(const struct match_op *, struct arena *))
+static void classify(struct matcher *matcher, match_key *key_of)
 {
     for (int side = 0; side < SIDES; side++) {
         struct ops *ops = &matcher->ops[side];
@@ -284,7 +184,7 @@ static struct leaf_user *leaf_users(const struct matcher *matcher, size_t *ret_c
         for (uint32_t i = 0; i < ops->count; i++) {
             for (uint32_t k = 0; !ops->taken[i] && k < ops->items[i].leaf_count; k++)
                 users[count++] = (struct leaf_user){
-                    .leaf = mix_text(ops->items[i].leaves[k], ops->items[i].module),
+                    .leaf = match_mix_text(ops->items[i].leaves[k], ops->items[i].module),
                     .op = side == SIDE_A ? i : matcher->ops[SIDE_A].count + i};
         }
     }
@@ -338,49 +238,73 @@ static void tell_home(struct map64 *homes, uint64_t key, uint32_t match)
     *home = *home == MATCH_UNKNOWN || *home == match ? match : MATCH_AMBIGUOUS;
 }
 
-/* One more op for a side of a match; the list moves, for it is part of another one. */
-static void append(struct matcher *matcher, struct match *match, enum side side, uint32_t op)
+/* The match that holds each op's like; MATCH_UNKNOWN: none, or several. */
+static void find_homes(struct matcher *matcher, enum side side, match_key *key_of, uint32_t *ret)
+{
+    const struct ops *ops = &matcher->ops[side];
+    struct map64 homes = {0};
+
+    for (uint32_t i = 0; i < matcher->count; i++) {
+        const struct match *match = &matcher->matches[i];
+        const uint32_t *list = side == SIDE_A ? match->a : match->b;
+
+        for (uint32_t k = 0; k < (side == SIDE_A ? match->a_count : match->b_count); k++)
+            tell_home(&homes, key_of(&ops->items[list[k]], matcher->arena), i);
+    }
+    for (uint32_t i = 0; i < ops->count; i++) {
+        uint64_t key = ops->taken[i] ? 0 : key_of(&ops->items[i], matcher->arena);
+
+        if (key == 0 || !map64_get(&homes, key, &ret[i]) || ret[i] == MATCH_AMBIGUOUS)
+            ret[i] = MATCH_UNKNOWN;
+    }
+    map64_free(&homes);
+}
+
+/* More ops for a side of a match, both lists ascending. The old one is part of another list. */
+static void join_lists(struct matcher *matcher, struct match *match, enum side side,
+                       const uint32_t *more, uint32_t more_count)
 {
     const uint32_t **list = side == SIDE_A ? &match->a : &match->b;
-    uint32_t *count = side == SIDE_A ? &match->a_count : &match->b_count;
-    uint32_t *longer = arena_array(matcher->arena, uint32_t, (size_t)*count + 1), at = *count;
+    uint32_t *count = side == SIDE_A ? &match->a_count : &match->b_count, at = 0, from = 0;
+    uint32_t *joined = arena_array(matcher->arena, uint32_t, (size_t)*count + more_count);
 
-    memcpy(longer, *list, *count * sizeof *longer);
-    for (; at > 0 && longer[at - 1] > op; at--)
-        longer[at] = longer[at - 1];
-    longer[at] = op;
-    *list = longer;
-    ++*count;
+    for (uint32_t i = 0; i < *count + more_count; i++)
+        joined[i] = from == more_count || (at < *count && (*list)[at] < more[from]) ? (*list)[at++]
+                                                                                    : more[from++];
+    *list = joined;
+    *count += more_count;
 }
 
 /* Ops without a partner, whose like in their own run has one. */
 static void join_likes(struct matcher *matcher, enum match_how how, double confidence,
-                       uint64_t (*key_of)(const struct match_op *, struct arena *))
+                       match_key *key_of)
 {
     for (int side = 0; side < SIDES; side++) {
         struct ops *ops = &matcher->ops[side];
-        struct map64 homes = {0};
+        uint32_t *home_of = arena_array(matcher->arena, uint32_t, ops->count);
+        uint32_t *begins = arena_array(matcher->arena, uint32_t, (size_t)matcher->count + 2);
+        uint32_t *likes = arena_array(matcher->arena, uint32_t, ops->count);
 
-        for (uint32_t i = 0; i < matcher->count; i++) {
-            const struct match *match = &matcher->matches[i];
-            const uint32_t *list = side == SIDE_A ? match->a : match->b;
-
-            for (uint32_t k = 0; k < (side == SIDE_A ? match->a_count : match->b_count); k++)
-                tell_home(&homes, key_of(&ops->items[list[k]], matcher->arena), i);
-        }
+        find_homes(matcher, (enum side)side, key_of, home_of);
+        for (uint32_t i = 0; i < ops->count; i++)
+            begins[home_of[i] == MATCH_UNKNOWN ? matcher->count + 1 : home_of[i] + 1]++;
+        for (uint32_t i = 0; i < matcher->count; i++)
+            begins[i + 1] += begins[i];
         for (uint32_t i = 0; i < ops->count; i++) {
-            uint64_t key = ops->taken[i] ? 0 : key_of(&ops->items[i], matcher->arena);
-            uint32_t home;
-
-            if (key == 0 || !map64_get(&homes, key, &home) || home == MATCH_AMBIGUOUS)
+            if (home_of[i] == MATCH_UNKNOWN)
                 continue;
-            struct match *match = &matcher->matches[home];
-            append(matcher, match, (enum side)side, i);
+            likes[begins[home_of[i]]++] = i;
             ops->taken[i] = true;
+        }
+        for (uint32_t i = 0, first = 0; i < matcher->count; first = begins[i++]) {
+            struct match *match = &matcher->matches[i];
+
+            if (begins[i] == first)
+                continue;
+            join_lists(matcher, match, (enum side)side, likes + first, begins[i] - first);
             match->how = match->confidence > confidence ? how : match->how;
             match->confidence = match->confidence > confidence ? confidence : match->confidence;
         }
-        map64_free(&homes);
     }
 }
 
@@ -425,15 +349,20 @@ uint32_t match_ops(const struct match_op *a, uint32_t a_count, const struct matc
 {
     static const struct {
         enum match_how how;
-        uint64_t (*key_of)(const struct match_op *, struct arena *); /* NULL: by what is shared */
+        match_key *key_of; /* NULL: by what is shared */
         double confidence;
     } rules[] = {
-        {MATCH_PROGRAM, by_program, 1.0},    {MATCH_STRUCTURE, by_structure, 0.98},
-        {MATCH_SHAPE, by_plain_shape, 0.95}, {MATCH_CONTENT, by_content, 0.9},
-        {MATCH_REGROUPED, NULL, 0.8},        {MATCH_SHAPE, by_shape, 0.8},
-        {MATCH_SCOPE, by_scope, 0.7},        {MATCH_SOURCE, by_source, 0.6},
-        {MATCH_NAME, by_name, 0.9},          {MATCH_KERNEL, by_kernel, 0.6},
-        {MATCH_STEM, by_stem, 0.4},
+        {MATCH_PROGRAM, match_by_program, 1.0},
+        {MATCH_STRUCTURE, match_by_structure, 0.98},
+        {MATCH_SHAPE, match_by_plain_shape, 0.95},
+        {MATCH_CONTENT, match_by_content, 0.9},
+        {MATCH_REGROUPED, NULL, 0.8},
+        {MATCH_SHAPE, match_by_shape, 0.8},
+        {MATCH_SCOPE, match_by_scope, 0.7},
+        {MATCH_SOURCE, match_by_source, 0.6},
+        {MATCH_NAME, match_by_name, 0.9},
+        {MATCH_KERNEL, match_by_kernel, 0.6},
+        {MATCH_STEM, match_by_stem, 0.4},
     };
     struct matcher matcher = {.arena = arena,
                               .ops = {begin_ops(a, a_count, arena), begin_ops(b, b_count, arena)}};
@@ -446,8 +375,8 @@ uint32_t match_ops(const struct match_op *a, uint32_t a_count, const struct matc
         classify(&matcher, rules[i].key_of);
         match_classes(&matcher, rules[i].how, rules[i].confidence, true);
     }
-    join_likes(&matcher, MATCH_CONTENT, 0.9, by_content);
-    join_likes(&matcher, MATCH_SCOPE, 0.7, by_scope);
+    join_likes(&matcher, MATCH_CONTENT, 0.9, match_by_content);
+    join_likes(&matcher, MATCH_SCOPE, 0.7, match_by_scope);
     match_rest(&matcher);
     if (matcher.count > 0)
         qsort(matcher.matches, matcher.count, sizeof *matcher.matches, by_first_op);
