@@ -11,7 +11,9 @@ static const double share_min = 0.02; /* of the counted time */
 
 struct gathered { /* transfers that have something in common */
     uint64_t count, bytes;
-    int64_t total_ps, counted_ps; /* counted: within the counted steps */
+    int64_t total_ps;   /* of all durations */
+    int64_t counted_ps; /* within the counted steps, what is done at one time once a host */
+    int64_t *until_ps;  /* by host: how far they reach so far */
     const struct transfer *longest;
 };
 
@@ -25,22 +27,39 @@ static enum status make_transfers(struct facts *facts, const void **ret, struct 
 
 typedef bool transfer_test(const struct transfer *transfer);
 
+static struct gathered begin_gathering(const struct facts *facts)
+{
+    struct gathered ret = {.until_ps = arena_array(facts->arena, int64_t, facts->run->host_count)};
+
+    for (uint32_t i = 0; i < facts->run->host_count; i++)
+        ret.until_ps[i] = INT64_MIN;
+    return ret;
+}
+
+/* Transfers come by start. */
 static void gather_one(struct gathered *gathered, const struct counted *counted,
                        const struct transfer *transfer)
 {
+    int64_t *until_ps = &gathered->until_ps[transfer->host];
+    int64_t end_ps = transfer->start_ps + transfer->dur_ps;
+
     gathered->count++;
     gathered->bytes += transfer->bytes > 0 ? (uint64_t)transfer->bytes : 0;
     gathered->total_ps += transfer->dur_ps;
-    gathered->counted_ps += counted_inside_ps(counted, transfer->host, transfer->start_ps,
-                                              transfer->start_ps + transfer->dur_ps);
+    if (end_ps > *until_ps) {
+        int64_t from_ps = transfer->start_ps > *until_ps ? transfer->start_ps : *until_ps;
+
+        gathered->counted_ps += counted_inside_ps(counted, transfer->host, from_ps, end_ps);
+        *until_ps = end_ps;
+    }
     if (gathered->longest == NULL || transfer->dur_ps > gathered->longest->dur_ps)
         gathered->longest = transfer;
 }
 
-static struct gathered gather(const struct transfers *transfers, const struct counted *counted,
-                              transfer_test *test)
+static struct gathered gather(const struct facts *facts, const struct transfers *transfers,
+                              const struct counted *counted, transfer_test *test)
 {
-    struct gathered ret = {0};
+    struct gathered ret = begin_gathering(facts);
 
     for (uint32_t i = 0; i < transfers->count; i++) {
         if (test(&transfers->items[i]))
@@ -70,7 +89,7 @@ static enum status ask(struct facts *facts, transfer_test *test, struct gathered
 
     TRY(facts_once(facts, make_transfers, &made, err));
     TRY(facts_counted(facts, ret_counted, err));
-    *ret = gather(made, *ret_counted, test);
+    *ret = gather(facts, made, *ret_counted, test);
     return OK;
 }
 
@@ -277,9 +296,12 @@ static enum status find_repeated(struct facts *facts, struct finding_list *list,
     }
     if (count > 1)
         qsort(uploads, count, sizeof(*uploads), by_upload);
+    int64_t *until_ps = begin_gathering(facts).until_ps;
     for (uint32_t first = 0, at; first < count; first = at) {
-        struct gathered gathered = {0};
+        struct gathered gathered = {.until_ps = until_ps};
         uint64_t steps = 0;
+
+        until_ps[uploads[first]->host] = INT64_MIN;
 
         for (at = first; at < count && same_upload(uploads[first], uploads[at]); at++) {
             steps += at == first || uploads[at]->step != uploads[at - 1]->step;

@@ -83,10 +83,25 @@ static void rules(void **state)
     }
 }
 
+/* Two of 100 ps that overlap by 80: what would be won is the time that either takes. */
+static void at_one_time(void **state)
+{
+    const struct drawn twice = {"MemcpyH2D", "load", "cudaMemcpyAsync", 100, 1 << 24, 2};
+    struct made_run run;
+    (void)state;
+
+    draw(&run, &twice);
+    const struct finding *finding = run_finding(&run, "repeated-upload");
+    CHECK("found", finding != NULL && finding->has_win);
+    CHECK_INT("win", finding->win_ps, 10 * 120);
+    run_end(&run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rules),
+        cmocka_unit_test(at_one_time),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
