@@ -10,6 +10,7 @@ import './style/collectives.css';
 import './style/flame.css';
 import './style/compiles.css';
 import './style/roofline.css';
+import './style/compare.css';
 import './ui/settings';
 import { render } from 'preact';
 import { listen } from './data/events';

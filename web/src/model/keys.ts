@@ -32,6 +32,8 @@ export const KEYS: KeyEntry[] = [
   all('?', ['?'], 'help', 'keys and settings'),
   all('/', ['/'], 'search', 'search or filter'),
   all('Y', ['y'], 'copy-link', 'copy link'),
+  all('C', ['c'], 'compare', 'compare with another run'),
+  all('', [], 'compare-swap', 'swap A and B of the comparison'),
   all('\\', ['\\'], 'dock', 'details at the right, or below'),
   all('Esc', ['escape'], 'escape', 'close one layer'),
   all('', [], 'perfetto', 'open in Perfetto'),

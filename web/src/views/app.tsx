@@ -15,6 +15,8 @@ import { Failed, Waiting } from '../ui/states';
 import { copyText } from '../ui/text';
 import { hideTip, Tooltip } from '../ui/tooltip';
 import { Indexing } from './indexing';
+import { CompareView } from './compare/compare';
+import { ComparePicker, picking } from './compare/picker';
 import { Elsewhere, isElsewhere } from './elsewhere';
 import { ENTRIES, entryOf } from './registry';
 import { RunsView } from './runs';
@@ -26,7 +28,7 @@ import { PerfettoBar } from './shell/perfetto_button';
 import { PerfettoDialog } from './shell/perfetto_dialog';
 import { Tabs } from './shell/tabs';
 
-const RUNS_HREF = { run: null, view: 'runs' };
+const RUNS_HREF = { run: null, view: 'runs', by: null, sort: null, q: null, columns: null, a: null, b: null };
 
 function FaultBar() {
   const faults = faultsOf(query.value);
@@ -58,6 +60,7 @@ function RunPage({ name }: { name: string }) {
     const link = () => new URL(hrefOf({ run: data.id }), location.href).href;
     return registerActions({ 'copy-link': () => void copyText(link()).then(() => say('The link is copied.')) });
   }, [data?.id]);
+  useEffect(() => (data ? registerActions({ compare: () => void (picking.value = { beside: data.name }) }) : undefined), [data?.name]);
   const unsettled = data !== null && isUnsettled(data);
   useEffect(() => {
     /* A run without a timeline opens on what it has. */
@@ -128,12 +131,13 @@ export function App() {
   );
   return (
     <>
-      {runName.value === null ? <Start /> : <RunPage key={runName.value} name={runName.value} />}
+      {query.value.view === 'compare' ? <CompareView /> : runName.value === null ? <Start /> : <RunPage key={runName.value} name={runName.value} />}
       <Tooltip />
       <Said />
       <ContextMenu />
       <Help />
       <Palette />
+      <ComparePicker />
     </>
   );
 }

@@ -9,6 +9,7 @@ import { ago, count, inScale, plural, sizeScale, timeExact, timeScale, toNumber,
 import { runsSentence } from '../model/sentence';
 import { runChange } from '../model/address';
 import { FilterField, useFilter } from '../ui/filter_field';
+import { CompareTicked, Tick, toggleTick } from './compare/ticks';
 import { Facets } from './facets';
 import { Link } from '../ui/link';
 import { Failed, progressOf, ProgressBar, Waiting } from '../ui/states';
@@ -59,11 +60,14 @@ function columnsOf(runs: readonly Run[], now: Date): Column<Run>[] {
   const reason = (run: Run, field: string, otherwise: string) => run.reasons?.[field] ?? (run.state === 'ready' || run.state === 'partial' ? otherwise : `not indexed yet: ${run.state}`);
   return [
     {
-      key: 'name', title: 'name', width: 'minmax(220px, 4fr)', exact: (run) => run.dir,
+      key: 'name', title: 'name', width: 'minmax(220px, 4fr)', indent: 24, exact: (run) => run.dir,
       cell: (run) => (
-        <Link to={{ ...runChange(run.name), view: null, q: null, sort: null }}>
-          <Name text={run.name} />
-        </Link>
+        <>
+          <Tick run={run} />
+          <Link to={{ ...runChange(run.name), view: null, q: null, sort: null }}>
+            <Name text={run.name} />
+          </Link>
+        </>
       ),
     },
     { key: 'started_at', title: 'when', width: '112px', exact: (run) => run.started_at, cell: (run) => (run.started_at === null ? UNKNOWN : ago(new Date(run.started_at), now)) },
@@ -130,6 +134,7 @@ export function RunsView() {
         <FilterField state={filter} label="Filter runs" example="step_1 state:ready size>1MiB" />
         <span aria-live="polite">{shown.length === data.row_count ? count(data.row_count) : `${count(shown.length)} of ${count(data.row_count)}`}</span>
         {data.scan.state !== 'idle' && <span>{`looking: ${plural(data.scan.files, 'file')} so far`}</span>}
+        {all.length > 1 && <CompareTicked runs={all} />}
         {held.waiting > 0 && (
           <button class="framed" onClick={held.release}>
             {plural(held.waiting, 'new run')}
@@ -148,7 +153,7 @@ export function RunsView() {
         ) : (
           <Table
             label="Runs" columns={columnsOf(all, new Date())} rows={shown} rowKey={(run) => run.id} rowCount={data.row_count} sort={sort || '-started_at'}
-            onSort={(next) => go({ sort: next }, 'replace')} onOpen={(run) => go({ ...runChange(run.name), view: null, q: null, sort: null })} scroll
+            onSort={(next) => go({ sort: next }, 'replace')} onOpen={(run) => go({ ...runChange(run.name), view: null, q: null, sort: null })} onTick={toggleTick} scroll
           />
         )}
       </div>

@@ -56,12 +56,19 @@ function Facts({ run }: { run: RunDetails }) {
   );
 }
 
+/* To the runs, from a run or from two. */
+export function Brand() {
+  return (
+    <Link to={{ run: null, view: 'runs', slice: null, key: null, window: null, start_ps: null, end_ps: null, step: null, track: null, zoom: null, by: null, sort: null, q: null, columns: null, a: null, b: null }} class="brand">
+      jviewd
+    </Link>
+  );
+}
+
 export function Header({ run }: { run: RunDetails | null }) {
   return (
     <header class="header">
-      <Link to={{ run: null, view: 'runs', slice: null, key: null, window: null, start_ps: null, end_ps: null, step: null, track: null, zoom: null }} class="brand">
-        jviewd
-      </Link>
+      <Brand />
       {run && (
         <>
           <span class="faint" aria-hidden="true">
@@ -79,6 +86,7 @@ export function Header({ run }: { run: RunDetails | null }) {
       <div class="actions">
         {run && run.content_id !== null && absence(run, 'timeline') === null && (
           <>
+            <button onClick={() => act('compare')}>Compare…</button>
             <PerfettoButton run={run} />
             <DownloadMenu run={run} />
           </>

@@ -1,0 +1,220 @@
+/* What changed between two runs: one sentence, both steps by kind, and every op that made it. */
+import { useEffect } from 'preact/hooks';
+import { address, Problem } from '../../data/api';
+import type { Diff } from '../../data/diff';
+import { go, query } from '../../data/place';
+import { useJson } from '../../data/resource';
+import { change, compareChange, ratioWords, changeInScale, sideOf, sideWords } from '../../model/compare';
+import { count, inScale, plural, share, time, timeScale, toBig } from '../../model/numbers';
+import { spoken } from '../../model/spoken';
+import { ColumnsMenu } from '../../ui/columns_menu';
+import { FilterField, useFilter } from '../../ui/filter_field';
+import { registerActions } from '../../ui/keys';
+import { Link } from '../../ui/link';
+import { Failed, Waiting } from '../../ui/states';
+import { Table } from '../../ui/table';
+import { Name, SentenceLine } from '../../ui/text';
+import { Brand, CommonActions } from '../shell/header';
+import { LostBar } from '../shell/lost_bar';
+import { Breakdown } from './breakdown';
+import { columnsOf, FILTER_COLUMNS, lookup } from './columns';
+import { picking } from './picker';
+
+const BY = ['op', 'scope', 'module', 'category', 'source', 'kind'];
+const ROWS_MAX = 5000;
+
+const swap = (a: string, b: string): void => go({ a: b, b: a });
+
+function SideButton({ letter, text, other }: { letter: 'a' | 'b'; text: string; other: string }) {
+  return (
+    <button class="side" aria-label={`${letter.toUpperCase()}: ${sideWords(text)}, choose another`} onClick={() => (picking.value = { beside: other, replaces: letter })}>
+      <span class="faint">{letter.toUpperCase()}</span>
+      <span class="cut">
+        <Name text={text === '' ? 'choose a run' : sideWords(text)} />
+      </span>
+    </button>
+  );
+}
+
+function CompareHeader({ a, b }: { a: string; b: string }) {
+  return (
+    <header class="header">
+      <Brand />
+      <span class="faint" aria-hidden="true">
+        /
+      </span>
+      <h1>Compare</h1>
+      <div class="sides">
+        <SideButton letter="a" text={a} other={b} />
+        <button aria-label="Swap A and B" data-tip="Swap A and B" onClick={() => swap(a, b)}>
+          ⇄
+        </button>
+        <SideButton letter="b" text={b} other={a} />
+      </div>
+      <div class="actions">
+        <CommonActions />
+      </div>
+    </header>
+  );
+}
+
+/* On what it stands: the rows sum to the change of the mean, the sentence tells the medians; for
+ * sure is a rule that is right nine times of ten. */
+function basisOf(diff: Diff): string[] {
+  const { a, b } = diff;
+  const ratio = ratioWords(a.mean_ps, b.mean_ps);
+  const what = diff.step ? 'The mean step' : 'The capture';
+  const changed = toBig(diff.total_delta_ps) === 0n ? `${what} stays at ${time(a.mean_ps)}.` : `${what} goes from ${time(a.mean_ps)} to ${time(b.mean_ps)}, ${change(diff.total_delta_ps)}${ratio && ` (${ratio})`}; the rows sum to that.`;
+  const warm = (side: Diff['a']) => (side.warmup_count > 0 ? ` (${count(side.warmup_count)} warm-up excluded)` : '');
+  const alike = a.step_count === b.step_count && warm(a) === warm(b);
+  const counts = alike ? `${plural(a.step_count, 'step')}${warm(a)} each` : `${plural(a.step_count, 'step')}${warm(a)} of A, ${count(b.step_count)}${warm(b)} of B`;
+  const steps = diff.step ? `${counts}, by ${a.basis === b.basis ? a.basis : `${a.basis}, and ${b.basis}`}.` : `A: ${a.basis}; B: ${b.basis}.`;
+  const sure = diff.matched_share === 0 ? 'No op has a partner in the other run.' : `Of the ops' time ${share(diff.matched_share)} found its partner, ${share(diff.sure_share)} for sure.`;
+  return [changed, `${steps} ${sure}`];
+}
+
+function restOf(diff: Diff, shown: Diff['rows']): Record<string, string> | null {
+  const left = diff.row_count - shown.length;
+  if (left <= 0) return null;
+  const scale = timeScale(diff.rows.flatMap((row) => [row.a_self_ps, row.b_self_ps, row.delta_ps]));
+  const sum = (of: (row: Diff['rows'][number]) => number | bigint | null) => shown.reduce((total, row) => total + toBig(of(row) ?? 0), 0n);
+  return {
+    name: `(rest) ${plural(left, 'row')}`, delta_ps: changeInScale(toBig(diff.total_delta_ps) - sum((row) => row.delta_ps), scale),
+    a_self_ps: inScale(toBig(diff.a.mean_ps) - sum((row) => row.a_self_ps), scale), b_self_ps: inScale(toBig(diff.b.mean_ps) - sum((row) => row.b_self_ps), scale),
+  };
+}
+
+function Answer({ diff, a, b }: { diff: Diff; a: string; b: string }) {
+  const filter = useFilter(FILTER_COLUMNS);
+  const { by } = diff;
+  const columns = columnsOf(diff.rows, by, a, b);
+  const shown = filter.filter.empty ? diff.rows : diff.rows.filter((row) => filter.filter.test(row.name, (column) => lookup(row, column)));
+  return (
+    <>
+      <SentenceLine sentence={spoken(diff.sentence)} />
+      {basisOf(diff).map((words) => (
+        <p key={words} class="basis">
+          {words}
+        </p>
+      ))}
+      {diff.notes.map((note) => (
+        <p key={note.message} class={`basis${note.severity === 'info' ? '' : ' warn'}`}>
+          {note.message}
+        </p>
+      ))}
+      <Breakdown diff={diff} a={a} b={b} />
+      <div class="toolbar">
+        <label>
+          by
+          <select value={by} onChange={(event) => go({ by: event.currentTarget.value === 'op' ? null : event.currentTarget.value, sort: null, key: null, columns: null }, 'push')}>
+            {BY.map((one) => (
+              <option key={one}>{one}</option>
+            ))}
+          </select>
+        </label>
+        <ColumnsMenu columns={columns} />
+        <FilterField state={filter} label="Filter rows" example="scope:mlp change>1ms state:new" />
+        <span aria-live="polite">{shown.length === diff.row_count ? plural(diff.row_count, 'row') : `${count(shown.length)} of ${count(diff.row_count)}`}</span>
+        <a href={address('api/diff', { a, b, by, sort: query.value.sort, limit: 10_000, format: 'csv' })} download={`${sideOf(a).run}-${sideOf(b).run}-${by}.csv`}>
+          CSV
+        </a>
+      </div>
+      {shown.length === 0 ? (
+        <p class="state">
+          Nothing matches <code class="mono">{filter.text}</code>; without the filter there are {count(diff.row_count)}.
+          <button class="framed" onClick={() => filter.set('')}>
+            Remove it
+          </button>
+        </p>
+      ) : (
+        <Table
+          label={`Change by ${by}`} columns={columns} chosen={query.value.columns} rows={shown} rowKey={(row) => row.key} rowCount={diff.row_count} sort={query.value.sort}
+          onSort={(next) => go({ sort: next }, 'replace')} focused={query.value.key ?? null} onFocusRow={(row) => go({ key: row.key }, 'replace')} rest={restOf(diff, shown)} scroll
+        />
+      )}
+    </>
+  );
+}
+
+/* Which side it is stands in the words; its neighbours by name are one click away. */
+function NotThere({ error, a }: { error: Problem; a: string }) {
+  const names = error.candidates.length > 0 ? error.candidates : error.nearest.map((name) => ({ id: name, name }));
+  const isA = error.message.includes(`"${sideOf(a).run}"`);
+  return (
+    <div class="state" role="alert">
+      <span class="error">{error.message}</span>
+      {names.length > 0 && (error.candidates.length > 0 ? '. It means one of ' : '. Nearest: ')}
+      {names.map((one, index) => (
+        <>
+          {index > 0 && ', '}
+          <Link to={isA ? { a: one.id } : { b: one.id }}>{one.name}</Link>
+        </>
+      ))}
+    </div>
+  );
+}
+
+function Same({ side, a }: { side: string; a: string }) {
+  return (
+    <div class="state">
+      A and B are both {side}: nothing can differ.
+      <button class="framed" onClick={() => (picking.value = { beside: a, replaces: 'b' })}>
+        Choose another run
+      </button>
+      <p class="quiet">
+        Two parts of one run differ by their steps: <code class="mono">{`a=${sideOf(a).run}@step=1-4&b=${sideOf(a).run}@step=5-8`}</code>
+      </p>
+    </div>
+  );
+}
+
+function Page({ a, b }: { a: string; b: string }) {
+  const by = BY.includes(query.value.by ?? '') ? query.value.by! : 'op';
+  const same = a === b;
+  const diff = useJson<Diff>(same ? null : 'api/diff', { a, b, by, sort: query.value.sort, limit: ROWS_MAX });
+  const data = diff.data;
+  useEffect(() => {
+    const changed = data?.step ? [change(data.step.delta_ps)] : [];
+    document.title = `${[...changed, `${sideWords(a)} → ${sideWords(b)}`, 'Compare'].join(' · ')} – jviewd`;
+  }, [data, a, b]);
+  if (same) return <Same side={sideWords(a)} a={a} />;
+  if (data && data.a.id === data.b.id && JSON.stringify({ ...sideOf(a), run: '' }) === JSON.stringify({ ...sideOf(b), run: '' })) return <Same side={data.a.name} a={a} />;
+  if (diff.error instanceof Problem && (diff.error.status === 404 || diff.error.status === 409)) return <NotThere error={diff.error} a={a} />;
+  if (diff.error) return <Failed error={diff.error} />;
+  if (!data) return diff.waiting ? <Waiting what="Comparing." progress={diff.progress} /> : null;
+  return <Answer diff={data} a={a} b={b} />;
+}
+
+/* One side missing: the run that is known, and what to compare it with. */
+function Half({ run }: { run: string }) {
+  useEffect(() => void (run !== '' && (picking.value = { beside: run })), [run]);
+  return (
+    <div class="state">
+      {run === '' ? 'Two runs are compared: tick them in the ' : 'Compared with which run? '}
+      {run === '' ? (
+        <>
+          <Link to={{ ...compareChange('', ''), a: null, b: null, view: 'runs' }}>list of runs</Link>.
+        </>
+      ) : (
+        <button class="framed" onClick={() => (picking.value = { beside: run })}>
+          Choose one
+        </button>
+      )}
+    </div>
+  );
+}
+
+export function CompareView() {
+  const a = query.value.a ?? '';
+  const b = query.value.b ?? query.value.run ?? '';
+  useEffect(() => registerActions({ compare: () => void (picking.value = { beside: b, replaces: 'a' }), 'compare-swap': () => swap(a, b) }), [a, b]);
+  const isWhole = a !== '' && b !== '';
+  return (
+    <div class="shell">
+      <CompareHeader a={a} b={b} />
+      <div />
+      <LostBar />
+      <main class="page filling compare">{isWhole ? <Page a={a} b={b} /> : <Half run={a || b} />}</main>
+    </div>
+  );
+}
