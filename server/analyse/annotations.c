@@ -64,6 +64,9 @@ struct note_table {
 
 static struct note_row *row_of(struct note_table *table, struct str name)
 {
+    if (name.count == 0)
+        name = STR("(empty)"); /* a range may have no text; the key "" is no row */
+
     uint32_t row = names_add(table->keys, name) - 1;
 
     if (row == table->row_count) {

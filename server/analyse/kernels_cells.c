@@ -227,17 +227,19 @@ static struct cell name_cell(const struct kernels_work *work, const struct kerne
 /* Within single quotes a shell takes everything but a quote. */
 static struct str quoted(struct arena *arena, struct str text)
 {
-    struct str whole = STR("");
+    struct text whole = {0};
 
-    for (size_t at = 0; at < text.count;) {
-        const char *quote = memchr(text.at + at, '\'', text.count - at);
-        size_t end = quote == NULL ? text.count : (size_t)(quote - text.at);
-
-        whole = str_format(arena, "%.*s%.*s%s", STR_ARG(whole), (int)(end - at), text.at + at,
-                           quote == NULL ? "" : "'\\''");
-        at = end + 1;
+    for (size_t at = 0; at < text.count; at++) {
+        if (text.at[at] == '\'')
+            text_puts(&whole, "'\\''");
+        else
+            text_put(&whole, text.at + at, 1);
     }
-    return whole;
+
+    struct str ret = str_copy(arena, text_str(&whole));
+
+    text_free(&whole);
+    return ret;
 }
 
 static struct cell ncu_cell(const struct kernels_work *work, const struct kernel_row *row)

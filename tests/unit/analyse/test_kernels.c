@@ -1,6 +1,8 @@
 /* Tables of kernels and annotations; occupancy; what names tell. */
 #include "unit/analyse/made_run.h"
 
+#include <stdlib.h>
+
 #include "analyse/annotation_names.h"
 #include "analyse/facts.h"
 #include "analyse/kernel_names.h"
@@ -224,6 +226,53 @@ static void annotated(void **state)
     run_end(&run);
 }
 
+/* A range of NVTX may have no text. */
+static void a_range_without_a_name(void **state)
+{
+    (void)state;
+    struct made_run run;
+    struct kernels_summary summary;
+
+    run_begin(&run);
+    track_id host = run_thread(&run, "NVTX");
+    track_id stream = run_stream(&run, "Stream #7", ROLE_NONE, 0);
+    run_slice(&run, host, 0, 100, "", KIND_HOST);
+    call(&run, host, stream, 20, 60, 5);
+    run_finish(&run);
+
+    struct table table = ask(&run, "annotation", (struct restriction){0}, &summary);
+
+    CHECK_INT("a row", integer(&table, row_named(&table, "(empty)"), "total_ps"), 100);
+    CHECK_INT("with its work", integer(&table, row_named(&table, "(empty)"), "device_ps"), 5);
+    run_end(&run);
+}
+
+/* Each quote is four letters of a shell's: the text grows, the memory must not with its square. */
+static void names_of_quotes(void **state)
+{
+    (void)state;
+    enum { QUOTES = 20000 };
+    struct made_run run;
+    struct kernels_summary summary;
+    char *name = malloc(QUOTES + 1);
+
+    memset(name, '\'', QUOTES);
+    name[QUOTES] = '\0';
+    run_begin(&run);
+    track_id stream = run_stream(&run, "Stream #7", ROLE_NONE, 0);
+    kernel(&run, stream, 0, 10, "it's", WIDE);
+    kernel(&run, stream, 10, 10, name, WIDE);
+    run_finish(&run);
+
+    struct table table = ask(&run, "kernel", (struct restriction){0}, &summary);
+
+    CHECK("a shell's quote",
+          str_contains(table_text_at(&table, row_named(&table, "it's"), "ncu"), STR("'it'\\''s'")));
+    CHECK("memory", arena_used(run.made.arena) < 100 * QUOTES);
+    free(name);
+    run_end(&run);
+}
+
 /* Whatever was marked, rows add up to what the device did, a span inside its like counts once. */
 static void annotations_add_up(void **state)
 {
@@ -366,6 +415,8 @@ int main(void)
         cmocka_unit_test(by_kernel_and_variant),
         cmocka_unit_test(sums_agree),
         cmocka_unit_test(annotated),
+        cmocka_unit_test(a_range_without_a_name),
+        cmocka_unit_test(names_of_quotes),
         cmocka_unit_test(annotations_add_up),
         cmocka_unit_test(occupancies),
         cmocka_unit_test(names),
