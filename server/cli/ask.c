@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "cli/plain.h"
 #include "serve/reply.h"
 
 enum { WAIT_MS = 500, BAR_WIDTH = 30, MAY_COME_US = 20000 };
@@ -63,7 +64,7 @@ static void tell_list(const json_t *problem, const char *member, const char *wor
 /* Prints problem+json as a person reads it. */
 static void tell_problem(struct bytes body)
 {
-    json_t *problem = json_loadb((const char *)body.at, body.count, 0, NULL);
+    json_t *problem = json_plain(body);
     const char *detail = json_string_value(json_object_get(problem, "detail"));
 
     fprintf(stderr, "jviewd: %s\n", detail != NULL ? detail : "the answer was not understood");
@@ -74,7 +75,7 @@ static void tell_problem(struct bytes body)
 
 static double progress_of(struct bytes body)
 {
-    json_t *problem = json_loadb((const char *)body.at, body.count, 0, NULL);
+    json_t *problem = json_plain(body);
     double share = json_number_value(json_object_get(problem, "progress"));
 
     json_decref(problem);

@@ -4,6 +4,7 @@
 
 #include "base/human.h"
 #include "cli/ask.h"
+#include "cli/plain.h"
 #include "cli/verbs.h"
 #include "serve/reply.h"
 
@@ -40,7 +41,7 @@ int print_diff(const struct cli_call *call, const struct services *services)
     int code = answer.exit_code;
     if (code == EXIT_OK) {
         struct bytes body = reply_bytes(&answer.reply);
-        json_t *diff = json_loadb((const char *)body.at, body.count, 0, NULL);
+        json_t *diff = json_plain(body);
 
         printf("%s\n", json_string_value(json_object_get(diff, "sentence")));
         put_basis(diff);

@@ -19,6 +19,7 @@
 
 #include "base/file.h"
 #include "cli/ask.h"
+#include "cli/plain.h"
 #include "cli/verbs.h"
 #include "serve/reply.h"
 
@@ -101,7 +102,7 @@ static int ask_hosts(const struct cli_call *call, const struct services *service
     ask(&asked, services, STR(""), &answer);
     struct bytes body = reply_bytes(&answer.reply);
     if (answer.exit_code == EXIT_OK) {
-        json_t *run = json_loadb((const char *)body.at, body.count, 0, NULL);
+        json_t *run = json_plain(body);
 
         *ret = json_incref(json_object_get(run, "hosts"));
         json_decref(run);
@@ -132,6 +133,18 @@ static const char *target_directory(const struct cli_call *call)
     return made;
 }
 
+/* A file of its host's name, and of no other directory: the name may be the profile's own. */
+static const char *target_in(const struct cli_call *call, const char *directory, const char *name)
+{
+    char *target = str_c(call->arena, str_format(call->arena, "%s/%s.trace.json", directory, name));
+
+    for (char *at = target + strlen(directory) + 1; *at != '\0'; at++) {
+        if (*at == '/')
+            *at = '_';
+    }
+    return target;
+}
+
 static int write_files(const struct cli_call *call, const struct services *services)
 {
     json_t *hosts = NULL, *host;
@@ -154,8 +167,8 @@ static int write_files(const struct cli_call *call, const struct services *servi
             text_putf(&query, "%%%02X", (unsigned char)*at);
         one.query = str_copy(call->arena, text_str(&query));
         text_free(&query);
-        struct str target = str_format(call->arena, "%s/%s.trace.json", directory, name);
-        code = write_file(&one, services, "/api/trace", STR("chrome"), str_c(call->arena, target));
+        code = write_file(&one, services, "/api/trace", STR("chrome"),
+                          target_in(call, directory, name));
     }
     json_decref(hosts);
     return code;

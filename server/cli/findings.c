@@ -4,6 +4,7 @@
 
 #include "base/human.h"
 #include "cli/ask.h"
+#include "cli/plain.h"
 #include "cli/verbs.h"
 #include "serve/reply.h"
 
@@ -83,7 +84,7 @@ int print_findings(const struct cli_call *call, const struct services *services)
     ask(call, services, STR(""), &answer);
     if (answer.exit_code == EXIT_OK) {
         struct bytes body = reply_bytes(&answer.reply);
-        json_t *reply = json_loadb((const char *)body.at, body.count, 0, NULL);
+        json_t *reply = json_plain(body);
         const json_t *rows = json_object_get(reply, "rows");
 
         if (json_array_size(rows) == 0)

@@ -5,6 +5,7 @@
 
 #include "base/human.h"
 #include "cli/ask.h"
+#include "cli/plain.h"
 #include "cli/verbs.h"
 #include "serve/reply.h"
 
@@ -95,7 +96,7 @@ int print_flame(const struct cli_call *call, const struct services *services)
     int code = answer.exit_code;
     if (code == EXIT_OK && as_tree) {
         struct bytes body = reply_bytes(&answer.reply);
-        json_t *flame = json_loadb((const char *)body.at, body.count, 0, NULL);
+        json_t *flame = json_plain(body);
 
         code = print_tree(flame);
         json_decref(flame);

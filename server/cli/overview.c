@@ -5,6 +5,7 @@
 
 #include "base/human.h"
 #include "cli/ask.h"
+#include "cli/plain.h"
 #include "cli/verbs.h"
 #include "serve/reply.h"
 
@@ -154,7 +155,7 @@ int print_overview(const struct cli_call *call, const struct services *services)
     int code = answer.exit_code;
     if (code == EXIT_OK) {
         struct bytes body = reply_bytes(&answer.reply);
-        json_t *overview = json_loadb((const char *)body.at, body.count, 0, NULL);
+        json_t *overview = json_plain(body);
 
         put_sentence(overview);
         put_first(overview);

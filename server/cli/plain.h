@@ -1,0 +1,14 @@
+/* Texts of profiles on a terminal: names come from files, and may hold what moves a cursor, renames
+ * a window or types.
+ */
+#ifndef JVIEWD_CLI_PLAIN_H
+#define JVIEWD_CLI_PLAIN_H
+
+#include <jansson.h>
+
+#include "base/bytes.h"
+
+/* An answer's JSON for people: signs of control in its texts are blanks. NULL: it is none. */
+json_t *json_plain(struct bytes body);
+
+#endif
