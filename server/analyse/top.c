@@ -92,7 +92,10 @@ static enum status make_table(struct top_work *work, const struct page *page, st
     for (uint32_t i = 0; i < work->row_count; i++) {
         struct top_row *row = &work->rows[order[i]];
 
-        if (row->event_count == 0 || row->self_ps < work->question->min_self_ps)
+        /* A slice that runs past its parent takes more from it than it has: negative, and summed.
+         */
+        if (row->event_count == 0 ||
+            (work->question->min_self_ps > 0 && row->self_ps < work->question->min_self_ps))
             continue;
         cumulative_ps += (double)row->self_ps;
         row->cumulative = work->total_self_ps > 0 ? cumulative_ps / (double)work->total_self_ps : 0;

@@ -19,15 +19,24 @@ bool top_one_by_one(const struct top_work *work, const struct top_host *host, tr
            !track_is_device_work(&host->selection->host->trace->tracks[track]);
 }
 
-/* Is a slice of this track and name one that the table is about, as far as these tell? */
-static bool fits(const struct top_work *work, const struct trace *trace, track_id id, name_id name,
-                 enum kind kind, uint8_t *seen)
+/* A kernel is an op, an annotation is none. */
+static bool asks_for_ops(const struct top_work *work, const struct top_host *host)
 {
+    return (work->by == BY_KERNEL || work->by == BY_ANNOTATION) &&
+           host->selection->host->attribution != NULL;
+}
+
+/* Is a slice of this track and name one that the table is about, as far as these tell? */
+static bool fits(const struct top_work *work, const struct top_host *host, track_id id,
+                 name_id name, enum kind kind, uint8_t *seen)
+{
+    const struct trace *trace = host->selection->host->trace;
     const struct track *track = &trace->tracks[id];
 
     switch (work->by) {
     case BY_KERNEL:
-        return track_is_device_work(track) && track->kind == TRACK_STREAM && kind != KIND_COPY;
+        return track_is_device_work(track) && track->kind == TRACK_STREAM &&
+               (kind != KIND_COPY || asks_for_ops(work, host));
     case BY_API:
     case BY_ANNOTATION:
         if (track->device >= 0)
@@ -43,11 +52,10 @@ static bool fits(const struct top_work *work, const struct trace *trace, track_i
     }
 }
 
-/* A kernel is an op, an annotation is none. */
-static bool asks_for_ops(const struct top_work *work, const struct top_host *host)
+/* What copies is a kernel where it was launched as one. */
+static bool is_kernel(const struct attribution *of, uint32_t entry, enum kind kind)
 {
-    return (work->by == BY_KERNEL || work->by == BY_ANNOTATION) &&
-           host->selection->host->attribution != NULL;
+    return kind != KIND_COPY || (of->kernel_of != NULL && of->kernel_of[entry] != NO_KERNEL);
 }
 
 uint32_t top_group_of(const struct top_work *work, const struct top_host *host,
@@ -57,12 +65,15 @@ uint32_t top_group_of(const struct top_work *work, const struct top_host *host,
     const struct attributed *entry = NULL;
     uint8_t seen = 0;
 
-    if (!fits(work, at->trace, slice->track, slice->name, slice->kind, &seen))
+    if (!fits(work, host, slice->track, slice->name, slice->kind, &seen))
         return NO_GROUP;
     if ((asks_for_ops(work, host) || top_one_by_one(work, host, slice->track)) &&
         at->attribution != NULL)
         entry = attribution_of(at->attribution, slice->slice);
     if (asks_for_ops(work, host) && (entry != NULL) != (work->by == BY_KERNEL))
+        return NO_GROUP;
+    if (asks_for_ops(work, host) && entry != NULL &&
+        !is_kernel(at->attribution, (uint32_t)(entry - at->attribution->entries), slice->kind))
         return NO_GROUP;
     if (work->by <= BY_ANNOTATION)
         return slice->name;
@@ -76,6 +87,19 @@ uint32_t top_group_of(const struct top_work *work, const struct top_host *host,
                : NO_GROUP;
 }
 
+static bool has_copies(const struct chunk *chunk)
+{
+    for (uint32_t i = 0; i < chunk->dictionary_count; i++)
+        if (chunk->dictionary_kind[i] == KIND_COPY)
+            return true;
+    return false;
+}
+
+static enum kind kind_at(const struct chunk *chunk, uint32_t at)
+{
+    return (enum kind)chunk->dictionary_kind[chunk->place[at]];
+}
+
 /* Marks those of the span that are ops, or those that are none. */
 static void take_ops(const struct top_work *work, const struct top_host *host,
                      const struct span *span, struct top_span *ret)
@@ -86,25 +110,27 @@ static void take_ops(const struct top_work *work, const struct top_host *host,
     uint32_t entry = entry_from(attribution, first + span->first);
     uint32_t end = entry_from(attribution, first + span->end), count = span->end - span->first;
 
-    ret->some = end - entry != (kernel ? count : 0);
+    ret->some = end - entry != (kernel ? count : 0) || (kernel && has_copies(span->chunk));
     if (!ret->some)
         return;
     memset(ret->taken + span->first, !kernel, count);
-    for (; entry < end; entry++)
-        ret->taken[attribution->entries[entry].slice - first] = kernel;
+    for (; entry < end; entry++) {
+        uint32_t at = attribution->entries[entry].slice - first;
+
+        ret->taken[at] = kernel && is_kernel(attribution, entry, kind_at(span->chunk, at));
+    }
 }
 
 bool top_groups_of(const struct top_work *work, const struct top_host *host,
                    const struct span *span, struct top_span *ret)
 {
-    const struct trace *trace = host->selection->host->trace;
     const struct chunk *chunk = span->chunk;
     bool any = false;
 
     for (uint32_t i = 0; i < chunk->dictionary_count; i++) {
         name_id name = chunk->dictionary_name[i];
         bool taken = (span->wanted == NULL || span->wanted[i]) &&
-                     fits(work, trace, span->track, name, (enum kind)chunk->dictionary_kind[i],
+                     fits(work, host, span->track, name, (enum kind)chunk->dictionary_kind[i],
                           &ret->name_fits[name]);
 
         ret->group[i] = !taken ? NO_GROUP : work->by <= BY_ANNOTATION ? name : span->track;

@@ -411,6 +411,48 @@ static void shared_walks(void **state)
     split_items_a_part = items_a_part;
 }
 
+/*  python   parent |----------|    0 .. 10, of which its children take 8 and 8
+ *             a    |--------|      0 .. 8
+ *             b      |--------|    2 .. 10                                                       */
+static void children_that_overlap(void **state)
+{
+    (void)state;
+    struct made_run run;
+
+    run_begin(&run);
+    track_id python = run_thread(&run, "python");
+    run_slice(&run, python, 0, 10, "parent", KIND_HOST);
+    run_slice(&run, python, 0, 8, "a", KIND_HOST);
+    run_slice(&run, python, 2, 8, "b", KIND_HOST);
+    run_finish(&run);
+    struct table table = ask(&run, "name", NULL, NULL);
+
+    CHECK_INT("no row is left out", table.row_count_all, 3);
+    CHECK_INT("self of the parent", number(&table, "parent", "self_ps"), -6);
+    CHECK_INT("rows sum to", table.total_self_ps, 10);
+    run_end(&run);
+}
+
+/* Copies on a stream: by the driver, and by a kernel that somebody launched. */
+static void kernels_that_copy(void **state)
+{
+    (void)state;
+    struct made_run run;
+
+    run_begin(&run);
+    track_id stream = run_stream(&run, "Stream #7", ROLE_NONE, 0);
+    run_slice(&run, stream, 0, 10, "gemm", KIND_COMPUTE);
+    run_slice(&run, stream, 10, 10, "MemcpyD2D", KIND_COPY);
+    run_slice(&run, stream, 20, 30, "copyBuffer.kd", KIND_COPY);
+    run_text(&run, "kernel_details", "grid:24,1,1 block:512,1,1");
+    run_finish(&run);
+    struct table table = ask(&run, "kernel", NULL, NULL);
+
+    CHECK_INT("kernels", table.row_count_all, 2);
+    CHECK_INT("the one that copies", number(&table, "copyBuffer.kd", "total_ps"), 30);
+    run_end(&run);
+}
+
 static void falls_back(void **state)
 {
     (void)state;
@@ -530,12 +572,20 @@ static void many_of_one_name(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whole),           cmocka_unit_test(restricted),
-        cmocka_unit_test(windows),         cmocka_unit_test(parts_add_up),
-        cmocka_unit_test(hosts_merge),     cmocka_unit_test(hosts_differ),
-        cmocka_unit_test(by_steps),        cmocka_unit_test(shared_walks),
-        cmocka_unit_test(falls_back),      cmocka_unit_test(derived_never_counts),
-        cmocka_unit_test(wrong_questions), cmocka_unit_test(many_of_one_name),
+        cmocka_unit_test(whole),
+        cmocka_unit_test(restricted),
+        cmocka_unit_test(windows),
+        cmocka_unit_test(parts_add_up),
+        cmocka_unit_test(hosts_merge),
+        cmocka_unit_test(hosts_differ),
+        cmocka_unit_test(by_steps),
+        cmocka_unit_test(shared_walks),
+        cmocka_unit_test(children_that_overlap),
+        cmocka_unit_test(kernels_that_copy),
+        cmocka_unit_test(falls_back),
+        cmocka_unit_test(derived_never_counts),
+        cmocka_unit_test(wrong_questions),
+        cmocka_unit_test(many_of_one_name),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
