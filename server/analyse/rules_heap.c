@@ -324,6 +324,8 @@ static void add_leak(struct facts *facts, struct finding_list *list, const struc
     findings_add(list, &finding);
 }
 
+enum { OWNERS_MAX = 16 }; /* that grew most: each is looked up in every snapshot */
+
 /* Owners that grow from each snapshot of a series to the next. */
 static enum status look_at_series(struct facts *facts, struct finding_list *list,
                                   const struct host_trace *const *series, uint32_t count,
@@ -338,7 +340,7 @@ static enum status look_at_series(struct facts *facts, struct finding_list *list
         return OK; /* samples of a processor are no memory */
     for (uint32_t i = 1; i < count; i++)
         TRY(difference(facts, series[i]->name, series[i - 1]->name, &parts[i], err));
-    for (uint32_t row = 0; row < whole.table.row_count; row++) {
+    for (uint32_t row = 0; row < whole.table.row_count && row < OWNERS_MAX; row++) {
         bool grows = read_row(&whole.table, row, &owner) && owner.delta >= BYTES_MIN;
 
         for (uint32_t i = 1; grows && i < count; i++)

@@ -1,5 +1,6 @@
 /* Rules about what the recording lacks, and which figures that leaves open. */
 #include "analyse/findings.h"
+#include "analyse/map64.h"
 #include "analyse/table.h"
 #include "base/human.h"
 
@@ -171,23 +172,29 @@ static enum status find_no_hlo(struct facts *facts, struct finding_list *list, s
                            "profile."),
         };
 
-        struct evidence *proof = finding_prove_count(&finding, "ops without HLO",
-                                                     facts->run->hosts[host].attribution->op_count);
-        proof->host = host;
-        proof->view = "ops";
+        const struct attribution *of = facts->run->hosts[host].attribution;
+
+        if (of != NULL) {
+            struct evidence *proof = finding_prove_count(&finding, "ops without HLO", of->op_count);
+
+            proof->host = host;
+            proof->view = "ops";
+        }
         findings_add(list, &finding);
     }
     return OK;
 }
 
-/* Slices of its own on any of the device's tracks. */
-static bool device_worked(const struct trace *trace, int32_t device)
+/* Devices with slices of their own on any of their tracks. */
+static struct map64 devices_at_work(const struct trace *trace)
 {
+    struct map64 ret = {0};
+
     for (track_id id = 0; id < trace->track_count; id++) {
-        if (trace->tracks[id].device == device && trace->tracks[id].slice_count > 0)
-            return true;
+        if (trace->tracks[id].slice_count > 0)
+            map64_at(&ret, (uint32_t)trace->tracks[id].device, 1);
     }
-    return false;
+    return ret;
 }
 
 /* Devices that the file has a plane of, and that did nothing; only where others of the host did. */
@@ -196,18 +203,20 @@ static enum status find_unused(struct facts *facts, struct finding_list *list, s
     (void)err;
     for (uint32_t host = 0; host < facts->run->host_count; host++) {
         const struct trace *trace = facts->run->hosts[host].trace;
-        uint32_t all = 0, unused = 0;
+        struct map64 worked = devices_at_work(trace);
+        uint32_t all = 0, unused = 0, any;
         struct str first = STR("");
 
         for (track_id id = 0; id < trace->track_count; id++) {
             if (trace->tracks[id].kind != TRACK_DEVICE || trace->tracks[id].device < 0)
                 continue;
             all++;
-            if (device_worked(trace, trace->tracks[id].device))
+            if (map64_get(&worked, (uint32_t)trace->tracks[id].device, &any))
                 continue;
             if (unused++ == 0)
                 first = trace_name(trace, trace->tracks[id].name);
         }
+        map64_free(&worked);
         if (unused == 0 || unused == all)
             continue;
 
