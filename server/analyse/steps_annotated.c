@@ -63,9 +63,11 @@ static void find_profiler_steps(const struct host_trace *host, uint32_t index,
 
             if (host->trace->tracks[row->track].device >= 0)
                 continue;
-            for (uint32_t at = 0; at < runs[run].count; at++) {
-                struct slice slice =
-                    trace_slice(host->trace, trace_name_slices(host->trace, &runs[run])[at]);
+
+            const slice_id *slices = trace_name_slices(host->trace, &runs[run]);
+
+            for (uint32_t at = 0; slices != NULL && at < runs[run].count; at++) {
+                struct slice slice = trace_slice(host->trace, slices[at]);
                 struct step step = step_of(host, index, &slice);
 
                 step.numbered = step_number_at_end(step.name, &step.number);

@@ -81,6 +81,9 @@ static int64_t median_from(const struct step_list *list, const uint32_t *which, 
     return quantile_of(room, count, 50);
 }
 
+/* More do not warm up: each is compared with all that are left. */
+enum { WARM_MAX = 256 };
+
 /* Leading steps that compile, or take more than twice the median of those behind them. One step at
  * least stays, and half of them where only their length speaks: of what never settles nothing says
  * which were the warm ones. Then what takes more than half as long again as the median is an
@@ -91,7 +94,7 @@ void steps_mark(const struct run_traces *run, struct step_list *list, uint32_t h
     int64_t *room = memory_resize(NULL, list->count, sizeof(*room));
     uint32_t count = steps_of_host(list, host, which), warm = 0;
 
-    while (warm + 1 < count) {
+    while (warm + 1 < count && warm < WARM_MAX) {
         struct step *step = &list->items[which[warm]];
 
         if (!step_compiles(&run->hosts[host], step) &&

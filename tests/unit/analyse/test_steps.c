@@ -198,6 +198,26 @@ static void numbers_and_nesting(void **state)
     run_end(&run);
 }
 
+/* Each that warms up is compared with all behind it: of very many only the first few can. */
+static void many_slow_steps(void **state)
+{
+    (void)state;
+    enum { STEPS = 20000 };
+    struct made_run run;
+
+    run_begin(&run);
+    track_id python = run_thread(&run, "python");
+    for (int i = 0; i < STEPS; i++)
+        annotated(&run, python, 100 * i, i < STEPS / 2 - 10 ? 90 : 10, i);
+    run_finish(&run);
+
+    struct steps steps = find(&run, &(struct restriction){0});
+
+    CHECK_INT("all", steps.count, STEPS);
+    CHECK_INT("not half of them", steps.warmup_count, 256);
+    run_end(&run);
+}
+
 static void warmup_and_outliers(void **state)
 {
     (void)state;
@@ -522,6 +542,7 @@ int main(void)
         cmocka_unit_test(marks_apart),
         cmocka_unit_test(stub),
         cmocka_unit_test(numbers_and_nesting),
+        cmocka_unit_test(many_slow_steps),
         cmocka_unit_test(warmup_and_outliers),
         cmocka_unit_test(by_executions),
         cmocka_unit_test(on_lines),
