@@ -2,6 +2,8 @@
 #ifndef JVIEWD_ANALYSE_TABLE_H
 #define JVIEWD_ANALYSE_TABLE_H
 
+#include <math.h>
+
 #include "analyse/analyse.h"
 
 /* The value of a row and column; rows are numbered as their owner likes. */
@@ -33,8 +35,11 @@ static inline struct cell cell_integer(int64_t value)
 {
     return (struct cell){.kind = CELL_INTEGER, .of.integer = value};
 }
+/* Neither NaN, which has no place in an order, nor infinity is a value. */
 static inline struct cell cell_real(double value)
 {
+    if (!isfinite(value))
+        return (struct cell){.kind = CELL_NULL, .of.text = STR("it is no number")};
     return (struct cell){.kind = CELL_REAL, .of.real = value};
 }
 static inline struct cell cell_text(struct str text)

@@ -68,6 +68,14 @@ static void sorts(void **state)
     CHECK("does not", !table_sorts_by(STR("-self_ps,name"), "self"));
 }
 
+static void no_numbers(void **state)
+{
+    (void)state;
+    CHECK_INT("nan", cell_real(NAN).kind, CELL_NULL);
+    CHECK_INT("infinite", cell_real(-INFINITY).kind, CELL_NULL);
+    CHECK_INT("a number", cell_real(0.5).kind, CELL_REAL);
+}
+
 static void pages(void **state)
 {
     (void)state;
@@ -105,7 +113,8 @@ static void pages(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(sorts), cmocka_unit_test(pages)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(sorts), cmocka_unit_test(pages),
+                                       cmocka_unit_test(no_numbers)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
