@@ -146,12 +146,16 @@ static void measure_host(const struct selection *selection, const struct steps *
     put_windows(steps, selection->index, selection->host, arena, &like);
     if (like.window_count == 0)
         return;
+
+    struct arena *room = arena_create(); /* of the parts: a run may have many hosts */
+
     for (uint32_t part = 0; part < walk.part_count; part++) {
-        fork_part(&walk, part, &like, series_count, arena);
+        fork_part(&walk, part, &like, series_count, room);
         data[part] = &walk.parts[part];
     }
     scan_ops(selection, add_block, data, walk.part_count);
     join_parts(&walk, series_count, ret);
+    arena_destroy(room);
 }
 
 /* Numbers as ranges: steps come by start, mostly one number after another. */

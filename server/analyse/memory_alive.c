@@ -206,11 +206,13 @@ static void add_row(struct memory_owner *owners, const char **kinds, uint32_t *c
 static uint32_t events_until(const struct allocator *allocator,
                              const struct memory_question *question)
 {
-    int64_t at_ps = question->at_ps - allocator->selection->host->offset_ps;
     uint32_t low = 0, high = allocator->count;
+    int64_t at_ps;
 
     if (!question->has_at)
         return allocator->peak + 1;
+    if (__builtin_sub_overflow(question->at_ps, allocator->selection->host->offset_ps, &at_ps))
+        at_ps = question->at_ps < 0 ? INT64_MIN : INT64_MAX;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
 

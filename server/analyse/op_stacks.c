@@ -93,6 +93,8 @@ static uint32_t stack_find(struct reading *reading, const struct hlo_module *mod
 
     if (*known != reading->stack_count)
         return *known;
+    if (reading->raw_count > FRAMES_MAX)
+        return *known = NO_FRAME;
     while (stack.count < STACK_FRAMES_MAX && hlo_frame_get(&module->frames, id, &frame)) {
         GROW(reading->raw, reading->raw_count, reading->raw_capacity);
         reading->raw[reading->raw_count++] = site_find(reading, &frame);
