@@ -184,7 +184,9 @@ static void sum_steps(const struct steps *steps, struct arena *arena, struct mea
 
     ret->step_count = steps->count;
     ret->durs_ps = arena_array(arena, int64_t, steps->count);
+    ret->numbers = arena_array(arena, int64_t, steps->count);
     for (uint32_t i = 0; i < steps->count; i++) {
+        ret->numbers[i] = steps->items[i].number;
         ret->durs_ps[i] = steps->items[i].dur_ps;
         total_ps += steps->items[i].dur_ps;
         for (int kind = 0; kind <= KIND_COUNT; kind++)

@@ -28,11 +28,14 @@ struct cli_call;
 
 struct cli_verb {
     const char *name;
-    const char *summary;  /* one line, for --help */
-    const char *operands; /* "RUN", "RUN QUERY", "[PATH...]": as in the usage line */
-    const char *path;     /* of its endpoint; NULL: none */
-    const char *needs;    /* the parameter that the second operand fills, or NULL */
-    bool two_runs;        /* operands fill a= and b=; the verb takes no run= */
+    const char *summary;   /* one line, for --help */
+    const char *operands;  /* "RUN", "RUN QUERY", "[PATH...]": as in the usage line */
+    const char *path;      /* of its endpoint; NULL: none */
+    const char *needs;     /* the parameter that the second operand fills, or NULL */
+    bool two_runs;         /* operands fill a= and b=; the verb takes no run= */
+    const char *other_run; /* the parameter that names a second run, or NULL */
+    /* A flag that is no parameter, and what it means; or NULL. */
+    const char *own_flag, *own_flag_text;
     /* Prints the answer; its value is the exit code. */
     int (*run)(const struct cli_call *call, const struct services *services);
 };
@@ -46,6 +49,7 @@ struct cli_call { /* what was asked; texts live in the arena handed to cli_parse
     struct str format;     /* "table", "json", "csv", "md", ... as typed; "" the verb's own */
     struct str output;     /* -o */
     struct str ui;         /* open --ui */
+    int noisy_exit;        /* check --noisy-exit */
     bool help;
     struct arena *arena;
 };

@@ -23,6 +23,8 @@ static void put_flags(const struct cli_verb *verb)
         parameter_flag(param, flag, sizeof flag);
         printf("%s ", flag);
     }
+    if (verb->own_flag != NULL)
+        printf("--%s ", verb->own_flag);
     fputs("--profile-dir --cache-dir --format --output --help", stdout);
 }
 
@@ -68,6 +70,9 @@ static void put_fish(void)
             printf("complete -c jviewd -n '__fish_seen_subcommand_from %s' -r -l %s\n", verb->name,
                    flag + 2);
         }
+        if (verb->own_flag != NULL)
+            printf("complete -c jviewd -n '__fish_seen_subcommand_from %s' -r -l %s\n", verb->name,
+                   verb->own_flag);
     }
 }
 

@@ -56,6 +56,8 @@ void cli_help(const struct cli_verb *verb)
         put_bounds(param);
         fputc('\n', stdout);
     }
+    if (verb->own_flag != NULL)
+        printf("  --%-18s %s\n", verb->own_flag, verb->own_flag_text);
     for (size_t i = 0; i < COUNT(own_flags) && verb->path != NULL; i++)
         printf("  %-20s %s\n", own_flags[i].flag, own_flags[i].text);
 }

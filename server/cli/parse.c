@@ -20,6 +20,7 @@ struct parse {
     struct text query;
     const char *operands[3];
     uint32_t operand_count;
+    const char *other_run; /* of the flag that names one; NULL: not given */
     bool root_given;
 };
 
@@ -116,6 +117,16 @@ static bool take_own_flag(struct parse *parse, struct str name, const char *valu
     return true;
 }
 
+static enum status take_exit_code(const char *value, int *ret, struct error *err)
+{
+    int64_t code;
+
+    if (!str_to_i64(str_of(value), &code) || code < 0 || code > 255)
+        return fail(err, ERR_INVALID, "an exit code is 0 to 255, not \"%s\"", value);
+    *ret = (int)code;
+    return OK;
+}
+
 /* "--name value", "--name=value", "-o value"; *at moves past what was taken. */
 static enum status take_flag(struct parse *parse, int argc, char **argv, int *at, struct error *err)
 {
@@ -140,6 +151,13 @@ static enum status take_flag(struct parse *parse, int argc, char **argv, int *at
         value = argv[++*at];
     if (take_own_flag(parse, name, value))
         return OK;
+    const struct cli_verb *verb = parse->call->verb;
+    if (verb->own_flag != NULL && str_equal(name, str_of(verb->own_flag)))
+        return take_exit_code(value, &parse->call->noisy_exit, err);
+    if (verb->other_run != NULL && str_equal(name, str_of(verb->other_run))) {
+        parse->other_run = value;
+        return OK;
+    }
     return put_flag(parse, name, str_of(value), err);
 }
 
@@ -207,21 +225,56 @@ static void put_side(struct parse *parse, struct str param, const char *operand,
     put_parameter(parse, param, name);
 }
 
+/* A path and a name: the name is of a run that lies beside what the path names. */
+static bool place_beside(struct parse *parse, const char *first, struct str paths[2],
+                         const char *const params[2])
+{
+    struct str directory;
+
+    if (parse->root_given || strchr(first, '/') == NULL || !operand_path(parse, first, &paths[0]))
+        return false;
+    const char *slash = memrchr(paths[0].at, '/', paths[0].count);
+    directory = slash == NULL          ? STR(".")
+                : slash == paths[0].at ? STR("/")
+                                       : (struct str){paths[0].at, (size_t)(slash - paths[0].at)};
+    parse->call->root = str_c(parse->arena, directory);
+    put_side(parse, str_of(params[0]), first, paths[0], directory);
+    put_parameter(parse, str_of(params[1]), paths[1]);
+    return true;
+}
+
 /* Two paths are two runs of the directory that holds both; else they are names. */
-static void place_two_runs(struct parse *parse, const char *default_root)
+static void place_two_runs(struct parse *parse, const char *const operands[2],
+                           const char *const params[2], const char *default_root)
 {
     struct str paths[2];
     bool are_paths = !parse->root_given;
 
     for (int i = 0; i < 2; i++)
-        are_paths = operand_path(parse, parse->operands[i], &paths[i]) && are_paths;
+        are_paths = operand_path(parse, operands[i], &paths[i]) && are_paths;
+    if (!are_paths && place_beside(parse, operands[0], paths, params))
+        return;
     struct str directory = are_paths ? common_directory(paths[0], paths[1]) : STR("");
     if (are_paths)
         parse->call->root = str_c(parse->arena, directory);
     else if (!parse->root_given)
         parse->call->root = default_root;
-    put_side(parse, STR("a"), parse->operands[0], paths[0], directory);
-    put_side(parse, STR("b"), parse->operands[1], paths[1], directory);
+    for (int i = 0; i < 2; i++)
+        put_side(parse, str_of(params[i]), operands[i], paths[i], directory);
+}
+
+/* The verb's runs, as its operands and flags name them. */
+static void place_runs(struct parse *parse, const char *default_root)
+{
+    const struct cli_verb *verb = parse->call->verb;
+
+    if (verb->two_runs)
+        place_two_runs(parse, parse->operands, (const char *const[]){"a", "b"}, default_root);
+    else if (parse->other_run != NULL)
+        place_two_runs(parse, (const char *const[]){parse->operands[0], parse->other_run},
+                       (const char *const[]){"run", verb->other_run}, default_root);
+    else
+        place_run(parse, parse->operands[0], default_root);
 }
 
 static enum status place_operands(struct parse *parse, const char *default_root, struct error *err)
@@ -242,15 +295,13 @@ static enum status place_operands(struct parse *parse, const char *default_root,
     }
     if (parse->operand_count < most && (takes_run || verb->two_runs))
         return fail(err, ERR_INVALID, "%s needs %s", verb->name, verb->operands);
-    if (verb->two_runs) {
-        place_two_runs(parse, default_root);
-    } else if (!takes_run) {
+    if (!takes_run && !verb->two_runs) {
         if (parse->operand_count == 1)
             parse->call->root = parse->operands[0];
         else if (!parse->root_given)
             parse->call->root = default_root;
     } else {
-        place_run(parse, parse->operands[0], default_root);
+        place_runs(parse, default_root);
         if (verb->needs != NULL)
             put_parameter(parse, str_of(verb->needs), str_of(parse->operands[1]));
     }

@@ -7,6 +7,7 @@
 /* Like a table, once it is known what is a run. */
 int print_list(const struct cli_call *call, const struct services *services);
 int print_table(const struct cli_call *call, const struct services *services);
+int print_check(const struct cli_call *call, const struct services *services);
 int print_diff(const struct cli_call *call, const struct services *services);
 int print_overview(const struct cli_call *call, const struct services *services);
 struct json_t; /* of Jansson */

@@ -1,15 +1,9 @@
-/* GET /api/diff?a=&b=&by=: what changed between two runs, or two parts of one.
- *
- *   a=step_500                    a run, as run= takes it
- *   a=step_500@step=4-9           some of its steps
- *   a=step_500@1000000-2000000    a window of it, in picoseconds
- */
-#include "analyse/diff.h"
-
+/* GET /api/diff?a=&b=&by=: what changed between two runs, or two parts of one (serve/side.h). */
 #include <stdlib.h>
 
 #include "base/human.h"
 #include "serve/routes.h"
+#include "serve/side.h"
 #include "serve/table_out.h"
 
 static const struct param params[] = {
@@ -22,48 +16,6 @@ static const struct param params[] = {
     {.name = "sort", .kind = PARAM_TEXT, .max = 256},
     {.name = NULL},
 };
-
-struct asked_side {
-    struct restriction restriction;
-    struct run_traces run;
-    struct diff_side side;
-};
-
-/* "step=4-9" or "START-END"; false: it is neither, so it belongs to the name. */
-static bool part_parse(struct str part, struct arena *arena, struct restriction *ret)
-{
-    int64_t *range = arena_array(arena, int64_t, 2);
-    bool of_steps = str_starts(part, STR("step="));
-
-    if (!range_parse(of_steps ? str_skip(part, 5) : part, range))
-        return false;
-    if (of_steps) {
-        ret->steps = range;
-        ret->step_range_count = 1;
-    } else {
-        ret->has_window = true;
-        ret->start_ps = range[0];
-        ret->end_ps = range[1];
-    }
-    return true;
-}
-
-static enum status take_side(struct request *req, const char *param, struct asked_side *ret,
-                             struct error *err)
-{
-    struct str text = request_text(req, param);
-    const char *at = memrchr(text.at, '@', text.count);
-    const struct run_traces *run;
-
-    *ret = (struct asked_side){0};
-    if (at != NULL &&
-        part_parse(str_skip(text, (size_t)(at - text.at) + 1), req->arena, &ret->restriction))
-        text.count = (size_t)(at - text.at);
-    request_choose(req, text);
-    TRY(request_traces(req, &run, err));
-    ret->run = *run;
-    return OK;
-}
 
 static void put_side(struct json *json, const char *key, const struct asked_side *side,
                      const struct diff_measured *measured, int64_t median_ps, bool by_steps)
@@ -174,10 +126,8 @@ static enum status get_diff(struct request *req, struct reply *reply, struct err
     struct diff diff;
 
     TRY(request_page(req, &page, err));
-    TRY(take_side(req, "a", &a, err));
-    TRY(take_side(req, "b", &b, err));
-    a.side = (struct diff_side){&a.run, &a.restriction};
-    b.side = (struct diff_side){&b.run, &b.restriction};
+    TRY(request_side(req, "a", &a, err));
+    TRY(request_side(req, "b", &b, err));
     TRY(diff_runs(&a.side, &b.side, request_text(req, "by"), &page, req->arena, &diff, err));
     if (reply_table_text(req, reply, &diff.table))
         return OK;

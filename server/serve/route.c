@@ -20,6 +20,7 @@ const struct route *const routes[] = {
     &route_steps,
     &route_hosts,
     &route_diff,
+    &route_check,
     &route_collectives,
     &route_compiles,
     &route_transfers,
@@ -104,6 +105,8 @@ static void no_route(struct request *req, struct reply *reply, struct str allow)
 
 bool route_takes_run(const struct route *route)
 {
+    if (route->age == AGE_CATALOG)
+        return false; /* run= is not all that its answer stands on */
     for (const struct param *param = route->params; param != NULL && param->name != NULL; param++) {
         if (strcmp(param->name, "run") == 0)
             return true;

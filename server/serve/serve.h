@@ -96,7 +96,7 @@ struct route {
 
 extern const struct route *const routes[];
 extern const uint32_t route_count;
-/* Does it declare run=? */
+/* Does it declare run=, and does its answer change with that run alone? */
 bool route_takes_run(const struct route *route);
 /* NULL: no route of that path. *ret_allow lists the methods that the path knows. */
 const struct route *route_find(struct str method, struct str path, struct str *ret_allow,

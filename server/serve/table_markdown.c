@@ -54,7 +54,7 @@ static struct scale scale_of(const struct table *table, uint32_t column)
     return scales[count - 1];
 }
 
-static void put_escaped(struct text *out, struct str value)
+void markdown_put(struct text *out, struct str value)
 {
     for (size_t i = 0; i < value.count; i++) {
         char c = value.at[i];
@@ -105,7 +105,7 @@ static void put_cell(struct text *out, const struct cell *cell, struct scale sca
                      struct arena *arena)
 {
     if (cell->kind == CELL_TEXT)
-        put_escaped(out, str_utf8(arena, cell->of.text));
+        markdown_put(out, str_utf8(arena, cell->of.text));
     else if (cell->kind == CELL_BOOL)
         text_puts(out, cell->of.boolean ? "yes" : "no");
     else if (cell->kind == CELL_KINDS)
@@ -166,7 +166,7 @@ void table_markdown(struct text *out, const struct table *table)
                   (unsigned long long)table->row_count_all);
     for (uint32_t i = 0; i < table->note_count; i++) {
         text_puts(out, i == 0 ? "\n- " : "- ");
-        put_escaped(out, str_utf8(arena, table->notes[i].message));
+        markdown_put(out, str_utf8(arena, table->notes[i].message));
         text_puts(out, "\n");
     }
     arena_destroy(arena);

@@ -64,6 +64,19 @@ static void understood(void **state)
          "",
          "a=fd&b=fd",
          ""},
+        {"a path against a name beside it",
+         {"check", "/proc/self/fd", "--baseline", "ns", "--max-regress", "3%"},
+         "/proc/self",
+         "",
+         "max_regress=3%25&run=fd&baseline=ns",
+         ""},
+        {"a limit needs no other run",
+         {"check", "x", "--max", "step_time=1ms", "--noisy-exit=7"},
+         ".",
+         "x",
+         "max=step_time%3D1ms",
+         ""},
+        {"two names to check", {"check", "x", "--baseline=y"}, ".", "", "run=x&baseline=y", ""},
         {"a list of another directory", {"list", "here"}, "here", "", "", ""},
     };
 
@@ -92,6 +105,7 @@ static void refused(void **state)
         const char *what, *words[WORDS_MAX], *root, *part;
     } rows[] = {
         {"no run", {"top"}, ".", "needs RUN"},
+        {"no exit code", {"check", "x", "--noisy-exit", "256"}, ".", "an exit code is 0 to 255"},
         {"one run of two", {"diff", "x"}, ".", "needs A B"},
         {"no query", {"search", "x"}, ".", "needs RUN QUERY"},
         {"one too many", {"top", "x", "y"}, ".", "\"y\" is one too many"},

@@ -1,0 +1,23 @@
+/* A run, or a part of one, as routes that compare several name it.
+ *
+ *   step_500                    a run, as run= takes it
+ *   step_500@step=4-9           some of its steps
+ *   step_500@1000000-2000000    a window of it, in picoseconds
+ */
+#ifndef JVIEWD_SERVE_SIDE_H
+#define JVIEWD_SERVE_SIDE_H
+
+#include "analyse/diff.h"
+#include "serve/request.h"
+
+struct asked_side {
+    struct restriction restriction;
+    struct run_traces run;
+    struct diff_side side; /* of the two above: stays where it is */
+};
+
+/* Chooses the run of the parameter's text and takes its traces. */
+MUST_CHECK enum status request_side(struct request *req, const char *param, struct asked_side *ret,
+                                    struct error *err);
+
+#endif
