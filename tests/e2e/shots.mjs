@@ -32,6 +32,7 @@ try {
     for (const theme of THEMES) {
       const { page, context, complaints } = await openPage(browser, server.url, { viewport: { width, height }, colorScheme: theme });
       await shoot(page, `${server.url}?view=runs`, `runs-${theme}-${width}`);
+      if (runs.length > 1) await shoot(page, `${server.url}?${new URLSearchParams({ view: 'compare', a: runs.at(-1), b: runs.at(-2) })}`, `compare-${theme}-${width}`);
       for (const run of runs)
         for (const view of VIEWS)
           await shoot(page, `${server.url}?run=${encodeURIComponent(run)}&view=${view}`, `${run.replaceAll('/', '_')}-${view}-${theme}-${width}`);

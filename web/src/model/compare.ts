@@ -168,10 +168,15 @@ export function firstOf(name: string): string {
 export function goalOf(row: DiffRow, by: string, side: 'a' | 'b', text: string): Changes | null {
   if (!isOp(row)) return row.key === 'other' ? null : intoRun(text, { view: 'steps', by: 'idle' });
   const name = side === 'a' ? row.a_name : row.b_name;
-  if (name === null) return null;
+  if (name === null || /^\(no \w+\)$/.test(name)) return null;
   if (by === 'op') return intoRun(text, { view: 'timeline', find: firstOf(name) });
   if (by === 'scope' || by === 'module') return intoRun(text, { view: 'ops', [by]: name });
   return intoRun(text, { view: 'ops', q: `${by}:"${name}"` });
+}
+
+/* In b, where it has the row. */
+export function goalEither(row: DiffRow, by: string, a: string, b: string): Changes | null {
+  return goalOf(row, by, 'b', b) ?? goalOf(row, by, 'a', a);
 }
 
 /* A bar from zero to the change, in shares of the room for the largest to both sides. */
@@ -184,7 +189,7 @@ export function spreadOf(rows: readonly DiffRow[]): Spread {
   let [low, high] = [0, 0];
   for (const row of rows) [low, high] = [Math.min(low, toNumber(row.delta_ps)), Math.max(high, toNumber(row.delta_ps))];
   const width = Math.max(1, high - low);
-  return { zero: -low / width, perPs: 1 / width };
+  return { zero: Math.abs(low) / width, perPs: 1 / width };
 }
 
 export function barOf(delta: Ps, spread: Spread): { from: number; width: number } {

@@ -1,7 +1,7 @@
 /* The columns of what changed. */
 import type { Ps } from '../../data/json';
 import type { DiffRow } from '../../data/diff';
-import { barOf, changeExact, changeInScale, goalOf, isOp, matchExact, matchWords, nameExact, perStep, spreadOf, stateExact, whyWords, type Spread } from '../../model/compare';
+import { barOf, changeExact, changeInScale, goalEither, goalOf, isOp, matchExact, matchWords, nameExact, perStep, spreadOf, stateExact, whyWords, type Spread } from '../../model/compare';
 import { shortScope, shortSource } from '../../model/cut';
 import type { Cell } from '../../model/filter';
 import { inScale, shareCell, timeExact, timeScale, toNumber, UNKNOWN, type Scale } from '../../model/numbers';
@@ -63,12 +63,12 @@ export function columnsOf(rows: readonly DiffRow[], by: string, a: string, b: st
     {
       key: 'name', title: by, width: 'minmax(180px, 3fr)', indent: 16, cutFront: by === 'scope', exact: nameExact,
       cell: (row) => {
-        const goal = goalOf(row, by, 'b', b) ?? goalOf(row, by, 'a', a);
+        const goal = isOp(row) ? goalEither(row, by, a, b) : null;
         const words = <Name text={by === 'scope' && isOp(row) ? shortScope(row.name) : row.name} />;
         return (
           <span class={row.kind ? `kind-${row.kind}` : undefined}>
             {row.kind && <span class="swatch" data-tip={row.kind} />}
-            {goal === null || !isOp(row) ? <span class="quiet">{goal === null ? words : <Link to={goal}>{words}</Link>}</span> : <Link to={goal}>{words}</Link>}
+            {goal === null ? <span class="quiet">{words}</span> : <Link to={goal}>{words}</Link>}
           </span>
         );
       },

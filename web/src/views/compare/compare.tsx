@@ -1,10 +1,11 @@
 /* What changed between two runs: one sentence, both steps by kind, and every op that made it. */
 import { useEffect } from 'preact/hooks';
 import { address, Problem } from '../../data/api';
-import type { Diff } from '../../data/diff';
+import type { Diff, DiffRow } from '../../data/diff';
 import { go, query } from '../../data/place';
 import { useJson } from '../../data/resource';
-import { change, compareChange, ratioWords, changeInScale, sideOf, sideWords } from '../../model/compare';
+import { change, changeInScale, compareChange, goalEither, ratioWords, sideOf, sideWords } from '../../model/compare';
+import { shown as shownName } from '../../model/cut';
 import { count, inScale, plural, share, time, timeScale, toBig } from '../../model/numbers';
 import { spoken } from '../../model/spoken';
 import { ColumnsMenu } from '../../ui/columns_menu';
@@ -27,8 +28,8 @@ const swap = (a: string, b: string): void => go({ a: b, b: a });
 
 function SideButton({ letter, text, other }: { letter: 'a' | 'b'; text: string; other: string }) {
   return (
-    <button class="side" aria-label={`${letter.toUpperCase()}: ${sideWords(text)}, choose another`} onClick={() => (picking.value = { beside: other, replaces: letter })}>
-      <span class="faint">{letter.toUpperCase()}</span>
+    <button class="side" data-tip="Choose another run" onClick={() => (picking.value = { beside: other, replaces: letter })}>
+      <span class="faint">{letter.toUpperCase()} </span>
       <span class="cut">
         <Name text={text === '' ? 'choose a run' : sideWords(text)} />
       </span>
@@ -73,11 +74,11 @@ function basisOf(diff: Diff): string[] {
   return [changed, `${steps} ${sure}`];
 }
 
-function restOf(diff: Diff, shown: Diff['rows']): Record<string, string> | null {
+function restOf(diff: Diff, shown: readonly DiffRow[]): Record<string, string> | null {
   const left = diff.row_count - shown.length;
   if (left <= 0) return null;
   const scale = timeScale(diff.rows.flatMap((row) => [row.a_self_ps, row.b_self_ps, row.delta_ps]));
-  const sum = (of: (row: Diff['rows'][number]) => number | bigint | null) => shown.reduce((total, row) => total + toBig(of(row) ?? 0), 0n);
+  const sum = (of: (row: DiffRow) => number | bigint | null) => shown.reduce((total, row) => total + toBig(of(row) ?? 0), 0n);
   return {
     name: `(rest) ${plural(left, 'row')}`, delta_ps: changeInScale(toBig(diff.total_delta_ps) - sum((row) => row.delta_ps), scale),
     a_self_ps: inScale(toBig(diff.a.mean_ps) - sum((row) => row.a_self_ps), scale), b_self_ps: inScale(toBig(diff.b.mean_ps) - sum((row) => row.b_self_ps), scale),
@@ -88,6 +89,10 @@ function Answer({ diff, a, b }: { diff: Diff; a: string; b: string }) {
   const filter = useFilter(FILTER_COLUMNS);
   const { by } = diff;
   const columns = columnsOf(diff.rows, by, a, b);
+  const open = (row: DiffRow): void => {
+    const goal = goalEither(row, by, a, b);
+    if (goal) go(goal, 'push');
+  };
   const shown = filter.filter.empty ? diff.rows : diff.rows.filter((row) => filter.filter.test(row.name, (column) => lookup(row, column)));
   return (
     <>
@@ -129,7 +134,7 @@ function Answer({ diff, a, b }: { diff: Diff; a: string; b: string }) {
       ) : (
         <Table
           label={`Change by ${by}`} columns={columns} chosen={query.value.columns} rows={shown} rowKey={(row) => row.key} rowCount={diff.row_count} sort={query.value.sort}
-          onSort={(next) => go({ sort: next }, 'replace')} focused={query.value.key ?? null} onFocusRow={(row) => go({ key: row.key }, 'replace')} rest={restOf(diff, shown)} scroll
+          onSort={(next) => go({ sort: next }, 'replace')} focused={query.value.key ?? null} onFocusRow={(row) => go({ key: row.key }, 'replace')} onOpen={open} openOn="enter" onShow={open} rest={restOf(diff, shown)} scroll
         />
       )}
     </>
@@ -137,13 +142,14 @@ function Answer({ diff, a, b }: { diff: Diff; a: string; b: string }) {
 }
 
 /* Which side it is stands in the words; its neighbours by name are one click away. */
-function NotThere({ error, a }: { error: Problem; a: string }) {
+function NotThere({ error, a, b }: { error: Problem; a: string; b: string }) {
   const names = error.candidates.length > 0 ? error.candidates : error.nearest.map((name) => ({ id: name, name }));
   const isA = error.message.includes(`"${sideOf(a).run}"`);
+  const asked = sideOf(isA ? a : b).run;
   return (
     <div class="state" role="alert">
-      <span class="error">{error.message}</span>
-      {names.length > 0 && (error.candidates.length > 0 ? '. It means one of ' : '. Nearest: ')}
+      <span class="error">{error.status === 404 ? `No run "${shownName(asked)}".` : error.message}</span>
+      {names.length > 0 && (error.candidates.length > 0 ? ' It means one of ' : ' Nearest: ')}
       {names.map((one, index) => (
         <>
           {index > 0 && ', '}
@@ -162,7 +168,7 @@ function Same({ side, a }: { side: string; a: string }) {
         Choose another run
       </button>
       <p class="quiet">
-        Two parts of one run differ by their steps: <code class="mono">{`a=${sideOf(a).run}@step=1-4&b=${sideOf(a).run}@step=5-8`}</code>
+        Two parts of it can be compared: <code class="mono">{`a=${sideOf(a).run}@step=1-4&b=${sideOf(a).run}@step=5-8`}</code>
       </p>
     </div>
   );
@@ -179,7 +185,7 @@ function Page({ a, b }: { a: string; b: string }) {
   }, [data, a, b]);
   if (same) return <Same side={sideWords(a)} a={a} />;
   if (data && data.a.id === data.b.id && JSON.stringify({ ...sideOf(a), run: '' }) === JSON.stringify({ ...sideOf(b), run: '' })) return <Same side={data.a.name} a={a} />;
-  if (diff.error instanceof Problem && (diff.error.status === 404 || diff.error.status === 409)) return <NotThere error={diff.error} a={a} />;
+  if (diff.error instanceof Problem && (diff.error.status === 404 || diff.error.status === 409)) return <NotThere error={diff.error} a={a} b={b} />;
   if (diff.error) return <Failed error={diff.error} />;
   if (!data) return diff.waiting ? <Waiting what="Comparing." progress={diff.progress} /> : null;
   return <Answer diff={data} a={a} b={b} />;

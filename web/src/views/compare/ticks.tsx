@@ -31,7 +31,7 @@ export function CompareTicked({ runs }: { runs: readonly Run[] }) {
   useEffect(() => registerActions({ compare }), [runs, ticked.value]);
   return (
     <button class="framed" aria-disabled={chosen.length < 2} data-tip={chosen.length < 2 ? 'Tick two runs' : undefined} onClick={compare}>
-      {`Compare ${chosen.length}`}
+      {chosen.length === 0 ? 'Compare' : `Compare ${chosen.length}`}
     </button>
   );
 }

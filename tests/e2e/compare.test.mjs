@@ -1,0 +1,147 @@
+/* What changed between two runs: tick two, read the sentence, sort, filter, swap, go into either, come back. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { axePath, openPage, settle } from './browser.mjs';
+
+const axe = readFileSync(axePath, 'utf8');
+const address = (page) => Object.fromEntries(new URL(page.url()).searchParams);
+const words = async (page) => (await page.locator('main').innerText()).replaceAll('\u202f', ' ');
+const names = (page) => page.locator('.table-row [aria-colindex="1"]').allInnerTexts();
+
+function at(query, body, options = {}) {
+  return async ({ browser, url }) => {
+    const opened = await openPage(browser, url, options);
+    try {
+      await opened.page.goto(url + query);
+      await settle(opened.page);
+      await body({ ...opened, url });
+      assert.deepEqual(opened.foreign, [], 'requests that leave the origin');
+      assert.deepEqual(opened.complaints.filter((one) => !/status of (404|503)/.test(one)), [], 'the console');
+    } finally {
+      await opened.context.close();
+    }
+  };
+}
+
+async function violations(page) {
+  await page.evaluate(axe);
+  const result = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }));
+  return result.violations.filter((one) => one.impact === 'serious' || one.impact === 'critical').map((one) => `${one.id}: ${one.nodes[0].html.slice(0, 160)}`);
+}
+
+export const tests = {
+  'tick two, compare: the older is A; the sentence is the server’s': at('?view=runs', async ({ page, url }) => {
+    await page.getByRole('checkbox', { name: 'Compare step_1000' }).check();
+    await page.getByRole('checkbox', { name: 'Compare step_500' }).check();
+    await page.getByRole('button', { name: 'Compare 2' }).click();
+    await settle(page);
+    assert.deepEqual(address(page), { view: 'compare', a: 'step_500', b: 'step_1000' });
+    const diff = await fetch(`${url}api/diff?a=step_500&b=step_1000`).then((reply) => reply.json());
+    const text = await words(page);
+    assert.ok(text.includes(diff.sentence), `${diff.sentence}\n${text.slice(0, 300)}`);
+    assert.match(text, /The mean step goes from [\d.]+ ms to [\d.]+ ms, \+[\d.]+ ms \([\d.]+ times\); the rows sum to that\./);
+    assert.match(await page.title(), /^\+[\d.]+.ms · step_500 → step_1000 · Compare – jviewd$/);
+    assert.deepEqual((await names(page)).slice(0, 2).map((one) => one.trim()), diff.rows.slice(0, 2).map((row) => row.name));
+    await page.goBack();
+    assert.equal(address(page).view, 'runs');
+  }),
+
+  'sorted, filtered, summed otherwise; the rest row adds up': at('?view=compare&a=step_500&b=step_1000', async ({ page }) => {
+    const before = await names(page);
+    await page.getByRole('columnheader', { name: /^B / }).getByRole('button').click();
+    await settle(page);
+    assert.equal(address(page).sort, '-b_self_ps');
+    assert.notDeepEqual(await names(page), before);
+    await page.getByRole('searchbox', { name: 'Filter rows' }).fill('change>1ms');
+    await page.locator('.table-row.rest').waitFor();
+    const sum = await page.locator('.table').evaluate((table) => {
+      const cells = [...table.querySelectorAll('.table-row .change, .table-row.rest [aria-colindex="3"]')].map((cell) => Number(cell.textContent.replace('−', '-').replace(/[+\u202f]/g, '')));
+      return cells.reduce((all, one) => all + one, 0);
+    });
+    const told = Number(/\+([\d.]+)/.exec(await page.locator('.compare-kinds tbody tr:last-child td').first().innerText())[1]);
+    assert.ok(Math.abs(sum - told) < 0.1, `${sum} is not ${told}`);
+    await page.getByRole('searchbox', { name: 'Filter rows' }).fill('');
+    await page.locator('.toolbar select').selectOption('scope');
+    await settle(page);
+    assert.equal(address(page).by, 'scope');
+    assert.match((await names(page)).join('\n'), /mlp\/add_any/);
+  }),
+
+  'swapped, every sign turns; back turns it again': at('?view=compare&a=step_500&b=step_1000', async ({ page }) => {
+    assert.match(await words(page), /step_1000 is [\d.]+ ms a step slower than step_500/);
+    assert.match(await page.locator('.table-row .change').first().innerText(), /^\+/);
+    await page.getByRole('button', { name: 'Swap A and B' }).click();
+    await settle(page);
+    assert.match(await words(page), /step_500 is [\d.]+ ms a step faster than step_1000/);
+    assert.match(await page.locator('.table-row .change').first().innerText(), /^−/);
+    await page.goBack();
+    await settle(page);
+    assert.equal(address(page).a, 'step_500');
+  }),
+
+  'a row leads to its slices in either run, and back': at('?view=compare&a=step_500&b=step_1000&q=dot.43', async ({ page }) => {
+    const name = (await names(page))[0].trim();
+    await page.locator('.table-row [aria-colindex="4"] a').first().click();
+    await settle(page);
+    assert.deepEqual([address(page).run, address(page).view], ['step_500', 'timeline']);
+    assert.equal(address(page).a, undefined);
+    await page.goBack();
+    await settle(page);
+    await page.locator('.table-row [aria-colindex="5"] a').first().click();
+    await settle(page);
+    assert.deepEqual([address(page).run, address(page).find], ['step_1000', name]);
+  }),
+
+  'C offers the nearest runs; sides are chosen anew; the palette swaps': at('?run=step_1500&view=ops&sort=-count', async ({ page }) => {
+    await page.keyboard.press('c');
+    await page.getByRole('listbox').getByRole('option').first().waitFor();
+    assert.deepEqual(await violations(page), []);
+    assert.match(await page.getByRole('listbox').getByRole('option').first().innerText(), /^step_1000/);
+    await page.getByRole('combobox', { name: 'Compare step_1500 with' }).fill('500');
+    await page.keyboard.press('Enter');
+    await settle(page);
+    assert.deepEqual(address(page), { view: 'compare', a: 'step_500', b: 'step_1500' });
+    await page.getByRole('button', { name: 'B step_1500' }).click();
+    await page.getByRole('listbox').getByRole('option', { name: /step_1000/ }).click();
+    await settle(page);
+    assert.deepEqual(address(page), { view: 'compare', a: 'step_500', b: 'step_1000' });
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Action' }).fill('swap');
+    await page.keyboard.press('Enter');
+    await page.waitForFunction(() => location.search.includes('a=step_1000'));
+  }),
+
+  'no such run: the nearest; one run twice: nothing can differ': at('?view=compare&a=step_50&b=step_1000', async ({ page, url }) => {
+    assert.match(await words(page), /No run "step_50"\. Nearest: step_500/);
+    await page.getByRole('link', { name: 'step_500', exact: true }).click();
+    await settle(page);
+    assert.deepEqual(address(page), { view: 'compare', a: 'step_500', b: 'step_1000' });
+    await page.goto(`${url}?view=compare&a=step_500&b=step_500`);
+    await settle(page);
+    assert.match(await words(page), /A and B are both step_500: nothing can differ\./);
+  }),
+
+  'what is not read yet waits with its share; names are text': at('?view=runs', async ({ page, url }) => {
+    let asked = 0;
+    const evil = '<img src=x onerror=alert(1)>';
+    await page.route('**/api/diff?**', async (route) => {
+      if (asked++ === 0) return route.fulfill({ status: 503, contentType: 'application/problem+json', json: { type: 'indexing', title: 'Indexing', status: 503, detail: 'being indexed', progress: { done_bytes: 1048576, total_bytes: 4194304 } } });
+      const reply = await route.fetch();
+      const diff = await reply.json();
+      return route.fulfill({ json: { ...diff, step: null, sentence: `The capture of ${evil} lasts 1.00 ms; not both have steps.`, rows: diff.rows.map((row, index) => ({ ...row, name: index === 0 ? evil : row.name })) } });
+    });
+    await page.goto(`${url}?view=compare&a=step_500&b=step_1000`);
+    await page.getByText(/Indexing 1\.00.MiB of 4\.00.MiB/).waitFor();
+    await page.locator('.table-row').first().waitFor();
+    assert.match(await words(page), /not both have steps/);
+    assert.equal(await page.locator('main img').count(), 0);
+    assert.equal((await names(page))[0].trim().slice(0, 4), '<img');
+  }),
+
+  ...Object.fromEntries(
+    ['light', 'dark'].map((colorScheme) => [
+      `axe finds nothing, ${colorScheme}`,
+      at('?view=compare&a=step_500&b=step_1000', async ({ page }) => assert.deepEqual(await violations(page), []), { colorScheme }),
+    ]),
+  ),
+};
