@@ -142,6 +142,31 @@ def check_idle(name, path, tables, cache):
         near("idle time in us", name, idle, told, 0.001)
 
 
+def check_events(name, path, cache):
+    """C26: every event of the hosts and of what devices ran; of lines that a tool derived only on TPUs, whose ops stand there."""
+    (file,) = sorted(path.rglob("*.xplane.pb"))
+    space = xplane_reader.read(file)
+    raw = sum(not event["aggregated"] for plane in space["planes"] for line in plane["lines"] for event in line["events"]
+              if not plane["name"].startswith("/device:GPU") or line["name"].startswith("Stream"))
+    equal("C26", f"events of {name}", sum(row["count"] for row in rows_of(cache, path, "top", "--by", "name")), raw)
+
+
+def check_processor(captures, cache):
+    """C18: each event with an op is one of ours, and no op is shorter than its events; what it hands to a pool is added."""
+    path = captures / "train-steps"
+    (file,) = sorted(path.rglob("*.xplane.pb"))
+    raw = collections.defaultdict(list)
+    for _, event in xplane_reader.slices_of(xplane_reader.read(file)):
+        stats = {key: value for key, _, value in event["stats"]}
+        if "hlo_op" in stats:
+            raw[stats["program_id"], stats["hlo_op"]].append(event["dur_ps"])
+    ops = rows_of(cache, path, "top", "--by", "op")
+    equal("C18", "ops, events", (len(ops), sum(row["event_count"] for row in ops)), (len(raw), sum(map(len, raw.values()))))
+    equal("C18", "as measured", (len(raw), sum(map(len, raw.values()))), (337, 3131))
+    near("C18: time of the events in ms", "train-steps", sum(map(sum, raw.values())) / 1e9, 168.3, 0.05)
+    equal("C18", "time of ops, not less", sum(row["total_ps"] for row in ops) >= sum(map(sum, raw.values())), True)
+
+
 def check_clock(path, cache):
     """C14: ops by the clock of the device, slices by that of their events; the time line shows the second."""
     (file,) = sorted(path.rglob("*.xplane.pb"))
@@ -199,6 +224,7 @@ def check_device_profile(name, path, tables, cache):
     count += check_input(name, path, tables["input_pipeline"], cache)
     check_idle(name, path, tables, cache)
     check_allocations(name, path, cache)
+    check_events(name, path, cache)
     check_peaks(name, path, tables["device"], cache)
     if name.startswith("tpu"):
         check_clock(path, cache)
@@ -216,6 +242,9 @@ def main():
         for name, place in DEVICES.items():
             if (golden / name / "tables.json").is_file():
                 compared += check_device_profile(name, corpus / place, json.loads((golden / name / "tables.json").read_text()), cache)
+        if captures.is_dir() and golden.is_dir():
+            ask(cache, "list", str(captures / "train-steps"))
+            check_processor(captures, cache)
         for name, place in XPROF.items():
             if (golden / name / "pod_viewer.json").is_file() and (captures / place).is_dir():
                 ask(cache, "list", str(captures / place))
