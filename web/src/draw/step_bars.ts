@@ -4,6 +4,7 @@
  *   ▒  hollow: a warm-up, left out of the figures
  */
 import { KINDS, type StepRow } from '../data/types';
+import { cutMiddle } from '../model/cut';
 import { time, toNumber } from '../model/numbers';
 import type { Tokens } from './tokens';
 
@@ -70,7 +71,9 @@ export function paintBars(canvas: HTMLCanvasElement, scene: BarsScene): void {
   scene.steps.forEach((step, index) => {
     const x = layout.left + index * layout.pitch;
     paintBar(context, scene, step, x, index);
-    numbers(String(step.step), x + layout.bar / 2);
+    const number = String(step.step);
+    if (number.length < 8 || context.measureText(number).width <= layout.bar) numbers(number, x + layout.bar / 2);
+    else numbers(cutMiddle(number, 7), x + layout.bar / 2);
     if (toNumber(step.dur_ps) > layout.scalePs * 1.001) torn(time(step.dur_ps), x + layout.bar / 2);
   });
 }

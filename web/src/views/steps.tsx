@@ -3,11 +3,13 @@ import { address } from '../data/api';
 import { go, query } from '../data/place';
 import { useJson } from '../data/resource';
 import { stepRestriction } from '../data/restriction';
-import type { GapRow, IdleRow, Note, RunDetails, StepDeviceRow, StepList, StepRow } from '../data/types';
+import { KINDS, type GapRow, type IdleRow, type Note, type RunDetails, type StepDeviceRow, type StepList, type StepRow } from '../data/types';
 import { plural, toNumber } from '../model/numbers';
+import { sentenceCase } from '../model/sentence';
 import { idleSentence, stepsSentence } from '../model/steps_words';
+import type { KindPart } from '../ui/kind_legend';
 import { Empty, Failed, Waiting } from '../ui/states';
-import { StepBars } from '../ui/step_bars';
+import { StepPicture } from '../ui/step_picture';
 import { SentenceLine } from '../ui/text';
 import { GapTable, IdleTable } from './steps_idle';
 import { StepDeviceTable, StepTable } from './steps_table';
@@ -15,9 +17,18 @@ import { StepDeviceTable, StepTable } from './steps_table';
 const ROWS_MAX = 10_000;
 const BY: Record<string, string> = { steps: 'step', devices: 'device', idle: 'idle time', gaps: 'idle gap' };
 
+const NOUNS: Record<string, string> = { steps: 'step', devices: 'step', idle: 'cause', gaps: 'gap' };
+
 function medianOf(rows: readonly StepRow[]): number | null {
   const counted = rows.filter((row) => !row.warmup).map((row) => toNumber(row.dur_ps)).sort((a, b) => a - b);
   return counted.length === 0 ? null : counted[Math.ceil(counted.length / 2) - 1]!;
+}
+
+/* What the counted steps are made of, as the rows below add up. */
+function partsOf(counted: readonly StepRow[]): KindPart[] {
+  const sums = KINDS.map((kind) => ({ kind, self_ps: counted.reduce((sum, row) => sum + toNumber(row.breakdown.find((part) => part.kind === kind)?.self_ps ?? 0), 0) }));
+  const all = Math.max(1, sums.reduce((sum, part) => sum + part.self_ps, 0));
+  return sums.map((part) => ({ ...part, share: part.self_ps / all }));
 }
 
 function Basis({ notes }: { notes: readonly Note[] }) {
@@ -27,7 +38,7 @@ function Basis({ notes }: { notes: readonly Note[] }) {
         .filter((note) => note.kind === 'steps-rule' || note.kind === 'idle-basis')
         .map((note) => (
           <p key={note.message} class="basis">
-            {note.kind === 'steps-rule' ? `Steps: ${note.message}` : `${note.message.slice(0, 1).toUpperCase()}${note.message.slice(1)}`}.
+            {sentenceCase(note.kind === 'steps-rule' ? `Steps: ${note.message}` : note.message)}
           </p>
         ))}
     </>
@@ -48,7 +59,7 @@ function Toolbar({ run, view, rows, params }: { run: RunDetails; view: string; r
           ))}
         </select>
       </label>
-      <span>{plural(rows, 'row', 'rows')}</span>
+      <span>{plural(rows, NOUNS[view]!)}</span>
       <a href={address('api/steps', { ...params, limit: ROWS_MAX, format: 'csv' })} download={`${run.name}-${view}.csv`}>
         CSV
       </a>
@@ -99,12 +110,13 @@ export function StepsView({ run }: { run: RunDetails }) {
       </>
     );
   const median = medianOf(rows);
+  const counted = rows.filter((row) => !row.warmup);
   const inOrder = [...rows].sort((a, b) => toNumber(a.start_ps) - toNumber(b.start_ps));
   return (
     <>
       <SentenceLine sentence={stepsSentence(inOrder, median)} />
       <Basis notes={steps.data.notes} />
-      <StepBars steps={inOrder} medianPs={median} height={220} />
+      <StepPicture steps={inOrder} medianPs={median} height={180} parts={partsOf(counted)} counted={counted.length} />
       <Toolbar run={run} view={view} rows={view === 'steps' ? steps.data.row_count : rows.length} params={view === 'steps' ? params : { ...params, view }} />
       {view === 'steps' ? <StepTable rows={rows} median={median} rowCount={steps.data.row_count} sort={known} /> : <DevicePart params={params} />}
     </>

@@ -7,6 +7,12 @@ import { stepWindow } from '../ui/step_bars';
 import { Table, type Column } from '../ui/table';
 import { Name } from '../ui/text';
 
+/* A number has up to twenty digits, and none may be cut off. */
+const DIGIT_PIXELS = 9;
+function stepWidth(rows: readonly { step: number | bigint | string }[]): string {
+  return `${rows.reduce((most, row) => Math.max(most, String(row.step).length * DIGIT_PIXELS), 64)}px`;
+}
+
 function columnsOf(rows: readonly StepRow[], median: number | null): Column<StepRow>[] {
   const begin = timeScale(rows.map((row) => row.start_ps));
   const duration = timeScale(rows.map((row) => row.dur_ps));
@@ -18,7 +24,7 @@ function columnsOf(rows: readonly StepRow[], median: number | null): Column<Step
   const deltas = timeScale(rows.map(delta));
   const signed = (value: number | null): string => (value === null || value <= 0 ? inScale(value, deltas) : `+${inScale(value, deltas)}`);
   const columns: (Column<StepRow> | false)[] = [
-    { key: 'step', title: 'step', width: '64px', numeric: true, cell: (row) => String(row.step) },
+    { key: 'step', title: 'step', width: stepWidth(rows), numeric: true, cell: (row) => String(row.step) },
     hosts && { key: 'host', title: 'host', width: 'minmax(80px, 1fr)', cell: (row) => <Name text={row.host} /> },
     { key: 'start_ps', title: 'begin', unit: begin.unit, width: '96px', numeric: true, cell: (row) => inScale(row.start_ps, begin), exact: (row) => timeExact(row.start_ps) },
     { key: 'dur_ps', title: 'time', unit: duration.unit, width: '96px', numeric: true, cell: (row) => inScale(row.dur_ps, duration), exact: (row) => timeExact(row.dur_ps) },
@@ -28,13 +34,13 @@ function columnsOf(rows: readonly StepRow[], median: number | null): Column<Step
     },
     ...kinds.map(
       (kind): Column<StepRow> => ({
-        key: kind, title: kind, unit: duration.unit, width: 'minmax(80px, 112px)', numeric: true, sortable: false,
+        key: kind, title: kind, unit: duration.unit, width: '88px', numeric: true, sortable: false,
         cell: (row) => inScale(part(row, kind), duration),
         exact: (row) => (part(row, kind) === null ? null : `${timeExact(part(row, kind)!)}, ${shareCell(toNumber(part(row, kind)!) / toNumber(row.dur_ps))}`),
       }),
     ),
     has('slowest_by') && {
-      key: 'slowest_by', title: 'slower by', tip: 'The op, else what the stepping thread did, that took longer than in the other steps', width: 'minmax(104px, 2fr)', sortable: false,
+      key: 'slowest_by', title: 'slower by', tip: 'The op, else what the stepping thread did, that took longer than in the other steps', width: 'minmax(104px, 4fr)', sortable: false,
       cell: (row) => (row.slowest_by ? <Link to={{ view: 'timeline', find: row.slowest_by, window: stepWindow(row) }}><Name text={row.slowest_by} /></Link> : ''),
       exact: (row) => row.slowest_by ?? row.reasons?.slowest_by ?? null,
     },
@@ -50,7 +56,7 @@ function columnsOf(rows: readonly StepRow[], median: number | null): Column<Step
       key: 'hidden_communication_ps', title: 'hidden', tip: 'Communication beneath other work of its device; in no kind', unit: duration.unit, width: '88px', numeric: true,
       cell: (row) => inScale(row.hidden_communication_ps, duration), exact: (row) => (row.hidden_communication_ps ? timeExact(row.hidden_communication_ps) : null),
     },
-    { key: 'remark', title: '', width: 'minmax(72px, 1fr)', sortable: false, cell: (row) => (row.warmup ? 'warm-up' : row.outlier ? 'outlier' : ''), exact: (row) => (row.warmup ? 'a warm-up: left out of the figures' : null) },
+    rows.some((row) => row.warmup || row.outlier) && { key: 'remark', title: '', width: '72px', sortable: false, cell: (row) => (row.warmup ? 'warm-up' : row.outlier ? 'outlier' : ''), exact: (row) => (row.warmup ? 'a warm-up: left out of the figures' : null) },
   ];
   return columns.filter((column) => column !== false);
 }
@@ -74,7 +80,7 @@ function deviceColumns(rows: readonly StepDeviceRow[]): Column<StepDeviceRow>[] 
       key, title, unit: duration.unit, width: '88px', numeric: true, sortable: false, cell: (row) => inScale(row[key], duration), exact: (row) => timeExact(row[key]),
     };
   const columns: (Column<StepDeviceRow> | false)[] = [
-    { key: 'step', title: 'step', width: '72px', numeric: true, sortable: false, cell: (row) => String(row.step) },
+    { key: 'step', title: 'step', width: stepWidth(rows), numeric: true, sortable: false, cell: (row) => String(row.step) },
     hosts && { key: 'host', title: 'host', width: 'minmax(80px, 1fr)', sortable: false, cell: (row) => <Name text={row.host} /> },
     { key: 'device', title: 'device', width: '72px', numeric: true, sortable: false, cell: (row) => (row.device === null ? '–' : String(row.device)) },
     { key: 'dur_ps', title: 'time', unit: duration.unit, width: '96px', numeric: true, sortable: false, cell: (row) => inScale(row.dur_ps, duration), exact: (row) => timeExact(row.dur_ps) },

@@ -1,6 +1,6 @@
 /* Memory in a line: the peak, who held most of it, and a sparkline; or why none is known. */
 import type { Ps } from '../../data/json';
-import { named } from '../../model/sentence';
+import { named, sentenceCase } from '../../model/sentence';
 import { size, time, toNumber } from '../../model/numbers';
 import { Link } from '../../ui/link';
 import { Name } from '../../ui/text';
@@ -46,7 +46,7 @@ export function MemoryLine({ memory }: { memory: MemoryInShort | undefined }) {
         <Link to={{ view: 'memory' }}>Memory</Link>
       </h2>
       {memory.reason !== null ? (
-        <p class="quiet">{memory.reason}</p>
+        <p class="quiet">{sentenceCase(memory.reason)}</p>
       ) : (
         <>
           {points.length > 1 && (

@@ -5,19 +5,18 @@ import { useJson } from '../../data/resource';
 import type { Finding } from '../../data/findings';
 import { absence, type Note, type Overview, type RunDetails, type StepList } from '../../data/types';
 import { plural, share, time, toNumber, UNKNOWN } from '../../model/numbers';
-import { measuredOn } from '../../model/sentence';
+import { measuredOn, sentenceCase } from '../../model/sentence';
 import { spoken } from '../../model/spoken';
 import { Link } from '../../ui/link';
 import { Loaded } from '../../ui/states';
-import { barsWidth, StepBars } from '../../ui/step_bars';
+import { KindLegend } from '../../ui/kind_legend';
+import { StepPicture } from '../../ui/step_picture';
 import { Name, SentenceLine } from '../../ui/text';
 import { Findings } from './findings';
 import { MemoryLine, type MemoryInShort } from './memory_line';
 import { TopOps } from './top_ops';
 
 const STEPS_MAX = 2000;
-/* So few bars leave room for the legend at their right. */
-const BARS_BESIDE_MAX = 10;
 
 interface OverviewReply extends Overview {
   sentence: string;
@@ -29,26 +28,6 @@ interface OverviewReply extends Overview {
   memory?: MemoryInShort;
   duty?: { busy_ps: Ps | null; work_ps: Ps | null; wait_ps: Ps | null; hidden_communication_ps: Ps | null };
   idle_causes?: { cause: string; self_ps: Ps; share: number | null }[];
-}
-
-/* Kind, share, and time per step where there are steps. */
-function Legend({ overview, steps }: { overview: Overview; steps: number }) {
-  return (
-    <ul class="legend" aria-label="Kinds of work">
-      {overview.breakdown
-        .filter((part) => (part.share ?? 0) > 0 || part.kind === 'idle')
-        .map((part) => (
-          <li key={part.kind} class={`kind-${part.kind}`} data-tip={`${time(part.self_ps)} in all${steps > 1 ? `, ${plural(steps, 'step')}` : ''}`}>
-            <span>
-              <span class="swatch" />
-              {part.kind === 'idle' ? 'idle' : <Link to={{ view: 'ops', q: `kind:${part.kind}` }}>{part.kind}</Link>}
-            </span>
-            <span class="number">{share(part.share)}</span>
-            {steps > 0 && <span class="number quiet">{time(toNumber(part.self_ps) / steps)} a step</span>}
-          </li>
-        ))}
-    </ul>
-  );
 }
 
 function Breakdown({ overview }: { overview: Overview }) {
@@ -87,13 +66,13 @@ function Devices({ overview }: { overview: OverviewReply }) {
   return (
     <section>
       <h2 class="section">
-        Devices <span class="quiet">busy, first to last event</span>
+        <Link to={{ view: 'hosts' }}>Devices</Link> <span class="quiet">busy, first to last event</span>
       </h2>
       <dl class="device-bars">
         {devices.slice(0, DEVICES_SHOWN).map((device, index) => (
           <div key={index}>
             <dt class="cut">
-              <Name text={device.name} />
+              <Name text={device.name.replace(/^\/device:\w+:(?=\d+$)/, 'device ')} />
             </dt>
             <dd data-tip={`busy ${time(device.busy_ps)}, idle ${time(device.idle_ps)} of its own first to last event`}>
               <span class="bar-track" aria-hidden="true">
@@ -134,10 +113,6 @@ function Missing({ run, notes }: { run: RunDetails; notes: readonly Note[] }) {
   );
 }
 
-function sentenceCase(text: string): string {
-  return `${text[0]!.toUpperCase()}${text.slice(1).replace(/\.$/, '')}.`;
-}
-
 /* By what rule, on what. */
 function basisOf(run: RunDetails, overview: OverviewReply): string {
   const rule = overview.step && overview.step.count > 0 ? overview.step.rule_text : null;
@@ -155,16 +130,11 @@ function Answer({ run, overview }: { run: RunDetails; overview: OverviewReply })
       <SentenceLine sentence={spoken(overview.sentence)} />
       <p class="basis">{basisOf(run, overview)}</p>
       {counted > 0 ? (
-        <div class={rows.length > BARS_BESIDE_MAX ? undefined : 'overview-picture'}>
-          <div class="overview-bars" style={rows.length > BARS_BESIDE_MAX ? undefined : { flexBasis: `${barsWidth(rows.length)}px` }}>
-            {rows.length > 0 && <StepBars steps={rows} medianPs={median === null ? null : toNumber(median)} height={180} />}
-          </div>
-          <Legend overview={overview} steps={counted} />
-        </div>
+        <StepPicture steps={rows} medianPs={median === null ? null : toNumber(median)} height={180} parts={overview.breakdown} counted={counted} />
       ) : (
         <>
           <Breakdown overview={overview} />
-          <Legend overview={overview} steps={0} />
+          <KindLegend parts={overview.breakdown} steps={0} />
         </>
       )}
       <div class="overview-columns">

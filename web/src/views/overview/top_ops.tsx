@@ -58,7 +58,9 @@ export function TopOps({ run, overview, steps }: { run: RunDetails; overview: Ov
   if (rows.length === 0 || (counted !== null && inSteps.data === null && inSteps.error === null)) return <section />;
   return (
     <section>
-      <h2 class="section">Where the time goes (self)</h2>
+      <h2 class="section">
+        <Link to={{ view: 'ops' }}>Where the time goes</Link> <span class="quiet">self</span>
+      </h2>
       <Table
         label="What takes the time" columns={columnsOf(rows, perStep ? inSteps.data!.by : (overview.top_by ?? 'op'), perStep ? counted.number : 1, perStep ? Math.max(1, overview.devices.length) : 1)} rows={rows} rowKey={(row) => row.key}
         onOpen={(row) => go({ view: 'ops', key: row.key }, 'push')}

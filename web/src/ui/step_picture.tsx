@@ -1,0 +1,26 @@
+/* Steps as bars with their legend: beside them where the bars leave room, else beneath. */
+import type { StepRow } from '../data/types';
+import { KindLegend, type KindPart } from './kind_legend';
+import { barsWidth, StepBars } from './step_bars';
+
+const BARS_BESIDE_MAX = 10;
+
+interface Picture {
+  steps: readonly StepRow[];
+  medianPs: number | null;
+  height: number;
+  parts: readonly KindPart[];
+  counted: number; // steps in `parts`
+}
+
+export function StepPicture({ steps, medianPs, height, parts, counted }: Picture) {
+  const beneath = steps.length > BARS_BESIDE_MAX;
+  return (
+    <div class={beneath ? undefined : 'overview-picture'}>
+      <div class="overview-bars" style={beneath ? undefined : { flexBasis: `${barsWidth(steps.length)}px` }}>
+        {steps.length > 0 && <StepBars steps={steps} medianPs={medianPs} height={height} />}
+      </div>
+      <KindLegend parts={parts} steps={counted} />
+    </div>
+  );
+}
