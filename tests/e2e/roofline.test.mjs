@@ -37,7 +37,7 @@ export const tests = {
       await page.route('**/api/roofline?**', (route) => route.fulfill({ json: reply([row('dot.63', {}), row('add.1', { intensity: 0.25, flops_per_s: 7e11, bytes_per_s: 2.8e12, peak_share: 0.836, bound_by: 'memory' })]) }));
       await page.goto(`${url}?run=step_1000&view=roofline`);
       await settle(page);
-      assert.match(await words(page), /^dot\.63 reaches 71 % of 989 TFLOP\/s \(bf16, data sheet\); ops with 50 % of the time are memory bound\./);
+      assert.match(await words(page), /^dot\.63 reaches 71 % of 989 TFLOP\/s \(bf16, data sheet\); ops that take 50 % of the time are memory bound\./);
       assert.match(await words(page), /The profile says 1 GB\/s\./);
       assert.equal(await page.locator('.roofline-chart circle').count(), 2);
       assert.equal(await page.locator('.roofline-chart .roof').count(), 2);

@@ -46,7 +46,7 @@ export const tests = {
       });
       await page.goto(`${url}?run=step_1000&view=hosts&by=host`);
       await settle(page);
-      assert.match(await words(page), /^hostB comes last in 6 of 6 steps, in the middle by 7\.00 ms; waiting for the other takes 26 % of the steps\./);
+      assert.match(await words(page), /^hostB comes last in 6 of 6 steps, at the median by 7\.00 ms; waiting for the other takes 26 % of the steps\./);
       const box = await page.locator('.canvas-box').boundingBox();
       await page.mouse.move(box.x + 180, box.y + 48);
       await page.waitForFunction(() => /came last: others wait up to/.test(document.querySelector('.tooltip')?.textContent ?? ''));

@@ -6,7 +6,7 @@ test('an amount is said in its own unit', () => {
   for (const [unit, value, said, exact] of [
     ['ps', 1_500_000_000, '1.50 ms', '1.500 000 000 ms'],
     ['bytes', 1536, '1.50 KiB', '1 536 bytes'],
-    ['bytes', -2, '-2.00 B', '-2 bytes'],
+    ['bytes', -2, '-2 B', '-2 bytes'],
     ['count', 1234, '1 234', '1 234'],
   ] as const) {
     expect(plain(amountOf(unit).say(value)), unit).toBe(said);

@@ -22,6 +22,6 @@ test('compiles', () => {
 
 test('transfers', () => {
   expect(said(transfersSentence([transfer({})]))).toBe('16 transfers to devices take 1.57 s (1.00 GiB at 12.4 GB/s).');
-  expect(said(transfersSentence([transfer({ bytes: null, bytes_per_s: null, overlapped_share: 0.25 }), transfer({ direction: 'd2h', count: 2, total_ps: 1e12 })]))).toBe('16 transfers to devices take 1.57 s; 25 % of it beside compute; 2 to the host take 1.00 s.');
+  expect(said(transfersSentence([transfer({ bytes: null, bytes_per_s: null, overlapped_share: 0.25 }), transfer({ direction: 'd2h', count: 2, total_ps: 1e12 })]))).toBe('16 transfers to devices take 1.57 s; 25 % of it while the device computes; 2 to the host take 1.00 s.');
   expect(said(transfersSentence([transfer({ direction: null })]))).toMatch(/of unknown direction/);
 });

@@ -21,12 +21,12 @@ const reply = (rows: RooflineRow[], roofs: Roof[] = [f32, bf16, memory]): Roofli
 describe('sentence', () => {
   test('how far the heaviest op of arithmetic is, and who waits for memory', () => {
     expect(plain(plainText(rooflineSentence(reply([row('copy.1', { bound_by: 'memory', peak_share: 0.9 }), row('dot.63')]))))).toBe(
-      'dot.63 reaches 71 % of 989 TFLOP/s (bf16, data sheet); ops with 22 % of the time are memory bound.',
+      'dot.63 reaches 71 % of 989 TFLOP/s (bf16, data sheet); ops that take 22 % of the time are memory bound.',
     );
   });
   test('where memory bounds all of them', () => {
     expect(plain(plainText(rooflineSentence(reply([row('add.1', { bound_by: 'memory', peak_share: 0.8 })]))))).toBe(
-      'add.1 reaches 80 % of 3.35 TB/s (memory, the profile); ops with 22 % of the time are memory bound.',
+      'add.1 reaches 80 % of 3.35 TB/s (memory, says the profile); ops that take 22 % of the time are memory bound.',
     );
   });
   test('unknown limits are said to be so, and nothing is said of nothing', () => {

@@ -33,8 +33,8 @@ describe('sentences', () => {
   });
   test('of hosts: who comes last', () => {
     const rows = [host('hostA', { wait_ps: 40e9 }), host('hostB', { straggler: true, last_count: 6, lag_ps: 7.35e9 })];
-    expect(plain(plainText(hostsSentence(table(rows, 'communication'))))).toBe('hostB comes last in 6 of 6 steps, in the middle by 7.35 ms; waiting for the other takes 25 % of the steps.');
+    expect(plain(plainText(hostsSentence(table(rows, 'communication'))))).toBe('hostB comes last in 6 of 6 steps, at the median by 7.35 ms; waiting for the other takes 25 % of the steps.');
     expect(plain(plainText(hostsSentence(table([host('a'), host('b')], 'end'))))).toBe('No host comes last in more than half of 6 steps.');
-    expect(plain(plainText(hostsSentence(table([host('a')], 'none'))))).toBe('1 host, a step takes 11.0 ms, the device is busy 75 % of it.');
+    expect(plain(plainText(hostsSentence(table([host('a')], 'none'))))).toBe('A step takes 11.0 ms on 1 host; the device is busy 75 % of it.');
   });
 });

@@ -18,7 +18,7 @@ export function amountOf(unit: string, counted = 'samples'): Amount {
   if (unit === 'ps') return { unit, title: 'time', noun: 'time', say: time, exact: timeExact, scale: timeScale };
   if (unit === 'bytes') {
     const signed = (value: Ps): string => (toNumber(value) < 0 ? `−${size(-toNumber(value))}` : size(toNumber(value)));
-    return { unit, title: 'bytes', noun: 'memory', say: signed, exact: (value) => `${fixed(toNumber(value), 0)} bytes`, scale: (values) => sizeScale(numbers(values)) };
+    return { unit, title: 'size', noun: 'memory', say: signed, exact: (value) => `${fixed(toNumber(value), 0)} bytes`, scale: (values) => sizeScale(numbers(values)) };
   }
   if (unit === 'flops') {
     const scaleOf = (values: readonly (Ps | null | undefined)[]): Scale => rateScale(numbers(values), 'FLOP');

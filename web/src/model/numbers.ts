@@ -73,7 +73,7 @@ export function time(value: Ps): string {
   }
   if (size >= MINUTE_PS) {
     const seconds = Math.round(size / 1e12);
-    return signed(ps, `${Math.floor(seconds / 60)}${THIN}min ${seconds % 60}${THIN}s`);
+    return signed(ps, `${Math.floor(seconds / 60)}${THIN}min ${String(seconds % 60).padStart(2, '0')}${THIN}s`);
   }
   const unit = unitFor(size);
   return unit.ps === 1 ? `${fixed(ps, 0)}${THIN}ps` : `${significant(ps / unit.ps)}${THIN}${unit.word}`;
@@ -107,11 +107,11 @@ function decimalsFor(largest: number): number {
   return largest >= 100 ? 1 : largest >= 10 ? 2 : 3;
 }
 
-/* The unit of the largest value, milliseconds up to ten seconds. */
+/* The unit of the largest value, milliseconds up to ten seconds and where there is none. */
 export function timeScale(values: readonly (Ps | null | undefined)[]): Scale {
   let largest = 0;
   for (const value of values) if (value !== null && value !== undefined) largest = Math.max(largest, Math.abs(toNumber(value)));
-  const unit = largest >= 1e12 && largest < 10e12 ? UNITS[3]! : unitFor(largest);
+  const unit = largest === 0 || (largest >= 1e12 && largest < 10e12) ? UNITS[3]! : unitFor(largest);
   return { unit: unit.word, divisor: unit.ps, decimals: unit.ps === 1 ? 0 : decimalsFor(largest / unit.ps) };
 }
 
@@ -144,7 +144,7 @@ export function inScale(value: Ps | null | undefined, scale: Scale): string {
 
 export function size(bytes: number): string {
   const scale = sizeScale([bytes]);
-  return `${significant(bytes / scale.divisor)}${THIN}${scale.unit}`;
+  return `${scale.divisor === 1 ? count(bytes) : significant(bytes / scale.divisor)}${THIN}${scale.unit}`;
 }
 
 

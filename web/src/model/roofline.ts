@@ -85,7 +85,7 @@ export function roofLines(roofs: readonly Roof[], ranges: { x: Range; y: Range }
 
 export const unitOf = (roof: Roof): string => (roof.kind === 'memory' ? 'B/s' : 'FLOP/s');
 /* "NVIDIA H100 data sheet" is enough as "data sheet"; hover tells which. */
-export const sourceWords = (source: string): string => (source.endsWith('data sheet') ? 'data sheet' : source);
+export const sourceWords = (source: string): string => (source.endsWith('data sheet') ? 'data sheet' : source === 'the profile' ? 'says the profile' : source);
 export const roofWords = (roof: Roof): string => `${roof.name} ${rate(roof.per_s, unitOf(roof))} (${sourceWords(roof.source)})`;
 
 /* The roof that an op of this row is measured by. */
@@ -109,7 +109,7 @@ export function rooflineSentence(data: Roofline): Sentence {
   const roof = roofOver(first, data);
   const sentence: Sentence = [named(first.name), ' reaches ', strong(share(first.peak_share!))];
   sentence.push(roof ? ` of ${rate(roof.per_s, unitOf(roof))} (${roof.name}, ${sourceWords(roof.source)})` : ' of what the device can do');
-  if (bound && total > 0 && toNumber(bound.self_ps) > 0) sentence.push('; ops with ', strong(share(toNumber(bound.self_ps) / total)), ' of the time are memory bound');
+  if (bound && total > 0 && toNumber(bound.self_ps) > 0) sentence.push('; ops that take ', strong(share(toNumber(bound.self_ps) / total)), ' of the time are memory bound');
   sentence.push('.');
   return sentence;
 }

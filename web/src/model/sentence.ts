@@ -19,6 +19,9 @@ export function plainText(sentence: Sentence): string {
   return sentence.map((piece) => (typeof piece === 'string' ? piece : piece.strong)).join('');
 }
 
+/* What the server says as a clause, as a sentence. */
+export const sentenceCase = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1).replace(/\.$/, '')}.`;
+
 /* Where kernels are counted, copies are not: what they share is their own time. */
 export const timeOf = (by: string | undefined, of: string): string => (by === 'kernel' ? 'kernel time' : `${of} time`);
 

@@ -34,7 +34,7 @@ export function stepsSentence(steps: readonly StepRow[], median: number | null):
   const waits = sum((row) => toNumber(row.wait_ps ?? 0)) / Math.max(1, sum((row) => toNumber(row.dur_ps)));
   return [
     strong(plural(steps.length, 'step')), ', median ', strong(time(median)), warmups > 0 ? ` without ${plural(warmups, 'warm-up')}` : '',
-    ...(waits >= WAITS_SHARE ? [', in ', strong(share(waits)), ' of it devices do nothing but wait'] : []), ...slowestClause(counted, median), '.',
+    ...(waits >= WAITS_SHARE ? ['; for ', strong(share(waits)), ' of it devices do nothing but wait'] : []), ...slowestClause(counted, median), '.',
   ];
 }
 
@@ -75,15 +75,16 @@ export function hostsSentence(table: HostTable<HostRow>): Sentence {
   const median = rows.map((row) => (row.step_median_ps === null ? 0 : toNumber(row.step_median_ps))).sort((a, b) => b - a)[0] ?? 0;
   if (rows.length === 1 || basis === 'none') {
     const busy = rows[0]!.busy_share;
-    const sentence: Sentence = [strong(plural(rows.length, one)), median > 0 ? ', a step takes ' : '', ...(median > 0 ? [strong(time(median))] : [])];
-    if (rows.length === 1 && busy !== null) sentence.push(by === 'host' && rows[0]!.device_count > 1 ? ', devices are busy ' : ', the device is busy ', strong(share(busy)), ' of it');
+    if (median === 0) return [strong(plural(rows.length, one)), rows.length > 1 ? '; without steps nothing tells who comes last' : '', '.'];
+    const sentence: Sentence = ['A step takes ', strong(time(median)), ' on ', strong(plural(rows.length, one))];
+    if (rows.length === 1 && busy !== null) sentence.push(by === 'host' && rows[0]!.device_count > 1 ? '; devices are busy ' : '; the device is busy ', strong(share(busy)), ' of it');
     return [...sentence, '.'];
   }
   const late = rows.filter((row) => row.straggler).sort((a, b) => toNumber(b.lag_ps ?? 0) - toNumber(a.lag_ps ?? 0))[0];
   const total = rows.reduce((sum, row) => sum + toNumber(row.busy_ps ?? 0) + toNumber(row.idle_ps ?? 0), 0);
   const waits = rows.reduce((sum, row) => sum + toNumber(row.wait_ps ?? 0), 0);
   const sentence: Sentence = late
-    ? [strong(named(late.name)), ' comes last in ', strong(String(late.last_count)), ` ${comparedWords(table)}, in the middle by `, strong(time(late.lag_ps!))]
+    ? [strong(named(late.name)), ' comes last in ', strong(String(late.last_count)), ` ${comparedWords(table)}, at the median by `, strong(time(late.lag_ps!))]
     : [`No ${one} comes last in more than half `, comparedWords(table)];
   if (basis === 'communication' && total > 0 && waits / total >= 0.001) sentence.push('; ', rows.length === 2 ? 'waiting for the other takes ' : 'waiting for the last takes ', strong(share(waits / total)), ' of the steps');
   return [...sentence, '.'];

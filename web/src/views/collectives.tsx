@@ -54,7 +54,7 @@ function columnsOf(rows: readonly CollectiveRow[], by: string): Column<Collectiv
       bar: (row) => toNumber(row.exposed_ps) / longest, exact: (row) => `${timeExact(row.exposed_ps)}, ${shareCell(row.exposed_share)}`,
     },
     known('wait_ps') && { key: 'wait_ps', title: 'waits', unit: total.unit, width: '88px', numeric: true, tip: 'For the last to come', cell: (row) => inScale(row.wait_ps, total), exact: (row) => (row.wait_ps === null ? why(row, 'wait_ps') : timeExact(row.wait_ps)) },
-    known('last') && { key: 'last', title: 'last to come', width: 'minmax(96px, 1fr)', from: 1000, cell: (row) => (row.last === null ? UNKNOWN : <Name text={row.last} />), exact: (row) => (row.last_share === null ? why(row, 'last') : `in ${shareCell(row.last_share)} of executions`) },
+    known('last') && { key: 'last', title: 'last to come', width: 'minmax(136px, 1fr)', from: 1000, cell: (row) => (row.last === null ? UNKNOWN : <Name text={row.last} />), exact: (row) => (row.last_share === null ? why(row, 'last') : `in ${shareCell(row.last_share)} of executions`) },
     known('bus_bytes_per_s') && { key: 'bus_bytes_per_s', title: 'bus', unit: rates.unit, width: '88px', numeric: true, tip: 'Bus bandwidth of nccl-tests, over the whole time', cell: (row) => inScale(row.bus_bytes_per_s, rates), exact: (row) => why(row, 'bus_bytes_per_s') },
     known('moving_bus_bytes_per_s') && { key: 'moving_bus_bytes_per_s', title: 'bus, all there', unit: rates.unit, width: '112px', numeric: true, from: 1400, tip: 'The same, without the time that waits', cell: (row) => inScale(row.moving_bus_bytes_per_s, rates), exact: (row) => why(row, 'moving_bus_bytes_per_s') },
   ];
@@ -96,7 +96,7 @@ function Arrivals({ run, name }: { run: RunDetails; name: string }) {
   return (
     <figure class="arrivals">
       <figcaption class="basis">
-        <Name text={name} />: {executionsWords(turns.length, all.length)}. Pale: waits for the last to come.
+        <Name text={name} />: {executionsWords(turns.length, all.length)} on one scale; the longest takes {time(Math.max(...turns.map((turn) => turn.length)))}. Pale: waits for the last to come.
       </figcaption>
       <Canvas
         height={arrivalHeight(lanes.length)} label={`Who came when in ${turns.length} executions of ${shown(name)}; the same figures are in the table`} onSize={setWidth}
@@ -134,7 +134,7 @@ export function CollectivesTable({ run }: { run: RunDetails }) {
   const clocks = table.data.notes.filter((note) => note.kind.startsWith('clock-skew') || note.kind.startsWith('waits'));
   return (
     <section class="collectives" aria-label="Collectives">
-      <h2>Collectives</h2>
+      <h2 class="section">Collectives</h2>
       <SentenceLine sentence={collectivesSentence(table.data)} />
       {clocks.map((note) => (
         <p class="basis" key={`${note.kind} ${note.host ?? ''}`}>

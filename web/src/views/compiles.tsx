@@ -6,7 +6,8 @@ import { stepRestriction } from '../data/restriction';
 import type { RunDetails } from '../data/types';
 import type { Changes } from '../model/address';
 import { compilesSentence, PHASES, PHASE_WORDS, phaseOf, type CompileList, type CompileRow } from '../model/compiles';
-import { count, inScale, plural, shareCell, time, timeExact, timeScale, toNumber, UNKNOWN, type Scale } from '../model/numbers';
+import { count, inScale, plural, share, time, timeExact, timeScale, toNumber, UNKNOWN, type Scale } from '../model/numbers';
+import { sentenceCase } from '../model/sentence';
 import { ColumnsMenu } from '../ui/columns_menu';
 import { Link } from '../ui/link';
 import { Empty, Failed, Waiting } from '../ui/states';
@@ -41,12 +42,17 @@ function PhaseBar({ row, longest }: { row: CompileRow; longest: number }) {
 function Legend({ rows }: { rows: readonly CompileRow[] }) {
   const all = rows.reduce((sum, row) => sum + toNumber(row.total_ps), 0);
   return (
-    <p class="phase-legend">
+    <ul class="legend" aria-label="Phases of compiling">
       {PHASES.map((phase) => {
         const part = rows.reduce((sum, row) => sum + phaseOf(row, phase), 0);
-        return part > 0 && <span key={phase}><svg class="phase-swatch" viewBox="0 0 10 10" aria-hidden="true"><rect class={`phase-${phase}`} width={10} height={10} /></svg>{`${PHASE_WORDS[phase]} ${shareCell(part / all)}`}</span>;
+        return part > 0 && (
+          <li key={phase}>
+            <svg class="phase-swatch" viewBox="0 0 10 10" aria-hidden="true"><rect class={`phase-${phase}`} width={10} height={10} /></svg>
+            {PHASE_WORDS[phase]} <span class="number">{share(part / all)}</span>
+          </li>
+        );
       })}
-    </p>
+    </ul>
   );
 }
 
@@ -54,6 +60,7 @@ function Legend({ rows }: { rows: readonly CompileRow[] }) {
 function Strip({ run, rows }: { run: RunDetails; rows: readonly CompileRow[] }) {
   const end = Math.max(toNumber(run.duration_ps ?? 0), ...rows.map((row) => toNumber(row.start_ps) + toNumber(row.dur_ps ?? 0)), 1);
   return (
+    <>
     <svg class="compile-strip" viewBox={`0 0 ${WIDTH} 32`} preserveAspectRatio="none" role="img" aria-label={`${plural(rows.length, 'compile')} over ${time(end)}`}>
       <line class="strip-axis" x1={0} x2={WIDTH} y1={31.5} y2={31.5} />
       {rows.map((row) => (
@@ -64,6 +71,8 @@ function Strip({ run, rows }: { run: RunDetails; rows: readonly CompileRow[] }) 
         />
       ))}
     </svg>
+    <div class="strip-ends" aria-hidden="true"><span>0</span><span>{time(end)}</span></div>
+    </>
   );
 }
 
@@ -78,14 +87,14 @@ function columnsOf(rows: readonly CompileRow[], by: string): Column<CompileRow>[
   const each = by === 'compile';
   const columns: (Column<CompileRow> | false)[] = [
     {
-      key: 'function', title: 'function', width: 'minmax(120px, 2fr)', exact: (row) => row.function ?? row.reasons.function ?? null,
+      key: 'function', title: 'function', width: 'minmax(120px, 1fr)', exact: (row) => row.function ?? row.reasons.function ?? null,
       cell: (row) => <Link to={goalOf(row, by)}>{row.function ? <Name text={row.function} /> : '(no name)'}</Link>,
     },
     each && ps('start_ps', 'begin', start),
     !each && { key: 'count', title: 'count', width: '64px', numeric: true, cell: (row) => count(row.count ?? 0) },
     ps('total_ps', 'total', scale),
     {
-      key: 'phases', title: 'phases', width: 'minmax(120px, 2fr)', sortable: false, cell: (row) => <PhaseBar row={row} longest={longest} />,
+      key: 'phases', title: 'phases', width: 'minmax(120px, 1fr)', sortable: false, cell: (row) => <PhaseBar row={row} longest={longest} />,
       exact: (row) => PHASES.filter((phase) => phaseOf(row, phase) > 0).map((phase) => `${PHASE_WORDS[phase]} ${time(row[`${phase}_ps`]!)}`).join(', '),
     },
     !each && ps('later_ps', 'again', scale, { tip: 'All but the first', from: 900 }),
@@ -98,7 +107,7 @@ function columnsOf(rows: readonly CompileRow[], by: string): Column<CompileRow>[
     ps('compiler_ps', 'compiler', scale, { optional: true }),
     each
       ? { key: 'step', title: 'step', width: '64px', numeric: true, cell: (row) => (row.step === null || row.step === undefined ? UNKNOWN : String(row.step)), exact: (row) => row.reasons.step ?? null }
-      : { key: 'steps', title: 'in steps', width: 'minmax(72px, 1fr)', cell: (row) => row.steps ?? UNKNOWN, exact: (row) => row.steps ?? row.reasons.steps ?? null },
+      : { key: 'steps', title: 'in steps', width: '72px', cell: (row) => row.steps ?? UNKNOWN, exact: (row) => row.steps ?? row.reasons.steps ?? null },
     { key: 'changed', title: 'what changed', width: 'minmax(160px, 4fr)', cell: (row) => (row.changed ? <Name text={row.changed} /> : UNKNOWN), exact: (row) => row.changed ?? row.reasons.changed ?? null },
   ];
   return columns.filter((column) => column !== false);
@@ -112,7 +121,7 @@ export function CompilesView({ run, absent }: { run: RunDetails; absent: string 
   const list = useJson<CompileList>(absent === null ? 'api/compiles' : null, { ...params, limit: ROWS_MAX });
   const functions = useJson<CompileList>(absent === null ? 'api/compiles' : null, { ...params, by: 'function', sort: '-total_ps', limit: ROWS_MAX });
   const each = useJson<CompileList>(absent === null ? 'api/compiles' : null, { ...params, by: 'compile', sort: '-total_ps', limit: BARS_MAX });
-  if (absent !== null) return <Empty>{`${absent.charAt(0).toUpperCase()}${absent.slice(1)}.`}</Empty>;
+  if (absent !== null) return <Empty>{sentenceCase(absent)}</Empty>;
   const data = list.data?.by === by ? list.data : null;
   const rows = data?.rows ?? [];
   const columns = columnsOf(rows, by);
@@ -131,7 +140,7 @@ export function CompilesView({ run, absent }: { run: RunDetails; absent: string 
         </label>
         <ColumnsMenu columns={columns} />
         {name && <button class="framed" onClick={() => go({ name: null }, 'push')}>{`all functions`}</button>}
-        {data && <span aria-live="polite">{plural(data.row_count, 'row')}</span>}
+        {data && <span aria-live="polite">{plural(data.row_count, by)}</span>}
         <a href={address('api/compiles', { ...params, limit: 10_000, format: 'csv' })} download={`${run.name}-compiles.csv`}>
           CSV
         </a>

@@ -57,7 +57,7 @@ export function HeapChart({ reply, chosen, onPick }: Props) {
           { stroke: kind.strokeCss, fill: tokens.bg3, width: 1, paths, points: { show: false } },
         ],
         axes: [
-          { ...axis, space: 90, values: (_self, ticks) => ticks.map((tick) => (Number.isInteger(tick) ? count(tick) : '')) },
+          { ...axis, space: 90, values: (_self, ticks) => ticks.map((tick, index) => (Number.isInteger(tick) ? `${index === 1 ? 'instruction ' : ''}${count(tick)}` : '')) },
           { ...axis, size: 80, incrs: BINARY_STEPS, values: (_self, ticks) => ticks.map((tick) => (tick === 0 ? '0' : `${fixed(tick / bytes.divisor, decimalsOf(ticks, bytes.divisor))}${THIN}${bytes.unit}`)) },
         ],
         hooks: {

@@ -5,6 +5,7 @@ import { useJson } from '../data/resource';
 import { stepRestriction } from '../data/restriction';
 import type { HostRow, HostStep, HostTable, RunDetails } from '../data/types';
 import { count, inScale, plural, shareCell, timeExact, timeScale, UNKNOWN, type Scale } from '../model/numbers';
+import { sentenceCase } from '../model/sentence';
 import { hostsSentence } from '../model/steps_words';
 import { Link } from '../ui/link';
 import { Empty, Failed, Waiting } from '../ui/states';
@@ -40,12 +41,12 @@ function columnsOf(rows: readonly HostRow[], by: 'host' | 'device'): Column<Host
     },
     by === 'host' && { key: 'device_count', title: 'devices', width: '68px', numeric: true, cell: (row) => count(row.device_count) },
     { key: 'step_count', title: 'steps', width: '64px', numeric: true, cell: (row) => count(row.step_count) },
-    ps('step_median_ps', 'step', step, { tip: 'The median of its counted steps' }),
-    ps('step_max_ps', 'longest', step, { from: 1400 }),
-    ps('busy_ps', 'busy', total, { from: 1480 }),
-    ps('idle_ps', 'idle', total, { from: 1000 }),
-    { key: 'busy_share', title: 'busy', width: '72px', numeric: true, cell: (row) => shareCell(row.busy_share), exact: (row) => row.reasons.busy_share ?? null },
-    ps('communication_ps', 'comm', total, { tip: 'Exposed communication' }),
+    known('step_median_ps') && ps('step_median_ps', 'step', step, { tip: 'The median of its counted steps' }),
+    known('step_max_ps') && ps('step_max_ps', 'longest', step, { from: 1400 }),
+    known('busy_ps') && ps('busy_ps', 'busy', total, { from: 1480 }),
+    known('idle_ps') && ps('idle_ps', 'idle', total, { from: 1000 }),
+    known('busy_share') && { key: 'busy_share', title: 'busy', width: '72px', numeric: true, cell: (row) => shareCell(row.busy_share), exact: (row) => row.reasons.busy_share ?? null },
+    known('communication_ps') && ps('communication_ps', 'comm', total, { tip: 'Exposed communication' }),
     more('hidden_communication_ps') && ps('hidden_communication_ps', 'hidden', total, { tip: 'Communication beneath other work of the device', from: 1600 }),
     more('op_wait_ps') && ps('op_wait_ps', 'ops wait', total, { tip: 'Nothing ran but ops that wait, as copy-done', from: 1600 }),
     compared && known('wait_ps') && ps('wait_ps', 'waits', total, { tip: 'For who came last in a step' }),
@@ -55,7 +56,7 @@ function columnsOf(rows: readonly HostRow[], by: 'host' | 'device'): Column<Host
     },
     compared && ps('lag_ps', 'by', lag, { tip: 'What others waited for it, the median of the steps in which it was last' }),
     known('skew_ps') && by === 'host' && ps('skew_ps', 'clock', skew, { tip: 'By which its clock is ahead of the first host’s', from: 1560 }),
-    { key: 'straggler', title: '', width: 'minmax(72px, 1fr)', sortable: false, cell: (row) => (row.straggler ? 'straggler' : '') },
+    { key: 'straggler', title: '', width: '72px', sortable: false, cell: (row) => (row.straggler ? 'straggler' : '') },
   ];
   return columns.filter((column) => column !== false);
 }
@@ -75,7 +76,7 @@ export function HostsView({ run }: { run: RunDetails }) {
   return (
     <>
       {rows.length > 0 ? <SentenceLine sentence={hostsSentence(table.data)} /> : <Empty>No {asked === 'host' ? 'host' : 'device'} of this run recorded anything to compare.</Empty>}
-      {rows.length > 1 && basis && <p class="basis">{`${basis.message.slice(0, 1).toUpperCase()}${basis.message.slice(1)}.`}</p>}
+      {rows.length > 1 && basis && rows.some((row) => row.step_count > 0) && <p class="basis">{sentenceCase(basis.message)}</p>}
       {rows.length > 1 && grid.data && grid.data.basis !== 'none' && grid.data.rows.length > 0 && <HostGrid rows={grid.data.rows} />}
       <div class="toolbar">
         <label>

@@ -9,6 +9,7 @@ import { shortScope, shortSource } from '../model/cut';
 import type { Cell } from '../model/filter';
 import { kernelsSentence, type KernelList, type KernelRow } from '../model/kernels';
 import { count, inScale, plural, shareCell, size, timeExact, timeScale, toNumber, UNKNOWN, type Scale } from '../model/numbers';
+import { sentenceCase } from '../model/sentence';
 import { ColumnsMenu } from '../ui/columns_menu';
 import { FilterField, useFilter } from '../ui/filter_field';
 import { Link } from '../ui/link';
@@ -65,9 +66,9 @@ function shareColumn(key: 'share' | 'device_share', rows: readonly KernelRow[]):
 const countColumn: Column<KernelRow> = { key: 'count', title: 'count', width: '72px', numeric: true, cell: (row) => (row.count === null ? UNKNOWN : count(row.count)), exact: (row) => why(row, 'count') };
 
 /* A bar that is half empty says more than a number. */
-function occupancyColumn(): Column<KernelRow> {
+function occupancyColumn(rows: readonly KernelRow[]): Column<KernelRow> {
   return {
-    key: 'occupancy', title: 'occupancy', tip: 'warps that fit on a multiprocessor, of those it can hold', width: '128px', numeric: true, cell: (row) => shareCell(row.occupancy),
+    key: 'occupancy', title: 'occupancy', tip: 'warps that fit on a multiprocessor, of those it can hold', width: '128px', numeric: true, optional: !rows.some((row) => row.occupancy !== null && row.occupancy !== undefined), cell: (row) => shareCell(row.occupancy),
     bar: (row) => row.occupancy ?? null, exact: (row) => (row.occupancy === null ? why(row, 'occupancy') : row.limited_by ? `limited by ${row.limited_by}` : why(row, 'limited_by')),
   };
 }
@@ -94,8 +95,8 @@ function kernelColumns(rows: readonly KernelRow[], by: string): Column<KernelRow
       exact: (row) => (row.registers === null ? why(row, 'registers') : `${row.registers} a thread`),
     },
     { key: 'shared_bytes', title: 'shared', width: '88px', numeric: true, from: 1500, cell: (row) => (row.shared_bytes === null || row.shared_bytes === undefined ? UNKNOWN : size(row.shared_bytes)), exact: (row) => (row.shared_bytes === null ? why(row, 'shared_bytes') : `${row.shared_bytes} bytes a block`) },
-    occupancyColumn(),
-    textColumn('limited_by', 'limited by', '108px', { from: 1240 }),
+    occupancyColumn(rows),
+    textColumn('limited_by', 'limited by', '108px', rows.some((row) => row.limited_by) ? { from: 1240 } : { optional: true }),
     {
       key: 'tensor_core', title: 'tensor', tip: 'uses tensor cores', width: '56px', from: by === 'variant' ? 1400 : 1180, cell: (row) => (row.tensor_core === null || row.tensor_core === undefined ? UNKNOWN : row.tensor_core ? 'yes' : 'no'),
       exact: (row) => row.tensor_core_by ?? why(row, 'tensor_core'),
@@ -174,12 +175,9 @@ export function KernelsView({ run, absent }: { run: RunDetails; absent: string |
   const filter = useFilter(FILTER_COLUMNS);
   if (gone) {
     return (
-      <>
-        <div class="toolbar"><Choice by={by} /></div>
-        <Empty>
-          {`${absent.charAt(0).toUpperCase()}${absent.slice(1)}.`} <Link to={{ by: 'annotation' }}>Its annotations</Link> tell what launched the work.
-        </Empty>
-      </>
+      <Empty>
+        {sentenceCase(absent)} <Link to={{ by: 'annotation' }}>Its annotations</Link> tell what launched the work.
+      </Empty>
     );
   }
   const data = list.data?.by === by ? list.data : null;
@@ -189,12 +187,12 @@ export function KernelsView({ run, absent }: { run: RunDetails; absent: string |
   return (
     <>
       {data && data.row_count > 0 && <SentenceLine sentence={kernelsSentence(data)} />}
-      {data?.notes.filter((note) => note.kind !== 'ncu-counts-launches').map((note) => <p key={note.message} class="basis">{note.message}</p>)}
+      {data?.notes.filter((note) => note.kind !== 'ncu-counts-launches').map((note) => <p key={note.message} class="basis">{sentenceCase(note.message)}</p>)}
       <div class="toolbar">
         <Choice by={by} />
         <ColumnsMenu columns={columns} />
         <FilterField state={filter} label="Filter rows" example="gemm occupancy<0.5 total>1ms" />
-        {data && <span aria-live="polite">{shown.length === data.row_count ? plural(data.row_count, 'row') : `${count(shown.length)} of ${count(data.row_count)}`}</span>}
+        {data && <span aria-live="polite">{shown.length === data.row_count ? plural(data.row_count, BY[by]!) : `${count(shown.length)} of ${count(data.row_count)}`}</span>}
         <a href={address('api/kernels', { ...params, limit: 10_000, format: 'csv' })} download={`${run.name}-${by}.csv`}>
           CSV
         </a>

@@ -7,7 +7,7 @@ import type { RunDetails, TopList, TopRow } from '../data/types';
 import { shortScope, shortSource } from '../model/cut';
 import type { Cell } from '../model/filter';
 import { count, inScale, plural, rateScale, shareCell, timeExact, timeScale, toBig, toNumber, UNKNOWN, type Scale } from '../model/numbers';
-import { opsSentence } from '../model/sentence';
+import { opsSentence, sentenceCase } from '../model/sentence';
 import { ColumnsMenu } from '../ui/columns_menu';
 import { FilterField, useFilter } from '../ui/filter_field';
 import { Link } from '../ui/link';
@@ -28,10 +28,6 @@ function lookup(row: TopRow, column: string): Cell {
   const times: Record<string, number | bigint | null> = { self: row.self_ps, total: row.total_ps, mean: row.mean_ps, p50: row.p50_ps, p95: row.p95_ps, max: row.max_ps };
   if (column in times) return times[column] === null ? null : toNumber(times[column]!);
   return ((row as unknown as Record<string, Cell>)[column] ?? null) as Cell;
-}
-
-function sentenceCase(text: string): string {
-  return `${text.slice(0, 1).toUpperCase()}${text.slice(1).replace(/\.$/, '')}.`;
 }
 
 function pluralOf(noun: string): string {
@@ -217,7 +213,7 @@ export function OpsView({ run }: { run: RunDetails }) {
         <FilterField state={filter} label="Filter rows" example="scope:mlp self>1ms -copy" />
         {data && (
           <span aria-live="polite">
-            {shown.length === data.row_count ? count(data.row_count) : `${count(shown.length)} of ${count(data.row_count)}`}
+            {shown.length === data.row_count ? plural(data.row_count, by, pluralOf(by)) : `${count(shown.length)} of ${count(data.row_count)}`}
             {data.approx.length > 0 && ` · ≈ ${data.approx.map((one) => one.replace(/_ps$/, '')).join(', ')}`}
           </span>
         )}

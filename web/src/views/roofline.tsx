@@ -7,6 +7,7 @@ import type { Roofline, RooflineRow, RunDetails } from '../data/types';
 import { shortScope } from '../model/cut';
 import { count, inScale, plural, rate, rateScale, share, shareCell, significant, timeExact, timeScale, toNumber, UNKNOWN } from '../model/numbers';
 import { pointsOf, rooflineSentence } from '../model/roofline';
+import { sentenceCase } from '../model/sentence';
 import { Link } from '../ui/link';
 import { Failed, Waiting } from '../ui/states';
 import { Table, type Column } from '../ui/table';
@@ -90,9 +91,9 @@ export function RooflineView({ run }: { run: RunDetails }) {
   return (
     <>
       {data && <SentenceLine sentence={rooflineSentence(data)} />}
-      {data && data.missing === null && <p class="basis">{[kinds.join(', '), ...basisOf(data)].filter((line) => line !== '').join(' · ')}</p>}
+      {data && data.missing === null && <p class="basis">{[`${kinds.join(', ')}.`, ...basisOf(data)].filter((line) => line !== '').join(' ')}</p>}
       {doubts.map((doubt) => (
-        <p key={doubt} class="basis warn">{`${doubt.slice(0, 1).toUpperCase()}${doubt.slice(1)}.`}</p>
+        <p key={doubt} class="basis warn">{sentenceCase(doubt)}</p>
       ))}
       {found.error && <Failed error={found.error} />}
       {!data && found.waiting && <Waiting what="Counting." progress={found.progress} />}

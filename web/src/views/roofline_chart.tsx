@@ -2,12 +2,12 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { go } from '../data/place';
 import type { Roofline } from '../data/types';
-import { rate, share, significant, THIN } from '../model/numbers';
+import { count, rate, share, significant, THIN } from '../model/numbers';
 import { pointsOf, rangesOf, roofLines, roofsOf, roofWords, type Point, type Range } from '../model/roofline';
 import { shown } from '../model/cut';
 
 const HEIGHT = 300;
-const MARGIN = { left: 72, right: 16, top: 12, bottom: 34 };
+const MARGIN = { left: 88, right: 16, top: 12, bottom: 34 };
 const POINTS_MAX = 400;
 const RADIUS_MAX = 26;
 const RADIUS_MIN = 2.5;
@@ -19,6 +19,11 @@ function powers(range: Range, most: number): number[] {
   const step = Math.max(1, Math.ceil((range.to - range.from) / most));
   return Array.from({ length: Math.floor((range.to - range.from) / step) + 1 }, (_, index) => range.from + index * step);
 }
+
+/* Powers of ten, each with its unit: `100 GFLOP/s`, `0.01`. */
+const PREFIXES = ['', 'k', 'M', 'G', 'T', 'P', 'E'];
+const rateWords = (power: number): string => `${10 ** (power - 3 * Math.floor(power / 3))}${THIN}${PREFIXES[Math.floor(power / 3)] ?? `e${3 * Math.floor(power / 3)}`}FLOP/s`;
+const ratioWords = (power: number): string => (power >= 0 ? count(10 ** power) : (10 ** power).toFixed(-power));
 
 function place(value: number, range: Range, from: number, to: number): number {
   return from + ((Math.log10(value) - range.from) / (range.to - range.from)) * (to - from);
@@ -59,6 +64,7 @@ export function RooflineChart({ data, focused }: { data: Roofline; focused: stri
   const yOf = (point: Point): number => y(point.rate);
   const names = labelled(points, xOf, yOf);
   const largest = Math.max(1e-9, ...points.map((point) => point.share));
+  const radiusOf = (point: Point): number => Math.max(RADIUS_MIN, RADIUS_MAX * Math.sqrt(point.share / largest));
   return (
     <div ref={box} class="roofline-chart">
       {width > 0 && (
@@ -66,17 +72,16 @@ export function RooflineChart({ data, focused }: { data: Roofline; focused: stri
           {powers(ranges.x, 10).map((power) => (
             <g key={`x${power}`}>
               <line class="grid" x1={x(10 ** power)} x2={x(10 ** power)} y1={MARGIN.top} y2={bottom} />
-              <text class="tick" x={x(10 ** power)} y={bottom + 14} text-anchor={x(10 ** power) > right - 20 ? 'end' : 'middle'}>{10 ** power >= 0.001 && power < 5 ? String(10 ** power) : `1e${power}`}</text>
+              <text class="tick" x={x(10 ** power)} y={bottom + 14} text-anchor={x(10 ** power) > right - 20 ? 'end' : 'middle'}>{ratioWords(power)}</text>
             </g>
           ))}
           {powers(ranges.y, 6).map((power) => (
             <g key={`y${power}`}>
               <line class="grid" x1={MARGIN.left} x2={right} y1={y(10 ** power)} y2={y(10 ** power)} />
-              <text class="tick" x={MARGIN.left - 6} y={y(10 ** power) + 4} text-anchor="end">{rate(10 ** power, '')}</text>
+              <text class="tick" x={MARGIN.left - 6} y={y(10 ** power) + 4} text-anchor="end">{rateWords(power)}</text>
             </g>
           ))}
-          <text class="tick" x={right} y={HEIGHT - 4} text-anchor="end">FLOP/B</text>
-          <text class="tick" x={MARGIN.left - 6} y={HEIGHT - 4} text-anchor="end">FLOP/s</text>
+          <text class="tick" x={right} y={HEIGHT - 4} text-anchor="end">FLOP/B, arithmetic per byte of memory</text>
           <clipPath id="roofline-inside">
             <rect x={MARGIN.left} y={MARGIN.top - 4} width={Math.max(0, right - MARGIN.left)} height={bottom - MARGIN.top + 4} />
           </clipPath>
@@ -87,11 +92,11 @@ export function RooflineChart({ data, focused }: { data: Roofline; focused: stri
             {points.map((point) => (
               <circle
                 key={point.row.key} class={`kind-${point.row.kind ?? 'other'}${focused === point.row.key ? ' focused' : ''}`} cx={xOf(point)} cy={yOf(point)}
-                r={Math.max(RADIUS_MIN, RADIUS_MAX * Math.sqrt(point.share / largest))} data-tip={pointTip(point)} onClick={() => go({ key: point.row.key }, 'replace')}
+                r={radiusOf(point)} data-tip={pointTip(point)} onClick={() => go({ key: point.row.key }, 'replace')}
               />
             ))}
             {[...names].map((point) => (
-              <text key={point.row.key} class="name" x={xOf(point) + (xOf(point) > right - 160 ? -8 : 8)} y={yOf(point) + 4} text-anchor={xOf(point) > right - 160 ? 'end' : 'start'}>
+              <text key={point.row.key} class="name" x={xOf(point) + (xOf(point) > right - 160 ? -4 - radiusOf(point) : 4 + radiusOf(point))} y={yOf(point) + 4} text-anchor={xOf(point) > right - 160 ? 'end' : 'start'}>
                 {shown(point.row.name).slice(0, 24)}
               </text>
             ))}

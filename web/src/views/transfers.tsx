@@ -5,8 +5,9 @@ import { useJson } from '../data/resource';
 import { restriction } from '../data/restriction';
 import type { RunDetails } from '../data/types';
 import type { Changes } from '../model/address';
-import { count, inScale, plural, rateScale, shareCell, size, time, timeExact, timeScale, toNumber, UNKNOWN, type Scale } from '../model/numbers';
+import { count, inScale, plural, rateScale, shareCell, sizeScale, time, timeExact, timeScale, toNumber, UNKNOWN, type Scale } from '../model/numbers';
 import { directionWords, transfersSentence, type TransferList, type TransferRow } from '../model/transfers';
+import { sentenceCase } from '../model/sentence';
 import { ColumnsMenu } from '../ui/columns_menu';
 import { Link } from '../ui/link';
 import { Empty, Failed, Waiting } from '../ui/states';
@@ -16,6 +17,7 @@ import { Name, SentenceLine } from '../ui/text';
 
 const BY = ['direction', 'size', 'stream', 'caller', 'transfer'];
 const ROWS_MAX = 5000;
+const HEAVY_SHARE = 0.05; // what gives rates their unit
 const SIZES = ['below 1 KiB', '1 KiB to 16 KiB', '16 KiB to 256 KiB', '256 KiB to 4 MiB', '4 MiB to 64 MiB', '64 MiB to 1 GiB', '1 GiB and more', 'unknown'];
 
 function goalOf(row: TransferRow): Changes {
@@ -51,7 +53,10 @@ function columnsOf(rows: readonly TransferRow[], by: string): Column<TransferRow
   const scale = timeScale(rows.map((row) => row.total_ps ?? row.dur_ps));
   const one = timeScale(rows.map((row) => row.mean_ps));
   const begin = timeScale(rows.map((row) => row.start_ps));
-  const rates = rateScale(rows.map((row) => row.bytes_per_s), 'B/s');
+  const sizes = sizeScale(rows.map((row) => row.bytes));
+  const known = (key: keyof TransferRow): boolean => rows.some((row) => row[key] !== null && row[key] !== undefined);
+  const heavy = rows.filter((row) => (row.share ?? 1) >= HEAVY_SHARE);
+  const rates = rateScale((heavy.length > 0 ? heavy : rows).map((row) => row.bytes_per_s), 'B/s');
   const largest = Math.max(1e-9, ...rows.map((row) => row.share ?? 0));
   const why = (row: TransferRow, key: string): string | null => row.reasons[key] ?? null;
   const ps = (key: keyof TransferRow & string, title: string, in_: Scale, more: Partial<Column<TransferRow>> = {}): Column<TransferRow> => ({
@@ -73,23 +78,23 @@ function columnsOf(rows: readonly TransferRow[], by: string): Column<TransferRow
     each && ps('start_ps', 'begin', begin),
     !each && number('count', 'count'),
     {
-      key: 'bytes', title: 'size', width: '96px', numeric: true, cell: (row) => (row.bytes === null ? UNKNOWN : size(row.bytes)),
-      exact: (row) => (row.bytes === null ? why(row, 'bytes') : `${row.bytes} bytes${(row.unsized_count ?? 0) > 0 ? `, without ${plural(row.unsized_count!, 'transfer')} of unknown size` : ''}`),
+      key: 'bytes', title: 'size', unit: sizes.unit, width: '96px', numeric: true, cell: (row) => inScale(row.bytes, sizes),
+      exact: (row) => (row.bytes === null ? why(row, 'bytes') : `${count(row.bytes)} bytes${(row.unsized_count ?? 0) > 0 ? `, without ${plural(row.unsized_count!, 'transfer')} of unknown size` : ''}`),
     },
     ps(each ? 'dur_ps' : 'total_ps', each ? 'time' : 'total', scale),
     !each && { key: 'share', title: 'share', width: '128px', numeric: true, cell: (row) => shareCell(row.share ?? null), bar: (row) => (row.share ?? 0) / largest },
     { key: 'bytes_per_s', title: rates.unit, width: '80px', numeric: true, cell: (row) => (row.bytes_per_s === null ? UNKNOWN : inScale(row.bytes_per_s, rates)), exact: (row) => why(row, 'bytes_per_s') },
     !each && ps('mean_ps', 'mean', one, { from: 1000 }),
-    !each && { key: 'overlapped_share', title: 'overlapped', tip: 'beside compute of its device', width: '96px', numeric: true, cell: (row) => (row.overlapped_share === null || row.overlapped_share === undefined ? UNKNOWN : shareCell(row.overlapped_share)), exact: (row) => why(row, 'overlapped_share') },
-    each && ps('overlapped_ps', 'overlapped', scale, { tip: 'beside compute of its device' }),
+    !each && { key: 'overlapped_share', title: 'overlapped', tip: 'while its device computes', width: '96px', numeric: true, cell: (row) => (row.overlapped_share === null || row.overlapped_share === undefined ? UNKNOWN : shareCell(row.overlapped_share)), exact: (row) => why(row, 'overlapped_share') },
+    each && ps('overlapped_ps', 'overlapped', scale, { tip: 'while its device computes' }),
     !each && number('blocking_count', 'blocking', { tip: 'whose call returned only when they were over' }),
     each && { key: 'blocking', title: 'blocking', width: '80px', cell: (row) => (row.blocking === null || row.blocking === undefined ? UNKNOWN : row.blocking ? 'yes' : 'no'), exact: (row) => why(row, 'blocking') },
-    !each && number('pageable_count', 'pageable', { from: 900 }),
+    !each && known('pageable_count') && number('pageable_count', 'pageable', { from: 900 }),
     each && text('memory', 'host memory', '100px', { from: 1000 }),
     each && text('caller', 'caller', 'minmax(120px, 2fr)'),
     each && number('device', 'device', { from: 1360 }),
     each && { key: 'step', title: 'step', width: '64px', numeric: true, cell: (row) => (row.step === null || row.step === undefined ? UNKNOWN : String(row.step)), exact: (row) => why(row, 'step') },
-    !each && text('steps', 'in steps', 'minmax(72px, 1fr)', { from: 1200 }),
+    !each && known('steps') && text('steps', 'in steps', 'minmax(72px, 1fr)', { from: 1200 }),
   ];
   return columns.filter((column) => column !== false);
 }
@@ -103,7 +108,7 @@ export function TransfersView({ run, absent }: { run: RunDetails; absent: string
   const list = useJson<TransferList>(path, { ...params, limit: ROWS_MAX });
   const directions = useJson<TransferList>(path, { ...params, by: 'direction', sort: '-total_ps', limit: 10 });
   const sizes = useJson<TransferList>(path, { ...params, by: 'size', sort: '-total_ps', limit: 10 });
-  if (absent !== null) return <Empty>{`${absent.charAt(0).toUpperCase()}${absent.slice(1)}.`}</Empty>;
+  if (absent !== null) return <Empty>{sentenceCase(absent)}</Empty>;
   const data = list.data?.by === by ? list.data : null;
   const rows = data?.rows ?? [];
   const columns = columnsOf(rows, by);
@@ -124,7 +129,7 @@ export function TransfersView({ run, absent }: { run: RunDetails; absent: string
           </select>
         </label>
         <ColumnsMenu columns={columns} />
-        {data && <span aria-live="polite">{plural(data.row_count, 'row')}</span>}
+        {data && <span aria-live="polite">{plural(data.row_count, by === 'transfer' ? 'transfer' : by)}</span>}
         <a href={address('api/transfers', { ...params, limit: 10_000, format: 'csv' })} download={`${run.name}-transfers.csv`}>
           CSV
         </a>
