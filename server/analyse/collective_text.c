@@ -240,23 +240,30 @@ static uint32_t meant_by(const struct hlo_module *module, uint32_t instruction)
     return instruction;
 }
 
+enum { SHAPES_BYTES_MAX = 1 << 20 }; /* of one collective's operands, as text */
+
 /* The shapes of a module's operands stand with what makes them. */
 static void sum_operands(const struct hlo_module *module, uint32_t instruction,
                          struct collective_text *ret, struct arena *arena)
 {
     const struct hlo_instruction *at = &module->instructions[instruction];
     bool all = at->operand_count > 0;
+    size_t read = 0;
 
     ret->operand_bytes = 0;
     ret->dtype = (struct str){0};
     for (uint32_t i = 0; i < at->operand_count && all; i++) {
         uint32_t operand = module->operands[at->first_operand + i];
+        bool is_typed = ret->dtype.count > 0;
         struct text shape = {0};
 
         if (operand != HLO_NONE)
             hlo_put_shape(&shape, module, module->instructions[operand].shape);
-        all &= operand != HLO_NONE &&
-               add_shape(str_copy(arena, text_str(&shape)), &ret->operand_bytes, &ret->dtype, 0);
+        read += shape.count;
+        all &= operand != HLO_NONE && read <= SHAPES_BYTES_MAX &&
+               add_shape(text_str(&shape), &ret->operand_bytes, &ret->dtype, 0);
+        if (!is_typed && ret->dtype.count > 0)
+            ret->dtype = str_copy(arena, ret->dtype);
         text_free(&shape);
     }
     ret->has_bytes = all;

@@ -196,9 +196,38 @@ static uint64_t mix(uint64_t a, uint64_t b)
            UINT64_C(0xff51afd7ed558ccd);
 }
 
-static void set_group(const struct told *told, struct arena *arena, struct collective *item)
+struct ranks { /* as one text says them: many runs share it */
+    struct replica_groups groups;
+    uint64_t hash;
+};
+
+struct all_ranks {        /* of a host */
+    struct map64 of_text; /* where its text stands -> ordinal */
+    struct ranks *items;
+    uint32_t count, capacity;
+    struct arena *arena;
+};
+
+static const struct ranks *ranks_of(struct all_ranks *all, struct str text)
 {
-    item->groups = torch_ranks(told->ranks, arena);
+    uint32_t *at = map64_at(&all->of_text, (uintptr_t)text.at, UINT32_MAX);
+
+    if (*at != UINT32_MAX)
+        return &all->items[*at];
+    if (all->count == all->capacity) {
+        all->capacity = all->capacity == 0 ? 16 : 2 * all->capacity;
+        all->items = memory_resize(all->items, all->capacity, sizeof(*all->items));
+    }
+    all->items[all->count] =
+        (struct ranks){.groups = torch_ranks(text, all->arena), .hash = hash_text(text)};
+    *at = all->count++;
+    return &all->items[*at];
+}
+
+static void set_group(const struct told *told, const struct ranks *ranks, struct arena *arena,
+                      struct collective *item)
+{
+    item->groups = ranks->groups;
     if (told->group_size > 0 && told->group_size < UINT32_MAX)
         item->size = (uint32_t)told->group_size;
     else if (item->groups.size > 0)
@@ -246,20 +275,26 @@ static void set_bytes(const struct told *told, struct collective *item)
 }
 
 /* The item of this run: its kernel's, parted by what it was told of it. */
-static uint32_t item_of(struct finding_work *work, uint32_t kernel_item, const struct told *told)
+static uint32_t item_of(struct finding_work *work, struct all_ranks *all_ranks,
+                        uint32_t kernel_item, const struct told *told)
 {
     struct collective item = work->ret->items[kernel_item];
+    const struct ranks *ranks = ranks_of(all_ranks, told->ranks);
     enum collective_kind kind;
 
     if (told->name.count > 0 && collective_call_read(told->name, &kind))
         item.kind = kind;
     else if (told->call.count > 0 && collective_call_read(str_skip(told->call, 5), &kind))
         item.kind = kind;
-    set_group(told, work->arena, &item);
+    set_group(told, ranks, work->scratch, &item);
     set_bytes(told, &item);
     item.identity = mix(mix(mix(item.identity, item.kind), item.has_bytes ? item.bytes + 1 : 0),
-                        mix(hash_text(told->ranks), mix(hash_text(told->group), item.size)));
-    return collectives_item(work, &item);
+                        mix(ranks->hash, mix(hash_text(told->group), item.size)));
+
+    uint32_t ret = collectives_item(work, &item);
+
+    arena_reset(work->scratch);
+    return ret;
 }
 
 static bool find_keys(struct lookup *lookup)
@@ -280,6 +315,7 @@ void collectives_calls(struct finding_work *work, uint32_t host, uint32_t first,
 {
     uint32_t count = work->ret->run_count - first, looked_up = 0;
     struct lookup lookup = {.trace = work->run->hosts[host].trace};
+    struct all_ranks all_ranks = {0};
 
     if (!find_keys(&lookup))
         return;
@@ -296,10 +332,14 @@ void collectives_calls(struct finding_work *work, uint32_t host, uint32_t first,
         looked_up++;
     }
     look_up(&lookup);
+    all_ranks.arena = arena_create();
     for (uint32_t i = 0; i < count; i++)
         if (lookup.tolds[i].is_looked_up)
             work->ret->runs[first + i].collective =
-                item_of(work, work->ret->runs[first + i].collective, &lookup.tolds[i]);
+                item_of(work, &all_ranks, work->ret->runs[first + i].collective, &lookup.tolds[i]);
+    map64_free(&all_ranks.of_text);
+    free(all_ranks.items);
+    arena_destroy(all_ranks.arena);
     free(lookup.places);
     free(lookup.tolds);
 }

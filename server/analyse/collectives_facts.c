@@ -18,6 +18,59 @@ static uint64_t mix(uint64_t a, uint64_t b)
            UINT64_C(0xff51afd7ed558ccd);
 }
 
+static bool same_groups(const struct replica_groups *one, const struct replica_groups *other)
+{
+    return one->first != NULL && one->group_count == other->group_count &&
+           one->id_count == other->id_count &&
+           memcmp(one->first, other->first, one->group_count * sizeof(*one->first)) == 0 &&
+           memcmp(one->ids, other->ids, one->id_count * sizeof(*one->ids)) == 0;
+}
+
+/* Programs have few ways to group devices, and many collectives: what two share is kept once. */
+static struct replica_groups keep_groups(struct finding_work *work, uint32_t item,
+                                         const struct replica_groups *fresh)
+{
+    struct replica_groups kept = *fresh;
+
+    kept.axes = str_copy(work->arena, fresh->axes);
+    if (fresh->first == NULL)
+        return kept;
+
+    size_t ids_size = fresh->id_count * sizeof(*fresh->ids);
+    size_t first_size = ((size_t)fresh->group_count + 1) * sizeof(*fresh->first);
+    uint64_t key = mix(hash64((struct bytes){(const uint8_t *)fresh->ids, ids_size}),
+                       hash64((struct bytes){(const uint8_t *)fresh->first, first_size}));
+    uint32_t *at = map64_at(&work->by_groups, key, item);
+
+    if (*at != item && same_groups(&work->ret->items[*at].groups, fresh)) {
+        kept.ids = work->ret->items[*at].groups.ids;
+        kept.first = work->ret->items[*at].groups.first;
+        return kept;
+    }
+
+    uint32_t *ids = arena_array(work->arena, uint32_t, (size_t)fresh->id_count + 1);
+    uint32_t *first = arena_array(work->arena, uint32_t, (size_t)fresh->group_count + 1);
+
+    memcpy(ids, fresh->ids, ids_size);
+    memcpy(first, fresh->first, first_size);
+    kept.ids = ids;
+    kept.first = first;
+    return kept;
+}
+
+/* Its texts are of a module, or of what was read of one op. */
+static void keep(struct finding_work *work, uint32_t item, const struct collective *fresh)
+{
+    struct collective kept = *fresh;
+
+    kept.name = str_copy(work->arena, fresh->name);
+    kept.opcode = str_copy(work->arena, fresh->opcode);
+    kept.dtype = str_copy(work->arena, fresh->dtype);
+    kept.axis = str_copy(work->arena, fresh->axis);
+    kept.groups = keep_groups(work, item, &fresh->groups);
+    work->ret->items[item] = kept;
+}
+
 uint32_t collectives_item(struct finding_work *work, const struct collective *fresh)
 {
     struct collectives *ret = work->ret;
@@ -25,7 +78,7 @@ uint32_t collectives_item(struct finding_work *work, const struct collective *fr
 
     if (*at != UINT32_MAX) {
         if (!ret->items[*at].has_bytes && fresh->has_bytes)
-            ret->items[*at] = *fresh; /* a start says more than its done */
+            keep(work, *at, fresh); /* a start says more than its done */
         return *at;
     }
     if (ret->count == work->item_capacity) {
@@ -37,7 +90,7 @@ uint32_t collectives_item(struct finding_work *work, const struct collective *fr
         ret->items = items;
         work->item_capacity = capacity;
     }
-    ret->items[ret->count] = *fresh;
+    keep(work, ret->count, fresh);
     return *at = ret->count++;
 }
 
@@ -71,7 +124,10 @@ struct read_op { /* one op, with how it was told */
     struct str kernel; /* of its first event */
 };
 
-enum { STARTS_MAX = 16 }; /* updates between a start and its done */
+enum {
+    STARTS_MAX = 16,      /* updates between a start and its done */
+    MEMBERS_MAX = 1 << 26 /* of groups that are read: beyond, ops have their names alone */
+};
 
 static bool is_end(enum collective_half half)
 {
@@ -88,7 +144,7 @@ static bool read_by_program(struct finding_work *work, const struct host_trace *
     const struct hlo_module *module = &opened->module;
     uint32_t at = hlo_module_find(module, trace_name(trace, op->name));
 
-    if (at == HLO_NONE || !collective_instruction_read(module, at, work->arena, &ret->text))
+    if (at == HLO_NONE || !collective_instruction_read(module, at, work->scratch, &ret->text))
         return false;
     ret->mesh = opened->has_mesh ? &opened->mesh : NULL;
     ret->fingerprint = opened->fingerprint;
@@ -97,8 +153,9 @@ static bool read_by_program(struct finding_work *work, const struct host_trace *
         struct collective_text start;
 
         at = hlo_module_find(module, ret->text.operand);
-        if (at == HLO_NONE || !collective_instruction_read(module, at, work->arena, &start))
+        if (at == HLO_NONE || !collective_instruction_read(module, at, work->scratch, &start))
             break;
+        work->member_count += start.groups.id_count;
         ret->text = start;
     }
     ret->start = ret->text.name;
@@ -112,7 +169,7 @@ static bool read_by_events(struct finding_work *work, const struct trace *trace,
     struct str line;
 
     if (!text_of_events(trace, first, &line) ||
-        !collective_text_read(line, work->arena, &ret->text))
+        !collective_text_read(line, work->scratch, &ret->text))
         return false;
     ret->start = ret->text.name;
     if (is_end(ret->text.half) && ret->text.operand.count > 0) {
@@ -179,8 +236,8 @@ static struct collective item_of(struct finding_work *work, const struct trace *
 
     item.size = item.groups.size;
     if (read->mesh != NULL)
-        item.groups.axes = mesh_axes_of(read->mesh, &item.groups, work->arena);
-    item.axis = replica_groups_name(&item.groups, work->arena);
+        item.groups.axes = mesh_axes_of(read->mesh, &item.groups, work->scratch);
+    item.axis = replica_groups_name(&item.groups, work->scratch);
     if (collective_kernel_read(read->kernel, &kernel)) {
         item.algorithm = kernel.algorithm;
         item.protocol = kernel.protocol;
@@ -247,8 +304,10 @@ void collectives_facts(struct finding_work *work, uint32_t host, const slice_id 
         if (firsts[ops[i]] == NO_SLICE)
             continue;
         read.kernel = trace_name(trace, trace_slice(trace, firsts[ops[i]]).name);
-        read.told = read_by_program(work, &work->run->hosts[host], op, opened, &read) ||
-                    read_by_events(work, trace, firsts[ops[i]], &read);
+        read.told = work->member_count <= MEMBERS_MAX &&
+                    (read_by_program(work, &work->run->hosts[host], op, opened, &read) ||
+                     read_by_events(work, trace, firsts[ops[i]], &read));
+        work->member_count += read.text.groups.id_count;
         if (!read.told)
             read_by_name(trace, op, &read);
         struct collective item = item_of(work, trace, op, &read);
@@ -258,7 +317,9 @@ void collectives_facts(struct finding_work *work, uint32_t host, const slice_id 
             .by_kernel = !read.told,
             .collective = collectives_item(work, &item),
         };
+        arena_reset(work->scratch);
     }
+    arena_destroy(opened->arena);
     free(ops);
     work->op_facts[host] = facts;
 }

@@ -293,6 +293,7 @@ enum status collectives_find(const struct run_traces *run, const struct restrict
     *ret = (struct collectives){0};
     TRY(restrict_run(run, restriction, arena, &selections, &selection_count, err));
     ret->alignments = align_hosts(run, arena);
+    work.scratch = arena_create();
     work.op_facts = arena_array(arena, struct op_facts *, run->host_count + 1);
     by_host = arena_array(arena, const struct selection *, run->host_count + 1);
     for (uint32_t i = 0; i < selection_count; i++)
@@ -305,5 +306,7 @@ enum status collectives_find(const struct run_traces *run, const struct restrict
     keep_asked(&work, by_host);
     settle(&work);
     map64_free(&work.by_identity);
+    map64_free(&work.by_groups);
+    arena_destroy(work.scratch);
     return OK;
 }

@@ -168,7 +168,7 @@ static int64_t covered_before(const struct covered *covered, int64_t at_ps)
     if (low == covered->count) {
         const struct piece *last = low == 0 ? NULL : &covered->pieces[low - 1];
 
-        return last == NULL ? 0 : last->before_ps + last->to_ps - last->from_ps;
+        return last == NULL ? 0 : last->before_ps + (last->to_ps - last->from_ps);
     }
     const struct piece *piece = &covered->pieces[low];
     return piece->before_ps + (at_ps > piece->from_ps ? at_ps - piece->from_ps : 0);

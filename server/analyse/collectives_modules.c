@@ -1,17 +1,19 @@
 /* The compiled module of an op: in its own file, or beside it. */
 #include "analyse/collectives_parts.h"
 
-static bool open_program(struct finding_work *work, const struct trace *trace,
-                         const struct program *program, struct opened_module *opened)
+static bool open_program(const struct trace *trace, const struct program *program,
+                         struct opened_module *opened)
 {
     struct error err = {0};
     struct bytes blob;
 
     if (opened->program == program)
         return opened->readable;
-    *opened = (struct opened_module){.program = program, .fingerprint = program->fingerprint};
-    opened->readable = trace_program_blob(trace, program, work->arena, &blob, &err) == OK &&
-                       hlo_module_read(blob, (enum program_form)program->form, work->arena,
+    arena_destroy(opened->arena);
+    *opened = (struct opened_module){
+        .program = program, .arena = arena_create(), .fingerprint = program->fingerprint};
+    opened->readable = trace_program_blob(trace, program, opened->arena, &blob, &err) == OK &&
+                       hlo_module_read(blob, (enum program_form)program->form, opened->arena,
                                        &opened->module, &err) == OK;
     opened->has_mesh = opened->readable && mesh_read(blob, &opened->mesh);
     return opened->readable;
@@ -53,7 +55,7 @@ static void find_mesh(struct finding_work *work, const struct hlo_listed *listed
     if (opened->has_mesh || listed == NULL || listed->pair == HLO_NONE)
         return;
     const struct hlo_copy *copy = &work->modules->items[listed->pair].copies[0];
-    if (trace_program_blob(run_trace(work->run, copy->trace)->trace, copy->program, work->arena,
+    if (trace_program_blob(run_trace(work->run, copy->trace)->trace, copy->program, opened->arena,
                            &blob, &err) == OK)
         opened->has_mesh = mesh_read(blob, &opened->mesh);
 }
@@ -66,9 +68,9 @@ bool collectives_open(struct finding_work *work, const struct host_trace *host, 
     bool readable = false;
 
     if (op->program < host->trace->program_count)
-        readable = open_program(work, host->trace, &host->trace->programs[op->program], opened);
+        readable = open_program(host->trace, &host->trace->programs[op->program], opened);
     else if (listed != NULL)
-        readable = open_program(work, run_trace(work->run, listed->copies[0].trace)->trace,
+        readable = open_program(run_trace(work->run, listed->copies[0].trace)->trace,
                                 listed->copies[0].program, opened);
     if (readable && opened->program != before)
         find_mesh(work, listed, opened);

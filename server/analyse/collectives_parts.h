@@ -28,15 +28,19 @@ struct op_facts {   /* of one op of a host */
 struct finding_work {
     const struct run_traces *run;
     struct arena *arena;
+    struct arena *scratch; /* of one op: what of it is kept is copied */
     struct collectives *ret;
+    uint64_t member_count; /* of all groups that were read */
     uint32_t item_capacity, run_capacity;
     struct hlo_modules *modules; /* only where some lie beside the profile */
     struct map64 by_identity;    /* -> item */
+    struct map64 by_groups;      /* -> the first item with those groups */
     struct op_facts **op_facts;  /* by host, by op; NULL: the host has no collectives */
 };
 
 struct opened_module { /* a module that was read for its collectives */
     const struct program *program;
+    struct arena *arena; /* of it and its blob */
     bool readable, has_mesh;
     uint64_t fingerprint;
     struct hlo_module module;
@@ -46,7 +50,7 @@ struct opened_module { /* a module that was read for its collectives */
 bool collectives_open(struct finding_work *work, const struct host_trace *host, const struct op *op,
                       struct opened_module *opened);
 
-/* The item of an identity: the one that is there, or `fresh`. */
+/* The item of an identity: the one that is there, or a copy of `fresh`. */
 uint32_t collectives_item(struct finding_work *work, const struct collective *fresh);
 struct collective_run *collectives_add_run(struct finding_work *work);
 /* Fills work->op_facts[host]; `firsts`: of each op that is communication its first slice. */

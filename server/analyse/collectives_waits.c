@@ -148,6 +148,34 @@ static bool ordinals_are_global(const struct collective_run *runs, uint32_t coun
     return global;
 }
 
+/* Runs of one place are neighbours. Few places look through the groups; many ask a map. */
+static void set_groups(const struct replica_groups *groups, struct collective_run *runs,
+                       uint32_t count)
+{
+    struct map64 group_of = {0};
+    uint64_t places = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        places += i == 0 || runs[i].device != runs[i - 1].device;
+
+    bool many = places * groups->group_count > groups->id_count;
+
+    for (uint32_t group = 0; many && group < groups->group_count; group++)
+        for (uint32_t at = groups->first[group]; at < groups->first[group + 1]; at++)
+            map64_at(&group_of, groups->ids[at], group);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t device = (uint32_t)runs[i].device;
+
+        if (i > 0 && runs[i].device == runs[i - 1].device)
+            runs[i].group = runs[i - 1].group;
+        else if (!many)
+            runs[i].group = replica_group_of(groups, device);
+        else if (!map64_get(&group_of, device, &runs[i].group))
+            runs[i].group = REPLICA_NO_GROUP;
+    }
+    map64_free(&group_of);
+}
+
 static bool find_groups(const struct collective *item, struct collective_run *runs, uint32_t count)
 {
     bool one_group = item->groups.form == GROUPS_EVERYBODY ||
@@ -155,8 +183,12 @@ static bool find_groups(const struct collective *item, struct collective_run *ru
 
     if (!one_group && (item->groups.first == NULL || !ordinals_are_global(runs, count)))
         return false;
-    for (uint32_t i = 0; i < count; i++)
-        runs[i].group = one_group ? 0 : replica_group_of(&item->groups, (uint32_t)runs[i].device);
+    if (one_group) {
+        for (uint32_t i = 0; i < count; i++)
+            runs[i].group = 0;
+        return true;
+    }
+    set_groups(&item->groups, runs, count);
     return true;
 }
 
