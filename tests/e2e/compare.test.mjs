@@ -92,6 +92,18 @@ export const tests = {
     assert.deepEqual([address(page).run, address(page).find], ['step_1000', name]);
   }),
 
+  'by scope both trees stand in one scale; a click zooms both, back returns': at('?view=compare&a=step_500&b=step_1000&by=scope', async ({ page }) => {
+    const width = async (side) => (await page.locator('.icicle').nth(side).locator('div').first().boundingBox()).width;
+    assert.ok((await width(0)) * 3 < (await width(1)), 'a is the shorter');
+    assert.deepEqual(await violations(page), []);
+    await page.locator('.icicle').nth(1).getByText('mlp', { exact: true }).first().click();
+    await page.getByRole('navigation', { name: 'Zoomed to' }).waitFor();
+    assert.match(address(page).zoom, /\/mlp$/);
+    assert.match(await page.locator('.icicle').first().innerText(), /^A\s+mlp/);
+    await page.goBack();
+    assert.equal(await page.getByRole('navigation', { name: 'Zoomed to' }).count(), 0);
+  }),
+
   'C offers the nearest runs; sides are chosen anew; the palette swaps': at('?run=step_1500&view=ops&sort=-count', async ({ page }) => {
     await page.keyboard.press('c');
     await page.getByRole('listbox').getByRole('option').first().waitFor();
@@ -141,7 +153,12 @@ export const tests = {
   ...Object.fromEntries(
     ['light', 'dark'].map((colorScheme) => [
       `axe finds nothing, ${colorScheme}`,
-      at('?view=compare&a=step_500&b=step_1000', async ({ page }) => assert.deepEqual(await violations(page), []), { colorScheme }),
+      at('?view=compare&a=step_500&b=step_1000', async ({ page }) => {
+        assert.deepEqual(await violations(page), []);
+        await page.locator('.toolbar select').selectOption('scope');
+        await page.locator('.icicle').first().waitFor();
+        assert.deepEqual(await violations(page), []);
+      }, { colorScheme }),
     ]),
   ),
 };

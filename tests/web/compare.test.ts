@@ -2,6 +2,7 @@ import type { DiffRow } from '../../web/src/data/diff';
 import {
   barOf, changeInScale, compareChange, firstOf, goalEither, goalOf, inOrder, intoRun, matchExact, matchWords, nameExact, pickOrder, ratioWords, sideOf, sideWords, spreadOf, stateExact, whyWords,
 } from '../../web/src/model/compare';
+import { cellsOf, nodeAtPath, partsOf, scopeTree, toneOf } from '../../web/src/model/compare_tree';
 
 const plain = (text: string): string => text.replace(/\u202f/g, ' ');
 
@@ -25,7 +26,7 @@ describe('a side', () => {
     expect(plain(sideWords(text))).toBe(words);
   });
   test('into a run goes what that side is narrowed to, and nothing of the comparison', () => {
-    expect(intoRun('r@step=4', { view: 'ops' })).toEqual({ a: null, b: null, by: null, sort: null, q: null, columns: null, key: null, run: 'r', step: '4', start_ps: null, end_ps: null, view: 'ops' });
+    expect(intoRun('r@step=4', { view: 'ops' })).toEqual({ a: null, b: null, by: null, sort: null, q: null, columns: null, key: null, zoom: null, run: 'r', step: '4', start_ps: null, end_ps: null, view: 'ops' });
     expect(compareChange('x', 'y')).toMatchObject({ run: null, view: 'compare', a: 'x', b: 'y', window: null, sort: null });
   });
 });
@@ -97,4 +98,30 @@ test('bars go both ways from one zero and fill the room', () => {
   expect(barOf(30, spread)).toEqual({ from: 0.25, width: 0.75 });
   expect(barOf(-10, spread)).toEqual({ from: 0, width: 0.25 });
   expect(barOf(0, spreadOf([row({ delta_ps: 0 })]))).toEqual({ from: 0, width: 0 });
+});
+
+describe('scopes of both as one tree', () => {
+  const scope = (name: string, a: number | null, b: number | null) => row({ name, a_self_ps: a, b_self_ps: b });
+  const tree = scopeTree([scope('jit(f)/mlp/dot', 10, 15), scope('jit(f)/mlp/tanh', 2, null), scope('jit(f)/norm', null, 30), rest('idle', { a_self_ps: 99 })]);
+  test('slashes in parentheses part nothing', () => {
+    expect(partsOf('jit(f)/transpose(jvp(a/b))/mul')).toEqual(['jit(f)', 'transpose(jvp(a/b))', 'mul']);
+    expect(partsOf('//x/')).toEqual(['x']);
+    expect(partsOf('a)/b')).toEqual(['a)', 'b']);
+  });
+  test('a node has the time of all below, on each side; what is no op is left out', () => {
+    expect([tree.a, tree.b]).toEqual([12, 45]);
+    const f = tree.children[0]!;
+    expect([f.name, f.a, f.b, f.children.map((one) => one.name)]).toEqual(['jit(f)', 12, 45, ['norm', 'mlp']]);
+    expect(nodeAtPath(tree, 'jit(f)/mlp').children.map((one) => [one.name, one.a, one.b])).toEqual([['dot', 10, 15], ['tanh', 2, 0]]);
+    expect(nodeAtPath(tree, 'jit(f)/gone/x').path).toBe('jit(f)');
+  });
+  test('one scale: children lie in their parents, and what is too narrow is left out with all below', () => {
+    const cells = cellsOf(tree, 'a', 1 / 45, 0.05);
+    expect(cells.map((one) => [one.node.name, one.depth])).toEqual([['all scopes', 0], ['jit(f)', 1], ['mlp', 2], ['dot', 3]]);
+    expect(cells[0]!.width).toBeCloseTo(12 / 45);
+  });
+  test('tones by the share of the longer step', () => {
+    const tone = (a: number, b: number) => toneOf({ name: '', path: '', a, b, children: [] }, 1000);
+    expect([tone(0, 100), tone(0, 30), tone(0, 5), tone(0, 4), tone(4, 0), tone(5, 0), tone(30, 0), tone(100, 0)]).toEqual([1, 2, 3, 4, 4, 5, 6, 7]);
+  });
 });

@@ -41,7 +41,7 @@ function TimeCell({ row, by, side, text, scale }: { row: DiffRow; by: string; si
 }
 
 function textColumn(key: 'module' | 'category' | 'source' | 'a_name' | 'b_name', title: string, more: Partial<Column<DiffRow>> = {}): Column<DiffRow> {
-  const cell = (row: DiffRow) => (row[key] ? <Name text={key === 'source' ? shortSource(row[key]) : row[key]} mono={key === 'source'} /> : UNKNOWN);
+  const cell = (row: DiffRow) => (row[key] ? <Name text={key === 'source' ? shortSource(row[key]) : row[key]} mono={key === 'source'} /> : isOp(row) ? UNKNOWN : '');
   return { key, title, width: 'minmax(96px, 1fr)', optional: true, exact: (row) => row[key] ?? why(row, key), cell, ...more };
 }
 
@@ -89,7 +89,7 @@ export function columnsOf(rows: readonly DiffRow[], by: string, a: string, b: st
     count('a_count', 'count A'),
     count('b_count', 'count B'),
     by === 'op' && textColumn('a_name', 'name in A', renamed ? { optional: false, from: 1900 } : {}),
-    by === 'op' && textColumn('source', 'source', { cutFront: true, optional: false, from: 2200 }),
+    by === 'op' && textColumn('source', 'source', { width: 'minmax(144px, 1fr)', cutFront: true, optional: false, from: 2200 }),
     by === 'op' && textColumn('module', 'module'),
     by === 'op' && textColumn('category', 'category'),
   ];

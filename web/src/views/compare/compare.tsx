@@ -19,6 +19,7 @@ import { Brand, CommonActions } from '../shell/header';
 import { LostBar } from '../shell/lost_bar';
 import { Breakdown } from './breakdown';
 import { columnsOf, FILTER_COLUMNS, lookup } from './columns';
+import { Icicles } from './icicles';
 import { picking } from './picker';
 
 const BY = ['op', 'scope', 'module', 'category', 'source', 'kind'];
@@ -111,7 +112,7 @@ function Answer({ diff, a, b }: { diff: Diff; a: string; b: string }) {
       <div class="toolbar">
         <label>
           by
-          <select value={by} onChange={(event) => go({ by: event.currentTarget.value === 'op' ? null : event.currentTarget.value, sort: null, key: null, columns: null }, 'push')}>
+          <select value={by} onChange={(event) => go({ by: event.currentTarget.value === 'op' ? null : event.currentTarget.value, sort: null, key: null, columns: null, zoom: null }, 'push')}>
             {BY.map((one) => (
               <option key={one}>{one}</option>
             ))}
@@ -124,6 +125,7 @@ function Answer({ diff, a, b }: { diff: Diff; a: string; b: string }) {
           CSV
         </a>
       </div>
+      {by === 'scope' && <Icicles diff={diff} />}
       {shown.length === 0 ? (
         <p class="state">
           Nothing matches <code class="mono">{filter.text}</code>; without the filter there are {count(diff.row_count)}.
