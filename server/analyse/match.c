@@ -34,8 +34,8 @@ struct matcher {
 const char *match_how_word(enum match_how how)
 {
     static const char *const words[] = {"program",   "structure", "shape",  "content",
-                                        "regrouped", "scope",     "source", "name",
-                                        "kernel",    "stem",      "none"};
+                                        "regrouped", "scope",     "source", "place",
+                                        "name",      "kernel",    "stem",   "none"};
     return words[how];
 }
 
@@ -146,7 +146,7 @@ static void classify(struct matcher *matcher, match_key *key_of)
     }
 }
 
-/* A forest over the ops of both runs: those that share what they compute have one root. */
+/* A forest over the ops of both runs: those that compute the same have one root. */
 static uint32_t root_of(uint32_t *parent, uint32_t at)
 {
     while (parent[at] != at)
@@ -193,14 +193,39 @@ static struct leaf_user *leaf_users(const struct matcher *matcher, size_t *ret_c
     return users;
 }
 
-/* What very many ops compute tells nothing of any. */
-static void join_users(uint32_t *parent, const struct leaf_user *users, size_t count)
+/* How many leaves each pair of ops of both runs shares. What very many ops compute tells nothing.
+ */
+static void count_shared(const struct leaf_user *users, size_t count, uint32_t a_count,
+                         struct map64 *shared)
 {
     for (size_t first = 0, end; first < count; first = end) {
         for (end = first + 1; end < count && users[end].leaf == users[first].leaf;)
             end++;
-        for (size_t i = first + 1; end - first <= LEAF_SHARERS_MAX && i < end; i++)
-            parent[root_of(parent, users[i].op)] = root_of(parent, users[first].op);
+        for (size_t i = first; end - first <= LEAF_SHARERS_MAX && i < end; i++) {
+            for (size_t k = i + 1; k < end; k++) { /* by op: those of b come last */
+                if (users[i].op < a_count && users[k].op >= a_count)
+                    ++*map64_at(shared, map64_pair(users[i].op, users[k].op), 0);
+            }
+        }
+    }
+}
+
+static void join_sharers(const struct matcher *matcher, const struct map64 *shared,
+                         uint32_t *parent)
+{
+    uint32_t a_count = matcher->ops[SIDE_A].count;
+
+    for (uint64_t i = 0; shared->slots != NULL && i <= shared->mask; i++) {
+        const struct map64_slot *slot = &shared->slots[i];
+
+        if (!slot->used)
+            continue;
+        uint32_t a = (uint32_t)(slot->key >> 32), b = (uint32_t)slot->key;
+        uint32_t of_a = matcher->ops[SIDE_A].items[a].leaf_count;
+        uint32_t of_b = matcher->ops[SIDE_B].items[b - a_count].leaf_count;
+
+        if (2 * (uint64_t)slot->value >= (of_a < of_b ? of_a : of_b))
+            parent[root_of(parent, a)] = root_of(parent, b);
     }
 }
 
@@ -208,12 +233,15 @@ static void match_regrouped(struct matcher *matcher)
 {
     uint32_t a_count = matcher->ops[SIDE_A].count, all = a_count + matcher->ops[SIDE_B].count;
     uint32_t *parent = arena_array(matcher->arena, uint32_t, all);
+    struct map64 shared = {0};
     size_t count;
     const struct leaf_user *users = leaf_users(matcher, &count);
 
     for (uint32_t i = 0; i < all; i++)
         parent[i] = i;
-    join_users(parent, users, count);
+    count_shared(users, count, a_count, &shared);
+    join_sharers(matcher, &shared, parent);
+    map64_free(&shared);
     for (int side = 0; side < SIDES; side++) {
         struct ops *ops = &matcher->ops[side];
 
@@ -360,6 +388,7 @@ uint32_t match_ops(const struct match_op *a, uint32_t a_count, const struct matc
         {MATCH_SHAPE, match_by_shape, 0.8},
         {MATCH_SCOPE, match_by_scope, 0.7},
         {MATCH_SOURCE, match_by_source, 0.6},
+        {MATCH_PLACE, match_by_place, 0.5},
         {MATCH_NAME, match_by_name, 0.9},
         {MATCH_KERNEL, match_by_kernel, 0.6},
         {MATCH_STEM, match_by_stem, 0.4},
@@ -373,7 +402,7 @@ uint32_t match_ops(const struct match_op *a, uint32_t a_count, const struct matc
             continue;
         }
         classify(&matcher, rules[i].key_of);
-        match_classes(&matcher, rules[i].how, rules[i].confidence, true);
+        match_classes(&matcher, rules[i].how, rules[i].confidence, rules[i].how != MATCH_PLACE);
     }
     join_likes(&matcher, MATCH_CONTENT, 0.9, match_by_content);
     join_likes(&matcher, MATCH_SCOPE, 0.7, match_by_scope);

@@ -12,9 +12,11 @@
  *   structure  module, scope, opcode, shape, source line, operands, and what a fusion computes
  *   shape      module, scope, opcode and shape; of fusions only after the next two
  *   content    module, and what it computes: the scopes and opcodes inside, whatever the shapes
- *   regrouped  shares some of what it computes: fusions that were split, merged or cut otherwise
+ *   regrouped  shares half of what the smaller one computes: fusions that were split, merged or cut
+ *              otherwise
  *   scope      module, scope and opcode
  *   source     module, source line, opcode and shape: where a scope was renamed
+ *   place      module and the scope around it: another way to compute one layer's part
  *   name       the name: all that profiles without HLO have
  *   kernel     of those, the name without a template's arguments
  *   stem       module, opcode and the name without its number, where there is no scope
@@ -43,6 +45,7 @@ enum match_how {
     MATCH_REGROUPED,
     MATCH_SCOPE,
     MATCH_SOURCE,
+    MATCH_PLACE,
     MATCH_NAME,
     MATCH_KERNEL,
     MATCH_STEM,

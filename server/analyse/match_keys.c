@@ -72,6 +72,17 @@ uint64_t match_by_source(const struct match_op *op, struct arena *arena)
         op->shape);
 }
 
+uint64_t match_by_place(const struct match_op *op, struct arena *arena)
+{
+    const char *slash = op->scope.count == 0 ? NULL : memrchr(op->scope.at, '/', op->scope.count);
+
+    (void)arena;
+    if (slash == NULL)
+        return 0;
+    return match_mix_text(match_mix_text(7, op->module),
+                          (struct str){op->scope.at, (size_t)(slash - op->scope.at)});
+}
+
 /* "fusion.12" and "fusion" are "fusion". */
 static struct str stem_of(struct str name)
 {
