@@ -15,9 +15,17 @@ struct reading { /* of one run */
     uint32_t capacity;
 };
 
+struct leaves { /* of what several fusions may call: made once */
+    const uint64_t *items;
+    uint32_t count;
+    bool is_made;
+};
+
 struct opened { /* a program's module, and where its instructions stand */
     struct hlo_module module;
     struct map64 by_name;
+    struct leaves *leaves; /* by computation */
+    uint64_t *shapes;      /* of each instruction, hashed; 0: not yet asked for */
     struct arena *arena;
 };
 
@@ -46,6 +54,8 @@ static bool open_program(const struct trace *trace, const struct program *progra
         return false;
     for (uint32_t i = 0; i < ret->module.instruction_count; i++)
         *map64_at(&ret->by_name, hash_of(ret->module.instructions[i].name), i) = i;
+    ret->leaves = arena_array(ret->arena, struct leaves, ret->module.computation_count);
+    ret->shapes = arena_array(ret->arena, uint64_t, ret->module.instruction_count);
     return true;
 }
 
@@ -64,6 +74,21 @@ static struct str shape_of(const struct hlo_module *module, const struct hlo_ins
     struct str ret = str_copy(arena, text_str(&text));
     text_free(&text);
     return ret;
+}
+
+/* An operand of many is put into words once. */
+static uint64_t shape_hash(const struct opened *opened, uint32_t instruction)
+{
+    uint64_t *hash = &opened->shapes[instruction];
+
+    if (*hash == 0) {
+        struct text text = {0};
+
+        hlo_put_shape(&text, &opened->module, opened->module.instructions[instruction].shape);
+        *hash = hash_of(text_str(&text)) | 1;
+        text_free(&text);
+    }
+    return *hash;
 }
 
 /* A custom call is what it calls. */
@@ -87,7 +112,7 @@ static uint64_t structure_of(const struct opened *opened, const struct hlo_instr
             continue;
         }
         const struct hlo_instruction *at = &module->instructions[operand];
-        hash = join(join(hash, hash_of(at->opcode)), hash_of(shape_of(module, at, opened->arena)));
+        hash = join(join(hash, hash_of(at->opcode)), shape_hash(opened, operand));
     }
     return hash | 1;
 }
@@ -113,28 +138,42 @@ static int ascending(const void *a, const void *b)
     return *x < *y ? -1 : *x > *y;
 }
 
+static struct leaves leaves_of(const struct hlo_instruction *items, uint32_t count,
+                               struct arena *arena)
+{
+    uint64_t *leaves = arena_array(arena, uint64_t, count);
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t leaf = leaf_of(&items[i]);
+
+        if (leaf != 0)
+            leaves[kept++] = leaf;
+    }
+    if (kept > 0)
+        qsort(leaves, kept, sizeof *leaves, ascending);
+    return (struct leaves){.items = leaves, .count = kept, .is_made = true};
+}
+
 /* Of a fusion those inside, of anything else itself. */
 static void put_leaves(const struct opened *opened, const struct hlo_instruction *of,
                        struct arena *arena, struct match_op *ret)
 {
     const struct hlo_module *module = &opened->module;
     uint32_t called = of->called_count > 0 ? module->called[of->first_called] : HLO_NONE;
-    const struct hlo_computation *body = called != HLO_NONE && module->computations[called].is_fused
-                                             ? &module->computations[called]
-                                             : NULL;
-    uint32_t count = 0, most = body == NULL ? 1 : body->count;
-    uint64_t *leaves = arena_array(arena, uint64_t, most);
+    struct leaves own = {0}, *leaves = &own;
 
-    for (uint32_t i = 0; i < most; i++) {
-        uint64_t leaf = leaf_of(body == NULL ? of : &module->instructions[body->first + i]);
+    if (called != HLO_NONE && module->computations[called].is_fused) {
+        const struct hlo_computation *body = &module->computations[called];
 
-        if (leaf != 0)
-            leaves[count++] = leaf;
+        leaves = &opened->leaves[called];
+        if (!leaves->is_made)
+            *leaves = leaves_of(&module->instructions[body->first], body->count, arena);
+    } else {
+        own = leaves_of(of, 1, arena);
     }
-    if (count > 0)
-        qsort(leaves, count, sizeof *leaves, ascending);
-    ret->leaves = leaves;
-    ret->leaf_count = count;
+    ret->leaves = leaves->items;
+    ret->leaf_count = leaves->count;
 }
 
 static void put_instruction(struct reading *reading, const struct opened *opened,
