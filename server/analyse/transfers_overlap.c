@@ -27,39 +27,73 @@ static int32_t only_device(const struct attribution *attribution)
     return attribution->device_count == 1 ? attribution->devices[0].device : ANY_DEVICE;
 }
 
+struct moment {
+    int64_t at_ps;
+    struct transfer *of;
+    bool ends;
+};
+
+static int by_moment(const void *left, const void *right)
+{
+    const struct moment *a = left, *b = right;
+
+    return (a->at_ps > b->at_ps) - (a->at_ps < b->at_ps);
+}
+
+/* Between its two moments the device computed for what its sum grew. */
+static void put_moment(const struct moment *moment, int64_t computed_ps)
+{
+    moment->of->overlapped_ps += moment->ends ? computed_ps : -computed_ps;
+}
+
+/* One pass over the device's line, however many transfers are under way at once. */
+static void sweep(const struct host_trace *host, struct device_line *line,
+                  const struct moment *moments, size_t count)
+{
+    struct device_piece piece;
+    int64_t computed_ps = 0;
+    size_t next = 0;
+
+    while (next < count && device_line_next(line, &piece)) {
+        int64_t from_ps = piece.from_ps + host->offset_ps, to_ps = piece.to_ps + host->offset_ps;
+        bool computes = piece.kind == KIND_COMPUTE && !piece.waits;
+
+        for (; next < count && moments[next].at_ps <= to_ps; next++) {
+            int64_t at_ps = moments[next].at_ps;
+
+            put_moment(&moments[next],
+                       computed_ps + (computes && at_ps > from_ps ? at_ps - from_ps : 0));
+        }
+        if (computes && to_ps > from_ps)
+            computed_ps += to_ps - from_ps;
+    }
+    for (; next < count; next++)
+        put_moment(&moments[next], computed_ps);
+}
+
 /* Transfers of one device, by start. */
 static void overlap_device(const struct host_trace *host, const struct op_roles *roles,
                            int32_t device, struct transfer *const *transfers, uint32_t count)
 {
     struct window hull = {transfers[0]->start_ps - host->offset_ps, INT64_MIN};
-    struct device_piece piece;
-    uint32_t first = 0;
+    struct moment *moments = memory_resize(NULL, 2 * (size_t)count, sizeof(*moments));
 
     for (uint32_t i = 0; i < count; i++) {
-        int64_t end_ps = transfers[i]->start_ps + transfers[i]->dur_ps - host->offset_ps;
+        int64_t start_ps = transfers[i]->start_ps, end_ps = start_ps + transfers[i]->dur_ps;
 
         transfers[i]->overlapped_ps = 0;
+        moments[2 * (size_t)i] = (struct moment){.at_ps = start_ps, .of = transfers[i]};
+        moments[2 * (size_t)i + 1] =
+            (struct moment){.at_ps = end_ps, .of = transfers[i], .ends = true};
+        end_ps -= host->offset_ps;
         hull.to_ps = end_ps > hull.to_ps ? end_ps : hull.to_ps;
     }
+    qsort(moments, 2 * (size_t)count, sizeof(*moments), by_moment);
 
     struct device_line line = device_line_open(host, device, hull, roles);
 
-    while (first < count && device_line_next(&line, &piece)) {
-        int64_t from_ps = piece.from_ps + host->offset_ps, to_ps = piece.to_ps + host->offset_ps;
-
-        while (first < count && transfers[first]->start_ps + transfers[first]->dur_ps <= from_ps)
-            first++;
-        if (piece.kind != KIND_COMPUTE || piece.waits)
-            continue;
-        for (uint32_t i = first; i < count && transfers[i]->start_ps < to_ps; i++) {
-            int64_t end_ps = transfers[i]->start_ps + transfers[i]->dur_ps;
-            int64_t begin_ps = transfers[i]->start_ps > from_ps ? transfers[i]->start_ps : from_ps;
-
-            end_ps = end_ps < to_ps ? end_ps : to_ps;
-            if (end_ps > begin_ps)
-                transfers[i]->overlapped_ps += end_ps - begin_ps;
-        }
-    }
+    sweep(host, &line, moments, 2 * (size_t)count);
+    free(moments);
 }
 
 void transfers_overlap(const struct host_trace *host, struct transfer *transfers, uint32_t count)
