@@ -65,7 +65,8 @@ static inline int64_t tree_sum(int64_t a, int64_t b)
 
 void tree_open(struct flame_tree *tree, struct str name);
 void tree_close(struct flame_tree *tree);
-/* The child of that name, made where it is new. The text is borrowed. */
+/* The child of that name, made where it is new; the parent where the tree is full. The text is
+ * borrowed. */
 uint32_t tree_child(struct flame_tree *tree, uint32_t parent, struct str name, enum kind kind);
 /* Something of a node was seen at that moment. */
 void tree_seen(struct flame_tree *tree, uint32_t node, int64_t at_ps);

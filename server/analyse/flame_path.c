@@ -64,7 +64,7 @@ static void set_place(struct growth *growth, uint32_t node, struct str source)
 
     while (colon > 0 && source.at[colon - 1] != ':')
         colon--;
-    if (colon == 0 || !str_to_u64(str_skip(source, colon), &line) || line > UINT32_MAX)
+    if (node == 0 || colon == 0 || !str_to_u64(str_skip(source, colon), &line) || line > UINT32_MAX)
         return;
     growth->tree.nodes[node].file = (struct str){.at = source.at, .count = colon - 1};
     growth->tree.nodes[node].line = (uint32_t)line;
@@ -129,8 +129,10 @@ static uint32_t node_of_frame(struct growth *growth, struct paths *paths, uint32
 
         if (has_room(growth, node)) {
             node = tree_child(&growth->tree, node, frame_text(growth->arena, frame), KIND_OTHER);
-            growth->tree.nodes[node].file = frame->file;
-            growth->tree.nodes[node].line = frame->line;
+            if (node != 0) { /* of a tree that is full */
+                growth->tree.nodes[node].file = frame->file;
+                growth->tree.nodes[node].line = frame->line;
+            }
         }
         paths->node_of_frame[chain[count]] = node + 1;
     }

@@ -34,9 +34,15 @@ void tree_close(struct flame_tree *tree)
 
 uint32_t tree_child(struct flame_tree *tree, uint32_t parent, struct str name, enum kind kind)
 {
-    uint32_t *node =
-        map64_at(&tree->child_of, map64_pair(parent, names_add(tree->texts, name)), UINT32_MAX);
+    uint32_t *node, known;
+    name_id text;
 
+    if (tree->count >= FLAME_NODES_GROWN_MAX)
+        return names_find(tree->texts, name, &text) &&
+                       map64_get(&tree->child_of, map64_pair(parent, text), &known)
+                   ? known
+                   : parent;
+    node = map64_at(&tree->child_of, map64_pair(parent, names_add(tree->texts, name)), UINT32_MAX);
     if (*node == UINT32_MAX)
         *node = add_node(tree, parent, name, kind);
     return *node;
