@@ -9,8 +9,14 @@
 
 enum { JUMPS_MAX = 16, ANCESTORS_MAX = 64, BACK_MAX = 4, ASKED_OF_EXECUTION = 16 };
 
+struct launched { /* right inside a span; then inside it or a span in it */
+    int64_t self_ps;
+    uint64_t count;
+};
+
 struct device_work {
     struct marks *marks;
+    struct launched *launched; /* by span */
     const struct selection *selection;
     struct device_sum *by_name;
     struct device_sum *none;
@@ -28,7 +34,7 @@ static uint32_t group_of(struct device_work *work, slice_id slice)
     if (work->row == NULL || slice < work->row->first_slice ||
         slice - work->row->first_slice >= work->row->count) {
         work->row = &trace->rows[trace_row_of(trace, slice)];
-        work->group = marks_group(trace, work->row->track);
+        work->group = work->marks->groups[work->row->track];
     }
     return work->group;
 }
@@ -174,7 +180,6 @@ static uint32_t span_of(struct device_work *work, const struct attributed *entry
 static void add_work(struct device_work *work, uint32_t span, const struct attributed *entry,
                      int64_t self_ps)
 {
-    struct span_mark *spans = work->marks->spans;
     int64_t end_ps = entry->start_ps + entry->dur_ps;
 
     if (span == NO_SPAN) {
@@ -183,20 +188,59 @@ static void add_work(struct device_work *work, uint32_t span, const struct attri
         work->none->launch_count++;
         return;
     }
-    work->by_name[spans[span].name].device_self_ps += self_ps;
-    for (uint32_t at = span; at != NO_SPAN; at = spans[at].parent) {
-        bool again = false; /* a span of that name further in has it already */
 
-        spans[at].first_ps =
-            entry->start_ps < spans[at].first_ps ? entry->start_ps : spans[at].first_ps;
-        spans[at].last_ps = end_ps > spans[at].last_ps ? end_ps : spans[at].last_ps;
-        for (uint32_t in = span; in != at && !again; in = spans[in].parent)
-            again = spans[in].name == spans[at].name;
-        if (again)
+    struct span_mark *at = &work->marks->spans[span];
+
+    at->first_ps = entry->start_ps < at->first_ps ? entry->start_ps : at->first_ps;
+    at->last_ps = end_ps > at->last_ps ? end_ps : at->last_ps;
+    work->launched[span].self_ps += self_ps;
+    work->launched[span].count++;
+    work->by_name[at->name].device_self_ps += self_ps;
+}
+
+/* A span comes behind the one that it is in. */
+static void add_to_parents(struct device_work *work)
+{
+    struct span_mark *spans = work->marks->spans;
+
+    for (uint32_t i = work->marks->count; i-- > 0;) {
+        if (spans[i].parent == NO_SPAN)
             continue;
-        work->by_name[spans[at].name].device_ps += self_ps;
-        work->by_name[spans[at].name].launch_count++;
+
+        struct span_mark *parent = &spans[spans[i].parent];
+        struct launched *all = &work->launched[spans[i].parent];
+
+        parent->first_ps =
+            spans[i].first_ps < parent->first_ps ? spans[i].first_ps : parent->first_ps;
+        parent->last_ps = spans[i].last_ps > parent->last_ps ? spans[i].last_ps : parent->last_ps;
+        all->self_ps += work->launched[i].self_ps;
+        all->count += work->launched[i].count;
     }
+}
+
+/* What a span of the same name around it has already is not counted again: of each name only the
+ * outermost. Those around the span at hand are the chain of its parents. */
+static void add_to_names(struct device_work *work)
+{
+    const struct marks *marks = work->marks;
+    uint32_t *around = calloc((size_t)marks->trace->name_count + 1, sizeof *around);
+    uint32_t last = NO_SPAN;
+
+    if (around == NULL)
+        abort(); /* out of memory: as base/arena.h says */
+    for (uint32_t i = 0; i < marks->count; i++) {
+        const struct span_mark *span = &marks->spans[i];
+        struct device_sum *sum = &work->by_name[span->name];
+
+        for (; last != span->parent; last = marks->spans[last].parent)
+            around[marks->spans[last].name]--;
+        if (around[span->name]++ == 0) {
+            sum->device_ps += work->launched[i].self_ps;
+            sum->launch_count += work->launched[i].count;
+        }
+        last = i;
+    }
+    free(around);
 }
 
 static void add_block(void *data, const struct op_block *block)
@@ -238,8 +282,14 @@ void marks_add_device(struct marks *marks, const struct selection *selection,
     }
     work.reader = launch_reader_create(marks->trace);
     work.of_execution = memory_resize(NULL, (size_t)of->execution_count + 1, sizeof(uint32_t));
+    work.launched = calloc(marks->count, sizeof *work.launched);
+    if (work.launched == NULL)
+        abort(); /* out of memory: as base/arena.h says */
     follow_executions(&work);
     scan_ops(selection, add_block, data, 1);
+    add_to_parents(&work);
+    add_to_names(&work);
+    free(work.launched);
     free(work.of_execution);
     launch_reader_free(work.reader);
     for (uint32_t i = 0; i < marks->count; i++) {
@@ -249,13 +299,17 @@ void marks_add_device(struct marks *marks, const struct selection *selection,
     }
 }
 
-static bool is_inside(const struct marks *marks, uint32_t span, name_id name)
+/* By span: is it, or one around it, of that name? */
+static bool *spans_inside(const struct marks *marks, name_id name)
 {
-    for (; span != NO_SPAN; span = marks->spans[span].parent) {
-        if (marks->spans[span].name == name)
-            return true;
+    bool *inside = memory_resize(NULL, marks->count, sizeof *inside);
+
+    for (uint32_t i = 0; i < marks->count; i++) {
+        const struct span_mark *span = &marks->spans[i];
+
+        inside[i] = span->name == name || (span->parent != NO_SPAN && inside[span->parent]);
     }
-    return false;
+    return inside;
 }
 
 void marks_launched_inside(struct marks *marks, const struct selection *selection, struct str name,
@@ -269,11 +323,16 @@ void marks_launched_inside(struct marks *marks, const struct selection *selectio
         return;
     work.reader = launch_reader_create(marks->trace);
     work.of_execution = memory_resize(NULL, (size_t)of->execution_count + 1, sizeof(uint32_t));
+    bool *inside = spans_inside(marks, id);
+
     follow_executions(&work);
     for (uint32_t i = 0; i < of->entry_count; i++) {
-        if (is_inside(marks, span_of(&work, &of->entries[i]), id))
+        uint32_t span = span_of(&work, &of->entries[i]);
+
+        if (span != NO_SPAN && inside[span])
             bits[i / 8] |= (uint8_t)(1u << i % 8);
     }
+    free(inside);
     free(work.of_execution);
     launch_reader_free(work.reader);
 }

@@ -57,15 +57,33 @@ static bool type_is_annotation(const struct finding_marks *work, event_id event)
     return false;
 }
 
-/* A thread's lanes are threads below it. */
-uint32_t marks_group(const struct trace *trace, track_id track)
+static bool is_lane(const struct trace *trace, track_id track)
 {
-    track_id at = track;
+    track_id parent = trace->tracks[track].parent;
 
-    while (trace->tracks[at].parent != NO_TRACK &&
-           trace->tracks[trace->tracks[at].parent].kind == TRACK_THREAD)
-        at = trace->tracks[at].parent;
-    return at;
+    return parent != NO_TRACK && trace->tracks[parent].kind == TRACK_THREAD;
+}
+
+/* A thread's lanes are threads below it. */
+static void put_groups(struct marks *marks)
+{
+    const struct trace *trace = marks->trace;
+
+    marks->groups = memory_resize(NULL, (size_t)trace->track_count + 1, sizeof *marks->groups);
+    for (track_id i = 0; i < trace->track_count; i++)
+        marks->groups[i] = NO_TRACK;
+    for (track_id i = 0; i < trace->track_count; i++) {
+        track_id top = i;
+
+        while (marks->groups[top] == NO_TRACK && is_lane(trace, top))
+            top = trace->tracks[top].parent;
+        top = marks->groups[top] == NO_TRACK ? top : marks->groups[top];
+        for (track_id at = i; marks->groups[at] == NO_TRACK; at = trace->tracks[at].parent) {
+            marks->groups[at] = top;
+            if (!is_lane(trace, at))
+                break;
+        }
+    }
 }
 
 static bool run_fits(const struct finding_marks *work, const struct name_run *run)
@@ -117,7 +135,7 @@ static void add_span(struct finding_marks *work, slice_id id)
     }
     marks->spans[marks->count++] = (struct span_mark){
         .name = slice.name,
-        .group = marks_group(work->trace, work->trace->rows[slice.row].track),
+        .group = marks->groups[work->trace->rows[slice.row].track],
         .parent = NO_SPAN,
         .start_ps = slice.start_ps,
         .end_ps = slice.start_ps + slice.dur_ps,
@@ -244,6 +262,7 @@ void marks_find(const struct trace *trace, const struct attribution *of, struct 
 
     *ret = (struct marks){.trace = trace, .group_count = trace->track_count};
     ret->first_change = memory_resize(NULL, (size_t)trace->track_count + 1, sizeof(uint32_t));
+    put_groups(ret);
     work.rule = rule_of(&work);
     take_names(&work, of);
     if (ret->count > 1)
@@ -256,6 +275,7 @@ void marks_free(struct marks *marks)
     free(marks->spans);
     free(marks->changes);
     free(marks->first_change);
+    free(marks->groups);
 }
 
 uint32_t marks_at(const struct marks *marks, uint32_t group, int64_t at_ps, uint32_t *ret_change)

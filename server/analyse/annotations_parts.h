@@ -34,13 +34,12 @@ struct marks { /* of one trace */
     uint32_t change_count, change_capacity;
     uint32_t *first_change; /* by group, and behind the last */
     uint32_t group_count;   /* tracks: a group is that of its thread */
+    track_id *groups;       /* by track: its thread */
 };
 
 /* `of` may be NULL. */
 void marks_find(const struct trace *trace, const struct attribution *of, struct marks *ret);
 void marks_free(struct marks *marks);
-/* The thread of a track. */
-uint32_t marks_group(const struct trace *trace, track_id track);
 /* The innermost span then; *ret_change is its change, and stays where there is none. */
 uint32_t marks_at(const struct marks *marks, uint32_t group, int64_t at_ps, uint32_t *ret_change);
 
