@@ -1,5 +1,6 @@
 #include "cli/plain.h"
 
+#include <jansson.h>
 #include <stdlib.h>
 
 /* C0, DEL, and C1, which UTF-8 writes as c2 80 ... c2 9f. */

@@ -4,11 +4,11 @@
 #ifndef JVIEWD_CLI_PLAIN_H
 #define JVIEWD_CLI_PLAIN_H
 
-#include <jansson.h>
-
 #include "base/bytes.h"
 
+struct json_t; /* of Jansson */
+
 /* An answer's JSON for people: signs of control in its texts are blanks. NULL: it is none. */
-json_t *json_plain(struct bytes body);
+struct json_t *json_plain(struct bytes body);
 
 #endif

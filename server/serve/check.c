@@ -1,7 +1,7 @@
 /* GET /api/check?run=&baseline=&max_regress=&metric=&max=: did it become slower than is allowed?
  *
- * Answers ok, regressed or noisy, by the rule of analyse/judge.h; the header X-Jviewd-Answer says it,
- * too, in every format.
+ * Answers ok, regressed or noisy, by the rule of analyse/judge.h; the header X-Jviewd-Answer says
+ * it, too, in every format.
  */
 #include "analyse/check.h"
 

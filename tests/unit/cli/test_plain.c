@@ -1,3 +1,5 @@
+#include <jansson.h>
+
 #include "check.h"
 
 #include "cli/plain.h"

@@ -68,7 +68,8 @@ static void sentences(void **state)
     make(&made);
     made.checks[1].question.text = STR("step_time");
     CHECK_STR("noisy says how many", check_sentence(&made.checks[1], 0.99, made.arena),
-              "step_time is too noisy to say: 1 \xc2\xb5s \xe2\x86\x92 2 \xc2\xb5s, +100 % (99 %: +90.0 % "
+              "step_time is too noisy to say: 1 \xc2\xb5s \xe2\x86\x92 2 \xc2\xb5s, +100 % (99 %: "
+              "+90.0 % "
               "\xe2\x80\xa6 +110 %; p = 0.001); allowed: +3.0 %; it is noisy, about 57 steps of "
               "each run would tell");
     arena_destroy(made.arena);
