@@ -1,5 +1,6 @@
 /* Idle time as tables: a row a device and cause, or a row a gap. */
 #include "analyse/idle.h"
+#include "analyse/map64.h"
 #include "analyse/table.h"
 
 enum cause_column {
@@ -180,6 +181,30 @@ static void say_basis(const struct idle *idle, struct arena *arena, struct table
         };
 }
 
+/* By device and cause, of all devices: the longest gap comes first. */
+static const struct gap **find_longest(const struct idle *idle, struct arena *arena)
+{
+    const struct gap **longest =
+        arena_array(arena, const struct gap *, (size_t)idle->device_count *DOING_COUNT);
+    struct map64 devices = {0};
+
+    for (uint32_t i = 0; i < idle->device_count; i++)
+        map64_at(&devices, map64_pair(idle->devices[i].host, (uint32_t)idle->devices[i].device), i);
+    for (uint32_t i = 0; i < idle->gap_count; i++) {
+        const struct gap *gap = &idle->gaps[i];
+        uint32_t device;
+
+        if (!map64_get(&devices, map64_pair(gap->host, (uint32_t)gap->device), &device))
+            continue;
+
+        const struct gap **first = &longest[(size_t)device * DOING_COUNT + gap->doing];
+
+        *first = *first == NULL ? gap : *first;
+    }
+    map64_free(&devices);
+    return longest;
+}
+
 enum status idle_table(const struct run_traces *run, const struct restriction *restriction,
                        const struct page *page, struct arena *arena, struct table *ret,
                        struct error *err)
@@ -197,6 +222,7 @@ enum status idle_table(const struct run_traces *run, const struct restriction *r
 
     struct cause_row *causes =
         arena_array(arena, struct cause_row, (size_t)idle->device_count * DOING_COUNT);
+    const struct gap **longest = find_longest(idle, arena);
 
     rows.rows = causes;
     for (uint32_t i = 0; i < idle->device_count; i++) {
@@ -205,13 +231,10 @@ enum status idle_table(const struct run_traces *run, const struct restriction *r
         if (!device_asked(restriction, device->device))
             continue;
         for (int doing = 0; doing < DOING_COUNT; doing++) {
-            struct cause_row row = {.device = device, .doing = (enum host_doing)doing};
+            struct cause_row row = {.device = device,
+                                    .doing = (enum host_doing)doing,
+                                    .longest = longest[(size_t)i * DOING_COUNT + (size_t)doing]};
 
-            for (uint32_t gap = 0; gap < idle->gap_count && row.longest == NULL; gap++) {
-                if (idle->gaps[gap].host == device->host &&
-                    idle->gaps[gap].device == device->device && idle->gaps[gap].doing == row.doing)
-                    row.longest = &idle->gaps[gap];
-            }
             if (device->time.doing_ps[doing] > 0)
                 causes[source.row_count++] = row;
             ret->total_ps += device->time.doing_ps[doing];

@@ -126,18 +126,31 @@ static bool is_seen(const struct top_cost *cost)
 }
 
 /* By kernel a group has its row; by device, the rows of the host say whose they are. */
-static void give_to_rows(struct top_work *work, const struct top_host *host, uint32_t group,
-                         const struct top_cost *cost)
+static uint32_t group_of_row(const struct top_work *work, const struct top_host *host, uint32_t row)
+{
+    uint32_t group;
+
+    return &work->hosts[work->rows[row].place] == host &&
+                   map64_get(&host->device_groups, (uint32_t)work->rows[row].device, &group)
+               ? group
+               : NO_GROUP;
+}
+
+static void give_to_rows(struct top_work *work, const struct top_host *host, uint32_t group_count,
+                         const struct top_cost *groups)
 {
     if (work->by == BY_KERNEL) {
-        if (host->row_of[group] > 0)
-            join(&work->rows[host->row_of[group] - 1].cost, cost);
+        for (uint32_t group = 0; group < group_count; group++)
+            if (is_seen(&groups[group]) && host->row_of[group] > 0)
+                join(&work->rows[host->row_of[group] - 1].cost, &groups[group]);
         return;
     }
-    for (uint32_t row = 0; row < work->row_count; row++)
-        if (&work->hosts[work->rows[row].place] == host &&
-            work->rows[row].device == host->devices[group])
-            join(&work->rows[row].cost, cost);
+    for (uint32_t row = 0; row < work->row_count; row++) {
+        uint32_t group = group_of_row(work, host, row);
+
+        if (group != NO_GROUP && is_seen(&groups[group]))
+            join(&work->rows[row].cost, &groups[group]);
+    }
 }
 
 static void cost_host(struct top_work *work, struct top_host *host)
@@ -157,10 +170,8 @@ static void cost_host(struct top_work *work, struct top_host *host)
         data[i] = &parts[i];
     }
     scan_ops(host->selection, see_block, data, part_count);
-    for (uint32_t group = 0; group < group_count; group++)
-        for (uint32_t i = 0; i < part_count; i++)
-            if (is_seen(&parts[i].groups[group]))
-                give_to_rows(work, host, group, &parts[i].groups[group]);
+    for (uint32_t i = 0; i < part_count; i++)
+        give_to_rows(work, host, group_count, parts[i].groups);
     for (uint32_t i = 0; i < part_count; i++)
         free(parts[i].groups);
     free(shares);
