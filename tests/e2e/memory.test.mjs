@@ -52,7 +52,7 @@ export const tests = {
       await page.goto(`${url}?run=step_1000&view=memory`);
       await settle(page);
       const text = await words(page);
-      assert.match(text, /^Peak 3\.00 GiB of 8\.00 GiB at 1\.00 ms in device 2\./);
+      assert.match(text, /^Peak 3\.00 GiB of 8\.00 GiB at 1\.00 ms on device 2\./);
       assert.match(text, /reserved above it/);
       assert.deepEqual((await page.locator('h2.section').allInnerTexts()).map((one) => one.split(' h,')[0]), ['device 2', 'device 10']);
       const box = await page.locator('.u-over').first().boundingBox();

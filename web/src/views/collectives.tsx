@@ -96,7 +96,9 @@ function Arrivals({ run, name }: { run: RunDetails; name: string }) {
   return (
     <figure class="arrivals">
       <figcaption class="basis">
-        <Name text={name} />: {executionsWords(turns.length, all.length)} on one scale; the longest takes {time(Math.max(...turns.map((turn) => turn.length)))}. Pale: waits for the last to come.
+        <Name text={name} />: {executionsWords(turns.length, all.length)}
+        {turns.length > 1 ? ' on one scale; the longest takes ' : ' of '}
+        {time(Math.max(...turns.map((turn) => turn.length)))}. Pale: waits for the last to come.
       </figcaption>
       <Canvas
         height={arrivalHeight(lanes.length)} label={`Who came when in ${turns.length} executions of ${shown(name)}; the same figures are in the table`} onSize={setWidth}

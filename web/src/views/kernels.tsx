@@ -98,7 +98,7 @@ function kernelColumns(rows: readonly KernelRow[], by: string): Column<KernelRow
     occupancyColumn(rows),
     textColumn('limited_by', 'limited by', '108px', rows.some((row) => row.limited_by) ? { from: 1240 } : { optional: true }),
     {
-      key: 'tensor_core', title: 'tensor', tip: 'uses tensor cores', width: '56px', from: by === 'variant' ? 1400 : 1180, cell: (row) => (row.tensor_core === null || row.tensor_core === undefined ? UNKNOWN : row.tensor_core ? 'yes' : 'no'),
+      key: 'tensor_core', title: 'tensor', tip: 'uses tensor cores', width: '56px', from: rows.some((row) => row.tensor_core === true) ? 1180 : 1400, cell: (row) => (row.tensor_core === null || row.tensor_core === undefined ? UNKNOWN : row.tensor_core ? 'yes' : 'no'),
       exact: (row) => row.tensor_core_by ?? why(row, 'tensor_core'),
     },
     timeColumn('queue_p50_ps', 'queue p50', waits, { width: '96px', tip: 'from the end of its launch to its start, median' }),

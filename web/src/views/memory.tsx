@@ -84,7 +84,7 @@ export function MemoryView({ run, absent }: { run: RunDetails; absent: string | 
 function sentenceOf(highest: Allocator): Sentence {
   const sentence: Sentence = ['Peak ', strong(size(highest.peak_bytes!)), highest.capacity_bytes ? ` of ${size(highest.capacity_bytes)}` : ''];
   if (highest.peak_at_ps !== null) sentence.push(` at ${time(highest.peak_at_ps)}`);
-  sentence.push(` in ${highest.name}`);
+  sentence.push(` on ${highest.name}`);
   if (highest.before_bytes) sentence.push('; ', strong(size(highest.before_bytes)), ' were there before the capture');
   return [...sentence, '.'];
 }

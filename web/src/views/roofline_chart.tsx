@@ -11,7 +11,7 @@ const MARGIN = { left: 88, right: 16, top: 12, bottom: 34 };
 const POINTS_MAX = 400;
 const RADIUS_MAX = 26;
 const RADIUS_MIN = 2.5;
-/* A name stands beside what matters. */
+/* A name stands beside what matters, of what is drawn. */
 const NAMED_SHARE = 0.03;
 const NAMED_MAX = 6;
 
@@ -38,8 +38,9 @@ function pointTip(point: Point): string {
 /* Labels that would lie on one another are left to hover. */
 function labelled(points: readonly Point[], x: (point: Point) => number, y: (point: Point) => number): Set<Point> {
   const kept: Point[] = [];
+  const drawn = points.reduce((sum, point) => sum + point.share, 0);
   for (const point of [...points].sort((a, b) => b.share - a.share)) {
-    if (point.share < NAMED_SHARE || kept.length === NAMED_MAX) break;
+    if (point.share < NAMED_SHARE * drawn || kept.length === NAMED_MAX) break;
     if (kept.every((other) => Math.abs(y(other) - y(point)) > 14 || Math.abs(x(other) - x(point)) > 140)) kept.push(point);
   }
   return new Set(kept);

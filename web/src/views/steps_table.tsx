@@ -26,15 +26,15 @@ function columnsOf(rows: readonly StepRow[], median: number | null): Column<Step
   const columns: (Column<StepRow> | false)[] = [
     { key: 'step', title: 'step', width: stepWidth(rows), numeric: true, cell: (row) => String(row.step) },
     hosts && { key: 'host', title: 'host', width: 'minmax(80px, 1fr)', cell: (row) => <Name text={row.host} /> },
-    { key: 'start_ps', title: 'begin', unit: begin.unit, width: '96px', numeric: true, cell: (row) => inScale(row.start_ps, begin), exact: (row) => timeExact(row.start_ps) },
-    { key: 'dur_ps', title: 'time', unit: duration.unit, width: '96px', numeric: true, cell: (row) => inScale(row.dur_ps, duration), exact: (row) => timeExact(row.dur_ps) },
+    { key: 'start_ps', title: 'begin', unit: begin.unit, width: '88px', numeric: true, cell: (row) => inScale(row.start_ps, begin), exact: (row) => timeExact(row.start_ps) },
+    { key: 'dur_ps', title: 'time', unit: duration.unit, width: '88px', numeric: true, cell: (row) => inScale(row.dur_ps, duration), exact: (row) => timeExact(row.dur_ps) },
     {
       key: 'delta', title: 'Δ median', unit: deltas.unit, width: '104px', numeric: true, sortable: false, cell: (row) => signed(delta(row)),
       exact: (row) => (median ? `${toNumber(row.dur_ps) < median ? '' : '+'}${fixed((toNumber(row.dur_ps) / median - 1) * 100, 1)}${THIN}% of the median` : null),
     },
     ...kinds.map(
       (kind): Column<StepRow> => ({
-        key: kind, title: kind, unit: duration.unit, width: '88px', numeric: true, sortable: false,
+        key: kind, title: kind, unit: duration.unit, width: kind === 'communication' ? '124px' : 'minmax(80px, 96px)', numeric: true, sortable: false,
         cell: (row) => inScale(part(row, kind), duration),
         exact: (row) => (part(row, kind) === null ? null : `${timeExact(part(row, kind)!)}, ${shareCell(toNumber(part(row, kind)!) / toNumber(row.dur_ps))}`),
       }),
@@ -45,7 +45,7 @@ function columnsOf(rows: readonly StepRow[], median: number | null): Column<Step
       exact: (row) => row.slowest_by ?? row.reasons?.slowest_by ?? null,
     },
     has('slowest_by') && {
-      key: 'slowest_by_ps', title: 'longer', unit: duration.unit, width: '96px', numeric: true, cell: (row) => (row.slowest_by_ps ? `+${inScale(row.slowest_by_ps, duration)}` : ''),
+      key: 'slowest_by_ps', title: 'longer', unit: duration.unit, width: '80px', numeric: true, cell: (row) => (row.slowest_by_ps ? `+${inScale(row.slowest_by_ps, duration)}` : ''),
       exact: (row) => (row.slowest_by_ps ? timeExact(row.slowest_by_ps) : null),
     },
     has('wait_ps') && {

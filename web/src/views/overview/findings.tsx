@@ -11,12 +11,14 @@ import { Link } from '../../ui/link';
 
 /* As much evidence as stands in a line. */
 const SHOWN = 3;
+/* Code as short as this is not broken at its hyphens. */
+const CODE_WHOLE = 48;
 
 function Words({ text }: { text: string }) {
   return (
     <>
       {piecesOf(text).map((piece, index) =>
-        piece.as === 'code' ? <code key={index}>{piece.text}</code> : piece.as === 'strong' ? <strong key={index}>{piece.text}</strong> : <bdi key={index}>{piece.text}</bdi>,
+        piece.as === 'code' ? <code key={index} class={piece.text.length <= CODE_WHOLE ? 'whole' : undefined}>{piece.text}</code> : piece.as === 'strong' ? <strong key={index}>{piece.text}</strong> : <bdi key={index}>{piece.text}</bdi>,
       )}
     </>
   );

@@ -65,7 +65,7 @@ export function MemoryLine({ memory }: { memory: MemoryInShort | undefined }) {
             )}
             {memory.owner && memory.owner_bytes != null && (
               <>
-                ; {size(memory.owner_bytes)} of it is <Name text={named(memory.owner)} />
+                ; {size(memory.owner_bytes)} of it is <Name text={named(memory.owner.replace(/^\((.*)\)$/, '$1'))} />
               </>
             )}
             .

@@ -72,7 +72,7 @@ function Devices({ overview }: { overview: OverviewReply }) {
         {devices.slice(0, DEVICES_SHOWN).map((device, index) => (
           <div key={index}>
             <dt class="cut">
-              <Name text={device.name.replace(/^\/device:\w+:(?=\d+$)/, 'device ')} />
+              <Name text={device.name.replace(/^(\/device:\w+:|GPU )(?=\d+$)/, 'device ')} />
             </dt>
             <dd data-tip={`busy ${time(device.busy_ps)}, idle ${time(device.idle_ps)} of its own first to last event`}>
               <span class="bar-track" aria-hidden="true">
