@@ -36,7 +36,7 @@ static uint32_t jobs_left(const struct services *services)
     return count;
 }
 
-int print_list(const struct cli_call *call, const struct services *services)
+void wait_for_jobs(const struct services *services)
 {
     uint32_t most = 0;
 
@@ -46,6 +46,11 @@ int print_list(const struct cli_call *call, const struct services *services)
         usleep(WAIT_US);
     }
     progress_clear();
+}
+
+int print_list(const struct cli_call *call, const struct services *services)
+{
+    wait_for_jobs(services);
     return print_table(call, services);
 }
 

@@ -6,6 +6,9 @@
 
 /* Like a table, once it is known what is a run. */
 int print_list(const struct cli_call *call, const struct services *services);
+int print_trend(const struct cli_call *call, const struct services *services);
+/* Until nothing is left of what was to be read when the directory was found. */
+void wait_for_jobs(const struct services *services);
 int print_table(const struct cli_call *call, const struct services *services);
 int print_check(const struct cli_call *call, const struct services *services);
 int print_diff(const struct cli_call *call, const struct services *services);

@@ -21,6 +21,7 @@ const struct route *const routes[] = {
     &route_hosts,
     &route_diff,
     &route_check,
+    &route_trend,
     &route_collectives,
     &route_compiles,
     &route_transfers,

@@ -131,6 +131,8 @@ MUST_CHECK enum status catalog_run(struct catalog *catalog, struct str id, struc
 MUST_CHECK enum status catalog_files(struct catalog *catalog, struct str root, struct arena *arena,
                                      struct run_file **ret, uint32_t *ret_count, struct error *err);
 
+/* The training step that a run is named after: of "exp/step_00001000" 1000. */
+bool run_step_of(struct str name, uint64_t *ret);
 /* What `run=` means: an id, a content id, a name, a unique suffix of a name, "latest",
  * "latest-1", a step number. ERR_NOT_FOUND fills `near` with up to five names, ERR_AMBIGUOUS
  * with the candidates. */

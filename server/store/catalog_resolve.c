@@ -84,19 +84,39 @@ static bool step_of(struct str component, bool needs_word, uint64_t *ret)
            str_to_u64(digits, ret);
 }
 
+/* The next step that a component of the name says; *rest is what stands behind it. */
+static bool next_step(struct str *rest, uint64_t *ret)
+{
+    while (rest->count > 0) {
+        const char *slash = memchr(rest->at, '/', rest->count);
+        size_t count = slash == NULL ? rest->count : (size_t)(slash - rest->at);
+        struct str component = {.at = rest->at, .count = count};
+
+        *rest = str_skip(*rest, slash == NULL ? count : count + 1);
+        if (step_of(component, true, ret))
+            return true;
+    }
+    return false;
+}
+
+bool run_step_of(struct str name, uint64_t *ret)
+{
+    bool found = false;
+
+    for (uint64_t step; next_step(&name, &step); found = true)
+        *ret = step;
+    return found;
+}
+
 static bool is_step(const struct known *run, struct str text)
 {
     uint64_t want, step;
 
     if (!step_of(text, false, &want))
         return false;
-    for (struct str rest = run->name; rest.count > 0;) {
-        const char *slash = memchr(rest.at, '/', rest.count);
-        size_t count = slash == NULL ? rest.count : (size_t)(slash - rest.at);
-
-        if (step_of((struct str){.at = rest.at, .count = count}, true, &step) && step == want)
+    for (struct str rest = run->name; next_step(&rest, &step);) {
+        if (step == want)
             return true;
-        rest = str_skip(rest, count + 1);
     }
     return false;
 }

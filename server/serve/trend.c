@@ -1,0 +1,250 @@
+/* GET /api/trend?metric=&path=&over=: a metric over the runs, and where it jumped.
+ *
+ * Asks the catalog alone, whose records hold what indexing told of a run: two thousand runs cost
+ * what their list costs. Levels and noise: analyse/changes.h.
+ */
+#include "analyse/stats.h"
+#include "analyse/table.h"
+#include "serve/routes.h"
+#include "serve/run_out.h"
+#include "serve/table_out.h"
+#include "serve/trend_parts.h"
+
+static const struct param params[] = {
+    {.name = "metric",
+     .kind = PARAM_WORD,
+     .words = "step_time|step_count|duration|slice_count|file_bytes"},
+    {.name = "over", .kind = PARAM_WORD, .words = "step|time"},
+    {.name = "path", .kind = PARAM_TEXT},
+    {.name = "q", .kind = PARAM_TEXT},
+    {.name = "sort", .kind = PARAM_TEXT, .max = 64},
+    PARAMS_PAGE,
+    PARAMS_FORMAT,
+    {.name = NULL},
+};
+
+enum trend_column {
+    TREND_ID,
+    TREND_NAME,
+    TREND_STATE,
+    TREND_STEP,
+    TREND_AT,
+    TREND_VALUE,
+    TREND_LEVEL,
+    TREND_LOW,
+    TREND_HIGH,
+    TREND_JUMP,
+    TREND_ORDINAL, /* only to sort by */
+    TREND_COUNT
+};
+
+/* Does a new level begin with this point? *ret_before is the last one of the level before. */
+static bool is_jump(const struct trend *trend, uint32_t index, uint32_t *ret_before)
+{
+    uint32_t level = trend->level_of[index];
+
+    if (level == UINT32_MAX || level == 0)
+        return false;
+    for (uint32_t i = index; i-- > 0;) {
+        if (trend->level_of[i] == UINT32_MAX)
+            continue;
+        *ret_before = i;
+        return trend->level_of[i] != level;
+    }
+    return false;
+}
+
+static struct cell text_or_null(struct str text, const char *reason)
+{
+    return text.count > 0 ? cell_text(text) : cell_null(str_of(reason));
+}
+
+static struct cell jump_cell(const struct trend *trend, uint32_t index)
+{
+    uint32_t before;
+
+    if (!is_jump(trend, index, &before))
+        return cell_null(STR("no new level begins here"));
+    int64_t from = trend->levels[trend->level_of[index] - 1].median;
+    int64_t to = trend->levels[trend->level_of[index]].median;
+    return from == 0 ? cell_null(STR("the level before was 0"))
+                     : cell_real(((double)to - (double)from) / (double)from);
+}
+
+static struct cell level_cell(const struct trend *trend, uint32_t index, enum trend_column column)
+{
+    const struct trend_point *point = &trend->points[index];
+
+    if (!point->has_value)
+        return cell_null(str_of(point->reason));
+    const struct level *level = &trend->levels[trend->level_of[index]];
+    switch (column) {
+    case TREND_VALUE:
+        return cell_integer(point->value);
+    case TREND_LEVEL:
+        return cell_integer(level->median);
+    case TREND_LOW:
+        return cell_integer(level->low > 0 ? level->low : 0); /* no metric is below it */
+    default:
+        return cell_integer(level->high);
+    }
+}
+
+struct shown {
+    const struct trend *trend;
+    struct arena *arena;
+};
+
+static struct cell cell_at(const void *data, uint32_t index, uint32_t column)
+{
+    const struct shown *shown = data;
+    const struct trend_point *point = &shown->trend->points[index];
+
+    switch ((enum trend_column)column) {
+    case TREND_ID:
+        return cell_text(point->run->id);
+    case TREND_NAME:
+        return cell_text(point->run->name);
+    case TREND_STATE:
+        return cell_text(str_of(run_state_word(point->run->state)));
+    case TREND_STEP:
+        return point->has_step ? (struct cell){.kind = CELL_UNSIGNED, .of.uint = point->step}
+                               : cell_null(STR("no step number is in its name"));
+    case TREND_AT:
+        return text_or_null(unix_ns_iso(shown->arena, point->at_ns), "no time is known");
+    case TREND_JUMP:
+        return jump_cell(shown->trend, index);
+    case TREND_ORDINAL:
+        return cell_integer(index);
+    default:
+        return level_cell(shown->trend, index, column);
+    }
+}
+
+/* The metric's unit is that of four columns. */
+static const struct column *columns_of(const struct trend *trend, struct arena *arena)
+{
+    const struct column all[TREND_COUNT] = {
+        [TREND_ID] = {"id", "id", UNIT_TEXT, false},
+        [TREND_NAME] = {"name", "run", UNIT_TEXT, true},
+        [TREND_STATE] = {"state", "state", UNIT_TEXT, false},
+        [TREND_STEP] = {"step", "step", UNIT_NONE, true},
+        [TREND_AT] = {"at", "at", UNIT_TEXT, true},
+        [TREND_VALUE] = {"value", trend->metric->word, trend->metric->unit, true},
+        [TREND_LEVEL] = {"level", "level", trend->metric->unit, true},
+        [TREND_LOW] = {"low", "noise from", trend->metric->unit, true},
+        [TREND_HIGH] = {"high", "noise to", trend->metric->unit, true},
+        [TREND_JUMP] = {"jump", "jump", UNIT_SHARE, true},
+        [TREND_ORDINAL] = {"ordinal", "ordinal", UNIT_COUNT, false},
+    };
+    struct column *ret = arena_array(arena, struct column, TREND_COUNT);
+
+    memcpy(ret, all, sizeof all);
+    return ret;
+}
+
+static enum status table_of(struct request *req, const struct trend *trend, struct table *ret,
+                            struct error *err)
+{
+    const struct column *columns = columns_of(trend, req->arena);
+    struct shown shown = {trend, req->arena};
+    struct table_source source = {.columns = columns,
+                                  .column_count = TREND_COUNT,
+                                  .row_count = trend->count,
+                                  .cell = cell_at,
+                                  .data = &shown};
+    struct page page;
+    uint32_t *order;
+
+    TRY(request_page(req, &page, err));
+    if (!request_has(req, "limit"))
+        page.limit = PAGE_LIMIT_MAX; /* half a trend is none */
+    TRY(table_order(&source, page.sort, "ordinal", req->arena, &order, err));
+    *ret = (struct table){.columns = columns,
+                          .column_count = TREND_ORDINAL,
+                          .row_count_all = trend->count,
+                          .notes = trend->notes,
+                          .note_count = trend->note_count};
+    source.column_count = TREND_ORDINAL;
+    table_fill(&source, order, &page, req->arena, ret);
+    return OK;
+}
+
+static void put_run(struct json *json, const char *key, const struct trend_point *point)
+{
+    json_key(json, key);
+    json_open(json, '{');
+    json_put_text(json, "id", point->run->id);
+    json_put_text(json, "name", point->run->name);
+    json_close(json, '}');
+}
+
+/* The p of a jump: are the runs of both levels alike? */
+static double p_of(const struct trend *trend, uint32_t level, struct arena *arena)
+{
+    const struct level *a = &trend->levels[level - 1], *b = &trend->levels[level];
+    int64_t *values = arena_array(arena, int64_t, (size_t)b->end - a->first);
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < trend->count; i++) {
+        if (trend->level_of[i] == level - 1 || trend->level_of[i] == level)
+            values[count++] = trend->points[i].value;
+    }
+    return mann_whitney(values, a->end - a->first, values + (a->end - a->first), b->end - b->first);
+}
+
+/* Each with the runs on its two sides: what to compare. */
+static void put_jumps(struct json *json, const struct trend *trend, struct arena *arena)
+{
+    json_key(json, "jumps");
+    json_open(json, '[');
+    for (uint32_t i = 0; i < trend->count; i++) {
+        uint32_t before, level = trend->level_of[i];
+
+        if (!is_jump(trend, i, &before))
+            continue;
+        int64_t from = trend->levels[level - 1].median, to = trend->levels[level].median;
+        json_open(json, '{');
+        put_run(json, "before", &trend->points[before]);
+        put_run(json, "run", &trend->points[i]);
+        json_put_integer(json, "from", from);
+        json_put_integer(json, "to", to);
+        if (from != 0)
+            json_put_real(json, "share", ((double)to - (double)from) / (double)from);
+        else
+            json_put_null(json, "share");
+        json_put_real(json, "p", p_of(trend, level, arena));
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+static enum status get_trend(struct request *req, struct reply *reply, struct error *err)
+{
+    struct trend trend;
+    struct table table;
+
+    TRY(trend_points(req, &trend, err));
+    TRY(table_of(req, &trend, &table, err));
+    if (reply_table_text(req, reply, &table))
+        return OK;
+    struct json json = reply_json(reply);
+    json_open(&json, '{');
+    json_put_text(&json, "metric", str_of(trend.metric->word));
+    json_put_text(&json, "unit",
+                  trend.metric->unit == UNIT_PS      ? STR("ps")
+                  : trend.metric->unit == UNIT_BYTES ? STR("bytes")
+                                                     : STR("count"));
+    json_put_text(&json, "over", trend.by_step ? STR("step") : STR("time"));
+    put_jumps(&json, &trend, req->arena);
+    json_put_table(&json, req, &table);
+    json_close(&json, '}');
+    return OK;
+}
+
+const struct route route_trend = {.method = "GET",
+                                  .path = "/api/trend",
+                                  .handle = get_trend,
+                                  .params = params,
+                                  .heavy = true,
+                                  .age = AGE_CATALOG};
