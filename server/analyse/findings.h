@@ -93,6 +93,21 @@ static inline void finding_win(struct finding *finding, int64_t ps)
     finding->win_ps = ps;
 }
 
+/* A file's own numbers: what they come to may be beyond all bounds. */
+static inline int64_t ps_times(int64_t ps, uint64_t count)
+{
+    int64_t ret;
+
+    return __builtin_mul_overflow(ps, count, &ret) ? INT64_MAX : ret;
+}
+
+static inline int64_t ps_of_real(double ps)
+{
+    const double most = 9e18;
+
+    return ps >= most ? INT64_MAX : ps > -most ? (int64_t)ps : 0;
+}
+
 struct findings { /* the best first */
     const struct finding *items;
     uint32_t count;

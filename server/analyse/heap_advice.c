@@ -77,7 +77,16 @@ static bool is_cheap_opcode(struct str opcode)
     return false;
 }
 
-static bool is_cheap(const struct hlo_module *module, uint32_t instruction)
+/* Many buffers may come from what calls one long computation: what lies beyond is not told. */
+static bool spend(uint32_t *left, uint32_t steps)
+{
+    bool ret = steps <= *left;
+
+    *left = ret ? *left - steps : 0;
+    return ret;
+}
+
+static bool is_cheap(const struct hlo_module *module, uint32_t instruction, uint32_t *left)
 {
     const struct hlo_instruction *producer = &module->instructions[instruction];
 
@@ -85,13 +94,15 @@ static bool is_cheap(const struct hlo_module *module, uint32_t instruction)
         return false;
     if (!str_equal(producer->opcode, STR("fusion")))
         return is_cheap_opcode(producer->opcode);
-    if (producer->called_count == 0)
+    if (producer->called_count == 0 || !spend(left, producer->called_count))
         return false;
     for (uint32_t i = 0; i < producer->called_count; i++) {
         uint32_t called = module->called[producer->first_called + i];
         if (called == HLO_NONE)
             return false;
         const struct hlo_computation *inside = &module->computations[called];
+        if (!spend(left, inside->count))
+            return false;
         for (uint32_t k = 0; k < inside->count; k++)
             if (!is_cheap_opcode(module->instructions[inside->first + k].opcode))
                 return false;
@@ -117,10 +128,12 @@ static uint32_t source_of(const struct hlo_module *module, uint32_t instruction)
 /* Does all that it was made from live as long as it does? `lives` holds by instruction the last
  * position of what it made; 0 where it made nothing that is told. */
 static bool can_be_made_again(const struct hlo_module *module, const struct heap_buffer *buffer,
-                              const uint32_t *lives)
+                              const uint32_t *lives, uint32_t *left)
 {
     const struct hlo_instruction *producer = &module->instructions[buffer->instruction];
 
+    if (!spend(left, producer->operand_count))
+        return false;
     for (uint32_t i = 0; i < producer->operand_count; i++) {
         uint32_t source = source_of(module, module->operands[producer->first_operand + i]);
 
@@ -138,6 +151,7 @@ static void advise_again(struct heap_work *work)
     const struct hlo_module *module = work->module;
     struct heap *heap = work->heap;
     uint32_t *lives = arena_array(work->arena, uint32_t, module->instruction_count + 1u);
+    uint32_t left = 1 << 22; /* instructions that are looked at */
 
     for (uint32_t i = 0; i < heap->buffer_count; i++) {
         const struct heap_buffer *buffer = &heap->buffers[i];
@@ -158,7 +172,8 @@ static void advise_again(struct heap_work *work)
             buffer->bytes >= heap->peak_bytes / PART_OF_PEAK &&
             buffer->producer_distance >= DISTANCE_MIN && buffer->user_distance >= DISTANCE_MIN &&
             buffer->last - buffer->first >= heap->position_count / LIFE_SHARE &&
-            is_cheap(module, buffer->instruction) && can_be_made_again(module, buffer, lives);
+            is_cheap(module, buffer->instruction, &left) &&
+            can_be_made_again(module, buffer, lives, &left);
         if (buffer->could_rematerialise && heap->rematerialise_bytes < INT64_MAX - buffer->bytes)
             heap->rematerialise_bytes += buffer->bytes;
     }

@@ -210,7 +210,7 @@ static void tell(struct facts *facts, struct finding_list *list, const struct co
         concerned->count == 1 ? ""
                               : str_format(facts->arena, " and %u more", concerned->count - 1).at);
     if (concerned->is_won)
-        finding_win(&finding, (int64_t)concerned->win_ps);
+        finding_win(&finding, ps_of_real(concerned->win_ps));
     for (size_t i = 0; i < COUNT(concerned->heaviest) && concerned->heaviest[i] != NULL; i++) {
         const struct op_facts *op = concerned->heaviest[i];
         struct evidence *proof = finding_prove_ps(&finding, "self time", op->self_ps);

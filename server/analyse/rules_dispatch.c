@@ -134,7 +134,7 @@ static void see_short(struct facts *facts, uint32_t host, const struct called *c
     int64_t call_ps = called->stats->p50_ps, run_ps = called->execution_p50_ps;
 
     if (called->call_count < CALLS_MIN || called->execution_count < CALLS_MIN || run_ps == 0 ||
-        call_ps < 2 * run_ps)
+        call_ps / 2 < run_ps)
         return;
 
     struct finding finding = {
@@ -152,7 +152,7 @@ static void see_short(struct facts *facts, uint32_t host, const struct called *c
             STR_ARG(called->function)),
     };
 
-    finding_win(&finding, (call_ps - run_ps) * (int64_t)called->call_count);
+    finding_win(&finding, ps_times(call_ps - run_ps, called->call_count));
     prove_call(&finding, host, "median call", call_ps, facts, called);
     prove_call(&finding, host, "median execution", run_ps, facts, called);
     findings_add(list, &finding);

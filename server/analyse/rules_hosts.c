@@ -255,7 +255,7 @@ static void see_bubbles(struct facts *facts, uint32_t host, const struct counted
     };
 
     finding_win(&finding,
-                (int64_t)(share * (double)counted->total_ps / (double)facts->run->host_count));
+                ps_of_real(share * (double)counted->total_ps / (double)facts->run->host_count));
 
     struct evidence *proof = finding_prove_ps(&finding, "in the longest of them", longest_ps);
 

@@ -103,7 +103,7 @@ static int64_t tiny_gaps(const struct facts *facts, uint32_t host, const struct 
 {
     (void)facts;
     (void)host;
-    return is_tiny(total) ? total->gap_p50_ps * total->gap_count : 0;
+    return is_tiny(total) ? ps_times(total->gap_p50_ps, total->gap_count) : 0;
 }
 
 static enum status find_tiny_kernels(struct facts *facts, struct finding_list *list,
@@ -123,7 +123,8 @@ static enum status find_tiny_kernels(struct facts *facts, struct finding_list *l
                 continue;
             count += total->count;
             time_ps += total->total_ps;
-            gaps_ps += tiny_gaps(facts, host, total);
+            if (__builtin_add_overflow(gaps_ps, tiny_gaps(facts, host, total), &gaps_ps))
+                gaps_ps = INT64_MAX;
         }
         if (count < TINY_LAUNCHES_MIN || 2 * count < all || gaps_ps < time_ps / 4)
             continue;
@@ -339,7 +340,8 @@ static int64_t call_time(const struct facts *facts, uint32_t host, const struct 
 {
     (void)facts;
     (void)host;
-    return total->call_p50_ps > SLOW_CALL_PS ? total->call_p50_ps * total->launch_count : 0;
+    return total->call_p50_ps > SLOW_CALL_PS ? ps_times(total->call_p50_ps, total->launch_count)
+                                             : 0;
 }
 
 static enum status find_slow_calls(struct facts *facts, struct finding_list *list,
