@@ -32,7 +32,8 @@ static bool is_program_of(struct str program, struct str function)
     return str_starts(program, STR("jit_")) && str_equal(str_skip(program, 4), function);
 }
 
-enum { DEVICES_COUNTED = 1024, LOOKS_MAX = 100000 /* at parents */ };
+enum { DEVICES_COUNTED = 1024 };
+enum { LOOKS_MAX = 100000 /* at parents, of one function */, ALL_LOOKS_MAX = 1 << 27 };
 
 static void measure_executions(const struct host_trace *host, struct called *called)
 {
@@ -77,11 +78,12 @@ static bool is_inside_a_call(const struct trace *trace, slice_id id, uint64_t *l
     return false;
 }
 
-static uint64_t count_calls(const struct trace *trace, const struct name_stats *stats)
+static uint64_t count_calls(const struct trace *trace, const struct name_stats *stats,
+                            uint64_t *all_left)
 {
     uint32_t run_count;
     const struct name_run *runs = trace_name_runs(trace, stats->name, &run_count);
-    uint64_t inside = 0, looks_left = LOOKS_MAX;
+    uint64_t most = *all_left < LOOKS_MAX ? *all_left : LOOKS_MAX, inside = 0, looks_left = most;
 
     for (uint32_t run = 0; run < run_count; run++) {
         const struct row *row = &trace->rows[runs[run].row];
@@ -90,14 +92,18 @@ static uint64_t count_calls(const struct trace *trace, const struct name_stats *
         for (uint32_t i = 0; slices != NULL && i < runs[run].count && looks_left > 0; i++)
             inside += is_inside_a_call(trace, slices[i], &looks_left);
     }
+    *all_left -= most - looks_left;
     return stats->count - inside;
 }
 
 typedef void see_called(struct facts *facts, uint32_t host, const struct called *called,
                         struct finding_list *list);
 
+/* Of more functions than any program has, the first. */
 static enum status each_called(struct facts *facts, struct finding_list *list, see_called *see)
 {
+    uint64_t left = ALL_LOOKS_MAX;
+
     for (uint32_t host = 0; host < facts->run->host_count; host++) {
         const struct host_trace *at = &facts->run->hosts[host];
         const struct name_stats *stats;
@@ -109,7 +115,13 @@ static enum status each_called(struct facts *facts, struct finding_list *list, s
             if (stats[i].count < DISPATCHES_MIN ||
                 !is_call(trace_name(at->trace, stats[i].name), &called.function))
                 continue;
-            called.call_count = count_calls(at->trace, &stats[i]);
+
+            uint64_t looks = (uint64_t)at->attribution->execution_count + at->trace->program_count;
+
+            if (left < looks)
+                break;
+            left -= looks;
+            called.call_count = count_calls(at->trace, &stats[i], &left);
             measure_executions(at, &called);
             see(facts, host, &called, list);
         }
