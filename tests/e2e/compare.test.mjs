@@ -131,6 +131,11 @@ export const tests = {
     await page.goto(`${url}?view=compare&a=step_500&b=step_500`);
     await settle(page);
     assert.match(await words(page), /A and B are both step_500: nothing can differ\./);
+    await page.goto(`${url}?view=compare&a=step_500@0-1&b=step_500`);
+    await settle(page);
+    assert.doesNotMatch(await words(page), /both step_500|No run/);
+    await page.goto(`${url}?view=compare`);
+    await page.getByRole('link', { name: 'list of runs' }).waitFor();
   }),
 
   'what is not read yet waits with its share; names are text': at('?view=runs', async ({ page, url }) => {

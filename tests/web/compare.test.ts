@@ -1,6 +1,6 @@
 import type { DiffRow } from '../../web/src/data/diff';
 import {
-  barOf, changeInScale, compareChange, firstOf, goalEither, goalOf, inOrder, intoRun, matchExact, matchWords, nameExact, pickOrder, ratioWords, sideOf, sideWords, spreadOf, stateExact, whyWords,
+  barOf, changeInScale, compareChange, firstOf, goalEither, goalOf, inOrder, intoRun, matchExact, matchWords, nameExact, pickOrder, ratioWords, sideOf, sideShort, sideWords, spreadOf, stateExact, whyWords,
 } from '../../web/src/model/compare';
 import { cellsOf, nodeAtPath, partsOf, scopeTree, toneOf } from '../../web/src/model/compare_tree';
 
@@ -24,6 +24,12 @@ describe('a side', () => {
   ])('%s', (text, side, words) => {
     expect(sideOf(text)).toEqual(side);
     expect(plain(sideWords(text))).toBe(words);
+  });
+  test('long names keep both ends', () => {
+    const [a, b] = ['1', '2'].map((end) => sideShort(`${'runs/'.repeat(20)}worker${end}@step=3`));
+    expect(a).not.toBe(b);
+    expect(a!.length).toBeLessThan(60);
+    expect(a).toMatch(/worker1, step 3$/);
   });
   test('into a run goes what that side is narrowed to, and nothing of the comparison', () => {
     expect(intoRun('r@step=4', { view: 'ops' })).toEqual({ a: null, b: null, by: null, sort: null, q: null, columns: null, key: null, zoom: null, run: 'r', step: '4', start_ps: null, end_ps: null, view: 'ops' });

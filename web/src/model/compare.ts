@@ -7,7 +7,7 @@ import type { DiffRow } from '../data/diff';
 import type { Ps } from '../data/json';
 import type { Run } from '../data/types';
 import type { Changes } from './address';
-import { shown } from './cut';
+import { cutMiddle, shown } from './cut';
 import { fixed, share, THIN, time, timeExact, toBig, toNumber, UNKNOWN, type Scale, inScale } from './numbers';
 
 export interface Side {
@@ -34,6 +34,13 @@ export function partWords(side: Side): string {
 export function sideWords(text: string): string {
   const side = sideOf(text);
   return [shown(side.run), partWords(side)].filter(Boolean).join(', ');
+}
+
+const SIDE_LETTERS = 44; // of a name: two stand beside one another, and paths differ at their ends
+
+export function sideShort(text: string): string {
+  const side = sideOf(text);
+  return [cutMiddle(shown(side.run), SIDE_LETTERS), partWords(side)].filter(Boolean).join(', ');
 }
 
 /* What only the page of two runs, or only one of a run, understands. */

@@ -1,7 +1,7 @@
 /* Both steps by kind, one above the other in one scale: A hollow, B full; beneath, the differences. */
 import type { Diff, DiffSide } from '../../data/diff';
 import { KINDS, type Kind } from '../../data/types';
-import { change, changeExact, changeInScale, sideWords } from '../../model/compare';
+import { change, changeExact, changeInScale, sideShort } from '../../model/compare';
 import { inScale, share, time, timeExact, timeScale, toBig, toNumber } from '../../model/numbers';
 import { Name } from '../../ui/text';
 
@@ -42,8 +42,9 @@ export function Breakdown({ diff, a, b }: { diff: Diff; a: string; b: string }) 
       ))}
     </tr>
   );
+  const isNoise = diff.step?.verdict === 'not told apart';
   const delta = (ps: bigint) => (
-    <td class={ps > 0n ? 'slower' : ps < 0n ? 'faster' : undefined} data-tip={changeExact(ps)}>
+    <td class={isNoise ? 'quiet' : ps > 0n ? 'slower' : ps < 0n ? 'faster' : undefined} data-tip={changeExact(ps)}>
       {changeInScale(ps, scale)}
     </td>
   );
@@ -69,8 +70,8 @@ export function Breakdown({ diff, a, b }: { diff: Diff; a: string; b: string }) 
           </tr>
         </thead>
         <tbody>
-          {line(diff.a, sideWords(a), 'A')}
-          {line(diff.b, sideWords(b), 'B')}
+          {line(diff.a, sideShort(a), 'A')}
+          {line(diff.b, sideShort(b), 'B')}
           <tr>
             <th scope="row">change</th>
             {delta(toBig(diff.b.mean_ps) - toBig(diff.a.mean_ps))}

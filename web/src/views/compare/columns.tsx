@@ -73,7 +73,7 @@ export function columnsOf(rows: readonly DiffRow[], by: string, a: string, b: st
         );
       },
     },
-    by === 'op' && {
+    by === 'op' && rows.some((row) => row.scope) && {
       key: 'scope', title: 'scope', width: 'minmax(120px, 3fr)', cutFront: true, from: 900, exact: (row) => row.scope ?? why(row, 'scope'),
       cell: (row) => (row.scope ? <Name text={shortScope(row.scope)} /> : isOp(row) ? UNKNOWN : ''),
     },
@@ -89,7 +89,7 @@ export function columnsOf(rows: readonly DiffRow[], by: string, a: string, b: st
     count('a_count', 'count A'),
     count('b_count', 'count B'),
     by === 'op' && textColumn('a_name', 'name in A', renamed ? { optional: false, from: 1900 } : {}),
-    by === 'op' && textColumn('source', 'source', { width: 'minmax(144px, 1fr)', cutFront: true, optional: false, from: 2200 }),
+    by === 'op' && textColumn('source', 'source', { width: 'minmax(144px, 1fr)', cutFront: true, ...(rows.some((row) => row.source) ? { optional: false, from: 2200 } : {}) }),
     by === 'op' && textColumn('module', 'module'),
     by === 'op' && textColumn('category', 'category'),
   ];

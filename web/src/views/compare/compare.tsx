@@ -4,7 +4,7 @@ import { address, Problem } from '../../data/api';
 import type { Diff, DiffRow } from '../../data/diff';
 import { go, query } from '../../data/place';
 import { useJson } from '../../data/resource';
-import { change, changeInScale, compareChange, goalEither, ratioWords, sideOf, sideWords } from '../../model/compare';
+import { change, changeInScale, compareChange, goalEither, ratioWords, sideOf, sideShort, sideWords } from '../../model/compare';
 import { shown as shownName } from '../../model/cut';
 import { count, inScale, plural, share, time, timeScale, toBig } from '../../model/numbers';
 import { spoken } from '../../model/spoken';
@@ -29,10 +29,10 @@ const swap = (a: string, b: string): void => go({ a: b, b: a });
 
 function SideButton({ letter, text, other }: { letter: 'a' | 'b'; text: string; other: string }) {
   return (
-    <button class="side" data-tip="Choose another run" onClick={() => (picking.value = { beside: other, replaces: letter })}>
+    <button class="side" data-tip={`${sideWords(text)}: choose another run`} onClick={() => (picking.value = { beside: other, replaces: letter })}>
       <span class="faint">{letter.toUpperCase()} </span>
       <span class="cut">
-        <Name text={text === '' ? 'choose a run' : sideWords(text)} />
+        <Name text={text === '' ? 'choose a run' : sideShort(text)} />
       </span>
     </button>
   );
@@ -70,7 +70,7 @@ function basisOf(diff: Diff): string[] {
   const warm = (side: Diff['a']) => (side.warmup_count > 0 ? ` (${count(side.warmup_count)} warm-up excluded)` : '');
   const alike = a.step_count === b.step_count && warm(a) === warm(b);
   const counts = alike ? `${plural(a.step_count, 'step')}${warm(a)} each` : `${plural(a.step_count, 'step')}${warm(a)} of A, ${count(b.step_count)}${warm(b)} of B`;
-  const steps = diff.step ? `${counts}, by ${a.basis === b.basis ? a.basis : `${a.basis}, and ${b.basis}`}.` : `A: ${a.basis}; B: ${b.basis}.`;
+  const steps = diff.step ? `${counts}, by ${a.basis === b.basis ? a.basis : `${a.basis}, and ${b.basis}`}.` : 'Without steps on both sides the captures are compared.';
   const sure = diff.matched_share === 0 ? 'No op has a partner in the other run.' : `Of the ops' time ${share(diff.matched_share)} found its partner, ${share(diff.sure_share)} for sure.`;
   return [changed, `${steps} ${sure}`];
 }
@@ -143,14 +143,22 @@ function Answer({ diff, a, b }: { diff: Diff; a: string; b: string }) {
   );
 }
 
-/* Which side it is stands in the words; its neighbours by name are one click away. */
+/* Which side it is stands in the words; its neighbours by name are one click away. A heap or a
+ * program alone has no times. */
 function NotThere({ error, a, b }: { error: Problem; a: string; b: string }) {
   const names = error.candidates.length > 0 ? error.candidates : error.nearest.map((name) => ({ id: name, name }));
   const isA = error.message.includes(`"${sideOf(a).run}"`);
-  const asked = sideOf(isA ? a : b).run;
+  const asked = shownName(sideOf(isA ? a : b).run);
+  const missing = names.length > 0 || /no run/.test(error.message);
+  const reason = error.status === 409 ? error.message : missing ? `No run "${asked}".` : `${asked} has nothing to compare: no op, no step and no slice${sideOf(isA ? a : b).run === (isA ? a : b) ? '' : ' in that part'}.`;
   return (
     <div class="state" role="alert">
-      <span class="error">{error.status === 404 ? `No run "${shownName(asked)}".` : error.message}</span>
+      <span class={error.status === 404 && !missing ? undefined : 'error'}>{reason}</span>
+      {names.length === 0 && (
+        <button class="framed" onClick={() => (picking.value = isA ? { beside: b, replaces: 'a' } : { beside: a, replaces: 'b' })}>
+          Choose another run
+        </button>
+      )}
       {names.length > 0 && (error.candidates.length > 0 ? ' It means one of ' : ' Nearest: ')}
       {names.map((one, index) => (
         <>

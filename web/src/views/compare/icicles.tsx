@@ -19,11 +19,13 @@ function tipOf(node: ScopeNode): string {
   return `${shown(node.path || node.name)}: A ${time(node.a)}, B ${time(node.b)}, ${change(node.b - node.a)}${ratio && ` (${ratio})`}`;
 }
 
-function Icicle({ top, side, perPs, stepPs, depth }: { top: ScopeNode; side: 'a' | 'b'; perPs: number; stepPs: number; depth: number }) {
+function Icicle({ top, side, perPs, stepPs }: { top: ScopeNode; side: 'a' | 'b'; perPs: number; stepPs: number }) {
   const room = Math.min(1920, pageWidth.value) / 2;
+  const cells = cellsOf(top, side, perPs, NARROWEST_PIXELS / room);
+  const depth = cells.reduce((most, cell) => Math.max(most, cell.depth + 1), 1);
   return (
     <div class="icicle" role="img" aria-label={`Scopes of ${side.toUpperCase()}; the table below has the same`} style={{ height: `${depth * ROW}px` }}>
-      {cellsOf(top, side, perPs, NARROWEST_PIXELS / room).map((cell) => (
+      {cells.map((cell) => (
         <div
           key={cell.node.path} class={`tone-${toneOf(cell.node, stepPs)}`} data-tip={tipOf(cell.node)} onClick={() => go({ zoom: cell.node.path || null })}
           style={{ left: `${cell.from * 100}%`, width: `${cell.width * 100}%`, top: `${cell.depth * ROW}px` }}
@@ -51,14 +53,11 @@ function Crumbs({ top }: { top: ScopeNode }) {
   );
 }
 
-const depthOf = (node: ScopeNode): number => 1 + Math.max(0, ...node.children.map(depthOf));
-
 export function Icicles({ diff }: { diff: Diff }) {
   const top = nodeAtPath(scopeTree(diff.rows), query.value.zoom ?? '');
   const longest = Math.max(top.a, top.b);
   if (longest === 0) return null;
   const stepPs = Math.max(toNumber(diff.a.mean_ps), toNumber(diff.b.mean_ps));
-  const depth = depthOf(top);
   return (
     <div class="icicles">
       <div class="icicles-head">
@@ -73,7 +72,7 @@ export function Icicles({ diff }: { diff: Diff }) {
       </div>
       <div class="icicles-two">
         {(['a', 'b'] as const).map((side) => (
-          <Icicle key={side} top={top} side={side} perPs={1 / longest} stepPs={stepPs} depth={depth} />
+          <Icicle key={side} top={top} side={side} perPs={1 / longest} stepPs={stepPs} />
         ))}
       </div>
     </div>
