@@ -26,6 +26,7 @@ struct finding_compiles { /* of one host */
     uint32_t outer_count;
     uint32_t *compile_of; /* by outermost: a compile; several may have one */
     bool *joined;         /* by outermost: it worked for another thread */
+    uint32_t *asking;     /* by outermost: itself, or the next that did not */
     struct compile *compiles;
     slice_id *calls; /* by compile: the call around it; NO_SLICE */
     uint32_t compile_count;
@@ -105,6 +106,10 @@ static void join_workers(struct finding_compiles *finding, struct arena *arena)
         finding->compile_of[index] =
             asker != NULL ? finding->compile_of[asker->index] : finding->compile_count++;
     }
+    finding->asking = arena_array(arena, uint32_t, (size_t)finding->outer_count + 1);
+    finding->asking[finding->outer_count] = finding->outer_count;
+    for (uint32_t i = finding->outer_count; i-- > 0;)
+        finding->asking[i] = finding->joined[i] ? finding->asking[i + 1] : i;
     free(timed);
 }
 
@@ -185,9 +190,7 @@ static uint32_t next_compile(const struct finding_compiles *finding,
         else
             high = middle;
     }
-    while (low < finding->outer_count && finding->joined[low] &&
-           outer_at(finding, low)->track == mark->track)
-        low++;
+    low = finding->asking[low];
     if (low == finding->outer_count || outer_at(finding, low)->track != mark->track)
         return NO_COMPILE;
     return finding->compile_of[low];

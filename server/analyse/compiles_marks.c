@@ -129,33 +129,49 @@ static uint32_t first_of_track(const struct compile_marks *marks, track_id track
     return low;
 }
 
+/* The first of those from `low` on that ends behind a time: marks of a track are apart. */
+static uint32_t first_ending_behind(const struct compile_marks *marks, uint32_t low, uint32_t high,
+                                    int64_t at_ps)
+{
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (marks->items[middle].end_ps <= at_ps)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Both stand by time: neither a run of few slices nor one of many walks over all of the other. */
 static void add_inside(const struct trace *trace, const struct name_run *run,
                        struct compile_word word, const struct compile_marks *inside,
                        struct compile_marks *ret)
 {
     const struct row *row = &trace->rows[run->row];
-    const slice_id *ids = NULL;
+    uint32_t i = first_of_track(inside, row->track), end = first_of_track(inside, row->track + 1);
+    const slice_id *ids = i < end ? trace_name_slices(trace, run) : NULL;
 
-    for (uint32_t i = first_of_track(inside, row->track);
-         i < inside->count && inside->items[i].track == row->track; i++) {
+    while (ids != NULL && i < end) { /* a damaged segment reads as empty */
         const struct compile_mark *around = &inside->items[i];
+        int64_t next_ps = INT64_MAX;
 
-        if (ids == NULL)
-            ids = trace_name_slices(trace, run);
-        if (ids == NULL)
-            return; /* a damaged segment reads as empty */
         for (uint32_t at = first_from(trace, ids, run->count, around->start_ps); at < run->count;
              at++) {
             struct compile_mark mark = mark_of(trace, row, run, ids[at], word);
 
-            if (mark.start_ps >= around->end_ps)
+            if (mark.start_ps >= around->end_ps) {
+                next_ps = mark.start_ps;
                 break;
+            }
             mark.owner = around->owner;
             if (mark.end_ps > around->end_ps)
                 mark.end_ps = around->end_ps;
             if (mark.end_ps > mark.start_ps)
                 compile_marks_add(ret, &mark);
         }
+        i = first_ending_behind(inside, i + 1, end, next_ps);
     }
 }
 

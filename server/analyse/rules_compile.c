@@ -7,6 +7,8 @@
 
 #include "analyse/compiles.h"
 #include "analyse/findings.h"
+#include "analyse/map64.h"
+#include "base/hash.h"
 #include "base/human.h"
 
 enum { AGAIN_MIN = 2, SHAPES_MIN = 3, PROVED_MAX = 4 };
@@ -190,18 +192,32 @@ static enum status find_recompiles(struct facts *facts, struct finding_list *lis
     return OK;
 }
 
-/* Is the function compiled over and over? Then that is what is told of it. */
-static bool is_repeated(const struct compiles *compiles, const struct compile *compile)
+static uint64_t key_of(const struct compile *compile)
 {
-    uint32_t count = 0;
+    uint64_t name = hash64((struct bytes){.at = (const uint8_t *)compile->function.at,
+                                          .count = compile->function.count});
+    const uint64_t both[2] = {compile->host, name};
 
-    for (uint32_t i = 0; i < compiles->count && count < AGAIN_MIN; i++) {
-        const struct compile *other = &compiles->items[i];
+    return hash64((struct bytes){.at = (const uint8_t *)both, .count = sizeof both});
+}
 
-        count += is_again(other) && other->host == compile->host &&
-                 str_equal(other->function, compile->function);
-    }
-    return count >= AGAIN_MIN;
+/* How often each function of a host was compiled again. */
+static struct map64 count_again(const struct compiles *compiles)
+{
+    struct map64 ret = {0};
+
+    for (uint32_t i = 0; i < compiles->count; i++)
+        if (is_again(&compiles->items[i]))
+            ++*map64_at(&ret, key_of(&compiles->items[i]), 0);
+    return ret;
+}
+
+/* Is the function compiled over and over? Then that is what is told of it. */
+static bool is_repeated(const struct map64 *again, const struct compile *compile)
+{
+    uint32_t count;
+
+    return map64_get(again, key_of(compile), &count) && count >= AGAIN_MIN;
 }
 
 /* One compile in a step, of a function that is not compiled over and over. */
@@ -214,6 +230,9 @@ static enum status find_in_steps(struct facts *facts, struct finding_list *list,
     TRY(facts_once(facts, make_compiles, &made, err));
     TRY(facts_counted(facts, &counted, err));
     compiles = made;
+
+    struct map64 again = count_again(compiles);
+
     for (uint32_t i = 0; i < compiles->count; i++) {
         const struct compile *compile = &compiles->items[i];
         int64_t total_ps = compile_total(compile);
@@ -221,8 +240,7 @@ static enum status find_in_steps(struct facts *facts, struct finding_list *list,
         struct str reason = reason_of(facts, compile);
 
         if (!compile->in_step || compile->in_warmup || compile->cached == CACHED_YES ||
-            (double)total_ps < time_min * (double)counted->total_ps ||
-            is_repeated(compiles, compile))
+            (double)total_ps < time_min * (double)counted->total_ps || is_repeated(&again, compile))
             continue;
 
         struct finding finding = {
@@ -239,6 +257,7 @@ static enum status find_in_steps(struct facts *facts, struct finding_list *list,
         prove(&finding, compile);
         findings_add(list, &finding);
     }
+    map64_free(&again);
     return OK;
 }
 
