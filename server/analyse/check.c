@@ -74,17 +74,13 @@ static void take_steps(const struct diff_side *side, const struct measured *meas
         *ret = (struct measurements){.values = values, .count = measured->step_count};
 }
 
-/* The items of that name, and all that they are matched with; *ret_known: there are any. */
-static bool *items_named(const struct measured *measured, struct str name, struct arena *arena,
-                         bool *ret_known)
+/* The items of that name. */
+static bool *items_named(const struct measured *measured, struct str name, struct arena *arena)
 {
     bool *named = arena_array(arena, bool, measured->ops.count);
 
-    *ret_known = false;
-    for (uint32_t i = 0; i < measured->ops.count; i++) {
+    for (uint32_t i = 0; i < measured->ops.count; i++)
         named[i] = str_equal(measured->ops.items[i].name, name);
-        *ret_known = *ret_known || named[i];
-    }
     return named;
 }
 
@@ -126,27 +122,39 @@ static void sum_items(const struct diff_side *side, const struct measured *measu
     take_steps(side, measured, values, false, arena, ret);
 }
 
-static struct str no_op(struct str name, struct arena *arena)
+/* An op that only one run has is not gone or new for sure: it may be one that no rule matched. */
+static struct str no_op(const struct diff_side *side, struct str name, struct arena *arena)
 {
-    return str_format(arena, "no op is called \"%.*s\"", STR_ARG(name));
+    return str_format(arena,
+                      "run \"%.*s\" has no op called \"%.*s\", nor one that is matched with it",
+                      STR_ARG(side->run->name), STR_ARG(name));
+}
+
+static bool has_any(const bool *named, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (named[i])
+            return true;
+    }
+    return false;
 }
 
 /* Of one side, or of both: sides[first] to sides[1]. */
 static void sample_ops(const struct diff_side *const sides[2], const struct measured measured[2],
                        int first, struct str name, struct arena *arena, struct measurements ret[2])
 {
-    bool *named[2] = {NULL, NULL}, known[2] = {false, false};
+    bool *named[2] = {NULL, NULL};
 
     for (int side = first; side < 2; side++)
-        named[side] = items_named(&measured[side], name, arena, &known[side]);
-    if (!known[0] && !known[1]) {
-        ret[1].reason = no_op(name, arena);
-        return;
-    }
+        named[side] = items_named(&measured[side], name, arena);
     if (first == 0)
         spread_over_matches(measured, named, arena);
-    for (int side = first; side < 2; side++)
-        sum_items(sides[side], &measured[side], named[side], arena, &ret[side]);
+    for (int side = first; side < 2; side++) {
+        if (has_any(named[side], measured[side].ops.count))
+            sum_items(sides[side], &measured[side], named[side], arena, &ret[side]);
+        else
+            ret[side].reason = no_op(sides[side], name, arena);
+    }
 }
 
 static enum status sample_steps(const struct diff_side *const sides[2],

@@ -7,7 +7,7 @@
  *   compile_time   what all compiles took together: one value
  *
  * Warm-up steps do not count. What a run does not hold is "noisy", which is: cannot be told, with
- * the reason, and never ok.
+ * the reason, and never ok: an op that one run alone has, too.
  */
 #ifndef JVIEWD_ANALYSE_CHECK_H
 #define JVIEWD_ANALYSE_CHECK_H
