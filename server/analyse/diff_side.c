@@ -166,8 +166,9 @@ static void ask_for(const struct steps *steps, struct arena *arena, struct restr
 
     for (uint32_t i = 0; i < steps->count; i++) {
         int64_t number = steps->items[i].number;
+        int64_t last = count > 0 ? ranges[2 * count - 1] : number;
 
-        if (count > 0 && (number == ranges[2 * count - 1] || number == ranges[2 * count - 1] + 1)) {
+        if (count > 0 && (number == last || (last < INT64_MAX && number == last + 1))) {
             ranges[2 * count - 1] = number;
             continue;
         }

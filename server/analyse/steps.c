@@ -75,19 +75,75 @@ static int by_start(const void *left, const void *right)
     return (a->number > b->number) - (a->number < b->number);
 }
 
-static bool is_asked(const struct restriction *restriction, const struct run_traces *run,
-                     const struct step *step)
+struct asked_range { /* of steps: pairs as restriction.steps */
+    int64_t first, last;
+};
+
+static int by_first(const void *left, const void *right)
+{
+    const struct asked_range *a = left, *b = right;
+
+    return (a->first > b->first) - (a->first < b->first);
+}
+
+/* By first: a comparison asks for as many as there are steps. */
+static struct asked_range *order_ranges(const struct restriction *restriction, struct arena *arena)
+{
+    uint32_t count = restriction->step_range_count;
+    struct asked_range *ret = arena_array(arena, struct asked_range, count);
+
+    for (uint32_t i = 0; i < count; i++)
+        ret[i] = (struct asked_range){restriction->steps[2 * (size_t)i],
+                                      restriction->steps[2 * (size_t)i + 1]};
+    if (count > 1)
+        qsort(ret, count, sizeof *ret, by_first);
+    return ret;
+}
+
+/* Joins those that overlap; returns how many are left. */
+static uint32_t join_ranges(struct asked_range *ranges, uint32_t count)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        if (ranges[i].last < ranges[i].first)
+            continue;
+        if (kept > 0 && ranges[i].first <= ranges[kept - 1].last) {
+            if (ranges[i].last > ranges[kept - 1].last)
+                ranges[kept - 1].last = ranges[i].last;
+        } else {
+            ranges[kept++] = ranges[i];
+        }
+    }
+    return kept;
+}
+
+static bool is_in_ranges(const struct asked_range *ranges, uint32_t count, int64_t number)
+{
+    uint32_t low = 0, high = count;
+
+    while (low < high) { /* the first that ends at or behind it */
+        uint32_t middle = low + (high - low) / 2;
+
+        if (ranges[middle].last < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < count && ranges[low].first <= number;
+}
+
+static bool is_asked(const struct restriction *restriction, const struct asked_range *ranges,
+                     uint32_t range_count, const struct run_traces *run, const struct step *step)
 {
     const struct host_trace *host = &run->hosts[step->host];
     bool host_asked = restriction->host_count == 0;
-    bool step_asked = restriction->step_range_count == 0;
+    bool step_asked =
+        restriction->step_range_count == 0 || is_in_ranges(ranges, range_count, step->number);
 
     for (uint32_t i = 0; i < restriction->host_count; i++)
         host_asked |= str_equal(restriction->hosts[i], host->name) ||
                       str_equal(restriction->hosts[i], host->key);
-    for (uint32_t i = 0; i < restriction->step_range_count; i++)
-        step_asked |= step->number >= restriction->steps[2 * (size_t)i] &&
-                      step->number <= restriction->steps[2 * (size_t)i + 1];
     return host_asked && step_asked &&
            (!restriction->has_window || (step->start_ps < restriction->end_ps &&
                                          step->start_ps + step->dur_ps > restriction->start_ps));
@@ -138,8 +194,12 @@ enum status steps_find(const struct run_traces *run, const struct restriction *r
     ret->confidence =
         steps_trust(run, ret->rule, found.derived, &list, arena, &ret->confidence_text);
     ret->items = arena_array(arena, struct step, list.count);
+
+    struct asked_range *ranges = order_ranges(restriction, arena);
+    uint32_t range_count = join_ranges(ranges, restriction->step_range_count);
+
     for (uint32_t i = 0; i < list.count; i++) {
-        if (!is_asked(restriction, run, &list.items[i]))
+        if (!is_asked(restriction, ranges, range_count, run, &list.items[i]))
             continue;
         ret->items[ret->count++] = list.items[i];
         ret->warmup_count += list.items[i].warmup;
