@@ -33,6 +33,19 @@ async function choose(page, words) {
 }
 
 export const tests = {
+  'G and a letter opens each page, however fast': at('?run=step_1000', async ({ page, complaints }) => {
+    const letters = { o: undefined, t: 'timeline', p: 'ops', k: 'kernels', f: 'flame', s: 'steps', c: 'compiles', x: 'transfers', m: 'memory', h: 'hosts', r: 'roofline', l: 'hlo', i: 'files' };
+    for (const pause of [20, 40, 80])
+      for (const [letter, view] of Object.entries(letters)) {
+        await page.keyboard.press('g');
+        await page.keyboard.press(letter);
+        await page.waitForTimeout(pause);
+        await until(page, `G ${letter}`, (now) => now.view === view || (view === undefined && now.view === 'overview'));
+      }
+    assert.equal(await page.locator('.tabs nav a').count(), Object.keys(letters).length, 'a letter for each tab');
+    await settle(page);
+    assert.deepEqual(complaints, [], 'the console');
+  }),
   'what the help lists, the palette does; views, settings and tracks too': at('?run=step_1000&view=timeline', async ({ page }) => {
     await page.keyboard.press('?');
     const help = await page.locator('dialog.help').innerText();

@@ -128,7 +128,7 @@ function annotationColumns(rows: readonly KernelRow[]): Column<KernelRow>[] {
     timeColumn('total_ps', 'host', host),
     timeColumn('self_ps', 'host self', host, { tip: 'less the annotations inside' }),
     timeColumn('device_ps', 'device', device, { tip: 'launched inside' }),
-    timeColumn('device_self_ps', 'device self', device, { tip: 'launched inside, and inside no other annotation of it' }),
+    timeColumn('device_self_ps', 'device self', device, { width: '108px', tip: 'launched inside, and inside no other annotation of it' }),
     shareColumn('device_share', rows),
     { key: 'launch_count', title: 'device ops', width: '96px', numeric: true, from: 900, cell: (row) => count(row.launch_count ?? 0) },
     timeColumn('projected_ps', 'projected', device, { from: 1100, tip: 'from the first op of the device to the last, of each' }),

@@ -111,6 +111,7 @@ export function Tracks({ state, flows, minimapWants, scrollBy }: Props) {
 
   useEffect(() => {
     const painter = new TimelinePainter(base.current!);
+    const element = wrapper.current!; // a frame may come after the view has gone
     let tokens = readTokens();
     let tokensOf = theme.peek();
     let timer = 0;
@@ -132,7 +133,7 @@ export function Tracks({ state, flows, minimapWants, scrollBy }: Props) {
         bounds: boundsOf(state),
         counterOf: (track) => state.counters.get(track),
       });
-      Object.assign(wrapper.current!.dataset, {
+      Object.assign(element.dataset, {
         rows: painted.rows,
         covered: painted.covered,
         script: (performance.now() - begin).toFixed(1),
