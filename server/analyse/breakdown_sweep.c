@@ -37,6 +37,7 @@ struct lane {
     struct device_line line;
     struct device_piece piece; /* at hand */
     bool has_piece;
+    uint32_t at; /* of the slab's pieces the one that the last gap began in */
     struct device_time sum;
 };
 
@@ -118,37 +119,51 @@ static void sum_buffer(struct buffer *buffer)
     }
 }
 
-/* Adds what the host did from the slab's begin to a moment. */
-static void add_before(const struct buffer *buffer, int64_t at_ps, int64_t sign,
-                       int64_t to[DOING_COUNT])
+/* The first piece from `at` on that ends behind a moment; it is near, since gaps come in order. */
+static uint32_t piece_behind(const struct buffer *buffer, uint32_t at, int64_t at_ps)
 {
-    uint32_t low = 0, high = buffer->count;
+    uint32_t low = at, step = 1;
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (buffer->pieces[middle].to_ps <= at_ps)
-            low = middle + 1;
-        else
-            high = middle;
+    while (low + step <= buffer->count && buffer->pieces[low + step - 1].to_ps <= at_ps) {
+        low += step;
+        step *= 2;
     }
-    for (int doing = 0; doing < DOING_COUNT; doing++)
-        to[doing] += sign * buffer->before_ps[low][doing];
-    if (low < buffer->count && buffer->pieces[low].from_ps < at_ps)
-        to[buffer->pieces[low].doing] += sign * (at_ps - buffer->pieces[low].from_ps);
+    for (; step > 0; step /= 2) {
+        if (low + step <= buffer->count && buffer->pieces[low + step - 1].to_ps <= at_ps)
+            low += step;
+    }
+    return low;
+}
+
+/* What of a piece lies before a moment that it does not end before. */
+static int64_t part_before(const struct buffer *buffer, uint32_t piece, int64_t at_ps)
+{
+    if (piece == buffer->count || buffer->pieces[piece].from_ps >= at_ps)
+        return 0;
+    return at_ps - buffer->pieces[piece].from_ps;
+}
+
+static void add_doing(struct lane *lane, int doing, int64_t dur_ps)
+{
+    lane->sum.doing_ps[doing] += dur_ps;
+    lane->sum.doing_ps[DOING_NOTHING] -= dur_ps;
 }
 
 static void add_gap(const struct buffer *buffer, struct lane *lane, int64_t from_ps, int64_t to_ps)
 {
-    int64_t recorded_ps = 0, doing_ps[DOING_COUNT] = {0};
+    uint32_t first = piece_behind(buffer, lane->at, from_ps);
+    uint32_t last = piece_behind(buffer, first, to_ps);
+    int64_t cut_ps = part_before(buffer, first, from_ps);
+    int64_t more_ps = part_before(buffer, last, to_ps);
 
-    add_before(buffer, to_ps, 1, doing_ps);
-    add_before(buffer, from_ps, -1, doing_ps);
-    for (int doing = 0; doing < DOING_COUNT; doing++) {
-        lane->sum.doing_ps[doing] += doing_ps[doing];
-        recorded_ps += doing_ps[doing];
-    }
-    lane->sum.doing_ps[DOING_NOTHING] += to_ps - from_ps - recorded_ps;
+    lane->at = first;
+    lane->sum.doing_ps[DOING_NOTHING] += to_ps - from_ps;
+    for (int doing = 0; last > first && doing < DOING_COUNT; doing++)
+        add_doing(lane, doing, buffer->before_ps[last][doing] - buffer->before_ps[first][doing]);
+    if (cut_ps > 0)
+        add_doing(lane, buffer->pieces[first].doing, -cut_ps);
+    if (more_ps > 0)
+        add_doing(lane, buffer->pieces[last].doing, more_ps);
 }
 
 static void add_piece(struct lane *lane, const struct device_piece *piece, int64_t dur_ps)
@@ -164,6 +179,7 @@ static void sweep_lane(const struct buffer *buffer, struct lane *lane, int64_t f
 {
     int64_t at_ps = from_ps;
 
+    lane->at = 0;
     while (at_ps < to_ps) {
         struct device_piece *piece = &lane->piece;
 
