@@ -222,11 +222,13 @@ static void look_at_host(const struct run_traces *run, uint32_t index,
     struct op_roles roles = op_roles_create(host);
     struct breakdown_question *question = steps_question(host, index, steps, &devices, arena);
     struct summing summing = {.devices = ret, .of = &devices};
+    int64_t start_ps = windows.count > 0 ? windows.items[0].from_ps + host->offset_ps : 0;
 
     for (uint32_t i = 0; i < devices.count; i++) {
         ret[i] = (struct idle_device){.host = index,
                                       .device = devices.devices[i],
                                       .counted = devices.counted[i],
+                                      .start_ps = start_ps,
                                       .window_ps = windows.total_ps};
         for (uint32_t window = 0; window < windows.count; window++)
             ret[i].gap_count += find_gaps(

@@ -28,6 +28,7 @@ struct idle_device {
     uint32_t host;
     int32_t device;
     bool counted;      /* in the host's mean: see breakdown.h */
+    int64_t start_ps;  /* of the first counted step, or of the capture: run time */
     int64_t window_ps; /* the counted steps, or the capture */
     uint64_t gap_count;
     struct device_time time; /* sums to window_ps */

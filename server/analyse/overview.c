@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analyse/quantile.h"
+#include "analyse/rules_idle.h"
 
 uint32_t run_notes(const struct run_traces *run, struct arena *arena,
                    const struct answer_note **ret)
@@ -97,20 +98,47 @@ static void fill_steps(const struct steps *steps, struct overview *ret)
     free(durs_ps);
 }
 
-/* Without steps: the whole capture of each host, or the window asked for. */
-static void fill_capture(const struct run_traces *run, const struct counted *counted,
-                         struct overview *ret)
+/* Where the devices of a host were walked for their idle time, that tells this too. */
+static bool told_by_idle(const struct run_traces *run, uint32_t host, const struct window *window,
+                         const struct idle *idle, struct arena *arena, struct device_time *ret)
 {
+    struct host_devices devices = host_devices_of(&run->hosts[host], arena);
+    struct device_time *lanes = arena_array(arena, struct device_time, devices.count);
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < idle->device_count; i++) {
+        const struct idle_device *device = &idle->devices[i];
+
+        if (device->host == host && device->start_ps == window->from_ps &&
+            device->window_ps == window->to_ps - window->from_ps && count < devices.count)
+            lanes[count++] = device->time;
+    }
+    if (count == 0 || count < devices.count)
+        return false;
+    *ret = breakdown_mean(&devices, lanes);
+    return true;
+}
+
+/* Without steps: the whole capture of each host, or the window asked for. */
+static enum status fill_capture(struct facts *facts, const struct counted *counted,
+                                struct overview *ret, struct error *err)
+{
+    const struct run_traces *run = facts->run;
+    const struct idle *idle;
+
+    TRY(facts_idle(facts, &idle, err));
     for (uint32_t host = 0; host < run->host_count; host++) {
         for (uint32_t at = 0; at < counted->window_counts[host]; at++) {
             const struct window *window = &counted->windows[host][at];
-            struct device_time time =
-                breakdown_of(&run->hosts[host], window->from_ps, window->to_ps);
+            struct device_time time;
 
+            if (idle->of_steps || !told_by_idle(run, host, window, idle, facts->arena, &time))
+                time = breakdown_of(&run->hosts[host], window->from_ps, window->to_ps);
             add_time(&ret->time, &time);
         }
     }
     ret->time_total_ps = counted->total_ps;
+    return OK;
 }
 
 static int64_t hull_of(const struct selections *selections)
@@ -175,7 +203,7 @@ enum status overview(struct facts *facts, struct overview *ret, struct error *er
     TRY(memory_summary(facts->run, facts->restriction, facts->arena, &ret->memory, err));
     fill_steps(steps, ret);
     if (ret->counted == 0)
-        fill_capture(facts->run, counted, ret);
+        TRY(fill_capture(facts, counted, ret, err));
     overview_devices(selections, facts->arena, ret);
     ret->basis = overview_basis(facts->run, ret, facts->arena);
     ret->duration_ps = hull_of(selections);

@@ -13,6 +13,9 @@ struct arg_reader { /* the block of args that was asked for last: neighbours sta
     const struct trace *trace;
     struct arena *arena;
     struct arg_rows rows;
+    name_id name; /* of the transfer that was looked at last, and what it says */
+    enum transfer_direction direction;
+    enum host_memory memory;
 };
 
 struct collecting { /* of one host */
@@ -304,13 +307,24 @@ static void learn_thread(const struct trace *trace, struct transfer *transfer)
         transfer->wait = WAIT_BLOCKS;
 }
 
+/* Transfers of one name come together. */
+static void read_name(struct arg_reader *reader, name_id name)
+{
+    struct str text = trace_name(reader->trace, name);
+
+    if (name == reader->name && name != 0)
+        return;
+    reader->name = name;
+    reader->direction = transfer_direction_of(text);
+    reader->memory = host_memory_of(text);
+}
+
 static void learn(const struct host_trace *host, enum transfer_tier tier, struct transfer *transfer,
                   struct arg_reader *reader)
 {
-    struct str name = trace_name(host->trace, transfer->name);
-
-    transfer->direction = transfer_direction_of(name);
-    transfer->memory = host_memory_of(name);
+    read_name(reader, transfer->name);
+    transfer->direction = reader->direction;
+    transfer->memory = reader->memory;
     if (tier == TIER_DEVICE)
         learn_launch(host, transfer);
     else if (tier != TIER_ASYNC)
