@@ -81,6 +81,14 @@ static struct picked pick(const struct attribution *attribution)
     return ret;
 }
 
+static void make_room(struct finding_work *work, uint32_t count)
+{
+    if (work->run_capacity - work->ret->run_count >= count)
+        return;
+    work->run_capacity = work->ret->run_count + count;
+    work->ret->runs = memory_resize(work->ret->runs, work->run_capacity, sizeof(*work->ret->runs));
+}
+
 struct collective_run *collectives_add_run(struct finding_work *work)
 {
     struct collectives *ret = work->ret;
@@ -221,6 +229,7 @@ static void find_on_host(struct finding_work *work, uint32_t host,
     if (picked.count > 0) {
         slice_id *firsts = first_slices(attribution, &picked);
 
+        make_room(work, picked.count);
         collectives_facts(work, host, firsts);
         pair_entries(work, host, &picked, launches);
         if (selection != NULL)

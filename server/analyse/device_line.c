@@ -99,18 +99,21 @@ uint32_t device_place(const struct attribution *attribution, int64_t device, int
     return low;
 }
 
-/* To the next op in the window; false where there is none. */
-static bool seek(struct device_line *line)
+/* To the next op in the window, or to the end. */
+static void seek(struct device_line *line)
 {
     for (; line->at < line->end; line->at++) {
         const struct attributed *entry = op_at(line->attribution, line->at);
 
         if (entry->start_ps >= line->window.to_ps)
-            return false;
-        if (entry->dur_ps > 0 && entry->start_ps + entry->dur_ps > line->window.from_ps)
-            return true;
+            break;
+        if (entry->dur_ps > 0 && entry->start_ps + entry->dur_ps > line->window.from_ps) {
+            line->next_ps = entry->start_ps;
+            return;
+        }
     }
-    return false;
+    line->at = line->end;
+    line->next_ps = INT64_MAX;
 }
 
 struct device_line device_line_open(const struct host_trace *host, int32_t device,
@@ -120,6 +123,7 @@ struct device_line device_line_open(const struct host_trace *host, int32_t devic
                                .roles = roles,
                                .window = window,
                                .now_ps = INT64_MIN,
+                               .next_ps = INT64_MAX,
                                .container = KIND_COMPUTE};
 
     if (host->attribution != NULL) {
@@ -129,6 +133,7 @@ struct device_line device_line_open(const struct host_trace *host, int32_t devic
             from_ps = INT64_MIN;
         line.at = device_place(host->attribution, device, from_ps);
         line.end = device_place(host->attribution, (int64_t)device + 1, INT64_MIN);
+        seek(&line);
     }
     return line;
 }
@@ -148,6 +153,7 @@ static void begin_op(struct device_line *line)
     if ((line->open >> slot & 1) == 0 || end_ps > line->until_ps[slot])
         line->until_ps[slot] = end_ps;
     line->open |= 1u << slot;
+    seek(line);
 }
 
 /* The slot that tells most of those that are open. */
@@ -165,12 +171,12 @@ static int telling_slot(struct device_line *line)
 
 /* Until when the slot is the one that tells: nothing that tells more begins before, and
  * communication beneath it goes on or stays away. */
-static struct device_piece piece_of(const struct device_line *line, int slot, int64_t next_ps)
+static struct device_piece piece_of(const struct device_line *line, int slot)
 {
     static const int beneath[] = {SLOT_COMMUNICATION, SLOT_WAIT + SLOT_COMMUNICATION};
     struct device_piece piece = {
         .from_ps = line->now_ps,
-        .to_ps = line->until_ps[slot] < next_ps ? line->until_ps[slot] : next_ps,
+        .to_ps = line->until_ps[slot] < line->next_ps ? line->until_ps[slot] : line->next_ps,
         .kind = slot == SLOT_CONTAINER ? line->container : telling[slot % KIND_COUNT],
         .waits = slot >= SLOT_WAIT && slot < SLOT_CONTAINER,
     };
@@ -189,19 +195,17 @@ static struct device_piece piece_of(const struct device_line *line, int slot, in
 bool device_line_next(struct device_line *line, struct device_piece *ret)
 {
     for (;;) {
-        bool more = seek(line);
-        int64_t next_ps = more ? op_at(line->attribution, line->at)->start_ps : INT64_MAX;
         int slot = telling_slot(line);
 
-        if (slot < NO_SLOT && line->now_ps < next_ps) {
-            *ret = piece_of(line, slot, next_ps);
+        if (slot < NO_SLOT && line->now_ps < line->next_ps) {
+            *ret = piece_of(line, slot);
             line->now_ps = ret->to_ps;
             return true;
         }
-        if (!more)
+        if (line->at == line->end)
             return false;
-        if (next_ps > line->now_ps)
-            line->now_ps = next_ps;
+        if (line->next_ps > line->now_ps)
+            line->now_ps = line->next_ps;
         begin_op(line);
     }
 }

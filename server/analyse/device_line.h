@@ -35,8 +35,8 @@ struct device_line {
     const struct attribution *attribution;
     const struct op_roles *roles;
     struct window window;
-    uint32_t at, end; /* into by_device_time */
-    int64_t now_ps;
+    uint32_t at, end;               /* into by_device_time */
+    int64_t now_ps, next_ps;        /* next: the begin of the op at `at`; INT64_MAX none */
     uint32_t open;                  /* slots in which something began, as bits */
     int64_t until_ps[DEVICE_SLOTS]; /* the latest end of those that have begun */
     enum kind container;            /* of the container that began last */

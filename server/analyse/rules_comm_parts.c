@@ -4,36 +4,59 @@
 
 enum { PROVED = 3 };
 
-static enum status make_collectives(struct facts *facts, const void **ret, struct error *err)
+static void count_devices(struct facts *facts, struct comm_asked *asked)
 {
+    uint32_t *counts = arena_array(facts->arena, uint32_t, facts->run->host_count + 1);
+    struct collective_waits waits;
+
+    collectives_waits(asked->found, facts->arena, &waits);
+    for (uint32_t i = 0; i < waits.count; i++)
+        counts[waits.items[i].host]++;
+    asked->device_counts = counts;
+}
+
+static void measure_inside(struct facts *facts, struct comm_asked *asked)
+{
+    int64_t *inside_ps = arena_array(facts->arena, int64_t, (size_t)asked->found->run_count + 1);
+
+    for (uint32_t i = 0; i < asked->found->run_count; i++) {
+        const struct collective_run *run = &asked->found->runs[i];
+
+        inside_ps[i] = counted_inside_ps(asked->counted, run->host, run->start_ps,
+                                         run->start_ps + run->dur_ps);
+    }
+    asked->inside_ps = inside_ps;
+}
+
+static enum status make_comm(struct facts *facts, const void **ret, struct error *err)
+{
+    struct comm_asked *asked = arena_new(facts->arena, struct comm_asked);
     struct collectives *found = arena_new(facts->arena, struct collectives);
 
     TRY(collectives_find(facts->run, facts->restriction, facts->arena, found, err));
-    *ret = found;
+    TRY(facts_counted(facts, &asked->counted, err));
+    asked->facts = facts;
+    asked->found = found;
+    count_devices(facts, asked);
+    measure_inside(facts, asked);
+    *ret = asked;
     return OK;
 }
 
 enum status comm_look(struct facts *facts, struct comm_asked *ret, struct error *err)
 {
-    const void *found = NULL;
-    struct collective_waits waits;
+    const void *made;
 
     *ret = (struct comm_asked){.facts = facts};
-    TRY(facts_once(facts, make_collectives, &found, err));
-    TRY(facts_counted(facts, &ret->counted, err));
-    ret->found = found;
-    ret->device_counts = arena_array(facts->arena, uint32_t, facts->run->host_count + 1);
-    collectives_waits(ret->found, facts->arena, &waits);
-    for (uint32_t i = 0; i < waits.count; i++)
-        ret->device_counts[waits.items[i].host]++;
+    TRY(facts_once(facts, make_comm, &made, err));
+    *ret = *(const struct comm_asked *)made;
     return OK;
 }
 
 int64_t comm_measured(const struct comm_asked *asked, const struct collective_run *run,
                       enum measure measure)
 {
-    int64_t inside_ps =
-        counted_inside_ps(asked->counted, run->host, run->start_ps, run->start_ps + run->dur_ps);
+    int64_t inside_ps = asked->inside_ps[run - asked->found->runs];
     int64_t measured_ps = measure == MEASURE_EXPOSED   ? run->inside_ps - run->hidden_ps
                           : measure == MEASURE_WAIT    ? (run->wait_ps < 0 ? 0 : run->wait_ps)
                           : measure == MEASURE_BLOCKED ? run->blocked_ps

@@ -13,11 +13,12 @@
 
 enum measure { MEASURE_TOTAL, MEASURE_EXPOSED, MEASURE_WAIT, MEASURE_BLOCKED, MEASURE_COUNT };
 
-struct comm_asked { /* what a rule looks at */
+struct comm_asked { /* what a rule looks at; found once */
     struct facts *facts;
     const struct collectives *found;
     const struct counted *counted;
-    uint32_t *device_counts; /* by host: those that communicate */
+    const uint32_t *device_counts; /* by host: those that communicate */
+    const int64_t *inside_ps;      /* by run: in counted steps */
 };
 
 MUST_CHECK enum status comm_look(struct facts *facts, struct comm_asked *ret, struct error *err);
