@@ -169,6 +169,40 @@ def group_serve():
         yield Figure("serve.memory", server.anonymous_bytes() / 2**20, "MiB", at_most=150)
 
 
+TABLES = ["findings", "overview", "steps", "hosts", "compiles", "transfers", "collectives", "roofline", "memory",
+          *(f"top?by={by}" for by in ("op", "kernel", "category", "name", "module", "scope", "source", "track",
+                                      "device", "annotation", "api", "host")),
+          *(f"kernels?by={by}" for by in ("kernel", "variant", "annotation")),
+          *(f"flame?by={by}" for by in ("scope", "source", "stack", "track", "host"))]
+TABLE_GOALS = {"overview": 150, "findings": 300}
+
+
+def cpu_of_question(server, path, **query):
+    """Milliseconds of CPU of the second asking; a kept reply is none, so the question differs each time where it can."""
+    vary = {"overview": None, "memory": None, "flame": "depth"}.get(path, "limit")
+    for turn in range(2 if vary else 1):
+        before = server.cpu_seconds()
+        status, body, _ = server.get(f"/api/{path}", **query, **({vary: 50 + turn} if vary else {}))
+        assert status == 200, body[:300]
+        spent = server.cpu_seconds() - before
+    return 1000 * spent
+
+
+def group_tables():
+    """Every table over 10 M events, of the whole run and of half of it, CPU of all threads."""
+    for shape in ("gpu", "cpu", "tpu"):
+        with Server(profile(shape, EVENTS, "xplane.pb").parent, WORK / f"cache-tables-{shape}") as server:
+            run = server.ready()[0]
+            quarter = run["duration_ps"] // 4
+            for table in TABLES:
+                path, _, by = table.partition("?by=")
+                by = {"by": by} if by else {}
+                for part, window in (("whole", {}), ("half", {"start_ps": quarter, "end_ps": 3 * quarter})):
+                    yield Figure(f"tables.{shape}.{table.replace('?by=', '.')}.{part}",
+                                 cpu_of_question(server, path, run=run["id"], **by, **window), "ms of CPU",
+                                 at_most=TABLE_GOALS.get(path, 100))
+
+
 def group_screen():
     """A full screen of 60 rows at 10 M events, warm and out of the page cache."""
     # Planes of several files stand behind one another in one: four times eight devices and a host.
@@ -310,7 +344,7 @@ def group_scan():
     yield Figure("scan.10k_runs.again", again / walk, "walks", at_most=1.5)
 
 
-GROUPS = [group_scan, group_ingest, group_json, group_tiles, group_nsys, group_hlo, group_pprof, group_serve, group_screen, group_load, group_start]
+GROUPS = [group_scan, group_ingest, group_json, group_tiles, group_nsys, group_hlo, group_pprof, group_serve, group_tables, group_screen, group_load, group_start]
 
 
 def main():
