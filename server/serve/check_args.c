@@ -165,7 +165,7 @@ enum status check_args(struct request *req, bool has_baseline, struct asked_chec
         return fail(err, ERR_INVALID,
                     "nothing to check against: give a baseline, or a limit such "
                     "as max=step_time=150ms");
-    if (has_baseline && metrics.count == 0 && limits.count == 0)
+    if (has_baseline && metrics.count == 0)
         metrics = STR("step_time");
     while (next_metric(&metrics, &text))
         TRY(add_question(ret, text, err));
