@@ -113,7 +113,7 @@ static void take_shared(const struct trace *trace, const struct place *places, u
     type_id *types = of_type != NULL ? memory_resize(NULL, ARGS_BLOCK_EVENTS, sizeof *types) : NULL;
     uint32_t from = 0;
 
-    for (uint32_t block = 0;
+    for (uint32_t block = trace_arg_block_of(trace, places[0].key);
          of_type != NULL && block < trace_arg_block_count(trace) && from < count; block++) {
         event_id first = 0;
         uint32_t events = trace_arg_types(trace, block, &first, types);
@@ -147,7 +147,8 @@ struct memory_value *memory_values(const struct trace *trace, const struct memor
     for (uint32_t i = 0; i < count; i++)
         places[i] = (struct place){.key = refs[i].event, .at = i};
     sort_places(places, count);
-    for (uint32_t block = 0; block < trace_arg_block_count(trace) && from < count; block++) {
+    for (uint32_t block = trace_arg_block_of(trace, places[0].key);
+         block < trace_arg_block_count(trace) && from < count; block++) {
         column->first_event = column->count = 0;
         bool has_key = trace_arg_column(trace, block, name, column); /* its bounds either way */
 

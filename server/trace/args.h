@@ -51,6 +51,8 @@ struct arg_column { /* one key over one block; types[i] is ARG_NONE where the ev
     uint64_t bits[ARGS_BLOCK_EVENTS];
 };
 uint32_t trace_arg_block_count(const struct trace *trace);
+/* The block that holds the event; their count where none does. */
+uint32_t trace_arg_block_of(const struct trace *trace, event_id event);
 /* False: no event of this block has the key (nothing was unpacked). A key that stands twice in an
  * event yields its first value. */
 bool trace_arg_column(const struct trace *trace, uint32_t block, name_id key,

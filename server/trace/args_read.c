@@ -63,8 +63,7 @@ static bool find_block(const struct trace *trace, uint32_t index, struct block *
     return true;
 }
 
-/* The block of an event, or false. */
-static bool find_block_of(const struct trace *trace, event_id event, struct block *ret)
+uint32_t trace_arg_block_of(const struct trace *trace, event_id event)
 {
     const struct args *args = trace->parts->args;
     uint32_t from = 0, to = args == NULL ? 0 : args->block_count;
@@ -77,7 +76,15 @@ static bool find_block_of(const struct trace *trace, event_id event, struct bloc
         else
             to = middle;
     }
-    return args != NULL && from < args->block_count && find_block(trace, from, ret);
+    return from;
+}
+
+/* The block of an event, or false. */
+static bool find_block_of(const struct trace *trace, event_id event, struct block *ret)
+{
+    uint32_t index = trace_arg_block_of(trace, event);
+
+    return index < trace_arg_block_count(trace) && find_block(trace, index, ret);
 }
 
 /* All values of a column, in scratch; NULL when it is damaged. */
