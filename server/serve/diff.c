@@ -64,25 +64,35 @@ static void put_amount(struct text *text, int64_t ps)
     text_putf(text, "%s%s", sign_of(ps), human_ps(llabs(ps)).text);
 }
 
-static void say_steps(struct text *text, const struct diff *diff, struct str a, struct str b)
+static void say_bounds(struct text *text, const struct shift *step)
 {
-    const struct shift *step = &diff->step;
-    const char *verdict = verdict_of(step);
-
-    if (step->low > 0 || step->high < 0)
-        text_putf(text, "%.*s is %s a step %s than %.*s (%s \xe2\x86\x92 %s; 95 %%: ", STR_ARG(b),
-                  human_ps(llabs(step->delta)).text, step->delta > 0 ? "slower" : "faster",
-                  STR_ARG(a), human_ps(step->a_median).text, human_ps(step->b_median).text);
-    else
-        text_putf(text,
-                  "A step of %.*s takes %s, one of %.*s %s (difference with 95 %%: ", STR_ARG(b),
-                  human_ps(step->b_median).text, STR_ARG(a), human_ps(step->a_median).text);
     put_amount(text, step->low);
     text_puts(text, " \xe2\x80\xa6 ");
     put_amount(text, step->high);
-    text_puts(text, strcmp(verdict, "not told apart") == 0 ? "): too few steps or too much noise "
-                                                             "to call that a change."
-                                                           : ").");
+}
+
+static void say_change(struct text *text, const struct shift *step, struct str a, struct str b)
+{
+    text_putf(text, "%.*s is %s a step %s than %.*s (%s \xe2\x86\x92 %s; 95 %%: ", STR_ARG(b),
+              human_ps(llabs(step->delta)).text, step->delta > 0 ? "slower" : "faster", STR_ARG(a),
+              human_ps(step->a_median).text, human_ps(step->b_median).text);
+    say_bounds(text, step);
+    text_puts(text, ").");
+}
+
+static void say_doubt(struct text *text, const struct diff *diff, struct str a, struct str b)
+{
+    const struct shift *step = &diff->step;
+
+    text_putf(text, "A step of %.*s takes %s, one of %.*s %s", STR_ARG(b),
+              human_ps(step->b_median).text, STR_ARG(a), human_ps(step->a_median).text);
+    if (diff->a.step_count < 2 || diff->b.step_count < 2) {
+        text_puts(text, "; of one step nobody knows how much it is by chance.");
+        return;
+    }
+    text_puts(text, " (difference with 95 %: ");
+    say_bounds(text, step);
+    text_puts(text, "): too few steps or too much noise to call that a change.");
 }
 
 /* The answer as one sentence. */
@@ -92,10 +102,13 @@ static struct str sentence_of(const struct diff *diff, const struct asked_side *
     struct text text = {0};
 
     if (diff->by_steps) {
-        say_steps(&text, diff, a->run.name, b->run.name);
+        if (strcmp(verdict_of(&diff->step), "not told apart") == 0)
+            say_doubt(&text, diff, a->called, b->called);
+        else
+            say_change(&text, &diff->step, a->called, b->called);
     } else {
         text_putf(&text, "The capture of %.*s lasts %s, that of %.*s %s; not both have steps.",
-                  STR_ARG(b->run.name), human_ps(diff->b.mean_ps).text, STR_ARG(a->run.name),
+                  STR_ARG(b->called), human_ps(diff->b.mean_ps).text, STR_ARG(a->called),
                   human_ps(diff->a.mean_ps).text);
     }
     struct str ret = str_copy(arena, text_str(&text));

@@ -33,6 +33,8 @@ enum status request_side(struct request *req, const char *param, struct asked_si
     request_choose(req, text);
     TRY(request_traces(req, &run, err));
     ret->run = *run;
+    ret->called = str_format(req->arena, "%.*s%.*s", STR_ARG(run->name),
+                             STR_ARG(str_skip(request_text(req, param), text.count)));
     ret->side = (struct diff_side){&ret->run, &ret->restriction};
     return OK;
 }

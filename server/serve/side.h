@@ -14,6 +14,7 @@ struct asked_side {
     struct restriction restriction;
     struct run_traces run;
     struct diff_side side; /* of the two above: stays where it is */
+    struct str called;     /* "step_500@step=4": the run's name and its part */
 };
 
 /* Chooses the run of the parameter's text and takes its traces. */
