@@ -59,16 +59,15 @@ static bool is_kernel(const struct attribution *of, uint32_t entry, enum kind ki
 }
 
 uint32_t top_group_of(const struct top_work *work, const struct top_host *host,
-                      const struct scanned *slice)
+                      const struct scanned *slice, const struct attributed *entry)
 {
     const struct host_trace *at = host->selection->host;
-    const struct attributed *entry = NULL;
     uint8_t seen = 0;
 
     if (!fits(work, host, slice->track, slice->name, slice->kind, &seen))
         return NO_GROUP;
-    if ((asks_for_ops(work, host) || top_one_by_one(work, host, slice->track)) &&
-        at->attribution != NULL)
+    if (entry == NULL && at->attribution != NULL &&
+        (asks_for_ops(work, host) || top_one_by_one(work, host, slice->track)))
         entry = attribution_of(at->attribution, slice->slice);
     if (asks_for_ops(work, host) && (entry != NULL) != (work->by == BY_KERNEL))
         return NO_GROUP;

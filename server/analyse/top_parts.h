@@ -127,8 +127,9 @@ struct top_span { /* what a span's slices belong to, by place in the chunk's dic
     uint8_t *name_fits; /* by name: 0 not looked at, 1, 2 no */
 };
 uint32_t top_group_count(const struct top_work *work, const struct top_host *host);
+/* `entry`: of the slice, where it is at hand; else NULL. */
 uint32_t top_group_of(const struct top_work *work, const struct top_host *host,
-                      const struct scanned *slice);
+                      const struct scanned *slice, const struct attributed *entry);
 /* False: none of the span belongs to any group. */
 bool top_groups_of(const struct top_work *work, const struct top_host *host,
                    const struct span *span, struct top_span *ret);

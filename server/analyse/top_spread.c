@@ -11,13 +11,18 @@ struct spread_part { /* of one host's walk */
     struct quantiles *of_place[CHUNK_SLICES];
 };
 
-static void spread_slice(void *data, const struct scanned *slice)
+static void spread_entry(struct spread_part *part, const struct scanned *slice,
+                         const struct attributed *entry)
 {
-    struct spread_part *part = data;
-    uint32_t group = top_group_of(part->work, part->host, slice);
+    uint32_t group = top_group_of(part->work, part->host, slice, entry);
 
     if (group != NO_GROUP && part->spreads[group] != NULL)
         quantiles_add(part->spreads[group], slice->dur_ps);
+}
+
+static void spread_slice(void *data, const struct scanned *slice)
+{
+    spread_entry(data, slice, NULL);
 }
 
 static void spread_one_by_one(struct spread_part *part, const struct span *span)
@@ -41,7 +46,7 @@ static void spread_one_by_one(struct spread_part *part, const struct span *span)
         };
 
         if (span->wanted == NULL || span->wanted[chunk->place[at]])
-            spread_slice(part, &slice);
+            spread_entry(part, &slice, &attribution->entries[i]);
     }
 }
 

@@ -16,9 +16,10 @@ struct slice_part { /* of one host's walk */
     struct place_sum places[CHUNK_SLICES];
 };
 
-static void add_slice(struct slice_part *part, const struct scanned *slice)
+static void add_slice(struct slice_part *part, const struct scanned *slice,
+                      const struct attributed *entry)
 {
-    uint32_t group = top_group_of(part->work, part->host, slice);
+    uint32_t group = top_group_of(part->work, part->host, slice, entry);
 
     if (group == NO_GROUP)
         return;
@@ -37,7 +38,7 @@ static void add_slice(struct slice_part *part, const struct scanned *slice)
 
 static void sum_slice(void *data, const struct scanned *slice)
 {
-    add_slice(data, slice);
+    add_slice(data, slice, NULL);
 }
 
 /* Sums by place in the chunk's dictionary, which stay at hand. */
@@ -106,15 +107,17 @@ static void add_one_by_one(struct slice_part *part, const struct span *span)
 
         if (span->wanted != NULL && !span->wanted[chunk->place[at]])
             continue;
-        add_slice(part, &(struct scanned){
-                            .slice = attribution->entries[i].slice,
-                            .track = span->track,
-                            .name = chunk->dictionary_name[chunk->place[at]],
-                            .kind = (enum kind)chunk->dictionary_kind[chunk->place[at]],
-                            .dur_ps = chunk->dur_ps[at],
-                            .inside_ps = chunk->dur_ps[at],
-                            .self_ps = chunk->self_ps[at],
-                        });
+        add_slice(part,
+                  &(struct scanned){
+                      .slice = attribution->entries[i].slice,
+                      .track = span->track,
+                      .name = chunk->dictionary_name[chunk->place[at]],
+                      .kind = (enum kind)chunk->dictionary_kind[chunk->place[at]],
+                      .dur_ps = chunk->dur_ps[at],
+                      .inside_ps = chunk->dur_ps[at],
+                      .self_ps = chunk->self_ps[at],
+                  },
+                  &attribution->entries[i]);
     }
 }
 
