@@ -62,13 +62,15 @@ static struct tally simulate(int rounds, double shift, double between_steps,
     return ret;
 }
 
+/* Bounds are three deviations of so many rounds away from what 40,000 pairs gave: 1.00 % of false
+ * alarms, 90.0 % found. */
 static void the_same_code_is_not_called_slower(void **state)
 {
     enum { ROUNDS = 2000 };
     (void)state;
 
     struct tally tally = simulate(ROUNDS, 0, 0.05, &three_percent, 1);
-    CHECK("fewer than 1 of 100 at 5 % noise", tally.answers[JUDGED_REGRESSED] * 100 < ROUNDS);
+    CHECK("about 1 of 100 at 5 % noise", tally.answers[JUDGED_REGRESSED] * 1000 < ROUNDS * 17);
     tally = simulate(ROUNDS / 10, 0, 0.002, &three_percent, 2);
     CHECK_INT("still steps are ok", tally.answers[JUDGED_OK], ROUNDS / 10);
 }
@@ -78,8 +80,8 @@ static void a_slower_run_is_found(void **state)
     enum { ROUNDS = 800 };
     (void)state;
 
-    struct tally tally = simulate(ROUNDS, 0.10, 0.05, &three_percent, 10);
-    CHECK("10 % at 5 % noise", tally.answers[JUDGED_REGRESSED] * 10 >= ROUNDS * 9);
+    struct tally tally = simulate(ROUNDS, 0.10, 0.05, &three_percent, 3);
+    CHECK("10 % at 5 % noise", tally.answers[JUDGED_REGRESSED] * 1000 >= ROUNDS * 868);
     tally = simulate(ROUNDS, 0.03, 0.01, &one_percent, 4);
     CHECK("3 % at 1 % noise", tally.answers[JUDGED_REGRESSED] * 10 >= ROUNDS * 9);
 }
