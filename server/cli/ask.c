@@ -104,7 +104,8 @@ static void ask_once(const struct cli_call *call, const struct services *service
                                     .path = str_of(call->verb->path),
                                     .query = query,
                                     .arena = ret->arena,
-                                    .services = services};
+                                    .services = services,
+                                    .whole = services->wait != NULL};
     ret->reply = (struct reply){0};
     serve_request(&ret->request, &ret->reply);
 }

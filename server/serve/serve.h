@@ -57,6 +57,7 @@ struct request {
     struct bytes body;
     struct arena *arena; /* of this request; outlives the reply */
     const struct services *services;
+    bool whole;            /* rather waits than hears of some of a run's hosts */
     struct server *server; /* http.c's own: counters, pool; NULL for callers without sockets */
     struct request_state *state; /* request.c's own: parsed parameters, the traces it holds */
 };
