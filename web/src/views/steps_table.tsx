@@ -45,7 +45,7 @@ function columnsOf(rows: readonly StepRow[], median: number | null): Column<Step
       exact: (row) => row.slowest_by ?? row.reasons?.slowest_by ?? null,
     },
     has('slowest_by') && {
-      key: 'slowest_by_ps', title: 'longer', unit: duration.unit, width: '80px', numeric: true, cell: (row) => (row.slowest_by_ps ? `+${inScale(row.slowest_by_ps, duration)}` : ''),
+      key: 'slowest_by_ps', title: 'longer', unit: duration.unit, width: '80px', numeric: true, ...(hosts ? { from: 1440 } : {}), cell: (row) => (row.slowest_by_ps ? `+${inScale(row.slowest_by_ps, duration)}` : ''),
       exact: (row) => (row.slowest_by_ps ? timeExact(row.slowest_by_ps) : null),
     },
     has('wait_ps') && {

@@ -43,7 +43,7 @@ function Proof({ evidence }: { evidence: Evidence }) {
 
 /* The share of the counted time where it says more than nothing, else the time. */
 function Win({ finding }: { finding: Finding }) {
-  if (finding.win_ps === null) return <span class="win quiet" data-tip={finding.reasons.win_ps} aria-label="what it wins is not known" />;
+  if (finding.win_ps === null) return <span class="win quiet" role="img" data-tip={finding.reasons.win_ps} aria-label="what it wins is not known" />;
   const part = finding.win_share;
   return (
     <span class="win number" data-tip={`at most ${time(finding.win_ps)}${part === null ? '' : `, ${share(part)} of the counted time`}`}>
