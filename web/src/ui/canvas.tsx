@@ -33,7 +33,7 @@ export function Canvas({ height, label, paint, onMove, onLeave, onClick, onSize 
     () =>
       effect(() => {
         void theme.value;
-        if (size.width > 0) painter.current(canvas.current!, size.width, size.height);
+        if (size.width > 0 && canvas.current) painter.current(canvas.current, size.width, size.height);
       }),
     [size, paint],
   );
