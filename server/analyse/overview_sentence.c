@@ -1,7 +1,7 @@
 /* The sentence that opens the page: figures only, nothing that is not known, largest first.
  *
  *   A step takes 54.1 ms (± 0.8 ms; 11 steps, 1 warm-up excluded). 61 % is compute, 22 % waits for
- *   input, 9.4 % is exposed communication. 12 of 412 ops make 80 % of device time.
+ *   input, 9.4 % is exposed communication. 12 of 412 ops make up 80 % of device time.
  */
 #include "analyse/overview.h"
 #include "base/human.h"
@@ -111,10 +111,10 @@ static void put_most(struct text *out, const struct overview *overview, struct a
     const char *noun = kernels ? "kernels" : "ops", *whole = kernels ? "kernel" : of;
 
     if (most->count == 1)
-        text_putf(out, " One of %s %s, %.*s, makes 80 %% of %s time.", human_count(most->of).text,
-                  noun, STR_ARG(first), whole);
+        text_putf(out, " One of %s %s, %.*s, makes up 80 %% of %s time.",
+                  human_count(most->of).text, noun, STR_ARG(first), whole);
     else
-        text_putf(out, " %s of %s %s make 80 %% of %s time.", human_count(most->count).text,
+        text_putf(out, " %s of %s %s make up 80 %% of %s time.", human_count(most->count).text,
                   human_count(most->of).text, noun, whole);
 }
 

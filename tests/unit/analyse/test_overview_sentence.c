@@ -51,7 +51,7 @@ static void with_steps(void **state)
           "A step takes 54.1 ms (± 800 µs; 11 steps, 1 warm-up excluded). 61 % is compute, 22 % "
           "waits for input, 9.4 % is exposed communication. Communication of 12 % of it is hidden "
           "beneath other work. In 8.0 % of it devices do nothing but wait for copies or "
-          "collectives. 12 of 412 ops make 80 % of device time.");
+          "collectives. 12 of 412 ops make up 80 % of device time.");
     overview = steps();
     overview.max_ps = INT64_C(2300) * MS;
     overview.confidence = TRUST_LOW;
