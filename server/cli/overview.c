@@ -74,6 +74,24 @@ static void put_bar(double share)
         fputs("█", stdout);
 }
 
+/* The width for "%*s" that gives so many columns: some letters take several bytes. */
+static int columns(const char *text, int count)
+{
+    for (; *text != '\0'; text++)
+        count += ((unsigned char)*text & 0xc0) == 0x80;
+    return count;
+}
+
+static void put_row(const char *name, int64_t ps, const char *share_text, double share)
+{
+    struct human time = human_ps(ps);
+
+    printf("  %-*s %*s %*s  ", columns(name, 14), name, columns(time.text, 12), time.text,
+           columns(share_text, 7), share_text);
+    put_bar(share);
+    putchar('\n');
+}
+
 static void put_breakdown(const json_t *overview)
 {
     size_t index;
@@ -87,10 +105,7 @@ static void put_breakdown(const json_t *overview)
 
         if (member_ps(row, "self_ps") == 0)
             continue;
-        printf("  %-14s %12s %7s  ", kind, human_ps(member_ps(row, "self_ps")).text,
-               human_share(share).text);
-        put_bar(share);
-        putchar('\n');
+        put_row(kind, member_ps(row, "self_ps"), human_share(share).text, share);
     }
 }
 
@@ -107,11 +122,9 @@ static void put_devices(const json_t *overview)
     {
         const json_t *share = json_object_get(row, "busy_share");
 
-        printf("  %-14s %12s %7s  ", json_string_value(json_object_get(row, "name")),
-               human_ps(member_ps(row, "busy_ps")).text,
-               json_is_number(share) ? human_share(json_number_value(share)).text : "–");
-        put_bar(json_number_value(share));
-        putchar('\n');
+        put_row(json_string_value(json_object_get(row, "name")), member_ps(row, "busy_ps"),
+                json_is_number(share) ? human_share(json_number_value(share)).text : "–",
+                json_number_value(share));
     }
 }
 
