@@ -2,7 +2,7 @@
 #include "analyse/compiles.h"
 
 #include "serve/routes.h"
-#include "serve/table_out.h"
+#include "serve/table_by.h"
 
 static const struct param params[] = {
     PARAMS_RUN,
@@ -22,25 +22,7 @@ static const struct param params[] = {
 
 static enum status get_compiles(struct request *req, struct reply *reply, struct error *err)
 {
-    const struct run_traces *run;
-    struct restriction restriction;
-    struct page page;
-    struct table table;
-
-    TRY(request_traces(req, &run, err));
-    TRY(request_restriction(req, &restriction, err));
-    TRY(request_page(req, &page, err));
-    TRY(compiles_table(run, &restriction, request_text(req, "by"), &page, req->arena, &table, err));
-    if (reply_table_text(req, reply, &table))
-        return OK;
-    struct json json = reply_json(reply);
-    json_open(&json, '{');
-    json_put_run(&json, run);
-    json_put_text(&json, "by", table.by);
-    json_put_integer(&json, "total_ps", table.total_ps);
-    json_put_table(&json, req, &table);
-    json_close(&json, '}');
-    return OK;
+    return reply_table_by(req, reply, compiles_table, err);
 }
 
 const struct route route_compiles = {.method = "GET",

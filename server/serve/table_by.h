@@ -1,0 +1,14 @@
+/* The route of a table that takes a restriction and by=, and sums time. */
+#ifndef JVIEWD_SERVE_TABLE_BY_H
+#define JVIEWD_SERVE_TABLE_BY_H
+
+#include "serve/table_out.h"
+
+typedef enum status table_by(const struct run_traces *run, const struct restriction *restriction,
+                             struct str by, const struct page *page, struct arena *arena,
+                             struct table *ret, struct error *err);
+/* Asks for the page that the request wants and answers with it. */
+MUST_CHECK enum status reply_table_by(struct request *req, struct reply *reply, table_by *make,
+                                      struct error *err);
+
+#endif
