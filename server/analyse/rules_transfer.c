@@ -82,6 +82,14 @@ static void prove(struct finding *finding, const struct gathered *gathered, cons
     evidence->by = by;
 }
 
+static void add(struct finding_list *list, struct finding *finding, const struct gathered *gathered,
+                const char *by)
+{
+    finding_win(finding, gathered->counted_ps);
+    prove(finding, gathered, by);
+    findings_add(list, finding);
+}
+
 static enum status ask(struct facts *facts, transfer_test *test, struct gathered *ret,
                        const struct counted **ret_counted, struct error *err)
 {
@@ -124,9 +132,7 @@ static enum status find_blocking(struct facts *facts, struct finding_list *list,
                       "`np.asarray` a step later; upload ahead with `jax.device_put`."),
     };
 
-    finding_win(&finding, gathered.counted_ps);
-    prove(&finding, &gathered, "caller");
-    findings_add(list, &finding);
+    add(list, &finding, &gathered, "caller");
     return OK;
 }
 
@@ -156,9 +162,7 @@ static enum status find_small(struct facts *facts, struct finding_list *list, st
                       "whole tree; keep on the device what the next step needs again."),
     };
 
-    finding_win(&finding, gathered.counted_ps);
-    prove(&finding, &gathered, "size");
-    findings_add(list, &finding);
+    add(list, &finding, &gathered, "size");
     return OK;
 }
 
@@ -188,9 +192,7 @@ static enum status find_pageable(struct facts *facts, struct finding_list *list,
                       "`jax.device_put` to `memory_kind=\"pinned_host\"`."),
     };
 
-    finding_win(&finding, gathered.counted_ps);
-    prove(&finding, &gathered, "caller");
-    findings_add(list, &finding);
+    add(list, &finding, &gathered, "caller");
     return OK;
 }
 
@@ -220,9 +222,7 @@ static enum status find_implicit(struct facts *facts, struct finding_list *list,
                       "device once, with `jax.device_put`."),
     };
 
-    finding_win(&finding, gathered.counted_ps);
-    prove(&finding, &gathered, "caller");
-    findings_add(list, &finding);
+    add(list, &finding, &gathered, "caller");
     return OK;
 }
 
@@ -268,9 +268,7 @@ static void tell_upload(struct facts *facts, struct finding_list *list,
                       "upload the next one while the current step runs."),
     };
 
-    finding_win(&finding, gathered->counted_ps);
-    prove(&finding, gathered, "caller");
-    findings_add(list, &finding);
+    add(list, &finding, gathered, "caller");
 }
 
 static enum status find_repeated(struct facts *facts, struct finding_list *list, struct error *err)
