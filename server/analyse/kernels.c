@@ -130,7 +130,12 @@ static void add_notes(struct kernels_work *work, struct table *ret)
                                             "launch_p50_ps", "call_p50_ps", "gap_p50_ps"};
     struct answer_note *notes = arena_array(work->arena, struct answer_note, 3);
 
+    struct str missing = work->row_count > 0 ? STR("") : kernels_missing(work->run);
+
     ret->notes = notes;
+    if (missing.count > 0)
+        notes[ret->note_count++] = (struct answer_note){
+            .kind = "no-kernels", .severity = NOTE_INFO, .message = missing, .count = 1};
     if (any_unrecorded(work))
         notes[ret->note_count++] = (struct answer_note){
             .kind = "registers-not-recorded",

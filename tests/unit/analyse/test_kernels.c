@@ -390,6 +390,28 @@ static void names(void **state)
     }
 }
 
+static void none_is_said(void **state)
+{
+    const struct page page = {.limit = 10};
+    const struct restriction all = {0};
+    const struct kernels_question question = {0};
+    struct kernels_summary summary;
+    struct made_run run;
+    struct table table;
+    (void)state;
+
+    run_begin(&run);
+    run_slice(&run, run_thread(&run, "python"), 0, 10, "f", KIND_HOST);
+    run_finish(&run);
+    CHECK_OK(
+        "kernels",
+        kernels(&run.run, &all, &question, &page, run.made.arena, &table, &summary, &run.made.err),
+        &run.made.err);
+    CHECK_INT("one note", table.note_count, 1);
+    CHECK_HAS("why", str_c(run.made.arena, table.notes[0].message), "no GPU");
+    run_end(&run);
+}
+
 static void unknown_by(void **state)
 {
     (void)state;
@@ -421,6 +443,7 @@ int main(void)
         cmocka_unit_test(occupancies),
         cmocka_unit_test(names),
         cmocka_unit_test(unknown_by),
+        cmocka_unit_test(none_is_said),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
