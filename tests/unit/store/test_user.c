@@ -1,0 +1,435 @@
+/* The user database: what is kept, who may write, and that no file is ever harmed. */
+#include "store/user.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "check.h"
+
+struct place {
+    char dir[64], file[96];
+    struct arena *arena;
+    struct user *user;
+};
+
+static void reopen(struct place *place)
+{
+    user_close(place->user);
+    user_open(place->dir, &place->user);
+}
+
+static int make_place(void **state)
+{
+    struct place *place = calloc(1, sizeof *place);
+
+    snprintf(place->dir, sizeof place->dir, "/tmp/jview-user-XXXXXX");
+    assert_non_null(mkdtemp(place->dir));
+    snprintf(place->file, sizeof place->file, "%s/user.db", place->dir);
+    place->arena = arena_create();
+    reopen(place);
+    *state = place;
+    return 0;
+}
+
+static int leave_place(void **state)
+{
+    struct place *place = *state;
+    char command[160];
+
+    user_close(place->user);
+    snprintf(command, sizeof command, "chmod -R u+rwX '%s'; rm -rf '%s'", place->dir, place->dir);
+    int ret = system(command);
+    arena_destroy(place->arena);
+    free(place);
+    return ret;
+}
+
+static enum status set_baseline(struct place *place, const char *name, const char *content,
+                                struct error *err)
+{
+    const struct user_baseline baseline = {str_of(name), str_of(content), STR("step_500"), 7};
+
+    return user_set_baseline(place->user, &baseline, err);
+}
+
+static void must_set(struct place *place, const char *name, const char *content)
+{
+    struct error err = {0};
+
+    CHECK_OK(name, set_baseline(place, name, content, &err), &err);
+}
+
+/* "main=c1 nightly=c2 " */
+static void check_baselines(const char *what, struct place *place, const char *want)
+{
+    struct user_baseline *rows;
+    struct error err = {0};
+    struct text got = {0};
+    uint32_t count;
+
+    CHECK_OK(what, user_baselines(place->user, place->arena, &rows, &count, &err), &err);
+    for (uint32_t i = 0; i < count; i++)
+        text_putf(&got, "%.*s=%.*s ", STR_ARG(rows[i].name), STR_ARG(rows[i].content_id));
+    CHECK_STR(what, text_str(&got), want);
+    text_free(&got);
+}
+
+static void baselines_are_kept(void **state)
+{
+    struct place *place = *state;
+    struct user_baseline found;
+    struct error err = {0};
+
+    check_baselines("no file", place, "");
+    CHECK("reading makes no file", access(place->file, F_OK) != 0);
+    must_set(place, "nightly", "c2");
+    must_set(place, "main", "c0");
+    must_set(place, "main", "c1");
+    reopen(place);
+    check_baselines("after a restart", place, "main=c1 nightly=c2 ");
+    CHECK("by name", user_baseline(place->user, STR("main"), place->arena, &found));
+    CHECK_STR("its run", found.run_name, "step_500");
+    CHECK("none of that name", !user_baseline(place->user, STR("mai"), place->arena, &found));
+    CHECK_OK("remove", user_remove_baseline(place->user, STR("main"), &err), &err);
+    CHECK_INT("once", user_remove_baseline(place->user, STR("main"), &err), ERR_NOT_FOUND);
+    check_baselines("removed", place, "nightly=c2 ");
+}
+
+static void names(void **state)
+{
+    const struct {
+        const char *name;
+        bool good;
+    } rows[] = {{"main", true},      {"v1.2+cu12-x_y", true}, {"", false},       {"latest", false},
+                {"latest-1", false}, {"a/b", false},          {"-x", false},     {"a b", false},
+                {"a@step=1", false}, {"\xc3\xa9", false},     {"'; DROP", false}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++)
+        CHECK_INT(rows[i].name, user_name_is_good(str_of(rows[i].name)), rows[i].good);
+}
+
+static int64_t add_note(struct place *place, const char *content, const char *text,
+                        int64_t start_ps, int64_t end_ps)
+{
+    const struct user_note note = {.content_id = str_of(content),
+                                   .run_name = STR("r"),
+                                   .text = str_of(text),
+                                   .track = STR("t.1"),
+                                   .has_window = end_ps > 0,
+                                   .start_ps = start_ps,
+                                   .end_ps = end_ps};
+    struct error err = {0};
+    int64_t id = 0;
+
+    CHECK_OK(text, user_put_note(place->user, &note, &id, &err), &err);
+    return id;
+}
+
+static void check_notes(const char *what, struct place *place, const char *content,
+                        const char *want)
+{
+    struct user_note *rows;
+    struct error err = {0};
+    struct text got = {0};
+    uint32_t count;
+
+    CHECK_OK(what, user_notes(place->user, str_of(content), place->arena, &rows, &count, &err),
+             &err);
+    for (uint32_t i = 0; i < count; i++) {
+        text_putf(&got, "%.*s", STR_ARG(rows[i].text));
+        if (rows[i].has_window)
+            text_putf(&got, "@%lld-%lld", (long long)rows[i].start_ps, (long long)rows[i].end_ps);
+        text_puts(&got, " ");
+    }
+    CHECK_STR(what, text_str(&got), want);
+    text_free(&got);
+}
+
+static void notes_stand_in_time_order(void **state)
+{
+    struct place *place = *state;
+    struct error err = {0};
+    char longest[USER_TEXT_BYTES_MAX + 2];
+
+    add_note(place, "c1", "late", 900, 1000);
+    int64_t early = add_note(place, "c1", "early", 5, 6);
+    add_note(place, "c1", "whole", 0, 0);
+    add_note(place, "c2", "other", 0, 0);
+    check_notes("of one", place, "c1", "whole early@5-6 late@900-1000 ");
+    check_notes("of all", place, "", "whole early@5-6 late@900-1000 other ");
+
+    struct user_note changed = {.id = early, .content_id = STR("c1"), .text = STR("a'b\"%s")};
+    CHECK_OK("edit", user_put_note(place->user, &changed, &early, &err), &err);
+    check_notes("edited", place, "c1", "a'b\"%s whole late@900-1000 ");
+    changed.content_id = STR("c2");
+    CHECK_INT("of another run", user_put_note(place->user, &changed, &early, &err), ERR_NOT_FOUND);
+    err = (struct error){0};
+    CHECK_OK("remove", user_remove_note(place->user, early, &err), &err);
+    CHECK_INT("twice", user_remove_note(place->user, early, &err), ERR_NOT_FOUND);
+
+    memset(longest, 'x', sizeof longest);
+    changed =
+        (struct user_note){.content_id = STR("c1"), .text = {longest, USER_TEXT_BYTES_MAX + 1}};
+    err = (struct error){0};
+    CHECK_INT("too long", user_put_note(place->user, &changed, &early, &err), ERR_INVALID);
+}
+
+static void tags_are_words(void **state)
+{
+    struct place *place = *state;
+    struct user_tag *tags;
+    struct error err = {0};
+    uint32_t count;
+
+    CHECK_OK("b", user_add_tag(place->user, STR("c1"), STR("b"), &err), &err);
+    CHECK_OK("a", user_add_tag(place->user, STR("c1"), STR("a"), &err), &err);
+    CHECK_OK("again", user_add_tag(place->user, STR("c1"), STR("a"), &err), &err);
+    CHECK_OK("other", user_add_tag(place->user, STR("c0"), STR("z"), &err), &err);
+    CHECK_OK("list", user_tags(place->user, STR(""), place->arena, &tags, &count, &err), &err);
+    CHECK_INT("each once", count, 3);
+    CHECK_STR("sorted", tags[1].tag, "a");
+    CHECK_OK("drop", user_remove_tag(place->user, STR("c1"), STR("a"), &err), &err);
+    CHECK_INT("once", user_remove_tag(place->user, STR("c1"), STR("a"), &err), ERR_NOT_FOUND);
+    err = (struct error){0};
+    CHECK_INT("two words", user_add_tag(place->user, STR("c1"), STR("a b"), &err), ERR_INVALID);
+}
+
+static void links_are_found(void **state)
+{
+    struct place *place = *state;
+    char first[USER_LINK_ID_SIZE], again[USER_LINK_ID_SIZE], other[USER_LINK_ID_SIZE];
+    struct error err = {0};
+
+    CHECK_OK("a", user_add_link(place->user, STR("?run=a"), first, &err), &err);
+    CHECK_OK("a again", user_add_link(place->user, STR("?run=a"), again, &err), &err);
+    CHECK_OK("b", user_add_link(place->user, STR("?run=b"), other, &err), &err);
+    CHECK_STR("the same for the same", str_of(again), first);
+    CHECK("another for another", strcmp(first, other) != 0);
+    CHECK_INT("length", strlen(first), USER_LINK_ID_SIZE - 1);
+    CHECK_STR("leads there", user_link(place->user, str_of(first), place->arena), "?run=a");
+    CHECK_STR("no such link",
+              user_link(place->user, STR("00000000000000000000000000"), place->arena), "");
+}
+
+static void write_file(const char *path, const char *text, size_t count)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+    CHECK("open", fd >= 0);
+    CHECK_INT("write", write(fd, text, count), count);
+    close(fd);
+}
+
+static struct bytes bytes_of(struct place *place)
+{
+    struct bytes bytes = {0};
+    struct error err = {0};
+
+    CHECK_OK("read", file_read(place->file, place->arena, 1 << 24, &bytes, &err), &err);
+    return bytes;
+}
+
+/* What is wrong is told, writing fails, and every byte stays. */
+static void check_untouched(const char *what, struct place *place, const char *word,
+                            const char *baselines)
+{
+    struct error err = {0};
+    struct bytes before = bytes_of(place);
+
+    reopen(place);
+    check_baselines(what, place, baselines);
+    CHECK(what, str_contains(user_trouble(place->user, place->arena), str_of(word)));
+    CHECK_INT(what, set_baseline(place, "new", "c9", &err), ERR_PERMISSION);
+    CHECK(what, strstr(err.message, word) != NULL);
+    user_close(place->user);
+    place->user = NULL;
+    struct bytes after = bytes_of(place);
+    CHECK_INT(what, after.count, before.count);
+    CHECK(what, memcmp(before.at, after.at, before.count) == 0);
+}
+
+static void sql(struct place *place, const char *statement)
+{
+    char command[512];
+
+    snprintf(command, sizeof command,
+             "python3 -c \"import sqlite3,sys; c=sqlite3.connect(sys.argv[1]); "
+             "c.executescript(sys.argv[2]); c.commit()\" '%s' '%s'",
+             place->file, statement);
+    CHECK_INT(statement, system(command), 0);
+}
+
+static void bad_files_stay_as_they_are(void **state)
+{
+    struct place *place = *state;
+    static const char text[] = "This is a letter, and it is longer than the header of a database "
+                               "is, which has one hundred bytes. No SQLite here.";
+
+    write_file(place->file, text, sizeof text);
+    check_untouched("a letter", place, "damaged", "");
+    unlink(place->file);
+
+    sql(place, "CREATE TABLE accounts(x)");
+    check_untouched("another program", place, "another program", "");
+    unlink(place->file);
+
+    reopen(place);
+    must_set(place, "main", "c1");
+    user_close(place->user);
+    place->user = NULL;
+    sql(place, "PRAGMA user_version=99; ALTER TABLE baselines ADD COLUMN colour TEXT");
+    check_untouched("a newer version", place, "newer", "main=c1 ");
+}
+
+static void damage_is_told(void **state)
+{
+    struct place *place = *state;
+
+    for (int i = 0; i < 60; i++)
+        add_note(place, "c1", "a note that fills pages with its words, again and again", i, i + 1);
+    must_set(place, "main", "c1");
+    user_close(place->user);
+    place->user = NULL;
+    struct bytes whole = bytes_of(place);
+    uint8_t *bad = arena_array(place->arena, uint8_t, whole.count);
+
+    /* Every page but the first and the one of baselines. */
+    memcpy(bad, whole.at, whole.count);
+    for (size_t at = 2 * 4096; at + 4096 <= whole.count; at += 4096)
+        memset(bad + at, 0xa5, 4096);
+    write_file(place->file, (const char *)bad, whole.count);
+    check_untouched("pages", place, "damaged", "main=c1 ");
+    for (size_t cut = 1; cut < whole.count; cut += 1000) {
+        struct error err = {0};
+
+        write_file(place->file, (const char *)whole.at, cut);
+        reopen(place);
+        CHECK("a cut file", set_baseline(place, "new", "c9", &err) != OK);
+        user_close(place->user);
+        place->user = NULL;
+        CHECK_INT("is not touched", bytes_of(place).count, cut);
+    }
+}
+
+static void read_only_is_told(void **state)
+{
+    struct place *place = *state;
+
+    if (geteuid() == 0)
+        skip(); /* root writes what nobody may */
+    must_set(place, "main", "c1");
+    chmod(place->file, 0400);
+    check_untouched("a read-only file", place, "not write", "main=c1 ");
+}
+
+/* Many processes write at once, and each write stands. */
+static void writers_take_turns(void **state)
+{
+    enum { WRITERS = 4, EACH = 12 };
+    struct place *place = *state;
+    struct error err = {0};
+    struct user_note *notes;
+    uint32_t count;
+
+    for (int i = 0; i < WRITERS; i++) {
+        if (fork() == 0) {
+            struct user *own;
+
+            user_open(place->dir, &own);
+            for (int k = 0; k < EACH; k++) {
+                const struct user_note note = {
+                    .content_id = STR("c1"), .run_name = STR("r"), .text = STR("x")};
+                struct error failed = {0};
+                int64_t id;
+
+                if (user_put_note(own, &note, &id, &failed) != OK)
+                    _exit(1);
+            }
+            _exit(0);
+        }
+    }
+    for (int i = 0; i < WRITERS; i++) {
+        int code;
+
+        CHECK("a writer", wait(&code) > 0);
+        CHECK_INT("a writer", code, 0);
+    }
+    CHECK_OK("list", user_notes(place->user, STR("c1"), place->arena, &notes, &count, &err), &err);
+    CHECK_INT("all notes", count, WRITERS * EACH);
+}
+
+/* Another process's change is seen, and so is another file in its place. */
+static void generation_tells_changes(void **state)
+{
+    struct place *place = *state;
+    struct user *other;
+    struct error err = {0};
+    const struct user_baseline baseline = {STR("main"), STR("c1"), STR("r"), 1};
+    uint64_t before = user_generation(place->user);
+
+    user_open(place->dir, &other);
+    CHECK_OK("set", user_set_baseline(other, &baseline, &err), &err);
+    uint64_t made = user_generation(place->user);
+    CHECK("made", made != before);
+    CHECK("quiet", user_generation(place->user) == made);
+    CHECK_OK("remove", user_remove_baseline(other, STR("main"), &err), &err);
+    uint64_t removed = user_generation(place->user);
+    CHECK("changed", removed != made);
+    user_close(other);
+    unlink(place->file);
+    CHECK("gone", user_generation(place->user) != removed);
+    check_baselines("gone", place, "");
+    must_set(place, "again", "c2");
+    check_baselines("made anew", place, "again=c2 ");
+}
+
+static void nobody_waits_for_ever(void **state)
+{
+    struct place *place = *state;
+    char command[300];
+    struct error err = {0};
+
+    must_set(place, "main", "c1");
+    snprintf(command, sizeof command,
+             "python3 -c \"import sqlite3,sys,time; c=sqlite3.connect(sys.argv[1]); "
+             "c.execute('BEGIN EXCLUSIVE'); open(sys.argv[1]+'.held','w'); time.sleep(7)\" '%s' &",
+             place->file);
+    CHECK_INT("holder", system(command), 0);
+    char held[128];
+    snprintf(held, sizeof held, "%s.held", place->file);
+    for (int i = 0; i < 500 && access(held, F_OK) != 0; i++)
+        usleep(10000);
+    CHECK_INT("held", set_baseline(place, "new", "c9", &err), ERR_IO);
+    CHECK("says so", strstr(err.message, "another program holds") != NULL);
+    err = (struct error){0};
+    for (int i = 0; i < 40 && set_baseline(place, "new", "c9", &err) != OK; i++) {
+        err = (struct error){0};
+        usleep(100000);
+    }
+    check_baselines("then it goes on", place, "main=c1 new=c9 ");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(baselines_are_kept, make_place, leave_place),
+        cmocka_unit_test(names),
+        cmocka_unit_test_setup_teardown(notes_stand_in_time_order, make_place, leave_place),
+        cmocka_unit_test_setup_teardown(tags_are_words, make_place, leave_place),
+        cmocka_unit_test_setup_teardown(links_are_found, make_place, leave_place),
+        cmocka_unit_test_setup_teardown(bad_files_stay_as_they_are, make_place, leave_place),
+        cmocka_unit_test_setup_teardown(damage_is_told, make_place, leave_place),
+        cmocka_unit_test_setup_teardown(read_only_is_told, make_place, leave_place),
+        cmocka_unit_test_setup_teardown(writers_take_turns, make_place, leave_place),
+        cmocka_unit_test_setup_teardown(generation_tells_changes, make_place, leave_place),
+        cmocka_unit_test_setup_teardown(nobody_waits_for_ever, make_place, leave_place),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
