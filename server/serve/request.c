@@ -1,19 +1,23 @@
 #include "serve/request.h"
 
 #include "analyse/align.h"
+#include "analyse/hlo.h"
+#include "analyse/lend.h"
 #include "serve/gate.h"
 
-enum { HOSTS_MAX = 4096, NOTES_MAX = 6 };
+enum { HOSTS_MAX = 4096, NOTES_MAX = 8 };
 
 struct asked_run {
     struct asked_run *next;
     struct str asked;  /* as it was named */
     struct str run_id; /* resolved */
-    bool has_run, has_traces, has_others, waited;
+    bool has_run, has_traces, has_others, others_held, waited;
     struct run_record run;
     struct cached *held;
     uint32_t held_count;
     struct run_traces traces;
+    const struct host_trace *others; /* once they are held */
+    uint32_t other_count;
     const struct alignment *alignments; /* NULL: not measured */
     struct answer_note notes[NOTES_MAX];
     uint32_t note_count;
@@ -182,7 +186,7 @@ static void release_traces(const struct request_state *state, struct asked_run *
         cache_release(state->cache, at->held[i]);
     at->held_count = 0;
     at->note_count = 0;
-    at->has_traces = at->has_others = false;
+    at->has_traces = at->has_others = at->others_held = false;
     at->alignments = NULL;
 }
 
@@ -291,6 +295,104 @@ static bool may_get_hosts(const struct run_record *run)
     return run->state == RUN_QUEUED || run->state == RUN_INDEXING;
 }
 
+/* All that is beside the hosts, held; what the analysis sees of it is another matter. */
+static enum status hold_others(struct request *req, struct error *err)
+{
+    struct request_state *state = req->state;
+    const struct run_record *run = &state->at->run;
+    struct host_trace *others;
+    uint32_t count = 0, left_out = 0;
+
+    if (state->at->others_held)
+        return OK;
+    others = arena_array(req->arena, struct host_trace, OTHERS_MAX);
+    for (uint32_t i = 0; i < run->run_file_count; i++) {
+        if (!is_other(&run->files[i]))
+            continue;
+        if (count == OTHERS_MAX) {
+            left_out++;
+            continue;
+        }
+        if (!hold(req, run->files[i].content, &others[count])) {
+            release_traces(state, state->at);
+            return not_ready(run, err);
+        }
+        others[count++].name = run->files[i].path;
+    }
+    state->at->others = others;
+    state->at->other_count = count;
+    state->at->others_held = true;
+    if (left_out > 0)
+        add_note(state, "files-left-out", NOTE_WARNING,
+                 str_format(req->arena,
+                            "The run has %u more files beside its hosts than the %d that one "
+                            "answer reads.",
+                            left_out, OTHERS_MAX));
+    return OK;
+}
+
+static bool has_programs(const struct run_record *run)
+{
+    for (uint32_t i = 0; i < run->run_file_count; i++)
+        if (is_other(&run->files[i]) && run->files[i].part == PART_PROGRAMS)
+            return true;
+    return false;
+}
+
+static void note_lent(struct request *req, const struct lent *sum)
+{
+    if (sum->op_count > 0)
+        add_note(req->state, "scopes-from-beside", NOTE_INFO,
+                 str_format(req->arena,
+                            "The profile holds no HLO of %u ops: their scopes and sources are "
+                            "from %.*s%s, which %s beside it, by module name and number.",
+                            sum->op_count, STR_ARG(sum->file),
+                            sum->file_count > 1
+                                ? str_format(req->arena, " and %u more file%s", sum->file_count - 1,
+                                             sum->file_count > 2 ? "s" : "")
+                                      .at
+                                : "",
+                            sum->file_count > 1 ? "lie" : "lies"));
+    if (sum->unlike_count > 0)
+        add_note(req->state, "scopes-not-from-beside", NOTE_INFO,
+                 str_format(req->arena,
+                            "%u ops have no scope: modules of their names lie beside the profile, "
+                            "but with other numbers than the programs that ran.",
+                            sum->unlike_count));
+}
+
+/* Where a profile holds no HLO, modules beside it tell scopes and sources of its ops. */
+static enum status borrow(struct request *req, struct error *err)
+{
+    struct asked_run *at = req->state->at;
+    struct host_trace *hosts = (struct host_trace *)(uintptr_t)at->traces.hosts;
+    struct run_traces bare = at->traces; /* modules are listed, and not measured */
+    struct host_trace *unmeasured = arena_array(req->arena, struct host_trace, bare.host_count + 1);
+    struct hlo_modules modules = {0};
+    struct lent sum = {0};
+    uint32_t wanted = 0;
+
+    if (!has_programs(&at->run) || may_get_hosts(&at->run))
+        return OK;
+    for (uint32_t i = 0; i < bare.host_count; i++) {
+        unmeasured[i] = hosts[i];
+        unmeasured[i].attribution = NULL;
+        wanted += lend_is_wanted(&hosts[i]);
+    }
+    if (wanted == 0)
+        return OK;
+    TRY(hold_others(req, err));
+    bare.hosts = unmeasured;
+    bare.others = at->others;
+    bare.other_count = at->other_count;
+    hlo_modules(&bare, req->arena, &modules);
+    for (uint32_t i = 0; i < bare.host_count; i++)
+        if (lend_is_wanted(&hosts[i]))
+            lend_scopes(&bare, &modules, &hosts[i], req->arena, &sum);
+    note_lent(req, &sum);
+    return OK;
+}
+
 enum status request_traces(struct request *req, const struct run_traces **ret, struct error *err)
 {
     struct request_state *state = req->state;
@@ -311,41 +413,11 @@ enum status request_traces(struct request *req, const struct run_traces **ret, s
         (may_get_hosts(run) && (run->host_count == 0 || req->whole)))
         return not_ready(run, err);
     TRY(acquire(req, err));
+    TRY(borrow(req, err));
     note_state(req);
     if (run->host_count > 1 && request_is(req, "align", "collectives"))
         align(req);
     state->at->has_traces = true;
-    return OK;
-}
-
-static enum status acquire_others(struct request *req, struct error *err)
-{
-    struct request_state *state = req->state;
-    const struct run_record *run = &state->at->run;
-    struct host_trace *others = arena_array(req->arena, struct host_trace, OTHERS_MAX);
-    uint32_t count = 0, left_out = 0;
-
-    for (uint32_t i = 0; i < run->run_file_count; i++) {
-        if (!is_other(&run->files[i]))
-            continue;
-        if (count == OTHERS_MAX) {
-            left_out++;
-            continue;
-        }
-        if (!hold(req, run->files[i].content, &others[count])) {
-            release_traces(state, state->at);
-            return not_ready(run, err);
-        }
-        others[count++].name = run->files[i].path;
-    }
-    state->at->traces.others = others;
-    state->at->traces.other_count = count;
-    if (left_out > 0)
-        add_note(state, "files-left-out", NOTE_WARNING,
-                 str_format(req->arena,
-                            "The run has %u more files beside its hosts than the %d that one "
-                            "answer reads.",
-                            left_out, OTHERS_MAX));
     return OK;
 }
 
@@ -355,7 +427,9 @@ enum status request_all_traces(struct request *req, const struct run_traces **re
     TRY(request_traces(req, ret, err));
     if (req->state->at->has_others)
         return OK;
-    TRY(acquire_others(req, err));
+    TRY(hold_others(req, err));
+    req->state->at->traces.others = req->state->at->others;
+    req->state->at->traces.other_count = req->state->at->other_count;
     req->state->at->has_others = true;
     return OK;
 }

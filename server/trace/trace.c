@@ -8,7 +8,9 @@ struct str trace_name(const struct trace *trace, name_id id)
     const struct trace_parts *parts = trace->parts;
 
     if (id >= trace->name_count)
-        return STR("");
+        return id - trace->name_count < trace->lent_name_count
+                   ? trace->lent_names[id - trace->name_count]
+                   : STR("");
     return (struct str){.at = parts->name_texts + parts->name_offsets[id],
                         .count = (size_t)(parts->name_offsets[id + 1] - parts->name_offsets[id])};
 }

@@ -262,6 +262,10 @@ struct trace {
     const struct arg *sample_labels;
     uint32_t sample_label_count;
 
+    /* Of a copy that borrows names from other traces (analyse/lend.h): ids from name_count on. */
+    const struct str *lent_names;
+    uint32_t lent_name_count;
+
     struct trace_parts
         *parts; /* names, chunks, args, pyramids, by-name, counters: see their headers */
 };
