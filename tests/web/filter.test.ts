@@ -43,3 +43,31 @@ test.each([
   const filter = parseFilter(text, columns);
   expect(isFault(filter) && filter.message).toContain(message);
 });
+
+test.each([
+  ['kind=copy', ['copy.1']],
+  ['kind!=compute', ['copy.1', 'all-reduce.7']],
+  ['-kind=compute', ['copy.1', 'all-reduce.7']],
+  ['name~RED', ['all-reduce.7']],
+  ['name~all*7', ['all-reduce.7']],
+  ['name~7*all', []],
+  ['name!~dot', ['copy.1', 'all-reduce.7']],
+  ['scope="layer_1/mlp" kind=copy', ['copy.1']],
+  ['scope!~mlp', ['all-reduce.7', 'dot']],
+  ['self>1ms name~dot kind=compute', ['dot.63']],
+])('words of a column: %s', (text, names) => {
+  expect(found(text)).toEqual(names);
+});
+
+test('a pattern of many stars ends at once', () => {
+  const filter = parseFilter(`name~${'a*'.repeat(40)}b`, columns);
+  if (isFault(filter)) throw new Error(filter.message);
+  const begin = performance.now();
+  filter.test('a'.repeat(512), () => 'a'.repeat(512));
+  expect(performance.now() - begin).toBeLessThan(50);
+});
+
+test('an unknown column of words is named, with those there are', () => {
+  const filter = parseFilter('knid=copy', columns);
+  expect(isFault(filter) && filter.message).toContain('there are name, scope, kind');
+});

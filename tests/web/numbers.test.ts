@@ -1,4 +1,4 @@
-import { ago, countInProse, inScale, plural, rateScale, share, shareCell, size, sizeScale, time, timeExact, timeScale } from '../../web/src/model/numbers';
+import { ago, countInProse, inScale, plural, rateScale, share, shareCell, size, sizeScale, time, timeExact, timeScale, unitChoice } from '../../web/src/model/numbers';
 
 const plain = (text: string) => text.replaceAll('\u202f', ' ');
 
@@ -68,4 +68,14 @@ test('how long ago', () => {
   expect(plain(ago(new Date('2026-11-21T11:58:00Z'), now))).toBe('2 min ago');
   expect(plain(ago(new Date('2026-11-20T12:00:00Z'), now))).toBe('1 day ago');
   expect(ago(new Date('2026-11-21T12:00:05Z'), now)).toBe('now');
+});
+
+test('a chosen unit holds for every column, with three digits however small', () => {
+  unitChoice.value = 's';
+  const scale = timeScale([6_586_000_000, 12_000_000]);
+  expect([scale.unit, inScale(6_586_000_000, scale)]).toEqual(['s', '0.00659']);
+  unitChoice.value = 'ns';
+  expect(plain(inScale(6_586_000_000, timeScale([6_586_000_000])))).toBe('6 586 000.0');
+  unitChoice.value = null;
+  expect(timeScale([6_586_000_000]).unit).toBe('ms');
 });

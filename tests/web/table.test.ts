@@ -1,4 +1,4 @@
-import { chosenColumns, groupLines, markdownOf, nextSort, sortPlace, tsvOf } from '../../web/src/model/table';
+import { chosenColumns, csvOf, groupLines, markdownOf, nextSort, sortPlace, sortRows, tsvOf, typedTo } from '../../web/src/model/table';
 
 describe('sorting', () => {
   test('a click begins with the large numbers and turns round; names begin with a', () => {
@@ -47,4 +47,30 @@ describe('copies', () => {
   test('Markdown: pipes are escaped, numbers stand right', () => {
     expect(markdownOf(['name', 'self'], [['a|b', '1']], [false, true])).toBe('| name | self |\n|---|---:|\n| a\\|b | 1 |');
   });
+});
+
+describe('rows that are all here', () => {
+  const rows = [{ name: 'b', self: 1 }, { name: 'a10', self: 2 }, { name: 'a9', self: 2 }, { name: 'c', self: null }];
+  const told = (sort: string) => sortRows(rows, sort, (row, key) => (row as Record<string, string | number | null>)[key] ?? null).map((row) => row.name).join();
+  test('by several columns; numbers in names count; unknown last either way', () => {
+    expect(told('-self,name')).toBe('a9,a10,b,c');
+    expect(told('self,-name')).toBe('b,a10,a9,c');
+    expect(told('')).toBe('b,a10,a9,c');
+    expect(told('nothing')).toBe('b,a10,a9,c');
+  });
+});
+
+describe('typed to', () => {
+  const names = ['dot.1', 'copy', 'reduce', 'dot.2', null];
+  const to = (text: string, from: number) => typedTo(text, from, names.length, (index) => names[index]!);
+  test('the next that begins so, round the end; else one that holds it', () => {
+    expect(to('DO', 1)).toBe(3);
+    expect(to('dot', 4)).toBe(0);
+    expect(to('duc', 0)).toBe(2);
+    expect(to('x', 0)).toBe(-1);
+  });
+});
+
+test('CSV: quotes, no formula', () => {
+  expect(csvOf(['name', 'self'], [['a,"b"', '-1'], ['=1+1', '\u22122'], ['-x', '']])).toBe('name,self\r\n"a,""b""",-1\r\n\'=1+1,-2\r\n\'-x,\r\n');
 });

@@ -1,4 +1,4 @@
-/* Runs before the first paint: the theme and the height of rows, as chosen last time. */
+/* Runs before the first paint: theme, contrast and the height of rows, as chosen last time. */
 (function () {
   var root = document.documentElement;
   var stored = null;
@@ -10,4 +10,5 @@
   var dark = stored.theme ? stored.theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
   root.dataset.theme = dark ? 'dark' : 'light';
   root.dataset.rows = stored.rows || 'normal';
+  root.dataset.contrast = stored.contrast || '';
 })();

@@ -25,8 +25,9 @@ const FACTORS: Record<string, number> = {
   KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3,
 };
 
-const TOKEN = /-?(?:[\w.]+:)?"[^"]*"?|\S+/g;
+const TOKEN = /-?(?:[\w.]+(?::|!?[=~]))?"[^"]*"?|\S+/g;
 const COMPARE = /^(-?)([a-z_]\w*)(<=|>=|<|>|=)(-?[\d.]+)([a-zµ%A-Z]*)$/;
+const TEXTUAL = /^(-?)([a-z_]\w*)(!?[=~])(.*)$/s;
 
 function compare(operator: string, a: number, b: number): boolean {
   if (operator === '<') return a < b;
@@ -46,7 +47,35 @@ function comparison(match: RegExpExecArray, columns: readonly string[], to: numb
   if (Number.isNaN(wanted)) return { from, to, message: `"${digits}" is no number` };
   return (_name, lookup) => {
     const value = lookup(column);
-    return (typeof value === 'number' && compare(operator, value, wanted)) !== (minus === '-');
+    const fits = typeof value === 'number' ? compare(operator, value, wanted) : operator === '=' && value === digits + unit;
+    return fits !== (minus === '-');
+  };
+}
+
+/* Parts in their order, `*` between them; no pattern can run away. */
+function globbed(text: string, parts: readonly string[]): boolean {
+  let from = 0;
+  return parts.every((part) => {
+    const at = text.indexOf(part, from);
+    from = at + part.length;
+    return at >= 0;
+  });
+}
+
+/* `kind=copy`, `name!~a*b`: of words, where a comparison is of numbers. */
+function textual(match: RegExpExecArray, columns: readonly string[], to: number): Predicate | FilterFault {
+  const [, minus, column, operator, given] = match as unknown as [string, string, string, string, string];
+  const from = to - match[0].length;
+  if (!columns.includes(column)) return { from, to, message: `there is no column "${column}"; there are ${columns.join(', ')}` };
+  if (given.startsWith('"') && (given.length < 2 || !given.endsWith('"'))) return { from, to, message: 'the quotation mark is not closed' };
+  const text = (given.startsWith('"') ? given.slice(1, -1) : given).toLowerCase();
+  const parts = text.split('*');
+  const not = operator.startsWith('!') !== (minus === '-');
+  return (name, lookup) => {
+    const value = column === 'name' ? (lookup('name') ?? name) : lookup(column);
+    const words = value === null ? null : String(value).toLowerCase();
+    const is = words !== null && (operator.endsWith('=') ? words === text : globbed(words, parts));
+    return is !== not;
   };
 }
 
@@ -73,7 +102,8 @@ export function parseFilter(text: string, columns: readonly string[]): Filter | 
   for (const match of text.matchAll(TOKEN)) {
     const to = match.index + match[0].length;
     const relation = COMPARE.exec(match[0]);
-    const test = relation ? comparison(relation, columns, to) : word(match[0], columns, to);
+    const words = relation ? null : TEXTUAL.exec(match[0]);
+    const test = relation ? comparison(relation, columns, to) : words ? textual(words, columns, to) : word(match[0], columns, to);
     if (typeof test !== 'function') return test;
     tests.push(test);
   }

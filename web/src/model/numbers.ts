@@ -1,5 +1,6 @@
 /* Numbers as the page sets them: U+202F in thousands and before units, U+2212 for minus, three
  * significant digits in prose, one unit and one precision a column. */
+import { signal } from '@preact/signals';
 import type { Ps } from '../data/json';
 
 export const THIN = '\u202f';
@@ -107,10 +108,24 @@ function decimalsFor(largest: number): number {
   return largest >= 100 ? 1 : largest >= 10 ? 2 : 3;
 }
 
+/* The unit that every column of times has where the reader chose one; null: what suits the values. */
+export const TIME_UNITS: readonly string[] = UNITS.map((unit) => unit.word);
+export const unitChoice = signal<string | null>(null);
+const DECIMALS_MAX = 9;
+
+/* Three digits of the largest value, however small the unit makes it. */
+function scaleIn(unit: TimeUnit, largest: number): Scale {
+  const value = largest / unit.ps;
+  const decimals = value === 0 || value >= 1 ? decimalsFor(value) : Math.min(DECIMALS_MAX, 3 - Math.ceil(Math.log10(value)));
+  return { unit: unit.word, divisor: unit.ps, decimals: unit.ps === 1 ? 0 : decimals };
+}
+
 /* The unit of the largest value, milliseconds up to ten seconds and where there is none. */
 export function timeScale(values: readonly (Ps | null | undefined)[]): Scale {
   let largest = 0;
   for (const value of values) if (value !== null && value !== undefined) largest = Math.max(largest, Math.abs(toNumber(value)));
+  const chosen = UNITS.find((one) => one.word === unitChoice.value);
+  if (chosen) return scaleIn(chosen, largest);
   const unit = largest === 0 || (largest >= 1e12 && largest < 10e12) ? UNITS[3]! : unitFor(largest);
   return { unit: unit.word, divisor: unit.ps, decimals: unit.ps === 1 ? 0 : decimalsFor(largest / unit.ps) };
 }

@@ -17,6 +17,45 @@ export function sortPlace(sort: string, key: string): { at: number; down: boolea
   return { at, down: at >= 0 && parts[at]!.startsWith('-'), of: parts.length };
 }
 
+export type Cell = string | number | null;
+
+const inWords = new Intl.Collator('en', { numeric: true });
+
+/* What is unknown stands last, whichever way the rows run. */
+function compareCells(a: Cell, b: Cell, down: boolean): number {
+  if (a === null || b === null) return a === b ? 0 : a === null ? 1 : -1;
+  const order = typeof a === 'number' && typeof b === 'number' ? a - b : inWords.compare(String(a), String(b));
+  return down ? -order : order;
+}
+
+/* Rows that are all here, in the order of `-self_ps,name`; equal ones stay as they came. */
+export function sortRows<R>(rows: readonly R[], sort: string, valueOf: (row: R, key: string) => Cell): readonly R[] {
+  const parts = sort.split(',').filter(Boolean).map((part) => ({ key: part.replace(/^-/, ''), down: part.startsWith('-') }));
+  if (parts.length === 0) return rows;
+  const keyed = rows.map((row) => ({ row, cells: parts.map(({ key }) => valueOf(row, key)) }));
+  keyed.sort((a, b) => {
+    for (const [at, { down }] of parts.entries()) {
+      const order = compareCells(a.cells[at]!, b.cells[at]!, down);
+      if (order !== 0) return order;
+    }
+    return 0;
+  });
+  return keyed.map(({ row }) => row);
+}
+
+/* The next name behind `from` that begins with what was typed, else one that holds it; -1 for none. */
+export function typedTo(typed: string, from: number, count: number, nameOf: (index: number) => string | null): number {
+  const wanted = typed.toLowerCase();
+  let holds = -1;
+  for (let turn = 0; turn < count; turn++) {
+    const at = (from + turn) % count;
+    const name = nameOf(at)?.toLowerCase();
+    if (name?.startsWith(wanted)) return at;
+    if (holds < 0 && name?.includes(wanted)) holds = at;
+  }
+  return holds;
+}
+
 export interface Choosable {
   key: string;
   from?: number | undefined; // width of the page in pixels from which there is room for it
@@ -58,6 +97,15 @@ function flat(text: string): string {
 
 export function tsvOf(heads: readonly string[], rows: readonly (readonly string[])[]): string {
   return [heads, ...rows].map((cells) => cells.map(flat).join('\t')).join('\n');
+}
+
+/* RFC 4180; what a spreadsheet would run as a formula stays text. */
+export function csvOf(heads: readonly string[], rows: readonly (readonly string[])[]): string {
+  const cell = (text: string): string => {
+    const safe = /^[=+@]|^-(?![\d.])/.test(text) ? `'${text}` : text;
+    return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  };
+  return [heads, ...rows].map((cells) => cells.map((one) => cell(flat(one))).join(',')).join('\r\n') + '\r\n';
 }
 
 export function markdownOf(heads: readonly string[], rows: readonly (readonly string[])[], numeric: readonly boolean[]): string {

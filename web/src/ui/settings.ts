@@ -1,8 +1,12 @@
-/* Theme, letter keys and height of rows: the only things that are not in the address. */
+/* Theme, contrast, letter keys, height of rows and the like: the only things that are not in the address. */
 import { effect, signal } from '@preact/signals';
+import { query } from '../data/place';
+import { TIME_UNITS, unitChoice } from '../model/numbers';
 
 export interface Settings {
   theme: 'light' | 'dark' | null; // null: as the system has it
+  contrast: 'more' | null; // null: as the system has it
+  unit: string; // of times in tables; empty: what suits the values
   letters: boolean;
   rows: 'normal' | 'dense' | 'tall';
   perfetto: string;
@@ -10,7 +14,7 @@ export interface Settings {
 }
 
 export const PERFETTO_ORIGIN = 'https://ui.perfetto.dev';
-const DEFAULTS: Settings = { theme: null, letters: true, rows: 'normal', perfetto: PERFETTO_ORIGIN, editor: '' };
+const DEFAULTS: Settings = { theme: null, contrast: null, unit: '', letters: true, rows: 'normal', perfetto: PERFETTO_ORIGIN, editor: '' };
 
 function read(): Settings {
   try {
@@ -38,7 +42,13 @@ effect(() => {
   const chosen = settings.value.theme ?? (system.matches ? 'dark' : 'light');
   document.documentElement.dataset.theme = chosen;
   document.documentElement.dataset.rows = settings.value.rows;
+  document.documentElement.dataset.contrast = settings.value.contrast ?? '';
   theme.value = chosen;
+});
+/* The address before the setting. */
+effect(() => {
+  const asked = query.value.units ?? settings.value.unit;
+  unitChoice.value = TIME_UNITS.includes(asked === 'us' ? 'µs' : asked) ? (asked === 'us' ? 'µs' : asked) : null;
 });
 system.addEventListener('change', () => {
   settings.value = { ...settings.value };

@@ -12,11 +12,16 @@ interface HeadProps<R> {
 
 const WIDTH_MIN = 40;
 
+/* Of a cell, without what it keeps free at its left. */
+export function roomOf(cell: HTMLElement): number {
+  return cell.clientWidth - (parseFloat(getComputedStyle(cell).paddingLeft) || 0);
+}
+
 function Grip({ onWidth, onFit }: { onWidth: (pixels: number) => void; onFit: () => void }) {
   const drag = (event: PointerEvent): void => {
     const grip = event.currentTarget as HTMLElement;
     const begin = event.clientX;
-    const width = grip.parentElement!.clientWidth;
+    const width = roomOf(grip.parentElement!);
     grip.setPointerCapture(event.pointerId);
     grip.onpointermove = (move) => onWidth(Math.max(WIDTH_MIN, Math.round(width + move.clientX - begin)));
     grip.onpointerup = grip.onpointercancel = () => {

@@ -92,9 +92,7 @@ export function HloText({ run, module, focus, start, names }: Props) {
   const known = lines.count !== null;
   useLayoutEffect(() => {
     if (!known || box.current === null) return;
-    const height = virtual.height / Math.max(1, lines.count!);
-    const above = focus === null ? 0 : box.current.clientHeight / 3;
-    box.current.scrollTop = Math.max(0, ((focus ?? start) - 1) * height - above);
+    virtual.show((focus ?? start) - 1, focus === null ? 0 : box.current.clientHeight / 3);
   }, [focus, start, module.key, known]);
   if (lines.error && !known) return <Failed error={lines.error} />;
   const largest = module.self_ps === null ? 0 : toNumber(module.self_ps);

@@ -6,27 +6,24 @@ import { restriction } from '../data/restriction';
 import type { RunDetails } from '../data/types';
 import type { Changes } from '../model/address';
 import { shortScope, shortSource } from '../model/cut';
-import type { Cell } from '../model/filter';
+import type { Cell } from '../model/table';
 import { kernelsSentence, type KernelList, type KernelRow } from '../model/kernels';
-import { count, inScale, plural, shareCell, size, timeExact, timeScale, toNumber, UNKNOWN, type Scale } from '../model/numbers';
+import { count, inScale, shareCell, size, timeExact, timeScale, toNumber, UNKNOWN, type Scale } from '../model/numbers';
 import { sentenceCase } from '../model/sentence';
-import { ColumnsMenu } from '../ui/columns_menu';
-import { FilterField, useFilter } from '../ui/filter_field';
 import { Link } from '../ui/link';
 import { Empty, Failed, Waiting } from '../ui/states';
 import { Table, type Column } from '../ui/table';
+import { NothingMatches, TableBar } from '../ui/table_bar';
 import { Name, SentenceLine } from '../ui/text';
+import { useTable } from '../ui/use_table';
 
 const BY: Record<string, string> = { kernel: 'kernel', variant: 'launch shape', api: 'call', annotation: 'annotation' };
 const ROWS_MAX = 5000;
-const FILTER_COLUMNS = ['name', 'count', 'total', 'mean', 'p95', 'occupancy', 'registers', 'limited_by', 'op', 'module', 'scope', 'grid', 'block'];
-
 type TimeKey = { [K in keyof KernelRow]: K extends `${string}_ps` ? K : never }[keyof KernelRow] & string;
 
-function lookup(row: KernelRow, column: string): Cell {
-  const time: Record<string, KernelRow[keyof KernelRow]> = { total: row.total_ps, mean: row.mean_ps, p95: row.p95_ps };
-  if (column in time) return time[column] === null || time[column] === undefined ? null : toNumber(time[column] as number);
-  return ((row as unknown as Record<string, Cell>)[column] ?? null) as Cell;
+function valueOf(row: KernelRow, key: string): Cell {
+  const value = (row as unknown as Record<string, unknown>)[key] ?? null;
+  return typeof value === 'bigint' ? toNumber(value) : typeof value === 'boolean' ? (value ? 'yes' : 'no') : (value as Cell);
 }
 
 const why = (row: KernelRow, key: string): string | null => row.reasons?.[key] ?? null;
@@ -35,9 +32,13 @@ function goalOf(row: KernelRow): Changes {
   return { view: 'timeline', find: row.name, slice: null, by: null };
 }
 
+/* Times of all executions add up over kernels; spreads do not. */
+const SUMS = new Set(['total_ps', 'self_ps', 'device_ps', 'device_self_ps']);
+
 function timeColumn(key: TimeKey, title: string, scale: Scale, more: Partial<Column<KernelRow>> = {}): Column<KernelRow> {
   return {
     key, title, unit: scale.unit, width: '96px', numeric: true, cell: (row) => inScale(row[key] as number | null, scale),
+    ...(SUMS.has(key) ? { sums: (total: number) => inScale(total, scale) } : {}),
     exact: (row) => (row[key] === null || row[key] === undefined ? why(row, key) : timeExact(row[key] as number)), ...more,
   };
 }
@@ -63,7 +64,7 @@ function shareColumn(key: 'share' | 'device_share', rows: readonly KernelRow[]):
   return { key, title: 'share', width: '128px', numeric: true, cell: (row) => shareCell(row[key]), bar: (row) => (row[key] ?? 0) / largest, exact: (row) => why(row, key) };
 }
 
-const countColumn: Column<KernelRow> = { key: 'count', title: 'count', width: '72px', numeric: true, cell: (row) => (row.count === null ? UNKNOWN : count(row.count)), exact: (row) => why(row, 'count') };
+const countColumn: Column<KernelRow> = { key: 'count', title: 'count', width: '72px', numeric: true, cell: (row) => (row.count === null ? UNKNOWN : count(row.count)), sums: count, exact: (row) => why(row, 'count') };
 
 /* A bar that is half empty says more than a number. */
 function occupancyColumn(rows: readonly KernelRow[]): Column<KernelRow> {
@@ -146,9 +147,11 @@ function apiColumns(rows: readonly KernelRow[]): Column<KernelRow>[] {
   ];
 }
 
+const GROUPS = new Set(['op', 'module', 'scope', 'source', 'limited_by', 'tensor_core']);
+
 function columnsOf(rows: readonly KernelRow[], by: string): Column<KernelRow>[] {
-  if (by === 'annotation') return annotationColumns(rows);
-  return by === 'api' ? apiColumns(rows) : kernelColumns(rows, by);
+  const columns = by === 'annotation' ? annotationColumns(rows) : by === 'api' ? apiColumns(rows) : kernelColumns(rows, by);
+  return columns.map((column) => ({ value: (row: KernelRow) => valueOf(row, column.key), groups: GROUPS.has(column.key), ...column }));
 }
 
 function Choice({ by }: { by: string }) {
@@ -172,7 +175,9 @@ export function KernelsView({ run, absent }: { run: RunDetails; absent: string |
   const sort = query.value.sort ?? (by === 'annotation' ? '-device_ps,-total_ps' : '-total_ps');
   const params = { run: run.id, by, ...restriction.value, sort };
   const list = useJson<KernelList>(gone ? null : 'api/kernels', { ...params, limit: ROWS_MAX });
-  const filter = useFilter(FILTER_COLUMNS);
+  const data = list.data?.by === by ? list.data : null;
+  const rows = data?.rows ?? [];
+  const table = useTable<KernelRow>({ columns: columnsOf(rows, by), rows, sort, also: { kind: (row) => row.kind ?? null } });
   if (gone) {
     return (
       <Empty>
@@ -180,30 +185,25 @@ export function KernelsView({ run, absent }: { run: RunDetails; absent: string |
       </Empty>
     );
   }
-  const data = list.data?.by === by ? list.data : null;
-  const rows = data?.rows ?? [];
-  const shown = filter.filter.empty ? rows : rows.filter((row) => filter.filter.test(row.name, (column) => lookup(row, column)));
-  const columns = columnsOf(rows, by);
+  const shown = table.rows;
   return (
     <>
       {data && data.row_count > 0 && <SentenceLine sentence={kernelsSentence(data)} />}
       {data?.notes.filter((note) => note.kind !== 'ncu-counts-launches').map((note) => <p key={note.message} class="basis">{sentenceCase(note.message)}</p>)}
-      <div class="toolbar">
+      <TableBar
+        table={table} noun={BY[by]!} total={data?.row_count ?? 0} example="gemm occupancy<50% total>1ms" file={`${run.name}-${by}`}
+        csv={address('api/kernels', { ...params, limit: 10_000, format: 'csv' })}
+      >
         <Choice by={by} />
-        <ColumnsMenu columns={columns} />
-        <FilterField state={filter} label="Filter rows" example="gemm occupancy<0.5 total>1ms" />
-        {data && <span aria-live="polite">{shown.length === data.row_count ? plural(data.row_count, BY[by]!) : `${count(shown.length)} of ${count(data.row_count)}`}</span>}
-        <a href={address('api/kernels', { ...params, limit: 10_000, format: 'csv' })} download={`${run.name}-${by}.csv`}>
-          CSV
-        </a>
-      </div>
+      </TableBar>
       {list.error && <Failed error={list.error} />}
       {!data && list.waiting && <Waiting what="Adding up." progress={list.progress} />}
       {data && data.row_count === 0 && <p class="state">Nothing ran in what this page is narrowed to.</p>}
+      {rows.length > 0 && shown.length === 0 && <NothingMatches table={table} total={data!.row_count} />}
       {shown.length > 0 && (
         <Table
-          label={`Time by ${BY[by]}`} columns={columns} chosen={query.value.columns} rows={shown} rowKey={(row) => row.key} rowCount={data!.row_count} sort={sort}
-          onSort={(next) => go({ sort: next }, 'replace')} focused={query.value.key ?? null} onFocusRow={(row) => go({ key: row.key }, 'replace')}
+          label={`Time by ${BY[by]}`} columns={table.columns} chosen={query.value.columns} rows={shown} rowKey={(row) => row.key} rowCount={data!.row_count} sort={sort}
+          onSort={table.onSort} groupOf={table.groupOf} weight={(row) => toNumber(row.total_ps ?? 0)} focused={query.value.key ?? null} onFocusRow={(row) => go({ key: row.key }, 'replace')}
           onOpen={(row) => go(goalOf(row), 'push')} openOn="enter" onShow={(row) => go(goalOf(row), 'push')} scroll
         />
       )}

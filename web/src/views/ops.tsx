@@ -5,39 +5,31 @@ import { useJson } from '../data/resource';
 import { restriction } from '../data/restriction';
 import type { RunDetails, TopList, TopRow } from '../data/types';
 import { shortScope, shortSource } from '../model/cut';
-import type { Cell } from '../model/filter';
+import type { Cell } from '../model/table';
 import { count, inScale, plural, rateScale, shareCell, timeExact, timeScale, toBig, toNumber, UNKNOWN, type Scale } from '../model/numbers';
 import { opsSentence, sentenceCase } from '../model/sentence';
-import { ColumnsMenu } from '../ui/columns_menu';
-import { FilterField, useFilter } from '../ui/filter_field';
 import { Link } from '../ui/link';
 import { Failed, Waiting } from '../ui/states';
 import { Table, type Column } from '../ui/table';
+import { NothingMatches, TableBar } from '../ui/table_bar';
 import { Name, SentenceLine } from '../ui/text';
+import { useTable } from '../ui/use_table';
 import type { Changes } from '../model/address';
 
 const BY = ['op', 'name', 'scope', 'module', 'category', 'source', 'track', 'device', 'host'];
-const GROUPS = ['scope', 'module', 'category', 'kind', 'source'] as const;
-type Group = (typeof GROUPS)[number];
 const ROWS_MAX = 5000;
 /* Rates get the unit of the rows that matter: what lasts nanoseconds has any rate. */
 const HEAVY_SHARE = 0.005;
-const FILTER_COLUMNS = ['name', 'scope', 'source', 'module', 'category', 'kind', 'count', 'self', 'total', 'mean', 'p50', 'p95', 'max', 'share', 'flops', 'bytes', 'peak_share'];
+/* What there is to filter by without a column of its own. */
+const ALSO: Record<string, (row: TopRow) => Cell> = { kind: (row) => row.kind, flops: (row) => row.flops, bytes: (row) => row.bytes, event_count: (row) => row.event_count };
 
-function lookup(row: TopRow, column: string): Cell {
-  const times: Record<string, number | bigint | null> = { self: row.self_ps, total: row.total_ps, mean: row.mean_ps, p50: row.p50_ps, p95: row.p95_ps, max: row.max_ps };
-  if (column in times) return times[column] === null ? null : toNumber(times[column]!);
-  return ((row as unknown as Record<string, Cell>)[column] ?? null) as Cell;
+function valueOf(row: TopRow, key: keyof TopRow): Cell {
+  const value = row[key] ?? null;
+  return typeof value === 'bigint' ? toNumber(value) : (value as Cell);
 }
 
 function pluralOf(noun: string): string {
   return noun.endsWith('y') ? `${noun.slice(0, -1)}ies` : `${noun}s`;
-}
-
-/* The group a row stands in. */
-function groupOf(row: TopRow, group: Group): string {
-  const value = row[group];
-  return value ? (group === 'scope' ? shortScope(value) : value) : `no ${group}`;
 }
 
 /* Where the name of a row leads. */
@@ -86,8 +78,8 @@ function columnsOf(rows: readonly TopRow[], by: string): Column<TopRow>[] {
     key, title, unit: each.unit, width: '88px', numeric: true, cell: (row) => inScale(row[key], each),
     exact: (row) => (row[key] === null || row[key] === undefined ? unknown(row, key) : timeExact(row[key])), ...more,
   });
-  const words = (key: 'module' | 'category', more: Partial<Column<TopRow>>): Column<TopRow> | false =>
-    by !== key && has(key) && { key, title: key, width: 'minmax(104px, 1fr)', exact: (row) => row[key], cell: (row) => (row[key] ? <Name text={row[key]} /> : UNKNOWN), ...more };
+  const words = (key: 'module' | 'category' | 'kind', more: Partial<Column<TopRow>>): Column<TopRow> | false =>
+    by !== key && has(key) && { key, title: key, groups: true, width: 'minmax(104px, 1fr)', exact: (row) => row[key], cell: (row) => (row[key] ? <Name text={row[key]} /> : UNKNOWN), ...more };
   const columns: (Column<TopRow> | false)[] = [
     {
       key: 'name', title: by, width: 'minmax(180px, 3fr)', indent: swatch, cutFront: by === 'scope', exact: (row) => row.name,
@@ -101,15 +93,16 @@ function columnsOf(rows: readonly TopRow[], by: string): Column<TopRow>[] {
       ),
     },
     by !== 'scope' && has('scope') && {
-      key: 'scope', title: 'scope', width: 'minmax(140px, 3fr)', cutFront: true, from: 760, exact: (row) => row.scope,
+      key: 'scope', groups: true, title: 'scope', width: 'minmax(140px, 3fr)', cutFront: true, from: 760, exact: (row) => row.scope,
       cell: (row) => (row.scope ? <Link to={{ scope: row.scope }}><Name text={shortScope(row.scope)} /></Link> : UNKNOWN),
     },
     by !== 'source' && has('source') && {
-      key: 'source', title: 'source', width: 'minmax(132px, 1fr)', cutFront: true, from: 800, exact: (row) => row.source,
+      key: 'source', groups: true, title: 'source', width: 'minmax(132px, 1fr)', cutFront: true, from: 800, exact: (row) => row.source,
       cell: (row) => (row.source ? <Name text={shortSource(row.source)} mono /> : UNKNOWN),
     },
     words('category', { from: 1500 }),
     words('module', { optional: true }),
+    words('kind', { optional: true }),
     {
       key: 'count', title: 'count', width: '72px', numeric: true, cell: (row) => count(row.count), exact: (row) => `${row.event_count} events`,
       subtotal: (group) => count(group.reduce((sum, row) => sum + row.count, 0)),
@@ -146,7 +139,7 @@ function columnsOf(rows: readonly TopRow[], by: string): Column<TopRow>[] {
     },
     has('bound_by') && { key: 'bound_by', title: 'bound by', width: '104px', from: 1800, cell: (row) => row.bound_by ?? UNKNOWN, exact: (row) => unknown(row, 'bound_by') },
   ];
-  return columns.filter((column) => column !== false);
+  return columns.filter((column) => column !== false).map((column) => ({ value: (row: TopRow) => valueOf(row, column.key as keyof TopRow), ...column }));
 }
 
 /* What is not shown, so that the columns add up to the sentence. */
@@ -172,14 +165,14 @@ export function OpsView({ run }: { run: RunDetails }) {
   const sort = query.value.sort ?? '-self_ps';
   const params = { run: run.id, by: asked, ...restriction.value, sort };
   const top = useJson<TopList>('api/top', { ...params, limit: ROWS_MAX });
-  const filter = useFilter(FILTER_COLUMNS);
   const data = top.data;
   const rows = data?.rows ?? [];
-  const shown = filter.filter.empty ? rows : rows.filter((row) => filter.filter.test(row.name, (column) => lookup(row, column)));
   const by = data?.by ?? asked;
-  const columns = columnsOf(rows, by);
-  const groups = GROUPS.filter((one) => one !== by && rows.some((row) => row[one]));
-  const group = groups.find((one) => one === query.value.group) ?? null;
+  const table = useTable<TopRow>({
+    columns: columnsOf(rows, by), rows, sort: '-self_ps', also: ALSO,
+    groupOf: (row, key) => (key === 'scope' && row.scope ? shortScope(row.scope) : String(row[key as 'scope'] ?? `no ${key}`)),
+  });
+  const shown = table.rows;
   return (
     <>
       {data && data.row_count > 0 && <SentenceLine sentence={opsSentence(data, by)} />}
@@ -189,7 +182,11 @@ export function OpsView({ run }: { run: RunDetails }) {
           {sentenceCase(note.message)}
         </p>
       ))}
-      <div class="toolbar">
+      <TableBar
+        table={table} noun={by} nouns={pluralOf(by)} total={data?.row_count ?? 0} example="scope:mlp self>1ms kind=copy" file={`${run.name}-${by}`}
+        csv={address('api/top', { ...params, limit: 10_000, format: 'csv' })}
+        remark={data && data.approx.length > 0 ? ` · ≈ ${data.approx.map((one) => one.replace(/_ps$/, '')).join(', ')}` : undefined}
+      >
         <label>
           by
           <select value={asked} onChange={(event) => go({ by: event.currentTarget.value, key: null }, 'push')}>
@@ -198,46 +195,17 @@ export function OpsView({ run }: { run: RunDetails }) {
             ))}
           </select>
         </label>
-        {groups.length > 0 && (
-          <label>
-            group
-            <select value={group ?? ''} onChange={(event) => go({ group: event.currentTarget.value || null }, 'replace')}>
-              <option value="">–</option>
-              {groups.map((one) => (
-                <option key={one}>{one}</option>
-              ))}
-            </select>
-          </label>
-        )}
-        <ColumnsMenu columns={columns} />
-        <FilterField state={filter} label="Filter rows" example="scope:mlp self>1ms -copy" />
-        {data && (
-          <span aria-live="polite">
-            {shown.length === data.row_count ? plural(data.row_count, by, pluralOf(by)) : `${count(shown.length)} of ${count(data.row_count)}`}
-            {data.approx.length > 0 && ` · ≈ ${data.approx.map((one) => one.replace(/_ps$/, '')).join(', ')}`}
-          </span>
-        )}
-        <a href={address('api/top', { ...params, limit: 10_000, format: 'csv' })} download={`${run.name}-${by}.csv`}>
-          CSV
-        </a>
-      </div>
+      </TableBar>
       {top.error && <Failed error={top.error} />}
       {!data && top.waiting && <Waiting what="Adding up." progress={top.progress} />}
       {data && data.row_count === 0 && <p class="state">Nothing ran in what this page is narrowed to.</p>}
-      {data && rows.length > 0 && shown.length === 0 && (
-        <p class="state">
-          Nothing matches <code class="mono">{filter.text}</code>; without the filter there are {count(data.row_count)}.
-          <button class="framed" onClick={() => filter.set('')}>
-            Remove it
-          </button>
-        </p>
-      )}
+      {data && rows.length > 0 && shown.length === 0 && <NothingMatches table={table} total={data.row_count} />}
       {shown.length > 0 && (
         <Table
-          label={`Time by ${by}`} columns={columns} chosen={query.value.columns} rows={shown} rowKey={(row) => row.key} rowCount={data!.row_count} sort={sort}
-          onSort={(next) => go({ sort: next }, 'replace')} focused={query.value.key ?? null} onFocusRow={(row) => go({ key: row.key }, 'replace')}
+          label={`Time by ${by}`} columns={table.columns} chosen={query.value.columns} rows={shown} rowKey={(row) => row.key} rowCount={data!.row_count} sort={sort}
+          onSort={table.onSort} focused={query.value.key ?? null} onFocusRow={(row) => go({ key: row.key }, 'replace')}
           onOpen={(row) => go(goalOf(row, by), 'push')} openOn="enter" onShow={(row) => go(timelineOf(row, by), 'push')}
-          groupOf={group && ((row) => groupOf(row, group))} weight={(row) => toNumber(row.self_ps)} rest={restOf(data!, shown, by)} scroll
+          groupOf={table.groupOf} weight={(row) => toNumber(row.self_ps)} rest={restOf(data!, shown, by)} scroll
         />
       )}
     </>

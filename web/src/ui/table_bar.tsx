@@ -1,0 +1,118 @@
+/* Over a table: what it is by, its groups, columns, unit and filter; how many rows; copies and files. */
+import type { ComponentChildren } from 'preact';
+import { go, query } from '../data/place';
+import { count, plural, TIME_UNITS, unitChoice } from '../model/numbers';
+import { chosenColumns } from '../model/table';
+import { ColumnsMenu } from './columns_menu';
+import { FilterField } from './filter_field';
+import { Menu } from './menu';
+import { pageWidth, type Column } from './table';
+import { copyRows, saveRows } from './table_copy';
+import type { TableState } from './use_table';
+
+interface Props<R> {
+  table: TableState<R>;
+  noun: string;
+  nouns?: string;
+  total: number; // without the filter
+  example: string;
+  csv?: string | undefined; // address of all rows as a file
+  file: string; // its name, without an end
+  remark?: string | undefined; // behind the count
+  children?: ComponentChildren; // before all else
+}
+
+function Groups<R>({ table }: { table: TableState<R> }) {
+  if (table.groups.length === 0) return null;
+  return (
+    <label>
+      group
+      <select value={table.group ?? ''} onChange={(event) => go({ group: event.currentTarget.value || null }, 'replace')}>
+        <option value="">–</option>
+        {table.groups.map((column) => (
+          <option key={column.key} value={column.key}>
+            {column.title}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/* Only where a column has times. */
+function Units<R>({ columns }: { columns: readonly Column<R>[] }) {
+  if (!columns.some((column) => column.unit !== undefined && TIME_UNITS.includes(column.unit))) return null;
+  return (
+    <label>
+      unit
+      <select value={unitChoice.value ?? ''} onChange={(event) => go({ units: event.currentTarget.value || null }, 'replace')}>
+        <option value="">fits</option>
+        {TIME_UNITS.map((unit) => (
+          <option key={unit}>{unit}</option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+export function CopyMenu<R>({ columns, rows, file }: { columns: readonly Column<R>[]; rows: readonly R[]; file: string }) {
+  const shown = (): Column<R>[] => chosenColumns(columns, query.value.columns, pageWidth.value);
+  const items: [string, string, () => void][] = [
+    ['as TSV', 'ctrl C', () => copyRows(shown(), rows, 'tsv')],
+    ['as Markdown', 'ctrl shift C', () => copyRows(shown(), rows, 'md')],
+    ['to a CSV file', '', () => saveRows(shown(), rows, `${file}.csv`)],
+  ];
+  return (
+    <Menu words="copy">
+      {(close) =>
+        items.map(([words, hint, run]) => (
+          <button
+            key={words} role="menuitem"
+            onClick={() => {
+              run();
+              close();
+            }}
+          >
+            {words}
+            <kbd>{hint}</kbd>
+          </button>
+        ))
+      }
+    </Menu>
+  );
+}
+
+export function TableBar<R>({ table, noun, nouns, total, example, csv, file, remark, children }: Props<R>) {
+  const { rows, columns, filter } = table;
+  return (
+    <div class="toolbar">
+      {children}
+      <Groups table={table} />
+      <ColumnsMenu columns={columns} />
+      <Units columns={columns} />
+      <FilterField state={filter} label="Filter rows" example={example} />
+      <span aria-live="polite">
+        {rows.length === total ? plural(total, noun, nouns) : `${count(rows.length)} of ${count(total)}`}
+        {remark}
+      </span>
+      <CopyMenu columns={columns} rows={rows} file={file} />
+      {csv !== undefined && (
+        <a href={csv} download={`${file}.csv`} data-tip="all rows and columns">
+          CSV
+        </a>
+      )}
+    </div>
+  );
+}
+
+/* The filter leaves nothing: what it is, and the way back. */
+export function NothingMatches<R>({ table, total }: { table: TableState<R>; total: number }) {
+  return (
+    <p class="state">
+      Nothing matches <code class="mono">{table.filter.text}</code>; without the filter there are {count(total)}.
+      <button class="framed" onClick={() => table.filter.set('')}>
+        Remove it
+      </button>
+    </p>
+  );
+}

@@ -1,0 +1,73 @@
+/* What a table is asked for, kept in the address: `sort`, `q`, `group`, `columns`, `units`.
+ *
+ * The columns say all of it: by `value` rows are filtered and, where the server does not, ordered;
+ * by `groups` they are grouped, by `sums` groups have subtotals.
+ */
+import { go, query } from '../data/place';
+import { sortRows, type Cell } from '../model/table';
+import { useFilter, type FilterState } from './filter_field';
+import type { Column } from './table';
+
+interface Asked<R> {
+  columns: readonly Column<R>[];
+  rows: readonly R[];
+  sort: string; // without one in the address
+  here?: boolean; // all rows are here, so they are ordered here
+  also?: Readonly<Record<string, (row: R) => Cell>>; // to filter by, without a column
+  groupOf?: (row: R, key: string) => string; // where a group's name is not the value
+}
+
+export interface TableState<R> {
+  columns: readonly Column<R>[];
+  rows: readonly R[]; // what the filter leaves, in order
+  filter: FilterState;
+  sort: string;
+  group: string | null; // key of a column
+  groups: readonly Column<R>[];
+  onSort: (sort: string) => void;
+  groupOf: ((row: R) => string) | null;
+}
+
+/* `self` for `self_ps`, as people say it; the key itself works, too. */
+function namesOf<R>(columns: readonly Column<R>[]): Map<string, (row: R) => Cell> {
+  const names = new Map<string, (row: R) => Cell>();
+  for (const { key, value } of columns) if (value) names.set(key.replace(/_ps$/, ''), value);
+  for (const { title, value } of columns) if (value && /^[a-z]\w*$/.test(title) && !names.has(title)) names.set(title, value);
+  for (const { key, value } of columns) if (value && !names.has(key)) names.set(key, value);
+  return names;
+}
+
+export function useTable<R>({ columns, rows, sort: usual, here = false, also = {}, groupOf }: Asked<R>): TableState<R> {
+  const names = namesOf(columns);
+  for (const [name, value] of Object.entries(also)) if (!names.has(name)) names.set(name, value);
+  const filter = useFilter([...names.keys()]);
+  const first = columns[0]?.value;
+  const sort = query.value.sort ?? usual;
+  const byKey = new Map(columns.map((column) => [column.key, column]));
+  const left = filter.filter.empty
+    ? rows
+    : rows.filter((row) => filter.filter.test(String(first?.(row) ?? ''), (name) => names.get(name)?.(row) ?? null));
+  const groups = columns.filter((column) => column.groups && rows.some((row) => (column.value?.(row) ?? null) !== null));
+  const by = groups.find((column) => column.key === query.value.group) ?? null;
+  return {
+    columns: columns.map((column) => (column.sums && !column.subtotal ? { ...column, subtotal: subtotalOf(column) } : column)),
+    rows: here ? sortRows(left, sort, (row, key) => byKey.get(key)?.value?.(row) ?? null) : left,
+    filter,
+    sort,
+    group: by?.key ?? null,
+    groups,
+    onSort: (next) => go({ sort: next }, 'replace'),
+    groupOf: by && ((row) => groupOf?.(row, by.key) ?? String(by.value!(row) ?? `no ${by.title}`)),
+  };
+}
+
+/* Unknown ones are left out; a group of only those has none. */
+function subtotalOf<R>(column: Column<R>): (rows: readonly R[]) => preact.ComponentChildren {
+  return (rows) => {
+    const known = rows.flatMap((row) => {
+      const value = column.value?.(row);
+      return typeof value === 'number' ? [value] : [];
+    });
+    return known.length === 0 ? null : column.sums!(known.reduce((sum, value) => sum + value, 0));
+  };
+}
