@@ -16,6 +16,19 @@ static bool has_format(const struct run_record *run, struct str format)
     return false;
 }
 
+/* What a reason says to run. */
+static struct str command_in(struct str reason)
+{
+    const char *open = memchr(reason.at, '`', reason.count);
+
+    if (open == NULL)
+        return STR("");
+    struct str command = str_skip(reason, (size_t)(open + 1 - reason.at));
+    const char *close = memchr(command.at, '`', command.count);
+    command.count = close == NULL ? command.count : (size_t)(close - command.at);
+    return command;
+}
+
 static void tell_file(struct findings *findings, const struct run_file *file)
 {
     struct finding finding = {.subject = str_copy(findings->arena, file->path),
@@ -35,10 +48,10 @@ static void tell_file(struct findings *findings, const struct run_file *file)
         finding.remedy = denied
                              ? str_format(findings->arena, "chmod a+r '%.*s'", STR_ARG(file->path))
                              : STR("copy it again, or capture again");
-    } else if (file->state == FILE_IGNORED && str_equal(file->format, STR("nsys-rep"))) {
+    } else if (file->state == FILE_IGNORED && str_contains(file->error, STR("`"))) {
         finding.kind = "not-read";
         finding.severity = FINDING_INFO;
-        finding.remedy = STR("nsys export --type sqlite FILE.nsys-rep");
+        finding.remedy = command_in(finding.message);
     } else {
         return;
     }

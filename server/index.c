@@ -173,11 +173,18 @@ static bool is_known(const struct index_job *job)
     return false;
 }
 
+static struct str base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return str_of(slash == NULL ? path : slash + 1);
+}
+
 static enum status ignore_file(struct index_job *job, const struct identity *identity)
 {
     job->facts.outcome = OUTCOME_IGNORED;
     job->facts.format = str_of(identity->format);
-    job->facts.error = str_of(identity->reason);
+    job->facts.error = decode_reason(identity, base_name(job->options->file), job->arena);
     return OK;
 }
 
@@ -233,7 +240,6 @@ static enum status index_input(struct index_job *job, struct input *input, struc
 
 static enum status index_bytes(struct index_job *job, struct error *err)
 {
-    const char *slash = strrchr(job->options->file, '/');
     struct input input;
 
     job->hasher = hasher_create();
@@ -245,8 +251,8 @@ static enum status index_bytes(struct index_job *job, struct error *err)
             return OK;
         }
     }
-    TRY(input_open(str_of(slash == NULL ? job->options->file : slash + 1), job->bytes,
-                   job->directory, job->arena, &input, err));
+    TRY(input_open(base_name(job->options->file), job->bytes, job->directory, job->arena, &input,
+                   err));
     enum status status = index_input(job, &input, err);
     input_close(&input);
     finish_hash(job);

@@ -51,9 +51,12 @@ extern const struct decoder decode_hlo_proto, decode_hlo_text, decode_xla_dump;
 struct identity {                  /* what a file is */
     const struct decoder *decoder; /* NULL: not read */
     const char *format;            /* "xplane", "pprof", "text", "unknown", ... */
-    const char *reason;            /* why it is not read, and what to do; NULL when it is */
+    const char *reason;            /* why it is not read, and what to do; NULL when it is. "{}"
+                                      stands for the file's name */
 };
 /* Every format of the corpus is named, also those that no decoder reads yet. */
 struct identity decode_identify(const struct input *input);
+/* The reason in words that a shell takes for a file of that base name. */
+struct str decode_reason(const struct identity *identity, struct str name, struct arena *arena);
 
 #endif

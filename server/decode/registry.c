@@ -42,10 +42,30 @@ static bool is_sqlite(const struct input *input)
     return head_starts(input, BYTES("SQLite format 3\0"));
 }
 
+/* Its first page holds the beginning of the list of tables. */
+static bool is_rocpd(const struct input *input)
+{
+    return is_sqlite(input) && (str_contains(head_text(input, SIZE_MAX), STR("rocpd_info_")) ||
+                                str_contains(head_text(input, SIZE_MAX), STR("rocpd_region")));
+}
+
+static bool is_rpd(const struct input *input)
+{
+    return is_sqlite(input) && str_contains(head_text(input, SIZE_MAX), STR("rocpd_op"));
+}
+
 static bool is_nsys_report(const struct input *input)
 {
     return head_starts(input, BYTES("NVIDIA Tegra Profiler Report")) ||
            head_starts(input, BYTES("QDSTRM"));
+}
+
+/* A chunk begins with 3 and its byte order; that is too little without the name. */
+static bool is_otf2(const struct input *input)
+{
+    return (head_starts(input, BYTES("\x03#")) || head_starts(input, BYTES("\x03"
+                                                                           "B"))) &&
+           str_ends(input->name, STR(".otf2"));
 }
 
 static bool is_parquet(const struct input *input)
@@ -161,10 +181,19 @@ static const char why_damaged[] =
 static const char why_sqlite[] = "An SQLite database that holds no profile.";
 static const char why_nsys_rep[] =
     "A report of Nsight Systems in its private format; export it beside itself with `nsys export "
-    "--type sqlite FILE.nsys-rep`.";
+    "--type sqlite {}`.";
+static const char why_rocpd[] =
+    "A database of AMD's rocprofv3; make a Perfetto trace of it, which is read, with `rocpd "
+    "convert -i {} --output-format pftrace`.";
+static const char why_rpd[] =
+    "A database of rocmProfileData; make a Chrome trace of it, which is read, with `python3 "
+    "rpd2tracing.py {} {}.trace.json`, a tool of that project.";
+static const char why_otf2[] =
+    "An OTF2 trace, whose events stand in other files beside it; where rocprofv3 recorded it, "
+    "record with `rocprofv3 --output-format pftrace` instead.";
 static const char why_ncu_rep[] =
-    "A report of Nsight Compute, counters of single kernels without a timeline; `ncu --import "
-    "FILE.ncu-rep --csv` prints them.";
+    "A report of Nsight Compute, counters of single kernels without a timeline; `ncu --import {} "
+    "--csv` prints them.";
 static const char why_parquet[] =
     "A Parquet table that is cut off or nested; copy it again, or give the directory of nsys-jax "
     "that it is from.";
@@ -192,6 +221,9 @@ static const struct format before_decoders[] = {
     {"damaged", is_damaged_packing, NULL, why_damaged},
     {"nsys-rep", is_nsys_report, NULL, why_nsys_rep},
     {"ncu-rep", is_ncu_report, NULL, why_ncu_rep},
+    {"rocpd", is_rocpd, NULL, why_rocpd},
+    {"rpd", is_rpd, NULL, why_rpd},
+    {"otf2", is_otf2, NULL, why_otf2},
     {"riegeli", is_riegeli, NULL, why_riegeli},
     {"sstable", is_sstable, NULL, why_sstable},
     {"tfevents", is_tfevents, NULL, why_tfevents},
@@ -219,6 +251,49 @@ static const struct format after_decoders[] = {
     {"tensorflow-stats", NULL, &shape_tensorflow_stats, why_tool_output},
     {"unknown", is_anything, NULL, why_unknown},
 };
+
+static bool is_plain_byte(char byte)
+{
+    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+           (byte >= '0' && byte <= '9') || (byte != '\0' && strchr("._+-@=,%:", byte) != NULL);
+}
+
+/* As a shell takes it. */
+static void put_file_name(struct text *out, struct str name)
+{
+    bool plain = name.count > 0;
+
+    for (size_t i = 0; i < name.count; i++)
+        plain &= is_plain_byte(name.at[i]);
+    if (str_starts(name, STR("-"))) /* not an option */
+        text_puts(out, "./");
+    if (!plain)
+        text_puts(out, "'");
+    for (size_t i = 0; i < name.count; i++)
+        if (name.at[i] == '\'')
+            text_puts(out, "'\\''");
+        else
+            text_put(out, &name.at[i], 1);
+    if (!plain)
+        text_puts(out, "'");
+}
+
+struct str decode_reason(const struct identity *identity, struct str name, struct arena *arena)
+{
+    struct text out = {0};
+    struct str rest = str_of(identity->reason);
+
+    for (; rest.count > 0; rest = str_skip(rest, 1))
+        if (str_starts(rest, STR("{}"))) {
+            put_file_name(&out, name);
+            rest = str_skip(rest, 1);
+        } else {
+            text_put(&out, rest.at, 1);
+        }
+    struct str reason = str_copy(arena, text_str(&out));
+    text_free(&out);
+    return reason;
+}
 
 static const struct format *find_format(const struct format *formats, size_t count,
                                         const struct input *input)

@@ -166,7 +166,7 @@ static void add_single(struct drafts *drafts, uint32_t index, struct str dir, st
     if (dir.count > 0)
         key = str_format(group->arena, "%.*s/%.*s", STR_ARG(dir), STR_ARG(hint.stem));
     struct draft *draft = find_draft(drafts, hint.kind, key);
-    bool is_report = hint.kind == HINT_NSYS && str_ends(file->path, STR(".nsys-rep"));
+    bool is_report = str_ends(file->path, STR(".nsys-rep")) || str_ends(file->path, STR(".qdrep"));
     bool copy = draft != NULL;
 
     if (draft == NULL) {

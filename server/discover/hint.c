@@ -17,6 +17,11 @@ static const struct {
     {".heap", HINT_PPROF, false},
     {".cpu", HINT_PPROF, false},
     {".nsys-rep", HINT_NSYS, true},
+    {".qdrep", HINT_NSYS, true},
+    {".ncu-rep", HINT_ANY, true},
+    {".rpd", HINT_ANY, true},
+    {".otf2", HINT_ANY, true},
+    {"_results.db", HINT_ANY, false}, /* rocprofv3 */
     {".sqlite", HINT_NSYS, false},
     {".pftrace", HINT_PERFETTO, true},
     {".perfetto-trace", HINT_PERFETTO, true},

@@ -45,6 +45,9 @@ static void by_content(void **state)
         {"SQLite", "sqlite", BYTES("SQLite format 3\0 CREATE TABLE a")},
         {"nsys export", "nsys-sqlite", BYTES("SQLite format 3\0 CREATE TABLE StringIds")},
         {"nsys report", "nsys-rep", BYTES("NVIDIA Tegra Profiler Report 2025@5@1@121")},
+        {"a report of 2020", "nsys-rep", BYTES("QDSTRM\0\0")},
+        {"rocprofv3", "rocpd", BYTES("SQLite format 3\0 CREATE TABLE rocpd_info_node_0a")},
+        {"rocmProfileData", "rpd", BYTES("SQLite format 3\0 CREATE TABLE rocpd_op")},
         {"Nsight Compute report", "ncu-rep", BYTES("NVR\0\x12\0\0\0")},
         {"Parquet", "parquet", BYTES("PAR1\x15\x04")},
         {"ZIP", "zip", BYTES("PK\x03\x04\x14\x00")},
@@ -80,6 +83,41 @@ static void packed_and_misnamed(void **state)
     CHECK_STR("zstd", str_of(identify(arena, STR("a"), pack_zstd(arena, plane)).format), "xplane");
     CHECK_STR("misnamed", str_of(identify(arena, STR("a.json"), plane).format), "xplane");
     CHECK_STR("misnamed", str_of(identify(arena, STR("a.xplane.pb"), BYTES("{}")).format), "json");
+    arena_destroy(arena);
+}
+
+/* The command is one that a shell takes, whatever the file is called. */
+static void reasons(void **state)
+{
+    (void)state;
+    const struct {
+        const char *name, *command;
+        struct bytes bytes;
+    } rows[] = {
+        {"a.nsys-rep", "`nsys export --type sqlite a.nsys-rep`",
+         BYTES("NVIDIA Tegra Profiler Report")},
+        {"my run.qdrep", "`nsys export --type sqlite 'my run.qdrep'`", BYTES("QDSTRM")},
+        {"it's", "`nsys export --type sqlite 'it'\\''s'`", BYTES("QDSTRM")},
+        {"-o", "`nsys export --type sqlite ./-o`", BYTES("QDSTRM")},
+        {"a;b", "`nsys export --type sqlite 'a;b'`", BYTES("QDSTRM")},
+        {"k.ncu-rep", "`ncu --import k.ncu-rep --csv`", BYTES("NVR\0")},
+        {"7_results.db", "`rocpd convert -i 7_results.db --output-format pftrace`",
+         BYTES("SQLite format 3\0 CREATE TABLE rocpd_info_node_0a")},
+        {"a.rpd", "`python3 rpd2tracing.py a.rpd a.rpd.trace.json`",
+         BYTES("SQLite format 3\0 CREATE TABLE rocpd_op")},
+        {"traces.otf2", "`rocprofv3 --output-format pftrace`", BYTES("\x03#\0\0")},
+    };
+    struct arena *arena = arena_create();
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct str name = str_of(rows[i].name);
+        struct identity identity = identify(arena, name, rows[i].bytes);
+        struct str reason = decode_reason(&identity, name, arena);
+
+        CHECK(rows[i].name, identity.decoder == NULL);
+        CHECK_HAS(rows[i].name, str_c(arena, reason), rows[i].command);
+        CHECK(rows[i].name, !str_contains(reason, STR("{}")));
+    }
     arena_destroy(arena);
 }
 
@@ -189,9 +227,8 @@ static void corpus(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(by_content),
-        cmocka_unit_test(packed_and_misnamed),
-        cmocka_unit_test(mangled),
+        cmocka_unit_test(by_content), cmocka_unit_test(packed_and_misnamed),
+        cmocka_unit_test(reasons),    cmocka_unit_test(mangled),
         cmocka_unit_test(corpus),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

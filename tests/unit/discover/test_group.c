@@ -208,6 +208,10 @@ static const struct row rows[] = {
      "n/report1 = n\n"
      "  trace report1: report1.sqlite\n"
      "  copy report1: report1.nsys-rep\n"},
+    {"... of any age", "/p", "n/report1.qdrep\nn/report1.sqlite\n",
+     "n/report1 = n\n"
+     "  trace report1: report1.sqlite\n"
+     "  copy report1: report1.qdrep\n"},
     {"memory profiles of a directory are one run", "/p",
      "leak/leak-0.prof\nleak/leak-1.prof\nleak/x.trace.json\n",
      "leak = leak\n"
