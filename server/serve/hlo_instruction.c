@@ -178,6 +178,7 @@ static void put_texts(struct json *json, const struct hlo_question *question, ui
         (struct str){.at = text.at, .count = text.count < TEXT_MAX ? text.count : TEXT_MAX});
     json_put_bool(json, "text_cut", text.count > TEXT_MAX);
     text_free(&text);
+    json_put_meaning(json, question->req->arena, of->opcode);
     json_put_text_or_null(json, "fusion_kind", of->fusion_kind);
     json_put_text_or_null(json, "custom_call_target", of->target);
     json_put_text_or_null(json, "scope", of->scope);

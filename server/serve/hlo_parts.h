@@ -20,6 +20,8 @@ void json_put_module(struct json *json, const struct hlo_question *question,
 /* "instruction": {...} and what stands around it. */
 void json_put_instruction(struct json *json, const struct hlo_question *question,
                           uint32_t instruction);
+/* "meaning": what the opcode does, in a sentence; null: it is not known here */
+void json_put_meaning(struct json *json, struct arena *arena, struct str opcode);
 /* The list as a table, for CSV and terminals. */
 struct table hlo_module_table(const struct hlo_question *question, const struct page *page);
 

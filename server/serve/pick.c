@@ -91,6 +91,8 @@ static void count_density(struct pick *pick, int64_t run_ps)
     bucket -= bucket > 0 && bucket * pick->bucket_ps > into;
     bucket += into - bucket * pick->bucket_ps >= pick->bucket_ps;
     pick->density[bucket]++;
+    if (pick->track_density != NULL)
+        pick->track_density[pick->ordinal * PICK_DENSITY_BUCKETS + bucket]++;
 }
 
 static int64_t key_of(const struct pick *pick, const struct host_trace *host, struct seen seen)
@@ -114,6 +116,12 @@ void pick_offer(struct pick *pick, uint32_t host, slice_id slice, struct seen se
         count_density(pick, run_time(at, seen.start_ps));
     pick_keep(pick,
               (struct pick_entry){.key = key_of(pick, at, seen), .host = host, .slice = slice});
+}
+
+void pick_only(struct pick *pick, const bool *tracks, const bool *names)
+{
+    pick->tracks = tracks;
+    pick->names = names;
 }
 
 void pick_count(struct pick *pick, uint32_t host, const struct row *row, uint64_t count)
@@ -152,7 +160,8 @@ static uint64_t scan_chunk(struct pick *pick, uint32_t host, const bool *wanted,
     for (uint32_t i = 0; i < count; i++) {
         uint32_t k = listed[i];
 
-        if (chunk->dur_ps[k] < pick->filter.min_dur_ps)
+        if (chunk->dur_ps[k] < pick->filter.min_dur_ps ||
+            chunk->dur_ps[k] > pick->filter.max_dur_ps)
             continue;
         matches++;
         pick_offer(pick, host, chunk->first_slice + k,
@@ -171,6 +180,8 @@ void pick_scan_row(struct pick *pick, uint32_t host, const struct row *row, uint
     bool wanted[CHUNK_SLICES];
     uint64_t matches = 0;
 
+    if (pick->density != NULL)
+        pick->ordinal = pick_track_ordinal(pick->run, host, row->track);
     for (uint32_t at = first; at < end;) {
         uint32_t index = at / CHUNK_SLICES, base = index * CHUNK_SLICES;
         uint32_t to = end - base < CHUNK_SLICES ? end - base : CHUNK_SLICES;
@@ -197,7 +208,8 @@ static void scan_track(struct pick *pick, uint32_t host, track_id track, const b
     const struct track *within = &at->trace->tracks[track];
     int64_t from_ps = file_time(at, pick->filter.start_ps);
     int64_t to_ps = file_time(at, pick->filter.end_ps);
-    bool plain = names == NULL && pick->filter.min_dur_ps <= 0 && pick->order == PICK_START &&
+    bool plain = names == NULL && pick->filter.min_dur_ps <= 0 &&
+                 pick->filter.max_dur_ps == INT64_MAX && pick->order == PICK_START &&
                  pick->density == NULL;
 
     for (uint32_t i = 0; i < within->row_count; i++) {
@@ -235,6 +247,7 @@ bool pick_is_inside(const struct pick *pick, const struct host_trace *host, stru
     int64_t end_ps = run_time(host, seen.start_ps + seen.dur_ps);
 
     return start_ps < pick->filter.end_ps && seen.dur_ps >= pick->filter.min_dur_ps &&
+           seen.dur_ps <= pick->filter.max_dur_ps &&
            (seen.dur_ps == 0 ? start_ps >= pick->filter.start_ps : end_ps > pick->filter.start_ps);
 }
 
@@ -244,10 +257,15 @@ void pick_slice(struct pick *pick, uint32_t host, slice_id slice)
     struct slice whole = trace_slice(at->trace, slice);
     struct seen seen = {whole.start_ps, whole.dur_ps, whole.self_ps};
 
-    if (!pick_is_inside(pick, at, seen))
+    const struct row *row = &at->trace->rows[whole.row];
+
+    if (!pick_is_inside(pick, at, seen) || (pick->names != NULL && !pick->names[whole.name]) ||
+        (pick->tracks != NULL && !pick->tracks[row->track]))
         return;
+    if (pick->density != NULL)
+        pick->ordinal = pick_track_ordinal(pick->run, host, row->track);
     pick_offer(pick, host, slice, seen);
-    pick_count(pick, host, &at->trace->rows[whole.row], 1);
+    pick_count(pick, host, row, 1);
 }
 
 uint32_t pick_end(struct pick *pick, uint32_t skip, struct arena *arena, struct slice_place **ret)

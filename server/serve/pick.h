@@ -15,9 +15,9 @@ enum pick_order { PICK_START, PICK_LONGEST, PICK_SELF };
 enum { PICK_MAX = 1000000, PICK_DENSITY_BUCKETS = 512 };
 
 struct pick_filter {
-    int64_t start_ps, end_ps; /* run time, half open */
-    struct str name;          /* exact; "" any */
-    int64_t min_dur_ps;
+    int64_t start_ps, end_ps;       /* run time, half open */
+    struct str name;                /* exact; "" any */
+    int64_t min_dur_ps, max_dur_ps; /* both are inside */
 };
 
 struct pick {
@@ -29,9 +29,12 @@ struct pick {
     uint32_t capacity, count;
     struct pick_entry *entries; /* a heap: the worst on top */
     struct chunk *chunk;
-    uint64_t bucket_ps;     /* of `density` */
-    uint64_t *track_counts; /* by track over all hosts in order; NULL: not counted */
-    uint64_t *density;      /* PICK_DENSITY_BUCKETS over the window; NULL: not counted */
+    uint64_t bucket_ps;         /* of `density` */
+    uint64_t *track_counts;     /* by track over all hosts in order; NULL: not counted */
+    uint64_t *density;          /* PICK_DENSITY_BUCKETS over the window; NULL: not counted */
+    uint32_t *track_density;    /* as many for each track; NULL: not counted */
+    size_t ordinal;             /* of the track that is looked at */
+    const bool *tracks, *names; /* by id, of the host that is looked at; NULL: all */
 };
 
 /* Picoseconds a bucket of `density`. */
@@ -40,8 +43,10 @@ uint64_t pick_density_width_ps(const struct pick_filter *filter);
 struct pick pick_begin(const struct run_traces *run, struct pick_filter filter,
                        enum pick_order order, uint32_t most, struct arena *arena);
 void pick_track(struct pick *pick, uint32_t host, track_id track);
-/* All slices whose name is wanted (by id) on recorded tracks: by the index, or by a scan where
- * that unpacks less. */
+/* What is wanted beside the filter, of the host that comes next; NULL: all. */
+void pick_only(struct pick *pick, const bool *tracks, const bool *names);
+/* All slices whose name is wanted (by id; NULL: any) on recorded tracks: by the index, or by a scan
+ * where that unpacks less. */
 void pick_names(struct pick *pick, uint32_t host, const bool *names);
 /* One slice by its id. */
 void pick_slice(struct pick *pick, uint32_t host, slice_id slice);

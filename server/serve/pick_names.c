@@ -34,7 +34,12 @@ static void look_up(struct pick *pick, uint32_t host, name_id name)
         const slice_id *slices = trace_name_slices(at->trace, &runs[i]);
         uint64_t matches = 0;
 
-        for (uint32_t k = 0; k < runs[i].count && !at->trace->tracks[row->track].derived; k++) {
+        if (at->trace->tracks[row->track].derived ||
+            (pick->tracks != NULL && !pick->tracks[row->track]))
+            continue;
+        if (pick->density != NULL)
+            pick->ordinal = pick_track_ordinal(pick->run, host, row->track);
+        for (uint32_t k = 0; k < runs[i].count; k++) {
             struct seen seen;
 
             if (!look(pick, at->trace, row, slices[k], &unpacked, &seen) ||
@@ -110,6 +115,9 @@ static struct pick fork_pick(const struct pick *pick)
         part.track_counts = arena_array(pick->arena, uint64_t, all_tracks(pick->run));
     if (pick->density != NULL)
         part.density = arena_array(pick->arena, uint64_t, PICK_DENSITY_BUCKETS);
+    if (pick->track_density != NULL)
+        part.track_density =
+            arena_array(pick->arena, uint32_t, all_tracks(pick->run) * PICK_DENSITY_BUCKETS);
     return part;
 }
 
@@ -121,6 +129,9 @@ static void join_pick(struct pick *pick, const struct pick *part)
         pick->track_counts[i] += part->track_counts[i];
     for (uint32_t i = 0; pick->density != NULL && i < PICK_DENSITY_BUCKETS; i++)
         pick->density[i] += part->density[i];
+    for (size_t i = 0;
+         pick->track_density != NULL && i < all_tracks(pick->run) * PICK_DENSITY_BUCKETS; i++)
+        pick->track_density[i] += part->track_density[i];
     pick->total += part->total;
 }
 
@@ -139,7 +150,8 @@ static void scan_names(struct pick *pick, uint32_t host, const bool *names)
         const struct row *row = &at->trace->rows[id];
         struct scan_range range = {.row = row};
 
-        if (at->trace->tracks[row->track].derived)
+        if (at->trace->tracks[row->track].derived ||
+            (pick->tracks != NULL && !pick->tracks[row->track]))
             continue;
         row_window(at->trace, row, from_ps, to_ps, &range.first, &range.end);
         scan.slice_count += range.end - range.first;
@@ -163,6 +175,10 @@ void pick_names(struct pick *pick, uint32_t host, const bool *names)
     uint32_t count = trace_name_stats(trace, &stats);
     uint64_t by_index = 0, by_scan = 0, hits = 0;
 
+    if (names == NULL) {
+        scan_names(pick, host, NULL);
+        return;
+    }
     for (name_id name = 0; name < trace->name_count; name++)
         by_index += names[name] ? lookup_cost(trace, name) : 0;
     for (row_id row = 0; row < trace->row_count; row++)

@@ -1,5 +1,8 @@
-/* GET /api/search?run=&q=: slices whose name holds a text (ASCII case aside), or whose args hold
- * `key=value`; how many there are in all, on each track, and over time.
+/* GET /api/search?run=&q=: slices for which all terms of `q` hold; how many there are in all, on
+ * each track, and over time.
+ *
+ *   names ----- an index ---------------------------------.
+ *   args, scope, source ---- a bit a slice, and-ed ------- pick: window, duration, tracks, names
  */
 #include <stdlib.h>
 
@@ -13,47 +16,111 @@ static const struct param params[] = {
     PARAMS_PAGE,
     PARAMS_FORMAT,
     {.name = "q", .kind = PARAM_TEXT, .required = true, .min = 1, .max = 1024},
+    {.name = "sort", .kind = PARAM_WORD, .words = "start_ps|-dur_ps|-self_ps"},
+    {.name = "density", .kind = PARAM_WORD, .words = "run|track"},
     {.name = NULL},
 };
 
-static uint8_t lower(char c)
+static const bool *names_that_hold(const struct trace *trace, struct str part, struct arena *arena)
 {
-    return (uint8_t)(c >= 'A' && c <= 'Z' ? c + 32 : c);
-}
-
-/* `part` is in small letters already. */
-static bool holds(struct str text, struct str part)
-{
-    for (size_t at = 0; at + part.count <= text.count; at++) {
-        size_t same = 0;
-
-        while (same < part.count && lower(text.at[at + same]) == (uint8_t)part.at[same])
-            same++;
-        if (same == part.count)
-            return true;
-    }
-    return false;
-}
-
-static struct str in_small_letters(struct arena *arena, struct str text)
-{
-    char *copy = str_c(arena, text);
-
-    for (size_t i = 0; i < text.count; i++)
-        copy[i] = (char)lower(copy[i]);
-    return (struct str){.at = copy, .count = text.count};
-}
-
-static void search_names(struct pick *pick, uint32_t host, struct str part)
-{
-    const struct trace *trace = pick->run->hosts[host].trace;
-    bool *names = arena_array(pick->arena, bool, (size_t)trace->name_count + 1);
+    bool *names = arena_array(arena, bool, (size_t)trace->name_count + 1);
     const struct name_stats *stats;
     uint32_t count = trace_name_stats(trace, &stats);
 
     for (uint32_t i = 0; i < count; i++)
-        names[stats[i].name] = holds(trace_name(trace, stats[i].name), part);
-    pick_names(pick, host, names);
+        names[stats[i].name] = search_holds(trace_name(trace, stats[i].name), part);
+    return names;
+}
+
+/* Those whose name holds the text, or the name of one above: `track:gpu` is all of the device. */
+static const bool *tracks_that_hold(const struct trace *trace, struct str part, struct arena *arena)
+{
+    bool *tracks = arena_array(arena, bool, (size_t)trace->track_count + 1);
+
+    for (track_id i = 0; i < trace->track_count; i++) {
+        track_id at = i;
+
+        for (uint32_t up = 0; at < trace->track_count && !tracks[i] && up < 64; up++) {
+            tracks[i] = search_holds(trace_name(trace, trace->tracks[at].name), part);
+            at = trace->tracks[at].parent;
+        }
+    }
+    return tracks;
+}
+
+/* Sets the bit of every slice of an op whose scope and source hold the texts. */
+static void mark_ops(const struct host_trace *host, const struct search_terms *terms,
+                     uint64_t *slices)
+{
+    const struct attribution *of = host->attribution;
+
+    for (uint32_t i = 0; of != NULL && i < of->entry_count; i++) {
+        const struct attributed *entry = &of->entries[i];
+
+        if (entry->op >= of->op_count || entry->slice >= host->trace->slice_count)
+            continue;
+
+        const struct op *op = &of->ops[entry->op];
+
+        if (search_holds(trace_name(host->trace, op->scope), terms->scope) &&
+            search_holds(trace_name(host->trace, op->source), terms->source))
+            slices[entry->slice / 64] |= UINT64_C(1) << entry->slice % 64;
+    }
+}
+
+/* A bit a slice of the host: what the args, scope and source of the terms leave; NULL: they ask for
+ * none of these. */
+static const uint64_t *slices_by_facts(const struct host_trace *host,
+                                       const struct search_terms *terms, struct arena *arena)
+{
+    size_t words = (size_t)host->trace->slice_count / 64 + 1;
+    bool ops = terms->scope.count > 0 || terms->source.count > 0;
+    uint64_t *all = NULL;
+
+    for (uint32_t i = 0; i < terms->arg_count + ops; i++) {
+        uint64_t *some = arena_array(arena, uint64_t, words);
+
+        if (i < terms->arg_count)
+            search_args(host->trace, terms->args[i], some, arena);
+        else
+            mark_ops(host, terms, some);
+        for (size_t word = 0; all != NULL && word < words; word++)
+            some[word] &= all[word];
+        all = some;
+    }
+    return all;
+}
+
+static void search_host(struct pick *pick, uint32_t host, const struct search_terms *terms)
+{
+    const struct host_trace *at = &pick->run->hosts[host];
+
+    if (!search_holds(at->name, terms->host))
+        return;
+
+    const uint64_t *slices = slices_by_facts(at, terms, pick->arena);
+    const bool *names =
+        terms->name.count > 0 ? names_that_hold(at->trace, terms->name, pick->arena) : NULL;
+    const bool *tracks =
+        terms->track.count > 0 ? tracks_that_hold(at->trace, terms->track, pick->arena) : NULL;
+
+    pick_only(pick, tracks, names);
+    if (slices == NULL) {
+        pick_names(pick, host, names);
+        return;
+    }
+    for (size_t word = 0; word <= at->trace->slice_count / 64; word++)
+        for (uint64_t bits = slices[word]; bits != 0; bits &= bits - 1)
+            pick_slice(pick, host, (slice_id)(word * 64 + (size_t)__builtin_ctzll(bits)));
+}
+
+static void put_counts(struct json *json, const uint32_t *counts)
+{
+    json_key(json, "counts");
+    json_open(json, '[');
+    for (uint32_t i = 0; i < PICK_DENSITY_BUCKETS; i++)
+        json_add_unsigned(json, counts[i]);
+    json_close(json, ']');
 }
 
 static void put_tracks(struct json *json, struct arena *arena, const struct pick *pick)
@@ -71,6 +138,8 @@ static void put_tracks(struct json *json, struct arena *arena, const struct pick
             json_open(json, '{');
             json_put_text(json, "track", track_text(arena, host, track));
             json_put_unsigned(json, "count", pick->track_counts[ordinal]);
+            if (pick->track_density != NULL)
+                put_counts(json, pick->track_density + ordinal * PICK_DENSITY_BUCKETS);
             json_close(json, '}');
         }
     }
@@ -91,21 +160,18 @@ static void put_density(struct json *json, const struct pick *pick)
     json_close(json, '}');
 }
 
-static void search_run(struct pick *pick, struct request *req)
+static void search_run(struct pick *pick, struct request *req, const struct search_terms *terms)
 {
-    struct str q = request_text(req, "q"), part = in_small_letters(req->arena, q), key, value;
     size_t track_count = 0;
 
     for (uint32_t i = 0; i < pick->run->host_count; i++)
         track_count += pick->run->hosts[i].trace->track_count;
     pick->track_counts = arena_array(req->arena, uint64_t, track_count);
     pick->density = arena_array(req->arena, uint64_t, PICK_DENSITY_BUCKETS);
-    for (uint32_t i = 0; i < pick->run->host_count; i++) {
-        if (search_split(q, &key, &value))
-            search_args(pick, i, key, value, req->arena);
-        else
-            search_names(pick, i, part);
-    }
+    if (request_is(req, "density", "track"))
+        pick->track_density = arena_array(req->arena, uint32_t, track_count * PICK_DENSITY_BUCKETS);
+    for (uint32_t i = 0; i < pick->run->host_count; i++)
+        search_host(pick, i, terms);
 }
 
 static enum status get_search(struct request *req, struct reply *reply, struct error *err)
@@ -113,10 +179,14 @@ static enum status get_search(struct request *req, struct reply *reply, struct e
     struct page page;
     struct pick pick;
     struct slice_place *places;
+    struct search_terms terms;
 
+    TRY(search_terms_read(request_text(req, "q"), req->arena, &terms, err));
     TRY(request_page(req, &page, err));
     TRY(request_pick(req, &page, &pick, err));
-    search_run(&pick, req);
+    pick.filter.min_dur_ps = terms.min_dur_ps;
+    pick.filter.max_dur_ps = terms.max_dur_ps;
+    search_run(&pick, req, &terms);
     uint32_t count = pick_end(&pick, (uint32_t)page.offset, req->arena, &places);
     uint64_t next = page.offset + count < pick.total && count > 0 ? page.offset + count : 0;
     bool flat = request_is(req, "format", "csv") || request_is(req, "format", "md");

@@ -5,19 +5,6 @@
 
 #include "trace/args.h"
 
-bool search_split(struct str q, struct str *ret_key, struct str *ret_value)
-{
-    const char *equals = q.count == 0 ? NULL : memchr(q.at, '=', q.count);
-
-    if (equals == NULL || equals == q.at)
-        return false;
-    *ret_key = (struct str){.at = q.at, .count = (size_t)(equals - q.at)};
-    if (str_starts(*ret_key, STR("arg.")) && ret_key->count > 4)
-        *ret_key = str_skip(*ret_key, 4);
-    *ret_value = str_skip(q, (size_t)(equals - q.at) + 1);
-    return true;
-}
-
 struct alternative { /* the value as one of the types it may be stored in */
     enum arg_type type;
     uint64_t bits;
@@ -108,11 +95,10 @@ struct scan { /* room for one block */
     bool hits[ARGS_BLOCK_EVENTS];
 };
 
-static void scan_block(struct pick *pick, uint32_t host, uint32_t block, name_id key,
+static void scan_block(const struct trace *trace, uint32_t block, name_id key,
                        const struct alternative *values, uint32_t count, const bool *types,
-                       struct scan *scan)
+                       struct scan *scan, uint64_t *slices)
 {
-    const struct trace *trace = pick->run->hosts[host].trace;
     event_id first = 0;
     uint32_t events = 0;
 
@@ -133,23 +119,24 @@ static void scan_block(struct pick *pick, uint32_t host, uint32_t block, name_id
     for (uint32_t i = 0; i < events; i++) {
         slice_id slice = scan->hits[i] ? trace_slice_of_event(trace, first + i) : NO_SLICE;
 
-        if (slice != NO_SLICE)
-            pick_slice(pick, host, slice);
+        if (slice < trace->slice_count)
+            slices[slice / 64] |= UINT64_C(1) << slice % 64;
     }
 }
 
-void search_args(struct pick *pick, uint32_t host, struct str key, struct str value,
+void search_args(const struct trace *trace, struct search_arg arg, uint64_t *slices,
                  struct arena *arena)
 {
-    const struct trace *trace = pick->run->hosts[host].trace;
     struct alternative values[ALTERNATIVES_MAX];
     name_id key_id;
 
-    if (!trace_find_name(trace, key, &key_id))
+    if (!trace_find_name(trace, arg.key, &key_id))
         return;
-    uint32_t count = alternatives(trace, value, values);
+
+    uint32_t count = alternatives(trace, arg.value, values);
     const bool *types = matching_types(trace, key_id, values, count, arena);
     struct scan *scan = arena_new(arena, struct scan);
+
     for (uint32_t block = 0; block < trace_arg_block_count(trace); block++)
-        scan_block(pick, host, block, key_id, values, count, types, scan);
+        scan_block(trace, block, key_id, values, count, types, scan, slices);
 }

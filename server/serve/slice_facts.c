@@ -236,14 +236,57 @@ void slice_put_facts(struct json *json, const struct subject *subject)
     json_close(json, '}');
 }
 
-/* Its place among all of its name, longest first; 0 where there are too many to look at. */
-static uint64_t rank_of(const struct subject *subject)
+enum { SPREAD_BUCKETS = 32 };
+
+struct spread {      /* of the durations of one name */
+    uint64_t longer; /* than the subject */
+    int64_t bounds_ps[SPREAD_BUCKETS + 1];
+    uint64_t counts[SPREAD_BUCKETS];
+};
+
+/* Even steps from the least to the most; even ratios where the most is many times the least. */
+static void set_bounds(struct spread *spread, int64_t min_ps, int64_t max_ps)
+{
+    bool even = max_ps / 8 < min_ps;
+    double first = (double)(min_ps > 0 ? min_ps : 1);
+
+    for (int i = 0; i <= SPREAD_BUCKETS; i++) {
+        double part = (double)i / SPREAD_BUCKETS;
+
+        spread->bounds_ps[i] = even ? min_ps + (int64_t)((double)(max_ps - min_ps) * part)
+                                    : (int64_t)(first * pow((double)max_ps / first, part));
+    }
+    spread->bounds_ps[0] = min_ps;
+    spread->bounds_ps[SPREAD_BUCKETS] = max_ps;
+}
+
+static void count_mate(struct spread *spread, int64_t own_ps, int64_t dur_ps)
+{
+    uint32_t low = 0, high = SPREAD_BUCKETS - 1;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low + 1) / 2;
+
+        if (spread->bounds_ps[middle] <= dur_ps)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    spread->counts[low]++;
+    spread->longer += dur_ps > own_ps;
+}
+
+/* How the durations of its name lie; false where there are too many to look at. */
+static bool spread_of(const struct subject *subject, const struct name_stats *stats,
+                      struct spread *ret)
 {
     uint32_t run_count, unpacked = UINT32_MAX;
     const struct name_run *runs = trace_name_runs(subject->trace, subject->slice.name, &run_count);
     struct chunk *chunk = arena_new(subject->arena, struct chunk);
-    uint64_t longer = 0, seen = 0;
+    uint64_t seen = 0;
 
+    *ret = (struct spread){0};
+    set_bounds(ret, stats->min_ps, stats->max_ps);
     for (uint32_t i = 0; i < run_count; i++) {
         const struct row *row = &subject->trace->rows[runs[i].row];
         const slice_id *slices = trace_name_slices(subject->trace, &runs[i]);
@@ -254,26 +297,46 @@ static uint64_t rank_of(const struct subject *subject)
             uint32_t index = row->first_chunk + ordinal / CHUNK_SLICES;
 
             if (++seen > RANKED_MAX)
-                return 0;
+                return false;
             if (index != unpacked)
                 chunk_unpack(subject->trace, index, COLUMN_DUR, chunk);
             unpacked = index;
-            longer += chunk->dur_ps[ordinal % CHUNK_SLICES] > subject->slice.dur_ps;
+            count_mate(ret, subject->slice.dur_ps, chunk->dur_ps[ordinal % CHUNK_SLICES]);
         }
     }
-    return longer + 1;
+    return true;
+}
+
+static void put_histogram(struct json *json, const struct spread *spread)
+{
+    json_key(json, "histogram");
+    json_open(json, '{');
+    json_key(json, "bounds_ps");
+    json_open(json, '[');
+    for (uint32_t i = 0; i <= SPREAD_BUCKETS; i++)
+        json_add_integer(json, spread->bounds_ps[i]);
+    json_close(json, ']');
+    json_key(json, "counts");
+    json_open(json, '[');
+    for (uint32_t i = 0; i < SPREAD_BUCKETS; i++)
+        json_add_unsigned(json, spread->counts[i]);
+    json_close(json, ']');
+    json_close(json, '}');
 }
 
 void slice_put_mates(struct json *json, const struct subject *subject)
 {
     const struct name_stats *stats = trace_stats_of(subject->trace, subject->slice.name);
+    struct spread spread;
 
     json_key(json, "mates");
     if (stats == NULL || stats->count == 0) {
         json_add_null(json);
         return;
     }
-    uint64_t rank = rank_of(subject);
+
+    bool known = spread_of(subject, stats, &spread);
+
     json_open(json, '{');
     json_put_unsigned(json, "count", stats->count);
     json_put_integer(json, "total_ps", stats->total_ps);
@@ -283,10 +346,14 @@ void slice_put_mates(struct json *json, const struct subject *subject)
     json_put_integer(json, "p95_ps", stats->p95_ps);
     json_put_integer(json, "max_ps", stats->max_ps);
     json_key(json, "rank");
-    if (rank > 0)
-        json_add_unsigned(json, rank);
+    if (known)
+        json_add_unsigned(json, spread.longer + 1);
     else
         json_add_null(json);
+    if (known && stats->max_ps > stats->min_ps)
+        put_histogram(json, &spread);
+    else
+        json_put_null(json, "histogram");
     json_put_bool(json, "approx", stats->quantiles_approximate);
     json_close(json, '}');
 }

@@ -27,7 +27,8 @@ enum status request_pick(struct request *req, const struct page *page, struct pi
 {
     const struct run_traces *run;
     struct pick_filter filter = {.name = request_text(req, "name"),
-                                 .min_dur_ps = request_integer(req, "min_dur_ps", 0)};
+                                 .min_dur_ps = request_integer(req, "min_dur_ps", 0),
+                                 .max_dur_ps = INT64_MAX};
 
     TRY(request_traces(req, &run, err));
     TRY(request_window(req, &filter.start_ps, &filter.end_ps, err));

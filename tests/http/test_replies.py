@@ -114,6 +114,54 @@ def search_counts_agree(server):
         assert {"name": "hlo_op", "value": op} in [{"name": arg["name"], "value": arg["value"]} for arg in args]
 
 
+def search_terms_hold_at_once(server):
+    """Every term against all slices of the run, looked at one by one."""
+    slices = pages(server, "/api/slices", "rows", 10000, run=RUN)
+    tracks = {track["id"]: track for track in good(server, "/api/tracks", run=RUN).json["tracks"]}
+
+    def track_holds(row, text):
+        track = tracks[row["track"]]
+        while track is not None:
+            if text in track["name"].lower():
+                return True
+            track = tracks.get(track["parent"])
+        return False
+
+    def found(q):
+        return {row["id"] for row in pages(server, "/api/search", "rows", 1000, run=RUN, q=q)}
+
+    def expected(holds):
+        return {row["id"] for row in slices if holds(row)}
+
+    middle = sorted(row["dur_ps"] for row in slices)[len(slices) // 2]
+    last = min(tracks.values(), key=lambda track: abs(track["slice_count"] - 500))["name"].lower()
+    op = ids(server)["op"]
+    assert found("EXECUTE") == expected(lambda row: "execute" in row["name"].lower())
+    assert found(f"dur>{middle}ps") == expected(lambda row: row["dur_ps"] > middle) != set()
+    assert found(f"dur>={middle}ps dur<=1ms") == expected(lambda row: middle <= row["dur_ps"] <= 10**9) != set()
+    assert found(f'track:"{last}"') == expected(lambda row: track_holds(row, last)) != set()
+    assert found(f'e track:"{last}" dur>1us') == expected(
+        lambda row: "e" in row["name"].lower() and row["dur_ps"] > 10**6 and track_holds(row, last)) != set()
+    of_op = found(f"hlo_op={op}")
+    assert found(f"hlo_op={op} dur>{middle}ps") == {row["id"] for row in slices if row["id"] in of_op and row["dur_ps"] > middle}
+    scope = good(server, "/api/slice", run=RUN, id=min(of_op)).json["scope"]
+    assert found(f'hlo_op={op} scope:"{scope}"') == of_op and not found(f"hlo_op={op} scope:no-such-scope")
+    assert found("host:no-such-host execute") == set()
+    reply = good(server, "/api/search", run=RUN, q="execute", density="track", limit=1).json
+    assert all(sum(track["counts"]) == track["count"] for track in reply["tracks"])
+    assert [sum(counts) for counts in zip(*(track["counts"] for track in reply["tracks"]))] == reply["density"]["counts"]
+    assert ask(server, "/api/search", run=RUN, q="dur>soon").status == 400
+
+
+def mates_lie_in_their_histogram(server):
+    longest = max(pages(server, "/api/slices", "rows", 10000, run=RUN, name="train"), key=lambda row: row["dur_ps"])
+    mates = good(server, "/api/slice", run=RUN, id=longest["id"]).json["mates"]
+    durations = [row["dur_ps"] for row in pages(server, "/api/slices", "rows", 10000, run=RUN, name="train")]
+    bounds, counts = mates["histogram"]["bounds_ps"], mates["histogram"]["counts"]
+    assert bounds == sorted(bounds) and bounds[0] == min(durations) and bounds[-1] == max(durations)
+    assert counts == [sum(low <= dur < high or (high == bounds[-1] and dur == high) for dur in durations) for low, high in zip(bounds, bounds[1:])]
+
+
 def flat(value):
     """A JSON cell as CSV writes it."""
     if value is None:
@@ -286,7 +334,8 @@ def events_tell_the_runs(server):
 if __name__ == "__main__":
     common.main([replies_match_the_page, every_run_matches_the_page, examples_match_the_page, problems_match_the_page,
                  pages_join, slices_are_all_there, slices_by_name_are_those_of_a_scan, a_window_cuts,
-                 search_counts_agree, csv_says_the_same, steps_as_csv, markdown_says_the_same, tags_save_work,
+                 search_counts_agree, search_terms_hold_at_once, mates_lie_in_their_histogram,
+                 csv_says_the_same, steps_as_csv, markdown_says_the_same, tags_save_work,
                  head_is_a_get_without_body, encodings,
                  asked_again_is_the_same, kept_replies_follow_the_files, run_is_found_by_every_name, traces_are_whole,
                  flame_in_three_forms, events_tell_the_runs])
