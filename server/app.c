@@ -93,7 +93,34 @@ static void fill_services(struct app *app)
         .wait = ingest_wait,
         .jobs = ingest_jobs,
         .open_file = ingest_open_file,
+        .uploads = app->uploads,
+        .uploads_refusal = app->uploads_refusal,
+        .identify = ingest_identify,
+        .embed_origins = app->options.embed_origins.at,
+        .embed_origin_count = app->options.embed_origins.count,
     };
+}
+
+static enum status start_ingest(struct app *app, bool on_demand, struct error *err)
+{
+    const struct options *options = &app->options;
+
+    app->given_count = app->roots.count;
+    if (!on_demand)
+        app_open_uploads(app);
+    struct ingest_options wanted = {
+        .roots = app->roots.at,
+        .root_count = app->roots.count,
+        .workers = options->workers,
+        .follow_symlinks = options->follow_symlinks,
+        .convert = options->convert,
+        .poll = options->poll,
+        .on_demand = on_demand,
+        .uploads = app->uploads == NULL ? NULL : uploads_dir(app->uploads),
+    };
+
+    TRY(catalog_show_roots(app->catalog, app->roots.at, app->roots.count, err));
+    return ingest_start(&wanted, app->catalog, app->cache, &app->ingest, err);
 }
 
 /* Cache, catalog, ingest: what every command needs. `use` is what is done while they are open. */
@@ -103,24 +130,16 @@ int app_with_store(struct app *app, bool on_demand, int (*use)(struct app *app, 
     const struct options *options = &app->options;
     struct error err = {0};
     struct str reason, note;
-    struct ingest_options ingest_options = {.workers = options->workers,
-                                            .follow_symlinks = options->follow_symlinks,
-                                            .convert = options->convert,
-                                            .poll = options->poll,
-                                            .on_demand = on_demand};
     int code = EXIT_IO;
 
     find_roots(app);
-    ingest_options.roots = app->roots.at;
-    ingest_options.root_count = app->roots.count;
     if (cache_open(options->cache_dir, options->cache_bytes_max, app->arena, &app->cache, &reason,
                    &err) != OK)
         return app_failed(&err);
     if (reason.count > 0)
         log_warning("%.*s", STR_ARG(reason));
     if (catalog_open(cache_dir(app->cache), &app->catalog, &err) == OK &&
-        catalog_show_roots(app->catalog, app->roots.at, app->roots.count, &err) == OK &&
-        ingest_start(&ingest_options, app->catalog, app->cache, &app->ingest, &err) == OK) {
+        start_ingest(app, on_demand, &err) == OK) {
         note = catalog_note(app->catalog, app->arena);
         if (note.count > 0)
             log_warning("%.*s", STR_ARG(note));
@@ -130,6 +149,7 @@ int app_with_store(struct app *app, bool on_demand, int (*use)(struct app *app, 
         code = app_failed(&err);
     }
     ingest_stop(app->ingest);
+    uploads_close(app->uploads);
     catalog_close(app->catalog);
     cache_close(app->cache);
     return code;
@@ -225,7 +245,7 @@ int app_serve_until_signal(struct app *app, const void *data)
     http_launch_path(http, launch);
     tell_start(&app->options, cache_dir(app->cache), http_port(http), launch);
     address_of(&app->options, http_port(http), "", url);
-    for (uint32_t i = 0; i < app->roots.count; i++)
+    for (uint32_t i = 0; i < app->given_count; i++)
         instance_announce(cache_dir(app->cache), http_port(http), url, app->roots.at[i].at);
     open_interfaces(app, http_port(http), launch);
     while (sigwait(signals, &caught) != 0)
@@ -260,7 +280,8 @@ static int serve_options(struct app *app, int argc, char **argv)
     struct error err = {0};
     sigset_t signals;
 
-    if (options_read(argc, argv, app->arena, &app->options, &err) != OK)
+    if (options_read(argc, argv, app->arena, &app->options, &err) != OK ||
+        app_check_embed(&app->options.embed_origins, &err) != OK)
         return app_failed(&err);
     if (app->options.help || app->options.version) {
         (app->options.help ? options_help : tell_version)();

@@ -10,10 +10,13 @@
 struct app { /* the rooms that are open */
     struct arena *arena;
     struct options options;
-    struct texts roots; /* absolute */
+    struct texts roots;   /* absolute; that of uploads stands last */
+    uint32_t given_count; /* of roots: without that of uploads */
     struct cache *cache;
     struct catalog *catalog;
     struct ingest *ingest;
+    struct uploads *uploads; /* NULL: none are taken, because: */
+    const char *uploads_refusal;
     struct services services;
 };
 
@@ -21,6 +24,10 @@ struct app { /* the rooms that are open */
 int app_failed(const struct error *err);
 /* What names a directory for good, whether or not it is there yet. */
 struct str app_absolute(struct str given, struct arena *arena);
+/* app_uploads.c: whether files from browsers are taken, and where they go. Before the ingest. */
+void app_open_uploads(struct app *app);
+/* ERR_INVALID for an --embed-origin that is none. */
+MUST_CHECK enum status app_check_embed(const struct texts *origins, struct error *err);
 /* SIGTERM, SIGINT and SIGHUP are waited for, in no thread handled. */
 void app_block_signals(sigset_t *ret);
 /* Cache, catalog, ingest: what every command needs. `use` is what is done while they are open. */

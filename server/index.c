@@ -231,6 +231,12 @@ static enum status index_input(struct index_job *job, struct input *input, struc
 {
     struct identity identity = decode_identify(input);
 
+    if (job->options->identify &&
+        (identity.decoder != NULL || (job->options->convert && convert_knows(identity.format)))) {
+        job->facts.outcome = OUTCOME_SAME;
+        job->facts.format = str_of(identity.format);
+        return OK;
+    }
     if (identity.decoder == NULL && job->options->convert && convert_knows(identity.format))
         return index_converted(job, err);
     if (identity.decoder == NULL)
@@ -255,7 +261,8 @@ static enum status index_bytes(struct index_job *job, struct error *err)
                    err));
     enum status status = index_input(job, &input, err);
     input_close(&input);
-    finish_hash(job);
+    if (!job->options->identify)
+        finish_hash(job);
     memcpy(job->facts.content, job->content, sizeof job->content);
     return status;
 }

@@ -20,6 +20,7 @@ static void help(void)
            "  --growing         take what the file holds now, though it may grow meanwhile\n"
            "  --root DIR        FILE is a path below DIR and may not lead out of it\n"
            "  --follow-symlinks follow links below the root\n"
+           "  --identify        say what the file is and write nothing\n"
            "  --convert         run `nsys export` on reports of Nsight Systems\n"
            "  --threads 1|2     2, where there are two processors: the bytes are the same\n"
            "  --unless CONTENT  do nothing when the file's hash is this one\n"
@@ -61,6 +62,8 @@ static bool parse(int argc, char **argv, struct index_options *options)
             options->growing = true;
         else if (strcmp(argv[i], "--convert") == 0)
             options->convert = true;
+        else if (strcmp(argv[i], "--identify") == 0)
+            options->identify = true;
         else if (strcmp(argv[i], "--follow-symlinks") == 0)
             options->follow_symlinks = true;
         else if ((value = flag_value(argv, argc, &i, "--root")) != NULL)

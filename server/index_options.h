@@ -10,6 +10,7 @@ struct index_options {
     const char *file, *out;
     const char *root;     /* the file's name is a path below it, and may not lead out; else NULL */
     bool follow_symlinks; /* below the root */
+    bool identify;        /* say what the file is, and read it no further */
     bool convert;         /* reports that only another program reads, by that program */
     int progress_fd;      /* -1: nobody asks; else the server is our parent */
     int thread_count;     /* 1 or 2 */

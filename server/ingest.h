@@ -16,7 +16,8 @@ struct ingest_options {
     uint32_t root_count;
     unsigned workers; /* 0: half the cores */
     bool follow_symlinks, poll;
-    bool convert;   /* reports of other programs, by these */
+    const char *uploads; /* the root whose runs are deleted by us: no trace of them is kept */
+    bool convert;        /* reports of other programs, by these */
     bool on_demand; /* commands: look once, index what is asked for, and what only its content can
                      * tell to be a run */
 };
@@ -34,5 +35,8 @@ enum status ingest_wait(void *ingest, struct str run_id, int64_t wait_ms, struct
 enum status ingest_jobs(void *ingest, struct arena *arena, struct job **ret, uint32_t *ret_count);
 enum status ingest_open_file(void *ingest, struct str run_id, struct str path, int *ret_fd,
                              uint64_t *ret_bytes, struct error *err);
+/* What a file outside of every root is; see struct services. */
+enum status ingest_identify(void *ingest, const char *path, struct arena *arena,
+                            struct str *ret_format, struct error *err);
 
 #endif

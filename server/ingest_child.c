@@ -67,6 +67,8 @@ static void fill_arguments(const struct child_job *job, struct arena *arena,
     argv[count++] = str_c(arena, str_of(job->segment));
     if (job->growing)
         argv[count++] = str_c(arena, STR("--growing"));
+    if (job->identify)
+        argv[count++] = str_c(arena, STR("--identify"));
     if (job->follow_symlinks)
         argv[count++] = str_c(arena, STR("--follow-symlinks"));
     if (job->convert)

@@ -153,7 +153,7 @@ struct child_job { /* texts are the worker's own */
     struct file_stamp stamp;
     const char *segment; /* where to write; the attribution goes beside it */
     const char *unless;  /* a content that need not be read again, or NULL */
-    bool growing, follow_symlinks, convert;
+    bool growing, follow_symlinks, convert, identify;
     void (*on_start)(void *data, pid_t pid); /* 0: it has ended */
     void (*on_progress)(void *data, double share);
     void *data;

@@ -174,9 +174,19 @@ static void exchange(struct change *change)
     pthread_mutex_unlock(&root->ingest->lock);
 }
 
-static void tell_gone(struct ingest *ingest, struct str id, bool has_segment)
+static bool keeps_gone(const struct ingest_root *root)
 {
+    const char *uploads = root->ingest->options.uploads;
+
+    return uploads == NULL || !str_equal(root->given, str_of(uploads));
+}
+
+static void tell_gone(struct ingest_root *root, struct str id, bool has_segment)
+{
+    struct ingest *ingest = root->ingest;
     struct error err = {0};
+
+    has_segment = has_segment && keeps_gone(root);
     enum status status = has_segment ? catalog_set_state(ingest->catalog, id, RUN_GONE, 0,
                                                          STR("the files are no longer there"), &err)
                                      : catalog_forget(ingest->catalog, id, &err);
@@ -192,7 +202,7 @@ static void retire(struct ingest_root *root, struct ingest_run **older, uint32_t
 
     for (uint32_t i = 0; i < older_count; i++) {
         if (find_sorted(now, root->run_count, older[i]) == NULL && older[i]->listed)
-            tell_gone(root->ingest, str_of(older[i]->id), run_has_segment(older[i]));
+            tell_gone(root, str_of(older[i]->id), run_has_segment(older[i]));
         run_free(older[i]);
     }
     free(now);
@@ -231,7 +241,7 @@ static void retire_remembered(struct ingest_root *root, struct arena *arena)
             continue;
         snprintf(key.id, sizeof key.id, "%.*s", STR_ARG(records[i].id));
         if (find_sorted(now, root->run_count, &key) == NULL)
-            tell_gone(root->ingest, records[i].id,
+            tell_gone(root, records[i].id,
                       records[i].host_count > 0 && !lives_on(root, &records[i]));
     }
     free(now);

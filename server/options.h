@@ -25,13 +25,16 @@ struct options {
     unsigned port_tries;   /* ports upwards from there that will do */
     const char *cache_dir; /* "" the usual place */
     uint64_t cache_bytes_max;
-    const char *base_path;  /* "" or "/proxy/8080" */
-    const char *public_url; /* "" none */
-    const char *auth;       /* "none" or "token"; "" not said */
-    const char *ui;         /* builtin, perfetto, tensorboard, both, none */
-    const char *page;       /* which the browser opens: "?run=latest"; "" the first */
-    const char *output;     /* --extract -o; "" a new temporary directory */
+    uint64_t upload_bytes_max; /* of one file; UINT64_MAX: not said */
+    uint64_t upload_quota;     /* of all */
+    const char *base_path;     /* "" or "/proxy/8080" */
+    const char *public_url;    /* "" none */
+    const char *auth;          /* "none" or "token"; "" not said */
+    const char *ui;            /* builtin, perfetto, tensorboard, both, none */
+    const char *page;          /* which the browser opens: "?run=latest"; "" the first */
+    const char *output;        /* --extract -o; "" a new temporary directory */
     struct texts allowed_hosts;
+    struct texts embed_origins;
     struct texts source_roots; /* directories whose source files may be shown */
     unsigned workers;          /* indexing at a time; 0: half the cores */
     bool open, list_only, extract, follow_symlinks, convert, perfetto_cors, poll, verbose, version,

@@ -8,7 +8,7 @@ static const char *const serve_flags =
     "--profile-dir --logdir --port --bind --host --bind_all --cache-dir --base-path --public-url "
     "--open --ui "
     "--list-only --extract --auth --allowed-host --source-root --follow-symlinks --convert "
-    "--perfetto-cors "
+    "--perfetto-cors --upload-max --upload-quota --embed-origin "
     "--config "
     "--version --help";
 

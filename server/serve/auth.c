@@ -216,7 +216,7 @@ enum credential auth_credential(const struct auth *auth, const struct header *he
 
 int auth_decide(enum auth_mode mode, const struct route *route, enum credential credential)
 {
-    bool changes = strcmp(route->method, "POST") == 0;
+    bool changes = strcmp(route->method, "GET") != 0;
 
     if (mode == AUTH_NONE || route->open || credential == CREDENTIAL_BEARER ||
         credential == CREDENTIAL_COOKIE_CSRF)

@@ -1,10 +1,16 @@
 #include "serve/exchange.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "serve/http_head.h"
 #include "serve/reply.h"
 
-enum { ONE_WRITE_BYTES_MAX = 65536 }; /* head and body together up to here */
+enum {
+    ONE_WRITE_BYTES_MAX = 65536, /* head and body together up to here */
+    READ_OFF_MS = 2000,
+    READ_OFF_BYTES_MAX = 64 << 20,
+    READ_OFF_PIECE_BYTES = 64 << 10,
+};
 
 static bool send_bytes(struct exchange *exchange, const void *at, size_t count)
 {
@@ -133,6 +139,62 @@ static void refuse(struct exchange *exchange, int status, const char *type, stru
     reply_problem(&exchange->reply, status, type, detail);
 }
 
+static void try_once(void *data)
+{
+    struct exchange *exchange = data;
+
+    exchange->answered = serve_try(&exchange->request, &exchange->reply);
+    if (exchange->answered)
+        reply_encode(&exchange->request, &exchange->reply);
+}
+
+/* The client is told to begin when somebody begins to read. */
+static int read_coming(void *data, void *at, size_t count)
+{
+    struct exchange *exchange = data;
+    const struct connection *from = &exchange->connection;
+
+    if (!exchange->began &&
+        str_equal_fold(request_header(&exchange->request, STR("expect")), STR("100-continue")))
+        send_bytes(exchange, "HTTP/1.1 100 Continue\r\n\r\n", 25);
+    exchange->began = true;
+    return from->read(from->data, at, count);
+}
+
+/* A client that is still sending hears no answer: what it sends is read for a moment, unless it
+ * waits for a word. */
+static void read_off(struct exchange *exchange)
+{
+    int64_t until_ns = clock_monotonic_ns() + READ_OFF_MS * INT64_C(1000000);
+    uint8_t *piece = arena_alloc(exchange->arena, READ_OFF_PIECE_BYTES, 1);
+    uint64_t count = 0;
+
+    if (!exchange->began && request_header(&exchange->request, STR("expect")).count > 0)
+        return;
+    while (count < READ_OFF_BYTES_MAX && clock_monotonic_ns() < until_ns) {
+        int got = exchange->connection.read(exchange->connection.data, piece, READ_OFF_PIECE_BYTES);
+
+        if (got <= 0)
+            break;
+        count += (uint64_t)got;
+    }
+}
+
+/* The route's handler reads the body; what it leaves over ends the connection. */
+static void take_file(struct exchange *exchange)
+{
+    struct coming coming = {
+        .data = exchange, .read = read_coming, .bytes = exchange->verdict.body_bytes};
+
+    exchange->request.coming = &coming;
+    try_once(exchange);
+    exchange->request.coming = NULL;
+    if (exchange->reply.status >= 300) {
+        exchange->close = true;
+        read_off(exchange);
+    }
+}
+
 /* Reads the whole body; false when it is too long, cut short, or the client is too slow. */
 static bool read_body(struct exchange *exchange)
 {
@@ -177,19 +239,10 @@ static bool may_ask(struct exchange *exchange, const struct route *route)
            status == 401
                ? STR("This server asks for its token. Open the link that it printed, or one that "
                      "`jviewd open` makes; programs send Authorization: Bearer TOKEN.")
-               : STR("A POST from a browser carries the header X-Jviewd-CSRF: 1."));
+               : STR("A POST or DELETE from a browser carries the header X-Jviewd-CSRF: 1."));
     if (status == 401)
         reply_header(&exchange->reply, STR("WWW-Authenticate"), STR("Bearer realm=\"jviewd\""));
     return false;
-}
-
-static void try_once(void *data)
-{
-    struct exchange *exchange = data;
-
-    exchange->answered = serve_try(&exchange->request, &exchange->reply);
-    if (exchange->answered)
-        reply_encode(&exchange->request, &exchange->reply);
 }
 
 static void wait_once(void *data)
@@ -219,13 +272,19 @@ static void answer(struct exchange *exchange)
     const struct route *route = route_find(req->method, req->path, &allow, req->arena);
     const struct route unknown = {.method = "GET", .path = ""};
 
-    if (!may_ask(exchange, route == NULL ? &unknown : route) || !read_body(exchange))
+    if (!may_ask(exchange, route == NULL ? &unknown : route))
+        return;
+    if (route != NULL && route->takes_file) {
+        take_file(exchange);
+        return;
+    }
+    if (!read_body(exchange))
         return;
     if (route == NULL || route->light) {
         try_once(exchange);
         return;
     }
-    bool keeps = kept != NULL && route_takes_run(route);
+    bool keeps = kept != NULL && route_takes_run(route) && strcmp(route->method, "GET") == 0;
     uint64_t generation = catalog_generation(exchange->services->catalog);
     if (keeps && reply_cache_get(kept, req, generation, &exchange->reply))
         return;

@@ -24,6 +24,7 @@ struct exchange {
     struct request request;
     struct reply reply;
     bool head_only, version_10, answered;
+    bool began; /* to read a body that the handler reads */
     bool close; /* out: no further request on this connection */
 };
 

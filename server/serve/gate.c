@@ -171,6 +171,28 @@ static bool is_perfetto_path(struct str path)
     return str_starts(path, STR("/perfetto/"));
 }
 
+/* A profile file's bytes as they are, which the handler reads and bounds. */
+static bool is_upload_path(struct str path)
+{
+    return str_equal(path, STR(GATE_UPLOAD_PATH));
+}
+
+bool gate_is_embedded(struct str path, struct str query)
+{
+    if (!str_equal(path, STR("/")))
+        return false;
+    while (query.count > 0) {
+        const char *end = memchr(query.at, '&', query.count);
+        struct str one = {.at = query.at,
+                          .count = end == NULL ? query.count : (size_t)(end - query.at)};
+
+        if (str_equal(one, STR("embed=1")))
+            return true;
+        query = str_skip(query, one.count + 1);
+    }
+    return false;
+}
+
 static bool check_origin(const struct gate *gate, const struct wire *wire, struct verdict *verdict)
 {
     struct str origin, site, host;
@@ -200,6 +222,11 @@ static bool check_origin(const struct gate *gate, const struct wire *wire, struc
     if (page && str_equal(wire->method, STR("GET")) && str_equal(mode, STR("navigate")) &&
         str_equal(destination, STR("document")))
         return true;
+    /* The browser shows it where frame-ancestors names the page around it, and nowhere else. */
+    if (gate->embeds && gate_is_embedded(verdict->path, verdict->query) &&
+        str_equal(wire->method, STR("GET")) && str_equal(mode, STR("navigate")) &&
+        str_equal(destination, STR("iframe")))
+        return true;
     return refuse(verdict, 403, "cross-site", STR("Other sites may link to pages here, no more."));
 }
 
@@ -226,7 +253,8 @@ static bool check_body(const struct wire *wire, struct verdict *verdict)
         return refuse(verdict, 400, "bad-request", STR("Content-Length is a whole number."));
     if (!post && (encodings == 1 || bytes > 0))
         return refuse(verdict, 400, "bad-request", STR("Only POST carries a body."));
-    if (bytes > GATE_BODY_BYTES_MAX)
+    bool file = post && is_upload_path(verdict->path);
+    if (bytes > (file ? (uint64_t)INT64_MAX : GATE_BODY_BYTES_MAX))
         return refuse(verdict, 413, "too-large", STR("A body holds at most 1 MiB."));
     verdict->body_bytes = encodings == 1 ? -1 : (int64_t)bytes;
     if (!post)
@@ -238,8 +266,11 @@ static bool check_body(const struct wire *wire, struct verdict *verdict)
         type.count = (size_t)(semicolon - type.at);
     while (type.count > 0 && type.at[type.count - 1] == ' ')
         type.count--;
-    if (types != 1 || !str_equal_fold(type, STR("application/json")))
-        return refuse(verdict, 415, "unsupported-type", STR("POST takes application/json."));
+    if (types != 1 ||
+        !str_equal_fold(type, file ? STR("application/octet-stream") : STR("application/json")))
+        return refuse(verdict, 415, "unsupported-type",
+                      file ? STR("A file comes as application/octet-stream.")
+                           : STR("POST takes application/json."));
     return true;
 }
 
@@ -359,14 +390,15 @@ static bool check_target(const struct gate *gate, const struct wire *wire, struc
 static bool check_method(const struct gate *gate, const struct wire *wire, struct verdict *verdict)
 {
     if (str_equal(wire->method, STR("GET")) || str_equal(wire->method, STR("HEAD")) ||
-        str_equal(wire->method, STR("POST")))
+        str_equal(wire->method, STR("POST")) || str_equal(wire->method, STR("DELETE")))
         return true;
     if (str_equal(wire->method, STR("OPTIONS")) && gate->perfetto_cors &&
         is_perfetto_path(verdict->path)) {
         verdict->preflight = true;
         return true;
     }
-    return refuse(verdict, 405, "method-not-allowed", STR("Methods are GET, HEAD and POST."));
+    return refuse(verdict, 405, "method-not-allowed",
+                  STR("Methods are GET, HEAD, POST and DELETE."));
 }
 
 void gate_check(const struct gate *gate, const struct wire *wire, struct arena *arena,

@@ -28,6 +28,7 @@ struct gate {
     struct str public_url; /* "" or "https://profiles.example.org/jview" */
     struct str base_path;  /* "" or "/proxy/8080" */
     bool perfetto_cors;
+    bool embeds; /* pages of other origins may frame the embedded view */
 };
 
 struct wire { /* a request as it came, nothing decoded */
@@ -48,12 +49,16 @@ struct verdict {
     bool to_directory;  /* the base path without its last slash: redirect to `path` */
 };
 
+/* The one place that takes more than a question: a profile file. */
+#define GATE_UPLOAD_PATH "/api/upload"
 #define GATE_PERFETTO_ORIGIN "https://ui.perfetto.dev"
 
 void gate_check(const struct gate *gate, const struct wire *wire, struct arena *arena,
                 struct verdict *ret);
 /* The value of the only header of that name; "" when there is none. */
 struct str header_get(const struct header *headers, uint32_t count, struct str name);
+/* Is it the page as others may frame it: "/" with embed=1? */
+bool gate_is_embedded(struct str path, struct str query);
 /* ASCII case aside. */
 bool str_equal_fold(struct str a, struct str b);
 /* "127.0.0.1", "127.x.y.z", "localhost", "::1". */

@@ -243,6 +243,7 @@ static struct http *http_create(const struct http_options *options, const struct
         .public_url = str_copy(arena, str_of(options->public_url)),
         .base_path = str_copy(arena, str_of(services->base_path)),
         .perfetto_cors = services->perfetto_cors,
+        .embeds = services->embed_origin_count > 0,
     };
     http->server.started_ns = clock_monotonic_ns();
     http->server.work = pool_create(cores > 2 ? 2 * (unsigned)cores : 4, QUEUE_LENGTH);

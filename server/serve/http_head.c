@@ -5,18 +5,28 @@
 #include "serve/gate.h"
 #include "serve/reply.h"
 
-/* Nothing but our own files runs in the page; it is framed by nobody, and other origins read
- * nothing. Opener policy is not "same-origin": that would cut the window in which Perfetto opens.
+/* Nothing but our own files runs in the page; it is framed by nobody who was not named, and other
+ * origins read nothing. Opener policy is not "same-origin": that would cut the window in which
+ * Perfetto opens.
  */
 static const char common_headers[] =
-    "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; img-src "
-    "'self' data: blob:; connect-src 'self'; font-src 'self'; worker-src 'self'; frame-ancestors "
-    "'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'\r\n"
     "X-Content-Type-Options: nosniff\r\n"
     "Cross-Origin-Opener-Policy: same-origin-allow-popups\r\n"
     "Cross-Origin-Resource-Policy: same-origin\r\n"
     "Referrer-Policy: no-referrer\r\n"
     "Permissions-Policy: camera=(), geolocation=(), microphone=(), payment=(), usb=()\r\n";
+
+static void put_policy(struct text *out, struct str frame_ancestors)
+{
+    struct str who = frame_ancestors.count > 0 ? frame_ancestors : STR("'none'");
+
+    text_putf(out,
+              "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; "
+              "img-src 'self' data: blob:; connect-src 'self'; font-src 'self'; worker-src 'self'; "
+              "frame-ancestors %.*s; base-uri 'none'; form-action 'none'; "
+              "require-trusted-types-for 'script'\r\n",
+              STR_ARG(who));
+}
 
 static void put_date(struct text *out)
 {
@@ -62,6 +72,7 @@ void http_head(struct text *out, const struct reply *reply, struct head_options 
     text_puts(out, options.close ? "Connection: close\r\n" : "Connection: keep-alive\r\n");
     if (reply_header_get(reply, STR("Cache-Control")).count == 0)
         text_puts(out, "Cache-Control: no-cache\r\n");
+    put_policy(out, reply->frame_ancestors);
     text_put(out, common_headers, sizeof common_headers - 1);
     if (options.cors)
         text_puts(out, "Access-Control-Allow-Origin: " GATE_PERFETTO_ORIGIN "\r\nVary: Origin\r\n");

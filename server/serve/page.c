@@ -3,6 +3,7 @@
  * Names below assets/ carry a hash of their content, so they never change.
  */
 #include "serve/assets.h"
+#include "serve/gate.h"
 #include "serve/reply.h"
 #include "serve/routes.h"
 
@@ -44,8 +45,22 @@ static enum status send(struct request *req, struct reply *reply, struct str pat
     return OK;
 }
 
+/* Named origins may frame the view that has no controls round it. */
+static void allow_frames(struct request *req, struct reply *reply)
+{
+    const struct services *services = req->services;
+    struct text who = {0};
+
+    for (uint32_t i = 0; i < services->embed_origin_count; i++)
+        text_putf(&who, "%s%.*s", i > 0 ? " " : "", STR_ARG(services->embed_origins[i]));
+    reply->frame_ancestors = str_copy(req->arena, text_str(&who));
+    text_free(&who);
+}
+
 static enum status get_page(struct request *req, struct reply *reply, struct error *err)
 {
+    if (gate_is_embedded(req->path, req->query))
+        allow_frames(req, reply);
     return send(req, reply, STR("/index.html"), false, err);
 }
 

@@ -34,6 +34,7 @@ const char *http_reason(int status)
         const char *reason;
     } rows[] = {
         {200, "OK"},
+        {201, "Created"},
         {204, "No Content"},
         {303, "See Other"},
         {304, "Not Modified"},
@@ -54,6 +55,7 @@ const char *http_reason(int status)
         {500, "Internal Server Error"},
         {503, "Service Unavailable"},
         {505, "HTTP Version Not Supported"},
+        {507, "Insufficient Storage"},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {

@@ -36,6 +36,9 @@ const struct route *const routes[] = {
     &route_perfetto,
     &route_jobs,
     &route_events,
+    &route_upload_ask,
+    &route_upload,
+    &route_upload_delete,
     &route_openapi,
     &route_launch_make,
     &route_healthz,
@@ -106,7 +109,7 @@ static void no_route(struct request *req, struct reply *reply, struct str allow)
 
 bool route_takes_run(const struct route *route)
 {
-    if (route->age == AGE_CATALOG)
+    if (route->age == AGE_CATALOG || strcmp(route->method, "GET") != 0)
         return false; /* run= is not all that its answer stands on */
     for (const struct param *param = route->params; param != NULL && param->name != NULL; param++) {
         if (strcmp(param->name, "run") == 0)
@@ -122,6 +125,8 @@ static enum status tag(struct request *req, struct str *ret, struct error *err)
     const struct run_record *run;
 
     *ret = STR("");
+    if (strcmp(route->method, "GET") != 0)
+        return OK;
     if (route_takes_run(route)) {
         TRY(request_run(req, &run, err));
         *ret = etag_of_run(req, run);

@@ -318,7 +318,7 @@ static enum status get_run(struct request *req, struct reply *reply, struct erro
     bool readable = request_all_traces(req, &traces, &unread) == OK;
     struct json json = reply_json(reply);
     json_open(&json, '{');
-    json_put_run_members(&json, req->arena, run);
+    json_put_run_members(&json, req, run);
     put_files(&json, run);
     put_hosts(&json, req, run, readable ? traces : NULL);
     const struct run_traces none = {0};

@@ -95,8 +95,16 @@ static void put_times(struct json *json, struct arena *arena, const struct run_r
     put_known(json, "duration_ps", has_timeline(run), run->duration_ps);
 }
 
-void json_put_run_members(struct json *json, struct arena *arena, const struct run_record *run)
+static bool is_uploaded(const struct request *req, const struct run_record *run)
 {
+    const struct uploads *uploads = req->services->uploads;
+
+    return uploads != NULL && str_equal(run->root, str_of(uploads_dir(uploads)));
+}
+
+void json_put_run_members(struct json *json, struct request *req, const struct run_record *run)
+{
+    struct arena *arena = req->arena;
     bool read = run_was_read(run);
 
     json_put_text(json, "id", run->id);
@@ -121,6 +129,7 @@ void json_put_run_members(struct json *json, struct arena *arena, const struct r
     put_known(json, "slice_count", has_timeline(run), (int64_t)run->slice_count);
     put_known(json, "step_count", run->step_count >= 0, run->step_count);
     put_known(json, "step_median_ps", run->step_median_ps >= 0, run->step_median_ps);
+    json_put_bool(json, "uploaded", is_uploaded(req, run));
     put_texts(json, "badges", run->badges, run->badge_count);
     put_reasons(json, run);
 }

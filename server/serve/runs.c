@@ -166,7 +166,7 @@ static enum status get_runs(struct request *req, struct reply *reply, struct err
     json_open(&json, '[');
     for (uint32_t i = 0; i < count; i++) {
         json_open(&json, '{');
-        json_put_run_members(&json, req->arena, &runs[i]);
+        json_put_run_members(&json, req, &runs[i]);
         json_put_host_names(&json, &runs[i]);
         json_close(&json, '}');
     }

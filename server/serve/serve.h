@@ -19,6 +19,7 @@
 #include "base/queue.h"
 #include "store/cache.h"
 #include "store/catalog.h"
+#include "store/uploads.h"
 
 struct job {                               /* what /api/jobs tells */
     struct str run, run_name, file, state; /* queued, indexing */
@@ -43,6 +44,19 @@ struct services { /* what handlers may reach; filled by app.c. Function pointers
     /* A file of a run, opened below its profile directory and nowhere else; NULL: not offered. */
     enum status (*open_file)(void *ingest, struct str run_id, struct str path, int *ret_fd,
                              uint64_t *ret_bytes, struct error *err);
+    struct uploads *uploads; /* files that browsers bring; NULL: none are taken, because: */
+    const char *uploads_refusal;
+    /* What a file is, without reading it whole; ERR_UNSUPPORTED with the reason: no profile. */
+    enum status (*identify)(void *ingest, const char *path, struct arena *arena,
+                            struct str *ret_format, struct error *err);
+    const struct str *embed_origins; /* pages of these origins may frame the embedded view */
+    uint32_t embed_origin_count;
+};
+
+struct coming { /* a body that the handler reads itself */
+    void *data;
+    int (*read)(void *data, void *at, size_t count); /* as read(2) */
+    int64_t bytes;                                   /* as announced; -1: until it ends */
 };
 
 struct header {
@@ -55,7 +69,8 @@ struct request {
     const struct header *headers;
     uint32_t header_count;
     struct bytes body;
-    struct arena *arena; /* of this request; outlives the reply */
+    struct coming *coming; /* instead of `body`, where the route takes a file; else NULL */
+    struct arena *arena;   /* of this request; outlives the reply */
     const struct services *services;
     bool whole;            /* rather waits than hears of some of a run's hosts */
     struct server *server; /* http.c's own: counters, pool; NULL for callers without sockets */
@@ -71,6 +86,7 @@ struct reply {
     struct bytes borrowed; /* set: the body instead of `body`; static, or in the request's arena */
     struct header headers[REPLY_HEADERS_MAX];
     uint32_t header_count;
+    struct str frame_ancestors; /* who may frame it, in the words of CSP; "" nobody */
     /* Set: the body comes piece by piece from here (exports, event streams) after the head. */
     enum status (*stream)(void *data, pack_write *write, void *to, struct error *err);
     void *stream_data;
@@ -85,12 +101,13 @@ enum route_age { AGE_LIVE, AGE_CATALOG, AGE_BUILD };
 struct route {
     const char *method, *path; /* a path that ends in a star takes everything below */
     handler *handle;
-    bool light;     /* needs no pool thread: answers from memory at once */
-    bool heavy;     /* computes over a whole run: a pool of its own, so that tiles need not wait */
-    bool slices;    /* asks nothing of attributions, which then stay closed */
-    bool skews;     /* asks them for how hosts' clocks differ alone: closed where there is one */
-    bool open;      /* answers without a token too: health, the launch link */
-    bool any_query; /* the page: its query is the UI's own */
+    bool light;      /* needs no pool thread: answers from memory at once */
+    bool heavy;      /* computes over a whole run: a pool of its own, so that tiles need not wait */
+    bool slices;     /* asks nothing of attributions, which then stay closed */
+    bool skews;      /* asks them for how hosts' clocks differ alone: closed where there is one */
+    bool open;       /* answers without a token too: health, the launch link */
+    bool any_query;  /* the page: its query is the UI's own */
+    bool takes_file; /* reads its body itself */
     enum route_age age;         /* what the answer changes with, where no run is asked for */
     const struct param *params; /* see request.h; ends with a nameless one. NULL: takes none */
 };

@@ -17,7 +17,7 @@ struct server {
     struct reply_cache *replies_kept; /* NULL: another process writes the catalog */
     int64_t started_ns;
     atomic_bool stopping;
-    atomic_uint in_flight, event_streams;
+    atomic_uint in_flight, event_streams, uploads_under_way;
     atomic_ullong refused, bytes_sent;
     atomic_ullong replies[6]; /* by hundreds of the status */
 };

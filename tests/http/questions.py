@@ -41,6 +41,7 @@ def questions(server):
         "/api/memory": {"run": RUN},
         "/api/hlo": {"run": RUN},
         "/api/jobs": {},
+        "/api/upload": {},
     }
     if known["counter"]:
         ret["/api/counters"] = {"run": RUN, "track": known["counter"], "px": 4}

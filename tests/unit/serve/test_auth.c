@@ -18,7 +18,7 @@ static void matrix(void **state)
         const char *what;
         enum auth_mode mode;
         enum credential credential;
-        int open, reads, writes; /* routes: health, a GET, a POST */
+        int open, reads, writes; /* routes: health, a GET, a POST or DELETE */
     } rows[] = {
         {"none, nobody", AUTH_NONE, CREDENTIAL_NONE, 0, 0, 0},
         {"none, wrong", AUTH_NONE, CREDENTIAL_WRONG, 0, 0, 0},
@@ -32,9 +32,9 @@ static void matrix(void **state)
     for (size_t i = 0; i < COUNT(rows); i++) {
         for (uint32_t k = 0; k < route_count; k++) {
             const struct route *route = routes[k];
-            int want = route->open                          ? rows[i].open
-                       : strcmp(route->method, "POST") == 0 ? rows[i].writes
-                                                            : rows[i].reads;
+            int want = route->open                         ? rows[i].open
+                       : strcmp(route->method, "GET") == 0 ? rows[i].reads
+                                                           : rows[i].writes;
             char what[160];
 
             snprintf(what, sizeof what, "%s: %s %s", rows[i].what, route->method, route->path);

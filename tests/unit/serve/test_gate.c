@@ -28,6 +28,8 @@ static uint32_t headers_of(const char *text, struct header *ret)
 
 static const struct str allowed_names[] = {{.at = "gpu-box", .count = 7}};
 
+static bool embeds;
+
 static struct gate gate_of_tests(void)
 {
     return (struct gate){.bind = STR("10.1.2.3"),
@@ -35,7 +37,8 @@ static struct gate gate_of_tests(void)
                          .allowed_count = 1,
                          .public_url = STR("https://profiles.example.org/jview"),
                          .base_path = STR("/proxy/8080"),
-                         .perfetto_cors = true};
+                         .perfetto_cors = true,
+                         .embeds = embeds};
 }
 
 static struct verdict ask(struct arena *arena, const char *method, const char *target,
@@ -56,6 +59,7 @@ static struct verdict ask(struct arena *arena, const char *method, const char *t
 
 #define OURS "Host: localhost:8080"
 #define JSON OURS "|Content-Type: application/json|"
+#define FILE_BODY OURS "|Content-Type: application/octet-stream|"
 
 static void who(void **state)
 {
@@ -108,6 +112,14 @@ static void who(void **state)
          OURS "|Origin: http://evil.example"},
         {"OPTIONS by nobody", 403, "OPTIONS", "/perfetto/a.json.gz", OURS},
         {"OPTIONS elsewhere", 405, "OPTIONS", "/api/runs", OURS},
+        {"another site asks before it brings a file", 405, "OPTIONS", GATE_UPLOAD_PATH,
+         OURS "|Origin: http://evil.example"},
+        {"another site brings a file", 403, "POST", GATE_UPLOAD_PATH,
+         OURS "|Origin: http://evil.example|Content-Type: application/octet-stream"},
+        {"another site's form brings a file", 403, "POST", GATE_UPLOAD_PATH,
+         OURS "|Sec-Fetch-Site: cross-site|Content-Type: application/octet-stream"},
+        {"another site deletes", 403, "DELETE", GATE_UPLOAD_PATH,
+         OURS "|Origin: http://evil.example"},
         {"same origin", 0, "GET", "/api/runs", OURS "|Sec-Fetch-Site: same-origin"},
         {"typed by the user", 0, "GET", "/api/runs", OURS "|Sec-Fetch-Site: none"},
         {"image on another site", 403, "GET", "/api/runs", OURS "|Sec-Fetch-Site: cross-site"},
@@ -170,7 +182,8 @@ static void bodies(void **state)
         {"no type", 415, 0, "POST", OURS "|Content-Length: 5"},
         {"type twice", 415, 0, "POST", JSON "Content-Type: application/json|Content-Length: 5"},
         {"PUT", 405, 0, "PUT", JSON "Content-Length: 5"},
-        {"DELETE", 405, 0, "DELETE", OURS},
+        {"DELETE", 0, 0, "DELETE", OURS},
+        {"DELETE with a body", 400, 0, "DELETE", JSON "Content-Length: 5"},
         {"TRACE", 405, 0, "TRACE", OURS},
         {"CONNECT", 405, 0, "CONNECT", OURS},
         {"get in small letters", 405, 0, "get", OURS},
@@ -186,6 +199,74 @@ static void bodies(void **state)
         CHECK_INT(rows[i].what, verdict.status, rows[i].status);
         if (rows[i].status == 0)
             CHECK_INT(rows[i].what, verdict.body_bytes, rows[i].body_bytes);
+    }
+    arena_destroy(arena);
+}
+
+/* In the one place that takes them. */
+static void files(void **state)
+{
+    (void)state;
+    const struct {
+        const char *what;
+        int status;
+        int64_t body_bytes;
+        const char *headers;
+    } rows[] = {
+        {"a file", 0, 3000000000, FILE_BODY "Content-Length: 3000000000"},
+        {"in chunks", 0, -1, FILE_BODY "Transfer-Encoding: chunked"},
+        {"beyond 2^63", 413, 0, FILE_BODY "Content-Length: 9223372036854775808"},
+        {"length and chunks", 400, 0, FILE_BODY "Content-Length: 5|Transfer-Encoding: chunked"},
+        {"as JSON", 415, 0, JSON "Content-Length: 5"},
+        {"as a form", 415, 0, OURS "|Content-Type: multipart/form-data|Content-Length: 5"},
+        {"as text", 415, 0, OURS "|Content-Type: text/plain|Content-Length: 5"},
+        {"of no type", 415, 0, OURS "|Content-Length: 5"},
+    };
+    struct arena *arena = arena_create();
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct verdict verdict = ask(arena, "POST", GATE_UPLOAD_PATH, rows[i].headers);
+
+        CHECK_INT(rows[i].what, verdict.status, rows[i].status);
+        if (rows[i].status == 0)
+            CHECK_INT(rows[i].what, verdict.body_bytes, rows[i].body_bytes);
+    }
+    CHECK_INT("a file elsewhere",
+              ask(arena, "POST", "/api/launch", FILE_BODY "Content-Length: 5").status, 415);
+    arena_destroy(arena);
+}
+
+#define FRAMED OURS "|Sec-Fetch-Site: cross-site|Sec-Fetch-Mode: navigate|Sec-Fetch-Dest: iframe"
+
+/* A page of another origin frames the one view, where the server was told of such pages. */
+static void frames(void **state)
+{
+    (void)state;
+    const struct {
+        const char *what, *target, *headers;
+        int told, untold;
+    } rows[] = {
+        {"the view", "/?run=a&embed=1", FRAMED, 0, 403},
+        {"the whole page", "/?run=a", FRAMED, 403, 403},
+        {"a key that ends alike", "/?unembed=1", FRAMED, 403, 403},
+        {"a value that begins alike", "/?embed=10", FRAMED, 403, 403},
+        {"the data", "/api/runs?embed=1", FRAMED, 403, 403},
+        {"a script asks for the view", "/?embed=1",
+         OURS "|Sec-Fetch-Site: cross-site|Sec-Fetch-Mode: no-cors|Sec-Fetch-Dest: script", 403,
+         403},
+        {"a link to the view", "/?embed=1",
+         OURS "|Sec-Fetch-Site: cross-site|Sec-Fetch-Mode: navigate|Sec-Fetch-Dest: document", 0,
+         0},
+    };
+    struct arena *arena = arena_create();
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        CHECK_INT(rows[i].what, ask(arena, "GET", rows[i].target, rows[i].headers).status,
+                  rows[i].untold);
+        embeds = true;
+        CHECK_INT(rows[i].what, ask(arena, "GET", rows[i].target, rows[i].headers).status,
+                  rows[i].told);
+        embeds = false;
     }
     arena_destroy(arena);
 }
@@ -326,8 +407,9 @@ static void wildcards(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who),   cmocka_unit_test(bodies),   cmocka_unit_test(paths),
-        cmocka_unit_test(sizes), cmocka_unit_test(versions), cmocka_unit_test(wildcards),
+        cmocka_unit_test(who),      cmocka_unit_test(bodies),    cmocka_unit_test(files),
+        cmocka_unit_test(frames),   cmocka_unit_test(paths),     cmocka_unit_test(sizes),
+        cmocka_unit_test(versions), cmocka_unit_test(wildcards),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
