@@ -24,7 +24,7 @@ export const tests = {
       assert.match(await words(page), /^5 steps, median \d/);
       assert.match(await words(page), /confidence high: the program marks them/);
       for (const [by, label] of [['devices', 'Steps by device'], ['idle', 'Idle time by cause'], ['gaps', 'Idle gaps']]) {
-        await page.locator('.toolbar select').selectOption(by);
+        await page.locator('.toolbar select').first().selectOption(by);
         await settle(page);
         assert.equal(new URL(page.url()).searchParams.get('by'), by);
         assert.equal(await page.locator(`[aria-label="${label}"]`).count(), 1, label);

@@ -1,5 +1,6 @@
 /* One row of a table: of the data, of a group with its subtotals, of what is not shown, or of what is on its way. */
 import type { ComponentChildren } from 'preact';
+import { count } from '../model/numbers';
 import type { Line } from '../model/table';
 import { RoomContext } from './fit';
 import { Icon } from './icons';
@@ -77,25 +78,29 @@ interface GroupProps<R> {
 }
 
 const CHEVRON_PIXELS = 20;
-const COUNT_PIXELS = 48;
+const COUNT_PIXELS = 56;
+const GAP_PIXELS = 16;
 
+/* The name of the group reaches to the first column that has a subtotal. */
 export function GroupRow<R>({ line, index, columns, widths, current, top, onClick }: GroupProps<R>) {
+  const sums = columns.findIndex((column, at) => at > 0 && column.subtotal !== undefined);
+  const span = sums < 0 ? columns.length : sums;
+  const room = Array.from({ length: span }, (_, at) => widths[at] ?? 100).reduce((sum, width) => sum + width + GAP_PIXELS, -GAP_PIXELS);
   return (
     <div
       class="table-row group" role="row" aria-rowindex={index + 2} aria-level={1} aria-expanded={line.open} tabIndex={current ? 0 : -1} data-index={index}
       style={top === null ? undefined : { transform: `translateY(${top}px)` }} onClick={onClick}
     >
-      {columns.map((column, at) => (
-        <div key={column.key} role="gridcell" aria-colindex={at + 1} tabIndex={-1} class={column.numeric ? 'number' : 'cut'} data-tip={at === 0 ? line.name : undefined}>
-          {at === 0 ? (
-            <RoomContext.Provider value={{ pixels: (widths[0] ?? 300) - CHEVRON_PIXELS - COUNT_PIXELS, front: true }}>
-              <Icon name={line.open ? 'down' : 'right'} />
-              <Name text={line.name} />
-              <span class="faint"> {line.rows.length}</span>
-            </RoomContext.Provider>
-          ) : (
-            column.subtotal?.(line.rows)
-          )}
+      <div role="gridcell" aria-colindex={1} aria-colspan={span} tabIndex={-1} class="cut" data-tip={line.name} style={{ gridColumn: `1 / span ${span}` }}>
+        <RoomContext.Provider value={{ pixels: room - CHEVRON_PIXELS - COUNT_PIXELS, front: columns[0]!.cutFront ?? false }}>
+          <Icon name={line.open ? 'down' : 'right'} />
+          <Name text={line.name} />
+          <span class="faint"> {count(line.rows.length)}</span>
+        </RoomContext.Provider>
+      </div>
+      {columns.slice(span).map((column, at) => (
+        <div key={column.key} role="gridcell" aria-colindex={span + at + 1} tabIndex={-1} class={column.numeric ? 'number' : 'cut'}>
+          {column.subtotal?.(line.rows)}
         </div>
       ))}
     </div>

@@ -1,7 +1,8 @@
 /* What a table is asked for, kept in the address: `sort`, `q`, `group`, `columns`, `units`.
  *
  * The columns say all of it: by `value` rows are filtered and, where the server does not, ordered;
- * by `groups` they are grouped, by `sums` groups have subtotals.
+ * by `groups` they are grouped, by `sums` groups have subtotals. Without a `value` a column is the
+ * member of the row that its key names.
  */
 import { go, query } from '../data/place';
 import { sortRows, type Cell } from '../model/table';
@@ -28,16 +29,24 @@ export interface TableState<R> {
   groupOf: ((row: R) => string) | null;
 }
 
+function memberOf(row: unknown, key: string): Cell {
+  const value = (row as Record<string, unknown>)[key];
+  if (typeof value === 'bigint') return Number(value);
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  return typeof value === 'string' || typeof value === 'number' ? value : null;
+}
+
 /* `self` for `self_ps`, as people say it; the key itself works, too. */
 function namesOf<R>(columns: readonly Column<R>[]): Map<string, (row: R) => Cell> {
   const names = new Map<string, (row: R) => Cell>();
-  for (const { key, value } of columns) if (value) names.set(key.replace(/_ps$/, ''), value);
+  for (const { key, title, value } of columns) if (value && title !== '') names.set(key.replace(/_ps$/, ''), value);
   for (const { title, value } of columns) if (value && /^[a-z]\w*$/.test(title) && !names.has(title)) names.set(title, value);
-  for (const { key, value } of columns) if (value && !names.has(key)) names.set(key, value);
+  for (const { key, title, value } of columns) if (value && title !== '' && !names.has(key)) names.set(key, value);
   return names;
 }
 
-export function useTable<R>({ columns, rows, sort: usual, here = false, also = {}, groupOf }: Asked<R>): TableState<R> {
+export function useTable<R>({ columns: given, rows, sort: usual, here = false, also = {}, groupOf }: Asked<R>): TableState<R> {
+  const columns = given.map((column): Column<R> => (column.value ? column : { ...column, value: (row) => memberOf(row, column.key) }));
   const names = namesOf(columns);
   for (const [name, value] of Object.entries(also)) if (!names.has(name)) names.set(name, value);
   const filter = useFilter([...names.keys()]);

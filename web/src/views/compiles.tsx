@@ -8,12 +8,13 @@ import type { Changes } from '../model/address';
 import { compilesSentence, PHASES, PHASE_WORDS, phaseOf, type CompileList, type CompileRow } from '../model/compiles';
 import { count, inScale, plural, share, time, timeExact, timeScale, toNumber, UNKNOWN, type Scale } from '../model/numbers';
 import { sentenceCase } from '../model/sentence';
-import { ColumnsMenu } from '../ui/columns_menu';
 import { Link } from '../ui/link';
 import { Empty, Failed, Waiting } from '../ui/states';
 import { stepWindow } from '../ui/step_bars';
 import { Table, type Column } from '../ui/table';
+import { NothingMatches, TableBar } from '../ui/table_bar';
 import { Name, SentenceLine } from '../ui/text';
+import { useTable } from '../ui/use_table';
 
 const ROWS_MAX = 5000;
 const BARS_MAX = 1000;
@@ -87,12 +88,12 @@ function columnsOf(rows: readonly CompileRow[], by: string): Column<CompileRow>[
   const each = by === 'compile';
   const columns: (Column<CompileRow> | false)[] = [
     {
-      key: 'function', title: 'function', width: 'minmax(120px, 1fr)', exact: (row) => row.function ?? row.reasons.function ?? null,
+      key: 'function', title: 'function', groups: each, width: 'minmax(120px, 1fr)', exact: (row) => row.function ?? row.reasons.function ?? null,
       cell: (row) => <Link to={goalOf(row, by)}>{row.function ? <Name text={row.function} /> : '(no name)'}</Link>,
     },
     each && ps('start_ps', 'begin', start),
     !each && { key: 'count', title: 'count', width: '64px', numeric: true, cell: (row) => count(row.count ?? 0) },
-    ps('total_ps', 'total', scale),
+    ps('total_ps', 'total', scale, { sums: (total) => inScale(total, scale) }),
     {
       key: 'phases', title: 'phases', width: 'minmax(120px, 1fr)', sortable: false, cell: (row) => <PhaseBar row={row} longest={longest} />,
       exact: (row) => PHASES.filter((phase) => phaseOf(row, phase) > 0).map((phase) => `${PHASE_WORDS[phase]} ${time(row[`${phase}_ps`]!)}`).join(', '),
@@ -108,7 +109,7 @@ function columnsOf(rows: readonly CompileRow[], by: string): Column<CompileRow>[
     each
       ? { key: 'step', title: 'step', width: '64px', numeric: true, cell: (row) => (row.step === null || row.step === undefined ? UNKNOWN : String(row.step)), exact: (row) => row.reasons.step ?? null }
       : { key: 'steps', title: 'in steps', width: '72px', cell: (row) => row.steps ?? UNKNOWN, exact: (row) => row.steps ?? row.reasons.steps ?? null },
-    { key: 'changed', title: 'what changed', width: 'minmax(160px, 4fr)', cell: (row) => (row.changed ? <Name text={row.changed} /> : UNKNOWN), exact: (row) => row.changed ?? row.reasons.changed ?? null },
+    { key: 'changed', title: 'what changed', groups: each, width: 'minmax(160px, 4fr)', cell: (row) => (row.changed ? <Name text={row.changed} /> : UNKNOWN), exact: (row) => row.changed ?? row.reasons.changed ?? null },
   ];
   return columns.filter((column) => column !== false);
 }
@@ -121,16 +122,18 @@ export function CompilesView({ run, absent }: { run: RunDetails; absent: string 
   const list = useJson<CompileList>(absent === null ? 'api/compiles' : null, { ...params, limit: ROWS_MAX });
   const functions = useJson<CompileList>(absent === null ? 'api/compiles' : null, { ...params, by: 'function', sort: '-total_ps', limit: ROWS_MAX });
   const each = useJson<CompileList>(absent === null ? 'api/compiles' : null, { ...params, by: 'compile', sort: '-total_ps', limit: BARS_MAX });
-  if (absent !== null) return <Empty>{sentenceCase(absent)}</Empty>;
   const data = list.data?.by === by ? list.data : null;
   const rows = data?.rows ?? [];
-  const columns = columnsOf(rows, by);
+  const table = useTable<CompileRow>({ columns: columnsOf(rows, by), rows, sort });
+  if (absent !== null) return <Empty>{sentenceCase(absent)}</Empty>;
   return (
     <>
       {functions.data && functions.data.rows.length > 0 && <SentenceLine sentence={compilesSentence(functions.data.rows, functions.data.total_ps)} />}
       {each.data && each.data.rows.length > 0 && <Strip run={run} rows={each.data.rows} />}
       {functions.data && functions.data.rows.length > 0 && <Legend rows={functions.data.rows} />}
-      <div class="toolbar">
+      <TableBar
+        table={table} noun={by} total={data?.row_count ?? 0} example="train_step total>1s" file={`${run.name}-compiles`} csv={address('api/compiles', { ...params, limit: 10_000, format: 'csv' })}
+      >
         <label>
           by
           <select value={by} onChange={(event) => go({ by: event.currentTarget.value === 'function' ? null : event.currentTarget.value, sort: null, columns: null, key: null }, 'push')}>
@@ -138,20 +141,16 @@ export function CompilesView({ run, absent }: { run: RunDetails; absent: string 
             <option>compile</option>
           </select>
         </label>
-        <ColumnsMenu columns={columns} />
         {name && <button class="framed" onClick={() => go({ name: null }, 'push')}>{`all functions`}</button>}
-        {data && <span aria-live="polite">{plural(data.row_count, by)}</span>}
-        <a href={address('api/compiles', { ...params, limit: 10_000, format: 'csv' })} download={`${run.name}-compiles.csv`}>
-          CSV
-        </a>
-      </div>
+      </TableBar>
       {list.error && <Failed error={list.error} />}
       {!data && list.waiting && <Waiting what="Looking for compiles." progress={list.progress} />}
       {data && data.row_count === 0 && <p class="state">Nothing was compiled in what this page is narrowed to.</p>}
-      {rows.length > 0 && (
+      {rows.length > 0 && table.rows.length === 0 && <NothingMatches table={table} total={data!.row_count} />}
+      {table.rows.length > 0 && (
         <Table
-          label={`Compiles by ${by}`} columns={columns} chosen={query.value.columns} rows={rows} rowKey={(row) => row.slice} rowCount={data!.row_count} sort={sort}
-          onSort={(next) => go({ sort: next }, 'replace')} focused={query.value.key ?? null} onFocusRow={(row) => go({ key: row.slice }, 'replace')}
+          label={`Compiles by ${by}`} columns={table.columns} chosen={query.value.columns} rows={table.rows} rowKey={(row) => row.slice} rowCount={data!.row_count} sort={sort}
+          onSort={table.onSort} groupOf={table.groupOf} weight={(row) => toNumber(row.total_ps ?? 0)} focused={query.value.key ?? null} onFocusRow={(row) => go({ key: row.slice }, 'replace')}
           onOpen={(row) => go(goalOf(row, by), 'push')} openOn="enter" onShow={(row) => go({ view: 'timeline', slice: row.slice, by: null }, 'push')} scroll
         />
       )}

@@ -1,19 +1,22 @@
 /* What the run is made of, and everything that was noted while reading it. */
+import { query } from '../data/place';
 import type { Note, RunDetails, RunFile } from '../data/types';
 import { inScale, size, sizeScale, time, UNKNOWN } from '../model/numbers';
 import { filesSentence, type Sentence } from '../model/sentence';
 import { Table, type Column } from '../ui/table';
+import { NothingMatches, TableBar } from '../ui/table_bar';
 import { Name, SentenceLine } from '../ui/text';
+import { useTable } from '../ui/use_table';
 
 function fileColumns(files: readonly RunFile[]): Column<RunFile>[] {
   const scale = sizeScale(files.map((file) => file.bytes));
   return [
     { key: 'path', title: 'file', width: 'minmax(240px, 4fr)', exact: (file) => file.path, cell: (file) => <Name text={file.path} mono /> },
-    { key: 'host', title: 'host', width: 'minmax(80px, 1fr)', cell: (file) => (file.host ? <Name text={file.host} /> : UNKNOWN) },
-    { key: 'format', title: 'format', width: '112px', cell: (file) => file.format ?? UNKNOWN },
-    { key: 'bytes', title: 'size', unit: scale.unit, width: '104px', numeric: true, cell: (file) => inScale(file.bytes, scale), exact: (file) => `${file.bytes} bytes` },
+    { key: 'host', title: 'host', groups: true, width: 'minmax(80px, 1fr)', cell: (file) => (file.host ? <Name text={file.host} /> : UNKNOWN) },
+    { key: 'format', title: 'format', groups: true, width: '112px', cell: (file) => file.format ?? UNKNOWN },
+    { key: 'bytes', title: 'size', unit: scale.unit, width: '104px', numeric: true, sums: (total) => inScale(total, scale), cell: (file) => inScale(file.bytes, scale), exact: (file) => `${file.bytes} bytes` },
     {
-      key: 'state', title: 'state', width: 'minmax(120px, 3fr)', exact: (file) => file.error,
+      key: 'state', title: 'state', groups: true, width: 'minmax(120px, 3fr)', exact: (file) => file.error,
       cell: (file) => (
         <span class={file.state === 'failed' ? 'error' : file.state === 'partial' ? 'warn' : undefined}>
           {file.state}
@@ -83,10 +86,20 @@ function sentenceOf(run: RunDetails): Sentence {
 }
 
 export function FilesView({ run }: { run: RunDetails }) {
+  const table = useTable<RunFile>({ columns: fileColumns(run.files), rows: run.files, sort: '', here: true });
   return (
     <div class="sections">
       <SentenceLine sentence={sentenceOf(run)} />
-      <Table label="Files of the run" columns={fileColumns(run.files)} rows={run.files} rowKey={(file) => file.path} />
+      <div>
+        <TableBar table={table} noun="file" total={run.files.length} example="hlo state!=ready size>1MiB" file={`${run.name}-files`} />
+        {run.files.length > 0 && table.rows.length === 0 && <NothingMatches table={table} total={run.files.length} />}
+        {table.rows.length > 0 && (
+          <Table
+            label="Files of the run" columns={table.columns} chosen={query.value.columns} rows={table.rows} rowKey={(file) => file.path} rowCount={run.files.length} sort={table.sort} onSort={table.onSort}
+            groupOf={table.groupOf} weight={(file) => file.bytes}
+          />
+        )}
+      </div>
       {run.notes.length > 0 && (
         <section>
           <h2 class="section">Notes</h2>

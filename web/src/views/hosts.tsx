@@ -10,7 +10,9 @@ import { hostsSentence } from '../model/steps_words';
 import { Link } from '../ui/link';
 import { Empty, Failed, Waiting } from '../ui/states';
 import { Table, type Column } from '../ui/table';
+import { NothingMatches, TableBar } from '../ui/table_bar';
 import { Name, SentenceLine } from '../ui/text';
+import { useTable } from '../ui/use_table';
 import { CollectivesTable } from './collectives';
 import { HostGrid } from './hosts_grid';
 
@@ -32,13 +34,14 @@ function columnsOf(rows: readonly HostRow[], by: 'host' | 'device'): Column<Host
   });
   const columns: (Column<HostRow> | false)[] = [
     {
-      key: 'name', title: by, width: 'minmax(104px, 2fr)', exact: (row) => row.name,
+      key: 'name', title: by, value: (row) => row.name, width: 'minmax(104px, 2fr)', exact: (row) => row.name,
       cell: (row) => (
         <Link to={row.device === null ? { view: 'timeline', host: row.host } : { view: 'timeline', host: row.host, device: String(row.device) }}>
           <Name text={row.name} />
         </Link>
       ),
     },
+    by === 'device' && new Set(rows.map((row) => row.host)).size > 1 && { key: 'host', title: 'host', groups: true, width: 'minmax(80px, 1fr)', from: 1000, cell: (row) => <Name text={row.host} />, exact: (row) => row.host },
     by === 'host' && { key: 'device_count', title: 'devices', width: '68px', numeric: true, cell: (row) => count(row.device_count) },
     { key: 'step_count', title: 'steps', width: '64px', numeric: true, cell: (row) => count(row.step_count) },
     known('step_median_ps') && ps('step_median_ps', 'step', step, { tip: 'The median of its counted steps' }),
@@ -64,37 +67,37 @@ function columnsOf(rows: readonly HostRow[], by: 'host' | 'device'): Column<Host
 export function HostsView({ run }: { run: RunDetails }) {
   const several = run.hosts.length > 1;
   const asked = query.value.by === 'host' || query.value.by === 'device' ? query.value.by : several ? 'host' : 'device';
-  const sort = query.value.sort ?? 'host,device';
-  const known = /^-?[a-z_]+(,-?[a-z_]+)*$/.test(sort) ? sort : 'host,device';
   const params = { run: run.id, ...stepRestriction(), by: asked };
-  const table = useJson<HostTable<HostRow>>('api/hosts', { ...params, sort: known, limit: ROWS_MAX });
+  const list = useJson<HostTable<HostRow>>('api/hosts', { ...params, sort: 'host,device', limit: ROWS_MAX });
   const grid = useJson<HostTable<HostStep>>('api/hosts', { ...params, view: 'grid', limit: ROWS_MAX });
-  if (table.error) return <Failed error={table.error} />;
-  if (!table.data) return table.waiting ? <Waiting what="Comparing hosts." progress={table.progress} /> : null;
-  const { rows } = table.data;
-  const basis = table.data.notes.find((note) => note.kind === 'lag-basis');
+  const rows = list.data?.rows ?? [];
+  const table = useTable<HostRow>({ columns: columnsOf(rows, asked), rows, sort: '', here: true, also: { straggler: (row) => (row.straggler ? 'yes' : 'no') } });
+  if (list.error) return <Failed error={list.error} />;
+  if (!list.data) return list.waiting ? <Waiting what="Comparing hosts." progress={list.progress} /> : null;
+  const basis = list.data.notes.find((note) => note.kind === 'lag-basis');
   return (
     <>
-      {rows.length > 0 ? <SentenceLine sentence={hostsSentence(table.data)} /> : <Empty>No {asked === 'host' ? 'host' : 'device'} of this run recorded anything to compare.</Empty>}
+      {rows.length > 0 ? <SentenceLine sentence={hostsSentence(list.data)} /> : <Empty>No {asked === 'host' ? 'host' : 'device'} of this run recorded anything to compare.</Empty>}
       {rows.length > 1 && basis && rows.some((row) => row.step_count > 0) && <p class="basis">{sentenceCase(basis.message)}</p>}
       {rows.length > 1 && grid.data && grid.data.basis !== 'none' && grid.data.rows.length > 0 && <HostGrid rows={grid.data.rows} />}
-      <div class="toolbar">
+      <TableBar
+        table={table} noun={asked} total={list.data.row_count} example="busy_share<80% straggler=yes" file={`${run.name}-hosts`} csv={address('api/hosts', { ...params, limit: ROWS_MAX, format: 'csv' })}
+      >
         <label>
           by
-          <select value={asked} onChange={(event) => go({ by: event.currentTarget.value, sort: null }, 'push')}>
+          <select value={asked} onChange={(event) => go({ by: event.currentTarget.value, sort: null, group: null }, 'push')}>
             <option>host</option>
             <option>device</option>
           </select>
         </label>
-        <span>{plural(table.data.row_count, asked)}</span>
-        <a href={address('api/hosts', { ...params, limit: ROWS_MAX, format: 'csv' })} download={`${run.name}-hosts.csv`}>
-          CSV
-        </a>
-      </div>
-      <Table
-        label={asked === 'host' ? 'Hosts' : 'Devices'} columns={columnsOf(rows, asked)} rows={rows} rowKey={(row) => `${row.host} ${row.device ?? ''}`} rowCount={table.data.row_count} sort={known}
-        onSort={(next) => go({ sort: next }, 'replace')} onOpen={(row) => go({ view: 'timeline', host: row.host, by: null })}
-      />
+      </TableBar>
+      {rows.length > 0 && table.rows.length === 0 && <NothingMatches table={table} total={list.data.row_count} />}
+      {table.rows.length > 0 && (
+        <Table
+          label={asked === 'host' ? 'Hosts' : 'Devices'} columns={table.columns} chosen={query.value.columns} rows={table.rows} rowKey={(row) => `${row.host} ${row.device ?? ''}`} rowCount={list.data.row_count}
+          sort={table.sort} onSort={table.onSort} groupOf={table.groupOf} onOpen={(row) => go({ view: 'timeline', host: row.host, by: null })}
+        />
+      )}
       <CollectivesTable run={run} />
     </>
   );

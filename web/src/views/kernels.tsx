@@ -6,7 +6,6 @@ import { restriction } from '../data/restriction';
 import type { RunDetails } from '../data/types';
 import type { Changes } from '../model/address';
 import { shortScope, shortSource } from '../model/cut';
-import type { Cell } from '../model/table';
 import { kernelsSentence, type KernelList, type KernelRow } from '../model/kernels';
 import { count, inScale, shareCell, size, timeExact, timeScale, toNumber, UNKNOWN, type Scale } from '../model/numbers';
 import { sentenceCase } from '../model/sentence';
@@ -20,11 +19,6 @@ import { useTable } from '../ui/use_table';
 const BY: Record<string, string> = { kernel: 'kernel', variant: 'launch shape', api: 'call', annotation: 'annotation' };
 const ROWS_MAX = 5000;
 type TimeKey = { [K in keyof KernelRow]: K extends `${string}_ps` ? K : never }[keyof KernelRow] & string;
-
-function valueOf(row: KernelRow, key: string): Cell {
-  const value = (row as unknown as Record<string, unknown>)[key] ?? null;
-  return typeof value === 'bigint' ? toNumber(value) : typeof value === 'boolean' ? (value ? 'yes' : 'no') : (value as Cell);
-}
 
 const why = (row: KernelRow, key: string): string | null => row.reasons?.[key] ?? null;
 
@@ -151,7 +145,7 @@ const GROUPS = new Set(['op', 'module', 'scope', 'source', 'limited_by', 'tensor
 
 function columnsOf(rows: readonly KernelRow[], by: string): Column<KernelRow>[] {
   const columns = by === 'annotation' ? annotationColumns(rows) : by === 'api' ? apiColumns(rows) : kernelColumns(rows, by);
-  return columns.map((column) => ({ value: (row: KernelRow) => valueOf(row, column.key), groups: GROUPS.has(column.key), ...column }));
+  return columns.map((column) => ({ groups: GROUPS.has(column.key), ...column }));
 }
 
 function Choice({ by }: { by: string }) {

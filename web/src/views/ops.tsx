@@ -23,11 +23,6 @@ const HEAVY_SHARE = 0.005;
 /* What there is to filter by without a column of its own. */
 const ALSO: Record<string, (row: TopRow) => Cell> = { kind: (row) => row.kind, flops: (row) => row.flops, bytes: (row) => row.bytes, event_count: (row) => row.event_count };
 
-function valueOf(row: TopRow, key: keyof TopRow): Cell {
-  const value = row[key] ?? null;
-  return typeof value === 'bigint' ? toNumber(value) : (value as Cell);
-}
-
 function pluralOf(noun: string): string {
   return noun.endsWith('y') ? `${noun.slice(0, -1)}ies` : `${noun}s`;
 }
@@ -139,7 +134,7 @@ function columnsOf(rows: readonly TopRow[], by: string): Column<TopRow>[] {
     },
     has('bound_by') && { key: 'bound_by', title: 'bound by', width: '104px', from: 1800, cell: (row) => row.bound_by ?? UNKNOWN, exact: (row) => unknown(row, 'bound_by') },
   ];
-  return columns.filter((column) => column !== false).map((column) => ({ value: (row: TopRow) => valueOf(row, column.key as keyof TopRow), ...column }));
+  return columns.filter((column) => column !== false);
 }
 
 /* What is not shown, so that the columns add up to the sentence. */

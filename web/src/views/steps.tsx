@@ -4,15 +4,18 @@ import { go, query } from '../data/place';
 import { useJson } from '../data/resource';
 import { stepRestriction } from '../data/restriction';
 import { KINDS, type GapRow, type IdleRow, type Note, type RunDetails, type StepDeviceRow, type StepList, type StepRow } from '../data/types';
-import { plural, toNumber } from '../model/numbers';
+import { toNumber } from '../model/numbers';
 import { sentenceCase } from '../model/sentence';
 import { idleSentence, stepsSentence } from '../model/steps_words';
 import type { KindPart } from '../ui/kind_legend';
 import { Empty, Failed, Waiting } from '../ui/states';
 import { StepPicture } from '../ui/step_picture';
+import type { Column } from '../ui/table';
+import { NothingMatches, TableBar } from '../ui/table_bar';
 import { SentenceLine } from '../ui/text';
-import { GapTable, IdleTable } from './steps_idle';
-import { StepDeviceTable, StepTable } from './steps_table';
+import { useTable, type TableState } from '../ui/use_table';
+import { gapColumns, GapTable, idleColumns, IdleTable } from './steps_idle';
+import { deviceColumns, stepColumns, StepDeviceTable, StepTable } from './steps_table';
 
 const ROWS_MAX = 10_000;
 const BY: Record<string, string> = { steps: 'step', devices: 'device', idle: 'idle time', gaps: 'idle gap' };
@@ -45,25 +48,41 @@ function Basis({ notes }: { notes: readonly Note[] }) {
   );
 }
 
-/* What the table below is of, and its rows as a file. */
-function Toolbar({ run, view, rows, params }: { run: RunDetails; view: string; rows: number; params: Record<string, string | number> }) {
+/* What the table below is of. */
+function Choice({ view }: { view: string }) {
   return (
-    <div class="toolbar">
-      <label>
-        by
-        <select value={view} onChange={(event) => go({ by: event.currentTarget.value === 'steps' ? null : event.currentTarget.value, sort: null }, 'push')}>
-          {Object.entries(BY).map(([key, words]) => (
-            <option key={key} value={key}>
-              {words}
-            </option>
-          ))}
-        </select>
-      </label>
-      <span>{plural(rows, NOUNS[view]!)}</span>
-      <a href={address('api/steps', { ...params, limit: ROWS_MAX, format: 'csv' })} download={`${run.name}-${view}.csv`}>
-        CSV
-      </a>
-    </div>
+    <label>
+      by
+      <select value={view} onChange={(event) => go({ by: event.currentTarget.value === 'steps' ? null : event.currentTarget.value, sort: null, group: null, columns: null }, 'push')}>
+        {Object.entries(BY).map(([key, words]) => (
+          <option key={key} value={key}>
+            {words}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+interface Part<R> {
+  run: RunDetails;
+  view: string;
+  params: Record<string, string>;
+  list: StepList<R>;
+}
+
+/* All rows are here, so they are ordered and filtered here. */
+function Rows<R>({ run, view, params, list, columns, sort, example, show }: Part<R> & { columns: readonly Column<R>[]; sort: string; example: string; show: (table: TableState<R>) => preact.ComponentChildren }) {
+  const table = useTable<R>({ columns, rows: list.rows, sort, here: true });
+  const csv = address('api/steps', { ...params, ...(view === 'steps' ? {} : { view }), limit: ROWS_MAX, format: 'csv' });
+  return (
+    <>
+      <TableBar table={table} noun={NOUNS[view]!} total={list.row_count} example={example} csv={csv} file={`${run.name}-${view}`}>
+        <Choice view={view} />
+      </TableBar>
+      {list.rows.length > 0 && table.rows.length === 0 && <NothingMatches table={table} total={list.row_count} />}
+      {table.rows.length > 0 && show(table)}
+    </>
   );
 }
 
@@ -73,29 +92,33 @@ function IdlePart({ run, params, view }: { run: RunDetails; params: Record<strin
   if (list.error) return <Failed error={list.error} />;
   if (!list.data || !causes.data) return list.waiting ? <Waiting what="Looking for idle devices." progress={list.progress} /> : null;
   if (causes.data.rows.length === 0 && list.data.rows.length === 0) return <Empty>No device of this run recorded an op, so none was seen idle.</Empty>;
+  const idle = list.data as StepList<IdleRow>;
+  const gaps = list.data as StepList<GapRow>;
   return (
     <>
       <SentenceLine sentence={idleSentence(causes.data.rows)} />
       <Basis notes={list.data.notes} />
-      <Toolbar run={run} view={view} rows={list.data.row_count} params={{ ...params, view }} />
-      {view === 'idle' ? <IdleTable rows={list.data.rows as IdleRow[]} /> : <GapTable rows={list.data.rows as GapRow[]} rowCount={list.data.row_count} />}
+      {view === 'idle' ? (
+        <Rows run={run} view={view} params={params} list={idle} columns={idleColumns(idle.rows)} sort="-idle_ps" example="cause=python idle>1ms" show={(table) => <IdleTable table={table} rowCount={idle.row_count} />} />
+      ) : (
+        <Rows run={run} view={view} params={params} list={gaps} columns={gapColumns(gaps.rows)} sort="" example="step=3 idle>1ms" show={(table) => <GapTable table={table} rowCount={gaps.row_count} />} />
+      )}
     </>
   );
 }
 
-function DevicePart({ params }: { params: Record<string, string> }) {
+function DevicePart({ run, params }: { run: RunDetails; params: Record<string, string> }) {
   const list = useJson<StepList<StepDeviceRow>>('api/steps', { ...params, view: 'devices', limit: ROWS_MAX });
   if (list.error) return <Failed error={list.error} />;
   if (!list.data) return list.waiting ? <Waiting what="Dividing steps by device." progress={list.progress} /> : null;
-  return <StepDeviceTable rows={list.data.rows} rowCount={list.data.row_count} />;
+  const { data } = list;
+  return <Rows run={run} view="devices" params={params} list={data} columns={deviceColumns(data.rows)} sort="" example="device=3 busy<50ms" show={(table) => <StepDeviceTable table={table} rowCount={data.row_count} />} />;
 }
 
 export function StepsView({ run }: { run: RunDetails }) {
   const view = query.value.by !== undefined && query.value.by in BY ? query.value.by : 'steps';
-  const sort = query.value.sort ?? 'start_ps';
-  const known = /^-?(step|host|start_ps|dur_ps|delta_ps|slowest_by_ps|wait_ps|hidden_communication_ps)$/.test(sort) ? sort : 'start_ps';
   const params = { run: run.id, ...stepRestriction() };
-  const steps = useJson<StepList>('api/steps', { ...params, sort: view === 'steps' ? known : 'start_ps', limit: ROWS_MAX });
+  const steps = useJson<StepList>('api/steps', { ...params, sort: 'start_ps', limit: ROWS_MAX });
   if (view === 'idle' || view === 'gaps') return <IdlePart key={view} run={run} params={params} view={view} />;
   if (steps.error) return <Failed error={steps.error} />;
   if (!steps.data) return steps.waiting ? <Waiting what="Looking for steps." progress={steps.progress} /> : null;
@@ -106,7 +129,9 @@ export function StepsView({ run }: { run: RunDetails }) {
         <Empty copy={'with jax.profiler.StepTraceAnnotation("train", step_num=step):'}>
           No steps were found in this run: no StepTraceAnnotation, and no module repeats. To mark them:
         </Empty>
-        <Toolbar run={run} view={view} rows={0} params={params} />
+        <div class="toolbar">
+          <Choice view={view} />
+        </div>
       </>
     );
   const median = medianOf(rows);
@@ -117,8 +142,14 @@ export function StepsView({ run }: { run: RunDetails }) {
       <SentenceLine sentence={stepsSentence(inOrder, median)} />
       <Basis notes={steps.data.notes} />
       <StepPicture steps={inOrder} medianPs={median} height={180} parts={partsOf(counted)} counted={counted.length} />
-      <Toolbar run={run} view={view} rows={view === 'steps' ? steps.data.row_count : rows.length} params={view === 'steps' ? params : { ...params, view }} />
-      {view === 'steps' ? <StepTable rows={rows} median={median} rowCount={steps.data.row_count} sort={known} /> : <DevicePart params={params} />}
+      {view === 'steps' ? (
+        <Rows
+          run={run} view={view} params={params} list={steps.data} columns={stepColumns(rows, median)} sort="start_ps" example="time>60ms input>10ms"
+          show={(table) => <StepTable table={table} rowCount={steps.data!.row_count} />}
+        />
+      ) : (
+        <DevicePart run={run} params={params} />
+      )}
     </>
   );
 }

@@ -8,12 +8,13 @@ import type { Changes } from '../model/address';
 import { count, inScale, plural, rateScale, shareCell, sizeScale, time, timeExact, timeScale, toNumber, UNKNOWN, type Scale } from '../model/numbers';
 import { directionWords, transfersSentence, type TransferList, type TransferRow } from '../model/transfers';
 import { sentenceCase } from '../model/sentence';
-import { ColumnsMenu } from '../ui/columns_menu';
 import { Link } from '../ui/link';
 import { Empty, Failed, Waiting } from '../ui/states';
 import { stepWindow } from '../ui/step_bars';
 import { Table, type Column } from '../ui/table';
+import { NothingMatches, TableBar } from '../ui/table_bar';
 import { Name, SentenceLine } from '../ui/text';
+import { useTable } from '../ui/use_table';
 
 const BY = ['direction', 'size', 'stream', 'caller', 'transfer'];
 const ROWS_MAX = 5000;
@@ -81,7 +82,7 @@ function columnsOf(rows: readonly TransferRow[], by: string): Column<TransferRow
       key: 'bytes', title: 'size', unit: sizes.unit, width: '96px', numeric: true, cell: (row) => inScale(row.bytes, sizes),
       exact: (row) => (row.bytes === null ? why(row, 'bytes') : `${count(row.bytes)} bytes${(row.unsized_count ?? 0) > 0 ? `, without ${plural(row.unsized_count!, 'transfer')} of unknown size` : ''}`),
     },
-    ps(each ? 'dur_ps' : 'total_ps', each ? 'time' : 'total', scale),
+    ps(each ? 'dur_ps' : 'total_ps', each ? 'time' : 'total', scale, { sums: (total) => inScale(total, scale) }),
     !each && { key: 'share', title: 'share', width: '128px', numeric: true, cell: (row) => shareCell(row.share ?? null), bar: (row) => (row.share ?? 0) / largest },
     known('bytes_per_s') && { key: 'bytes_per_s', title: rates.unit, width: '80px', numeric: true, cell: (row) => (row.bytes_per_s === null ? UNKNOWN : inScale(row.bytes_per_s, rates)), exact: (row) => why(row, 'bytes_per_s') },
     !each && ps('mean_ps', 'mean', one, { from: 1000 }),
@@ -91,9 +92,9 @@ function columnsOf(rows: readonly TransferRow[], by: string): Column<TransferRow
     each && known('blocking') && { key: 'blocking', title: 'blocking', width: '80px', cell: (row) => (row.blocking === null || row.blocking === undefined ? UNKNOWN : row.blocking ? 'yes' : 'no'), exact: (row) => why(row, 'blocking') },
     !each && known('pageable_count') && number('pageable_count', 'pageable', { from: 900 }),
     each && known('memory') && text('memory', 'host memory', '100px', { from: 1000 }),
-    each && known('caller') && text('caller', 'caller', 'minmax(120px, 2fr)'),
-    each && number('device', 'device', { from: 1360 }),
-    each && { key: 'step', title: 'step', width: '64px', numeric: true, cell: (row) => (row.step === null || row.step === undefined ? UNKNOWN : String(row.step)), exact: (row) => why(row, 'step') },
+    each && known('caller') && text('caller', 'caller', 'minmax(120px, 2fr)', { groups: true }),
+    each && number('device', 'device', { from: 1360, groups: true }),
+    each && { key: 'step', title: 'step', groups: true, width: '64px', numeric: true, cell: (row) => (row.step === null || row.step === undefined ? UNKNOWN : String(row.step)), exact: (row) => why(row, 'step') },
     !each && known('steps') && text('steps', 'in steps', 'minmax(72px, 1fr)', { from: 1200 }),
   ];
   return columns.filter((column) => column !== false);
@@ -108,10 +109,10 @@ export function TransfersView({ run, absent }: { run: RunDetails; absent: string
   const list = useJson<TransferList>(path, { ...params, limit: ROWS_MAX });
   const directions = useJson<TransferList>(path, { ...params, by: 'direction', sort: '-total_ps', limit: 10 });
   const sizes = useJson<TransferList>(path, { ...params, by: 'size', sort: '-total_ps', limit: 10 });
-  if (absent !== null) return <Empty>{sentenceCase(absent)}</Empty>;
   const data = list.data?.by === by ? list.data : null;
   const rows = data?.rows ?? [];
-  const columns = columnsOf(rows, by);
+  const table = useTable<TransferRow>({ columns: columnsOf(rows, by), rows, sort });
+  if (absent !== null) return <Empty>{sentenceCase(absent)}</Empty>;
   return (
     <>
       {directions.data && directions.data.rows.length > 0 && <SentenceLine sentence={transfersSentence(directions.data.rows)} />}
@@ -119,7 +120,9 @@ export function TransfersView({ run, absent }: { run: RunDetails; absent: string
         {directions.data && <Bars label="Time by direction" rows={directions.data.rows.map((row) => ({ words: directionWords(row.direction), value: toNumber(row.total_ps ?? 0), told: time(row.total_ps ?? 0) }))} />}
         {sizes.data && <Sizes rows={sizes.data.rows} />}
       </div>
-      <div class="toolbar">
+      <TableBar
+        table={table} noun={by === 'transfer' ? 'transfer' : by} total={data?.row_count ?? 0} example="size>1MiB overlapped_share<50%" file={`${run.name}-transfers`} csv={address('api/transfers', { ...params, limit: 10_000, format: 'csv' })}
+      >
         <label>
           by
           <select value={by} onChange={(event) => go({ by: event.currentTarget.value === 'direction' ? null : event.currentTarget.value, sort: null, columns: null, key: null }, 'push')}>
@@ -128,19 +131,15 @@ export function TransfersView({ run, absent }: { run: RunDetails; absent: string
             ))}
           </select>
         </label>
-        <ColumnsMenu columns={columns} />
-        {data && <span aria-live="polite">{plural(data.row_count, by === 'transfer' ? 'transfer' : by)}</span>}
-        <a href={address('api/transfers', { ...params, limit: 10_000, format: 'csv' })} download={`${run.name}-transfers.csv`}>
-          CSV
-        </a>
-      </div>
+      </TableBar>
       {list.error && <Failed error={list.error} />}
       {!data && list.waiting && <Waiting what="Adding up." progress={list.progress} />}
       {data && data.row_count === 0 && <p class="state">Nothing moved in what this page is narrowed to.</p>}
-      {rows.length > 0 && (
+      {rows.length > 0 && table.rows.length === 0 && <NothingMatches table={table} total={data!.row_count} />}
+      {table.rows.length > 0 && (
         <Table
-          label={`Transfers by ${by}`} columns={columns} chosen={query.value.columns} rows={rows} rowKey={(row) => `${row.key ?? ''} ${row.slice}`} rowCount={data!.row_count} sort={sort}
-          onSort={(next) => go({ sort: next }, 'replace')} focused={query.value.key ?? null} onFocusRow={(row) => go({ key: `${row.key ?? ''} ${row.slice}` }, 'replace')}
+          label={`Transfers by ${by}`} columns={table.columns} chosen={query.value.columns} rows={table.rows} rowKey={(row) => `${row.key ?? ''} ${row.slice}`} rowCount={data!.row_count} sort={sort}
+          onSort={table.onSort} groupOf={table.groupOf} weight={(row) => toNumber(row.total_ps ?? row.dur_ps ?? 0)} focused={query.value.key ?? null} onFocusRow={(row) => go({ key: `${row.key ?? ''} ${row.slice}` }, 'replace')}
           onOpen={(row) => go(goalOf(row), 'push')} openOn="enter" onShow={(row) => go(goalOf(row), 'push')} scroll
         />
       )}
