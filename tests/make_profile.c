@@ -26,6 +26,8 @@
 
 #include "base/file.h"
 
+enum { DEVICES_MAX = 120 }; /* at most two lines each, and two of the host */
+
 _Noreturn void die(const char *what)
 {
     fprintf(stderr, "make_profile: %s\n", what);
@@ -218,8 +220,8 @@ static const char *read_arguments(int count, char **arguments, struct profile *p
         else
             die("unknown argument");
     }
-    if (path == NULL || profile->devices > 8)
-        die("-o FILE is missing, or there are more than 8 devices");
+    if (path == NULL || profile->devices > DEVICES_MAX)
+        die("-o FILE is missing, or there are more than 120 devices");
     if (strcmp(profile->shape, "gpu") != 0 && strcmp(profile->shape, "tpu") != 0 &&
         strcmp(profile->shape, "cpu") != 0)
         die("SHAPE is gpu, tpu or cpu");

@@ -6,7 +6,7 @@
 
 #define STEP_PS INT64_C(50000000000)
 
-enum { STEP_EVENTS = 2000, OP_NAMES = 96, FRAME_NAMES = 64, LINES_MAX = 64, BUFFER = 1 << 20 };
+enum { STEP_EVENTS = 2000, OP_NAMES = 96, FRAME_NAMES = 64, LINES_MAX = 256, BUFFER = 1 << 20 };
 
 enum stat_id {
     STAT_NONE,
@@ -58,7 +58,7 @@ struct profile {
     const char *shape;
     uint64_t events, seed;
     int devices;
-    char planes[16][32];
+    char planes[128][32];
     unsigned plane_count;
     struct line *lines;
     unsigned line_count;
