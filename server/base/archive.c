@@ -148,7 +148,7 @@ static enum status take_entries(struct bytes file, struct arena *arena, struct a
 enum status archive_open(struct bytes file, struct arena *arena, struct archive *ret,
                          struct error *err)
 {
-    *ret = (struct archive){0};
+    *ret = (struct archive){.unpack_left = ARCHIVE_UNPACKED_BYTES_MAX};
     TRY(open_handle(file, &ret->handle, err));
     enum status status = take_entries(file, arena, ret, err);
     if (status != OK)
@@ -225,21 +225,38 @@ static enum status unpack_inner(struct bytes packed, enum packing packing, uint6
     return err->code;
 }
 
-enum status archive_read(const struct archive *archive, const struct archive_entry *entry,
-                         uint64_t limit, struct arena *arena, struct bytes *ret, struct error *err)
+static enum status read_both(struct archive *archive, const struct archive_entry *entry,
+                             uint64_t limit, struct text *outer, struct text *inner,
+                             struct error *err)
 {
     struct archive_file file;
-    struct text outer = {0}, inner = {0};
     enum status status = archive_file_open(archive, entry, &file, err);
 
+    limit = limit < archive->unpack_left ? limit : archive->unpack_left;
     if (status == OK)
-        status = read_file(&file, limit, &outer, err);
+        status = read_file(&file, limit, outer, err);
     archive_file_close(&file);
-    struct bytes packed = {.at = (const uint8_t *)outer.at, .count = outer.count};
+    archive->unpack_left -=
+        outer->count < archive->unpack_left ? outer->count : archive->unpack_left;
+    struct bytes packed = {.at = (const uint8_t *)outer->at, .count = outer->count};
     enum packing packing = packing_of(packed);
-    if (status == OK && packing != PACKING_NONE)
-        status = unpack_inner(packed, packing, limit, &inner, err);
-    struct str content = text_str(packing != PACKING_NONE ? &inner : &outer);
+    if (status != OK || packing == PACKING_NONE)
+        return status;
+    limit = limit < archive->unpack_left ? limit : archive->unpack_left;
+    status = unpack_inner(packed, packing, limit, inner, err);
+    archive->unpack_left -=
+        inner->count < archive->unpack_left ? inner->count : archive->unpack_left;
+    return status;
+}
+
+enum status archive_read(struct archive *archive, const struct archive_entry *entry, uint64_t limit,
+                         struct arena *arena, struct bytes *ret, struct error *err)
+{
+    struct text outer = {0}, inner = {0};
+    enum status status = read_both(archive, entry, limit, &outer, &inner, err);
+    struct bytes packed = {.at = (const uint8_t *)outer.at, .count = outer.count};
+    struct str content = text_str(packing_of(packed) != PACKING_NONE ? &inner : &outer);
+
     if (status == OK)
         *ret = (struct bytes){.at = (const uint8_t *)str_copy(arena, content).at,
                               .count = content.count};

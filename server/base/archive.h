@@ -14,6 +14,7 @@
 #include "base/error.h"
 
 enum { ARCHIVE_ENTRIES_MAX = 10000, ARCHIVE_NAME_BYTES_MAX = 4096 };
+#define ARCHIVE_UNPACKED_BYTES_MAX (UINT64_C(16) << 30) /* by archive_read, of all entries */
 
 struct archive_entry {
     struct str name;            /* of the arena */
@@ -27,6 +28,7 @@ struct zip_file; /* libzip's */
 struct archive { /* files only */
     const struct archive_entry *entries;
     uint32_t count;
+    uint64_t unpack_left; /* bytes that archive_read may still unpack */
     struct zip *handle;
 };
 
@@ -50,9 +52,10 @@ MUST_CHECK enum status archive_file_read(struct archive_file *file, void *to, si
                                          size_t *ret_count, struct error *err);
 void archive_file_close(struct archive_file *file); /* takes one that did not open */
 
-/* The whole entry, at most `limit` bytes, in the arena; packed once more inside or not. */
-MUST_CHECK enum status archive_read(const struct archive *archive,
-                                    const struct archive_entry *entry, uint64_t limit,
-                                    struct arena *arena, struct bytes *ret, struct error *err);
+/* The whole entry, at most `limit` bytes, in the arena; packed once more inside or not. What it
+ * unpacks to, in each packing, is taken from the archive's budget. */
+MUST_CHECK enum status archive_read(struct archive *archive, const struct archive_entry *entry,
+                                    uint64_t limit, struct arena *arena, struct bytes *ret,
+                                    struct error *err);
 
 #endif

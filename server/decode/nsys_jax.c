@@ -6,28 +6,19 @@
  *     thread-, system-, device-metadata.parquet
  *     dump/module_0001.NAME.*.hlo.pb.xz      modules before and after optimisation
  *
- * An archive is one trace. In a directory each file is read alone: the table of ranges is the
- * timeline, modules are programs of the run, tables of metadata are facts of it. Files of paths
- * (files.parquet, sources) are not read.
+ * An archive is one trace. nsys-jax-combine makes one of several: a file that differs between their
+ * processes becomes a directory with one of each, NAME/PROCESS. In a directory each file is read
+ * alone: the table of ranges is the timeline, modules are programs of the run, tables of metadata
+ * are facts of it. Files of paths (files.parquet, sources) are not read.
  */
 #include "decode/nsys_jax.h"
 
-#include "base/archive.h"
-#include "base/hash.h"
 #include "decode/decode.h"
-#include "decode/hlo_name.h"
-
-enum { ENTRY_BYTES_MAX = 512 << 20 };
-
-static bool is_named(const struct archive_entry *entry, struct str end)
-{
-    return str_ends(entry->name, end);
-}
 
 static bool has_ranges(const struct archive *archive)
 {
     for (uint32_t at = 0; at < archive->count; at++)
-        if (is_named(&archive->entries[at], STR("trace.parquet")))
+        if (str_contains(archive->entries[at].name, STR("trace.parquet")))
             return true;
     return false;
 }
@@ -57,7 +48,7 @@ static bool is_table(const struct input *input, bool of_ranges)
     if (input->packing != PACKING_NONE || !parquet_is(input->bytes))
         return false;
     struct arena *arena = arena_create();
-    bool is_it = parquet_open(input->bytes, arena, &table, &ignored) == OK &&
+    bool is_it = parquet_open(input->bytes, NULL, arena, &table, &ignored) == OK &&
                  of_ranges == (parquet_find(&table, STR("Projected Start"), &column) ||
                                parquet_find(&table, STR("Projected Start (ns)"), &column));
     arena_destroy(arena);
@@ -74,75 +65,40 @@ static bool sniff_table(const struct input *input)
     return is_table(input, false);
 }
 
-static void read_module(struct nsys_jax *jax, struct hlo_index *index,
-                        const struct archive *archive, const struct archive_entry *entry)
-{
-    const char *slash = memrchr(entry->name.at, '/', entry->name.count);
-    struct str base =
-        slash == NULL ? entry->name : str_skip(entry->name, (size_t)(slash + 1 - entry->name.at));
-    struct hlo_name name = hlo_name_of(base, STR(""));
-    struct error err = {0};
-    struct bytes proto;
-
-    struct hlo_source source = {
-        .id = name.has_number ? name.number
-                              : hash64((struct bytes){(const uint8_t *)base.at, base.count}),
-        .name = name.module,
-        .stage = name.stage,
-    };
-
-    if (archive_read(archive, entry, ENTRY_BYTES_MAX, jax->arena, &proto, &err) != OK ||
-        !hlo_decode(index, jax->sink, &source, proto))
-        sink_note(jax->sink, "corrupt", NOTE_WARNING, 1, "A module of the archive is damaged.");
-}
-
-/* As they run first: what a thunk names is looked up in the first module of its number. Other
- * stages have the same number, and an index that nobody asks. */
-static void read_modules(struct nsys_jax *jax, const struct archive *archive, bool after)
-{
-    struct hlo_index unasked = {0};
-
-    for (uint32_t at = 0; at < archive->count && !sink_failed(jax->sink); at++) {
-        const struct archive_entry *entry = &archive->entries[at];
-        bool is_module = is_named(entry, STR(".hlo.pb.xz")) || is_named(entry, STR(".hlo.pb"));
-
-        if (is_module && after == str_contains(entry->name, STR("after_optimizations")))
-            read_module(jax, after ? &jax->hlo : &unasked, archive, entry);
-    }
-    hlo_index_free(&unasked);
-}
-
-static enum status read_entry(struct nsys_jax *jax, const struct archive *archive,
+static enum status read_entry(struct nsys_jax *jax, struct archive *archive,
                               const struct archive_entry *entry, struct error *err)
 {
+    struct str name = entry->name;
     struct bytes content;
+    uint32_t part = 0;
 
-    bool is_csv = is_named(entry, STR(".csv.xz")) || is_named(entry, STR(".csv"));
-    bool is_ranges = is_named(entry, STR("/trace.parquet"));
-    bool is_threads = is_named(entry, STR("thread-metadata.parquet"));
-    bool is_facts = is_named(entry, STR("device-metadata.parquet")) ||
-                    is_named(entry, STR("system-metadata.parquet"));
+    bool is_csv = jax_is_named(jax, name, STR(".csv.xz"), &part) ||
+                  jax_is_named(jax, name, STR(".csv"), &part);
+    bool is_ranges = jax_is_named(jax, name, STR("/trace.parquet"), &part);
+    bool is_threads = jax_is_named(jax, name, STR("thread-metadata.parquet"), &part);
+    bool is_facts = jax_is_named(jax, name, STR("device-metadata.parquet"), &part) ||
+                    jax_is_named(jax, name, STR("system-metadata.parquet"), &part);
     if (!is_csv && !is_ranges && !is_threads && !is_facts)
         return OK;
-    TRY(archive_read(archive, entry, ENTRY_BYTES_MAX, jax->arena, &content, err));
+    TRY(archive_read(archive, entry, JAX_ENTRY_BYTES_MAX, jax->arena, &content, err));
+    jax->tables.bytes_left -= content.count < jax->tables.bytes_left ? content.count : 0;
     if (is_csv)
-        jax_read_report(jax, content);
+        jax_read_report(jax, part, content);
     else if (is_ranges)
-        TRY(jax_read_ranges(jax, content, err));
+        TRY(jax_read_ranges(jax, part, content, err));
     else if (is_threads)
-        TRY(jax_read_threads(jax, content, err));
+        TRY(jax_read_threads(jax, part, content, err));
     else
         TRY(jax_read_facts(jax, content, err));
     return OK;
 }
 
-static enum status read_entries(struct nsys_jax *jax, const struct archive *archive,
-                                uint64_t file_size, struct error *err)
+static enum status read_entries(struct nsys_jax *jax, struct archive *archive, uint64_t file_size,
+                                struct error *err)
 {
     uint64_t read_size = 0;
 
-    read_modules(jax, archive, true);
-    read_modules(jax, archive, false);
+    jax_read_modules(jax, archive);
     for (uint32_t at = 0; at < archive->count && !sink_failed(jax->sink); at++) {
         TRY(read_entry(jax, archive, &archive->entries[at], err));
         read_size += archive->entries[at].packed_size;
@@ -162,27 +118,50 @@ static enum status read_zip(struct nsys_jax *jax, struct bytes file, struct erro
     return status;
 }
 
+static void put_counts(struct nsys_jax *jax)
+{
+    if (jax->table_rows > 0)
+        jax_put_count(jax, STR("ranges"), jax->table_rows);
+    if (jax->table_columns > 0)
+        jax_put_count(jax, STR("columns"), jax->table_columns);
+    jax_put_text(jax, STR("created_by"), jax->table_writer);
+    jax_put_text(jax, STR("codec"), jax->table_codec);
+    if (jax->thread_rows > 0)
+        jax_put_count(jax, STR("threads"), jax->thread_rows);
+    if (jax->call_count > 0)
+        jax_put_count(jax, STR("report_rows"), jax->call_count);
+    if (jax->part_count > 1) {
+        jax_put_count(jax, STR("processes"), jax->part_count - 1);
+        sink_note(
+            jax->sink, "unaligned", NOTE_INFO, jax->part_count - 1,
+            "Processes of a combined archive; each counts its times from the beginning of its "
+            "own recording.");
+    }
+}
+
 typedef enum status read_file(struct nsys_jax *jax, struct bytes file, struct error *err);
 
 static enum status decode_with(struct input *input, struct sink *sink, const char *format,
                                read_file *read, struct error *err)
 {
-    struct nsys_jax jax = {.sink = sink, .arena = arena_create()};
+    struct nsys_jax jax = {.sink = sink, .arena = arena_create(), .tables = parquet_budget()};
+    uint32_t whole;
 
     jax.scratch = scratch_create(input_temporary_dir(input));
+    (void)jax_is_named(&jax, STR(""), STR(""), &whole); /* the first part */
     sink_format(sink, format);
     sink_no_epoch(sink, STR("nsys-jax does not say when the recording started"));
     enum status status = read(&jax, input->bytes, err);
     if (status == OK)
         jax_put_ranges(&jax);
+    put_counts(&jax);
     if (jax.odd_rows > 0)
         sink_note(sink, "odd-rows", NOTE_WARNING, jax.odd_rows,
                   "Rows of a report without times or a thread are left out.");
     if (jax.nameless > 0)
         sink_note(sink, "odd-rows", NOTE_INFO, jax.nameless,
                   "Rows without a name, which sum up a process, are left out.");
-    hlo_index_free(&jax.hlo);
-    pair_table_free(&jax.thread_rows);
+    jax_modules_free(&jax);
     scratch_destroy(jax.scratch);
     arena_destroy(jax.arena);
     if (status == OK && sink_failed(sink))
@@ -195,9 +174,14 @@ static enum status decode_zip(struct input *input, struct sink *sink, struct err
     return decode_with(input, sink, decode_nsys_jax.name, read_zip, err);
 }
 
+static enum status read_ranges(struct nsys_jax *jax, struct bytes file, struct error *err)
+{
+    return jax_read_ranges(jax, 0, file, err);
+}
+
 static enum status decode_ranges(struct input *input, struct sink *sink, struct error *err)
 {
-    return decode_with(input, sink, decode_nsys_jax_ranges.name, jax_read_ranges, err);
+    return decode_with(input, sink, decode_nsys_jax_ranges.name, read_ranges, err);
 }
 
 static enum status decode_table(struct input *input, struct sink *sink, struct error *err)

@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "decode/nsys_jax.h"
+#include "decode/xla_range.h"
 
 enum { VALUE_MAX = 200, FIELDS_MAX = 32 };
 
@@ -50,9 +51,32 @@ void jax_put_count(struct nsys_jax *jax, struct str key, uint64_t count)
                   (struct arg){.key = sink_name(jax->sink, key), .type = ARG_INT64, .bits = count});
 }
 
+void jax_put_text(struct nsys_jax *jax, struct str key, struct str text)
+{
+    if (text.count > 0 && text.count <= VALUE_MAX)
+        sink_property(jax->sink, NO_TRACK,
+                      (struct arg){.key = sink_name(jax->sink, key),
+                                   .type = ARG_STRING,
+                                   .bits = sink_name(jax->sink, text)});
+}
+
+/* As the tools of Arrow print them. */
+static void remember_table(struct nsys_jax *jax, const struct parquet *table)
+{
+    static const char *const codecs[] = {"UNCOMPRESSED", "SNAPPY", "GZIP", "LZO",
+                                         "BROTLI",       "LZ4",    "ZSTD", "LZ4_RAW"};
+    int32_t codec = table->group_count > 0 && table->column_count > 0 ? table->chunks[0].codec : -1;
+
+    jax->table_columns = table->column_count;
+    jax->table_writer = table->writer;
+    jax->table_codec =
+        codec >= 0 && (size_t)codec < COUNT(codecs) ? str_of(codecs[codec]) : STR("");
+}
+
 enum { NAME, START, DUR, DEVICE_START, DEVICE_DUR, PROCESS, THREAD, RANK, GPU_OPS, COLUMNS };
 
-enum status jax_read_ranges(struct nsys_jax *jax, struct bytes bytes, struct error *err)
+enum status jax_read_ranges(struct nsys_jax *jax, uint32_t part, struct bytes bytes,
+                            struct error *err)
 {
     static const char *const names[COLUMNS][2] = {
         [NAME] = {"Name", "Range"},
@@ -68,7 +92,7 @@ enum status jax_read_ranges(struct nsys_jax *jax, struct bytes bytes, struct err
     struct parquet_cell *cells[COLUMNS];
     struct parquet table;
 
-    TRY(parquet_open(bytes, jax->arena, &table, err));
+    TRY(parquet_open(bytes, &jax->tables, jax->arena, &table, err));
     for (int column = 0; column < COLUMNS; column++)
         TRY(read_column(jax, &table, names[column][0], names[column][1], &cells[column], err));
     if (cells[NAME] == NULL || cells[DEVICE_START] == NULL || cells[DEVICE_DUR] == NULL)
@@ -92,31 +116,61 @@ enum status jax_read_ranges(struct nsys_jax *jax, struct bytes bytes, struct err
             .thread = cell_ns(CELL(THREAD)),
             .rank = cell_ns(CELL(RANK)),
             .gpu_ops = cells[GPU_OPS] == NULL ? 1 : cell_ns(CELL(GPU_OPS)),
+            .part = part,
+            .has_times = cells[START] != NULL && cells[DUR] != NULL,
         };
 #undef CELL
     }
-    jax_put_count(jax, STR("ranges"), table.row_count);
-    jax_put_count(jax, STR("columns"), table.column_count);
+    jax->table_rows += table.row_count;
+    remember_table(jax, &table);
     return OK;
 }
 
-enum status jax_read_threads(struct nsys_jax *jax, struct bytes bytes, struct error *err)
+/* "XlaLauncher:#global=5,local=1,process=2,slice=0#": the thread that gives work to a device. */
+static int64_t device_of_launcher(struct str name)
 {
+    int64_t device;
+
+    return str_starts(name, STR("XlaLauncher:#")) &&
+                   str_to_i64(xla_range_value(name, STR("global")), &device) && device >= 0 &&
+                   device < JAX_DEVICES_MAX
+               ? device
+               : -1;
+}
+
+int64_t jax_device_of_thread(const struct jax_part *part, int64_t process, int64_t thread)
+{
+    uint32_t row = pair_table_find(&part->thread_rows, (uint64_t)process, (uint64_t)thread);
+    int64_t device =
+        row == PAIR_NONE ? -1 : device_of_launcher(cell_text(&part->thread_names[row]));
+
+    return device >= 0 ? device : part->device;
+}
+
+enum status jax_read_threads(struct nsys_jax *jax, uint32_t index, struct bytes bytes,
+                             struct error *err)
+{
+    struct jax_part *part = &jax->parts[index];
     struct parquet_cell *name, *process, *thread;
     struct parquet table;
 
-    TRY(parquet_open(bytes, jax->arena, &table, err));
+    TRY(parquet_open(bytes, &jax->tables, jax->arena, &table, err));
     TRY(read_column(jax, &table, "Name", "name", &name, err));
     TRY(read_column(jax, &table, "PID", "Pid", &process, err));
     TRY(read_column(jax, &table, "TID", "Tid", &thread, err));
-    pair_table_free(&jax->thread_rows); /* rows of a table before, if the archive has several */
+    pair_table_free(&part->thread_rows); /* rows of a table before, if the archive has several */
     for (uint64_t row = 0;
-         name != NULL && process != NULL && thread != NULL && row < table.row_count; row++)
-        *pair_table_at(&jax->thread_rows, (uint64_t)cell_ns(&process[row]),
+         name != NULL && process != NULL && thread != NULL && row < table.row_count; row++) {
+        int64_t device = device_of_launcher(cell_text(&name[row]));
+
+        *pair_table_at(&part->thread_rows, (uint64_t)cell_ns(&process[row]),
                        (uint64_t)cell_ns(&thread[row])) = (uint32_t)row;
+        if (device >= 0 && (part->device < 0 || device < part->device))
+            part->device = device;
+    }
     /* Only the names of threads with ranges are told: rows now, texts later. */
-    jax->thread_names = name;
-    jax_put_count(jax, STR("threads"), table.row_count);
+    part->thread_names = name;
+    jax->thread_rows += table.row_count;
     return OK;
 }
 
@@ -181,14 +235,14 @@ enum status jax_read_facts(struct nsys_jax *jax, struct bytes bytes, struct erro
     struct parquet_cell *name, *value;
     struct parquet table;
 
-    TRY(parquet_open(bytes, jax->arena, &table, err));
+    TRY(parquet_open(bytes, &jax->tables, jax->arena, &table, err));
     TRY(read_column(jax, &table, "name", "name", &name, err));
     TRY(read_column(jax, &table, "value", "value", &value, err));
     for (uint64_t row = 0; name != NULL && value != NULL && row < table.row_count; row++)
         put_named(jax, cell_text(&name[row]), &value[row]);
     TRY(read_device_facts(jax, &table, err));
+    remember_table(jax, &table);
     jax_put_count(jax, STR("rows"), table.row_count);
-    jax_put_count(jax, STR("columns"), table.column_count);
     return OK;
 }
 
@@ -238,7 +292,7 @@ static bool find_columns(const struct str *fields, size_t count, size_t ret[CSV_
     return true;
 }
 
-void jax_read_report(struct nsys_jax *jax, struct bytes csv)
+void jax_read_report(struct nsys_jax *jax, uint32_t part, struct bytes csv)
 {
     struct str rest = {.at = (const char *)csv.at, .count = csv.count}, fields[FIELDS_MAX];
     size_t columns[CSV_COLUMNS], count = next_line(&rest, fields, FIELDS_MAX);
@@ -246,7 +300,7 @@ void jax_read_report(struct nsys_jax *jax, struct bytes csv)
     if (!find_columns(fields, count, columns))
         return;
     while (rest.count > 0) {
-        struct jax_range range = {0};
+        struct jax_range range = {.part = part, .has_times = true};
 
         count = next_line(&rest, fields, FIELDS_MAX);
         for (size_t column = 0; column < CSV_COLUMNS; column++)
@@ -266,6 +320,6 @@ void jax_read_report(struct nsys_jax *jax, struct bytes csv)
                 scratch_resize(jax->scratch, jax->calls, jax->call_capacity, sizeof *jax->calls);
         }
         jax->calls[jax->call_count++] = range;
+        jax->parts[part].has_report = true;
     }
-    jax_put_count(jax, STR("report_rows"), jax->call_count);
 }

@@ -4,8 +4,13 @@
 
 #include "decode/thrift.h"
 
-enum { COLUMNS_MAX = 4096, GROUPS_MAX = 1 << 16, ROWS_MAX = 1 << 26 };
-#define UNPACKED_BYTES_MAX (UINT64_C(2) << 30) /* of all pages: they stay in memory */
+enum { COLUMNS_MAX = 4096, GROUPS_MAX = 1 << 16, ROWS_MAX = 1 << 26, ROWS_A_BYTE_MAX = 1024 };
+
+struct parquet_budget parquet_budget(void)
+{
+    return (struct parquet_budget){.bytes_left = UINT64_C(2) << 30,
+                                   .cells_left = UINT64_C(1) << 28};
+}
 
 struct element { /* of the schema */
     struct str name;
@@ -182,8 +187,9 @@ static enum status read_footer(struct parquet *parquet, struct thrift *thrift, s
     }
     if (thrift->broken || parquet->columns == NULL)
         return fail(err, ERR_FORMAT, "the Parquet table's footer is damaged: copy the file again");
-    if (parquet->row_count > ROWS_MAX)
-        return fail(err, ERR_LIMIT, "the Parquet table has more than %d rows", ROWS_MAX);
+    if (parquet->row_count > ROWS_MAX || parquet->row_count / ROWS_A_BYTE_MAX > parquet->file.count)
+        return fail(err, ERR_LIMIT,
+                    "the Parquet table has more than %d rows, or more than it could", ROWS_MAX);
     return OK;
 }
 
@@ -192,12 +198,14 @@ bool parquet_is(struct bytes head)
     return head.count >= 4 && memcmp(head.at, "PAR1", 4) == 0;
 }
 
-enum status parquet_open(struct bytes file, struct arena *arena, struct parquet *ret,
-                         struct error *err)
+enum status parquet_open(struct bytes file, struct parquet_budget *budget, struct arena *arena,
+                         struct parquet *ret, struct error *err)
 {
-    *ret =
-        (struct parquet){.file = file, .arena = arena, .unpack_left = arena_new(arena, uint64_t)};
-    *ret->unpack_left = UNPACKED_BYTES_MAX;
+    if (budget == NULL) {
+        budget = arena_new(arena, struct parquet_budget);
+        *budget = parquet_budget();
+    }
+    *ret = (struct parquet){.file = file, .arena = arena, .budget = budget};
     if (file.count < 12 || !parquet_is(file) || memcmp(file.at + file.count - 4, "PAR1", 4) != 0)
         return fail(err, ERR_TRUNCATED,
                     "the Parquet table has no footer; it was probably cut off while copied: copy "

@@ -40,6 +40,12 @@ struct parquet_chunk { /* of a column, in a row group */
     int32_t codec;
 };
 
+struct parquet_budget {  /* what may still be made of one table, or of all tables of an archive */
+    uint64_t bytes_left; /* that pages unpack to: they stay in memory */
+    uint64_t cells_left;
+};
+struct parquet_budget parquet_budget(void);
+
 struct parquet {
     struct bytes file;
     struct arena *arena;
@@ -49,7 +55,7 @@ struct parquet {
     uint32_t group_count;
     uint64_t row_count;
     struct str writer;
-    uint64_t *unpack_left; /* bytes that pages may still unpack to */
+    struct parquet_budget *budget;
 };
 
 enum cell_kind { CELL_NULL, CELL_INTEGER, CELL_REAL, CELL_TEXT };
@@ -64,8 +70,9 @@ struct parquet_cell {
 };
 
 bool parquet_is(struct bytes head);
-MUST_CHECK enum status parquet_open(struct bytes file, struct arena *arena, struct parquet *ret,
-                                    struct error *err);
+/* `budget` NULL: one of its own. It is drawn on by parquet_read. */
+MUST_CHECK enum status parquet_open(struct bytes file, struct parquet_budget *budget,
+                                    struct arena *arena, struct parquet *ret, struct error *err);
 /* The number of the column of that name; false: there is none. */
 bool parquet_find(const struct parquet *parquet, struct str name, uint32_t *ret);
 /* All cells of a column: row_count of them, in the scratch. */

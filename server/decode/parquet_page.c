@@ -109,9 +109,9 @@ static enum status unpack_page(struct column_reader *reader, struct bytes packed
     }
     if (reader->codec == CODEC_SNAPPY && !snappy_holds(packed, count))
         return damaged(reader);
-    if (count > *reader->parquet->unpack_left)
+    if (count > reader->parquet->budget->bytes_left)
         return fail(reader->err, ERR_LIMIT, "the Parquet table unpacks to more than its budget");
-    *reader->parquet->unpack_left -= count;
+    reader->parquet->budget->bytes_left -= count;
     to = arena_array(reader->parquet->arena, uint8_t, count + 1);
     switch (reader->codec) {
     case CODEC_SNAPPY:
@@ -426,6 +426,10 @@ static enum status read_chunk_pages(struct column_reader *reader, const struct p
 enum status parquet_read(const struct parquet *parquet, uint32_t column, struct scratch *scratch,
                          struct parquet_cell **ret, struct error *err)
 {
+    if (parquet->row_count >= parquet->budget->cells_left)
+        return fail(err, ERR_LIMIT, "the Parquet tables hold more cells than their budget");
+    parquet->budget->cells_left -= parquet->row_count + 1;
+
     struct column_reader reader = {
         .parquet = parquet,
         .column = &parquet->columns[column],

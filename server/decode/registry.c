@@ -164,6 +164,12 @@ static bool is_mangled(const struct input *input)
     return replaced >= 16 && replaced > rest.count / 256 && !is_text(input);
 }
 
+/* `nsys stats`' table of NVTX ranges, which nsys-jax keeps beside its table of projected ones. */
+static bool is_jax_report(const struct input *input)
+{
+    return str_starts(head_text(input, SIZE_MAX), STR("Start (ns),End (ns),Duration (ns),"));
+}
+
 static bool is_anything(const struct input *input)
 {
     (void)input;
@@ -213,6 +219,9 @@ static const char why_gperftools_cpu[] =
 static const char why_mangled[] =
     "The file went through a program that takes it for text, and every byte above 127 was "
     "lost; fetch the original again as binary.";
+static const char why_jax_report[] =
+    "All NVTX ranges of the host, which nsys-jax writes beside its table of those with work on the "
+    "device; packed as one archive, both are read: `zip -r profile.zip .` in its directory.";
 static const char why_text[] = "Text, not a profile.";
 static const char why_unknown[] = "A binary file of a format that is not known.";
 
@@ -244,6 +253,7 @@ static const struct format after_decoders[] = {
     {"memory-profile-json", is_memory_profile_json, NULL, NULL},
     {"json", is_json, NULL, NULL},
     {"gperftools-heap", is_gperftools_heap, NULL, why_gperftools_heap},
+    {"nsys-jax-report", is_jax_report, NULL, why_jax_report},
     {"text", is_text, NULL, why_text},
     {"kernel-stats", NULL, &shape_kernel_stats, why_tool_output},
     {"overview-page", NULL, &shape_overview, why_tool_output},

@@ -45,14 +45,13 @@ FORMATS = {
     "binary": (REFUSED, {"gperftools-cpu"}, "pprof"),
     "json": (REFUSED, {"json"}, ""),
     "text": (REFUSED, {"text", "gperftools-heap"}, ""),
-    # Parts of nsys-jax: read where this program reads them, else refused with what to do.
-    "parquet": (OPENS + REFUSED, {"parquet", "nsys-jax", "nsys-jax-ranges"}, ""),
-    "zip": (OPENS + REFUSED, {"zip", "nsys-jax", "chrome-json"}, ""),
+    "parquet": (OPENS, {"parquet", "nsys-jax-ranges"}, ""),
+    "zip": (OPENS, {"nsys-jax", "chrome-json"}, ""),
 }
 # The manifest calls "text" whatever is text; what XLA dumped and what nsys-jax exported is told by its name.
 NAMED = (
     (re.compile(r"(^|/)module_\d+\."), (OPENS, {"hlo-text", "xla-dump"}, "")),
-    (re.compile(r"\.csv\.xz$"), (OPENS + REFUSED, {"text", "nsys-jax-ranges"}, "")),
+    (re.compile(r"\.csv\.xz$"), (REFUSED, {"nsys-jax-report"}, "zip -r")),
 )
 
 

@@ -11,6 +11,9 @@ def check(path, facts, got):
     manifest.equal(path, "format", got["format"], "nsys-jax-ranges" if is_ranges else "parquet")
     manifest.equal(path, "rows", counts.get("ranges" if is_ranges else "rows"), facts["rows"])
     manifest.equal(path, "columns", counts.get("columns"), len(facts["columns"]))
+    about = got["file_properties"]
+    manifest.equal(path, "writer", about.get("created_by"), facts["created_by"])
+    manifest.equal(path, "codec", about.get("codec"), facts["codec"])
     if is_ranges:
         left_out = sum(count for _, count, message in got["notes"] if "without a name" in message)
         hosts = sum(track["count"] for track in got["tracks"] if track["device"] < 0)

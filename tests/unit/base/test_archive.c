@@ -115,6 +115,30 @@ static void entries(void **state)
     arena_destroy(arena);
 }
 
+/* Many entries, each below the limit: the archive has a budget for all. */
+static void budget(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct made made = {0};
+    struct error err = {0};
+    struct archive archive;
+    struct bytes content;
+
+    put_entry(&made, "a", STR("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab"), 8); /* 41 bytes */
+    CHECK_OK("open", archive_open(end_archive(&made, ""), arena, &archive, &err), &err);
+    archive.unpack_left = 100;
+    for (int turn = 0; turn < 2; turn++)
+        CHECK_OK("within", archive_read(&archive, &archive.entries[0], 1000, arena, &content, &err),
+                 &err);
+    CHECK_INT("left", archive.unpack_left, 18);
+    CHECK_INT("beyond", archive_read(&archive, &archive.entries[0], 1000, arena, &content, &err),
+              ERR_LIMIT);
+    archive_close(&archive);
+    free_made(&made);
+    arena_destroy(arena);
+}
+
 static enum status read_first(struct bytes file, struct arena *arena, struct error *err)
 {
     struct archive archive;
@@ -247,8 +271,8 @@ static void packed_inside(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(entries),       cmocka_unit_test(refused), cmocka_unit_test(overlap),
-        cmocka_unit_test(packed_inside), cmocka_unit_test(damage),
+        cmocka_unit_test(entries), cmocka_unit_test(budget),        cmocka_unit_test(refused),
+        cmocka_unit_test(overlap), cmocka_unit_test(packed_inside), cmocka_unit_test(damage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,3 +1,5 @@
+#include <stdio.h>
+
 #include "check.h"
 
 #include "base/file.h"
@@ -67,6 +69,56 @@ static void archive(void **state)
     arena_destroy(arena);
 }
 
+/* What is number 1 of one process is number 2 of the other, whose number 1 is something else. */
+static void archive_of_two_processes(void **state)
+{
+    (void)state;
+    const struct {
+        const char *seed, *first, *second; /* devices */
+        const char *first_thread, *second_thread;
+    } rows[] = {
+        {"zip/nsys-jax-combined", "/device:GPU:0", "/device:GPU:1", "thread", "thread"},
+        {"zip/nsys-jax-launchers", "/device:GPU:5", "/device:GPU:4",
+         "XlaLauncher:#global=5,local=0,process=5,slice=0#",
+         "XlaLauncher:#global=4,local=0,process=4,slice=0#"},
+    };
+
+    for (size_t at = 0; at < COUNT(rows); at++) {
+        struct arena *arena = arena_create();
+        struct error err = {0};
+        const struct trace *trace = trace_of(seed(rows[at].seed, arena), arena, "nsys-jax", &err);
+        char want[2000];
+
+        CHECK_OK(rows[at].seed, err.code, &err);
+        snprintf(want, sizeof want,
+                 "%s / XLA Modules\n"
+                 "  10000 +20000 jit_f {gpu_ops: 1, hlo_module: \"jit_f\", program_id: 1u}\n"
+                 "%s / XLA Ops\n"
+                 "  10000 +5000 dot.1 {gpu_ops: 1, hlo_op: \"dot.1\", hlo_module: \"jit_f\", "
+                 "program_id: 1u}\n"
+                 "%s / XLA Modules\n"
+                 "  10000 +20000 jit_f {gpu_ops: 1, hlo_module: \"jit_f\", program_id: 1u}\n"
+                 "%s / XLA Ops\n"
+                 "  10000 +5000 dot.1 {gpu_ops: 1, hlo_op: \"dot.1\", hlo_module: \"jit_f\", "
+                 "program_id: 1u}\n"
+                 "proc0 process 7 / %s (8)\n"
+                 "  1000 +9000 TSL:XlaModule:#hlo_module=jit_f,program_id=1#\n"
+                 "    2000 +3000 TSL:Thunk:#hlo_op=dot.1#\n"
+                 "proc1 process 7 / %s (8)\n"
+                 "  1000 +9000 TSL:XlaModule:#hlo_module=jit_f,program_id=2#\n"
+                 "    2000 +3000 TSL:Thunk:#hlo_op=dot.1#\n"
+                 "note unaligned 2 Processes of a combined archive; each counts its times from the "
+                 "beginning of its own recording.\n",
+                 rows[at].first, rows[at].first, rows[at].second, rows[at].second,
+                 rows[at].first_thread, rows[at].second_thread);
+        CHECK_PICTURE(rows[at].seed, trace, PICTURE_ARGS | PICTURE_NOTES, want);
+        CHECK_INT("programs", trace->program_count, 2);
+        CHECK_INT("the first keeps its number", trace->programs[0].id, 1);
+        CHECK_INT("another of that number", trace->programs[1].id, (INT64_C(1) << 48) + 1);
+        arena_destroy(arena);
+    }
+}
+
 /* Two tables of ranges and two reports, the first of 1024 rows. */
 static void archive_with_two_of_each(void **state)
 {
@@ -90,7 +142,7 @@ static void table_alone(void **state)
         trace_of(seed("parquet/gzip-dictionary-2", arena), arena, "nsys-jax-ranges", &err);
 
     CHECK_OK("decode", err.code, &err);
-    CHECK_INT("ranges on the device and on the thread", trace->slice_count, 6);
+    CHECK_INT("on the device alone, for it has no times of the host", trace->slice_count, 3);
     arena_destroy(arena);
 }
 
@@ -113,9 +165,8 @@ static void archive_of_one_file(void **state)
 /* Every prefix, and a bit of every byte: a trace, or a sentence. */
 static void damage(void **state)
 {
-    (void)state;
     struct arena *owner = arena_create();
-    struct bytes file = seed("zip/nsys-jax", owner);
+    struct bytes file = seed(*state == NULL ? "zip/nsys-jax" : *state, owner);
 
     for (size_t at = 0; at < 2 * file.count; at++) {
         struct arena *arena = arena_create();
@@ -136,9 +187,13 @@ static void damage(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(archive),     cmocka_unit_test(archive_with_two_of_each),
-        cmocka_unit_test(table_alone), cmocka_unit_test(archive_of_one_file),
+        cmocka_unit_test(archive_of_two_processes),
+        cmocka_unit_test(archive),
+        cmocka_unit_test(archive_with_two_of_each),
+        cmocka_unit_test(table_alone),
+        cmocka_unit_test(archive_of_one_file),
         cmocka_unit_test(damage),
+        cmocka_unit_test_prestate(damage, (void *)(uintptr_t) "zip/nsys-jax-launchers"),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

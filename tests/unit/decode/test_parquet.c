@@ -35,7 +35,7 @@ static enum status read_all(struct bytes file, struct arena *arena, struct text 
 {
     struct parquet table;
     struct scratch *scratch = scratch_create(NULL);
-    enum status status = parquet_open(file, arena, &table, err);
+    enum status status = parquet_open(file, NULL, arena, &table, err);
 
     for (uint32_t column = 0; status == OK && column < table.column_count; column++) {
         struct parquet_cell *cells;
@@ -144,10 +144,43 @@ static void damage(void **state)
     }
 }
 
+/* Tables of one archive draw on one budget; a claim of rows that no bytes back is refused. */
+static void budgets(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct scratch *scratch = scratch_create(NULL);
+    struct bytes file = seed("snappy-plain-1", arena);
+    const struct {
+        const char *what;
+        struct parquet_budget budget;
+        enum status status;
+    } rows[] = {
+        {"enough", {1000, 1000}, OK},
+        {"too many bytes", {10, 1000}, ERR_LIMIT},
+        {"too many cells", {1000, 6}, ERR_LIMIT}, /* of two columns of four */
+    };
+
+    for (size_t at = 0; at < COUNT(rows); at++) {
+        struct parquet_budget budget = rows[at].budget;
+        struct error err = {0};
+        struct parquet table;
+        struct parquet_cell *cells;
+
+        CHECK_OK(rows[at].what, parquet_open(file, &budget, arena, &table, &err), &err);
+        for (uint32_t column = 0; column < 2 && err.code == OK; column++)
+            (void)(parquet_read(&table, column, scratch, &cells, &err) == OK);
+        CHECK_INT(rows[at].what, err.code, rows[at].status);
+    }
+    scratch_destroy(scratch);
+    arena_destroy(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_way),
+        cmocka_unit_test(budgets),
         cmocka_unit_test(footers),
         cmocka_unit_test(damage),
     };

@@ -41,6 +41,8 @@ static void by_content(void **state)
         {"module text", "hlo-text", BYTES("HloModule jit_f, entry\n")},
         {"buffer text", "xla-dump", BYTES("BufferAssignment:\nallocation 0")},
         {"prose", "text", BYTES("PeriodType: space bytes\n")},
+        {"a report of ranges", "nsys-jax-report",
+         BYTES("Start (ns),End (ns),Duration (ns),DurChild (ns),Name\n1,2,1,0,a\n")},
         {"UTF-8", "text", BYTES("gr\xc3\xbc\xc3\x9f dich\n")},
         {"SQLite", "sqlite", BYTES("SQLite format 3\0 CREATE TABLE a")},
         {"nsys export", "nsys-sqlite", BYTES("SQLite format 3\0 CREATE TABLE StringIds")},
