@@ -14,3 +14,12 @@ test('a word is added and taken away, quotation marks hold it together', () => {
   expect(hasToken('state:ready', 'state:ready')).toBe(true);
   expect(hasToken('state:ready2', 'state:ready')).toBe(false);
 });
+
+test('names that differ by a number, and their numbers, part runs, too', () => {
+  const facets = facetsOf([...Array.from({ length: 12 }, (_, at) => run({ name: `step_${at * 100}` })), run({ name: 'warm' })]);
+  expect(facets.map((facet) => facet.name)).toEqual(['name', 'step']);
+  expect(facets[0]!.values).toEqual([{ value: 'step_*', count: 12, token: 'name~step_*' }]);
+  expect(facets[1]!.values.map((one) => one.token)).toEqual(['step=0..200', 'step=300..500', 'step=600..800', 'step=900..1100']);
+  expect(facets[1]!.values.every((one) => one.count === 3)).toBe(true);
+  expect(facetsOf([run({ name: 'a1' }), run({ name: 'a2' })]).map((facet) => facet.values.map((one) => one.token))).toEqual([['step=1', 'step=2']]);
+});

@@ -71,3 +71,10 @@ test('an unknown column of words is named, with those there are', () => {
   const filter = parseFilter('knid=copy', columns);
   expect(isFault(filter) && filter.message).toContain('there are name, scope, kind');
 });
+
+test.each([
+  ['count=8..40', ['copy.1', 'all-reduce.7']],
+  ['-count=8..40', ['dot.63', 'dot']],
+])('a range: %s', (text, names) => {
+  expect(found(text)).toEqual(names);
+});

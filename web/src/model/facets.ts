@@ -1,5 +1,7 @@
 /* What the runs of a list have in common and what parts them, as words of the filter. */
 import type { Run } from '../data/types';
+import { count } from './numbers';
+import { numberOf, stemOf } from './series';
 
 export interface FacetValue {
   value: string;
@@ -14,6 +16,9 @@ export interface Facet {
 
 const VALUES_MAX = 40;
 
+const RANGES = 4; // of step numbers, where there are more than anyone would list
+const NUMBERS_MAX = 8;
+
 const OF: Record<string, (run: Run) => readonly (string | null)[]> = {
   host: (run) => run.hosts,
   device: (run) => [run.device_kind],
@@ -27,8 +32,39 @@ function tokenOf(facet: string, value: string): string {
   return /[\s"]/.test(value) ? `${facet}:"${value.replaceAll('"', '')}"` : `${facet}:${value}`;
 }
 
+/* Names that differ by a number alone. */
+function stems(runs: readonly Run[]): Facet[] {
+  const counts = new Map<string, number>();
+  for (const run of runs) {
+    const stem = stemOf(run.name);
+    if (stem !== null) counts.set(stem, (counts.get(stem) ?? 0) + 1);
+  }
+  const values = [...counts].filter(([, number]) => number > 1 && number < runs.length).sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).slice(0, VALUES_MAX);
+  if (values.length === 0) return [];
+  return [{ name: 'name', values: values.map(([value, number]) => ({ value, count: number, token: /[\s"]/.test(value) ? `name~"${value.replaceAll('"', '')}"` : `name~${value}` })) }];
+}
+
+/* Step numbers: each, or as many runs in each of a few ranges. */
+function numbers(runs: readonly Run[]): Facet[] {
+  const all = runs.flatMap((run) => numberOf(run.name) ?? []).sort((a, b) => a - b);
+  const different = [...new Set(all)];
+  if (different.length < 2) return [];
+  const one = (low: number, high: number): FacetValue => ({
+    value: low === high ? count(low) : `${count(low)} to ${count(high)}`,
+    count: all.filter((number) => number >= low && number <= high).length,
+    token: low === high ? `step=${low}` : `step=${low}..${high}`,
+  });
+  if (different.length <= NUMBERS_MAX) return [{ name: 'step', values: different.map((number) => one(number, number)) }];
+  const bound = (part: number): number => Math.round((part * different.length) / RANGES);
+  return [{ name: 'step', values: Array.from({ length: RANGES }, (_, part) => one(different[bound(part)]!, different[bound(part + 1) - 1]!)) }];
+}
+
 /* Facets that part the runs: with two values and more. */
 export function facetsOf(runs: readonly Run[]): Facet[] {
+  return [...stems(runs), ...numbers(runs), ...facetsOfMembers(runs)];
+}
+
+function facetsOfMembers(runs: readonly Run[]): Facet[] {
   return Object.entries(OF).flatMap(([name, of]) => {
     const counts = new Map<string, number>();
     for (const run of runs) for (const value of new Set(of(run))) if (value) counts.set(value, (counts.get(value) ?? 0) + 1);

@@ -2,6 +2,7 @@
  *
  *   word        a part of the name          -word       not that
  *   "exact"     the whole name              column:word a part of that column
+ *   step=3..9   from 3 to 9
  *   self>1ms    compare a number; units ps ns µs us ms s % k M KiB MiB GiB
  */
 
@@ -27,6 +28,7 @@ const FACTORS: Record<string, number> = {
 
 const TOKEN = /-?(?:[\w.]+(?::|!?[=~]))?"[^"]*"?|\S+/g;
 const COMPARE = /^(-?)([a-z_]\w*)(<=|>=|<|>|=)(-?[\d.]+)([a-zµ%A-Z]*)$/;
+const BETWEEN = /^(-?)([a-z_]\w*)=(\d+)\.\.(\d+)$/;
 const TEXTUAL = /^(-?)([a-z_]\w*)(!?[=~])(.*)$/s;
 
 function compare(operator: string, a: number, b: number): boolean {
@@ -60,6 +62,16 @@ function globbed(text: string, parts: readonly string[]): boolean {
     from = at + part.length;
     return at >= 0;
   });
+}
+
+function between(match: RegExpExecArray, columns: readonly string[], to: number): Predicate | FilterFault {
+  const [, minus, column, low, high] = match as unknown as [string, string, string, string, string];
+  if (!columns.includes(column)) return { from: to - match[0].length, to, message: `there is no column "${column}"; there are ${columns.join(', ')}` };
+  return (_name, lookup) => {
+    const value = lookup(column);
+    const number = value === null ? NaN : Number(value);
+    return (number >= Number(low) && number <= Number(high)) !== (minus === '-');
+  };
 }
 
 /* `kind=copy`, `name!~a*b`: of words, where a comparison is of numbers. */
@@ -102,8 +114,9 @@ export function parseFilter(text: string, columns: readonly string[]): Filter | 
   for (const match of text.matchAll(TOKEN)) {
     const to = match.index + match[0].length;
     const relation = COMPARE.exec(match[0]);
-    const words = relation ? null : TEXTUAL.exec(match[0]);
-    const test = relation ? comparison(relation, columns, to) : words ? textual(words, columns, to) : word(match[0], columns, to);
+    const range = BETWEEN.exec(match[0]);
+    const words = relation || range ? null : TEXTUAL.exec(match[0]);
+    const test = range ? between(range, columns, to) : relation ? comparison(relation, columns, to) : words ? textual(words, columns, to) : word(match[0], columns, to);
     if (typeof test !== 'function') return test;
     tests.push(test);
   }
