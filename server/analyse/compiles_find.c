@@ -476,5 +476,8 @@ struct str compiles_missing(const struct run_traces *run)
         if (any)
             return STR("");
     }
-    return STR("nothing was compiled in this run, as far as the profile records it");
+    return STR(
+        "nothing was compiled while this was recorded: to see compilations begin the capture "
+        "before the first call of each function, with the host tracer on "
+        "(`host_tracer_level` 1 or more)");
 }

@@ -88,13 +88,42 @@ static struct said read_said(const struct trace *trace, const struct attribution
     return said;
 }
 
+static bool is_alphanumeric(char letter)
+{
+    return (letter >= '0' && letter <= '9') || ((letter | 0x20) >= 'a' && (letter | 0x20) <= 'z');
+}
+
+/* "L4" is no "L40", "RTX 4060" neither an "RTX 4060 Ti" nor the chip of a laptop. */
+static bool ends_there(struct str word, struct str rest)
+{
+    static const char *const others[] = {" Ti", " SUPER", " Super", " Laptop", " Mobile", " Max-Q"};
+    char last = word.at[word.count - 1];
+
+    if (rest.count > 0 && last >= '0' && last <= '9' && is_alphanumeric(rest.at[0]))
+        return false;
+    for (size_t i = 0; i < COUNT(others); i++) {
+        if (str_starts(rest, str_of(others[i])))
+            return false;
+    }
+    return !str_equal(rest, STR(" D"));
+}
+
+static bool is_named(struct str name, struct str word)
+{
+    for (; name.count >= word.count; name = str_skip(name, 1)) {
+        if (str_starts(name, word) && ends_there(word, str_skip(name, word.count)))
+            return true;
+    }
+    return false;
+}
+
 static bool has_word(struct str name, const char *words)
 {
     for (struct str rest = str_of(words); rest.count > 0;) {
         const char *bar = memchr(rest.at, '|', rest.count);
         size_t count = bar == NULL ? rest.count : (size_t)(bar - rest.at);
 
-        if (str_contains(name, (struct str){rest.at, count}))
+        if (is_named(name, (struct str){rest.at, count}))
             return true;
         rest = str_skip(rest, bar == NULL ? count : count + 1);
     }

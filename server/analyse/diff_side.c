@@ -202,21 +202,22 @@ static void sum_steps(const struct steps *steps, struct arena *arena, struct mea
         ret->told.doing_ps[doing] = doing_ps[doing] / steps->count;
 }
 
-/* Without those that warm up, unless they were asked for or are all there is. */
+/* Without those that warm up or are cut off, unless they were asked for or are all there is. */
 static void leave_out_warmup(const struct diff_side *side, struct steps *steps, uint32_t *ret_left)
 {
     uint32_t kept = 0;
 
     *ret_left = 0;
-    if (side->restriction->step_range_count > 0 || steps->warmup_count >= steps->count)
+    if (side->restriction->step_range_count > 0 ||
+        steps->warmup_count + steps->cut_count >= steps->count)
         return;
     for (uint32_t i = 0; i < steps->count; i++) {
-        if (!steps->items[i].warmup)
+        if (step_counts(steps, &steps->items[i]))
             steps->items[kept++] = steps->items[i];
     }
     *ret_left = steps->count - kept;
     steps->count = kept;
-    steps->warmup_count = 0;
+    steps->warmup_count = steps->cut_count = 0;
 }
 
 /* Each host's capture as one step. */

@@ -82,7 +82,7 @@ enum status facts_steps(struct facts *facts, const struct steps **ret, struct er
 
 bool counted_step(const struct steps *steps, const struct step *step)
 {
-    return !step->warmup || steps->warmup_count == steps->count;
+    return step_counts(steps, step);
 }
 
 static int by_from(const void *left, const void *right)

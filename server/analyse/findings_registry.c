@@ -5,6 +5,7 @@
 extern const struct rule rules_capture[];
 extern const struct rule rules_comm[];
 extern const struct rule rules_compute[];
+extern const struct rule rules_comm_rate[];
 extern const struct rule rules_comm_wait[];
 extern const struct rule rules_compile[];
 extern const struct rule rules_transfer[];
@@ -27,6 +28,7 @@ const struct rule *const rule_themes[] = {
     rules_launch,
     rules_dispatch,
     rules_comm,
+    rules_comm_rate,
     rules_comm_wait,
     rules_missing,
     rules_recording,

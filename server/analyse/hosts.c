@@ -29,11 +29,6 @@ struct gathering {
     const uint32_t *rows; /* of each step: its aligned one; UINT32_MAX not counted */
 };
 
-static bool is_counted(const struct steps *steps, const struct step *step)
-{
-    return !step->warmup || steps->warmup_count == steps->count;
-}
-
 /* Do all steps have a number of their host's own? */
 static bool all_numbered(const struct steps *steps, uint32_t host_count)
 {
@@ -68,7 +63,7 @@ static const uint32_t *align_steps(const struct run_traces *run, const struct st
         int64_t key = ret->by_number ? step->number : (int64_t)turns[step->host]++;
 
         rows[i] = UINT32_MAX;
-        if (!is_counted(steps, step))
+        if (!step_counts(steps, step))
             continue;
 
         uint32_t *row = map64_at(&row_of, (uint64_t)key, UINT32_MAX);

@@ -89,7 +89,7 @@ static struct windows windows_of(const struct run_traces *run, uint32_t host,
         const struct step *step = &steps->items[i];
         int64_t from_ps = step->start_ps - trace->offset_ps;
 
-        if (step->host == host && (!step->warmup || steps->warmup_count == steps->count))
+        if (step->host == host && step_counts(steps, step))
             add_window(&windows, (struct window){from_ps, from_ps + step->dur_ps}, step->number);
     }
     if (steps->count == 0)

@@ -5,6 +5,11 @@
 #include "analyse/scope.h"
 #include "analyse/top_parts.h"
 
+#define NO_HLO                                                                                     \
+    "no op has FLOPs, for the profile holds no HLO of what ran: a JAX profile has it in its "      \
+    ".xplane.pb (`enable_hlo_proto`); else put the dump of `XLA_FLAGS=--xla_dump_to=DIR "          \
+    "--xla_dump_hlo_as_proto` beside it"
+
 enum roofline_column {
     ROOF_KEY,
     ROOF_NAME,
@@ -227,9 +232,12 @@ static void sum_up(const struct top_work *work, struct roofline *ret)
         rule = cost->flops_rule;
     }
     if (work->by != BY_OP)
-        ret->missing = STR("the profile holds no ops of a program, so there is nothing to count");
+        ret->missing =
+            STR("the profile holds no ops of a compiled program, so there is nothing to count: a "
+                "JAX profile has them in its .xplane.pb; of other kernels `ncu --set roofline` "
+                "measures FLOPs and bytes");
     else if (ret->unknown_count == ret->op_count)
-        ret->missing = cost_rule_words((enum cost_rule)rule);
+        ret->missing = rule == COST_UNKNOWN ? STR(NO_HLO) : cost_rule_words((enum cost_rule)rule);
 }
 
 static void collect(struct top_work *work, struct roofline *ret)
@@ -259,7 +267,7 @@ struct str roofline_missing(const struct run_traces *run)
             if (cost_is_known((enum cost_rule)of->costs[op].flops_rule))
                 return STR("");
     }
-    return STR("no op has FLOPs: the profile holds no HLO of what ran");
+    return STR(NO_HLO);
 }
 
 enum status roofline(const struct run_traces *run, const struct restriction *restriction,

@@ -5,7 +5,8 @@
  */
 #include <stdlib.h>
 
-#include "analyse/compiles.h"
+#include "analyse/rules_compile.h"
+
 #include "analyse/findings.h"
 #include "analyse/map64.h"
 #include "base/hash.h"
@@ -28,6 +29,15 @@ static enum status make_compiles(struct facts *facts, const void **ret, struct e
 
     *ret = compiles;
     return compiles_find(facts->run, facts->restriction, facts->arena, compiles, err);
+}
+
+enum status facts_compiles(struct facts *facts, const struct compiles **ret, struct error *err)
+{
+    const void *made;
+
+    TRY(facts_once(facts, make_compiles, &made, err));
+    *ret = made;
+    return OK;
 }
 
 static int by_function(const void *left, const void *right)
@@ -154,15 +164,15 @@ static struct str reason_of(struct facts *facts, const struct compile *compile)
 static enum status find_recompiles(struct facts *facts, struct finding_list *list,
                                    struct error *err)
 {
-    const void *made;
+    const struct compiles *found;
     const struct counted *counted;
     struct again again;
     uint32_t count, at = 0;
 
-    TRY(facts_once(facts, make_compiles, &made, err));
+    TRY(facts_compiles(facts, &found, err));
     TRY(facts_counted(facts, &counted, err));
 
-    const struct compile **compiles = list_again(facts, made, &count);
+    const struct compile **compiles = list_again(facts, found, &count);
 
     while (next_function(counted, compiles, count, &at, &again)) {
         const struct compile *last = again.items[again.count - 1];
@@ -178,10 +188,11 @@ static enum status find_recompiles(struct facts *facts, struct finding_list *lis
             .severity =
                 again.counted_ps > counted->total_ps / 10 ? SEVERITY_CRITICAL : SEVERITY_WARNING,
             .confidence = CONFIDENCE_HIGH,
-            .text = text_on_host(facts, last->host,
-                                 "The function %.*s was compiled again %u times in %s; last%.*s.",
-                                 STR_ARG(last->function), again.count,
-                                 human_ps(again.total_ps).text, STR_ARG(reason)),
+            .text = text_on_host(
+                facts, last->host,
+                "The function %.*s was compiled again %u times in %s; the last time%.*s.",
+                STR_ARG(last->function), again.count, human_ps(again.total_ps).text,
+                STR_ARG(reason)),
             .remedy = str_of(remedy_of(&again)),
         };
 
@@ -220,16 +231,36 @@ static bool is_repeated(const struct map64 *again, const struct compile *compile
     return map64_get(again, key_of(compile), &count) && count >= AGAIN_MIN;
 }
 
+/* Long enough to be told where it stands in a step. */
+static bool is_long(const struct compile *compile, const struct counted *counted)
+{
+    return compile->cached != CACHED_YES &&
+           (double)compile_total(compile) >= time_min * (double)counted->total_ps;
+}
+
+int64_t told_compiles_ps(const struct compiles *compiles, const struct counted *counted,
+                         const struct step *step)
+{
+    int64_t sum_ps = 0;
+
+    for (uint32_t i = 0; i < compiles->count; i++) {
+        const struct compile *compile = &compiles->items[i];
+
+        if (compile->in_step && !compile->in_warmup && compile->host == step->host &&
+            compile->step == step->number && is_long(compile, counted))
+            sum_ps += compile_total(compile);
+    }
+    return sum_ps;
+}
+
 /* One compile in a step, of a function that is not compiled over and over. */
 static enum status find_in_steps(struct facts *facts, struct finding_list *list, struct error *err)
 {
-    const void *made;
     const struct counted *counted;
     const struct compiles *compiles;
 
-    TRY(facts_once(facts, make_compiles, &made, err));
+    TRY(facts_compiles(facts, &compiles, err));
     TRY(facts_counted(facts, &counted, err));
-    compiles = made;
 
     struct map64 again = count_again(compiles);
 
@@ -239,8 +270,8 @@ static enum status find_in_steps(struct facts *facts, struct finding_list *list,
         struct str name = compile->function.count > 0 ? compile->function : STR("a function");
         struct str reason = reason_of(facts, compile);
 
-        if (!compile->in_step || compile->in_warmup || compile->cached == CACHED_YES ||
-            (double)total_ps < time_min * (double)counted->total_ps || is_repeated(&again, compile))
+        if (!compile->in_step || compile->in_warmup || !is_long(compile, counted) ||
+            is_repeated(&again, compile))
             continue;
 
         struct finding finding = {
@@ -263,15 +294,15 @@ static enum status find_in_steps(struct facts *facts, struct finding_list *list,
 
 static enum status find_sizes(struct facts *facts, struct finding_list *list, struct error *err)
 {
-    const void *made;
+    const struct compiles *found;
     const struct counted *counted;
     struct again again;
     uint32_t count, at = 0;
 
-    TRY(facts_once(facts, make_compiles, &made, err));
+    TRY(facts_compiles(facts, &found, err));
     TRY(facts_counted(facts, &counted, err));
 
-    const struct compile **compiles = list_again(facts, made, &count);
+    const struct compile **compiles = list_again(facts, found, &count);
 
     while (next_function(counted, compiles, count, &at, &again)) {
         uint32_t shapes = again.changes[CHANGE_SHAPE], programs = again.changes[CHANGE_PROGRAM];
@@ -308,13 +339,11 @@ static enum status find_sizes(struct facts *facts, struct finding_list *list, st
 static enum status find_autotuning(struct facts *facts, struct finding_list *list,
                                    struct error *err)
 {
-    const void *made;
     const struct compiles *compiles;
     int64_t tuned_ps = 0, total_ps = 0;
     const struct compile *most = NULL;
 
-    TRY(facts_once(facts, make_compiles, &made, err));
-    compiles = made;
+    TRY(facts_compiles(facts, &compiles, err));
     for (uint32_t i = 0; i < compiles->count; i++) {
         const struct compile *compile = &compiles->items[i];
 

@@ -298,7 +298,7 @@ const struct rule rules_compute[] = {
      .find = find_off_tile},
     {.name = "small-memory-bound-ops",
      .theme = "compute",
-     .when = "memory-bound ops of 10 us or less take a tenth of op time",
+     .when = "memory-bound ops of 10 µs or less take a tenth of op time",
      .find = find_small_ops},
     {0},
 };

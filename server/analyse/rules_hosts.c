@@ -78,7 +78,7 @@ static void tell_straggler(struct facts *facts, const struct lanes *lanes, uint3
     };
 
     finding.text =
-        str_format(facts->arena, "%.*s comes last in %u of %u steps, in the middle by %s%s%s%s.",
+        str_format(facts->arena, "%.*s comes last in %u of %u steps, by %s in the median%s%s%s.",
                    STR_ARG(lane_name(facts, late)), late->last_count, lanes->compared_count,
                    human_ps(late->lag_median_ps).text, waits ? "; waiting for it takes " : "",
                    waits ? human_share((double)wait_ps / (double)total_ps).text : "",

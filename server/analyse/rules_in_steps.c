@@ -2,15 +2,16 @@
  * slices on hosts' threads; what lies in another of the same kind counts once. */
 #include <stdlib.h>
 
+#include "analyse/callbacks.h"
 #include "analyse/findings.h"
 #include "base/human.h"
 #include "trace/by_name.h"
 
 enum { IN_STEPS_PERCENT_MIN = 1, INTERVALS_MAX = 1 << 20 };
 
-struct theme { /* what the names mean */
-    const char *const *words;
-    const char *text; /* with the time, its share, and the name that takes most */
+struct theme {                /* what the names mean */
+    const char *const *words; /* as of name_has_word; NULL: those of callbacks */
+    const char *text;         /* with the time, its share, and the name that takes most */
     const char *remedy;
     enum confidence confidence;
     bool stepping_only; /* on other threads it is where it should be */
@@ -25,37 +26,9 @@ struct found {              /* of one host */
     int64_t longest_ps, longest_start_ps, longest_dur_ps;
 };
 
-static char lower(char letter)
-{
-    return letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter;
-}
-
-/* Words are small letters; '^' begins the name. */
-static bool has_word(struct str name, struct str word)
-{
-    bool begins = word.at[0] == '^';
-    struct str part = begins ? str_skip(word, 1) : word;
-
-    for (size_t at = 0; at + part.count <= name.count; at++) {
-        size_t same = 0;
-
-        while (same < part.count && lower(name.at[at + same]) == part.at[same])
-            same++;
-        if (same == part.count)
-            return true;
-        if (begins)
-            return false;
-    }
-    return false;
-}
-
 static bool fits(const struct theme *theme, struct str name)
 {
-    for (size_t i = 0; theme->words[i] != NULL; i++) {
-        if (has_word(name, str_of(theme->words[i])))
-            return true;
-    }
-    return false;
+    return theme->words == NULL ? is_callback_name(name) : name_has_word(name, theme->words);
 }
 
 static void take_run(const struct host_trace *host, uint32_t index, const struct name_run *run,
@@ -222,17 +195,7 @@ static enum status find_logging(struct facts *facts, struct finding_list *list, 
 
 static enum status find_callbacks(struct facts *facts, struct finding_list *list, struct error *err)
 {
-    static const char *const words[] = {"pure_callback",
-                                        "io_callback",
-                                        "debug_callback",
-                                        "python_cpu_callback",
-                                        "python_gpu_callback",
-                                        "ffi_python",
-                                        "host_callback",
-                                        "hcb_",
-                                        NULL};
     static const struct theme theme = {
-        .words = words,
         .text = "callbacks from programs into Python",
         .remedy = "A device waits for each: drop `jax.debug.print` and `pure_callback` from the "
                   "step, or return the value and use it outside.",

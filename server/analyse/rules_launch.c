@@ -133,18 +133,19 @@ static enum status find_tiny_kernels(struct facts *facts, struct finding_list *l
             .severity = SEVERITY_WARNING,
             .confidence = CONFIDENCE_MEDIUM,
             .text = text_on_host(facts, host,
-                                 "%s of %s kernels are shorter than 5 us: they take %s, and the "
+                                 "%s of %s kernels are shorter than 5 µs: they take %s, and the "
                                  "gaps before them %s.",
                                  human_count(count).text, human_count(all).text,
                                  human_ps(time_ps).text, human_ps(gaps_ps).text),
             .remedy =
                 STR("Let XLA fuse them: keep them inside one `jax.jit`, avoid ops that break "
                     "fusions (sorts, gathers, custom calls between them); or launch them "
-                    "together: leave command buffers on (`--xla_gpu_enable_command_buffer`)."),
+                    "together: leave command buffers on (`--xla_gpu_enable_command_buffer`). In "
+                    "PyTorch: `torch.compile`, CUDA graphs."),
         };
 
         finding_win(&finding, gaps_ps);
-        finding_prove_count(&finding, "kernels below 5 us", count)->view = "kernels";
+        finding_prove_count(&finding, "kernels below 5 µs", count)->view = "kernels";
         prove_heaviest(facts, &finding, host, tiny_gaps, "gaps");
         findings_add(list, &finding);
     }
@@ -369,10 +370,10 @@ static enum status find_slow_calls(struct facts *facts, struct finding_list *lis
             .text =
                 text_on_host(facts, host,
                              "Most launches take long on the host: %s of %s belong to kernels "
-                             "whose call takes more than 20 us, %s in all.",
+                             "whose call takes more than 20 µs, %s in all.",
                              human_count(slow).text, human_count(all).text, human_ps(time_ps).text),
             .remedy =
-                STR("A launch takes some 5 us. Look for a profiler or debugger that "
+                STR("A launch takes some 5 µs. Look for a profiler or debugger that "
                     "intercepts calls, a full launch queue (then the device is the limit), or "
                     "too few processors for the launching thread."),
             .win_reason = STR("calls cost nothing while the device has work queued"),
@@ -387,7 +388,7 @@ static enum status find_slow_calls(struct facts *facts, struct finding_list *lis
 const struct rule rules_launch[] = {
     {.name = "tiny-kernels",
      .theme = "launch",
-     .when = "half of the kernels are shorter than 5 us, and the gaps before them add up",
+     .when = "half of the kernels are shorter than 5 µs, and the gaps before them add up",
      .find = find_tiny_kernels},
     {.name = "low-occupancy",
      .theme = "launch",
@@ -403,7 +404,7 @@ const struct rule rules_launch[] = {
      .find = find_dispatch_bound},
     {.name = "slow-launch-calls",
      .theme = "launch",
-     .when = "most launches are of kernels whose call takes more than 20 us",
+     .when = "most launches are of kernels whose call takes more than 20 µs",
      .find = find_slow_calls},
     {0},
 };

@@ -237,6 +237,17 @@ static enum status find_unused(struct facts *facts, struct finding_list *list, s
     return OK;
 }
 
+/* "no step annotation: repeated executions ..." -> "repeated executions ...": that none is marked
+ * was just said. */
+static struct str without_no(struct str text)
+{
+    for (size_t at = 0; str_starts(text, STR("no ")) && at + 1 < text.count; at++) {
+        if (text.at[at] == ':' && text.at[at + 1] == ' ')
+            return str_skip(text, at + 2);
+    }
+    return text;
+}
+
 static void tell_no_steps(struct facts *facts, const struct steps *steps, struct finding_list *list)
 {
     bool none = steps->rule == STEP_NONE;
@@ -246,12 +257,13 @@ static void tell_no_steps(struct facts *facts, const struct steps *steps, struct
         .text = none ? STR("No steps are marked and nothing repeats, so there is no step time, and "
                            "shares are of the whole capture.")
                      : str_format(facts->arena,
-                                  "No steps are marked; they are inferred: %.*s. Time between "
-                                  "them belongs to none.",
-                                  STR_ARG(steps->rule_text)),
+                                  "No steps are marked; what counts as one is inferred: "
+                                  "%.*s.",
+                                  STR_ARG(without_no(steps->rule_text))),
         .remedy =
             STR("Wrap the body of the loop: `with jax.profiler.StepTraceAnnotation(\"train\", "
-                "step_num=i):`; or name a slice that repeats with `step_regex`."),
+                "step_num=i):` (PyTorch: `prof.step()`); or name a slice that repeats with "
+                "`step_regex`."),
     };
 
     finding_prove_count(&finding, "steps", steps->count)->view = "steps";
@@ -302,13 +314,11 @@ static enum status find_too_short(struct facts *facts, struct finding_list *list
     struct finding finding = {
         .severity = SEVERITY_WARNING,
         .confidence = CONFIDENCE_HIGH,
-        .text = str_format(facts->arena,
-                           "Only %u step%s counted%s%s: its spread, outliers and medians say "
-                           "little.",
-                           counted->step_count / hosts,
-                           counted->step_count / hosts == 1 ? " is" : "s are",
-                           hosts > 1 ? " on each host" : "",
-                           steps->warmup_count > 0 ? ", the others are warm-up" : ""),
+        .text = str_format(
+            facts->arena, "Only %u step%s counted%s%s: spread, outliers and medians say little.",
+            counted->step_count / hosts, counted->step_count / hosts == 1 ? " is" : "s are",
+            hosts > 1 ? " on each host" : "",
+            steps->warmup_count == 0 ? "" : ", the others are warm-up"),
         .remedy = STR("Record 10 to 20 steps after the first two have compiled and warmed up."),
     };
 

@@ -3,6 +3,7 @@
 
 #include "analyse/findings.h"
 #include "analyse/quantile.h"
+#include "analyse/rules_compile.h"
 #include "analyse/steps_why.h"
 #include "base/human.h"
 #include "trace/by_name.h"
@@ -78,7 +79,8 @@ static enum status find_input_bound(struct facts *facts, struct finding_list *li
                            human_ps(input_ps / counted->step_count).text, human_share(share).text,
                            STR_ARG(name)),
         .remedy = STR("Load ahead while the step runs: prefetch in a thread or process (grain, "
-                      "`tf.data` with `prefetch`), and `jax.device_put` the next batch before the "
+                      "`tf.data` with `prefetch`, a `DataLoader` with `num_workers`), and "
+                      "`jax.device_put` the next batch before the "
                       "current step is blocked on."),
     };
 
@@ -149,14 +151,23 @@ static void tell_outlier(struct facts *facts, const struct step *step, const str
     findings_add(list, &finding);
 }
 
+/* Half of what it took longer is compiling, which a finding of its own tells. */
+static bool is_told(const struct compiles *compiles, const struct counted *counted,
+                    const struct step *step, int64_t longer_ps)
+{
+    return told_compiles_ps(compiles, counted, step) >= longer_ps / 2;
+}
+
 static enum status find_outliers(struct facts *facts, struct finding_list *list, struct error *err)
 {
     const struct steps *steps;
     const struct counted *counted;
+    const struct compiles *compiles;
     const void *made;
 
     TRY(facts_steps(facts, &steps, err));
     TRY(facts_counted(facts, &counted, err));
+    TRY(facts_compiles(facts, &compiles, err));
     TRY(facts_once(facts, make_slow, &made, err));
 
     const struct slow *slow = made;
@@ -166,7 +177,8 @@ static enum status find_outliers(struct facts *facts, struct finding_list *list,
         int64_t longer_ps = step->dur_ps - slow->medians_ps[step->host];
 
         if (step->outlier && !step->warmup && slow->medians_ps[step->host] >= 0 &&
-            longer_ps >= counted->total_ps / 100 * OUTLIER_PERCENT_MIN)
+            longer_ps >= counted->total_ps / 100 * OUTLIER_PERCENT_MIN &&
+            !is_told(compiles, counted, step, longer_ps))
             tell_outlier(facts, step, &slow->whys[i], longer_ps, list);
     }
     return OK;

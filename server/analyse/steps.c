@@ -203,6 +203,7 @@ enum status steps_find(const struct run_traces *run, const struct restriction *r
             continue;
         ret->items[ret->count++] = list.items[i];
         ret->warmup_count += list.items[i].warmup;
+        ret->cut_count += list.items[i].cut && !list.items[i].warmup;
     }
     free(list.items);
     return OK;

@@ -27,7 +27,7 @@ struct step {
     slice_id slice;           /* NO_SLICE for executions */
     int64_t start_ps, dur_ps; /* run time */
     bool warmup, outlier;
-    bool cut;                /* its end is not in the file */
+    bool cut;                /* its end is not in the file, or not its last ops */
     struct device_time time; /* sums to dur_ps; only from steps_breakdown */
 };
 
@@ -47,11 +47,19 @@ const char *step_trust_word(enum step_trust trust); /* "low" ... "high" */
 struct steps {
     struct step *items; /* by start, then host */
     uint32_t count, warmup_count;
+    uint32_t cut_count; /* that are no warm-up */
     enum step_rule rule;
     struct str rule_text; /* a sentence: how they were recognised */
     enum step_trust confidence;
     struct str confidence_text; /* why it is as sure as that */
 };
+
+/* Is it a measure of the others? Warm-ups are not, nor what the end of the recording cuts, where
+ * any other step is left. */
+static inline bool step_counts(const struct steps *steps, const struct step *step)
+{
+    return (!step->warmup && !step->cut) || steps->warmup_count + steps->cut_count == steps->count;
+}
 
 /* All steps of the run's hosts that `restriction` lets through (hosts, window, steps). */
 MUST_CHECK enum status steps_find(const struct run_traces *run,

@@ -117,7 +117,7 @@ int64_t *steps_medians(const struct run_traces *run, const struct steps *steps, 
         uint32_t count = 0;
 
         for (uint32_t i = 0; i < steps->count; i++) {
-            if (steps->items[i].host == host && !steps->items[i].warmup)
+            if (steps->items[i].host == host && !steps->items[i].warmup && !steps->items[i].cut)
                 durs_ps[count++] = steps->items[i].dur_ps;
         }
         medians_ps[host] = count >= 2 ? quantile_of(durs_ps, count, 50) : -1;

@@ -21,7 +21,7 @@ static int regular_percent(const struct run_traces *run, const struct step_list 
         uint32_t count = 0;
 
         for (uint32_t i = 0; i < list->count; i++) {
-            if (list->items[i].host == host && !list->items[i].warmup)
+            if (list->items[i].host == host && !list->items[i].warmup && !list->items[i].cut)
                 durs_ps[count++] = list->items[i].dur_ps;
         }
         if (count < COUNT_MIN)

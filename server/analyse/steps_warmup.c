@@ -61,13 +61,13 @@ static bool step_compiles(const struct host_trace *host, const struct step *step
     return search.found;
 }
 
-/* The host's steps of one list, in order, as indexes. */
+/* The host's steps of one list that are whole, in order, as indexes. */
 static uint32_t steps_of_host(const struct step_list *list, uint32_t host, uint32_t *ret)
 {
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < list->count; i++) {
-        if (list->items[i].host == host)
+        if (list->items[i].host == host && !list->items[i].cut)
             ret[count++] = i;
     }
     return count;

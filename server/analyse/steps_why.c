@@ -230,7 +230,7 @@ static uint32_t choose(const struct steps *steps, uint32_t host, int64_t median_
     for (uint32_t i = 0; i < steps->count; i++) {
         const struct step *step = &steps->items[i];
 
-        if (step->host != host || step->warmup)
+        if (step->host != host || step->warmup || step->cut)
             continue;
         if (step->outlier || step->dur_ps > median_ps + median_ps / 20)
             slow[slow_count++] = (struct looked){.step = step, .index = i, .slow = true};
@@ -295,6 +295,7 @@ struct step_why *steps_why(const struct run_traces *run, const struct steps *ste
 
     for (uint32_t i = 0; i < steps->count; i++)
         ret[i].reason = steps->items[i].warmup ? "a warm-up is compared with nothing"
+                        : steps->items[i].cut  ? "the recording ended within it"
                                                : "not among the host's 32 slowest, or within "
                                                  "5 % of the median";
     for (uint32_t host = 0; host < run->host_count; host++) {

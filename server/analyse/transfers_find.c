@@ -479,5 +479,6 @@ struct str transfers_missing(const struct run_traces *run)
                 return STR("");
         }
     }
-    return STR("the profile records no transfers between host and devices");
+    return STR("no transfer between host and devices was recorded: a GPU's copies need the device "
+               "tracer, what the runtime does `host_tracer_level` 2");
 }

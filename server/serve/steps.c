@@ -61,6 +61,7 @@ static enum status get_steps(struct request *req, struct reply *reply, struct er
     json_put_text(&json, "confidence", str_of(step_trust_word(steps.confidence)));
     json_put_text(&json, "confidence_text", steps.confidence_text);
     json_put_unsigned(&json, "warmup_count", steps.warmup_count);
+    json_put_unsigned(&json, "cut_count", steps.cut_count);
     json_put_integer(&json, "total_ps", table.total_ps);
     json_put_table(&json, req, &table);
     json_close(&json, '}');

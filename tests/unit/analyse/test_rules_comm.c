@@ -97,6 +97,63 @@ static void small(void **state)
     run_end(&run);
 }
 
+static const char large_text[] =
+    "HloModule jit_f\n"
+    "\n"
+    "ENTRY %main (p: f32[8388608]) -> f32[8388608] {\n"
+    "  %p = f32[8388608]{0} parameter(0)\n"
+    "  ROOT %ar = f32[8388608]{0} all-reduce(f32[8388608]{0} %p), replica_groups={{0,1}}, "
+    "to_apply=%s\n"
+    "}\n";
+
+/* Two devices reduce 32 MiB five times, `dur_us` each. */
+static bool finds_slow_bus(const char *device, int64_t dur_us, int device_count, char *ret_text)
+{
+    enum { US = 1000000 };
+    struct made_run run;
+    const struct finding *finding;
+
+    run_begin(&run);
+    struct sink *sink = run.made.sink;
+    program_id program =
+        sink_program(sink, 7, sink_name(sink, STR("jit_f")), 99, BYTES(large_text));
+    sink_program_about(sink, program,
+                       (struct program_about){.form = PROGRAM_TEXT, .stage = STAGE_AFTER});
+    sink_instruction(sink, (struct instruction){.program = program,
+                                                .name = sink_name(sink, STR("ar")),
+                                                .opcode = sink_name(sink, STR("all-reduce")),
+                                                .category = sink_name(sink, STR("all-reduce"))});
+    for (int32_t id = 0; id < device_count; id++) {
+        track_id stream = run_stream(&run, "Stream", ROLE_NONE, id);
+
+        sink_property(sink, stream,
+                      (struct arg){.key = sink_name(sink, STR("gpu_device_name")),
+                                   .type = ARG_STRING,
+                                   .bits = sink_name(sink, str_of(device))});
+        for (int64_t turn = 0; turn < 5; turn++)
+            add_op(&run, stream, turn * 2 * dur_us * US, dur_us * US, "ar", 1 + turn);
+    }
+    run_finish(&run);
+    finding = run_finding(&run, "slow-bus");
+    if (finding != NULL)
+        snprintf(ret_text, 200, "%.*s", STR_ARG(finding->text));
+    run_end(&run);
+    return finding != NULL;
+}
+
+static void slow_bus(void **state)
+{
+    (void)state;
+    char text[200] = "";
+
+    CHECK("a thirteenth", finds_slow_bus("NVIDIA H100 80GB HBM3", 1000, 2, text));
+    CHECK_HAS("what it says", text, "33.6 GB/s over the bus, 7.5 % of the 450 GB/s of NVLink 4");
+    CHECK("three quarters", !finds_slow_bus("NVIDIA H100 80GB HBM3", 100, 2, text));
+    CHECK("links of that card are not known", !finds_slow_bus("NVIDIA L4", 1000, 2, text));
+    CHECK("the other one is not in the file",
+          !finds_slow_bus("NVIDIA H100 80GB HBM3", 1000, 1, text));
+}
+
 /* Ends of six collectives on two hosts, apart by a constant. */
 static bool finds_skew(int64_t skew_ps)
 {
@@ -138,6 +195,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rules),
         cmocka_unit_test(small),
+        cmocka_unit_test(slow_bus),
         cmocka_unit_test(skew),
     };
 

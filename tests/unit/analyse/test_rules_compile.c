@@ -51,6 +51,37 @@ static void recompiles(void **state)
     }
 }
 
+/* What made the step long is told once. */
+static void one_cause(void **state)
+{
+    (void)state;
+    const struct {
+        const char *what;
+        int64_t compile_ps;
+        bool compiles, stands_out;
+    } rows[] = {{"compiling is most of it", 4000, true, false},
+                {"it is the least of it", 300, true, true},
+                {"none", 0, false, true}};
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct made_run run;
+
+        run_begin(&run);
+        track_id python = run_thread(&run, "python");
+        for (int64_t at = 0; at < 12; at++) {
+            step(&run, python, at * 10000, at == 6 ? 6000 : 1000, at);
+            if (at != 6 || rows[i].compile_ps == 0)
+                continue;
+            run_slice(&run, python, 60010, rows[i].compile_ps + 20, "PjitFunction(f)", KIND_HOST);
+            run_slice(&run, python, 60020, rows[i].compile_ps, "backend_compile", KIND_COMPILE);
+        }
+        run_finish(&run);
+        CHECK_INT(rows[i].what, run_finding(&run, "compile-in-steps") != NULL, rows[i].compiles);
+        CHECK_INT(rows[i].what, run_finding(&run, "outlier-step") != NULL, rows[i].stands_out);
+        run_end(&run);
+    }
+}
+
 static void words(void **state)
 {
     (void)state;
@@ -92,6 +123,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(recompiles),
+        cmocka_unit_test(one_cause),
         cmocka_unit_test(words),
         cmocka_unit_test(autotuning),
     };

@@ -175,7 +175,7 @@ static void late_device(void **state)
         run_finish(&run);
         if (rows[i].finds) {
             CHECK_SAYS(&run, "straggler-device",
-                       "device 2 comes last in 5 of 5 steps, in the middle by 200 ps");
+                       "device 2 comes last in 5 of 5 steps, by 200 ps in the median");
             CHECK_INT("three wait", run_finding(&run, "straggler-device")->win_ps, 5 * 200 * 3 / 4);
         } else {
             CHECK_FINDS_NOT(&run, "straggler-device");
@@ -211,8 +211,8 @@ static void late_host(void **state)
     runs[0].run.hosts = hosts;
     runs[0].run.host_count = 2;
     CHECK_SAYS(&runs[0], "straggler-host",
-               "hostB comes last in 4 of 4 steps, in the middle by "
-               "400 ps; waiting for it takes 22 % of all steps.");
+               "hostB comes last in 4 of 4 steps, by 400 ps in the median; waiting for it takes 22 "
+               "% of all steps.");
     CHECK_INT("win", run_finding(&runs[0], "straggler-host")->win_ps, 4 * 400);
     CHECK_FINDS_NOT(&runs[0], "straggler-device");
     runs[0].run.host_count = 1;

@@ -506,6 +506,43 @@ static void sums_at_random(void **state)
     }
 }
 
+/* Executions of three ops; the last one of those drawn has only so many. */
+static struct steps run_executions(struct made_run *run, int last_ops)
+{
+    static const char *const ops[] = {"dot.1", "add.2", "root.3"};
+
+    run_begin(run);
+    run_program(run, 7, "jit_step", 99, instructions);
+    track_id pool = run_thread(run, "pool");
+    for (int64_t i = 0; i < 5; i++) {
+        for (int64_t op = 0; op < (i == 4 ? last_ops : 3); op++)
+            run_cpu_op(run, pool, i * 100 + op * 30, 25, ops[op], 7, 1 + i, 0, 0);
+    }
+    run_finish(run);
+    return find(run, NULL);
+}
+
+static void cut_by_the_end(void **state)
+{
+    (void)state;
+    const struct {
+        const char *what;
+        int last_ops;
+        uint32_t cut;
+    } rows[] = {{"whole", 3, 0}, {"without its last op", 2, 1}, {"with its first alone", 1, 1}};
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct made_run run;
+        struct steps steps = run_executions(&run, rows[i].last_ops);
+
+        CHECK_INT(rows[i].what, steps.count, 5);
+        CHECK_INT(rows[i].what, steps.cut_count, rows[i].cut);
+        CHECK_INT(rows[i].what, step_counts(&steps, &steps.items[4]), rows[i].cut == 0);
+        CHECK_INT(rows[i].what, step_counts(&steps, &steps.items[3]), true);
+        run_end(&run);
+    }
+}
+
 static void as_table(void **state)
 {
     (void)state;
@@ -552,6 +589,7 @@ int main(void)
         cmocka_unit_test(repeated_or_none),
         cmocka_unit_test(repeated_in_a_corner),
         cmocka_unit_test(sums_at_random),
+        cmocka_unit_test(cut_by_the_end),
         cmocka_unit_test(as_table),
     };
 
