@@ -70,6 +70,7 @@ static void fill_steps(const struct steps *steps, struct overview *ret)
     ret->confidence_text = steps->confidence_text;
     ret->step_count = steps->count;
     ret->warmup_count = steps->warmup_count;
+    ret->cut_count = steps->cut_count;
     ret->min_ps = INT64_MAX;
     for (uint32_t i = 0; i < steps->count; i++) {
         const struct step *step = &steps->items[i];
@@ -208,6 +209,7 @@ enum status overview(struct facts *facts, struct overview *ret, struct error *er
     ret->basis = overview_basis(facts->run, ret, facts->arena);
     ret->duration_ps = hull_of(selections);
     fill_ops(ops, ret);
+    places_find(selections->items, selections->count, facts->arena, &ret->places);
     ret->notes = notes->items;
     ret->note_count = notes->count;
     ret->sentence = overview_sentence(ret, facts->arena);

@@ -8,6 +8,7 @@
 
 #include "analyse/findings.h"
 #include "analyse/memory.h"
+#include "analyse/places.h"
 
 struct device_busy {
     struct str name; /* "/device:GPU:0", or "device 0" for ordinals on host threads */
@@ -32,7 +33,8 @@ struct overview {
     enum step_trust confidence; /* of the steps; where there are any */
     struct str confidence_text;
     uint32_t step_count;   /* all; the figures are over the counted ones */
-    uint32_t warmup_count; /* left out where any other step is left */
+    uint32_t warmup_count; /* left out where any other step is left, ... */
+    uint32_t cut_count;    /* as are those that the end of the recording cuts */
     uint32_t counted;      /* 0: no steps; the breakdown is over the capture */
     int64_t total_ps, median_ps, mean_ps, stdev_ps, min_ps, max_ps, p95_ps; /* counted > 0 */
     struct device_time time; /* means over devices, summed: kinds_ps sums to time_total_ps */
@@ -44,6 +46,7 @@ struct overview {
     const struct table *ops; /* all of them: up to 10,000 rows by op */
     struct table top;        /* the first ten of them */
     struct most_of_time most;
+    struct places places;
     struct memory_summary memory;
     struct findings findings;        /* all; the first five are shown */
     const struct answer_note *notes; /* of the traces, equal ones of several hosts once */

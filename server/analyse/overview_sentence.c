@@ -89,7 +89,7 @@ static void put_shares(struct text *out, const struct overview *overview)
     }
     text_puts(out, count > 0 ? "." : "");
     if (hidden >= 0.01)
-        text_putf(out, " Communication of %s of it is hidden beneath other work.",
+        text_putf(out, " Communication of a further %s is hidden beneath other work.",
                   human_share(hidden).text);
     if (wait >= share_min)
         text_putf(out, " In %s of it devices do nothing but wait for copies or collectives.",
@@ -128,9 +128,14 @@ static void put_counted(struct text *out, const struct overview *overview, bool 
 
     text_putf(out, "%s%s %sstep%s", far ? "median of " : "", human_count(overview->counted).text,
               sure, overview->counted == 1 ? "" : "s");
-    if (excluded > 0)
-        text_putf(out, ", %s warm-up%s excluded", human_count(excluded).text,
-                  excluded == 1 ? "" : "s");
+    uint32_t warm = excluded > 0 ? excluded - overview->cut_count : 0;
+
+    if (warm > 0)
+        text_putf(out, ", %s warm-up%s", human_count(warm).text, warm == 1 ? "" : "s");
+    if (excluded > warm)
+        text_putf(out, "%s%s cut off by the end of the recording", warm > 0 ? " and " : ", ",
+                  human_count(excluded - warm).text);
+    text_puts(out, excluded > 0 ? " excluded" : "");
 }
 
 static void put_step(struct text *out, const struct overview *overview)

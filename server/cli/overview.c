@@ -9,7 +9,7 @@
 #include "cli/verbs.h"
 #include "serve/reply.h"
 
-enum { BAR_WIDTH = 24 };
+enum { BAR_WIDTH = 24, MOVABLE_SHOWN = 3 };
 
 static int64_t member_ps(const json_t *object, const char *key)
 {
@@ -128,6 +128,39 @@ static void put_devices(const json_t *overview)
     }
 }
 
+/* Where everything ran on devices there is nothing to say. */
+static void put_places(const json_t *overview)
+{
+    const json_t *places = json_object_get(overview, "places");
+    const json_t *row, *movable = json_object_get(places, "movable");
+    size_t index;
+    bool elsewhere = false;
+
+    json_array_foreach(json_object_get(places, "rows"), index, row)
+    {
+        elsewhere |= index > 0 && member_ps(row, "self_ps") > 0;
+    }
+    if (!elsewhere)
+        return;
+    printf("\nWhere ops ran\n");
+    json_array_foreach(json_object_get(places, "rows"), index, row)
+    {
+        double share = json_number_value(json_object_get(row, "share"));
+
+        if (member_ps(row, "self_ps") > 0)
+            put_row(json_string_value(json_object_get(row, "place")), member_ps(row, "self_ps"),
+                    human_share(share).text, share);
+    }
+    json_array_foreach(movable, index, row)
+    {
+        if (index < MOVABLE_SHOWN)
+            printf("  %s of %s might be on a device: %s.\n",
+                   human_ps(member_ps(row, "self_ps")).text,
+                   json_string_value(json_object_get(row, "name")),
+                   json_string_value(json_object_get(row, "why")));
+    }
+}
+
 static void put_notes(const json_t *overview)
 {
     const json_t *notes = json_object_get(overview, "notes");
@@ -174,6 +207,7 @@ int print_overview(const struct cli_call *call, const struct services *services)
         put_first(overview);
         put_breakdown(overview);
         put_devices(overview);
+        put_places(overview);
         put_memory(overview);
         code = put_top(call, services);
         put_notes(overview);

@@ -26,6 +26,7 @@ static void put_step(struct json *json, const struct overview *overview)
     json_put_unsigned(json, "count", overview->step_count);
     json_put_unsigned(json, "counted", overview->counted);
     json_put_unsigned(json, "warmup_count", overview->warmup_count);
+    json_put_unsigned(json, "cut_count", overview->cut_count);
     json_put_text(json, "rule", str_of(step_rule_word(overview->rule)));
     json_put_text(json, "rule_text", overview->rule_text);
     json_put_text_or_null(json, "confidence",
@@ -175,6 +176,52 @@ static void put_memory(struct json *json, const struct memory_summary *memory)
     json_close(json, '}');
 }
 
+/* Where ops ran; what of hosts and callbacks might be on a device. */
+static void put_places(struct json *json, const struct places *places)
+{
+    json_key(json, "places");
+    json_open(json, '{');
+    json_put_text_or_null(json, "reason", places->reason);
+    json_put_integer(json, "total_ps", places->total_ps);
+    json_key(json, "rows");
+    json_open(json, '[');
+    for (int place = 0; places->reason.count == 0 && place < PLACE_COUNT; place++) {
+        const struct place_time *time = &places->of[place];
+
+        json_open(json, '{');
+        json_put_text(json, "place", str_of(place_word((enum place)place)));
+        if (time->reason.count == 0) {
+            json_put_integer(json, "self_ps", time->self_ps);
+            put_share(json, time->self_ps, places->total_ps);
+            json_put_unsigned(json, "count", time->count);
+        } else {
+            json_put_null(json, "self_ps");
+            json_put_null(json, "share");
+            json_put_null(json, "count");
+        }
+        json_put_text_or_null(json, "reason", time->reason);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+    json_key(json, "movable");
+    json_open(json, '[');
+    for (uint32_t i = 0; i < places->movable_count; i++) {
+        const struct movable *op = &places->movable[i];
+
+        json_open(json, '{');
+        json_put_text(json, "name", op->name);
+        json_put_text(json, "place", str_of(place_word(op->place)));
+        json_put_integer(json, "self_ps", op->self_ps);
+        json_put_unsigned(json, "count", op->count);
+        json_put_text(json, "why", str_of(op->why));
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+    json_put_unsigned(json, "movable_count", places->movable_count_all);
+    json_put_integer(json, "movable_ps", places->movable_ps);
+    json_close(json, '}');
+}
+
 static void put_most(struct json *json, const struct overview *overview)
 {
     json_key(json, "most");
@@ -245,6 +292,7 @@ static enum status get_overview(struct request *req, struct reply *reply, struct
     put_devices(&json, run, &answer);
     put_top(&json, &answer.top);
     put_most(&json, &answer);
+    put_places(&json, &answer.places);
     put_memory(&json, &answer.memory);
     TRY(put_findings(&json, facts, &answer, err));
     json_put_notes(&json, lists, counts, 3);

@@ -49,7 +49,8 @@ static void with_steps(void **state)
     overview.time.wait_ps = 80;
     check("what is beneath, and what only waits", &overview,
           "A step takes 54.1 ms (± 800 µs; 11 steps, 1 warm-up excluded). 61 % is compute, 22 % "
-          "waits for input, 9.4 % is exposed communication. Communication of 12 % of it is hidden "
+          "waits for input, 9.4 % is exposed communication. Communication of a further 12 % is "
+          "hidden "
           "beneath other work. In 8.0 % of it devices do nothing but wait for copies or "
           "collectives. 12 of 412 ops make up 80 % of device time.");
     overview = steps();
@@ -58,6 +59,13 @@ static void with_steps(void **state)
     check("one far longer than the others, and not sure", &overview,
           "A step takes 54.1 ms (median of 11 guessed steps, 1 warm-up excluded; the longest 2.30 "
           "s). Of the time of all 11 steps 61 % is compute, 22 % waits for input, 9.4 % is exposed "
+          "communication.");
+    overview = steps();
+    overview.counted = 10;
+    overview.cut_count = 1;
+    check("one that the end cuts", &overview,
+          "A step takes 54.1 ms (± 800 µs; 10 steps, 1 warm-up and 1 cut off by the end of the "
+          "recording excluded). 61 % is compute, 22 % waits for input, 9.4 % is exposed "
           "communication.");
     overview = (struct overview){.confidence = TRUST_MEDIUM,
                                  .step_count = 1,
