@@ -289,6 +289,10 @@ void marks_add_device(struct marks *marks, const struct selection *selection,
     scan_ops(selection, add_block, data, 1);
     add_to_parents(&work);
     add_to_names(&work);
+    for (uint32_t i = 0; i < marks->count; i++) {
+        marks->spans[i].device_ps = work.launched[i].self_ps;
+        marks->spans[i].launch_count = work.launched[i].count;
+    }
     free(work.launched);
     free(work.of_execution);
     launch_reader_free(work.reader);

@@ -135,6 +135,7 @@ static void add_span(struct finding_marks *work, slice_id id)
     }
     marks->spans[marks->count++] = (struct span_mark){
         .name = slice.name,
+        .slice = id,
         .group = marks->groups[work->trace->rows[slice.row].track],
         .parent = NO_SPAN,
         .start_ps = slice.start_ps,

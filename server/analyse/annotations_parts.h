@@ -19,6 +19,9 @@ struct span_mark { /* one annotation that was running */
     int64_t start_ps, end_ps;
     int64_t covered_ps;        /* by spans right inside */
     int64_t first_ps, last_ps; /* of the device's work inside; none: first > last */
+    slice_id slice;
+    int64_t device_ps; /* of all the device's work inside, spans inside included */
+    uint64_t launch_count;
 };
 
 struct innermost { /* from here on in its group */

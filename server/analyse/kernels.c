@@ -4,7 +4,7 @@
 
 #include "analyse/annotations_parts.h"
 #include "analyse/attribute.h"
-#include "analyse/kernels_parts.h"
+#include "analyse/kernels_lists.h"
 #include "analyse/top.h"
 #include "base/names.h"
 
@@ -216,6 +216,30 @@ static enum status kernel_rows(const struct run_traces *run, const struct restri
     return status;
 }
 
+/* A row for each thing that happened. */
+static enum status kernel_list(const struct run_traces *run, const struct restriction *restriction,
+                               const struct kernels_question *question, bool by_activity,
+                               const struct page *page, struct arena *arena, struct table *ret,
+                               struct error *err)
+{
+    struct restriction nameless = *restriction;
+    struct selection *selections;
+    struct kernels_work work = {.run = run, .arena = arena};
+
+    nameless.name = nameless.q = STR("");
+    TRY(restrict_run(run, &nameless, arena, &selections, &work.selection_count, err));
+    work.selections = selections;
+    work.names = (struct selection){
+        .asked = restriction, .by_name = restriction->name.count > 0 || restriction->q.count > 0};
+    if (question->annotation.count > 0)
+        find_inside(&work, question->annotation);
+    TRY(by_activity ? kernel_activities(&work, page, ret, err)
+                    : kernel_ranges(&work, page, ret, err));
+    ret->by = by_activity ? STR("activity") : STR("range");
+    ret->of = STR("device");
+    return OK;
+}
+
 enum status kernels(const struct run_traces *run, const struct restriction *restriction,
                     const struct kernels_question *question, const struct page *page,
                     struct arena *arena, struct table *ret, struct kernels_summary *ret_summary,
@@ -230,8 +254,12 @@ enum status kernels(const struct run_traces *run, const struct restriction *rest
                    err);
     if (str_equal(question->by, STR("annotation")))
         return annotations(run, restriction, page, arena, ret, err);
+    if (str_equal(question->by, STR("activity")) || str_equal(question->by, STR("range")))
+        return kernel_list(run, restriction, question, str_equal(question->by, STR("activity")),
+                           page, arena, ret, err);
     if (!by_variant && question->by.count > 0 && !str_equal(question->by, STR("kernel")))
-        return fail(err, ERR_INVALID, "by=%.*s is none of kernel, variant, api, annotation",
+        return fail(err, ERR_INVALID,
+                    "by=%.*s is none of kernel, variant, activity, range, api, annotation",
                     STR_ARG(question->by));
     TRY(kernel_rows(run, restriction, question, by_variant, page, arena, ret, ret_summary, err));
     ret->by = by_variant ? STR("variant") : STR("kernel");

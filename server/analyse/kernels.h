@@ -3,7 +3,8 @@
  *   by        a row is
  *   kernel    a name: what differs between its launch shapes is null, variant_count tells
  *   variant   a name with one grid, block, registers and shared memory
- *   launch    one launch, in order of time
+ *   activity  one kernel, copy, set or graph, in order of time (kernels_activity.c)
+ *   range     one span that the program marked, projected on the devices (kernels_ranges.c)
  *   api       a driver's or runtime's call on the host, as in analyse/top.h
  *   annotation  a span that the program marked (analyse/annotations.h)
  *

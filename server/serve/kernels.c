@@ -9,7 +9,7 @@ static const struct param params[] = {
     PARAMS_RESTRICTION,
     PARAMS_PAGE,
     PARAMS_FORMAT,
-    {.name = "by", .kind = PARAM_WORD, .words = "kernel|variant|api|annotation"},
+    {.name = "by", .kind = PARAM_WORD, .words = "kernel|variant|activity|range|api|annotation"},
     {.name = "annotation", .kind = PARAM_TEXT},
     {.name = "sort", .kind = PARAM_TEXT, .max = 256},
     {.name = NULL},
