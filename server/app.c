@@ -11,6 +11,7 @@
 #include "ingest.h"
 #include "instance.h"
 #include "serve/http.h"
+#include "store/user.h"
 
 enum { CHUNK_RUNS = 1000 };
 
@@ -84,6 +85,7 @@ static void fill_services(struct app *app)
     app->services = (struct services){
         .catalog = app->catalog,
         .cache = app->cache,
+        .user = app->user,
         .profile_dir = str_c(app->arena, app->options.roots.at[0]),
         .base_path = app->options.base_path,
         .perfetto_cors = app->options.perfetto_cors,
@@ -138,6 +140,7 @@ int app_with_store(struct app *app, bool on_demand, int (*use)(struct app *app, 
         return app_failed(&err);
     if (reason.count > 0)
         log_warning("%.*s", STR_ARG(reason));
+    user_open(options->data_dir == NULL ? "" : options->data_dir, &app->user);
     if (catalog_open(cache_dir(app->cache), &app->catalog, &err) == OK &&
         start_ingest(app, on_demand, &err) == OK) {
         note = catalog_note(app->catalog, app->arena);
@@ -151,6 +154,7 @@ int app_with_store(struct app *app, bool on_demand, int (*use)(struct app *app, 
     ingest_stop(app->ingest);
     uploads_close(app->uploads);
     catalog_close(app->catalog);
+    user_close(app->user);
     cache_close(app->cache);
     return code;
 }
@@ -335,6 +339,8 @@ static int run_command(struct app *app, int argc, char **argv)
     app->options.roots = (struct texts){.at = &root, .count = 1};
     if (call.cache_dir != NULL && call.cache_dir[0] != '\0')
         app->options.cache_dir = call.cache_dir;
+    if (call.data_dir != NULL)
+        app->options.data_dir = call.data_dir;
     log_set_level(LOG_WARNING);
     signal(SIGPIPE, SIG_IGN);
     return app_with_store(app, true, run_call, &call);

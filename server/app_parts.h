@@ -14,6 +14,7 @@ struct app { /* the rooms that are open */
     uint32_t given_count; /* of roots: without that of uploads */
     struct cache *cache;
     struct catalog *catalog;
+    struct user *user;
     struct ingest *ingest;
     struct uploads *uploads; /* NULL: none are taken, because: */
     const char *uploads_refusal;

@@ -24,6 +24,7 @@ struct options {
     int port;              /* 0: any free one */
     unsigned port_tries;   /* ports upwards from there that will do */
     const char *cache_dir; /* "" the usual place */
+    const char *data_dir;  /* of notes and baselines; "" the usual place */
     uint64_t cache_bytes_max;
     uint64_t upload_bytes_max; /* of one file; UINT64_MAX: not said */
     uint64_t upload_quota;     /* of all */

@@ -100,7 +100,8 @@ static void ask_once(const struct cli_call *call, const struct services *service
     if (format.count > 0)
         query = str_format(ret->arena, "%.*s%sformat=%.*s", STR_ARG(query),
                            query.count > 0 ? "&" : "", STR_ARG(format));
-    ret->request = (struct request){.method = STR("GET"),
+    ret->request = (struct request){.method = call->method.count > 0 ? call->method : STR("GET"),
+                                    .body = {(const uint8_t *)call->body.at, call->body.count},
                                     .path = str_of(call->verb->path),
                                     .query = query,
                                     .arena = ret->arena,

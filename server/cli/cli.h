@@ -26,14 +26,26 @@ enum exit_code {
 
 struct cli_call;
 
+/* What a verb is told to do: `baseline set NAME RUN`. */
+struct cli_action {
+    const char *name;     /* NULL ends a list; the first is meant where none is given */
+    const char *operands; /* "NAME RUN"; "RUN" is taken as a path or a name */
+};
+
+enum { CLI_OPERANDS_MAX = 64 };
+
 struct cli_verb {
     const char *name;
-    const char *summary;   /* one line, for --help */
-    const char *operands;  /* "RUN", "RUN QUERY", "[PATH...]": as in the usage line */
-    const char *path;      /* of its endpoint; NULL: none */
-    const char *needs;     /* the parameter that the second operand fills, or NULL */
-    bool two_runs;         /* operands fill a= and b=; the verb takes no run= */
-    const char *other_run; /* the parameter that names a second run, or NULL */
+    const char *summary;              /* one line, for --help */
+    const char *operands;             /* "RUN", "RUN QUERY", "[PATH...]": as in the usage line */
+    const char *path;                 /* of its endpoint; NULL: none */
+    const char *needs;                /* the parameter that the second operand fills, or NULL */
+    const struct cli_action *actions; /* or NULL */
+    const char *posts;                /* the member of the body that the second operand fills: RUN
+                                         may then be --all; or NULL */
+    bool two_runs;                    /* operands fill a= and b=; the verb takes no run= */
+    bool many_runs;                   /* operands fill runs=; the verb takes no run= */
+    const char *other_run;            /* the parameter that names a second run, or NULL */
     /* A flag that is no parameter, and what it means; or NULL. */
     const char *own_flag, *own_flag_text;
     /* Prints the answer; its value is the exit code. */
@@ -44,12 +56,16 @@ struct cli_call { /* what was asked; texts live in the arena handed to cli_parse
     const struct cli_verb *verb;
     const char *root;      /* the directory or file to open */
     const char *cache_dir; /* "" the usual one */
+    const char *data_dir;  /* NULL: as the environment or the config file say */
     struct str run;        /* as run= takes it; "" for verbs without a run */
-    struct str query;      /* the endpoint's query, encoded, without run and format */
-    struct str format;     /* "table", "json", "csv", "md", ... as typed; "" the verb's own */
-    struct str output;     /* -o */
-    struct str ui;         /* open --ui */
-    int noisy_exit;        /* check --noisy-exit */
+    const struct cli_action *action;
+    const char *const *words; /* the action's operands; the run among them, too */
+    struct str method, body;  /* of the request; "" GET */
+    struct str query;         /* the endpoint's query, encoded, without run and format */
+    struct str format;        /* "table", "json", "csv", "md", ... as typed; "" the verb's own */
+    struct str output;        /* -o */
+    struct str ui;            /* open --ui */
+    int noisy_exit;           /* check --noisy-exit */
     bool help;
     struct arena *arena;
 };

@@ -5,7 +5,8 @@
 #include "cli/verbs.h"
 
 static const char *const serve_flags =
-    "--profile-dir --logdir --port --bind --host --bind_all --cache-dir --base-path --public-url "
+    "--profile-dir --logdir --port --bind --host --bind_all --cache-dir --data-dir --base-path "
+    "--public-url "
     "--open --ui "
     "--list-only --extract --auth --allowed-host --source-root --follow-symlinks --convert "
     "--perfetto-cors --upload-max --upload-quota --embed-origin "
@@ -25,7 +26,7 @@ static void put_flags(const struct cli_verb *verb)
     }
     if (verb->own_flag != NULL)
         printf("--%s ", verb->own_flag);
-    fputs("--profile-dir --cache-dir --format --output --help", stdout);
+    fputs("--profile-dir --cache-dir --data-dir --format --output --help", stdout);
 }
 
 static void put_bash(void)

@@ -9,6 +9,7 @@ static const struct {
 } own_flags[] = {
     {"--profile-dir DIR", "where RUN is looked up by name (also --logdir)"},
     {"--cache-dir DIR", "where indexed profiles are kept"},
+    {"--data-dir DIR", "where notes and baselines are kept"},
     {"--format FORMAT", "table (default on a terminal), json, csv, md"},
     {"-o, --output FILE", "where to write"},
     {"-h, --help", "this text"},

@@ -21,6 +21,8 @@ bool parameter_is_flag(const struct cli_verb *verb, const struct param *param)
         if (strcmp(param->name, others[i]) == 0)
             return false;
     }
+    if (verb->many_runs && strcmp(param->name, "runs") == 0)
+        return false;
     if (verb->two_runs && (strcmp(param->name, "a") == 0 || strcmp(param->name, "b") == 0))
         return false;
     return verb->needs == NULL || strcmp(param->name, verb->needs) != 0;

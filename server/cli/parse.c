@@ -13,15 +13,17 @@
 #include <sys/stat.h>
 
 #include "cli/cli.h"
+#include "serve/json_out.h"
 
 struct parse {
     struct cli_call *call;
     struct arena *arena;
     struct text query;
-    const char *operands[3];
+    const char *operands[CLI_OPERANDS_MAX];
     uint32_t operand_count;
     const char *other_run; /* of the flag that names one; NULL: not given */
     bool root_given;
+    bool all; /* --all instead of RUN */
 };
 
 static struct {
@@ -107,6 +109,8 @@ static bool take_own_flag(struct parse *parse, struct str name, const char *valu
         parse->root_given = true;
     } else if (str_equal(name, STR("cache-dir"))) {
         call->cache_dir = value;
+    } else if (str_equal(name, STR("data-dir"))) {
+        call->data_dir = value;
     } else if (str_equal(name, STR("format"))) {
         call->format = str_of(value);
     } else if (str_equal(name, STR("output"))) {
@@ -136,6 +140,10 @@ static enum status take_flag(struct parse *parse, int argc, char **argv, int *at
 
     if (strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0) {
         parse->call->help = true;
+        return OK;
+    }
+    if (parse->call->verb->posts != NULL && strcmp(word, "--all") == 0) {
+        parse->all = true;
         return OK;
     }
     if (strcmp(word, "-o") == 0)
@@ -277,14 +285,109 @@ static void place_runs(struct parse *parse, const char *default_root)
         place_run(parse, parse->operands[0], default_root);
 }
 
+/* Many runs: all are paths below one directory, or all are names. */
+static enum status place_many(struct parse *parse, const char *default_root, struct error *err)
+{
+    uint32_t count = parse->operand_count;
+    struct str *paths = arena_array(parse->arena, struct str, count), directory = STR("");
+    struct text runs = {0};
+    bool are_paths = !parse->root_given;
+
+    if (count == 0)
+        return fail(err, ERR_INVALID, "%s needs %s", parse->call->verb->name,
+                    parse->call->verb->operands);
+    for (uint32_t i = 0; i < count; i++) {
+        are_paths = operand_path(parse, parse->operands[i], &paths[i]) && are_paths;
+        directory = i == 0 ? paths[0] : common_directory(directory, paths[i]);
+    }
+    if (count == 1)
+        directory = STR(".");
+    if (are_paths)
+        parse->call->root = str_c(parse->arena, directory);
+    else if (!parse->root_given)
+        parse->call->root = default_root;
+    for (uint32_t i = 0; i < count; i++) {
+        struct str part = str_skip(str_of(parse->operands[i]), paths[i].count);
+
+        if (are_paths)
+            paths[i] = below(paths[i], directory);
+        text_putf(&runs, "%s%.*s%.*s", i > 0 ? "," : "", STR_ARG(paths[i]),
+                  str_starts(part, STR("@")) ? (int)part.count : 0, part.at);
+    }
+    put_parameter(parse, STR("runs"), text_str(&runs));
+    text_free(&runs);
+    return OK;
+}
+
+static uint32_t words_in(const char *text)
+{
+    uint32_t count = text[0] != '\0';
+
+    for (; *text != '\0'; text++)
+        count += *text == ' ';
+    return count;
+}
+
+/* "set main step_500": the action, then what it takes; a RUN is a path or a name. */
+static enum status place_action(struct parse *parse, const char *default_root, struct error *err)
+{
+    const struct cli_verb *verb = parse->call->verb;
+    const struct cli_action *action = verb->actions;
+    const char *const *words = arena_array(parse->arena, const char *, CLI_OPERANDS_MAX);
+    uint32_t count = parse->operand_count > 0 ? parse->operand_count - 1 : 0, at = 0;
+
+    while (action->name != NULL && parse->operand_count > 0 &&
+           strcmp(action->name, parse->operands[0]) != 0)
+        action++;
+    if (action->name == NULL || count != words_in(action->operands))
+        return fail(err, ERR_INVALID, "jviewd %s %s", verb->name, verb->operands);
+    memcpy((void *)(uintptr_t)words, parse->operands + 1, count * sizeof *words);
+    parse->call->action = action;
+    parse->call->words = words;
+    if (!parse->root_given)
+        parse->call->root = default_root;
+    for (const char *word = action->operands; *word != '\0'; at++) {
+        if (strncmp(word, "RUN", 3) == 0)
+            place_run(parse, words[at], default_root);
+        word += strcspn(word, " ");
+        word += *word == ' ';
+    }
+    return OK;
+}
+
+/* RUN QUERY, or --all QUERY. */
+static enum status place_query(struct parse *parse, const char *default_root, struct error *err)
+{
+    const struct cli_verb *verb = parse->call->verb;
+    struct text body = {0};
+    struct json json = json_into(&body);
+
+    if (parse->operand_count != (parse->all ? 1 : 2))
+        return fail(err, ERR_INVALID, "%s needs %s", verb->name, verb->operands);
+    if (!parse->all)
+        place_run(parse, parse->operands[0], default_root);
+    else if (!parse->root_given)
+        parse->call->root = default_root;
+    json_open(&json, '{');
+    json_put_text(&json, verb->posts, str_of(parse->operands[parse->operand_count - 1]));
+    json_close(&json, '}');
+    parse->call->method = STR("POST");
+    parse->call->body = str_copy(parse->arena, text_str(&body));
+    text_free(&body);
+    return OK;
+}
+
 static enum status place_operands(struct parse *parse, const char *default_root, struct error *err)
 {
     const struct cli_verb *verb = parse->call->verb;
     struct stat info;
     bool takes_run = str_starts(str_of(verb->operands), STR("RUN"));
-    uint32_t most = verb->two_runs || (takes_run && verb->needs != NULL) ? 2 : 1;
+    bool takes_two = verb->two_runs || verb->posts != NULL || (takes_run && verb->needs != NULL);
+    uint32_t most = takes_two ? 2 : 1;
 
-    if (parse->operand_count > most)
+    bool counts = verb->actions == NULL && !verb->many_runs;
+
+    if (counts && parse->operand_count > most)
         return fail(err, ERR_INVALID, "%s takes %s; \"%s\" is one too many", verb->name,
                     verb->operands, parse->operands[most]);
     if (verb->path == NULL) {
@@ -293,9 +396,16 @@ static enum status place_operands(struct parse *parse, const char *default_root,
         parse->call->run = str_of(parse->operands[0]);
         return OK;
     }
-    if (parse->operand_count < most && (takes_run || verb->two_runs))
+    if (verb->actions == NULL && verb->posts == NULL && parse->operand_count < most &&
+        (takes_run || verb->two_runs))
         return fail(err, ERR_INVALID, "%s needs %s", verb->name, verb->operands);
-    if (!takes_run && !verb->two_runs) {
+    if (verb->actions != NULL) {
+        TRY(place_action(parse, default_root, err));
+    } else if (verb->many_runs) {
+        TRY(place_many(parse, default_root, err));
+    } else if (verb->posts != NULL) {
+        TRY(place_query(parse, default_root, err));
+    } else if (!takes_run && !verb->two_runs) {
         if (parse->operand_count == 1)
             parse->call->root = parse->operands[0];
         else if (!parse->root_given)
@@ -327,8 +437,10 @@ enum status cli_parse(int argc, char **argv, const char *default_root, struct ar
     for (int at = 1; status == OK && at < argc; at++) {
         if (argv[at][0] == '-' && argv[at][1] != '\0')
             status = take_flag(&parse, argc, argv, &at, err);
-        else if (parse.operand_count < COUNT(parse.operands))
+        else if (parse.operand_count < CLI_OPERANDS_MAX)
             parse.operands[parse.operand_count++] = argv[at];
+        else
+            status = fail(err, ERR_INVALID, "more than %d operands", CLI_OPERANDS_MAX);
     }
     if (status == OK && !ret->help)
         status = place_operands(&parse, default_root, err);

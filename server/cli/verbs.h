@@ -10,6 +10,11 @@ int print_trend(const struct cli_call *call, const struct services *services);
 /* Until nothing is left of what was to be read when the directory was found. */
 void wait_for_jobs(const struct services *services);
 int print_table(const struct cli_call *call, const struct services *services);
+int change_baseline(const struct cli_call *call, const struct services *services);
+int change_notes(const struct cli_call *call, const struct services *services);
+extern const struct cli_action baseline_actions[], note_actions[]; /* change.c */
+/* Over all runs, once they were read. */
+int print_sql(const struct cli_call *call, const struct services *services);
 int print_check(const struct cli_call *call, const struct services *services);
 int print_diff(const struct cli_call *call, const struct services *services);
 int print_overview(const struct cli_call *call, const struct services *services);

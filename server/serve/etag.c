@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "store/user.h"
 
 /* This very program file, and this start of it: the catalog's generation begins anew with it. */
 static struct {
@@ -91,6 +92,7 @@ struct str etag_of_catalog(const struct request *req)
 
     put_number(hasher, (uint64_t)build.started_ns);
     put_number(hasher, catalog_generation(req->services->catalog));
+    put_number(hasher, user_generation(req->services->user));
     put_number(hasher, scan.active);
     put_number(hasher, scan.directories);
     put_number(hasher, scan.files);

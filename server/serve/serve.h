@@ -30,6 +30,7 @@ struct job {                               /* what /api/jobs tells */
 struct services { /* what handlers may reach; filled by app.c. Function pointers: the ingest's */
     struct catalog *catalog;
     struct cache *cache;
+    struct user *user;       /* store/user.h; NULL: none */
     const char *profile_dir; /* as shown */
     const char *base_path;   /* "" or "/proxy/8080" */
     bool perfetto_cors;

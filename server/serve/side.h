@@ -1,6 +1,7 @@
 /* A run, or a part of one, as routes that compare several name it.
  *
  *   step_500                    a run, as run= takes it
+ *   main                        a named baseline; as baseline= also where a run is called so
  *   step_500@step=4-9           some of its steps
  *   step_500@1000000-2000000    a window of it, in picoseconds
  */
@@ -20,5 +21,8 @@ struct asked_side {
 /* Chooses the run of the parameter's text and takes its traces. */
 MUST_CHECK enum status request_side(struct request *req, const char *param, struct asked_side *ret,
                                     struct error *err);
+/* The same of a text that is one of several. */
+MUST_CHECK enum status request_side_of(struct request *req, struct str text, struct asked_side *ret,
+                                       struct error *err);
 
 #endif

@@ -36,13 +36,13 @@ function addressOf(child) {
   });
 }
 
-export async function ready(url) {
+export async function ready(url, patience = START_MS) {
   const begin = Date.now();
   for (;;) {
     const runs = await fetch(`${url}api/runs?limit=1000`).then((reply) => reply.json());
     const busy = runs.runs.filter((run) => ['queued', 'indexing', 'writing'].includes(run.state));
     if (runs.scan.state === 'idle' && runs.runs.length > 0 && busy.length === 0) return;
-    if (Date.now() - begin > START_MS) throw new Error(`still busy: ${busy.map((run) => run.name).join(', ')}`);
+    if (Date.now() - begin > patience) throw new Error(`still busy: ${busy.map((run) => run.name).join(', ')}`);
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }
@@ -53,20 +53,28 @@ export async function startServer() {
   return startOwn([join(root, 'tests/samples')], ready);
 }
 
-/* A server of one's own over `paths`; `until` waits for what it should have found; `ui` and `path`
- * (of programs) as someone at a desk has them. */
-export async function startOwn(paths, until = async () => undefined, { ui = 'none', path = process.env.PATH } = {}) {
-  const cache = mkdtempSync(join(tmpdir(), 'jviewd-e2e-'));
-  const child = spawn(binary(), [...paths, '--port', 'auto', '--cache-dir', cache, '--ui', ui], { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, PATH: path } });
+/* A server of one's own over `paths` (and flags); `until` waits for what it should have found; `ui` and
+ * `path` (of programs) as someone at a desk has them; `port` and `keep` (a cache that outlives it) to
+ * start it again. */
+export async function startOwn(paths, until = async () => undefined, { ui = 'none', path = process.env.PATH, port = 'auto', keep = null } = {}) {
+  const cache = keep ?? mkdtempSync(join(tmpdir(), 'jviewd-e2e-'));
+  const child = spawn(binary(), [...paths, '--port', String(port), '--cache-dir', cache, '--data-dir', cache, '--ui', ui], { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, PATH: path } });
   const stop = () => {
     child.removeAllListeners('exit');
     child.kill('SIGTERM');
-    rmSync(cache, { recursive: true, force: true });
+    if (keep === null) rmSync(cache, { recursive: true, force: true });
+  };
+  /* At once, as a machine does that loses power. */
+  const kill = () => {
+    child.removeAllListeners('exit');
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGKILL');
+    return ended;
   };
   try {
     const url = await addressOf(child);
     await until(url);
-    return { url, stop };
+    return { url, stop, kill };
   } catch (error) {
     stop();
     throw error;

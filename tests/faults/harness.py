@@ -66,13 +66,14 @@ def until(what, look, seconds=WAIT_S):
 
 
 class Server:
-    def __init__(self, place, *arguments, root=None, cache=None, user=None, argv0=None, env=None, cwd=None):
+    def __init__(self, place, *arguments, root=None, cache=None, data=None, user=None, argv0=None, env=None, cwd=None):
         self.place = place
         root = place.profiles if root is None else root
         arguments = list(arguments)
         if root:
             arguments = ["--profile-dir", str(root)] + arguments
-        command = [argv0 or program(), *arguments, "--port", "0", "--cache-dir", str(cache or place.cache), "--verbose"]
+        command = [argv0 or program(), *arguments, "--port", "0", "--cache-dir", str(cache or place.cache),
+                   "--data-dir", str(data or place.dir / "data"), "--verbose"]
         self.log = open(place.dir / f"server-{len(place.servers)}.log", "w+")
         if user is not None:
             os.chown(self.log.fileno(), user, user)

@@ -40,6 +40,20 @@ WRITTEN = {
              "blocking": "the profile does not link it to a call", "caller": "the profile does not link it to a call",
              "launch": "the profile does not link it to a call"}}],
         "notes": [], "approx": []},
+    "/api/baselines": {
+        "row_count": 1, "next": None, "rows": [
+            {"name": "main", "run": "step_500", "id": "r2181169d79f2a9a1", "state": "ready", "set_at": "2026-11-21T14:00:00Z",
+             "content_id": "c0d7ee0f6f1a4c1d8a6b2f0e9d3c5b7a1", "reasons": {}}],
+        "notes": [], "approx": []},
+    "/api/notes": {
+        "tags": [{"tag": "pinned", "content_id": "c0d7ee0f6f1a4c1d8a6b2f0e9d3c5b7a1"}], "row_count": 1, "next": None,
+        "rows": [
+            {"id": "7", "run": "step_500", "start_ps": 1200000000, "end_ps": 1900000000, "track": None,
+             "text": "the cache was cold here", "changed_at": "2026-11-21T14:00:00Z",
+             "reasons": {"track": "the note is of no track"}}],
+        "notes": [], "approx": []},
+    "/api/links": {"id": "4f2kq9x0c7n8e3r5t1w6y2zabd", "path": "l/4f2kq9x0c7n8e3r5t1w6y2zabd",
+                   "address": "?run=step_500&view=flame"},
     "/api/launch": {"path": "launch/4f0c9b5c1d7e0a3b2c6d8e9f00112233445566778899aabbccddeeff01234567"},
 }
 

@@ -32,6 +32,7 @@ def questions(server):
         "/api/diff": {"a": "step_500", "b": RUN, "limit": 2},
         "/api/check": {"run": RUN, "baseline": "step_500", "max": "step_time=1s"},
         "/api/trend": {},
+        "/api/compare": {"runs": "step_500,step_1000,step_1500", "ops": 2},
         "/api/compiles": {"run": "step_1500", "by": "compile", "limit": 2},
         "/api/collectives": {"run": "step_1500", "limit": 2},
         "/api/transfers": {"run": RUN, "by": "transfer", "limit": 2},

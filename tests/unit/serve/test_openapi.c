@@ -158,7 +158,9 @@ static void check_route(const struct route *route)
     uint32_t known = 0;
 
     snprintf(path, sizeof path, "  %s:", route->path);
-    snprintf(method, sizeof method, "    %s:", strcmp(route->method, "GET") == 0 ? "get" : "post");
+    snprintf(method, sizeof method, "    %s:", route->method);
+    for (char *at = method; *at != '\0'; at++)
+        *at = *at >= 'A' && *at <= 'Z' ? (char)(*at + 32) : *at;
     uint32_t at = find_line(0, path);
     CHECK(route->path, at < line_count);
     uint32_t count = declared_params(at, method, declared);
@@ -182,6 +184,21 @@ static void every_route_is_documented(void **state)
         check_route(routes[i]);
 }
 
+/* A path has a route for each of its methods. */
+static uint32_t paths_routed(void)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < route_count; i++) {
+        bool is_first = true;
+
+        for (uint32_t k = 0; k < i; k++)
+            is_first = is_first && strcmp(routes[k]->path, routes[i]->path) != 0;
+        count += is_first;
+    }
+    return count;
+}
+
 static void every_path_is_routed(void **state)
 {
     (void)state;
@@ -200,7 +217,7 @@ static void every_path_is_routed(void **state)
         snprintf(what, sizeof what, "%.*s", STR_ARG(path));
         CHECK(what, found);
     }
-    CHECK_INT("as many", paths, route_count);
+    CHECK_INT("as many", paths, paths_routed());
 }
 
 static void every_path_has_an_example(void **state)
