@@ -10,6 +10,7 @@
  */
 #include "store/uploads.h"
 
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -20,7 +21,13 @@
 #include "serve/routes.h"
 #include "serve/server.h"
 
-enum { PIECE_BYTES = 256 << 10, UNDER_WAY_MAX = 4, SETTLED_MS = 3000 };
+enum {
+    PIECE_BYTES = 256 << 10,
+    UNDER_WAY_MAX = 4,
+    SETTLED_MS = 3000,
+    LOOK_MS = 20,
+    LISTED_MS_MAX = 5000,
+};
 
 #define MS INT64_C(1000000)
 
@@ -117,12 +124,29 @@ static int64_t modified_ns(const struct request *req)
     return told_ns > 0 && told_ns < latest_ns ? told_ns : latest_ns;
 }
 
+/* The ingest finds the file as it finds every other; whoever brought it hears of it once it is
+ * listed, or after a while in any case. */
+static void until_listed(struct request *req, const char *id)
+{
+    const struct timespec pause = {.tv_nsec = LOOK_MS * MS};
+
+    for (int i = 0; i < LISTED_MS_MAX / LOOK_MS && !is_stopping(req); i++) {
+        struct run_record run;
+        struct error unlisted = {0};
+
+        if (catalog_run(req->services->catalog, str_of(id), req->arena, &run, &unlisted) == OK)
+            return;
+        nanosleep(&pause, NULL);
+    }
+}
+
 static void put_taken(struct request *req, struct reply *reply, const struct upload *upload,
                       struct str format, const char *dir)
 {
     char id[RUN_ID_SIZE];
 
     run_id_of(str_of(uploads_dir(upload->uploads)), str_of(dir), id);
+    until_listed(req, id);
     struct json json = reply_json(reply);
     json_open(&json, '{');
     json_put_text(&json, "run", str_copy(req->arena, str_of(id)));

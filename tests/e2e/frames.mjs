@@ -19,7 +19,7 @@ function drive(frames) {
     const canvas = document.querySelector('.tracks-canvas');
     const box = canvas.getBoundingClientRect();
     const result = { frame: [], script: [], rows: 0, covered: 0, long: 0 };
-    const watch = new PerformanceObserver((list) => (result.long += list.getEntries().filter((entry) => entry.duration > 100).length));
+    const watch = new PerformanceObserver((list) => (result.long += list.getEntries().filter((entry) => entry.duration > 50).length));
     watch.observe({ entryTypes: ['longtask'] });
     let count = 0;
     let before = performance.now();
@@ -70,14 +70,16 @@ function driveEmpty(frames) {
   });
 }
 
-export async function measureFrames(browser, url, run) {
+/* `around` measures what else the moving costs; its result is handed on. */
+export async function measureFrames(browser, url, run, { frames = FRAMES, around = (body) => body() } = {}) {
   const { page, context } = await openPage(browser, url, { viewport: { width: 1600, height: 1000 }, reducedMotion: 'no-preference' });
   try {
     await page.goto('about:blank');
-    const empty = await page.evaluate(driveEmpty, FRAMES);
+    const empty = await page.evaluate(driveEmpty, frames);
     await page.goto(`${url}?run=${encodeURIComponent(run)}&view=timeline`);
     await settle(page);
-    const moved = await page.evaluate(drive, FRAMES);
+    let moved;
+    const cost = await around(async () => (moved = await page.evaluate(drive, frames)));
     return {
       script_p50: quantile(moved.script, 0.5),
       script_p95: quantile(moved.script, 0.95),
@@ -86,6 +88,7 @@ export async function measureFrames(browser, url, run) {
       empty_p95: quantile(empty, 0.95),
       covered: moved.rows === 0 ? 1 : moved.covered / moved.rows,
       long_tasks: moved.long,
+      ...(typeof cost === 'number' ? { around: cost } : {}),
     };
   } finally {
     await context.close();

@@ -11,6 +11,7 @@ import './style/flame.css';
 import './style/compiles.css';
 import './style/roofline.css';
 import './style/compare.css';
+import './style/upload.css';
 import './ui/settings';
 import { render } from 'preact';
 import { listen } from './data/events';

@@ -40,6 +40,31 @@ export class Problem extends Error {
 /* When the server was last heard and when it was lost; the bar below the tabs tells it. */
 export const lostSince = signal<Date | null>(null);
 
+/* What the server's clock is ahead of ours: "2 min ago" is by the server's, whose files they are. */
+let aheadMs = 0;
+
+export const serverNow = (): Date => new Date(Date.now() + aheadMs);
+
+/* The clock in a reply tells whole seconds, so that a difference below two says nothing. */
+function compareClocks(response: Response): void {
+  const told = Date.parse(response.headers.get('Date') ?? '');
+  const ahead = told + 500 - Date.now();
+  if (!Number.isNaN(told)) aheadMs = Math.abs(ahead) < 2000 ? 0 : ahead;
+}
+
+/* Questions that wait for long, by when they were asked: the bar says so, and that they go on. */
+const SLOW_MS = 11_000; // a question of a run that is being read waits ten by itself
+export const slowSince = signal<ReadonlySet<number>>(new Set());
+
+function watchSlow(): () => void {
+  const asked = Date.now();
+  const timer = setTimeout(() => (slowSince.value = new Set([...slowSince.value, asked])), SLOW_MS);
+  return () => {
+    clearTimeout(timer);
+    if (slowSince.value.has(asked)) slowSince.value = new Set([...slowSince.value].filter((one) => one !== asked));
+  };
+}
+
 export function address(path: string, params: Params = {}): string {
   const query = new URLSearchParams();
   for (const [key, value] of Object.entries(params))
@@ -50,13 +75,17 @@ export function address(path: string, params: Params = {}): string {
 
 async function ask(path: string, params: Params, abort?: AbortSignal): Promise<Response> {
   let response: Response;
+  const answered = watchSlow();
   try {
     response = await fetch(address(path, params), { signal: abort ?? null, credentials: 'same-origin' });
   } catch (error) {
     if (!abort?.aborted) lostSince.value ??= new Date();
     throw error;
+  } finally {
+    answered();
   }
   lostSince.value = null;
+  compareClocks(response);
   if (response.ok) return response;
   const text = await response.text();
   let body: Record<string, unknown> = { detail: text.slice(0, 400) };

@@ -1,8 +1,13 @@
 /* What the server tells by itself: runs that came or changed, progress of indexing; and whether it
  * answers at all.
  *
- *   lost   every try waits twice as long as the one before, 1 to 30 s; the bar counts down
- *   hidden a tab that nobody sees holds no stream
+ *   one stream  of all tabs that are seen, one holds it and passes on what it hears: a browser has six
+ *               connections to a server, and a stream would keep one of them in each tab
+ *   hidden      a tab that nobody sees neither holds it nor waits for it
+ *   lost        every try waits twice as long as the one before, 1 to 30 s; the bar counts down
+ *
+ * Who holds the stream has the lock; it is free when that tab closes, hides or dies. Where a page may
+ * not have locks (plain http from afar) each tab holds its own.
  */
 import { signal } from '@preact/signals';
 import { lostSince } from './api';
@@ -16,14 +21,27 @@ export const runEvents = signal<ReadonlyMap<string, Partial<Run>>>(new Map());
 /* When the server is asked next; null while it answers. */
 export const nextTry = signal<number | null>(null);
 
+type Passed =
+  | { what: 'told'; text: string; isNews: boolean } // news: after the greeting, so somebody's page is old
+  | { what: 'known'; runs: readonly (readonly [string, Partial<Run>])[] } // all, for who came later
+  | { what: 'hello' }
+  | { what: 'changed' }
+  | { what: 'lost' };
+
 const SETTLE_MS = 400;
 const WAIT_MS_MIN = 1000;
 const WAIT_MS_MAX = 30_000;
+const PLACE = `jviewd-events ${new URL('.', location.href).href}`;
 
 let settleTimer = 0;
 let tryTimer = 0;
 let waitMs = WAIT_MS_MIN;
-let source: EventSource | null = null;
+let source: EventSource | null = null; // of the tab that holds the stream
+let holds: (() => void) | null = null; // gives the lock back
+let waits: AbortController | null = null; // for the lock
+let channel: BroadcastChannel | null = null;
+
+const pass = (message: Passed): void => channel?.postMessage(message);
 
 function take(text: string): void {
   const told = parseExact(text) as Partial<Run> | { runs: Partial<Run>[] };
@@ -59,7 +77,7 @@ export async function tryNow(): Promise<void> {
   }
   lostSince.value = null;
   waitMs = WAIT_MS_MIN;
-  open();
+  if (holds) open();
   settle();
 }
 
@@ -72,26 +90,78 @@ function open(): void {
   stream.addEventListener('progress', (event) => {
     greeted = true;
     take(event.data as string);
+    pass({ what: 'told', text: event.data as string, isNews: false });
   });
   stream.addEventListener('run', (event) => {
     take(event.data as string);
+    pass({ what: 'told', text: event.data as string, isNews: greeted });
     if (greeted) settle();
   });
   stream.onerror = () => {
     stream.close();
     lostSince.value ??= new Date();
+    pass({ what: 'lost' });
   };
 }
 
-export function listen(): void {
+function hear(message: Passed): void {
+  if (message.what === 'hello') {
+    if (source) pass({ what: 'known', runs: [...runEvents.value] });
+  } else if (message.what === 'known') {
+    runEvents.value = new Map([...runEvents.value, ...message.runs]);
+  } else if (message.what === 'told') {
+    take(message.text);
+    if (message.isNews) settle();
+  } else if (message.what === 'changed') {
+    settle();
+  } else if (!document.hidden) {
+    lostSince.value ??= new Date();
+  }
+}
+
+/* Another held it until now: what was told meanwhile nobody heard. */
+function lead(release: () => void, isSuccessor: boolean): void {
+  holds = release;
+  waits = null;
   open();
+  if (!isSuccessor) return;
+  settle();
+  pass({ what: 'changed' });
+}
+
+function join(): void {
+  if (holds || waits) return;
+  if (!('locks' in navigator)) return lead(() => undefined, false);
+  const abort = new AbortController();
+  waits = abort;
+  const asked = performance.now();
+  pass({ what: 'hello' });
+  navigator.locks
+    .request(PLACE, { signal: abort.signal }, () => new Promise<void>((release) => (abort.signal.aborted ? release() : lead(release, performance.now() - asked > SETTLE_MS))))
+    .catch(() => undefined); // given up: the tab was hidden before its turn
+}
+
+function leave(): void {
+  source?.close();
+  source = null;
+  waits?.abort();
+  waits = null;
+  holds?.();
+  holds = null;
+}
+
+export function listen(): void {
+  if ('BroadcastChannel' in window) {
+    channel = new BroadcastChannel(PLACE);
+    channel.onmessage = (event: MessageEvent<Passed>) => hear(event.data);
+  }
+  if (!document.hidden) join();
   lostSince.subscribe((since) => since !== null && schedule());
-  addEventListener('pagehide', () => source?.close());
+  addEventListener('pagehide', leave);
+  addEventListener('pageshow', (event) => event.persisted && !document.hidden && join());
   document.addEventListener('visibilitychange', () => {
-    if (document.hidden) source?.close();
-    else if (source?.readyState === EventSource.CLOSED && lostSince.value === null) {
-      open();
-      settle();
-    }
+    if (document.hidden) return leave();
+    join();
+    if (lostSince.value === null) settle();
   });
 }

@@ -38,6 +38,7 @@ export interface Run {
   slice_count: number | null;
   step_count: number | null;
   step_median_ps: Ps | null;
+  uploaded: boolean; // by a browser: it may be deleted
   badges: string[];
   reasons?: Reasons;
 }

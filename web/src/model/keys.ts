@@ -37,6 +37,7 @@ export const KEYS: KeyEntry[] = [
   all('\\', ['\\'], 'dock', 'details at the right, or below'),
   all('Esc', ['escape'], 'escape', 'close one layer'),
   all('', [], 'perfetto', 'open in Perfetto'),
+  all('', [], 'open-file', 'open a file of this computer'),
   all('', [], 'theme', 'light or dark theme'),
   all('', [], 'rows-dense', 'dense rows on the timeline'),
   all('', [], 'rows-normal', 'normal rows on the timeline'),

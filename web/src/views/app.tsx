@@ -27,6 +27,7 @@ import { LostBar } from './shell/lost_bar';
 import { PerfettoBar } from './shell/perfetto_button';
 import { PerfettoDialog } from './shell/perfetto_dialog';
 import { Tabs } from './shell/tabs';
+import { DropTarget, UploadBar } from './shell/upload';
 
 const RUNS_HREF = { run: null, view: 'runs', by: null, sort: null, q: null, columns: null, a: null, b: null };
 
@@ -74,12 +75,14 @@ function RunPage({ name }: { name: string }) {
     return () => clearTimeout(timer);
   }, [data, unsettled]);
   const shape = data && entry.shape ? ` ${entry.shape}` : '';
+  const embedded = query.value.embed === '1';
   return (
-    <div class="shell">
-      <Header run={data} />
-      {data ? <Tabs run={data} /> : <div />}
+    <div class={embedded ? 'shell embedded' : 'shell'}>
+      {!embedded && <Header run={data} />}
+      {!embedded && (data ? <Tabs run={data} /> : <div />)}
       <div>
         <LostBar />
+        <UploadBar />
         <FaultBar />
         {data && <PerfettoBar run={data} />}
         {data && data.content_id !== null && <PerfettoDialog run={data} />}
@@ -89,6 +92,11 @@ function RunPage({ name }: { name: string }) {
         {!data && run.error && <Failed error={run.error} />}
         {!data && run.waiting && run.progress !== null && <Waiting what="Reading the run." progress={run.progress} />}
       </main>
+      {embedded && (
+        <a class="embedded-link" href={hrefOf({ embed: null })} target="_blank" rel="noopener">
+          {data ? `${shown(data.name)} in jviewd` : 'jviewd'}
+        </a>
+      )}
     </div>
   );
 }
@@ -106,7 +114,10 @@ function Start() {
     <div class="shell">
       <Header run={null} />
       <div />
-      <LostBar />
+      <div>
+        <LostBar />
+        <UploadBar />
+      </div>
       <main class="page filling">
         <RunsView />
       </main>
@@ -138,6 +149,7 @@ export function App() {
       <Help />
       <Palette />
       <ComparePicker />
+      {query.value.embed !== '1' && <DropTarget />}
     </>
   );
 }

@@ -1,6 +1,7 @@
 /* Which run to compare with: those of the same series first, then the newest. */
 import { signal } from '@preact/signals';
 import { useState } from 'preact/hooks';
+import { serverNow } from '../../data/api';
 import { go } from '../../data/place';
 import { useJson } from '../../data/resource';
 import type { Run, RunList } from '../../data/types';
@@ -72,7 +73,7 @@ function Choices({ now }: { now: Picking }) {
               <Name text={run.name} />
             </span>
             <span class="faint pick-facts">
-              {[run.started_at === null ? '' : ago(new Date(run.started_at), new Date()), run.step_median_ps === null ? 'no steps' : `${time(run.step_median_ps)} a step`].filter(Boolean).join(' · ')}
+              {[run.started_at === null ? '' : ago(new Date(run.started_at), serverNow()), run.step_median_ps === null ? 'no steps' : `${time(run.step_median_ps)} a step`].filter(Boolean).join(' · ')}
             </span>
           </li>
         ))}

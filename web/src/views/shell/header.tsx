@@ -9,6 +9,7 @@ import { Name } from '../../ui/text';
 import { DownloadMenu } from './download';
 import { PerfettoButton } from './perfetto_button';
 import { RunMenu } from './run_menu';
+import { UploadedMark } from './uploaded';
 
 export function ThemeButton() {
   const other = theme.value === 'dark' ? 'light' : 'dark';
@@ -81,6 +82,7 @@ export function Header({ run }: { run: RunDetails | null }) {
           </h1>
           <RunMenu run={run} />
           <Facts run={run} />
+          <UploadedMark run={run} />
         </>
       )}
       <div class="actions">

@@ -1,0 +1,143 @@
+/* A file dropped on the page or picked is opened: where it may fall, how far it is, why it was not
+ * taken. Files go one after another; one alone opens itself. */
+import { signal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { go } from '../../data/place';
+import { forget } from '../../data/resource';
+import { sendFile, uploadLimits, type UploadLimits } from '../../data/upload';
+import { runChange, type Changes } from '../../model/address';
+import { share, size } from '../../model/numbers';
+import { registerActions } from '../../ui/keys';
+import { ProgressBar } from '../../ui/states';
+import { Name } from '../../ui/text';
+
+type Sending = { state: 'sending'; name: string; sent: number; bytes: number; place: number; of: number } | { state: 'reading'; name: string };
+
+const sending = signal<Sending | null>(null);
+const refused = signal<readonly { name: string; reason: string }[]>([]);
+const over = signal<'no' | 'asking' | UploadLimits>('no'); // files hang over the page
+let stop: AbortController | null = null;
+
+export const openRun = (run: string): Changes => ({ ...runChange(run), view: null, q: null, sort: null, key: null, a: null, b: null });
+
+async function sendOne(file: File, place: number, of: number, abort: AbortSignal): Promise<string> {
+  const limits = await uploadLimits();
+  if (!limits.allowed) throw new Error(limits.reason ?? 'This server takes no files.');
+  if (file.size > limits.file_bytes_max) throw new Error(`It has ${size(file.size)}; this server takes files up to ${size(limits.file_bytes_max)} (--upload-max).`);
+  const tell = (sent: number): void =>
+    void (sending.value = sent < file.size || file.size === 0 ? { state: 'sending', name: file.name, sent, bytes: file.size, place, of } : { state: 'reading', name: file.name });
+  tell(0);
+  return (await sendFile(file, tell, abort)).run;
+}
+
+export async function sendFiles(files: readonly File[]): Promise<void> {
+  if (sending.value !== null || files.length === 0) return;
+  stop = new AbortController();
+  refused.value = [];
+  const taken: string[] = [];
+  for (const [place, file] of files.entries()) {
+    if (stop.signal.aborted) break;
+    try {
+      taken.push(await sendOne(file, place + 1, files.length, stop.signal));
+    } catch (error) {
+      const { message } = error as Error;
+      refused.value = [...refused.value, { name: file.name, reason: `${message.charAt(0).toUpperCase()}${message.slice(1)}`.replace(/\.?$/, '.') }];
+    }
+  }
+  sending.value = null;
+  if (taken.length === 0) return;
+  forget();
+  go(taken.length === 1 ? openRun(taken[0]!) : { ...openRun(''), view: 'runs' }, 'push');
+}
+
+export function UploadBar() {
+  const now = sending.value;
+  return (
+    <>
+      {now && (
+        <div class="bar" role="status">
+          <span>
+            {now.state === 'sending' ? 'Sending ' : 'Reading '}
+            <Name text={now.name} />
+            {now.state === 'sending' && `: ${size(now.sent)} of ${size(now.bytes)}, ${share(now.bytes === 0 ? 1 : now.sent / now.bytes)}`}
+            {now.state === 'sending' && now.of > 1 && `, file ${now.place} of ${now.of}`}
+          </span>
+          {now.state === 'sending' && (
+            <>
+              <ProgressBar share={now.bytes === 0 ? 1 : now.sent / now.bytes} />
+              <button onClick={() => stop?.abort()}>Stop</button>
+            </>
+          )}
+        </div>
+      )}
+      {refused.value.length > 0 && (
+        <div class="bar" role="alert">
+          <span>
+            {refused.value.map(({ name, reason }) => (
+              <span key={name} class="error upload-refused">
+                <Name text={name} /> was not taken. {reason}
+              </span>
+            ))}
+          </span>
+          <button onClick={() => (refused.value = [])}>Close</button>
+        </div>
+      )}
+    </>
+  );
+}
+
+const holdsFiles = (event: DragEvent): boolean => event.dataTransfer?.types.includes('Files') ?? false;
+
+/* Over the whole page, but only while files hang over it. */
+export function DropTarget() {
+  const picker = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    let depth = 0; // dragenter and dragleave come from every element on the way
+    const enter = (event: DragEvent): void => {
+      if (!holdsFiles(event)) return;
+      event.preventDefault();
+      if (depth++ > 0) return;
+      over.value = 'asking';
+      void uploadLimits().then((limits) => (over.value === 'asking' ? (over.value = limits) : undefined), () => (over.value = 'no'));
+    };
+    const hover = (event: DragEvent): void => {
+      if (!holdsFiles(event)) return;
+      event.preventDefault();
+      const refuses = typeof over.value === 'object' && !over.value.allowed;
+      event.dataTransfer!.dropEffect = refuses ? 'none' : 'copy';
+    };
+    const leave = (event: DragEvent): void => {
+      if (holdsFiles(event) && --depth <= 0) [depth, over.value] = [0, 'no'];
+    };
+    const drop = (event: DragEvent): void => {
+      if (!holdsFiles(event)) return;
+      event.preventDefault();
+      [depth, over.value] = [0, 'no'];
+      void sendFiles([...event.dataTransfer!.files]);
+    };
+    const pairs = [['dragenter', enter], ['dragover', hover], ['dragleave', leave], ['drop', drop]] as const;
+    for (const [name, listener] of pairs) addEventListener(name, listener);
+    return () => pairs.forEach(([name, listener]) => removeEventListener(name, listener));
+  }, []);
+  useEffect(() => registerActions({ 'open-file': () => picker.current?.click() }), []);
+  const limits = over.value;
+  return (
+    <>
+      <input
+        ref={picker} type="file" multiple hidden aria-label="Profile files"
+        onChange={(event) => {
+          void sendFiles([...(event.currentTarget.files ?? [])]);
+          event.currentTarget.value = '';
+        }}
+      />
+      {limits !== 'no' && (
+        <div class="drop-target" role="status">
+          <p>
+            {limits === 'asking' || limits.allowed ? 'Drop to open. The file goes to this server and is kept there until it is deleted.' : limits.reason}
+            {limits !== 'asking' && limits.allowed && <span class="faint"> Up to {size(limits.file_bytes_max)}.</span>}
+          </p>
+        </div>
+      )}
+    </>
+  );
+}
