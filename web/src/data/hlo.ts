@@ -80,6 +80,7 @@ export interface HloInstruction extends HloBrief {
   computation: string;
   root: boolean;
   text: string;
+  meaning: { words: string; url: string } | null;
   fusion_kind: string | null;
   custom_call_target: string | null;
   scope: string | null;

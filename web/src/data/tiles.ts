@@ -5,6 +5,7 @@
  * Columns are kept as typed arrays over the reply's own bytes; names become ids of one table for
  * the whole page, so that cells of different replies compare by number.
  */
+import { HUES } from '../model/colouring';
 
 export const TILE_QUANTA = 1024;
 export const SUMMARY_KINDS = 7;
@@ -42,6 +43,7 @@ export class NameTable {
   private readonly ids = new Map<string, number>();
   readonly texts: string[] = [];
   readonly shades: number[] = []; // which of a kind's three fills
+  readonly hues: number[] = []; // which of the colours of names
 
   idOf(text: string): number {
     let id = this.ids.get(text);
@@ -49,17 +51,23 @@ export class NameTable {
       id = this.texts.length;
       this.ids.set(text, id);
       this.texts.push(text);
-      this.shades.push(shadeOf(text));
+      const hash = hashOf(text);
+      this.shades.push(hash % 3);
+      this.hues.push((hash >>> 8) % HUES);
     }
     return id;
   }
 }
 
-/* FNV-1a, modulo three. */
 export function shadeOf(text: string): number {
+  return hashOf(text) % 3;
+}
+
+/* FNV-1a. */
+export function hashOf(text: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193) >>> 0;
-  return hash % 3;
+  return hash;
 }
 
 class Reader {

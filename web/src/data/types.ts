@@ -190,7 +190,7 @@ export interface SliceDetails extends Slice {
   category?: string | null;
   attributed?: { start_ps: Ps; dur_ps: Ps } | null;
   stack?: SliceStack;
-  mates?: { count: number; mean_ps: Ps; p50_ps: Ps; p95_ps: Ps; rank: number; max_ps?: Ps } | null;
+  mates?: { count: number; mean_ps: Ps; p50_ps: Ps; p95_ps: Ps; rank: number | null; min_ps: Ps; max_ps: Ps; histogram: { bounds_ps: Ps[]; counts: number[] } | null } | null;
   reasons?: Reasons;
 }
 
@@ -481,6 +481,7 @@ export interface SearchReply {
   rows: Slice[];
   row_count: number;
   next: string | null;
-  tracks?: { track: string; count: number }[];
+  tracks?: { track: string; count: number; counts?: number[] }[];
+  density?: { start_ps: Ps; bucket_ps: Ps; counts: number[] };
   notes?: Note[];
 }

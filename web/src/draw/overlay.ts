@@ -23,6 +23,7 @@ export interface OverlayScene {
   hover: Rect | null;
   cursor: number | null;
   hits: readonly Rect[];
+  ticks: readonly Rect[]; // where hits are that are too small for an outline
   flows: readonly { from: { x: number; y: number }; to: { x: number; y: number } }[];
 }
 
@@ -45,6 +46,8 @@ export class OverlayPainter {
     context.clearRect(0, 0, scene.width, scene.height);
     this.paintRange(scene);
     this.paintMarks(scene);
+    context.fillStyle = scene.tokens.accent;
+    for (const tick of scene.ticks) context.fillRect(Math.round(tick.left), Math.round(tick.top), 2, tick.height);
     for (const hit of scene.hits) this.outline(hit, scene, scene.tokens.accent, 1);
     if (scene.cursor !== null) {
       context.fillStyle = scene.tokens.ink3;

@@ -5,7 +5,8 @@
  *
  * A million slices cost what their pixels cost (ten milliseconds); rectangles cost four times that.
  */
-import { CELL_FROM_BEFORE, CELL_GOES_ON, CELL_INSTANT, CELL_PARTIAL, type Cells, type NameTable } from '../data/tiles';
+import { CELL_CUT, CELL_FROM_BEFORE, CELL_GOES_ON, CELL_INSTANT, CELL_PARTIAL, type Cells } from '../data/tiles';
+import { SLOTS } from '../model/colouring';
 import { mix, type Tokens } from './tokens';
 
 /* Cells at a place on the screen. */
@@ -21,6 +22,7 @@ export interface Span {
   right: number;
   name: number;
   kind: number;
+  slot: number; // of its colours
   flags: number;
   slices: number;
 }
@@ -31,19 +33,18 @@ export interface RowPaint {
   instants: { x: number; kind: number; name: number }[];
 }
 
+export type SlotOf = (name: number, kind: number) => number;
+
 const SHADES = 32;
 const STROKE_PIXELS_MIN = 3;
 export const NEUTRAL = 8; // a container's place behind the eight kinds
 
 /* Every fill at every share of busy, mixed once per theme. */
 export function mixTable(tokens: Tokens): Uint32Array {
-  const table = new Uint32Array(9 * 3 * (SHADES + 1));
-  for (let kind = 0; kind < 9; kind++)
-    for (let shade = 0; shade < 3; shade++)
-      for (let busy = 0; busy <= SHADES; busy++) {
-        const fill = kind === NEUTRAL ? tokens.faint : tokens.kinds[kind]!.fills[shade]!;
-        table[(kind * 3 + shade) * (SHADES + 1) + busy] = mix(tokens.background, fill, Math.max(0.15, busy / SHADES));
-      }
+  const table = new Uint32Array(SLOTS * (SHADES + 1));
+  tokens.slots.forEach(({ fill }, slot) => {
+    for (let busy = 0; busy <= SHADES; busy++) table[slot * (SHADES + 1) + busy] = mix(tokens.background, fill, Math.max(0.15, busy / SHADES));
+  });
   return table;
 }
 
@@ -56,8 +57,10 @@ export class RowImage {
   rows = 0;
   private table: Uint32Array = new Uint32Array(0);
   private tokens: Tokens | null = null;
+  private slotOf: SlotOf = () => 0;
 
-  begin(width: number, rows: number, tokens: Tokens): void {
+  begin(width: number, rows: number, tokens: Tokens, slotOf: SlotOf): void {
+    this.slotOf = slotOf;
     if (this.tokens !== tokens) {
       this.tokens = tokens;
       this.table = mixTable(tokens);
@@ -74,19 +77,19 @@ export class RowImage {
   }
 
   /* `lit`: per name whether it matches the search; null: nothing is searched. */
-  paint(row: number, placed: readonly PlacedCells[], names: NameTable, neutral: boolean, lit: ((name: number) => boolean) | null): RowPaint {
+  paint(row: number, placed: readonly PlacedCells[], neutral: boolean, lit: ((name: number) => boolean) | null): RowPaint {
     const result: RowPaint = { row, spans: [], instants: [] };
     this.longest.fill(0);
-    for (const one of placed) this.paintCells(row * this.width, one, names, neutral, lit, result);
+    for (const one of placed) this.paintCells(row * this.width, one, neutral, lit, result);
     return result;
   }
 
   private paintCells(
-    at: number, placed: PlacedCells, names: NameTable, neutral: boolean,
+    at: number, placed: PlacedCells, neutral: boolean,
     lit: ((name: number) => boolean) | null, result: RowPaint,
   ): void {
     const { cells, left, quantum } = placed;
-    const { pixels, longest, width, table } = this;
+    const { pixels, longest, width, table, slotOf } = this;
     const first = firstCell(cells, (0 - left) / quantum);
 
     for (let index = first; index < cells.count; index++) {
@@ -103,25 +106,27 @@ export class RowImage {
       const from = Math.max(0, Math.round(x0));
       const to = Math.min(width, Math.max(from + 1, Math.round(x0 + size)));
       const busy = Math.round((cells.busy[index]! * SHADES) / 65_535);
-      const colour = lit !== null && !lit(name) ? this.tokens!.faint : table[(kind * 3 + names.shades[name]!) * (SHADES + 1) + busy]!;
+      const slot = slotOf(name, kind);
+      const colour = lit !== null && !lit(name) ? this.tokens!.faint : table[slot * (SHADES + 1) + busy]!;
       for (let x = from; x < to; x++)
         if (size > longest[x]!) {
           longest[x] = size;
           pixels[at + x] = colour;
         }
       if (size < STROKE_PIXELS_MIN && !(flags & (CELL_FROM_BEFORE | CELL_GOES_ON))) continue;
-      this.keepSpan(result, x0, x0 + size, name, kind, flags, cells.slices[index]!);
+      this.keepSpan(result, { left: x0, right: x0 + size, name, kind, slot, flags, slices: cells.slices[index]! });
     }
   }
 
   /* A slice that crosses from tile to tile is one span again. */
-  private keepSpan(result: RowPaint, left: number, right: number, name: number, kind: number, flags: number, slices: number): void {
+  private keepSpan(result: RowPaint, span: Span): void {
+    const { left, right, name, flags, slices } = span;
     const last = result.spans.at(-1);
     if (last && flags & CELL_FROM_BEFORE && last.flags & CELL_GOES_ON && last.name === name && Math.abs(last.right - left) < 1) {
       last.right = right;
-      last.flags = (last.flags & ~CELL_GOES_ON) | (flags & (CELL_GOES_ON | CELL_PARTIAL));
+      last.flags = (last.flags & ~CELL_GOES_ON) | (flags & (CELL_GOES_ON | CELL_PARTIAL | CELL_CUT));
       last.slices = Math.max(last.slices, slices);
-    } else result.spans.push({ left, right, name, kind, flags, slices });
+    } else result.spans.push(span);
   }
 
   /* The first column of every slice that is three pixels and more. */
@@ -131,7 +136,7 @@ export class RowImage {
       if (lit !== null && !lit(span.name)) continue;
       if (span.right - span.left < STROKE_PIXELS_MIN || span.flags & CELL_FROM_BEFORE || span.kind === NEUTRAL) continue;
       const x = Math.round(span.left);
-      if (x >= 0 && x < this.width) this.pixels[at + x] = tokens.kinds[span.kind]!.stroke;
+      if (x >= 0 && x < this.width) this.pixels[at + x] = tokens.slots[span.slot]!.stroke;
     }
   }
 

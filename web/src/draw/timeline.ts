@@ -5,16 +5,22 @@
  */
 import type { CounterSeries } from '../data/counter_store';
 import type { TileStore } from '../data/tile_store';
-import { CELL_FROM_BEFORE, CELL_GOES_ON } from '../data/tiles';
+import { CELL_CUT, CELL_FROM_BEFORE, CELL_GOES_ON, CELL_PARTIAL } from '../data/tiles';
 import { shown } from '../model/cut';
 import { rowsTop, type Band } from '../model/layout';
 import { positionOf, type Viewport } from '../model/viewport';
 import { paintCounter } from './counter';
 import { Labels } from './label';
-import { NEUTRAL, RowImage, type RowPaint, type Span } from './row_image';
+import { NEUTRAL, RowImage, type RowPaint, type SlotOf, type Span } from './row_image';
 import { cellsOf, summaryOf, type Camera } from './scene';
 import { paintSummary } from './summary';
 import type { Tokens } from './tokens';
+
+/* A stretch without a record; null: without a bound. */
+export interface Unrecorded {
+  start: bigint | null;
+  end: bigint | null;
+}
 
 export interface TimelineScene {
   width: number; // CSS pixels
@@ -23,11 +29,14 @@ export interface TimelineScene {
   viewport: Viewport;
   bands: readonly Band[]; // those on the screen
   scrollTop: number;
+  stuck: number; // height of the pinned bands, which do not scroll
   store: TileStore;
   offsetOf: (host: string) => bigint;
   tokens: Tokens;
   lit: ((name: number) => boolean) | null;
   bounds: readonly bigint[]; // of steps
+  slotOf: SlotOf;
+  unrecorded: (host: string) => readonly Unrecorded[]; // of what nothing was recorded
   counterOf: (track: string) => CounterSeries | null;
 }
 
@@ -60,6 +69,7 @@ export class TimelinePainter {
   private readonly image = new RowImage();
   private readonly context: CanvasRenderingContext2D;
   private readonly labels: Labels;
+  private striped: { tokens: Tokens; ratio: number; pattern: CanvasPattern } | null = null;
 
   constructor(private readonly canvas: HTMLCanvasElement) {
     this.context = canvas.getContext('2d', { alpha: false })!;
@@ -76,10 +86,30 @@ export class TimelinePainter {
     }
     context.fillStyle = scene.tokens.bg;
     context.fillRect(0, 0, width, height);
-    const { lines, painted } = this.paintRows(scene, width, height);
-    this.paintHeads(scene, width);
-    this.paintBounds(scene, width, height);
+    const stuck = Math.round(scene.stuck * scene.ratio);
+    const below = this.paintPart({ ...scene, bands: scene.bands.filter((band) => band.y >= scene.stuck) }, width, stuck, height);
+    if (stuck === 0) return below;
+    context.fillStyle = scene.tokens.bg; // over summaries, which no clip holds
+    context.fillRect(0, 0, width, stuck);
+    const above = this.paintPart({ ...scene, bands: scene.bands.filter((band) => band.y < scene.stuck), scrollTop: 0 }, width, 0, stuck);
+    context.fillStyle = scene.tokens.edge;
+    context.fillRect(0, stuck - Math.max(1, Math.round(scene.ratio)), width, Math.max(1, Math.round(scene.ratio)));
+    return { rows: above.rows + below.rows, covered: above.covered + below.covered };
+  }
+
+  /* The pinned bands, or those that scroll below them: what lies between two heights. */
+  private paintPart(scene: TimelineScene, width: number, top: number, bottom: number): Painted {
+    const { context } = this;
+    context.save();
+    context.beginPath();
+    context.rect(0, top, width, bottom - top);
+    context.clip();
+    const { lines, painted } = this.paintRows(scene, width, top, bottom);
+    this.paintHeads(scene, width, top, bottom);
+    this.paintUnrecorded(scene, width, top, bottom);
+    this.paintBounds(scene, width, bottom);
     this.paintText(scene, lines, width);
+    context.restore();
     return painted;
   }
 
@@ -87,7 +117,7 @@ export class TimelinePainter {
     return { viewport: scene.viewport, pixels: Math.round(scene.width * scene.ratio), offset: scene.offsetOf(host) };
   }
 
-  private visibleLines(scene: TimelineScene, height: number): Omit<Line, 'paint'>[] {
+  private visibleLines(scene: TimelineScene, from: number, to: number): Omit<Line, 'paint'>[] {
     const lines: Omit<Line, 'paint'>[] = [];
     const gap = scene.bands[0]?.rowHeight === 8 ? 1 : 2;
     for (const band of scene.bands)
@@ -95,20 +125,20 @@ export class TimelinePainter {
         const y = rowsTop(band) + depth * band.rowHeight - scene.scrollTop;
         const top = Math.round(y * scene.ratio);
         const size = Math.round((band.rowHeight - gap) * scene.ratio);
-        if (top + size > 0 && top < height) lines.push({ band, depth, top, height: size });
+        if (top + size > from && top < to) lines.push({ band, depth, top, height: size });
       }
     return lines;
   }
 
-  private paintRows(scene: TimelineScene, width: number, height: number): { lines: Line[]; painted: Painted } {
-    const places = this.visibleLines(scene, height);
+  private paintRows(scene: TimelineScene, width: number, from: number, to: number): { lines: Line[]; painted: Painted } {
+    const places = this.visibleLines(scene, from, to);
     let covered = 0;
-    this.image.begin(width, places.length, scene.tokens);
+    this.image.begin(width, places.length, scene.tokens, scene.slotOf);
     const lines = places.map((line, row): Line => {
       const track = line.band.node.track!.id;
       const cells = cellsOf(scene.store, { track, depth: line.depth }, this.camera(scene, line.band.node.host));
       if (cells.covered) covered++;
-      const paint = this.image.paint(row, cells.placed, scene.store.names, isContainer(line.band), scene.lit);
+      const paint = this.image.paint(row, cells.placed, isContainer(line.band), scene.lit);
       this.image.strokes(paint, scene.tokens, scene.lit);
       return { ...line, paint };
     });
@@ -120,10 +150,11 @@ export class TimelinePainter {
     return { lines, painted: { rows: lines.length, covered } };
   }
 
-  private paintHeads(scene: TimelineScene, width: number): void {
+  private paintHeads(scene: TimelineScene, width: number, from: number, to: number): void {
     const { context } = this;
     for (const band of scene.bands) {
       const top = Math.round((band.y - scene.scrollTop) * scene.ratio);
+      if (top >= to || top + Math.round(band.height * scene.ratio) <= from) continue;
       if (band.node.kind === 'counter') {
         const series = scene.counterOf(band.node.id);
         if (series) paintCounter(context, series, scene.viewport, { top, width, height: Math.round(band.height * scene.ratio) }, scene.tokens, scene.ratio);
@@ -166,6 +197,7 @@ export class TimelinePainter {
       if (line.height < 12 * scene.ratio) continue;
       for (const span of line.paint.spans) {
         if (span.kind === NEUTRAL) this.box(scene, span, line, width);
+        if (span.flags & (CELL_CUT | CELL_PARTIAL)) this.torn(scene, span, line);
         if (left > 0 && this.label(scene, span, line, width)) left--;
       }
     }
@@ -190,9 +222,62 @@ export class TimelinePainter {
     const text = this.labels.fit(shown(scene.store.names.texts[span.name]), to - from);
     if (text === '') return false;
     const lit = scene.lit === null || scene.lit(span.name);
-    this.context.fillStyle = !lit ? scene.tokens.ink3 : span.kind === NEUTRAL ? scene.tokens.ink : scene.tokens.kinds[span.kind]!.label;
+    this.context.fillStyle = !lit ? scene.tokens.ink3 : span.kind === NEUTRAL ? scene.tokens.ink : scene.tokens.slots[span.slot]!.label;
     this.context.fillText(text, Math.round(from), line.top + Math.round(line.height / 2) + 0.5 * scene.ratio);
     return true;
+  }
+
+  /* The end that is not in the file, or the begin that overlaps another slice, is torn off. */
+  private torn(scene: TimelineScene, span: Span, line: Line): void {
+    const tooth = line.height / 4;
+    const cut = (span.flags & CELL_CUT) !== 0;
+    const depth = Math.min(tooth, (span.right - span.left) / 3) * (cut ? -1 : 1);
+    if ((cut ? span.flags & CELL_GOES_ON : span.flags & CELL_FROM_BEFORE) || Math.abs(depth) < 1) return;
+    const x = Math.round(cut ? span.right : span.left);
+    const { context } = this;
+    context.fillStyle = scene.tokens.bg;
+    context.beginPath();
+    context.moveTo(x, line.top);
+    for (let tip = 0; tip < 4; tip++) {
+      context.lineTo(x + depth, line.top + (tip + 0.5) * tooth);
+      context.lineTo(x, line.top + (tip + 1) * tooth);
+    }
+    context.fill();
+  }
+
+  /* 45° stripes where nothing was recorded, over the whole height of a host's bands. */
+  private paintUnrecorded(scene: TimelineScene, width: number, from: number, to: number): void {
+    const { context } = this;
+    for (const band of scene.bands) {
+      const top = Math.max(from, Math.round((band.y - scene.scrollTop) * scene.ratio));
+      const bottom = Math.min(to, Math.round((band.y + band.height - scene.scrollTop) * scene.ratio));
+      for (const { start, end } of scene.unrecorded(band.node.host)) {
+        const left = start === null ? 0 : Math.max(0, Math.round(positionOf(scene.viewport, start) * width));
+        const right = end === null ? width : Math.min(width, Math.round(positionOf(scene.viewport, end) * width));
+        if (right <= left || bottom <= top) continue;
+        context.fillStyle = this.stripes(scene);
+        context.fillRect(left, top, right - left, bottom - top);
+      }
+    }
+  }
+
+  private stripes(scene: TimelineScene): CanvasPattern {
+    if (this.striped?.tokens === scene.tokens && this.striped.ratio === scene.ratio) return this.striped.pattern;
+    const size = Math.round(8 * scene.ratio);
+    const tile = new OffscreenCanvas(size, size);
+    const context = tile.getContext('2d')!;
+    context.fillStyle = scene.tokens.bg2;
+    context.fillRect(0, 0, size, size);
+    context.strokeStyle = scene.tokens.line;
+    context.lineWidth = 2 * scene.ratio;
+    for (const shift of [-size, 0, size]) {
+      context.moveTo(shift - 2, size + 2);
+      context.lineTo(shift + size + 2, -2);
+    }
+    context.stroke();
+    const pattern = this.context.createPattern(tile, 'repeat')!;
+    this.striped = { tokens: scene.tokens, ratio: scene.ratio, pattern };
+    return pattern;
   }
 
   private triangle(scene: TimelineScene, { x, kind, name }: RowPaint['instants'][number], line: Line): void {

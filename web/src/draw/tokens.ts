@@ -1,5 +1,6 @@
 /* The style sheet's colours, read once per theme, as canvases want them. */
 import { KINDS } from '../data/types';
+import { AMOUNT_SLOT, NAME_SLOT, SLOTS } from '../model/colouring';
 
 export interface KindColours {
   fills: [number, number, number]; // ABGR
@@ -7,6 +8,13 @@ export interface KindColours {
   label: string;
   stroke: number;
   strokeCss: string;
+}
+
+export interface SlotColours {
+  fill: number; // ABGR
+  css: string;
+  label: string;
+  stroke: number;
 }
 
 export interface Tokens {
@@ -23,6 +31,7 @@ export interface Tokens {
   background: number; // bg as ABGR
   faint: number; // bg-3 as ABGR
   kinds: KindColours[]; // in the order of tiles, then idle
+  slots: SlotColours[]; // as model/colouring numbers them
   font: string;
 }
 
@@ -49,6 +58,12 @@ function spelled(css: string): string {
   return speller.fillStyle;
 }
 
+/* Black reads better on it than white. */
+function isPale(css: string): boolean {
+  const linear = (shift: number): number => (((parseInt(css.slice(1), 16) >> shift) & 0xff) / 255) ** 2.2;
+  return 0.2126 * linear(16) + 0.7152 * linear(8) + 0.0722 * linear(0) > 0.18;
+}
+
 const known = new Map<string, Tokens>();
 matchMedia('(prefers-contrast: more)').addEventListener('change', () => known.clear());
 
@@ -69,7 +84,17 @@ function read(): Tokens {
     const stroke = get(`${kind}-stroke`);
     return { css, fills: css.map(pixelOf) as [number, number, number], label: get(`${kind}-label`), stroke: pixelOf(stroke), strokeCss: stroke };
   };
+  const kinds = KINDS.map(kindOf);
+  const [faint, ink, edge] = [get('bg-3'), get('ink'), pixelOf(get('edge'))];
+  const slots: SlotColours[] = kinds.flatMap((kind) => kind.css.map((css, shade) => ({ fill: kind.fills[shade]!, css, label: kind.label, stroke: kind.stroke })));
+  while (slots.length < NAME_SLOT) slots.push({ fill: pixelOf(faint), css: faint, label: ink, stroke: edge });
+  for (let slot = NAME_SLOT; slot < SLOTS; slot++) {
+    const css = get(slot < AMOUNT_SLOT ? `name-${slot - NAME_SLOT + 1}` : `amount-${slot - AMOUNT_SLOT + 1}`);
+    const label = isPale(css) ? '#0b0d0f' : '#ffffff';
+    slots.push({ fill: pixelOf(css), css, label, stroke: mix(pixelOf(css), pixelOf(label), 0.5) });
+  }
   return {
+    slots,
     bg: get('bg'),
     bg2: get('bg-2'),
     bg3: get('bg-3'),
@@ -82,7 +107,7 @@ function read(): Tokens {
     error: get('error'),
     background: pixelOf(get('bg')),
     faint: pixelOf(get('bg-3')),
-    kinds: KINDS.map(kindOf),
+    kinds,
     font: raw('ui'),
   };
 }

@@ -1,7 +1,7 @@
 /* Every action, once: the dispatcher, the palette and the help read this list. */
 import type { View } from './address';
 
-export type Group = 'Everywhere' | 'Timeline: move' | 'Timeline: slices' | 'Timeline: ranges and search' | 'Go to';
+export type Group = 'Everywhere' | 'Timeline: move' | 'Timeline: slices' | 'Timeline: ranges and search' | 'Tables' | 'Go to';
 
 export interface KeyEntry {
   keys: string; // as shown; '' where only the palette has it
@@ -20,6 +20,7 @@ const all = entry.bind(null, 'Everywhere');
 const move = entry.bind(null, 'Timeline: move');
 const slices = entry.bind(null, 'Timeline: slices');
 const ranges = entry.bind(null, 'Timeline: ranges and search');
+const tables = entry.bind(null, 'Tables');
 
 const LETTERS: readonly ['runs' | View, string][] = [
   ['runs', 'g'], ['overview', 'o'], ['timeline', 't'], ['ops', 'p'], ['kernels', 'k'], ['flame', 'f'], ['steps', 's'], ['compiles', 'c'], ['transfers', 'x'], ['memory', 'm'], ['hosts', 'h'],
@@ -38,6 +39,7 @@ export const KEYS: KeyEntry[] = [
   all('Esc', ['escape'], 'escape', 'close one layer'),
   all('', [], 'perfetto', 'open in Perfetto'),
   all('', [], 'open-file', 'open a file of this computer'),
+  all('', [], 'settings', 'settings'),
   all('', [], 'theme', 'light or dark theme'),
   all('', [], 'rows-dense', 'dense rows on the timeline'),
   all('', [], 'rows-normal', 'normal rows on the timeline'),
@@ -50,6 +52,8 @@ export const KEYS: KeyEntry[] = [
   move('D', ['d'], 'pan-right', 'right an eighth', 'left, right an eighth; shift: half'),
   move('', ['shift+a'], 'pan-left-half', 'left half a window'),
   move('', ['shift+d'], 'pan-right-half', 'right half a window'),
+  move('shift C', ['shift+c'], 'colour', 'colour by kind, name or self time'),
+  move('', [], 'clock', 'times of day on the ruler, or from the begin'),
   move('PgUp', ['pageup'], 'scroll-up', 'scroll the tracks up', 'scroll the tracks'),
   move('PgDn', ['pagedown'], 'scroll-down', 'scroll the tracks down', 'scroll the tracks'),
   move('Home', ['home'], 'begin', 'begin of the run', 'begin, end of the run'),
@@ -65,14 +69,25 @@ export const KEYS: KeyEntry[] = [
   slices('P', ['p'], 'same-previous', 'previous of the same name', 'next, previous of the same name'),
   slices('[', ['['], 'flow-back', 'follow the flow back', 'follow the flow back, forward'),
   slices(']', [']'], 'flow-forward', 'follow the flow forward', 'follow the flow back, forward'),
+  slices('B', ['b'], 'chain', 'what the focus waited for'),
   slices('J', ['j'], 'step-next', 'next step', 'next, previous step'),
   slices('K', ['k'], 'step-previous', 'previous step', 'next, previous step'),
   slices('I', ['i'], 'idle-next', 'next idle gap', 'next, previous idle gap above 1 % of the window'),
   slices('shift I', ['shift+i'], 'idle-previous', 'previous idle gap', 'next, previous idle gap above 1 % of the window'),
   ranges('M', ['m'], 'range-focus', 'range = focus'),
+  ranges('U', ['u'], 'range-step', 'range = step under the pointer'),
   ranges('shift M', ['shift+m'], 'range-keep', 'keep the range as a mark'),
   ranges('Enter', ['enter'], 'hit-next', 'next hit', 'next hit; shift: previous'),
   ranges('', ['shift+enter'], 'hit-previous', 'previous hit'),
+  /* A table acts on these itself while it has the focus. */
+  tables('↑ ↓', [], 'table-rows', 'rows; page, Home and End as well'),
+  tables('← →', [], 'table-cells', 'cells; fold, unfold a group'),
+  tables('Enter', [], 'table-open', 'go on from the row'),
+  tables('Space', [], 'table-tick', 'tick the run'),
+  tables('T', [], 'table-show', 'show the row on the timeline'),
+  tables("' a b c", [], 'table-type', 'go to the row that begins so'),
+  tables('ctrl C', [], 'table-copy', 'copy the table as TSV'),
+  tables('ctrl shift C', [], 'table-markdown', 'copy the table as Markdown'),
 ];
 
 /* Lines of the help: those with keys, pairs joined. */

@@ -7,6 +7,7 @@
  * Names at the left and the canvas at the right read the same bands.
  */
 import type { Track } from '../data/types';
+import { toNumber } from './numbers';
 
 export interface Metrics {
   group: number;
@@ -62,6 +63,17 @@ export function arrangementOf(query: Readonly<Record<string, string>>): Arrangem
 const orderOf = (node: Node): number => node.track?.order ?? Number.MAX_SAFE_INTEGER;
 const IN_ORDER = (a: Node, b: Node): number => Number(b.kind === 'device') - Number(a.kind === 'device') || orderOf(a) - orderOf(b);
 
+/* How long its recorded slices are together; what was derived from them would count twice. */
+function timeOf(node: Node): number {
+  const own = node.track === null || node.track.derived ? 0 : toNumber(node.track.duration_sum_ps);
+  return node.children.reduce((sum, child) => sum + timeOf(child), own);
+}
+
+/* Only moments below it, as where a trace marks its own end. */
+function isMoments(node: Node): boolean {
+  return node.kind !== 'counter' && timeOf(node) === 0 && (node.track?.depth_count ?? 0) <= 1 && node.children.every(isMoments);
+}
+
 export function treeOf(tracks: readonly Track[]): Node[] {
   const nodes = new Map<string, Node>();
   const roots: Node[] = [];
@@ -72,7 +84,7 @@ export function treeOf(tracks: readonly Track[]): Node[] {
     (parent?.children ?? roots).push(node);
   }
   for (const node of nodes.values()) node.children.sort(IN_ORDER);
-  roots.sort(IN_ORDER);
+  roots.sort((a, b) => Number(isMoments(a)) - Number(isMoments(b)) || IN_ORDER(a, b));
   const hosts = [...new Set(roots.map((node) => node.host))];
   const top = hosts.length < 2 ? roots : hosts.map((host) => hostNode(host, roots.filter((node) => node.host === host)));
   setLevels(top, 1);
@@ -95,19 +107,25 @@ function hasContent(node: Node): boolean {
   return node.children.length > 0 || node.kind === 'counter' || (node.track?.slice_count ?? 0) > 0;
 }
 
-/* What stands open at first: hosts and processes, the first device, the main thread, and lanes so
- * flat that a summary would save nothing. */
+/* What stands open at first: hosts and processes, the device with most work (of equal ones the
+ * first), the main thread, and lanes so flat that a summary would save nothing. */
 const FLAT_DEPTH = 3;
+
+function busiestDevice(roots: readonly Node[]): Node | null {
+  const devices: Node[] = [];
+  const walk = (node: Node): void => (node.kind === 'device' ? void devices.push(node) : node.children.forEach(walk));
+  roots.forEach(walk);
+  return devices.reduce<Node | null>((best, device) => (best === null || timeOf(device) > timeOf(best) ? device : best), null);
+}
 
 export function openAtFirst(roots: readonly Node[]): Set<string> {
   const open = new Set<string>();
-  let deviceSeen = false;
+  const busiest = busiestDevice(roots);
   let mainSeen = false;
   const walk = (node: Node, within: boolean): void => {
     if (node.kind === 'device') {
-      if (!deviceSeen) open.add(node.id);
-      within = !deviceSeen;
-      deviceSeen = true;
+      within = node === busiest;
+      if (within) open.add(node.id);
     } else if (node.children.length > 0) open.add(node.id);
     else if (within || (node.track?.depth_count ?? 0) <= FLAT_DEPTH) open.add(node.id);
     else if (!mainSeen && /^(python|main|MainThread)/i.test(node.name)) {
@@ -116,7 +134,8 @@ export function openAtFirst(roots: readonly Node[]): Set<string> {
     }
     for (const child of node.children) walk(child, within);
   };
-  for (const root of roots) walk(root, false);
+  const allMoments = roots.every(isMoments);
+  for (const root of roots) if (allMoments || !isMoments(root)) walk(root, false);
   return open;
 }
 
@@ -166,6 +185,12 @@ export function hiddenBy(roots: readonly Node[], { tracks, hosts, devices }: Nar
   return hidden;
 }
 
+/* All tracks of a node. */
+export function tracksIn(node: Node): string[] {
+  return [...(node.track ? [node.track.id] : []), ...node.children.flatMap(tracksIn)];
+}
+
+/* Those whose summaries hold all that is below a node. */
 function tracksBelow(node: Node): string[] {
   return node.track ? [node.track.id] : node.children.flatMap(tracksBelow);
 }
@@ -190,8 +215,9 @@ function bandOf(node: Node, open: boolean, y: number, metrics: Metrics, place: P
 }
 
 export interface Layout {
-  bands: Band[];
+  bands: Band[]; // pinned ones first
   height: number;
+  pinned: number; // pixels of the pinned ones
 }
 
 /* Those the reader ordered first, the rest as recorded. */
@@ -236,8 +262,9 @@ export function layoutOf(
     const label = path.slice(-2).map((one) => one.name).join(' / ');
     place(node, { position: index + 1, siblings: known.length, pinned: true, lift: node.level - 1, label });
   });
+  const pinnedHeight = y;
   walk(roots, 0);
-  return { bands, height: y };
+  return { bands, height: y, pinned: pinnedHeight };
 }
 
 /* The order of all siblings of a node with it moved to the place of another. */
@@ -267,4 +294,30 @@ export function bandAt(layout: Layout, y: number): Band | null {
 
 export function bandsBetween(layout: Layout, top: number, bottom: number): Band[] {
   return layout.bands.filter((band) => band.y < bottom && band.y + band.height > top);
+}
+
+/* Pinned bands stick to the top while the others scroll below them; where they would take most of
+ * the room, they scroll like the others.
+ *
+ *   layout    | pinned | others ........................ |
+ *   screen    | pinned |   others from stuck + scrollTop on  |
+ */
+const STUCK_SHARE_MAX = 0.6;
+
+export function stuckHeight(layout: Layout, room: number): number {
+  return layout.pinned <= room * STUCK_SHARE_MAX ? layout.pinned : 0;
+}
+
+/* From a height on the screen to one in the layout. */
+export function layoutY(y: number, scrollTop: number, stuck: number): number {
+  return y < stuck ? y : y + scrollTop;
+}
+
+export function screenY(band: Band, scrollTop: number, stuck: number): number {
+  return band.y < stuck ? band.y : band.y - scrollTop;
+}
+
+/* Those on the screen: the stuck ones, then what is left of the others below them. */
+export function bandsOnScreen(layout: Layout, scrollTop: number, height: number, stuck: number): Band[] {
+  return layout.bands.filter((band) => band.y < stuck || (band.y < scrollTop + height && band.y + band.height > scrollTop + stuck));
 }

@@ -7,6 +7,7 @@ import { muteTips } from './tooltip';
 export interface MenuItem {
   words: string;
   hint?: string; // its key
+  checked?: boolean; // one of several that exclude each other
   run: () => void;
 }
 
@@ -41,11 +42,11 @@ export function ContextMenu() {
     if (!element || !now) return;
     element.style.left = `${Math.max(4, Math.min(now.x, innerWidth - element.offsetWidth - 4))}px`;
     element.style.top = `${Math.max(4, Math.min(now.y, innerHeight - element.offsetHeight - 4))}px`;
-    element.querySelector<HTMLElement>('[role=menuitem]')?.focus();
+    element.querySelector<HTMLElement>('[role^=menuitem]')?.focus();
   }, [now]);
   if (!now) return null;
   const key = (event: KeyboardEvent): void => {
-    const items = [...box.current!.querySelectorAll<HTMLElement>('[role=menuitem]')];
+    const items = [...box.current!.querySelectorAll<HTMLElement>('[role^=menuitem]')];
     const at = items.indexOf(document.activeElement as HTMLElement);
     const jumps: Record<string, number> = { ArrowDown: at + 1, ArrowUp: at - 1 + items.length, Home: 0, End: items.length - 1 };
     if (event.key in jumps) items[jumps[event.key]! % items.length]?.focus();
@@ -67,7 +68,7 @@ export function ContextMenu() {
       <div ref={box} class="popover" role="menu" aria-label={now.label} onKeyDown={key} onContextMenu={(event) => event.preventDefault()}>
         {now.items.map((item) => (
           <button
-            key={item.words} role="menuitem" tabIndex={-1}
+            key={item.words} role={item.checked === undefined ? 'menuitem' : 'menuitemradio'} aria-checked={item.checked} tabIndex={-1}
             onClick={() => {
               close();
               item.run();

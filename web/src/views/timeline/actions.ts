@@ -3,6 +3,7 @@ import { go, query } from '../../data/place';
 import { loadJson } from '../../data/resource';
 import type { Slice, SliceList, StepRow } from '../../data/types';
 import type { Span } from '../../model/address';
+import { COLOURING_WORDS, COLOURINGS } from '../../model/colouring';
 import { toBig } from '../../model/numbers';
 import { endOf, panned, startOf, timeAt, viewportOf, zoomed } from '../../model/viewport';
 import type { Actions } from '../../ui/keys';
@@ -157,12 +158,28 @@ export function timelineActions(state: TimelineState, search: Search): Actions {
       const span = state.focus.value ? spanOfSlice(state.focus.value) : { start: startOf(state.viewport.value), end: endOf(state.viewport.value) };
       if (span.end > span.start) go({ start_ps: String(span.start), end_ps: String(span.end) });
     },
+    'range-step': () => {
+      const at = state.hover.value?.time ?? timeAt(state.viewport.value, 0.5);
+      const step = state.steps.value.find((one) => spanOfSlice(one).start <= at && at < spanOfSlice(one).end);
+      if (!step) return say('There is no step here.');
+      go({ start_ps: String(spanOfSlice(step).start), end_ps: String(spanOfSlice(step).end) });
+    },
     'range-keep': () => {
       const focus = state.focus.value;
       state.keepMark(state.range.value ?? (focus ? spanOfSlice(focus) : { start: startOf(state.viewport.value), end: endOf(state.viewport.value) }));
     },
     'idle-next': toIdle(1),
     'idle-previous': toIdle(-1),
+    chain: () => {
+      if (!state.focus.value) return say('What the focus waited for: first choose a slice.');
+      state.chained.value = !state.chained.value;
+    },
+    colour: () => {
+      const next = COLOURINGS[(COLOURINGS.indexOf(state.colouring.value) + 1) % COLOURINGS.length]!;
+      go({ colour: next === 'kind' ? null : next }, 'replace');
+      say(`Colour tells the ${COLOURING_WORDS[next]}.`);
+    },
+    clock: () => go({ clock: query.value.clock === 'wall' ? null : 'wall' }, 'replace'),
     dock: () => void (toggleDock() || say(`Details stand at the right from ${DOCK_PAGE_PIXELS} pixels on.`)),
     'hit-next': toHit(1),
     'hit-previous': toHit(-1),

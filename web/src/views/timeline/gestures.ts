@@ -115,7 +115,7 @@ class TracksDrag {
     this.to = edgeNear(state, x, event.clientY - box.top);
     const time = (edge: Edge | null, clientX: number) => edge?.time ?? timeAt(state.viewport.value, (clientX - box.left) / box.width);
     draft(state, time(this.from, begin.clientX), time(this.to, event.clientX));
-    const [top, bottom] = [Math.min(begin.clientY, event.clientY), Math.max(begin.clientY, event.clientY)].map((y) => y - box.top + state.scrollTop.value);
+    const [top, bottom] = [Math.min(begin.clientY, event.clientY), Math.max(begin.clientY, event.clientY)].map((y) => state.layoutY(y - box.top));
     const bands = bandsBetween(state.layout.value, top!, bottom! + 1);
     state.draftTracks.value = bands.map((band) => band.node.id);
   }

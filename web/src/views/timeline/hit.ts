@@ -47,7 +47,7 @@ export function hitOf(state: TimelineState, band: Band, depth: number, cell: Cel
 
 /* x and y in CSS pixels within the tracks' area. */
 export function hitAt(state: TimelineState, x: number, y: number): { band: Band | null; hit: Hit | null } {
-  const top = y + state.scrollTop.value;
+  const top = state.layoutY(y);
   const band = bandAt(state.layout.value, top);
   if (!band || band.depthCount === 0 || top < rowsTop(band)) return { band, hit: null };
   const depth = Math.floor((top - rowsTop(band)) / band.rowHeight);

@@ -1,6 +1,7 @@
-/* Of a kernel: its launch's shape, what launched it and how long it waited, and the line that measures it again. */
-import type { SliceDetails } from '../../data/types';
-import { share, size, time, timeExact, toNumber } from '../../model/numbers';
+/* Of what a device did: what a copy moved; of a kernel its launch's shape, what launched it and how long it waited, and the line that measures it again. */
+import type { Ps } from '../../data/json';
+import type { Reasons, SliceDetails } from '../../data/types';
+import { share, size, time, timeExact, toNumber, UNKNOWN } from '../../model/numbers';
 import { Link } from '../../ui/link';
 import { copyText, Name } from '../../ui/text';
 
@@ -35,12 +36,47 @@ function Launch({ slice }: { slice: SliceDetails }) {
   );
 }
 
-export function KernelFacts({ slice }: { slice: SliceDetails }) {
-  if (!slice.shape && !slice.launch && !slice.graph) return null;
+interface Transfer {
+  direction: string | null;
+  bytes: number | null;
+  bytes_per_s: number | null;
+  memory: string | null;
+  blocking: boolean | null;
+  overlapped_ps: Ps | null;
+  reasons?: Reasons;
+}
+
+const DIRECTIONS: Record<string, string> = { h2d: 'host to device', d2h: 'device to host', d2d: 'within the device', p2p: 'device to device', host: 'within the host' };
+
+function Moved({ transfer }: { transfer: Transfer }) {
+  const why = (key: string) => <span class="faint">{transfer.reasons?.[key] ?? UNKNOWN}</span>;
+  return (
+    <>
+      <dt>direction</dt>
+      <dd>{transfer.direction === null ? why('direction') : DIRECTIONS[transfer.direction] ?? transfer.direction}</dd>
+      <dt>moved</dt>
+      <dd data-tip={transfer.bytes === null ? undefined : `${transfer.bytes} bytes`}>{transfer.bytes === null ? why('bytes') : size(transfer.bytes)}</dd>
+      {transfer.bytes !== null && (
+        <>
+          <dt>bandwidth</dt>
+          <dd>{transfer.bytes_per_s === null ? why('bytes_per_s') : `${size(transfer.bytes_per_s)}/s`}</dd>
+        </>
+      )}
+      <dt>host memory</dt>
+      <dd>{transfer.memory ?? why('memory')}</dd>
+      {transfer.blocking !== null && <><dt>its call</dt><dd>{transfer.blocking ? 'returns when it is over' : 'returns at once'}</dd></>}
+      {transfer.overlapped_ps !== null && <><dt>overlapped</dt><dd data-tip="while the device computed">{time(transfer.overlapped_ps)}</dd></>}
+    </>
+  );
+}
+
+export function KernelFacts({ slice }: { slice: SliceDetails & { transfer?: Transfer | null } }) {
+  if (!slice.shape && !slice.launch && !slice.graph && !slice.transfer) return null;
   return (
     <section>
-      <h3 class="section">{slice.shape ? 'Kernel' : 'Launch'}</h3>
+      <h3 class="section">{slice.shape ? 'Kernel' : slice.transfer ? 'Transfer' : 'Launch'}</h3>
       <dl class="pairs">
+        {slice.transfer && <Moved transfer={slice.transfer} />}
         <Shape slice={slice} />
         <Launch slice={slice} />
         {slice.graph && (

@@ -8,12 +8,14 @@ import { endOf, startOf } from '../../model/viewport';
 import { act, registerActions } from '../../ui/keys';
 import { say } from '../../ui/said';
 import { copyText } from '../../ui/text';
-import { SearchPane, SlicesPane, type useSearch } from './list_panes';
+import { FlamePane } from './flame_pane';
+import { SearchPane, type useSearch } from './search_pane';
+import { SlicesPane } from './slices_pane';
 import { SlicePane } from './slice_pane';
 import type { TimelineState } from './state';
 import { WindowPane } from './window_pane';
 
-type Tab = 'slice' | 'range' | 'slices' | 'search';
+type Tab = 'slice' | 'range' | 'flame' | 'slices' | 'search';
 const SETTLE_MS = 200;
 const FOLLOW_MS = 100;
 
@@ -40,6 +42,8 @@ function useRestingWindow(state: TimelineState): Span {
   return resting;
 }
 
+const SEARCH_TIP = 'A part of the name. Beside it: dur>1ms  dur<20us  key=value  track:stream  host:a  scope:mlp  source:model.py:88  "two words"';
+
 function SearchField({ focusOn }: { focusOn: { current: HTMLInputElement | null } }) {
   const [text, setText] = useState(query.value.find ?? '');
   useEffect(() => setText(query.value.find ?? ''), [query.value.find]);
@@ -49,7 +53,7 @@ function SearchField({ focusOn }: { focusOn: { current: HTMLInputElement | null 
   }, [text]);
   return (
     <input
-      ref={focusOn} type="search" aria-label="Search names and args" placeholder="search  /" value={text}
+      ref={focusOn} type="search" aria-label="Search names and args" placeholder="search  /" data-tip={SEARCH_TIP} value={text}
       onInput={(event) => setText(event.currentTarget.value)}
       onKeyDown={(event) => {
         if (event.key !== 'Enter') return;
@@ -68,7 +72,8 @@ export function Lower({ state, search }: { state: TimelineState; search: ReturnT
   const field = useRef<HTMLInputElement>(null);
   const span = useRestingWindow(state);
 
-  useEffect(() => setTab(focus ? 'slice' : 'range'), [focus?.id]);
+  useEffect(() => setTab(focus ? (state.listed.peek() > 0 && tab === 'slices' ? 'slices' : 'slice') : 'range'), [focus?.id]);
+  useEffect(() => void (state.listed.value > 0 && setTab('slices')), [state.listed.value]);
   useEffect(() => void (find && setTab('search')), [find]);
   useEffect(() => void (hasRange && setTab('range')), [hasRange, query.value.start_ps, query.value.end_ps]);
   useEffect(() => registerActions({ search: () => (field.current?.focus(), field.current?.select()) }), []);
@@ -76,6 +81,7 @@ export function Lower({ state, search }: { state: TimelineState; search: ReturnT
   const tabs: [Tab, string, boolean][] = [
     ['slice', 'This slice', focus !== null],
     ['range', hasRange ? 'Range' : 'In view', true],
+    ['flame', 'Flame', true],
     ['slices', 'Slices', true],
     ['search', search.data ? `Search ${count(search.data.row_count)}` : 'Search', find !== undefined],
   ];
@@ -96,6 +102,7 @@ export function Lower({ state, search }: { state: TimelineState; search: ReturnT
             <>
               <button onClick={() => act('zoom-focus')}>Zoom F</button>
               <button onClick={() => act('same-next')}>Same name N</button>
+              <button onClick={() => act('chain')} aria-pressed={state.chained.value}>Waited for B</button>
               <button onClick={() => act('range-focus')}>Range M</button>
               <button onClick={() => void copyText(focus.name).then(() => say('The name is copied.'))}>Copy name</button>
             </>
@@ -112,6 +119,7 @@ export function Lower({ state, search }: { state: TimelineState; search: ReturnT
       <div class="lower-body" id="lower-body" role="tabpanel" aria-labelledby={`lower-${current}`} tabIndex={current === 'slice' ? 0 : -1}>
         {current === 'slice' && focus && <SlicePane state={state} slice={focus} />}
         {current === 'range' && <WindowPane state={state} span={span} range={hasRange} />}
+        {current === 'flame' && <FlamePane state={state} span={span} />}
         {current === 'slices' && <SlicesPane state={state} span={span} />}
         {current === 'search' && find && <SearchPane state={state} reply={search} find={find} />}
       </div>

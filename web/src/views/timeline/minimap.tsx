@@ -5,6 +5,7 @@ import type { Want } from '../../data/tile_store';
 import { summaryOf, wantedTiles } from '../../draw/scene';
 import { paintSummary } from '../../draw/summary';
 import { readTokens } from '../../draw/tokens';
+import { densityBars } from '../../model/search';
 import { positionOf, timeAt, viewportOf, type Viewport } from '../../model/viewport';
 import { theme } from '../../ui/settings';
 import { wheel } from './gestures';
@@ -45,7 +46,7 @@ export function Minimap({ state }: { state: TimelineState }) {
   useEffect(
     () =>
       effect(() => {
-        void [state.arrivals.value, state.size.value, theme.value];
+        void [state.arrivals.value, state.size.value, theme.value, state.density.value];
         const element = canvas.current!;
         const width = Math.round(state.size.value.width * devicePixelRatio);
         const height = Math.round(32 * devicePixelRatio);
@@ -53,7 +54,15 @@ export function Minimap({ state }: { state: TimelineState }) {
         element.width = width;
         element.height = height;
         const summaries = rootsOf(state).map(({ host, track }) => summaryOf(state.store, track, cameraOf(state, host, width)));
-        paintSummary(element.getContext('2d')!, summaries, { top: 0, width, height }, readTokens());
+        const context = element.getContext('2d')!;
+        const tokens = readTokens();
+        paintSummary(context, summaries, { top: 0, width, height }, tokens);
+        context.fillStyle = tokens.accent;
+        const unit = Math.max(2, Math.round(2 * devicePixelRatio));
+        for (const { at, share } of densityBars(state.density.value?.run ?? [])) {
+          const size = Math.round((3 + 5 * share) * devicePixelRatio);
+          context.fillRect(Math.round(at * width), height - size, unit, size);
+        }
       }),
     [state],
   );

@@ -111,6 +111,7 @@ function landing(state: TimelineState, band: Band, y: number): Drag {
 
 export function TrackNames({ state, width }: { state: TimelineState; width: number }) {
   const { bands, height } = state.layout.value;
+  const stuck = state.stuck.value;
   const [current, setCurrent] = useState<string | null>(null);
   const [drag, setDrag] = useState<Drag | null>(null);
   const tree = useRef<HTMLDivElement>(null);
@@ -124,7 +125,8 @@ export function TrackNames({ state, width }: { state: TimelineState; width: numb
   });
 
   const dragOf = (band: Band) => (event: PointerEvent): boolean => {
-    const place = landing(state, band, event.clientY - tree.current!.getBoundingClientRect().top);
+    const box = tree.current!.getBoundingClientRect();
+    const place = landing(state, band, event.clientY - box.top - (band.y < stuck ? state.scrollTop.value : 0));
     const ends = event.type !== 'pointermove';
     setDrag(ends ? null : place);
     if (event.type === 'pointerup' && place.to !== siblingsOf(state, band).indexOf(band)) moveTrack(state, band, place.to);
@@ -156,13 +158,19 @@ export function TrackNames({ state, width }: { state: TimelineState; width: numb
     action();
   };
 
+  const row = (band: Band) => (
+    <NameRow
+      key={band.node.id} state={state} band={band} width={width} current={band.node.id === active} onFocus={() => setCurrent(band.node.id)} onDrag={dragOf(band)}
+    />
+  );
   return (
     <div ref={tree} class="track-names" role="tree" aria-label="Tracks" style={{ width: `${width}px`, height: `${height}px` }} onKeyDown={key}>
-      {bands.map((band) => (
-        <NameRow
-          key={band.node.id} state={state} band={band} width={width} current={band.node.id === active} onFocus={() => setCurrent(band.node.id)} onDrag={dragOf(band)}
-        />
-      ))}
+      {stuck > 0 && (
+        <div class="names-stuck" role="group" style={{ height: `${stuck}px` }}>
+          {bands.filter((band) => band.y < stuck).map(row)}
+        </div>
+      )}
+      {bands.filter((band) => band.y >= stuck).map(row)}
       {drag && <div class="drop-line" aria-hidden="true" style={{ top: `${drag.y}px` }} />}
     </div>
   );

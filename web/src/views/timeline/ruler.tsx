@@ -1,19 +1,57 @@
-/* The ruler: a base once at the left, then differences; the range as a bar; the pointer's time. */
-import { rulerOf } from '../../model/ticks';
-import { time, timeExact } from '../../model/numbers';
+/* The ruler: a base once at the left, then differences; the range as a bar; the pointer's time. On a
+ * switch the times of day, to match logs. */
+import { go, query } from '../../data/place';
+import { wallDate, wallTime } from '../../model/clock';
+import { COLOURING_WORDS, COLOURINGS, colouringOf } from '../../model/colouring';
+import { rulerOf, stepFor, type Ruler as Ticks } from '../../model/ticks';
+import { time, timeExact, toBig } from '../../model/numbers';
 import { positionOf } from '../../model/viewport';
+import { openMenu } from '../../ui/context_menu';
+import { Icon } from '../../ui/icons';
 import { dragRuler, wheel } from './gestures';
 import { MarkFlags } from './mark_flags';
 import type { TimelineState } from './state';
 
 const TICK_PIXELS = 110;
 
+/* Picoseconds since 1970 at the run's time zero, when the ruler shows the time of day. */
+function wallZero(state: TimelineState): bigint | null {
+  return query.value.clock === 'wall' && state.run.epoch_ns !== null ? toBig(BigInt(state.run.epoch_ns)) * 1000n : null;
+}
+
+function ticksOf(state: TimelineState): Ticks {
+  const zero = wallZero(state);
+  const { viewport, size } = state;
+  const count = size.value.width / TICK_PIXELS;
+  if (zero === null) return rulerOf(viewport.value, count);
+  const ticks = rulerOf({ ...viewport.value, base: viewport.value.base + zero }, count);
+  return { ...ticks, baseText: `${wallTime(ticks.base, stepFor(viewport.value.span, count) * 10)} +` };
+}
+
+function viewMenu(state: TimelineState, button: HTMLElement): void {
+  const box = button.getBoundingClientRect();
+  const now = colouringOf(query.value.colour);
+  const wall = query.value.clock === 'wall';
+  openMenu('Colours and times', box.left, box.bottom + 4, [
+    ...COLOURINGS.map((one) => ({
+      words: `Colour tells the ${COLOURING_WORDS[one]}`, checked: one === now, run: () => go({ colour: one === 'kind' ? null : one }, 'replace'),
+    })),
+    ...(state.run.epoch_ns === null
+      ? []
+      : [false, true].map((on) => ({ words: on ? 'Times of day' : 'Times from the begin of the run', checked: on === wall, run: () => go({ clock: on ? 'wall' : null }, 'replace') }))),
+  ]);
+}
+
 export function RulerBase({ state }: { state: TimelineState }) {
-  const { width } = state.size.value;
-  const ruler = rulerOf(state.viewport.value, width / TICK_PIXELS);
+  const ruler = ticksOf(state);
   return (
-    <span class="ruler-base" data-tip={timeExact(ruler.base)}>
-      {ruler.baseText}
+    <span class="ruler-left">
+      <button class="bare" aria-haspopup="menu" data-tip="What colours tell; times of day" onClick={(event) => viewMenu(state, event.currentTarget)}>
+        {colouringOf(query.value.colour)} <Icon name="down" />
+      </button>
+      <span class="ruler-base" data-tip={wallZero(state) === null ? timeExact(ruler.base) : wallDate(ruler.base)}>
+        {ruler.baseText}
+      </span>
     </span>
   );
 }
@@ -21,7 +59,8 @@ export function RulerBase({ state }: { state: TimelineState }) {
 export function Ruler({ state }: { state: TimelineState }) {
   const viewport = state.viewport.value;
   const { width } = state.size.value;
-  const ruler = rulerOf(viewport, width / TICK_PIXELS);
+  const ruler = ticksOf(state);
+  const zero = wallZero(state);
   const range = state.range.value;
   const hover = state.hover.value;
   const from = range ? positionOf(viewport, range.start) * width : 0;
@@ -45,7 +84,7 @@ export function Ruler({ state }: { state: TimelineState }) {
       <MarkFlags state={state} />
       {hover && (
         <span class={`ruler-cursor${hover.x > width - 90 ? ' left' : ''}`} style={{ left: `${Math.round(hover.x)}px` }}>
-          {time(hover.time)}
+          {zero === null ? time(hover.time) : wallTime(hover.time + zero, viewport.span / width)}
         </span>
       )}
     </div>

@@ -15,6 +15,6 @@ export function sayFocus(state: TimelineState): string {
   const path: string[] = [];
   const band = state.layout.value.bands.find((one) => one.node.id === focus.track);
   if (band) path.push(band.node.name);
-  const rank = focus.mates ? `, ${count(focus.mates.rank)} of ${count(focus.mates.count)} by length` : '';
+  const rank = focus.mates && focus.mates.rank !== null ? `, ${count(focus.mates.rank)} of ${count(focus.mates.count)} by length` : '';
   return [shown(focus.name), sayTime(focus.dur_ps), ...path].join(', ') + rank;
 }

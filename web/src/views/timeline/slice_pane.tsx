@@ -8,6 +8,7 @@ import { placeOf } from '../../model/source';
 import { Link } from '../../ui/link';
 import { SourcePlace } from '../../ui/source';
 import { Name } from '../../ui/text';
+import { HloFacts, moduleKey } from './hlo_facts';
 import { KernelFacts } from './kernel_facts';
 import type { TimelineState } from './state';
 
@@ -18,6 +19,32 @@ function rankWords(rank: number, of: number): string {
   return of === 1 ? 'the only one of its name' : `${ordinal} of ${count(of)}`;
 }
 
+/* The step of the histogram in which a duration lies. */
+function stepOf(bounds: readonly (number | bigint)[], dur: number): number {
+  return Math.max(0, Math.min(bounds.length - 2, bounds.findLastIndex((bound) => toNumber(bound) <= dur)));
+}
+
+/* How long all of this name took; the step of this one in ink. */
+function MatesHistogram({ slice }: { slice: SliceDetails }) {
+  const histogram = slice.mates?.histogram;
+  if (!histogram) return null;
+  const { bounds_ps: bounds, counts } = histogram;
+  const most = Math.max(...counts);
+  const own = stepOf(bounds, toNumber(slice.dur_ps));
+  const words = `${time(bounds[0]!)} to ${time(bounds.at(-1)!)}; ${count(counts[own]!)} of ${count(slice.mates!.count)} took ${time(bounds[own]!)} to ${time(bounds[own + 1]!)}, as this one`;
+  return (
+    <span class="mates" data-tip={words}>
+      <svg width={counts.length * 4} height="16" role="img" aria-label={words}>
+        {counts.map((value, index) => {
+          const height = value === 0 ? 0 : Math.max(2, Math.round((14 * value) / most));
+          return <rect key={index} class={index === own ? 'own' : undefined} x={index * 4} y={16 - Math.max(height, index === own ? 2 : 1)} width="3" height={Math.max(height, index === own ? 2 : 1)} />;
+        })}
+        <path d={`M${own * 4 - 2} 0h7l-3.5 3z`} />
+      </svg>
+    </span>
+  );
+}
+
 function Figures({ slice }: { slice: SliceDetails }) {
   const { mates } = slice;
   return (
@@ -26,10 +53,11 @@ function Figures({ slice }: { slice: SliceDetails }) {
       {slice.self_ps !== null && <span data-tip={timeExact(slice.self_ps)}>self {time(slice.self_ps)}</span>}
       {mates && (
         <span>
-          {rankWords(mates.rank, mates.count)}
+          {mates.rank === null ? `one of ${count(mates.count)}` : rankWords(mates.rank, mates.count)}
           {mates.count > 1 && ` (median ${time(mates.p50_ps)})`}
         </span>
       )}
+      <MatesHistogram slice={slice} />
       <span data-tip={timeExact(slice.start_ps)}>at {time(slice.start_ps)}</span>
     </p>
   );
@@ -59,7 +87,7 @@ function Belongs({ slice, state }: { slice: SliceDetails; state: TimelineState }
         <SourceOf source={slice.source} />
       )}
       {slice.op && slice.module && !absence(state.run, 'hlo') && (
-        <Link to={{ view: 'hlo', module: slice.module, name: slice.op }}>HLO</Link>
+        <Link to={{ view: 'hlo', module: moduleKey(slice), name: slice.op }}>HLO</Link>
       )}
       {slice.step !== null && slice.step !== undefined && <Link to={{ view: 'timeline', step: String(slice.step) }}>step {slice.step}</Link>}
       {flops !== null && <span>{`${inScale(flops, rateScale([flops], 'FLOP'))}${THIN}${rateScale([flops], 'FLOP').unit}`}</span>}
@@ -206,6 +234,32 @@ function Related({ run, slice }: { run: string; slice: SliceDetails }) {
   );
 }
 
+/* What it waited for, the nearest first. */
+function Chain({ state }: { state: TimelineState }) {
+  if (!state.chained.value) return null;
+  const links = state.chain.value;
+  return (
+    <section class="chain">
+      <h3 class="section">Waited for{links.length > 0 ? ` (${links.length})` : ''}</h3>
+      <dl class="pairs">
+        {links.map((link) => (
+          <>
+            <dt class="number">{time(link.slice.dur_ps)}</dt>
+            <dd>
+              <Link to={{ slice: link.slice.id }}>
+                <Name text={link.slice.name} />
+              </Link>{' '}
+              <span class="faint">
+                {link.sent ? 'sent it' : 'before it'}, {link.gap === 0n ? 'no gap' : `gap ${time(link.gap)}`}
+              </span>
+            </dd>
+          </>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
 export function SlicePane({ state, slice }: { state: TimelineState; slice: SliceDetails }) {
   return (
     <>
@@ -217,7 +271,9 @@ export function SlicePane({ state, slice }: { state: TimelineState; slice: Slice
       <div class="slice-grid">
         <Stack slice={slice} />
         <KernelFacts slice={slice} />
+        <Chain state={state} />
         <Related run={state.run.id} slice={slice} />
+        <HloFacts run={state.run} slice={slice} />
         <Args slice={slice} />
       </div>
       <a class="hidden-text" href={address('api/slice', { run: state.run.id, id: slice.id })}>

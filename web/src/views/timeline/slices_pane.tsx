@@ -1,6 +1,6 @@
 /* Slices of the window as a table: the same picture for every reader, a million rows long. */
 import { useState } from 'preact/hooks';
-import { address } from '../../data/api';
+import { address, type Params } from '../../data/api';
 import { usePages } from '../../data/pages';
 import { go } from '../../data/place';
 import { useJson } from '../../data/resource';
@@ -8,6 +8,7 @@ import { restriction } from '../../data/restriction';
 import type { Slice, SliceList } from '../../data/types';
 import type { Span } from '../../model/address';
 import { shown } from '../../model/cut';
+import { pathTo } from '../../model/layout';
 import { count, inScale, plural, timeExact, timeScale } from '../../model/numbers';
 import { Failed } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
@@ -53,32 +54,67 @@ function columnsOf(state: TimelineState, longest: Slice | undefined, span: Span)
   ];
 }
 
-export function SlicesPane({ state, span }: { state: TimelineState; span: Span }) {
-  const [sort, setSort] = useState('-dur_ps');
-  const asked = { run: state.run.id, track: restriction.value.track, host: restriction.value.host, name: restriction.value.name, start_ps: span.start, end_ps: span.end };
-  const longest = useJson<SliceList>('api/slices', { ...asked, sort: '-dur_ps', limit: 1 });
-  const { pages, error } = usePages<Slice>('api/slices', { ...asked, sort }, PICKED_MAX);
+interface RowsProps {
+  state: TimelineState;
+  path: 'api/slices' | 'api/search';
+  asked: Params;
+  span: Span; // in which they begin
+  label: string;
+  sort: string;
+  onSort?: (sort: string) => void;
+}
+
+/* All of them, page by page, with how many there are. */
+export function SliceRows({ state, path, asked, span, label, sort, onSort }: RowsProps) {
+  const longest = useJson<SliceList>(path, { ...asked, sort: '-dur_ps', limit: 1 });
+  const { pages, error } = usePages<Slice>(path, { ...asked, sort }, PICKED_MAX);
   const all = longest.data?.row_count ?? 0;
+  if (error) return <Failed error={error} />;
   return (
     <>
       <div class="toolbar">
         {pages && (
           <span>
             {all > pages.count ? `The first ${count(pages.count)} of ${plural(all, 'slice')}. ` : `${plural(pages.count, 'slice')}. `}
-            <a href={address('api/slices', { ...asked, sort, limit: 10_000, format: 'csv' })} download={`${state.run.name}-slices.csv`}>
+            <a href={address(path, { ...asked, sort, limit: 10_000, format: 'csv' })} download={`${state.run.name}-slices.csv`}>
               CSV
             </a>
             {all > 10_000 && ' of the first 10 000'}
           </span>
         )}
       </div>
-      {error && <Failed error={error} />}
       {pages && pages.count > 0 && longest.data && (
         <Table
-          key={sort} label="Slices in the window" columns={columnsOf(state, longest.data.rows[0], span)} rows={[]} pages={pages} rowKey={(row) => row.id} rowCount={all} focused={state.focus.value?.id ?? null}
-          sort={sort} onSort={(next) => setSort(ORDERS[next.replace(/^-/, '')] ?? sort)} onOpen={(row) => go({ slice: row.id })} scroll
+          key={sort} label={label} columns={columnsOf(state, longest.data.rows[0], span)} rows={[]} pages={pages} rowKey={(row) => row.id} rowCount={all} focused={state.focus.value?.id ?? null}
+          sort={sort} {...(onSort ? { onSort: (next: string) => onSort(ORDERS[next.replace(/^-/, '')] ?? sort) } : {})} onOpen={(row) => go({ slice: row.id })} scroll
         />
       )}
     </>
   );
+}
+
+/* The events of one track, from the slice on that was double clicked. */
+function TrackEvents({ state, track, at }: { state: TimelineState; track: string; at: bigint }) {
+  const name = pathTo(state.roots, track)?.at(-1)?.name ?? track;
+  const span = { start: at, end: state.end + 1n };
+  return (
+    <>
+      <p>
+        Events of <Name text={name} /> from this one on.{' '}
+        <button class="framed" onClick={() => void (state.listing.value = null)}>
+          All tracks of the window
+        </button>
+      </p>
+      <SliceRows state={state} path="api/slices" asked={{ run: state.run.id, track, start_ps: span.start, end_ps: span.end }} span={span} label={`Events of ${name}`} sort="start_ps" />
+    </>
+  );
+}
+
+export function SlicesPane({ state, span }: { state: TimelineState; span: Span }) {
+  const [sort, setSort] = useState('-dur_ps');
+  const listing = state.listing.value;
+  if (listing) return <TrackEvents state={state} {...listing} />;
+  const { track, host, name } = restriction.value;
+  const asked = { run: state.run.id, track, host, name, start_ps: span.start, end_ps: span.end };
+  return <SliceRows state={state} path="api/slices" asked={asked} span={span} label="Slices in the window" sort={sort} onSort={setSort} />;
 }

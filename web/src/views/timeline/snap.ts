@@ -39,7 +39,7 @@ function edgesOf(state: TimelineState, hit: Hit): Edge[] {
 function rowsOf(state: TimelineState, y: number | null): { band: Band; depth: number }[] {
   const rows = state.visibleBands().flatMap((band) => Array.from({ length: band.depthCount }, (_, depth) => ({ band, depth })));
   if (y === null) return rows;
-  const top = y + state.scrollTop.peek();
+  const top = state.layoutY(y);
   return rows.filter(({ band, depth }) => {
     const from = rowsTop(band) + depth * band.rowHeight;
     return top >= from && top < from + band.rowHeight;

@@ -7,14 +7,19 @@ import { computed, effect, signal } from '@preact/signals';
 import { CounterStore } from '../../data/counter_store';
 import { go, query } from '../../data/place';
 import { TileStore, type RowKey, type Want } from '../../data/tile_store';
-import type { RunDetails, Slice, SliceDetails, StepRow, Track } from '../../data/types';
+import { loadJson } from '../../data/resource';
+import type { RunDetails, Slice, SliceDetails, StepRow, TopList, Track } from '../../data/types';
 import { wantedTiles, type Camera } from '../../draw/scene';
+import type { Unrecorded } from '../../draw/timeline';
 import { formatSpan, parseSpan, rangeOf, type Span } from '../../model/address';
-import { arrangementOf, bandsBetween, hiddenBy, layoutOf, METRICS, narrowingOf, openAtFirst, openOf, openParam, rowsTop, treeOf, type Arrangement, type Band, type Narrowing } from '../../model/layout';
+import { arrangementOf, bandsOnScreen, hiddenBy, layoutY, layoutOf, METRICS, narrowingOf, openAtFirst, openOf, openParam, rowsTop, screenY, stuckHeight, treeOf, type Arrangement, type Band, type Narrowing } from '../../model/layout';
+import { amountLevel, colouringOf } from '../../model/colouring';
 import { formatMarks, nextMarkText, parseMarks, type Mark } from '../../model/marks';
+import { nameText } from '../../model/search';
 import { toBig } from '../../model/numbers';
 import { between, clamped, endOf, panned, startOf, viewportOf, zoomed, type Viewport } from '../../model/viewport';
 import { settings } from '../../ui/settings';
+import type { ChainLink } from './chain';
 
 /* What keeps its colour: what the search looks for, or the row below the pointer. */
 export interface Lit {
@@ -23,7 +28,7 @@ export interface Lit {
 }
 
 export function litBySearch(find: string | undefined): Lit | null {
-  return find ? { text: find.toLowerCase(), exact: false } : null;
+  return find ? { text: nameText(find), exact: false } : null;
 }
 
 export interface Hover {
@@ -32,15 +37,24 @@ export interface Hover {
   time: bigint;
 }
 
+/* How many hits begin when: over the run, and of each track over a window. */
+export interface Density {
+  run: readonly number[];
+  span: Span;
+  tracks: ReadonlyMap<string, readonly number[]>;
+}
+
 const ZOOM_MS = 120;
 const ADDRESS_MS = 250;
 const PREFETCH_LEVELS = 3;
+const NAMES_MAX = 10_000;
 
 export class TimelineState {
   readonly roots;
   readonly start: bigint;
   readonly end: bigint;
   readonly offsets = new Map<string, bigint>();
+  private readonly hulls = new Map<string, Span>(); // of what was recorded, by host
   readonly viewport = signal<Viewport>(viewportOf(0n, 1n));
   readonly open = signal<ReadonlySet<string>>(new Set());
   readonly scrollTop = signal(0);
@@ -52,7 +66,14 @@ export class TimelineState {
   readonly draftTracks = signal<readonly string[] | null>(null); // of a box
   readonly lit = signal<Lit | null>(null);
   readonly hits = signal<readonly Slice[]>([]); // of the search
+  readonly chained = signal(false); // the chain to the left of the focus is shown
+  readonly chain = signal<readonly ChainLink[]>([]);
+  readonly listing = signal<{ track: string; at: bigint } | null>(null); // a track's events, from there on
+  readonly listed = signal(0); // how often the track's table was asked for
+  readonly density = signal<Density | null>(null); // of its hits: in the whole run, and by track in the window
   readonly steps = signal<readonly StepRow[]>([]);
+  readonly levels = signal<ReadonlyMap<string, number>>(new Map()); // of names, by self time
+  readonly colouring = computed(() => colouringOf(query.value.colour));
   readonly arrivals = signal(0);
   readonly store: TileStore;
   readonly counters: CounterStore;
@@ -68,6 +89,7 @@ export class TimelineState {
   readonly layout = computed(() =>
     layoutOf(this.roots, (id) => this.open.value.has(id), METRICS[settings.value.rows]!, this.hidden.value, this.arrangement.value),
   );
+  readonly stuck = computed(() => stuckHeight(this.layout.value, this.size.value.height)); // pixels of pinned bands
   private readonly first: ReadonlySet<string>; // what is open without a word in the address
   private frame = 0;
   private glidesTo: Viewport | null = null;
@@ -84,6 +106,7 @@ export class TimelineState {
     this.store = new TileStore(run.id, run.content_id, arrived);
     this.counters = new CounterStore(run.id, arrived);
     for (const host of run.hosts) this.offsets.set(host.name, toBig(host.offset_ps ?? 0));
+    for (const track of run.hosts.length > 1 ? tracks : []) this.widenHull(track);
     this.start = 0n;
     this.end = run.duration_ps === null ? 1n : toBig(run.duration_ps);
     this.first = openAtFirst(this.roots);
@@ -95,6 +118,13 @@ export class TimelineState {
       if (asked && (asked.start !== startOf(now) || asked.end !== endOf(now)) && this.addressTimer === 0 && this.frame === 0)
         this.viewport.value = viewportOf(asked.start, asked.end);
     });
+  }
+
+  private widenHull({ host, kind, slice_count, start_ps, end_ps }: Track): void {
+    if (kind === 'counter' || slice_count === 0 || start_ps === null || end_ps === null) return;
+    const [start, end] = [toBig(start_ps), toBig(end_ps)];
+    const hull = this.hulls.get(host) ?? { start, end };
+    this.hulls.set(host, { start: start < hull.start ? start : hull.start, end: end > hull.end ? end : hull.end });
   }
 
   close(): void {
@@ -126,6 +156,24 @@ export class TimelineState {
     const margin = (end - start) / 50n;
     this.viewport.value = viewportOf(start - margin, end + margin);
   }
+
+  /* What colours tell when they tell self time: each name beside the heaviest. */
+  async weighNames(): Promise<void> {
+    if (this.levels.value.size > 0) return;
+    const top = await loadJson<TopList>('api/top', { run: this.run.id, by: 'name', sort: '-self_ps', limit: NAMES_MAX });
+    const most = Number(top.rows[0]?.self_ps ?? 0) || 1;
+    this.levels.value = new Map(top.rows.map((row) => [row.name, amountLevel(Number(row.self_ps) / most)]));
+  }
+
+  /* What no file says anything of: before and after the run, and of each host before its first and
+   * after its last slice. */
+  unrecordedOf = (host: string): readonly Unrecorded[] => {
+    const hull = this.hulls.get(host);
+    return [
+      { start: null, end: hull?.start ?? this.start },
+      { start: hull?.end ?? this.end, end: null },
+    ];
+  };
 
   /* Moving. */
   set(viewport: Viewport): void {
@@ -190,6 +238,12 @@ export class TimelineState {
     this.glide(viewportOf(span.start - edge, span.end + edge + (size === 0n ? 1000n : 0n)));
   }
 
+  /* The events of its track around a slice, in the table below. */
+  listTrack(slice: Slice): void {
+    this.listing.value = { track: slice.track, at: toBig(slice.start_ps) };
+    this.listed.value++;
+  }
+
   dropDraft(): void {
     this.draft.value = null;
     this.draftTracks.value = null;
@@ -237,7 +291,9 @@ export class TimelineState {
 
   private scrollTo(y: number, height: number): void {
     const { scrollTop, size } = this;
-    if (y < scrollTop.value) scrollTop.value = Math.max(0, y - 24);
+    const stuck = this.stuck.value;
+    if (y < stuck) return;
+    if (y < scrollTop.value + stuck) scrollTop.value = Math.max(0, y - stuck - 24);
     else if (y + height > scrollTop.value + size.value.height) scrollTop.value = y + height - size.value.height + 24;
   }
 
@@ -246,7 +302,16 @@ export class TimelineState {
   }
 
   visibleBands(): Band[] {
-    return bandsBetween(this.layout.value, this.scrollTop.value, this.scrollTop.value + this.size.value.height);
+    return bandsOnScreen(this.layout.value, this.scrollTop.value, this.size.value.height, this.stuck.value);
+  }
+
+  /* Heights on the screen, of a band and back. */
+  screenY(band: Band): number {
+    return screenY(band, this.scrollTop.value, this.stuck.value);
+  }
+
+  layoutY(y: number): number {
+    return layoutY(y, this.scrollTop.value, this.stuck.value);
   }
 
   /* Tiles of the rows on the screen; then those of the whole run, a last parent for any window; then

@@ -2,17 +2,19 @@
 import { effect } from '@preact/signals';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { query } from '../../data/place';
-import { useJson } from '../../data/resource';
-import type { RunDetails, SliceDetails, StepList, TrackList } from '../../data/types';
-import { time } from '../../model/numbers';
+import { loadJson, useJson } from '../../data/resource';
+import type { RunDetails, SearchReply, SliceDetails, StepList, TrackList } from '../../data/types';
+import type { Span } from '../../model/address';
+import { time, toBig } from '../../model/numbers';
 import { endOf, startOf } from '../../model/viewport';
 import { registerActions } from '../../ui/keys';
 import { Split } from '../../ui/split';
 import { Failed, Waiting } from '../../ui/states';
 import { timelineActions } from './actions';
+import { chainFlows, chainOf } from './chain';
 import { docked, DOCK_PIXELS } from './dock';
 import { drawnFlows, type DrawnFlow } from './flows';
-import { useSearch } from './list_panes';
+import { useSearch } from './search_pane';
 import { Lower } from './lower';
 import { Minimap, minimapWants } from './minimap';
 import { TrackNames } from './names';
@@ -21,6 +23,7 @@ import { litBySearch, TimelineState } from './state';
 import { Tracks } from './tracks';
 
 const STEPS_MAX = 10_000;
+const DENSITY_MS = 120;
 
 export function TimelineView({ run }: { run: RunDetails }) {
   const tracks = useJson<TrackList>('api/tracks', { run: run.id });
@@ -43,16 +46,60 @@ function useSlice(state: TimelineState): void {
   }, [id, details.data]);
 }
 
+/* Counts of hits: over the run with the search itself, by track whenever the window came to rest. */
+function useDensity(state: TimelineState, find: string | undefined, found: SearchReply | null): void {
+  useEffect(() => {
+    if (!find || !found?.density) return void (state.density.value = null);
+    const run = found.density.counts;
+    let abort = new AbortController();
+    let timer = 0;
+    const load = (span: Span): void => {
+      abort.abort();
+      abort = new AbortController();
+      const params = { run: state.run.id, q: find, limit: 1, density: 'track', start_ps: span.start, end_ps: span.end };
+      loadJson<SearchReply>('api/search', params, abort.signal)
+        .then((reply) => {
+          const tracks = new Map((reply.tracks ?? []).map((one) => [one.track, one.counts ?? []] as const));
+          const width = toBig(reply.density!.bucket_ps) * BigInt(reply.density!.counts.length);
+          state.density.value = { run, span: { start: span.start, end: span.start + width }, tracks };
+        })
+        .catch(() => undefined);
+    };
+    const stop = effect(() => {
+      const viewport = state.viewport.value;
+      const span = { start: startOf(viewport), end: endOf(viewport) };
+      clearTimeout(timer);
+      timer = window.setTimeout(() => load(span), DENSITY_MS);
+    });
+    state.density.value = { run, span: { start: 0n, end: 1n }, tracks: new Map() };
+    return () => (stop(), clearTimeout(timer), abort.abort());
+  }, [state, find, found]);
+}
+
 /* Arrows of the focus, each with the rows of both its ends. */
 function useFlows(state: TimelineState): readonly DrawnFlow[] {
   const focus = state.focus.value;
+  const chained = state.chained.value;
   const [drawn, setDrawn] = useState<readonly DrawnFlow[]>([]);
   useEffect(() => {
     const abort = new AbortController();
     setDrawn([]);
-    if (focus) void drawnFlows(state, focus, abort.signal).then((flows) => !abort.signal.aborted && setDrawn(flows));
+    if (focus && !chained) void drawnFlows(state, focus, abort.signal).then((flows) => !abort.signal.aborted && setDrawn(flows));
     return () => abort.abort();
-  }, [state, focus]);
+  }, [state, focus, chained]);
+  useEffect(() => {
+    const abort = new AbortController();
+    state.chain.value = [];
+    if (focus && chained)
+      chainOf(state, focus, abort.signal)
+        .then((links) => {
+          if (abort.signal.aborted) return;
+          state.chain.value = links;
+          setDrawn(chainFlows(focus, links));
+        })
+        .catch(() => undefined);
+    return () => abort.abort();
+  }, [state, focus, chained]);
   return drawn;
 }
 
@@ -86,6 +133,7 @@ function Timeline({ run, tracks }: { run: RunDetails; tracks: TrackList }) {
   useEffect(() => registerActions(timelineActions(state, { rows: () => state.hits.value })), [state]);
   useEffect(() => void (state.lit.value = litBySearch(query.value.find)), [query.value.find]);
   useEffect(() => void (state.hits.value = query.value.find ? (search.data?.rows ?? []) : []), [query.value.find, search.data]);
+  useDensity(state, query.value.find, search.data);
   useSlice(state);
   const flows = useFlows(state);
 

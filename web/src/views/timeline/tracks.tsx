@@ -4,9 +4,12 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { go } from '../../data/place';
 import type { Want } from '../../data/tile_store';
 import { OverlayPainter, type Rect } from '../../draw/overlay';
+import { NEUTRAL } from '../../draw/row_image';
 import { TimelinePainter } from '../../draw/timeline';
 import { readTokens, type Tokens } from '../../draw/tokens';
-import { rowsTop } from '../../model/layout';
+import { slotsOf } from '../../model/colouring';
+import { rowsTop, tracksIn } from '../../model/layout';
+import { densityBars } from '../../model/search';
 import { toBig } from '../../model/numbers';
 import { positionOf, timeAt } from '../../model/viewport';
 import { theme } from '../../ui/settings';
@@ -20,6 +23,7 @@ import { sayFocus } from './say';
 import type { TimelineState } from './state';
 
 const HIT_PIXELS_MIN = 4;
+const TICK_PIXELS = 2;
 
 interface Props {
   state: TimelineState;
@@ -35,7 +39,7 @@ export function rectOf(state: TimelineState, slice: { track: string; depth: numb
   const start = toBig(slice.start_ps);
   const left = positionOf(state.viewport.value, start) * width;
   const right = positionOf(state.viewport.value, start + toBig(slice.dur_ps)) * width;
-  const top = rowsTop(band) + slice.depth * band.rowHeight - state.scrollTop.value;
+  const top = state.screenY(band) + rowsTop(band) - band.y + slice.depth * band.rowHeight;
   return { left, right: Math.max(left + 1, right), top, height: band.rowHeight - (band.rowHeight === 8 ? 1 : 2) };
 }
 
@@ -43,7 +47,7 @@ export function rectOf(state: TimelineState, slice: { track: string; depth: numb
 function veiledBands(state: TimelineState): { top: number; height: number }[] {
   const tracks = state.rangeTracks.value;
   if (tracks === null) return [];
-  return state.visibleBands().filter((band) => !tracks.includes(band.node.id)).map((band) => ({ top: band.y - state.scrollTop.value, height: band.height }));
+  return state.visibleBands().filter((band) => !tracks.includes(band.node.id)).map((band) => ({ top: state.screenY(band), height: band.height }));
 }
 
 /* Outlines of hits that are wide enough for one, of those on the screen. */
@@ -51,6 +55,24 @@ function hitRects(state: TimelineState): Rect[] {
   const { width, height } = state.size.value;
   const rects = state.hits.value.map((hit) => rectOf(state, hit));
   return rects.filter((rect): rect is Rect => rect !== null && rect.right > 0 && rect.left < width && rect.top > -rect.height && rect.top < height && rect.right - rect.left >= HIT_PIXELS_MIN);
+}
+
+/* Where hits begin that are too small to outline: along the foot of their band. */
+function hitTicks(state: TimelineState): Rect[] {
+  const density = state.density.value;
+  if (!density) return [];
+  const { width } = state.size.value;
+  const from = positionOf(state.viewport.value, density.span.start) * width;
+  const size = positionOf(state.viewport.value, density.span.end) * width - from;
+  return state.visibleBands().flatMap((band) => {
+    const tracks = band.depthCount > 0 ? [band.node.id] : band.summaries.length > 0 ? tracksIn(band.node) : [];
+    const bottom = state.screenY(band) + band.height;
+    return tracks.flatMap((track) =>
+      densityBars(density.tracks.get(track) ?? []).map(({ at, share }) => ({
+        left: from + at * size, right: from + at * size + TICK_PIXELS, top: bottom - 3 - Math.round(share * 3), height: 3 + Math.round(share * 3),
+      })),
+    );
+  });
 }
 
 /* Where steps begin, and where the last one ends. */
@@ -66,8 +88,8 @@ function flowPoint(state: TimelineState, end: DrawnEnd): { x: number; y: number 
   const band = state.layout.value.bands.find((one) => one.node.id === end.track);
   if (!band) return null;
   const x = positionOf(state.viewport.value, end.time) * state.size.value.width;
-  const row = end.depth < band.depthCount ? rowsTop(band) + (end.depth + 0.5) * band.rowHeight - 1 : band.y + 12;
-  return { x, y: row - state.scrollTop.value };
+  const row = end.depth < band.depthCount ? rowsTop(band) - band.y + (end.depth + 0.5) * band.rowHeight - 1 : 12;
+  return { x, y: state.screenY(band) + row };
 }
 
 function paintOverlay(state: TimelineState, painter: OverlayPainter, tokens: Tokens, flows: readonly DrawnFlow[]): void {
@@ -85,6 +107,7 @@ function paintOverlay(state: TimelineState, painter: OverlayPainter, tokens: Tok
     hover: hovered && rectOf(state, hovered.slice),
     cursor: state.hover.value?.x ?? null,
     hits: hitRects(state),
+    ticks: hitTicks(state),
     flows: flows.flatMap((flow) => {
       const from = flowPoint(state, flow.from);
       const to = flowPoint(state, flow.to);
@@ -126,11 +149,14 @@ export function Tracks({ state, flows, minimapWants, scrollBy }: Props) {
         viewport: state.viewport.value,
         bands: state.visibleBands(),
         scrollTop: state.scrollTop.value,
+        stuck: state.stuck.value,
         store: state.store,
         offsetOf: state.offsetOf,
         tokens,
         lit: lit === null ? null : (name) => (lit.exact ? names.texts[name] === lit.text : names.texts[name]!.toLowerCase().includes(lit.text)),
         bounds: boundsOf(state),
+        slotOf: slotsOf(state.colouring.value, names, state.levels.value, NEUTRAL),
+        unrecorded: state.unrecordedOf,
         counterOf: (track) => state.counters.get(track),
       });
       Object.assign(element.dataset, {
@@ -143,7 +169,8 @@ export function Tracks({ state, flows, minimapWants, scrollBy }: Props) {
       timer = window.setTimeout(() => state.request(minimapWants()), 16);
     });
     const stop = effect(() => {
-      void [state.viewport.value, state.layout.value, state.scrollTop.value, state.size.value, state.arrivals.value, theme.value, state.lit.value, state.steps.value];
+      void [state.viewport.value, state.layout.value, state.scrollTop.value, state.size.value, state.arrivals.value, theme.value, state.lit.value, state.steps.value, state.colouring.value, state.levels.value];
+      if (state.colouring.value === 'self') void state.weighNames();
       frame.ask();
     });
     return () => (stop(), frame.stop(), clearTimeout(timer));
@@ -154,7 +181,7 @@ export function Tracks({ state, flows, minimapWants, scrollBy }: Props) {
     const frame = oncePerFrame(() => paintOverlay(state, painter, readTokens(), flowsNow.current));
     const stop = effect(() => {
       void [state.viewport.value, state.layout.value, state.scrollTop.value, state.size.value, state.range.value, state.rangeTracks.value, state.marks.value];
-      void [state.focus.value, state.hover.value, state.hoverSlice.value, state.hits.value, theme.value];
+      void [state.focus.value, state.hover.value, state.hoverSlice.value, state.hits.value, state.density.value, theme.value];
       frame.ask();
     });
     return () => (stop(), frame.stop());
@@ -240,6 +267,8 @@ function pointerHandlers(state: TimelineState, scrollBy: (pixels: number) => voi
       void sliceOf(state, hit).then((slice) => {
         if (!slice) return;
         const start = toBig(slice.start_ps);
+        go({ slice: slice.id });
+        state.listTrack(slice);
         state.showSpan(`slice ${slice.id}`, { start, end: start + toBig(slice.dur_ps) });
       });
     },

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { address } from '../../data/api';
 import { restriction } from '../../data/restriction';
 import { loadJson, useJson } from '../../data/resource';
-import type { StepRow, TopList, TopRow } from '../../data/types';
+import type { IdleRow, StepRow, TopList, TopRow } from '../../data/types';
 import { formatSpan, type Span } from '../../model/address';
 import { cutMiddle, shown } from '../../model/cut';
 import { count, inScale, plural, share, shareCell, significant, time, timeExact, timeScale, toBig, toNumber, UNKNOWN } from '../../model/numbers';
@@ -17,7 +17,7 @@ import { litBySearch, type TimelineState } from './state';
 
 /* Rows of these are names of slices. */
 const NAMES = new Set(['op', 'name', 'kernel']);
-const BY = ['op', 'name', 'category', 'module', 'scope', 'source', 'track'];
+const BY = ['op', 'name', 'category', 'module', 'scope', 'source', 'track', 'idle'];
 const ROWS_MAX = 100;
 const NAME_LETTERS = 48;
 
@@ -101,11 +101,29 @@ async function openRow(state: TimelineState, row: TopRow, by: string, span: Span
   if (reply.rows[0]) go({ slice: reply.rows[0].id });
 }
 
+/* Where devices had nothing to do meanwhile, by what the host did. */
+function IdlePane({ state, span }: { state: TimelineState; span: Span }) {
+  const { data, error } = useJson<{ rows: IdleRow[] }>('api/steps', { run: state.run.id, view: 'idle', start_ps: span.start, end_ps: span.end, limit: ROWS_MAX });
+  if (error) return <Failed error={error} />;
+  if (!data) return null;
+  if (data.rows.length === 0) return <p class="quiet">No device that recorded an op was idle here.</p>;
+  const { rows } = data;
+  const scale = timeScale(rows.map((row) => row.idle_ps));
+  const columns: Column<IdleRow>[] = [
+    { key: 'cause', title: 'host meanwhile', sortable: false, width: 'minmax(140px, 3fr)', cell: (row) => <Name text={row.cause} /> },
+    { key: 'device', title: 'device', sortable: false, width: '72px', numeric: true, cell: (row) => String(row.device) },
+    { key: 'idle_ps', title: 'idle', unit: scale.unit, sortable: false, width: '96px', numeric: true, cell: (row) => inScale(row.idle_ps, scale), exact: (row) => timeExact(row.idle_ps) },
+    { key: 'share', title: 'of idle', sortable: false, width: '144px', numeric: true, cell: (row) => shareCell(row.share), bar: (row) => row.share ?? 0 },
+  ];
+  return <Table label="Idle devices, by cause" columns={columns} rows={rows} rowKey={(row) => `${row.host} ${row.device} ${row.cause}`} scroll />;
+}
+
 export function WindowPane({ state, span, range }: { state: TimelineState; span: Span; range: boolean }) {
   const [asked, setBy] = useState('op');
   const [sort, setSort] = useState('-self_ps');
   const params = { run: state.run.id, by: asked, ...restriction.value, start_ps: span.start, end_ps: span.end, sort, limit: ROWS_MAX };
-  const top = useJson<TopList>('api/top', params);
+  const idle = asked === 'idle';
+  const top = useJson<TopList>(idle ? null : 'api/top', params);
   const rows = top.data?.rows ?? [];
   const by = top.data?.by ?? asked;
   const light = (row: TopRow | null) => (state.lit.value = row === null || !NAMES.has(by) ? litBySearch(query.value.find) : { text: row.name, exact: true });
@@ -129,6 +147,7 @@ export function WindowPane({ state, span, range }: { state: TimelineState; span:
           CSV
         </a>
       </div>
+      {idle && <IdlePane state={state} span={span} />}
       {top.error && <Failed error={top.error} />}
       {rows.length > 0 && (
         <Table

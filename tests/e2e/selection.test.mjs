@@ -1,0 +1,103 @@
+/* One slice: how it stands among its mates, its instruction, what it waited for, its table. */
+import assert from 'node:assert/strict';
+import { openPage, settle } from './browser.mjs';
+
+const QUERY = '?run=step_1000&view=timeline';
+const json = (url, path) => fetch(url + path).then((reply) => reply.json());
+
+async function longestOp(url) {
+  const reply = await json(url, 'api/slices?run=step_1000&sort=-dur_ps&limit=400');
+  return reply.rows.find((row) => row.kind === 'compute');
+}
+
+function scene(body) {
+  return async ({ browser, url }) => {
+    const opened = await openPage(browser, url);
+    try {
+      const slice = await longestOp(url);
+      await opened.page.goto(`${url}${QUERY}&slice=${slice.id}`);
+      await settle(opened.page);
+      await body({ ...opened, url, slice });
+      assert.deepEqual(opened.complaints, [], 'the console');
+    } finally {
+      await opened.context.close();
+    }
+  };
+}
+
+export const tests = {
+  'a slice is marked in the histogram of its mates': scene(async ({ page, url, slice }) => {
+    const { mates } = await json(url, `api/slice?run=step_1000&id=${slice.id}`);
+    const bars = await page.locator('.mates rect').evaluateAll((all) => all.map((bar) => ({ own: bar.classList.contains('own'), height: Number(bar.getAttribute('height')) })));
+    assert.equal(bars.length, mates.histogram.counts.length);
+    const own = mates.histogram.bounds_ps.findLastIndex((bound) => bound <= slice.dur_ps);
+    assert.deepEqual(bars.flatMap((bar, index) => (bar.own ? [index] : [])), [Math.min(own, bars.length - 1)]);
+    mates.histogram.counts.forEach((count, index) => assert.ok(count === 0 || bars[index].height >= 2, `bar ${index}`));
+  }),
+
+  'its instruction is in view, with what the opcode means': scene(async ({ page, url, slice }) => {
+    const details = await json(url, `api/slice?run=step_1000&id=${slice.id}`);
+    const number = details.args.find((arg) => arg.name === 'program_id').value;
+    const { instruction } = await json(url, `api/hlo?run=step_1000&module=${details.module}(${number})&instruction=${details.op}`);
+    const text = await page.locator('.hlo-facts-of-slice').innerText();
+    assert.ok(text.includes(instruction.text), text.slice(0, 300));
+    assert.ok(text.includes(instruction.meaning.words));
+    assert.match(await page.locator('.hlo-facts-of-slice a', { hasText: /^more$/ }).getAttribute('href'), /^https:\/\/openxla\.org\//);
+  }),
+
+  'what it waited for is listed and drawn, each link before the one after it': scene(async ({ page, url, slice }) => {
+    await page.locator('.tracks-canvas').press('b');
+    await page.locator('.chain dd').first().waitFor();
+    const ids = await page.locator('.chain a').evaluateAll((all) => all.map((link) => new URL(link.href).searchParams.get('slice')));
+    assert.ok(ids.length > 0);
+    let at = slice;
+    for (const id of ids) {
+      const link = await json(url, `api/slice?run=step_1000&id=${id}`);
+      const flows = at.flows ?? (await json(url, `api/slice?run=step_1000&id=${at.id}`)).flows;
+      const sent = flows.some((flow) => flow.from.slice === id && flow.to.slice === at.id);
+      assert.ok(link.start_ps < at.start_ps, 'it began before');
+      assert.ok(sent || (link.track === at.track && link.depth === at.depth && link.start_ps + link.dur_ps <= at.start_ps), `${link.name} neither sent ${at.name} nor came before it`);
+      if (!sent) {
+        const { rows } = await json(url, `api/slices?run=step_1000&track=${at.track}&start_ps=${link.start_ps + link.dur_ps}&end_ps=${at.start_ps}&limit=1000`);
+        const between = rows.filter((row) => row.depth === at.depth && row.dur_ps > 0 && row.start_ps >= link.start_ps + link.dur_ps && row.start_ps + row.dur_ps <= at.start_ps);
+        assert.deepEqual(between.map((row) => row.name), [], 'nothing lies between');
+      }
+      at = link;
+    }
+  }),
+
+  "a double click shows the slice, and its track's events from it on": scene(async ({ page, url, slice }) => {
+    await page.keyboard.press('Escape');
+    const box = await page.locator('.tracks-canvas').boundingBox();
+    await page.mouse.dblclick(box.x + box.width / 2, box.y + 24 + 8);
+    const table = page.getByRole('grid', { name: /^Events of/ });
+    await table.waitFor();
+    await page.waitForFunction(() => new URLSearchParams(location.search).has('window'));
+    const id = await page.evaluate(() => new URLSearchParams(location.search).get('slice'));
+    const focus = await json(url, `api/slice?run=step_1000&id=${id}`);
+    assert.notEqual(id, slice.id);
+    await table.locator('.table-row[aria-selected=true]').waitFor();
+    const { rows } = await json(url, `api/slices?run=step_1000&track=${focus.track}&start_ps=${focus.start_ps}&limit=3`);
+    assert.ok((await table.locator('.table-row').first().innerText()).includes(rows[0].name));
+    await page.getByRole('button', { name: 'All tracks of the window' }).click();
+    await page.getByRole('grid', { name: 'Slices in the window' }).waitFor();
+  }),
+
+  'U makes the step under the pointer the range; its flame graph and its idle time follow': scene(async ({ page, url }) => {
+    const { rows: steps } = await json(url, 'api/steps?run=step_1000');
+    const box = await page.locator('.tracks-canvas').boundingBox();
+    await page.mouse.move(box.x + box.width / 2, box.y + 200);
+    await page.locator('.tracks-canvas').press('u');
+    await page.waitForFunction(() => new URLSearchParams(location.search).has('start_ps'));
+    const { start_ps, end_ps } = Object.fromEntries(new URL(page.url()).searchParams);
+    assert.ok(steps.some((step) => String(step.start_ps) === start_ps && String(step.start_ps + step.dur_ps) === end_ps), `${start_ps} to ${end_ps}`);
+    await page.getByRole('tab', { name: 'Flame' }).click();
+    await page.locator('.flame-small canvas').waitFor();
+    await page.waitForFunction(() => document.querySelector('.flame-small .canvas-box')?.clientHeight > 30);
+    await page.getByRole('tab', { name: 'Range' }).click();
+    await page.locator('.lower select').selectOption('idle');
+    const { rows: idle } = await json(url, `api/steps?run=step_1000&view=idle&start_ps=${start_ps}&end_ps=${end_ps}&limit=100`);
+    await page.getByRole('grid', { name: /^Idle/ }).or(page.getByText('No device that recorded an op was idle here.')).waitFor();
+    assert.equal(await page.getByRole('grid', { name: /^Idle/ }).locator('.table-row').count(), idle.length);
+  }),
+};
