@@ -43,6 +43,24 @@ test('tracks stand as the file orders them, then those that it does not order, a
   expect(treeOf(list)[0]!.children.map((node) => node.id)).toEqual(['first', 'second', 'third', 'free', 'free too']);
 });
 
+test('the device with most work opens, the one in front of it stays closed', () => {
+  const timed = (id: string, parent: string, ps: number, derived = false): Track => ({ ...track(id, parent, 'stream', 1), duration_sum_ps: ps, derived });
+  const list = [
+    track('g0', null, 'device'), timed('g0.copies', 'g0', 5), timed('g0.derived', 'g0', 100, true),
+    track('g7', null, 'device'), timed('g7.kernels', 'g7', 20),
+    track('g8', null, 'device'), timed('g8.kernels', 'g8', 20),
+  ];
+  expect([...openAtFirst(treeOf(list))].filter((id) => !id.includes('.'))).toEqual(['g7']);
+});
+
+test('moments of the whole trace stand last and closed', () => {
+  const list = [
+    track('(global)', null, 'process'), track('(global).0', '(global)', 'thread', 1),
+    track('h', null, 'process'), { ...track('h.main', 'h', 'thread', 4, 'hostA', 'main'), duration_sum_ps: 7 },
+  ];
+  expect(picture(list)).toEqual(['0 h 0', '24   h.main 4', '104 (global) closed']);
+});
+
 test('several hosts stand above their tracks', () => {
   const list = [track('a', null, 'process', 0, 'hostA'), track('a.1', 'a', 'thread', 1, 'hostA'), track('b', null, 'process', 0, 'hostB'), track('b.1', 'b', 'thread', 1, 'hostB')];
   expect(picture(list)).toEqual(['0 host:hostA 0', '24   a 0', '48     a.1 1', '68 host:hostB 0', '92   b 0', '116     b.1 1']);
