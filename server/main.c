@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "doctor.h"
 #include "index.h"
+#include "serve/sql_worker.h"
 
 /* Descriptors 0, 1 and 2 are what they should be, or nothing; never a file of ours. */
 static bool standard_descriptors(void)
@@ -41,6 +42,8 @@ int main(int argc, char **argv)
         return EXIT_IO;
     if (strcmp(verb, "index") == 0)
         return index_main(argc - 1, argv + 1);
+    if (strcmp(verb, "sql-worker") == 0)
+        return sql_worker(STDIN_FILENO, STDOUT_FILENO);
     if (strcmp(verb, "serve") == 0)
         return app_serve(argc - 1, argv + 1);
     if (strcmp(verb, "open") == 0)

@@ -254,7 +254,9 @@ static void wait_once(void *data)
 static void compute(struct exchange *exchange, const struct route *route)
 {
     struct server *server = exchange->server;
-    struct pool *pool = route->heavy ? server->heavy : server->work;
+    struct pool *pool = route->apart   ? server->waiters
+                        : route->heavy ? server->heavy
+                                       : server->work;
 
     for (;;) { /* each run that it asks for is waited for once */
         pool_run(pool, try_once, exchange);

@@ -129,7 +129,7 @@ static struct cell known_cell(int64_t value)
     return (struct cell){.kind = CELL_INTEGER, .of.integer = value};
 }
 
-static struct table table_of(struct arena *arena, const struct memory_timeline *timeline)
+struct table memory_allocators_table(struct arena *arena, const struct memory_timeline *timeline)
 {
     struct cell *cells =
         arena_array(arena, struct cell, (size_t)timeline->allocator_count * COUNT(columns));
@@ -229,7 +229,7 @@ static enum status reply_timeline(struct request *req, struct reply *reply, stru
     TRY(memory_timeline(run, &restriction, req->arena, &timeline, err));
     if (request_has(req, "allocator"))
         keep_allocator(&timeline, request_text(req, "allocator"), req->arena);
-    struct table table = table_of(req->arena, &timeline);
+    struct table table = memory_allocators_table(req->arena, &timeline);
     if (reply_table_text(req, reply, &table))
         return OK;
     struct json json = reply_json(reply);

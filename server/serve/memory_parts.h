@@ -12,6 +12,9 @@ MUST_CHECK enum status reply_heap(struct request *req, struct reply *reply, stru
 /* view=pprof: the run's snapshots, and the samples of one of them. */
 MUST_CHECK enum status reply_snapshots(struct request *req, struct reply *reply, struct error *err);
 
+/* A row an allocator. */
+struct table memory_allocators_table(struct arena *arena, const struct memory_timeline *timeline);
+
 struct json;
 /* Below zero is unknown: null. */
 void json_put_known(struct json *json, const char *key, int64_t value);

@@ -23,6 +23,7 @@ const struct route *const routes[] = {
     &route_compare,
     &route_check,
     &route_trend,
+    &route_sql,
     &route_baselines,
     &route_baseline_set,
     &route_baseline_remove,

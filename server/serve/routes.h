@@ -21,5 +21,6 @@ extern const struct route route_diff, route_check, route_trend, route_compare;
 extern const struct route route_baselines, route_baseline_set, route_baseline_remove;
 extern const struct route route_notes, route_note_put, route_note_remove;
 extern const struct route route_link_make, route_link;
+extern const struct route route_sql;
 
 #endif

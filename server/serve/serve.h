@@ -104,6 +104,7 @@ struct route {
     handler *handle;
     bool light;      /* needs no pool thread: answers from memory at once */
     bool heavy;      /* computes over a whole run: a pool of its own, so that tiles need not wait */
+    bool apart;      /* has others do the work, and waits for them: a process, other routes */
     bool slices;     /* asks nothing of attributions, which then stay closed */
     bool skews;      /* asks them for how hosts' clocks differ alone: closed where there is one */
     bool open;       /* answers without a token too: health, the launch link */

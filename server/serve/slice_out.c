@@ -43,7 +43,7 @@ static const struct column columns[] = {
     {"flags", "flags", UNIT_TEXT, true},
 };
 
-static struct str flags_text(struct arena *arena, unsigned flags)
+struct str slice_flags_text(struct arena *arena, unsigned flags)
 {
     struct str ret = STR("");
 
@@ -83,7 +83,7 @@ struct table slice_table(struct arena *arena, const struct run_traces *run,
             integer_cell(slice.self_ps),
             text_cell(trace_name(host->trace, slice.name)),
             text_cell(str_of(kind_word(slice.kind))),
-            text_cell(flags_text(arena, slice.flags)),
+            text_cell(slice_flags_text(arena, slice.flags)),
         };
 
         memcpy(&cells[(size_t)i * COUNT(columns)], line, sizeof line);

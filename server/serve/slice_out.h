@@ -28,6 +28,8 @@ struct slice_place { /* one slice of a run */
 /* id, track, depth, start_ps, dur_ps, self_ps, name, kind, flags: without the braces. */
 void json_put_slice_members(struct json *json, struct arena *arena, const struct host_trace *host,
                             const struct slice *slice);
+/* "instant cut" */
+struct str slice_flags_text(struct arena *arena, unsigned flags);
 /* The same rows for CSV and Markdown. */
 struct table slice_table(struct arena *arena, const struct run_traces *run,
                          const struct slice_place *places, uint32_t count);

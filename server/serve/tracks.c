@@ -1,10 +1,11 @@
 /* GET /api/tracks?run=: the tree of tracks of every host. */
 #include "serve/routes.h"
 #include "serve/slice_out.h"
+#include "serve/track_words.h"
 
 static const struct param params[] = {PARAMS_RUN, PARAMS_PAGE, {.name = NULL}};
 
-static const char *track_kind_word(uint8_t kind)
+const char *track_kind_word(uint8_t kind)
 {
     static const char *const words[] = {
         [TRACK_PROCESS] = "process", [TRACK_DEVICE] = "device", [TRACK_STREAM] = "stream",
@@ -14,7 +15,7 @@ static const char *track_kind_word(uint8_t kind)
     return kind < COUNT(words) ? words[kind] : "thread";
 }
 
-static const char *role_word(uint8_t role)
+const char *track_role_word(uint8_t role)
 {
     static const char *const words[] = {
         [ROLE_NONE] = NULL,   [ROLE_STEPS] = "steps",         [ROLE_MODULES] = "modules",
@@ -57,7 +58,7 @@ static void put_track(struct json *json, struct arena *arena, const struct host_
     json_put_text(json, "host", host->name);
     json_put_text(json, "name", trace_name(host->trace, track->name));
     json_put_text(json, "kind", str_of(track_kind_word(track->kind)));
-    json_put_text_or_null(json, "role", str_of(role_word(track->role)));
+    json_put_text_or_null(json, "role", str_of(track_role_word(track->role)));
     json_key(json, "device");
     if (track->device >= 0)
         json_add_integer(json, track->device);

@@ -17,6 +17,7 @@ struct trend_metric {
     bool (*value)(const struct run_record *run, int64_t *ret, const char **ret_reason);
 };
 const struct trend_metric *trend_metric_of(struct str word); /* "": the first */
+const struct trend_metric *trend_metric_at(size_t index);    /* NULL: that was the last */
 
 struct trend_point {
     const struct run_record *run;

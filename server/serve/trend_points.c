@@ -39,14 +39,19 @@ static bool size(const struct run_record *run, int64_t *ret, const char **ret_re
     return true;
 }
 
+static const struct trend_metric metrics[] = {{"step_time", UNIT_PS, step_time},
+                                              {"step_count", UNIT_COUNT, step_count},
+                                              {"duration", UNIT_PS, duration},
+                                              {"slice_count", UNIT_COUNT, slices},
+                                              {"file_bytes", UNIT_BYTES, size}};
+
+const struct trend_metric *trend_metric_at(size_t index)
+{
+    return index < COUNT(metrics) ? &metrics[index] : NULL;
+}
+
 const struct trend_metric *trend_metric_of(struct str word)
 {
-    static const struct trend_metric metrics[] = {{"step_time", UNIT_PS, step_time},
-                                                  {"step_count", UNIT_COUNT, step_count},
-                                                  {"duration", UNIT_PS, duration},
-                                                  {"slice_count", UNIT_COUNT, slices},
-                                                  {"file_bytes", UNIT_BYTES, size}};
-
     for (size_t i = 0; i < COUNT(metrics); i++) {
         if (str_equal(word, str_of(metrics[i].word)))
             return &metrics[i];

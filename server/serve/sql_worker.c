@@ -1,0 +1,224 @@
+#include "serve/sql_worker.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "serve/sql_parts.h"
+#include "store/cache.h"
+#include "store/segment.h"
+
+#define MIB (UINT64_C(1) << 20)
+
+/* Sanitizers reserve terabytes of addresses for themselves. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define LIMITS_MEMORY false
+#else
+#define LIMITS_MEMORY true
+#endif
+
+enum { DESCRIPTORS_MAX = 64, JOB_BYTES_MAX = 256 << 20, HEAP_MIB = 512, PRIVATE_MIB = 2048 };
+
+static void limit(int what, uint64_t most)
+{
+    const struct rlimit both = {.rlim_cur = most, .rlim_max = most};
+
+    setrlimit(what, &both);
+}
+
+/* What a query may cost at most, whatever it finds to do: the system ends the process. */
+static void guard(int64_t run_ms)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    limit(RLIMIT_CORE, 0);
+    limit(RLIMIT_FSIZE, 0); /* pipes are no files: nothing can be written */
+    limit(RLIMIT_NOFILE, DESCRIPTORS_MAX);
+    limit(RLIMIT_CPU, (uint64_t)(run_ms / 1000 + 3));
+    if (LIMITS_MEMORY)
+        limit(RLIMIT_DATA, PRIVATE_MIB * MIB);
+    sql_guard_process(HEAP_MIB * MIB);
+}
+
+static struct str text_of(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+
+    return (struct str){.at = json_string_value(value), .count = json_string_length(value)};
+}
+
+/* One host's files, held until the process ends. */
+static bool open_host(const json_t *told, struct arena *arena, struct host_trace *ret)
+{
+    struct segment *segment;
+    struct attribution_file *attribution = NULL;
+    struct error ignored = {0};
+    struct str path = text_of(told, "attribution");
+
+    if (segment_open(str_c(arena, text_of(told, "segment")), &segment, &ignored) != OK)
+        return false;
+    ignored = (struct error){0};
+    if (path.count > 0 && attribution_open(str_c(arena, path), &attribution, &ignored) != OK)
+        attribution = NULL;
+    *ret = (struct host_trace){.trace = segment_trace(segment),
+                               .attribution =
+                                   attribution == NULL ? NULL : attribution_of_file(attribution),
+                               .name = text_of(told, "name"),
+                               .key = text_of(told, "key"),
+                               .offset_ps = json_integer_value(json_object_get(told, "offset_ps"))};
+    return true;
+}
+
+/* Two descriptors a host would be too many: maps stay when their files are closed. */
+static uint32_t open_hosts(const json_t *list, struct arena *arena, struct host_trace *ret)
+{
+    uint32_t count = 0;
+    const json_t *told;
+    size_t i;
+
+    json_array_foreach(list, i, told)
+    {
+        if (open_host(told, arena, &ret[count]))
+            count++;
+    }
+    return count;
+}
+
+const struct run_traces *sql_traces(struct sql_work *work, uint32_t index)
+{
+    struct sql_run *run = &work->runs[index];
+
+    if (run->was_opened)
+        return &run->traces;
+    const json_t *hosts = json_object_get(run->told, "open");
+    size_t count = json_array_size(hosts);
+    struct host_trace *traces = arena_array(work->arena, struct host_trace, count + 1);
+    uint32_t opened = open_hosts(hosts, work->arena, traces);
+
+    run->was_opened = true;
+    run->traces = (struct run_traces){
+        .hosts = traces,
+        .host_count = opened == count ? opened : 0, /* half a run would be wrong sums */
+        .id = text_of(run->told, "id"),
+        .name = run->name,
+        .has_epoch = json_is_string(json_object_get(run->told, "epoch_ns"))};
+    if (run->traces.has_epoch)
+        str_to_i64(text_of(run->told, "epoch_ns"), &run->traces.epoch_ns);
+    work->lost_count += run->traces.host_count == 0;
+    return &run->traces;
+}
+
+static void read_runs(struct sql_work *work, const json_t *list)
+{
+    const json_t *told;
+    size_t i;
+
+    work->run_count = (uint32_t)json_array_size(list);
+    work->runs = arena_array(work->arena, struct sql_run, (size_t)work->run_count + 1);
+    json_array_foreach(list, i, told)
+    {
+        work->runs[i] = (struct sql_run){.name = text_of(told, "name"), .told = told};
+        work->slice_count += (uint64_t)json_integer_value(json_object_get(told, "slice_count"));
+    }
+}
+
+static const char *type_of(struct str format)
+{
+    if (str_equal(format, STR("csv")))
+        return "text/csv; charset=utf-8; header=present";
+    return str_equal(format, STR("md")) ? "text/markdown; charset=utf-8" : TYPE_JSON;
+}
+
+static void answer(struct sql_work *work, const json_t *job, int *ret_status, const char **ret_type,
+                   struct text *out)
+{
+    struct sql_table tables[SQL_TABLES_MAX];
+    uint32_t table_count = 0;
+    struct sql_result *result = arena_new(work->arena, struct sql_result);
+    struct sql_sink sink = sql_result_sink(result);
+    struct sql_outcome outcome;
+    struct error err = {0};
+    struct str query = text_of(job, "query");
+    const struct sql_limits limits = {
+        .rows_max = (uint64_t)json_integer_value(json_object_get(job, "rows_max")),
+        .bytes_max = (uint64_t)json_integer_value(json_object_get(job, "bytes_max")),
+        .run_ms = json_integer_value(json_object_get(job, "run_ms"))};
+
+    result->arena = work->arena;
+    sql_add_runs(work, tables, &table_count);
+    sql_add_slices(work, tables, &table_count);
+    sql_add_views(work, tables, &table_count);
+    sql_add_columns(work, tables, &table_count);
+    if (sql_run(tables, table_count, query, &limits, &sink, &outcome, &err) == OK) {
+        *ret_status = 200;
+        *ret_type = type_of(text_of(job, "format"));
+        sql_put_answer(work, result, &outcome, text_of(job, "format"), text_of(job, "run"), out);
+    } else {
+        *ret_type = TYPE_PROBLEM;
+        sql_put_problem(work, tables, table_count, query, &outcome, &err, ret_status, out);
+    }
+    sql_result_free(result);
+}
+
+static bool read_all(int fd, struct text *ret)
+{
+    char buffer[32768];
+
+    for (;;) {
+        ssize_t count = read(fd, buffer, sizeof buffer);
+
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count <= 0)
+            return count == 0;
+        if (ret->count + (size_t)count > JOB_BYTES_MAX)
+            return false;
+        text_put(ret, buffer, (size_t)count);
+    }
+}
+
+static bool write_all(int fd, struct str text)
+{
+    while (text.count > 0) {
+        ssize_t count = write(fd, text.at, text.count);
+
+        if (count < 0 && errno != EINTR)
+            return false;
+        text = str_skip(text, count > 0 ? (size_t)count : 0);
+    }
+    return true;
+}
+
+static bool answer_job(const struct text *text, int out)
+{
+    json_t *job = json_loadb(text->at, text->count, JSON_ALLOW_NUL, NULL);
+    struct sql_work work = {.arena = arena_create()};
+    struct text head = {0}, body = {0};
+    const char *type = TYPE_PROBLEM;
+    int status = 500;
+
+    if (job == NULL)
+        return false;
+    guard(json_integer_value(json_object_get(job, "run_ms")));
+    read_runs(&work, json_object_get(job, "runs"));
+    answer(&work, job, &status, &type, &body);
+    text_putf(&head, "{\"status\":%d,\"type\":\"%s\"}\n", status, type);
+    bool told = write_all(out, text_str(&head)) && write_all(out, text_str(&body));
+    text_free(&head);
+    text_free(&body);
+    arena_destroy(work.arena);
+    json_decref(job);
+    return told;
+}
+
+int sql_worker(int in, int out)
+{
+    struct text text = {0};
+    bool told = read_all(in, &text) && text.count > 0 && answer_job(&text, out);
+
+    text_free(&text);
+    return told ? 0 : 1;
+}

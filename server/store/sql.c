@@ -1,0 +1,224 @@
+/* One query: opened, checked, stepped, told. */
+#include "store/sql.h"
+
+#include "store/sql_parts.h"
+
+void sql_guard_process(uint64_t heap_bytes_max)
+{
+    sqlite3_config(SQLITE_CONFIG_SINGLETHREAD); /* a worker has one; locks cost a tenth */
+    sqlite3_hard_heap_limit64((sqlite3_int64)heap_bytes_max);
+}
+
+static bool is_word(char c)
+{
+    return c == '_' || (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z') || c < 0;
+}
+
+/* SQLite tells no place of a table that is not there: the first time its name is a word. */
+static void find_table(const char *text, const char *message, struct sql_outcome *ret)
+{
+    const char *name = strstr(message, "no such table: ");
+    size_t size = name == NULL ? 0 : strlen(name += sizeof "no such table: " - 1);
+
+    for (const char *at = text; size > 0 && (at = strstr(at, name)) != NULL; at++) {
+        if ((at > text && is_word(at[-1])) || is_word(at[size]))
+            continue;
+        ret->has_place = true;
+        ret->place = (size_t)(at - text);
+        return;
+    }
+}
+
+/* What SQLite says of a failure, or what we know better. */
+static enum status explain(struct sql_question *question, int code, const char *text,
+                           struct sql_outcome *ret, struct error *err)
+{
+    int place = sqlite3_error_offset(question->db);
+    const char *message =
+        question->refused.code != OK ? question->refused.message : sqlite3_errmsg(question->db);
+
+    if (place >= 0) {
+        ret->has_place = true;
+        ret->place = (size_t)place;
+    } else if (text != NULL) {
+        find_table(text, message, ret);
+    }
+    if (question->limit_met != NULL)
+        return fail(err, ERR_LIMIT,
+                    "the query took more than %.1f s and was stopped: ask for fewer rows, a window "
+                    "of start_ps, or one name",
+                    (double)question->limits->run_ms / 1000);
+    if (question->scan_fail.code != OK)
+        return fail(err, question->scan_fail.code, "%s", question->scan_fail.message);
+    if (code == SQLITE_NOMEM)
+        return fail(err, ERR_LIMIT,
+                    "the query needs more memory than it may have: group or filter "
+                    "before sorting, or ask for fewer columns");
+    if (code == SQLITE_TOOBIG)
+        return fail(err, ERR_LIMIT,
+                    "a text of the query, or one that it makes, is longer than "
+                    "1 MiB");
+    return fail(err, ERR_INVALID, "%s", message);
+}
+
+/* Nothing but blanks, comments and semicolons? Whatever SQLite finds there is a second statement.
+ */
+static bool is_empty(sqlite3 *db, const char *text)
+{
+    sqlite3_stmt *statement = NULL;
+
+    while (*text != '\0') {
+        const char *tail = text;
+
+        if (sqlite3_prepare_v3(db, text, -1, 0, &statement, &tail) != SQLITE_OK ||
+            statement != NULL) {
+            sqlite3_finalize(statement);
+            return false;
+        }
+        if (tail == text)
+            break;
+        text = tail;
+    }
+    return true;
+}
+
+static enum status prepare(struct sql_question *question, const char *text,
+                           sqlite3_stmt **ret_statement, struct sql_outcome *ret, struct error *err)
+{
+    const char *tail = NULL;
+    int code = sqlite3_prepare_v3(question->db, text, -1, 0, ret_statement, &tail);
+
+    if (code != SQLITE_OK)
+        return explain(question, code, text, ret, err);
+    if (*ret_statement == NULL)
+        return fail(err, ERR_INVALID, "there is no statement: begin with SELECT");
+    ret->place = (size_t)(tail - text);
+    if (!is_empty(question->db, tail)) {
+        ret->has_place = true;
+        return fail(err, ERR_INVALID,
+                    "one statement at a time: what stands behind the first one is "
+                    "not run");
+    }
+    if (!sqlite3_stmt_readonly(*ret_statement) || sqlite3_column_count(*ret_statement) == 0)
+        return fail(err, ERR_INVALID, "only SELECT is answered: nothing here can be changed");
+    if (sqlite3_stmt_isexplain(*ret_statement) == 1)
+        return fail(err, ERR_INVALID, "EXPLAIN shows nothing of use here; EXPLAIN QUERY PLAN does");
+    if (sqlite3_bind_parameter_count(*ret_statement) > 0)
+        return fail(err, ERR_INVALID, "write values into the query: there is nothing to bind to ?");
+    return OK;
+}
+
+static void tell_columns(sqlite3_stmt *statement, const struct sql_sink *sink)
+{
+    struct str names[200];
+    int count = sqlite3_column_count(statement);
+
+    for (int i = 0; i < count; i++)
+        names[i] = str_of(sqlite3_column_name(statement, i));
+    sink->columns(sink->data, names, (uint32_t)count);
+}
+
+static struct sql_value cell_of(sqlite3_stmt *statement, int column)
+{
+    switch (sqlite3_column_type(statement, column)) {
+    case SQLITE_INTEGER:
+        return (struct sql_value){.kind = SQL_IS_INTEGER,
+                                  .integer = sqlite3_column_int64(statement, column)};
+    case SQLITE_FLOAT:
+        return (struct sql_value){.kind = SQL_IS_REAL,
+                                  .real = sqlite3_column_double(statement, column)};
+    case SQLITE_TEXT:
+        return (struct sql_value){
+            .kind = SQL_IS_TEXT,
+            .text = {.at = (const char *)sqlite3_column_text(statement, column),
+                     .count = (size_t)sqlite3_column_bytes(statement, column)}};
+    case SQLITE_BLOB:
+        return (struct sql_value){
+            .kind = SQL_IS_BLOB,
+            .text = {.at = sqlite3_column_blob(statement, column),
+                     .count = (size_t)sqlite3_column_bytes(statement, column)}};
+    default:
+        return (struct sql_value){.kind = SQL_IS_NULL};
+    }
+}
+
+static enum status take_rows(struct sql_question *question, sqlite3_stmt *statement,
+                             const struct sql_sink *sink, struct sql_outcome *ret,
+                             struct error *err)
+{
+    struct sql_value values[200];
+    const struct sql_limits *limits = question->limits;
+    int count = sqlite3_column_count(statement), code;
+    uint64_t bytes = 0;
+
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        if (ret->row_count == limits->rows_max) {
+            ret->cut = "rows";
+            return OK;
+        }
+        for (int i = 0; i < count; i++) {
+            values[i] = cell_of(statement, i);
+            bytes += 16 + values[i].text.count;
+        }
+        if (bytes > limits->bytes_max) {
+            ret->cut = "bytes";
+            return OK;
+        }
+        sink->row(sink->data, values);
+        ret->row_count++;
+    }
+    return code == SQLITE_DONE ? OK : explain(question, code, NULL, ret, err);
+}
+
+static enum status run(struct sql_question *question, const char *text, const struct sql_sink *sink,
+                       struct sql_outcome *ret, struct error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    enum status status;
+
+    TRY(sql_add_tables(question, err));
+    if (sqlite3_exec(question->db, "PRAGMA temp_store=MEMORY; PRAGMA query_only=1", NULL, NULL,
+                     NULL) != SQLITE_OK)
+        return fail(err, ERR_IO, "SQLite cannot be set up: %s", sqlite3_errmsg(question->db));
+    sql_guard(question);
+    status = prepare(question, text, &statement, ret, err);
+    if (status == OK) {
+        tell_columns(statement, sink);
+        status = take_rows(question, statement, sink, ret, err);
+    }
+    sqlite3_finalize(statement);
+    return status;
+}
+
+enum status sql_run(const struct sql_table *tables, uint32_t table_count, struct str query,
+                    const struct sql_limits *limits, const struct sql_sink *sink,
+                    struct sql_outcome *ret, struct error *err)
+{
+    struct sql_question question = {.tables = tables,
+                                    .table_count = table_count,
+                                    .limits = limits,
+                                    .until_ns = sql_cpu_ns() + limits->run_ms * 1000000};
+
+    *ret = (struct sql_outcome){0};
+    if (query.count >= SQL_QUERY_BYTES_MAX)
+        return fail(err, ERR_LIMIT, "a query has at most %d bytes, this one %zu",
+                    SQL_QUERY_BYTES_MAX, query.count);
+    const char *nul = query.count == 0 ? NULL : memchr(query.at, '\0', query.count);
+    if (nul != NULL) {
+        ret->has_place = true;
+        ret->place = (size_t)(nul - query.at);
+        return fail(err, ERR_INVALID, "a query is text: there is a NUL in it");
+    }
+    if (sqlite3_open_v2(":memory:", &question.db,
+                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX,
+                        NULL) != SQLITE_OK) {
+        sqlite3_close(question.db);
+        return fail(err, ERR_IO, "SQLite cannot be opened");
+    }
+    struct arena *arena = arena_create();
+    enum status status = run(&question, str_c(arena, query), sink, ret, err);
+    ret->scan_count = question.scan_count;
+    arena_destroy(arena);
+    sqlite3_close(question.db);
+    return status;
+}
