@@ -42,6 +42,33 @@ export interface KernelRow {
   device_share?: number | null;
   launch_count?: number | null;
   projected_ps?: Ps | null;
+  // of activities and ranges
+  slice?: string;
+  start_ps?: Ps;
+  dur_ps?: Ps;
+  what?: string;
+  device?: number | null;
+  stream?: string | null;
+  context?: string | null;
+  correlation?: number | null;
+  static_shared_bytes?: number | null;
+  dynamic_shared_bytes?: number | null;
+  bytes?: number | null;
+  bytes_per_s?: number | null;
+  direction?: string | null;
+  memory?: string | null;
+  call?: string | null;
+  call_start_ps?: Ps | null;
+  call_ps?: Ps | null;
+  queue_ps?: Ps | null;
+  launch_to_end_ps?: Ps | null;
+  graph?: string | null;
+  range_start_ps?: Ps;
+  range_ps?: Ps;
+  level?: number;
+  child_count?: number;
+  thread?: string | null;
+  stack?: string | null;
   reasons?: Reasons;
 }
 
@@ -63,13 +90,15 @@ export interface KernelList {
   approx: string[];
 }
 
-const NOUNS: Record<string, string> = { kernel: 'kernel', variant: 'launch shape', api: 'call', annotation: 'annotation' };
+const NOUNS: Record<string, string> = { kernel: 'kernel', variant: 'launch shape', api: 'call', activity: 'activity', range: 'range', annotation: 'annotation' };
 
 /* "214 kernels take 690 ms; 31 % of it below half occupancy, 62 % on tensor cores." Shares are of what is known, so they
  * stand only where most of it is. */
 export function kernelsSentence(list: KernelList): Sentence {
   if (list.row_count === 0) return [];
   const total = toNumber(list.total_ps);
+  if (list.by === 'activity') return [strong(plural(list.row_count, 'activity', 'activities')), ' of devices, in order of time: ', strong(time(list.total_ps)), '.'];
+  if (list.by === 'range') return [strong(plural(list.row_count, 'range')), ' launched ', strong(time(list.total_ps)), ' of device time.'];
   if (list.by === 'annotation') {
     const rest = list.rows.find((row) => row.name === '(no annotation)');
     const named = plural(list.row_count - (rest ? 1 : 0), 'annotation');

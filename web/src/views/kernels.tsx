@@ -6,6 +6,7 @@ import { restriction } from '../data/restriction';
 import type { RunDetails } from '../data/types';
 import type { Changes } from '../model/address';
 import { shortScope, shortSource } from '../model/cut';
+import { kernelLabels } from '../model/kernel_label';
 import { kernelsSentence, type KernelList, type KernelRow } from '../model/kernels';
 import { count, inScale, shareCell, size, timeExact, timeScale, toNumber, UNKNOWN, type Scale } from '../model/numbers';
 import { sentenceCase } from '../model/sentence';
@@ -16,13 +17,16 @@ import { NothingMatches, TableBar } from '../ui/table_bar';
 import { Name, SentenceLine } from '../ui/text';
 import { useTable } from '../ui/use_table';
 
-const BY: Record<string, string> = { kernel: 'kernel', variant: 'launch shape', api: 'call', annotation: 'annotation' };
+const BY: Record<string, string> = { kernel: 'kernel', variant: 'launch shape', activity: 'activity', api: 'call', annotation: 'annotation', range: 'range' };
+const EACH = new Set(['activity', 'range']); // a row is one thing that happened
+const SORTS: Record<string, string> = { activity: 'start_ps', range: 'start_ps', annotation: '-device_ps,-total_ps' };
 const ROWS_MAX = 5000;
 type TimeKey = { [K in keyof KernelRow]: K extends `${string}_ps` ? K : never }[keyof KernelRow] & string;
 
 const why = (row: KernelRow, key: string): string | null => row.reasons?.[key] ?? null;
 
 function goalOf(row: KernelRow): Changes {
+  if (row.slice !== undefined) return { view: 'timeline', slice: row.slice, by: null };
   return { view: 'timeline', find: row.name, slice: null, by: null };
 }
 
@@ -41,13 +45,14 @@ function textColumn(key: keyof KernelRow & string, title: string, width: string,
   return { key, title, width, exact: (row) => (row[key] as string | null) ?? why(row, key), cell: (row) => (row[key] ? <Name text={row[key] as string} /> : UNKNOWN), ...more };
 }
 
-function nameColumn(by: string): Column<KernelRow> {
+function nameColumn(by: string, rows: readonly KernelRow[] = []): Column<KernelRow> {
+  const labels = kernelLabels(rows.map((row) => row.name));
   return {
     key: 'name', title: BY[by] ?? by, width: 'minmax(200px, 4fr)', indent: 16, exact: (row) => row.name,
     cell: (row) => (
       <span class={row.kind ? `kind-${row.kind}` : undefined}>
         {row.kind && <span class="swatch" data-tip={row.kind} />}
-        {row.count === null ? <span class="quiet">{row.name}</span> : <Link to={goalOf(row)}><Name text={row.name} /></Link>}
+        {row.count === null && row.slice === undefined ? <span class="quiet">{row.name}</span> : <Link to={goalOf(row)}><Name text={labels.get(row.name) ?? row.name} /></Link>}
       </span>
     ),
   };
@@ -74,7 +79,7 @@ function kernelColumns(rows: readonly KernelRow[], by: string): Column<KernelRow
   const waits = timeScale(rows.map((row) => row.queue_p50_ps));
   const recorded = rows.some((row) => row.registers !== null);
   return [
-    nameColumn(by),
+    nameColumn(by, rows),
     textColumn('op', 'op', 'minmax(96px, 1fr)', { from: 1400 }),
     countColumn,
     timeColumn('total_ps', 'total', all),
@@ -141,10 +146,56 @@ function apiColumns(rows: readonly KernelRow[]): Column<KernelRow>[] {
   ];
 }
 
-const GROUPS = new Set(['op', 'module', 'scope', 'source', 'limited_by', 'tensor_core']);
+function activityColumns(rows: readonly KernelRow[]): Column<KernelRow>[] {
+  const each = timeScale(rows.map((row) => row.dur_ps));
+  const waits = timeScale(rows.map((row) => row.queue_ps));
+  const starts = timeScale(rows.map((row) => row.start_ps));
+  const bytes = (key: 'bytes' | 'static_shared_bytes' | 'dynamic_shared_bytes', title: string, more: Partial<Column<KernelRow>>): Column<KernelRow> => ({
+    key, title, width: '92px', numeric: true, cell: (row) => (row[key] === null || row[key] === undefined ? UNKNOWN : size(row[key])), exact: (row) => (row[key] === null ? why(row, key) : `${row[key]} bytes`), ...more,
+  });
+  return [
+    timeColumn('start_ps', 'start', starts), timeColumn('dur_ps', 'duration', each),
+    { key: 'what', title: 'what', width: '64px', cell: (row) => row.what ?? UNKNOWN },
+    nameColumn('activity', rows),
+    { key: 'device', title: 'device', width: '64px', numeric: true, from: 900, cell: (row) => row.device ?? UNKNOWN },
+    textColumn('stream', 'stream', '128px', { from: 1000 }),
+    textColumn('grid', 'grid', '92px', { numeric: true, from: 1100 }), textColumn('block', 'block', '84px', { numeric: true, from: 1100 }),
+    bytes('bytes', 'moved', rows.some((row) => row.bytes !== null) ? { from: 1000 } : { optional: true }),
+    {
+      key: 'bytes_per_s', title: 'rate', width: '96px', numeric: true, ...(rows.some((row) => row.bytes_per_s !== null) ? { from: 1240 } : { optional: true }),
+      cell: (row) => (row.bytes_per_s === null || row.bytes_per_s === undefined ? UNKNOWN : `${size(row.bytes_per_s)}/s`), exact: (row) => why(row, 'bytes_per_s'),
+    },
+    textColumn('direction', 'direction', '84px', rows.some((row) => row.direction) ? { from: 1400 } : { optional: true }),
+    textColumn('memory', 'host memory', '96px', { optional: true }),
+    timeColumn('queue_ps', 'queue', waits, { from: 900, tip: 'from the end of its launch to its start' }),
+    textColumn('call', 'call', 'minmax(120px, 1fr)', { optional: true }), timeColumn('call_ps', 'call took', waits, { optional: true }),
+    timeColumn('call_start_ps', 'call at', starts, { optional: true }), timeColumn('launch_to_end_ps', 'call to end', waits, { optional: true }),
+    { key: 'registers', title: 'registers', width: '80px', numeric: true, optional: true, cell: (row) => row.registers ?? UNKNOWN },
+    bytes('static_shared_bytes', 'static shared', { optional: true }), bytes('dynamic_shared_bytes', 'dynamic shared', { optional: true }),
+    { key: 'correlation', title: 'correlation', width: '96px', numeric: true, optional: true, cell: (row) => row.correlation ?? UNKNOWN },
+    textColumn('context', 'context', '80px', { optional: true }), textColumn('graph', 'graph', '72px', { optional: true }), textColumn('op', 'op', 'minmax(96px, 1fr)', { optional: true }),
+  ];
+}
+
+function rangeColumns(rows: readonly KernelRow[]): Column<KernelRow>[] {
+  const starts = timeScale(rows.map((row) => row.start_ps));
+  const each = timeScale(rows.map((row) => row.dur_ps));
+  const host = timeScale(rows.map((row) => row.range_ps));
+  return [
+    timeColumn('start_ps', 'start', starts, { tip: 'of the first op of a device that it launched' }), timeColumn('dur_ps', 'duration', each, { tip: 'to the end of the last one' }), nameColumn('range'),
+    timeColumn('device_ps', 'device', each, { tip: 'time of the ops it launched' }),
+    { key: 'launch_count', title: 'device ops', width: '96px', numeric: true, cell: (row) => count(row.launch_count ?? 0) },
+    timeColumn('range_start_ps', 'on the host', starts, { from: 900 }), timeColumn('range_ps', 'took there', host, { from: 900 }),
+    { key: 'level', title: 'level', width: '64px', numeric: true, from: 1000, cell: (row) => row.level ?? UNKNOWN },
+    { key: 'child_count', title: 'children', width: '72px', numeric: true, from: 1200, cell: (row) => row.child_count ?? UNKNOWN },
+    textColumn('thread', 'thread', '128px', { from: 1240 }), textColumn('stack', 'stack', 'minmax(120px, 2fr)', { optional: true, cutFront: true }),
+  ];
+}
+
+const GROUPS = new Set(['what', 'stream', 'direction', 'thread', 'op', 'module', 'scope', 'source', 'limited_by', 'tensor_core']);
 
 function columnsOf(rows: readonly KernelRow[], by: string): Column<KernelRow>[] {
-  const columns = by === 'annotation' ? annotationColumns(rows) : by === 'api' ? apiColumns(rows) : kernelColumns(rows, by);
+  const columns = by === 'activity' ? activityColumns(rows) : by === 'range' ? rangeColumns(rows) : by === 'annotation' ? annotationColumns(rows) : by === 'api' ? apiColumns(rows) : kernelColumns(rows, by);
   return columns.map((column) => ({ groups: GROUPS.has(column.key), ...column }));
 }
 
@@ -165,8 +216,8 @@ function Choice({ by }: { by: string }) {
 
 export function KernelsView({ run, absent }: { run: RunDetails; absent: string | null }) {
   const by = query.value.by !== undefined && query.value.by in BY ? query.value.by : 'kernel';
-  const gone = absent !== null && (by === 'kernel' || by === 'variant');
-  const sort = query.value.sort ?? (by === 'annotation' ? '-device_ps,-total_ps' : '-total_ps');
+  const gone = absent !== null && (by === 'kernel' || by === 'variant' || by === 'activity');
+  const sort = query.value.sort ?? SORTS[by] ?? '-total_ps';
   const params = { run: run.id, by, ...restriction.value, sort };
   const list = useJson<KernelList>(gone ? null : 'api/kernels', { ...params, limit: ROWS_MAX });
   const data = list.data?.by === by ? list.data : null;
@@ -196,8 +247,8 @@ export function KernelsView({ run, absent }: { run: RunDetails; absent: string |
       {rows.length > 0 && shown.length === 0 && <NothingMatches table={table} total={data!.row_count} />}
       {shown.length > 0 && (
         <Table
-          label={`Time by ${BY[by]}`} columns={table.columns} chosen={query.value.columns} rows={shown} rowKey={(row) => row.key} rowCount={data!.row_count} sort={sort}
-          onSort={table.onSort} groupOf={table.groupOf} weight={(row) => toNumber(row.total_ps ?? 0)} focused={query.value.key ?? null} onFocusRow={(row) => go({ key: row.key }, 'replace')}
+          label={EACH.has(by) ? `Each ${BY[by]}` : `Time by ${BY[by]}`} columns={table.columns} chosen={query.value.columns} rows={shown} rowKey={(row) => row.slice ?? row.key} rowCount={data!.row_count} sort={sort}
+          onSort={table.onSort} groupOf={table.groupOf} weight={(row) => toNumber(row.total_ps ?? row.dur_ps ?? 0)} focused={query.value.key ?? null} onFocusRow={(row) => go({ key: row.slice ?? row.key }, 'replace')}
           onOpen={(row) => go(goalOf(row), 'push')} openOn="enter" onShow={(row) => go(goalOf(row), 'push')} scroll
         />
       )}

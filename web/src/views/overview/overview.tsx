@@ -14,6 +14,7 @@ import { StepPicture } from '../../ui/step_picture';
 import { Name, SentenceLine } from '../../ui/text';
 import { Findings } from './findings';
 import { MemoryLine, type MemoryInShort } from './memory_line';
+import { PlacesOfOps, type Places } from './places';
 import { TopOps } from './top_ops';
 
 const STEPS_MAX = 2000;
@@ -26,6 +27,7 @@ interface OverviewReply extends Overview {
   breakdown_total_ps?: Ps;
   breakdown_of?: 'steps' | 'capture';
   memory?: MemoryInShort;
+  places?: Places;
   duty?: { busy_ps: Ps | null; work_ps: Ps | null; wait_ps: Ps | null; hidden_communication_ps: Ps | null };
   idle_causes?: { cause: string; self_ps: Ps; share: number | null }[];
 }
@@ -142,6 +144,7 @@ function Answer({ run, overview }: { run: RunDetails; overview: OverviewReply })
         <TopOps run={run} overview={overview} steps={rows} />
         <div class="overview-side">
           <Devices overview={overview} />
+          <PlacesOfOps places={overview.places} />
           <MemoryLine memory={overview.memory} />
           <Missing run={run} notes={overview.notes} />
         </div>

@@ -1,0 +1,30 @@
+/* Names of kernels in a table. */
+import { bareKernel, kernelLabels } from '../../web/src/model/kernel_label';
+
+const EIGEN = 'Eigen::TensorEvaluator<Eigen::TensorAssignOp<Eigen::TensorMap<Eigen::Tensor<float, 1, 1, long>, 16>>>';
+
+describe('kernel labels', () => {
+  test('without result, namespaces and parameters', () => {
+    expect(bareKernel('void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float>>(at::native::ReduceOp<float>)')).toBe('reduce_kernel<512, 1, ReduceOp<float>>');
+    expect(bareKernel('void (anonymous namespace)::softmax<float>(float*, int)')).toBe('softmax<float>');
+    expect(bareKernel('volta_sgemm_32x32_tn')).toBe('volta_sgemm_32x32_tn');
+    expect(bareKernel('ampere::gemm')).toBe('ampere::gemm');
+    expect(bareKernel('')).toBe('');
+    expect(bareKernel('(strange)')).toBe('(strange)');
+  });
+  test('what a family begins with is left out', () => {
+    const sum = `void Eigen::internal::EigenMetaKernel<${EIGEN}, scalar_sum_op<float>>(int)`;
+    const product = `void Eigen::internal::EigenMetaKernel<${EIGEN}, scalar_product_op<float>>(int)`;
+    const labels = kernelLabels([sum, product, sum]);
+    expect(labels.get(sum)).toBe('EigenMetaKernel<…scalar_sum_op<float>>');
+    expect(labels.get(product)).toBe('EigenMetaKernel<…scalar_product_op<float>>');
+  });
+  test('equal labels only for equal names', () => {
+    const labels = kernelLabels(['void f<int>(float)', 'void f<int>(double)', 'a::g', 'b::g']);
+    expect(new Set(labels.values()).size).toBe(4);
+  });
+  test('a short beginning stays', () => {
+    const labels = kernelLabels(['f<int, 1>(a)', 'f<int, 2>(a)']);
+    expect([...labels.values()]).toEqual(['f<int, 1>', 'f<int, 2>']);
+  });
+});
