@@ -8,6 +8,8 @@
 #include "analyse/top_parts.h"
 #include "base/names.h"
 
+enum { LEAST_PART = 1000 }; /* what takes less is not worth moving */
+
 const char *place_word(enum place place)
 {
     static const char *const words[] = {"device", "host", "callback"};
@@ -166,6 +168,9 @@ static void finish(struct places_work *work)
         ret->total_ps += ret->of[place].self_ps;
     if (work->movable_count > 1)
         qsort(work->movable, work->movable_count, sizeof *work->movable, by_time);
+    while (work->movable_count > 0 &&
+           work->movable[work->movable_count - 1].self_ps < ret->total_ps / LEAST_PART)
+        ret->movable_ps -= work->movable[--work->movable_count].self_ps;
     ret->movable_count_all = work->movable_count;
     ret->movable_count = work->movable_count < MOVABLE_MAX ? work->movable_count : MOVABLE_MAX;
 

@@ -136,7 +136,9 @@ def check_nsys(name, path, cache):
     for start, end, text in base.execute("select start, end, demangledName from CUPTI_ACTIVITY_KIND_KERNEL"):
         kernels[texts[text]].append(end - start)
     check_sums(name, "kernel", kernels, rows_of(cache, path, "kernels")[1])
+    zero = check_trace(name, path, base, texts, tables, cache)
     if "NVTX_EVENTS" in tables:
+        check_projection(name, path, base, texts, tables, zero, cache)
         check_ranges(name, path, base, texts, rows_of(cache, path, "kernels", "--by", "annotation")[1], cache)
     return len(kernels)
 
@@ -184,6 +186,165 @@ def check_ranges(name, path, base, texts, rows, cache):
         got_inside = {row["name"]: [row["count"], row["total_ps"]] for row in rows_of(cache, path, "kernels", "--annotation", text)[1]}
         manifest.equal(name, f"kernels inside of {text[:60]}", got_inside, dict(sums))
     manifest.equal(name, "all that the device did", sum(row["device_self_ps"] for row in rows), sum((end - start) * 1000 for start, end, *_ in work))
+
+
+def check_tracelens(corpus, cache):
+    path = corpus / "gpu-mi300x-jax-conv"
+    with (path / "golden" / "gpu_timeline.csv").open() as file:
+        told = [row for row in csv.DictReader(file) if row["type"] == "computation_time"]
+    page, _ = rows_of(cache, path, "kernels")
+    for row in told:
+        if row["gpu_pid"] == "8" or len(told) == 1:
+            manifest.equal("TraceLens", "computation_time of the GPU that ran", page["total_ps"] // 1000, round(float(row["time ms"]) * 1e6))
+
+
+def spread(values):
+    ordered = sorted(values)
+    return (len(ordered), sum(ordered) * 1000, ordered[0] * 1000, ordered[-1] * 1000, ordered[(len(ordered) + 1) // 2 - 1] * 1000,
+            statistics.pstdev(ordered) * 1000)
+
+
+def unversioned(name):
+    """cudaLaunchKernel_v7000 is cudaLaunchKernel as of CUDA 7.0; we leave off what every release has."""
+    return re.sub(r"_v\d+$", "", name)
+
+
+def check_sums(name, what, wanted, rows):
+    got = {unversioned(row["name"]) if what == "call" else row["name"]: row for row in rows}
+    manifest.equal(name, f"names of {what}", set(got), set(wanted))
+    for key in set(got) & set(wanted):
+        row, (count, total, least, most, middle, deviation) = got[key], spread(wanted[key])
+        manifest.equal(name, f"{what} {key[:60]}", tuple(row[column] for column in ("count", "total_ps", "min_ps", "max_ps", "p50_ps")),
+                       (count, total, least, most, middle))
+        if abs(row["stdev_ps"] - deviation) > 1:
+            manifest.failures.append(f"{name}: deviation of {what} {key[:60]}: {row['stdev_ps']}, not {deviation}")
+
+
+def check_nsys(name, path, cache):
+    base = sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)
+    tables = {row[0] for row in base.execute("select name from sqlite_master where type = 'table'")}
+    texts = dict(base.execute("select id, value from StringIds"))
+    if "CUPTI_ACTIVITY_KIND_RUNTIME" in tables:
+        calls = collections.defaultdict(list)
+        for start, end, text in base.execute("select start, end, nameId from CUPTI_ACTIVITY_KIND_RUNTIME"):
+            calls[unversioned(texts[text])].append(end - start)
+        check_sums(name, "call", calls, rows_of(cache, path, "kernels", "--by", "api")[1])
+    if "CUPTI_ACTIVITY_KIND_KERNEL" not in tables:
+        return 0
+    kernels = collections.defaultdict(list)
+    for start, end, text in base.execute("select start, end, demangledName from CUPTI_ACTIVITY_KIND_KERNEL"):
+        kernels[texts[text]].append(end - start)
+    check_sums(name, "kernel", kernels, rows_of(cache, path, "kernels")[1])
+    zero = check_trace(name, path, base, texts, tables, cache)
+    if "NVTX_EVENTS" in tables:
+        check_projection(name, path, base, texts, tables, zero, cache)
+        check_ranges(name, path, base, texts, rows_of(cache, path, "kernels", "--by", "annotation")[1], cache)
+    return len(kernels)
+
+
+def check_ranges(name, path, base, texts, rows, cache):
+    """Work of a device belongs to every range around its call, on the same thread."""
+    ranges = collections.defaultdict(list)
+    for start, end, text, text_id, thread in base.execute(
+            "select start, end, text, textId, globalTid from NVTX_EVENTS where eventType = 59 and end is not null"):
+        ranges[thread].append((start, end, text or texts[text_id]))
+    calls = {(thread >> 24, correlation): (thread, start)
+             for thread, correlation, start in base.execute("select globalTid, correlationId, start from CUPTI_ACTIVITY_KIND_RUNTIME")}
+    wanted, wanted_count, rest = collections.Counter(), collections.Counter(), 0
+    kernels = collections.defaultdict(list)  # of the range with most of them
+    columns = {row[1] for row in base.execute("pragma table_info(CUPTI_ACTIVITY_KIND_KERNEL)")}
+    work = []
+    for table in ("KERNEL", "MEMCPY", "MEMSET"):
+        try:
+            process = "globalPid" if "globalPid" in columns else "null"
+            name_id = "demangledName" if table == "KERNEL" else "null"
+            work += base.execute(f"select start, end, correlationId, {process}, {name_id} from CUPTI_ACTIVITY_KIND_{table}").fetchall()
+        except sqlite3.OperationalError:
+            pass  # a table without rows is not there
+    for start, end, correlation, process, kernel in work:
+        thread, at = next((call for (pid, id_), call in calls.items() if id_ == correlation and pid == process >> 24), (None, None)) \
+            if process is None else calls.get((process >> 24, correlation), (None, None))
+        around = {text for begin, until, text in ranges.get(thread, ()) if at is not None and begin <= at < until}
+        for text in around:
+            wanted[text] += (end - start) * 1000
+            wanted_count[text] += 1
+            if kernel is not None:
+                kernels[text].append((texts[kernel], (end - start) * 1000))
+        if not around:
+            rest += (end - start) * 1000
+    got = {row["name"]: row for row in rows}
+    manifest.equal(name, "time that no range launched", got.get("(no annotation)", {"device_ps": 0})["device_ps"], rest)
+    for text, time in wanted.items():
+        manifest.equal(name, f"launched inside of {text[:60]}", (got[text]["launch_count"], got[text]["device_ps"]) if text in got else None,
+                       (wanted_count[text], time))
+    for text in sorted(kernels, key=lambda one: -len(kernels[one]))[:3]:  # kernels in a range
+        sums = collections.defaultdict(lambda: [0, 0])
+        for kernel, length in kernels[text]:
+            sums[kernel][0] += 1
+            sums[kernel][1] += length
+        got_inside = {row["name"]: [row["count"], row["total_ps"]] for row in rows_of(cache, path, "kernels", "--annotation", text)[1]}
+        manifest.equal(name, f"kernels inside of {text[:60]}", got_inside, dict(sums))
+    manifest.equal(name, "all that the device did", sum(row["device_self_ps"] for row in rows), sum((end - start) * 1000 for start, end, *_ in work))
+
+
+def zero_of(base, tables):
+    """What a report's times are counted from: the earliest event, as our own are."""
+    return None
+
+
+def check_trace(name, path, base, texts, tables, cache):
+    """cuda_gpu_trace: a row for each kernel, copy and set, by time."""
+    wanted = []
+    for start, end, text, correlation, gx, gy, gz, bx, by, bz, registers, static, dynamic in base.execute(
+            "select start, end, demangledName, correlationId, gridX, gridY, gridZ, blockX, blockY, blockZ, registersPerThread,"
+            " staticSharedMemory, dynamicSharedMemory from CUPTI_ACTIVITY_KIND_KERNEL"):
+        wanted.append((start, end - start, "kernel", texts[text], correlation, f"{gx},{gy},{gz}", f"{bx},{by},{bz}", registers, static, dynamic, None))
+    for table, what in (("MEMCPY", "copy"), ("MEMSET", "set")):
+        if f"CUPTI_ACTIVITY_KIND_{table}" in tables:
+            for start, end, correlation, size in base.execute(f"select start, end, correlationId, bytes from CUPTI_ACTIVITY_KIND_{table}"):
+                wanted.append((start, end - start, what, None, correlation, None, None, None, None, None, size if what == "copy" else None))
+    _, rows = rows_of(cache, path, "kernels", "--by", "activity")
+    zero = min(row[0] for row in wanted) * 1000 - min(row["start_ps"] for row in rows)
+    got = [((row["start_ps"] + zero) // 1000, row["dur_ps"] // 1000, row["what"], row["name"] if row["what"] == "kernel" else None, row["correlation"],
+            row["grid"], row["block"], row["registers"], row["static_shared_bytes"], row["dynamic_shared_bytes"], row["bytes"]) for row in rows]
+    manifest.equal(name, "activities in order of time", [row[0] for row in got] == sorted(row[0] for row in got), True)
+    key = lambda row: tuple((value is not None, value) for value in row)
+    for ours, theirs in zip(sorted(got, key=key), sorted(wanted, key=key)):
+        manifest.equal(name, "an activity", ours, theirs)
+        if ours != theirs:
+            break
+    manifest.equal(name, "activities", len(got), len(wanted))
+    return zero
+
+
+def check_projection(name, path, base, texts, tables, zero, cache):
+    """nvtx_gpu_proj_trace: from the first op whose call lies in the range, on its thread, to the end of the last."""
+    calls = {(thread >> 24, correlation): (thread, start)
+             for thread, correlation, start in base.execute("select globalTid, correlationId, start from CUPTI_ACTIVITY_KIND_RUNTIME")}
+    of_any = {correlation: call for (_, correlation), call in calls.items()}
+    by_thread = collections.defaultdict(list)
+    for table in ("KERNEL", "MEMCPY", "MEMSET"):
+        if f"CUPTI_ACTIVITY_KIND_{table}" not in tables:
+            continue
+        columns = {row[1] for row in base.execute(f"pragma table_info(CUPTI_ACTIVITY_KIND_{table})")}
+        process_id = "globalPid" if "globalPid" in columns else "null"
+        for start, end, correlation, process in base.execute(f"select start, end, correlationId, {process_id} from CUPTI_ACTIVITY_KIND_{table}"):
+            call = of_any.get(correlation) if process is None else calls.get((process >> 24, correlation))
+            if call is not None:
+                by_thread[call[0]].append((call[1], start, end))
+    wanted = collections.Counter()
+    for begin, until, text, text_id, thread in base.execute(
+            "select start, end, text, textId, globalTid from NVTX_EVENTS where eventType = 59 and end is not null"):
+        inside = [(start, end) for at, start, end in by_thread.get(thread, ()) if begin <= at < until]
+        if inside:
+            first, last = min(start for start, _ in inside), max(end for _, end in inside)
+            wanted[(text or texts[text_id], first, last - first, begin, until - begin, len(inside), sum(end - start for start, end in inside))] += 1
+    _, rows = rows_of(cache, path, "kernels", "--by", "range")
+    got = collections.Counter((row["name"], (row["start_ps"] + zero) // 1000, row["dur_ps"] // 1000, (row["range_start_ps"] + zero) // 1000,
+                               row["range_ps"] // 1000, row["launch_count"], row["device_ps"] // 1000) for row in rows)
+    for one in sorted(set(got) ^ set(wanted), key=str)[:3]:
+        manifest.equal(name, f"projected range {one}", got.get(one), wanted.get(one))
+    manifest.equal(name, "projected ranges", sum(got.values()), sum(wanted.values()))
 
 
 def check_calls(name, path, cache):
