@@ -218,7 +218,8 @@ static bool check_origin(const struct gate *gate, const struct wire *wire, struc
     struct str mode, destination;
     header_count(wire, STR("sec-fetch-mode"), &mode);
     header_count(wire, STR("sec-fetch-dest"), &destination);
-    bool page = str_equal(verdict->path, STR("/")) || str_starts(verdict->path, STR("/launch/"));
+    bool page = str_equal(verdict->path, STR("/")) || str_starts(verdict->path, STR("/l/")) ||
+                str_starts(verdict->path, STR("/launch/"));
     if (page && str_equal(wire->method, STR("GET")) && str_equal(mode, STR("navigate")) &&
         str_equal(destination, STR("document")))
         return true;

@@ -12,6 +12,7 @@ import './style/compiles.css';
 import './style/roofline.css';
 import './style/compare.css';
 import './style/upload.css';
+import './style/notes.css';
 import './ui/settings';
 import { render } from 'preact';
 import { listen } from './data/events';

@@ -127,6 +127,9 @@ static void who(void **state)
         {"link to the page", 0, "GET", "/?run=a",
          OURS "|Sec-Fetch-Site: cross-site|Sec-Fetch-"
               "Mode: navigate|Sec-Fetch-Dest: document"},
+        {"short link", 0, "GET", "/l/4f2k",
+         OURS "|Sec-Fetch-Site: cross-site|Sec-Fetch-"
+              "Mode: navigate|Sec-Fetch-Dest: document"},
         {"frame of the page", 403, "GET", "/",
          OURS "|Sec-Fetch-Site: cross-site|Sec-Fetch-"
               "Mode: navigate|Sec-Fetch-Dest: iframe"},

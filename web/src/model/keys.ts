@@ -37,6 +37,8 @@ export const KEYS: KeyEntry[] = [
   all('', [], 'compare-swap', 'swap A and B of the comparison'),
   all('\\', ['\\'], 'dock', 'details at the right, or below'),
   all('Esc', ['escape'], 'escape', 'close one layer'),
+  all('', [], 'note', 'write a note or a #tag'),
+  all('', [], 'short-link', 'copy a short link'),
   all('', [], 'perfetto', 'open in Perfetto'),
   all('', [], 'open-file', 'open a file of this computer'),
   all('', [], 'settings', 'settings'),

@@ -18,6 +18,7 @@ import { Indexing } from './indexing';
 import { CompareView } from './compare/compare';
 import { ComparePicker, picking } from './compare/picker';
 import { Elsewhere, isElsewhere } from './elsewhere';
+import { NotesBar } from './notes';
 import { ENTRIES, entryOf } from './registry';
 import { RunsView } from './runs';
 import { Header } from './shell/header';
@@ -85,6 +86,7 @@ function RunPage({ name }: { name: string }) {
         <UploadBar />
         <FaultBar />
         {data && <PerfettoBar run={data} />}
+        {data && <NotesBar run={data} />}
         {data && data.content_id !== null && <PerfettoDialog run={data} />}
       </div>
       <main class={`page${shape}`}>

@@ -15,6 +15,7 @@ import { Link } from '../ui/link';
 import { Failed, progressOf, ProgressBar, Waiting } from '../ui/states';
 import { Table, type Column } from '../ui/table';
 import { Name, SentenceLine } from '../ui/text';
+import { RunTags } from './notes';
 
 const RUNS_MAX = 2000;
 const FILTER_COLUMNS = ['name', 'host', 'device', 'format', 'state', 'framework', 'steps', 'step_time', 'size', 'notes'];
@@ -67,6 +68,7 @@ function columnsOf(runs: readonly Run[], now: Date): Column<Run>[] {
           <Link to={{ ...runChange(run.name), view: null, q: null, sort: null }}>
             <Name text={run.name} />
           </Link>
+          <RunTags content={run.content_id} name={run.name} />
         </>
       ),
     },

@@ -10,6 +10,7 @@ import { openMenu } from '../../ui/context_menu';
 import { Icon } from '../../ui/icons';
 import { dragRuler, wheel } from './gestures';
 import { MarkFlags } from './mark_flags';
+import { NoteFlags } from './note_flags';
 import type { TimelineState } from './state';
 
 const TICK_PIXELS = 110;
@@ -82,6 +83,7 @@ export function Ruler({ state }: { state: TimelineState }) {
         </span>
       )}
       <MarkFlags state={state} />
+      <NoteFlags state={state} />
       {hover && (
         <span class={`ruler-cursor${hover.x > width - 90 ? ' left' : ''}`} style={{ left: `${Math.round(hover.x)}px` }}>
           {zero === null ? time(hover.time) : wallTime(hover.time + zero, viewport.span / width)}
