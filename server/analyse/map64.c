@@ -1,16 +1,32 @@
 #include "analyse/map64.h"
 
 #include <stdlib.h>
+#include <sys/random.h>
 
+#include "base/clock.h"
 #include "base/scratch.h"
 
 enum { SLOTS_MIN = 64 };
 
+/* Another in each process: keys come from files, and who knew where they go could send all of them
+ * to one place. Nothing that is stored or told depends on the order of slots. */
+static uint64_t secret[2];
+
+__attribute__((constructor)) static void make_secret(void)
+{
+    if (getrandom(secret, sizeof secret, 0) != sizeof secret)
+        secret[0] = (uint64_t)clock_monotonic_ns() ^ (uint64_t)(uintptr_t)&secret;
+    secret[1] |= 1;
+}
+
+__extension__ typedef unsigned __int128 wide_uint;
+
+/* The middle of a product by a number nobody knows. */
 static uint64_t mix(uint64_t key)
 {
-    key ^= key >> 32;
-    key *= 0x9E3779B97F4A7C15ULL;
-    return key ^ key >> 29;
+    wide_uint product = (wide_uint)(key ^ secret[0]) * secret[1];
+
+    return (uint64_t)(product >> 64) ^ (uint64_t)product;
 }
 
 static struct map64_slot *slot_of(const struct map64 *map, uint64_t key)
