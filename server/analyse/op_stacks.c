@@ -108,33 +108,45 @@ static uint32_t stack_find(struct reading *reading, const struct hlo_module *mod
     return reading->stack_count++;
 }
 
-/* A fusion without a frame of its own stands where its root does, or the last that has one. */
-static uint64_t frame_of(const struct hlo_module *module, const struct hlo_instruction *of)
+#define NOT_LOOKED_AT UINT64_MAX
+
+/* Where a fusion's root stands, or the last inside that stands anywhere; 0: none does. Fusions may
+ * share a computation, so each is looked through once. */
+static uint64_t frame_inside(const struct hlo_module *module, uint64_t *known, uint32_t computation)
 {
-    uint64_t found = of->frame;
+    const struct hlo_computation *fused = &module->computations[computation];
+    uint64_t found = 0;
+    bool at_root = false;
 
-    if (found != 0 || !str_equal(of->opcode, STR("fusion")) || of->called_count == 0 ||
-        module->called[of->first_called] == HLO_NONE)
-        return found;
-
-    const struct hlo_computation *fused = &module->computations[module->called[of->first_called]];
-
-    for (uint32_t i = 0; i < fused->count; i++) {
+    if (known[computation] != NOT_LOOKED_AT)
+        return known[computation];
+    for (uint32_t i = 0; i < fused->count && !at_root; i++) {
         const struct hlo_instruction *inside = &module->instructions[fused->first + i];
 
-        if (inside->frame != 0)
-            found = inside->frame;
-        if (inside->is_root && inside->frame != 0)
-            return inside->frame;
+        found = inside->frame != 0 ? inside->frame : found;
+        at_root = inside->is_root && inside->frame != 0;
     }
-    return found;
+    return known[computation] = found;
+}
+
+/* A fusion without a frame of its own stands where what it holds does. */
+static uint64_t frame_of(const struct hlo_module *module, uint64_t *known,
+                         const struct hlo_instruction *of)
+{
+    if (of->frame != 0 || !str_equal(of->opcode, STR("fusion")) || of->called_count == 0 ||
+        module->called[of->first_called] == HLO_NONE)
+        return of->frame;
+    return frame_inside(module, known, module->called[of->first_called]);
 }
 
 static void read_module(struct reading *reading, program_id program,
                         const struct hlo_module *module)
 {
     const struct trace *trace = reading->host->trace;
+    uint64_t *known = memory_resize(NULL, (size_t)module->computation_count + 1, sizeof(*known));
 
+    for (uint32_t i = 0; i < module->computation_count; i++)
+        known[i] = NOT_LOOKED_AT;
     for (uint32_t i = 0; i < module->instruction_count; i++) {
         const struct hlo_instruction *instruction = &module->instructions[i];
         name_id name;
@@ -144,11 +156,12 @@ static void read_module(struct reading *reading, program_id program,
             !map64_get(&reading->op_of, name, &op))
             continue;
 
-        uint32_t stack = stack_find(reading, module, program, frame_of(module, instruction));
+        uint32_t stack = stack_find(reading, module, program, frame_of(module, known, instruction));
 
         for (; op != 0; op = reading->next_op[op - 1])
             reading->of_op[op - 1] = stack;
     }
+    free(known);
 }
 
 static void read_program(struct reading *reading, program_id id)

@@ -133,18 +133,28 @@ static bool is_in_ranges(const struct asked_range *ranges, uint32_t count, int64
     return low < count && ranges[low].first <= number;
 }
 
-static bool is_asked(const struct restriction *restriction, const struct asked_range *ranges,
-                     uint32_t range_count, const struct run_traces *run, const struct step *step)
+/* Once a host, for there may be a hundred thousand steps. */
+static const bool *hosts_asked(const struct run_traces *run, const struct restriction *restriction,
+                               struct arena *arena)
 {
-    const struct host_trace *host = &run->hosts[step->host];
-    bool host_asked = restriction->host_count == 0;
+    bool *asked = arena_array(arena, bool, (size_t)run->host_count + 1);
+
+    for (uint32_t host = 0; host < run->host_count; host++) {
+        asked[host] = restriction->host_count == 0;
+        for (uint32_t i = 0; i < restriction->host_count; i++)
+            asked[host] |= str_equal(restriction->hosts[i], run->hosts[host].name) ||
+                           str_equal(restriction->hosts[i], run->hosts[host].key);
+    }
+    return asked;
+}
+
+static bool is_asked(const struct restriction *restriction, const struct asked_range *ranges,
+                     uint32_t range_count, const bool *hosts, const struct step *step)
+{
     bool step_asked =
         restriction->step_range_count == 0 || is_in_ranges(ranges, range_count, step->number);
 
-    for (uint32_t i = 0; i < restriction->host_count; i++)
-        host_asked |= str_equal(restriction->hosts[i], host->name) ||
-                      str_equal(restriction->hosts[i], host->key);
-    return host_asked && step_asked &&
+    return hosts[step->host] && step_asked &&
            (!restriction->has_window || (step->start_ps < restriction->end_ps &&
                                          step->start_ps + step->dur_ps > restriction->start_ps));
 }
@@ -197,9 +207,10 @@ enum status steps_find(const struct run_traces *run, const struct restriction *r
 
     struct asked_range *ranges = order_ranges(restriction, arena);
     uint32_t range_count = join_ranges(ranges, restriction->step_range_count);
+    const bool *hosts = hosts_asked(run, restriction, arena);
 
     for (uint32_t i = 0; i < list.count; i++) {
-        if (!is_asked(restriction, ranges, range_count, run, &list.items[i]))
+        if (!is_asked(restriction, ranges, range_count, hosts, &list.items[i]))
             continue;
         ret->items[ret->count++] = list.items[i];
         ret->warmup_count += list.items[i].warmup;
