@@ -15,6 +15,7 @@
 #include "analyse/hlo.h"
 #include "analyse/map64.h"
 #include "analyse/restrict.h"
+#include "trace/ps.h"
 
 enum op_role { OP_OTHER, OP_COMPUTE, OP_COLLECTIVE };
 
@@ -60,21 +61,6 @@ void collectives_facts(struct finding_work *work, uint32_t host, const slice_id 
  * run: is it such a kernel, and what launched it. */
 void collectives_calls(struct finding_work *work, uint32_t host, uint32_t first,
                        const bool *by_kernel, const slice_id *launches);
-
-/* Lengths that a file may have made as large as it likes. */
-static inline int64_t ps_sum(int64_t a, int64_t b)
-{
-    int64_t ret;
-
-    return __builtin_add_overflow(a, b, &ret) ? (b < 0 ? INT64_MIN : INT64_MAX) : ret;
-}
-
-static inline int64_t ps_apart(int64_t to, int64_t from)
-{
-    int64_t ret;
-
-    return __builtin_sub_overflow(to, from, &ret) ? (from > 0 ? INT64_MIN : INT64_MAX) : ret;
-}
 
 /* Fills hidden_ps of a host's runs, those from `first` on, which stand by device and start, in the
  * windows of the selection. */

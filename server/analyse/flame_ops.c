@@ -5,6 +5,7 @@
 #include "analyse/cost.h"
 #include "analyse/flame_parts.h"
 #include "analyse/tally.h"
+#include "trace/ps.h"
 
 struct share { /* what one op has of one node */
     uint32_t op, node;
@@ -20,23 +21,6 @@ struct ops_walk {
     struct share *shares;
     uint32_t share_count, share_capacity;
 };
-
-bool flame_begins_inside(const struct selection *selection, int64_t at_ps)
-{
-    uint32_t low = 0, high = selection->window_count;
-
-    if (!selection->cut_in_time)
-        return true;
-    while (low < high) { /* the first window that ends behind it */
-        uint32_t middle = low + (high - low) / 2;
-
-        if (selection->windows[middle].to_ps <= at_ps)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < selection->window_count && selection->windows[low].from_ps <= at_ps;
-}
 
 /* Below its path; at the path itself where no level is left. */
 static uint32_t own_node(struct growth *growth, uint32_t path, uint32_t index)
@@ -85,17 +69,18 @@ static void weigh(const struct growth *growth, const struct attributed *entry, i
 {
     switch (growth->weight) {
     case WEIGHT_SELF:
-        at->self_ps += self_ps;
+        ps_add(&at->self_ps, self_ps);
         break;
     case WEIGHT_TIME:
-        at->self_ps += inside_ps;
+        ps_add(&at->self_ps, inside_ps);
         break;
     case WEIGHT_COUNT:
-        at->self_ps += entry->first && flame_begins_inside(growth->selection, entry->start_ps);
+        ps_add(&at->self_ps,
+               entry->first && selection_begins_inside(growth->selection, entry->start_ps));
         break;
     default:
         share->parts += tally_part(entry->dur_ps, inside_ps);
-        share->self_ps += self_ps;
+        ps_add(&share->self_ps, self_ps);
     }
 }
 
@@ -150,7 +135,7 @@ static void close_shares(struct ops_walk *walk)
                 *sum = INT64_MAX;
         } else {
             growth->unknown_count++;
-            growth->unknown_ps += share->self_ps;
+            ps_add(&growth->unknown_ps, share->self_ps);
         }
     }
 }

@@ -80,8 +80,6 @@ const struct flame_node *tree_prune(const struct flame_tree *tree, uint32_t limi
 void tree_focus(const struct flame_tree *tree, struct str name, struct arena *arena,
                 struct flame_focus *ret);
 
-/* flame_ops.c: does what begins then begin inside the windows? */
-bool flame_begins_inside(const struct selection *selection, int64_t at_ps);
 /* flame_ops.c: from attributed ops; flame_tracks.c: from recorded slices. */
 void grow_from_ops(struct growth *growth);
 void grow_from_tracks(struct growth *growth);

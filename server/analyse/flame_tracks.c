@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analyse/flame_parts.h"
+#include "trace/ps.h"
 
 struct track_walk {
     struct growth *growth;
@@ -43,7 +44,7 @@ static uint32_t node_of_slice(const struct track_walk *walk, uint32_t below_row,
 static int64_t weigh(const struct growth *growth, int64_t start_ps, int64_t inside_ps)
 {
     if (growth->weight == WEIGHT_COUNT)
-        return flame_begins_inside(growth->selection, start_ps);
+        return selection_begins_inside(growth->selection, start_ps);
     return inside_ps;
 }
 
@@ -61,7 +62,7 @@ static void add_track_slice(struct track_walk *walk, uint32_t row, uint32_t ordi
     if (growth->tree.nodes[parent].level < growth->depth)
         node = child_of(walk, parent, chunk->name[at], (enum kind)chunk->kind[at]);
     walk->nodes[row][ordinal] = node + 1;
-    growth->tree.nodes[node].self_ps += weigh(growth, chunk->start_ps[at], inside_ps);
+    ps_add(&growth->tree.nodes[node].self_ps, weigh(growth, chunk->start_ps[at], inside_ps));
     growth->tree.nodes[node].count++;
     tree_seen(&growth->tree, node, chunk->start_ps[at] + growth->selection->host->offset_ps);
     /* The parent's own time shrinks by what its child covers; top-level slices cover no one's. */

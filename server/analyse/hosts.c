@@ -4,6 +4,7 @@
 
 #include "analyse/map64.h"
 #include "analyse/quantile.h"
+#include "trace/ps.h"
 
 enum {
     CELLS_MAX = 1 << 20, /* 80 MB */
@@ -164,12 +165,12 @@ static void sum_lane(const struct lanes *lanes, uint32_t lane, const struct lane
             total->step_count == 0 || cell->dur_ps < total->min_ps ? cell->dur_ps : total->min_ps;
         total->max_ps = cell->dur_ps > total->max_ps ? cell->dur_ps : total->max_ps;
         room[total->step_count++] = cell->dur_ps;
-        total->total_ps += cell->dur_ps;
-        total->busy_ps += cell->busy_ps;
-        total->communication_ps += cell->communication_ps;
-        total->hidden_ps += cell->hidden_ps;
-        total->op_wait_ps += cell->op_wait_ps;
-        total->wait_ps += cell->wait_ps;
+        ps_add(&total->total_ps, cell->dur_ps);
+        ps_add(&total->busy_ps, cell->busy_ps);
+        ps_add(&total->communication_ps, cell->communication_ps);
+        ps_add(&total->hidden_ps, cell->hidden_ps);
+        ps_add(&total->op_wait_ps, cell->op_wait_ps);
+        ps_add(&total->wait_ps, cell->wait_ps);
     }
     total->median_ps = quantile_of(room, total->step_count, 50);
     for (uint32_t row = 0; row < lanes->step_count; row++) {

@@ -1,6 +1,7 @@
 /* Hosts and devices as tables: a row each, or a row each and step. */
 #include "analyse/hosts.h"
 #include "analyse/table.h"
+#include "trace/ps.h"
 
 enum lane_column {
     LANE_NAME,
@@ -282,7 +283,7 @@ enum status lanes_table(const struct run_traces *run, const struct lanes *lanes,
     TRY(table_order(&source, page->sort, "host,device", arena, &order, err));
     table_fill(&source, order, page, arena, ret);
     for (uint32_t i = 0; i < lanes->lane_count; i++)
-        ret->total_ps += lanes->lanes[i].total_ps;
+        ps_add(&ret->total_ps, lanes->lanes[i].total_ps);
     say_basis(lanes, arena, ret);
     return OK;
 }

@@ -2,6 +2,7 @@
 #include "analyse/idle.h"
 #include "analyse/map64.h"
 #include "analyse/table.h"
+#include "trace/ps.h"
 
 enum cause_column {
     CAUSE_HOST,
@@ -237,7 +238,7 @@ enum status idle_table(const struct run_traces *run, const struct restriction *r
 
             if (device->time.doing_ps[doing] > 0)
                 causes[source.row_count++] = row;
-            ret->total_ps += device->time.doing_ps[doing];
+            ps_add(&ret->total_ps, device->time.doing_ps[doing]);
         }
     }
     TRY(table_order(&source, page->sort, "-idle_ps", arena, &order, err));
@@ -270,7 +271,7 @@ enum status gaps_table(const struct run_traces *run, const struct restriction *r
         if (!device_asked(restriction, idle->gaps[i].device))
             continue;
         gaps[source.row_count++] = idle->gaps[i];
-        ret->total_ps += idle->gaps[i].dur_ps;
+        ps_add(&ret->total_ps, idle->gaps[i].dur_ps);
     }
     TRY(table_order(&source, page->sort, "-dur_ps", arena, &order, err));
     table_fill(&source, order, page, arena, ret);

@@ -4,6 +4,7 @@
 
 #include "analyse/quantile.h"
 #include "analyse/rules_idle.h"
+#include "trace/ps.h"
 
 uint32_t run_notes(const struct run_traces *run, struct arena *arena,
                    const struct answer_note **ret)
@@ -51,12 +52,12 @@ uint32_t run_notes(const struct run_traces *run, struct arena *arena,
 static void add_time(struct device_time *sum, const struct device_time *time)
 {
     for (int kind = 0; kind <= KIND_COUNT; kind++)
-        sum->kinds_ps[kind] += time->kinds_ps[kind];
+        ps_add(&sum->kinds_ps[kind], time->kinds_ps[kind]);
     for (int doing = 0; doing < DOING_COUNT; doing++)
-        sum->doing_ps[doing] += time->doing_ps[doing];
-    sum->busy_ps += time->busy_ps;
-    sum->hidden_ps += time->hidden_ps;
-    sum->wait_ps += time->wait_ps;
+        ps_add(&sum->doing_ps[doing], time->doing_ps[doing]);
+    ps_add(&sum->busy_ps, time->busy_ps);
+    ps_add(&sum->hidden_ps, time->hidden_ps);
+    ps_add(&sum->wait_ps, time->wait_ps);
 }
 
 static void fill_steps(const struct steps *steps, struct overview *ret)
@@ -79,7 +80,7 @@ static void fill_steps(const struct steps *steps, struct overview *ret)
             continue;
         durs_ps[ret->counted++] = step->dur_ps;
         quantiles_add(spread, step->dur_ps);
-        ret->total_ps += step->dur_ps;
+        ps_add(&ret->total_ps, step->dur_ps);
         if (step->dur_ps < ret->min_ps)
             ret->min_ps = step->dur_ps;
         if (step->dur_ps > ret->max_ps)

@@ -207,6 +207,16 @@ int64_t selection_inside(const struct selection *selection, int64_t start_ps, in
     return inside_ps;
 }
 
+bool selection_begins_inside(const struct selection *selection, int64_t at_ps)
+{
+    if (!selection->cut_in_time)
+        return true;
+
+    uint32_t at = window_from(selection, at_ps);
+
+    return at < selection->window_count && selection->windows[at].from_ps <= at_ps;
+}
+
 static char lower(char letter)
 {
     return letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter;

@@ -3,6 +3,7 @@
 
 #include "analyse/steps_parts.h"
 #include "trace/by_name.h"
+#include "trace/ps.h"
 
 /* The program that took the most time of those that ran at least twice on one device. */
 static uint32_t dominant_program(const struct attribution *attribution, const struct trace *trace)
@@ -80,7 +81,7 @@ static int64_t add_modules(const struct host_trace *host, uint32_t index, name_i
             struct step step = step_of(host, index, &slice);
 
             step.number = trace->tracks[trace->rows[runs[run].row].track].device;
-            total_ps += slice.dur_ps;
+            ps_add(&total_ps, slice.dur_ps);
             if (list != NULL && slice.dur_ps > 0)
                 step_list_add(list, step);
         }

@@ -1,6 +1,7 @@
 /* Steps by what a host's thread did again and again. */
 #include "analyse/steps_parts.h"
 #include "trace/by_name.h"
+#include "trace/ps.h"
 
 static bool is_upper(char letter)
 {
@@ -45,7 +46,7 @@ static int64_t total_of(const struct trace *trace, const struct name_run *run)
     int64_t total_ps = 0;
 
     for (uint32_t at = 0; at < run->count; at++)
-        total_ps += trace_slice(trace, slices[at]).dur_ps;
+        ps_add(&total_ps, trace_slice(trace, slices[at]).dur_ps);
     return total_ps;
 }
 

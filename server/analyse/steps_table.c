@@ -3,6 +3,7 @@
 #include "analyse/steps_parts.h"
 #include "analyse/steps_why.h"
 #include "analyse/table.h"
+#include "trace/ps.h"
 
 enum step_column {
     STEP_NUMBER,
@@ -160,7 +161,7 @@ enum status steps_table(const struct run_traces *run, const struct restriction *
     TRY(table_order(&source, page->sort, "start_ps", arena, &order, err));
     table_fill(&source, order, page, arena, ret);
     for (uint32_t i = 0; i < ret_steps->count; i++)
-        ret->total_ps += ret_steps->items[i].dur_ps;
+        ps_add(&ret->total_ps, ret_steps->items[i].dur_ps);
     steps_say_rule(ret_steps, arena, ret);
     return OK;
 }

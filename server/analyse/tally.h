@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "trace/ps.h"
 #include "trace/trace.h"
 
 struct tally {
@@ -72,9 +73,9 @@ static inline void tally_add(struct tally *tally, int64_t whole_ps, int64_t insi
                              int64_t self_ps)
 {
     tally->event_count++;
-    tally->total_ps += inside_ps;
-    tally->self_ps += self_ps;
-    tally->whole_ps += whole_ps;
+    ps_add(&tally->total_ps, inside_ps);
+    ps_add(&tally->self_ps, self_ps);
+    ps_add(&tally->whole_ps, whole_ps);
     tally->parts += tally_part(whole_ps, inside_ps);
     tally->min_ps = whole_ps < tally->min_ps ? whole_ps : tally->min_ps;
     tally->max_ps = whole_ps > tally->max_ps ? whole_ps : tally->max_ps;
@@ -85,9 +86,9 @@ static inline void tally_join(struct tally *to, const struct tally *by)
 {
     to->count += by->count;
     to->event_count += by->event_count;
-    to->total_ps += by->total_ps;
-    to->self_ps += by->self_ps;
-    to->whole_ps += by->whole_ps;
+    ps_add(&to->total_ps, by->total_ps);
+    ps_add(&to->self_ps, by->self_ps);
+    ps_add(&to->whole_ps, by->whole_ps);
     to->parts += by->parts;
     to->min_ps = by->min_ps < to->min_ps ? by->min_ps : to->min_ps;
     to->max_ps = by->max_ps > to->max_ps ? by->max_ps : to->max_ps;

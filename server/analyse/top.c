@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analyse/top_parts.h"
+#include "trace/ps.h"
 
 static const char *const by_words[BY_COUNT] = {
     [BY_OP] = "op",         [BY_MODULE] = "module",     [BY_SCOPE] = "scope",
@@ -63,8 +64,8 @@ static void complete_spreads(struct top_work *work, const uint32_t *order, uint3
 static void sum_rows(struct top_work *work)
 {
     for (uint32_t i = 0; i < work->row_count; i++) {
-        work->total_ps += work->rows[i].total_ps;
-        work->total_self_ps += work->rows[i].self_ps;
+        ps_add(&work->total_ps, work->rows[i].total_ps);
+        ps_add(&work->total_self_ps, work->rows[i].self_ps);
     }
 }
 
@@ -133,7 +134,7 @@ static struct str of_word(const struct top_work *work)
 static void add_notes(struct top_work *work, enum top_by asked, struct table *ret)
 {
     static const char *const quantiles[] = {"p50_ps", "p95_ps"};
-    struct answer_note *notes = arena_array(work->arena, struct answer_note, 2 + TOP_COST_NOTES);
+    struct answer_note *notes = arena_array(work->arena, struct answer_note, 3 + TOP_COST_NOTES);
 
     ret->notes = notes;
     if (asked != work->by)
@@ -148,6 +149,13 @@ static void add_notes(struct top_work *work, enum top_by asked, struct table *re
         notes[ret->note_count++] = (struct answer_note){
             .kind = "annotations-by-name",
             .message = STR("annotations are told from the runtime's own events by their names"),
+            .count = 1,
+        };
+    if (work->total_ps == INT64_MAX)
+        notes[ret->note_count++] = (struct answer_note){
+            .kind = "sums-cut",
+            .severity = NOTE_WARNING,
+            .message = STR("sums end at 2^63 ps, 106 days: the file's durations come to more"),
             .count = 1,
         };
     ret->note_count += top_cost_notes(work, &notes[ret->note_count]);

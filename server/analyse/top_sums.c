@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "analyse/top_parts.h"
+#include "trace/ps.h"
 
 struct place_sum {
     int64_t total_ps, self_ps, min_ps, max_ps;
@@ -57,8 +58,8 @@ static void sum_places(const struct span *span, const struct top_span *groups,
             continue;
         sum->first = sum->count == 0 ? at : sum->first;
         sum->count++;
-        sum->total_ps += dur_ps;
-        sum->self_ps += chunk->self_ps[at];
+        ps_add(&sum->total_ps, dur_ps);
+        ps_add(&sum->self_ps, chunk->self_ps[at]);
         sum->min_ps = dur_ps < sum->min_ps ? dur_ps : sum->min_ps;
         sum->max_ps = dur_ps > sum->max_ps ? dur_ps : sum->max_ps;
     }
@@ -298,9 +299,9 @@ static void add_to_row(struct top_row *row, const struct tally *tally)
 {
     row->count += tally->count;
     row->event_count += tally->event_count;
-    row->total_ps += tally->total_ps;
-    row->self_ps += tally->self_ps;
-    row->whole_ps += tally->whole_ps;
+    ps_add(&row->total_ps, tally->total_ps);
+    ps_add(&row->self_ps, tally->self_ps);
+    ps_add(&row->whole_ps, tally->whole_ps);
     row->min_ps = tally->min_ps < row->min_ps ? tally->min_ps : row->min_ps;
     row->max_ps = tally->max_ps > row->max_ps ? tally->max_ps : row->max_ps;
 }

@@ -7,6 +7,7 @@
 #include "analyse/table.h"
 #include "analyse/transfers_parts.h"
 #include "base/hash.h"
+#include "trace/ps.h"
 
 enum group_column {
     GROUP_KEY,
@@ -151,21 +152,21 @@ static void add(struct group *group, const struct transfer *transfer)
     group->one_host &= transfer->host == group->first->host;
     group->longest = transfer->dur_ps > group->longest->dur_ps ? transfer : group->longest;
     group->count++;
-    group->total_ps += transfer->dur_ps;
+    ps_add(&group->total_ps, transfer->dur_ps);
     group->min_ps = transfer->dur_ps < group->min_ps ? transfer->dur_ps : group->min_ps;
     group->max_ps = transfer->dur_ps > group->max_ps ? transfer->dur_ps : group->max_ps;
     if (transfer->bytes < 0 || __builtin_add_overflow(group->bytes, transfer->bytes, &group->bytes))
         group->unsized_count++;
     else
-        group->sized_ps += transfer->dur_ps;
+        ps_add(&group->sized_ps, transfer->dur_ps);
     if (transfer->overlapped_ps >= 0) {
-        group->overlapped_ps += transfer->overlapped_ps;
-        group->overlap_known_ps += transfer->dur_ps;
+        ps_add(&group->overlapped_ps, transfer->overlapped_ps);
+        ps_add(&group->overlap_known_ps, transfer->dur_ps);
     }
     group->wait_known_count += transfer->wait != WAIT_UNKNOWN;
     if (transfer->wait == WAIT_BLOCKS) {
         group->blocking_count++;
-        group->blocking_ps += transfer->dur_ps;
+        ps_add(&group->blocking_ps, transfer->dur_ps);
     }
     group->pinned_count += transfer->memory == MEMORY_PINNED;
     group->pageable_count += transfer->memory == MEMORY_PAGEABLE;
@@ -197,7 +198,7 @@ static void join(struct grouping *grouping, enum transfers_by by)
             };
         }
         add(&grouping->groups[*at], transfer);
-        grouping->total_ps += transfer->dur_ps;
+        ps_add(&grouping->total_ps, transfer->dur_ps);
     }
     for (uint32_t i = 0; i < grouping->count; i++)
         grouping->groups[i].steps = step_numbers_end(&grouping->groups[i].numbers, grouping->arena);

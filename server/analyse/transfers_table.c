@@ -1,6 +1,7 @@
 /* Transfers as rows, one a transfer; joined rows are those of transfer_groups.c. */
 #include "analyse/table.h"
 #include "analyse/transfers_parts.h"
+#include "trace/ps.h"
 
 enum transfer_column {
     TRANSFER_DIRECTION,
@@ -173,7 +174,7 @@ static enum status each_table(const struct run_traces *run, const struct transfe
     TRY(table_order(&source, page->sort, "start_ps", arena, &order, err));
     table_fill(&source, order, page, arena, ret);
     for (uint32_t i = 0; i < transfers->count; i++)
-        ret->total_ps += transfers->items[i].dur_ps;
+        ps_add(&ret->total_ps, transfers->items[i].dur_ps);
     return OK;
 }
 
