@@ -54,6 +54,7 @@ struct breakdown_question {
     const struct skipped *skipped;
     const struct window *windows; /* file time, by start */
     uint32_t window_count;
+    bool host_alone; /* one lane: what the thread did, whatever ran on devices meanwhile */
 };
 void breakdown_walk(const struct breakdown_question *question, breakdown_visit *visit, void *data);
 

@@ -278,7 +278,7 @@ static void run_part(void *data, uint32_t index)
     part.lanes = calloc(batch->lane_count, sizeof(*part.lanes));
     if (part.lanes == NULL)
         abort(); /* out of memory: as base/arena.h says */
-    for (uint32_t i = 0; i < question->devices->count; i++)
+    for (uint32_t i = 0; !question->host_alone && i < question->devices->count; i++)
         part.lanes[i].line = device_line_open(question->host, question->devices->devices[i],
                                               part.window, batch->roles);
     part.line = host_line_open(question->host->trace, question->thread, part.window,
@@ -296,7 +296,7 @@ static uint64_t count_items(const struct breakdown_question *question)
     const struct trace *trace = question->host->trace;
     const struct attribution *attribution = question->host->attribution;
 
-    return (attribution == NULL ? 0 : attribution->entry_count) +
+    return (attribution == NULL || question->host_alone ? 0 : attribution->entry_count) +
            (question->thread == NO_TRACK ? 0 : trace->tracks[question->thread].slice_count);
 }
 
@@ -336,7 +336,8 @@ void breakdown_walk(const struct breakdown_question *question, breakdown_visit *
     struct batch batch = {.question = question,
                           .names = &names,
                           .roles = &roles,
-                          .lane_count = host_lane_count(question->devices),
+                          .lane_count =
+                              question->host_alone ? 1 : host_lane_count(question->devices),
                           .part_count = split_count(count_items(question))};
     uint32_t most = CELLS_MAX / batch.lane_count;
 

@@ -99,9 +99,20 @@ uint32_t device_place(const struct attribution *attribution, int64_t device, int
     return low;
 }
 
+/* Ops of a device stand apart where streams or threads take turns: one asks for them ahead. */
+static void ask_ahead(const struct attribution *attribution, uint32_t at, uint32_t end)
+{
+    enum { AHEAD = 16 };
+
+    if (end - at > AHEAD)
+        __builtin_prefetch(&attribution->entries[attribution->by_device_time[at + AHEAD]]);
+}
+
 /* To the next op in the window, or to the end. */
 static void seek(struct device_line *line)
 {
+    if (line->at < line->end)
+        ask_ahead(line->attribution, line->at, line->end);
     for (; line->at < line->end; line->at++) {
         const struct attributed *entry = op_at(line->attribution, line->at);
 
@@ -208,6 +219,29 @@ bool device_line_next(struct device_line *line, struct device_piece *ret)
             line->now_ps = line->next_ps;
         begin_op(line);
     }
+}
+
+void device_gaps(const struct host_trace *host, int32_t device, struct window window,
+                 const struct op_roles *roles, device_gap *visit, void *data)
+{
+    const struct device_line line = device_line_open(host, device, window, roles);
+    int64_t at_ps = window.from_ps;
+
+    for (uint32_t at = line.at; at < line.end; at++) {
+        const struct attributed *entry = op_at(line.attribution, at);
+
+        ask_ahead(line.attribution, at, line.end);
+        if (entry->start_ps >= window.to_ps)
+            break;
+        if (entry->dur_ps <= 0)
+            continue;
+        if (entry->start_ps > at_ps)
+            visit(data, at_ps, entry->start_ps);
+        if (entry->start_ps + entry->dur_ps > at_ps)
+            at_ps = entry->start_ps + entry->dur_ps;
+    }
+    if (at_ps < window.to_ps)
+        visit(data, at_ps, window.to_ps);
 }
 
 slice_id device_op_before(const struct attribution *attribution, int32_t device, int64_t at_ps)

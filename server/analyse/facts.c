@@ -4,6 +4,7 @@
 
 #include "analyse/overview.h"
 #include "analyse/top.h"
+#include "trace/ps.h"
 
 struct facts *facts_create(const struct run_traces *run, const struct restriction *restriction,
                            struct arena *arena)
@@ -67,7 +68,7 @@ static enum status make_steps(struct facts *facts, const void **ret, struct erro
 
     *ret = steps;
     TRY(steps_find(facts->run, facts->restriction, facts->arena, steps, err));
-    steps_breakdown(facts->run, steps);
+    steps_keep(facts->run, steps, facts->arena);
     return OK;
 }
 
@@ -161,7 +162,7 @@ static enum status make_counted(struct facts *facts, const void **ret, struct er
         if (!counted_step(steps, &steps->items[i]))
             continue;
         counted->step_count++;
-        counted->total_ps += steps->items[i].dur_ps;
+        ps_add(&counted->total_ps, steps->items[i].dur_ps);
     }
     for (uint32_t i = 0; i < selections->count; i++) {
         uint32_t host = selections->items[i].index;
@@ -170,7 +171,7 @@ static enum status make_counted(struct facts *facts, const void **ret, struct er
                            ? step_windows(steps, host, facts->arena, &windows[host])
                            : capture_windows(&selections->items[i], facts->arena, &windows[host]);
         for (uint32_t at = 0; !counted->of_steps && at < counts[host]; at++)
-            counted->total_ps += windows[host][at].to_ps - windows[host][at].from_ps;
+            ps_add(&counted->total_ps, windows[host][at].to_ps - windows[host][at].from_ps);
     }
     counted->windows = (const struct window *const *)windows;
     counted->window_counts = counts;

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 
 #include "analyse/device_line.h"
+#include "analyse/facts.h"
+#include "trace/ps.h"
 
 struct gap_heap { /* the longest gaps of a host, the shortest of them on top */
     struct gap *items;
@@ -54,7 +56,7 @@ static void add_window(struct windows *windows, struct window window, int64_t st
 {
     windows->items[windows->count] = window;
     windows->steps[windows->count++] = step;
-    windows->total_ps += window.to_ps - window.from_ps;
+    ps_add(&windows->total_ps, window.to_ps - window.from_ps);
 }
 
 /* The capture of a host, narrowed to the window asked for. */
@@ -97,31 +99,57 @@ static struct windows windows_of(const struct run_traces *run, uint32_t host,
     return windows;
 }
 
-/* The device's own gaps in one window. */
-static uint64_t find_gaps(const struct run_traces *run, struct gap gap, struct window window,
-                          const struct op_roles *roles, struct gap_heap *heap)
+struct cutting { /* the gaps of one device, by the windows of its host */
+    const struct windows *windows;
+    uint32_t first; /* of the windows that do not end before what comes */
+    struct gap gap; /* host and device of all of them */
+    int64_t offset_ps;
+    struct gap_heap *heap;
+    uint64_t count;
+};
+
+/* Windows come by start, so behind the first that begins after the gap there is none. */
+static void cut_gap(void *data, int64_t from_ps, int64_t to_ps)
+{
+    struct cutting *cutting = data;
+    const struct windows *windows = cutting->windows;
+
+    while (cutting->first < windows->count && windows->items[cutting->first].to_ps <= from_ps)
+        cutting->first++;
+    for (uint32_t i = cutting->first; i < windows->count && windows->items[i].from_ps < to_ps;
+         i++) {
+        const struct window *window = &windows->items[i];
+        int64_t start_ps = from_ps > window->from_ps ? from_ps : window->from_ps;
+        int64_t end_ps = to_ps < window->to_ps ? to_ps : window->to_ps;
+
+        if (start_ps >= end_ps)
+            continue;
+        cutting->gap.start_ps = start_ps + cutting->offset_ps;
+        cutting->gap.dur_ps = end_ps - start_ps;
+        cutting->gap.step = windows->steps[i];
+        take_gap(cutting->heap, &cutting->gap);
+        cutting->count++;
+    }
+}
+
+/* One walk over the device's ops, however many windows there are. */
+static uint64_t find_gaps(const struct run_traces *run, struct gap gap,
+                          const struct windows *windows, const struct op_roles *roles,
+                          struct gap_heap *heap)
 {
     const struct host_trace *host = &run->hosts[gap.host];
-    struct device_line line = device_line_open(host, gap.device, window, roles);
-    struct device_piece piece;
-    int64_t at_ps = window.from_ps;
-    uint64_t count = 0;
+    struct cutting cutting = {
+        .windows = windows, .gap = gap, .offset_ps = host->offset_ps, .heap = heap};
+    struct window hull = {INT64_MAX, INT64_MIN};
 
-    for (bool more = true; more && at_ps < window.to_ps;) {
-        more = device_line_next(&line, &piece);
+    for (uint32_t i = 0; i < windows->count; i++) {
+        const struct window *window = &windows->items[i];
 
-        int64_t next_ps = more && piece.from_ps < window.to_ps ? piece.from_ps : window.to_ps;
-
-        if (next_ps > at_ps) {
-            gap.start_ps = at_ps + host->offset_ps;
-            gap.dur_ps = next_ps - at_ps;
-            take_gap(heap, &gap);
-            count++;
-        }
-        if (more && piece.to_ps > at_ps)
-            at_ps = piece.to_ps;
+        hull.from_ps = window->from_ps < hull.from_ps ? window->from_ps : hull.from_ps;
+        hull.to_ps = window->to_ps > hull.to_ps ? window->to_ps : hull.to_ps;
     }
-    return count;
+    device_gaps(host, gap.device, hull, roles, cut_gap, &cutting);
+    return cutting.count;
 }
 
 static int by_start(const void *left, const void *right)
@@ -144,25 +172,17 @@ static int longest_first(const void *left, const void *right)
     return by_start(left, right);
 }
 
-struct telling { /* what the host did in each kept gap */
-    struct gap *gaps;
-    const struct host_devices *devices;
-};
-
-static void tell_gap(void *data, uint32_t window, const struct device_time *lanes)
+/* In its gap the device did nothing, so what the host did is all there is to tell. */
+static void tell_gap(void *data, uint32_t window, const struct device_time *host)
 {
-    struct telling *telling = data;
-    struct gap *gap = &telling->gaps[window];
-    uint32_t lane = 0;
+    struct gap *gap = &((struct gap *)data)[window];
 
-    while (lane + 1 < telling->devices->count && telling->devices->devices[lane] != gap->device)
-        lane++;
     gap->doing = DOING_NOTHING;
-    gap->doing_ps = lanes[lane].doing_ps[DOING_NOTHING];
+    gap->doing_ps = host->doing_ps[DOING_NOTHING];
     for (int doing = 0; doing < DOING_COUNT; doing++) {
-        if (lanes[lane].doing_ps[doing] > gap->doing_ps) {
+        if (host->doing_ps[doing] > gap->doing_ps) {
             gap->doing = (enum host_doing)doing;
-            gap->doing_ps = lanes[lane].doing_ps[doing];
+            gap->doing_ps = host->doing_ps[doing];
         }
     }
 }
@@ -170,7 +190,6 @@ static void tell_gap(void *data, uint32_t window, const struct device_time *lane
 static void tell_gaps(const struct host_trace *host, struct breakdown_question *question,
                       struct gap_heap *heap, struct arena *arena)
 {
-    struct telling telling = {.gaps = heap->items, .devices = question->devices};
     struct window *windows = arena_array(arena, struct window, heap->count);
 
     qsort(heap->items, heap->count, sizeof(*heap->items), by_start);
@@ -184,7 +203,8 @@ static void tell_gaps(const struct host_trace *host, struct breakdown_question *
     }
     question->windows = windows;
     question->window_count = heap->count;
-    breakdown_walk(question, tell_gap, &telling);
+    question->host_alone = true;
+    breakdown_walk(question, tell_gap, heap->items);
 }
 
 struct summing { /* windows of a host, summed by device */
@@ -195,12 +215,12 @@ struct summing { /* windows of a host, summed by device */
 static void add_time(struct device_time *to, const struct device_time *by)
 {
     for (int kind = 0; kind <= KIND_COUNT; kind++)
-        to->kinds_ps[kind] += by->kinds_ps[kind];
+        ps_add(&to->kinds_ps[kind], by->kinds_ps[kind]);
     for (int doing = 0; doing < DOING_COUNT; doing++)
-        to->doing_ps[doing] += by->doing_ps[doing];
-    to->busy_ps += by->busy_ps;
-    to->hidden_ps += by->hidden_ps;
-    to->wait_ps += by->wait_ps;
+        ps_add(&to->doing_ps[doing], by->doing_ps[doing]);
+    ps_add(&to->busy_ps, by->busy_ps);
+    ps_add(&to->hidden_ps, by->hidden_ps);
+    ps_add(&to->wait_ps, by->wait_ps);
 }
 
 static void sum_window(void *data, uint32_t window, const struct device_time *lanes)
@@ -210,6 +230,15 @@ static void sum_window(void *data, uint32_t window, const struct device_time *la
     (void)window;
     for (uint32_t i = 0; i < summing->of->count; i++)
         add_time(&summing->devices[i].time, &lanes[i]);
+}
+
+/* Steps whose lanes were kept need no second walk. */
+static void sum_kept(const struct steps *steps, uint32_t host, struct summing *summing)
+{
+    for (uint32_t i = 0; i < steps->count; i++) {
+        if (steps->items[i].host == host && counted_step(steps, &steps->items[i]))
+            sum_window(summing, i, steps->lanes[i]);
+    }
 }
 
 static void look_at_host(const struct run_traces *run, uint32_t index,
@@ -230,13 +259,12 @@ static void look_at_host(const struct run_traces *run, uint32_t index,
                                       .counted = devices.counted[i],
                                       .start_ps = start_ps,
                                       .window_ps = windows.total_ps};
-        for (uint32_t window = 0; window < windows.count; window++)
-            ret[i].gap_count += find_gaps(
-                run,
-                (struct gap){.host = index, .device = ret[i].device, .step = windows.steps[window]},
-                windows.items[window], &roles, heap);
+        ret[i].gap_count = find_gaps(run, (struct gap){.host = index, .device = ret[i].device},
+                                     &windows, &roles, heap);
     }
-    if (devices.count > 0 && windows.count > 0) {
+    if (devices.count > 0 && windows.count > 0 && steps->lanes != NULL && steps->count > 0) {
+        sum_kept(steps, index, &summing);
+    } else if (devices.count > 0 && windows.count > 0) {
         question->windows = windows.items;
         question->window_count = windows.count;
         breakdown_walk(question, sum_window, &summing);

@@ -51,7 +51,8 @@ struct steps {
     enum step_rule rule;
     struct str rule_text; /* a sentence: how they were recognised */
     enum step_trust confidence;
-    struct str confidence_text; /* why it is as sure as that */
+    struct str confidence_text;       /* why it is as sure as that */
+    struct device_time *const *lanes; /* [step]: its host's devices; NULL: not kept */
 };
 
 /* Is it a measure of the others? Warm-ups are not, nor what the end of the recording cuts, where
@@ -67,7 +68,10 @@ MUST_CHECK enum status steps_find(const struct run_traces *run,
                                   struct steps *ret, struct error *err);
 /* Fills `time` of each. */
 void steps_breakdown(const struct run_traces *run, struct steps *steps);
-/* The same, and tells what each lane of the step's host did: one device_time for each of the
+/* The same, and keeps what each lane did where that is little: who walks these steps again then
+ * only reads it. */
+void steps_keep(const struct run_traces *run, struct steps *steps, struct arena *arena);
+/* Fills `time`, and tells what each lane of the step's host did: one device_time for each of the
  * host's devices. Steps come host by host. */
 typedef void step_visit(void *data, const struct step *step, const struct host_devices *devices,
                         const struct device_time *lanes);

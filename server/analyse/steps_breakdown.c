@@ -3,6 +3,8 @@
 
 #include "analyse/steps.h"
 
+enum { KEPT_CELLS_MAX = 1 << 16 }; /* steps times devices: some 12 MiB */
+
 struct walk {
     struct steps *steps;
     const struct host_devices *devices;
@@ -73,6 +75,24 @@ struct breakdown_question *steps_question(const struct host_trace *host, uint32_
     return question;
 }
 
+/* What an earlier walk kept. */
+static void replay_host(const struct run_traces *run, uint32_t index, const struct walk *walk,
+                        struct arena *arena)
+{
+    const struct steps *steps = walk->steps;
+    struct host_devices devices = host_devices_of(&run->hosts[index], arena);
+
+    for (uint32_t i = 0; i < steps->count; i++) {
+        struct step *step = &steps->items[i];
+
+        if (step->host != index)
+            continue;
+        step->time = breakdown_mean(&devices, steps->lanes[i]);
+        if (walk->visit != NULL)
+            walk->visit(walk->data, step, &devices, steps->lanes[i]);
+    }
+}
+
 static void walk_host(const struct run_traces *run, uint32_t index, struct walk *walk,
                       struct arena *arena)
 {
@@ -97,12 +117,54 @@ void steps_walk(const struct run_traces *run, struct steps *steps, step_visit *v
     struct walk walk = {.steps = steps, .visit = visit, .data = data};
     struct arena *arena = arena_create();
 
-    for (uint32_t host = 0; host < run->host_count; host++)
-        walk_host(run, host, &walk, arena);
+    for (uint32_t host = 0; host < run->host_count; host++) {
+        if (steps->lanes != NULL)
+            replay_host(run, host, &walk, arena);
+        else
+            walk_host(run, host, &walk, arena);
+    }
     arena_destroy(arena);
 }
 
 void steps_breakdown(const struct run_traces *run, struct steps *steps)
 {
     steps_walk(run, steps, NULL, NULL);
+}
+
+struct keeping {
+    const struct steps *steps;
+    struct device_time **lanes; /* [step] */
+};
+
+static void keep_lanes(void *data, const struct step *step, const struct host_devices *devices,
+                       const struct device_time *lanes)
+{
+    struct keeping *keeping = data;
+
+    memcpy(keeping->lanes[step - keeping->steps->items], lanes,
+           host_lane_count(devices) * sizeof(*lanes));
+}
+
+void steps_keep(const struct run_traces *run, struct steps *steps, struct arena *arena)
+{
+    struct keeping keeping = {.steps = steps};
+    uint32_t *counts = arena_array(arena, uint32_t, (size_t)run->host_count + 1);
+    size_t cell_count = 0;
+
+    for (uint32_t host = 0; host < run->host_count; host++) {
+        struct host_devices devices = host_devices_of(&run->hosts[host], arena);
+
+        counts[host] = host_lane_count(&devices);
+    }
+    for (uint32_t i = 0; i < steps->count; i++)
+        cell_count += counts[steps->items[i].host];
+    if (cell_count > KEPT_CELLS_MAX) {
+        steps_breakdown(run, steps);
+        return;
+    }
+    keeping.lanes = arena_array(arena, struct device_time *, (size_t)steps->count + 1);
+    for (uint32_t i = 0; i < steps->count; i++)
+        keeping.lanes[i] = arena_array(arena, struct device_time, counts[steps->items[i].host]);
+    steps_walk(run, steps, keep_lanes, &keeping);
+    steps->lanes = keeping.lanes;
 }

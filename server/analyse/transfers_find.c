@@ -1,6 +1,7 @@
 /* Transfers of a run: slices whose names say so, each with what its args and its call tell. */
 #include <stdlib.h>
 
+#include "analyse/order.h"
 #include "analyse/restrict.h"
 #include "analyse/step_of.h"
 #include "analyse/transfers_parts.h"
@@ -27,15 +28,6 @@ struct collecting { /* of one host */
     bool seen[TIER_CALL + 1];
 };
 
-static bool begins_inside(const struct selection *selection, int64_t at_ps)
-{
-    bool inside = !selection->cut_in_time;
-
-    for (uint32_t i = 0; i < selection->window_count && !inside; i++)
-        inside = at_ps >= selection->windows[i].from_ps && at_ps < selection->windows[i].to_ps;
-    return inside;
-}
-
 static struct transfer transfer_from(uint32_t index, const struct host_trace *host, track_id track,
                                      const struct slice *slice)
 {
@@ -60,7 +52,7 @@ static void collect(struct collecting *collecting, const struct row *row, slice_
     const struct track *track = &collecting->trace->tracks[row->track];
     struct slice slice = trace_slice(collecting->trace, id);
 
-    if (!begins_inside(selection, slice.start_ps) ||
+    if (!selection_begins_inside(selection, slice.start_ps) ||
         !selection_has_device(selection, track->device))
         return;
     if (collecting->count == collecting->capacity) {
@@ -375,9 +367,16 @@ static void find_host(const struct selection *selection, struct collecting *coll
     transfers_overlap(selection->host, collecting->items, collecting->count);
 }
 
+struct place { /* of a transfer in the order of all */
+    int64_t start_ps;
+    uint32_t host;
+    slice_id slice;
+    const struct transfer *of;
+};
+
 static int by_start(const void *left, const void *right)
 {
-    const struct transfer *a = left, *b = right;
+    const struct place *a = left, *b = right;
 
     if (a->start_ps != b->start_ps)
         return a->start_ps < b->start_ps ? -1 : 1;
@@ -396,6 +395,28 @@ static void find_step(const struct step_places *places, struct transfer *transfe
     }
 }
 
+/* Places are sorted, for they are small; what stands there is copied once. */
+static struct transfer *in_order(const struct collecting *of, uint32_t count, uint32_t all,
+                                 struct arena *arena)
+{
+    struct place *places = memory_resize(NULL, (size_t)all + 1, sizeof(*places));
+    struct transfer *ret = arena_array(arena, struct transfer, (size_t)all + 1);
+    uint32_t at = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t j = 0; j < of[i].count; j++) {
+            const struct transfer *item = &of[i].items[j];
+
+            places[at++] = (struct place){item->start_ps, item->host, item->slice, item};
+        }
+    }
+    order_by(places, all, sizeof(*places), by_start);
+    for (uint32_t i = 0; i < all; i++)
+        ret[i] = *places[i].of;
+    free(places);
+    return ret;
+}
+
 enum status transfers_find(const struct run_traces *run, const struct restriction *restriction,
                            struct arena *arena, struct transfers *ret, struct error *err)
 {
@@ -406,28 +427,22 @@ enum status transfers_find(const struct run_traces *run, const struct restrictio
     *ret = (struct transfers){0};
     TRY(restrict_run(run, restriction, arena, &selections, &selection_count, err));
     TRY(step_places_find(run, arena, &places, err));
+
+    struct collecting *collecting =
+        arena_array(arena, struct collecting, (size_t)selection_count + 1);
+
     ret->has_steps = places.count > 0;
     for (uint32_t i = 0; i < selection_count; i++) {
-        struct collecting collecting;
-
-        find_host(&selections[i], &collecting);
-
-        struct transfer *items =
-            arena_array(arena, struct transfer, (size_t)ret->count + collecting.count + 1);
-
-        if (ret->count > 0)
-            memcpy(items, ret->items, ret->count * sizeof(*items));
-        for (uint32_t at = 0; at < collecting.count; at++) {
-            items[ret->count + at] = collecting.items[at];
-            find_step(&places, &items[ret->count + at]);
-        }
-        ret->items = items;
-        ret->count += collecting.count;
-        free(collecting.items);
-        free(collecting.tiers);
+        find_host(&selections[i], &collecting[i]);
+        ret->count += collecting[i].count;
     }
-    if (ret->count > 1)
-        qsort(ret->items, ret->count, sizeof(*ret->items), by_start);
+    ret->items = in_order(collecting, selection_count, ret->count, arena);
+    for (uint32_t i = 0; i < ret->count; i++)
+        find_step(&places, &ret->items[i]);
+    for (uint32_t i = 0; i < selection_count; i++) {
+        free(collecting[i].items);
+        free(collecting[i].tiers);
+    }
     return OK;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "analyse/device_line.h"
+#include "analyse/order.h"
 #include "analyse/transfers_parts.h"
 
 #define ANY_DEVICE INT32_MIN
@@ -88,7 +89,7 @@ static void overlap_device(const struct host_trace *host, const struct op_roles 
         end_ps -= host->offset_ps;
         hull.to_ps = end_ps > hull.to_ps ? end_ps : hull.to_ps;
     }
-    qsort(moments, 2 * (size_t)count, sizeof(*moments), by_moment);
+    order_by(moments, 2 * (size_t)count, sizeof(*moments), by_moment);
 
     struct device_line line = device_line_open(host, device, hull, roles);
 
@@ -107,7 +108,7 @@ void transfers_overlap(const struct host_trace *host, struct transfer *transfers
 
     for (uint32_t i = 0; i < count; i++)
         ordered[i] = &transfers[i];
-    qsort(ordered, count, sizeof(*ordered), by_device_and_start);
+    order_by(ordered, count, sizeof(*ordered), by_device_and_start);
     for (uint32_t first = 0, end; first < count; first = end) {
         int32_t device = ordered[first]->device >= 0 ? ordered[first]->device : only;
 
