@@ -32,6 +32,7 @@ export interface TimelineScene {
   stuck: number; // height of the pinned bands, which do not scroll
   store: TileStore;
   offsetOf: (host: string) => bigint;
+  shiftOf: (host: string) => bigint; // how far it is drawn to the left
   tokens: Tokens;
   lit: ((name: number) => boolean) | null;
   bounds: readonly bigint[]; // of steps
@@ -48,6 +49,7 @@ export interface Painted {
 const LABEL_PIXELS_MIN = 24;
 const LABELS_MAX = 600;
 const TRIANGLE = 7;
+const NOTCH = 5;
 const BOUND_PIXELS_MIN = 40;
 
 /* Steps, modules and scopes hold work, they are none: neutral boxes. */
@@ -157,7 +159,7 @@ export class TimelinePainter {
       if (top >= to || top + Math.round(band.height * scene.ratio) <= from) continue;
       if (band.node.kind === 'counter') {
         const series = scene.counterOf(band.node.id);
-        if (series) paintCounter(context, series, scene.viewport, { top, width, height: Math.round(band.height * scene.ratio) }, scene.tokens, scene.ratio);
+        if (series) paintCounter(context, series, { ...scene.viewport, base: scene.viewport.base + scene.shiftOf(band.node.host) }, { top, width, height: Math.round(band.height * scene.ratio) }, scene.tokens, scene.ratio);
       } else if (band.summaries.length > 0) {
         const camera = this.camera(scene, band.node.host);
         const summaries = band.summaries.map((track) => summaryOf(scene.store, track, camera));
@@ -197,7 +199,8 @@ export class TimelinePainter {
       if (line.height < 12 * scene.ratio) continue;
       for (const span of line.paint.spans) {
         if (span.kind === NEUTRAL) this.box(scene, span, line, width);
-        if (span.flags & (CELL_CUT | CELL_PARTIAL)) this.torn(scene, span, line);
+        if (span.flags & CELL_CUT) this.torn(scene, span, line);
+        if (span.flags & CELL_PARTIAL) this.notch(scene, span, line);
         if (left > 0 && this.label(scene, span, line, width)) left--;
       }
     }
@@ -227,21 +230,34 @@ export class TimelinePainter {
     return true;
   }
 
-  /* The end that is not in the file, or the begin that overlaps another slice, is torn off. */
+  /* An end that is not in the file is torn off. */
   private torn(scene: TimelineScene, span: Span, line: Line): void {
     const tooth = line.height / 4;
-    const cut = (span.flags & CELL_CUT) !== 0;
-    const depth = Math.min(tooth, (span.right - span.left) / 3) * (cut ? -1 : 1);
-    if ((cut ? span.flags & CELL_GOES_ON : span.flags & CELL_FROM_BEFORE) || Math.abs(depth) < 1) return;
-    const x = Math.round(cut ? span.right : span.left);
+    const depth = Math.min(tooth, (span.right - span.left) / 3);
+    if (span.flags & CELL_GOES_ON || depth < 1) return;
+    const x = Math.round(span.right);
     const { context } = this;
     context.fillStyle = scene.tokens.bg;
     context.beginPath();
     context.moveTo(x, line.top);
     for (let tip = 0; tip < 4; tip++) {
-      context.lineTo(x + depth, line.top + (tip + 0.5) * tooth);
+      context.lineTo(x - depth, line.top + (tip + 0.5) * tooth);
       context.lineTo(x, line.top + (tip + 1) * tooth);
     }
+    context.fill();
+  }
+
+  /* One that overlaps another without lying inside it lacks its corner. */
+  private notch(scene: TimelineScene, span: Span, line: Line): void {
+    const size = NOTCH * scene.ratio;
+    if (span.flags & CELL_FROM_BEFORE || span.right - span.left < 3 * size) return;
+    const { context } = this;
+    const x = Math.round(span.left);
+    context.fillStyle = scene.tokens.bg;
+    context.beginPath();
+    context.moveTo(x, line.top);
+    context.lineTo(x + size, line.top);
+    context.lineTo(x, line.top + size);
     context.fill();
   }
 

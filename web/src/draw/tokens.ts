@@ -90,7 +90,7 @@ function read(): Tokens {
   while (slots.length < NAME_SLOT) slots.push({ fill: pixelOf(faint), css: faint, label: ink, stroke: edge });
   for (let slot = NAME_SLOT; slot < SLOTS; slot++) {
     const css = get(slot < AMOUNT_SLOT ? `name-${slot - NAME_SLOT + 1}` : `amount-${slot - AMOUNT_SLOT + 1}`);
-    const label = isPale(css) ? '#0b0d0f' : '#ffffff';
+    const label = isPale(css) ? get('black') : get('white');
     slots.push({ fill: pixelOf(css), css, label, stroke: mix(pixelOf(css), pixelOf(label), 0.5) });
   }
   return {

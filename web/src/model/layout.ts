@@ -185,6 +185,20 @@ export function hiddenBy(roots: readonly Node[], { tracks, hosts, devices }: Nar
   return hidden;
 }
 
+/* Tracks of which neither the name, nor one above or below, holds the text. */
+export function unlikeNamed(roots: readonly Node[], text: string): Set<string> {
+  const part = text.trim().toLowerCase();
+  const hidden = new Set<string>();
+  const walk = (node: Node, within: boolean): boolean => {
+    const holds = within || node.name.toLowerCase().includes(part);
+    const below = node.children.map((child) => walk(child, holds)).some(Boolean);
+    if (!holds && !below) hidden.add(node.id);
+    return holds || below;
+  };
+  if (part !== '') for (const root of roots) walk(root, false);
+  return hidden;
+}
+
 /* All tracks of a node. */
 export function tracksIn(node: Node): string[] {
   return [...(node.track ? [node.track.id] : []), ...node.children.flatMap(tracksIn)];

@@ -12,7 +12,7 @@ export interface Viewport {
   span: number; // > 0
 }
 
-export const SPAN_PS_MIN = 1_000;
+export const SPAN_PS_MIN = 20; // a picosecond is some fifty pixels wide
 
 /* The base moves when the offset grows beyond what keeps fractions of a picosecond. */
 const OFFSET_PS_MAX = 2 ** 40;

@@ -50,16 +50,17 @@ async function linkBefore(state: TimelineState, slice: SliceDetails, abort: Abor
   return { slice: best, gap: startOf(slice) - reached(best), sent: best === from };
 }
 
-export async function chainOf(state: TimelineState, focus: SliceDetails, abort: AbortSignal): Promise<ChainLink[]> {
+/* Tells each link as it is found. */
+export async function chainOf(state: TimelineState, focus: SliceDetails, abort: AbortSignal, tell: (links: readonly ChainLink[]) => void): Promise<void> {
   const links: ChainLink[] = [];
   let at = focus;
   while (links.length < LINKS_MAX) {
     const link = await linkBefore(state, at, abort);
-    if (!link) break;
+    if (!link || abort.aborted) break;
     links.push(link);
+    tell([...links]);
     at = await loadJson<SliceDetails>('api/slice', { run: state.run.id, id: link.slice.id }, abort);
   }
-  return links;
 }
 
 /* As arrows from link to link. */

@@ -40,8 +40,8 @@ export function hitOf(state: TimelineState, band: Band, depth: number, cell: Cel
     folded: cells.slices[index]! > 1 && cells.width[index]! <= FOLDED_QUANTA_MAX,
     busy: cells.busy[index]! / 65_535,
     instant: (cells.flags[index]! & CELL_INSTANT) !== 0,
-    start: timeAt(state.viewport.value, cell.left / pixels),
-    end: timeAt(state.viewport.value, cell.right / pixels),
+    start: timeAt(state.viewport.value, cell.left / pixels) + state.shiftOf(band.node.host),
+    end: timeAt(state.viewport.value, cell.right / pixels) + state.shiftOf(band.node.host),
   };
 }
 

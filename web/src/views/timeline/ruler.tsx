@@ -1,11 +1,12 @@
 /* The ruler: a base once at the left, then differences; the range as a bar; the pointer's time. On a
  * switch the times of day, to match logs. */
 import { go, query } from '../../data/place';
+import type { StepRow } from '../../data/types';
 import { wallDate, wallTime } from '../../model/clock';
 import { COLOURING_WORDS, COLOURINGS, colouringOf } from '../../model/colouring';
 import { rulerOf, stepFor, type Ruler as Ticks } from '../../model/ticks';
 import { time, timeExact, toBig } from '../../model/numbers';
-import { positionOf } from '../../model/viewport';
+import { positionOf, timeAt } from '../../model/viewport';
 import { openMenu } from '../../ui/context_menu';
 import { Icon } from '../../ui/icons';
 import { dragRuler, wheel } from './gestures';
@@ -29,10 +30,18 @@ function ticksOf(state: TimelineState): Ticks {
   return { ...ticks, baseText: `${wallTime(ticks.base, stepFor(viewport.value.span, count) * 10)} +` };
 }
 
+/* The step nearest the middle of the window. */
+function stepInSight(state: TimelineState): number | string | null {
+  const middle = timeAt(state.viewport.value, 0.5);
+  const distance = (step: StepRow): number => Math.abs(Number(toBig(step.start_ps) + toBig(step.dur_ps) / 2n - middle));
+  return [...state.steps.value].sort((a, b) => distance(a) - distance(b))[0]?.step ?? null;
+}
+
 function viewMenu(state: TimelineState, button: HTMLElement): void {
   const box = button.getBoundingClientRect();
   const now = colouringOf(query.value.colour);
   const wall = query.value.clock === 'wall';
+  const step = state.run.hosts.length > 1 ? stepInSight(state) : null;
   openMenu('Colours and times', box.left, box.bottom + 4, [
     ...COLOURINGS.map((one) => ({
       words: `Colour tells the ${COLOURING_WORDS[one]}`, checked: one === now, run: () => go({ colour: one === 'kind' ? null : one }, 'replace'),
@@ -40,6 +49,12 @@ function viewMenu(state: TimelineState, button: HTMLElement): void {
     ...(state.run.epoch_ns === null
       ? []
       : [false, true].map((on) => ({ words: on ? 'Times of day' : 'Times from the begin of the run', checked: on === wall, run: () => go({ clock: on ? 'wall' : null }, 'replace') }))),
+    ...(step === null && query.value.stack === undefined
+      ? []
+      : [
+          { words: 'Hosts by their clocks', checked: query.value.stack === undefined, run: () => go({ stack: null }, 'replace') },
+          ...(step === null ? [] : [{ words: `Hosts side by side from the begin of step ${step}`, checked: query.value.stack === String(step), run: () => go({ stack: String(step) }, 'replace') }]),
+        ]),
   ]);
 }
 
@@ -50,6 +65,10 @@ export function RulerBase({ state }: { state: TimelineState }) {
       <button class="bare" aria-haspopup="menu" data-tip="What colours tell; times of day" onClick={(event) => viewMenu(state, event.currentTarget)}>
         {colouringOf(query.value.colour)} <Icon name="down" />
       </button>
+      <input
+        type="search" class="lane-filter" aria-label="Filter tracks by name" placeholder="tracks" value={query.value.lanes ?? ''}
+        onInput={(event) => go({ lanes: event.currentTarget.value || null }, 'replace')}
+      />
       <span class="ruler-base" data-tip={wallZero(state) === null ? timeExact(ruler.base) : wallDate(ruler.base)}>
         {ruler.baseText}
       </span>

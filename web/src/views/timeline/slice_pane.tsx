@@ -263,7 +263,7 @@ function Chain({ state }: { state: TimelineState }) {
 export function SlicePane({ state, slice }: { state: TimelineState; slice: SliceDetails }) {
   return (
     <>
-      <div class="slice-name">
+      <div class="slice-name" data-tip={shown(slice.name)}>
         <Name text={slice.name} />
       </div>
       <Figures slice={slice} />

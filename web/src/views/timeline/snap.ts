@@ -26,7 +26,7 @@ function edgesOf(state: TimelineState, hit: Hit): Edge[] {
     const exact = async (): Promise<bigint> => {
       const slice = await sliceOf(state, hit).catch(() => null);
       if (!slice) return time;
-      const start = toBig(slice.start_ps);
+      const start = toBig(slice.start_ps) - state.shiftOf(hit.band.node.host);
       return end ? start + toBig(slice.dur_ps) : start;
     };
     return { time, x, exact };

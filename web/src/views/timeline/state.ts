@@ -12,9 +12,10 @@ import type { RunDetails, Slice, SliceDetails, StepRow, TopList, Track } from '.
 import { wantedTiles, type Camera } from '../../draw/scene';
 import type { Unrecorded } from '../../draw/timeline';
 import { formatSpan, parseSpan, rangeOf, type Span } from '../../model/address';
-import { arrangementOf, bandsOnScreen, hiddenBy, layoutY, layoutOf, METRICS, narrowingOf, openAtFirst, openOf, openParam, rowsTop, screenY, stuckHeight, treeOf, type Arrangement, type Band, type Narrowing } from '../../model/layout';
+import { arrangementOf, bandsOnScreen, hiddenBy, layoutY, layoutOf, METRICS, narrowingOf, openAtFirst, openOf, openParam, rowsTop, screenY, stuckHeight, treeOf, unlikeNamed, type Arrangement, type Band, type Narrowing } from '../../model/layout';
 import { amountLevel, colouringOf } from '../../model/colouring';
 import { formatMarks, nextMarkText, parseMarks, type Mark } from '../../model/marks';
+import { shiftsOf } from '../../model/stack';
 import { nameText } from '../../model/search';
 import { toBig } from '../../model/numbers';
 import { between, clamped, endOf, panned, startOf, viewportOf, zoomed, type Viewport } from '../../model/viewport';
@@ -85,10 +86,13 @@ export class TimelineState {
   private readonly narrowed = computed(() => JSON.stringify({ ...narrowingOf(query.value), ...(rangeOf(query.value) === null ? {} : { tracks: [] }) }));
   private readonly arranged = computed(() => JSON.stringify(arrangementOf(query.value)));
   readonly arrangement = computed(() => JSON.parse(this.arranged.value) as Arrangement);
-  readonly hidden = computed(() => hiddenBy(this.roots, JSON.parse(this.narrowed.value) as Narrowing));
+  private readonly named = computed(() => query.value.lanes ?? '');
+  readonly hidden = computed(() => new Set([...hiddenBy(this.roots, JSON.parse(this.narrowed.value) as Narrowing), ...unlikeNamed(this.roots, this.named.value)]));
   readonly layout = computed(() =>
     layoutOf(this.roots, (id) => this.open.value.has(id), METRICS[settings.value.rows]!, this.hidden.value, this.arrangement.value),
   );
+  /* By host, of `stack=STEP`; none where the hosts stand by their clocks. */
+  readonly shifts = computed(() => shiftsOf(this.steps.value, query.value.stack));
   readonly stuck = computed(() => stuckHeight(this.layout.value, this.size.value.height)); // pixels of pinned bands
   private readonly first: ReadonlySet<string>; // what is open without a word in the address
   private frame = 0;
@@ -144,7 +148,10 @@ export class TimelineState {
     return asked === null ? null : viewportOf(asked.start, asked.end);
   }
 
-  offsetOf = (host: string): bigint => this.offsets.get(host) ?? 0n;
+  offsetOf = (host: string): bigint => (this.offsets.get(host) ?? 0n) - this.shiftOf(host);
+
+  /* How far a host is drawn to the left, so that a step begins on all hosts at once. */
+  shiftOf = (host: string): bigint => this.shifts.value.get(host) ?? 0n;
 
   /* The counted steps are the first view; without them the whole run. */
   showSteps(steps: readonly StepRow[]): void {
@@ -169,10 +176,12 @@ export class TimelineState {
    * after its last slice. */
   unrecordedOf = (host: string): readonly Unrecorded[] => {
     const hull = this.hulls.get(host);
-    return [
+    const shift = this.shiftOf(host);
+    const unshifted = [
       { start: null, end: hull?.start ?? this.start },
       { start: hull?.end ?? this.end, end: null },
     ];
+    return unshifted.map(({ start, end }) => ({ start: start === null ? null : start - shift, end: end === null ? null : end - shift }));
   };
 
   /* Moving. */
@@ -324,7 +333,7 @@ export class TimelineState {
       for (const track of band.summaries) rows.push({ track, depth: 's' });
       for (let depth = 0; depth < band.depthCount; depth++) rows.push({ track: band.node.id, depth });
       if (band.node.kind === 'counter')
-        this.counters.want(band.node.id, startOf(this.viewport.value), endOf(this.viewport.value), Math.round(this.size.value.width));
+        this.counters.want(band.node.id, startOf(this.viewport.value) + this.shiftOf(band.node.host), endOf(this.viewport.value) + this.shiftOf(band.node.host), Math.round(this.size.value.width));
     }
     const now: Want[] = [];
     const later: Want[] = [];

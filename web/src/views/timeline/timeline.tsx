@@ -91,13 +91,10 @@ function useFlows(state: TimelineState): readonly DrawnFlow[] {
     const abort = new AbortController();
     state.chain.value = [];
     if (focus && chained)
-      chainOf(state, focus, abort.signal)
-        .then((links) => {
-          if (abort.signal.aborted) return;
-          state.chain.value = links;
-          setDrawn(chainFlows(focus, links));
-        })
-        .catch(() => undefined);
+      chainOf(state, focus, abort.signal, (links) => {
+        state.chain.value = links;
+        setDrawn(chainFlows(focus, links));
+      }).catch(() => undefined);
     return () => abort.abort();
   }, [state, focus, chained]);
   return drawn;

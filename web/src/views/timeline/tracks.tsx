@@ -36,7 +36,7 @@ export function rectOf(state: TimelineState, slice: { track: string; depth: numb
   const band = state.layout.value.bands.find((one) => one.node.id === slice.track);
   if (!band || slice.depth >= band.depthCount) return null;
   const { width } = state.size.value;
-  const start = toBig(slice.start_ps);
+  const start = toBig(slice.start_ps) - state.shiftOf(band.node.host);
   const left = positionOf(state.viewport.value, start) * width;
   const right = positionOf(state.viewport.value, start + toBig(slice.dur_ps)) * width;
   const top = state.screenY(band) + rowsTop(band) - band.y + slice.depth * band.rowHeight;
@@ -77,8 +77,8 @@ function hitTicks(state: TimelineState): Rect[] {
 
 /* Where steps begin, and where the last one ends. */
 function boundsOf(state: TimelineState): bigint[] {
-  const begins = state.steps.value.map((step) => toBig(step.start_ps));
-  const ends = state.steps.value.map((step) => toBig(step.start_ps) + toBig(step.dur_ps));
+  const begins = state.steps.value.map((step) => toBig(step.start_ps) - state.shiftOf(step.host ?? ''));
+  const ends = state.steps.value.map((step, index) => begins[index]! + toBig(step.dur_ps));
   const last = ends.reduce((a, b) => (a > b ? a : b), 0n);
   return begins.length === 0 ? [] : [...begins, last];
 }
@@ -87,7 +87,7 @@ function boundsOf(state: TimelineState): bigint[] {
 function flowPoint(state: TimelineState, end: DrawnEnd): { x: number; y: number } | null {
   const band = state.layout.value.bands.find((one) => one.node.id === end.track);
   if (!band) return null;
-  const x = positionOf(state.viewport.value, end.time) * state.size.value.width;
+  const x = positionOf(state.viewport.value, end.time - state.shiftOf(band.node.host)) * state.size.value.width;
   const row = end.depth < band.depthCount ? rowsTop(band) - band.y + (end.depth + 0.5) * band.rowHeight - 1 : 12;
   return { x, y: state.screenY(band) + row };
 }
@@ -152,6 +152,7 @@ export function Tracks({ state, flows, minimapWants, scrollBy }: Props) {
         stuck: state.stuck.value,
         store: state.store,
         offsetOf: state.offsetOf,
+        shiftOf: state.shiftOf,
         tokens,
         lit: lit === null ? null : (name) => (lit.exact ? names.texts[name] === lit.text : names.texts[name]!.toLowerCase().includes(lit.text)),
         bounds: boundsOf(state),
@@ -169,7 +170,7 @@ export function Tracks({ state, flows, minimapWants, scrollBy }: Props) {
       timer = window.setTimeout(() => state.request(minimapWants()), 16);
     });
     const stop = effect(() => {
-      void [state.viewport.value, state.layout.value, state.scrollTop.value, state.size.value, state.arrivals.value, theme.value, state.lit.value, state.steps.value, state.colouring.value, state.levels.value];
+      void [state.viewport.value, state.layout.value, state.scrollTop.value, state.size.value, state.arrivals.value, theme.value, state.lit.value, state.steps.value, state.shifts.value, state.colouring.value, state.levels.value];
       if (state.colouring.value === 'self') void state.weighNames();
       frame.ask();
     });
