@@ -375,6 +375,9 @@ static void say_what_was_odd(struct perfetto *trace)
     say(trace, "clocks", NOTE_WARNING, trace->unresolved_count,
         "Some times stand on a clock that no snapshot joins with the others; they are shown as "
         "they are.");
+    say(trace, "clocks", NOTE_WARNING, trace->crowded_count,
+        "Some times stand on clocks beyond the 1,024 pairs that are joined; they are shown as they "
+        "are.");
     say(trace, "unmatched-ends", NOTE_WARNING, trace->unmatched_end_count,
         "Some ends have no begin: those slices began before the trace and are left out.");
     say(trace, "too-deep", NOTE_WARNING, trace->too_deep_count,

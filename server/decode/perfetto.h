@@ -90,7 +90,8 @@ struct descriptor { /* a track by its uuid */
     bool is_incremental;
     int64_t multiplier;
     name_id unit;
-    track_id id; /* NO_TRACK until something lies on it */
+    name_id agent; /* of the GPU whose stream it is; 0: it is none */
+    track_id id;   /* NO_TRACK until something lies on it */
     double counter_sum;
     uint32_t generation; /* of the sequence that counter_sum belongs to */
     uint32_t *open;      /* records that began, while slices are made */
@@ -116,6 +117,7 @@ struct perfetto {
 
     struct list sequences, descriptors, processes; /* on the heap: their maps are, too */
     struct id_map sequence_of, descriptor_of, process_of, thread_name_of;
+    struct id_map device_of; /* name of an agent -> its track */
     struct list records, args, flows;
     struct pair_table kinds; /* (name, category) and track -> kind */
 
@@ -124,8 +126,8 @@ struct perfetto {
     uint64_t unpacked_bytes;
     uint64_t damage_count, damage_first;
     uint64_t lost_state_count, lost_text_count, lost_packet_count, timeless_count, unresolved_count,
-        unmatched_end_count, too_deep_count, phase_count, extension_count, orphan_counter_count,
-        packed_failure_count, left_out_count;
+        crowded_count, unmatched_end_count, too_deep_count, phase_count, extension_count,
+        orphan_counter_count, packed_failure_count, left_out_count;
     bool has_first_event, has_events;
     uint64_t first_event_time;
     name_id key_category, key_source, key_function, key_log, key_correlation;
@@ -187,5 +189,10 @@ bool perfetto_annotation_read(struct perfetto *trace, const struct sequence *seq
 
 /* perfetto_slices.c */
 void perfetto_slices_make(struct perfetto *trace);
+
+/* perfetto_device.c */
+void perfetto_devices_find(struct perfetto *trace); /* by the records, before tracks are made */
+int32_t perfetto_device_of(struct perfetto *trace, const struct descriptor *track); /* -1 none */
+track_id perfetto_device_make(struct perfetto *trace, const struct descriptor *track);
 
 #endif

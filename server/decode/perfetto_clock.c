@@ -43,6 +43,7 @@ struct clocks {
     struct list readings, points; /* in scratch */
     struct clock *clocks;
     struct hop *hops;
+    bool is_crowded; /* more pairs were asked for than there is room */
     uint32_t clock_count, clock_capacity, hop_count, snapshot_count;
     struct id_map clock_of;
     uint32_t primary; /* a number; 0 unsaid */
@@ -228,8 +229,10 @@ static uint32_t hop_between(struct perfetto *trace, uint32_t from, uint32_t to)
     for (uint32_t i = 0; i < clocks->hop_count; i++)
         if (clocks->hops[i].from == from && clocks->hops[i].to == to)
             return clocks->hops[i].count > 0 ? i : HOPS_MAX;
-    if (clocks->hop_count == HOPS_MAX)
+    if (clocks->hop_count == HOPS_MAX) {
+        clocks->is_crowded = true;
         return HOPS_MAX;
+    }
     struct hop *hop = &clocks->hops[clocks->hop_count];
     *hop = (struct hop){.from = from, .to = to};
     join(trace, hop);
@@ -318,8 +321,9 @@ static int64_t on_target(struct perfetto *trace, uint32_t number, int64_t ns)
             find_route(trace, number, clocks->target, clock->hops, &clock->hop_count);
         clock->is_routed = true;
     }
-    if (!clock->is_reachable) {
-        trace->unresolved_count++;
+    if (!clock->is_reachable) { /* what was not tried may well be joined */
+        trace->crowded_count += clocks->is_crowded;
+        trace->unresolved_count += !clocks->is_crowded;
         return ns;
     }
     for (uint32_t i = 0; i < clock->hop_count; i++)

@@ -76,7 +76,9 @@ static enum kind kind_of_record(struct perfetto *trace, const struct record *rec
 
     if (*known == PAIR_NONE) {
         struct kind_facts facts = {
-            .plane = track->kind == TRACK_OF_THREAD ? STR("process") : STR(""),
+            .plane = track->agent != 0                ? STR("/device:GPU")
+                     : track->kind == TRACK_OF_THREAD ? STR("process")
+                                                      : STR(""),
             .line = sink_text(trace->sink, track->name),
             .name = sink_text(trace->sink, record->name),
             .category = sink_text(trace->sink, record->category),
@@ -160,6 +162,7 @@ void perfetto_slices_make(struct perfetto *trace)
     struct id_map started = {0};
 
     put_in_order(trace);
+    perfetto_devices_find(trace);
     int64_t last_ns = pair_up(trace);
     for (uint32_t i = 0; i < trace->records.count && !sink_failed(trace->sink); i++)
         if (records[i].type != RECORD_END)

@@ -42,6 +42,7 @@ void perfetto_tracks_free(struct perfetto *trace)
     id_map_free(&trace->descriptor_of);
     id_map_free(&trace->process_of);
     id_map_free(&trace->thread_name_of);
+    id_map_free(&trace->device_of);
 }
 
 struct descriptor *perfetto_track_at(const struct perfetto *trace, uint32_t track)
@@ -341,9 +342,11 @@ static track_id make_other(struct perfetto *trace, uint32_t track, name_id name,
 
     descriptor->is_making = true;
     const int64_t pid = descriptor->pid;
-    track_id parent = descriptor->has_parent ? make_parent(trace, track, depth)
-                      : pid != 0             ? make_process(trace, pid)
-                                             : NO_TRACK;
+    const bool is_stream = descriptor->agent != 0;
+    track_id parent = is_stream                ? perfetto_device_make(trace, descriptor)
+                      : descriptor->has_parent ? make_parent(trace, track, depth)
+                      : pid != 0               ? make_process(trace, pid)
+                                               : NO_TRACK;
     descriptor = perfetto_track_at(trace, track);
     descriptor->is_making = false;
     if (descriptor->name != 0)
@@ -351,10 +354,13 @@ static track_id make_other(struct perfetto *trace, uint32_t track, name_id name,
     track_id id = sink_track(
         trace->sink, (struct sink_track){
                          .parent = parent,
-                         .kind = descriptor->kind == TRACK_OF_COUNTER ? TRACK_COUNTER : TRACK_ASYNC,
+                         .kind = is_stream                              ? TRACK_STREAM
+                                 : descriptor->kind == TRACK_OF_COUNTER ? TRACK_COUNTER
+                                                                        : TRACK_ASYNC,
+                         .role = is_stream ? ROLE_OPS : ROLE_NONE,
                          .name = name != 0 ? sink_text(trace->sink, name) : STR("(unnamed track)"),
                          .source_id = (int64_t)descriptor->uuid,
-                         .device = -1});
+                         .device = perfetto_device_of(trace, descriptor)});
     if (descriptor->unit != 0)
         sink_property(trace->sink, id,
                       (struct arg){.key = sink_name(trace->sink, STR("unit")),

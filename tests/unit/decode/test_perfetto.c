@@ -89,6 +89,40 @@ static void put_annotation(struct made *made, int64_t iid, const char *name, uin
     text_free(&annotation);
 }
 
+/* As rocprofv3 writes kernels: only the event says that its track is a stream of a GPU. */
+static void streams_of_gpus(void **state)
+{
+    (void)state;
+    const struct {
+        const char *what, *category, *agent, *want;
+    } rows[] = {
+        {"a kernel", "kernel_dispatch", "Agent-4",
+         "GPU Agent-4 / STREAM\n  0 +10000 k (compute)\n"},
+        {"a call", "hip_api", "Agent-4", "process 1 / STREAM\n  0 +10000 k (other)\n"},
+        {"no number", "kernel_dispatch", "Agent-", "process 1 / STREAM\n  0 +10000 k (compute)\n"},
+        {"a number too large", "kernel_dispatch", "Agent-99999999999999999999",
+         "process 1 / STREAM\n  0 +10000 k (compute)\n"},
+        {"no agent", "kernel_dispatch", NULL, "process 1 / STREAM\n  0 +10000 k (compute)\n"},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct made made = {0};
+        struct text value = {0};
+
+        put_process(&made, 7, 1, "process 1");
+        put_track(&made, 8, 7, "STREAM", 0, NULL);
+        put_text(&made.event, 22, rows[i].category);
+        if (rows[i].agent != NULL) {
+            put_text(&value, 6, rows[i].agent);
+            put_annotation(&made, 0, "agent", 0, &value);
+        }
+        put_event(&made, 100, BEGIN, 8, "k");
+        put_event(&made, 110, END, 8, NULL);
+        check_made(rows[i].what, &made, PICTURE_KINDS, rows[i].want);
+        text_free(&value);
+    }
+}
+
 static void put_args(struct made *made)
 {
     struct text value = {0}, inner = {0}, item = {0};
@@ -212,6 +246,37 @@ static void incremental_state(void **state)
                "buffer, and are left out.\n"
                "note lost-names 1 Some names are not in the file.\n");
     text_free(&interned);
+}
+
+/* A clock in each of many sequences, each joined with the first clock. */
+static void many_clocks(void **state)
+{
+    (void)state;
+    enum { SEQUENCES = 1100, JOINED = 1024 };
+    struct made made = {0};
+    struct arena *arena = arena_create();
+    uint64_t left_out = 0;
+
+    for (int sequence = 1; sequence <= SEQUENCES; sequence++) {
+        const struct made_clock clocks[] = {{64, 5, 0, 0}, {6, 1000, 0, 0}};
+
+        put_clocks(&made, sequence, clocks, 2);
+        put_number(&made.packet, 58, 64);
+        put_number(&made.packet, 8, 10);
+        put_number(&made.event, 9, INSTANT);
+        put_number(&made.event, 11, 8);
+        put_text(&made.event, 23, "a");
+        put_message(&made.packet, 11, &made.event);
+        end_packet(&made, sequence);
+    }
+    const struct trace *trace = made_trace(&made, arena);
+    for (uint32_t i = 0; i < trace->note_count; i++)
+        if (str_contains(trace_name(trace, trace->notes[i].message), STR("1,024 pairs")))
+            left_out = trace->notes[i].count;
+    CHECK_INT("all are there", trace->slice_count, SEQUENCES);
+    CHECK("a few pairs are of the wall clock", left_out >= SEQUENCES - JOINED && left_out < 100);
+    arena_destroy(arena);
+    free_made(&made);
 }
 
 /* A clock of its own sequence, in deltas of 10 ns; one that is joined over another; one unknown. */
@@ -561,13 +626,22 @@ static void hostile(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slices),    cmocka_unit_test(out_of_order),
-        cmocka_unit_test(arguments), cmocka_unit_test(incremental_state),
-        cmocka_unit_test(clocks),    cmocka_unit_test(counters),
-        cmocka_unit_test(too_much),  cmocka_unit_test(flows),
-        cmocka_unit_test(legacy),    cmocka_unit_test(packed),
-        cmocka_unit_test(cut_off),   cmocka_unit_test(no_events),
-        cmocka_unit_test(damaged),   cmocka_unit_test(hostile),
+        cmocka_unit_test(slices),
+        cmocka_unit_test(out_of_order),
+        cmocka_unit_test(streams_of_gpus),
+        cmocka_unit_test(arguments),
+        cmocka_unit_test(incremental_state),
+        cmocka_unit_test(clocks),
+        cmocka_unit_test(many_clocks),
+        cmocka_unit_test(counters),
+        cmocka_unit_test(too_much),
+        cmocka_unit_test(flows),
+        cmocka_unit_test(legacy),
+        cmocka_unit_test(packed),
+        cmocka_unit_test(cut_off),
+        cmocka_unit_test(no_events),
+        cmocka_unit_test(damaged),
+        cmocka_unit_test(hostile),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
