@@ -61,7 +61,7 @@ export const tests = {
       await range.click();
       await until(page, 'fewer', async (now) => /step=\d+\.\.\d+/.test(now.q ?? '') && (await page.locator('.table-row').count()) < 12);
       await range.click();
-      await page.getByLabel('group', { exact: true }).selectOption('name');
+      await page.locator('label', { hasText: /^group/ }).locator('select').selectOption('name');
       await until(page, 'one group', async (now) => now.group === 'name' && (await page.locator('.table-row.group').count()) === 1);
       assert.equal(await page.getByRole('img', { name: /12 step times, from 20.0.ms to 80.0.ms/ }).count(), 1);
     } finally {

@@ -91,7 +91,7 @@ export function faultsOf(query: Query): string[] {
   if (query.window !== undefined && parseSpan(query.window) === null) faults.push(`window=${query.window} is no START-END in picoseconds`);
   if ((query.start_ps !== undefined || query.end_ps !== undefined) && rangeOf(query) === null)
     faults.push('start_ps and end_ps are no range in picoseconds');
-  if (query.view !== undefined && query.view !== 'runs' && query.view !== 'perfetto' && !(VIEWS as readonly string[]).includes(query.view))
+  if (query.view !== undefined && query.view !== 'runs' && query.view !== 'settings' && query.view !== 'perfetto' && !(VIEWS as readonly string[]).includes(query.view))
     faults.push(`there is no view "${query.view}"`);
   for (const [key, words] of Object.entries(WORDS))
     if (query[key] !== undefined && !words.includes(query[key]!)) faults.push(`${key}=${query[key]} is none of ${words.join(', ')}`);

@@ -21,6 +21,7 @@ import { Elsewhere, isElsewhere } from './elsewhere';
 import { NotesBar } from './notes';
 import { ENTRIES, entryOf } from './registry';
 import { RunsView } from './runs';
+import { SettingsPage } from './settings_page';
 import { Header } from './shell/header';
 import { Help, helpOpen } from './shell/help';
 import { Palette, paletteOpen } from './shell/palette';
@@ -136,6 +137,7 @@ export function App() {
         'copy-link': () => void copyText(location.href).then(() => say('The link is copied.')),
         escape: () => hideTip(),
         'go-runs': () => go(RUNS_HREF, 'push'),
+        settings: () => go({ view: 'settings' }, 'push'),
         theme: () => change({ theme: theme.value === 'dark' ? 'light' : 'dark' }),
         letters: () => change({ letters: !settings.value.letters }),
         ...Object.fromEntries((['dense', 'normal', 'tall'] as const).map((rows) => [`rows-${rows}`, () => change({ rows })])),
@@ -144,7 +146,7 @@ export function App() {
   );
   return (
     <>
-      {query.value.view === 'compare' ? <CompareView /> : runName.value === null ? <Start /> : <RunPage key={runName.value} name={runName.value} />}
+      {query.value.view === 'compare' ? <CompareView /> : query.value.view === 'settings' ? <SettingsPage /> : runName.value === null ? <Start /> : <RunPage key={runName.value} name={runName.value} />}
       <Tooltip />
       <Said />
       <ContextMenu />

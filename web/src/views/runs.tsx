@@ -1,32 +1,37 @@
 /* All runs, newest first, filling live: what is read shows how far, new ones wait for a click. */
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { serverNow } from '../data/api';
 import { runEvents, runsTick } from '../data/events';
 import { go, query } from '../data/place';
 import { useJson } from '../data/resource';
 import type { Run, RunList } from '../data/types';
-import type { Cell } from '../model/filter';
-import { ago, count, inScale, plural, sizeScale, timeExact, timeScale, toNumber, UNKNOWN, type Scale } from '../model/numbers';
+import type { Cell } from '../model/table';
+import { ago, count, inScale, plural, sizeScale, time, timeExact, timeScale, toNumber, UNKNOWN, type Scale } from '../model/numbers';
 import { runsSentence } from '../model/sentence';
 import { runChange } from '../model/address';
-import { FilterField, useFilter } from '../ui/filter_field';
+import { numberOf, seriesAmong, stemOf } from '../model/series';
 import { CompareTicked, Tick, toggleTick } from './compare/ticks';
 import { Facets } from './facets';
+import { act } from '../ui/keys';
 import { Link } from '../ui/link';
 import { Failed, progressOf, ProgressBar, Waiting } from '../ui/states';
 import { Table, type Column } from '../ui/table';
+import { NothingMatches, TableBar } from '../ui/table_bar';
+import { Spark } from '../ui/table_row';
 import { Name, SentenceLine } from '../ui/text';
+import { useTable } from '../ui/use_table';
 import { RunTags } from './notes';
+import { RunsTrend } from './runs_trend';
 
 const RUNS_MAX = 2000;
-const FILTER_COLUMNS = ['name', 'host', 'device', 'format', 'state', 'framework', 'steps', 'step_time', 'size', 'notes'];
+/* When it was captured; without a wall clock, when its newest file was written. */
+const whenOf = (run: Run & { modified_at?: string | null }): string | null => run.started_at ?? run.modified_at ?? null;
 
-function lookup(run: Run, column: string): Cell {
-  const cells: Record<string, Cell> = {
-    host: run.hosts.join(' '), device: run.device_kind, format: run.formats.join(' '), state: run.state, framework: run.framework, steps: run.step_count,
-    step_time: run.step_median_ps === null ? null : toNumber(run.step_median_ps), size: run.file_bytes, notes: run.badges.join(' '), name: run.name,
-  };
-  return cells[column] ?? null;
-}
+/* What runs are filtered by beside their columns. */
+const ALSO: Record<string, (run: Run) => Cell> = {
+  step: (run) => numberOf(run.name), host: (run) => run.hosts.join(' '), device: (run) => run.device_kind, format: (run) => run.formats.join(' '), framework: (run) => run.framework,
+  steps: (run) => run.step_count, step_time: (run) => (run.step_median_ps === null ? null : toNumber(run.step_median_ps)), size: (run) => run.file_bytes, notes: (run) => run.badges.join(' '),
+};
 
 function StateCell({ run }: { run: Run }) {
   const told = progressOf(run.progress);
@@ -54,6 +59,13 @@ function stepScale(runs: readonly Run[]): Scale {
   return timeScale(typical < 1e12 ? known.filter((value) => value < 10e12) : known);
 }
 
+/* Of a group: its step times over the numbers in its names. */
+function GroupTrend({ runs }: { runs: readonly Run[] }) {
+  const values = seriesAmong(runs)[0]?.runs.map((one) => one.step_ps) ?? [];
+  if (values.length < 2) return null;
+  return <Spark values={values} label={`${plural(values.length, 'step time')}, from ${time(values[0]!)} to ${time(values.at(-1)!)}`} />;
+}
+
 function columnsOf(runs: readonly Run[], now: Date): Column<Run>[] {
   const step = stepScale(runs);
   const bytes = sizeScale(runs.map((run) => run.file_bytes));
@@ -61,7 +73,7 @@ function columnsOf(runs: readonly Run[], now: Date): Column<Run>[] {
   const reason = (run: Run, field: string, otherwise: string) => run.reasons?.[field] ?? (run.state === 'ready' || run.state === 'partial' ? otherwise : `not indexed yet: ${run.state}`);
   return [
     {
-      key: 'name', title: 'name', width: 'minmax(220px, 4fr)', indent: 24, exact: (run) => run.dir,
+      key: 'name', title: 'name', width: 'minmax(220px, 4fr)', indent: 24, groups: true, value: (run) => run.name, exact: (run) => run.dir,
       cell: (run) => (
         <>
           <Tick run={run} />
@@ -72,16 +84,21 @@ function columnsOf(runs: readonly Run[], now: Date): Column<Run>[] {
         </>
       ),
     },
-    { key: 'started_at', title: 'when', width: '112px', exact: (run) => run.started_at, cell: (run) => (run.started_at === null ? UNKNOWN : ago(new Date(run.started_at), now)) },
+    {
+      key: 'started_at', title: 'when', width: '112px', value: whenOf,
+      cell: (run) => (whenOf(run) === null ? UNKNOWN : `${run.started_at === null ? '≈ ' : ''}${ago(new Date(whenOf(run)!), now)}`),
+      exact: (run) => run.started_at ?? `the files hold no wall clock${whenOf(run) === null ? '' : `; the newest was written ${whenOf(run)}`}`,
+    },
     { key: 'step_count', title: 'steps', width: '72px', numeric: true, cell: (run) => (run.step_count === null ? UNKNOWN : count(run.step_count)), exact: (run) => (run.step_count === null ? reason(run, 'step_count', 'no steps were found') : null) },
     {
       key: 'step_median_ps', title: 'step time', unit: step.unit, width: '160px', numeric: true, cell: (run) => inScale(run.step_median_ps, step),
       exact: (run) => (run.step_median_ps === null ? reason(run, 'step_median_ps', 'no steps were found') : `median ${timeExact(run.step_median_ps)}`),
       bar: (run) => (run.step_median_ps === null ? 0 : toNumber(run.step_median_ps) / longest),
+      subtotal: (group) => <GroupTrend runs={group} />,
     },
-    { key: 'device_count', title: 'devices', width: 'minmax(80px, 2fr)', exact: (run) => devices(run), cell: (run) => <Name text={devices(run)} /> },
-    { key: 'file_bytes', title: 'size', unit: bytes.unit, width: '96px', numeric: true, cell: (run) => inScale(run.file_bytes, bytes), exact: (run) => `${run.file_bytes} bytes in ${plural(run.file_count, 'file')}` },
-    { key: 'state', title: 'notes', width: 'minmax(160px, 3fr)', exact: (run) => run.error, cell: (run) => <StateCell run={run} /> },
+    { key: 'device_count', title: 'devices', groups: true, value: (run) => (run.device_count ? devices(run) : null), width: 'minmax(80px, 2fr)', exact: (run) => devices(run), cell: (run) => <Name text={devices(run)} /> },
+    { key: 'file_bytes', title: 'size', unit: bytes.unit, width: '96px', numeric: true, sums: (total) => inScale(total, bytes), cell: (run) => inScale(run.file_bytes, bytes), exact: (run) => `${run.file_bytes} bytes in ${plural(run.file_count, 'file')}` },
+    { key: 'state', title: 'state, notes', groups: true, width: 'minmax(160px, 3fr)', exact: (run) => run.error, cell: (run) => <StateCell run={run} /> },
   ];
 }
 
@@ -109,14 +126,16 @@ function NoRuns({ list }: { list: RunList }) {
       {scan.state === 'idle'
         ? `No profiles ${scan.directory ? `below ${scan.directory}` : 'here'} yet; ${plural(scan.directories, 'directory', 'directories')} and ${plural(scan.files, 'file')} were looked at. New ones appear by themselves.`
         : `Looking for profiles: ${plural(scan.directories, 'directory', 'directories')}, ${plural(scan.files, 'file')} so far.`}{' '}
-      To capture one: <code class="mono">jax.profiler.trace("runs/profiles/step_1000")</code>
+      To capture one: <code class="mono">jax.profiler.trace("runs/profiles/step_1000")</code> A file of this computer is opened by dropping it here.
+      <button class="framed" onClick={() => act('open-file')}>
+        Open a file…
+      </button>
     </div>
   );
 }
 
 export function RunsView() {
-  const sort = query.value.sort ?? '';
-  const list = useJson<RunList>('api/runs', { limit: RUNS_MAX, sort: sort || undefined });
+  const list = useJson<RunList>('api/runs', { limit: RUNS_MAX });
   const [kept, keep] = useState<RunList | null>(null);
   useEffect(() => void (list.data && keep(list.data)), [list.data]);
   void runsTick.value;
@@ -124,38 +143,38 @@ export function RunsView() {
   const events = runEvents.value;
   const all = (data?.runs ?? []).map((run) => ({ ...run, ...events.get(run.id), name: run.name }) as Run);
   const held = useHeld(all);
-  const filter = useFilter(FILTER_COLUMNS);
+  const table = useTable<Run>({
+    columns: columnsOf(all, serverNow()), rows: held.shown, sort: '-started_at', here: true, also: ALSO,
+    groupOf: (run, key) => (key === 'name' ? (stemOf(run.name) ?? run.name) : key === 'state' ? run.state : devices(run)),
+  });
   if (list.error && !data) return <Failed error={list.error} />;
   if (!data) return list.waiting ? <Waiting what="Looking for runs." progress={list.progress} /> : null;
   if (data.row_count === 0) return <NoRuns list={data} />;
-  const shown = filter.filter.empty ? held.shown : held.shown.filter((run) => filter.filter.test(run.name, (column) => lookup(run, column)));
+  const shown = table.rows;
   return (
     <>
       <SentenceLine sentence={runsSentence(all, data.row_count)} />
-      <div class="toolbar">
-        <FilterField state={filter} label="Filter runs" example="step_1 state:ready size>1MiB" />
-        <span aria-live="polite">{shown.length === data.row_count ? count(data.row_count) : `${count(shown.length)} of ${count(data.row_count)}`}</span>
+      {all.length > 2 && <RunsTrend runs={shown} />}
+      <TableBar table={table} noun="run" total={data.row_count} example="step_1 state:ready size>1MiB" file="runs">
         {data.scan.state !== 'idle' && <span>{`looking: ${plural(data.scan.files, 'file')} so far`}</span>}
         {all.length > 1 && <CompareTicked runs={all} />}
+        <button class="framed" onClick={() => act('open-file')}>
+          Open a file…
+        </button>
         {held.waiting > 0 && (
           <button class="framed" onClick={held.release}>
             {plural(held.waiting, 'new run')}
           </button>
         )}
-      </div>
+      </TableBar>
       <div class="runs">
-        <Facets runs={held.shown} filter={filter} />
+        <Facets runs={held.shown} filter={table.filter} />
         {shown.length === 0 ? (
-          <p class="state">
-            No run matches <code class="mono">{filter.text}</code>; without the filter there are {count(data.row_count)}.
-            <button class="framed" onClick={() => filter.set('')}>
-              Remove it
-            </button>
-          </p>
+          <NothingMatches table={table} total={data.row_count} />
         ) : (
           <Table
-            label="Runs" columns={columnsOf(all, new Date())} rows={shown} rowKey={(run) => run.id} rowCount={data.row_count} sort={sort || '-started_at'}
-            onSort={(next) => go({ sort: next }, 'replace')} onOpen={(run) => go({ ...runChange(run.name), view: null, q: null, sort: null })} onTick={toggleTick} scroll
+            label="Runs" columns={table.columns} chosen={query.value.columns} rows={shown} rowKey={(run) => run.id} rowCount={data.row_count} sort={table.sort} onSort={table.onSort}
+            groupOf={table.groupOf} onOpen={(run) => go({ ...runChange(run.name), view: null, q: null, sort: null, group: null, columns: null })} onTick={toggleTick} scroll
           />
         )}
       </div>

@@ -6,11 +6,12 @@ import { Menu } from '../../ui/menu';
 import { rangeOf } from '../../model/address';
 import { query } from '../../data/place';
 
-export function DownloadMenu({ run }: { run: RunDetails }) {
+/* Words, address, name of the file. */
+export function downloadsOf(run: RunDetails): [string, string, string][] {
   const range = rangeOf(query.value);
   const base = { run: run.id };
   const window = range ? { start_ps: range.start, end_ps: range.end } : {};
-  const items: [string, string, string][] = [
+  return [
     ['Chrome JSON, gzipped', address('api/trace', { ...base, format: 'perfetto' }), `${run.name}.json.gz`],
     ...(range ? [['Chrome JSON of the range', address('api/trace', { ...base, format: 'perfetto', ...window }), `${run.name}-range.json.gz`] as [string, string, string]] : []),
     ['Ops as CSV', address('api/top', { ...base, limit: 10_000, format: 'csv' }), `${run.name}-ops.csv`],
@@ -18,6 +19,10 @@ export function DownloadMenu({ run }: { run: RunDetails }) {
     ['Flame graph, folded', address('api/flame', { ...base, format: 'folded' }), `${run.name}.folded`],
     ['Flame graph for speedscope', address('api/flame', { ...base, format: 'speedscope' }), `${run.name}.speedscope.json`],
   ];
+}
+
+export function DownloadMenu({ run }: { run: RunDetails }) {
+  const items = downloadsOf(run);
   return (
     <Menu words="Download">
       {(close) =>

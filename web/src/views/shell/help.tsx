@@ -3,8 +3,8 @@ import { signal } from '@preact/signals';
 import { helpLines, KEYS, type KeyEntry } from '../../model/keys';
 import { useDialog } from '../../ui/dialog';
 import { knows } from '../../ui/keys';
-import { EDITORS, isEditor } from '../../model/source';
-import { change, PERFETTO_ORIGIN, settings } from '../../ui/settings';
+import { Link } from '../../ui/link';
+import { SettingsRows } from './settings_rows';
 
 export const helpOpen = signal(false);
 
@@ -38,55 +38,14 @@ function Section({ title, rows }: { title: string; rows: [string, string][] }) {
 }
 
 function SettingsSection() {
-  const now = settings.value;
   return (
     <section>
-      <h3 class="section">Settings of this browser</h3>
-      <p>
-        <label>
-          theme{' '}
-          <select value={now.theme ?? 'system'} onChange={(event) => change({ theme: event.currentTarget.value === 'system' ? null : (event.currentTarget.value as 'light' | 'dark') })}>
-            <option value="system">as the system</option>
-            <option value="light">light</option>
-            <option value="dark">dark</option>
-          </select>
-        </label>
-      </p>
-      <p>
-        <label>
-          <input type="checkbox" checked={now.letters} onChange={(event) => change({ letters: event.currentTarget.checked })} /> letter keys act
-        </label>
-      </p>
-      <p>
-        <label>
-          rows{' '}
-          <select value={now.rows} onChange={(event) => change({ rows: event.currentTarget.value as typeof now.rows })}>
-            <option value="dense">dense</option>
-            <option value="normal">normal</option>
-            <option value="tall">tall</option>
-          </select>
-        </label>
-      </p>
-      <p>
-        <label>
-          Perfetto at{' '}
-          <input type="text" value={now.perfetto} onChange={(event) => change({ perfetto: event.currentTarget.value.replace(/\/+$/, '') || PERFETTO_ORIGIN })} />
-        </label>
-      </p>
-      <p>
-        <label>
-          editor{' '}
-          <input
-            type="text" value={now.editor} placeholder="vscode://file/{file}:{line}" list="editors" aria-invalid={now.editor !== '' && !isEditor(now.editor)}
-            onChange={(event) => change({ editor: event.currentTarget.value.trim() })}
-          />
-        </label>
-        <datalist id="editors">
-          {EDITORS.map((one) => (
-            <option key={one} value={one} />
-          ))}
-        </datalist>
-      </p>
+      <h3 class="section">
+        <Link to={{ view: 'settings' }} class="to-settings">
+          Settings of this browser
+        </Link>
+      </h3>
+      <SettingsRows />
     </section>
   );
 }
@@ -98,7 +57,7 @@ export function Help() {
   const told = KEYS.filter((entry) => !entry.action.startsWith('go-') || knows(entry.action));
   const groups = Map.groupBy(told, (entry: KeyEntry) => entry.group);
   return (
-    <dialog {...dialog} class="help" aria-labelledby="help-title">
+    <dialog {...dialog} class="help" aria-labelledby="help-title" onClick={(event) => (event.target as Element).closest('.to-settings') && (helpOpen.value = false)}>
       {open && (
         <>
           <h2 id="help-title" class="slice-name">

@@ -1,14 +1,18 @@
-/* ctrl K: every view, action and track by a few letters of its name; XProf's tool names too. */
+/* ctrl K: every view, action, run, download and track by a few letters of its name; XProf's tool names too. */
 import { signal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
-import { go, runName } from '../../data/place';
+import { go, query, runName } from '../../data/place';
 import { useJson } from '../../data/resource';
-import type { TrackList } from '../../data/types';
+import type { RunDetails, RunList, TrackList } from '../../data/types';
+import { runChange } from '../../model/address';
+import { shown } from '../../model/cut';
+import { time } from '../../model/numbers';
 import { KEYS } from '../../model/keys';
-import { matches } from '../../model/fuzzy';
+import { ranked } from '../../model/fuzzy';
 import { useDialog } from '../../ui/dialog';
 import { act, knows } from '../../ui/keys';
 import { ENTRIES } from '../registry';
+import { downloadsOf } from './download';
 
 export const paletteOpen = signal(false);
 
@@ -19,17 +23,31 @@ interface Choice {
 }
 
 const SHOWN_MAX = 60;
+const RUNS_MAX = 200;
 
-function choices(inRun: boolean, tracks: TrackList | null): Choice[] {
-  const list: Choice[] = KEYS.filter((entry) => entry.action !== 'palette' && entry.action !== 'escape' && knows(entry.action)).map((entry) => ({
-    words: entry.words, hint: entry.keys, run: () => void act(entry.action),
-  }));
-  if (inRun) {
-    for (const { view, words, xprof } of ENTRIES)
-      for (const name of xprof ?? []) list.push({ words: `${name} (${words})`, hint: 'XProf', run: () => go({ view }) });
-    for (const track of tracks?.tracks ?? []) list.push({ words: track.name, hint: track.kind, run: () => go({ view: 'timeline', track: track.id, start_ps: null, end_ps: null }, 'push') });
-  }
-  return list;
+/* The browser saves it as the link in the menu does. */
+function save(href: string, name: string): void {
+  const link = document.createElement('a');
+  link.href = href;
+  link.download = name;
+  link.click();
+}
+
+function actions(): Choice[] {
+  return KEYS.filter((entry) => entry.action !== 'palette' && entry.action !== 'escape' && knows(entry.action)).map((entry) => ({ words: entry.words, hint: entry.keys, run: () => void act(entry.action) }));
+}
+
+function ofRun(run: RunDetails | null, tracks: TrackList | null): Choice[] {
+  const tools = ENTRIES.flatMap(({ view, words, xprof = [] }) => xprof.map((name): Choice => ({ words: `${name} (${words})`, hint: 'XProf', run: () => go({ view }) })));
+  const files = run === null || run.content_id === null ? [] : downloadsOf(run).map(([words, href, name]): Choice => ({ words: `download: ${words}`, hint: '', run: () => save(href, name) }));
+  const named = (tracks?.tracks ?? []).map((track): Choice => ({ words: track.name, hint: track.kind, run: () => go({ view: 'timeline', track: track.id, start_ps: null, end_ps: null }, 'push') }));
+  return [...tools, ...files, ...named];
+}
+
+function otherRuns(list: RunList | null, now: string | null): Choice[] {
+  return (list?.runs ?? [])
+    .filter((run) => run.name !== now && run.id !== now)
+    .map((run) => ({ words: shown(run.name), hint: run.step_median_ps === null ? 'run' : `run, ${time(run.step_median_ps)}`, run: () => go({ ...runChange(run.name), view: query.value.view === 'runs' ? null : (query.value.view ?? null) }, 'push') }));
 }
 
 export function Palette() {
@@ -40,14 +58,18 @@ export function Palette() {
   const dialog = useDialog(open, () => (paletteOpen.value = false));
   const inRun = runName.value !== null;
   const tracks = useJson<TrackList>(open && inRun ? 'api/tracks' : null, { run: runName.value });
-  const awaited = inRun && tracks.data === null && tracks.error === null;
+  const run = useJson<RunDetails>(open && inRun ? 'api/run' : null, { run: runName.value });
+  const runs = useJson<RunList>(open ? 'api/runs' : null, { limit: RUNS_MAX });
+  const missing = (of: { data: unknown; error: Error | null }): boolean => of.data === null && of.error === null;
+  const awaited = missing(runs) || (inRun && missing(tracks));
   useLayoutEffect(() => {
     if (!open) return;
     setText(''); // before the first letter is typed
     setAt(0);
     setEntered(false);
   }, [open]);
-  const found = !open ? [] : choices(inRun, tracks.data).filter((choice) => matches(text, choice.words)).slice(0, SHOWN_MAX);
+  const all = open ? [...actions(), ...(inRun ? ofRun(run.data, tracks.data) : []), ...otherRuns(runs.data, runName.value)] : [];
+  const found = ranked(text, all, (choice) => choice.words).slice(0, SHOWN_MAX);
   const current = Math.min(at, Math.max(0, found.length - 1));
   const choose = (choice: Choice | undefined): void => {
     paletteOpen.value = false;
@@ -69,8 +91,8 @@ export function Palette() {
   return (
     <dialog {...dialog} class="palette" aria-label="Actions" onClick={(event) => event.target === dialog.ref.current && choose(undefined)}>
       <input
-        type="text" role="combobox" aria-label="Action, view or track" aria-expanded="true" aria-controls="palette-list" aria-activedescendant={`palette-${current}`}
-        placeholder="action, view or track" autoFocus value={text} onKeyDown={key}
+        type="text" role="combobox" aria-label="Action, view, run or track" aria-expanded={found.length > 0} aria-controls="palette-list" aria-autocomplete="list" aria-activedescendant={found.length > 0 ? `palette-${current}` : undefined}
+        placeholder="action, view, run or track" autoFocus value={text} onKeyDown={key}
         onInput={(event) => {
           setText(event.currentTarget.value);
           setAt(0);
@@ -87,7 +109,7 @@ export function Palette() {
           </li>
         ))}
       </ul>
-      {found.length === 0 && <p class="quiet">Nothing is called so.</p>}
+      <p class="quiet" role="status">{found.length === 0 ? 'Nothing is called so.' : <span class="hidden-text">{`${found.length} found`}</span>}</p>
     </dialog>
   );
 }
