@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "doctor.h"
 #include "index.h"
+#include "prune.h"
 #include "serve/sql_worker.h"
 
 /* Descriptors 0, 1 and 2 are what they should be, or nothing; never a file of ours. */
@@ -29,7 +30,8 @@ static void help(void)
     printf("\nOther verbs (jviewd VERB --help says more):\n\n"
            "  open       a browser at a run, in a server that runs or a new one\n"
            "  index      one profile file -> one segment\n"
-           "  doctor     what stands between you and your profiles\n");
+           "  doctor     what stands between you and your profiles\n"
+           "  prune      what eats the disk, and which profiles may go\n");
     for (uint32_t i = 0; i < cli_verb_count; i++)
         printf("  %-10s %s\n", cli_verbs[i].name, cli_verbs[i].summary);
 }
@@ -50,6 +52,8 @@ int main(int argc, char **argv)
         return app_open(argc - 1, argv + 1);
     if (strcmp(verb, "doctor") == 0)
         return doctor_main(argc - 1, argv + 1);
+    if (strcmp(verb, "prune") == 0)
+        return prune_main(argc - 1, argv + 1);
     if (cli_find(verb) != NULL)
         return app_command(argc - 1, argv + 1);
     if (strcmp(verb, "--help") == 0 || strcmp(verb, "-h") == 0 || strcmp(verb, "help") == 0) {

@@ -40,4 +40,8 @@ MUST_CHECK enum status compare_runs(const struct diff_side *sides, uint32_t coun
                                     uint32_t op_limit, struct arena *arena, struct comparison *ret,
                                     struct error *err);
 
+/* What the files of the runs record otherwise: versions, flags, devices; rows of "setup". */
+void compare_setups(const struct diff_side *sides, uint32_t count, struct arena *arena,
+                    struct comparison *ret);
+
 #endif

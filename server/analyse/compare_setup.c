@@ -116,3 +116,12 @@ void compare_setup(struct comparing *all)
         }
     }
 }
+
+void compare_setups(const struct diff_side *sides, uint32_t count, struct arena *arena,
+                    struct comparison *ret)
+{
+    struct comparing all = {.sides = sides, .count = count, .arena = arena, .out = ret};
+
+    *ret = (struct comparison){0};
+    compare_setup(&all);
+}

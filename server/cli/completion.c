@@ -39,7 +39,7 @@ static void put_bash(void)
         put_flags(&cli_verbs[i]);
         fputs("\" ;;\n", stdout);
     }
-    printf("    *) words=\"serve index open doctor");
+    printf("    *) words=\"serve index open doctor prune");
     for (uint32_t i = 0; i < cli_verb_count; i++)
         printf(" %s", cli_verbs[i].name);
     printf(" %s\" ;;\n    esac\n", serve_flags);

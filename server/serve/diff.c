@@ -1,6 +1,7 @@
 /* GET /api/diff?a=&b=&by=: what changed between two runs, or two parts of one (serve/side.h). */
 #include <stdlib.h>
 
+#include "analyse/compare.h"
 #include "base/human.h"
 #include "serve/routes.h"
 #include "serve/side.h"
@@ -132,6 +133,35 @@ static void put_step(struct json *json, const struct diff *diff)
     json_close(json, '}');
 }
 
+static void put_text_cell(struct json *json, const char *key, const struct cell *cell)
+{
+    json_key(json, key);
+    if (cell->kind == CELL_TEXT)
+        json_add_text(json, cell->of.text);
+    else
+        json_add_null(json);
+}
+
+/* What both were made with, where that differs: it may be the cause. Null: not recorded. */
+static void put_setup(struct json *json, const struct asked_side *a, const struct asked_side *b,
+                      struct arena *arena)
+{
+    const struct diff_side sides[] = {a->side, b->side};
+    struct comparison differing;
+
+    compare_setups(sides, 2, arena, &differing);
+    json_key(json, "setup");
+    json_open(json, '[');
+    for (uint32_t i = 0; i < differing.row_count; i++) {
+        json_open(json, '{');
+        json_put_text(json, "key", differing.rows[i].key);
+        put_text_cell(json, "a", &differing.rows[i].values[0]);
+        put_text_cell(json, "b", &differing.rows[i].values[1]);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
 static enum status get_diff(struct request *req, struct reply *reply, struct error *err)
 {
     struct asked_side a, b;
@@ -154,6 +184,7 @@ static enum status get_diff(struct request *req, struct reply *reply, struct err
     json_put_integer(&json, "total_delta_ps", diff.table.total_ps);
     json_put_real(&json, "matched_share", diff.matched_share);
     json_put_real(&json, "sure_share", diff.sure_share);
+    put_setup(&json, &a, &b, req->arena);
     json_put_table(&json, req, &diff.table);
     json_close(&json, '}');
     return OK;

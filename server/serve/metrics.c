@@ -1,7 +1,11 @@
-/* GET /metrics: counters in Prometheus' text format. */
+/* GET /metrics?runs=: counters in Prometheus' text format; of the newest runs, too, on request.
+ *
+ *   jviewd_run_step_seconds{run="exp/step_1000",id="r7c1"} 0.0914
+ */
 #include "base/clock.h"
 #include "serve/reply.h"
 #include "serve/routes.h"
+#include "serve/run_out.h"
 #include "serve/server.h"
 
 static void put_head(struct text *out, const char *name, const char *type, const char *help)
@@ -60,6 +64,94 @@ static enum status put_jobs(struct request *req, struct text *out, struct error 
     return OK;
 }
 
+static const struct param params[] = {
+    {.name = "runs", .kind = PARAM_INTEGER, .min = 0, .max = PAGE_LIMIT_MAX}, {.name = NULL}};
+
+static void put_label(struct text *out, struct arena *arena, const char *name, struct str value)
+{
+    value = str_utf8(arena, value);
+    text_putf(out, "%s=\"", name);
+    for (size_t i = 0; i < value.count; i++) {
+        char c = value.at[i];
+
+        if (c == '\n')
+            text_puts(out, "\\n");
+        else if (c == '"' || c == '\\')
+            text_putf(out, "\\%c", c);
+        else
+            text_put(out, &c, 1);
+    }
+    text_puts(out, "\"");
+}
+
+enum run_gauge { RUN_STEP, RUN_STEPS, RUN_DURATION, RUN_STARTED, RUN_SIZE, RUN_GAUGES };
+
+/* False: the run has no such value, and so no line. */
+static bool gauge_of(const struct run_record *run, enum run_gauge gauge, double *ret)
+{
+    bool timed = run_was_read(run) && run->host_count > 0;
+
+    switch (gauge) {
+    case RUN_STEP:
+        *ret = (double)run->step_median_ps / 1e12;
+        return run->step_median_ps >= 0;
+    case RUN_STEPS:
+        *ret = (double)run->step_count;
+        return run->step_count >= 0;
+    case RUN_DURATION:
+        *ret = (double)run->duration_ps / 1e12;
+        return timed;
+    case RUN_STARTED:
+        *ret = (double)run->epoch_ns / 1e9;
+        return run->has_epoch;
+    default:
+        *ret = (double)run->file_bytes;
+        return true;
+    }
+}
+
+static void put_gauge(struct request *req, struct text *out, const struct run_record *runs,
+                      uint32_t count, enum run_gauge gauge)
+{
+    static const struct {
+        const char *name, *help;
+    } words[RUN_GAUGES] = {
+        [RUN_STEP] = {"run_step_seconds", "Median of the counted steps."},
+        [RUN_STEPS] = {"run_steps", "Steps that were recognised."},
+        [RUN_DURATION] = {"run_duration_seconds", "Of the capture."},
+        [RUN_STARTED] = {"run_started_timestamp_seconds", "Unix time of the first event."},
+        [RUN_SIZE] = {"run_file_bytes", "Size of the run's files."},
+    };
+
+    put_head(out, words[gauge].name, "gauge", words[gauge].help);
+    for (uint32_t i = 0; i < count; i++) {
+        double value;
+
+        if (!gauge_of(&runs[i], gauge, &value))
+            continue;
+        text_putf(out, "jviewd_%s{", words[gauge].name);
+        put_label(out, req->arena, "run", runs[i].name);
+        text_puts(out, ",");
+        put_label(out, req->arena, "id", runs[i].id);
+        text_putf(out, "} %.17g\n", value);
+    }
+}
+
+static enum status put_runs(struct request *req, struct text *out, struct error *err)
+{
+    const struct run_query newest = {.limit = (uint64_t)request_integer(req, "runs", 0)};
+    struct run_record *runs;
+    uint32_t count;
+    uint64_t all;
+
+    if (newest.limit == 0)
+        return OK;
+    TRY(catalog_runs(req->services->catalog, &newest, req->arena, &runs, &count, &all, err));
+    for (int gauge = 0; gauge < RUN_GAUGES; gauge++)
+        put_gauge(req, out, runs, count, (enum run_gauge)gauge);
+    return OK;
+}
+
 static enum status get_metrics(struct request *req, struct reply *reply, struct error *err)
 {
     reply->status = 200;
@@ -67,7 +159,9 @@ static enum status get_metrics(struct request *req, struct reply *reply, struct 
     if (req->server != NULL)
         put_server(&reply->body, req->server);
     put_catalog(&reply->body, req->services->catalog);
-    return put_jobs(req, &reply->body, err);
+    TRY(put_jobs(req, &reply->body, err));
+    return put_runs(req, &reply->body, err);
 }
 
-const struct route route_metrics = {.method = "GET", .path = "/metrics", .handle = get_metrics};
+const struct route route_metrics = {
+    .method = "GET", .path = "/metrics", .handle = get_metrics, .params = params};

@@ -166,6 +166,26 @@ def odd_comparisons_are_told(server):
     assert "step_1500" in cli(server, "compare", "step_500", "step_1500", "--ops", "2")
 
 
+def metrics_tell_runs_on_request(server):
+    assert "jviewd_run_" not in good(server, "/metrics").text
+    lines = good(server, "/metrics", runs=2).text.splitlines()
+    steps = [line for line in lines if line.startswith("jviewd_run_step_seconds{")]
+    assert len(steps) == 2, steps
+    run = good(server, "/api/run", run="step_1500").json
+    wanted = f'jviewd_run_step_seconds{{run="step_1500",id="{run["id"]}"}} '
+    value = next(float(line[len(wanted):]) for line in steps if line.startswith(wanted))
+    assert abs(value * 1e12 - run["step_median_ps"]) < 1, (value, run["step_median_ps"])
+    assert ask(server, "/metrics", runs=-1).status == 400
+
+
+def a_difference_tells_what_was_set_otherwise(server):
+    """process_id and the like differ always, and say nothing."""
+    diff = good(server, "/api/diff", a="step_500", b=RUN).json
+    assert isinstance(diff["setup"], list) and all(row["a"] != row["b"] for row in diff["setup"]), diff["setup"]
+    assert not any("process_id" in row["key"] or "_time" in row["key"] for row in diff["setup"]), diff["setup"]
+    assert good(server, "/api/diff", a=RUN, b=RUN).json["setup"] == []
+
+
 def the_command_line_says_the_same(server):
     assert "main is" in cli(server, "baseline", "set", "main", "step_500")
     assert good(server, "/api/baselines").json["rows"][0]["run"] == "step_500"
@@ -205,4 +225,5 @@ if __name__ == "__main__":
                  a_baseline_wins_over_a_run_only_where_one_is_asked_for, a_baseline_whose_run_is_elsewhere_says_so,
                  bad_requests_are_refused, other_sites_cannot_write, notes_hang_on_runs_and_windows,
                  a_link_leads_to_its_view,
-                 many_runs_stand_side_by_side, odd_comparisons_are_told, the_command_line_says_the_same, without_a_place_to_write_the_rest_works])
+                 many_runs_stand_side_by_side, odd_comparisons_are_told, metrics_tell_runs_on_request, a_difference_tells_what_was_set_otherwise,
+                 the_command_line_says_the_same, without_a_place_to_write_the_rest_works])

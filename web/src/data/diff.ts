@@ -49,6 +49,7 @@ export interface Diff {
   total_delta_ps: Ps;
   matched_share: number;
   sure_share: number;
+  setup: { key: string; a: string | null; b: string | null }[];
   row_count: number;
   next: string | null;
   rows: DiffRow[];

@@ -86,6 +86,35 @@ function restOf(diff: Diff, shown: readonly DiffRow[]): Record<string, string> |
   };
 }
 
+/* What both were made with, where the files say otherwise: it may be the cause. */
+function Setup({ diff }: { diff: Diff }) {
+  return (
+    <details class="basis">
+      <summary>{`The files record ${plural(diff.setup.length, 'other setting')}: ${diff.setup.slice(0, 3).map((one) => shownName(one.key)).join(', ')}${diff.setup.length > 3 ? ', …' : ''}`}</summary>
+      <table aria-label="What differs in versions, flags and devices">
+        <thead>
+          <tr>
+            <td />
+            <th scope="col">A</th>
+            <th scope="col">B</th>
+          </tr>
+        </thead>
+        <tbody>
+          {diff.setup.map((one) => (
+            <tr key={one.key}>
+              <th scope="row">
+                <Name text={one.key} />
+              </th>
+              <td>{one.a === null ? '–' : <Name text={one.a} mono />}</td>
+              <td>{one.b === null ? '–' : <Name text={one.b} mono />}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </details>
+  );
+}
+
 function Answer({ diff, a, b }: { diff: Diff; a: string; b: string }) {
   const filter = useFilter(FILTER_COLUMNS);
   const { by } = diff;
@@ -108,6 +137,7 @@ function Answer({ diff, a, b }: { diff: Diff; a: string; b: string }) {
           {note.message}
         </p>
       ))}
+      {diff.setup.length > 0 && <Setup diff={diff} />}
       <Breakdown diff={diff} a={a} b={b} />
       <div class="toolbar">
         <label>

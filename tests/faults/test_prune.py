@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""jviewd prune: says what may go, deletes only what it was told to, and never what is pinned."""
+
+import os
+
+import harness
+
+DAY_S = 86400
+
+
+def prune(place, *arguments, code=0):
+    done = place.jviewd("prune", place.profiles, "--cache-dir", place.cache, "--data-dir", place.dir / "data", *arguments)
+    assert done.returncode == code, (arguments, done.returncode, done.stdout, done.stderr)
+    return done.stdout + done.stderr
+
+
+def told(words):
+    """{run: what is said of it}"""
+    lines = [line for line in words.splitlines() if " d  " in line]
+    return {line.split()[-1]: " ".join(line.split(" d  ")[1].split()[:-1]) for line in lines}
+
+
+def sample(place, name, days):
+    """A run is as old as its newest file."""
+    place.sample("step_500", name)
+    for path in (place.profiles / name).rglob("*"):
+        harness.age(path, days * DAY_S)
+
+
+def runs(place, days):
+    """Runs of that age each, read once."""
+    for name, age in days.items():
+        sample(place, name, age)
+    server = place.serve()
+    server.until_settled()
+    for name in days:
+        assert server.top(name, wait_ms=30000)[0] == 200, name
+    assert server.stop() == 0
+
+
+def nothing_goes_unasked(place):
+    runs(place, {"old": 40, "new": 1})
+    before = sorted(path for path in place.profiles.rglob("*"))
+    assert set(told(prune(place)).values()) == {"nothing was asked"}
+    words = prune(place, "--older-than", "30d")
+    assert told(words) == {"old": "would go", "new": "not that old"}, words
+    assert "Nothing was deleted: 1 run" in words, words
+    assert sorted(path for path in place.profiles.rglob("*")) == before
+
+
+def pinned_and_baselines_stay(place):
+    runs(place, {"a": 1, "b": 2, "c": 3})
+    common = ("--profile-dir", place.profiles, "--cache-dir", place.cache, "--data-dir", place.dir / "data")
+    assert place.jviewd("note", "tag", "c", "pinned", *common).returncode == 0
+    words = prune(place, "--keep", "0", "--delete")
+    # The runs are copies of one content, so that all of them are pinned.
+    assert told(words) == {"a": "pinned", "b": "pinned", "c": "pinned"}, words
+    assert place.jviewd("note", "untag", "c", "pinned", *common).returncode == 0
+    assert place.jviewd("baseline", "set", "main", "a", *common).returncode == 0
+    assert set(told(prune(place, "--keep", "0", "--delete")).values()) == {"a baseline"}
+    assert place.jviewd("baseline", "remove", "main", *common).returncode == 0
+    stranger = place.profiles / "c" / "notes.txt"
+    stranger.write_text("mine")
+    words = prune(place, "--keep", "1", "--delete")
+    assert told(words) == {"a": "among the newest", "b": "goes", "c": "goes"} and "2 runs deleted" in words, words
+    assert (place.profiles / "a").exists() and not (place.profiles / "b").exists()
+    assert stranger.read_text() == "mine" and not list((place.profiles / "c").rglob("*.pb"))
+
+
+def what_was_not_read_stays(place):
+    sample(place, "unread", 90)
+    assert "may be pinned" in told(prune(place, "--older-than", "1d", "--delete"))["unread"]
+
+
+def without_the_user_database_nothing_goes(place):
+    runs(place, {"old": 40})
+    (place.dir / "data").mkdir(exist_ok=True)
+    (place.dir / "data/user.db").write_bytes(b"no database " * 20)
+    words = prune(place, "--keep", "0", "--delete", code=4)
+    assert "not known" in words and (place.profiles / "old").exists(), words
+
+
+def words_that_are_none_are_refused(place):
+    for arguments in (("--keep", "x"), ("--older-than", "30"), ("--max-size", "-1"), ("--force",), ("a", "b")):
+        assert "jviewd prune [DIR]" in prune(place, *arguments, code=2), arguments
+
+
+harness.main([nothing_goes_unasked, pinned_and_baselines_stay, what_was_not_read_stays,
+              without_the_user_database_nothing_goes, words_that_are_none_are_refused])
