@@ -24,6 +24,8 @@ const struct route *const routes[] = {
     &route_check,
     &route_trend,
     &route_sql,
+    &route_mcp,
+    &route_mcp_end,
     &route_baselines,
     &route_baseline_set,
     &route_baseline_remove,
