@@ -3,6 +3,8 @@
  * What the catalog knows of all of them is told; the newest few are indexed first, so that what
  * was never looked at is known, too.
  */
+#include <errno.h>
+
 #include "doctor.h"
 #include "ingest.h"
 
@@ -16,8 +18,35 @@ static bool has_format(const struct run_record *run, struct str format)
     return false;
 }
 
-/* What a reason says to run. */
-static struct str command_in(struct str reason)
+/* A path below the directory, as a shell takes it from anywhere. */
+static struct str quoted(const struct findings *findings, const struct app *app, struct str path)
+{
+    struct text out = {0};
+    struct str whole =
+        str_format(findings->arena, "%s/%.*s", app->services.profile_dir, STR_ARG(path));
+
+    text_puts(&out, "'");
+    for (size_t i = 0; i < whole.count; i++)
+        if (whole.at[i] == '\'')
+            text_puts(&out, "'\\''");
+        else
+            text_put(&out, whole.at + i, 1);
+    text_puts(&out, "'");
+    struct str ret = str_copy(findings->arena, text_str(&out));
+    text_free(&out);
+    return ret;
+}
+
+static struct str directory_of(struct str path)
+{
+    const char *slash = memrchr(path.at, '/', path.count);
+
+    return (struct str){.at = path.at, .count = slash == NULL ? 0 : (size_t)(slash - path.at)};
+}
+
+/* What a reason says to run; it names the file by its last name. */
+static struct str command_in(struct findings *findings, const struct app *app, struct str path,
+                             struct str reason)
 {
     const char *open = memchr(reason.at, '`', reason.count);
 
@@ -26,10 +55,11 @@ static struct str command_in(struct str reason)
     struct str command = str_skip(reason, (size_t)(open + 1 - reason.at));
     const char *close = memchr(command.at, '`', command.count);
     command.count = close == NULL ? command.count : (size_t)(close - command.at);
-    return command;
+    struct str place = quoted(findings, app, directory_of(path));
+    return str_format(findings->arena, "cd %.*s && %.*s", STR_ARG(place), STR_ARG(command));
 }
 
-static void tell_file(struct findings *findings, const struct run_file *file)
+static void tell_file(struct findings *findings, const struct app *app, const struct run_file *file)
 {
     struct finding finding = {.subject = str_copy(findings->arena, file->path),
                               .message = str_copy(findings->arena, file->error)};
@@ -45,13 +75,13 @@ static void tell_file(struct findings *findings, const struct run_file *file)
 
         finding.kind = denied ? "unreadable" : "broken";
         finding.severity = FINDING_ERROR;
-        finding.remedy = denied
-                             ? str_format(findings->arena, "chmod a+r '%.*s'", STR_ARG(file->path))
-                             : STR("copy it again, or capture again");
+        struct str path = quoted(findings, app, file->path);
+        finding.remedy = denied ? str_format(findings->arena, "chmod a+r %.*s", STR_ARG(path))
+                                : STR("copy it again, or capture again");
     } else if (file->state == FILE_IGNORED && str_contains(file->error, STR("`"))) {
         finding.kind = "not-read";
         finding.severity = FINDING_INFO;
-        finding.remedy = command_in(finding.message);
+        finding.remedy = command_in(findings, app, file->path, finding.message);
     } else {
         return;
     }
@@ -99,7 +129,7 @@ static bool tell_run(struct findings *findings, struct app *app, struct str id, 
         err = (struct error){0}; /* what is known so far is told all the same */
     if (catalog_run(app->catalog, id, arena, &run, &err) == OK && run.state != RUN_GONE) {
         for (uint32_t i = 0; i < run.run_file_count; i++)
-            tell_file(findings, &run.files[i]);
+            tell_file(findings, app, &run.files[i]);
         lacks = tell_lacks(findings, &run);
     }
     arena_destroy(arena);
@@ -112,14 +142,19 @@ static void tell_troubles(struct findings *findings, struct app *app)
     uint32_t count;
 
     catalog_troubles(app->catalog, findings->arena, &troubles, &count);
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
+        bool denied = str_equal(troubles[i].reason, str_of(strerror(EACCES)));
+        struct str path = quoted(findings, app, troubles[i].path);
+
         finding_add(findings,
                     (struct finding){.kind = "not-looked-at",
-                                     .severity = FINDING_ERROR,
+                                     .severity = denied ? FINDING_ERROR : FINDING_WARNING,
                                      .subject = troubles[i].path,
                                      .message = troubles[i].reason,
-                                     .remedy = str_format(findings->arena, "chmod a+rx '%.*s'",
-                                                          STR_ARG(troubles[i].path))});
+                                     .remedy = denied ? str_format(findings->arena,
+                                                                   "chmod a+rx %.*s", STR_ARG(path))
+                                                      : STR("")});
+    }
 }
 
 bool doctor_runs(struct findings *findings, struct app *app)

@@ -211,6 +211,9 @@ static void look_at_name(struct walk *walk, int directory, const struct place *p
         add_pending(walk, join(walk, place->path, text), place->depth + 1);
     else if (S_ISREG(stat.st_mode) && wanted)
         add_file(walk, join(walk, place->path, text), &stat);
+    else if (wanted && !S_ISDIR(stat.st_mode))
+        add_note(walk, join(walk, place->path, text),
+                 "a pipe, a socket or a device and no file: it is not opened");
     else
         walk->scan->passed += S_ISREG(stat.st_mode);
 }

@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import socketserver
+import subprocess
 import threading
 
 from harness import NOBODY, Skip, age, main
@@ -78,7 +79,7 @@ def rights(place):
     code, kinds = doctor(place, user=NOBODY)
     assert code == 4, code
     assert kinds["not-looked-at"][0]["subject"] == "closed", kinds
-    assert kinds["not-looked-at"][0]["remedy"] == "chmod a+rx 'closed'", kinds
+    assert kinds["not-looked-at"][0]["remedy"] == f"chmod a+rx '{closed}'", kinds
     assert kinds["write"][0]["remedy"].startswith("sudo chmod o+rwx"), kinds["write"]
     os.chown(place.profiles, NOBODY, NOBODY)
     place.profiles.chmod(0o555)
@@ -99,6 +100,30 @@ class Waiting(http.server.SimpleHTTPRequestHandler):
 
     def log_message(self, *_):
         pass
+
+
+def odd_files(place):
+    """What a name promises and no file is; reports that another program reads: the line works from anywhere."""
+    place.sample()
+    os.mkfifo(place.session("pipe"))
+    report = place.profiles / "it's" / "my report.nsys-rep"
+    report.parent.mkdir()
+    report.write_bytes(b"NVIDIA Tegra Profiler Report 2025@5" + bytes(100))
+    age(report)
+    _, kinds = doctor(place)
+    pipe = kinds["not-looked-at"][0]
+    assert pipe["subject"].endswith("hostA.xplane.pb") and "no file" in pipe["message"] and not pipe["remedy"], pipe
+    remedy = kinds["not-read"][0]["remedy"]
+    ran = subprocess.run(["/bin/bash", "-c", remedy], capture_output=True, text=True, env={**os.environ, "PATH": str(fake_nsys(place))})
+    assert ran.stdout == "export --type sqlite my report.nsys-rep there\n", (remedy, ran)
+
+
+def fake_nsys(place):
+    tools = place.dir / "tools"
+    tools.mkdir()
+    (tools / "nsys").write_text('#!/bin/sh\n[ -f "$4" ] && echo "$@" there\n')
+    (tools / "nsys").chmod(0o755)
+    return tools
 
 
 def waiting_program(place):
@@ -135,4 +160,4 @@ def nothing_is_changed(place):
     assert code == 0 and kinds["runs"][0]["severity"] == "info", kinds
 
 
-main([all_is_well, no_directory, usage, files, only_json, rights, waiting_program, nothing_is_changed])
+main([all_is_well, no_directory, usage, files, only_json, odd_files, rights, waiting_program, nothing_is_changed])
