@@ -171,6 +171,13 @@ static void put_factorisation(struct call *call)
         call->ret->flops = matrices * 2 * least * least * ((m > n ? m : n) - least / 3);
 }
 
+/* X of A X = B or X A = B, A n x n: each element of B takes n multiply-adds, half of them at most.
+ */
+static void put_triangular(struct call *call)
+{
+    call->ret->flops = call->second.elements * side(&call->first, 1);
+}
+
 static void put_nothing(struct call *call)
 {
     call->ret->bytes = 0;
@@ -193,6 +200,8 @@ static const struct {
     {"potrf", put_factorisation},
     {"getrf", put_factorisation},
     {"geqrf", put_factorisation},
+    {"trsm", put_triangular},
+    {"__cublas$triangularSolve", put_triangular},
     {"Sharding", put_nothing},
     {"SPMDFullToShardShape", put_nothing},
     {"SPMDShardToFullShape", put_nothing},

@@ -214,7 +214,7 @@ const struct device_sheet device_sheets[] = {
     {GOOGLE("TPU v4", "TPU v4"), 1228, {0, 0, 0, 0, 275, 0, 0, 275}, "Cloud TPU documentation, v4"},
     {GOOGLE("TPU v5e", "TPU v5 lite|TPU v5 Lite|TPU v5e"),
      819,
-     {0, 0, 0, 0, 197, 0, 0, 394},
+     {0, 0, 0, 0, 197, 0, 0, 393},
      "Cloud TPU documentation, v5e"},
     {GOOGLE("TPU v5p", "TPU v5p|TPU v5"),
      2765,

@@ -143,7 +143,7 @@ static void put_step(struct text *out, const struct overview *overview)
     bool far = overview->counted > 1 && overview->max_ps / FAR > overview->median_ps;
 
     text_putf(out, "A step takes %s (", human_ps(overview->median_ps).text);
-    if (overview->counted > 1 && !far)
+    if (overview->counted > 1 && !far && overview->stdev_ps > 0)
         text_putf(out, "± %s; ", human_ps(overview->stdev_ps).text);
     put_counted(out, overview, far);
     if (far)

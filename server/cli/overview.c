@@ -9,7 +9,7 @@
 #include "cli/verbs.h"
 #include "serve/reply.h"
 
-enum { BAR_WIDTH = 24, MOVABLE_SHOWN = 3 };
+enum { BAR_WIDTH = 24, MOVABLE_SHOWN = 3, SHORT_PART = 10 };
 
 static int64_t member_ps(const json_t *object, const char *key)
 {
@@ -117,7 +117,7 @@ static void put_devices(const json_t *overview)
 
     if (json_array_size(devices) == 0)
         return;
-    printf("\nDevices (busy)\n");
+    printf("\nDevices (busy, from first to last event)\n");
     json_array_foreach((json_t *)devices, index, row)
     {
         const json_t *share = json_object_get(row, "busy_share");
@@ -125,6 +125,15 @@ static void put_devices(const json_t *overview)
         put_row(json_string_value(json_object_get(row, "name")), member_ps(row, "busy_ps"),
                 json_is_number(share) ? human_share(json_number_value(share)).text : "–",
                 json_number_value(share));
+    }
+    json_array_foreach((json_t *)devices, index, row)
+    {
+        int64_t hull_ps = member_ps(row, "busy_ps") + member_ps(row, "idle_ps");
+
+        if (hull_ps < member_ps(overview, "duration_ps") / SHORT_PART)
+            printf("  %s: first to last event are %s of %s.\n",
+                   json_string_value(json_object_get(row, "name")), human_ps(hull_ps).text,
+                   human_ps(member_ps(overview, "duration_ps")).text);
     }
 }
 

@@ -33,6 +33,10 @@ struct rule { /* patterns that are not given fit anything */
     "cpucompiler|gpucompiler|nvptxcompiler|hlopass|hlo_passes|jit_compile|torchdynamo|"            \
     "inductor|triton_compile|autotun"
 
+/* Asked in every call of what was compiled long before. */
+#define COMPILER_QUESTIONS                                                                         \
+    "is_torchdynamo_compiling|is_dynamo_compiling|is_compiling|torchdynamo cache lookup"
+
 /* Input: data on its way into the program, before it is on a device. The last lines are what
  * programs call the part of a step that waits for it: whole phrases, for "load" or "data" alone
  * say nothing. */
@@ -81,6 +85,7 @@ struct rule { /* patterns that are not given fit anything */
 
 static const struct rule rules[] = {
     {KIND_COMPILE, ANYWHERE, .line = COMPILER_LINES},
+    {KIND_HOST, ON_HOST, .name = COMPILER_QUESTIONS},
     {KIND_COMPILE, ON_HOST, .name = COMPILER_CALLS},
     {KIND_INPUT, OPS, .opcode = "=infeed|=outfeed"},
     {KIND_INPUT, OPS, .name = "^infeed|^outfeed"},

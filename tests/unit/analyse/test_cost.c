@@ -103,6 +103,60 @@ static void instructions(void **state)
     }
 }
 
+/* Programs that JAX compiled, less what is not counted, with the figures of XLA's own analysis. */
+static void as_xla_counts(void **state)
+{
+    (void)state;
+    const struct {
+        const char *what, *first, *second, *line; /* types of %a and %b; of %x */
+        double flops, bytes;
+    } rows[] = {
+        {"grouped convolution", "f32[2,16,16,32]{3,2,1,0}", "f32[3,3,8,32]{3,2,1,0}",
+         "f32[2,16,16,32]{3,2,1,0} convolution(%a, %b), window={size=3x3 pad=1_1x1_1}, "
+         "dim_labels=b01f_01io->b01f, feature_group_count=4",
+         2166784, 140288},
+        {"depthwise convolution", "f32[2,16,16,32]{3,2,1,0}", "f32[3,3,1,64]{3,2,1,0}",
+         "f32[2,14,14,64]{3,2,1,0} convolution(%a, %b), window={size=3x3}, "
+         "dim_labels=b01f_01io->b01f, feature_group_count=32",
+         451584, 168192},
+        {"convolution of lines", "f32[4,128,16]{2,1,0}", "f32[5,16,32]{2,1,0}",
+         "f32[4,128,32]{2,1,0} convolution(%a, %b), window={size=5 pad=2_2}, "
+         "dim_labels=b0f_0io->b0f",
+         2596864, 108544},
+        {"fft", "c64[8,256]{1,0}", "f32[]",
+         "c64[8,256]{1,0} fft(%a), fft_type=FFT, fft_length={256}", 131072, 32768},
+        {"rfft of planes", "f32[4,64,64]{2,1,0}", "f32[]",
+         "c64[4,64,33]{2,1,0} fft(%a), fft_type=RFFT, fft_length={64,64}", 4718592, 133120},
+        {"sort of pairs", "f32[2000]{0}", "s32[2000]{0}",
+         "(f32[2000]{0}, s32[2000]{0}) sort(%a, %b), dimensions={0}, is_stable=true, "
+         "to_apply=%sum",
+         22000, 32000},
+        {"dot of bytes", "s8[64,128]{1,0}", "s8[128,32]{1,0}",
+         "s32[64,32]{1,0} dot(%a, %b), lhs_contracting_dims={1}, rhs_contracting_dims={0}", 524288,
+         20480},
+        {"dot of complex numbers", "c64[32,40]{1,0}", "c64[40,16]{1,0}",
+         "c64[32,16]{1,0} dot(%a, %b), lhs_contracting_dims={1}, rhs_contracting_dims={0}", 40960,
+         19456},
+        {"triangular solve, which XLA does not know", "f32[32,32]{0,1}", "f32[32,4]{0,1}",
+         "f32[32,4]{0,1} custom-call(%a, %b), custom_call_target=\"lapack_strsm_ffi\"", 32 * 32 * 4,
+         4.0 * (32 * 32 + 2 * 32 * 4)},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct text text = {0};
+
+        text_putf(&text,
+                  "HloModule m\n\n%%sum (p: f32[], q: f32[]) -> f32[] {\n"
+                  "  %%p = f32[] parameter(0)\n  %%q = f32[] parameter(1)\n"
+                  "  ROOT %%s = f32[] add(%%p, %%q)\n}\n\nENTRY %%main () -> f32[] {\n"
+                  "  %%a = %s parameter(0)\n  %%b = %s parameter(1)\n  ROOT %%x = %s\n}\n",
+                  rows[i].first, rows[i].second, rows[i].line);
+        struct op_cost cost = cost_in(text.at, "x", NULL);
+        check_cost(rows[i].what, &cost, rows[i].flops, rows[i].bytes);
+        text_free(&text);
+    }
+}
+
 /* What stays inside a fusion costs no memory; a table is read where it is gathered from. */
 static void fusions(void **state)
 {
@@ -253,9 +307,13 @@ static void hostile(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(instructions), cmocka_unit_test(fusions),
-        cmocka_unit_test(custom_calls), cmocka_unit_test(library_convolutions),
-        cmocka_unit_test(loops),        cmocka_unit_test(hostile),
+        cmocka_unit_test(instructions),
+        cmocka_unit_test(as_xla_counts),
+        cmocka_unit_test(fusions),
+        cmocka_unit_test(custom_calls),
+        cmocka_unit_test(library_convolutions),
+        cmocka_unit_test(loops),
+        cmocka_unit_test(hostile),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,6 +27,7 @@ interface OverviewReply extends Overview {
   breakdown_total_ps?: Ps;
   breakdown_of?: 'steps' | 'capture';
   memory?: MemoryInShort;
+  duration_ps?: Ps;
   places?: Places;
   duty?: { busy_ps: Ps | null; work_ps: Ps | null; wait_ps: Ps | null; hidden_communication_ps: Ps | null };
   idle_causes?: { cause: string; self_ps: Ps; share: number | null }[];
@@ -44,6 +45,14 @@ function Breakdown({ overview }: { overview: Overview }) {
         ))}
     </div>
   );
+}
+
+/* Where a device has events in a corner of the capture only, its share is of that corner. */
+function cornerOf(overview: OverviewReply): string | null {
+  const whole = toNumber(overview.duration_ps ?? 0);
+  const hulls = overview.devices.map((device) => toNumber(device.busy_ps) + toNumber(device.idle_ps));
+  const longest = Math.max(0, ...hulls);
+  return hulls.length > 0 && longest < whole / 10 ? `First to last event are ${time(longest)} of ${time(whole)}${hulls.length > 1 ? ' at most' : ''}.` : null;
 }
 
 /* A long list of devices is a page of its own; here the first tell how they are apart. */
@@ -65,6 +74,7 @@ function Devices({ overview }: { overview: OverviewReply }) {
   const { devices } = overview;
   if (devices.length === 0) return null;
   const duty = dutyOf(overview);
+  const corner = cornerOf(overview);
   return (
     <section>
       <h2 class="section">
@@ -86,6 +96,7 @@ function Devices({ overview }: { overview: OverviewReply }) {
         ))}
       </dl>
       {devices.length > DEVICES_SHOWN && <p class="quiet">and {plural(devices.length - DEVICES_SHOWN, 'more device')}</p>}
+      {corner && <p class="quiet">{corner}</p>}
       {duty && <p class="quiet">{duty}</p>}
     </section>
   );
