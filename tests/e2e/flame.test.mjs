@@ -94,6 +94,26 @@ export const tests = {
     await until(page, 'the caller in focus', async (now) => now.key !== undefined && (await page.locator('.relatives strong').innerText()) === callers[0].split('\n')[0]);
   }),
 
+  'every name stands once below the graph, the heaviest first; a click shows who is above and below': scene(async ({ page, url }) => {
+    const { root } = await json(url, 'api/flame?run=step_1000&by=track');
+    const own = new Map();
+    const add = (node) => (own.set(node.name, (own.get(node.name) ?? 0) + node.self_ps), node.children.forEach(add));
+    root.children.forEach(add);
+    const heaviest = [...own].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))[0][0];
+    const rows = page.getByRole('grid', { name: 'Names' }).locator('.table-row');
+    await rows.first().waitFor();
+    assert.equal((await rows.first().innerText()).split('\n')[0], heaviest);
+    assert.equal((await page.locator('.relatives strong').innerText()).replaceAll('\u202f', ' '), `${own.size} names`);
+    await page.getByLabel('Search the flame graph').fill(heaviest);
+    await page.getByText('1 found').first().waitFor();
+    await rows.first().click();
+    await page.getByRole('grid', { name: 'above it' }).waitFor();
+    assert.equal(await page.locator('.relatives strong').innerText(), heaviest);
+    const [graph, table] = [await page.locator('.flame').boundingBox(), await page.locator('.relatives').boundingBox()];
+    assert.ok(table.y - (graph.y + graph.height) < 24, 'nothing blank between graph and tables');
+    assert.ok(table.height + graph.height > 480, 'and they fill the page');
+  }),
+
   'weight, order and direction stand in the address': scene(async ({ page, url }) => {
     await page.getByLabel('weight').selectOption('count');
     await until(page, 'the weight', (now) => now.weight === 'count');

@@ -2,6 +2,7 @@
  * arrives; and what is said when nobody answers. */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
+import { connect, createServer as createTunnel } from 'node:net';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -63,6 +64,57 @@ export const tests = {
     } finally {
       await context.close();
       silent.close();
+    }
+  },
+
+  'a Perfetto of one\'s own, slow to wake, on another origin, through a tunnel on another port': async ({ browser, url }) => {
+    /* As ui.perfetto.dev: it listens only after a while, answers PING by PONG, takes the first buffer. */
+    const own = createServer((_request, reply) => reply.setHeader('content-type', 'text/html').end(STAND_IN.replace('<script>', '<script>setTimeout(() => {').replace('</script>', '}, 1500);</script>')));
+    await new Promise((resolve) => own.listen(0, '127.0.0.1', resolve));
+    const target = `http://127.0.0.1:${own.address().port}`;
+    const tunnel = createTunnel((taken) => {
+      const through = connect(Number(new URL(url).port), '127.0.0.1');
+      taken.pipe(through).pipe(taken);
+      for (const one of [taken, through]) one.on('error', () => (taken.destroy(), through.destroy()));
+    });
+    await new Promise((resolve) => tunnel.listen(0, '127.0.0.1', resolve));
+    const near = `http://localhost:${tunnel.address().port}/`;
+    const { page, context, foreign, complaints } = await openPage(browser, near, { allow: [target] });
+    try {
+      await context.addInitScript((perfetto) => localStorage.setItem('jviewd', JSON.stringify({ perfetto })), target);
+      const { start_ps: start, end_ps: end } = (await fetch(`${url}api/steps?run=step_1000`).then((reply) => reply.json())).rows[1];
+      await page.goto(`${near}?run=step_1000&view=timeline&start_ps=${start}&end_ps=${end}`);
+      await settle(page);
+      const opened = context.waitForEvent('page');
+      await page.getByRole('button', { name: 'Open in Perfetto' }).click();
+      const popup = await opened;
+      await popup.waitForFunction(() => document.getElementById('got')?.textContent !== 'nothing', null, { timeout: 15_000 });
+      const got = JSON.parse(await popup.locator('#got').innerText());
+      const run = await fetch(`${url}api/run?run=step_1000`).then((reply) => reply.json());
+      assert.equal(got.fromOpener, true);
+      assert.ok(got.events > 20 && got.events < run.slice_count, `${got.events} events of the range, ${run.slice_count} slices in all`);
+      assert.deepEqual(foreign, []);
+      assert.deepEqual(complaints, []);
+    } finally {
+      await context.close();
+      own.close();
+      tunnel.close();
+    }
+  },
+
+  'a browser that opens no tabs: said at once, with the download': async ({ browser, url }) => {
+    const { page, context } = await openPage(browser, url);
+    try {
+      await page.addInitScript(() => (globalThis.open = () => null));
+      await page.goto(`${url}?run=step_1000`);
+      await settle(page);
+      await page.getByRole('button', { name: 'Open in Perfetto' }).click();
+      const bar = page.locator('.bar', { hasText: 'The browser blocked the new tab' });
+      await bar.waitFor({ timeout: 2000 });
+      const [saved] = await Promise.all([page.waitForEvent('download'), bar.getByRole('link', { name: 'Download' }).click()]);
+      assert.equal(saved.suggestedFilename(), 'step_1000.json.gz');
+    } finally {
+      await context.close();
     }
   },
 

@@ -1,6 +1,6 @@
 import type { FlameNode } from '../../web/src/data/types';
 import { layoutFlame } from '../../web/src/model/flame_layout';
-import { relationsOf } from '../../web/src/model/flame_relations';
+import { namesOf, relationsOf, sortNames } from '../../web/src/model/flame_relations';
 
 const node = (name: string, total: number, self: number, ...children: FlameNode[]): FlameNode => ({ name, total_ps: total, self_ps: self, count: 1, children });
 
@@ -30,4 +30,14 @@ test('the widest place of a relative is where a click leads', () => {
 });
 test('the root is called by nothing', () => {
   expect(relationsOf(layout, 0).callers).toEqual([]);
+});
+test('each name once: own amounts add up to the whole, a name within itself counts once', () => {
+  const rows = sortNames(namesOf(layout), '-self');
+  expect(rows.map((row) => `${row.name} ${row.selfPs} ${row.totalPs} ${row.places}`)).toEqual(['f 45 80 3', 'x 25 25 2', 'y 10 10 1', 'a 0 30 1', 'b 0 50 1']);
+  expect(rows.reduce((sum, row) => sum + row.selfPs, 0)).toBe(80);
+  expect(layout.nodes[rows[0]!.index]!.total_ps).toBe(50);
+});
+test('names sort by each column, ties by name', () => {
+  const by = (sort: string) => sortNames(namesOf(layout), sort).map((row) => row.name).join('');
+  expect([by('-total'), by('total'), by('name'), by('-name'), by('-places')]).toEqual(['fbaxy', 'yxabf', 'abfxy', 'yxfba', 'fxaby']);
 });

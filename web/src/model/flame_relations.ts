@@ -84,3 +84,40 @@ export function exactly(found: Relations, told: Told): Relations {
     rows.map((row) => ({ name: row.name, totalPs: row.total, index: known.find((one) => one.name === row.name)?.index ?? -1 }));
   return { ...found, places: told.places, totalPs: told.total, selfPs: told.self, callers: leadTo(told.callers, found.callers), callees: leadTo(told.callees, found.callees) };
 }
+
+/* A name over all its places: its own amount, and what stands below its outermost ones as well. */
+export interface NameSum {
+  name: string;
+  selfPs: number;
+  totalPs: number;
+  places: number;
+  index: number; // of its widest node
+  kind: string | null;
+}
+
+export function namesOf(layout: FlameLayout): NameSum[] {
+  const known = new Map<string, NameSum & { end: number; widest: number }>();
+  for (let index = 1; index < layout.nodes.length; index++) {
+    const { name, kind, self_ps, total_ps } = layout.nodes[index]!;
+    const total = toNumber(total_ps);
+    let sum = known.get(name);
+    if (!sum) known.set(name, (sum = { name, selfPs: 0, totalPs: 0, places: 0, index, kind: kind ?? null, end: 0, widest: -1 }));
+    sum.selfPs += toNumber(self_ps);
+    sum.places++;
+    if (index >= sum.end) {
+      sum.totalPs += total;
+      sum.end = layout.next[index]!;
+    }
+    if (total > sum.widest) [sum.index, sum.widest] = [index, total];
+  }
+  return [...known.values()].map(({ name, selfPs, totalPs, places, index, kind }) => ({ name, selfPs, totalPs, places, index, kind }));
+}
+
+/* "-self", "total", ...: as the heads of the table spell it; ties by name. */
+export function sortNames(rows: readonly NameSum[], sort: string): NameSum[] {
+  const key = sort.replace(/^-/, '');
+  const sign = sort.startsWith('-') ? -1 : 1;
+  const value = (row: NameSum): number => (key === 'places' ? row.places : key === 'total' ? row.totalPs : row.selfPs);
+  const byName = (a: NameSum, b: NameSum): number => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
+  return [...rows].sort((a, b) => (key === 'name' ? sign * byName(a, b) : sign * (value(a) - value(b)) || byName(a, b)));
+}

@@ -17,6 +17,7 @@ import { Failed, Waiting } from '../../ui/states';
 import { Name, SentenceLine } from '../../ui/text';
 import { Choices, Exports } from './controls';
 import { Graph } from './graph';
+import { Names } from './names';
 import { Relatives } from './relatives';
 
 const NODES_MAX = 20_000;
@@ -60,15 +61,16 @@ function Explorer({ layout, data, params, lit, flipped, label }: { layout: Flame
   const focus = focused > 0 ? focused : zoom > 0 ? zoom : null;
   const zoomTo = (index: number) => go({ zoom: index === 0 ? null : pathOf(layout, index), key: null });
   const isCut = (data.node_count_all ?? 0) > layout.nodes.length;
+  const focusOn = (index: number) => go({ key: pathOf(layout, index) || null }, 'replace');
   return (
-    <>
+    <div class="explorer">
       <Crumbs layout={layout} zoom={zoom} />
       <Graph
         layout={layout} zoom={zoom} focus={focus} lit={lit} flipped={flipped} label={label}
-        onFocus={(index) => go({ key: pathOf(layout, index) || null }, 'replace')} onZoom={zoomTo}
+        onFocus={focusOn} onZoom={zoomTo}
       />
-      {focus !== null && <Relatives layout={layout} focus={focus} by={data.by ?? ''} params={isCut ? params : null} onOpen={(index) => go({ key: pathOf(layout, index) || null }, 'replace')} />}
-    </>
+      {focus !== null ? <Relatives layout={layout} focus={focus} by={data.by ?? ''} params={isCut ? params : null} onOpen={focusOn} /> : <Names layout={layout} lit={lit} isCut={isCut} onOpen={focusOn} />}
+    </div>
   );
 }
 
