@@ -3,19 +3,22 @@
 import type { ComponentChildren } from 'preact';
 import { absence, type RunDetails } from '../data/types';
 import type { View } from '../model/address';
+import { lazy } from '../ui/lazy';
 import { CompilesView } from './compiles';
 import { FilesView } from './files';
 import { FlameView } from './flame/flame';
 import { HloView } from './hlo';
 import { KernelsView } from './kernels';
 import { HostsView } from './hosts';
-import { MemoryView } from './memory';
 import { OpsView } from './ops';
 import { OverviewView } from './overview/overview';
 import { RooflineView } from './roofline';
 import { StepsView } from './steps';
 import { TimelineView } from './timeline/timeline';
 import { TransfersView } from './transfers';
+
+/* With the chart that it alone draws. */
+const MemoryView = lazy(() => import('./memory').then((module) => module.MemoryView));
 
 export interface ViewEntry {
   view: View;
