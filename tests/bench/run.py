@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""run.py [PATTERN | --xprof PROFILE...]: the figures of docs/performance.md, one a line: name value unit goal ok|short.
+"""run.py [PATTERN | --xprof PROFILE... | --web [PROFILE]]: the figures of docs/performance.md, one a line: name value unit goal ok|short.
 
 Each group makes its own profiles from a seed below build/bench and is measured in one sitting on one
 machine; figures of a busy machine are ratios within one run. A short figure is measured again, up to three
@@ -347,9 +347,24 @@ def group_scan():
 GROUPS = [group_scan, group_ingest, group_json, group_tiles, group_nsys, group_hlo, group_pprof, group_serve, group_tables, group_screen, group_load, group_start]
 
 
+def web(profiles):
+    """The browser's figures, over 10 M slices on 200 tracks; beside XProf for the profile that is named."""
+    path = WORK / f"gpu-99-{EVENTS}" / "made.xplane.pb"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_name("made.tmp")
+        subprocess.run([BIN / "make_profile", "gpu", "--devices", "99", "--events", str(EVENTS), "-o", temporary], check=True,
+                       stdout=subprocess.DEVNULL)
+        temporary.rename(path)
+    return subprocess.run(["node", ROOT / "tests/e2e/bench.mjs", path, *profiles],
+                          env={**os.environ, "JVIEWD": str(BINARY)}).returncode
+
+
 def main():
     if sys.argv[1:2] == ["--xprof"]:
         sys.exit(subprocess.run([sys.executable, pathlib.Path(__file__).with_name("xprof.py"), *sys.argv[2:]]).returncode)
+    if sys.argv[1:2] == ["--web"]:
+        sys.exit(web(sys.argv[2:]))
     pattern = re.compile(sys.argv[1] if len(sys.argv) > 1 else "")
     WORK.mkdir(parents=True, exist_ok=True)
     best = {}

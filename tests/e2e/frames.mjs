@@ -79,7 +79,7 @@ export async function measureFrames(browser, url, run, { frames = FRAMES, around
     await page.goto(`${url}?run=${encodeURIComponent(run)}&view=timeline`);
     await settle(page);
     let moved;
-    const cost = await around(async () => (moved = await page.evaluate(drive, frames)));
+    const cost = await around(async () => (moved = await page.evaluate(drive, frames)), page);
     return {
       script_p50: quantile(moved.script, 0.5),
       script_p95: quantile(moved.script, 0.95),
