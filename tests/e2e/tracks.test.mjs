@@ -111,4 +111,50 @@ export const tests = {
     const rgb = [1, 3, 5].map((at) => parseInt(stripe.slice(at, at + 2), 16)).join(',');
     assert.ok((beyond[rgb] ?? 0) > 200, JSON.stringify(beyond));
   }),
+
+  'tracks are filtered by name; those above stay': scene('', async ({ page }) => {
+    const before = await page.getByRole('treeitem').count();
+    await page.getByRole('searchbox', { name: 'Filter tracks by name' }).fill('python');
+    await page.waitForFunction((count) => document.querySelectorAll('[role=treeitem]').length < count, before);
+    const names = await page.getByRole('treeitem').evaluateAll((all) => all.map((item) => item.innerText.trim()));
+    assert.ok(names.includes('python') && names.length === 2, names.join());
+    assert.match(page.url(), /lanes=python/);
+    await page.reload();
+    await settle(page);
+    assert.equal(await page.getByRole('treeitem').count(), 2);
+  }),
+
+  'a wheel goes down to picoseconds, and a slice stays where it is': scene(async (url) => `&slice=${(await json(url, 'api/slices?run=step_1000&name=train&limit=3')).rows[2].id}`, async ({ page, url }) => {
+    const slice = (await json(url, 'api/slices?run=step_1000&name=train&limit=3')).rows[2];
+    await page.goto(`${url}${QUERY}&window=${slice.start_ps - 50}-${slice.start_ps + 50}`);
+    await settle(page);
+    const edges = async () =>
+      page.evaluate(() => {
+        const canvas = document.querySelector('.tracks-canvas canvas');
+        const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', { willReadFrequently: true });
+        copy.drawImage(canvas, 0, 0);
+        const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
+        const at = (x, y) => data.slice((y * canvas.width + x) * 4, (y * canvas.width + x) * 4 + 3).join();
+        const empty = [1, 3, 5].map((from) => parseInt(getComputedStyle(document.documentElement).getPropertyValue('--bg').trim().replace(/^#(.)(.)(.)$/, '#$1$1$2$2$3$3').slice(from, from + 2), 16)).join();
+        for (let y = 0; y < canvas.height; y += 5) {
+          if (at(200, y) !== empty || at(900, y) === empty) continue;
+          for (let x = 200; ; x++) if (at(x, y) !== empty) return x;
+        }
+        return null;
+      });
+    const width = await page.evaluate(() => document.querySelector('.tracks-canvas canvas').width);
+    const first = await edges();
+    assert.ok(first !== null && Math.abs(first - width / 2) <= 2, `the slice begins at ${first} of ${width}`);
+    const box = await page.locator('.tracks-canvas').boundingBox();
+    await page.mouse.move(box.x + first, box.y + 60);
+    await page.keyboard.down('Control');
+    for (let turn = 0; turn < 6; turn++) {
+      await page.mouse.wheel(0, turn % 2 === 0 ? -120 : 120);
+      await page.waitForTimeout(60);
+      await settle(page);
+      const now = await edges();
+      assert.ok(Math.abs(now - first) <= 1, `turn ${turn}: ${now}, first ${first}`);
+    }
+    await page.keyboard.up('Control');
+  }),
 };

@@ -13,6 +13,7 @@ export const SUMMARY_KINDS = 7;
 export const CELL_INSTANT = 1;
 export const CELL_PARTIAL = 2;
 export const CELL_CUT = 4;
+export const CELL_ASYNC = 16;
 export const CELL_FROM_BEFORE = 64;
 export const CELL_GOES_ON = 128;
 

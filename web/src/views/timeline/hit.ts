@@ -18,6 +18,7 @@ export interface Hit {
   folded: boolean; // many slices in a pixel, none to be seen alone
   busy: number;
   instant: boolean;
+  flags: number;
   start: bigint; // of the cell
   end: bigint;
 }
@@ -39,6 +40,7 @@ export function hitOf(state: TimelineState, band: Band, depth: number, cell: Cel
     slices: cells.slices[index]!,
     folded: cells.slices[index]! > 1 && cells.width[index]! <= FOLDED_QUANTA_MAX,
     busy: cells.busy[index]! / 65_535,
+    flags: cells.flags[index]!,
     instant: (cells.flags[index]! & CELL_INSTANT) !== 0,
     start: timeAt(state.viewport.value, cell.left / pixels) + state.shiftOf(band.node.host),
     end: timeAt(state.viewport.value, cell.right / pixels) + state.shiftOf(band.node.host),

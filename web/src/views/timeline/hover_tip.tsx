@@ -1,10 +1,17 @@
 /* The tooltip of a slice: at once what the tile knows, the exact figures a moment later. */
+import { CELL_ASYNC, CELL_CUT, CELL_PARTIAL } from '../../data/tiles';
 import { KINDS, type Slice } from '../../data/types';
 import { shown } from '../../model/cut';
 import { count, share, time } from '../../model/numbers';
 import { hideTip, showTip } from '../../ui/tooltip';
 import { hitAt, sliceOf, type Hit } from './hit';
 import type { TimelineState } from './state';
+
+const MARKS: readonly [number, string][] = [
+  [CELL_ASYNC, 'asynchronous'],
+  [CELL_PARTIAL, 'overlaps another slice'],
+  [CELL_CUT, 'its end is not in the file'],
+];
 
 const EXACT_DELAY_MS = 80;
 
@@ -39,7 +46,7 @@ function Content({ hit, slice }: { hit: Hit; slice: Slice | null }) {
       )}
       <br />
       <span class="faint">
-        {KINDS[hit.kind]} · {hit.band.node.name}
+        {[KINDS[hit.kind], hit.band.node.name, ...MARKS.filter(([flag]) => hit.flags & flag).map(([, words]) => words)].join(' · ')}
       </span>
     </>
   );
