@@ -62,10 +62,8 @@ static struct str end(const struct request *req, struct hasher *hasher)
     return str_format(req->arena, "W/\"%s\"", hex);
 }
 
-struct str etag_of_run(const struct request *req, const struct run_record *run)
+static void put_run(struct hasher *hasher, const struct run_record *run)
 {
-    struct hasher *hasher = begin(req);
-
     put_str(hasher, run->id);
     put_str(hasher, run->name);
     put_str(hasher, run->content_id);
@@ -82,7 +80,35 @@ struct str etag_of_run(const struct request *req, const struct run_record *run)
         put_str(hasher, str_of(run->hosts[i].content));
         put_number(hasher, (uint64_t)run->hosts[i].offset_ps);
     }
+}
+
+struct str etag_of_run(const struct request *req, const struct run_record *run)
+{
+    struct hasher *hasher = begin(req);
+
+    put_run(hasher, run);
     return end(req, hasher);
+}
+
+bool answer_key(const struct request *req, const struct run_record *run, struct hash128 *ret)
+{
+    struct hasher *hasher = hasher_create();
+
+    pthread_once(&build_once, build_read);
+    hasher_put(hasher, (struct bytes){.at = (const uint8_t *)&build.program,
+                                      .count = sizeof build.program});
+    put_str(hasher, req->path);
+    for (const struct param *param = request_route(req)->params; param->name != NULL; param++) {
+        if (strcmp(param->name, "run") != 0 && strcmp(param->name, "wait_ms") != 0)
+            put_str(hasher, request_text(req, param->name));
+    }
+    put_run(hasher, run);
+    put_number(hasher, run->has_epoch);
+    put_number(hasher, (uint64_t)run->epoch_ns);
+    for (uint32_t i = 0; i < run->host_count; i++)
+        put_str(hasher, run->hosts[i].name);
+    *ret = hasher_end(hasher);
+    return build.program.inode != 0;
 }
 
 struct str etag_of_catalog(const struct request *req)

@@ -8,8 +8,13 @@
 #ifndef JVIEWD_SERVE_ETAG_H
 #define JVIEWD_SERVE_ETAG_H
 
+#include "base/hash.h"
 #include "serve/request.h"
 
+/* The same of a run for who keeps bodies longer than this process lives: the program, the path, the
+ * parameters but for those that only name the run or wait for it, and the run. False: what program
+ * this is cannot be told. */
+bool answer_key(const struct request *req, const struct run_record *run, struct hash128 *ret);
 /* W/"32 hex digits" */
 struct str etag_of_run(const struct request *req, const struct run_record *run);
 struct str etag_of_catalog(const struct request *req);

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "serve/exchange.h"
 #include "serve/http_head.h"
+#include "serve/prepare.h"
 #include "serve/reply.h"
 
 enum {
@@ -25,6 +26,7 @@ struct http {
     struct gate gate;
     struct server server;
     struct arena *arena; /* of the gate's texts */
+    struct prepare *prepare;
     int port;
 };
 
@@ -270,6 +272,8 @@ enum status http_start(const struct http_options *options, const struct services
         return status;
     }
     atomic_store(&http->server.auth, auth);
+    if (services->catalog != NULL && services->cache != NULL)
+        http->prepare = prepare_start(services);
     *ret = http;
     return OK;
 }
@@ -290,6 +294,7 @@ void http_stop(struct http *http)
     if (http == NULL)
         return;
     drain(http);
+    prepare_stop(http->prepare);
     if (http->context != NULL)
         mg_stop(http->context);
     pool_destroy(http->server.work);

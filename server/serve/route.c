@@ -3,6 +3,7 @@
 #include "serve/gate.h"
 #include "serve/reply.h"
 #include "serve/routes.h"
+#include "serve/stored.h"
 
 /* clang-format off */
 const struct route *const routes[] = {
@@ -150,6 +151,20 @@ static enum status tag(struct request *req, struct str *ret, struct error *err)
     return OK;
 }
 
+/* What was asked before of a large run is read where it was kept. */
+static enum status handle(struct request *req, struct reply *reply, struct error *err)
+{
+    const struct run_record *run = request_run_known(req);
+
+    if (run == NULL || !stored_may(req, run))
+        return request_route(req)->handle(req, reply, err);
+    if (stored_get(req, run, reply))
+        return OK;
+    TRY(request_route(req)->handle(req, reply, err));
+    stored_put(req, run, reply);
+    return OK;
+}
+
 static enum status answer(struct request *req, struct reply *reply, struct error *err)
 {
     struct str etag, known = request_header(req, STR("if-none-match"));
@@ -159,7 +174,7 @@ static enum status answer(struct request *req, struct reply *reply, struct error
         reply->status = 304;
         reply->type = NULL;
     } else {
-        TRY(request_route(req)->handle(req, reply, err));
+        TRY(handle(req, reply, err));
     }
     if (etag.count > 0 && reply_header_get(reply, STR("ETag")).count == 0)
         reply_header(reply, STR("ETag"), etag);

@@ -1,0 +1,127 @@
+#include "serve/prepare.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "serve/stored.h"
+
+enum { LOOK_MS = 250, RUNS_MAX = 8 };
+
+struct prepare {
+    struct services services; /* without waiting: what is no longer indexed is not prepared */
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool stopping;
+    uint64_t seen; /* the catalog's generation when its runs were last looked at */
+};
+
+static const struct {
+    const char *path, *more;
+} questions[] = {{"/api/overview", ""}, {"/api/findings", "&limit=200"}}; /* as the page asks */
+
+static bool pause_until_next(struct prepare *prepare)
+{
+    int64_t due_ns = clock_unix_ns() + LOOK_MS * INT64_C(1000000);
+    const struct timespec due = {.tv_sec = (time_t)(due_ns / 1000000000),
+                                 .tv_nsec = (long)(due_ns % 1000000000)};
+
+    pthread_mutex_lock(&prepare->lock);
+    if (!prepare->stopping)
+        pthread_cond_timedwait(&prepare->changed, &prepare->lock, &due);
+    bool stopping = prepare->stopping;
+    pthread_mutex_unlock(&prepare->lock);
+    return !stopping;
+}
+
+static bool is_stopping(struct prepare *prepare)
+{
+    pthread_mutex_lock(&prepare->lock);
+    bool stopping = prepare->stopping;
+    pthread_mutex_unlock(&prepare->lock);
+    return stopping;
+}
+
+/* Who asks first is the one who waits; what is kept already costs a read. */
+static void ask(const struct services *services, struct str run_id, const char *path,
+                const char *more)
+{
+    struct arena *arena = arena_create();
+    struct request request = {.method = STR("GET"),
+                              .path = str_of(path),
+                              .query = str_format(arena, "run=%.*s%s", STR_ARG(run_id), more),
+                              .arena = arena,
+                              .services = services};
+    struct reply reply;
+
+    serve_request(&request, &reply);
+    reply_free(&reply);
+    arena_destroy(arena);
+}
+
+static void look(struct prepare *prepare)
+{
+    struct arena *arena = arena_create();
+    const struct run_query newest = {.limit = RUNS_MAX};
+    struct run_record *runs;
+    struct error ignored = {0};
+    uint32_t count = 0;
+    uint64_t all;
+
+    if (catalog_runs(prepare->services.catalog, &newest, arena, &runs, &count, &all, &ignored) !=
+        OK)
+        count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        bool is_large = runs[i].state == RUN_READY && runs[i].slice_count >= STORED_SLICES_MIN;
+
+        for (size_t at = 0; is_large && at < COUNT(questions) && !is_stopping(prepare); at++)
+            ask(&prepare->services, runs[i].id, questions[at].path, questions[at].more);
+    }
+    arena_destroy(arena);
+}
+
+static void *run(void *data)
+{
+    struct prepare *prepare = data;
+
+    while (pause_until_next(prepare)) {
+        uint64_t generation = catalog_generation(prepare->services.catalog);
+
+        if (generation == prepare->seen)
+            continue;
+        prepare->seen = generation;
+        look(prepare);
+    }
+    return NULL;
+}
+
+struct prepare *prepare_start(const struct services *services)
+{
+    struct prepare *prepare = memory_resize(NULL, 1, sizeof *prepare);
+
+    *prepare = (struct prepare){.services = *services, .seen = UINT64_MAX};
+    prepare->services.wait = NULL;
+    pthread_mutex_init(&prepare->lock, NULL);
+    pthread_cond_init(&prepare->changed, NULL);
+    if (pthread_create(&prepare->thread, NULL, run, prepare) == 0)
+        return prepare;
+    pthread_cond_destroy(&prepare->changed);
+    pthread_mutex_destroy(&prepare->lock);
+    free(prepare);
+    return NULL; /* what nobody prepares is made when it is asked for */
+}
+
+void prepare_stop(struct prepare *prepare)
+{
+    if (prepare == NULL)
+        return;
+    pthread_mutex_lock(&prepare->lock);
+    prepare->stopping = true;
+    pthread_cond_signal(&prepare->changed);
+    pthread_mutex_unlock(&prepare->lock);
+    pthread_join(prepare->thread, NULL);
+    pthread_cond_destroy(&prepare->changed);
+    pthread_mutex_destroy(&prepare->lock);
+    free(prepare);
+}

@@ -1,0 +1,23 @@
+/* Answers over large runs outlive the process that made them.
+ *
+ *   hash of (program, path, parameters, run as it is) -> store/answers.h -> the body as it left
+ *
+ * An answer over a million slices takes up to seconds to make and some kilobytes to keep. What it
+ * depends on is what its tag depends on (see etag.h), and all of that is in the key: nothing kept
+ * is trusted beyond it. Smaller runs are answered as fast as a file is read.
+ */
+#ifndef JVIEWD_SERVE_STORED_H
+#define JVIEWD_SERVE_STORED_H
+
+#include "serve/serve.h"
+
+enum { STORED_SLICES_MIN = 1000000 };
+
+/* Is what the request asks kept on disk, once it was answered? */
+bool stored_may(const struct request *req, const struct run_record *run);
+/* True: the reply is the one that was kept. */
+bool stored_get(struct request *req, const struct run_record *run, struct reply *reply);
+/* Keeps a whole 200 of JSON. */
+void stored_put(struct request *req, const struct run_record *run, const struct reply *reply);
+
+#endif
