@@ -216,11 +216,24 @@ static void tell_cut_stacks(const struct growth *growth, struct told *told)
                         growth->cut_count, growth->stack_count, growth->completed_count));
 }
 
+/* Only what is small: the heaviest nodes are kept. */
+static void tell_left_out(const struct growth *growth, uint32_t limit, struct told *told)
+{
+    if (growth->tree.count > limit)
+        tell(told, "nodes-left-out",
+             str_format(growth->arena,
+                        "%u of %u frames are shown, the heaviest; the others of each parent are "
+                        "summed as \"(other)\": limit= shows up to %d, a focus or a narrower "
+                        "question the rest",
+                        limit, growth->tree.count, NODES_MAX));
+}
+
 static void finish(struct asking *asking)
 {
     struct growth *growth = asking->growth;
     struct flame *ret = asking->ret;
-    uint32_t limit = asking->question->node_limit;
+    uint32_t asked = asking->question->node_limit;
+    uint32_t limit = asked == 0 ? NODES_DEFAULT : asked < NODES_MAX ? asked : NODES_MAX;
 
     ret->by = str_of(by_words[growth->by]);
     ret->weight = str_of(weight_words[growth->weight]);
@@ -235,12 +248,9 @@ static void finish(struct asking *asking)
         if (asking->question->focus.count > 0)
             tree_focus(&growth->tree, asking->question->focus, growth->arena, &ret->focus);
         ret->node_count_all = growth->tree.count;
-        ret->nodes =
-            tree_prune(&growth->tree,
-                       limit == 0          ? NODES_DEFAULT
-                       : limit < NODES_MAX ? limit
-                                           : NODES_MAX,
-                       str_equal(ret->order, STR("time")), growth->arena, &ret->node_count);
+        tell_left_out(growth, limit, asking->told);
+        ret->nodes = tree_prune(&growth->tree, limit, str_equal(ret->order, STR("time")),
+                                growth->arena, &ret->node_count);
     }
     if (asking->told->count > 0) {
         struct answer_note *notes =

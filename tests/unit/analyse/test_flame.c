@@ -330,6 +330,8 @@ static void bounded(void **state)
     CHECK("few", few.node_count <= 102);
     CHECK_INT("nothing is lost", few.nodes[0].total_ps, all.nodes[0].total_ps);
     CHECK_INT("it says that it fell back", all.note_count, 1);
+    CHECK_INT("and what it left out", few.note_count, 2);
+    CHECK("which is that", strcmp(few.notes[1].kind, "nodes-left-out") == 0);
     check_tree("few", &few);
     run_end(&run);
 }
