@@ -27,6 +27,9 @@ const PAGES = {
   'an instruction': ['?run=step_1000&view=hlo&module=jit_train_step&name=dot.63', /Operands 2/],
   'instructions found': ['?run=step_1000&view=hlo&q=attention', /\d+ instructions\. Close/],
   files: ['?run=step_1000&view=files', /2 files, [\d.]+ KiB/],
+  settings: ['?view=settings', /What this browser remembers/],
+  'runs in groups': ['?view=runs&group=name', /step_\*/],
+  'gaps in groups': ['?run=step_1000&view=steps&by=gaps&group=cause', /is idle/],
   'unknown run': ['?run=step_100', /step_1000/],
   'odd address': ['?run=step_1000&view=timeline&window=9-1', /window=9-1 is no START-END/],
 };

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openPage, settle } from './browser.mjs';
+import { payloads } from './payloads.mjs';
 import { ready, startOwn } from './server.mjs';
 
 const SAMPLE = fileURLToPath(new URL('../samples/step_500', import.meta.url));
@@ -84,6 +85,58 @@ export const tests = {
           assert.ok(names.some((name) => name.includes('\ufffd')), 'controls are replaced');
           assert.ok(names.every((name) => name.length <= 512), 'long names are cut');
         });
+    } finally {
+      server.stop();
+    }
+  }),
+
+  'a hundred payloads are text on every page, in menus, tooltips, the palette, filters and comparisons': withFolder(async (browser, folder) => {
+    const all = payloads();
+    assert.ok(all.length >= 100);
+    const events = all.map((name, index) => ({ ph: 'X', pid: 1 + (index % 3), tid: 1 + (index % 5), ts: index * 100, dur: 80, cat: name, name, args: { [name]: name, long_name: name, tf_op: name, source: name, hlo_module: name } }));
+    for (const pid of [1, 2, 3]) events.push({ ph: 'M', pid, name: 'process_name', args: { name: all[pid] } }, { ph: 'M', pid, tid: pid, name: 'thread_name', args: { name: all[pid + 10] } });
+    for (const run of ['<img src=x onerror=globalThis.hit=1>_1', '"><svg onload=globalThis.hit=1>_2']) {
+      mkdirSync(join(folder, run), { recursive: true });
+      writeFileSync(join(folder, run, '<b>x.trace.json'), JSON.stringify({ traceEvents: events }));
+    }
+    const server = await startOwn([folder], ready);
+    try {
+      const { runs } = await fetch(`${server.url}api/runs`).then((reply) => reply.json());
+      const run = encodeURIComponent(runs[0].name);
+      const clean = async (page, complaints, where) => {
+        assert.deepEqual(complaints, [], where);
+        const found = await page.evaluate(() => ({
+          hit: globalThis.hit ?? null,
+          tags: [...document.querySelectorAll('#app :is(img, b, iframe, object, embed, marquee, base, form, style, math, video, audio, source)')].map((one) => one.outerHTML.slice(0, 80)),
+          handlers: [...document.querySelectorAll('#app *')].flatMap((one) => [...one.attributes].filter((attribute) => /^on/.test(attribute.name) || (/^(href|src|action|formaction|srcdoc|xlink:href)$/.test(attribute.name) && /^\s*(javascript|data|vbscript):/i.test(attribute.value))).map((attribute) => attribute.value)),
+          links: [...document.querySelectorAll('#app a[href]')].map((one) => one.protocol).filter((protocol) => protocol !== 'http:'),
+        }));
+        assert.deepEqual(found, { hit: null, tags: [], handlers: [], links: [] }, where);
+      };
+      const opened = await openPage(browser, server.url);
+      const { page, complaints } = opened;
+      for (const view of ['overview', 'timeline', 'ops&by=name', 'ops&by=track&group=kind', 'flame&by=track', 'steps', 'hosts', 'files']) {
+        await page.goto(`${server.url}?run=${run}&view=${view}`);
+        await settle(page);
+        await clean(page, complaints, view);
+      }
+      await page.goto(`${server.url}?run=${run}&view=ops&by=name`);
+      await settle(page);
+      const told = new Set((await fetch(`${server.url}api/top?run=${run}&by=name&limit=1000`).then((reply) => reply.json())).rows.map((row) => row.name));
+      assert.ok(all.filter((name) => told.has(name)).length >= 95, 'the names reached the table');
+      await page.locator('.table-row [role=gridcell]').first().hover();
+      await page.locator('.tooltip').waitFor();
+      await page.keyboard.press('Control+k');
+      await page.locator('.palette [role=option]').first().waitFor();
+      await clean(page, complaints, 'tooltip and palette');
+      await page.keyboard.press('Escape');
+      for (const query of [`?view=runs&group=name&q=${encodeURIComponent(all[3])}`, '?view=runs', `?view=compare&a=${run}&b=${encodeURIComponent(runs[1].name)}`, `?run=${encodeURIComponent(all[0])}`, `?run=${run}&view=ops&q=${encodeURIComponent(`${all[4]} nope=3`)}`, `?run=${run}&view=timeline&find=${encodeURIComponent(all[6])}&mark=0-100:${encodeURIComponent(all[7])}`]) {
+        await page.goto(server.url + query);
+        await settle(page);
+        await clean(page, complaints.filter((one) => !/status of 40[04]/.test(one)), query);
+      }
+      assert.deepEqual(opened.foreign, [], 'requests that leave the origin');
+      await opened.context.close();
     } finally {
       server.stop();
     }
