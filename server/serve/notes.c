@@ -7,6 +7,7 @@
  * user database, keeps them. Positions are those of the run's own time.
  */
 #include "analyse/table.h"
+#include "serve/about.h"
 #include "serve/body.h"
 #include "serve/routes.h"
 #include "serve/run_out.h"
@@ -124,10 +125,37 @@ static enum status asked_content(struct request *req, struct str *ret, struct er
     return OK;
 }
 
+/* What the program says, and why that is not used; null without a run. */
+static enum status read_about(struct request *req, struct about *ret, struct table *table,
+                              struct error *err)
+{
+    const struct run_record *run;
+
+    *ret = (struct about){.path = STR(""), .problem = STR("")};
+    if (!request_has(req, "run"))
+        return OK;
+    TRY(request_run(req, &run, err));
+    about_read(run, req->arena, ret);
+    if (ret->problem.count == 0)
+        return OK;
+    struct answer_note *notes = arena_array(req->arena, struct answer_note, table->note_count + 1);
+    for (uint32_t i = 0; i < table->note_count; i++)
+        notes[i] = table->notes[i];
+    notes[table->note_count++] =
+        (struct answer_note){.kind = "jview-json",
+                             .severity = NOTE_WARNING,
+                             .message = str_format(req->arena, "%.*s is not used: %.*s.",
+                                                   STR_ARG(ret->path), STR_ARG(ret->problem)),
+                             .count = 1};
+    table->notes = notes;
+    return OK;
+}
+
 static enum status get_notes(struct request *req, struct reply *reply, struct error *err)
 {
     struct user *user = req->services->user;
     struct str content;
+    struct about *about = arena_new(req->arena, struct about);
     struct user_note *notes;
     struct user_tag *tags;
     struct table table;
@@ -137,10 +165,12 @@ static enum status get_notes(struct request *req, struct reply *reply, struct er
     TRY(user_notes(user, content, req->arena, &notes, &count, err));
     TRY(user_tags(user, content, req->arena, &tags, &tag_count, err));
     TRY(table_of(req, notes, count, &table, err));
+    TRY(read_about(req, about, &table, err));
     if (reply_table_text(req, reply, &table))
         return OK;
     struct json json = reply_json(reply);
     json_open(&json, '{');
+    json_put_about(&json, about);
     put_tags(&json, tags, tag_count);
     json_put_table(&json, req, &table);
     json_close(&json, '}');

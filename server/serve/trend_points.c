@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "serve/about.h"
 #include "serve/run_out.h"
 
 static bool step_time(const struct run_record *run, int64_t *ret, const char **ret_reason)
@@ -59,13 +60,35 @@ const struct trend_metric *trend_metric_of(struct str word)
     return &metrics[0];
 }
 
+/* What jview.json says goes before what the name says. `scratch` is for one run. */
+static void take_step(const struct run_record *run, struct about *about, struct arena *scratch,
+                      struct trend_point *ret)
+{
+    ret->has_step = run_step_of(run->name, &ret->step);
+    about_read(run, scratch, about);
+    if (about->has_step) {
+        ret->has_step = true;
+        ret->step = (uint64_t)about->step;
+    }
+    arena_reset(scratch);
+}
+
+static void take_steps(struct request *req, const struct run_record *runs, struct trend *trend)
+{
+    struct about *about = arena_new(req->arena, struct about);
+    struct arena *scratch = arena_create();
+
+    for (uint32_t i = 0; i < trend->count; i++)
+        take_step(&runs[i], about, scratch, &trend->points[i]);
+    arena_destroy(scratch);
+}
+
 static void take_point(const struct trend_metric *metric, const struct run_record *run,
                        struct trend_point *ret)
 {
     *ret = (struct trend_point){.run = run,
                                 .at_ns = run->has_epoch ? run->epoch_ns : run->modified_ns,
                                 .reason = "the run was not read yet"};
-    ret->has_step = run_step_of(run->name, &ret->step);
     if (run->state == RUN_FAILED)
         ret->reason = "the run cannot be read";
     else if (run_was_read(run) || run->state == RUN_GONE)
@@ -187,6 +210,7 @@ enum status trend_points(struct request *req, struct trend *ret, struct error *e
     ret->count = count;
     for (uint32_t i = 0; i < count; i++)
         take_point(ret->metric, &runs[i], &ret->points[i]);
+    take_steps(req, runs, ret);
     sort_points(req, ret, &no_step);
     find_levels(req, ret);
     tell(req, ret, all - count, no_step);

@@ -118,6 +118,26 @@ def notes_hang_on_runs_and_windows(server):
     delete(server, "/api/notes", id=window)
 
 
+def the_program_tells_of_its_run(server):
+    """jview.json: read beside the profile, an order for the trend, and refused where it is odd."""
+    assert good(server, "/api/notes", run=RUN).json["about"] is None
+    file = server.place.profiles / RUN / "jview.json"
+    file.write_text(json.dumps({"name": HOSTILE, "step": 7, "commit": "4f0c", "tags": ["t"], "metrics": {"loss": 2.5}}))
+    told = harness.until("jview.json", lambda: good(server, "/api/notes", run=RUN).json["about"])
+    openapi.check(good(server, "/api/notes", run=RUN).json, "/api/notes")
+    assert told["path"] == f"{RUN}/jview.json" and told["name"] == HOSTILE and told["commit"] == "4f0c", told
+    assert told["metrics"] == [{"name": "loss", "value": 2.5}] and told["step"] == 7
+    assert [row["step"] for row in good(server, "/api/trend").json["rows"]] == [7, 500, 1500]
+    file.write_text('{"step": "soon"}')
+    reply = good(server, "/api/notes", run=RUN).json
+    assert reply["about"] is None and any(note["kind"] == "jview-json" and "step" in note["message"] for note in reply["notes"]), reply
+    assert [row["step"] for row in good(server, "/api/trend").json["rows"]] == [500, 1000, 1500]
+    file.unlink()
+    file.symlink_to("/etc/hostname")
+    assert good(server, "/api/notes", run=RUN).json["about"] is None
+    file.unlink()
+
+
 def a_link_leads_to_its_view(server):
     made = post(server, "/api/links", {"address": "?run=step_500&view=flame"})
     openapi.check(made, "/api/links")
@@ -224,6 +244,6 @@ if __name__ == "__main__":
     common.main([a_baseline_is_found_by_its_name, a_changed_baseline_changes_the_answer,
                  a_baseline_wins_over_a_run_only_where_one_is_asked_for, a_baseline_whose_run_is_elsewhere_says_so,
                  bad_requests_are_refused, other_sites_cannot_write, notes_hang_on_runs_and_windows,
-                 a_link_leads_to_its_view,
+                 the_program_tells_of_its_run, a_link_leads_to_its_view,
                  many_runs_stand_side_by_side, odd_comparisons_are_told, metrics_tell_runs_on_request, a_difference_tells_what_was_set_otherwise,
                  the_command_line_says_the_same, without_a_place_to_write_the_rest_works])

@@ -14,7 +14,17 @@ export interface UserNote {
   changed_at: string;
 }
 
+export interface About {
+  name: string | null;
+  step: number | null;
+  commit: string | null;
+  tags: string[];
+  notes: string[];
+  metrics: { name: string; value: number }[];
+}
+
 export interface UserNotes {
+  about: About | null;
   tags: { tag: string; content_id: string }[];
   rows: UserNote[];
   notes: Note[];

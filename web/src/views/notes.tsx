@@ -1,7 +1,7 @@
 /* What people wrote of the run: a bar below the tabs, there where something was written or is being. */
 import { signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
-import { addTag, removeNote, removeTag, shortLink, useAllNotes, useNotes, writeNote, type UserNote } from '../data/notes';
+import { addTag, removeNote, removeTag, shortLink, useAllNotes, useNotes, writeNote, type About, type UserNote } from '../data/notes';
 import { query } from '../data/place';
 import type { RunDetails } from '../data/types';
 import { rangeOf } from '../model/address';
@@ -61,6 +61,14 @@ function OneNote({ run, note }: { run: RunDetails; note: UserNote }) {
   );
 }
 
+/* jview.json's words: the program's own, so nobody removes them here. */
+function aboutWords(about: About): string[] {
+  return [
+    ...(about.name === null ? [] : [about.name]), ...(about.commit === null ? [] : [`commit ${about.commit}`]), ...about.tags.map((tag) => `#${tag}`), ...about.notes,
+    ...about.metrics.map((metric) => `${metric.name} ${metric.value}`),
+  ];
+}
+
 export function NotesBar({ run }: { run: RunDetails }) {
   const { data } = useNotes(run.content_id === null ? null : run.id);
   useEffect(
@@ -73,11 +81,17 @@ export function NotesBar({ run }: { run: RunDetails }) {
   );
   const tags = data?.tags ?? [];
   const notes = data?.rows ?? [];
-  if (run.content_id === null || (!writing.value && tags.length + notes.length === 0)) return null;
+  const told = data?.about ? aboutWords(data.about) : [];
+  if (run.content_id === null || (!writing.value && tags.length + notes.length + told.length === 0)) return null;
   return (
     <section class="bar notes" aria-label="Notes">
-      {(tags.length > 0 || notes.length > 0) && (
+      {tags.length + notes.length + told.length > 0 && (
         <ul>
+          {told.map((words) => (
+            <li key={words} class="faint" data-tip="from jview.json">
+              <Name text={words} />
+            </li>
+          ))}
           {tags.map(({ tag }) => (
             <li key={tag} class="tag">
               <Name text={tag} />
