@@ -55,4 +55,52 @@ export const tests = {
       await context.close();
     }
   },
+  'each activity by time, with what it moved; names of a family are told apart': async ({ browser, url }) => {
+    const { page, context, complaints } = await openPage(browser, url);
+    const family = (op) => `void Eigen::EigenMetaKernel<Eigen::TensorEvaluator<Eigen::TensorMap<float, 16>>, ${op}>(int)`;
+    const activity = (at, name, more) => ({
+      slice: `s-${at}`, track: 't.1', start_ps: at * 1e6, dur_ps: 5e6, what: 'kernel', name, host: 'h', device: 0, context: '1', stream: 'Stream #7', correlation: at, grid: '2,1,1', block: '64,1,1', registers: 32,
+      static_shared_bytes: 0, dynamic_shared_bytes: 0, bytes: null, bytes_per_s: null, direction: null, memory: null, call: null, call_start_ps: null, call_ps: null, queue_ps: null, launch_to_end_ps: null, graph: null,
+      op: null, launch: null, reasons: {}, ...more,
+    });
+    try {
+      await page.route('**/api/kernels?**', (route) =>
+        route.fulfill({
+          json: { ...reply([activity(1, family('sum_op')), activity(7, family('product_op')), activity(9, 'MemcpyH2D', { what: 'copy', grid: null, block: null, bytes: 2048, bytes_per_s: 4e8, direction: 'h2d' })]), by: 'activity', total_ps: 15e6 },
+        }));
+      await page.route('**/api/run?**', async (route) => {
+        const answer = await route.fetch();
+        const run = await answer.json();
+        await route.fulfill({ response: answer, json: { ...run, views: { ...run.views, kernels: null } } });
+      });
+      await page.goto(`${url}?run=step_1000&view=kernels&by=activity`);
+      await settle(page);
+      const text = await words(page);
+      assert.match(text, /^3 activities of devices, in order of time: 15\.0 µs\./);
+      for (const part of ['…sum_op>', '…product_op>', 'MemcpyH2D', '2.00 KiB']) assert.ok(text.includes(part), `${part} in ${text}`);
+      assert.deepEqual(complaints, []);
+    } finally {
+      await context.close();
+    }
+  },
+  'the overview says where ops ran where that is not on devices alone': async ({ browser, url }) => {
+    const { page, context, complaints } = await openPage(browser, url);
+    try {
+      await page.goto(`${url}?run=step_1000&view=overview`);
+      await settle(page);
+      assert.doesNotMatch(await words(page), /Where ops ran/i);
+      await page.route('**/api/overview?**', async (route) => {
+        const answer = await route.fetch();
+        const rows = [['device', 73], ['host', 0], ['callback', 27]].map(([place, share]) => ({ place, self_ps: share * 1e9, share: share / 100, count: share, reason: null }));
+        const movable = [{ name: 'pure_callback.1', place: 'callback', self_ps: 27e9, count: 6, why: 'it calls back into Python' }];
+        await route.fulfill({ response: answer, json: { ...(await answer.json()), places: { reason: null, total_ps: 100e9, rows, movable, movable_count: 1, movable_ps: 27e9 } } });
+      });
+      await page.reload();
+      await settle(page);
+      assert.match(await words(page), /where ops ran\s+on devices\s+73 %\s+in callbacks\s+27 %\s+pure_callback\.1 27\.0 ms, might be on a device: it calls back into Python/i);
+      assert.deepEqual(complaints, []);
+    } finally {
+      await context.close();
+    }
+  },
 };
