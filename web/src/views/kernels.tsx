@@ -225,8 +225,8 @@ export function KernelsView({ run, absent }: { run: RunDetails; absent: string |
   const table = useTable<KernelRow>({ columns: columnsOf(rows, by), rows, sort, also: { kind: (row) => row.kind ?? null } });
   if (gone) {
     return (
-      <Empty>
-        {sentenceCase(absent)} <Link to={{ by: 'annotation' }}>Its annotations</Link> tell what launched the work.
+      <Empty copy="nsys export --type sqlite REPORT.nsys-rep">
+        {sentenceCase(absent)} <Link to={{ by: 'annotation' }}>Its annotations</Link> tell what launched the work. Kernels stand in profiles that <code class="mono">jax.profiler.trace</code> took on a GPU, and in reports of Nsight Systems once they are exported:
       </Empty>
     );
   }
