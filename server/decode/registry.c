@@ -3,6 +3,7 @@
  * The table is asked from top to bottom; the first that recognises the content names it. Magic
  * numbers come first, then JSON and text, then protobuf messages, which only their shape tells.
  */
+#include "base/archive.h"
 #include "decode/decode.h"
 #include "decode/foreign.h"
 #include "decode/json_kinds.h"
@@ -81,6 +82,30 @@ static bool is_ncu_report(const struct input *input)
 static bool is_zip(const struct input *input)
 {
     return head_starts(input, BYTES("PK\x03\x04")) || head_starts(input, BYTES("PK\x05\x06"));
+}
+
+static enum status open_zip(const struct input *input)
+{
+    struct arena *arena = arena_create();
+    struct archive archive;
+    struct error err = {0};
+    enum status status = archive_open(input->bytes, arena, &archive, &err);
+
+    archive_close(&archive);
+    arena_destroy(arena);
+    return status;
+}
+
+static bool is_damaged_zip(const struct input *input)
+{
+    enum status status = is_zip(input) ? open_zip(input) : OK;
+
+    return status == ERR_TRUNCATED || status == ERR_FORMAT;
+}
+
+static bool is_odd_zip(const struct input *input)
+{
+    return is_zip(input) && open_zip(input) != OK;
 }
 
 static bool is_riegeli(const struct input *input)
@@ -203,6 +228,12 @@ static const char why_ncu_rep[] =
 static const char why_parquet[] =
     "A Parquet table that is cut off or nested; copy it again, or give the directory of nsys-jax "
     "that it is from.";
+static const char why_damaged_zip[] =
+    "A ZIP archive whose list of entries is missing or damaged, probably cut off while it was "
+    "copied: copy it again; `unzip -t {}` tells whether it is whole.";
+static const char why_odd_zip[] =
+    "A ZIP archive with more than 10,000 entries, or with one that is encrypted or packed in a way "
+    "that is not read: unpack it, and give the directory.";
 static const char why_zip[] = "A ZIP archive: unpack it, and give the directory.";
 static const char why_riegeli[] =
     "An XPlane profile packed as Riegeli records; capture without continuous profiling, which "
@@ -249,6 +280,8 @@ static const struct decoder *const decoders[] = {
 static const struct format after_decoders[] = {
     {"sqlite", is_sqlite, NULL, why_sqlite},
     {"parquet", is_parquet, NULL, why_parquet},
+    {"zip", is_damaged_zip, NULL, why_damaged_zip},
+    {"zip", is_odd_zip, NULL, why_odd_zip},
     {"zip", is_zip, NULL, why_zip},
     {"memory-profile-json", is_memory_profile_json, NULL, NULL},
     {"json", is_json, NULL, NULL},

@@ -102,6 +102,9 @@ static void reasons(void **state)
         {"it's", "`nsys export --type sqlite 'it'\\''s'`", BYTES("QDSTRM")},
         {"-o", "`nsys export --type sqlite ./-o`", BYTES("QDSTRM")},
         {"a;b", "`nsys export --type sqlite 'a;b'`", BYTES("QDSTRM")},
+        {"cut.zip", "`unzip -t cut.zip`", BYTES("PK\x03\x04\x14\x00")},
+        {"no.zip", "unpack it, and give the directory",
+         BYTES("PK\x05\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0")},
         {"k.ncu-rep", "`ncu --import k.ncu-rep --csv`", BYTES("NVR\0")},
         {"7_results.db", "`rocpd convert -i 7_results.db --output-format pftrace`",
          BYTES("SQLite format 3\0 CREATE TABLE rocpd_info_node_0a")},
@@ -178,7 +181,8 @@ static bool is_expected(struct str manifest, const char *ours)
         is_known = true;
     }
     return !is_known && (strcmp(ours, "text") == 0 || strcmp(ours, "hlo-text") == 0 ||
-                         strcmp(ours, "xla-dump") == 0 || strcmp(ours, "gperftools-heap") == 0);
+                         strcmp(ours, "xla-dump") == 0 || strcmp(ours, "gperftools-heap") == 0 ||
+                         strcmp(ours, "nsys-jax-report") == 0);
 }
 
 static bool next_text(const char **at, const char *key, struct str *ret)
