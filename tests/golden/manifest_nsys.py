@@ -126,9 +126,10 @@ def check_rows(path, facts, got):
 
 
 def check_about(path, facts, got):
-    about = got["file_properties"]
+    about, counted = got["file_properties"], got["counts"]
     manifest.equal(path, "version", about.get("product_version"), facts["product_version"])
     manifest.equal(path, "schema", about.get("schema_version"), facts["schema_version"])
+    manifest.equal(path, "GPUs", counted.get("TARGET_INFO_GPU", 0), len(facts["gpus"]))
     manifest.equal(path, "epoch is known", got["epoch_ns"] is not None, True)
 
 
@@ -173,6 +174,7 @@ def main():
     def check(path, facts, got):
         db = sqlite3.connect(f"file:{corpus / path}?mode=ro&immutable=1", uri=True)
         tables = tables_of(db)
+        manifest.equal(path, "tables of the export", len(tables), facts["tables"])
         check_rows(path, facts, got)
         check_about(path, facts, got)
         with tempfile.TemporaryDirectory() as temporary:
