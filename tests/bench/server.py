@@ -75,6 +75,13 @@ class Server:
             time.sleep(0.02)
         raise RuntimeError(f"not ready after {seconds} s")
 
+    def settle(self, seconds=120):
+        """Waits until nothing is done unasked: what a server prepares once a run is indexed."""
+        end, before = time.perf_counter() + seconds, -1
+        while self.cpu_seconds() - before > 0.02 and time.perf_counter() < end:
+            before = self.cpu_seconds()
+            time.sleep(1)
+
     def cpu_seconds(self):
         """Of all threads, ended ones too: says on a busy machine what wall time does not."""
         return time.clock_gettime((~self.process.pid << 3) | 2)
