@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analyse/scan.h"
+#include "trace/ps.h"
 
 enum { SERIES_MAX = 1 << 20 };
 
@@ -189,11 +190,11 @@ static void sum_steps(const struct steps *steps, struct arena *arena, struct mea
     for (uint32_t i = 0; i < steps->count; i++) {
         ret->numbers[i] = steps->items[i].number;
         ret->durs_ps[i] = steps->items[i].dur_ps;
-        total_ps += steps->items[i].dur_ps;
+        ps_add(&total_ps, steps->items[i].dur_ps);
         for (int kind = 0; kind <= KIND_COUNT; kind++)
-            kinds_ps[kind] += steps->items[i].time.kinds_ps[kind];
+            ps_add(&kinds_ps[kind], steps->items[i].time.kinds_ps[kind]);
         for (int doing = 0; doing < DOING_COUNT; doing++)
-            doing_ps[doing] += steps->items[i].time.doing_ps[doing];
+            ps_add(&doing_ps[doing], steps->items[i].time.doing_ps[doing]);
     }
     ret->told.mean_ps = total_ps / steps->count;
     for (int kind = 0; kind <= KIND_COUNT; kind++)
