@@ -15,6 +15,9 @@ static const char *const serve_flags =
 
 static void put_flags(const struct cli_verb *verb)
 {
+    for (const struct cli_action *action = verb->actions; action != NULL && action->name != NULL;
+         action++)
+        printf("%s ", action->name);
     for (const struct param *param = parameters_of(verb); param != NULL && param->name != NULL;
          param++) {
         char flag[64];
@@ -71,6 +74,10 @@ static void put_fish(void)
             printf("complete -c jviewd -n '__fish_seen_subcommand_from %s' -r -l %s\n", verb->name,
                    flag + 2);
         }
+        for (const struct cli_action *action = verb->actions;
+             action != NULL && action->name != NULL; action++)
+            printf("complete -c jviewd -n '__fish_seen_subcommand_from %s' -a %s\n", verb->name,
+                   action->name);
         if (verb->own_flag != NULL)
             printf("complete -c jviewd -n '__fish_seen_subcommand_from %s' -r -l %s\n", verb->name,
                    verb->own_flag);
