@@ -251,23 +251,6 @@ bool pick_is_inside(const struct pick *pick, const struct host_trace *host, stru
            (seen.dur_ps == 0 ? start_ps >= pick->filter.start_ps : end_ps > pick->filter.start_ps);
 }
 
-void pick_slice(struct pick *pick, uint32_t host, slice_id slice)
-{
-    const struct host_trace *at = &pick->run->hosts[host];
-    struct slice whole = trace_slice(at->trace, slice);
-    struct seen seen = {whole.start_ps, whole.dur_ps, whole.self_ps};
-
-    const struct row *row = &at->trace->rows[whole.row];
-
-    if (!pick_is_inside(pick, at, seen) || (pick->names != NULL && !pick->names[whole.name]) ||
-        (pick->tracks != NULL && !pick->tracks[row->track]))
-        return;
-    if (pick->density != NULL)
-        pick->ordinal = pick_track_ordinal(pick->run, host, row->track);
-    pick_offer(pick, host, slice, seen);
-    pick_count(pick, host, row, 1);
-}
-
 uint32_t pick_end(struct pick *pick, uint32_t skip, struct arena *arena, struct slice_place **ret)
 {
     uint32_t count = pick->count > skip ? pick->count - skip : 0;

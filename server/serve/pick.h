@@ -48,8 +48,8 @@ void pick_only(struct pick *pick, const bool *tracks, const bool *names);
 /* All slices whose name is wanted (by id; NULL: any) on recorded tracks: by the index, or by a scan
  * where that unpacks less. */
 void pick_names(struct pick *pick, uint32_t host, const bool *names);
-/* One slice by its id. */
-void pick_slice(struct pick *pick, uint32_t host, slice_id slice);
+/* All slices whose bit is set; one bit a slice of the host. */
+void pick_bits(struct pick *pick, uint32_t host, const uint64_t *slices);
 /* From the best on, without the first `skip`; returns how many. */
 uint32_t pick_end(struct pick *pick, uint32_t skip, struct arena *arena, struct slice_place **ret);
 

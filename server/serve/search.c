@@ -105,13 +105,10 @@ static void search_host(struct pick *pick, uint32_t host, const struct search_te
         terms->track.count > 0 ? tracks_that_hold(at->trace, terms->track, pick->arena) : NULL;
 
     pick_only(pick, tracks, names);
-    if (slices == NULL) {
+    if (slices == NULL)
         pick_names(pick, host, names);
-        return;
-    }
-    for (size_t word = 0; word <= at->trace->slice_count / 64; word++)
-        for (uint64_t bits = slices[word]; bits != 0; bits &= bits - 1)
-            pick_slice(pick, host, (slice_id)(word * 64 + (size_t)__builtin_ctzll(bits)));
+    else
+        pick_bits(pick, host, slices);
 }
 
 static void put_counts(struct json *json, const uint32_t *counts)
