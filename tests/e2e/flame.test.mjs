@@ -114,6 +114,20 @@ export const tests = {
     assert.ok(table.height + graph.height > 480, 'and they fill the page');
   }),
 
+  'the tree of a step, and of a range, is held against the one before': scene(async ({ page, url }) => {
+    const run = await json(url, 'api/run?run=step_1000');
+    const { rows } = await json(url, 'api/steps?run=step_1000');
+    await page.goto(`${url}?run=step_1000&view=flame&step=${rows[2].step}`);
+    await settle(page);
+    await page.locator('.against a', { hasText: `step ${rows[2].step - 1}` }).click();
+    await until(page, 'the comparison', (now) => now.view === 'compare' && now.a === `${run.name}@step=${rows[2].step - 1}` && now.b === `${run.name}@step=${rows[2].step}`);
+    const [start, end] = [rows[2].start_ps, rows[2].start_ps + 1e9];
+    await page.goto(`${url}?run=step_1000&view=flame&start_ps=${start}&end_ps=${end}`);
+    await settle(page);
+    await page.locator('.against a', { hasText: 'as much time before it' }).click();
+    await until(page, 'the comparison', (now) => now.a === `${run.name}@${start - 1e9}-${start}` && now.b === `${run.name}@${start}-${end}`);
+  }),
+
   'weight, order and direction stand in the address': scene(async ({ page, url }) => {
     await page.getByLabel('weight').selectOption('count');
     await until(page, 'the weight', (now) => now.weight === 'count');

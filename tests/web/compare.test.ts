@@ -1,6 +1,7 @@
 import type { DiffRow } from '../../web/src/data/diff';
 import {
   barOf, changeInScale, compareChange, firstOf, goalEither, goalOf, inOrder, intoRun, matchExact, matchWords, nameExact, pickOrder, ratioWords, sideOf, sideShort, sideWords, spreadOf, stateExact, whyWords,
+  partBefore,
 } from '../../web/src/model/compare';
 import { cellsOf, nodeAtPath, partsOf, scopeTree, toneOf } from '../../web/src/model/compare_tree';
 
@@ -130,4 +131,10 @@ describe('scopes of both as one tree', () => {
     const tone = (a: number, b: number) => toneOf({ name: '', path: '', a, b, children: [] }, 1000);
     expect([tone(0, 100), tone(0, 30), tone(0, 5), tone(0, 4), tone(4, 0), tone(5, 0), tone(30, 0), tone(100, 0)]).toEqual([1, 2, 3, 4, 4, 5, 6, 7]);
   });
+});
+
+test('a part is held against the one before it', () => {
+  expect(partBefore('r', { step: '4' })).toMatchObject({ a: 'r@step=3', b: 'r@step=4' });
+  expect(partBefore('r', { start: 50n, end: 70n })).toMatchObject({ a: 'r@30-50', b: 'r@50-70' });
+  for (const none of [{}, { step: '0' }, { step: '2-5' }, { step: '1,2' }, { start: 10n, end: 40n }, { start: 10n }]) expect(partBefore('r', none)).toBeNull();
 });

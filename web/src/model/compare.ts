@@ -58,6 +58,14 @@ export function intoRun(text: string, more: Changes): Changes {
   return { ...Object.fromEntries(OF_COMPARING.map((key) => [key, null])), run: side.run, step: side.step ?? null, start_ps: side.start ?? null, end_ps: side.end ?? null, ...more };
 }
 
+/* What a part of a run is held against by itself: the step before, or as much time before; null for
+ * a whole run and for several steps. */
+export function partBefore(run: string, part: { step?: string | undefined; start?: bigint | undefined; end?: bigint | undefined }): { a: string; b: string; words: string } | null {
+  if (part.step !== undefined && /^[1-9]\d*$/.test(part.step)) return { a: `${run}@step=${Number(part.step) - 1}`, b: `${run}@step=${part.step}`, words: `step ${Number(part.step) - 1}` };
+  if (part.start === undefined || part.end === undefined || part.start < part.end - part.start) return null;
+  return { a: `${run}@${part.start - (part.end - part.start)}-${part.start}`, b: `${run}@${part.start}-${part.end}`, words: 'as much time before it' };
+}
+
 type Dated = Pick<Run, 'id' | 'name' | 'started_at'>;
 
 /* Time runs from a to b: the older is a, so that slower means it became slower. */

@@ -15,7 +15,7 @@ import { registerActions } from '../../ui/keys';
 import { Link } from '../../ui/link';
 import { Failed, Waiting } from '../../ui/states';
 import { Name, SentenceLine } from '../../ui/text';
-import { Choices, Exports } from './controls';
+import { Against, Choices, Exports } from './controls';
 import { Graph } from './graph';
 import { Names } from './names';
 import { Relatives } from './relatives';
@@ -123,6 +123,7 @@ export function FlameView({ run }: { run: RunDetails }) {
           onInput={(event) => setText(event.currentTarget.value)}
         />
         {hits && <span aria-live="polite">{`${count(hits.number)} found, ${share(Math.min(1, hits.covered))} of ${layout!.amount.noun}`}</span>}
+        {known.length > 1 && <Against run={run.name} />}
         <Exports params={params} name={`${run.name}-${by}`} picture={layout && !isEmpty ? { layout, zoom: findPath(layout, query.value.zoom ?? ''), flipped, lit } : null} />
       </div>
       {flame.error && <Failed error={flame.error} />}
