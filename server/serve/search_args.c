@@ -97,7 +97,7 @@ struct scan { /* room for one block */
 
 static void scan_block(const struct trace *trace, uint32_t block, name_id key,
                        const struct alternative *values, uint32_t count, const bool *types,
-                       struct scan *scan, uint64_t *slices)
+                       struct scan *scan, uint64_t *marked)
 {
     event_id first = 0;
     uint32_t events = 0;
@@ -117,10 +117,29 @@ static void scan_block(const struct trace *trace, uint32_t block, name_id key,
                 scan->hits[i] || (scan->types[i] < trace->type_count && types[scan->types[i]]);
     }
     for (uint32_t i = 0; i < events; i++) {
-        slice_id slice = scan->hits[i] ? trace_slice_of_event(trace, first + i) : NO_SLICE;
+        event_id event = first + i;
 
-        if (slice < trace->slice_count)
-            slices[slice / 64] |= UINT64_C(1) << slice % 64;
+        if (scan->hits[i] && event < trace->event_count)
+            marked[event / 64] |= UINT64_C(1) << event % 64;
+    }
+}
+
+/* From events to slices in one pass: an event alone would cost a look at every chunk's entry. */
+static void mark_slices(const struct trace *trace, const uint64_t *marked, uint64_t *slices,
+                        struct chunk *chunk)
+{
+    for (row_id id = 0; id < trace->row_count; id++) {
+        for (uint32_t index = 0; index < trace->rows[id].chunk_count; index++) {
+            chunk_unpack(trace, trace->rows[id].first_chunk + index, COLUMN_EVENT, chunk);
+            for (uint32_t k = 0; k < chunk->count; k++) {
+                event_id event = chunk->event[k];
+                slice_id slice = chunk->first_slice + k;
+
+                if (event < trace->event_count && slice < trace->slice_count &&
+                    (marked[event / 64] >> event % 64 & 1) != 0)
+                    slices[slice / 64] |= UINT64_C(1) << slice % 64;
+            }
+        }
     }
 }
 
@@ -136,7 +155,9 @@ void search_args(const struct trace *trace, struct search_arg arg, uint64_t *sli
     uint32_t count = alternatives(trace, arg.value, values);
     const bool *types = matching_types(trace, key_id, values, count, arena);
     struct scan *scan = arena_new(arena, struct scan);
+    uint64_t *marked = arena_array(arena, uint64_t, (size_t)trace->event_count / 64 + 1);
 
     for (uint32_t block = 0; block < trace_arg_block_count(trace); block++)
-        scan_block(trace, block, key_id, values, count, types, scan, slices);
+        scan_block(trace, block, key_id, values, count, types, scan, marked);
+    mark_slices(trace, marked, slices, arena_new(arena, struct chunk));
 }
