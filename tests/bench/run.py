@@ -6,11 +6,13 @@ machine; figures of a busy machine are ratios within one run. A short figure is 
 times, and the best counts. Exits 1 when one stays short.
 """
 
+import json
 import os
 import pathlib
 import random
 import re
 import shutil
+import sqlite3
 import statistics
 import subprocess
 import sys
@@ -350,7 +352,46 @@ def group_scan():
     yield Figure("scan.10k_runs.again", again / walk, "walks", at_most=1.5)
 
 
-GROUPS = [group_scan, group_ingest, group_json, group_tiles, group_nsys, group_hlo, group_pprof, group_serve, group_tables, group_screen, group_load, group_start]
+def sql_cpu(directory, cache, query):
+    """(CPU seconds, rows looked at) of `jviewd sql`, its worker's with it."""
+    before = os.times()
+    out = subprocess.run([BINARY, "sql", directory, query, "--cache-dir", cache, "--format", "json", "--timeout-ms", "60000"],
+                         check=True, capture_output=True, text=True).stdout
+    after = os.times()
+    return (after.children_user + after.children_system - before.children_user - before.children_system,
+            json.loads(out)["scan_count"])
+
+
+def sql_table(directory, cache):
+    """A tenth of a million slices, ten times, as a table of SQLite; in its page cache."""
+    out = subprocess.run([BINARY, "sql", directory, "select * from slices limit 100000", "--cache-dir", cache, "--format", "json",
+                          "--limit", "100000"], check=True, capture_output=True, text=True).stdout
+    rows = [tuple(row.values()) for row in json.loads(out)["rows"]]
+    table = sqlite3.connect(":memory:")
+    table.execute("create table slices(run text, host text, track text, track_name text, depth integer, id text, start_ps integer, "
+                  "end_ps integer, dur_ps integer, self_ps integer, name text, kind text, flags text, parent text)")
+    for _ in range(10):
+        table.executemany("insert into slices values(" + ",".join("?" * 14) + ")", rows)
+    return table, 10 * len(rows)
+
+
+def group_sql():
+    """Queries over 10 M slices, as CPU, against the same over a table of SQLite."""
+    directory, cache = profile("gpu", EVENTS, "xplane.pb").parent, WORK / "cache"
+    sql_cpu(directory, cache, "select 1")  # indexes where it must
+    table, count = sql_table(directory, cache)
+    for name, query in (("sum", "select count(*), sum(dur_ps) from slices"),
+                        ("group", "select name, count(*), sum(dur_ps) from slices group by name"),
+                        ("like", "select count(*) from slices where name like '%1%' and dur_ps > 1000")):
+        cpu, _ = sql_cpu(directory, cache, query)
+        begin = time.thread_time()
+        table.execute(query).fetchall()
+        theirs = (time.thread_time() - begin) / count * EVENTS
+        yield Figure(f"sql.{name}.rate", EVENTS / cpu / 1e6, "M rows/s", at_least=2.5)
+        yield Figure(f"sql.{name}.of_sqlite", theirs / cpu, "times as fast", at_least=3)
+
+
+GROUPS = [group_scan, group_ingest, group_json, group_tiles, group_nsys, group_hlo, group_pprof, group_serve, group_tables, group_screen, group_load, group_start, group_sql]
 
 
 def web(profiles):
