@@ -8,6 +8,7 @@ import './style/hlo.css';
 import './style/memory.css';
 import './style/collectives.css';
 import './style/flame.css';
+import './style/sql.css';
 import './style/compiles.css';
 import './style/roofline.css';
 import './style/compare.css';

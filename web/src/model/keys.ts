@@ -24,9 +24,9 @@ const tables = entry.bind(null, 'Tables');
 
 const LETTERS: readonly ['runs' | View, string][] = [
   ['runs', 'g'], ['overview', 'o'], ['timeline', 't'], ['ops', 'p'], ['kernels', 'k'], ['flame', 'f'], ['steps', 's'], ['compiles', 'c'], ['transfers', 'x'], ['memory', 'm'], ['hosts', 'h'],
-  ['roofline', 'r'], ['hlo', 'l'], ['files', 'i'],
+  ['roofline', 'r'], ['hlo', 'l'], ['files', 'i'], ['sql', 'q'],
 ];
-const VIEW_WORDS: Partial<Record<string, string>> = { hlo: 'HLO' };
+const VIEW_WORDS: Partial<Record<string, string>> = { hlo: 'HLO', sql: 'SQL' };
 
 export const KEYS: KeyEntry[] = [
   all('ctrl K', ['ctrl+k'], 'palette', 'every action, view and track'),

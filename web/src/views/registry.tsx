@@ -20,6 +20,8 @@ import { TransfersView } from './transfers';
 /* With the chart that it alone draws. */
 const MemoryView = lazy(() => import('./memory').then((module) => module.MemoryView));
 
+const SqlView = lazy(() => import('./sql').then((module) => module.SqlView));
+
 export interface ViewEntry {
   view: View;
   words: string;
@@ -42,6 +44,7 @@ export const ENTRIES: readonly ViewEntry[] = [
   { view: 'roofline', words: 'Roofline', page: (run) => <RooflineView run={run} />, shape: 'filling', xprof: ['roofline model'] },
   { view: 'hlo', words: 'HLO', page: (run) => <HloView run={run} absent={absence(run, 'hlo')} />, shape: 'filling', xprof: ['graph viewer'] },
   { view: 'files', words: 'Files', page: (run) => <FilesView run={run} /> },
+  { view: 'sql', words: 'SQL', page: (run) => <SqlView run={run} /> },
 ];
 
 export function entryOf(view: string | undefined): ViewEntry {
