@@ -238,9 +238,11 @@ static bool is_session(const struct group *group, const struct place *place)
 {
     if (session_is_named(group->root, place->dir))
         return true;
-    for (uint32_t i = 0; i < place->count; i++)
-        if (hint_of(path_base(group->files[place->order[i]].path)).kind == HINT_XPLANE)
+    for (uint32_t i = 0; i < place->count; i++) {
+        enum hint_kind kind = hint_of(path_base(group->files[place->order[i]].path)).kind;
+        if (kind == HINT_XPLANE || kind == HINT_SPOOL)
             return true;
+    }
     return false;
 }
 

@@ -23,6 +23,7 @@ static const struct {
     {".otf2", HINT_ANY, true},
     {"_results.db", HINT_ANY, false}, /* rocprofv3 */
     {".sqlite", HINT_NSYS, false},
+    {".jvs", HINT_SPOOL, true},
     {".pftrace", HINT_PERFETTO, true},
     {".perfetto-trace", HINT_PERFETTO, true},
     {".perfetto", HINT_PERFETTO, true},

@@ -2,9 +2,10 @@
  *
  *   hostA.xplane.pb            rank 0   the truth, of host "hostA"
  *   hostA.xplane.pb.xz         rank 1   the same once more
- *   hostA.trace.json.gz        rank 2   the profiler's own export, capped at 1,000,000 events
- *   remote.trace.json.gz       rank 3   what a remote capture left: of the one host there is
- *   perfetto_trace.json.gz     rank 4   made by create_perfetto_trace from the export
+ *   hostA.jvs                  rank 2   what jview-collect recorded there
+ *   hostA.trace.json.gz        rank 3   the profiler's own export, capped at 1,000,000 events
+ *   remote.trace.json.gz       rank 4   what a remote capture left: of the one host there is
+ *   perfetto_trace.json.gz     rank 5   made by create_perfetto_trace from the export
  *
  * The last two are never hosts while anything else is there.
  */
@@ -12,12 +13,22 @@
 #include "discover/draft.h"
 #include "discover/session.h"
 
-enum rank { RANK_XPLANE, RANK_XPLANE_AGAIN, RANK_EXPORT, RANK_REMOTE, RANK_PERFETTO, RANK_NONE };
+enum rank {
+    RANK_XPLANE,
+    RANK_XPLANE_AGAIN,
+    RANK_SPOOL,
+    RANK_EXPORT,
+    RANK_REMOTE,
+    RANK_PERFETTO,
+    RANK_NONE
+};
 
 static enum rank rank_of(struct hint hint)
 {
     if (hint.kind == HINT_XPLANE)
         return RANK_XPLANE;
+    if (hint.kind == HINT_SPOOL)
+        return RANK_SPOOL;
     if (hint.kind != HINT_TRACE_JSON)
         return RANK_NONE;
     if (str_equal(hint.stem, STR("perfetto_trace")))

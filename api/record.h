@@ -1,0 +1,105 @@
+/* The collector's record stream, a spool (*.jvs): what libjview-collector.so appends while a
+ * program runs, and what jviewd opens: finished, cut off anywhere, or still growing.
+ *
+ *   spool_head                    64 bytes, once
+ *   spool_frame | payload | check  any number; a frame is whole or it is not there
+ *
+ * Little-endian. A payload is one zstd frame of raw_bytes bytes; a check is the XXH3 (64 bits) of
+ * all bytes of its head or frame in front of it. A frame that does not check is skipped by looking
+ * for the next SPOOL_FRAME_MAGIC; `sequence` tells how many were lost.
+ *
+ * Payload of SPOOL_TEXT     first id, count, then count times: length, bytes (UTF-8 or raw)
+ *            SPOOL_ABOUT    the same with id 0: a key and its value in turn; "host", "program",
+ * "ticks", "version" (of the collector), "env NAME" of the few variables that say how the program
+ * was set up any other      count, columns, then each column in turn: count numbers, each the
+ *                           difference to the one before it in its column (the first: to 0)
+ *
+ * Numbers are varints; those of columns are zigzag. A reader that knows fewer columns than it finds
+ * passes over the rest; one that knows more reads 0. Texts have ids from 1 on, in order; 0 is none.
+ *
+ * Two clocks: `ticks` is what a thread reads in a few nanoseconds (the processor's counter, or
+ * CLOCK_MONOTONIC: "tsc" or "monotonic" in SPOOL_ABOUT); SPOOL_CLOCK ties it to CLOCK_REALTIME.
+ * Times in `ns` are CLOCK_REALTIME, as CUPTI gives them.
+ */
+#ifndef JVIEWD_API_RECORD_H
+#define JVIEWD_API_RECORD_H
+
+#include <stdint.h>
+
+#define SPOOL_MAGIC "JVSPOOL1"
+#define SPOOL_FRAME_MAGIC UINT32_C(0x46564a1e) /* "\x1eJVF" */
+#define SPOOL_SUFFIX ".jvs"
+
+enum {
+    SPOOL_VERSION = 1,
+    SPOOL_RAW_MAX = 16 << 20,   /* bytes of a payload, unpacked */
+    SPOOL_RECORDS_MAX = 1 << 16 /* of one frame */
+};
+
+struct spool_head {
+    char magic[8];
+    uint32_t version, process;
+    int64_t realtime_ns, monotonic_ns; /* when it was opened */
+    uint64_t process_start; /* in ticks of the boot, from /proc: tells reused ids apart */
+    uint8_t boot[16];       /* id of the boot */
+    uint64_t check;
+};
+
+struct spool_frame {
+    uint32_t magic;
+    uint16_t type, zero; /* enum spool_type */
+    uint32_t raw_bytes, packed_bytes;
+    uint64_t sequence; /* from 0 */
+    uint32_t records, zero2;
+};
+
+enum spool_type {
+    SPOOL_ABOUT = 1,
+    SPOOL_TEXT,
+    SPOOL_CLOCK,  /* the clocks, read together */
+    SPOOL_RANGE,  /* an NVTX range or mark, complete */
+    SPOOL_OPEN,   /* one that was open at the last look: columns of SPOOL_RANGE, end = that look */
+    SPOOL_THREAD, /* a thread's name */
+    SPOOL_CATEGORY, /* a category's name */
+    SPOOL_GATE,     /* recording began or ended */
+    SPOOL_LOSS,     /* what was not recorded, and why */
+    SPOOL_END,      /* the process came to its end: no columns */
+    SPOOL_TYPE_COUNT,
+};
+
+/* The columns of each. A thread is its id in the system (gettid); names, domains are texts. */
+enum { CLOCK_TICKS, CLOCK_REALTIME_NS, CLOCK_MONOTONIC_NS, CLOCK_COLUMNS };
+enum {
+    RANGE_THREAD,
+    RANGE_START,
+    RANGE_END,
+    RANGE_DOMAIN,
+    RANGE_NAME,
+    RANGE_CATEGORY,
+    RANGE_COLOR, /* ARGB, 0 none */
+    RANGE_FORM,
+    RANGE_PAYLOAD_KIND,
+    RANGE_PAYLOAD,
+    RANGE_END_THREAD, /* of FORM_FREE: who ended it */
+    RANGE_COLUMNS
+};
+enum { THREAD_ID, THREAD_NAME, THREAD_COLUMNS };
+enum { CATEGORY_DOMAIN, CATEGORY_NUMBER, CATEGORY_NAME, CATEGORY_COLUMNS };
+enum { GATE_AT, GATE_IS_OPEN, GATE_CAPTURE, GATE_COLUMNS };
+enum { LOSS_CAUSE, LOSS_COUNT, LOSS_FIRST, LOSS_LAST, LOSS_COLUMNS };
+enum { SPOOL_COLUMNS_MAX = 48 };
+
+enum spool_form { FORM_NESTED, FORM_FREE, FORM_MARK }; /* push and pop; start and end; an instant */
+enum spool_payload { PAYLOAD_NONE, PAYLOAD_UINT64, PAYLOAD_INT64, PAYLOAD_DOUBLE };
+enum spool_cause { /* of a loss; count and first..last say how many, and when (ticks) */
+                   LOST_RING_FULL,  /* the writer did not keep up with a thread */
+                   LOST_TEXTS_FULL, /* more texts than the table holds: their ranges stand without a
+                                       name */
+                   LOST_TOO_DEEP,   /* more open ranges on a thread than are kept */
+                   LOST_NO_PUSH,    /* a pop, or an end, of a range that was not open */
+                   LOST_DISK,       /* the disk was full, or refused */
+                   LOST_THREADS,    /* more threads than are kept */
+                   LOST_CAUSES,
+};
+
+#endif

@@ -1,0 +1,13 @@
+/* What is told once of a process: the payload of SPOOL_ABOUT. Of its arguments nothing, of its
+ * environment only what is named here: both may hold what is nobody's business. */
+#ifndef JVIEWD_INJECT_ABOUT_H
+#define JVIEWD_INJECT_ABOUT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { ABOUT_BYTES_MAX = 1 << 17 };
+
+size_t about_put(uint8_t ret[ABOUT_BYTES_MAX]); /* how many bytes it took */
+
+#endif

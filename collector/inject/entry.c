@@ -1,0 +1,44 @@
+/* The library's doors: three functions that others look up by name. Whatever fails behind them, the
+ * program goes on as if we were not there. */
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "inject/nvtx.h"
+#include "inject/writer.h"
+
+#define EXPORTED __attribute__((visibility("default")))
+
+enum { EXIT_BUDGET_MS = 3000 };
+
+EXPORTED extern const char jview_collector_version[];
+const char jview_collector_version[] = JVIEWD_VERSION;
+
+static void at_program_end(void)
+{
+    writer_stop(EXIT_BUDGET_MS);
+}
+
+static void start_once(void)
+{
+    writer_start();
+    if (!writer_is_awake())
+        return;
+    pthread_atfork(NULL, NULL, writer_forget);
+    atexit(at_program_end);
+}
+
+static bool start(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, start_once);
+    return writer_is_awake();
+}
+
+/* Called by each library of the program that uses NVTX; 0 leaves its calls empty. */
+EXPORTED int InitializeInjectionNvtx2(nvtx_get_table *get_table);
+int InitializeInjectionNvtx2(nvtx_get_table *get_table)
+{
+    return start() && get_table != NULL && nvtx_attach(get_table);
+}

@@ -1,0 +1,366 @@
+#include "inject/nvtx.h"
+
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "inject/free_ranges.h"
+#include "inject/texts.h"
+#include "inject/threads.h"
+#include "inject/ticks.h"
+#include "inject/writer.h"
+
+/* Domains and registered strings are handed out as the ids of their texts; domain 0 is the default.
+ */
+static uint32_t id_of(const void *handle)
+{
+    return (uint32_t)(uintptr_t)handle;
+}
+
+static void *handle_of(uint32_t id)
+{
+    return (void *)(uintptr_t)id;
+}
+
+static uint32_t text_of(const char *text)
+{
+    return text != NULL ? text_id(text, strlen(text)) : 0;
+}
+
+static uint32_t text_of_wide(const wchar_t *text)
+{
+    return text != NULL ? text_id_wide(text) : 0;
+}
+
+static uint32_t message_of(const struct nvtx_event *event)
+{
+    if (event->size < sizeof *event)
+        return 0;
+    switch (event->message_type) {
+    case NVTX_MESSAGE_TEXT:
+        return text_of(event->message.text);
+    case NVTX_MESSAGE_WIDE:
+        return text_of_wide(event->message.wide);
+    case NVTX_MESSAGE_STRING:
+        return id_of(event->message.string);
+    default:
+        return 0;
+    }
+}
+
+static void take_double(struct range *range, double value)
+{
+    range->payload_kind = PAYLOAD_DOUBLE;
+    memcpy(&range->payload, &value, sizeof value);
+}
+
+static void take_payload(struct range *range, const struct nvtx_event *event)
+{
+    switch (event->payload_type) {
+    case NVTX_PAYLOAD_UINT64:
+    case NVTX_PAYLOAD_UINT32:
+        range->payload_kind = PAYLOAD_UINT64;
+        range->payload =
+            event->payload_type == NVTX_PAYLOAD_UINT64 ? event->payload.u64 : event->payload.u32;
+        break;
+    case NVTX_PAYLOAD_INT64:
+    case NVTX_PAYLOAD_INT32:
+        range->payload_kind = PAYLOAD_INT64;
+        range->payload = (uint64_t)(event->payload_type == NVTX_PAYLOAD_INT64 ? event->payload.i64
+                                                                              : event->payload.i32);
+        break;
+    case NVTX_PAYLOAD_DOUBLE:
+        take_double(range, event->payload.f64);
+        break;
+    case NVTX_PAYLOAD_FLOAT:
+        take_double(range, (double)event->payload.f32);
+        break;
+    }
+}
+
+static struct range range_of(const void *domain, const struct nvtx_event *event)
+{
+    struct range range = {.domain = id_of(domain)};
+
+    if (event == NULL)
+        return range;
+    range.name = message_of(event);
+    range.category = event->category;
+    if (event->color_type == NVTX_COLOR_ARGB)
+        range.color = event->color;
+    take_payload(&range, event);
+    return range;
+}
+
+static void mark(struct range range)
+{
+    struct thread *thread = thread_own();
+
+    if (thread == NULL || !writer_gate())
+        return;
+    range.start = range.end = ticks_now();
+    range.form = FORM_MARK;
+    thread_put(thread, &range);
+}
+
+/* The depth at which it stands; a range that began while nothing is recorded is known, since it may
+ * end in a recording. */
+static int push(struct range range)
+{
+    struct thread *thread = thread_own();
+
+    if (thread == NULL)
+        return 0;
+    int depth = (int)atomic_load_explicit(&thread->open.count, memory_order_relaxed);
+    range.start = ticks_now();
+    thread_push(thread, &range);
+    return depth;
+}
+
+static int pop(uint32_t domain)
+{
+    int64_t end = ticks_now();
+    struct thread *thread = thread_own();
+    struct range range;
+
+    if (thread == NULL || !thread_pop(thread, domain, &range))
+        return -1;
+    range.end = end;
+    if (writer_gate())
+        thread_put(thread, &range);
+    return (int)atomic_load_explicit(&thread->open.count, memory_order_relaxed);
+}
+
+static uint64_t start(struct range range)
+{
+    struct thread *thread = thread_own();
+
+    if (thread == NULL)
+        return 0;
+    range.start = ticks_now();
+    range.form = FORM_FREE;
+    range.end_thread = thread->id; /* who started it, until it ends */
+    uint64_t id = free_range_start(&range);
+    if (id == 0)
+        thread_lose(thread, LOST_TOO_DEEP);
+    return id;
+}
+
+/* It stands on the thread that started it; the ring is of the one that ends it. */
+static void end(uint64_t id)
+{
+    int64_t at = ticks_now();
+    struct thread *thread = thread_own();
+    struct range range;
+
+    if (thread == NULL)
+        return;
+    if (!free_range_end(id, &range)) {
+        thread_lose(thread, LOST_NO_PUSH);
+        return;
+    }
+    range.end = at;
+    if (writer_gate())
+        thread_put(thread, &range);
+}
+
+static void on_mark_ex(const struct nvtx_event *event)
+{
+    mark(range_of(NULL, event));
+}
+
+static void on_mark(const char *text)
+{
+    mark((struct range){.name = text_of(text)});
+}
+
+static void on_mark_wide(const wchar_t *text)
+{
+    mark((struct range){.name = text_of_wide(text)});
+}
+
+static uint64_t on_start_ex(const struct nvtx_event *event)
+{
+    return start(range_of(NULL, event));
+}
+
+static uint64_t on_start(const char *text)
+{
+    return start((struct range){.name = text_of(text)});
+}
+
+static uint64_t on_start_wide(const wchar_t *text)
+{
+    return start((struct range){.name = text_of_wide(text)});
+}
+
+static void on_end(uint64_t id)
+{
+    end(id);
+}
+
+static int on_push_ex(const struct nvtx_event *event)
+{
+    return push(range_of(NULL, event));
+}
+
+static int on_push(const char *text)
+{
+    return push((struct range){.name = text_of(text)});
+}
+
+static int on_push_wide(const wchar_t *text)
+{
+    return push((struct range){.name = text_of_wide(text)});
+}
+
+static int on_pop(void)
+{
+    return pop(0);
+}
+
+static void on_name_category(uint32_t category, const char *text)
+{
+    writer_name_category(0, category, text_of(text));
+}
+
+static void on_name_category_wide(uint32_t category, const wchar_t *text)
+{
+    writer_name_category(0, category, text_of_wide(text));
+}
+
+static void on_name_thread(uint32_t thread, const char *text)
+{
+    writer_name_thread(thread, text_of(text));
+}
+
+static void on_name_thread_wide(uint32_t thread, const wchar_t *text)
+{
+    writer_name_thread(thread, text_of_wide(text));
+}
+
+static void on_domain_mark(const void *domain, const struct nvtx_event *event)
+{
+    mark(range_of(domain, event));
+}
+
+static uint64_t on_domain_start(const void *domain, const struct nvtx_event *event)
+{
+    return start(range_of(domain, event));
+}
+
+static void on_domain_end(const void *domain, uint64_t id)
+{
+    (void)domain;
+    end(id);
+}
+
+static int on_domain_push(const void *domain, const struct nvtx_event *event)
+{
+    return push(range_of(domain, event));
+}
+
+static int on_domain_pop(const void *domain)
+{
+    return pop(id_of(domain));
+}
+
+static void on_domain_name_category(const void *domain, uint32_t category, const char *text)
+{
+    writer_name_category(id_of(domain), category, text_of(text));
+}
+
+static void on_domain_name_category_wide(const void *domain, uint32_t category, const wchar_t *text)
+{
+    writer_name_category(id_of(domain), category, text_of_wide(text));
+}
+
+static void *on_domain_string(const void *domain, const char *text)
+{
+    (void)domain;
+    return handle_of(text_of(text));
+}
+
+static void *on_domain_string_wide(const void *domain, const wchar_t *text)
+{
+    (void)domain;
+    return handle_of(text_of_wide(text));
+}
+
+static void *on_domain_create(const char *text)
+{
+    return handle_of(text_of(text));
+}
+
+static void *on_domain_create_wide(const wchar_t *text)
+{
+    return handle_of(text_of_wide(text));
+}
+
+struct hook {
+    unsigned number;
+    nvtx_function *function;
+};
+
+#define HOOK(number, function)                                                                     \
+    {                                                                                              \
+        (number), (nvtx_function *)(function)                                                      \
+    }
+
+static const struct hook core[] = {
+    HOOK(NVTX_MARK_EX, on_mark_ex),
+    HOOK(NVTX_MARK, on_mark),
+    HOOK(NVTX_MARK_WIDE, on_mark_wide),
+    HOOK(NVTX_START_EX, on_start_ex),
+    HOOK(NVTX_START, on_start),
+    HOOK(NVTX_START_WIDE, on_start_wide),
+    HOOK(NVTX_END, on_end),
+    HOOK(NVTX_PUSH_EX, on_push_ex),
+    HOOK(NVTX_PUSH, on_push),
+    HOOK(NVTX_PUSH_WIDE, on_push_wide),
+    HOOK(NVTX_POP, on_pop),
+    HOOK(NVTX_NAME_CATEGORY, on_name_category),
+    HOOK(NVTX_NAME_CATEGORY_WIDE, on_name_category_wide),
+    HOOK(NVTX_NAME_THREAD, on_name_thread),
+    HOOK(NVTX_NAME_THREAD_WIDE, on_name_thread_wide),
+};
+
+static const struct hook core2[] = {
+    HOOK(NVTX_DOMAIN_MARK_EX, on_domain_mark),
+    HOOK(NVTX_DOMAIN_START_EX, on_domain_start),
+    HOOK(NVTX_DOMAIN_END, on_domain_end),
+    HOOK(NVTX_DOMAIN_PUSH_EX, on_domain_push),
+    HOOK(NVTX_DOMAIN_POP, on_domain_pop),
+    HOOK(NVTX_DOMAIN_NAME_CATEGORY, on_domain_name_category),
+    HOOK(NVTX_DOMAIN_NAME_CATEGORY_WIDE, on_domain_name_category_wide),
+    HOOK(NVTX_DOMAIN_STRING, on_domain_string),
+    HOOK(NVTX_DOMAIN_STRING_WIDE, on_domain_string_wide),
+    HOOK(NVTX_DOMAIN_CREATE, on_domain_create),
+    HOOK(NVTX_DOMAIN_CREATE_WIDE, on_domain_create_wide),
+};
+
+static bool hook_module(const struct nvtx_callbacks *callbacks, int module,
+                        const struct hook *hooks, size_t count)
+{
+    nvtx_function ***places = NULL;
+    unsigned place_count = 0;
+
+    if (callbacks->module(module, &places, &place_count) == 0 || places == NULL)
+        return false;
+    for (size_t index = 0; index < count; index++)
+        if (hooks[index].number < place_count && places[hooks[index].number] != NULL)
+            *places[hooks[index].number] = hooks[index].function;
+    return true;
+}
+
+bool nvtx_attach(nvtx_get_table *get_table)
+{
+    const struct nvtx_callbacks *callbacks = get_table(NVTX_TABLE_CALLBACKS);
+
+    if (callbacks == NULL || callbacks->size < sizeof *callbacks)
+        return false;
+    bool has_core = hook_module(callbacks, NVTX_MODULE_CORE, core, sizeof core / sizeof core[0]);
+    bool has_core2 =
+        hook_module(callbacks, NVTX_MODULE_CORE2, core2, sizeof core2 / sizeof core2[0]);
+    return has_core || has_core2;
+}

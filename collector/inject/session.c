@@ -1,0 +1,71 @@
+#include "inject/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct control own_control = {
+    .magic = CONTROL_MAGIC, .version = CONTROL_VERSION, .gate = 1, .capture = 1};
+
+static struct control *map_control(const char *directory)
+{
+    char path[4200];
+    struct stat about;
+
+    snprintf(path, sizeof path, "%s/%s", directory, CONTROL_FILE);
+    int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return NULL;
+    struct control *control = MAP_FAILED;
+    if (fstat(fd, &about) == 0 && about.st_size >= (off_t)sizeof *control)
+        control = mmap(NULL, sizeof *control, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    if (control == MAP_FAILED)
+        return NULL;
+    if (control->magic == CONTROL_MAGIC && control->version == CONTROL_VERSION)
+        return control;
+    munmap(control, sizeof *control);
+    return NULL;
+}
+
+bool session_open(struct session *session)
+{
+    const char *launched = getenv(ENV_SESSION), *out = getenv(ENV_OUT);
+    int count;
+
+    session->control = &own_control;
+    if (launched != NULL && launched[0] == '/') {
+        struct control *control = map_control(launched);
+        count = snprintf(session->directory, sizeof session->directory, "%s", launched);
+        session->is_launched = control != NULL;
+        if (control != NULL)
+            session->control = control;
+        return control != NULL && count < (int)sizeof session->directory;
+    }
+    if (out == NULL || out[0] == '\0')
+        return false;
+    count = snprintf(session->directory, sizeof session->directory, "%s/.jview-spool/%ld", out,
+                     (long)getpid());
+    return count < (int)sizeof session->directory;
+}
+
+bool session_make(const struct session *session)
+{
+    char path[sizeof session->directory];
+
+    if (session->is_launched)
+        return true;
+    memcpy(path, session->directory, sizeof path);
+    for (char *at = path + 1; (at = strchr(at, '/')) != NULL; at++) {
+        *at = '\0';
+        if (mkdir(path, 0700) != 0 && errno != EEXIST)
+            return false;
+        *at = '/';
+    }
+    return mkdir(path, 0700) == 0 || errno == EEXIST;
+}

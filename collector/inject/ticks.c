@@ -1,0 +1,40 @@
+#include "inject/ticks.h"
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+enum { TIE_LOOKS = 20 };
+
+bool ticks_are_tsc;
+
+void ticks_choose(void)
+{
+#if defined(__x86_64__)
+    unsigned a, b, c, d;
+
+    /* Bit 8 of EDX: the counter runs at one rate in all states. */
+    ticks_are_tsc = __get_cpuid(0x80000007, &a, &b, &c, &d) != 0 && (d & 1u << 8) != 0;
+#endif
+}
+
+/* The looks that lie closest together win: between two of them the thread may be put aside. */
+struct ticks_tie ticks_tie(void)
+{
+    struct ticks_tie best = {0};
+    int64_t closest = INT64_MAX;
+
+    for (int look = 0; look < TIE_LOOKS; look++) {
+        int64_t before = ticks_now();
+        int64_t realtime_ns = clock_ns(CLOCK_REALTIME);
+        int64_t monotonic_ns = clock_ns(CLOCK_MONOTONIC);
+        int64_t after = ticks_now();
+        if (after - before >= closest)
+            continue;
+        closest = after - before;
+        best = (struct ticks_tie){.ticks = before + closest / 2,
+                                  .realtime_ns = realtime_ns,
+                                  .monotonic_ns = monotonic_ns};
+    }
+    return best;
+}

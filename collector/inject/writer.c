@@ -1,0 +1,413 @@
+#include "inject/writer.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "inject/about.h"
+#include "inject/batch.h"
+#include "inject/frame.h"
+#include "inject/session.h"
+#include "inject/texts.h"
+#include "inject/threads.h"
+#include "inject/ticks.h"
+
+enum { NAP_MS = 50, FRAME_MS = 250, LOOK_MS = 1000, RETRY_MS = 1000, NAMES_MAX = 4096 };
+
+static struct {
+    pthread_t thread;
+    _Atomic bool is_running;
+    struct session session;
+    struct batch ranges;
+    struct spool *spool;        /* NULL until there is something to write */
+    bool is_begun;              /* its first frames stand */
+    struct ticks_tie first_tie; /* of the start: two make a line */
+    bool has_open;              /* the last look found open ranges */
+    bool has_complained;
+    uint32_t texts_out, flush_seen, gate_told;
+    uint64_t lost_on_disk, lost_told[LOST_CAUSES];
+    int64_t framed_ms, looked_ms, refused_ms;
+} writer = {.ranges = {.type = SPOOL_RANGE, .columns = RANGE_COLUMNS}};
+
+static struct { /* told by any thread */
+    pthread_mutex_t lock;
+    struct batch threads, categories;
+} names = {.lock = PTHREAD_MUTEX_INITIALIZER,
+           .threads = {.type = SPOOL_THREAD, .columns = THREAD_COLUMNS},
+           .categories = {.type = SPOOL_CATEGORY, .columns = CATEGORY_COLUMNS}};
+
+static _Atomic uint32_t bell, is_stopping;
+
+static int64_t now_ms(void)
+{
+    return clock_ns(CLOCK_MONOTONIC) / 1000000;
+}
+
+void writer_wake(void)
+{
+    if (atomic_exchange(&bell, 1) == 0)
+        syscall(SYS_futex, &bell, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+static void nap(void)
+{
+    static const struct timespec at_most = {.tv_nsec = NAP_MS * 1000000};
+
+    if (atomic_load(&bell) == 0)
+        syscall(SYS_futex, &bell, FUTEX_WAIT_PRIVATE, 0, &at_most, NULL, 0);
+    atomic_store(&bell, 0);
+}
+
+bool writer_is_awake(void)
+{
+    return atomic_load_explicit(&writer.is_running, memory_order_acquire) &&
+           atomic_load_explicit(&is_stopping, memory_order_relaxed) == 0;
+}
+
+bool writer_gate(void)
+{
+    return session_gate(&writer.session);
+}
+
+static void complain(const char *what)
+{
+    if (writer.has_complained)
+        return;
+    writer.has_complained = true;
+    fprintf(stderr, "jview-collect: %s %s: %s; process %ld is not recorded until that is mended\n",
+            what, writer.session.directory, strerror(errno), (long)getpid());
+}
+
+static bool put_clock(struct ticks_tie tie)
+{
+    int64_t row[CLOCK_COLUMNS] = {tie.ticks, tie.realtime_ns, tie.monotonic_ns};
+
+    return spool_rows(writer.spool, SPOOL_CLOCK, row, 1, CLOCK_COLUMNS);
+}
+
+/* The file, its first frames: once there is something to say. A disk that refused is asked again a
+ * second later. */
+static bool begin_spool(void)
+{
+    static uint8_t about[ABOUT_BYTES_MAX];
+
+    if (writer.is_begun)
+        return true;
+    if (writer.spool == NULL && now_ms() - writer.refused_ms < RETRY_MS)
+        return false;
+    if (writer.spool == NULL) {
+        if (session_make(&writer.session))
+            writer.spool = spool_open(writer.session.directory);
+        if (writer.spool == NULL) {
+            complain("no spool in");
+            writer.refused_ms = now_ms();
+            return false;
+        }
+        atomic_fetch_add(&writer.session.control->processes, 1);
+    }
+    writer.is_begun = spool_bytes(writer.spool, SPOOL_ABOUT, about, about_put(about), 1) &&
+                      put_clock(writer.first_tie) && put_clock(ticks_tie());
+    return writer.is_begun;
+}
+
+/* All texts that have an id by now, at most about a megabyte a frame. */
+static bool put_texts(void)
+{
+    enum { FRAME_BYTES = 1 << 20 };
+    static uint8_t frame[FRAME_BYTES + TEXT_BYTES_MAX + 64];
+
+    for (uint32_t count = text_count(); writer.texts_out < count;) {
+        uint32_t id = writer.texts_out;
+        size_t used = 32, size; /* room for the two numbers in front */
+        const char *at;
+        while (id < count && used < FRAME_BYTES && text_at(id + 1, &at, &size)) {
+            used += varint_put(frame + used, size);
+            memcpy(frame + used, at, size);
+            used += size;
+            id++;
+        }
+        if (id == writer.texts_out)
+            return true;
+        uint8_t front[32];
+        size_t front_size = varint_put(front, writer.texts_out + 1);
+        front_size += varint_put(front + front_size, id - writer.texts_out);
+        memcpy(frame + 32 - front_size, front, front_size);
+        if (!spool_bytes(writer.spool, SPOOL_TEXT, frame + 32 - front_size, used - 32 + front_size,
+                         id - writer.texts_out))
+            return false;
+        writer.texts_out = id;
+    }
+    return true;
+}
+
+static void put_batch(struct batch *batch)
+{
+    if (batch->count > 0 &&
+        spool_rows(writer.spool, batch->type, batch->numbers, batch->count, batch->columns))
+        batch->count = 0;
+}
+
+/* Ranges that the disk refuses are lost and counted: memory does not grow. */
+static void put_ranges(void)
+{
+    struct control *control = writer.session.control;
+    uint32_t count = writer.ranges.count;
+
+    if (count == 0)
+        return;
+    if (begin_spool() && put_texts() &&
+        spool_rows(writer.spool, SPOOL_RANGE, writer.ranges.numbers, count, RANGE_COLUMNS)) {
+        atomic_fetch_add(&control->records, count);
+    } else {
+        writer.lost_on_disk += count;
+        complain("cannot write to");
+    }
+    writer.ranges.count = 0;
+}
+
+static void range_row(struct batch *batch, uint32_t thread, const struct range *range)
+{
+    int64_t *row = batch_row(batch);
+
+    row[RANGE_THREAD] = thread;
+    row[RANGE_START] = range->start;
+    row[RANGE_END] = range->end;
+    row[RANGE_DOMAIN] = range->domain;
+    row[RANGE_NAME] = range->name;
+    row[RANGE_CATEGORY] = range->category;
+    row[RANGE_COLOR] = range->color;
+    row[RANGE_FORM] = range->form;
+    row[RANGE_PAYLOAD_KIND] = range->payload_kind;
+    row[RANGE_PAYLOAD] = (int64_t)range->payload;
+    row[RANGE_END_THREAD] = range->end_thread;
+}
+
+static void drain_thread(struct thread *thread)
+{
+    bool is_over = atomic_load_explicit(&thread->is_over, memory_order_acquire) == 1;
+    uint32_t head = atomic_load_explicit(&thread->head, memory_order_acquire);
+    uint32_t tail = atomic_load_explicit(&thread->tail, memory_order_relaxed);
+
+    for (; tail != head; tail++) {
+        if (writer.ranges.count == batch_capacity(&writer.ranges))
+            put_ranges();
+        range_row(&writer.ranges, thread->id, &thread->ring[tail % RING_RANGES]);
+    }
+    atomic_store_explicit(&thread->tail, tail, memory_order_release);
+    if (is_over)
+        thread_free(thread);
+}
+
+static void drain(void)
+{
+    struct thread *thread;
+
+    for (uint32_t index = 0; (thread = thread_at(index)) != NULL; index++)
+        drain_thread(thread);
+}
+
+/* What is open now, so that a program killed inside of it still shows it. */
+static void put_open(void)
+{
+    static struct range open[OPEN_MAX];
+    static int64_t numbers[BATCH_NUMBERS];
+    struct batch batch = {.type = SPOOL_OPEN, .columns = RANGE_COLUMNS, .numbers = numbers};
+    int64_t now = ticks_now();
+    struct thread *thread;
+
+    for (uint32_t index = 0; (thread = thread_at(index)) != NULL; index++) {
+        uint32_t count = thread_open_ranges(thread, open);
+        if (batch.count + count > batch_capacity(&batch))
+            break;
+        for (uint32_t at = 0; at < count; at++) {
+            open[at].end = now;
+            range_row(&batch, thread->id, &open[at]);
+        }
+    }
+    /* An empty look tells that those of the one before have ended. */
+    if ((batch.count > 0 || writer.has_open) && begin_spool() && put_texts() &&
+        spool_rows(writer.spool, SPOOL_OPEN, numbers, batch.count, RANGE_COLUMNS))
+        writer.has_open = batch.count > 0;
+}
+
+static void sum_losses(uint64_t ret[LOST_CAUSES])
+{
+    struct thread *thread;
+
+    memset(ret, 0, LOST_CAUSES * sizeof *ret);
+    for (uint32_t index = 0; (thread = thread_at(index)) != NULL; index++)
+        for (int cause = 0; cause < LOST_CAUSES; cause++)
+            ret[cause] += atomic_load_explicit(&thread->lost[cause], memory_order_relaxed);
+    ret[LOST_DISK] = writer.lost_on_disk;
+    ret[LOST_THREADS] = threads_refused();
+    ret[LOST_TEXTS_FULL] = texts_refused();
+}
+
+/* What was lost since the last look, and between which two looks. */
+static void put_losses(int64_t since)
+{
+    int64_t numbers[LOST_CAUSES * LOSS_COLUMNS];
+    struct batch batch = {.type = SPOOL_LOSS, .columns = LOSS_COLUMNS, .numbers = numbers};
+    uint64_t lost[LOST_CAUSES];
+
+    sum_losses(lost);
+    for (int cause = 0; cause < LOST_CAUSES; cause++) {
+        if (lost[cause] == writer.lost_told[cause])
+            continue;
+        int64_t *row = batch_row(&batch);
+        row[LOSS_CAUSE] = cause;
+        row[LOSS_COUNT] = (int64_t)(lost[cause] - writer.lost_told[cause]);
+        row[LOSS_FIRST] = since;
+        row[LOSS_LAST] = ticks_now();
+    }
+    if (batch.count == 0 || !begin_spool())
+        return;
+    put_batch(&batch);
+    for (int cause = 0; batch.count == 0 && cause < LOST_CAUSES; cause++) {
+        atomic_fetch_add(&writer.session.control->lost, lost[cause] - writer.lost_told[cause]);
+        writer.lost_told[cause] = lost[cause];
+    }
+}
+
+static void put_gate(void)
+{
+    uint32_t gate = atomic_load(&writer.session.control->gate);
+    int64_t row[GATE_COLUMNS] = {ticks_now(), gate, atomic_load(&writer.session.control->capture)};
+
+    if (gate != writer.gate_told && spool_rows(writer.spool, SPOOL_GATE, row, 1, GATE_COLUMNS))
+        writer.gate_told = gate;
+}
+
+static void put_names(void)
+{
+    pthread_mutex_lock(&names.lock);
+    if (names.threads.count + names.categories.count > 0 && begin_spool() && put_texts()) {
+        put_batch(&names.threads);
+        put_batch(&names.categories);
+    }
+    pthread_mutex_unlock(&names.lock);
+}
+
+static void close_frames(int64_t now)
+{
+    static int64_t last_look;
+
+    put_names();
+    put_ranges();
+    if (now - writer.looked_ms >= LOOK_MS || atomic_load(&is_stopping) != 0) {
+        put_losses(last_look);
+        put_open();
+        if (writer.is_begun) {
+            put_clock(ticks_tie());
+            put_gate();
+        }
+        writer.looked_ms = now;
+        last_look = ticks_now();
+    }
+    if (writer.is_begun)
+        atomic_store(&writer.session.control->bytes, spool_size(writer.spool));
+    writer.framed_ms = now;
+}
+
+static void *run(void *unused)
+{
+    (void)unused;
+    pthread_setname_np(pthread_self(), "jview-writer");
+    while (atomic_load(&is_stopping) == 0) {
+        nap();
+        drain();
+        uint32_t flush = atomic_load(&writer.session.control->flush);
+        int64_t now = now_ms();
+        if (now - writer.framed_ms >= FRAME_MS || flush != writer.flush_seen)
+            close_frames(now);
+        writer.flush_seen = flush;
+    }
+    drain();
+    close_frames(now_ms());
+    if (writer.is_begun)
+        spool_rows(writer.spool, SPOOL_END, (const int64_t[]){0}, 0, 0);
+    return NULL;
+}
+
+/* Signals are the program's: none is handled on our thread. */
+static bool start_thread(void)
+{
+    sigset_t all, before;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    bool is_started = pthread_create(&writer.thread, NULL, run, NULL) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return is_started;
+}
+
+static bool make_batches(void)
+{
+    writer.ranges.numbers = malloc(BATCH_NUMBERS * sizeof(int64_t));
+    names.threads.numbers = malloc(NAMES_MAX * THREAD_COLUMNS * sizeof(int64_t));
+    names.categories.numbers = malloc(NAMES_MAX * CATEGORY_COLUMNS * sizeof(int64_t));
+    return writer.ranges.numbers != NULL && names.threads.numbers != NULL &&
+           names.categories.numbers != NULL;
+}
+
+void writer_start(void)
+{
+    if (!session_open(&writer.session)) {
+        if (getenv(ENV_SESSION) != NULL || getenv(ENV_OUT) != NULL)
+            complain("no session in");
+        return;
+    }
+    ticks_choose();
+    writer.first_tie = ticks_tie();
+    if (texts_open() && threads_open() && make_batches() && start_thread())
+        atomic_store_explicit(&writer.is_running, true, memory_order_release);
+    else
+        complain("no memory or thread for");
+}
+
+void writer_stop(int budget_ms)
+{
+    struct timespec until;
+
+    if (!atomic_exchange(&writer.is_running, false))
+        return;
+    atomic_store(&is_stopping, 1);
+    writer_wake();
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += budget_ms / 1000;
+    pthread_timedjoin_np(writer.thread, NULL, &until);
+}
+
+/* The writer's thread is the parent's, and so is the file. */
+void writer_forget(void)
+{
+    atomic_store(&writer.is_running, false);
+    threads_forget();
+    if (writer.spool != NULL)
+        spool_forget(writer.spool);
+}
+
+static void name_row(struct batch *batch, const int64_t *numbers)
+{
+    pthread_mutex_lock(&names.lock);
+    if (batch->numbers != NULL && batch->count < NAMES_MAX)
+        memcpy(batch_row(batch), numbers, batch->columns * sizeof *numbers);
+    pthread_mutex_unlock(&names.lock);
+}
+
+void writer_name_thread(uint32_t thread, uint32_t name)
+{
+    name_row(&names.threads, (const int64_t[]){thread, name});
+}
+
+void writer_name_category(uint32_t domain, uint32_t category, uint32_t name)
+{
+    name_row(&names.categories, (const int64_t[]){domain, category, name});
+}

@@ -1,0 +1,164 @@
+#include "launch/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LIBRARY "libjview-collector.so"
+
+static const char *const injections[] = {"NVTX_INJECTION64_PATH", "CUDA_INJECTION64_PATH"};
+
+/* Beside the program, or where it is installed: ../lib/jviewd. */
+static enum status find_library(char ret[4096], struct error *err)
+{
+    static const char *const places[] = {"%.*s/" LIBRARY, "%.*s/../lib/jviewd/" LIBRARY,
+                                         "%.*s/../lib/" LIBRARY};
+    char own[4096];
+    ssize_t count = readlink("/proc/self/exe", own, sizeof own);
+    const char *slash = count > 0 ? memrchr(own, '/', (size_t)count) : NULL;
+
+    for (size_t place = 0; slash != NULL && place < sizeof places / sizeof places[0]; place++) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+        int wrote = snprintf(ret, 4096, places[place], (int)(slash - own), own);
+#pragma GCC diagnostic pop
+        if (wrote < 4096 && access(ret, R_OK) == 0)
+            return OK;
+    }
+    return fail(err, ERR_NOT_FOUND,
+                LIBRARY " is neither beside jview-collect nor in ../lib/jviewd: install it there");
+}
+
+static enum status set(const char *name, const char *value, struct error *err)
+{
+    if (setenv(name, value, 1) != 0)
+        return fail(err, ERR_IO, "cannot set %s: %s", name, strerror(errno));
+    return OK;
+}
+
+enum status child_prepare(const struct options *options, const struct launched *session,
+                          struct error *err)
+{
+    char library[4096];
+
+    TRY(find_library(library, err));
+    for (size_t index = 0; index < sizeof injections / sizeof injections[0]; index++) {
+        const char *taken = getenv(injections[index]);
+        if (taken != NULL && taken[0] != '\0' && strcmp(taken, library) != 0 && !options->replaces)
+            return fail(err, ERR_CONFLICT,
+                        "%s is set to %s, and a program loads one such library only; unset it, or "
+                        "give --replace-injection",
+                        injections[index], taken);
+    }
+    TRY(set(injections[0], library, err));
+    return set(ENV_SESSION, session->directory, err);
+}
+
+static volatile sig_atomic_t child;
+
+/* The terminal sends these to the program itself; what only we got goes on to it. */
+static void pass_on(int number, siginfo_t *info, void *context)
+{
+    (void)context;
+    if (child > 0 && info->si_code <= 0)
+        kill((pid_t)child, number);
+}
+
+static void pass_signals(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+    struct sigaction action = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
+
+    for (size_t index = 0; index < sizeof numbers / sizeof numbers[0]; index++)
+        sigaction(numbers[index], &action, NULL);
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec at;
+
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    return (int64_t)at.tv_sec * 1000 + at.tv_nsec / 1000000;
+}
+
+/* The gate as the options ask for it after so much time; when it changes next, INT64_MAX: never. */
+static int64_t turn_gate(const struct options *options, struct control *control, int64_t after_ms)
+{
+    int64_t begin = options->delay_ms, end = begin + options->duration_ms;
+    bool has_end = options->duration_ms > 0,
+         is_open = after_ms >= begin && (!has_end || after_ms < end);
+
+    if (is_open && control->gate == 0)
+        control->capture++;
+    control->gate = is_open;
+    if (after_ms < begin)
+        return begin;
+    return is_open && has_end ? end : INT64_MAX;
+}
+
+static int code_of(int status)
+{
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static int wait_for(pid_t pid, const struct options *options, struct control *control)
+{
+    int64_t began = now_ms();
+    sigset_t child_ends;
+    int status;
+
+    sigemptyset(&child_ends);
+    sigaddset(&child_ends, SIGCHLD);
+    for (;;) {
+        int64_t next = turn_gate(options, control, now_ms() - began);
+        if (next == INT64_MAX) {
+            while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+                ;
+            return code_of(status);
+        }
+        int64_t left = began + next - now_ms();
+        struct timespec nap = {.tv_sec = left > 0 ? left / 1000 : 0,
+                               .tv_nsec = left > 0 ? left % 1000 * 1000000 : 1};
+        if (waitpid(pid, &status, WNOHANG) == pid)
+            return code_of(status);
+        sigtimedwait(&child_ends, NULL, &nap);
+    }
+}
+
+int child_run(const struct options *options, struct launched *session, struct error *err)
+{
+    sigset_t child_ends, before;
+    int failed[2], why = 0;
+
+    sigemptyset(&child_ends);
+    sigaddset(&child_ends, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &child_ends, &before);
+    if (pipe2(failed, O_CLOEXEC) != 0) {
+        fail(err, ERR_IO, "no pipe: %s", strerror(errno));
+        return 127;
+    }
+    pid_t pid = fork();
+    if (pid == 0) {
+        sigprocmask(SIG_SETMASK, &before, NULL);
+        execvp(options->command[0], options->command);
+        why = errno;
+        _exit(write(failed[1], &why, sizeof why) == sizeof why ? 127 : 126);
+    }
+    child = pid;
+    pass_signals();
+    close(failed[1]);
+    ssize_t told = pid > 0 ? read(failed[0], &why, sizeof why) : 0;
+    close(failed[0]);
+    int code = pid > 0 ? wait_for(pid, options, session->control) : 127;
+    if (pid < 0 || told == sizeof why)
+        fail(err, ERR_NOT_FOUND, "cannot run %s: %s", options->command[0],
+             strerror(pid < 0 ? errno : why));
+    return code;
+}

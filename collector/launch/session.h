@@ -1,0 +1,32 @@
+/* A session: the directory of its spools while the program runs, and where they go at the end.
+ *
+ *   OUT/.jview-spool/2026_11_21_22_04_05/   control, 466-3444070.jvs, ...
+ *   OUT/plugins/profile/2026_11_21_22_04_05/   host.jvs, or host_p466.jvs of several
+ */
+#ifndef JVIEWD_LAUNCH_SESSION_H
+#define JVIEWD_LAUNCH_SESSION_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+#include "collector/control.h"
+
+struct launched {
+    char out[4096], directory[4096]; /* absolute */
+    char name[32];
+    struct control *control;
+};
+
+MUST_CHECK enum status session_begin(const char *out, bool is_open, struct launched *ret,
+                                     struct error *err);
+
+struct session_result {
+    uint32_t spools; /* processes that recorded something */
+    uint64_t records, lost, bytes;
+    char profile[4096]; /* where they lie now; "" where there is none */
+};
+/* Moves the spools of processes that have ended; those of others stay, and are told. */
+MUST_CHECK enum status session_end(struct launched *session, struct session_result *ret,
+                                   struct error *err);
+
+#endif

@@ -1,0 +1,211 @@
+/* A program that tells NVTX ranges, with an NVTX of its own: it loads what NVTX_INJECTION64_PATH
+ * names and calls through the places that the library filled, as the public headers do.
+ *
+ *   nvtx_program MODE [COUNT]
+ */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "inject/nvtx_abi.h"
+
+enum { PLACES = 16, THREADS = 64 };
+
+static nvtx_function *core[PLACES], *core2[PLACES];
+static nvtx_function **core_places[PLACES], **core2_places[PLACES];
+
+static int give_module(int module, nvtx_function ****ret_places, unsigned *ret_count)
+{
+    *ret_places = module == NVTX_MODULE_CORE    ? core_places
+                  : module == NVTX_MODULE_CORE2 ? core2_places
+                                                : NULL;
+    *ret_count = PLACES;
+    return *ret_places != NULL;
+}
+
+static const void *give_table(uint32_t id)
+{
+    static const struct nvtx_callbacks callbacks = {.size = sizeof callbacks,
+                                                    .module = give_module};
+
+    return id == NVTX_TABLE_CALLBACKS ? &callbacks : NULL;
+}
+
+/* 0 where no tool is there: all calls are empty then. */
+static int attach(void)
+{
+    const char *path = getenv("NVTX_INJECTION64_PATH");
+    void *library = path != NULL ? dlopen(path, RTLD_NOW) : NULL;
+    int (*init)(nvtx_get_table *) = NULL;
+
+    for (int place = 0; place < PLACES; place++) {
+        core_places[place] = &core[place];
+        core2_places[place] = &core2[place];
+    }
+    if (library != NULL)
+        *(void **)&init = dlsym(library, "InitializeInjectionNvtx2");
+    return init != NULL && init(give_table);
+}
+
+static void push(const char *name)
+{
+    if (core[NVTX_PUSH] != NULL)
+        ((int (*)(const char *))core[NVTX_PUSH])(name);
+}
+
+static int pop(void)
+{
+    return core[NVTX_POP] != NULL ? ((int (*)(void))core[NVTX_POP])() : 0;
+}
+
+static void *domain(const char *name)
+{
+    return core2[NVTX_DOMAIN_CREATE] != NULL
+               ? ((void *(*)(const char *))core2[NVTX_DOMAIN_CREATE])(name)
+               : NULL;
+}
+
+static void push_event(void *in, const struct nvtx_event *event)
+{
+    if (core2[NVTX_DOMAIN_PUSH_EX] != NULL)
+        ((int (*)(void *, const struct nvtx_event *))core2[NVTX_DOMAIN_PUSH_EX])(in, event);
+}
+
+static void pop_of(void *in)
+{
+    if (core2[NVTX_DOMAIN_POP] != NULL)
+        ((int (*)(void *))core2[NVTX_DOMAIN_POP])(in);
+}
+
+static void step(void *train, int64_t number)
+{
+    struct nvtx_event event = {.version = 3,
+                               .size = sizeof event,
+                               .category = 7,
+                               .color_type = NVTX_COLOR_ARGB,
+                               .color = 0xff112233,
+                               .payload_type = NVTX_PAYLOAD_INT64,
+                               .payload.i64 = number,
+                               .message_type = NVTX_MESSAGE_TEXT,
+                               .message.text = "step"};
+
+    push_event(train, &event);
+    push("load");
+    usleep(200);
+    pop();
+    push("compute");
+    pop();
+    pop_of(train);
+}
+
+static void steps(long count)
+{
+    void *train = domain("train");
+
+    for (long number = 0; number < count; number++)
+        step(train, number);
+}
+
+static void *thread_steps(void *data)
+{
+    steps(*(long *)data);
+    return NULL;
+}
+
+static void threads(long count)
+{
+    pthread_t all[THREADS];
+
+    for (int index = 0; index < THREADS; index++)
+        pthread_create(&all[index], NULL, thread_steps, &count);
+    for (int index = 0; index < THREADS; index++)
+        pthread_join(all[index], NULL);
+}
+
+static void *end_elsewhere(void *data)
+{
+    if (core[NVTX_END] != NULL)
+        ((void (*)(uint64_t))core[NVTX_END])(*(uint64_t *)data);
+    return NULL;
+}
+
+/* Every other call once; a wide text, a registered one, names, an end on another thread. */
+static void others(void)
+{
+    void *io = domain("io");
+    struct nvtx_event event = {.version = 3,
+                               .size = sizeof event,
+                               .payload_type = NVTX_PAYLOAD_FLOAT,
+                               .payload.f32 = 1.5f,
+                               .message_type = NVTX_MESSAGE_STRING};
+    pthread_t other;
+
+    ((void (*)(uint32_t, const char *))core[NVTX_NAME_THREAD])((uint32_t)getpid(), "loop");
+    ((void (*)(const void *, uint32_t, const char *))core2[NVTX_DOMAIN_NAME_CATEGORY])(io, 3,
+                                                                                       "disk");
+    uint64_t id = ((uint64_t(*)(const wchar_t *))core[NVTX_START_WIDE])(L"na\u00efve \U0001f600");
+    pthread_create(&other, NULL, end_elsewhere, &id);
+    pthread_join(other, NULL);
+    event.message.string =
+        ((void *(*)(const void *, const char *))core2[NVTX_DOMAIN_STRING])(io, "registered");
+    event.category = 3;
+    ((void (*)(const void *, const struct nvtx_event *))core2[NVTX_DOMAIN_MARK_EX])(io, &event);
+    pop(); /* nothing is open */
+    end_elsewhere(&id);
+}
+
+static void forks(void)
+{
+    steps(2);
+    pid_t pid = fork();
+    if (pid == 0) {
+        steps(50); /* the child has no writer: nothing is recorded, nothing hangs */
+        _exit(0);
+    }
+    waitpid(pid, NULL, 0);
+    steps(2);
+}
+
+static int run(const char *mode, long count)
+{
+    if (strcmp(mode, "steps") == 0)
+        steps(count);
+    else if (strcmp(mode, "threads") == 0)
+        threads(count);
+    else if (strcmp(mode, "others") == 0)
+        others();
+    else if (strcmp(mode, "forks") == 0)
+        forks();
+    else if (strcmp(mode, "deep") == 0) {
+        for (long depth = 0; depth < count; depth++)
+            push("deeper");
+        for (long depth = 0; depth < count; depth++)
+            pop();
+    } else if (strcmp(mode, "abort") == 0 || strcmp(mode, "kill") == 0 ||
+               strcmp(mode, "_exit") == 0) {
+        steps(10);
+        push("never ends");
+        usleep(1600000); /* two looks at what is open */
+        if (strcmp(mode, "_exit") == 0)
+            _exit(3);
+        raise(strcmp(mode, "abort") == 0 ? SIGABRT : SIGKILL);
+    } else if (strcmp(mode, "code") == 0)
+        return (int)count;
+    else
+        return 2;
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    int is_attached = attach();
+
+    printf("%s\n", is_attached ? "attached" : "alone");
+    fflush(stdout);
+    return run(argc > 1 ? argv[1] : "steps", argc > 2 ? atol(argv[2]) : 1);
+}

@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""jview-collect around a program that tells NVTX ranges: what it told stands in the profile, whatever
+became of the program; and the program never notices."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import unittest
+
+BIN = pathlib.Path(os.environ["JVIEWD_DEV"]).parent
+PROGRAM = os.environ["NVTX_PROGRAM"]
+
+
+def collect(out, *words, options=(), env=None):
+    return subprocess.run([BIN / "jview-collect", "-o", out, *options, "--", PROGRAM, *map(str, words)],
+                          capture_output=True, text=True, timeout=120, env=env)
+
+
+class Collect(unittest.TestCase):
+    def setUp(self):
+        self.place = tempfile.TemporaryDirectory()
+        self.out = pathlib.Path(self.place.name) / "profiles"
+
+    def tearDown(self):
+        self.place.cleanup()
+
+    def ask(self, *words):
+        run = subprocess.run([BIN / "jviewd", *words, "--profile-dir", self.out, "--cache-dir",
+                              pathlib.Path(self.place.name) / "cache", "--format", "json"],
+                             capture_output=True, text=True, timeout=120)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        return json.loads(run.stdout)
+
+    def names(self):
+        table = self.ask("top", "latest", "--by", "name", "--limit", "1000")
+        return {row["name"]: row["count"] for row in table["rows"]}
+
+    def notes(self):
+        return {note["kind"]: note for note in self.ask("overview", "latest")["notes"]}
+
+    def test_steps(self):
+        run = collect(self.out, "steps", 30)
+        self.assertEqual((run.returncode, run.stdout), (0, "attached\n"), run.stderr)
+        self.assertIn("90 ranges of 1 process", run.stderr)
+        self.assertEqual(self.names(), {"step": 30, "load": 30, "compute": 30})
+        self.assertNotIn("truncated", self.notes())
+        self.assertFalse(list(self.out.glob(".jview-spool/*/*")), "nothing is left behind")
+
+    def test_threads(self):
+        """64 threads, none of their ranges lost or moved to another."""
+        collect(self.out, "threads", 20)
+        self.assertEqual(self.names(), {"step": 64 * 20, "load": 64 * 20, "compute": 64 * 20})
+        rows = self.ask("top", "latest", "--by", "track", "--limit", "1000")
+        self.assertEqual(len(rows["rows"]), 64)
+
+    def test_others(self):
+        collect(self.out, "others")
+        self.assertEqual(self.names(), {"na\u00efve \U0001f600": 1, "registered": 1})
+        self.assertEqual(self.notes()["unbalanced-ranges"]["count"], 2)
+
+    def test_deep(self):
+        """More open ranges than are kept: those are counted, and all others are right."""
+        collect(self.out, "deep", 150)
+        self.assertEqual(self.names(), {"deeper": 128})
+        self.assertEqual(self.notes()["events-dropped"]["count"], 22)
+
+    def test_ends(self):
+        """However it ends, what it told before is there, and what was open is shown as open."""
+        for mode, code in (("abort", 128 + signal.SIGABRT), ("kill", 128 + signal.SIGKILL), ("_exit", 3)):
+            with self.subTest(mode):
+                run = collect(self.out / mode, mode)
+                self.assertEqual(run.returncode, code)
+                self.out, out = self.out / mode, self.out
+                self.assertEqual(self.names(), {"step": 10, "load": 10, "compute": 10, "never ends": 1})
+                self.assertIn("truncated", self.notes())
+                self.assertIn("open-ranges", self.notes())
+                self.out = out
+
+    def test_fork(self):
+        run = collect(self.out, "forks")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(self.names()["step"], 4)
+
+    def test_codes(self):
+        self.assertEqual(collect(self.out, "code", 7).returncode, 7)
+        run = subprocess.run([BIN / "jview-collect", "-o", self.out, "no-such-program"], capture_output=True,
+                             text=True, timeout=60)
+        self.assertEqual(run.returncode, 127)
+        self.assertIn("cannot run no-such-program", run.stderr)
+        run = subprocess.run([BIN / "jview-collect"], capture_output=True, text=True, timeout=60)
+        self.assertEqual(run.returncode, 2)
+
+    def test_nothing(self):
+        """Nothing recorded is said, and leaves nothing."""
+        run = collect(self.out, "code", 0)
+        self.assertIn("nothing was recorded", run.stderr)
+        self.assertFalse((self.out / "plugins").exists())
+
+    def test_gate(self):
+        run = collect(self.out, "steps", 20, options=("--delay", "3600"))
+        self.assertIn("nothing was recorded", run.stderr)
+
+    def test_another_tool(self):
+        env = {**os.environ, "NVTX_INJECTION64_PATH": "/opt/other/libtool.so"}
+        run = collect(self.out, "steps", env=env)
+        self.assertEqual(run.returncode, 127)
+        self.assertIn("--replace-injection", run.stderr)
+
+    def test_no_room(self):
+        """A directory that refuses: the program runs on, and its end says so."""
+        self.out.mkdir()
+        env = {**os.environ, "JVIEW_OUT": "/proc/nowhere",
+               "NVTX_INJECTION64_PATH": str(BIN / "libjview-collector.so")}
+        run = subprocess.run([PROGRAM, "steps", "3"], capture_output=True, text=True, timeout=60, env=env)
+        self.assertEqual((run.returncode, run.stdout), (0, "attached\n"))
+        self.assertIn("no spool in /proc/nowhere", run.stderr)
+
+    def test_alone(self):
+        """Without a session the library sleeps."""
+        env = {**os.environ, "NVTX_INJECTION64_PATH": str(BIN / "libjview-collector.so")}
+        run = subprocess.run([PROGRAM, "steps", "3"], capture_output=True, text=True, timeout=60, env=env)
+        self.assertEqual((run.returncode, run.stdout, run.stderr), (0, "alone\n", ""))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=1)
