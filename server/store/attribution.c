@@ -351,7 +351,7 @@ static enum status read_head(struct bytes bytes, const struct head **ret, struct
 
 static enum status read_parts(struct bytes bytes, struct attribution *ret, struct error *err)
 {
-    const struct head *head;
+    const struct head *head = NULL;
     struct bytes parts[PART_COUNT];
     const uint8_t *at;
 
@@ -401,7 +401,7 @@ static enum status map_whole(const char *path, struct file_map *ret, struct erro
 
 enum status attribution_has_ops(const char *path, bool *ret, struct error *err)
 {
-    const struct head *head;
+    const struct head *head = NULL;
     struct file_map map = {0};
 
     *ret = false;

@@ -77,7 +77,7 @@ static enum status reserve_table(void *to, enum table_kind kind, size_t size, ui
 
 static enum status put_table(void *to, enum table_kind kind, struct bytes bytes, struct error *err)
 {
-    uint8_t *at;
+    uint8_t *at = NULL;
 
     TRY(reserve_table(to, kind, bytes.count, &at, err));
     if (bytes.count > 0)
