@@ -88,7 +88,7 @@ static void say_doubt(struct text *text, const struct diff *diff, struct str a, 
     text_putf(text, "A step of %.*s takes %s, one of %.*s %s", STR_ARG(b),
               human_ps(step->b_median).text, STR_ARG(a), human_ps(step->a_median).text);
     if (diff->a.step_count < 2 || diff->b.step_count < 2) {
-        text_puts(text, "; of one step nobody knows how much it is by chance.");
+        text_puts(text, "; one step on a side cannot tell change from chance.");
         return;
     }
     text_puts(text, " (difference with 95 %: ");

@@ -1,7 +1,7 @@
 /* A SELECT over everything: the text, what it may ask, its rows, a picture of two columns.
  *
- * The query stands in the address (`sql=`), so that a link shows what its sender saw; it runs when
- * it is asked to, and at once where a link brings it.
+ * The query stands in the address (`sql=`), so that a link shows what its sender saw. The page opens
+ * with one that was run: the address's, else the costliest ops.
  */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Problem } from '../data/api';
@@ -137,13 +137,12 @@ function Tables({ run, onPick }: { run: string; onPick: (text: string) => void }
 export function SqlView({ run }: { run: RunDetails }) {
   const field = useRef<HTMLTextAreaElement>(null);
   const [text, setText] = useState(query.value.sql ?? EXAMPLES[0]![1]);
-  const [asked, setAsked] = useState<string | null>(query.value.sql ?? null);
+  const [asked, setAsked] = useState(query.value.sql ?? EXAMPLES[0]![1]);
   const [turn, setTurn] = useState(0);
   const [answer, setAnswer] = useState<SqlAnswer | null>(null);
   const [error, setError] = useState<Error | null>(null);
   const [waiting, setWaiting] = useState(false);
   useEffect(() => {
-    if (asked === null) return;
     const abort = new AbortController();
     setWaiting(true);
     setError(null);
@@ -159,7 +158,7 @@ export function SqlView({ run }: { run: RunDetails }) {
     setTurn(turn + 1);
     go({ sql: what }, 'push');
   };
-  const place = error instanceof Problem ? placeOf(error.body, asked ?? '') : null;
+  const place = error instanceof Problem ? placeOf(error.body, asked) : null;
   const toPlace = (): void => {
     field.current!.focus();
     field.current!.setSelectionRange(place!, text.length);
@@ -177,12 +176,12 @@ export function SqlView({ run }: { run: RunDetails }) {
           <button type="button" onClick={() => keepQuery(text)}>Keep</button>
           <label>
             examples
-            <select value="" onChange={(event) => ask(event.currentTarget.value)}><option value="" />{EXAMPLES.map(([words, one]) => <option key={words} value={one}>{words}</option>)}</select>
+            <select value="" onChange={(event) => ask(event.currentTarget.value)}><option value="">choose</option>{EXAMPLES.map(([words, one]) => <option key={words} value={one}>{words}</option>)}</select>
           </label>
           {keptQueries.value.length > 0 && (
             <label>
               kept
-              <select value="" onChange={(event) => ask(event.currentTarget.value)}><option value="" />{keptQueries.value.map((one) => <option key={one} value={one}>{one.slice(0, 80)}</option>)}</select>
+              <select value="" onChange={(event) => ask(event.currentTarget.value)}><option value="">choose</option>{keptQueries.value.map((one) => <option key={one} value={one}>{one.slice(0, 80)}</option>)}</select>
             </label>
           )}
           {keptQueries.value.includes(text) && <button type="button" onClick={() => dropQuery(text)}>Forget</button>}
