@@ -99,6 +99,7 @@ enum spool_cause { /* of a loss; count and first..last say how many, and when (t
                    LOST_NO_PUSH,    /* a pop, or an end, of a range that was not open */
                    LOST_DISK,       /* the disk was full, or refused */
                    LOST_THREADS,    /* more threads than are kept */
+                   LOST_LIMIT,      /* the spool was as large as was asked for at most */
                    LOST_CAUSES,
 };
 

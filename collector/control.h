@@ -1,13 +1,16 @@
 /* What the launcher and the processes it watches share: one page, a file in the session's
  * directory.
  *
- * Passed by path, since children close the descriptors they inherit. The launcher writes `gate`,
- * `capture` and `flush`; a process writes the counters, which only ever grow.
+ * Passed by path, since children close the descriptors they inherit. What is asked for stands
+ * before the program starts; the gate is turned by the launcher, by `jview-collect ctl`, and by the
+ * range of a capture; a process writes the counters, which only ever grow. The launcher holds a
+ * lock (flock) on the file as long as it lives.
  */
 #ifndef JVIEWD_COLLECTOR_CONTROL_H
 #define JVIEWD_COLLECTOR_CONTROL_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #define CONTROL_FILE "control"
@@ -17,15 +20,57 @@
 #define ENV_SESSION "JVIEW_SESSION" /* the session's directory: set by the launcher */
 #define ENV_OUT "JVIEW_OUT"         /* without a launcher: the profile directory */
 
-enum { CONTROL_VERSION = 1 };
+enum {
+    CONTROL_VERSION = 2,
+    CAPTURE_NAME_MAX = 128, /* with its NUL, as the next two */
+    DOMAINS_MAX = 1024,
+    SEEN_NAME_MAX = 64,
+    SEEN_MAX = 10
+};
+
+enum capture_range {                 /* what opens the gate */
+                     CAPTURE_NONE,   /* the start; --delay */
+                     CAPTURE_NVTX,   /* a range of that name */
+                     CAPTURE_STEPS,  /* the so-manieth of them */
+                     CAPTURE_SIGNAL, /* SIGUSR2 to the launcher */
+};
+
+struct control_asked {
+    uint32_t range;                       /* enum capture_range */
+    uint32_t captures_max;                /* 0: any number */
+    uint32_t first_step, last_step;       /* from 1; of CAPTURE_STEPS */
+    char name[CAPTURE_NAME_MAX];          /* of the range */
+    char domain[CAPTURE_NAME_MAX];        /* of it; "" any */
+    char domains[DOMAINS_MAX];            /* "a,b": those to record, or those not to; "" all */
+    uint32_t excludes_domains, no_ranges; /* no_ranges: nothing of NVTX is asked for */
+    uint32_t flush_ms;                    /* a frame at least that often; 0: the usual */
+    uint64_t spool_bytes_max;             /* of each process; 0: the disk's */
+};
 
 struct control {
     uint32_t magic, version;
+    int32_t launcher, child; /* processes */
+    struct control_asked asked;
     _Atomic uint32_t gate;      /* 1: what happens is recorded */
     _Atomic uint32_t capture;   /* how many times the gate was opened */
     _Atomic uint32_t flush;     /* grows: write all that is there now */
-    _Atomic uint32_t processes; /* that loaded the library */
+    _Atomic uint32_t loaded;    /* processes that loaded the library */
+    _Atomic uint32_t processes; /* of them those that recorded something */
+    _Atomic uint32_t seen_count;
     _Atomic uint64_t records, lost, bytes;
+    char seen[SEEN_MAX][SEEN_NAME_MAX]; /* names of ranges that did not open the gate */
 };
+
+/* False where it stood so already. */
+static inline bool control_turn(struct control *control, bool opens)
+{
+    uint32_t before = !opens;
+
+    if (!atomic_compare_exchange_strong(&control->gate, &before, opens))
+        return false;
+    if (opens)
+        atomic_fetch_add(&control->capture, 1);
+    return true;
+}
 
 #endif

@@ -5,16 +5,32 @@
 #include <unistd.h>
 
 #include "inject/free_ranges.h"
+#include "inject/gate.h"
 #include "inject/texts.h"
 #include "inject/threads.h"
 #include "inject/ticks.h"
 #include "inject/writer.h"
 
-/* Domains and registered strings are handed out as the ids of their texts; domain 0 is the default.
- */
+/* A domain that is not asked for: none of its ranges is looked at. */
+#define DOMAIN_OUT (UINT32_C(1) << 31)
+
+static uint32_t default_domain; /* 0, or DOMAIN_OUT: set before the first range */
+
+/* Domains and registered strings are handed out as the ids of their texts; no handle is the default
+ * domain. */
 static uint32_t id_of(const void *handle)
 {
     return (uint32_t)(uintptr_t)handle;
+}
+
+static uint32_t domain_of(const void *handle)
+{
+    return handle != NULL ? id_of(handle) : default_domain;
+}
+
+static bool is_out(uint32_t domain)
+{
+    return (domain & DOMAIN_OUT) != 0;
 }
 
 static void *handle_of(uint32_t id)
@@ -80,9 +96,9 @@ static void take_payload(struct range *range, const struct nvtx_event *event)
 
 static struct range range_of(const void *domain, const struct nvtx_event *event)
 {
-    struct range range = {.domain = id_of(domain)};
+    struct range range = {.domain = domain_of(domain)};
 
-    if (event == NULL)
+    if (event == NULL || is_out(range.domain))
         return range;
     range.name = message_of(event);
     range.category = event->category;
@@ -92,9 +108,22 @@ static struct range range_of(const void *domain, const struct nvtx_event *event)
     return range;
 }
 
+/* Of the default domain, with no more than a name. */
+static struct range range_named(const char *text)
+{
+    return (struct range){.domain = default_domain,
+                          .name = is_out(default_domain) ? 0 : text_of(text)};
+}
+
+static struct range range_named_wide(const wchar_t *text)
+{
+    return (struct range){.domain = default_domain,
+                          .name = is_out(default_domain) ? 0 : text_of_wide(text)};
+}
+
 static void mark(struct range range)
 {
-    struct thread *thread = thread_own();
+    struct thread *thread = is_out(range.domain) ? NULL : thread_own();
 
     if (thread == NULL || !writer_gate())
         return;
@@ -107,20 +136,22 @@ static void mark(struct range range)
  * end in a recording. */
 static int push(struct range range)
 {
-    struct thread *thread = thread_own();
+    struct thread *thread = is_out(range.domain) ? NULL : thread_own();
 
     if (thread == NULL)
         return 0;
     int depth = (int)atomic_load_explicit(&thread->open.count, memory_order_relaxed);
     range.start = ticks_now();
     thread_push(thread, &range);
+    if (gate_has_range)
+        gate_range_begins(&range);
     return depth;
 }
 
 static int pop(uint32_t domain)
 {
     int64_t end = ticks_now();
-    struct thread *thread = thread_own();
+    struct thread *thread = is_out(domain) ? NULL : thread_own();
     struct range range;
 
     if (thread == NULL || !thread_pop(thread, domain, &range))
@@ -128,12 +159,14 @@ static int pop(uint32_t domain)
     range.end = end;
     if (writer_gate())
         thread_put(thread, &range);
+    if (gate_has_range)
+        gate_range_ends(&range);
     return (int)atomic_load_explicit(&thread->open.count, memory_order_relaxed);
 }
 
 static uint64_t start(struct range range)
 {
-    struct thread *thread = thread_own();
+    struct thread *thread = is_out(range.domain) ? NULL : thread_own();
 
     if (thread == NULL)
         return 0;
@@ -143,14 +176,16 @@ static uint64_t start(struct range range)
     uint64_t id = free_range_start(&range);
     if (id == 0)
         thread_lose(thread, LOST_TOO_DEEP);
+    if (gate_has_range)
+        gate_range_begins(&range);
     return id;
 }
 
 /* It stands on the thread that started it; the ring is of the one that ends it. */
-static void end(uint64_t id)
+static void end(uint32_t domain, uint64_t id)
 {
     int64_t at = ticks_now();
-    struct thread *thread = thread_own();
+    struct thread *thread = is_out(domain) ? NULL : thread_own();
     struct range range;
 
     if (thread == NULL)
@@ -162,6 +197,8 @@ static void end(uint64_t id)
     range.end = at;
     if (writer_gate())
         thread_put(thread, &range);
+    if (gate_has_range)
+        gate_range_ends(&range);
 }
 
 static void on_mark_ex(const struct nvtx_event *event)
@@ -171,12 +208,12 @@ static void on_mark_ex(const struct nvtx_event *event)
 
 static void on_mark(const char *text)
 {
-    mark((struct range){.name = text_of(text)});
+    mark(range_named(text));
 }
 
 static void on_mark_wide(const wchar_t *text)
 {
-    mark((struct range){.name = text_of_wide(text)});
+    mark(range_named_wide(text));
 }
 
 static uint64_t on_start_ex(const struct nvtx_event *event)
@@ -186,17 +223,17 @@ static uint64_t on_start_ex(const struct nvtx_event *event)
 
 static uint64_t on_start(const char *text)
 {
-    return start((struct range){.name = text_of(text)});
+    return start(range_named(text));
 }
 
 static uint64_t on_start_wide(const wchar_t *text)
 {
-    return start((struct range){.name = text_of_wide(text)});
+    return start(range_named_wide(text));
 }
 
 static void on_end(uint64_t id)
 {
-    end(id);
+    end(default_domain, id);
 }
 
 static int on_push_ex(const struct nvtx_event *event)
@@ -206,17 +243,17 @@ static int on_push_ex(const struct nvtx_event *event)
 
 static int on_push(const char *text)
 {
-    return push((struct range){.name = text_of(text)});
+    return push(range_named(text));
 }
 
 static int on_push_wide(const wchar_t *text)
 {
-    return push((struct range){.name = text_of_wide(text)});
+    return push(range_named_wide(text));
 }
 
 static int on_pop(void)
 {
-    return pop(0);
+    return pop(default_domain);
 }
 
 static void on_name_category(uint32_t category, const char *text)
@@ -251,8 +288,7 @@ static uint64_t on_domain_start(const void *domain, const struct nvtx_event *eve
 
 static void on_domain_end(const void *domain, uint64_t id)
 {
-    (void)domain;
-    end(id);
+    end(domain_of(domain), id);
 }
 
 static int on_domain_push(const void *domain, const struct nvtx_event *event)
@@ -262,39 +298,48 @@ static int on_domain_push(const void *domain, const struct nvtx_event *event)
 
 static int on_domain_pop(const void *domain)
 {
-    return pop(id_of(domain));
+    return pop(domain_of(domain));
 }
 
 static void on_domain_name_category(const void *domain, uint32_t category, const char *text)
 {
-    writer_name_category(id_of(domain), category, text_of(text));
+    if (!is_out(domain_of(domain)))
+        writer_name_category(domain_of(domain), category, text_of(text));
 }
 
 static void on_domain_name_category_wide(const void *domain, uint32_t category, const wchar_t *text)
 {
-    writer_name_category(id_of(domain), category, text_of_wide(text));
+    if (!is_out(domain_of(domain)))
+        writer_name_category(domain_of(domain), category, text_of_wide(text));
 }
 
 static void *on_domain_string(const void *domain, const char *text)
 {
-    (void)domain;
-    return handle_of(text_of(text));
+    return is_out(domain_of(domain)) ? NULL : handle_of(text_of(text));
 }
 
 static void *on_domain_string_wide(const void *domain, const wchar_t *text)
 {
-    (void)domain;
-    return handle_of(text_of_wide(text));
+    return is_out(domain_of(domain)) ? NULL : handle_of(text_of_wide(text));
+}
+
+static void *handle_of_domain(uint32_t id)
+{
+    size_t count;
+    const char *name;
+    bool is_taken = id == 0 || !text_at(id, &name, &count) || gate_takes_domain(name);
+
+    return handle_of(is_taken ? id : id | DOMAIN_OUT);
 }
 
 static void *on_domain_create(const char *text)
 {
-    return handle_of(text_of(text));
+    return handle_of_domain(text_of(text));
 }
 
 static void *on_domain_create_wide(const wchar_t *text)
 {
-    return handle_of(text_of_wide(text));
+    return handle_of_domain(text_of_wide(text));
 }
 
 struct hook {
@@ -359,6 +404,7 @@ bool nvtx_attach(nvtx_get_table *get_table)
 
     if (callbacks == NULL || callbacks->size < sizeof *callbacks)
         return false;
+    default_domain = gate_takes_domain(NULL) ? 0 : DOMAIN_OUT;
     bool has_core = hook_module(callbacks, NVTX_MODULE_CORE, core, sizeof core / sizeof core[0]);
     bool has_core2 =
         hook_module(callbacks, NVTX_MODULE_CORE2, core2, sizeof core2 / sizeof core2[0]);

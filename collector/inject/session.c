@@ -43,8 +43,10 @@ bool session_open(struct session *session)
         struct control *control = map_control(launched);
         count = snprintf(session->directory, sizeof session->directory, "%s", launched);
         session->is_launched = control != NULL;
-        if (control != NULL)
+        if (control != NULL) {
             session->control = control;
+            atomic_fetch_add(&control->loaded, 1);
+        }
         return control != NULL && count < (int)sizeof session->directory;
     }
     if (out == NULL || out[0] == '\0')

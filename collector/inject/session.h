@@ -18,6 +18,22 @@ bool session_open(struct session *session);
 /* Makes the directory of one that was not launched. */
 bool session_make(const struct session *session);
 
+/* How old a frame may become. */
+static inline int64_t session_flush_ms(const struct session *session)
+{
+    uint32_t asked = session->control->asked.flush_ms;
+
+    return asked != 0 ? asked : 250;
+}
+
+/* The spool has grown to what was asked for at most. */
+static inline bool session_is_full(const struct session *session, uint64_t spool_bytes)
+{
+    uint64_t most = session->control->asked.spool_bytes_max;
+
+    return most != 0 && spool_bytes >= most;
+}
+
 static inline bool session_gate(const struct session *session)
 {
     return atomic_load_explicit(&session->control->gate, memory_order_relaxed) != 0;

@@ -14,12 +14,13 @@
 #include "inject/about.h"
 #include "inject/batch.h"
 #include "inject/frame.h"
+#include "inject/gate.h"
 #include "inject/session.h"
 #include "inject/texts.h"
 #include "inject/threads.h"
 #include "inject/ticks.h"
 
-enum { NAP_MS = 50, FRAME_MS = 250, LOOK_MS = 1000, RETRY_MS = 1000, NAMES_MAX = 4096 };
+enum { NAP_MS = 50, LOOK_MS = 1000, RETRY_MS = 1000, NAMES_MAX = 4096 };
 
 static struct {
     pthread_t thread;
@@ -31,8 +32,8 @@ static struct {
     struct ticks_tie first_tie; /* of the start: two make a line */
     bool has_open;              /* the last look found open ranges */
     bool has_complained;
-    uint32_t texts_out, flush_seen, gate_told;
-    uint64_t lost_on_disk, lost_told[LOST_CAUSES];
+    uint32_t texts_out, flush_seen;
+    uint64_t lost_on_disk, lost_to_limit, lost_told[LOST_CAUSES];
     int64_t framed_ms, looked_ms, refused_ms;
 } writer = {.ranges = {.type = SPOOL_RANGE, .columns = RANGE_COLUMNS}};
 
@@ -162,8 +163,10 @@ static void put_ranges(void)
 
     if (count == 0)
         return;
-    if (begin_spool() && put_texts() &&
-        spool_rows(writer.spool, SPOOL_RANGE, writer.ranges.numbers, count, RANGE_COLUMNS)) {
+    if (writer.is_begun && session_is_full(&writer.session, spool_size(writer.spool))) {
+        writer.lost_to_limit += count;
+    } else if (begin_spool() && put_texts() &&
+               spool_rows(writer.spool, SPOOL_RANGE, writer.ranges.numbers, count, RANGE_COLUMNS)) {
         atomic_fetch_add(&control->records, count);
     } else {
         writer.lost_on_disk += count;
@@ -246,6 +249,7 @@ static void sum_losses(uint64_t ret[LOST_CAUSES])
         for (int cause = 0; cause < LOST_CAUSES; cause++)
             ret[cause] += atomic_load_explicit(&thread->lost[cause], memory_order_relaxed);
     ret[LOST_DISK] = writer.lost_on_disk;
+    ret[LOST_LIMIT] = writer.lost_to_limit;
     ret[LOST_THREADS] = threads_refused();
     ret[LOST_TEXTS_FULL] = texts_refused();
 }
@@ -278,11 +282,12 @@ static void put_losses(int64_t since)
 
 static void put_gate(void)
 {
-    uint32_t gate = atomic_load(&writer.session.control->gate);
-    int64_t row[GATE_COLUMNS] = {ticks_now(), gate, atomic_load(&writer.session.control->capture)};
+    int64_t rows[64 * GATE_COLUMNS];
+    uint32_t count;
 
-    if (gate != writer.gate_told && spool_rows(writer.spool, SPOOL_GATE, row, 1, GATE_COLUMNS))
-        writer.gate_told = gate;
+    while ((count = gate_turns(rows, 64)) > 0 &&
+           spool_rows(writer.spool, SPOOL_GATE, rows, count, GATE_COLUMNS))
+        gate_told(count);
 }
 
 static void put_names(void)
@@ -304,15 +309,15 @@ static void close_frames(int64_t now)
     if (now - writer.looked_ms >= LOOK_MS || atomic_load(&is_stopping) != 0) {
         put_losses(last_look);
         put_open();
-        if (writer.is_begun) {
+        if (writer.is_begun)
             put_clock(ticks_tie());
-            put_gate();
-        }
         writer.looked_ms = now;
         last_look = ticks_now();
     }
-    if (writer.is_begun)
+    if (writer.is_begun) {
+        put_gate();
         atomic_store(&writer.session.control->bytes, spool_size(writer.spool));
+    }
     writer.framed_ms = now;
 }
 
@@ -322,13 +327,16 @@ static void *run(void *unused)
     pthread_setname_np(pthread_self(), "jview-writer");
     while (atomic_load(&is_stopping) == 0) {
         nap();
+        gate_follow();
         drain();
         uint32_t flush = atomic_load(&writer.session.control->flush);
         int64_t now = now_ms();
-        if (now - writer.framed_ms >= FRAME_MS || flush != writer.flush_seen)
+        if (now - writer.framed_ms >= session_flush_ms(&writer.session) ||
+            flush != writer.flush_seen)
             close_frames(now);
         writer.flush_seen = flush;
     }
+    gate_follow();
     drain();
     close_frames(now_ms());
     if (writer.is_begun)
@@ -366,7 +374,10 @@ void writer_start(void)
     }
     ticks_choose();
     writer.first_tie = ticks_tie();
-    if (texts_open() && threads_open() && make_batches() && start_thread())
+    bool has_room = texts_open() && threads_open() && make_batches();
+    if (has_room)
+        gate_watch(&writer.session);
+    if (has_room && start_thread())
         atomic_store_explicit(&writer.is_running, true, memory_order_release);
     else
         complain("no memory or thread for");

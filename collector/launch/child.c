@@ -58,6 +58,7 @@ enum status child_prepare(const struct options *options, const struct launched *
                         injections[index], taken);
     }
     TRY(set(injections[0], library, err));
+    TRY(set(injections[1], library, err)); /* the driver calls it at cuInit */
     return set(ENV_SESSION, session->directory, err);
 }
 
@@ -88,19 +89,24 @@ static int64_t now_ms(void)
     return (int64_t)at.tv_sec * 1000 + at.tv_nsec / 1000000;
 }
 
-/* The gate as the options ask for it after so much time; when it changes next, INT64_MAX: never. */
+/* Turns the gate when its time has come; when that is next, INT64_MAX: never. */
 static int64_t turn_gate(const struct options *options, struct control *control, int64_t after_ms)
 {
+    static bool has_begun, has_ended;
     int64_t begin = options->delay_ms, end = begin + options->duration_ms;
-    bool has_end = options->duration_ms > 0,
-         is_open = after_ms >= begin && (!has_end || after_ms < end);
+    bool has_end = options->duration_ms > 0;
 
-    if (is_open && control->gate == 0)
-        control->capture++;
-    control->gate = is_open;
-    if (after_ms < begin)
-        return begin;
-    return is_open && has_end ? end : INT64_MAX;
+    if (options->asked.range != CAPTURE_NONE)
+        return INT64_MAX;
+    if (!has_begun && after_ms >= begin) {
+        has_begun = true;
+        control_turn(control, true);
+    }
+    if (!has_ended && has_end && after_ms >= end) {
+        has_ended = true;
+        control_turn(control, false);
+    }
+    return !has_begun ? begin : has_end && !has_ended ? end : INT64_MAX;
 }
 
 static int code_of(int status)
@@ -108,38 +114,44 @@ static int code_of(int status)
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-static int wait_for(pid_t pid, const struct options *options, struct control *control)
+/* SIGUSR2: the gate turns, as often as the captures that were asked for allow. */
+static void toggle(const struct options *options, struct control *control)
+{
+    uint32_t most = options->asked.captures_max;
+
+    if (atomic_load(&control->gate) != 0)
+        control_turn(control, false);
+    else if (most == 0 || atomic_load(&control->capture) < most)
+        control_turn(control, true);
+}
+
+static int wait_for(pid_t pid, const struct options *options, struct control *control,
+                    const sigset_t *awaited)
 {
     int64_t began = now_ms();
-    sigset_t child_ends;
     int status;
 
-    sigemptyset(&child_ends);
-    sigaddset(&child_ends, SIGCHLD);
-    for (;;) {
+    while (waitpid(pid, &status, WNOHANG) != pid) {
         int64_t next = turn_gate(options, control, now_ms() - began);
-        if (next == INT64_MAX) {
-            while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-                ;
-            return code_of(status);
-        }
-        int64_t left = began + next - now_ms();
+        int64_t left = next == INT64_MAX ? 3600000 : began + next - now_ms();
         struct timespec nap = {.tv_sec = left > 0 ? left / 1000 : 0,
                                .tv_nsec = left > 0 ? left % 1000 * 1000000 : 1};
-        if (waitpid(pid, &status, WNOHANG) == pid)
-            return code_of(status);
-        sigtimedwait(&child_ends, NULL, &nap);
+        if (sigtimedwait(awaited, NULL, &nap) == SIGUSR2)
+            toggle(options, control);
     }
+    return code_of(status);
 }
 
 int child_run(const struct options *options, struct launched *session, struct error *err)
 {
-    sigset_t child_ends, before;
+    sigset_t awaited, before;
     int failed[2], why = 0;
 
-    sigemptyset(&child_ends);
-    sigaddset(&child_ends, SIGCHLD);
-    sigprocmask(SIG_BLOCK, &child_ends, &before);
+    sigemptyset(&awaited);
+    sigaddset(&awaited, SIGCHLD);
+    if (options->asked.range == CAPTURE_SIGNAL)
+        sigaddset(&awaited, SIGUSR2);
+    sigprocmask(SIG_BLOCK, &awaited, &before);
     if (pipe2(failed, O_CLOEXEC) != 0) {
         fail(err, ERR_IO, "no pipe: %s", strerror(errno));
         return 127;
@@ -152,11 +164,12 @@ int child_run(const struct options *options, struct launched *session, struct er
         _exit(write(failed[1], &why, sizeof why) == sizeof why ? 127 : 126);
     }
     child = pid;
+    session->control->child = pid;
     pass_signals();
     close(failed[1]);
     ssize_t told = pid > 0 ? read(failed[0], &why, sizeof why) : 0;
     close(failed[0]);
-    int code = pid > 0 ? wait_for(pid, options, session->control) : 127;
+    int code = pid > 0 ? wait_for(pid, options, session->control, &awaited) : 127;
     if (pid < 0 || told == sizeof why)
         fail(err, ERR_NOT_FOUND, "cannot run %s: %s", options->command[0],
              strerror(pid < 0 ? errno : why));

@@ -1,9 +1,15 @@
 /* jview-collect: runs a program with the collector in it, and puts what was recorded where jviewd
  * and TensorBoard look. The exit code is the program's. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "launch/child.h"
+#include "launch/condition.h"
+#include "launch/ctl.h"
+#include "launch/place.h"
 
 enum { EXIT_USAGE = 2, EXIT_CANNOT_START = 127 };
 
@@ -31,30 +37,54 @@ static int complain(const struct error *err, int code)
     return code;
 }
 
-int main(int argc, char **argv)
+static int record(const struct options *options)
 {
-    struct options options;
-    struct launched session;
-    struct session_result result;
+    static struct launched session;
+    static struct session_result result;
+    static char out[4096];
+    struct error err = {0}, at_end = {0};
+    bool is_open = options->asked.range == CAPTURE_NONE && options->delay_ms == 0;
+
+    if (place_of(options->out, out, sizeof out, &err) != OK)
+        return complain(&err, EXIT_USAGE);
+    if (session_begin(out, &options->asked, is_open, &session, &err) != OK ||
+        child_prepare(options, &session, &err) != OK)
+        return complain(&err, EXIT_CANNOT_START);
+    int code = child_run(options, &session, &err);
+    if (err.code != OK)
+        complain(&err, code);
+    if (session_end(&session, &result, &at_end) != OK)
+        complain(&at_end, code);
+    else if (!options->is_quiet && err.code == OK)
+        report(&session, &result);
+    return code;
+}
+
+/* Where --if does not hold: the program as it is. */
+static int run_unrecorded(const struct options *options)
+{
     struct error err = {0};
 
-    (void)argc;
+    execvp(options->command[0], options->command);
+    fail(&err, ERR_NOT_FOUND, "cannot run %s: %s", options->command[0], strerror(errno));
+    return complain(&err, EXIT_CANNOT_START);
+}
+
+int main(int argc, char **argv)
+{
+    static struct options options;
+    struct error err = {0};
+    bool is_asked = true;
+
+    if (argc > 1 && strcmp(argv[1], "ctl") == 0)
+        return ctl_run(argv + 2, &err) == OK ? 0 : complain(&err, err.code == ERR_INVALID ? 2 : 1);
     if (options_parse(argv + 1, &options, &err) != OK)
         return complain(&err, EXIT_USAGE);
     if (options.shows_help || options.shows_version) {
         fputs(options.shows_help ? options_help : "jview-collect " JVIEWD_VERSION "\n", stdout);
         return 0;
     }
-    if (session_begin(options.out, options.delay_ms == 0, &session, &err) != OK ||
-        child_prepare(&options, &session, &err) != OK)
-        return complain(&err, EXIT_CANNOT_START);
-    int code = child_run(&options, &session, &err);
-    if (err.code != OK)
-        complain(&err, code);
-    struct error at_end = {0};
-    if (session_end(&session, &result, &at_end) != OK)
-        complain(&at_end, code);
-    else if (!options.is_quiet && err.code == OK)
-        report(&session, &result);
-    return code;
+    if (options.condition != NULL && condition_holds(options.condition, &is_asked, &err) != OK)
+        return complain(&err, EXIT_USAGE);
+    return is_asked ? record(&options) : run_unrecorded(&options);
 }

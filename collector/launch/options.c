@@ -1,7 +1,5 @@
 #include "launch/options.h"
 
-#include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,10 +7,27 @@ const char options_help[] =
     "jview-collect records what a program does, from outside, for jviewd.\n"
     "\n"
     "usage: jview-collect [OPTION]... [--] COMMAND [ARGUMENT]...\n"
+    "       jview-collect ctl start|stop|toggle|status [SESSION|DIR]\n"
     "\n"
-    "  -o, --output DIR        the profile directory [./profile]\n"
+    "  -o, --output DIR        the profile directory [./profile]; %h is the host, %p the process\n"
+    "                          number of jview-collect, %q{VAR} a variable's value\n"
+    "  -t, --trace LIST        nvtx or none; other words of nsys are named as not collected\n"
     "      --delay SECONDS     begin to record that long after the start\n"
     "      --duration SECONDS  record for that long; the program goes on\n"
+    "      --capture-range none|nvtx|steps=N:M|signal\n"
+    "                          record within a range, from its N-th to its M-th, or as SIGUSR2\n"
+    "                          to jview-collect toggles; `ctl` does so with any of them\n"
+    "      --nvtx-capture NAME[@DOMAIN]\n"
+    "                          the range of nvtx and steps (steps: \"step\" unless given)\n"
+    "      --capture-range-end stop|repeat[:N]\n"
+    "                          one such range, N of them, or all [stop; of signal: repeat]\n"
+    "      --nvtx-domain-include LIST, --nvtx-domain-exclude LIST\n"
+    "                          only these domains, or all others; \"default\" is one\n"
+    "      --if 'RANK==0'      record only where that holds: variables, \"texts\", numbers,\n"
+    "                          == != && || ( )\n"
+    "      --max-spool SIZE    of each process, such as 2G; what is beyond is counted as lost\n"
+    "      --flush-interval SECONDS  what a killed program loses at most [0.25]\n"
+    "      --wait primary|all  also for the processes that the program leaves behind [primary]\n"
     "      --replace-injection take the place of another tool that is set to be loaded\n"
     "  -q, --quiet             say nothing at the end\n"
     "  -V, --version           the version\n"
@@ -21,10 +36,9 @@ const char options_help[] =
     "Recorded are NVTX ranges of the program and of its libraries. The exit code is the "
     "program's.\n";
 
-enum { SECONDS_MAX = 30 * 24 * 3600 };
-
 struct word { /* one that takes a value */
     const char *brief, *full;
+    enum status (*take)(const char *value, struct options *options, struct error *err);
 };
 
 /* "--delay 3", "--delay=3", "-o DIR", "-oDIR": the value, and how many words it took; NULL where
@@ -46,19 +60,98 @@ static const char *value_of(char **words, const struct word *word, int *ret_take
     return NULL;
 }
 
-static enum status parse_seconds(const char *name, const char *text, int64_t *ret_ms,
-                                 struct error *err)
+static enum status take_output(const char *value, struct options *options, struct error *err)
 {
-    char *end;
+    options->out = value;
+    return value[0] != '\0' ? OK : fail(err, ERR_INVALID, "-o takes a directory");
+}
 
-    errno = 0;
-    double seconds = strtod(text, &end);
-    if (end == text || *end != '\0' || errno != 0 || !isfinite(seconds) || seconds < 0 ||
-        seconds > SECONDS_MAX)
-        return fail(err, ERR_INVALID, "%s takes seconds, such as 2.5, not \"%s\"", name, text);
-    *ret_ms = (int64_t)(seconds * 1000);
+static enum status take_trace(const char *value, struct options *options, struct error *err)
+{
+    return value_trace(value, &options->asked, err);
+}
+
+static enum status take_delay(const char *value, struct options *options, struct error *err)
+{
+    return value_seconds("--delay", value, &options->delay_ms, err);
+}
+
+static enum status take_duration(const char *value, struct options *options, struct error *err)
+{
+    return value_seconds("--duration", value, &options->duration_ms, err);
+}
+
+static enum status take_range(const char *value, struct options *options, struct error *err)
+{
+    return value_capture_range(value, &options->asked, err);
+}
+
+static enum status take_range_end(const char *value, struct options *options, struct error *err)
+{
+    return value_capture_end(value, &options->asked, err);
+}
+
+static enum status take_capture(const char *value, struct options *options, struct error *err)
+{
+    return value_nvtx_capture(value, &options->asked, err);
+}
+
+static enum status take_include(const char *value, struct options *options, struct error *err)
+{
+    return value_domains(value, false, &options->asked, err);
+}
+
+static enum status take_exclude(const char *value, struct options *options, struct error *err)
+{
+    return value_domains(value, true, &options->asked, err);
+}
+
+static enum status take_condition(const char *value, struct options *options, struct error *err)
+{
+    (void)err;
+    options->condition = value;
     return OK;
 }
+
+static enum status take_spool(const char *value, struct options *options, struct error *err)
+{
+    return value_size("--max-spool", value, &options->asked.spool_bytes_max, err);
+}
+
+static enum status take_flush(const char *value, struct options *options, struct error *err)
+{
+    int64_t ms;
+
+    TRY(value_seconds("--flush-interval", value, &ms, err));
+    if (ms < 50 || ms > 60000)
+        return fail(err, ERR_INVALID, "--flush-interval takes 0.05 to 60 seconds");
+    options->asked.flush_ms = (uint32_t)ms;
+    return OK;
+}
+
+static enum status take_wait(const char *value, struct options *options, struct error *err)
+{
+    options->waits_all = strcmp(value, "all") == 0;
+    return options->waits_all || strcmp(value, "primary") == 0
+               ? OK
+               : fail(err, ERR_INVALID, "--wait takes primary or all, not \"%s\"", value);
+}
+
+static const struct word words_known[] = {
+    {"-o", "--output", take_output},
+    {"-t", "--trace", take_trace},
+    {NULL, "--delay", take_delay},
+    {NULL, "--duration", take_duration},
+    {"-c", "--capture-range", take_range},
+    {NULL, "--capture-range-end", take_range_end},
+    {"-p", "--nvtx-capture", take_capture},
+    {NULL, "--nvtx-domain-include", take_include},
+    {NULL, "--nvtx-domain-exclude", take_exclude},
+    {NULL, "--if", take_condition},
+    {NULL, "--max-spool", take_spool},
+    {NULL, "--flush-interval", take_flush},
+    {"-w", "--wait", take_wait},
+};
 
 static bool is_word(const char *word, const char *brief, const char *full)
 {
@@ -83,27 +176,39 @@ static bool parse_flag(const char *word, struct options *options)
 static enum status parse_one(char **words, struct options *options, int *ret_taken,
                              struct error *err)
 {
-    static const struct word output = {"-o", "--output"}, delay = {NULL, "--delay"},
-                             duration = {NULL, "--duration"};
-    const char *value;
-
     *ret_taken = 1;
     if (parse_flag(words[0], options))
         return OK;
-    if ((value = value_of(words, &output, ret_taken)) != NULL) {
-        options->out = value;
-        return value[0] != '\0' ? OK : fail(err, ERR_INVALID, "-o takes a directory");
+    for (size_t index = 0; index < sizeof words_known / sizeof words_known[0]; index++) {
+        const char *value = value_of(words, &words_known[index], ret_taken);
+        if (value != NULL)
+            return words_known[index].take(value, options, err);
     }
-    if ((value = value_of(words, &delay, ret_taken)) != NULL)
-        return parse_seconds("--delay", value, &options->delay_ms, err);
-    if ((value = value_of(words, &duration, ret_taken)) != NULL)
-        return parse_seconds("--duration", value, &options->duration_ms, err);
     return fail(err, ERR_INVALID, "no option %s; jview-collect --help names them", words[0]);
+}
+
+/* What one option asks of another. */
+static enum status check(struct options *options, struct error *err)
+{
+    struct control_asked *asked = &options->asked;
+    bool has_schedule = options->delay_ms > 0 || options->duration_ms > 0;
+
+    if (asked->captures_max == UINT32_MAX)
+        asked->captures_max = asked->range != CAPTURE_SIGNAL;
+    if (asked->range == CAPTURE_STEPS && asked->name[0] == '\0')
+        strcpy(asked->name, "step");
+    if (asked->range == CAPTURE_NVTX && asked->name[0] == '\0')
+        return fail(err, ERR_INVALID, "--capture-range nvtx needs --nvtx-capture NAME");
+    if (asked->range != CAPTURE_NVTX && asked->range != CAPTURE_STEPS && asked->name[0] != '\0')
+        return fail(err, ERR_INVALID, "--nvtx-capture needs --capture-range nvtx, or steps=N:M");
+    if (asked->range != CAPTURE_NONE && has_schedule)
+        return fail(err, ERR_INVALID, "--delay and --duration go with --capture-range none");
+    return OK;
 }
 
 enum status options_parse(char **words, struct options *ret, struct error *err)
 {
-    *ret = (struct options){.out = "profile"};
+    *ret = (struct options){.out = "profile", .asked.captures_max = UINT32_MAX};
     while (*words != NULL && (*words)[0] == '-' && strcmp(*words, "--") != 0) {
         int taken;
         TRY(parse_one(words, ret, &taken, err));
@@ -115,5 +220,5 @@ enum status options_parse(char **words, struct options *ret, struct error *err)
     ret->command = words;
     if (*words == NULL && !ret->shows_help && !ret->shows_version)
         return fail(err, ERR_INVALID, "no command to run: jview-collect -o DIR -- python train.py");
-    return OK;
+    return check(ret, err);
 }

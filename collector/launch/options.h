@@ -5,16 +5,37 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "collector/control.h"
 
 struct options {
-    const char *out;               /* the profile directory */
+    const char *out;               /* the profile directory; may hold %h %p %q{VAR} */
+    const char *condition;         /* of --if; NULL: none */
     int64_t delay_ms, duration_ms; /* 0: from the start, until the end */
-    bool replaces;                 /* another tool's injection */
+    struct control_asked asked;
+    bool replaces;  /* another tool's injection */
+    bool waits_all; /* for every process that records, not for the program alone */
     bool is_quiet, shows_help, shows_version;
     char **command; /* NULL-terminated */
 };
 
 extern const char options_help[];
 MUST_CHECK enum status options_parse(char **words, struct options *ret, struct error *err);
+
+/* options_values.c: one value each. */
+MUST_CHECK enum status value_seconds(const char *name, const char *text, int64_t *ret_ms,
+                                     struct error *err);
+MUST_CHECK enum status value_size(const char *name, const char *text, uint64_t *ret_bytes,
+                                  struct error *err);
+MUST_CHECK enum status value_capture_range(const char *text, struct control_asked *asked,
+                                           struct error *err);
+MUST_CHECK enum status value_capture_end(const char *text, struct control_asked *asked,
+                                         struct error *err);
+MUST_CHECK enum status value_nvtx_capture(const char *text, struct control_asked *asked,
+                                          struct error *err);
+MUST_CHECK enum status value_domains(const char *text, bool excludes, struct control_asked *asked,
+                                     struct error *err);
+/* "nvtx,cuda": what is not recorded is told on stderr. */
+MUST_CHECK enum status value_trace(const char *text, struct control_asked *asked,
+                                   struct error *err);
 
 #endif

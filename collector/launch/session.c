@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -50,7 +51,8 @@ static enum status make_directory(struct launched *session, struct error *err)
     return fail(err, ERR_IO, "cannot make %s: %s", session->directory, strerror(errno));
 }
 
-static enum status make_control(struct launched *session, bool is_open, struct error *err)
+static enum status make_control(struct launched *session, const struct control_asked *asked,
+                                bool is_open, struct error *err)
 {
     char path[4200];
     struct control *control = MAP_FAILED;
@@ -59,10 +61,15 @@ static enum status make_control(struct launched *session, bool is_open, struct e
     int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd >= 0 && ftruncate(fd, sizeof *control) == 0)
         control = mmap(NULL, sizeof *control, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (fd >= 0)
-        close(fd);
-    if (control == MAP_FAILED)
-        return fail(err, ERR_IO, "cannot make %s: %s", path, strerror(errno));
+    if (control == MAP_FAILED || flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        fail(err, ERR_IO, "cannot make %s: %s", path, strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return err->code;
+    }
+    session->control_fd = fd;
+    control->launcher = getpid();
+    control->asked = *asked;
     control->version = CONTROL_VERSION;
     control->gate = is_open;
     control->capture = is_open;
@@ -71,13 +78,14 @@ static enum status make_control(struct launched *session, bool is_open, struct e
     return OK;
 }
 
-enum status session_begin(const char *out, bool is_open, struct launched *ret, struct error *err)
+enum status session_begin(const char *out, const struct control_asked *asked, bool is_open,
+                          struct launched *ret, struct error *err)
 {
     *ret = (struct launched){0};
     TRY(directory_make(out, err));
     TRY(absolute(out, ret->out, err));
     TRY(make_directory(ret, err));
-    return make_control(ret, is_open, err);
+    return make_control(ret, asked, is_open, err);
 }
 
 static bool is_spool(const char *name)

@@ -15,10 +15,11 @@ struct launched {
     char out[4096], directory[4096]; /* absolute */
     char name[32];
     struct control *control;
+    int control_fd; /* locked while the launcher lives */
 };
 
-MUST_CHECK enum status session_begin(const char *out, bool is_open, struct launched *ret,
-                                     struct error *err);
+MUST_CHECK enum status session_begin(const char *out, const struct control_asked *asked,
+                                     bool is_open, struct launched *ret, struct error *err);
 
 struct session_result {
     uint32_t spools; /* processes that recorded something */

@@ -2,6 +2,7 @@
  *
  *   python (466)                a process
  *     main loop (468)           a thread: its ranges, nested as they were pushed
+ *     captures                  where it was recorded in parts, see record_gate.h
  *     NVTX start/end            ranges that may end on another thread
  *
  * The file is walked twice, since clocks and names may stand behind what they are of. Ranges that
@@ -14,6 +15,7 @@
 #include "decode/id_map.h"
 #include "decode/pair_table.h"
 #include "decode/record_clock.h"
+#include "decode/record_gate.h"
 #include "decode/record_read.h"
 #include "trace/kind.h"
 
@@ -24,6 +26,7 @@ struct record {
     struct sink *sink;
     struct arena *arena;
     struct record_clock clock;
+    struct record_gate gate;
     name_id *texts; /* by id - 1 */
     uint32_t text_count, text_capacity;
     struct id_map thread_names, threads;
@@ -140,13 +143,17 @@ static void read_losses(struct record *record, const struct record_columns *colu
     }
 }
 
+static void read_gate(struct record *record, const struct record_columns *columns)
+{
+    record_gate_rows(&record->gate, columns);
+}
+
 /* What the ranges need to be told: clocks, texts, names. */
 static void read_around(struct record *record, const struct record_frame *frame)
 {
     static void (*const readers[])(struct record *, const struct record_columns *) = {
-        [SPOOL_CLOCK] = read_clocks,
-        [SPOOL_THREAD] = read_threads,
-        [SPOOL_CATEGORY] = read_categories,
+        [SPOOL_CLOCK] = read_clocks,        [SPOOL_THREAD] = read_threads,
+        [SPOOL_CATEGORY] = read_categories, [SPOOL_GATE] = read_gate,
         [SPOOL_LOSS] = read_losses,
     };
     struct record_columns columns;
@@ -357,6 +364,8 @@ static void note_losses(struct record *record)
         [LOST_DISK] = "ranges are missing: the disk was full, or refused to write.",
         [LOST_THREADS] = "ranges are missing: the program had more threads at once than the "
                          "collector keeps.",
+        [LOST_LIMIT] = "ranges are missing: the spool had reached the size that --max-spool "
+                       "allows.",
     };
 
     for (int cause = 0; cause < LOST_CAUSES; cause++)
@@ -412,6 +421,9 @@ static void read_all(struct record *record)
     walk(record, read_ranges, true);
     note_state(record);
     read_open(record);
+    if (record_gate_has_captures(&record->gate))
+        record_gate_put(&record->gate, record->sink, &record->clock, process_track(record),
+                        record->last_end);
     if (record->cut > 0)
         sink_note(record->sink, "open-ranges", NOTE_INFO, record->cut,
                   "Ranges that nothing ended are shown until the end of the recording.");
@@ -422,6 +434,7 @@ static void free_all(struct record *record)
 {
     record_close(&record->file);
     record_clock_free(&record->clock);
+    record_gate_free(&record->gate);
     free(record->texts);
     id_map_free(&record->thread_names);
     id_map_free(&record->threads);

@@ -89,6 +89,42 @@ static void ranges(void **state)
     arena_destroy(arena);
 }
 
+/* Recorded in parts: each is a slice; the last one, which nothing closed, lasts as the ranges do. A
+ * recording that is on throughout shows none. */
+static void captures(void **state)
+{
+    (void)state;
+    static const int64_t turns[] = {2000, 1, 1, 3000, 0, 1, 5000, 1, 2};
+    static const int64_t ranges_in[] = {
+        RANGE(466, 2000, 3000, 0, 2, 0, 0, FORM_NESTED, PAYLOAD_NONE, 0, 0),
+        RANGE(466, 5000, 9000, 0, 3, 0, 0, FORM_NESTED, PAYLOAD_NONE, 0, 0),
+    };
+    struct arena *arena = arena_create();
+
+    for (uint32_t count = 1; count <= 3; count += 2) {
+        struct made_spool made = {0};
+        put_front(&made);
+        spool_rows(&made, SPOOL_RANGE, ranges_in, 2, RANGE_COLUMNS);
+        spool_rows(&made, SPOOL_GATE, turns, count, GATE_COLUMNS);
+        spool_rows(&made, SPOOL_END, NULL, 0, 0);
+        CHECK_PICTURE("captures", trace_of(&made, arena), PICTURE_NOTES,
+                      count == 1
+                          ? "python3 (466) / main thread (466)\n"
+                            "  1000000 +1000000 step\n"
+                            "  4000000 +4000000 load\n"
+                          : "python3 (466) / main thread (466)\n"
+                            "  1000000 +1000000 step\n"
+                            "  4000000 +4000000 load\n"
+                            "python3 (466) / captures\n"
+                            "  1000000 +1000000 capture 1\n"
+                            "  4000000 +4000000 capture 2\n"
+                            "note captures 2 2 captures were recorded, drawn as a track; what "
+                            "happened outside of them was not asked for.\n");
+        text_free(&made.file);
+    }
+    arena_destroy(arena);
+}
+
 /* Killed: what was open at the last look and did not end behind it is shown, as cut. */
 static void killed(void **state)
 {
@@ -232,8 +268,9 @@ static void clocks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ranges),  cmocka_unit_test(killed), cmocka_unit_test(lost),
-        cmocka_unit_test(damaged), cmocka_unit_test(gap),    cmocka_unit_test(clocks),
+        cmocka_unit_test(ranges), cmocka_unit_test(captures), cmocka_unit_test(killed),
+        cmocka_unit_test(lost),   cmocka_unit_test(damaged),  cmocka_unit_test(gap),
+        cmocka_unit_test(clocks),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

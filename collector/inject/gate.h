@@ -1,0 +1,30 @@
+/* When what happens is recorded: the gate of the session's page, and the ranges that turn it.
+ *
+ *   push "epoch" -> is it the range of the capture? -> the gate opens, the turn is kept
+ *   pop  "epoch" -> is it the one that opened it?   -> the gate closes
+ *   writer, each round: did another turn it? -> the turn is kept
+ *   turns kept -> rows of SPOOL_GATE
+ */
+#ifndef JVIEWD_INJECT_GATE_H
+#define JVIEWD_INJECT_GATE_H
+
+#include "inject/session.h"
+#include "inject/threads.h"
+
+/* Once, before any range. */
+void gate_watch(const struct session *session);
+
+extern bool gate_has_range; /* a range may turn it: set once by gate_watch */
+void gate_range_begins(const struct range *range);
+void gate_range_ends(const struct range *range);
+
+/* For the writer: sees what the launcher or another process turned. */
+void gate_follow(void);
+/* Rows of SPOOL_GATE that wait, at most `max`; they go with gate_told. */
+uint32_t gate_turns(int64_t *rows, uint32_t max);
+void gate_told(uint32_t count);
+
+/* Ranges of a domain that was not asked for are not even looked at. */
+bool gate_takes_domain(const char *name); /* NULL: the default one */
+
+#endif

@@ -1,0 +1,137 @@
+/* A session runs while its launcher holds the lock on its control page.
+ *
+ *   DIR                        the one session of DIR/.jview-spool that runs
+ *   DIR/.jview-spool/SESSION   that one
+ *   SESSION                    that one of ./profile
+ */
+#include "launch/ctl.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/human.h"
+#include "collector/control.h"
+
+struct live {
+    char directory[4096];
+    struct control *control; /* NULL: none */
+};
+
+/* NULL where no launcher holds it, or it is another version's. */
+static struct control *map_live(const char *directory)
+{
+    char path[4200];
+    struct control *control = MAP_FAILED;
+    struct stat about;
+
+    snprintf(path, sizeof path, "%s/" CONTROL_FILE, directory);
+    int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return NULL;
+    if (flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK && fstat(fd, &about) == 0 &&
+        about.st_size >= (off_t)sizeof *control)
+        control = mmap(NULL, sizeof *control, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    if (control == MAP_FAILED)
+        return NULL;
+    if (control->magic == CONTROL_MAGIC && control->version == CONTROL_VERSION)
+        return control;
+    munmap(control, sizeof *control);
+    return NULL;
+}
+
+static enum status take(struct live *live, const char *directory, struct error *err)
+{
+    struct control *control = map_live(directory);
+
+    if (control == NULL)
+        return OK;
+    if (live->control != NULL)
+        return fail(err, ERR_AMBIGUOUS, "more than one session runs, %s and %s: name one",
+                    live->directory, directory);
+    live->control = control;
+    snprintf(live->directory, sizeof live->directory, "%s", directory);
+    return OK;
+}
+
+static enum status find_below(const char *out, struct live *live, struct error *err)
+{
+    char path[4096];
+    enum status status = OK;
+
+    snprintf(path, sizeof path, "%.3500s/.jview-spool", out);
+    DIR *open = opendir(path);
+    for (struct dirent *entry; status == OK && open != NULL && (entry = readdir(open)) != NULL;) {
+        snprintf(path, sizeof path, "%.3500s/.jview-spool/%.255s", out, entry->d_name);
+        if (entry->d_name[0] != '.')
+            status = take(live, path, err);
+    }
+    if (open != NULL)
+        closedir(open);
+    return status;
+}
+
+static enum status find(const char *place, struct live *live, struct error *err)
+{
+    char path[4096];
+
+    snprintf(path, sizeof path, "profile/.jview-spool/%.3500s", place);
+    TRY(take(live, place, err));
+    if (live->control == NULL && strchr(place, '/') == NULL)
+        TRY(take(live, path, err));
+    if (live->control == NULL)
+        TRY(find_below(place, live, err));
+    if (live->control == NULL)
+        return fail(err, ERR_NOT_FOUND,
+                    "no session runs in %s; name the directory that jview-collect -o was given",
+                    place);
+    return OK;
+}
+
+static const char *state_of(const struct control *control)
+{
+    if (atomic_load(&control->gate) != 0)
+        return "recording";
+    return atomic_load(&control->capture) == 0 ? "waiting" : "stopped";
+}
+
+static void print_status(const struct live *live)
+{
+    const struct control *control = live->control;
+    const char *slash = strrchr(live->directory, '/');
+
+    printf("session    %s\nstate      %s\ncaptures   %" PRIu32 "\nprocesses  %" PRIu32
+           "\nranges     %" PRIu64 "\nlost       %" PRIu64 "\nlauncher   %d\nprogram    %d\n",
+           slash != NULL ? slash + 1 : live->directory, state_of(control),
+           atomic_load(&control->capture), atomic_load(&control->loaded),
+           atomic_load(&control->records), atomic_load(&control->lost), control->launcher,
+           control->child);
+}
+
+enum status ctl_run(char **words, struct error *err)
+{
+    const char *verb = words[0] != NULL ? words[0] : "";
+    bool is_status = strcmp(verb, "status") == 0, is_toggle = strcmp(verb, "toggle") == 0,
+         is_start = strcmp(verb, "start") == 0, is_stop = strcmp(verb, "stop") == 0;
+    struct live live = {0};
+
+    if (!(is_status || is_toggle || is_start || is_stop) || (words[1] != NULL && words[2] != NULL))
+        return fail(err, ERR_INVALID, "jview-collect ctl start|stop|toggle|status [SESSION|DIR]");
+    TRY(find(words[1] != NULL ? words[1] : "profile", &live, err));
+    bool opens = is_start || (is_toggle && atomic_load(&live.control->gate) == 0);
+    if (!is_status)
+        control_turn(live.control, opens);
+    atomic_fetch_add(&live.control->flush, 1);
+    print_status(&live);
+    munmap(live.control, sizeof *live.control);
+    return OK;
+}

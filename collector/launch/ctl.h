@@ -1,0 +1,9 @@
+/* jview-collect ctl start|stop|toggle|status [SESSION|DIR]: the gate of a session that runs. */
+#ifndef JVIEWD_LAUNCH_CTL_H
+#define JVIEWD_LAUNCH_CTL_H
+
+#include "base/error.h"
+
+MUST_CHECK enum status ctl_run(char **words, struct error *err);
+
+#endif
