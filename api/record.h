@@ -64,6 +64,11 @@ enum spool_type {
     SPOOL_GATE,     /* recording began or ended */
     SPOOL_LOSS,     /* what was not recorded, and why */
     SPOOL_END,      /* the process came to its end: no columns */
+    SPOOL_KERNEL,   /* CUDA activity, times in ns: a kernel */
+    SPOOL_COPY,
+    SPOOL_SET,
+    SPOOL_CALL, /* a call of the CUDA runtime or driver */
+    SPOOL_LOG,  /* a sentence on what could not be recorded */
     SPOOL_TYPE_COUNT,
 };
 
@@ -87,6 +92,49 @@ enum { THREAD_ID, THREAD_NAME, THREAD_COLUMNS };
 enum { CATEGORY_DOMAIN, CATEGORY_NUMBER, CATEGORY_NAME, CATEGORY_COLUMNS };
 enum { GATE_AT, GATE_IS_OPEN, GATE_CAPTURE, GATE_COLUMNS };
 enum { LOSS_CAUSE, LOSS_COUNT, LOSS_FIRST, LOSS_LAST, LOSS_COLUMNS };
+enum { /* the first columns of KERNEL, COPY, SET */
+       WORK_START,
+       WORK_END, /* both 0 where CUPTI had no time for it */
+       WORK_DEVICE,
+       WORK_CONTEXT,
+       WORK_STREAM,
+       WORK_CORRELATION, /* the call with the same number started it */
+       WORK_NODE,        /* of a CUDA graph; 0 none */
+       WORK_GRAPH,
+       WORK_COLUMNS
+};
+enum {
+    KERNEL_NAME = WORK_COLUMNS,
+    KERNEL_GRID,                         /* x y z */
+    KERNEL_BLOCK = KERNEL_GRID + 3,      /* x y z */
+    KERNEL_REGISTERS = KERNEL_BLOCK + 3, /* of a thread */
+    KERNEL_STATIC_SHARED,                /* bytes */
+    KERNEL_DYNAMIC_SHARED,
+    KERNEL_LOCAL_PER_THREAD,
+    KERNEL_COLUMNS
+};
+enum {
+    COPY_BYTES = WORK_COLUMNS,
+    COPY_KIND, /* as CUPTI numbers them, also kinds of memory */
+    COPY_FROM_MEMORY,
+    COPY_TO_MEMORY,
+    COPY_FROM_DEVICE, /* of a copy between devices, else -1 */
+    COPY_TO_DEVICE,
+    COPY_COLUMNS
+};
+enum { SET_BYTES = WORK_COLUMNS, SET_VALUE, SET_MEMORY, SET_COLUMNS };
+enum {
+    CALL_START,
+    CALL_END,
+    CALL_THREAD,
+    CALL_CORRELATION,
+    CALL_NAME,
+    CALL_NUMBER, /* CUPTI's, of the runtime's or of the driver's calls */
+    CALL_IS_DRIVER,
+    CALL_RESULT, /* 0: it did what it was asked */
+    CALL_COLUMNS
+};
+enum { LOG_AT, LOG_TEXT, LOG_COLUMNS };
 enum { SPOOL_COLUMNS_MAX = 48 };
 
 enum spool_form { FORM_NESTED, FORM_FREE, FORM_MARK }; /* push and pop; start and end; an instant */
@@ -100,6 +148,8 @@ enum spool_cause { /* of a loss; count and first..last say how many, and when (t
                    LOST_DISK,       /* the disk was full, or refused */
                    LOST_THREADS,    /* more threads than are kept */
                    LOST_LIMIT,      /* the spool was as large as was asked for at most */
+                   LOST_POOL,       /* records of CUDA activity: all buffers were full */
+                   LOST_CUPTI,      /* records that CUPTI dropped */
                    LOST_CAUSES,
 };
 

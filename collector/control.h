@@ -11,6 +11,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define CONTROL_FILE "control"
@@ -25,7 +26,8 @@ enum {
     CAPTURE_NAME_MAX = 128, /* with its NUL, as the next two */
     DOMAINS_MAX = 1024,
     SEEN_NAME_MAX = 64,
-    SEEN_MAX = 10
+    SEEN_MAX = 10,
+    COMPLAINT_MAX = 512
 };
 
 enum capture_range {                 /* what opens the gate */
@@ -59,7 +61,22 @@ struct control {
     _Atomic uint32_t seen_count;
     _Atomic uint64_t records, lost, bytes;
     char seen[SEEN_MAX][SEEN_NAME_MAX]; /* names of ranges that did not open the gate */
+    _Atomic uint64_t activity;          /* records of CUDA */
+    _Atomic uint32_t complaint_state;   /* 0, 1 while it is written, 2 when it stands */
+    char complaint[COMPLAINT_MAX];      /* what the first process with one could not record */
 };
+
+/* The first one stands. */
+static inline void control_complain(struct control *control, const char *text)
+{
+    uint32_t none = 0;
+
+    if (!atomic_compare_exchange_strong(&control->complaint_state, &none, 1))
+        return;
+    for (size_t at = 0; at + 1 < COMPLAINT_MAX && text[at] != '\0'; at++)
+        control->complaint[at] = text[at];
+    atomic_store(&control->complaint_state, 2);
+}
 
 /* False where it stood so already. */
 static inline bool control_turn(struct control *control, bool opens)

@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "inject/cupti.h"
 #include "inject/nvtx.h"
 #include "inject/writer.h"
 
@@ -34,6 +35,17 @@ static bool start(void)
 
     pthread_once(&once, start_once);
     return writer_is_awake();
+}
+
+/* Called by the CUDA driver when the program initialises it; whatever it answers, CUDA goes on. */
+EXPORTED extern int InitializeInjection(void);
+int InitializeInjection(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    if (start())
+        pthread_once(&once, cupti_start);
+    return 1;
 }
 
 /* Called by each library of the program that uses NVTX; 0 leaves its calls empty. */

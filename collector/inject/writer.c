@@ -13,6 +13,8 @@
 
 #include "inject/about.h"
 #include "inject/batch.h"
+#include "inject/cupti.h"
+#include "inject/cupti_say.h"
 #include "inject/frame.h"
 #include "inject/gate.h"
 #include "inject/session.h"
@@ -20,7 +22,7 @@
 #include "inject/threads.h"
 #include "inject/ticks.h"
 
-enum { NAP_MS = 50, LOOK_MS = 1000, RETRY_MS = 1000, NAMES_MAX = 4096 };
+enum { NAP_MS = 50, LOOK_MS = 1000, RETRY_MS = 1000, FLUSH_MS = 500, NAMES_MAX = 4096 };
 
 static struct {
     pthread_t thread;
@@ -34,7 +36,7 @@ static struct {
     bool has_complained;
     uint32_t texts_out, flush_seen;
     uint64_t lost_on_disk, lost_to_limit, lost_told[LOST_CAUSES];
-    int64_t framed_ms, looked_ms, refused_ms;
+    int64_t framed_ms, looked_ms, refused_ms, flushed_ms;
 } writer = {.ranges = {.type = SPOOL_RANGE, .columns = RANGE_COLUMNS}};
 
 static struct { /* told by any thread */
@@ -175,6 +177,29 @@ static void put_ranges(void)
     writer.ranges.count = 0;
 }
 
+/* The same for rows of CUDA activity; sentences wait until there is something to stand beside. */
+static void put_activity(struct batch *batch)
+{
+    struct control *control = writer.session.control;
+    bool is_log = batch->type == SPOOL_LOG;
+
+    if (is_log && !writer.is_begun)
+        return;
+    if (!is_log && writer.is_begun && session_is_full(&writer.session, spool_size(writer.spool))) {
+        writer.lost_to_limit += batch->count;
+    } else if (begin_spool() && put_texts() &&
+               spool_rows(writer.spool, batch->type, batch->numbers, batch->count,
+                          batch->columns)) {
+        atomic_fetch_add(&control->activity, is_log ? 0 : batch->count);
+    } else if (is_log) {
+        return;
+    } else {
+        writer.lost_on_disk += batch->count;
+        complain("cannot write to");
+    }
+    batch->count = 0;
+}
+
 static void range_row(struct batch *batch, uint32_t thread, const struct range *range)
 {
     int64_t *row = batch_row(batch);
@@ -214,6 +239,7 @@ static void drain(void)
 
     for (uint32_t index = 0; (thread = thread_at(index)) != NULL; index++)
         drain_thread(thread);
+    cupti_drain(writer_gate(), put_activity);
 }
 
 /* What is open now, so that a program killed inside of it still shows it. */
@@ -252,6 +278,8 @@ static void sum_losses(uint64_t ret[LOST_CAUSES])
     ret[LOST_LIMIT] = writer.lost_to_limit;
     ret[LOST_THREADS] = threads_refused();
     ret[LOST_TEXTS_FULL] = texts_refused();
+    ret[LOST_POOL] = cupti_lost_in_pool();
+    ret[LOST_CUPTI] = cupti_lost_in_cupti();
 }
 
 /* What was lost since the last look, and between which two looks. */
@@ -306,6 +334,9 @@ static void close_frames(int64_t now)
 
     put_names();
     put_ranges();
+    cupti_close_frames(put_activity);
+    if (cupti_said(0) != NULL)
+        control_complain(writer.session.control, cupti_said(0));
     if (now - writer.looked_ms >= LOOK_MS || atomic_load(&is_stopping) != 0) {
         put_losses(last_look);
         put_open();
@@ -334,8 +365,13 @@ static void *run(void *unused)
         if (now - writer.framed_ms >= session_flush_ms(&writer.session) ||
             flush != writer.flush_seen)
             close_frames(now);
+        if (now - writer.flushed_ms >= FLUSH_MS || flush != writer.flush_seen) {
+            cupti_flush(false);
+            writer.flushed_ms = now;
+        }
         writer.flush_seen = flush;
     }
+    cupti_flush(true);
     gate_follow();
     drain();
     close_frames(now_ms());
@@ -400,6 +436,7 @@ void writer_stop(int budget_ms)
 void writer_forget(void)
 {
     atomic_store(&writer.is_running, false);
+    cupti_forget();
     threads_forget();
     if (writer.spool != NULL)
         spool_forget(writer.spool);

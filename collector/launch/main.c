@@ -15,6 +15,8 @@ enum { EXIT_USAGE = 2, EXIT_CANNOT_START = 127 };
 
 static void report(const struct launched *session, const struct session_result *result)
 {
+    if (result->complaint[0] != '\0')
+        fprintf(stderr, "jview-collect: %s\n", result->complaint);
     if (result->spools == 0) {
         fprintf(
             stderr,
@@ -23,8 +25,11 @@ static void report(const struct launched *session, const struct session_result *
             "modules and ops.\n");
         return;
     }
-    fprintf(stderr, "jview-collect: %" PRIu64 " ranges of %" PRIu32 " %s", result->records,
-            result->spools, result->spools == 1 ? "process" : "processes");
+    fprintf(stderr, "jview-collect: %" PRIu64 " ranges", result->records);
+    if (result->activity > 0)
+        fprintf(stderr, " and %" PRIu64 " CUDA records", result->activity);
+    fprintf(stderr, " of %" PRIu32 " %s", result->spools,
+            result->spools == 1 ? "process" : "processes");
     if (result->lost > 0)
         fprintf(stderr, ", %" PRIu64 " lost (the profile's notes say why)", result->lost);
     fprintf(stderr, "\n  profile  %s\n  open     jviewd --profile-dir %s\n", result->profile,

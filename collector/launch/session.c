@@ -146,7 +146,10 @@ enum status session_end(struct launched *session, struct session_result *ret, st
 
     *ret = (struct session_result){.spools = count_spools(session->directory),
                                    .records = session->control->records,
+                                   .activity = session->control->activity,
                                    .lost = session->control->lost};
+    if (atomic_load(&session->control->complaint_state) == 2)
+        memcpy(ret->complaint, session->control->complaint, sizeof ret->complaint - 1);
     if (ret->spools > 0)
         TRY(move_spools(session, ret, err));
     snprintf(control, sizeof control, "%s/%s", session->directory, CONTROL_FILE);

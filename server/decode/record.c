@@ -4,6 +4,7 @@
  *     main loop (468)           a thread: its ranges, nested as they were pushed
  *     captures                  where it was recorded in parts, see record_gate.h
  *     NVTX start/end            ranges that may end on another thread
+ *   /device:GPU:0 ...           CUDA activity: record_cuda.h
  *
  * The file is walked twice, since clocks and names may stand behind what they are of. Ranges that
  * were open at the last look and ended in no frame behind it are shown up to the last time, as cut.
@@ -15,6 +16,7 @@
 #include "decode/id_map.h"
 #include "decode/pair_table.h"
 #include "decode/record_clock.h"
+#include "decode/record_cuda.h"
 #include "decode/record_gate.h"
 #include "decode/record_read.h"
 #include "trace/kind.h"
@@ -35,6 +37,7 @@ struct record {
     size_t last_look;             /* where the frame of what was open then ends; 0: none */
     int64_t last_end;             /* in ticks, of all ranges */
     struct str program;
+    struct record_cuda cuda;
     track_id process, free_ranges; /* NO_TRACK until there is one */
     uint64_t lost[LOST_CAUSES], broken_frames, other_frames, without_time, cut;
 };
@@ -55,7 +58,7 @@ static void take_text(struct record *record, uint64_t id, struct str text)
     record->texts[id - 1] = sink_name(record->sink, str_utf8(record->arena, text));
 }
 
-static name_id text_of(const struct record *record, int64_t id)
+name_id record_text_of(const struct record *record, int64_t id)
 {
     return id > 0 && id <= record->text_capacity ? record->texts[id - 1] : 0;
 }
@@ -118,7 +121,7 @@ static void read_threads(struct record *record, const struct record_columns *col
     bool is_new;
 
     for (uint32_t row = 0; row < columns->count; row++) {
-        name_id name = text_of(record, record_at(columns, THREAD_NAME, row));
+        name_id name = record_text_of(record, record_at(columns, THREAD_NAME, row));
         if (name != 0)
             id_map_add(&record->thread_names, (uint64_t)record_at(columns, THREAD_ID, row), name,
                        &is_new);
@@ -130,7 +133,7 @@ static void read_categories(struct record *record, const struct record_columns *
     for (uint32_t row = 0; row < columns->count; row++)
         *pair_table_at(&record->categories, (uint64_t)record_at(columns, CATEGORY_DOMAIN, row),
                        (uint64_t)record_at(columns, CATEGORY_NUMBER, row)) =
-            text_of(record, record_at(columns, CATEGORY_NAME, row));
+            record_text_of(record, record_at(columns, CATEGORY_NAME, row));
 }
 
 static void read_losses(struct record *record, const struct record_columns *columns)
@@ -201,7 +204,7 @@ static struct str thread_label(struct record *record, int64_t thread)
     return str_format(record->arena, "%.*s (%" PRId64 ")", STR_ARG(name), thread);
 }
 
-static track_id thread_track(struct record *record, int64_t thread)
+track_id record_thread_track(struct record *record, int64_t thread)
 {
     uint32_t track;
     bool is_new;
@@ -253,8 +256,8 @@ static void put_args(struct record *record, const struct record_columns *columns
     int64_t color = record_at(columns, RANGE_COLOR, row);
     int64_t payload = record_at(columns, RANGE_PAYLOAD_KIND, row);
 
-    if (text_of(record, domain) != 0)
-        put_arg(record, "domain", ARG_STRING, text_of(record, domain));
+    if (record_text_of(record, domain) != 0)
+        put_arg(record, "domain", ARG_STRING, record_text_of(record, domain));
     if (category != 0)
         put_category(record, domain, category);
     if (color != 0)
@@ -289,7 +292,7 @@ static void put_range(struct record *record, const struct record_columns *column
     int64_t form = record_at(columns, RANGE_FORM, row), end_ps;
     int64_t started = form == FORM_FREE ? RANGE_END_THREAD : RANGE_THREAD;
     int64_t thread = record_at(columns, (int)started, row);
-    struct sink_slice slice = {.name = text_of(record, record_at(columns, RANGE_NAME, row)),
+    struct sink_slice slice = {.name = record_text_of(record, record_at(columns, RANGE_NAME, row)),
                                .flags = flags};
 
     if (!record_clock_ps(&record->clock, record_at(columns, RANGE_START, row), &slice.start_ps) ||
@@ -306,14 +309,19 @@ static void put_range(struct record *record, const struct record_columns *column
         slice.flags |= SLICE_INSTANT;
     if (form == FORM_FREE)
         slice.flags |= SLICE_ASYNC;
-    slice.track = form == FORM_FREE ? free_track(record) : thread_track(record, thread);
+    slice.track = form == FORM_FREE ? free_track(record) : record_thread_track(record, thread);
     slice.kind = kind_of(&(struct kind_facts){.plane = STR("/host:CPU"),
                                               .name = sink_text(record->sink, slice.name)});
     sink_slice(record->sink, slice);
     put_args(record, columns, row);
 }
 
-static void read_ranges(struct record *record, const struct record_frame *frame)
+static bool is_event(uint16_t type)
+{
+    return type == SPOOL_RANGE || record_cuda_is(type);
+}
+
+static void read_events(struct record *record, const struct record_frame *frame)
 {
     struct record_columns columns;
     bool is_new, is_behind = record->last_look != 0 && record->file.at > record->last_look;
@@ -321,6 +329,10 @@ static void read_ranges(struct record *record, const struct record_frame *frame)
     if (!record_columns(&record->file, frame, &columns)) {
         record->broken_frames++;
         return;
+    }
+    if (frame->head.type != SPOOL_RANGE) {
+        record_cuda_read(&record->cuda, (enum spool_type)frame->head.type, &columns);
+        columns.count = 0;
     }
     for (uint32_t row = 0; row < columns.count && !sink_failed(record->sink); row++) {
         put_range(record, &columns, row, 0);
@@ -364,6 +376,9 @@ static void note_losses(struct record *record)
         [LOST_DISK] = "ranges are missing: the disk was full, or refused to write.",
         [LOST_THREADS] = "ranges are missing: the program had more threads at once than the "
                          "collector keeps.",
+        [LOST_POOL] = "records of CUDA activity are missing: they came faster than they were "
+                      "written down.",
+        [LOST_CUPTI] = "records of CUDA activity are missing: CUPTI dropped them.",
         [LOST_LIMIT] = "ranges are missing: the spool had reached the size that --max-spool "
                        "allows.",
     };
@@ -405,7 +420,7 @@ static void walk(struct record *record, void (*read)(struct record *, const stru
 
     record_rewind(&record->file);
     while (!sink_failed(record->sink) && record_next(&record->file, &frame)) {
-        if (!is_second || frame.head.type == SPOOL_RANGE)
+        if (!is_second || is_event(frame.head.type))
             read(record, &frame);
         if (is_second)
             sink_progress(record->sink, record->file.at, record->file.bytes.count);
@@ -417,8 +432,14 @@ static void read_all(struct record *record)
     sink_format(record->sink, decode_record.name);
     sink_epoch(record->sink, record->file.head.realtime_ns);
     record->clock.epoch_ns = record->file.head.realtime_ns;
+    record->cuda = (struct record_cuda){.record = record,
+                                        .sink = record->sink,
+                                        .arena = record->arena,
+                                        .epoch_ns = record->file.head.realtime_ns,
+                                        .process = record->file.head.process};
     walk(record, read_around, false);
-    walk(record, read_ranges, true);
+    walk(record, read_events, true);
+    record_cuda_note(&record->cuda);
     note_state(record);
     read_open(record);
     if (record_gate_has_captures(&record->gate))
@@ -440,6 +461,7 @@ static void free_all(struct record *record)
     id_map_free(&record->threads);
     id_map_free(&record->ended);
     pair_table_free(&record->categories);
+    record_cuda_free(&record->cuda);
     arena_destroy(record->arena);
 }
 

@@ -1,0 +1,216 @@
+#include "inject/cupti.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "inject/cupti_pool.h"
+#include "inject/cupti_say.h"
+#include "inject/writer.h"
+
+enum {
+    VERSION_MIN = 19,       /* CUDA 12.0: the first whose records have these prefixes */
+    VERSION_NEW = 130000,   /* from here on versions are spelt out */
+    VERSION_KNOWN = 130100, /* layouts below it were checked against headers */
+    CALLS_MAX = 2048,       /* numbers of calls that are asked for their names */
+    DEVICE_BUFFERS_MAX = 32
+};
+
+static struct cupti library;
+static _Atomic bool is_on;
+
+const struct cupti *cupti_library(void)
+{
+    return atomic_load_explicit(&is_on, memory_order_acquire) ? &library : NULL;
+}
+
+static uint32_t cupti_version(void)
+{
+    uint32_t version = 0;
+
+    return library.version(&version) == CUPTI_OK ? version : 0;
+}
+
+void cupti_forget(void)
+{
+    atomic_store(&is_on, false);
+}
+
+static void request(uint8_t **ret, size_t *ret_size, size_t *ret_records_max)
+{
+    *ret_records_max = 0; /* as many as fit */
+    *ret_size = 0;
+    *ret = writer_is_awake() ? pool_take(ret_size) : NULL;
+}
+
+static void complete(void *context, uint32_t stream, uint8_t *at, size_t size, size_t valid)
+{
+    (void)context;
+    (void)stream;
+    (void)size;
+    if (at != NULL && pool_give(at, valid))
+        writer_wake();
+}
+
+/* A subscriber is what makes CUPTI ours; nothing is asked of its callbacks. */
+static void unused_callback(void *data, int domain, uint32_t call, const void *about)
+{
+    (void)data;
+    (void)domain;
+    (void)call;
+    (void)about;
+}
+
+static int subscribe(char holder[CUPTI_HOLDER_BYTES], void **ret)
+{
+    struct cupti_subscriber subscriber = {.size = sizeof subscriber,
+                                          .name = "jview-collect",
+                                          .holder = holder,
+                                          .holder_size = CUPTI_HOLDER_BYTES};
+
+    if (library.subscribe_by_name != NULL)
+        return library.subscribe_by_name(ret, unused_callback, NULL, &subscriber);
+    return library.subscribe(ret, unused_callback, NULL);
+}
+
+static void set_attribute(int attribute, void *value, size_t size, const char *what)
+{
+    int result = library.set_attribute != NULL ? library.set_attribute(attribute, &size, value) : 0;
+
+    if (result != CUPTI_OK)
+        cupti_say_result(&library, what, result, "");
+}
+
+static void set_attributes(void)
+{
+    size_t limit = DEVICE_BUFFERS_MAX;
+    uint8_t no = 0, yes = 1;
+
+    set_attribute(CUPTI_ATTRIBUTE_DEVICE_POOL_LIMIT, &limit, sizeof limit,
+                  "CUPTI's memory on the GPU is not limited");
+    set_attribute(CUPTI_ATTRIBUTE_ZEROED_BUFFERS, &yes, sizeof yes,
+                  "CUPTI clears its buffers on the program's threads");
+    if (cupti_version() >= VERSION_NEW) /* with many threads they would take the whole pool */
+        set_attribute(CUPTI_ATTRIBUTE_PER_THREAD_BUFFERS, &no, sizeof no,
+                      "Each thread takes buffers of its own");
+}
+
+static bool enable(int kind, const char *what)
+{
+    int result = library.enable(kind);
+
+    if (result != CUPTI_OK)
+        cupti_say_result(&library, what, result, "");
+    return result == CUPTI_OK;
+}
+
+/* Those that do or wait for work; the many that only ask for something cost more than they tell. */
+static bool is_chosen(const char *name)
+{
+    static const char *const parts[] = {
+        "Launch",     "Memcpy",   "Memset",     "Synchronize", "MemAlloc",        "MemFree",
+        "cudaMalloc", "cudaFree", "ModuleLoad", "LibraryLoad", "GraphInstantiate"};
+
+    for (size_t part = 0; part < sizeof parts / sizeof parts[0]; part++)
+        if (strstr(name, parts[part]) != NULL)
+            return true;
+    return false;
+}
+
+static void enable_calls(int domain, int kind, int (*enable_call)(uint32_t, uint8_t),
+                         const char *what)
+{
+    const char *name;
+    int result = CUPTI_OK;
+
+    if (enable_call == NULL) {
+        enable(kind, what);
+        return;
+    }
+    for (uint32_t call = 1; call < CALLS_MAX && result == CUPTI_OK; call++) {
+        name = NULL;
+        if (library.callback_name(domain, call, &name) == CUPTI_OK && name != NULL &&
+            is_chosen(name))
+            result = enable_call(call, 1);
+    }
+    if (result != CUPTI_OK)
+        cupti_say_result(&library, what, result, "");
+}
+
+static bool enable_all(void)
+{
+    bool has_work = enable(CUPTI_CONCURRENT_KERNEL, "Kernels are not recorded");
+
+    has_work |= enable(CUPTI_MEMCPY, "Copies are not recorded");
+    enable(CUPTI_MEMCPY_PEER, "Copies between GPUs are not recorded");
+    has_work |= enable(CUPTI_MEMSET, "Memory sets are not recorded");
+    if (has_work) {
+        enable_calls(CUPTI_DOMAIN_DRIVER, CUPTI_DRIVER, library.enable_driver_call,
+                     "Calls of the CUDA driver are not recorded");
+        enable_calls(CUPTI_DOMAIN_RUNTIME, CUPTI_RUNTIME, library.enable_runtime_call,
+                     "Calls of the CUDA runtime are not recorded");
+    }
+    return has_work;
+}
+
+/* CUPTI's buffers must be ours before a kind is enabled, and its attributes set before them. */
+static bool take_cupti(void)
+{
+    static const char lost[] = "CUDA activity is not recorded";
+    char holder[CUPTI_HOLDER_BYTES] = "";
+    void *subscriber = NULL;
+    int result = subscribe(holder, &subscriber);
+
+    holder[sizeof holder - 1] = '\0';
+    if (result != CUPTI_OK) {
+        cupti_say_result(&library, lost, result, holder);
+        return false;
+    }
+    set_attributes();
+    if (library.set_thread_id_type == NULL ||
+        library.set_thread_id_type(CUPTI_THREAD_ID_SYSTEM) != CUPTI_OK)
+        cupti_say("Calls stand on threads of numbers that are not the system's: CUPTI did not "
+                  "take the setting.");
+    result = library.register_buffers(request, complete);
+    if (result != CUPTI_OK)
+        cupti_say_result(&library, lost, result, "");
+    if (result == CUPTI_OK && enable_all())
+        return true;
+    if (library.unsubscribe != NULL)
+        library.unsubscribe(subscriber);
+    return false;
+}
+
+void cupti_start(void)
+{
+    const char *missing;
+
+    if (!cupti_find(&library, &missing)) {
+        cupti_say("CUDA activity is not recorded: %s was not found; the directory of libcupti in "
+                  "LD_LIBRARY_PATH, or its path in " ENV_CUPTI ", helps.",
+                  missing);
+        return;
+    }
+    uint32_t version = cupti_version();
+    if (version < VERSION_MIN) {
+        cupti_say("CUDA activity is not recorded: libcupti is of version %u, and CUDA 12.0 is the "
+                  "oldest that is read.",
+                  version);
+        return;
+    }
+    if (version >= VERSION_KNOWN)
+        cupti_say("libcupti %u is newer than the layouts that were checked: kernels and copies are "
+                  "read as those of CUDA 13.0.",
+                  version);
+    if (!pool_open())
+        cupti_say("CUDA activity is not recorded: no memory for its buffers.");
+    else if (take_cupti())
+        atomic_store_explicit(&is_on, true, memory_order_release);
+}
+
+void cupti_flush(bool is_last)
+{
+    const struct cupti *cupti = cupti_library();
+
+    if (cupti != NULL)
+        cupti->flush_all(is_last ? CUPTI_FLUSH_FORCED : 0);
+}

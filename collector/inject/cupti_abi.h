@@ -1,0 +1,146 @@
+/* What CUPTI and its users tell each other: numbers and layouts of its public headers, in our
+ * words.
+ *
+ * Records of a kind only grow at their tail from CUDA 12.0 to 13.0, so that each is read by the
+ * prefix that is written here; the next one is where CUPTI says, never where a size ends.
+ */
+#ifndef JVIEWD_INJECT_CUPTI_ABI_H
+#define JVIEWD_INJECT_CUPTI_ABI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum cupti_result {
+    CUPTI_OK = 0,
+    CUPTI_NO_MEMORY = 8,
+    CUPTI_LIMIT = 12,
+    CUPTI_NOT_INITIALIZED = 15,
+    CUPTI_INVALID_KIND = 21,
+    CUPTI_NOT_SUPPORTED = 27,
+    CUPTI_VIRTUAL_GPU = 33,
+    CUPTI_NOT_PRIVILEGED = 35,
+    CUPTI_LEGACY_PROFILER = 38,
+    CUPTI_TAKEN = 39, /* another subscriber */
+    CUPTI_VIRTUAL_GPU_NOT_PRIVILEGED = 40,
+    CUPTI_CONFIDENTIAL = 41,
+    CUPTI_MINING_GPU = 42,
+    CUPTI_MIG = 43,
+    CUPTI_SLI = 44,
+    CUPTI_WSL = 45,
+    CUPTI_UNKNOWN = 999, /* also: no usable driver */
+};
+
+enum cupti_kind {
+    CUPTI_MEMCPY = 1,
+    CUPTI_MEMSET = 2,
+    CUPTI_DRIVER = 4,
+    CUPTI_RUNTIME = 5,
+    CUPTI_CONCURRENT_KERNEL = 10,
+    CUPTI_OVERHEAD = 17,
+    CUPTI_MEMCPY_PEER = 22,
+};
+
+enum { CUPTI_DOMAIN_DRIVER = 1, CUPTI_DOMAIN_RUNTIME = 2 };
+enum { CUPTI_THREAD_ID_SYSTEM = 1 };
+enum { CUPTI_FLUSH_FORCED = 1 };
+enum { /* attributes; each a size_t, but for the last one: a byte */
+       CUPTI_ATTRIBUTE_DEVICE_POOL_LIMIT = 2,
+       CUPTI_ATTRIBUTE_ZEROED_BUFFERS = 5,
+       CUPTI_ATTRIBUTE_PER_THREAD_BUFFERS = 9,
+};
+enum { CUPTI_HOLDER_BYTES = 64 };
+
+struct cupti_subscriber { /* what cuptiSubscribe_v2 takes */
+    size_t size;
+    const char *name;
+    char *holder; /* of CUPTI_HOLDER_BYTES */
+    size_t holder_size;
+};
+
+struct cupti_record {
+    uint32_t kind;
+};
+
+struct cupti_kernel {
+    uint32_t kind;
+    uint8_t cache_config, shared_config;
+    uint16_t registers;
+    uint32_t partitioned, partitioned_executed;
+    uint64_t start, end, completed;
+    uint32_t device, context, stream;
+    int32_t grid[3], block[3];
+    int32_t static_shared, dynamic_shared;
+    uint32_t local_per_thread, local_total, correlation;
+    int64_t grid_id;
+    const char *name;
+    uint64_t reserved, queued, submitted;
+    uint8_t launch_type, is_carveout_requested, carveout, executed_carveout;
+    uint32_t shared_executed;
+    uint64_t graph_node;
+    uint32_t shared_limit, graph;
+};
+
+struct cupti_memcpy {
+    uint32_t kind;
+    uint8_t copy_kind, from_kind, to_kind, flags;
+    uint64_t bytes, start, end;
+    uint32_t device, context, stream, correlation;
+    uint32_t runtime_correlation, padding;
+    uint64_t reserved, graph_node;
+    uint32_t graph;
+};
+
+struct cupti_memcpy_peer {
+    uint32_t kind;
+    uint8_t copy_kind, from_kind, to_kind, flags;
+    uint64_t bytes, start, end;
+    uint32_t device, context, stream;
+    uint32_t from_device, from_context, to_device, to_context, correlation;
+    uint64_t reserved, graph_node;
+    uint32_t graph;
+};
+
+struct cupti_memset {
+    uint32_t kind, value;
+    uint64_t bytes, start, end;
+    uint32_t device, context, stream, correlation;
+    uint16_t flags, memory_kind;
+    uint32_t padding;
+    uint64_t reserved, graph_node;
+    uint32_t graph;
+};
+
+struct cupti_call {
+    uint32_t kind, call;
+    uint64_t start, end;
+    uint32_t process, thread, correlation, result;
+};
+
+#define CUPTI_AT(type, field, at)                                                                  \
+    _Static_assert(offsetof(struct type, field) == (at), "as in the public header")
+CUPTI_AT(cupti_kernel, start, 16);
+CUPTI_AT(cupti_kernel, device, 40);
+CUPTI_AT(cupti_kernel, grid, 52);
+CUPTI_AT(cupti_kernel, block, 64);
+CUPTI_AT(cupti_kernel, correlation, 92);
+CUPTI_AT(cupti_kernel, name, 104);
+CUPTI_AT(cupti_kernel, graph_node, 144);
+CUPTI_AT(cupti_kernel, graph, 156);
+CUPTI_AT(cupti_memcpy, correlation, 44);
+CUPTI_AT(cupti_memcpy, graph_node, 64);
+CUPTI_AT(cupti_memcpy, graph, 72);
+CUPTI_AT(cupti_memcpy_peer, from_device, 44);
+CUPTI_AT(cupti_memcpy_peer, to_device, 52);
+CUPTI_AT(cupti_memcpy_peer, correlation, 60);
+CUPTI_AT(cupti_memcpy_peer, graph_node, 72);
+CUPTI_AT(cupti_memset, correlation, 44);
+CUPTI_AT(cupti_memset, memory_kind, 50);
+CUPTI_AT(cupti_memset, graph_node, 64);
+CUPTI_AT(cupti_call, correlation, 32);
+#undef CUPTI_AT
+
+typedef void cupti_request(uint8_t **ret, size_t *ret_size, size_t *ret_records_max);
+typedef void cupti_complete(void *context, uint32_t stream, uint8_t *at, size_t size, size_t valid);
+typedef void cupti_callback(void *data, int domain, uint32_t call, const void *about);
+
+#endif

@@ -1,0 +1,226 @@
+/* CUPTI's records into rows. */
+#include <string.h>
+
+#include "inject/cupti.h"
+#include "inject/cupti_gate.h"
+#include "inject/cupti_pool.h"
+#include "inject/cupti_say.h"
+#include "inject/texts.h"
+#include "inject/ticks.h"
+
+enum { NAMES_SLOTS = 1 << 12, CALLS_MAX = 1 << 11, LOG_ROWS = 16 };
+
+static int64_t numbers[4][BATCH_NUMBERS];
+static struct batch kernels = {SPOOL_KERNEL, KERNEL_COLUMNS, 0, numbers[0]},
+                    copies = {SPOOL_COPY, COPY_COLUMNS, 0, numbers[1]},
+                    sets = {SPOOL_SET, SET_COLUMNS, 0, numbers[2]},
+                    calls = {SPOOL_CALL, CALL_COLUMNS, 0, numbers[3]};
+static uint64_t lost_in_pool, lost_in_cupti;
+
+/* The id of a kernel's name. CUPTI keeps a name at its place as long as the module is loaded, and
+ * may put another there later: what is remembered of a place is held against what stands there. */
+static uint32_t name_of(const char *name)
+{
+    static struct {
+        const char *at;
+        uint32_t id;
+    } known[NAMES_SLOTS];
+    const char *text;
+    size_t count;
+
+    if (name == NULL)
+        return 0;
+    size_t length = strnlen(name, TEXT_BYTES_MAX),
+           slot = ((uintptr_t)name >> 4 ^ (uintptr_t)name >> 16) % NAMES_SLOTS;
+    if (known[slot].at == name && text_at(known[slot].id, &text, &count) && count == length &&
+        memcmp(text, name, count) == 0)
+        return known[slot].id;
+    known[slot].at = name;
+    known[slot].id = text_id(name, length);
+    return known[slot].id;
+}
+
+static uint32_t name_of_call(uint32_t kind, uint32_t call)
+{
+    static uint32_t known[2][CALLS_MAX];
+    int domain = kind == CUPTI_DRIVER ? CUPTI_DOMAIN_DRIVER : CUPTI_DOMAIN_RUNTIME;
+    const char *name = NULL;
+
+    if (call >= CALLS_MAX)
+        return 0;
+    uint32_t *id = &known[kind == CUPTI_DRIVER][call];
+    if (*id == 0 && cupti_library()->callback_name(domain, call, &name) == CUPTI_OK && name != NULL)
+        *id = text_id(name, strnlen(name, TEXT_BYTES_MAX));
+    return *id;
+}
+
+/* Of a batch that may have to go out first. */
+static int64_t *row_of(struct batch *batch, cupti_put *put)
+{
+    if (batch->count == batch_capacity(batch))
+        put(batch);
+    return batch_row(batch);
+}
+
+/* The columns that kernels, copies and sets share; their records hold them at different places. */
+#define PUT_WORK(row, from)                                                                        \
+    do {                                                                                           \
+        (row)[WORK_START] = (int64_t)(from)->start;                                                \
+        (row)[WORK_END] = (int64_t)(from)->end;                                                    \
+        (row)[WORK_DEVICE] = (from)->device;                                                       \
+        (row)[WORK_CONTEXT] = (from)->context;                                                     \
+        (row)[WORK_STREAM] = (from)->stream;                                                       \
+        (row)[WORK_CORRELATION] = (from)->correlation;                                             \
+        (row)[WORK_NODE] = (int64_t)(from)->graph_node;                                            \
+        (row)[WORK_GRAPH] = (from)->graph;                                                         \
+    } while (0)
+
+static void put_kernel(const struct cupti_kernel *kernel, cupti_put *put)
+{
+    int64_t *row = row_of(&kernels, put);
+
+    PUT_WORK(row, kernel);
+    row[KERNEL_NAME] = name_of(kernel->name);
+    for (int axis = 0; axis < 3; axis++) {
+        row[KERNEL_GRID + axis] = kernel->grid[axis];
+        row[KERNEL_BLOCK + axis] = kernel->block[axis];
+    }
+    row[KERNEL_REGISTERS] = kernel->registers;
+    row[KERNEL_STATIC_SHARED] = kernel->static_shared;
+    row[KERNEL_DYNAMIC_SHARED] = kernel->dynamic_shared;
+    row[KERNEL_LOCAL_PER_THREAD] = kernel->local_per_thread;
+}
+
+static void put_copy(const struct cupti_memcpy *copy, cupti_put *put)
+{
+    int64_t *row = row_of(&copies, put);
+
+    PUT_WORK(row, copy);
+    row[COPY_BYTES] = (int64_t)copy->bytes;
+    row[COPY_KIND] = copy->copy_kind;
+    row[COPY_FROM_MEMORY] = copy->from_kind;
+    row[COPY_TO_MEMORY] = copy->to_kind;
+    row[COPY_FROM_DEVICE] = row[COPY_TO_DEVICE] = -1;
+}
+
+static void put_peer_copy(const struct cupti_memcpy_peer *copy, cupti_put *put)
+{
+    int64_t *row = row_of(&copies, put);
+
+    PUT_WORK(row, copy);
+    row[COPY_BYTES] = (int64_t)copy->bytes;
+    row[COPY_KIND] = copy->copy_kind;
+    row[COPY_FROM_MEMORY] = copy->from_kind;
+    row[COPY_TO_MEMORY] = copy->to_kind;
+    row[COPY_FROM_DEVICE] = copy->from_device;
+    row[COPY_TO_DEVICE] = copy->to_device;
+}
+
+static void put_set(const struct cupti_memset *set, cupti_put *put)
+{
+    int64_t *row = row_of(&sets, put);
+
+    PUT_WORK(row, set);
+    row[SET_BYTES] = (int64_t)set->bytes;
+    row[SET_VALUE] = set->value;
+    row[SET_MEMORY] = set->memory_kind;
+}
+
+static void put_call(const struct cupti_call *call, cupti_put *put)
+{
+    int64_t *row = row_of(&calls, put);
+
+    row[CALL_START] = (int64_t)call->start;
+    row[CALL_END] = (int64_t)call->end;
+    row[CALL_THREAD] = call->thread;
+    row[CALL_CORRELATION] = call->correlation;
+    row[CALL_NAME] = name_of_call(call->kind, call->call);
+    row[CALL_NUMBER] = call->call;
+    row[CALL_IS_DRIVER] = call->kind == CUPTI_DRIVER;
+    row[CALL_RESULT] = call->result;
+}
+
+static bool is_kept(uint64_t start, uint64_t end)
+{
+    return cupti_gate_keeps((int64_t)start, (int64_t)end);
+}
+
+static void put_record(const struct cupti_record *record, cupti_put *put)
+{
+    const void *any = record;
+    const struct cupti_kernel *kernel = any;
+    const struct cupti_memcpy *copy = any; /* its times stand where those of sets and peers do */
+    const struct cupti_call *call = any;
+
+    if (record->kind == CUPTI_CONCURRENT_KERNEL && is_kept(kernel->start, kernel->end))
+        put_kernel(kernel, put);
+    else if (record->kind == CUPTI_MEMCPY && is_kept(copy->start, copy->end))
+        put_copy(copy, put);
+    else if (record->kind == CUPTI_MEMCPY_PEER && is_kept(copy->start, copy->end))
+        put_peer_copy(any, put);
+    else if (record->kind == CUPTI_MEMSET && is_kept(copy->start, copy->end))
+        put_set(any, put);
+    else if ((record->kind == CUPTI_DRIVER || record->kind == CUPTI_RUNTIME) &&
+             is_kept(call->start, call->end))
+        put_call(call, put);
+}
+
+void cupti_drain(bool is_open, cupti_put *put)
+{
+    const struct cupti *cupti = cupti_library();
+    struct pool_buffer buffer;
+    size_t dropped = 0;
+
+    if (cupti == NULL)
+        return;
+    cupti_gate_look(is_open, clock_ns(CLOCK_REALTIME));
+    while (pool_next(&buffer)) {
+        struct cupti_record *record = NULL;
+        while (cupti->next_record(buffer.at, buffer.valid, &record) == CUPTI_OK)
+            if (buffer.is_reserve)
+                lost_in_pool++;
+            else
+                put_record(record, put);
+        pool_free(&buffer);
+    }
+    if (cupti->dropped(NULL, 0, &dropped) == CUPTI_OK)
+        lost_in_cupti += dropped;
+}
+
+/* Sentences go out with the first rows behind them. */
+static void put_sentences(cupti_put *put)
+{
+    static int64_t rows[LOG_ROWS * LOG_COLUMNS];
+    static struct batch log = {SPOOL_LOG, LOG_COLUMNS, 0, rows};
+    static uint32_t told;
+    const char *text;
+
+    while (log.count < LOG_ROWS && (text = cupti_said(told)) != NULL) {
+        int64_t *row = batch_row(&log);
+        row[LOG_AT] = ticks_now();
+        row[LOG_TEXT] = text_id(text, strlen(text));
+        told++;
+    }
+    if (log.count > 0)
+        put(&log);
+}
+
+void cupti_close_frames(cupti_put *put)
+{
+    struct batch *const all[] = {&kernels, &copies, &sets, &calls};
+
+    for (size_t batch = 0; batch < sizeof all / sizeof all[0]; batch++)
+        if (all[batch]->count > 0)
+            put(all[batch]);
+    put_sentences(put);
+}
+
+uint64_t cupti_lost_in_pool(void)
+{
+    return lost_in_pool;
+}
+
+uint64_t cupti_lost_in_cupti(void)
+{
+    return lost_in_cupti;
+}

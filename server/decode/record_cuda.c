@@ -1,0 +1,306 @@
+#include "decode/record_cuda.h"
+
+#include <inttypes.h>
+
+#include "base/arena.h"
+#include "trace/kind.h"
+
+enum { ORDINAL_MAX = 1023, PS_PER_NS = 1000 };
+
+static const char *const copies[] = {
+    "[CUDA memcpy]",
+    "[CUDA memcpy Host-to-Device]",
+    "[CUDA memcpy Device-to-Host]",
+    "[CUDA memcpy Host-to-Array]",
+    "[CUDA memcpy Array-to-Host]",
+    "[CUDA memcpy Array-to-Array]",
+    "[CUDA memcpy Array-to-Device]",
+    "[CUDA memcpy Device-to-Array]",
+    "[CUDA memcpy Device-to-Device]",
+    "[CUDA memcpy Host-to-Host]",
+    "[CUDA memcpy Peer-to-Peer]",
+};
+static const char *const memories[] = {"Unknown", "Pageable", "Pinned",        "Device",
+                                       "Array",   "Managed",  "Device Static", "Managed Static"};
+
+/* A word of CUPTI's; its number where it is a newer one. */
+static struct str word_of(struct record_cuda *cuda, const char *const *words, size_t count,
+                          int64_t value)
+{
+    if (value >= 0 && (uint64_t)value < count)
+        return str_of(words[value]);
+    return str_format(cuda->arena, "%" PRId64, value);
+}
+
+static int64_t ps_of(const struct record_cuda *cuda, int64_t ns)
+{
+    int64_t ps;
+
+    if (__builtin_sub_overflow(ns, cuda->epoch_ns, &ns) ||
+        __builtin_mul_overflow(ns, INT64_C(1000), &ps) || ps > TIME_PS_MAX || ps < -TIME_PS_MAX)
+        return ns < 0 ? -TIME_PS_MAX : TIME_PS_MAX;
+    return ps;
+}
+
+/* False where the times are none: the work is counted, and not shown. */
+static bool take_times(struct record_cuda *cuda, const struct record_columns *columns, int start,
+                       uint32_t row, struct sink_slice *slice)
+{
+    int64_t from = record_at(columns, start, row), to = record_at(columns, start + 1, row);
+
+    if (from <= 0 || to <= 0)
+        cuda->without_time++;
+    else if (to < from)
+        cuda->inverted++;
+    slice->start_ps = ps_of(cuda, from);
+    slice->dur_ps = ps_of(cuda, to) - slice->start_ps;
+    return from > 0 && to >= from;
+}
+
+static track_id device_track(struct record_cuda *cuda, int64_t ordinal)
+{
+    uint32_t track;
+    bool is_new;
+
+    if (id_map_find(&cuda->devices, (uint64_t)ordinal, &track))
+        return track;
+    track = sink_track(
+        cuda->sink,
+        (struct sink_track){.parent = NO_TRACK,
+                            .kind = TRACK_DEVICE,
+                            .name = str_format(cuda->arena, "/device:GPU:%" PRId64, ordinal),
+                            .source_id = ordinal,
+                            .device = (int32_t)ordinal});
+    return id_map_add(&cuda->devices, (uint64_t)ordinal, track, &is_new);
+}
+
+static track_id stream_track(struct record_cuda *cuda, int64_t ordinal, uint32_t context,
+                             uint32_t stream)
+{
+    uint64_t key = (uint64_t)context << 32 | stream;
+    uint32_t known = pair_table_find(&cuda->streams, (uint64_t)ordinal, key);
+    bool is_new;
+
+    if (known != PAIR_NONE)
+        return known;
+    struct str name = str_format(cuda->arena, "Stream #%" PRIu32, stream);
+    if (id_map_add(&cuda->contexts, (uint64_t)ordinal, context, &is_new) != context)
+        name = str_format(cuda->arena, "%.*s (context %" PRIu32 ")", STR_ARG(name), context);
+    known = sink_track(cuda->sink, (struct sink_track){.parent = device_track(cuda, ordinal),
+                                                       .kind = TRACK_STREAM,
+                                                       .role = ROLE_OPS,
+                                                       .name = name,
+                                                       .source_id = stream,
+                                                       .device = (int32_t)ordinal});
+    *pair_table_at(&cuda->streams, (uint64_t)ordinal, key) = known;
+    return known;
+}
+
+static track_id call_track(struct record_cuda *cuda, int64_t thread)
+{
+    uint32_t track;
+    bool is_new;
+
+    if (id_map_find(&cuda->lanes, (uint64_t)thread, &track))
+        return track;
+    track = sink_track(cuda->sink,
+                       (struct sink_track){.parent = record_thread_track(cuda->record, thread),
+                                           .kind = TRACK_THREAD,
+                                           .role = ROLE_HOST,
+                                           .name = STR("CUDA API"),
+                                           .source_id = thread,
+                                           .device = -1});
+    return id_map_add(&cuda->lanes, (uint64_t)thread, track, &is_new);
+}
+
+static enum kind kind_of_name(struct record_cuda *cuda, name_id name, bool on_device)
+{
+    uint64_t key = (uint64_t)name << 1 | on_device;
+    uint32_t kind;
+    bool is_new;
+
+    if (id_map_find(&cuda->kinds, key, &kind))
+        return (enum kind)kind;
+    kind = kind_of(&(struct kind_facts){.plane = on_device ? STR("/device:GPU") : STR("/host:CPU"),
+                                        .line = on_device ? STR("Stream") : STR("thread"),
+                                        .name = sink_text(cuda->sink, name),
+                                        .is_op = on_device});
+    return (enum kind)id_map_add(&cuda->kinds, key, kind, &is_new);
+}
+
+static void put_number(struct record_cuda *cuda, const char *key, int64_t value)
+{
+    sink_arg(cuda->sink, (struct arg){.key = sink_name(cuda->sink, str_of(key)),
+                                      .type = ARG_INT64,
+                                      .bits = (uint64_t)value});
+}
+
+static void put_text(struct record_cuda *cuda, const char *key, struct str text)
+{
+    sink_arg(cuda->sink, (struct arg){.key = sink_name(cuda->sink, str_of(key)),
+                                      .type = ARG_STRING,
+                                      .bits = sink_name(cuda->sink, text)});
+}
+
+static void put_launch(struct record_cuda *cuda, enum flow_end end, int64_t correlation)
+{
+    if (correlation == 0)
+        return;
+    if (cuda->launch == 0)
+        cuda->launch = sink_name(cuda->sink, STR("kernel launch"));
+    put_number(cuda, "correlation_id", correlation);
+    sink_flow(cuda->sink, end, cuda->launch, (uint64_t)cuda->process << 32 ^ (uint64_t)correlation);
+}
+
+/* What any work on a stream tells; false where it has no place or no time. */
+static bool put_work(struct record_cuda *cuda, const struct record_columns *columns, uint32_t row,
+                     struct str name)
+{
+    int64_t ordinal = record_at(columns, WORK_DEVICE, row);
+    struct sink_slice slice = {.name = sink_name(cuda->sink, name)};
+
+    if (!take_times(cuda, columns, WORK_START, row, &slice))
+        return false;
+    if (ordinal < 0 || ordinal > ORDINAL_MAX) {
+        cuda->without_place++;
+        return false;
+    }
+    slice.track = stream_track(cuda, ordinal, (uint32_t)record_at(columns, WORK_CONTEXT, row),
+                               (uint32_t)record_at(columns, WORK_STREAM, row));
+    slice.kind = kind_of_name(cuda, slice.name, true);
+    sink_slice(cuda->sink, slice);
+    put_launch(cuda, FLOW_TO, record_at(columns, WORK_CORRELATION, row));
+    if (record_at(columns, WORK_GRAPH, row) != 0)
+        put_number(cuda, "graph_id", record_at(columns, WORK_GRAPH, row));
+    if (record_at(columns, WORK_NODE, row) != 0)
+        put_number(cuda, "graph_node_id", record_at(columns, WORK_NODE, row));
+    return true;
+}
+
+static void put_size(struct record_cuda *cuda, const char *key,
+                     const struct record_columns *columns, int first, uint32_t row)
+{
+    put_text(cuda, key,
+             str_format(cuda->arena, "%" PRId64 ",%" PRId64 ",%" PRId64,
+                        record_at(columns, first, row), record_at(columns, first + 1, row),
+                        record_at(columns, first + 2, row)));
+}
+
+static void put_kernel(struct record_cuda *cuda, const struct record_columns *columns, uint32_t row)
+{
+    name_id name = record_text_of(cuda->record, record_at(columns, KERNEL_NAME, row));
+
+    if (!put_work(cuda, columns, row, name != 0 ? sink_text(cuda->sink, name) : STR("(no name)")))
+        return;
+    put_size(cuda, "grid", columns, KERNEL_GRID, row);
+    put_size(cuda, "block", columns, KERNEL_BLOCK, row);
+    put_number(cuda, "registers_per_thread", record_at(columns, KERNEL_REGISTERS, row));
+    put_number(cuda, "static_shared_memory_bytes", record_at(columns, KERNEL_STATIC_SHARED, row));
+    put_number(cuda, "dynamic_shared_memory_bytes", record_at(columns, KERNEL_DYNAMIC_SHARED, row));
+    put_number(cuda, "local_memory_per_thread_bytes",
+               record_at(columns, KERNEL_LOCAL_PER_THREAD, row));
+}
+
+static void put_copy(struct record_cuda *cuda, const struct record_columns *columns, uint32_t row)
+{
+    int64_t kind = record_at(columns, COPY_KIND, row);
+    struct str name =
+        kind >= 0 && kind < (int64_t)COUNT(copies) ? str_of(copies[kind]) : str_of(copies[0]);
+
+    if (!put_work(cuda, columns, row, name))
+        return;
+    put_number(cuda, "bytes", record_at(columns, COPY_BYTES, row));
+    put_text(cuda, "source_memory",
+             word_of(cuda, memories, COUNT(memories), record_at(columns, COPY_FROM_MEMORY, row)));
+    put_text(cuda, "destination_memory",
+             word_of(cuda, memories, COUNT(memories), record_at(columns, COPY_TO_MEMORY, row)));
+    if (columns->column[COPY_TO_DEVICE] == NULL || record_at(columns, COPY_TO_DEVICE, row) < 0)
+        return;
+    put_number(cuda, "srcDeviceId", record_at(columns, COPY_FROM_DEVICE, row));
+    put_number(cuda, "dstDeviceId", record_at(columns, COPY_TO_DEVICE, row));
+}
+
+static void put_set(struct record_cuda *cuda, const struct record_columns *columns, uint32_t row)
+{
+    if (!put_work(cuda, columns, row, STR("[CUDA memset]")))
+        return;
+    put_number(cuda, "bytes", record_at(columns, SET_BYTES, row));
+    put_number(cuda, "value", record_at(columns, SET_VALUE, row));
+    put_text(cuda, "memory",
+             word_of(cuda, memories, COUNT(memories), record_at(columns, SET_MEMORY, row)));
+}
+
+static void put_call(struct record_cuda *cuda, const struct record_columns *columns, uint32_t row)
+{
+    int64_t result = record_at(columns, CALL_RESULT, row);
+    bool is_driver = record_at(columns, CALL_IS_DRIVER, row) != 0;
+    struct sink_slice slice = {
+        .name = record_text_of(cuda->record, record_at(columns, CALL_NAME, row))};
+
+    if (!take_times(cuda, columns, CALL_START, row, &slice))
+        return;
+    if (slice.name == 0)
+        slice.name = sink_name(cuda->sink, str_format(cuda->arena, "CUDA %s call %" PRId64,
+                                                      is_driver ? "driver" : "runtime",
+                                                      record_at(columns, CALL_NUMBER, row)));
+    slice.track = call_track(cuda, record_at(columns, CALL_THREAD, row));
+    slice.kind = kind_of_name(cuda, slice.name, false);
+    sink_slice(cuda->sink, slice);
+    put_launch(cuda, FLOW_FROM, record_at(columns, CALL_CORRELATION, row));
+    if (result != 0)
+        put_number(cuda, "return_value", result);
+}
+
+static void put_log(struct record_cuda *cuda, const struct record_columns *columns, uint32_t row)
+{
+    name_id text = record_text_of(cuda->record, record_at(columns, LOG_TEXT, row));
+
+    if (text != 0)
+        sink_note(cuda->sink, "collector", NOTE_WARNING, 1, "%.*s",
+                  STR_ARG(sink_text(cuda->sink, text)));
+}
+
+static void (*const readers[SPOOL_TYPE_COUNT])(struct record_cuda *, const struct record_columns *,
+                                               uint32_t) = {
+    [SPOOL_KERNEL] = put_kernel, [SPOOL_COPY] = put_copy, [SPOOL_SET] = put_set,
+    [SPOOL_CALL] = put_call,     [SPOOL_LOG] = put_log,
+};
+
+bool record_cuda_is(uint16_t type)
+{
+    return type < COUNT(readers) && readers[type] != NULL;
+}
+
+void record_cuda_read(struct record_cuda *cuda, enum spool_type type,
+                      const struct record_columns *columns)
+{
+    for (uint32_t row = 0; row < columns->count && !sink_failed(cuda->sink); row++)
+        readers[type](cuda, columns, row);
+}
+
+void record_cuda_note(struct record_cuda *cuda)
+{
+    if (cuda->without_time > 0)
+        sink_note(cuda->sink, "no-times", NOTE_WARNING, cuda->without_time,
+                  "%" PRIu64
+                  " kernels, copies or calls are not shown: CUPTI gave no time for them, "
+                  "as it does when its memory on the GPU is full.",
+                  cuda->without_time);
+    if (cuda->inverted > 0)
+        sink_note(cuda->sink, "inverted-times", NOTE_WARNING, cuda->inverted,
+                  "%" PRIu64 " kernels, copies or calls are not shown: they end before they begin.",
+                  cuda->inverted);
+    if (cuda->without_place > 0)
+        sink_note(cuda->sink, "unplaced", NOTE_WARNING, cuda->without_place,
+                  "%" PRIu64 " kernels or copies are not shown: they name no device.",
+                  cuda->without_place);
+}
+
+void record_cuda_free(struct record_cuda *cuda)
+{
+    id_map_free(&cuda->devices);
+    id_map_free(&cuda->lanes);
+    id_map_free(&cuda->contexts);
+    id_map_free(&cuda->kinds);
+    pair_table_free(&cuda->streams);
+}

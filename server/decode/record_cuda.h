@@ -1,0 +1,43 @@
+/* CUDA activity of a spool: kernels, copies and sets on the streams of devices, calls beside the
+ * threads that made them.
+ *
+ *   /device:GPU:0
+ *     Stream #7          [kernel]  [[CUDA memcpy Host-to-Device]]
+ *   python (466)           ^ "kernel launch", by correlation
+ *     main thread (466)    |
+ *       CUDA API         [cuLaunchKernel]
+ */
+#ifndef JVIEWD_DECODE_RECORD_CUDA_H
+#define JVIEWD_DECODE_RECORD_CUDA_H
+
+#include "decode/id_map.h"
+#include "decode/pair_table.h"
+#include "decode/record_read.h"
+#include "trace/sink.h"
+
+/* What the walk through the spool knows: record.c. */
+struct record;
+name_id record_text_of(const struct record *record, int64_t id);
+track_id record_thread_track(struct record *record, int64_t thread);
+
+struct record_cuda {
+    struct record *record;
+    struct sink *sink;
+    struct arena *arena;
+    int64_t epoch_ns;
+    uint32_t process;
+    struct id_map devices, lanes; /* ordinal, thread -> track */
+    struct id_map contexts;       /* ordinal -> the first context met there */
+    struct pair_table streams;    /* ordinal; context, stream -> track */
+    struct id_map kinds;          /* name and whether it is a device's -> kind */
+    name_id launch;               /* the kind of flow; 0 until it is needed */
+    uint64_t without_time, inverted, without_place;
+};
+
+bool record_cuda_is(uint16_t type); /* frames that this reads */
+void record_cuda_read(struct record_cuda *cuda, enum spool_type type,
+                      const struct record_columns *columns);
+void record_cuda_note(struct record_cuda *cuda); /* what could not be shown */
+void record_cuda_free(struct record_cuda *cuda);
+
+#endif

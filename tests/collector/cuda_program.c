@@ -1,0 +1,52 @@
+/* A program that uses CUDA: initialises it, then launches from several threads.
+ *
+ * usage: cuda_program THREADS LAUNCHES [sleep MILLISECONDS | kill] */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { THREADS_MAX = 64 };
+
+static void (*launch)(int thread, long number);
+static long launches;
+
+static void *launch_all(void *data)
+{
+    for (long number = 0; number < launches; number++)
+        launch(*(int *)data, number);
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    void *cuda = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
+    int (*init)(unsigned) = NULL, numbers[THREADS_MAX];
+    int count = argc > 1 ? atoi(argv[1]) : 1;
+    pthread_t threads[THREADS_MAX];
+
+    if (cuda == NULL || count > THREADS_MAX)
+        return 2;
+    launches = argc > 2 ? atol(argv[2]) : 1;
+    *(void **)&init = dlsym(cuda, "cuInit");
+    *(void **)&launch = dlsym(cuda, "fake_cuda_launch");
+    if (init == NULL || launch == NULL || init(0) != 0)
+        return 2;
+    for (int index = 0; index < count; index++) {
+        numbers[index] = index;
+        pthread_create(&threads[index], NULL, launch_all, &numbers[index]);
+    }
+    for (int index = 0; index < count; index++)
+        pthread_join(threads[index], NULL);
+    if (argc > 4 && strcmp(argv[3], "sleep") == 0)
+        usleep((useconds_t)atol(argv[4]) * 1000);
+    if (argc > 3 && strcmp(argv[3], "kill") == 0) {
+        usleep(1500000); /* a flush and a frame */
+        raise(SIGKILL);
+    }
+    puts("done");
+    return 0;
+}

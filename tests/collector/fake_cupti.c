@@ -1,0 +1,321 @@
+/* A CUPTI without a GPU, from the public facts in cupti_abi.h. A launch makes, with its number:
+ *
+ *   a kernel     "matmul", "softmax", "add" in turn, of 1,000 + 10 * (number % 7) ns, and its call
+ *   a copy       every fourth: 4,096 bytes to the device in 500 ns
+ *   a set        every eighth: 64 bytes in 100 ns
+ *   calls        cuLaunchKernel, and cuCtxGetCurrent, which nobody should ask for
+ *
+ * FAKE_CUPTI_FAIL=FUNCTION=CODE,...   makes a function fail; cuptiActivityEnable:10 one of a kind
+ * FAKE_CUPTI_VERSION, _DROPS          what it answers
+ * FAKE_CUPTI_ZERO, _INVERT=N          every N'th kernel has no times, or the end first
+ * FAKE_CUPTI_NO_NAMES=1               without cuptiSubscribe_v2's name of the holder
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "inject/cupti_abi.h"
+
+#define EXPORTED __attribute__((visibility("default")))
+
+enum { CALL_CTX_GET_CURRENT = 304, CALL_LAUNCH_KERNEL = 307, CALLS_MAX = 1024 };
+
+static struct {
+    pthread_mutex_t lock;
+    cupti_request *request;
+    cupti_complete *complete;
+    uint8_t *buffer;
+    size_t size, used;
+    int64_t base_ns;
+    uint32_t correlation;
+    uint64_t dropped;
+    uint8_t kinds[64], driver_calls[CALLS_MAX];
+} fake = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static long number_of(const char *name, long otherwise)
+{
+    const char *text = getenv(name);
+
+    return text != NULL ? atol(text) : otherwise;
+}
+
+/* What FAKE_CUPTI_FAIL says of a function. */
+static int failure_of(const char *function)
+{
+    const char *text = getenv("FAKE_CUPTI_FAIL"), *found = text;
+    size_t count = strlen(function);
+
+    while (found != NULL && (found = strstr(found, function)) != NULL) {
+        if ((found == text || found[-1] == ',') && found[count] == '=')
+            return atoi(found + count + 1);
+        found += count;
+    }
+    return 0;
+}
+
+/* How long a record is: the library's version says it, not its reader. */
+static size_t size_of(uint32_t kind)
+{
+    int is_old = number_of("FAKE_CUPTI_VERSION", 130001) < 130000;
+
+    switch (kind) {
+    case CUPTI_CONCURRENT_KERNEL:
+        return is_old ? 208 : 216;
+    case CUPTI_MEMCPY:
+        return is_old ? 88 : 96;
+    case CUPTI_MEMSET:
+        return 88;
+    default:
+        return sizeof(struct cupti_call);
+    }
+}
+
+static void complete_buffer(void)
+{
+    if (fake.buffer != NULL)
+        fake.complete(NULL, 0, fake.buffer, fake.size, fake.used);
+    fake.buffer = NULL;
+}
+
+static void put(const void *record, size_t known)
+{
+    uint32_t kind;
+    size_t records_max;
+
+    memcpy(&kind, record, sizeof kind);
+    if (!fake.kinds[kind] && kind != CUPTI_DRIVER)
+        return;
+    if (fake.buffer != NULL && fake.size - fake.used < size_of(kind))
+        complete_buffer();
+    if (fake.buffer == NULL) {
+        fake.request(&fake.buffer, &fake.size, &records_max);
+        fake.used = 0;
+    }
+    if (fake.buffer == NULL) {
+        fake.dropped++;
+        return;
+    }
+    memcpy(fake.buffer + fake.used, record, known < size_of(kind) ? known : size_of(kind));
+    fake.used += size_of(kind);
+}
+
+static void put_call(uint32_t call, uint32_t correlation, uint64_t start)
+{
+    struct cupti_call record = {.kind = CUPTI_DRIVER,
+                                .call = call,
+                                .start = start,
+                                .end = start + 200,
+                                .process = (uint32_t)getpid(),
+                                .thread = (uint32_t)syscall(SYS_gettid),
+                                .correlation = correlation};
+
+    if (fake.driver_calls[call] || fake.kinds[CUPTI_DRIVER])
+        put(&record, sizeof record);
+}
+
+static void put_kernel(int thread, long number, uint32_t correlation, uint64_t start)
+{
+    static const char *const names[] = {"matmul", "softmax", "add"};
+    long zero = number_of("FAKE_CUPTI_ZERO", 0), invert = number_of("FAKE_CUPTI_INVERT", 0);
+    struct cupti_kernel record = {.kind = CUPTI_CONCURRENT_KERNEL,
+                                  .registers = 32,
+                                  .start = start + 300,
+                                  .end = start + 1300 + 10 * (uint64_t)(number % 7),
+                                  .device = (uint32_t)thread % 2,
+                                  .context = 1,
+                                  .stream = 7 + (uint32_t)thread,
+                                  .grid = {8, 4, 2},
+                                  .block = {128, 2, 1},
+                                  .static_shared = 1024,
+                                  .dynamic_shared = 2048,
+                                  .local_per_thread = 16,
+                                  .correlation = correlation,
+                                  .name = names[number % 3]};
+
+    if (zero > 0 && number % zero == 0)
+        record.start = record.end = 0;
+    if (invert > 0 && number % invert == 0)
+        record.end = record.start - 1;
+    put(&record, sizeof record);
+}
+
+static void put_others(int thread, long number, uint32_t correlation, uint64_t start)
+{
+    struct cupti_memcpy copy = {.kind = CUPTI_MEMCPY,
+                                .copy_kind = 1,
+                                .from_kind = 2,
+                                .to_kind = 3,
+                                .bytes = 4096,
+                                .start = start + 2000,
+                                .end = start + 2500,
+                                .device = (uint32_t)thread % 2,
+                                .context = 1,
+                                .stream = 7 + (uint32_t)thread,
+                                .correlation = correlation};
+    struct cupti_memset set = {.kind = CUPTI_MEMSET,
+                               .bytes = 64,
+                               .start = start + 2600,
+                               .end = start + 2700,
+                               .device = (uint32_t)thread % 2,
+                               .context = 1,
+                               .stream = 7 + (uint32_t)thread,
+                               .correlation = correlation,
+                               .memory_kind = 3};
+
+    if (number % 4 == 0)
+        put(&copy, sizeof copy);
+    if (number % 8 == 0)
+        put(&set, sizeof set);
+}
+
+EXPORTED void fake_cupti_launch(int thread, long number);
+void fake_cupti_launch(int thread, long number)
+{
+    struct timespec now;
+
+    pthread_mutex_lock(&fake.lock);
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (fake.base_ns == 0)
+        fake.base_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    if (fake.request != NULL) {
+        uint64_t start = (uint64_t)fake.base_ns + (uint64_t)number * 3000;
+        uint32_t correlation = ++fake.correlation;
+        put_call(CALL_CTX_GET_CURRENT, 0, start - 250);
+        put_call(CALL_LAUNCH_KERNEL, correlation, start);
+        put_kernel(thread, number, correlation, start);
+        put_others(thread, number, correlation, start);
+    }
+    pthread_mutex_unlock(&fake.lock);
+}
+
+#define FAKE(name, ...)                                                                            \
+    EXPORTED int name(__VA_ARGS__);                                                                \
+    int name(__VA_ARGS__)
+
+FAKE(cuptiGetVersion, uint32_t *ret)
+{
+    *ret = (uint32_t)number_of("FAKE_CUPTI_VERSION", 130001);
+    return failure_of("cuptiGetVersion");
+}
+
+FAKE(cuptiSubscribe, void **ret, cupti_callback *callback, void *data)
+{
+    (void)callback;
+    (void)data;
+    *ret = &fake;
+    return failure_of("cuptiSubscribe");
+}
+
+FAKE(cuptiSubscribe_v2, void **ret, cupti_callback *callback, void *data,
+     struct cupti_subscriber *subscriber)
+{
+    int result = cuptiSubscribe(ret, callback, data);
+
+    if (result == CUPTI_TAKEN && getenv("FAKE_CUPTI_NO_NAMES") == NULL)
+        snprintf(subscriber->holder, subscriber->holder_size, "CUPTI for another tool");
+    return result;
+}
+
+FAKE(cuptiUnsubscribe, void *subscriber)
+{
+    return subscriber == &fake ? CUPTI_OK : 19;
+}
+
+FAKE(cuptiActivityRegisterCallbacks, cupti_request *request, cupti_complete *complete)
+{
+    fake.request = request;
+    fake.complete = complete;
+    return failure_of("cuptiActivityRegisterCallbacks");
+}
+
+FAKE(cuptiActivityEnable, int kind)
+{
+    char one[64];
+
+    snprintf(one, sizeof one, "cuptiActivityEnable:%d", kind);
+    int result = failure_of(one) != 0 ? failure_of(one) : failure_of("cuptiActivityEnable");
+    fake.kinds[kind] = result == CUPTI_OK;
+    return result;
+}
+
+FAKE(cuptiActivityEnableDriverApi, uint32_t call, uint8_t on)
+{
+    int result = failure_of("cuptiActivityEnableDriverApi");
+
+    if (result == CUPTI_OK && call < CALLS_MAX)
+        fake.driver_calls[call] = on;
+    return result;
+}
+
+FAKE(cuptiActivityEnableRuntimeApi, uint32_t call, uint8_t on)
+{
+    (void)call;
+    (void)on;
+    return failure_of("cuptiActivityEnableRuntimeApi");
+}
+
+FAKE(cuptiActivitySetAttribute, int attribute, size_t *size, const void *value)
+{
+    (void)attribute;
+    (void)size;
+    (void)value;
+    return failure_of("cuptiActivitySetAttribute");
+}
+
+FAKE(cuptiSetThreadIdType, int type)
+{
+    return type == CUPTI_THREAD_ID_SYSTEM ? failure_of("cuptiSetThreadIdType") : 1;
+}
+
+FAKE(cuptiActivityGetNextRecord, uint8_t *buffer, size_t valid, struct cupti_record **at)
+{
+    uint8_t *next = *at == NULL ? buffer : (uint8_t *)*at + size_of((*at)->kind);
+
+    if (next >= buffer + valid)
+        return CUPTI_LIMIT;
+    *at = (struct cupti_record *)(void *)next;
+    return CUPTI_OK;
+}
+
+FAKE(cuptiActivityFlushAll, uint32_t flags)
+{
+    (void)flags;
+    pthread_mutex_lock(&fake.lock);
+    complete_buffer();
+    pthread_mutex_unlock(&fake.lock);
+    return failure_of("cuptiActivityFlushAll");
+}
+
+FAKE(cuptiActivityGetNumDroppedRecords, void *context, uint32_t stream, size_t *ret)
+{
+    static long told;
+
+    (void)context;
+    (void)stream;
+    pthread_mutex_lock(&fake.lock);
+    *ret = fake.dropped + (size_t)(number_of("FAKE_CUPTI_DROPS", 0) - told);
+    told = number_of("FAKE_CUPTI_DROPS", 0);
+    fake.dropped = 0;
+    pthread_mutex_unlock(&fake.lock);
+    return CUPTI_OK;
+}
+
+FAKE(cuptiGetCallbackName, int domain, uint32_t call, const char **ret)
+{
+    *ret = domain != CUPTI_DOMAIN_DRIVER  ? NULL
+           : call == CALL_LAUNCH_KERNEL   ? "cuLaunchKernel"
+           : call == CALL_CTX_GET_CURRENT ? "cuCtxGetCurrent"
+                                          : NULL;
+    return *ret != NULL ? CUPTI_OK : 1;
+}
+
+FAKE(cuptiGetResultString, int result, const char **ret)
+{
+    (void)result;
+    *ret = "CUPTI_ERROR_OF_A_TEST";
+    return CUPTI_OK;
+}

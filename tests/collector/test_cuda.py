@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+"""jview-collect around a program that uses CUDA, with a driver and a CUPTI that are made up: what the
+script launches is what jviewd reports, to the nanosecond; whatever CUPTI refuses, the program goes on
+and the profile says what is missing."""
+
+import collections
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import unittest
+
+BIN = pathlib.Path(os.environ["JVIEWD_DEV"]).parent
+PROGRAM = os.environ["CUDA_PROGRAM"]
+FAKES = os.environ["FAKES"]
+NAMES = ("matmul", "softmax", "add")
+
+
+def collect(out, *words, options=(), **env):
+    env = {**os.environ, "LD_LIBRARY_PATH": FAKES, **{name: str(value) for name, value in env.items()}}
+    return subprocess.run([BIN / "jview-collect", "-o", out, *options, "--", PROGRAM, *map(str, words)],
+                          capture_output=True, text=True, timeout=120, env=env)
+
+
+def made(threads, launches, skipped=lambda number: False):
+    """By name: how many there are, and how long they take together, in ns: see fake_cupti.c."""
+    counts, times = collections.Counter(), collections.Counter()
+
+    def put(name, time):
+        counts[name] += threads
+        times[name] += threads * time
+
+    for number in range(launches):
+        put("cuLaunchKernel", 200)
+        if not skipped(number):
+            put(NAMES[number % 3], 1000 + 10 * (number % 7))
+        if number % 4 == 0:
+            put("[CUDA memcpy Host-to-Device]", 500)
+        if number % 8 == 0:
+            put("[CUDA memset]", 100)
+    return {name: (counts[name], times[name] * 1000) for name in counts}
+
+
+class Cuda(unittest.TestCase):
+    def setUp(self):
+        self.place = tempfile.TemporaryDirectory()
+        self.out = pathlib.Path(self.place.name) / "profiles"
+
+    def tearDown(self):
+        self.place.cleanup()
+
+    def ask(self, *words):
+        run = subprocess.run([BIN / "jviewd", *words, "--profile-dir", self.out, "--cache-dir",
+                              pathlib.Path(self.place.name) / "cache", "--format", "json"],
+                             capture_output=True, text=True, timeout=120)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        return json.loads(run.stdout)
+
+    def told(self):
+        rows = self.ask("top", "latest", "--by", "name", "--limit", "1000")["rows"]
+        return {row["name"]: (row["count"], row["total_ps"]) for row in rows}
+
+    def notes(self):
+        """By kind: how many, and all they say."""
+        notes = collections.defaultdict(lambda: [0, ""])
+        for note in self.ask("overview", "latest")["notes"]:
+            notes[note["kind"]][0] += note["count"]
+            notes[note["kind"]][1] += note["message"]
+        return notes
+
+    def runs_on(self, run):
+        self.assertEqual((run.returncode, run.stdout), (0, "done\n"), run.stderr)
+
+    def test_sums(self):
+        run = collect(self.out, 4, 500)
+        self.runs_on(run)
+        self.assertEqual(self.told(), made(4, 500))
+        self.assertEqual(self.notes(), {})
+
+    def test_kernels(self):
+        collect(self.out, 2, 21)
+        table = self.ask("kernels", "latest")
+        for row in table["rows"]:
+            self.assertEqual((row["launch_count"], row["grid"], row["block"], row["registers"], row["shared_bytes"]),
+                             (14, "8,4,2", "128,2,1", 32, 3072))
+            self.assertEqual((row["call_p50_ps"], row["launch_p50_ps"]), (200_000, 300_000), "launches are joined")
+        tracks = {row["name"] for row in self.ask("top", "latest", "--by", "track", "--limit", "99")["rows"]}
+        self.assertLessEqual({"Stream #7", "Stream #8", "CUDA API"}, tracks)
+
+    def test_many(self):
+        """More than a buffer, a batch and a frame hold."""
+        collect(self.out, 8, 5000)
+        self.assertEqual(self.told(), made(8, 5000))
+
+    def test_older(self):
+        """The records of CUDA 12 are shorter."""
+        collect(self.out, 2, 500, FAKE_CUPTI_VERSION=24)
+        self.assertEqual(self.told(), made(2, 500))
+
+    def test_newer(self):
+        collect(self.out, 2, 50, FAKE_CUPTI_VERSION=130400)
+        self.assertEqual(self.told(), made(2, 50))
+        self.assertIn("libcupti 130400 is newer", self.notes()["collector"][1])
+
+    def test_kill(self):
+        run = collect(self.out, 2, 100, "kill")
+        self.assertEqual(run.returncode, 128 + signal.SIGKILL)
+        self.assertEqual(self.told(), made(2, 100))
+        self.assertIn("truncated", self.notes())
+
+    def test_without_times(self):
+        """Kernels that CUPTI has no time for are counted, not shown somewhere."""
+        collect(self.out, 2, 100, FAKE_CUPTI_ZERO=10)
+        self.assertEqual(self.told(), made(2, 100, lambda number: number % 10 == 0))
+        self.assertEqual(self.notes()["no-times"][0], 20)
+
+    def test_inverted(self):
+        collect(self.out, 2, 100, FAKE_CUPTI_INVERT=10)
+        self.assertEqual(self.told(), made(2, 100, lambda number: number % 10 == 0))
+        self.assertEqual(self.notes()["inverted-times"][0], 20)
+
+    def test_drops(self):
+        collect(self.out, 1, 10, FAKE_CUPTI_DROPS=77)
+        self.assertEqual(self.told(), made(1, 10))
+        self.assertEqual(self.notes()["events-dropped"][0], 77)
+
+    def test_gate(self):
+        run = collect(self.out, 2, 100, options=("--delay", "3600"))
+        self.runs_on(run)
+        self.assertFalse((self.out / "plugins").exists(), "nothing is recorded")
+
+    def test_refused(self):
+        """Every way in which CUPTI refuses everything: one sentence, and the program goes on."""
+        for code, words in ((999, "no usable CUDA driver"), (15, "driver is older"), (35, "administrators"),
+                            (39, "held by CUPTI for another tool"), (38, "older profiler"), (8, "no memory"),
+                            (33, "virtual GPU"), (41, "confidential"), (43, "MIG"), (45, "WSL"),
+                            (7, "CUPTI_ERROR_OF_A_TEST")):
+            with self.subTest(code):
+                run = collect(self.out, 2, 10, FAKE_CUPTI_FAIL=f"cuptiSubscribe={code}")
+                self.runs_on(run)
+                self.assertIn("CUDA activity is not recorded", run.stderr)
+                self.assertIn(words, run.stderr)
+                self.assertIn(f"error {code}", run.stderr)
+                self.assertFalse((self.out / "plugins").exists())
+
+    def test_refused_in_part(self):
+        """What one kind or call is refused is missing, the rest is whole."""
+        whole = made(2, 40)
+        for fails, missing, words in (
+                ("cuptiActivityEnable:10=35", NAMES, "Kernels are not recorded: the driver lets only"),
+                ("cuptiActivityEnable:1=21", ["[CUDA memcpy Host-to-Device]"], "Copies are not recorded"),
+                ("cuptiActivityEnable:2=27", ["[CUDA memset]"], "Memory sets are not recorded"),
+                ("cuptiActivityEnableDriverApi=27", ["cuLaunchKernel"], "Calls of the CUDA driver are not"),
+                ("cuptiActivitySetAttribute=12", [], "memory on the GPU is not limited"),
+                ("cuptiSetThreadIdType=1", [], "threads of numbers")):
+            with self.subTest(fails):
+                out, self.out = self.out, self.out / fails
+                self.runs_on(collect(self.out, 2, 40, FAKE_CUPTI_FAIL=fails))
+                self.assertEqual(self.told(), {name: sums for name, sums in whole.items() if name not in missing})
+                self.assertIn(words, self.notes()["collector"][1])
+                self.out = out
+
+    def test_too_old(self):
+        run = collect(self.out, 1, 10, FAKE_CUPTI_VERSION=18)
+        self.runs_on(run)
+        self.assertIn("CUDA 12.0 is the oldest", run.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=1)
