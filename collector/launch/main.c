@@ -1,7 +1,7 @@
 /* jview-collect: runs a program with the collector in it, and puts what was recorded where jviewd
  * and TensorBoard look. The exit code is the program's. */
 #include <errno.h>
-#include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,36 +10,23 @@
 #include "launch/condition.h"
 #include "launch/ctl.h"
 #include "launch/place.h"
+#include "launch/report.h"
+#include "launch/spools.h"
 
 enum { EXIT_USAGE = 2, EXIT_CANNOT_START = 127 };
-
-static void report(const struct launched *session, const struct session_result *result)
-{
-    if (result->complaint[0] != '\0')
-        fprintf(stderr, "jview-collect: %s\n", result->complaint);
-    if (result->spools == 0) {
-        fprintf(
-            stderr,
-            "jview-collect: nothing was recorded: no NVTX range was met while recording was on.\n"
-            "  A Python program tells ranges with `pip install nvtx`; JAX on a GPU tells its own "
-            "modules and ops.\n");
-        return;
-    }
-    fprintf(stderr, "jview-collect: %" PRIu64 " ranges", result->records);
-    if (result->activity > 0)
-        fprintf(stderr, " and %" PRIu64 " CUDA records", result->activity);
-    fprintf(stderr, " of %" PRIu32 " %s", result->spools,
-            result->spools == 1 ? "process" : "processes");
-    if (result->lost > 0)
-        fprintf(stderr, ", %" PRIu64 " lost (the profile's notes say why)", result->lost);
-    fprintf(stderr, "\n  profile  %s\n  open     jviewd --profile-dir %s\n", result->profile,
-            session->out);
-}
 
 static int complain(const struct error *err, int code)
 {
     fprintf(stderr, "jview-collect: %s\n", err->message);
     return code;
+}
+
+/* The program is over: an interrupt ends the waiting, and us. */
+static void wait_for_all(const struct launched *session)
+{
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    spools_wait(session->directory);
 }
 
 static int record(const struct options *options)
@@ -58,10 +45,12 @@ static int record(const struct options *options)
     int code = child_run(options, &session, &err);
     if (err.code != OK)
         complain(&err, code);
+    if (options->waits_all)
+        wait_for_all(&session);
     if (session_end(&session, &result, &at_end) != OK)
         complain(&at_end, code);
     else if (!options->is_quiet && err.code == OK)
-        report(&session, &result);
+        report_print(&session, &result);
     return code;
 }
 
@@ -83,6 +72,8 @@ int main(int argc, char **argv)
 
     if (argc > 1 && strcmp(argv[1], "ctl") == 0)
         return ctl_run(argv + 2, &err) == OK ? 0 : complain(&err, err.code == ERR_INVALID ? 2 : 1);
+    if (argc == 3 && strcmp(argv[1], "finalize") == 0)
+        return spools_finalize(argv[2], &err) == OK ? 0 : complain(&err, 1);
     if (options_parse(argv + 1, &options, &err) != OK)
         return complain(&err, EXIT_USAGE);
     if (options.shows_help || options.shows_version) {

@@ -8,6 +8,7 @@ const char options_help[] =
     "\n"
     "usage: jview-collect [OPTION]... [--] COMMAND [ARGUMENT]...\n"
     "       jview-collect ctl start|stop|toggle|status [SESSION|DIR]\n"
+    "       jview-collect finalize DIR\n"
     "\n"
     "  -o, --output DIR        the profile directory [./profile]; %h is the host, %p the process\n"
     "                          number of jview-collect, %q{VAR} a variable's value\n"

@@ -1,6 +1,5 @@
 #include "launch/session.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,10 +11,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "api/record.h"
 #include "base/file.h"
+#include "launch/spools.h"
 
-enum { SESSIONS_A_SECOND = 100, NAME_MAX_BYTES = 256 };
+enum { SESSIONS_A_SECOND = 100 };
 
 static enum status absolute(const char *path, char ret[4096], struct error *err)
 {
@@ -88,72 +87,22 @@ enum status session_begin(const char *out, const struct control_asked *asked, bo
     return make_control(ret, asked, is_open, err);
 }
 
-static bool is_spool(const char *name)
-{
-    size_t count = strlen(name), suffix = strlen(SPOOL_SUFFIX);
-
-    return count > suffix && strcmp(name + count - suffix, SPOOL_SUFFIX) == 0;
-}
-
-static uint32_t count_spools(const char *directory)
-{
-    DIR *open = opendir(directory);
-    uint32_t count = 0;
-
-    for (struct dirent *entry; open != NULL && (entry = readdir(open)) != NULL;)
-        count += is_spool(entry->d_name);
-    if (open != NULL)
-        closedir(open);
-    return count;
-}
-
-/* "466-3444070.jvs" -> "host_p466.jvs"; the only one of a session is "host.jvs". */
-static enum status move_spool(const struct launched *session, const struct session_result *result,
-                              const char *name, struct error *err)
-{
-    char from[4400], to[4800], host[NAME_MAX_BYTES] = "host", of_process[64] = "";
-
-    gethostname(host, sizeof host - 1);
-    if (result->spools > 1)
-        snprintf(of_process, sizeof of_process, "_p%.*s", (int)strcspn(name, "-"), name);
-    snprintf(from, sizeof from, "%s/%s", session->directory, name);
-    snprintf(to, sizeof to, "%s/%s%s%s", result->profile, host, of_process, SPOOL_SUFFIX);
-    if (rename(from, to) != 0)
-        return fail(err, ERR_IO, "cannot move %s to %s: %s", from, to, strerror(errno));
-    return OK;
-}
-
-static enum status move_spools(const struct launched *session, struct session_result *result,
-                               struct error *err)
-{
-    enum status status = OK;
-
-    snprintf(result->profile, sizeof result->profile, "%.3500s/plugins/profile/%s", session->out,
-             session->name);
-    TRY(directory_make(result->profile, err));
-    DIR *open = opendir(session->directory);
-    for (struct dirent *entry; status == OK && open != NULL && (entry = readdir(open)) != NULL;)
-        if (is_spool(entry->d_name))
-            status = move_spool(session, result, entry->d_name, err);
-    if (open != NULL)
-        closedir(open);
-    return status;
-}
-
 enum status session_end(struct launched *session, struct session_result *ret, struct error *err)
 {
     char control[4200];
+    struct spools spools;
 
-    *ret = (struct session_result){.spools = count_spools(session->directory),
-                                   .records = session->control->records,
-                                   .activity = session->control->activity,
+    *ret = (struct session_result){.records = session->control->records,
                                    .lost = session->control->lost};
-    if (atomic_load(&session->control->complaint_state) == 2)
-        memcpy(ret->complaint, session->control->complaint, sizeof ret->complaint - 1);
-    if (ret->spools > 0)
-        TRY(move_spools(session, ret, err));
+    snprintf(ret->profile, sizeof ret->profile, "%.3500s/plugins/profile/%s", session->out,
+             session->name);
+    TRY(spools_move(session->directory, ret->profile, &spools, err));
+    ret->spools = spools.moved;
+    ret->busy = spools.busy;
+    if (spools.busy > 0)
+        return OK; /* finalize finds the session as it is */
     snprintf(control, sizeof control, "%s/%s", session->directory, CONTROL_FILE);
     unlink(control);
-    rmdir(session->directory); /* stays where a process still writes into it */
+    rmdir(session->directory);
     return OK;
 }

@@ -23,8 +23,8 @@ MUST_CHECK enum status session_begin(const char *out, const struct control_asked
 
 struct session_result {
     uint32_t spools; /* processes that recorded something */
-    uint64_t records, activity, lost, bytes;
-    char complaint[COMPLAINT_MAX]; /* what could not be recorded, "" nothing */
+    uint32_t busy;   /* of them those that still do: their spools stay */
+    uint64_t records, lost, bytes;
     char profile[4096]; /* where they lie now; "" where there is none */
 };
 /* Moves the spools of processes that have ended; those of others stay, and are told. */

@@ -1,0 +1,116 @@
+#include "launch/report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/human.h"
+#include "launch/summary.h"
+
+static void print_seen(const struct control *control)
+{
+    uint32_t count = atomic_load(&control->seen_count);
+
+    if (count > SEEN_MAX)
+        count = SEEN_MAX;
+    if (count == 0)
+        fprintf(stderr, "  no other range was met\n");
+    for (uint32_t index = 0; index < count; index++)
+        fprintf(stderr, "%s%.*s%s", index == 0 ? "  met were " : ", ", SEEN_NAME_MAX - 1,
+                control->seen[index], index + 1 == count ? "\n" : "");
+}
+
+/* The gate that never opened. */
+static void print_waited(const struct control *control)
+{
+    const struct control_asked *asked = &control->asked;
+    const char *at = asked->domain[0] != '\0' ? "@" : "";
+
+    if (asked->range == CAPTURE_SIGNAL)
+        fprintf(stderr, "  recording waits for SIGUSR2 to jview-collect, or for `jview-collect ctl "
+                        "start`; neither came\n");
+    else if (asked->range == CAPTURE_NONE)
+        fprintf(stderr, "  the program ended before --delay had passed\n");
+    if (asked->range == CAPTURE_SIGNAL || asked->range == CAPTURE_NONE)
+        return;
+    fprintf(stderr, "  the capture range never opened: waited for %s%s%s", asked->name, at,
+            asked->domain);
+    if (asked->range == CAPTURE_STEPS)
+        fprintf(stderr, ", the %" PRIu32 ". of them", asked->first_step);
+    fprintf(stderr, "\n");
+    print_seen(control);
+}
+
+static void print_nothing(const struct control *control)
+{
+    fprintf(stderr, "jview-collect: nothing was recorded");
+    if (atomic_load(&control->loaded) == 0) {
+        fprintf(stderr,
+                ": not injected, no process loaded the collector.\n"
+                "  It is loaded with the first NVTX call (or CUDA's start); a program without "
+                "any, a static or a\n  set-user-id one never does. A Python program tells ranges "
+                "with `pip install nvtx`.\n");
+        return;
+    }
+    fprintf(stderr, ": no NVTX range was met while recording was on.\n");
+    if (atomic_load(&control->capture) == 0)
+        print_waited(control);
+    else
+        fprintf(stderr, "  A Python program tells ranges with `pip install nvtx`; JAX on a GPU "
+                        "tells its own modules and ops.\n");
+}
+
+static void print_losses(const struct summary *summary)
+{
+    static const char *const causes[LOST_CAUSES] = {
+        [LOST_RING_FULL] = "told faster than they were written down",
+        [LOST_TEXTS_FULL] = "without a name: more different texts than are kept",
+        [LOST_TOO_DEEP] = "more open at once than are kept",
+        [LOST_NO_PUSH] = "ended without a beginning",
+        [LOST_DISK] = "the disk was full, or refused",
+        [LOST_THREADS] = "of more threads than are kept",
+        [LOST_LIMIT] = "beyond --max-spool",
+    };
+
+    for (int cause = 0; cause < LOST_CAUSES; cause++)
+        if (summary->lost[cause] > 0)
+            fprintf(stderr, "  %-8s %" PRIu64 ": %s\n", cause == LOST_NO_PUSH ? "odd" : "lost",
+                    summary->lost[cause],
+                    causes[cause] != NULL ? causes[cause] : "the profile's notes say why");
+}
+
+static void print_top(const struct summary *summary)
+{
+    for (int index = 0; index < SUMMARY_TOP && summary->top[index].count > 0; index++) {
+        const struct summary_name *name = &summary->top[index];
+        int64_t ps = name->total_ns > INT64_MAX / 1000 ? INT64_MAX : name->total_ns * 1000;
+        fprintf(stderr, "  %-8s %10s  %8" PRIu64 " x  %s\n", index == 0 ? "top" : "",
+                human_ps(ps).text, name->count, name->name);
+    }
+}
+
+void report_print(const struct launched *session, const struct session_result *result)
+{
+    struct summary summary;
+
+    if (result->busy > 0)
+        fprintf(stderr,
+                "jview-collect: %" PRIu32 " %s still recorded; when they have ended:\n"
+                "  jview-collect finalize %s\n",
+                result->busy, result->busy == 1 ? "process is" : "processes are", session->out);
+    if (result->spools == 0) {
+        if (result->busy == 0)
+            print_nothing(session->control);
+        return;
+    }
+    summary_read(result->profile, &summary);
+    fprintf(stderr, "jview-collect: %" PRIu64 " ranges", summary.ranges);
+    fprintf(stderr, " of %" PRIu32 " %s, %s", result->spools,
+            result->spools == 1 ? "process" : "processes", human_bytes(summary.bytes).text);
+    if (atomic_load(&session->control->capture) > 1)
+        fprintf(stderr, ", in %" PRIu32 " captures", atomic_load(&session->control->capture));
+    fprintf(stderr, "\n");
+    print_losses(&summary);
+    print_top(&summary);
+    fprintf(stderr, "  profile  %s\n  open     jviewd --profile-dir %s\n", result->profile,
+            session->out);
+}

@@ -1,0 +1,161 @@
+#include "launch/spools.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "api/record.h"
+#include "base/file.h"
+#include "collector/control.h"
+
+enum { NAME_MAX_BYTES = 256, PATH_BYTES = 4096, WAIT_MS = 100 };
+
+static bool is_spool(const char *name)
+{
+    size_t count = strlen(name), suffix = strlen(SPOOL_SUFFIX);
+
+    return count > suffix && strcmp(name + count - suffix, SPOOL_SUFFIX) == 0;
+}
+
+/* Someone holds its lock. */
+static bool is_held(const char *directory, const char *name)
+{
+    char path[2 * PATH_BYTES];
+
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return false;
+    bool is_held = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    close(fd);
+    return is_held;
+}
+
+void spools_count(const char *directory, struct spools *ret)
+{
+    DIR *open = opendir(directory);
+
+    *ret = (struct spools){0};
+    for (struct dirent *entry; open != NULL && (entry = readdir(open)) != NULL;) {
+        if (!is_spool(entry->d_name))
+            continue;
+        if (is_held(directory, entry->d_name))
+            ret->busy++;
+        else
+            ret->moved++;
+    }
+    if (open != NULL)
+        closedir(open);
+}
+
+void spools_wait(const char *directory)
+{
+    const struct timespec nap = {.tv_nsec = WAIT_MS * 1000000};
+    struct spools now;
+
+    for (spools_count(directory, &now); now.busy > 0; spools_count(directory, &now))
+        nanosleep(&nap, NULL);
+}
+
+/* A name that is taken already is not written over. */
+static enum status move_one(const char *directory, const char *profile, const char *name,
+                            bool is_only, struct error *err)
+{
+    char from[2 * PATH_BYTES], to[2 * PATH_BYTES], host[NAME_MAX_BYTES] = "host";
+
+    gethostname(host, sizeof host - 1);
+    snprintf(from, sizeof from, "%s/%s", directory, name);
+    snprintf(to, sizeof to, "%s/%s%s", profile, host, SPOOL_SUFFIX);
+    if (!is_only || access(to, F_OK) == 0)
+        snprintf(to, sizeof to, "%s/%s_p%.*s%s", profile, host, (int)strcspn(name, "-"), name,
+                 SPOOL_SUFFIX);
+    if (access(to, F_OK) == 0)
+        snprintf(to, sizeof to, "%s/%s_p%s", profile, host, name);
+    if (rename(from, to) != 0)
+        return fail(err, ERR_IO, "cannot move %s to %s: %s", from, to, strerror(errno));
+    return OK;
+}
+
+enum status spools_move(const char *directory, const char *profile, struct spools *ret,
+                        struct error *err)
+{
+    enum status status = OK;
+
+    spools_count(directory, ret);
+    if (ret->moved == 0)
+        return OK;
+    TRY(directory_make(profile, err));
+    DIR *open = opendir(directory);
+    for (struct dirent *entry; status == OK && open != NULL && (entry = readdir(open)) != NULL;)
+        if (is_spool(entry->d_name) && !is_held(directory, entry->d_name))
+            status = move_one(directory, profile, entry->d_name, ret->moved + ret->busy == 1, err);
+    if (open != NULL)
+        closedir(open);
+    return status;
+}
+
+/* A session without a launcher is named by its process: it gets the time of its last change. */
+static void name_of(const char *directory, const char *session, char ret[NAME_MAX_BYTES])
+{
+    struct stat about;
+    struct tm at;
+
+    snprintf(ret, NAME_MAX_BYTES, "%s", session);
+    if (session[strspn(session, "0123456789")] == '\0' && stat(directory, &about) == 0 &&
+        localtime_r(&about.st_mtime, &at) != NULL)
+        strftime(ret, NAME_MAX_BYTES, "%Y_%m_%d_%H_%M_%S", &at);
+}
+
+static enum status finalize_one(const char *out, const char *session, struct spools *sum,
+                                struct error *err)
+{
+    char directory[PATH_BYTES], profile[PATH_BYTES], control[2 * PATH_BYTES], name[NAME_MAX_BYTES];
+    struct spools spools;
+
+    snprintf(directory, sizeof directory, "%.3500s/.jview-spool/%.255s", out, session);
+    if (is_held(directory, CONTROL_FILE)) {
+        printf("session    %s is still being recorded\n", session);
+        return OK;
+    }
+    name_of(directory, session, name);
+    snprintf(profile, sizeof profile, "%.3500s/plugins/profile/%.255s", out, name);
+    TRY(spools_move(directory, profile, &spools, err));
+    if (spools.moved > 0)
+        printf("profile    %s\n", profile);
+    if (spools.busy > 0)
+        printf("session    %s: %u processes still record\n", session, spools.busy);
+    sum->moved += spools.moved;
+    sum->busy += spools.busy;
+    if (spools.busy > 0)
+        return OK;
+    snprintf(control, sizeof control, "%s/%s", directory, CONTROL_FILE);
+    unlink(control);
+    rmdir(directory);
+    return OK;
+}
+
+enum status spools_finalize(const char *out, struct error *err)
+{
+    char path[PATH_BYTES];
+    enum status status = OK;
+    struct spools sum = {0};
+
+    snprintf(path, sizeof path, "%.3500s/.jview-spool", out);
+    DIR *open = opendir(path);
+    if (open == NULL)
+        return fail(err, ERR_NOT_FOUND, "no spools in %s: %s", path, strerror(errno));
+    for (struct dirent *entry; status == OK && (entry = readdir(open)) != NULL;)
+        if (entry->d_name[0] != '.')
+            status = finalize_one(out, entry->d_name, &sum, err);
+    closedir(open);
+    if (status == OK)
+        printf("moved      %u spools\n", sum.moved);
+    return status;
+}

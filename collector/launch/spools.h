@@ -1,0 +1,28 @@
+/* The spools of a session, from where they grow to where jviewd and TensorBoard look.
+ *
+ *   OUT/.jview-spool/SESSION/466-3444070.jvs  ->  OUT/plugins/profile/SESSION/host.jvs,
+ *                                                 or host_p466.jvs of several
+ *
+ * A process holds a lock (flock) on its own as long as it lives; such ones stay.
+ */
+#ifndef JVIEWD_LAUNCH_SPOOLS_H
+#define JVIEWD_LAUNCH_SPOOLS_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+
+struct spools {
+    uint32_t moved, busy;
+};
+
+void spools_count(const char *directory, struct spools *ret); /* as they would be */
+MUST_CHECK enum status spools_move(const char *directory, const char *profile, struct spools *ret,
+                                   struct error *err);
+/* Waits until none is busy. */
+void spools_wait(const char *directory);
+
+/* All sessions below OUT/.jview-spool whose launcher is gone. */
+MUST_CHECK enum status spools_finalize(const char *out, struct error *err);
+
+#endif

@@ -1,0 +1,235 @@
+#!/usr/bin/env python3
+"""What jview-collect is asked for: when it records, what, where to, and how it is turned while it runs."""
+
+import json
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import unittest
+
+BIN = pathlib.Path(os.environ["JVIEWD_DEV"]).parent
+PROGRAM = os.environ["NVTX_PROGRAM"]
+COLLECT = BIN / "jview-collect"
+
+
+class Launch(unittest.TestCase):
+    def setUp(self):
+        self.place = tempfile.TemporaryDirectory()
+        self.out = pathlib.Path(self.place.name) / "profiles"
+
+    def tearDown(self):
+        self.place.cleanup()
+
+    def command(self, *options, words=("steps", 10)):
+        return [COLLECT, "-o", self.out, *map(str, options), "--", PROGRAM, *map(str, words)]
+
+    def collect(self, *options, words=("steps", 10), env=None):
+        return subprocess.run(self.command(*options, words=words), capture_output=True, text=True, timeout=120,
+                              env={**os.environ, **(env or {})})
+
+    def ask(self, *words, out=None):
+        run = subprocess.run([BIN / "jviewd", *words, "--profile-dir", out or self.out, "--cache-dir",
+                              pathlib.Path(self.place.name) / "cache", "--format", "json"],
+                             capture_output=True, text=True, timeout=120)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        return json.loads(run.stdout)
+
+    def names(self, out=None):
+        table = self.ask("top", "latest", "--by", "name", "--limit", "1000", out=out)
+        return {row["name"]: row["count"] for row in table["rows"]}
+
+    def notes(self):
+        return {note["kind"]: note for note in self.ask("overview", "latest")["notes"]}
+
+    def ctl(self, verb, place=None):
+        run = subprocess.run([COLLECT, "ctl", verb, place or self.out], capture_output=True, text=True, timeout=60)
+        return run, dict(line.split(None, 1) for line in run.stdout.splitlines())
+
+    def status(self, **wanted):
+        """Waits until the session that runs says so."""
+        until = time.monotonic() + 60
+        while time.monotonic() < until:
+            run, said = self.ctl("status")
+            if run.returncode == 0 and all(test(said[key]) for key, test in wanted.items()):
+                return said
+            time.sleep(0.05)
+        self.fail(f"never {list(wanted)}: {run.stdout} {run.stderr}")
+
+    def test_nvtx(self):
+        """Within the range, the range with it, as often as asked for; the inside of `load` is itself."""
+        for end, count in (("stop", 1), ("repeat:3", 3), ("repeat", 10)):
+            with self.subTest(end):
+                out, self.out = self.out, self.out / end.replace(":", "")
+                run = self.collect("--capture-range", "nvtx", "--nvtx-capture", "step@train",
+                                   "--capture-range-end", end)
+                self.assertEqual(run.returncode, 0, run.stderr)
+                wanted = {name: count for name in ("step", "load", "compute")}
+                wanted.update({f"capture {number + 1}": 1 for number in range(count)})
+                self.assertEqual(self.names(), wanted)
+                self.assertEqual(self.notes()["captures"]["count"], count)
+                self.out = out
+
+    def test_nvtx_other_domain(self):
+        run = self.collect("--capture-range", "nvtx", "--nvtx-capture", "step@validate")
+        self.assertIn("nothing was recorded", run.stderr)
+
+    def test_steps(self):
+        self.collect("--capture-range=steps=3:5")
+        self.assertEqual(self.names(), {"step": 3, "load": 3, "compute": 3, "capture 1": 1})
+
+    def test_domains(self):
+        self.collect("--nvtx-domain-include", "train,io")
+        self.assertEqual(self.names(), {"step": 10})
+        self.out = self.out / "others"
+        self.collect("--nvtx-domain-exclude", "train")
+        self.assertEqual(self.names(), {"load": 10, "compute": 10})
+
+    def test_trace(self):
+        run = self.collect("-t", "cuda,osrt,nvtx")
+        self.assertIn("-t osrt is not collected", run.stderr)
+        self.assertEqual(self.names()["step"], 10)
+        self.assertIn("nothing was recorded", self.collect("-t", "none").stderr)
+
+    def test_signal(self):
+        """SIGUSR2 to the launcher turns it on and off, and never reaches the program."""
+        run = subprocess.Popen(self.command("--capture-range", "signal", words=("steps", 4000)),
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.status(processes=lambda count: count == "1")
+        for opens in (True, False):
+            run.send_signal(signal.SIGUSR2)
+            said = self.status(state=lambda state: state == ("recording" if opens else "stopped"))
+            self.assertEqual(said["captures"], "1")
+            time.sleep(0.3)
+        self.assertEqual(run.wait(timeout=120), 0, run.communicate())
+        run.communicate()
+        names = self.names()
+        self.assertEqual(names["capture 1"], 1)
+        self.assertTrue(0 < names["step"] < 4000, names)
+
+    def test_ctl(self):
+        run = subprocess.Popen(self.command("--delay", 3600, words=("steps", 8000)),
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        said = self.status(processes=lambda count: count == "1", state=lambda state: state == "waiting")
+        session = self.out / ".jview-spool" / said["session"]
+        self.assertEqual(self.ctl("start")[1]["state"], "recording")
+        self.status(ranges=lambda count: int(count) > 0)
+        self.assertEqual(self.ctl("stop", session)[1]["state"], "stopped")
+        self.assertEqual(self.ctl("toggle")[1]["captures"], "2")
+        self.assertEqual(self.ctl("toggle")[1]["state"], "stopped")
+        self.assertEqual(self.ctl("restart")[0].returncode, 2)
+        self.assertEqual(run.wait(timeout=120), 0)
+        run.communicate()
+        self.assertEqual({name for name in self.names() if name.startswith("capture")}, {"capture 1", "capture 2"})
+        after = self.ctl("status")[0]
+        self.assertEqual(after.returncode, 1)
+        self.assertIn("no session runs", after.stderr)
+
+    def test_if(self):
+        for text, holds in (("RANK==0", True), ("RANK != 0", False), ("RANK==00 && HOST!='b'", True),
+                            ("!(RANK==0) || HOST", True), ("NONE", False), ("!NONE && (HOST=='a')", True),
+                            ("RANK", False), ("RANK==\"0x\"", False)):
+            with self.subTest(text):
+                run = self.collect("--if", text, words=("steps", 1), env={"RANK": "0", "HOST": "a"})
+                self.assertEqual((run.returncode, run.stdout), (0, "attached\n" if holds else "alone\n"), run.stderr)
+        for text in ("RANK=0", "(RANK==0", "RANK==", "", "'", "$(id)", "!" * 100 + "RANK"):
+            with self.subTest(text):
+                self.assertEqual(self.collect("--if", text).returncode, 2)
+
+    def test_output(self):
+        self.out = self.out / "%h-%p-%q{RANK}-%%"
+        run = self.collect(env={"RANK": "3"})
+        made = [path.name for path in self.out.parent.iterdir()]
+        self.assertRegex(made[0], f"^{socket.gethostname()}-[0-9]+-3-%$", run.stderr)
+        for name in ("%x", "%q{NO_SUCH_VARIABLE}", "%q", "%"):
+            self.out = self.out.parent / name
+            self.assertEqual(self.collect().returncode, 2)
+
+    def test_max_spool(self):
+        """What is beyond is lost, counted, and told."""
+        self.collect("--max-spool", "1K", "--flush-interval", "0.05", words=("steps", 2000))
+        note = self.notes()["events-dropped"]
+        self.assertIn("--max-spool", note["message"])
+        self.assertEqual(sum(self.names().values()) + note["count"], 6000)
+
+    def test_report(self):
+        """What it says is what is there: counts, losses by cause, the ranges that took longest."""
+        run = self.collect(words=("steps", 30))
+        self.assertIn("90 ranges of 1 process", run.stderr)
+        self.assertRegex(run.stderr, r"(?s)top .* 30 x  step\n.* 30 x  load\n.* 30 x  compute\n")
+        self.assertIn(f"jviewd --profile-dir {self.out.resolve()}", run.stderr)
+        run = self.collect(words=("deep", 150))
+        self.assertIn("lost     22: more open at once than are kept", run.stderr)
+        self.assertEqual(self.collect("-q").stderr, "")
+
+    def test_report_of_nothing(self):
+        run = self.collect("--capture-range", "nvtx", "--nvtx-capture", "epoch@train")
+        for text in ("never opened: waited for epoch@train", "met were step, load, compute\n"):
+            self.assertIn(text, run.stderr)
+        run = self.collect("--capture-range", "steps=50:60")
+        self.assertIn("waited for step, the 50. of them", run.stderr)
+        run = self.collect("--capture-range", "signal")
+        self.assertIn("waits for SIGUSR2", run.stderr)
+        run = subprocess.run([COLLECT, "-o", self.out, "true"], capture_output=True, text=True, timeout=60)
+        self.assertIn("not injected", run.stderr)
+
+    def start_and_kill(self):
+        """A launcher that is killed, and a program that goes on."""
+        run = subprocess.Popen(self.command(words=("steps", 6000)), stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
+        said = self.status(ranges=lambda count: int(count) > 0)
+        run.kill()
+        run.wait()
+        return int(said["program"])
+
+    def finalize(self):
+        return subprocess.run([COLLECT, "finalize", self.out], capture_output=True, text=True, timeout=60)
+
+    def test_finalize(self):
+        """Spools of a killed launcher are moved, but never under a process that still writes."""
+        program = self.start_and_kill()
+        run = self.finalize()
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("1 processes still record", run.stdout)
+        self.assertFalse((self.out / "plugins").exists())
+        os.kill(program, signal.SIGKILL)
+        until = time.monotonic() + 60
+        while "moved      1 spools" not in run.stdout and time.monotonic() < until:
+            time.sleep(0.1)
+            run = self.finalize()
+        self.assertIn("moved      1 spools", run.stdout)
+        self.assertFalse(list(self.out.glob(".jview-spool/*")), "nothing is left behind")
+        self.assertGreater(self.names()["step"], 0)
+        self.assertEqual(self.finalize().returncode, 0)
+        self.out = self.out / "none"
+        self.assertEqual(self.finalize().returncode, 1)
+
+    def test_wait(self):
+        """A process that outlives the program: its spool stays, or is waited for."""
+        for wait, ranges in (("primary", None), ("all", 1500)):
+            with self.subTest(wait):
+                self.out = self.out.parent / wait
+                shell = f"{PROGRAM} steps 500 >/dev/null 2>&1 & sleep 0.1; until [ -e {self.out}/.jview-spool/*/*.jvs ]; do sleep 0.05; done"
+                run = subprocess.run([COLLECT, "-o", self.out, "--wait", wait, "sh", "-c", shell],
+                                     capture_output=True, text=True, timeout=120)
+                if ranges:
+                    self.assertIn(f"{ranges} ranges of 1 process", run.stderr)
+                else:
+                    self.assertIn("1 process is still recorded", run.stderr)
+
+    def test_wrong_words(self):
+        for words in (("--capture-range", "nvtx"), ("--capture-range", "cudaProfilerApi"), ("--capture-range", "x"),
+                      ("--capture-range", "steps=5:3"), ("--capture-range-end", "repeat:0"),
+                      ("--nvtx-capture", "step"), ("-t", "nvtz"), ("--max-spool", "-1"), ("--max-spool", "1X"),
+                      ("--flush-interval", "0"), ("--wait", "some"), ("--capture-range", "signal", "--delay", "1"),
+                      ("--nvtx-domain-include", "a", "--nvtx-domain-exclude", "b")):
+            with self.subTest(words):
+                run = self.collect(*words)
+                self.assertEqual((run.returncode, run.stdout), (2, ""), run.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=1)
