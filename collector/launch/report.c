@@ -92,6 +92,8 @@ void report_print(const struct launched *session, const struct session_result *r
 {
     struct summary summary;
 
+    if (result->complaint[0] != '\0')
+        fprintf(stderr, "jview-collect: %s\n", result->complaint);
     if (result->busy > 0)
         fprintf(stderr,
                 "jview-collect: %" PRIu32 " %s still recorded; when they have ended:\n"
@@ -104,6 +106,8 @@ void report_print(const struct launched *session, const struct session_result *r
     }
     summary_read(result->profile, &summary);
     fprintf(stderr, "jview-collect: %" PRIu64 " ranges", summary.ranges);
+    if (result->activity > 0)
+        fprintf(stderr, " and %" PRIu64 " CUDA records", result->activity);
     fprintf(stderr, " of %" PRIu32 " %s, %s", result->spools,
             result->spools == 1 ? "process" : "processes", human_bytes(summary.bytes).text);
     if (atomic_load(&session->control->capture) > 1)

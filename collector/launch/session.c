@@ -93,7 +93,10 @@ enum status session_end(struct launched *session, struct session_result *ret, st
     struct spools spools;
 
     *ret = (struct session_result){.records = session->control->records,
+                                   .activity = session->control->activity,
                                    .lost = session->control->lost};
+    if (atomic_load(&session->control->complaint_state) == 2)
+        memcpy(ret->complaint, session->control->complaint, sizeof ret->complaint - 1);
     snprintf(ret->profile, sizeof ret->profile, "%.3500s/plugins/profile/%s", session->out,
              session->name);
     TRY(spools_move(session->directory, ret->profile, &spools, err));

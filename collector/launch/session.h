@@ -24,8 +24,9 @@ MUST_CHECK enum status session_begin(const char *out, const struct control_asked
 struct session_result {
     uint32_t spools; /* processes that recorded something */
     uint32_t busy;   /* of them those that still do: their spools stay */
-    uint64_t records, lost, bytes;
-    char profile[4096]; /* where they lie now; "" where there is none */
+    uint64_t records, activity, lost, bytes;
+    char complaint[COMPLAINT_MAX]; /* what could not be recorded, "" nothing */
+    char profile[4096];            /* where they lie now; "" where there is none */
 };
 /* Moves the spools of processes that have ended; those of others stay, and are told. */
 MUST_CHECK enum status session_end(struct launched *session, struct session_result *ret,
