@@ -38,15 +38,16 @@ enum capture_range {                 /* what opens the gate */
 };
 
 struct control_asked {
-    uint32_t range;                       /* enum capture_range */
-    uint32_t captures_max;                /* 0: any number */
-    uint32_t first_step, last_step;       /* from 1; of CAPTURE_STEPS */
-    char name[CAPTURE_NAME_MAX];          /* of the range */
-    char domain[CAPTURE_NAME_MAX];        /* of it; "" any */
-    char domains[DOMAINS_MAX];            /* "a,b": those to record, or those not to; "" all */
-    uint32_t excludes_domains, no_ranges; /* no_ranges: nothing of NVTX is asked for */
-    uint32_t flush_ms;                    /* a frame at least that often; 0: the usual */
-    uint64_t spool_bytes_max;             /* of each process; 0: the disk's */
+    uint32_t range;                 /* enum capture_range */
+    uint32_t captures_max;          /* 0: any number */
+    uint32_t first_step, last_step; /* from 1; of CAPTURE_STEPS */
+    char name[CAPTURE_NAME_MAX];    /* of the range */
+    char domain[CAPTURE_NAME_MAX];  /* of it; "" any */
+    char domains[DOMAINS_MAX];      /* "a,b": those to record, or those not to; "" all */
+    uint32_t excludes_domains;
+    uint32_t no_ranges, no_activity; /* nothing of NVTX, of CUDA is asked for */
+    uint32_t flush_ms;               /* a frame at least that often; 0: the usual */
+    uint64_t spool_bytes_max;        /* of each process; 0: the disk's */
 };
 
 struct control {

@@ -6,6 +6,7 @@
 
 #include "app.h"
 #include "cli/cli.h"
+#include "collect.h"
 #include "doctor.h"
 #include "index.h"
 #include "prune.h"
@@ -29,6 +30,7 @@ static void help(void)
     options_help();
     printf("\nOther verbs (jviewd VERB --help says more):\n\n"
            "  open       a browser at a run, in a server that runs or a new one\n"
+           "  collect    runs a program and records it: jview-collect, see collect --help\n"
            "  index      one profile file -> one segment\n"
            "  doctor     what stands between you and your profiles\n"
            "  prune      what eats the disk, and which profiles may go\n");
@@ -50,6 +52,8 @@ int main(int argc, char **argv)
         return app_serve(argc - 1, argv + 1);
     if (strcmp(verb, "open") == 0)
         return app_open(argc - 1, argv + 1);
+    if (strcmp(verb, "collect") == 0)
+        return collect_main(argc - 1, argv + 1);
     if (strcmp(verb, "doctor") == 0)
         return doctor_main(argc - 1, argv + 1);
     if (strcmp(verb, "prune") == 0)

@@ -251,7 +251,7 @@ static void put_open(void)
     int64_t now = ticks_now();
     struct thread *thread;
 
-    for (uint32_t index = 0; (thread = thread_at(index)) != NULL; index++) {
+    for (uint32_t index = 0; writer_gate() && (thread = thread_at(index)) != NULL; index++) {
         uint32_t count = thread_open_ranges(thread, open);
         if (batch.count + count > batch_capacity(&batch))
             break;

@@ -58,7 +58,8 @@ enum status child_prepare(const struct options *options, const struct launched *
                         injections[index], taken);
     }
     TRY(set(injections[0], library, err));
-    TRY(set(injections[1], library, err)); /* the driver calls it at cuInit */
+    if (options->asked.no_activity == 0)
+        TRY(set(injections[1], library, err)); /* the driver calls it at cuInit */
     return set(ENV_SESSION, session->directory, err);
 }
 

@@ -12,7 +12,8 @@ const char options_help[] =
     "\n"
     "  -o, --output DIR        the profile directory [./profile]; %h is the host, %p the process\n"
     "                          number of jview-collect, %q{VAR} a variable's value\n"
-    "  -t, --trace LIST        nvtx or none; other words of nsys are named as not collected\n"
+    "  -t, --trace LIST        of cuda, nvtx, or none; other words of nsys are named as not\n"
+    "                          collected [cuda,nvtx]\n"
     "      --delay SECONDS     begin to record that long after the start\n"
     "      --duration SECONDS  record for that long; the program goes on\n"
     "      --capture-range none|nvtx|steps=N:M|signal\n"
@@ -34,8 +35,8 @@ const char options_help[] =
     "  -V, --version           the version\n"
     "  -h, --help              this text\n"
     "\n"
-    "Recorded are NVTX ranges of the program and of its libraries. The exit code is the "
-    "program's.\n";
+    "Recorded are NVTX ranges and CUDA activity of the program and of its libraries. The exit "
+    "code is the program's.\n";
 
 struct word { /* one that takes a value */
     const char *brief, *full;

@@ -34,7 +34,7 @@ MUST_CHECK enum status value_nvtx_capture(const char *text, struct control_asked
                                           struct error *err);
 MUST_CHECK enum status value_domains(const char *text, bool excludes, struct control_asked *asked,
                                      struct error *err);
-/* "nvtx,cuda": what is not recorded is told on stderr. */
+/* "nvtx,osrt": what is not recorded is told on stderr. */
 MUST_CHECK enum status value_trace(const char *text, struct control_asked *asked,
                                    struct error *err);
 

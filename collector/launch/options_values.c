@@ -140,8 +140,7 @@ static bool is_in(const char *word, size_t count, const char *const *words)
 
 enum status value_trace(const char *text, struct control_asked *asked, struct error *err)
 {
-    static const char *const not_ours[] = {"cuda",
-                                           "cuda-hw",
+    static const char *const not_ours[] = {"cuda-hw",
                                            "cublas",
                                            "cublas-verbose",
                                            "cudnn",
@@ -167,23 +166,27 @@ enum status value_trace(const char *text, struct control_asked *asked, struct er
                                            "vulkan-annotations",
                                            "wddm",
                                            NULL};
-    static const char *const none[] = {"none", NULL}, *const nvtx[] = {"nvtx", NULL};
-    bool has_nvtx = false;
+    static const char *const none[] = {"none", NULL}, *const nvtx[] = {"nvtx", NULL},
+                             *const cuda[] = {"cuda", NULL};
+    bool has_nvtx = false, has_cuda = false;
 
     for (const char *word = text;; word++) {
         size_t count = strcspn(word, ",");
         if (is_in(word, count, nvtx))
             has_nvtx = true;
+        else if (is_in(word, count, cuda))
+            has_cuda = true;
         else if (is_in(word, count, not_ours))
             fprintf(stderr, "jview-collect: -t %.*s is not collected; the program runs without\n",
                     (int)count, word);
         else if (!is_in(word, count, none))
-            return fail(err, ERR_INVALID, "-t takes nvtx, none, or other words of nsys; not \"%s\"",
-                        text);
+            return fail(err, ERR_INVALID,
+                        "-t takes cuda, nvtx, none, or other words of nsys; not \"%s\"", text);
         word += count;
         if (*word == '\0')
             break;
     }
     asked->no_ranges = !has_nvtx;
+    asked->no_activity = !has_cuda;
     return OK;
 }

@@ -69,6 +69,8 @@ static void print_losses(const struct summary *summary)
         [LOST_DISK] = "the disk was full, or refused",
         [LOST_THREADS] = "of more threads than are kept",
         [LOST_LIMIT] = "beyond --max-spool",
+        [LOST_POOL] = "CUDA records: all buffers were full",
+        [LOST_CUPTI] = "CUDA records that CUPTI dropped",
     };
 
     for (int cause = 0; cause < LOST_CAUSES; cause++)

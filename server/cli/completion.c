@@ -42,7 +42,11 @@ static void put_bash(void)
         put_flags(&cli_verbs[i]);
         fputs("\" ;;\n", stdout);
     }
-    printf("    *) words=\"serve index open doctor prune");
+    fputs("    collect) words=\"ctl finalize --output --trace --delay --duration --capture-range "
+          "--capture-range-end --nvtx-capture --nvtx-domain-include --nvtx-domain-exclude --if "
+          "--max-spool --flush-interval --wait --replace-injection --quiet --help\" ;;\n",
+          stdout);
+    printf("    *) words=\"serve index open doctor prune collect");
     for (uint32_t i = 0; i < cli_verb_count; i++)
         printf(" %s", cli_verbs[i].name);
     printf(" %s\" ;;\n    esac\n", serve_flags);
@@ -59,6 +63,9 @@ static void put_zsh(void)
 
 static void put_fish(void)
 {
+    fputs("complete -c jviewd -n __fish_use_subcommand -a collect -d 'runs a program and records "
+          "it'\ncomplete -c jviewd -n '__fish_seen_subcommand_from collect' -a 'ctl finalize'\n",
+          stdout);
     for (uint32_t i = 0; i < cli_verb_count; i++) {
         const struct cli_verb *verb = &cli_verbs[i];
 

@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import shutil
 import signal
 import socket
 import subprocess
@@ -93,6 +94,10 @@ class Launch(unittest.TestCase):
         self.assertIn("-t osrt is not collected", run.stderr)
         self.assertEqual(self.names()["step"], 10)
         self.assertIn("nothing was recorded", self.collect("-t", "none").stderr)
+        for words, set_ones in (("cuda,nvtx", 2), ("nvtx", 1)):
+            run = subprocess.run([COLLECT, "-o", self.out, "-t", words, "env"], capture_output=True, text=True,
+                                 timeout=60)
+            self.assertEqual(run.stdout.count("_INJECTION64_PATH="), set_ones)
 
     def test_signal(self):
         """SIGUSR2 to the launcher turns it on and off, and never reaches the program."""
@@ -219,6 +224,18 @@ class Launch(unittest.TestCase):
                     self.assertIn(f"{ranges} ranges of 1 process", run.stderr)
                 else:
                     self.assertIn("1 process is still recorded", run.stderr)
+
+    def test_verb(self):
+        """`jviewd collect` is jview-collect, with its exit code; where that is missing it is said."""
+        run = subprocess.run([BIN / "jviewd", "collect", "-o", self.out, PROGRAM, "steps", "5"], capture_output=True,
+                             text=True, timeout=60)
+        self.assertEqual((run.returncode, run.stdout), (0, "attached\n"))
+        self.assertIn("15 ranges", run.stderr)
+        alone = pathlib.Path(self.place.name) / "jviewd"
+        shutil.copy(BIN / "jviewd", alone)
+        run = subprocess.run([alone, "collect", "true"], capture_output=True, text=True, timeout=60)
+        self.assertEqual(run.returncode, 127)
+        self.assertIn("belongs beside jviewd", run.stderr)
 
     def test_wrong_words(self):
         for words in (("--capture-range", "nvtx"), ("--capture-range", "cudaProfilerApi"), ("--capture-range", "x"),
