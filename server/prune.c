@@ -46,13 +46,33 @@ static bool is_baseline(const struct user_baseline *baselines, uint32_t count,
     return false;
 }
 
+/* Only the profiles themselves: what else lies beside them neither goes nor counts. */
+static bool is_own(const struct run_file *file)
+{
+    return file->state != FILE_GONE && file->state != FILE_IGNORED;
+}
+
+static uint64_t own_bytes(const struct run_record *record, uint32_t *ret_count)
+{
+    uint64_t bytes = 0;
+
+    *ret_count = 0;
+    for (uint32_t i = 0; i < record->run_file_count; i++) {
+        if (!is_own(&record->files[i]))
+            continue;
+        bytes += record->files[i].bytes;
+        (*ret_count)++;
+    }
+    return bytes;
+}
+
 /* Why it stays, whatever was asked. */
 static enum status protect(struct pruning *all, struct error *err)
 {
     struct user *user = all->app->user;
     struct user_tag *tags;
     struct user_baseline *baselines;
-    uint32_t tag_count, baseline_count;
+    uint32_t tag_count, baseline_count, own_count;
 
     TRY(user_tags(user, STR(""), all->app->arena, &tags, &tag_count, err));
     TRY(user_baselines(user, all->app->arena, &baselines, &baseline_count, err));
@@ -63,11 +83,11 @@ static enum status protect(struct pruning *all, struct error *err)
         *run = (struct prune_run){.id = record->id,
                                   .name = record->name,
                                   .modified_ns = record->modified_ns,
-                                  .bytes = record->file_bytes};
-        if (record->state == RUN_GONE)
-            run->kept = "gone already";
-        else if (record->state == RUN_WRITING)
+                                  .bytes = own_bytes(record, &own_count)};
+        if (record->state == RUN_WRITING)
             run->kept = "being written";
+        else if (own_count == 0)
+            run->kept = "none of its files is a profile";
         else if (record->content_id.count == 0 && record->state != RUN_FAILED)
             run->kept = "not read yet: it may be pinned";
         else if (has_pin(tags, tag_count, record->content_id))
@@ -88,6 +108,23 @@ static int by_age(const void *a, const void *b)
     return str_compare(x->id, y->id);
 }
 
+/* With their files as they are judged. What is gone takes up no place and no bytes: it is left out.
+ */
+static enum status read_files(struct pruning *all, struct error *err)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < all->count; i++) {
+        struct run_record *record = &all->records[count];
+        struct str id = all->records[i].id;
+
+        TRY(catalog_run(all->app->catalog, id, all->app->arena, record, err));
+        count += record->state != RUN_GONE;
+    }
+    all->count = count;
+    return OK;
+}
+
 static enum status read_runs(struct pruning *all, struct error *err)
 {
     const struct run_query query = {.limit = RUNS_MAX};
@@ -97,6 +134,7 @@ static enum status read_runs(struct pruning *all, struct error *err)
         usleep(SCAN_US);
     TRY(catalog_runs(all->app->catalog, &query, all->app->arena, &all->records, &all->count,
                      &count_all, err));
+    TRY(read_files(all, err));
     if (all->count > 1)
         qsort(all->records, all->count, sizeof *all->records, by_age);
     all->runs = arena_array(all->app->arena, struct prune_run, all->count);
@@ -122,8 +160,6 @@ static void print_runs(const struct pruning *all, int64_t now_ns, uint32_t *ret_
         const struct prune_run *run = &all->runs[i];
         double days = (double)(now_ns - run->modified_ns) / 86400e9;
 
-        if (all->records[i].state == RUN_GONE)
-            continue;
         total += run->bytes;
         *ret_count += run->kept == NULL;
         *ret_bytes += run->kept == NULL ? run->bytes : 0;
@@ -136,16 +172,15 @@ static void print_runs(const struct pruning *all, int64_t now_ns, uint32_t *ret_
 }
 
 /* The first failure is told and ends the run's removal; other runs go on. */
-static bool remove_run(const struct pruning *all, const struct prune_run *chosen)
+static bool remove_run(const struct pruning *all, const struct run_record *run)
 {
-    struct run_record run;
     struct error err = {0};
+    enum status status = OK;
 
-    enum status status = catalog_run(all->app->catalog, chosen->id, all->app->arena, &run, &err);
-
-    for (uint32_t i = 0; status == OK && i < run.run_file_count; i++) {
-        if (run.files[i].state != FILE_GONE)
-            status = prune_file(str_c(all->app->arena, run.root), run.files[i].path, &err);
+    for (uint32_t i = 0; status == OK && i < run->run_file_count; i++) {
+        if (is_own(&run->files[i]))
+            status = prune_file(str_c(all->app->arena, run->root), run->files[i].path,
+                                &run->files[i].stamp, &err);
     }
     if (status != OK)
         fprintf(stderr, "jviewd: %s\n", err.message);
@@ -158,7 +193,7 @@ static int remove_all(const struct pruning *all, uint32_t count, uint64_t bytes)
 
     for (uint32_t i = 0; i < all->count; i++) {
         if (all->runs[i].kept == NULL)
-            failed += !remove_run(all, &all->runs[i]);
+            failed += !remove_run(all, &all->records[i]);
     }
     printf("%u run%s deleted, %.*s.\n", count - failed, count - failed == 1 ? "" : "s",
            STR_ARG(size_text(bytes, all->app->arena)));

@@ -36,8 +36,10 @@ void prune_choose(struct prune_run *runs, uint32_t count, const struct prune_wis
 bool prune_age(struct str text, int64_t *ret_ns);
 bool prune_size(struct str text, uint64_t *ret);
 
-/* Removes a file below the root and the directories above it that are empty then, not the root. */
-MUST_CHECK enum status prune_file(const char *root, struct str path, struct error *err);
+/* Removes a file below the root, if it is still as it was judged (inode, size, time), and the
+ * directories above it that are empty then, not the root. ERR_CONFLICT: it changed. */
+MUST_CHECK enum status prune_file(const char *root, struct str path,
+                                  const struct file_stamp *judged, struct error *err);
 
 /* argv[0] is the verb. */
 int prune_main(int argc, char **argv);

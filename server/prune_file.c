@@ -1,5 +1,6 @@
 /* Removing one file, so that nobody can make it another one: each directory on the way is opened by
- * its name in the one before, never through a link, and the file is unlinked in the last.
+ * its name in the one before, never through a link, and the file is unlinked in the last, if it is
+ * still the one that was judged.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -57,8 +58,15 @@ static enum status go_down(struct way *way, struct str path, char ret[NAME_SIZE]
     }
 }
 
+static bool is_as_judged(const struct stat *info, const struct file_stamp *judged)
+{
+    return (uint64_t)info->st_ino == judged->inode && (uint64_t)info->st_size == judged->size &&
+           info->st_mtim.tv_sec * INT64_C(1000000000) + info->st_mtim.tv_nsec ==
+               judged->modified_ns;
+}
+
 static enum status remove_here(struct way *way, struct str path, const char *name,
-                               struct error *err)
+                               const struct file_stamp *judged, struct error *err)
 {
     struct stat info;
     int directory = way->fds[way->count - 1];
@@ -67,6 +75,8 @@ static enum status remove_here(struct way *way, struct str path, const char *nam
         return errno == ENOENT ? OK : cannot(path, strerror(errno), err);
     if (!S_ISREG(info.st_mode))
         return fail(err, ERR_INVALID, "%.*s stays: it is no file", STR_ARG(path));
+    if (!is_as_judged(&info, judged))
+        return fail(err, ERR_CONFLICT, "%.*s stays: it changed", STR_ARG(path));
     if (unlinkat(directory, name, 0) != 0)
         return cannot(path, strerror(errno), err);
     /* Directories that are empty now; one that is not ends the way up. */
@@ -77,7 +87,8 @@ static enum status remove_here(struct way *way, struct str path, const char *nam
     return OK;
 }
 
-enum status prune_file(const char *root, struct str path, struct error *err)
+enum status prune_file(const char *root, struct str path, const struct file_stamp *judged,
+                       struct error *err)
 {
     struct way *way = memory_resize(NULL, 1, sizeof *way);
     char name[NAME_SIZE];
@@ -87,7 +98,7 @@ enum status prune_file(const char *root, struct str path, struct error *err)
     enum status status = way->count == 0 ? cannot(str_of(root), strerror(errno), err)
                                          : go_down(way, path, name, err);
     if (status == OK)
-        status = remove_here(way, path, name, err);
+        status = remove_here(way, path, name, judged, err);
     while (way->count > 0)
         close(way->fds[--way->count]);
     free(way);

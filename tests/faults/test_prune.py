@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """jviewd prune: says what may go, deletes only what it was told to, and never what is pinned."""
 
-import os
+import shutil
 
 import harness
 
@@ -67,6 +67,36 @@ def pinned_and_baselines_stay(place):
     assert stranger.read_text() == "mine" and not list((place.profiles / "c").rglob("*.pb"))
 
 
+def what_is_gone_takes_no_place(place):
+    runs(place, {"a": 1, "b": 2, "c": 3, "d": 4})
+    size = sum(path.stat().st_size for path in (place.profiles / "b").rglob("*") if path.is_file())
+    shutil.rmtree(place.profiles / "a")
+    want = {"b": "among the newest", "c": "would go", "d": "would go"}
+    assert told(prune(place, "--keep", "1")) == want, prune(place, "--keep", "1")
+    words = prune(place, "--max-size", str(2 * size))
+    assert told(words) == {"b": "it fits", "c": "it fits", "d": "would go"}, words
+
+
+def what_lies_beside_stays_and_counts_not(place):
+    sample(place, "new", 1)
+    sample(place, "old", 40)
+    beside = []
+    for name in ("new", "old"):
+        session = next((place.profiles / name).rglob("*.pb")).parent
+        for file, text in (("results.json", '{"loss": 2.5}'), ("notes.txt", "mine"), ("weights.zip", "PK" + "x" * 5000000)):
+            beside.append(session / file)
+            beside[-1].write_text(text)
+            harness.age(beside[-1], (1 if name == "new" else 40) * DAY_S)
+    server = place.serve()
+    server.until_settled()
+    assert server.stop() == 0
+    words = prune(place, "--max-size", "1M")
+    assert told(words) == {"new": "it fits", "old": "it fits"}, words
+    words = prune(place, "--older-than", "30d", "--delete")
+    assert told(words) == {"new": "not that old", "old": "goes"}, words
+    assert not list((place.profiles / "old").rglob("*.pb")) and all(path.exists() for path in beside), words
+
+
 def what_was_not_read_stays(place):
     sample(place, "unread", 90)
     assert "may be pinned" in told(prune(place, "--older-than", "1d", "--delete"))["unread"]
@@ -85,5 +115,6 @@ def words_that_are_none_are_refused(place):
         assert "jviewd prune [DIR]" in prune(place, *arguments, code=2), arguments
 
 
-harness.main([nothing_goes_unasked, pinned_and_baselines_stay, what_was_not_read_stays,
+harness.main([nothing_goes_unasked, pinned_and_baselines_stay, what_is_gone_takes_no_place,
+              what_lies_beside_stays_and_counts_not, what_was_not_read_stays,
               without_the_user_database_nothing_goes, words_that_are_none_are_refused])

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "check.h"
 
 static const int64_t DAY_NS = INT64_C(86400000000000);
@@ -88,6 +89,18 @@ static void touch(const char *path)
     close(fd);
 }
 
+/* As it is now. */
+static struct file_stamp stamp_of(const char *path)
+{
+    struct file_stamp stamp = {0};
+    struct error err = {0};
+    int fd;
+
+    if (file_open(path, &fd, &stamp, &err) == OK)
+        file_close(fd);
+    return stamp;
+}
+
 static bool is_there(const char *path)
 {
     return access(path, F_OK) == 0;
@@ -107,10 +120,12 @@ static void removes_files_and_nothing_else(void **state)
     touch("root/run/plugins/a/h.xplane.pb");
     touch("root/run/keep");
     touch("outside/h.xplane.pb");
-    CHECK_OK("file", prune_file("root", STR("run/plugins/a/h.xplane.pb"), &err), &err);
+    struct file_stamp stamp = stamp_of("root/run/plugins/a/h.xplane.pb");
+    CHECK_OK("file", prune_file("root", STR("run/plugins/a/h.xplane.pb"), &stamp, &err), &err);
     CHECK("gone", !is_there("root/run/plugins"));
     CHECK("what is not its own stays", is_there("root/run/keep") && is_there("root/other"));
-    CHECK_OK("twice", prune_file("root", STR("run/keep"), &err), &err);
+    stamp = stamp_of("root/run/keep");
+    CHECK_OK("its own", prune_file("root", STR("run/keep"), &stamp, &err), &err);
     CHECK("an empty run goes, the root stays", !is_there("root/run") && is_there("root"));
     const char *const bad[] = {"link/h.xplane.pb",
                                "../outside/h.xplane.pb",
@@ -121,12 +136,45 @@ static void removes_files_and_nothing_else(void **state)
                                "",
                                "other//x",
                                "nowhere/x"};
+    stamp = stamp_of("outside/h.xplane.pb");
     for (size_t i = 0; i < COUNT(bad); i++) {
         struct error refused = {0};
 
-        CHECK(bad[i], prune_file("root", str_of(bad[i]), &refused) != OK);
+        CHECK(bad[i], prune_file("root", str_of(bad[i]), &stamp, &refused) != OK);
     }
     CHECK("outside stays", is_there("outside/h.xplane.pb") && is_there("root/other"));
+    CHECK_INT("chdir", chdir("/"), 0);
+    snprintf(command, sizeof command, "rm -rf '%s'", dir);
+    CHECK_INT("rm", system(command), 0);
+}
+
+/* Between the look and the removal somebody records anew. */
+static void what_changed_stays(void **state)
+{
+    char dir[] = "/tmp/jview-prune-XXXXXX", command[80];
+    const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = 1000}};
+    struct error err = {0};
+    (void)state;
+
+    assert_non_null(mkdtemp(dir));
+    CHECK_INT("chdir", chdir(dir), 0);
+    touch("a");
+    struct file_stamp judged = stamp_of("a");
+    CHECK_INT("longer", truncate("a", 7), 0);
+    CHECK_INT("longer", prune_file(".", STR("a"), &judged, &err), ERR_CONFLICT);
+    judged = stamp_of("a");
+    CHECK_INT("age", utimensat(AT_FDCWD, "a", times, 0), 0);
+    err = (struct error){0};
+    CHECK_INT("another time", prune_file(".", STR("a"), &judged, &err), ERR_CONFLICT);
+    judged = stamp_of("a");
+    judged.inode++;
+    err = (struct error){0};
+    CHECK_INT("another file", prune_file(".", STR("a"), &judged, &err), ERR_CONFLICT);
+    CHECK("it stays", is_there("a"));
+    judged = stamp_of("a");
+    err = (struct error){0};
+    CHECK_OK("as judged", prune_file(".", STR("a"), &judged, &err), &err);
+    CHECK("it goes", !is_there("a"));
     CHECK_INT("chdir", chdir("/"), 0);
     snprintf(command, sizeof command, "rm -rf '%s'", dir);
     CHECK_INT("rm", system(command), 0);
@@ -135,7 +183,8 @@ static void removes_files_and_nothing_else(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(chooses), cmocka_unit_test(words),
-                                       cmocka_unit_test(removes_files_and_nothing_else)};
+                                       cmocka_unit_test(removes_files_and_nothing_else),
+                                       cmocka_unit_test(what_changed_stays)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
