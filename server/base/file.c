@@ -3,8 +3,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <linux/openat2.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -253,6 +255,22 @@ static enum status read_all(int fd, const char *path, uint8_t *at, size_t size, 
     }
     *ret = count;
     return OK;
+}
+
+bool file_without_links(const char *path, char *ret, size_t size)
+{
+    char directory[PATH_MAX], real[PATH_MAX];
+    const char *slash = strrchr(path, '/'), *name = slash == NULL ? path : slash + 1;
+    size_t count = slash == NULL ? 0 : (size_t)(slash - path);
+
+    if (count >= sizeof directory)
+        return false;
+    memcpy(directory, path, count);
+    directory[count] = '\0';
+    const char *given = slash == NULL ? "." : count == 0 ? "/" : directory;
+    if (realpath(given, real) == NULL)
+        return false;
+    return snprintf(ret, size, "%s/%s", strcmp(real, "/") == 0 ? "" : real, name) < (int)size;
 }
 
 enum status file_read(const char *path, struct arena *arena, size_t limit, struct bytes *ret,

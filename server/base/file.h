@@ -49,6 +49,9 @@ MUST_CHECK enum status file_out_commit(struct file_out *out, struct error *err);
 void file_out_abandon(struct file_out *out);
 MUST_CHECK enum status file_write_all(int fd, const void *at, size_t count, uint64_t offset,
                                       struct error *err);
+/* The path by a directory that is reached through no link; its last part as it is. False: there is
+ * no such directory, or the path is too long. */
+bool file_without_links(const char *path, char *ret, size_t size);
 /* mkdir -p with mode 0700 for what it makes. */
 MUST_CHECK enum status directory_make(const char *path, struct error *err);
 

@@ -15,6 +15,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "store/catalog_db.h"
 
 enum { APPLICATION_ID = 0x6a766965, BUSY_MS = 5000 };
@@ -115,8 +116,11 @@ static struct sqlite3 *open_file(const char *path, int flags)
 {
     sqlite3 *db = NULL;
 
-    if (sqlite3_open_v2(path, &db, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW, NULL) ==
-        SQLITE_OK) {
+    char real[CATALOG_PATH_SIZE]; /* NOFOLLOW refuses a link anywhere on the way */
+
+    if (file_without_links(path, real, sizeof real) &&
+        sqlite3_open_v2(real, &db, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW, NULL) ==
+            SQLITE_OK) {
         be_careful(db);
         return db;
     }

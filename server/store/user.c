@@ -228,11 +228,13 @@ static void judge(struct user *user)
 static void connect(struct user *user, int flags)
 {
     struct stat info;
+    char path[PATH_SIZE]; /* NOFOLLOW refuses a link anywhere on the way, and homes may be links */
 
     disconnect(user);
     user->changes++;
     user->is_held = false;
-    if (sqlite3_open_v2(user->path, &user->db, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW,
+    if (!file_without_links(user->path, path, sizeof path) ||
+        sqlite3_open_v2(path, &user->db, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW,
                         NULL) != SQLITE_OK) {
         deny_and_leave(user, "it cannot be opened");
         return;

@@ -100,6 +100,24 @@ static void baselines_are_kept(void **state)
     check_baselines("removed", place, "nightly=c2 ");
 }
 
+/* A home that is a link to another disk. */
+static void a_directory_behind_a_link(void **state)
+{
+    struct place *place = *state;
+    char command[200], dir[96];
+    struct error err = {0};
+
+    snprintf(command, sizeof command, "mkdir '%s/real'; ln -s real '%s/home'", place->dir,
+             place->dir);
+    CHECK_INT("link", system(command), 0);
+    user_close(place->user);
+    snprintf(dir, sizeof dir, "%s/home/data", place->dir);
+    user_open(dir, &place->user);
+    CHECK_OK("written", set_baseline(place, "main", "c1", &err), &err);
+    check_baselines("read", place, "main=c1 ");
+    CHECK_INT("no trouble", user_trouble(place->user, place->arena).count, 0);
+}
+
 static void names(void **state)
 {
     const struct {
@@ -419,6 +437,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(baselines_are_kept, make_place, leave_place),
+        cmocka_unit_test_setup_teardown(a_directory_behind_a_link, make_place, leave_place),
         cmocka_unit_test(names),
         cmocka_unit_test_setup_teardown(notes_stand_in_time_order, make_place, leave_place),
         cmocka_unit_test_setup_teardown(tags_are_words, make_place, leave_place),
