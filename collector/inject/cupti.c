@@ -1,6 +1,7 @@
 #include "inject/cupti.h"
 
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "inject/cupti_pool.h"
@@ -182,8 +183,10 @@ static bool take_cupti(void)
 
 void cupti_start(void)
 {
-    const char *missing;
+    const char *missing, *said = getenv(ENV_CUPTI);
 
+    if (said != NULL && strcmp(said, "off") == 0)
+        return;
     if (!cupti_find(&library, &missing)) {
         cupti_say("CUDA activity is not recorded: %s was not found; the directory of libcupti in "
                   "LD_LIBRARY_PATH, or its path in " ENV_CUPTI ", helps.",

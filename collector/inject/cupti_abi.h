@@ -36,7 +36,6 @@ enum cupti_kind {
     CUPTI_DRIVER = 4,
     CUPTI_RUNTIME = 5,
     CUPTI_CONCURRENT_KERNEL = 10,
-    CUPTI_OVERHEAD = 17,
     CUPTI_MEMCPY_PEER = 22,
 };
 

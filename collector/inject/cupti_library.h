@@ -6,7 +6,8 @@
 
 #include "inject/cupti_abi.h"
 
-#define ENV_CUPTI "JVIEW_CUPTI" /* its path, where it is not found by itself */
+#define ENV_CUPTI                                                                                  \
+    "JVIEW_CUPTI" /* its path, where it is not found by itself; "off": leave it alone */
 
 struct cupti { /* those behind the empty line may be NULL */
     int (*version)(uint32_t *ret);

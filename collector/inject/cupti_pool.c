@@ -14,7 +14,6 @@ struct shelf { /* buffers of one size */
 };
 
 static struct shelf pool = {.size = POOL_BUFFER_BYTES}, reserve = {.size = RESERVE_BUFFER_BYTES};
-static _Atomic uint64_t refused;
 
 static bool shelf_open(struct shelf *shelf, unsigned count)
 {
@@ -49,10 +48,8 @@ uint8_t *pool_take(size_t *ret_size)
         at = shelf_take(&reserve);
         *ret_size = RESERVE_BUFFER_BYTES;
     }
-    if (at == NULL) {
-        atomic_fetch_add(&refused, 1);
+    if (at == NULL)
         *ret_size = 0;
-    }
     return at;
 }
 
@@ -103,9 +100,4 @@ void pool_free(const struct pool_buffer *buffer)
 
     memset(buffer->at, 0, shelf->size);
     atomic_fetch_or(&shelf->free, UINT64_C(1) << buffer->index);
-}
-
-uint64_t pool_refused(void)
-{
-    return atomic_load(&refused);
 }

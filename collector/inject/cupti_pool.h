@@ -35,6 +35,5 @@ struct pool_buffer {
 /* For the writer: one that came back; false where there is none. */
 bool pool_next(struct pool_buffer *ret);
 void pool_free(const struct pool_buffer *buffer);
-uint64_t pool_refused(void); /* how often none was there */
 
 #endif

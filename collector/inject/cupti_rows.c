@@ -3,12 +3,13 @@
 
 #include "inject/cupti.h"
 #include "inject/cupti_gate.h"
+#include "inject/cupti_names.h"
 #include "inject/cupti_pool.h"
 #include "inject/cupti_say.h"
 #include "inject/texts.h"
 #include "inject/ticks.h"
 
-enum { NAMES_SLOTS = 1 << 12, CALLS_MAX = 1 << 11, LOG_ROWS = 16 };
+enum { LOG_ROWS = 16 };
 
 static int64_t numbers[4][BATCH_NUMBERS];
 static struct batch kernels = {SPOOL_KERNEL, KERNEL_COLUMNS, 0, numbers[0]},
@@ -16,43 +17,6 @@ static struct batch kernels = {SPOOL_KERNEL, KERNEL_COLUMNS, 0, numbers[0]},
                     sets = {SPOOL_SET, SET_COLUMNS, 0, numbers[2]},
                     calls = {SPOOL_CALL, CALL_COLUMNS, 0, numbers[3]};
 static uint64_t lost_in_pool, lost_in_cupti;
-
-/* The id of a kernel's name. CUPTI keeps a name at its place as long as the module is loaded, and
- * may put another there later: what is remembered of a place is held against what stands there. */
-static uint32_t name_of(const char *name)
-{
-    static struct {
-        const char *at;
-        uint32_t id;
-    } known[NAMES_SLOTS];
-    const char *text;
-    size_t count;
-
-    if (name == NULL)
-        return 0;
-    size_t length = strnlen(name, TEXT_BYTES_MAX),
-           slot = ((uintptr_t)name >> 4 ^ (uintptr_t)name >> 16) % NAMES_SLOTS;
-    if (known[slot].at == name && text_at(known[slot].id, &text, &count) && count == length &&
-        memcmp(text, name, count) == 0)
-        return known[slot].id;
-    known[slot].at = name;
-    known[slot].id = text_id(name, length);
-    return known[slot].id;
-}
-
-static uint32_t name_of_call(uint32_t kind, uint32_t call)
-{
-    static uint32_t known[2][CALLS_MAX];
-    int domain = kind == CUPTI_DRIVER ? CUPTI_DOMAIN_DRIVER : CUPTI_DOMAIN_RUNTIME;
-    const char *name = NULL;
-
-    if (call >= CALLS_MAX)
-        return 0;
-    uint32_t *id = &known[kind == CUPTI_DRIVER][call];
-    if (*id == 0 && cupti_library()->callback_name(domain, call, &name) == CUPTI_OK && name != NULL)
-        *id = text_id(name, strnlen(name, TEXT_BYTES_MAX));
-    return *id;
-}
 
 /* Of a batch that may have to go out first. */
 static int64_t *row_of(struct batch *batch, cupti_put *put)
@@ -80,7 +44,7 @@ static void put_kernel(const struct cupti_kernel *kernel, cupti_put *put)
     int64_t *row = row_of(&kernels, put);
 
     PUT_WORK(row, kernel);
-    row[KERNEL_NAME] = name_of(kernel->name);
+    row[KERNEL_NAME] = cupti_name(kernel->name);
     for (int axis = 0; axis < 3; axis++) {
         row[KERNEL_GRID + axis] = kernel->grid[axis];
         row[KERNEL_BLOCK + axis] = kernel->block[axis];
@@ -134,7 +98,7 @@ static void put_call(const struct cupti_call *call, cupti_put *put)
     row[CALL_END] = (int64_t)call->end;
     row[CALL_THREAD] = call->thread;
     row[CALL_CORRELATION] = call->correlation;
-    row[CALL_NAME] = name_of_call(call->kind, call->call);
+    row[CALL_NAME] = cupti_call_name(call->kind, call->call);
     row[CALL_NUMBER] = call->call;
     row[CALL_IS_DRIVER] = call->kind == CUPTI_DRIVER;
     row[CALL_RESULT] = call->result;

@@ -7,7 +7,8 @@
  *
  * FAKE_CUPTI_FAIL=FUNCTION=CODE,...   makes a function fail; cuptiActivityEnable:10 one of a kind
  * FAKE_CUPTI_VERSION, _DROPS          what it answers
- * FAKE_CUPTI_ZERO, _INVERT=N          every N'th kernel has no times, or the end first
+ * FAKE_CUPTI_ZERO, _INVERT, _ASTRAY=N every N'th kernel has no times, the end first, a name that
+ *                                     points nowhere
  * FAKE_CUPTI_NO_NAMES=1               without cuptiSubscribe_v2's name of the holder
  */
 #include <pthread.h>
@@ -120,7 +121,8 @@ static void put_call(uint32_t call, uint32_t correlation, uint64_t start)
 static void put_kernel(int thread, long number, uint32_t correlation, uint64_t start)
 {
     static const char *const names[] = {"matmul", "softmax", "add"};
-    long zero = number_of("FAKE_CUPTI_ZERO", 0), invert = number_of("FAKE_CUPTI_INVERT", 0);
+    long zero = number_of("FAKE_CUPTI_ZERO", 0), invert = number_of("FAKE_CUPTI_INVERT", 0),
+         astray = number_of("FAKE_CUPTI_ASTRAY", 0);
     struct cupti_kernel record = {.kind = CUPTI_CONCURRENT_KERNEL,
                                   .registers = 32,
                                   .start = start + 300,
@@ -140,6 +142,8 @@ static void put_kernel(int thread, long number, uint32_t correlation, uint64_t s
         record.start = record.end = 0;
     if (invert > 0 && number % invert == 0)
         record.end = record.start - 1;
+    if (astray > 0 && number % astray == 0)
+        record.name = (const char *)(uintptr_t)0x10;
     put(&record, sizeof record);
 }
 

@@ -121,6 +121,12 @@ class Cuda(unittest.TestCase):
         self.assertEqual(self.told(), made(2, 100, lambda number: number % 10 == 0))
         self.assertEqual(self.notes()["inverted-times"][0], 20)
 
+    def test_astray(self):
+        """A name that points nowhere, as a record of an unknown layout may hold: not the program's end."""
+        self.runs_on(collect(self.out, 1, 30, FAKE_CUPTI_ASTRAY=30))
+        told = self.told()
+        self.assertEqual((told["(no name)"][0], told["matmul"][0]), (1, 9))
+
     def test_drops(self):
         collect(self.out, 1, 10, FAKE_CUPTI_DROPS=77)
         self.assertEqual(self.told(), made(1, 10))
@@ -161,6 +167,13 @@ class Cuda(unittest.TestCase):
                 self.assertEqual(self.told(), {name: sums for name, sums in whole.items() if name not in missing})
                 self.assertIn(words, self.notes()["collector"][1])
                 self.out = out
+
+    def test_off(self):
+        """Left to another profiler of the program: no word of it."""
+        run = collect(self.out, 2, 10, JVIEW_CUPTI="off")
+        self.runs_on(run)
+        self.assertNotIn("CUDA activity", run.stderr)
+        self.assertFalse((self.out / "plugins").exists())
 
     def test_too_old(self):
         run = collect(self.out, 1, 10, FAKE_CUPTI_VERSION=18)
