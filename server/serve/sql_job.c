@@ -18,7 +18,7 @@ enum {
     AT_ONCE_MAX = 2,
     WAITING_MAX = 8,
     GRACE_MS = 10000, /* beside its CPU time: a busy machine, pages from a disk */
-    ANSWER_BYTES_MAX = 256 << 20,
+    ANSWER_BYTES_MAX = 64 << 20,
 };
 
 extern char **environ;

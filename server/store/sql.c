@@ -108,6 +108,32 @@ static enum status prepare(struct sql_question *question, const char *text,
     return OK;
 }
 
+enum { COLUMN_NAME_BYTES_MAX = 200, CELL_BYTES = 16 };
+
+/* Each row repeats the names of its columns; a long one would outweigh all values. */
+static enum status check_names(sqlite3_stmt *statement, struct error *err)
+{
+    for (int i = 0; i < sqlite3_column_count(statement); i++) {
+        size_t count = str_of(sqlite3_column_name(statement, i)).count;
+
+        if (count > COLUMN_NAME_BYTES_MAX)
+            return fail(err, ERR_LIMIT,
+                        "column %d has a name of %zu bytes, and %d are the most: name it with AS",
+                        i + 1, count, COLUMN_NAME_BYTES_MAX);
+    }
+    return OK;
+}
+
+/* As JSON, with a name of so many bytes before it: a control character takes six. */
+static uint64_t cell_bytes(const struct sql_value *value, size_t name_bytes)
+{
+    uint64_t bytes = CELL_BYTES + name_bytes + value->text.count;
+
+    for (size_t i = 0; value->kind == SQL_IS_TEXT && i < value->text.count; i++)
+        bytes += (unsigned char)value->text.at[i] < ' ' ? 5 : 0;
+    return bytes + (value->kind == SQL_IS_BLOB ? value->text.count : 0);
+}
+
 static void tell_columns(sqlite3_stmt *statement, const struct sql_sink *sink)
 {
     struct str names[200];
@@ -147,10 +173,13 @@ static enum status take_rows(struct sql_question *question, sqlite3_stmt *statem
                              struct error *err)
 {
     struct sql_value values[200];
+    size_t name_bytes[200];
     const struct sql_limits *limits = question->limits;
     int count = sqlite3_column_count(statement), code;
     uint64_t bytes = 0;
 
+    for (int i = 0; i < count; i++)
+        name_bytes[i] = str_of(sqlite3_column_name(statement, i)).count;
     while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
         if (ret->row_count == limits->rows_max) {
             ret->cut = "rows";
@@ -158,7 +187,7 @@ static enum status take_rows(struct sql_question *question, sqlite3_stmt *statem
         }
         for (int i = 0; i < count; i++) {
             values[i] = cell_of(statement, i);
-            bytes += 16 + values[i].text.count;
+            bytes += cell_bytes(&values[i], name_bytes[i]);
         }
         if (bytes > limits->bytes_max) {
             ret->cut = "bytes";
@@ -182,6 +211,8 @@ static enum status run(struct sql_question *question, const char *text, const st
         return fail(err, ERR_IO, "SQLite cannot be set up: %s", sqlite3_errmsg(question->db));
     sql_guard(question);
     status = prepare(question, text, &statement, ret, err);
+    if (status == OK)
+        status = check_names(statement, err);
     if (status == OK) {
         tell_columns(statement, sink);
         status = take_rows(question, statement, sink, ret, err);

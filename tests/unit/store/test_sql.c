@@ -253,6 +253,8 @@ static void says_where(void **state)
     }
 }
 
+#define SIXTY "sixty bytes of a name sixty bytes of a name sixty bytes of a "
+
 static void cuts_at_limits(void **state)
 {
     const struct sql_limits few = {.rows_max = 3, .bytes_max = 1 << 20, .run_ms = 2000};
@@ -275,6 +277,22 @@ static void cuts_at_limits(void **state)
     CHECK_OK("bytes", ask(&numbers, STR("select n from numbers"), &small, &seen, &outcome, &err),
              &err);
     CHECK_STR("told", str_of(outcome.cut), "bytes");
+    CHECK_OK("names count, for each row repeats them",
+             ask(&numbers,
+                 STR("select n as a_name_of_forty_bytes_that_each_row_repeats from numbers"),
+                 &small, &seen, &outcome, &err),
+             &err);
+    CHECK_INT("one row", outcome.row_count, 1);
+    CHECK_OK("escapes count",
+             ask(&numbers, STR("select char(1, 1, 1, 1, 1, 1, 1) c from numbers"), &small, &seen,
+                 &outcome, &err),
+             &err);
+    CHECK_INT("one row", outcome.row_count, 1);
+    CHECK_INT("a name that is too long",
+              ask(&numbers, STR("select n as \"" SIXTY SIXTY SIXTY SIXTY "\" from numbers"), &usual,
+                  &seen, &outcome, &err),
+              ERR_LIMIT);
+    CHECK_HAS("the remedy", err.message, "name it with AS");
     CHECK_INT("time",
               ask(&endless, STR("select sum(n) from numbers"), &quick, &seen, &outcome, &err),
               ERR_LIMIT);
