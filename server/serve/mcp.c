@@ -2,7 +2,13 @@
 
 #include "serve/mcp_parts.h"
 
-enum { RPC_PARSE = -32700, RPC_REQUEST = -32600, RPC_METHOD = -32601, RPC_PARAMS = -32602 };
+enum {
+    RPC_PARSE = -32700,
+    RPC_REQUEST = -32600,
+    RPC_METHOD = -32601,
+    RPC_PARAMS = -32602,
+    RPC_INTERNAL = -32603
+};
 
 /* The first is offered to who asks for one that is not spoken here. */
 static const char *const versions[] = {"2025-06-18", "2025-11-25", "2025-03-26", "2024-11-05"};
@@ -48,6 +54,12 @@ static json_t *list_tools(void)
     return json_pack("{s:o}", "tools", tools);
 }
 
+static json_t *text_result(struct str text, bool good)
+{
+    return json_pack("{s:[{s:s, s:o}], s:b}", "content", "type", "text", "text",
+                     json_stringn_nocheck(text.at, text.count), "isError", !good);
+}
+
 static json_t *call_tool(const struct services *services, const json_t *params, struct arena *arena,
                          json_t **ret_error)
 {
@@ -68,10 +80,9 @@ static json_t *call_tool(const struct services *services, const json_t *params, 
     if (tool == NULL)
         *ret_error = failure(RPC_PARAMS, "there is no such tool; tools/list tells all");
     else if (mcp_call(services, tool, arguments, arena, &text, &good, &err) != OK)
-        *ret_error = failure(RPC_PARAMS, err.message);
+        *ret_error = failure(RPC_PARAMS, str_c(arena, str_utf8(arena, str_of(err.message))));
     else
-        result = json_pack("{s:[{s:s, s:o}], s:b}", "content", "type", "text", "text",
-                           json_stringn_nocheck(text.at, text.count), "isError", !good);
+        result = text_result(str_utf8(arena, text_str(&text)), good);
     json_decref(arguments);
     text_free(&text);
     return result;
@@ -100,6 +111,11 @@ static void put_answer(const json_t *id, json_t *result, json_t *error, struct t
     json_object_set_new(answer, result != NULL ? "result" : "error",
                         result != NULL ? result : error);
     char *text = json_dumps(answer, JSON_COMPACT);
+    if (text == NULL) { /* what cannot be written as JSON */
+        json_object_del(answer, "result");
+        json_object_set_new(answer, "error", failure(RPC_INTERNAL, "the answer is no JSON"));
+        text = json_dumps(answer, JSON_COMPACT);
+    }
     text_puts(out, text);
     free(text);
     json_decref(answer);

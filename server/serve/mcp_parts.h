@@ -30,6 +30,7 @@ struct mcp_tool {
     const char *name, *title, *text;
     const struct mcp_argument *arguments;
     struct mcp_part parts[MCP_PARTS_MAX];
+    int limit_max; /* of its argument "limit"; 0: what the endpoint takes */
 };
 
 extern const struct mcp_tool mcp_tools[];

@@ -96,7 +96,7 @@ static const struct mcp_argument sql[] = {
      "lists all. Times are picoseconds",
      NULL},
     {"run", MCP_TEXT, false, "A run; all runs where it is not given", NULL},
-    {"limit", MCP_INTEGER, false, "Rows at most", NULL},
+    {"limit", MCP_INTEGER, false, "Rows at most: 1000", NULL},
     TOKENS_ARGUMENT,
     END_OF_ARGUMENTS};
 
@@ -178,7 +178,8 @@ const struct mcp_tool mcp_tools[] = {
          "A read-only SELECT over slices, ops, names, steps, kernels, memory, ... of a run or of "
          "all runs. Numbers are those of the other tools.",
      .arguments = sql,
-     .parts = {{.path = "/api/sql", .fixed = "limit=100"}}},
+     .parts = {{.path = "/api/sql", .fixed = "limit=100"}},
+     .limit_max = 1000},
 };
 const size_t mcp_tool_count = COUNT(mcp_tools);
 

@@ -150,7 +150,7 @@ def answers_are_bounded(server):
     asked = {"list_runs": {}, "overview": {"run": RUN}, "findings": {"run": RUN}, "top": {"run": RUN, "limit": 10000},
              "explain_step": {"run": RUN, "step": "1001"}, "explain_op": {"run": RUN, "name": "train"},
              "diff": {"a": "step_500", "b": RUN, "limit": 1000}, "trend": {}, "slices": {"run": RUN, "limit": 10000},
-             "sql": {"query": "select * from slices", "limit": 10000}}
+             "sql": {"query": "select * from slices", "limit": 1000}}
     assert sorted(asked) == sorted(TOOLS)
     for tool, arguments in asked.items():
         _, text = call(server, tool, **arguments)
@@ -180,6 +180,21 @@ def failures_name_the_remedy(server):
     assert failed and "column 8" in text and "name" in text, text
     failed, text = call(server, "sql", query="drop table slices")
     assert failed, text
+
+
+def more_rows_of_sql_are_refused(server):
+    reply = rpc(server, "tools/call", name="sql", arguments={"query": "select 1", "limit": 1001})
+    assert reply["error"]["code"] == -32602 and "1000" in reply["error"]["message"], reply
+
+
+def names_are_cut_between_letters(server):
+    for name in ("あ" * 80, "あ" * 79 + "い"):
+        server.place.sample("step_500", name)
+        harness.until("the run with a long name", lambda: name in server.runs())
+    failed, text = call(server, "top", run="あ" * 80 + "x")
+    assert failed and '"' + "あ" * 66 + '"' in text, text
+    wrong = rpc(server, "tools/call", name="top", arguments={"run": RUN, "b" + "あ" * 80: 1})
+    assert wrong["error"]["code"] == -32602 and "あ" * 19 in wrong["error"]["message"], wrong
 
 
 def lines_say_the_same(server):
@@ -251,4 +266,4 @@ def the_real_client_agrees(server):
 if __name__ == "__main__":
     common.main([a_version_is_agreed_on, sessions_begin_and_end, the_gate_holds, wrong_messages_are_answered, tools_have_schemas,
                  numbers_are_the_endpoints, answers_are_bounded, pages_join, failures_name_the_remedy, lines_say_the_same,
-                 the_real_client_agrees])
+                 the_real_client_agrees, more_rows_of_sql_are_refused, names_are_cut_between_letters])
