@@ -135,7 +135,8 @@ static struct str log_directory(struct str dir)
 {
     const char *at = memmem(dir.at, dir.count, "plugins/profile", 15);
 
-    if (dir.count == 0 || at == NULL || (at != dir.at && at[-1] != '/'))
+    if (dir.count == 0 || at == NULL || (at != dir.at && at[-1] != '/') ||
+        (at + 15 != dir.at + dir.count && at[15] != '/'))
         return dir;
     return (struct str){dir.at, at == dir.at ? 0 : (size_t)(at - dir.at) - 1};
 }

@@ -1,5 +1,6 @@
 #include "store/answers.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -63,7 +64,7 @@ static enum status put(struct cache *cache, struct hash128 key, struct bytes bod
     snprintf(path, sizeof path, "%s/answers", cache_dir(cache));
     TRY(directory_make(path, err));
     path_of(cache, key, path);
-    int fd = mkstemp(made);
+    int fd = mkostemp(made, O_CLOEXEC);
     if (fd < 0)
         return fail(err, ERR_IO, "%s cannot be made", made);
     enum status status = write_answer(fd, key, body, err);
