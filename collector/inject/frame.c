@@ -15,6 +15,7 @@
 #include "inject/ticks.h"
 
 enum { PACK_LEVEL = 1, VARINT_MAX = 10, CHECK_BYTES = sizeof(uint64_t) };
+enum { PATH_BYTES = 4200, IMAGES_MAX = 100 };
 
 struct spool {
     int fd;
@@ -90,19 +91,38 @@ static bool write_head(struct spool *spool)
     return pwrite(spool->fd, &head, sizeof head, 0) == (ssize_t)sizeof head;
 }
 
+/* A program that calls exec keeps its process and start: its next image takes the next name. */
+static int make_file(const char *directory, char ret_path[PATH_BYTES])
+{
+    unsigned long long start = process_start();
+    int fd = -1;
+
+    for (int image = 0; fd < 0 && image < IMAGES_MAX; image++) {
+        char again[16] = "";
+        if (image > 0)
+            snprintf(again, sizeof again, "-%d", image);
+        snprintf(ret_path, PATH_BYTES, "%s/%ld-%llu%s%s", directory, (long)getpid(), start, again,
+                 SPOOL_SUFFIX);
+        fd = open(ret_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+        if (fd < 0 && errno != EEXIST)
+            break;
+    }
+    return fd;
+}
+
 struct spool *spool_open(const char *directory)
 {
-    char path[4096];
+    char path[PATH_BYTES];
     struct spool *spool = calloc(1, sizeof *spool);
 
     if (spool == NULL)
         return NULL;
-    snprintf(path, sizeof path, "%s/%ld-%llu%s", directory, (long)getpid(),
-             (unsigned long long)process_start(), SPOOL_SUFFIX);
     spool->packer = ZSTD_createCCtx();
-    spool->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    spool->fd = make_file(directory, path);
     if (spool->packer == NULL || spool->fd < 0 || !write_head(spool)) {
         int why = errno;
+        if (spool->fd >= 0)
+            unlink(path); /* or the next try would find its name taken */
         spool_close(spool);
         errno = why;
         return NULL;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static struct control own_control = {
@@ -33,6 +34,22 @@ static struct control *map_control(const char *directory)
     return NULL;
 }
 
+/* As the launcher and TensorBoard name them: a run that jviewd finds. The program may go to another
+ * directory later, so the path is absolute. */
+static bool name_session(struct session *session, const char *out)
+{
+    char here[2048] = "", name[32];
+    time_t now = time(NULL);
+    struct tm at;
+
+    if (out[0] != '/' && getcwd(here, sizeof here - 1) == NULL)
+        return false;
+    localtime_r(&now, &at);
+    strftime(name, sizeof name, "%Y_%m_%d_%H_%M_%S", &at);
+    return snprintf(session->directory, sizeof session->directory, "%s%s%s/plugins/profile/%s",
+                    here, here[0] != '\0' ? "/" : "", out, name) < (int)sizeof session->directory;
+}
+
 bool session_open(struct session *session)
 {
     const char *launched = getenv(ENV_SESSION), *out = getenv(ENV_OUT);
@@ -49,11 +66,7 @@ bool session_open(struct session *session)
         }
         return control != NULL && count < (int)sizeof session->directory;
     }
-    if (out == NULL || out[0] == '\0')
-        return false;
-    count = snprintf(session->directory, sizeof session->directory, "%s/.jview-spool/%ld", out,
-                     (long)getpid());
-    return count < (int)sizeof session->directory;
+    return out != NULL && out[0] != '\0' && name_session(session, out);
 }
 
 bool session_make(const struct session *session)

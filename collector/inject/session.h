@@ -12,7 +12,7 @@ struct session {
     bool is_launched;
 };
 
-/* From JVIEW_SESSION, else JVIEW_OUT (then <out>/.jview-spool/<process> is made when it is needed).
+/* From JVIEW_SESSION, else JVIEW_OUT (then <out>/plugins/profile/<time>, made when it is needed).
  * False where neither is set: the library sleeps. */
 bool session_open(struct session *session);
 /* Makes the directory of one that was not launched. */

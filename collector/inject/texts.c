@@ -1,10 +1,17 @@
 #include "inject/texts.h"
 
+#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 
-enum { SLOTS = 1 << 20, TEXTS_MAX = SLOTS / 2, ARENA_BYTES = 48 << 20, PROBES_MAX = 4096 };
+enum {
+    SLOTS = 1 << 20,
+    TEXTS_MAX = SLOTS / 2,
+    ARENA_BYTES = 48 << 20,
+    PROBES_MAX = 4096,
+    LOOKS_MAX = 20000
+};
 
 struct entry {
     _Atomic uint32_t id; /* 0 until it has one */
@@ -18,6 +25,7 @@ static char *arena;
 static _Atomic size_t arena_used;
 static _Atomic uint32_t last_id;
 static _Atomic uint64_t refused;
+static _Atomic bool is_open;
 
 static void *reserve(size_t size)
 {
@@ -31,7 +39,14 @@ bool texts_open(void)
     slots = reserve(SLOTS * sizeof *slots);
     entries = reserve(TEXTS_MAX * sizeof *entries);
     arena = reserve(ARENA_BYTES);
-    return slots != NULL && entries != NULL && arena != NULL;
+    bool has_all = slots != NULL && entries != NULL && arena != NULL;
+    atomic_store(&is_open, has_all);
+    return has_all;
+}
+
+void texts_forget(void)
+{
+    atomic_store(&is_open, false);
 }
 
 static uint32_t hash_of(const char *text, size_t count)
@@ -87,12 +102,19 @@ static uint32_t give_id(struct entry *entry)
     return id;
 }
 
+/* Who gives it may be put aside meanwhile, by us even: a thread of higher rank gives its turn away,
+ * and in the end goes without a name. */
 static uint32_t id_of(struct entry *entry)
 {
-    uint32_t id;
+    uint32_t id = 0;
 
-    while ((id = atomic_load_explicit(&entry->id, memory_order_acquire)) == 0)
-        ;
+    for (int look = 0; look < LOOKS_MAX; look++) {
+        id = atomic_load_explicit(&entry->id, memory_order_acquire);
+        if (id != 0)
+            break;
+        if (look > LOOKS_MAX / 2)
+            sched_yield();
+    }
     return id == UINT32_MAX ? 0 : id;
 }
 
@@ -122,6 +144,8 @@ static uint32_t find_or_add(const char *text, size_t count)
 
 uint32_t text_id(const char *text, size_t count)
 {
+    if (!atomic_load_explicit(&is_open, memory_order_relaxed))
+        return 0;
     uint32_t id = find_or_add(text, cut_at_character(text, count));
 
     if (id == 0)

@@ -18,6 +18,8 @@
 enum { TEXT_BYTES_MAX = 4096 }; /* a longer one is cut, at a character */
 
 bool texts_open(void);
+void texts_forget(
+    void); /* in a forked child, where the table may be half written for ever: no ids */
 /* 0 where the table is full: counted. */
 uint32_t text_id(const char *text, size_t count);
 uint32_t text_id_wide(const wchar_t *text);

@@ -1,26 +1,94 @@
 #include "inject/threads.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "inject/ticks.h"
 #include "inject/writer.h"
+
+enum { ASK_AGAIN = 256, LOOKS_MAX = 16 };
 
 static _Atomic(struct thread *) threads[THREADS_MAX];
 static _Atomic uint32_t thread_count;
 static _Atomic uint64_t refused;
 static pthread_key_t at_exit;
 static _Thread_local struct thread *own;
-static _Thread_local bool has_asked;
+static _Thread_local bool is_gone;         /* its last destructors still tell ranges */
+static _Thread_local uint32_t was_refused; /* as often as it asked for a place */
 
+static void open_store(struct open_ranges *open, uint32_t index, const struct range *range)
+{
+    uint64_t words[sizeof *range / 8];
+
+    memcpy(words, range, sizeof words);
+    for (size_t word = 0; word < sizeof words / 8; word++)
+        atomic_store_explicit(&open->words[index][word], words[word], memory_order_relaxed);
+}
+
+static void open_load(struct open_ranges *open, uint32_t index, struct range *ret)
+{
+    uint64_t words[sizeof *ret / 8];
+
+    for (size_t word = 0; word < sizeof words / 8; word++)
+        words[word] = atomic_load_explicit(&open->words[index][word], memory_order_relaxed);
+    memcpy(ret, words, sizeof words);
+}
+
+static void open_changes(struct open_ranges *open)
+{
+    uint32_t turn = atomic_load_explicit(&open->turn, memory_order_relaxed);
+
+    atomic_store_explicit(&open->turn, turn + 1, memory_order_relaxed);
+    atomic_thread_fence(memory_order_release);
+}
+
+static void open_changed(struct open_ranges *open)
+{
+    uint32_t turn = atomic_load_explicit(&open->turn, memory_order_relaxed);
+
+    atomic_store_explicit(&open->turn, turn + 1, memory_order_release);
+}
+
+void thread_lose(struct thread *thread, enum spool_cause cause)
+{
+    atomic_fetch_add_explicit(&thread->lost[cause], 1, memory_order_relaxed);
+}
+
+bool thread_put(struct thread *thread, const struct range *range)
+{
+    uint32_t head = atomic_load_explicit(&thread->head, memory_order_relaxed);
+    uint32_t held = head - atomic_load_explicit(&thread->tail, memory_order_acquire);
+
+    if (held == RING_RANGES) {
+        thread_lose(thread, LOST_RING_FULL);
+        return false;
+    }
+    thread->ring[head % RING_RANGES] = *range;
+    atomic_store_explicit(&thread->head, head + 1, memory_order_release);
+    if (held == RING_RANGES / 4)
+        writer_wake();
+    return true;
+}
+
+/* What is open still ends with it. */
 static void thread_ends(void *data)
 {
     struct thread *thread = data;
+    struct range range;
 
     own = NULL;
+    is_gone = true;
+    for (uint32_t left = atomic_load(&thread->open.count); left > 0 && writer_gate(); left--) {
+        open_load(&thread->open, left - 1, &range);
+        range.end = ticks_now();
+        thread_put(thread, &range);
+    }
     atomic_store_explicit(&thread->is_over, 1, memory_order_release);
+    writer_wake();
 }
 
 bool threads_open(void)
@@ -75,69 +143,15 @@ struct thread *thread_own(void)
 {
     if (own != NULL)
         return own;
-    if (!writer_is_awake())
+    if (!writer_is_awake() || is_gone)
         return NULL;
-    if (!has_asked) {
-        has_asked = true;
+    if (was_refused % ASK_AGAIN == 0)
         own = find_thread();
-    }
-    if (own == NULL)
+    if (own == NULL) {
+        was_refused++;
         atomic_fetch_add(&refused, 1);
-    return own;
-}
-
-void thread_lose(struct thread *thread, enum spool_cause cause)
-{
-    atomic_fetch_add_explicit(&thread->lost[cause], 1, memory_order_relaxed);
-}
-
-bool thread_put(struct thread *thread, const struct range *range)
-{
-    uint32_t head = atomic_load_explicit(&thread->head, memory_order_relaxed);
-    uint32_t held = head - atomic_load_explicit(&thread->tail, memory_order_acquire);
-
-    if (held == RING_RANGES) {
-        thread_lose(thread, LOST_RING_FULL);
-        return false;
     }
-    thread->ring[head % RING_RANGES] = *range;
-    atomic_store_explicit(&thread->head, head + 1, memory_order_release);
-    if (held == RING_RANGES / 4)
-        writer_wake();
-    return true;
-}
-
-static void open_store(struct open_ranges *open, uint32_t index, const struct range *range)
-{
-    uint64_t words[sizeof *range / 8];
-
-    memcpy(words, range, sizeof words);
-    for (size_t word = 0; word < sizeof words / 8; word++)
-        atomic_store_explicit(&open->words[index][word], words[word], memory_order_relaxed);
-}
-
-static void open_load(struct open_ranges *open, uint32_t index, struct range *ret)
-{
-    uint64_t words[sizeof *ret / 8];
-
-    for (size_t word = 0; word < sizeof words / 8; word++)
-        words[word] = atomic_load_explicit(&open->words[index][word], memory_order_relaxed);
-    memcpy(ret, words, sizeof words);
-}
-
-static void open_changes(struct open_ranges *open)
-{
-    uint32_t turn = atomic_load_explicit(&open->turn, memory_order_relaxed);
-
-    atomic_store_explicit(&open->turn, turn + 1, memory_order_relaxed);
-    atomic_thread_fence(memory_order_release);
-}
-
-static void open_changed(struct open_ranges *open)
-{
-    uint32_t turn = atomic_load_explicit(&open->turn, memory_order_relaxed);
-
-    atomic_store_explicit(&open->turn, turn + 1, memory_order_release);
+    return own;
 }
 
 void thread_push(struct thread *thread, const struct range *range)
@@ -190,7 +204,7 @@ uint32_t thread_open_ranges(struct thread *thread, struct range ret[OPEN_MAX])
 {
     struct open_ranges *open = &thread->open;
 
-    for (int look = 0; look < 8; look++) {
+    for (int look = 0; look < LOOKS_MAX; look++, sched_yield()) {
         uint32_t turn = atomic_load_explicit(&open->turn, memory_order_acquire);
         uint32_t count = atomic_load_explicit(&open->count, memory_order_relaxed);
         if (count > OPEN_MAX || turn % 2 != 0)
@@ -201,7 +215,14 @@ uint32_t thread_open_ranges(struct thread *thread, struct range ret[OPEN_MAX])
         if (atomic_load_explicit(&open->turn, memory_order_relaxed) == turn)
             return count;
     }
-    return 0;
+    return NOT_SEEN;
+}
+
+uint32_t threads_begun(void)
+{
+    uint32_t count = atomic_load_explicit(&thread_count, memory_order_acquire);
+
+    return count < THREADS_MAX ? count : THREADS_MAX;
 }
 
 struct thread *thread_at(uint32_t index)
@@ -224,5 +245,5 @@ uint64_t threads_refused(void)
 void threads_forget(void)
 {
     own = NULL;
-    has_asked = true;
+    is_gone = true;
 }

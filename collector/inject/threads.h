@@ -13,6 +13,8 @@
 
 #include "api/record.h"
 
+#define NOT_SEEN UINT32_MAX
+
 enum { RING_RANGES = 1024, OPEN_MAX = 128, THREADS_MAX = 1024 };
 
 struct range {
@@ -20,6 +22,7 @@ struct range {
     uint64_t payload;
     uint32_t domain, name, category, color;
     uint32_t end_thread;
+    /* of FORM_FREE: in a ring, who started it */ /* of FORM_FREE: in a ring, who started it */
     uint8_t form, payload_kind, zero[2];
 };
 _Static_assert(sizeof(struct range) % 8 == 0, "ranges are read by words");
@@ -51,10 +54,12 @@ bool thread_put(struct thread *thread, const struct range *range);
 void thread_push(struct thread *thread, const struct range *range);
 /* The innermost open one of the domain ends; false where none is open. */
 bool thread_pop(struct thread *thread, uint32_t domain, struct range *ret);
-/* For the writer: those open now, outermost first; 0 where the thread was too busy to be seen. */
+/* For the writer: those open now, outermost first; NOT_SEEN where the thread was too busy for that.
+ */
 uint32_t thread_open_ranges(struct thread *thread, struct range ret[OPEN_MAX]);
 
-/* For the writer: the threads in the order they came; NULL behind the last. */
+/* For the writer: the threads in the order they came; NULL for one that is just being made. */
+uint32_t threads_begun(void);
 struct thread *thread_at(uint32_t index);
 /* Its ring is empty and it is over: another thread may take it. */
 void thread_free(struct thread *thread);

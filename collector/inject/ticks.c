@@ -2,11 +2,28 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#include <stdio.h>
+#include <string.h>
 #endif
 
 enum { TIE_LOOKS = 20 };
 
 bool ticks_are_tsc;
+
+#if defined(__x86_64__)
+/* The processors of several sockets need not agree; the system has looked. */
+static bool system_trusts_tsc(void)
+{
+    char text[32] = "";
+    FILE *file = fopen("/sys/devices/system/clocksource/clocksource0/current_clocksource", "re");
+
+    if (file != NULL && fgets(text, sizeof text, file) == NULL)
+        text[0] = '\0';
+    if (file != NULL)
+        fclose(file);
+    return strncmp(text, "tsc", 3) == 0 || strncmp(text, "kvm-clock", 9) == 0;
+}
+#endif
 
 void ticks_choose(void)
 {
@@ -14,7 +31,8 @@ void ticks_choose(void)
     unsigned a, b, c, d;
 
     /* Bit 8 of EDX: the counter runs at one rate in all states. */
-    ticks_are_tsc = __get_cpuid(0x80000007, &a, &b, &c, &d) != 0 && (d & 1u << 8) != 0;
+    ticks_are_tsc =
+        __get_cpuid(0x80000007, &a, &b, &c, &d) != 0 && (d & 1u << 8) != 0 && system_trusts_tsc();
 #endif
 }
 

@@ -34,6 +34,8 @@ static struct {
     struct ticks_tie first_tie; /* of the start: two make a line */
     bool has_open;              /* the last look found open ranges */
     bool has_complained;
+    uint8_t about[ABOUT_BYTES_MAX];
+    size_t about_size;
     uint32_t texts_out, flush_seen;
     uint64_t lost_on_disk, lost_to_limit, lost_told[LOST_CAUSES];
     int64_t framed_ms, looked_ms, refused_ms, flushed_ms;
@@ -99,8 +101,6 @@ static bool put_clock(struct ticks_tie tie)
  * second later. */
 static bool begin_spool(void)
 {
-    static uint8_t about[ABOUT_BYTES_MAX];
-
     if (writer.is_begun)
         return true;
     if (writer.spool == NULL && now_ms() - writer.refused_ms < RETRY_MS)
@@ -115,7 +115,7 @@ static bool begin_spool(void)
         }
         atomic_fetch_add(&writer.session.control->processes, 1);
     }
-    writer.is_begun = spool_bytes(writer.spool, SPOOL_ABOUT, about, about_put(about), 1) &&
+    writer.is_begun = spool_bytes(writer.spool, SPOOL_ABOUT, writer.about, writer.about_size, 1) &&
                       put_clock(writer.first_tie) && put_clock(ticks_tie());
     return writer.is_begun;
 }
@@ -204,7 +204,7 @@ static void range_row(struct batch *batch, uint32_t thread, const struct range *
 {
     int64_t *row = batch_row(batch);
 
-    row[RANGE_THREAD] = thread;
+    row[RANGE_THREAD] = range->form == FORM_FREE ? range->end_thread : thread;
     row[RANGE_START] = range->start;
     row[RANGE_END] = range->end;
     row[RANGE_DOMAIN] = range->domain;
@@ -214,7 +214,7 @@ static void range_row(struct batch *batch, uint32_t thread, const struct range *
     row[RANGE_FORM] = range->form;
     row[RANGE_PAYLOAD_KIND] = range->payload_kind;
     row[RANGE_PAYLOAD] = (int64_t)range->payload;
-    row[RANGE_END_THREAD] = range->end_thread;
+    row[RANGE_END_THREAD] = range->form == FORM_FREE ? thread : 0;
 }
 
 static void drain_thread(struct thread *thread)
@@ -237,8 +237,9 @@ static void drain(void)
 {
     struct thread *thread;
 
-    for (uint32_t index = 0; (thread = thread_at(index)) != NULL; index++)
-        drain_thread(thread);
+    for (uint32_t index = 0; index < threads_begun(); index++)
+        if ((thread = thread_at(index)) != NULL)
+            drain_thread(thread);
     cupti_drain(writer_gate(), put_activity);
 }
 
@@ -251,8 +252,11 @@ static void put_open(void)
     int64_t now = ticks_now();
     struct thread *thread;
 
-    for (uint32_t index = 0; writer_gate() && (thread = thread_at(index)) != NULL; index++) {
-        uint32_t count = thread_open_ranges(thread, open);
+    for (uint32_t index = 0; index < threads_begun(); index++) {
+        thread = thread_at(index);
+        uint32_t count = thread != NULL ? thread_open_ranges(thread, open) : 0;
+        if (count == NOT_SEEN) /* the look before stands */
+            return;
         if (batch.count + count > batch_capacity(&batch))
             break;
         for (uint32_t at = 0; at < count; at++) {
@@ -271,8 +275,8 @@ static void sum_losses(uint64_t ret[LOST_CAUSES])
     struct thread *thread;
 
     memset(ret, 0, LOST_CAUSES * sizeof *ret);
-    for (uint32_t index = 0; (thread = thread_at(index)) != NULL; index++)
-        for (int cause = 0; cause < LOST_CAUSES; cause++)
+    for (uint32_t index = 0; index < threads_begun(); index++)
+        for (int cause = 0; (thread = thread_at(index)) != NULL && cause < LOST_CAUSES; cause++)
             ret[cause] += atomic_load_explicit(&thread->lost[cause], memory_order_relaxed);
     ret[LOST_DISK] = writer.lost_on_disk;
     ret[LOST_LIMIT] = writer.lost_to_limit;
@@ -299,7 +303,7 @@ static void put_losses(int64_t since)
         row[LOSS_FIRST] = since;
         row[LOSS_LAST] = ticks_now();
     }
-    if (batch.count == 0 || !begin_spool())
+    if (batch.count == 0 || !writer.is_begun) /* alone they make no profile */
         return;
     put_batch(&batch);
     for (int cause = 0; batch.count == 0 && cause < LOST_CAUSES; cause++) {
@@ -318,28 +322,46 @@ static void put_gate(void)
         gate_told(count);
 }
 
+static void take_names(struct batch *from, struct batch *to)
+{
+    memcpy(to->numbers, from->numbers, (size_t)from->count * from->columns * sizeof *to->numbers);
+    to->count = from->count;
+    from->count = 0;
+}
+
+/* The disk is written to without the lock: who names a thread never waits for it. */
 static void put_names(void)
 {
+    static int64_t numbers[2][NAMES_MAX * CATEGORY_COLUMNS];
+    struct batch threads = names.threads, categories = names.categories;
+
+    if (!writer.is_begun)
+        return;
+    threads.numbers = numbers[0];
+    categories.numbers = numbers[1];
     pthread_mutex_lock(&names.lock);
-    if (names.threads.count + names.categories.count > 0 && begin_spool() && put_texts()) {
-        put_batch(&names.threads);
-        put_batch(&names.categories);
-    }
+    take_names(&names.threads, &threads);
+    take_names(&names.categories, &categories);
     pthread_mutex_unlock(&names.lock);
+    if (threads.count + categories.count > 0 && put_texts()) {
+        put_batch(&threads);
+        put_batch(&categories);
+    }
 }
 
 static void close_frames(int64_t now)
 {
     static int64_t last_look;
 
-    put_names();
     put_ranges();
+    put_names();
     cupti_close_frames(put_activity);
     if (cupti_said(0) != NULL)
         control_complain(writer.session.control, cupti_said(0));
     if (now - writer.looked_ms >= LOOK_MS || atomic_load(&is_stopping) != 0) {
         put_losses(last_look);
-        put_open();
+        if (writer_gate())
+            put_open();
         if (writer.is_begun)
             put_clock(ticks_tie());
         writer.looked_ms = now;
@@ -410,6 +432,7 @@ void writer_start(void)
     }
     ticks_choose();
     writer.first_tie = ticks_tie();
+    writer.about_size = about_put(writer.about); /* here: nobody else may look at the environment */
     bool has_room = texts_open() && threads_open() && make_batches();
     if (has_room)
         gate_watch(&writer.session);
@@ -438,12 +461,15 @@ void writer_forget(void)
     atomic_store(&writer.is_running, false);
     cupti_forget();
     threads_forget();
+    texts_forget();
     if (writer.spool != NULL)
         spool_forget(writer.spool);
 }
 
 static void name_row(struct batch *batch, const int64_t *numbers)
 {
+    if (!writer_is_awake())
+        return;
     pthread_mutex_lock(&names.lock);
     if (batch->numbers != NULL && batch->count < NAMES_MAX)
         memcpy(batch_row(batch), numbers, batch->columns * sizeof *numbers);

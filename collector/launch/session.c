@@ -29,6 +29,15 @@ static enum status absolute(const char *path, char ret[4096], struct error *err)
     return OK;
 }
 
+/* Of a session that has ended in the same second. */
+static bool has_profile(const struct launched *session)
+{
+    char path[4096];
+
+    snprintf(path, sizeof path, "%.3500s/plugins/profile/%s", session->out, session->name);
+    return access(path, F_OK) == 0;
+}
+
 /* The time of the start, as TensorBoard names its sessions; the next second where that is taken. */
 static enum status make_directory(struct launched *session, struct error *err)
 {
@@ -42,10 +51,14 @@ static enum status make_directory(struct launched *session, struct error *err)
         localtime_r(&now, &at);
         strftime(session->name, sizeof session->name, "%Y_%m_%d_%H_%M_%S", &at);
         snprintf(session->directory, sizeof session->directory, "%.3600s/%s", path, session->name);
-        if (mkdir(session->directory, 0700) == 0)
+        if (mkdir(session->directory, 0700) != 0) {
+            if (errno != EEXIST)
+                break;
+            continue;
+        }
+        if (!has_profile(session))
             return OK;
-        if (errno != EEXIST)
-            break;
+        rmdir(session->directory);
     }
     return fail(err, ERR_IO, "cannot make %s: %s", session->directory, strerror(errno));
 }

@@ -21,7 +21,14 @@
 #include "decode/record_read.h"
 #include "trace/kind.h"
 
-enum { TEXTS_MAX = 1 << 20, VALUE_MAX = 4096 };
+enum {
+    TEXTS_MAX = 1 << 20,
+    NAMES_MAX = 1 << 20,
+    ABOUTS_MAX = 16,
+    PAIRS_MAX = 100,
+    ENDED_MAX = 1 << 22,
+    VALUE_MAX = 4096
+};
 
 struct record {
     struct record_file file;
@@ -37,6 +44,7 @@ struct record {
     size_t last_look;             /* where the frame of what was open then ends; 0: none */
     int64_t last_end;             /* in ticks, of all ranges */
     struct str program;
+    uint32_t about_count;
     struct record_cuda cuda;
     track_id process, free_ranges; /* NO_TRACK until there is one */
     uint64_t lost[LOST_CAUSES], broken_frames, other_frames, without_time, cut;
@@ -71,7 +79,7 @@ static void read_texts(struct record *record, const struct record_frame *frame)
     if (!record_texts(&record->file, frame, &texts))
         record->broken_frames++;
     else
-        while (record_text(&texts, &text))
+        while (texts.id <= TEXTS_MAX && record_text(&texts, &text))
             take_text(record, texts.id - 1, text);
     arena_reset(record->arena);
 }
@@ -105,7 +113,8 @@ static void read_about(struct record *record, const struct record_frame *frame)
     if (!record_texts(&record->file, frame, &texts))
         record->broken_frames++;
     else
-        while (record_text(&texts, &key) && record_text(&texts, &value))
+        for (int pair = 0;
+             pair < PAIRS_MAX && record_text(&texts, &key) && record_text(&texts, &value); pair++)
             take_about(record, key, value);
 }
 
@@ -122,7 +131,7 @@ static void read_threads(struct record *record, const struct record_columns *col
 
     for (uint32_t row = 0; row < columns->count; row++) {
         name_id name = record_text_of(record, record_at(columns, THREAD_NAME, row));
-        if (name != 0)
+        if (name != 0 && record->thread_names.count < NAMES_MAX)
             id_map_add(&record->thread_names, (uint64_t)record_at(columns, THREAD_ID, row), name,
                        &is_new);
     }
@@ -130,7 +139,7 @@ static void read_threads(struct record *record, const struct record_columns *col
 
 static void read_categories(struct record *record, const struct record_columns *columns)
 {
-    for (uint32_t row = 0; row < columns->count; row++)
+    for (uint32_t row = 0; row < columns->count && record->categories.count < NAMES_MAX; row++)
         *pair_table_at(&record->categories, (uint64_t)record_at(columns, CATEGORY_DOMAIN, row),
                        (uint64_t)record_at(columns, CATEGORY_NUMBER, row)) =
             record_text_of(record, record_at(columns, CATEGORY_NAME, row));
@@ -163,7 +172,7 @@ static void read_around(struct record *record, const struct record_frame *frame)
 
     if (frame->head.type == SPOOL_TEXT)
         read_texts(record, frame);
-    else if (frame->head.type == SPOOL_ABOUT)
+    else if (frame->head.type == SPOOL_ABOUT && record->about_count++ < ABOUTS_MAX)
         read_about(record, frame);
     else if (frame->head.type == SPOOL_OPEN)
         record->last_look = record->file.at;
@@ -290,8 +299,7 @@ static void put_range(struct record *record, const struct record_columns *column
                       uint8_t flags)
 {
     int64_t form = record_at(columns, RANGE_FORM, row), end_ps;
-    int64_t started = form == FORM_FREE ? RANGE_END_THREAD : RANGE_THREAD;
-    int64_t thread = record_at(columns, (int)started, row);
+    int64_t thread = record_at(columns, RANGE_THREAD, row);
     struct sink_slice slice = {.name = record_text_of(record, record_at(columns, RANGE_NAME, row)),
                                .flags = flags};
 
@@ -336,7 +344,7 @@ static void read_events(struct record *record, const struct record_frame *frame)
     }
     for (uint32_t row = 0; row < columns.count && !sink_failed(record->sink); row++) {
         put_range(record, &columns, row, 0);
-        if (is_behind)
+        if (is_behind && record->ended.count < ENDED_MAX)
             id_map_add(&record->ended, key_of(&columns, row), 1, &is_new);
     }
     arena_reset(record->arena);

@@ -53,8 +53,11 @@ bool record_clock_ps(struct record_clock *clock, int64_t ticks, int64_t *ret)
 
     const struct record_tie *a = &clock->ties[clock->last], *b = a + 1;
     wide ps = ((wide)a->realtime_ns - clock->epoch_ns) * PS_PER_NS;
-    ps += ((wide)ticks - a->ticks) * ((wide)b->realtime_ns - a->realtime_ns) * PS_PER_NS /
-          (b->ticks - a->ticks);
+    wide after = (wide)ticks - a->ticks, rise = ((wide)b->realtime_ns - a->realtime_ns) * PS_PER_NS;
+    if (__builtin_mul_overflow(after, rise, &rise))
+        ps = (after < 0) == (b->realtime_ns < a->realtime_ns) ? TIME_PS_MAX : -TIME_PS_MAX;
+    else
+        ps += rise / (b->ticks - a->ticks);
     *ret = ps > TIME_PS_MAX ? TIME_PS_MAX : ps < -TIME_PS_MAX ? -TIME_PS_MAX : (int64_t)ps;
     return true;
 }

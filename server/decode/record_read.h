@@ -15,10 +15,11 @@ struct record_file {
     struct spool_head head;
     size_t at; /* behind the frame last given */
     uint64_t next_sequence;
-    uint64_t frames_lost;   /* by their numbers */
-    uint64_t bytes_skipped; /* that belong to no frame */
-    bool has_end;           /* the process came to its end */
-    uint8_t *raw;           /* room for a payload */
+    uint64_t frames_lost;    /* by their numbers */
+    uint64_t bytes_skipped;  /* that belong to no frame */
+    uint64_t hashed_in_vain; /* bytes of what looked like frames and was none */
+    bool has_end;            /* the process came to its end */
+    uint8_t *raw;            /* room for a payload */
     size_t raw_capacity;
     int64_t *numbers; /* room for columns */
     size_t numbers_capacity;

@@ -84,6 +84,12 @@ class Collect(unittest.TestCase):
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertEqual(self.names()["step"], 4)
 
+    def test_quick_ones(self):
+        """Several that end within a second do not take each other's place."""
+        for _ in range(4):
+            collect(self.out, "steps", 1)
+        self.assertEqual(len(list(self.out.glob("plugins/profile/*/*.jvs"))), 4)
+
     def test_codes(self):
         self.assertEqual(collect(self.out, "code", 7).returncode, 7)
         run = subprocess.run([BIN / "jview-collect", "-o", self.out, "no-such-program"], capture_output=True,
@@ -117,6 +123,14 @@ class Collect(unittest.TestCase):
         run = subprocess.run([PROGRAM, "steps", "3"], capture_output=True, text=True, timeout=60, env=env)
         self.assertEqual((run.returncode, run.stdout), (0, "attached\n"))
         self.assertIn("no spool in /proc/nowhere", run.stderr)
+
+    def test_without_launcher(self):
+        """JVIEW_OUT alone: jviewd finds what was recorded."""
+        env = {**os.environ, "JVIEW_OUT": "profiles", "NVTX_INJECTION64_PATH": str(BIN / "libjview-collector.so")}
+        run = subprocess.run([PROGRAM, "steps", "3"], capture_output=True, text=True, timeout=60, env=env,
+                             cwd=self.place.name)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(self.names(), {"step": 3, "load": 3, "compute": 3})
 
     def test_alone(self):
         """Without a session the library sleeps."""

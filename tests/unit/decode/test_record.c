@@ -188,6 +188,14 @@ static void lost(void **state)
     arena_destroy(arena);
 }
 
+static bool has_note(const struct trace *trace, const char *kind)
+{
+    for (uint32_t note = 0; note < trace->note_count; note++)
+        if (str_equal(trace_name(trace, trace->notes[note].kind), str_of(kind)))
+            return true;
+    return false;
+}
+
 /* Cut anywhere, or with any bit turned, it yields whole frames or a sentence. */
 static void damaged(void **state)
 {
@@ -213,8 +221,9 @@ static void damaged(void **state)
         made.file.at[bit / 8] ^= (char)(1 << bit % 8);
         const struct trace *trace = picture_fed(feed, &spool, arena);
         made.file.at[bit / 8] ^= (char)(1 << bit % 8);
-        CHECK("a sentence, or what checks",
-              spool.status != OK ? spool.err.message[0] != '\0' : trace->event_count <= 4);
+        CHECK("a sentence, or a note that something is damaged",
+              spool.status != OK ? spool.err.message[0] != '\0'
+                                 : trace->event_count <= 4 && has_note(trace, "damaged"));
         arena_destroy(arena);
     }
     text_free(&made.file);
@@ -252,7 +261,7 @@ static void clocks(void **state)
         {"before all", 0, -1000000},     {"behind all", 500, 4500000},
         {"far", INT64_MAX, TIME_PS_MAX}, {"far before", INT64_MIN, -TIME_PS_MAX},
     };
-    struct record_clock clock = {.epoch_ns = 0};
+    struct record_clock clock = {.epoch_ns = 0}, steep = {.epoch_ns = 0};
     int64_t ps;
 
     CHECK("one tie is no line",
@@ -263,6 +272,10 @@ static void clocks(void **state)
         CHECK(rows[row].what,
               record_clock_ps(&clock, rows[row].ticks, &ps) && ps == rows[row].want_ps);
     record_clock_free(&clock);
+    CHECK("a line too steep for 128 bits",
+          record_clock_tie(&steep, 1, 0) && record_clock_tie(&steep, 2, INT64_MAX) &&
+              record_clock_ps(&steep, INT64_MAX, &ps) && ps == TIME_PS_MAX);
+    record_clock_free(&steep);
 }
 
 int main(void)
