@@ -47,7 +47,7 @@ int main(int argc, char **argv)
     if (strcmp(verb, "index") == 0)
         return index_main(argc - 1, argv + 1);
     if (strcmp(verb, "sql-worker") == 0)
-        return sql_worker(STDIN_FILENO, STDOUT_FILENO);
+        _exit(sql_worker(STDIN_FILENO, STDOUT_FILENO)); /* the system takes back what it opened */
     if (strcmp(verb, "serve") == 0)
         return app_serve(argc - 1, argv + 1);
     if (strcmp(verb, "open") == 0)
