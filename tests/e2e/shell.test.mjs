@@ -34,7 +34,7 @@ async function choose(page, words) {
 
 export const tests = {
   'G and a letter opens each page, however fast': at('?run=step_1000', async ({ page, complaints }) => {
-    const letters = { o: undefined, t: 'timeline', p: 'ops', k: 'kernels', f: 'flame', s: 'steps', c: 'compiles', x: 'transfers', m: 'memory', h: 'hosts', r: 'roofline', l: 'hlo', i: 'files' };
+    const letters = { o: undefined, t: 'timeline', p: 'ops', k: 'kernels', f: 'flame', s: 'steps', c: 'compiles', x: 'transfers', m: 'memory', h: 'hosts', r: 'roofline', l: 'hlo', i: 'files', q: 'sql' };
     for (const pause of [20, 40, 80])
       for (const [letter, view] of Object.entries(letters)) {
         await page.keyboard.press('g');
