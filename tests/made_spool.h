@@ -67,7 +67,8 @@ static inline void spool_rows(struct made_spool *made, enum spool_type type, con
     for (uint32_t column = 0; column < columns; column++) {
         int64_t before = 0;
         for (uint32_t row = 0; row < count; row++) {
-            int64_t value = rows[row * columns + column], step = (int64_t)((uint64_t)value - (uint64_t)before);
+            int64_t value = rows[row * columns + column],
+                    step = (int64_t)((uint64_t)value - (uint64_t)before);
             spool_varint(&raw, (uint64_t)step << 1 ^ (uint64_t)(step >> 63));
             before = value;
         }

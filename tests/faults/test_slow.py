@@ -57,7 +57,7 @@ def slow_stats_do_not_block_the_list(place):
         age(path)
     server = place.serve(env=env)
     took, body = timed(server)
-    assert body["scan"]["state"] == "scanning", body["scan"]
+    until("the scan to begin", lambda: timed(server)[1]["scan"]["state"] == "scanning")
     longest = took
     while server.fetch("/readyz")[0] != 200:
         longest = max(longest, timed(server)[0])
