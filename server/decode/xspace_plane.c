@@ -129,6 +129,23 @@ static void read_fields(struct plane *plane, uint32_t number)
         xspace_damaged(space, pb.at, "the rest of a plane");
 }
 
+/* How much the plane describes, used or not; what stands on no track is not told. */
+static void say_described(const struct plane *plane)
+{
+    struct sink *sink = plane->space->sink;
+    const struct {
+        struct str key;
+        uint32_t count;
+    } tables[] = {{STR("event metadata"), plane->scan->event_metadata_count},
+                  {STR("stat metadata"), plane->scan->stat_metadata_count}};
+
+    for (size_t i = 0; plane->track != NO_TRACK && i < sizeof tables / sizeof *tables; i++)
+        sink_property(sink, plane->track,
+                      (struct arg){.key = sink_name(sink, tables[i].key),
+                                   .type = ARG_INT64,
+                                   .bits = tables[i].count});
+}
+
 void plane_read(struct xspace *space, const struct plane_scan *scan)
 {
     struct plane plane = {.space = space, .scan = scan};
@@ -140,6 +157,7 @@ void plane_read(struct xspace *space, const struct plane_scan *scan)
     else
         read_fields(&plane, XPLANE_STATS);
     read_fields(&plane, XPLANE_LINES);
+    say_described(&plane);
     say_aggregated(&plane);
     names_close(&plane);
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """manifest_xplane.py TRACE_DUMP: every XPlane of $JVIEW_CORPUS holds what its manifest counts: planes with events, their lines and
-events, the hosts' names, and the range of time. Lines are counted once more from the bytes: those of one id in one plane are one."""
+events, what their metadata describe, the hosts' names, and the range of time. Lines are counted once more from the bytes: those of one id in one plane are one."""
 import collections
 import os
 import pathlib
@@ -37,6 +37,7 @@ def check(path, facts, got):
             events[track["plane"]] += track["count"]
             lines[track["plane"]] += 1
     manifest.equal(path, "events", sum(events.values()), facts["events"])
+    described = {track["line"]: track["counts"] for track in got["tracks"] if "event metadata" in track["counts"]}
     wired = lines_of(path)
     manifest.equal(path, "planes", len(wired), facts["planes"])
     for plane in facts["plane"]:
@@ -44,6 +45,10 @@ def check(path, facts, got):
         manifest.equal(path, f"{name}: events", events[name], plane["events"])
         manifest.equal(path, f"{name}: lines on the wire", wired[name][0], plane["lines"])
         manifest.equal(path, f"{name}: lines with events", lines[name], wired[name][1])
+        for kind in ("event", "stat") if name in described else ():
+            manifest.equal(path, f"{name}: {kind} metadata", described[name][f"{kind} metadata"], plane[f"{kind}_metadata"])
+        if name not in described:
+            manifest.equal(path, f"{name}: events of a plane that is no track", plane["events"], 0)
     hosts = facts["hostnames"]
     manifest.equal(path, "host", got["hostname"] or None, hosts[0] if hosts else None)
     starts = [track["start_ps"] for track in got["tracks"] if track["count"]]

@@ -1,10 +1,9 @@
 /* What a decoder yields, as JSON, for comparison with an independent reader.
  *
  *   trace_dump FILE        {"tracks": [{"plane", "id", "line", "count", "instants", "sum_ps",
- *                            "start_ps", "end_ps", "names": [[name, count, total, self], ...]}],
- *                           "args": [[key, type, count, sum], ...], "notes": [...], "epoch_ns",
- *                           "hostname", "flows", "programs", ...,
- *                           "modules": [{"name", "stage", "entry", "computations", ...}],
+ *                            "start_ps", "end_ps", "names": [[name, count, total, self], ...],
+ * "counts": {}}], "args": [[key, type, count, sum], ...], "notes": [...], "epoch_ns", "hostname",
+ * "flows", "programs", ..., "modules": [{"name", "stage", "entry", "computations", ...}],
  *                           "documents": [[lines, bytes], ...],
  *                           "stacks", "stack_samples", "sample_types": [[name, unit, total]],
  *                           "labels": [[key, text or null, samples], ...]}
@@ -76,6 +75,24 @@ static void print_names(struct dump *dump)
     dump->instants = 0;
 }
 
+/* Whole numbers that the file tells of a track, or of itself: {key: number}. */
+static void print_counts(const struct trace *trace, track_id track)
+{
+    const char *comma = "";
+
+    printf(",\"counts\":{");
+    for (uint32_t index = 0; index < trace->property_count; index++) {
+        const struct property *property = &trace->properties[index];
+        if (property->track != track || property->arg.type != ARG_INT64)
+            continue;
+        printf("%s", comma);
+        print_text(trace_name(trace, property->arg.key));
+        printf(":%" PRId64, (int64_t)property->arg.bits);
+        comma = ",";
+    }
+    printf("}");
+}
+
 static void print_track(struct dump *dump, const struct track *track)
 {
     const struct trace *trace = dump->trace;
@@ -99,24 +116,8 @@ static void print_track(struct dump *dump, const struct track *track)
            track->slice_count, dump->instants, track->duration_sum_ps, track->start_ps,
            track->end_ps);
     print_names(dump);
-    printf("]}");
-}
-
-/* The file's own whole numbers: of Chrome JSON also how many events of each phase it holds. */
-static void print_counts(const struct trace *trace)
-{
-    const char *comma = "";
-
-    printf("],\"counts\":{");
-    for (uint32_t index = 0; index < trace->property_count; index++) {
-        const struct property *property = &trace->properties[index];
-        if (property->track != NO_TRACK || property->arg.type != ARG_INT64)
-            continue;
-        printf("%s", comma);
-        print_text(trace_name(trace, property->arg.key));
-        printf(":%" PRId64, (int64_t)property->arg.bits);
-        comma = ",";
-    }
+    printf("]");
+    print_counts(trace, (track_id)(track - trace->tracks));
     printf("}");
 }
 
@@ -236,7 +237,8 @@ static void print_about(const struct trace *trace)
         print_text(trace_name(trace, trace->notes[index].message));
         printf("]");
     }
-    print_counts(trace);
+    printf("]");
+    print_counts(trace, NO_TRACK);
     print_file_properties(trace);
     print_flows_by_kind(trace);
     print_args(trace);
