@@ -150,7 +150,7 @@ static void put_lines(struct json *json, struct str text, int64_t first, int64_t
 static enum status get_source(struct request *req, struct reply *reply, struct error *err)
 {
     const struct services *services = req->services;
-    struct str file = request_text(req, "file"), path, text;
+    struct str file = request_text(req, "file"), path, text = {0};
     int64_t line = request_integer(req, "line", 1);
     int64_t around = request_integer(req, "around", AROUND_DEFAULT);
     struct file_stamp stamp;
