@@ -4,63 +4,8 @@
 
 #include "analyse/annotation_names.h"
 #include "analyse/annotations_parts.h"
-#include "analyse/quantile.h"
-#include "analyse/table.h"
 #include "base/names.h"
-
-enum {
-    COLUMN_KEY,
-    COLUMN_LABEL,
-    COLUMN_SPANS,
-    COLUMN_TOTAL,
-    COLUMN_OWN,
-    COLUMN_DEVICE,
-    COLUMN_DEVICE_SELF,
-    COLUMN_DEVICE_SHARE,
-    COLUMN_LAUNCHES,
-    COLUMN_PROJECTED,
-    COLUMN_MEAN,
-    COLUMN_MIN,
-    COLUMN_P50,
-    COLUMN_P95,
-    COLUMN_MAX,
-};
-
-static const struct column columns[] = {
-    [COLUMN_KEY] = {"key", "Key", UNIT_TEXT, false},
-    [COLUMN_LABEL] = {"name", "Name", UNIT_TEXT, true},
-    [COLUMN_SPANS] = {"count", "Count", UNIT_COUNT, true},
-    [COLUMN_TOTAL] = {"total_ps", "Host total", UNIT_PS, true},
-    [COLUMN_OWN] = {"self_ps", "Host self", UNIT_PS, true},
-    [COLUMN_DEVICE] = {"device_ps", "Device", UNIT_PS, true},
-    [COLUMN_DEVICE_SELF] = {"device_self_ps", "Device self", UNIT_PS, true},
-    [COLUMN_DEVICE_SHARE] = {"device_share", "Share", UNIT_SHARE, true},
-    [COLUMN_LAUNCHES] = {"launch_count", "Device ops", UNIT_COUNT, true},
-    [COLUMN_PROJECTED] = {"projected_ps", "Projected", UNIT_PS, false},
-    [COLUMN_MEAN] = {"mean_ps", "Mean", UNIT_PS, true},
-    [COLUMN_MIN] = {"min_ps", "Min", UNIT_PS, false},
-    [COLUMN_P50] = {"p50_ps", "p50", UNIT_PS, false},
-    [COLUMN_P95] = {"p95_ps", "p95", UNIT_PS, true},
-    [COLUMN_MAX] = {"max_ps", "Max", UNIT_PS, false},
-};
-
-struct note_row {
-    struct str name;
-    bool is_rest; /* what no span launched */
-    uint64_t count;
-    int64_t whole_ps, min_ps, max_ps;
-    int64_t *durs_ps; /* of its spans */
-    uint64_t dur_count, dur_capacity;
-    struct device_sum sum;
-};
-
-struct note_table {
-    struct arena *arena;
-    struct names *keys;
-    struct note_row *rows;
-    uint32_t row_count, row_capacity;
-    int64_t device_ps, host_self_ps;
-};
+#include "trace/ps.h"
 
 static struct note_row *row_of(struct note_table *table, struct str name)
 {
@@ -74,22 +19,19 @@ static struct note_row *row_of(struct note_table *table, struct str name)
             table->row_capacity = row == 0 ? 64 : 2 * row;
             table->rows = memory_resize(table->rows, table->row_capacity, sizeof *table->rows);
         }
-        table->rows[table->row_count++] = (struct note_row){.name = name, .min_ps = INT64_MAX};
+        table->rows[table->row_count++] = (struct note_row){.name = name};
     }
     return &table->rows[row];
 }
 
-static void add_dur(struct note_row *row, int64_t dur_ps)
+static void add_length(struct lengths *lengths, int64_t length_ps)
 {
-    if (row->dur_count == row->dur_capacity) {
-        row->dur_capacity = row->dur_capacity == 0 ? 16 : 2 * row->dur_capacity;
-        row->durs_ps = memory_resize(row->durs_ps, row->dur_capacity, sizeof *row->durs_ps);
+    if (lengths->count == lengths->capacity) {
+        lengths->capacity = lengths->capacity == 0 ? 16 : 2 * lengths->capacity;
+        lengths->items = memory_resize(lengths->items, lengths->capacity, sizeof *lengths->items);
     }
-    row->durs_ps[row->dur_count++] = dur_ps;
-    row->count++;
-    row->whole_ps += dur_ps;
-    row->min_ps = dur_ps < row->min_ps ? dur_ps : row->min_ps;
-    row->max_ps = dur_ps > row->max_ps ? dur_ps : row->max_ps;
+    lengths->items[lengths->count++] = length_ps;
+    ps_add(&lengths->total_ps, length_ps);
 }
 
 /* The part of a span inside the windows, less that of the spans right inside it. */
@@ -126,7 +68,7 @@ static void add_spans(struct note_table *table, const struct marks *marks,
 
         struct note_row *row = row_of(table, name);
 
-        add_dur(row, span->end_ps - span->start_ps);
+        add_length(&row->whole, span->end_ps - span->start_ps);
         row->sum.total_ps += inside_ps[i];
         row->sum.self_ps += self_ps[i];
         table->host_self_ps += self_ps[i];
@@ -147,8 +89,20 @@ static void add_device(struct note_table *table, struct str name, const struct d
     row->sum.device_ps += sum->device_ps;
     row->sum.device_self_ps += sum->device_self_ps;
     row->sum.launch_count += sum->launch_count;
-    row->sum.projected_ps += sum->projected_ps;
     table->device_ps += sum->device_self_ps;
+}
+
+/* Of each that launched something. */
+static void add_projections(struct note_table *table, const struct marks *marks,
+                            const struct selection *selection)
+{
+    for (uint32_t i = 0; i < marks->count; i++) {
+        const struct span_mark *span = &marks->spans[i];
+        struct str name = trace_name(marks->trace, span->name);
+
+        if (span->launch_count > 0 && (!selection->by_name || selection_has_name(selection, name)))
+            add_length(&row_of(table, name)->projected, span->last_ps - span->first_ps);
+    }
 }
 
 static void add_host(struct note_table *table, const struct selection *selection,
@@ -170,72 +124,18 @@ static void add_host(struct note_table *table, const struct selection *selection
     }
     if (!selection->by_name)
         add_device(table, STR("(no annotation)"), &none, true);
+    add_projections(table, &marks, selection);
     marks_free(&marks);
     free(by_name);
-}
-
-static struct cell rest_cell(void)
-{
-    return cell_null(STR("no span of the program is around it"));
-}
-
-static struct cell host_cell(const struct note_row *row, uint32_t column)
-{
-    if (row->is_rest || row->count == 0)
-        return rest_cell();
-    switch (column) {
-    case COLUMN_SPANS:
-        return cell_integer((int64_t)row->count);
-    case COLUMN_TOTAL:
-        return cell_integer(row->sum.total_ps);
-    case COLUMN_OWN:
-        return cell_integer(row->sum.self_ps);
-    case COLUMN_MEAN:
-        return cell_integer((row->whole_ps + (int64_t)row->count / 2) / (int64_t)row->count);
-    case COLUMN_MIN:
-        return cell_integer(row->min_ps);
-    case COLUMN_P50:
-        return cell_integer(quantile_of(row->durs_ps, row->dur_count, 50));
-    case COLUMN_P95:
-        return cell_integer(quantile_of(row->durs_ps, row->dur_count, 95));
-    default:
-        return cell_integer(row->max_ps);
-    }
-}
-
-static struct cell note_cell(const void *data, uint32_t at, uint32_t column)
-{
-    const struct note_table *table = data;
-    const struct note_row *row = &table->rows[at];
-
-    switch (column) {
-    case COLUMN_KEY:
-    case COLUMN_LABEL:
-        return cell_text(row->name);
-    case COLUMN_DEVICE:
-        return cell_integer(row->sum.device_ps);
-    case COLUMN_DEVICE_SELF:
-        return cell_integer(row->sum.device_self_ps);
-    case COLUMN_DEVICE_SHARE:
-        return table->device_ps > 0
-                   ? cell_real((double)row->sum.device_self_ps / (double)table->device_ps)
-                   : cell_null(STR("the profile holds no work of devices"));
-    case COLUMN_LAUNCHES:
-        return cell_integer((int64_t)row->sum.launch_count);
-    case COLUMN_PROJECTED:
-        return row->is_rest ? rest_cell() : cell_integer(row->sum.projected_ps);
-    default:
-        return host_cell(row, column);
-    }
 }
 
 static enum status make_table(struct note_table *rows, const struct page *page, struct table *ret,
                               struct error *err)
 {
-    struct table_source source = {.columns = columns,
-                                  .column_count = COUNT(columns),
+    struct table_source source = {.columns = annotation_columns,
+                                  .column_count = annotation_column_count,
                                   .row_count = rows->row_count,
-                                  .cell = note_cell,
+                                  .cell = annotation_cell,
                                   .data = rows};
     struct answer_note *note = arena_new(rows->arena, struct answer_note);
     uint32_t *order;
@@ -285,8 +185,10 @@ enum status annotations(const struct run_traces *run, const struct restriction *
 
     enum status status = make_table(&rows, page, ret, err);
 
-    for (uint32_t i = 0; i < rows.row_count; i++)
-        free(rows.rows[i].durs_ps);
+    for (uint32_t i = 0; i < rows.row_count; i++) {
+        free(rows.rows[i].whole.items);
+        free(rows.rows[i].projected.items);
+    }
     free(rows.rows);
     names_destroy(rows.keys);
     ret->by = STR("annotation");

@@ -12,7 +12,8 @@
  *
  * A device's op belongs to the innermost span in which its call lies, on the same thread; of an
  * execution that another thread launched, to the span from which arrows lead there. So self times
- * of devices add up to all they did. `projected` is from the first op of a span to its last.
+ * of devices add up to all they did. `projected` is from the first op of a span to its
+ * last, of each span that launched any: what Nsight Systems calls nvtx_gpu_proj_sum.
  */
 #ifndef JVIEWD_ANALYSE_ANNOTATIONS_H
 #define JVIEWD_ANALYSE_ANNOTATIONS_H
@@ -20,7 +21,9 @@
 #include "analyse/analyse.h"
 
 /* Columns: key name count total_ps self_ps device_ps device_self_ps device_share launch_count
- * projected_ps mean_ps min_ps p50_ps p95_ps max_ps. Default sort: "-device_ps,-total_ps". */
+ * projected_ps projected_count projected_mean_ps projected_min_ps projected_p50_ps projected_max_ps
+ * projected_stdev_ps mean_ps min_ps p50_ps p95_ps max_ps stdev_ps. Default sort:
+ * "-device_ps,-total_ps". */
 MUST_CHECK enum status annotations(const struct run_traces *run,
                                    const struct restriction *restriction, const struct page *page,
                                    struct arena *arena, struct table *ret, struct error *err);

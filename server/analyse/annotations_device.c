@@ -296,11 +296,6 @@ void marks_add_device(struct marks *marks, const struct selection *selection,
     free(work.launched);
     free(work.of_execution);
     launch_reader_free(work.reader);
-    for (uint32_t i = 0; i < marks->count; i++) {
-        if (marks->spans[i].first_ps < marks->spans[i].last_ps)
-            by_name[marks->spans[i].name].projected_ps +=
-                marks->spans[i].last_ps - marks->spans[i].first_ps;
-    }
 }
 
 /* By span: is it, or one around it, of that name? */
@@ -316,27 +311,43 @@ static bool *spans_inside(const struct marks *marks, name_id name)
     return inside;
 }
 
+uint32_t *marks_launched_by(struct marks *marks, const struct selection *selection)
+{
+    const struct attribution *of = selection->host->attribution;
+    struct device_work work = {.marks = marks, .selection = selection};
+    uint32_t *ret = memory_resize(NULL, (size_t)of->entry_count + 1, sizeof *ret);
+
+    if (marks->count == 0) {
+        for (uint32_t i = 0; i < of->entry_count; i++)
+            ret[i] = NO_SPAN;
+        return ret;
+    }
+    work.reader = launch_reader_create(marks->trace);
+    work.of_execution = memory_resize(NULL, (size_t)of->execution_count + 1, sizeof(uint32_t));
+    follow_executions(&work);
+    for (uint32_t i = 0; i < of->entry_count; i++)
+        ret[i] = span_of(&work, &of->entries[i]);
+    free(work.of_execution);
+    launch_reader_free(work.reader);
+    return ret;
+}
+
 void marks_launched_inside(struct marks *marks, const struct selection *selection, struct str name,
                            uint8_t *bits)
 {
     const struct attribution *of = selection->host->attribution;
-    struct device_work work = {.marks = marks, .selection = selection};
     name_id id;
 
     if (!trace_find_name(marks->trace, name, &id) || marks->count == 0)
         return;
-    work.reader = launch_reader_create(marks->trace);
-    work.of_execution = memory_resize(NULL, (size_t)of->execution_count + 1, sizeof(uint32_t));
+
+    uint32_t *launched_by = marks_launched_by(marks, selection);
     bool *inside = spans_inside(marks, id);
 
-    follow_executions(&work);
     for (uint32_t i = 0; i < of->entry_count; i++) {
-        uint32_t span = span_of(&work, &of->entries[i]);
-
-        if (span != NO_SPAN && inside[span])
+        if (launched_by[i] != NO_SPAN && inside[launched_by[i]])
             bits[i / 8] |= (uint8_t)(1u << i % 8);
     }
     free(inside);
-    free(work.of_execution);
-    launch_reader_free(work.reader);
+    free(launched_by);
 }

@@ -3,6 +3,7 @@
  *   names -> spans       annotations_find.c     the spans of each thread, and who is innermost when
  *   entries -> spans     annotations_device.c   the work that was launched inside
  *   spans -> rows        annotations.c
+ *   rows -> cells        annotations_cells.c
  */
 #ifndef JVIEWD_ANALYSE_ANNOTATIONS_PARTS_H
 #define JVIEWD_ANALYSE_ANNOTATIONS_PARTS_H
@@ -10,6 +11,7 @@
 #include "analyse/annotations.h"
 #include "analyse/map64.h"
 #include "analyse/restrict.h"
+#include "analyse/table.h"
 
 #define NO_SPAN UINT32_MAX
 
@@ -47,7 +49,7 @@ void marks_free(struct marks *marks);
 uint32_t marks_at(const struct marks *marks, uint32_t group, int64_t at_ps, uint32_t *ret_change);
 
 struct device_sum { /* of a name */
-    int64_t device_ps, device_self_ps, total_ps, self_ps, projected_ps;
+    int64_t device_ps, device_self_ps, total_ps, self_ps;
     uint64_t launch_count;
 };
 
@@ -55,8 +57,38 @@ struct device_sum { /* of a name */
 void marks_add_device(struct marks *marks, const struct selection *selection,
                       struct device_sum *by_name, struct device_sum *ret_none);
 
+/* By entry: the innermost span that launched it, or NO_SPAN; the caller frees it. */
+uint32_t *marks_launched_by(struct marks *marks, const struct selection *selection);
+
 /* Sets the bit of each entry that was launched inside a span of that name. */
 void marks_launched_inside(struct marks *marks, const struct selection *selection, struct str name,
                            uint8_t *bits);
+
+struct lengths { /* of spans */
+    int64_t *items;
+    uint64_t count, capacity;
+    int64_t total_ps;
+};
+
+struct note_row {
+    struct str name;
+    bool is_rest;             /* what no span launched */
+    struct lengths whole;     /* on the host */
+    struct lengths projected; /* on devices: of each from its first op there to its last */
+    struct device_sum sum;
+};
+
+struct note_table {
+    struct arena *arena;
+    struct names *keys;
+    struct note_row *rows;
+    uint32_t row_count, row_capacity;
+    int64_t device_ps, host_self_ps;
+};
+
+extern const struct column annotation_columns[];
+extern const uint32_t annotation_column_count;
+table_cell
+    annotation_cell; /* data is the note_table; of spans the quantiles may move their items */
 
 #endif

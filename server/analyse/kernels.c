@@ -216,11 +216,29 @@ static enum status kernel_rows(const struct run_traces *run, const struct restri
     return status;
 }
 
-/* A row for each thing that happened. */
+typedef enum status kernel_lister(const struct kernels_work *work, const struct page *page,
+                                  struct table *ret, struct error *err);
+
+/* Tables that no total stands for. */
+static const struct kernel_list {
+    const char *by;
+    kernel_lister *list;
+} lists[] = {
+    {"activity", kernel_activities}, {"range", kernel_ranges}, {"range-kernel", kernel_pairs}};
+
+static const struct kernel_list *list_of(struct str by)
+{
+    for (size_t i = 0; i < COUNT(lists); i++) {
+        if (str_equal(by, str_of(lists[i].by)))
+            return &lists[i];
+    }
+    return NULL;
+}
+
 static enum status kernel_list(const struct run_traces *run, const struct restriction *restriction,
-                               const struct kernels_question *question, bool by_activity,
-                               const struct page *page, struct arena *arena, struct table *ret,
-                               struct error *err)
+                               const struct kernels_question *question,
+                               const struct kernel_list *list, const struct page *page,
+                               struct arena *arena, struct table *ret, struct error *err)
 {
     struct restriction nameless = *restriction;
     struct selection *selections;
@@ -233,9 +251,8 @@ static enum status kernel_list(const struct run_traces *run, const struct restri
         .asked = restriction, .by_name = restriction->name.count > 0 || restriction->q.count > 0};
     if (question->annotation.count > 0)
         find_inside(&work, question->annotation);
-    TRY(by_activity ? kernel_activities(&work, page, ret, err)
-                    : kernel_ranges(&work, page, ret, err));
-    ret->by = by_activity ? STR("activity") : STR("range");
+    TRY(list->list(&work, page, ret, err));
+    ret->by = str_of(list->by);
     ret->of = STR("device");
     return OK;
 }
@@ -254,13 +271,14 @@ enum status kernels(const struct run_traces *run, const struct restriction *rest
                    err);
     if (str_equal(question->by, STR("annotation")))
         return annotations(run, restriction, page, arena, ret, err);
-    if (str_equal(question->by, STR("activity")) || str_equal(question->by, STR("range")))
-        return kernel_list(run, restriction, question, str_equal(question->by, STR("activity")),
-                           page, arena, ret, err);
+    if (list_of(question->by) != NULL)
+        return kernel_list(run, restriction, question, list_of(question->by), page, arena, ret,
+                           err);
     if (!by_variant && question->by.count > 0 && !str_equal(question->by, STR("kernel")))
-        return fail(err, ERR_INVALID,
-                    "by=%.*s is none of kernel, variant, activity, range, api, annotation",
-                    STR_ARG(question->by));
+        return fail(
+            err, ERR_INVALID,
+            "by=%.*s is none of kernel, variant, activity, range, range-kernel, api, annotation",
+            STR_ARG(question->by));
     TRY(kernel_rows(run, restriction, question, by_variant, page, arena, ret, ret_summary, err));
     ret->by = by_variant ? STR("variant") : STR("kernel");
     ret->of = STR("device");

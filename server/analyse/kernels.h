@@ -5,6 +5,7 @@
  *   variant   a name with one grid, block, registers and shared memory
  *   activity  one kernel, copy, set or graph, in order of time (kernels_activity.c)
  *   range     one span that the program marked, projected on the devices (kernels_ranges.c)
+ *   range-kernel  a kernel in the spans of one name that launched it (kernels_pairs.c)
  *   api       a driver's or runtime's call on the host, as in analyse/top.h
  *   annotation  a span that the program marked (analyse/annotations.h)
  *

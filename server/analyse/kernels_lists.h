@@ -11,5 +11,7 @@ MUST_CHECK enum status kernel_activities(const struct kernels_work *work, const 
                                          struct table *ret, struct error *err);
 MUST_CHECK enum status kernel_ranges(const struct kernels_work *work, const struct page *page,
                                      struct table *ret, struct error *err);
+MUST_CHECK enum status kernel_pairs(const struct kernels_work *work, const struct page *page,
+                                    struct table *ret, struct error *err);
 
 #endif

@@ -139,6 +139,7 @@ def check_nsys(name, path, cache):
     zero = check_trace(name, path, base, texts, tables, cache)
     if "NVTX_EVENTS" in tables:
         check_projection(name, path, base, texts, tables, zero, cache)
+        check_pairs(name, path, base, texts, cache)
         check_ranges(name, path, base, texts, rows_of(cache, path, "kernels", "--by", "annotation")[1], cache)
     return len(kernels)
 
@@ -188,9 +189,39 @@ def check_ranges(name, path, base, texts, rows, cache):
     manifest.equal(name, "all that the device did", sum(row["device_self_ps"] for row in rows), sum((end - start) * 1000 for start, end, *_ in work))
 
 
-def zero_of(base, tables):
-    """What a report's times are counted from: the earliest event, as our own are."""
-    return None
+def check_pairs(name, path, base, texts, cache):
+    """nvtx_kern_sum: kernels by each range around their call, of one text the outermost alone."""
+    ranges = collections.defaultdict(list)
+    for start, end, text, text_id, thread in base.execute(
+            "select start, end, text, textId, globalTid from NVTX_EVENTS where eventType = 59 and end is not null"):
+        ranges[thread].append((start, end, text or texts[text_id]))
+    calls = {}
+    for thread, correlation, start in base.execute("select globalTid, correlationId, start from CUPTI_ACTIVITY_KIND_RUNTIME"):
+        calls[thread >> 24, correlation] = calls[None, correlation] = (thread, start)
+    columns = {row[1] for row in base.execute("pragma table_info(CUPTI_ACTIVITY_KIND_KERNEL)")}
+    wanted, spans = collections.defaultdict(list), collections.defaultdict(set)
+    for start, end, correlation, process, kernel in base.execute(
+            f"select start, end, correlationId, {'globalPid' if 'globalPid' in columns else 'null'}, demangledName from CUPTI_ACTIVITY_KIND_KERNEL"):
+        thread, at = calls.get((None if process is None else process >> 24, correlation), (None, 0))
+        outermost = {}
+        for begin, until, text in ranges.get(thread, ()):
+            if begin <= at < until:
+                outermost[text] = min(outermost.get(text, (begin, -until)), (begin, -until))
+        for text in outermost or ("(no annotation)",):
+            wanted[text, texts[kernel]].append(end - start)
+            if text in outermost:
+                spans[text, texts[kernel]].add((thread, outermost[text]))
+    page, rows = rows_of(cache, path, "kernels", "--by", "range-kernel")
+    got = {(row["range"], row["name"]): row for row in rows}
+    manifest.equal(name, "pairs of range and kernel", set(got), set(wanted))
+    manifest.equal(name, "innermost time of all pairs", sum(row["inner_ps"] for row in rows), page["total_ps"])
+    for key in set(got) & set(wanted):
+        count, total, least, most, middle, deviation = spread(wanted[key])
+        row = got[key]
+        manifest.equal(name, f"kernel in range {key}", tuple(row[column] for column in ("range_count", "count", "total_ps", "min_ps", "max_ps", "p50_ps")),
+                       (len(spans[key]) or None, count, total, least, most, middle))
+        if abs(row["stdev_ps"] - deviation) > 1:
+            manifest.failures.append(f"{name}: deviation of {key}: {row['stdev_ps']}, not {deviation}")
 
 
 def check_trace(name, path, base, texts, tables, cache):
@@ -240,6 +271,17 @@ def check_projection(name, path, base, texts, tables, zero, cache):
         if inside:
             first, last = min(start for start, _ in inside), max(end for _, end in inside)
             wanted[(text or texts[text_id], first, last - first, begin, until - begin, len(inside), sum(end - start for start, end in inside))] += 1
+    lengths = collections.defaultdict(list)  # nvtx_gpu_proj_sum
+    for (text, _, length, *_), count in wanted.items():
+        lengths[text] += [length] * count
+    for row in rows_of(cache, path, "kernels", "--by", "annotation")[1]:
+        count, total, least, most, middle, deviation = spread(lengths[row["name"]]) if row["name"] in lengths else (0, 0, None, None, None, None)
+        got = tuple(row[f"projected_{column}"] for column in ("count", "ps", "min_ps", "max_ps", "p50_ps"))
+        if row["name"] == "(no annotation)":
+            continue
+        manifest.equal(name, f"projections of {row['name'][:60]}", got, (count, total, least, most, middle))
+        if count and (abs(row["projected_stdev_ps"] - deviation) > 1 or abs(row["projected_mean_ps"] - total / count) > 1):
+            manifest.failures.append(f"{name}: spread of projections of {row['name'][:60]}: {row['projected_stdev_ps']}, not {deviation}")
     _, rows = rows_of(cache, path, "kernels", "--by", "range")
     got = collections.Counter((row["name"], (row["start_ps"] + zero) // 1000, row["dur_ps"] // 1000, (row["range_start_ps"] + zero) // 1000,
                                row["range_ps"] // 1000, row["launch_count"], row["device_ps"] // 1000) for row in rows)

@@ -204,6 +204,9 @@ static void annotated(void **state)
     CHECK_INT("innermost", integer(&table, train, "device_self_ps"), 7);
     CHECK_INT("of the inner one", integer(&table, forward, "device_ps"), 5);
     CHECK_INT("first to last", integer(&table, train, "projected_ps"), 77 - 60);
+    CHECK_INT("of one span", integer(&table, train, "projected_count"), 1);
+    CHECK_INT("its spread", integer(&table, train, "projected_stdev_ps"), 0);
+    CHECK("none has no projection", is_null(&table, rest, "projected_mean_ps"));
     CHECK_INT("launched by none", integer(&table, rest, "device_ps"), 11);
     CHECK("no span of it", is_null(&table, rest, "total_ps"));
     CHECK_INT("all the device did", table.total_ps, 23);

@@ -137,9 +137,122 @@ static void ranges(void **state)
     run_end(&run);
 }
 
+/*  NVTX    step |----------------|  step |----------|  idle |-|     after: no range
+ *            layer |----||-layer-|        step |----|
+ *  calls          1  2      3        4       5                    6
+ *  stream         k1:10 k2:20 k1:30  k1:50   k1:70                k2:5        */
+static void draw_steps(struct made_run *run)
+{
+    run_begin(run);
+    track_id thread = run_thread(run, "main");
+    track_id nvtx = made_track(&run->made, "NVTX", thread, TRACK_THREAD, ROLE_HOST, false);
+    track_id calls = made_track(&run->made, "CUDA API", thread, TRACK_THREAD, ROLE_HOST, false);
+    track_id stream = run_stream(run, "Stream 7", ROLE_NONE, 0);
+
+    run_slice(run, nvtx, 0, 100, "step", KIND_HOST);
+    run_slice(run, nvtx, 5, 35, "layer", KIND_HOST);
+    run_slice(run, nvtx, 50, 40, "layer", KIND_HOST);
+    run_slice(run, nvtx, 110, 80, "step", KIND_HOST);
+    run_slice(run, nvtx, 140, 40, "step", KIND_HOST);
+    run_slice(run, nvtx, 195, 5, "idle", KIND_HOST);
+    for (int64_t i = 0; i < 6; i++)
+        call(run, calls, (const int64_t[]){10, 20, 60, 120, 150, 210}[i], 5, i + 1);
+    work(run, stream, 300, 10, "k1", 1);
+    work(run, stream, 320, 20, "k2", 2);
+    work(run, stream, 340, 30, "k1", 3);
+    work(run, stream, 400, 50, "k1", 4);
+    work(run, stream, 460, 70, "k1", 5);
+    work(run, stream, 600, 5, "k2", 6);
+    run_finish(run);
+}
+
+static uint32_t pair_row(const struct table *table, const char *range, const char *kernel)
+{
+    for (uint32_t row = 0; row < table->row_count; row++) {
+        if (str_equal(cell_of(table, row, "range")->of.text, str_of(range)) &&
+            str_equal(cell_of(table, row, "name")->of.text, str_of(kernel)))
+            return row;
+    }
+    CHECK(kernel, false);
+    return 0;
+}
+
+static void pairs(void **state)
+{
+    (void)state;
+    struct made_run run;
+
+    draw_steps(&run);
+    struct table all = ask(&run, "range-kernel", "", (struct restriction){0});
+    const struct {
+        const char *range, *kernel;
+        int64_t ranges, count, total_ps, inner_ps, min_ps, p50_ps, max_ps, stdev_ps;
+    } rows[] = {
+        {"step", "k1", 2, 4, 160, 120, 10, 30, 70, 22}, /* a step in a step counts once */
+        {"step", "k2", 1, 1, 20, 0, 20, 20, 20, 0},
+        {"layer", "k1", 2, 2, 40, 40, 10, 10, 30, 10},
+        {"layer", "k2", 1, 1, 20, 20, 20, 20, 20, 0},
+    };
+    int64_t inner_ps = 0;
+
+    CHECK_INT("rows", all.row_count, 5);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        uint32_t row = pair_row(&all, rows[i].range, rows[i].kernel);
+
+        CHECK_INT("ranges", number(&all, row, "range_count"), rows[i].ranges);
+        CHECK_INT("count", number(&all, row, "count"), rows[i].count);
+        CHECK_INT("total", number(&all, row, "total_ps"), rows[i].total_ps);
+        CHECK_INT("inner", number(&all, row, "inner_ps"), rows[i].inner_ps);
+        CHECK_INT("min", number(&all, row, "min_ps"), rows[i].min_ps);
+        CHECK_INT("p50", number(&all, row, "p50_ps"), rows[i].p50_ps);
+        CHECK_INT("max", number(&all, row, "max_ps"), rows[i].max_ps);
+        CHECK_INT("stdev", number(&all, row, "stdev_ps"), rows[i].stdev_ps);
+    }
+    CHECK("of no range",
+          cell_of(&all, pair_row(&all, "(no annotation)", "k2"), "range_count")->kind == CELL_NULL);
+    for (uint32_t row = 0; row < all.row_count; row++)
+        inner_ps += number(&all, row, "inner_ps");
+    CHECK_INT("innermost ones add up", inner_ps, 185);
+    CHECK_INT("to all kernels", all.total_ps, 185);
+    all = ask(&run, "range-kernel", "", (struct restriction){.name = STR("k2")});
+    CHECK_INT("of a kernel", all.row_count, 3);
+    all = ask(&run, "range-kernel", "",
+              (struct restriction){.has_window = true, .start_ps = 305, .end_ps = 330});
+    CHECK_INT("in a window", all.total_ps, 5 + 10);
+    run_end(&run);
+}
+
+/* Projections of the spans of one name: 300..370 and 400..530, and of the step inside, 460..530. */
+static void projections(void **state)
+{
+    (void)state;
+    struct made_run run;
+
+    draw_steps(&run);
+    struct table all = ask(&run, "annotation", "", (struct restriction){0});
+
+    for (uint32_t row = 0; row < all.row_count; row++) {
+        struct str name = cell_of(&all, row, "name")->of.text;
+
+        if (str_equal(name, STR("idle")))
+            CHECK("launched nothing", cell_of(&all, row, "projected_p50_ps")->kind == CELL_NULL);
+        if (!str_equal(name, STR("step")))
+            continue;
+        CHECK_INT("spans", number(&all, row, "projected_count"), 3);
+        CHECK_INT("sum", number(&all, row, "projected_ps"), 70 + 130 + 70);
+        CHECK_INT("mean", number(&all, row, "projected_mean_ps"), 90);
+        CHECK_INT("min", number(&all, row, "projected_min_ps"), 70);
+        CHECK_INT("p50", number(&all, row, "projected_p50_ps"), 70);
+        CHECK_INT("max", number(&all, row, "projected_max_ps"), 130);
+        CHECK_INT("stdev", number(&all, row, "projected_stdev_ps"), 28);
+    }
+    run_end(&run);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(activities), cmocka_unit_test(ranges)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(activities), cmocka_unit_test(ranges),
+                                       cmocka_unit_test(pairs), cmocka_unit_test(projections)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

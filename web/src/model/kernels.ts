@@ -42,6 +42,16 @@ export interface KernelRow {
   device_share?: number | null;
   launch_count?: number | null;
   projected_ps?: Ps | null;
+  projected_count?: number | null;
+  projected_mean_ps?: Ps | null;
+  projected_min_ps?: Ps | null;
+  projected_p50_ps?: Ps | null;
+  projected_max_ps?: Ps | null;
+  projected_stdev_ps?: Ps | null;
+  // of kernels by range
+  range?: string;
+  range_count?: number | null;
+  inner_ps?: Ps;
   // of activities and ranges
   slice?: string;
   start_ps?: Ps;
@@ -90,7 +100,7 @@ export interface KernelList {
   approx: string[];
 }
 
-const NOUNS: Record<string, string> = { kernel: 'kernel', variant: 'launch shape', api: 'call', activity: 'activity', range: 'range', annotation: 'annotation' };
+const NOUNS: Record<string, string> = { kernel: 'kernel', variant: 'launch shape', api: 'call', activity: 'activity', range: 'range', 'range-kernel': 'kernel of a range', annotation: 'annotation' };
 
 /* "214 kernels take 690 ms; 31 % of it below half occupancy, 62 % on tensor cores." Shares are of what is known, so they
  * stand only where most of it is. */
@@ -99,6 +109,7 @@ export function kernelsSentence(list: KernelList): Sentence {
   const total = toNumber(list.total_ps);
   if (list.by === 'activity') return [strong(plural(list.row_count, 'activity', 'activities')), ' of devices, in order of time: ', strong(time(list.total_ps)), '.'];
   if (list.by === 'range') return [strong(plural(list.row_count, 'range')), ' launched ', strong(time(list.total_ps)), ' of device time.'];
+  if (list.by === 'range-kernel') return [strong(plural(list.row_count, 'kernel of a range', 'kernels of ranges')), '; all kernels take ', strong(time(list.total_ps)), '.'];
   if (list.by === 'annotation') {
     const rest = list.rows.find((row) => row.name === '(no annotation)');
     const named = plural(list.row_count - (rest ? 1 : 0), 'annotation');

@@ -17,7 +17,7 @@ import { NothingMatches, TableBar } from '../ui/table_bar';
 import { Name, SentenceLine } from '../ui/text';
 import { useTable } from '../ui/use_table';
 
-const BY: Record<string, string> = { kernel: 'kernel', variant: 'launch shape', activity: 'activity', api: 'call', annotation: 'annotation', range: 'range' };
+const BY: Record<string, string> = { kernel: 'kernel', variant: 'launch shape', activity: 'activity', api: 'call', annotation: 'annotation', range: 'range', 'range-kernel': 'range and kernel' };
 const EACH = new Set(['activity', 'range']); // a row is one thing that happened
 const SORTS: Record<string, string> = { activity: 'start_ps', range: 'start_ps', annotation: '-device_ps,-total_ps' };
 const ROWS_MAX = 5000;
@@ -31,7 +31,7 @@ function goalOf(row: KernelRow): Changes {
 }
 
 /* Times of all executions add up over kernels; spreads do not. */
-const SUMS = new Set(['total_ps', 'self_ps', 'device_ps', 'device_self_ps']);
+const SUMS = new Set(['total_ps', 'self_ps', 'device_ps', 'device_self_ps', 'inner_ps']);
 
 function timeColumn(key: TimeKey, title: string, scale: Scale, more: Partial<Column<KernelRow>> = {}): Column<KernelRow> {
   return {
@@ -122,6 +122,7 @@ function annotationColumns(rows: readonly KernelRow[]): Column<KernelRow>[] {
   const host = timeScale(rows.map((row) => row.total_ps));
   const device = timeScale(rows.map((row) => row.device_ps));
   const each = timeScale(rows.map((row) => row.p95_ps));
+  const projected = timeScale(rows.map((row) => row.projected_max_ps));
   return [
     nameColumn('annotation'),
     countColumn,
@@ -132,6 +133,7 @@ function annotationColumns(rows: readonly KernelRow[]): Column<KernelRow>[] {
     shareColumn('device_share', rows),
     { key: 'launch_count', title: 'device ops', width: '96px', numeric: true, from: 900, cell: (row) => count(row.launch_count ?? 0) },
     timeColumn('projected_ps', 'projected', device, { from: 1100, tip: 'from the first op of the device to the last, of each' }),
+    ...(['mean', 'min', 'p50', 'max', 'stdev'] as const).map((what) => timeColumn(`projected_${what}_ps`, `projected ${what}`, projected, { optional: true, width: '128px' })),
     timeColumn('mean_ps', 'mean', each, { from: 1000 }),
     timeColumn('p95_ps', 'p95', each, { from: 1200 }),
   ];
@@ -192,10 +194,23 @@ function rangeColumns(rows: readonly KernelRow[]): Column<KernelRow>[] {
   ];
 }
 
-const GROUPS = new Set(['what', 'stream', 'direction', 'thread', 'op', 'module', 'scope', 'source', 'limited_by', 'tensor_core']);
+/* A kernel counts in each range around its launch. */
+function pairColumns(rows: readonly KernelRow[]): Column<KernelRow>[] {
+  const all = timeScale(rows.map((row) => row.total_ps));
+  const each = timeScale(rows.map((row) => row.max_ps));
+  return [
+    textColumn('range', 'range', 'minmax(120px, 2fr)'), { ...nameColumn('kernel', rows), title: 'kernel' },
+    { key: 'range_count', title: 'ranges', width: '72px', numeric: true, from: 1000, cell: (row) => row.range_count ?? UNKNOWN, exact: (row) => why(row, 'range_count') },
+    countColumn, timeColumn('total_ps', 'total', all, { sums: undefined }), timeColumn('inner_ps', 'innermost', all, { width: '108px', tip: 'where no other range of it is further inside; adds up to all kernels' }),
+    timeColumn('mean_ps', 'mean', each), timeColumn('min_ps', 'min', each, { from: 1100 }), timeColumn('p50_ps', 'p50', each, { from: 1000 }), timeColumn('max_ps', 'max', each, { from: 1100 }),
+    timeColumn('stdev_ps', 'stdev', each, { from: 1200 }),
+  ];
+}
+
+const GROUPS = new Set(['range', 'what', 'stream', 'direction', 'thread', 'op', 'module', 'scope', 'source', 'limited_by', 'tensor_core']);
 
 function columnsOf(rows: readonly KernelRow[], by: string): Column<KernelRow>[] {
-  const columns = by === 'activity' ? activityColumns(rows) : by === 'range' ? rangeColumns(rows) : by === 'annotation' ? annotationColumns(rows) : by === 'api' ? apiColumns(rows) : kernelColumns(rows, by);
+  const columns = by === 'activity' ? activityColumns(rows) : by === 'range' ? rangeColumns(rows) : by === 'range-kernel' ? pairColumns(rows) : by === 'annotation' ? annotationColumns(rows) : by === 'api' ? apiColumns(rows) : kernelColumns(rows, by);
   return columns.map((column) => ({ groups: GROUPS.has(column.key), ...column }));
 }
 
