@@ -10,6 +10,7 @@
 #include "cli/cli.h"
 #include "ingest.h"
 #include "instance.h"
+#include "notify.h"
 #include "serve/http.h"
 #include "store/user.h"
 
@@ -94,6 +95,7 @@ static void fill_services(struct app *app)
         .ingest = app->ingest,
         .wait = ingest_wait,
         .jobs = ingest_jobs,
+        .unsettled = ingest_unsettled,
         .open_file = ingest_open_file,
         .uploads = app->uploads,
         .uploads_refusal = app->uploads_refusal,
@@ -245,15 +247,18 @@ int app_serve_until_signal(struct app *app, const void *data)
     int caught;
 
     if (http_start(&options, &app->services, &http, &err) != OK)
-        return app_failed(&err);
+        return err.code == ERR_CONFLICT && app_use_running(&app->options, app->arena)
+                   ? EXIT_OK
+                   : app_failed(&err);
     http_launch_path(http, launch);
     tell_start(&app->options, cache_dir(app->cache), http_port(http), launch);
     address_of(&app->options, http_port(http), "", url);
-    for (uint32_t i = 0; i < app->given_count; i++)
-        instance_announce(cache_dir(app->cache), http_port(http), url, app->roots.at[i].at);
+    instance_announce(cache_dir(app->cache), http_port(http), url, app->roots.at, app->given_count);
     open_interfaces(app, http_port(http), launch);
+    notify_tell("READY=1");
     while (sigwait(signals, &caught) != 0)
         ;
+    notify_tell("STOPPING=1");
     log_info("signal %d: answering what is under way, then ending", caught);
     instance_withdraw(cache_dir(app->cache), http_port(http));
     http_stop(http);
@@ -287,15 +292,19 @@ static int serve_options(struct app *app, int argc, char **argv)
     if (options_read(argc, argv, app->arena, &app->options, &err) != OK ||
         app_check_embed(&app->options.embed_origins, &err) != OK)
         return app_failed(&err);
-    if (app->options.help || app->options.version) {
-        (app->options.help ? options_help : tell_version)();
+    if (app->options.help)
+        options_help();
+    else if (app->options.version)
+        tell_version(app->options.verbose);
+    if (app->options.help || app->options.version)
         return fflush(stdout) == 0 ? EXIT_OK : EXIT_IO;
-    }
     log_set_level(app->options.verbose ? LOG_DEBUG : LOG_WARNING);
     if (app->options.list_only)
         return app_with_store(app, true, list_runs, NULL);
     if (app->options.extract)
         return extract_newest(&app->options, app->arena);
+    if (app->options.open && app_use_running(&app->options, app->arena))
+        return EXIT_OK;
     app_block_signals(&signals);
     return app_with_store(app, false, app_serve_until_signal, &signals);
 }

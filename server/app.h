@@ -22,7 +22,8 @@ void open_url(const char *url);
 void open_browser(const struct options *options, int port, const char *launch);
 /* Runs XProf or TensorBoard beside us, or says how to get them. */
 void start_tensorboard(const char *profile_dir);
-void tell_version(void);
+/* With the libraries, and what is known against one of them. */
+void tell_version(bool verbose);
 /* "41.2 MB" */
 struct str size_text(uint64_t bytes, struct arena *arena);
 

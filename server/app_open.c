@@ -117,16 +117,35 @@ static const char *page_of(struct str run, struct arena *arena)
 }
 
 /* The address of a server that shows this root already; "" none. */
-static struct str find_server(const struct opening *opening, struct arena *arena)
+static struct str find_server(const char *shown, const char *cache_where, struct arena *arena)
 {
     struct cache *cache;
-    struct str reason, root = app_absolute(str_of(opening->root), arena);
+    struct str reason, root = app_absolute(str_of(shown), arena);
 
-    if (cache_open(opening->cache_dir, UINT64_MAX, arena, &cache, &reason, NULL) != OK)
+    if (cache_open(cache_where, UINT64_MAX, arena, &cache, &reason, NULL) != OK)
         return STR("");
     struct str url = instance_find(cache_dir(cache), str_c(arena, root), arena);
     cache_close(cache);
     return url;
+}
+
+bool app_use_running(const struct options *options, struct arena *arena)
+{
+    struct str url = STR(""), first = STR("");
+
+    for (uint32_t i = 0; i < options->roots.count; i++) {
+        url = find_server(options->roots.at[i].at, options->cache_dir, arena);
+        if (url.count == 0 || (i > 0 && !str_equal(url, first)))
+            return false;
+        first = url;
+    }
+    url = str_format(arena, "%.*s%s", STR_ARG(url), options->page);
+    printf("jviewd %s: a server that runs shows this already\n  open     %s\n", JVIEWD_VERSION,
+           url.at);
+    fflush(stdout);
+    if (options->open)
+        open_url(url.at);
+    return true;
 }
 
 static int open_with(struct app *app, const struct opening *opening)
@@ -137,7 +156,8 @@ static int open_with(struct app *app, const struct opening *opening)
                      (char *)(uintptr_t) "--port", (char *)(uintptr_t) "auto", NULL};
     bool perfetto = strcmp(opening->ui, "perfetto") == 0;
 
-    struct str url = perfetto ? STR("") : find_server(opening, app->arena);
+    struct str url =
+        perfetto ? STR("") : find_server(opening->root, opening->cache_dir, app->arena);
     if (url.count > 0) {
         url = str_format(app->arena, "%.*s%s", STR_ARG(url), page_of(opening->run, app->arena));
         printf("%s\n", url.at);
@@ -156,12 +176,28 @@ static int open_with(struct app *app, const struct opening *opening)
     return app_with_store(app, false, app_serve_until_signal, &signals);
 }
 
+static void open_help(void)
+{
+    puts("usage: jviewd open [FLAG...] [RUN|PATH]\n\n"
+         "A browser at a run, in a server that shows its directory already or in a new one.\n\n"
+         "  --latest              the newest run\n"
+         "  --ui builtin|perfetto our page, or ui.perfetto.dev with the run\n"
+         "  --profile-dir DIR     where RUN is looked up by name (also --logdir)\n"
+         "  --cache-dir DIR       where indexed profiles are kept\n"
+         "  -h, --help            this text");
+}
+
 int app_open(int argc, char **argv)
 {
     struct app app = {.arena = arena_create()};
     struct opening opening;
     struct error err = {0};
 
+    if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
+        open_help();
+        arena_destroy(app.arena);
+        return fflush(stdout) == 0 ? EXIT_OK : EXIT_IO;
+    }
     int code = read_opening(argc, argv, &opening, &err) == OK ? OK : app_failed(&err);
     if (code == EXIT_OK && strcmp(opening.ui, "perfetto") == 0 && opening.run.count == 0)
         opening.run = STR("latest");

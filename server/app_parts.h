@@ -29,6 +29,9 @@ struct str app_absolute(struct str given, struct arena *arena);
 void app_open_uploads(struct app *app);
 /* ERR_INVALID for an --embed-origin that is none. */
 MUST_CHECK enum status app_check_embed(const struct texts *origins, struct error *err);
+/* app_open.c: whether a server shows these roots already; then its address is told, and opened
+ * where that was asked for. */
+bool app_use_running(const struct options *options, struct arena *arena);
 /* SIGTERM, SIGINT and SIGHUP are waited for, in no thread handled. */
 void app_block_signals(sigset_t *ret);
 /* Cache, catalog, ingest: what every command needs. `use` is what is done while they are open. */

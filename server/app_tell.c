@@ -7,6 +7,7 @@
 
 #include "app.h"
 #include "base/file.h"
+#include "libraries.h"
 
 extern char **environ;
 
@@ -135,20 +136,27 @@ void start_tensorboard(const char *profile_dir)
 static int print_library(struct dl_phdr_info *info, size_t size, void *data)
 {
     char path[4096];
-    const char *name = strrchr(info->dlpi_name, '/');
     (void)size;
     (void)data;
 
-    if (name == NULL || strstr(name, "/lib") == NULL)
-        return 0;
-    if (realpath(info->dlpi_name, path) != NULL)
-        name = strrchr(path, '/');
-    printf("  %s\n", name + 1);
+    if (strstr(info->dlpi_name, "/lib") != NULL)
+        printf("  %s\n", realpath(info->dlpi_name, path) != NULL ? path : info->dlpi_name);
     return 0;
 }
 
-void tell_version(void)
+void tell_version(bool verbose)
 {
     printf("jviewd %s\n", JVIEWD_VERSION);
+    if (!verbose)
+        return;
+    for (uint32_t i = 0; i < library_count; i++)
+        printf("  %-12s %s\n", library_at(i).name, library_at(i).version);
+    printf("Loaded from:\n");
     dl_iterate_phdr(print_library, NULL);
+    for (uint32_t i = 0; i < library_count; i++) {
+        const char *fault = library_fault(library_at(i));
+
+        if (fault != NULL)
+            printf("warning: %s %s %s\n", library_at(i).name, library_at(i).version, fault);
+    }
 }

@@ -52,12 +52,16 @@ static struct str read_instance(const char *path, const char *root, struct arena
     if (file_read(path, arena, INSTANCE_BYTES_MAX, &bytes, NULL) != OK)
         return STR("");
     struct str rest = {(const char *)bytes.at, bytes.count};
-    struct str pid = line_next(&rest), url = line_next(&rest), shown = line_next(&rest);
+    struct str pid = line_next(&rest), url = line_next(&rest);
     if (!is_alive(pid)) {
         unlink(path);
         return STR("");
     }
-    return str_equal(shown, str_of(root)) ? url : STR("");
+    while (rest.count > 0) {
+        if (str_equal(line_next(&rest), str_of(root)))
+            return url;
+    }
+    return STR("");
 }
 
 /* Half announcements of killed processes, once they are too old to be somebody's in the making. */
@@ -90,7 +94,8 @@ static void sweep(const char *cache_dir)
     arena_destroy(arena);
 }
 
-void instance_announce(const char *cache_dir, int port, const char *url, const char *root)
+void instance_announce(const char *cache_dir, int port, const char *url, const struct str *roots,
+                       uint32_t root_count)
 {
     char path[4096], name[16];
     struct file_out out;
@@ -104,7 +109,9 @@ void instance_announce(const char *cache_dir, int port, const char *url, const c
     path_of(cache_dir, name, path);
     if (file_out_open(&out, path, NULL) != OK)
         return;
-    text_putf(&text, "%ld\n%s\n%s\n", (long)getpid(), url, root);
+    text_putf(&text, "%ld\n%s\n", (long)getpid(), url);
+    for (uint32_t i = 0; i < root_count; i++)
+        text_putf(&text, "%.*s\n", STR_ARG(roots[i]));
     if (file_write_all(out.fd, text.at, text.count, 0, NULL) != OK ||
         file_out_commit(&out, NULL) != OK)
         file_out_abandon(&out);

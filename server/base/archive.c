@@ -264,3 +264,8 @@ enum status archive_read(struct archive *archive, const struct archive_entry *en
     text_free(&inner);
     return status;
 }
+
+const char *archive_library(void)
+{
+    return zip_libzip_version();
+}

@@ -58,4 +58,6 @@ MUST_CHECK enum status archive_read(struct archive *archive, const struct archiv
                                     uint64_t limit, struct arena *arena, struct bytes *ret,
                                     struct error *err);
 
+const char *archive_library(void); /* the version of libzip */
+
 #endif

@@ -51,3 +51,12 @@ void hash128_hex(struct hash128 hash, char ret[33])
     snprintf(ret, 33, "%016llx%016llx", (unsigned long long)hash.high,
              (unsigned long long)hash.low);
 }
+
+const char *hash_library(void)
+{
+    static char version[16];
+    unsigned number = XXH_versionNumber(); /* 801 is 0.8.1 */
+
+    snprintf(version, sizeof version, "%u.%u.%u", number / 10000, number / 100 % 100, number % 100);
+    return version;
+}

@@ -19,4 +19,6 @@ struct hash128 hasher_end(struct hasher *hasher); /* frees */
 /* 32 lower-case hex digits and a NUL. */
 void hash128_hex(struct hash128 hash, char ret[33]);
 
+const char *hash_library(void); /* the version of xxHash */
+
 #endif

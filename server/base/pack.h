@@ -59,4 +59,10 @@ MUST_CHECK enum status gzip_out_put(struct gzip_out *out, struct bytes piece, st
 /* Ends the stream and frees. */
 MUST_CHECK enum status gzip_out_close(struct gzip_out *out, struct error *err);
 
+/* Versions of the libraries behind all that. */
+const char *pack_gzip_library(void);
+const char *pack_zstd_library(void);
+const char *pack_xz_library(void);
+const char *pack_snappy_library(void);
+
 #endif

@@ -214,3 +214,8 @@ static enum status zlib_read(void *state, struct pack_stream *stream, struct err
 
 const struct pack_reader zlib_reader = {.open = gzip_open, .read = zlib_read, .close = free};
 const struct pack_reader gzip_reader = {.open = gzip_open, .read = gzip_read, .close = free};
+
+const char *pack_gzip_library(void)
+{
+    return ISAL_VERSION; /* of the build: the library does not say */
+}

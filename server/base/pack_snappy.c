@@ -19,3 +19,8 @@ bool snappy_unpack(void *to, size_t count, struct bytes from)
            snappy_uncompress((const char *)from.at, from.count, to, &size) == SNAPPY_OK &&
            size == count;
 }
+
+const char *pack_snappy_library(void)
+{
+    return SNAPPY_VERSION; /* of the build: the library does not say */
+}

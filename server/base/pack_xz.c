@@ -99,3 +99,8 @@ static enum status xz_read(void *state, struct pack_stream *stream, struct error
 }
 
 const struct pack_reader xz_reader = {.open = xz_open, .read = xz_read, .close = xz_close};
+
+const char *pack_xz_library(void)
+{
+    return lzma_version_string();
+}

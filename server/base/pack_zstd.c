@@ -175,3 +175,8 @@ struct bytes pack_zstd(struct arena *arena, struct bytes from)
     free(room);
     return (struct bytes){.at = packed, .count = count};
 }
+
+const char *pack_zstd_library(void)
+{
+    return ZSTD_versionString();
+}

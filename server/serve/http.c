@@ -328,3 +328,8 @@ const char *http_token_path(const struct http *http)
 {
     return auth_token_path(atomic_load(&http->server.auth));
 }
+
+const char *http_library(void)
+{
+    return mg_version();
+}

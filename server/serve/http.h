@@ -38,4 +38,6 @@ const char *http_token_path(const struct http *http);
  * "jviewd (pid 4711)", or "another process" where that cannot be seen. */
 MUST_CHECK enum status port_probe(const char *address, int port, struct error *err);
 
+const char *http_library(void); /* the version of CivetWeb */
+
 #endif

@@ -180,4 +180,6 @@ struct scan_state catalog_scan(struct catalog *catalog);
 /* Raised by every change: for ETags and event streams. */
 uint64_t catalog_generation(struct catalog *catalog);
 
+const char *catalog_library(void); /* the version of SQLite */
+
 #endif

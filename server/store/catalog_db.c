@@ -183,3 +183,8 @@ void db_split(struct str joined, struct arena *arena, const struct str **ret, ui
     *ret = texts;
     *ret_count = count;
 }
+
+const char *catalog_library(void)
+{
+    return sqlite3_libversion();
+}

@@ -15,8 +15,10 @@ static void found(void **state)
 
     assert_non_null(mkdtemp(cache));
     CHECK_STR("none yet", instance_find(cache, "/profiles", arena), "");
-    instance_announce(cache, 8080, "http://localhost:8080/", "/profiles");
+    instance_announce(cache, 8080, "http://localhost:8080/",
+                      (struct str[]){STR("/profiles"), STR("/more")}, 2);
     CHECK_STR("of that root", instance_find(cache, "/profiles", arena), "http://localhost:8080/");
+    CHECK_STR("of its second", instance_find(cache, "/more", arena), "http://localhost:8080/");
     CHECK_STR("of another root", instance_find(cache, "/other", arena), "");
     instance_withdraw(cache, 8080);
     CHECK_STR("withdrawn", instance_find(cache, "/profiles", arena), "");
@@ -33,7 +35,7 @@ static void dead(void **state)
     assert_non_null(mkdtemp(cache));
     pid_t child = fork();
     if (child == 0) {
-        instance_announce(cache, 8081, "http://localhost:8081/", "/profiles");
+        instance_announce(cache, 8081, "http://localhost:8081/", &STR("/profiles"), 1);
         _exit(0);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
