@@ -92,6 +92,7 @@ enum status ingest_start(const struct ingest_options *options, struct catalog *c
     struct ingest *ingest = create(options, catalog, cache);
 
     compare_versions(ingest);
+    ingest_tell_scan(ingest, false);
     enum status status = start_all(ingest, err);
     if (status != OK) {
         ingest_stop(ingest);
@@ -148,6 +149,24 @@ void ingest_stop(struct ingest *ingest)
     free(ingest);
 }
 
+/* In the cache, with all that came with it in a bundle. */
+static bool is_kept(struct ingest *ingest, const char content[33])
+{
+    struct arena *arena = arena_create();
+    struct error unknown = {0};
+    struct facts facts, member;
+    struct str line;
+    bool kept = cache_has(ingest->cache, content);
+
+    if (kept && catalog_facts(ingest->catalog, content, arena, &line, &unknown) == OK &&
+        facts_parse(line, arena, &facts, &unknown) == OK)
+        for (uint32_t i = 0; kept && i < facts.member_count; i++)
+            kept = facts_parse(facts.members[i], arena, &member, &unknown) == OK &&
+                   cache_has(ingest->cache, member.content);
+    arena_destroy(arena);
+    return kept;
+}
+
 /* Contents that the cache has lost are made again. The copies of the contents need no lock. */
 static void reopen_lost(struct ingest *ingest, struct str run_id)
 {
@@ -164,7 +183,7 @@ static void reopen_lost(struct ingest *ingest, struct str run_id)
     }
     pthread_mutex_unlock(&ingest->lock);
     for (uint32_t i = 0; i < count; i++) {
-        if (cache_has(ingest->cache, contents[i]))
+        if (is_kept(ingest, contents[i]))
             contents[i][0] = '\0';
     }
     pthread_mutex_lock(&ingest->lock);

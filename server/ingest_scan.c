@@ -269,6 +269,7 @@ void ingest_tell_scan(struct ingest *ingest, bool active)
         state.done_once = state.done_once && ingest->roots[i].scanned;
     }
     pthread_mutex_unlock(&ingest->lock);
+    state.active |= !state.done_once; /* a root that nobody looked at yet is no idle one */
     catalog_set_scan(ingest->catalog, state);
 }
 

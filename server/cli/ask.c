@@ -6,9 +6,10 @@
 #include <unistd.h>
 
 #include "cli/plain.h"
+#include "cli/wait.h"
 #include "serve/reply.h"
 
-enum { WAIT_MS = 500, BAR_WIDTH = 30, MAY_COME_US = 20000 };
+enum { WAIT_MS = 500, BAR_WIDTH = 30 };
 
 void progress_show(const char *what, double share)
 {
@@ -83,7 +84,7 @@ static double progress_of(struct bytes body)
 }
 
 static void ask_once(const struct cli_call *call, const struct services *services,
-                     struct str format, struct answer *ret)
+                     struct str format, bool settled, struct answer *ret)
 {
     struct str query = call->query;
 
@@ -106,40 +107,35 @@ static void ask_once(const struct cli_call *call, const struct services *service
                                     .query = query,
                                     .arena = ret->arena,
                                     .services = services,
-                                    .whole = services->wait != NULL};
+                                    .whole = services->wait != NULL,
+                                    .settled = settled && services->wait != NULL};
     ret->reply = (struct reply){0};
     serve_request(&ret->request, &ret->reply);
 }
 
-/* Some files make a run only once it is known what they hold: no run is listed yet, and there are
- * files to be read. */
-static bool may_still_come(const struct services *services)
+/* The newest run may be one that is not listed yet. */
+static bool means_latest(const struct cli_call *call)
 {
-    struct arena *arena = arena_create();
-    const struct run_query any = {.limit = 1};
-    struct run_record *runs;
-    struct job *jobs;
-    struct error ignored = {0};
-    uint32_t run_count = 0, job_count = 0;
-    uint64_t all = 0;
-
-    if (catalog_runs(services->catalog, &any, arena, &runs, &run_count, &all, &ignored) != OK ||
-        all > 0 || services->jobs(services->ingest, arena, &jobs, &job_count) != OK)
-        job_count = 0;
-    arena_destroy(arena);
-    return job_count > 0;
+    return str_starts(call->run, STR("latest")) || str_contains(call->query, STR("latest")) ||
+           str_contains(call->body, STR("latest"));
 }
 
 void ask(const struct cli_call *call, const struct services *services, struct str format,
          struct answer *ret)
 {
-    for (;;) {
-        bool may_come = may_still_come(services);
+    struct waiting waiting = wait_begin();
+    bool patient = true;
 
-        ask_once(call, services, format, ret);
-        if (ret->reply.status == 404 && may_come)
-            usleep(MAY_COME_US);
-        else if (ret->reply.status != 503)
+    while (patient && means_latest(call) && wait_may_bring_newer(services))
+        patient = wait_on(&waiting, services);
+    for (;;) {
+        bool may_come = wait_may_bring(services), was_patient = patient;
+
+        ask_once(call, services, format, patient, ret);
+        if (ret->reply.status != 503 && !(ret->reply.status == 404 && may_come))
+            break;
+        patient = wait_on(&waiting, services);
+        if (!patient && !was_patient) /* it was asked for what there is, and there is nothing */
             break;
         progress_show("Indexing", progress_of(reply_bytes(&ret->reply)));
         answer_free(ret);

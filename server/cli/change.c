@@ -23,6 +23,19 @@ static bool is_action(const struct cli_call *call, const char *name)
     return strcmp(call->action->name, name) == 0;
 }
 
+static struct cli_call with_query(const struct cli_call *call, const char *name, struct str value)
+{
+    struct cli_call ret = *call;
+    struct text text = {0};
+
+    for (size_t i = 0; i < value.count; i++)
+        text_putf(&text, "%%%02X", (unsigned char)value.at[i]);
+    ret.query = str_format(call->arena, "%.*s%s%s=%.*s", STR_ARG(call->query),
+                           call->query.count > 0 ? "&" : "", name, STR_ARG(text_str(&text)));
+    text_free(&text);
+    return ret;
+}
+
 /* Asks, says the sentence on stdout where it went well, and is the exit code. */
 static int send(const struct cli_call *call, const struct services *services, const char *method,
                 struct str body, const char *said)
@@ -30,6 +43,8 @@ static int send(const struct cli_call *call, const struct services *services, co
     struct cli_call changed = *call;
     struct answer answer;
 
+    if (call->run.count > 0) /* often, so that what is waited for can be told */
+        changed = with_query(call, "wait_ms", STR("500"));
     changed.method = str_of(method);
     changed.body = body;
     changed.run = STR("");
@@ -56,19 +71,6 @@ static struct str body_of(const struct cli_call *call, const struct member *memb
         json_put_text(&json, members[i].name, members[i].value);
     json_close(&json, '}');
     struct str ret = str_copy(call->arena, text_str(&text));
-    text_free(&text);
-    return ret;
-}
-
-static struct cli_call with_query(const struct cli_call *call, const char *name, struct str value)
-{
-    struct cli_call ret = *call;
-    struct text text = {0};
-
-    for (size_t i = 0; i < value.count; i++)
-        text_putf(&text, "%%%02X", (unsigned char)value.at[i]);
-    ret.query = str_format(call->arena, "%.*s%s%s=%.*s", STR_ARG(call->query),
-                           call->query.count > 0 ? "&" : "", name, STR_ARG(text_str(&text)));
     text_free(&text);
     return ret;
 }

@@ -7,9 +7,8 @@
 #include "cli/ask.h"
 #include "cli/grid.h"
 #include "cli/verbs.h"
+#include "cli/wait.h"
 #include "serve/reply.h"
-
-enum { WAIT_US = 20000 };
 
 static struct grid_style terminal_style(void)
 {
@@ -38,12 +37,15 @@ static uint32_t jobs_left(const struct services *services)
 
 void wait_for_jobs(const struct services *services)
 {
+    struct waiting waiting = wait_begin();
     uint32_t most = 0;
 
-    for (uint32_t left; (left = jobs_left(services)) > 0;) {
+    for (uint32_t left; (left = jobs_left(services)) > 0 || wait_may_bring(services);) {
         most = left > most ? left : most;
-        progress_show("Looking", 1 - (double)left / most);
-        usleep(WAIT_US);
+        if (left > 0)
+            progress_show("Looking", 1 - (double)left / most);
+        if (!wait_on(&waiting, services))
+            break;
     }
     progress_clear();
 }

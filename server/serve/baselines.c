@@ -17,6 +17,8 @@ static const struct column columns[] = {
 };
 
 static const struct param list_params[] = {PARAMS_FORMAT, {.name = NULL}};
+static const struct param set_params[] = {
+    {.name = "wait_ms", .kind = PARAM_INTEGER, .min = 0, .max = 60000}, {.name = NULL}};
 static const struct param remove_params[] = {
     {.name = "name", .kind = PARAM_TEXT, .required = true, .max = USER_NAME_BYTES_MAX},
     {.name = NULL}};
@@ -108,7 +110,7 @@ const struct route route_baselines = {.method = "GET",
                                       .params = list_params,
                                       .age = AGE_CATALOG};
 const struct route route_baseline_set = {
-    .method = "POST", .path = "/api/baselines", .handle = post_baseline};
+    .method = "POST", .path = "/api/baselines", .handle = post_baseline, .params = set_params};
 const struct route route_baseline_remove = {.method = "DELETE",
                                             .path = "/api/baselines",
                                             .handle = delete_baseline,

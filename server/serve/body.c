@@ -12,19 +12,27 @@ static const struct body_member *find(const struct body_member *members, uint32_
     return NULL;
 }
 
+/* Ids leave as texts, so they may come back as such. */
+static bool integer_of(const json_t *value, int64_t *ret)
+{
+    if (json_is_integer(value))
+        *ret = json_integer_value(value);
+    return json_is_integer(value) ||
+           (json_is_string(value) &&
+            str_to_i64((struct str){json_string_value(value), json_string_length(value)}, ret));
+}
+
 static enum status take(struct request *req, const struct body_member *member, const json_t *value,
                         struct error *err)
 {
     if (json_is_null(value))
         return OK;
-    if (member->text != NULL ? !json_is_string(value) : !json_is_integer(value))
+    if (member->text != NULL ? !json_is_string(value) : !integer_of(value, member->integer))
         return fail(err, ERR_INVALID, "%s is %s", member->name,
                     member->text != NULL ? "a text" : "a whole number");
     if (member->text != NULL)
         *member->text = str_copy(req->arena, (struct str){.at = json_string_value(value),
                                                           .count = json_string_length(value)});
-    else
-        *member->integer = json_integer_value(value);
     if (member->given != NULL)
         *member->given = true;
     return OK;

@@ -249,9 +249,27 @@ static json_t *ask_all(const struct services *services, const struct mcp_tool *t
     return whole;
 }
 
-enum status mcp_call(const struct services *services, const struct mcp_tool *tool,
-                     const json_t *arguments, struct arena *arena, struct text *out, bool *ret_good,
-                     struct error *err)
+/* `next` is "n40"; a caller that counts rows itself says 40. A reference of the caller's own. */
+static json_t *with_cursor(const json_t *arguments)
+{
+    const json_t *cursor = json_object_get(arguments, "cursor");
+    int64_t rows = -1;
+
+    if (json_is_integer(cursor))
+        rows = json_integer_value(cursor);
+    else if (cursor == NULL ||
+             !str_to_i64((struct str){json_string_value(cursor), json_string_length(cursor)},
+                         &rows))
+        rows = -1;
+    json_t *ret = json_copy((json_t *)(uintptr_t)arguments);
+    if (rows >= 0)
+        json_object_set_new(ret, "cursor", json_sprintf("n%lld", (long long)rows));
+    return ret;
+}
+
+static enum status call(const struct services *services, const struct mcp_tool *tool,
+                        const json_t *arguments, struct arena *arena, struct text *out,
+                        bool *ret_good, struct error *err)
 {
     const json_t *asked = json_object_get(arguments, "max_tokens");
     const json_t *cursor = json_object_get(arguments, "cursor");
@@ -272,4 +290,15 @@ enum status mcp_call(const struct services *services, const struct mcp_tool *too
     free(text);
     json_decref(answer);
     return OK;
+}
+
+enum status mcp_call(const struct services *services, const struct mcp_tool *tool,
+                     const json_t *arguments, struct arena *arena, struct text *out, bool *ret_good,
+                     struct error *err)
+{
+    json_t *asked = with_cursor(arguments);
+    enum status status = call(services, tool, asked, arena, out, ret_good, err);
+
+    json_decref(asked);
+    return status;
 }

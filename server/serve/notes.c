@@ -23,10 +23,13 @@ static const struct param list_params[] = {
     PARAMS_PAGE,
     PARAMS_FORMAT,
     {.name = NULL}};
+static const struct param put_params[] = {
+    {.name = "wait_ms", .kind = PARAM_INTEGER, .min = 0, .max = 60000}, {.name = NULL}};
 static const struct param remove_params[] = {
     {.name = "id", .kind = PARAM_INTEGER, .min = 1, .max = INT64_MAX},
     {.name = "run", .kind = PARAM_TEXT, .max = 1024},
     {.name = "tag", .kind = PARAM_TEXT, .max = USER_NAME_BYTES_MAX},
+    {.name = "wait_ms", .kind = PARAM_INTEGER, .min = 0, .max = 60000},
     {.name = NULL}};
 
 enum { NOTE_ID, NOTE_RUN, NOTE_START, NOTE_END, NOTE_TRACK, NOTE_TEXT, NOTE_CHANGED, NOTE_COLUMNS };
@@ -135,7 +138,7 @@ static enum status read_about(struct request *req, struct about *ret, struct tab
     if (!request_has(req, "run"))
         return OK;
     TRY(request_run(req, &run, err));
-    about_read(run, req->arena, ret);
+    about_read(req->services, run, req->arena, ret);
     if (ret->problem.count == 0)
         return OK;
     struct answer_note *notes = arena_array(req->arena, struct answer_note, table->note_count + 1);
@@ -259,7 +262,8 @@ const struct route route_notes = {.method = "GET",
                                   .handle = get_notes,
                                   .params = list_params,
                                   .age = AGE_CATALOG};
-const struct route route_note_put = {.method = "POST", .path = "/api/notes", .handle = post_note};
+const struct route route_note_put = {
+    .method = "POST", .path = "/api/notes", .handle = post_note, .params = put_params};
 /* An address that asks for no run as long as it removes a note by its number. */
 const struct route route_note_remove = {.method = "DELETE",
                                         .path = "/api/notes",

@@ -409,7 +409,7 @@ enum status request_traces(struct request *req, const struct run_traces **ret, s
     if (!any && run->state == RUN_GONE)
         return fail(err, ERR_NOT_FOUND, "the files of run \"%.*s\" are no longer there",
                     STR_ARG(run->name));
-    if (!any || run->host_count > HOSTS_MAX ||
+    if (!any || run->host_count > HOSTS_MAX || (req->settled && run->state == RUN_WRITING) ||
         (may_get_hosts(run) && (run->host_count == 0 || req->whole)))
         return not_ready(run, err);
     TRY(acquire(req, err));

@@ -27,6 +27,13 @@ struct job {                               /* what /api/jobs tells */
     uint64_t bytes;
 };
 
+struct unsettled {     /* what is asked for, or may become a run, and is not read yet */
+    uint32_t unlisted; /* files that may become runs, or not: their content tells */
+    int64_t newest_ns; /* of these the newest */
+    struct str file;   /* one that is waited for; "" none */
+    bool only_resting; /* it is being written, or was just now; none is being read */
+};
+
 struct services { /* what handlers may reach; filled by app.c. Function pointers: the ingest's */
     struct catalog *catalog;
     struct cache *cache;
@@ -42,6 +49,7 @@ struct services { /* what handlers may reach; filled by app.c. Function pointers
      * called for a ready run whose segment is no longer in the cache: then it is made again. */
     enum status (*wait)(void *ingest, struct str run_id, int64_t wait_ms, struct error *err);
     enum status (*jobs)(void *ingest, struct arena *arena, struct job **ret, uint32_t *ret_count);
+    void (*unsettled)(void *ingest, struct arena *arena, struct unsettled *ret); /* may be NULL */
     /* A file of a run, opened below its profile directory and nowhere else; NULL: not offered. */
     enum status (*open_file)(void *ingest, struct str run_id, struct str path, int *ret_fd,
                              uint64_t *ret_bytes, struct error *err);
@@ -74,6 +82,7 @@ struct request {
     struct arena *arena;   /* of this request; outlives the reply */
     const struct services *services;
     bool whole;            /* rather waits than hears of some of a run's hosts */
+    bool settled;          /* ... and than hears of files that are still being written */
     struct server *server; /* http.c's own: counters, pool; NULL for callers without sockets */
     struct request_state *state; /* request.c's own: parsed parameters, the traces it holds */
 };

@@ -368,7 +368,7 @@ enum status user_has_room(struct user *user, const char *count_sql, const char *
 
     if (!number(user, count_sql, &count, &code))
         return db_failed(user, err);
-    return count < USER_ROWS_MAX
+    return count <= USER_ROWS_MAX
                ? OK
                : fail(err, ERR_LIMIT, "there are %d %s, which is the most", USER_ROWS_MAX, what);
 }

@@ -22,7 +22,6 @@ static enum status set(struct user *user, void *data, struct error *err)
 {
     const struct user_baseline *baseline = data;
 
-    TRY(user_has_room(user, "SELECT count(*) FROM baselines", "baselines", err));
     struct sqlite3_stmt *put =
         user_statement(user, "INSERT OR REPLACE INTO baselines VALUES(?1, ?2, ?3, ?4)", err);
     if (put == NULL)
@@ -31,7 +30,8 @@ static enum status set(struct user *user, void *data, struct error *err)
     user_bind_text(put, 2, baseline->content_id);
     user_bind_text(put, 3, baseline->run_name);
     sqlite3_bind_int64(put, 4, baseline->set_ns);
-    return user_run(user, put, NULL, err);
+    TRY(user_run(user, put, NULL, err));
+    return user_has_room(user, "SELECT count(*) FROM baselines", "baselines", err);
 }
 
 enum status user_set_baseline(struct user *user, const struct user_baseline *baseline,

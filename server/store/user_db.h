@@ -27,7 +27,8 @@ MUST_CHECK enum status user_ask(struct user *user, user_work *work, void *data, 
 /* All or nothing. */
 MUST_CHECK enum status user_change(struct user *user, user_work *work, void *data,
                                    struct error *err);
-/* ERR_LIMIT where the table is full. Within a change. */
+/* ERR_LIMIT where a row more stands there than may. Within a change, after the write: one that
+ * takes the place of another needs no room. */
 MUST_CHECK enum status user_has_room(struct user *user, const char *count_sql, const char *what,
                                      struct error *err);
 int64_t user_last_id(struct user *user);

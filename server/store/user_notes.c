@@ -23,7 +23,6 @@ static void bind_note(struct sqlite3_stmt *put, const struct user_note *note)
 
 static enum status insert(struct user *user, struct written *written, struct error *err)
 {
-    TRY(user_has_room(user, "SELECT count(*) FROM notes", "notes", err));
     struct sqlite3_stmt *put = user_statement(
         user,
         "INSERT INTO notes(text, track, start_ps, end_ps, made_ns, changed_ns, content_id, "
@@ -36,7 +35,7 @@ static enum status insert(struct user *user, struct written *written, struct err
     user_bind_text(put, 7, written->note->run_name);
     TRY(user_run(user, put, NULL, err));
     written->id = user_last_id(user);
-    return OK;
+    return user_has_room(user, "SELECT count(*) FROM notes", "notes", err);
 }
 
 static enum status update(struct user *user, struct written *written, struct error *err)
@@ -210,7 +209,6 @@ static enum status add_tag(struct user *user, void *data, struct error *err)
 {
     const struct user_tag *tag = data;
 
-    TRY(user_has_room(user, "SELECT count(*) FROM tags", "tags", err));
     struct sqlite3_stmt *put =
         user_statement(user, "INSERT OR IGNORE INTO tags VALUES(?1, ?2, ?3)", err);
     if (put == NULL)
@@ -218,7 +216,8 @@ static enum status add_tag(struct user *user, void *data, struct error *err)
     user_bind_text(put, 1, tag->content_id);
     user_bind_text(put, 2, tag->tag);
     sqlite3_bind_int64(put, 3, clock_unix_ns());
-    return user_run(user, put, NULL, err);
+    TRY(user_run(user, put, NULL, err));
+    return user_has_room(user, "SELECT count(*) FROM tags", "tags", err);
 }
 
 /* One word that stands well in a list: no spaces, no controls, no commas. */

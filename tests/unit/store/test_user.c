@@ -433,6 +433,30 @@ static void nobody_waits_for_ever(void **state)
     check_baselines("then it goes on", place, "main=c1 new=c9 ");
 }
 
+/* A full table takes what replaces a row, and nothing more. */
+static void a_full_table_still_takes_what_is_there(void **state)
+{
+    struct place *place = *state;
+    struct error err = {0};
+    char command[512];
+
+    must_set(place, "main", "c1");
+    CHECK_OK("a tag", user_add_tag(place->user, STR("c1"), STR("pinned"), &err), &err);
+    snprintf(command, sizeof command,
+             "python3 -c \"import sqlite3;c=sqlite3.connect('%s');"
+             "c.executemany('INSERT INTO baselines VALUES(?,?,?,?)',"
+             "[('b%%d'%%i,'c','r',1) for i in range(%d)]);"
+             "c.executemany('INSERT INTO tags VALUES(?,?,?)',"
+             "[('c','t%%d'%%i,1) for i in range(%d)]);c.commit()\"",
+             place->file, USER_ROWS_MAX - 1, USER_ROWS_MAX - 1);
+    assert_int_equal(system(command), 0);
+    CHECK_OK("the same name", set_baseline(place, "main", "c2", &err), &err);
+    CHECK_OK("the same tag", user_add_tag(place->user, STR("c1"), STR("pinned"), &err), &err);
+    CHECK_INT("one more name", set_baseline(place, "more", "c2", &err), ERR_LIMIT);
+    err = (struct error){0};
+    CHECK_INT("one more tag", user_add_tag(place->user, STR("c1"), STR("more"), &err), ERR_LIMIT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -447,6 +471,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(read_only_is_told, make_place, leave_place),
         cmocka_unit_test_setup_teardown(writers_take_turns, make_place, leave_place),
         cmocka_unit_test_setup_teardown(generation_tells_changes, make_place, leave_place),
+        cmocka_unit_test_setup_teardown(a_full_table_still_takes_what_is_there, make_place,
+                                        leave_place),
         cmocka_unit_test_setup_teardown(nobody_waits_for_ever, make_place, leave_place),
     };
 

@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""Right after a capture: commands wait until its files rest, and say what for; servers are not idle before they looked."""
+
+import json
+import pathlib
+import sys
+import time
+import zipfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "faults"))
+import harness  # noqa: E402
+
+
+def trace_of(sample="step_1000"):
+    return next((harness.SAMPLES / sample).rglob("*.xplane.pb"))
+
+
+def write(path, source=None):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes((source or trace_of()).read_bytes())
+
+
+def ask(place, *words, code=0):
+    started = time.monotonic()
+    done = place.jviewd(*words, "--cache-dir", place.cache, "--data-dir", place.dir / "data")
+    assert done.returncode == code, (words, done.returncode, done.stdout[-500:], done.stderr)
+    return done.stdout, done.stderr, time.monotonic() - started
+
+
+def a_capture_of_this_moment_is_waited_for(place):
+    write(place.session("step_7"))
+    out, err, took_s = ask(place, "top", "latest", "--limit", "2", "--profile-dir", place.profiles)
+    assert len(out.splitlines()) >= 3, out
+    assert err.count("waiting for step_7/plugins/profile/2026_11_21_09_30_00/hostA.xplane.pb") == 1, err
+    assert 1 < took_s < 30, took_s
+    out, err, took_s = ask(place, "top", "latest", "--limit", "2", "--profile-dir", place.profiles)
+    assert err == "", err
+
+
+def so_is_an_archive_whose_name_promises_nothing(place):
+    archive = place.dir / "new.zip"
+    with zipfile.ZipFile(archive, "w") as into:
+        into.write(trace_of(), "hostA.xplane.pb")
+    for words in (("overview", archive), ("list", archive)):
+        place.cache = place.dir / ("cache-" + words[0])
+        archive.touch()
+        out, err, _ = ask(place, *words)
+        assert "new" in out or "step" in out.lower(), out
+        assert "waiting for new.zip" in err, err
+
+
+def the_newest_run_may_be_one_that_is_not_listed_yet(place):
+    place.sample("step_500")
+    with zipfile.ZipFile(place.profiles / "newer.zip", "w") as into:
+        into.write(trace_of("step_1500"), "hostA.xplane.pb")
+    _, err, _ = ask(place, "overview", "latest", "--profile-dir", place.profiles)
+    assert "waiting for newer.zip" in err, err
+    out, _, _ = ask(place, "list", "--profile-dir", place.profiles, "--format", "json")
+    assert {run["name"]: run["state"] for run in json.loads(out)["runs"]}["newer"] == "ready", out[:300]
+
+
+def files_at_rest_are_not_waited_for(place):
+    place.sample("step_500")
+    (place.profiles / "young.json").write_text("[]")
+    _, err, _ = ask(place, "top", "step_500", "--limit", "1", "--profile-dir", place.profiles)
+    assert "young" not in err, err
+
+
+def a_second_host_that_comes_later_is_waited_for(place):
+    harness.age(place.session("step_7", "hostA").parent)
+    write(place.session("step_7", "hostA"))
+    harness.age(place.session("step_7", "hostA"))
+    write(place.session("step_7", "hostB"))
+    out, _, _ = ask(place, "hosts", "step_7", "--format", "json", "--profile-dir", place.profiles)
+    assert "hostB" in out, out[:500]
+
+
+def notes_and_baselines_of_a_young_run_are_written_once_it_is_read(place):
+    write(place.session("step_7"))
+    _, err, _ = ask(place, "baseline", "set", "main", "step_7", "--profile-dir", place.profiles)
+    assert "waiting for" in err, err
+
+
+def a_post_says_how_long_it_waits(place):
+    server = place.serve()
+    server.until_scanned()
+    write(place.session("step_7"))
+    harness.until("the run", lambda: "step_7" in server.runs())
+    import urllib.request
+    import urllib.error
+    request = urllib.request.Request(server.url + "/api/notes?wait_ms=50", method="POST",
+                                     headers={"Content-Type": "application/json"},
+                                     data=json.dumps({"run": "step_7", "text": "x", "id": None}).encode())
+    started = time.monotonic()
+    try:
+        with urllib.request.urlopen(request) as reply:
+            raise AssertionError(reply.read())
+    except urllib.error.HTTPError as error:
+        assert error.code == 503 and time.monotonic() - started < 1.5, (error.code, time.monotonic() - started)
+    request.full_url = server.url + "/api/notes"
+    with urllib.request.urlopen(request) as reply:
+        note = json.load(reply)
+    request.data = json.dumps({"run": "step_7", "text": "y", "id": note["id"]}).encode()
+    with urllib.request.urlopen(request) as reply:
+        assert json.load(reply)["id"] == note["id"]
+
+
+def a_server_scans_until_it_has_looked(place):
+    for number in range(40):
+        (place.profiles / f"d{number}").mkdir()
+    server = place.serve()
+    state, ready = [], 503
+    while ready != 200:
+        state.append(server.fetch("/api/runs")[2]["scan"]["state"])
+        ready = server.fetch("/readyz")[0]
+        assert ready == 200 or state[-1] == "scanning", (state, ready)
+    harness.until("the end of the scan", lambda: server.fetch("/api/runs")[2]["scan"]["state"] == "idle")
+
+
+if __name__ == "__main__":
+    harness.main([a_capture_of_this_moment_is_waited_for, so_is_an_archive_whose_name_promises_nothing,
+                  the_newest_run_may_be_one_that_is_not_listed_yet, files_at_rest_are_not_waited_for,
+                  a_second_host_that_comes_later_is_waited_for,
+                  notes_and_baselines_of_a_young_run_are_written_once_it_is_read, a_post_says_how_long_it_waits,
+                  a_server_scans_until_it_has_looked])
