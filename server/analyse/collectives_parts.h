@@ -6,6 +6,7 @@
  *   calls          --collectives_call.c-->    sizes of kernels without HLO, from who launched them
  *   devices        --collectives_hidden.c-->  what compute covers
  *   hosts          --collectives_waits.c-->   who came last
+ *                  --collectives_local.c      its group, where ids are each host's own
  *   rows           --collectives_table.c
  */
 #ifndef JVIEWD_ANALYSE_COLLECTIVES_PARTS_H
@@ -65,6 +66,11 @@ void collectives_calls(struct finding_work *work, uint32_t host, uint32_t first,
 /* Fills hidden_ps of a host's runs, those from `first` on, which stand by device and start, in the
  * windows of the selection. */
 void collectives_hide(struct finding_work *work, const struct selection *selection, uint32_t first);
+
+/* Groups of the runs of one item, which stand by host and device and number the devices of each
+ * host from 0; false: the file does not tell them. */
+bool collectives_local_groups(const struct run_traces *run, const struct replica_groups *groups,
+                              struct collective_run *runs, uint32_t count);
 
 /* Sorts the runs and fills group, wait, late, last. */
 void collectives_match(struct finding_work *work);

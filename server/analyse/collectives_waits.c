@@ -2,8 +2,8 @@
  *
  *   which execution    the run id, where the file gives all devices of one run the same; else its
  *                      ordinal, where every device has as many
- *   which group        by the device's number in the replica groups; ordinals of several hosts are
- *                      told apart only where nothing but one group is possible
+ *   which group        by the device's number in the replica groups; where every host numbers its
+ *                      own, only what holds for any order of the hosts (collectives_local.c)
  *   which clock        one host's devices share one; hosts are put right by what their collectives'
  *                      ends differ by (align.h), where that is constant; else the common end is
  *                      the clock: whose execution is shortest came last
@@ -176,13 +176,16 @@ static void set_groups(const struct replica_groups *groups, struct collective_ru
     map64_free(&group_of);
 }
 
-static bool find_groups(const struct collective *item, struct collective_run *runs, uint32_t count)
+static bool find_groups(const struct run_traces *run, const struct collective *item,
+                        struct collective_run *runs, uint32_t count)
 {
     bool one_group = item->groups.form == GROUPS_EVERYBODY ||
                      (item->groups.group_count == 1 && item->groups.form != GROUPS_UNKNOWN);
 
-    if (!one_group && (item->groups.first == NULL || !ordinals_are_global(runs, count)))
+    if (!one_group && item->groups.first == NULL)
         return false;
+    if (!one_group && !ordinals_are_global(runs, count))
+        return collectives_local_groups(run, &item->groups, runs, count);
     if (one_group) {
         for (uint32_t i = 0; i < count; i++)
             runs[i].group = 0;
@@ -259,7 +262,7 @@ static const char *match_item(struct finding_work *work, struct collective_run *
     const char *reason = NULL;
     bool any = false;
 
-    if (!find_groups(item, runs, count))
+    if (!find_groups(work->run, item, runs, count))
         reason = "which devices form a group is not in the file";
     else if (!number_turns(runs, count))
         reason = "devices recorded different numbers of executions, and no run ids";

@@ -22,8 +22,8 @@ static const char module_text[] =
     "  ROOT %w = f32[1000]{0} while(f32[1000]{0} %pp), condition=%s, body=%s\n"
     "}\n";
 
-/* The program of `module_text`, with opcodes as a decoder of HLO tells them. */
-static inline void add_program(struct made_run *run)
+/* A program with opcodes as a decoder of HLO tells them. */
+static inline void add_program_of(struct made_run *run, struct bytes text)
 {
     static const char *const names[][2] = {{"dot.1", "add"},
                                            {"ar", "all-reduce"},
@@ -36,7 +36,7 @@ static inline void add_program(struct made_run *run)
                                            {"w", "while"}};
     struct sink *sink = run->made.sink;
     program_id program =
-        sink_program(sink, 7, sink_name(sink, STR("jit_f")), 99, BYTES(module_text));
+        sink_program(sink, 7, sink_name(sink, STR("jit_f")), 99, text);
 
     sink_program_about(sink, program,
                        (struct program_about){.form = PROGRAM_TEXT, .stage = STAGE_AFTER});
@@ -47,6 +47,11 @@ static inline void add_program(struct made_run *run)
                                    .opcode = sink_name(sink, str_of(names[i][1])),
                                    .category = sink_name(sink, str_of(names[i][1])),
                                });
+}
+
+static inline void add_program(struct made_run *run)
+{
+    add_program_of(run, BYTES(module_text));
 }
 
 static inline enum kind kind_of_op(const char *op)

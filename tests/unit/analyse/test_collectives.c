@@ -264,6 +264,84 @@ static void hosts(void **state)
         run_end(&runs[host]);
 }
 
+static void draw_host(struct made_run *run, const char *groups, int host, enum track_role role)
+{
+    char *text = malloc(1024);
+    int size = snprintf(text, 1024,
+                        "HloModule jit_f\n\nENTRY %%main (p: f32[1000]) -> f32[1000] {\n"
+                        "  %%p = f32[1000]{0} parameter(0)\n"
+                        "  ROOT %%ar = f32[1000]{0} all-reduce(f32[1000]{0} %%p), "
+                        "replica_groups=%s, to_apply=%%s\n}\n",
+                        groups);
+
+    run_begin(run);
+    add_program_of(run, (struct bytes){.at = (const uint8_t *)text, .count = (uint64_t)size});
+    for (int device = 0; device < 4; device++) {
+        track_id ops = run_stream(run, "Stream #1", role, device);
+        int late_ps = 10 * device + 5 * host;
+
+        for (int turn = 0; turn < 2; turn++)
+            add_op(run, ops, 1000 * host + 100 * turn + late_ps, 60 - late_ps, "ar", 7 + turn);
+    }
+    run_finish(run);
+    free(text);
+}
+
+/*  host A   0 |----------|      host B   0  |---------|     both number their devices from 0;
+ *           1   |--------|               1    |-------|     all of a turn end together
+ *           2     |------|               2      |-----|
+ *           3       |----|               3        |---|     the last of all
+ */
+static void groups_over_hosts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *groups;
+        enum track_role role;
+        bool known;
+        int64_t waits_ps[8]; /* of one turn, by host and device */
+    } rows[] = {
+        {"{{0,1},{2,3},{4,5},{6,7}}", ROLE_NONE, true, {10, 0, 10, 0, 10, 0, 10, 0}},
+        {"{{0,4},{1,5},{2,6},{3,7}}", ROLE_NONE, true, {5, 5, 5, 5, 0, 0, 0, 0}},
+        {"[4,2]<=[2,4]T(1,0)", ROLE_NONE, true, {5, 5, 5, 5, 0, 0, 0, 0}},
+        {"{{0,1,4,5},{2,3,6,7}}", ROLE_NONE, true, {15, 5, 15, 5, 10, 0, 10, 0}},
+        {"{{0,1,2,3,4,5,6,7}}", ROLE_NONE, true, {35, 25, 15, 5, 30, 20, 10, 0}},
+        {"{{0,5},{1,4},{2,7},{3,6}}", ROLE_NONE, false, {0}}, /* hangs on who is the first host */
+        {"{{0,1},{2,3},{4,6},{5,7}}", ROLE_NONE, false, {0}},
+        {"{{0,1},{2,3},{4,5}}", ROLE_NONE, false, {0}},      /* no whole hosts */
+        {"{{0,4},{1,5},{2,6},{3,7}}", ROLE_OPS, false, {0}}, /* a torus numbers otherwise */
+    };
+
+    for (size_t row = 0; row < COUNT(rows); row++) {
+        struct made_run runs[2];
+        struct host_trace traces[2];
+        struct collectives found;
+        struct error err = {0};
+
+        for (int host = 0; host < 2; host++) {
+            draw_host(&runs[host], rows[row].groups, host, rows[row].role);
+            traces[host] = runs[host].host;
+            traces[host].name = host == 0 ? STR("hostA") : STR("hostB");
+        }
+        struct run_traces run = {.hosts = traces, .host_count = 2};
+
+        CHECK_OK(rows[row].groups,
+                 collectives_find(&run, &(struct restriction){0}, runs[0].made.arena, &found, &err),
+                 &err);
+        CHECK_INT(rows[row].groups, found.run_count, 16);
+        CHECK_INT(rows[row].groups, found.wait_reason == NULL, rows[row].known);
+        for (uint32_t i = 0; i < found.run_count; i++) {
+            const struct collective_run *one = &found.runs[i];
+            int64_t wanted_ps = rows[row].waits_ps[4 * one->host + (uint32_t)one->device];
+
+            CHECK_INT(rows[row].groups, one->wait_ps, rows[row].known ? wanted_ps : -1);
+            CHECK_INT(rows[row].groups, one->is_last, rows[row].known && wanted_ps == 0);
+        }
+        for (int host = 0; host < 2; host++)
+            run_end(&runs[host]);
+    }
+}
+
 #define NCCL_KERNEL "ncclDevKernel_Generic_4(ncclDevKernelArgsStorage<4096ul>)"
 
 /*  python   c10d::_allgather_base_ |---------------|   0 .. 40     [[64], [16], []]
@@ -478,9 +556,16 @@ static void properties(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(devices),    cmocka_unit_test(grouped),       cmocka_unit_test(restricted),
-        cmocka_unit_test(covers),     cmocka_unit_test(halves),        cmocka_unit_test(hosts),
-        cmocka_unit_test(calls),      cmocka_unit_test(hostile_calls), cmocka_unit_test(nothing),
+        cmocka_unit_test(devices),
+        cmocka_unit_test(grouped),
+        cmocka_unit_test(restricted),
+        cmocka_unit_test(covers),
+        cmocka_unit_test(halves),
+        cmocka_unit_test(hosts),
+        cmocka_unit_test(groups_over_hosts),
+        cmocka_unit_test(calls),
+        cmocka_unit_test(hostile_calls),
+        cmocka_unit_test(nothing),
         cmocka_unit_test(properties),
     };
 
