@@ -67,8 +67,10 @@ enum spool_type {
     SPOOL_KERNEL,   /* CUDA activity, times in ns: a kernel */
     SPOOL_COPY,
     SPOOL_SET,
-    SPOOL_CALL, /* a call of the CUDA runtime or driver */
-    SPOOL_LOG,  /* a sentence on what could not be recorded */
+    SPOOL_CALL,    /* a call of the CUDA runtime or driver */
+    SPOOL_LOG,     /* a sentence on what could not be recorded */
+    SPOOL_DEVICE,  /* what is known of a GPU */
+    SPOOL_COUNTER, /* a figure of the machine, of the process or of a GPU */
     SPOOL_TYPE_COUNT,
 };
 
@@ -134,10 +136,49 @@ enum {
     CALL_RESULT, /* 0: it did what it was asked */
     CALL_COLUMNS
 };
-enum { LOG_AT, LOG_TEXT, LOG_COLUMNS };
+enum { LOG_AT, LOG_TEXT, LOG_IS_INFO /* else it is a warning */, LOG_COLUMNS };
+enum {
+    DEVICE_SOURCE, /* enum spool_source */
+    DEVICE_NUMBER, /* as that source counts */
+    DEVICE_NAME,
+    DEVICE_UUID, /* "GPU-466e1a2b-...": joins the sources */
+    DEVICE_MEMORY_BYTES,
+    DEVICE_MULTIPROCESSORS, /* this and the next: 0 unknown */
+    DEVICE_CLOCK_KHZ,       /* of the processors, at most */
+    DEVICE_BANDWIDTH_KB,    /* of the memory, a second */
+    DEVICE_MAJOR,           /* compute capability */
+    DEVICE_MINOR,
+    DEVICE_COLUMNS
+};
+enum {
+    COUNTER_AT_NS, /* CLOCK_MONOTONIC */
+    COUNTER_WHAT,  /* enum spool_figure */
+    COUNTER_PLACE, /* of a GPU's: its DEVICE_NUMBER of SOURCE_NVML */
+    COUNTER_VALUE,
+    COUNTER_COLUMNS
+};
 enum { SPOOL_COLUMNS_MAX = 48 };
 
 enum spool_form { FORM_NESTED, FORM_FREE, FORM_MARK }; /* push and pop; start and end; an instant */
+enum spool_source { SOURCE_CUDA, SOURCE_NVML };
+enum spool_figure {                    /* and its unit */
+                    FIGURE_CPU,        /* of the machine, all processors: a thousandth of 1 % */
+                    FIGURE_MEMORY,     /* bytes in use */
+                    FIGURE_DISK_READ,  /* bytes a second */
+                    FIGURE_DISK_WRITE, /* the same */
+                    FIGURE_OWN_CPU,    /* of the process; one processor: 100,000 */
+                    FIGURE_OWN_MEMORY, /* resident bytes */
+                    FIGURE_OWN_READ,   /* from disks: bytes a second */
+                    FIGURE_OWN_WRITE,  /* the same */
+                    FIGURE_GPU_CLOCK,  /* of the multiprocessors: MHz */
+                    FIGURE_GPU_MEMORY_CLOCK, /* MHz */
+                    FIGURE_GPU_POWER,        /* mW */
+                    FIGURE_GPU_TEMPERATURE,  /* degrees Celsius */
+                    FIGURE_GPU_MEMORY,       /* bytes in use */
+                    FIGURE_GPU_BUSY,         /* %, of the time since the look before */
+                    FIGURE_GPU_THROTTLE,     /* bits of NVML's reasons */
+                    FIGURES,
+};
 enum spool_payload { PAYLOAD_NONE, PAYLOAD_UINT64, PAYLOAD_INT64, PAYLOAD_DOUBLE };
 enum spool_cause { /* of a loss; count and first..last say how many, and when (ticks) */
                    LOST_RING_FULL,  /* the writer did not keep up with a thread */

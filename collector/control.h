@@ -22,12 +22,15 @@
 #define ENV_OUT "JVIEW_OUT"         /* without a launcher: the profile directory */
 
 enum {
-    CONTROL_VERSION = 2,
+    CONTROL_VERSION = 3,
     CAPTURE_NAME_MAX = 128, /* with its NUL, as the next two */
     DOMAINS_MAX = 1024,
     SEEN_NAME_MAX = 64,
     SEEN_MAX = 10,
-    COMPLAINT_MAX = 512
+    COMPLAINT_MAX = 512,
+    SAMPLES_MAX = 4096, /* seconds of them: whoever reads comes several times a second */
+    GPUS_MAX = 32,
+    GPU_TEXT_MAX = 96
 };
 
 enum capture_range {                 /* what opens the gate */
@@ -48,6 +51,26 @@ struct control_asked {
     uint32_t no_ranges, no_activity; /* nothing of NVTX, of CUDA is asked for */
     uint32_t flush_ms;               /* a frame at least that often; 0: the usual */
     uint64_t spool_bytes_max;        /* of each process; 0: the disk's */
+    uint32_t system_hz;              /* looks at the machine's figures a second; 0: none */
+};
+
+struct control_gpu { /* as NVML knows it */
+    char name[GPU_TEXT_MAX], uuid[GPU_TEXT_MAX];
+    uint64_t memory_bytes;
+};
+
+/* The launcher writes what it sees of the machine round and round; each process takes from it. */
+struct control_system {
+    _Atomic uint32_t is_told; /* gpus, gpu_count and note stand */
+    uint32_t gpu_count;
+    struct control_gpu gpus[GPUS_MAX];
+    char note[COMPLAINT_MAX];      /* why there are no GPUs; "" none */
+    _Atomic uint64_t sample_count; /* ever */
+    struct control_sample {
+        _Atomic int64_t at_ns; /* CLOCK_MONOTONIC */
+        _Atomic uint32_t what, place;
+        _Atomic int64_t value;
+    } samples[SAMPLES_MAX];
 };
 
 struct control {
@@ -65,6 +88,7 @@ struct control {
     _Atomic uint64_t activity;          /* records of CUDA */
     _Atomic uint32_t complaint_state;   /* 0, 1 while it is written, 2 when it stands */
     char complaint[COMPLAINT_MAX];      /* what the first process with one could not record */
+    struct control_system system;
 };
 
 /* The first one stands. */

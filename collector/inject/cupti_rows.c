@@ -163,6 +163,7 @@ static void put_sentences(cupti_put *put)
         int64_t *row = batch_row(&log);
         row[LOG_AT] = ticks_now();
         row[LOG_TEXT] = text_id(text, strlen(text));
+        row[LOG_IS_INFO] = 0;
         told++;
     }
     if (log.count > 0)

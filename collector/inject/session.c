@@ -10,8 +10,11 @@
 #include <time.h>
 #include <unistd.h>
 
-static struct control own_control = {
-    .magic = CONTROL_MAGIC, .version = CONTROL_VERSION, .gate = 1, .capture = 1};
+static struct control own_control = {.magic = CONTROL_MAGIC,
+                                     .version = CONTROL_VERSION,
+                                     .asked.system_hz = 2,
+                                     .gate = 1,
+                                     .capture = 1};
 
 static struct control *map_control(const char *directory)
 {

@@ -18,6 +18,7 @@
 #include "inject/frame.h"
 #include "inject/gate.h"
 #include "inject/session.h"
+#include "inject/system.h"
 #include "inject/texts.h"
 #include "inject/threads.h"
 #include "inject/ticks.h"
@@ -177,20 +178,22 @@ static void put_ranges(void)
     writer.ranges.count = 0;
 }
 
-/* The same for rows of CUDA activity; sentences wait until there is something to stand beside. */
+/* The same for rows of CUDA activity, and for what only stands beside such: sentences, GPUs,
+ * figures wait until there is something. */
 static void put_activity(struct batch *batch)
 {
     struct control *control = writer.session.control;
-    bool is_log = batch->type == SPOOL_LOG;
+    bool is_log = batch->type == SPOOL_LOG || batch->type == SPOOL_DEVICE;
+    bool is_beside = is_log || batch->type == SPOOL_COUNTER;
 
-    if (is_log && !writer.is_begun)
+    if (is_beside && !writer.is_begun)
         return;
     if (!is_log && writer.is_begun && session_is_full(&writer.session, spool_size(writer.spool))) {
         writer.lost_to_limit += batch->count;
     } else if (begin_spool() && put_texts() &&
                spool_rows(writer.spool, batch->type, batch->numbers, batch->count,
                           batch->columns)) {
-        atomic_fetch_add(&control->activity, is_log ? 0 : batch->count);
+        atomic_fetch_add(&control->activity, is_beside ? 0 : batch->count);
     } else if (is_log) {
         return;
     } else {
@@ -241,6 +244,7 @@ static void drain(void)
         if ((thread = thread_at(index)) != NULL)
             drain_thread(thread);
     cupti_drain(writer_gate(), put_activity);
+    system_look(&writer.session, writer_gate());
 }
 
 /* What is open now, so that a program killed inside of it still shows it. */
@@ -356,6 +360,8 @@ static void close_frames(int64_t now)
     put_ranges();
     put_names();
     cupti_close_frames(put_activity);
+    if (writer.is_begun)
+        system_close_frames(&writer.session, put_activity);
     if (cupti_said(0) != NULL)
         control_complain(writer.session.control, cupti_said(0));
     if (now - writer.looked_ms >= LOOK_MS || atomic_load(&is_stopping) != 0) {

@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "launch/system.h"
+
 #define LIBRARY "libjview-collector.so"
 
 static const char *const injections[] = {"NVTX_INJECTION64_PATH", "CUDA_INJECTION64_PATH"};
@@ -170,7 +172,10 @@ int child_run(const struct options *options, struct launched *session, struct er
     close(failed[1]);
     ssize_t told = pid > 0 ? read(failed[0], &why, sizeof why) : 0;
     close(failed[0]);
+    if (pid > 0 && told != sizeof why)
+        system_start(session->control);
     int code = pid > 0 ? wait_for(pid, options, session->control, &awaited) : 127;
+    system_stop();
     if (pid < 0 || told == sizeof why)
         fail(err, ERR_NOT_FOUND, "cannot run %s: %s", options->command[0],
              strerror(pid < 0 ? errno : why));

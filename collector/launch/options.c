@@ -29,6 +29,8 @@ const char options_help[] =
     "                          == != && || ( )\n"
     "      --max-spool SIZE    of each process, such as 2G; what is beyond is counted as lost\n"
     "      --flush-interval SECONDS  what a killed program loses at most [0.25]\n"
+    "      --system HZ         looks at processors, memory, disks and GPUs, 1 to 10 a second;\n"
+    "                          0: none [2]\n"
     "      --wait primary|all  also for the processes that the program leaves behind [primary]\n"
     "      --replace-injection take the place of another tool that is set to be loaded\n"
     "  -q, --quiet             say nothing at the end\n"
@@ -131,6 +133,18 @@ static enum status take_flush(const char *value, struct options *options, struct
     return OK;
 }
 
+static enum status take_system(const char *value, struct options *options, struct error *err)
+{
+    char *end;
+    unsigned long hz = strtoul(value, &end, 10);
+
+    if (value[0] < '0' || value[0] > '9' || *end != '\0' || hz > 10)
+        return fail(err, ERR_INVALID, "--system takes 1 to 10 looks a second, or 0, not \"%s\"",
+                    value);
+    options->asked.system_hz = (uint32_t)hz;
+    return OK;
+}
+
 static enum status take_wait(const char *value, struct options *options, struct error *err)
 {
     options->waits_all = strcmp(value, "all") == 0;
@@ -152,6 +166,7 @@ static const struct word words_known[] = {
     {NULL, "--if", take_condition},
     {NULL, "--max-spool", take_spool},
     {NULL, "--flush-interval", take_flush},
+    {NULL, "--system", take_system},
     {"-w", "--wait", take_wait},
 };
 
@@ -210,7 +225,8 @@ static enum status check(struct options *options, struct error *err)
 
 enum status options_parse(char **words, struct options *ret, struct error *err)
 {
-    *ret = (struct options){.out = "profile", .asked.captures_max = UINT32_MAX};
+    *ret =
+        (struct options){.out = "profile", .asked = {.captures_max = UINT32_MAX, .system_hz = 2}};
     while (*words != NULL && (*words)[0] == '-' && strcmp(*words, "--") != 0) {
         int taken;
         TRY(parse_one(words, ret, &taken, err));

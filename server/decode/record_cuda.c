@@ -32,16 +32,6 @@ static struct str word_of(struct record_cuda *cuda, const char *const *words, si
     return str_format(cuda->arena, "%" PRId64, value);
 }
 
-static int64_t ps_of(const struct record_cuda *cuda, int64_t ns)
-{
-    int64_t ps;
-
-    if (__builtin_sub_overflow(ns, cuda->epoch_ns, &ns) ||
-        __builtin_mul_overflow(ns, INT64_C(1000), &ps) || ps > TIME_PS_MAX || ps < -TIME_PS_MAX)
-        return ns < 0 ? -TIME_PS_MAX : TIME_PS_MAX;
-    return ps;
-}
-
 /* False where the times are none: the work is counted, and not shown. */
 static bool take_times(struct record_cuda *cuda, const struct record_columns *columns, int start,
                        uint32_t row, struct sink_slice *slice)
@@ -52,9 +42,11 @@ static bool take_times(struct record_cuda *cuda, const struct record_columns *co
         cuda->without_time++;
     else if (to < from)
         cuda->inverted++;
-    slice->start_ps = ps_of(cuda, from);
-    slice->dur_ps = ps_of(cuda, to) - slice->start_ps;
-    return from > 0 && to >= from;
+    if (from <= 0 || to < from)
+        return false;
+    slice->start_ps = record_clock_ps_of_realtime(cuda->clock, from);
+    slice->dur_ps = to - from > TIME_PS_MAX / PS_PER_NS ? TIME_PS_MAX : (to - from) * PS_PER_NS;
+    return true;
 }
 
 static track_id device_track(struct record_cuda *cuda, int64_t ordinal)
@@ -256,7 +248,8 @@ static void put_log(struct record_cuda *cuda, const struct record_columns *colum
     name_id text = record_text_of(cuda->record, record_at(columns, LOG_TEXT, row));
 
     if (text != 0)
-        sink_note(cuda->sink, "collector", NOTE_WARNING, 1, "%.*s",
+        sink_note(cuda->sink, "collector",
+                  record_at(columns, LOG_IS_INFO, row) != 0 ? NOTE_INFO : NOTE_WARNING, 1, "%.*s",
                   STR_ARG(sink_text(cuda->sink, text)));
 }
 

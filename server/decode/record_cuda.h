@@ -12,19 +12,16 @@
 
 #include "decode/id_map.h"
 #include "decode/pair_table.h"
+#include "decode/record_clock.h"
 #include "decode/record_read.h"
+#include "decode/record_tracks.h"
 #include "trace/sink.h"
-
-/* What the walk through the spool knows: record.c. */
-struct record;
-name_id record_text_of(const struct record *record, int64_t id);
-track_id record_thread_track(struct record *record, int64_t thread);
 
 struct record_cuda {
     struct record *record;
     struct sink *sink;
     struct arena *arena;
-    int64_t epoch_ns;
+    struct record_clock *clock;
     uint32_t process;
     struct id_map devices, lanes; /* ordinal, thread -> track */
     struct id_map contexts;       /* ordinal -> the first context met there */

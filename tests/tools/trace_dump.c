@@ -19,6 +19,7 @@
 #include "decode/decode.h"
 #include "decode/hlo_module.h"
 #include "trace/args.h"
+#include "trace/counter.h"
 
 struct name_sums {
     uint64_t count;
@@ -93,6 +94,22 @@ static void print_counts(const struct trace *trace, track_id track)
     printf("}");
 }
 
+/* Of a counter: how many samples, the least and the greatest. */
+static void print_samples(const struct trace *trace, track_id track)
+{
+    uint64_t count = 0;
+    const struct counter_sample *samples = trace_samples(trace, track, &count);
+    double least = 0, greatest = 0;
+
+    for (uint64_t index = 0; index < count; index++) {
+        double value = samples[index].value;
+        least = index == 0 || value < least ? value : least;
+        greatest = index == 0 || value > greatest ? value : greatest;
+    }
+    if (count > 0)
+        printf(",\"samples\":[%" PRIu64 ",%.6f,%.6f]", count, least, greatest);
+}
+
 static void print_track(struct dump *dump, const struct track *track)
 {
     const struct trace *trace = dump->trace;
@@ -118,6 +135,7 @@ static void print_track(struct dump *dump, const struct track *track)
     print_names(dump);
     printf("]");
     print_counts(trace, (track_id)(track - trace->tracks));
+    print_samples(trace, (track_id)(track - trace->tracks));
     printf("}");
 }
 

@@ -265,25 +265,58 @@ static void clocks(void **state)
     int64_t ps;
 
     CHECK("one tie is no line",
-          record_clock_tie(&clock, 100, 1000) && !record_clock_ps(&clock, 100, &ps));
-    CHECK("two", record_clock_tie(&clock, 200, 3000) && record_clock_tie(&clock, 400, 4000));
-    CHECK("no way back", !record_clock_tie(&clock, 400, 5000));
+          record_clock_tie(&clock, 100, 0, 1000) && !record_clock_ps(&clock, 100, &ps));
+    CHECK("two", record_clock_tie(&clock, 200, 0, 3000) && record_clock_tie(&clock, 400, 0, 4000));
+    CHECK("no way back",
+          !record_clock_tie(&clock, 400, 0, 5000) && !record_clock_tie(&clock, 500, 0, 3999));
     for (size_t row = 0; row < COUNT(rows); row++)
         CHECK(rows[row].what,
               record_clock_ps(&clock, rows[row].ticks, &ps) && ps == rows[row].want_ps);
     record_clock_free(&clock);
     CHECK("a line too steep for 128 bits",
-          record_clock_tie(&steep, 1, 0) && record_clock_tie(&steep, 2, INT64_MAX) &&
+          record_clock_tie(&steep, 1, 0, 0) && record_clock_tie(&steep, 2, 0, INT64_MAX) &&
               record_clock_ps(&steep, INT64_MAX, &ps) && ps == TIME_PS_MAX);
     record_clock_free(&steep);
+}
+
+/* The wall clock set back by five seconds, then on by an hour: ranges go on as if nothing was, and
+ * times of the wall clock find their way by when it showed them. */
+static void clock_set(void **state)
+{
+    (void)state;
+    const int64_t second = INT64_C(1000000000), hour = 3600 * second;
+    struct record_clock clock = {.epoch_ns = 100 * second, .epoch_monotonic_ns = 10 * second};
+    const struct {
+        const char *what;
+        int64_t realtime_ns, want_ps;
+    } rows[] = {
+        {"before", 101 * second, 1000 * second},
+        {"set back, seen once only", 98 * second + 7, 3000 * second + 7000},
+        {"set on", hour + 105 * second, 10000 * second},
+        {"far behind", 2 * hour, 10000 * second + 1000 * (hour - 105 * second)},
+    };
+    int64_t ps;
+
+    for (int64_t at = 0; at <= 10; at++) {
+        int64_t step = at < 3 ? 0 : at < 8 ? -5 * second : hour - 5 * second;
+        CHECK("tied",
+              record_clock_tie(&clock, at * 1000, (100 + at) * second + step, (10 + at) * second));
+    }
+    CHECK("ticks go on", record_clock_ps(&clock, 4500, &ps) && ps == 4500 * second);
+    for (size_t row = 0; row < COUNT(rows); row++)
+        CHECK_INT(rows[row].what, record_clock_ps_of_realtime(&clock, rows[row].realtime_ns),
+                  rows[row].want_ps);
+    CHECK_INT("monotonic", record_clock_ps_of_monotonic(&clock, 12 * second), 2000 * second);
+    CHECK_INT("set twice", record_clock_steps(&clock), 2);
+    record_clock_free(&clock);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ranges), cmocka_unit_test(captures), cmocka_unit_test(killed),
-        cmocka_unit_test(lost),   cmocka_unit_test(damaged),  cmocka_unit_test(gap),
-        cmocka_unit_test(clocks),
+        cmocka_unit_test(ranges), cmocka_unit_test(captures),  cmocka_unit_test(killed),
+        cmocka_unit_test(lost),   cmocka_unit_test(damaged),   cmocka_unit_test(gap),
+        cmocka_unit_test(clocks), cmocka_unit_test(clock_set),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

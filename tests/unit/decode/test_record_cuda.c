@@ -48,7 +48,7 @@ static void put_all(struct made_spool *made)
     spool_rows(made, SPOOL_COPY, copies, 2, COPY_COLUMNS);
     spool_rows(made, SPOOL_SET, sets, 1, SET_COLUMNS);
     spool_rows(made, SPOOL_CALL, calls, 2, CALL_COLUMNS);
-    spool_rows(made, SPOOL_LOG, (const int64_t[]){2000, 3}, 1, LOG_COLUMNS);
+    spool_rows(made, SPOOL_LOG, (const int64_t[]){2000, 3, 0}, 1, LOG_COLUMNS);
     spool_rows(made, SPOOL_END, NULL, 0, 0);
 }
 

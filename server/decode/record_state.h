@@ -1,0 +1,44 @@
+/* A spool while it is walked: between record.c and its parts. */
+#ifndef JVIEWD_DECODE_RECORD_STATE_H
+#define JVIEWD_DECODE_RECORD_STATE_H
+
+#include "base/arena.h"
+#include "decode/id_map.h"
+#include "decode/pair_table.h"
+#include "decode/record_clock.h"
+#include "decode/record_cuda.h"
+#include "decode/record_gate.h"
+#include "decode/record_read.h"
+#include "decode/record_system.h"
+#include "decode/record_tracks.h"
+
+struct record {
+    struct record_file file;
+    struct sink *sink;
+    struct arena *arena;
+    struct record_clock clock;
+    struct record_gate gate;
+    name_id *texts; /* by id - 1 */
+    uint32_t text_count, text_capacity;
+    struct id_map thread_names, threads;
+    struct pair_table categories; /* domain, number -> name */
+    struct id_map ended;          /* thread and start of ranges behind the last look */
+    size_t last_look;             /* where the frame of what was open then ends; 0: none */
+    int64_t last_end;             /* in ticks, of all ranges */
+    struct str program;
+    uint32_t about_count;
+    struct record_cuda cuda;
+    struct record_system system;
+    track_id process, free_ranges; /* NO_TRACK until there is one */
+    uint64_t lost[LOST_CAUSES], broken_frames, other_frames, without_time, cut;
+};
+
+/* record_ranges.c: NVTX. */
+void record_ranges_read(struct record *record, const struct record_columns *columns);
+void record_ranges_open(
+    struct record *record); /* the last look at what was open, less what ended */
+/* record_notes.c */
+void record_note_state(struct record *record);
+void record_note_losses(struct record *record);
+
+#endif
