@@ -1,0 +1,42 @@
+#!/usr/bin/env python3
+"""dockerfile.py STAGE run|copy|health: what docker/Dockerfile does, for a shell where no engine runs.
+
+STAGE is `build` or `final`. run: its RUN lines as one command; copy: "FROM TO" of each COPY --from;
+health: the words of HEALTHCHECK, one a line.
+"""
+
+import json
+import pathlib
+import re
+import sys
+
+DOCKERFILE = pathlib.Path(__file__).resolve().parent.parent / "docker/Dockerfile"
+
+
+def stages():
+    """{name: [instruction]}, continued lines joined."""
+    text = "\n".join(line for line in DOCKERFILE.read_text().splitlines() if not line.startswith("#"))
+    found, name = {}, None
+    for line in re.sub(r"\\\n\s*", " ", text).splitlines():
+        if line.startswith("FROM "):
+            words = line.split(" AS ")
+            name = words[1] if len(words) > 1 else "final"
+            found[name] = []
+        elif line.strip():
+            found[name].append(line)
+    return found
+
+
+def main():
+    stage, what = sys.argv[1:]
+    for line in stages()[stage]:
+        if what == "run" and line.startswith("RUN "):
+            print(line[4:])
+        elif what == "copy" and line.startswith("COPY --from="):
+            print(*line.split()[2:])
+        elif what == "health" and line.startswith("HEALTHCHECK "):
+            print("\n".join(json.loads(line[line.index("["):])))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,285 @@
+#!/usr/bin/env bash
+# fresh.sh [PART...]: does it work where nothing of ours has ever been?
+#
+# Each part begins with a copy of a bare Debian (debootstrap, kept in build/fresh/base), by the mirrors
+# that this machine uses, and types what a stranger would:
+#
+#   readme   README's commands, word by word, until the server answers
+#   tests    ./dev test in the same place (long)
+#   deb      install, run, upgrade over the version before, remove, purge
+#   tarball  unpack, run; unpack the sources, cmake without Node or network
+#   wheel    pip install; where a wheel has been made
+#   image    the steps of docker/Dockerfile
+#
+# Needs root, the network and some GB below build/. What is heavy is kept: rm -rf build/fresh starts anew.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+root=$PWD
+place=$root/build/fresh
+base=$place/base
+suite=bookworm
+failed=0
+
+say() { printf '%s\n' "$*" >&2; }
+[ "$(id -u)" -eq 0 ] || { say "fresh needs root: it makes whole systems in build/fresh"; exit 1; }
+mkdir -p "$place"
+
+# The mirror of $suite in the first of apt's own files that names one.
+mirror() {
+  cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list 2>/dev/null |
+    awk -v suite=$suite '$1 == "deb" { for (i = 2; i < NF; i++) if ($i ~ "^https?:" && $(i + 1) == suite) print $i }'
+  cat /etc/apt/sources.list.d/*.sources 2>/dev/null |
+    awk -v suite=$suite '/^URIs:/ { uri = $2 } /^Suites:/ && $2 == suite { print uri }'
+}
+
+base_ready() {
+  [ -f "$base/.ready" ] && return 0
+  local from
+  from=$(mirror | head -1)
+  [ -n "$from" ] || { say "apt here knows no mirror of Debian's $suite"; exit 1; }
+  say "A bare Debian $suite"
+  rm -rf "$base"
+  debootstrap --variant=minbase "$suite" "$base" "$from" >"$place/debootstrap.log" ||
+    { tail -5 "$place/debootstrap.log" >&2; exit 1; }
+  rm -f "$base"/var/cache/apt/archives/*.deb
+  find "$base/etc/apt/sources.list.d" -type f -delete
+  cp -r /etc/apt/sources.list.d/. "$base/etc/apt/sources.list.d/"
+  rm -f "$base/etc/apt/sources.list"
+  [ ! -f /etc/apt/sources.list ] || cp /etc/apt/sources.list "$base/etc/apt/"
+  [ ! -d /etc/apt/auth.conf.d ] || cp -r /etc/apt/auth.conf.d "$base/etc/apt/"
+  cp -r /usr/share/keyrings/. "$base/usr/share/keyrings/"
+  touch "$base/.ready"
+}
+
+mounts=() # undone in the end, the last first
+unmount_all() {
+  local i
+  for ((i = ${#mounts[@]} - 1; i >= 0; i--)); do
+    umount -l "${mounts[$i]}" 2>/dev/null || true
+  done
+  mounts=()
+}
+trap unmount_all EXIT
+
+bind() { # FROM TO
+  mkdir -p "$2"
+  mount --bind "$1" "$2"
+  mounts+=("$2")
+}
+
+# system NAME: a bare one at $at.
+system() {
+  at=$place/$1
+  unmount_all
+  rm -rf --one-file-system "$at"
+  cp -a --reflink=auto "$base" "$at"
+  cp /etc/resolv.conf "$at/etc/resolv.conf"
+  cp /etc/hosts "$at/etc/hosts"
+  mount -t proc proc "$at/proc"
+  mounts+=("$at/proc")
+  bind /dev "$at/dev"
+  bind "$place/archives" "$at/var/cache/apt/archives"
+  mkdir -p "$at/var/cache/apt/archives/partial"
+  printf 'APT::Keep-Downloaded-Packages "true";\nBinary::apt::APT::Keep-Downloaded-Packages "true";\n' \
+    >"$at/etc/apt/apt.conf.d/90keep"
+  # Certificates of this machine, where a proxy signs with its own.
+  mkdir -p "$at/etc/ssl/certs"
+  cp -L /etc/ssl/certs/ca-certificates.crt "$at/etc/ssl/certs/" 2>/dev/null || true
+}
+
+# inside COMMAND...: in the system, with nothing of this one but its way to the network.
+inside() {
+  local kept=(HOME=/root TERM=dumb LANG=C.UTF-8 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin) name
+  for name in http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY npm_config_registry PIP_INDEX_URL; do
+    [ -z "${!name:-}" ] || kept+=("$name=${!name}")
+  done
+  chroot "$at" /usr/bin/env -i "${kept[@]}" "$@"
+}
+
+# check WHAT COMMAND...: a line for each.
+check() {
+  local what=$1 log=$place/last.log
+  shift
+  if "$@" >"$log" 2>&1; then
+    say "ok $what"
+  else
+    failed=$((failed + 1))
+    say "not ok $what"
+    tail -15 "$log" | sed 's/^/  /' >&2
+  fi
+}
+
+# The server that `inside "$@"` starts answers, and ends well when it is asked to.
+answers() {
+  local log=$at/tmp/server.log pid url=""
+  rm -f "$log"
+  inside "$@" >"$log" 2>&1 &
+  pid=$!
+  for _ in $(seq 1 3600); do # README's command builds everything first
+    url=$(sed -n 's|^  open  *\(http://[^ ]*\)|\1|p' "$log")
+    [ -n "$url" ] && break
+    kill -0 "$pid" 2>/dev/null || break
+    sleep 1
+  done
+  [ -n "$url" ] || { cat "$log"; return 1; }
+  python3 - "$url" <<'PY'
+import sys, time, urllib.request
+url = sys.argv[1].rstrip("/")
+page = urllib.request.urlopen(url + "/", timeout=30).read()
+assert b"<script" in page, page[:200]
+runs = urllib.request.urlopen(url + "/api/runs", timeout=30).read()
+assert b'"runs"' in runs, runs[:200]
+PY
+  local answered=$?
+  server_of "$url" | xargs -r kill
+  wait "$pid" || answered=1
+  return $answered
+}
+
+# The process that listens at the address, as it said of itself.
+server_of() {
+  local port=${1##*:}
+  port=${port%%/*}
+  head -qn1 "$at"/root/.cache/jviewd/servers/"$port" "$at"/var/cache/jviewd/jviewd/servers/"$port" 2>/dev/null
+}
+
+# README's first block: what a stranger types. Its comments and the user's own directory stay out.
+readme_command() {
+  sed -n '/^```/,/^```/p' README.md | grep '^\./dev run' | head -1 | sed 's/ *#.*//'
+}
+
+sources_into() {
+  mkdir -p "$at/src"
+  git archive HEAD | tar -x -C "$at/src"
+}
+
+part_readme() {
+  system readme
+  sources_into
+  mkdir -p "$place/ccache"
+  check "README: $(readme_command)" answers sh -c "cd /src && $(readme_command)"
+}
+
+part_tests() {
+  [ -d "$place/readme/src" ] || part_readme
+  at=$place/readme
+  mountpoint -q "$at/proc" || { mount -t proc proc "$at/proc"; mounts+=("$at/proc"); }
+  mountpoint -q "$at/dev" || bind /dev "$at/dev"
+  check "./dev test" inside sh -c "cd /src && ./dev test"
+}
+
+packages_ready() {
+  [ -n "$(ls build/package/jviewd_*.deb 2>/dev/null)" ] || ./dev package
+}
+
+# earlier DEB: the same as version 0.0.1, as if it had been published before.
+earlier() {
+  local work
+  work=$(mktemp -d)
+  dpkg-deb -R "$1" "$work/deb"
+  sed -i 's/^Version: .*/Version: 0.0.1/' "$work/deb/DEBIAN/control"
+  dpkg-deb --root-owner-group --build "$work/deb" "$2" >/dev/null
+  rm -rf "$work"
+}
+
+install_deb() {
+  inside sh -c "apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $1"
+}
+
+purged() {
+  inside sh -c 'DEBIAN_FRONTEND=noninteractive apt-get purge -y -qq jviewd' &&
+    ! inside sh -c 'command -v jviewd || ls -d /etc/jviewd /usr/lib/jviewd /usr/share/doc/jviewd 2>/dev/null'
+}
+
+changed_config_stays() {
+  grep -q 'profile-dir = /mine' "$at/etc/jviewd/config"
+}
+
+part_deb() {
+  packages_ready
+  local deb
+  deb=$(ls build/package/jviewd_*.deb)
+  check "lintian" lintian --allow-root --fail-on error,warning "$deb" build/package/jviewd-dbgsym_*.deb
+  system deb
+  cp "$deb" "$at/tmp/new.deb"
+  earlier "$deb" "$at/tmp/old.deb"
+  cp -r tests/samples "$at/profiles"
+  check "deb: install" install_deb /tmp/old.deb
+  echo 'profile-dir = /mine' >>"$at/etc/jviewd/config"
+  check "deb: upgrade" install_deb /tmp/new.deb
+  check "deb: a changed config stays" changed_config_stays
+  check "deb: $(inside jviewd --version)" inside jviewd top step_1000 --profile-dir /profiles
+  check "deb: serves" answers jviewd --profile-dir /profiles --port auto
+  check "deb: records" inside jview-collect -q -o /tmp/recorded -- true
+  check "deb: purge leaves nothing" purged
+}
+
+part_tarball() {
+  packages_ready
+  system tarball
+  mkdir -p "$at/opt"
+  tar -xf "$(ls build/package/jviewd-*-linux-*.tar.xz)" -C "$at/opt"
+  cp -r tests/samples "$at/profiles"
+  local bin
+  bin=$(cd "$at" && ls -d opt/jviewd-*/bin)
+  check "tarball: $(inside "/$bin/jviewd" --version)" inside "/$bin/jviewd" top step_1000 --profile-dir /profiles
+  check "tarball: serves" answers "/$bin/jviewd" --profile-dir /profiles --port auto
+  check "tarball: records" inside "/$bin/jview-collect" -q -o /tmp/recorded -- true
+}
+
+part_source() {
+  packages_ready
+  system source
+  tar -xf "$(ls build/package/jviewd-*.tar.xz | grep -v linux)" -C "$at/opt"
+  cp -r tests/samples "$at/profiles"
+  local packages
+  packages=$(sed -n '/^packages_build=(/,/)/p' dev | tr -d '()' | sed 's/packages_build=//' | tr '\n' ' ' | sed 's/ npm / /')
+  check "source: its packages, without npm" install_deb "$packages"
+  cp "$at/etc/resolv.conf" "$at/etc/resolv.conf.kept" && : >"$at/etc/resolv.conf"
+  check "source: cmake, offline, without Node" inside unshare -n sh -c \
+    'cd /opt/jviewd-* && cmake -S . -B build -G Ninja -DJVIEWD_TESTS=OFF && cmake --build build && cmake --install build --prefix /usr/local'
+  check "source: serves" answers jviewd --profile-dir /profiles --port auto
+}
+
+part_wheel() {
+  local wheel
+  wheel=$(ls build/package/jviewd-*.whl 2>/dev/null || true)
+  [ -n "$wheel" ] || { say "skipped wheel: there is none in build/package"; return 0; }
+  system wheel
+  cp "$wheel" "$at/tmp/"
+  cp -r tests/samples "$at/profiles"
+  check "wheel: python" install_deb "python3-venv"
+  check "wheel: pip install" inside sh -c "python3 -m venv /venv && /venv/bin/pip install -q --no-index /tmp/$(basename "$wheel")"
+  check "wheel: runs" inside /venv/bin/jviewd top step_1000 --profile-dir /profiles
+  check "wheel: serves" answers /venv/bin/jviewd --profile-dir /profiles --port auto
+}
+
+# No engine runs here: the Dockerfile's own steps are taken by hand, each stage a system of its own.
+part_image() {
+  system image-build
+  sources_into
+  check "image: the build stage's RUN" inside sh -c "cd /src && $(packaging/dockerfile.py build run)"
+  local built=$at
+  system image
+  check "image: the last stage's RUN" inside sh -c "$(packaging/dockerfile.py final run)"
+  packaging/dockerfile.py final copy | while read -r from to; do
+    cp "$built$from" "$at$to"
+  done
+  cp -r tests/samples "$at/profiles"
+  check "image: its health check's program" inside sh -c "command -v jviewd && jviewd --version --verbose"
+  check "image: serves as its user" answers setpriv --reuid 10001 --regid 10001 --clear-groups \
+    env XDG_CACHE_HOME=/var/cache/jviewd jviewd --profile-dir /profiles --port auto
+}
+
+mkdir -p "$place/archives"
+base_ready
+[ $# -gt 0 ] || set -- readme deb tarball source wheel image tests
+for part in "$@"; do
+  case $part in
+    readme | tests | deb | tarball | source | wheel | image) "part_$part" ;;
+    *) say "fresh knows readme tests deb tarball source wheel image, not $part"; exit 2 ;;
+  esac
+done
+unmount_all
+[ "$failed" -eq 0 ] || { say "$failed failed"; exit 1; }
+say "all is well"
