@@ -38,6 +38,7 @@ enum capture_range {                 /* what opens the gate */
                      CAPTURE_NVTX,   /* a range of that name */
                      CAPTURE_STEPS,  /* the so-manieth of them */
                      CAPTURE_SIGNAL, /* SIGUSR2 to the launcher */
+                     CAPTURE_CUDA,   /* cuProfilerStart to cuProfilerStop */
 };
 
 struct control_asked {

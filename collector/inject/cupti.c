@@ -6,6 +6,7 @@
 
 #include "inject/cupti_pool.h"
 #include "inject/cupti_say.h"
+#include "inject/gate.h"
 #include "inject/writer.h"
 
 enum {
@@ -52,13 +53,47 @@ static void complete(void *context, uint32_t stream, uint8_t *at, size_t size, s
         writer_wake();
 }
 
-/* A subscriber is what makes CUPTI ours; nothing is asked of its callbacks. */
-static void unused_callback(void *data, int domain, uint32_t call, const void *about)
+/* A subscriber is what makes CUPTI ours. Of calls only those are watched that turn the gate: behind
+ * the one that opens it, in front of the one that closes. */
+static void on_call(void *data, int domain, uint32_t call, const void *about)
 {
+    const struct cupti_call_site *site = about;
+
     (void)data;
     (void)domain;
     (void)call;
-    (void)about;
+    if (site->function == NULL)
+        return;
+    if (site->site == CUPTI_SITE_EXIT && strstr(site->function, "ProfilerStart") != NULL)
+        gate_turn_by_call(true);
+    if (site->site == CUPTI_SITE_ENTER && strstr(site->function, "ProfilerStop") != NULL)
+        gate_turn_by_call(false);
+}
+
+static int watch_calls(void *subscriber, int domain)
+{
+    int result = CUPTI_OK;
+
+    for (uint32_t call = 1; call < CALLS_MAX && result == CUPTI_OK; call++) {
+        const char *name = NULL;
+        if (library.callback_name(domain, call, &name) == CUPTI_OK && name != NULL &&
+            (strstr(name, "ProfilerStart") != NULL || strstr(name, "ProfilerStop") != NULL))
+            result = library.enable_callback(1, subscriber, domain, call);
+    }
+    return result;
+}
+
+static bool watch_gate(void *subscriber)
+{
+    int result = library.enable_callback == NULL ? CUPTI_NOT_SUPPORTED
+                                                 : watch_calls(subscriber, CUPTI_DOMAIN_DRIVER);
+
+    if (result == CUPTI_OK)
+        result = watch_calls(subscriber, CUPTI_DOMAIN_RUNTIME);
+    if (result != CUPTI_OK)
+        cupti_say_result(&library, "cudaProfilerStart and cudaProfilerStop are not seen", result,
+                         "");
+    return result == CUPTI_OK;
 }
 
 static int subscribe(char holder[CUPTI_HOLDER_BYTES], void **ret)
@@ -69,8 +104,8 @@ static int subscribe(char holder[CUPTI_HOLDER_BYTES], void **ret)
                                           .holder_size = CUPTI_HOLDER_BYTES};
 
     if (library.subscribe_by_name != NULL)
-        return library.subscribe_by_name(ret, unused_callback, NULL, &subscriber);
-    return library.subscribe(ret, unused_callback, NULL);
+        return library.subscribe_by_name(ret, on_call, NULL, &subscriber);
+    return library.subscribe(ret, on_call, NULL);
 }
 
 static void set_attribute(int attribute, void *value, size_t size, const char *what)
@@ -154,7 +189,7 @@ static bool enable_all(void)
 }
 
 /* CUPTI's buffers must be ours before a kind is enabled, and its attributes set before them. */
-static bool take_cupti(void)
+static bool take_cupti(const struct control_asked *asked)
 {
     static const char lost[] = "CUDA activity is not recorded";
     char holder[CUPTI_HOLDER_BYTES] = "";
@@ -166,6 +201,9 @@ static bool take_cupti(void)
         cupti_say_result(&library, lost, result, holder);
         return false;
     }
+    bool is_watched = gate_has_calls() && watch_gate(subscriber);
+    if (asked->no_activity != 0)
+        return is_watched;
     set_attributes();
     if (library.set_thread_id_type == NULL ||
         library.set_thread_id_type(CUPTI_THREAD_ID_SYSTEM) != CUPTI_OK)
@@ -176,12 +214,12 @@ static bool take_cupti(void)
         cupti_say_result(&library, lost, result, "");
     if (result == CUPTI_OK && enable_all())
         return true;
-    if (library.unsubscribe != NULL)
+    if (library.unsubscribe != NULL && !is_watched)
         library.unsubscribe(subscriber);
     return false;
 }
 
-void cupti_start(void)
+void cupti_start(const struct control_asked *asked)
 {
     const char *missing, *said = getenv(ENV_CUPTI);
 
@@ -206,7 +244,7 @@ void cupti_start(void)
                   version);
     if (!pool_open())
         cupti_say("CUDA activity is not recorded: no memory for its buffers.");
-    else if (take_cupti())
+    else if (take_cupti(asked))
         atomic_store_explicit(&is_on, true, memory_order_release);
 }
 

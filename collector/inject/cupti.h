@@ -14,16 +14,18 @@
 #include "inject/batch.h"
 #include "inject/cupti_library.h"
 
-void cupti_start(void); /* once a process, on the thread that initialises CUDA */
+struct control_asked;
+void cupti_start(
+    const struct control_asked *asked); /* once a process, on the thread that initialises CUDA */
 
 /* For the writer. */
-typedef void cupti_put(struct batch *batch);    /* takes the rows out */
-void cupti_drain(bool is_open, cupti_put *put); /* what came back by now; is_open: the gate */
-void cupti_close_frames(cupti_put *put);        /* rows that wait, and sentences */
-void cupti_flush(bool is_last);                 /* asks CUPTI for what it has; may take long */
-uint64_t cupti_lost_in_pool(void);              /* records that found no buffer to be read from */
-uint64_t cupti_lost_in_cupti(void);             /* records that CUPTI itself dropped */
-void cupti_forget(void);                        /* in a forked child */
+typedef void cupti_put(struct batch *batch); /* takes the rows out */
+void cupti_drain(cupti_put *put);            /* what came back by now */
+void cupti_close_frames(cupti_put *put);     /* rows that wait, and sentences */
+void cupti_flush(bool is_last);              /* asks CUPTI for what it has; may take long */
+uint64_t cupti_lost_in_pool(void);           /* records that found no buffer to be read from */
+uint64_t cupti_lost_in_cupti(void);          /* records that CUPTI itself dropped */
+void cupti_forget(void);                     /* in a forked child */
 
 /* Between its own files: NULL until CUPTI records. */
 const struct cupti *cupti_library(void);

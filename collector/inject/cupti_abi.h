@@ -40,6 +40,7 @@ enum cupti_kind {
 };
 
 enum { CUPTI_DOMAIN_DRIVER = 1, CUPTI_DOMAIN_RUNTIME = 2 };
+enum { CUPTI_SITE_ENTER, CUPTI_SITE_EXIT };
 enum { CUPTI_THREAD_ID_SYSTEM = 1 };
 enum { CUPTI_FLUSH_FORCED = 1 };
 enum { /* attributes; each a size_t, but for the last one: a byte */
@@ -54,6 +55,11 @@ struct cupti_subscriber { /* what cuptiSubscribe_v2 takes */
     const char *name;
     char *holder; /* of CUPTI_HOLDER_BYTES */
     size_t holder_size;
+};
+
+struct cupti_call_site { /* what a callback of the two domains of calls is given */
+    int site;
+    const char *function;
 };
 
 struct cupti_record {

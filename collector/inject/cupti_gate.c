@@ -1,36 +1,40 @@
 #include "inject/cupti_gate.h"
 
-enum { SPANS_MAX = 64 }; /* the last ones: records come within seconds */
+#include "inject/gate.h"
 
-static struct {
-    struct span {
-        int64_t from, to;
-    } spans[SPANS_MAX];
-    uint64_t count;
-    int64_t looked_ns;
-    bool is_open;
-} gate;
+enum { CALLS_KEPT = 1 << 16 }; /* the last ones: work comes within seconds of its call */
 
-/* A change lies between two looks: a recording is rather a look too long than too short. */
-void cupti_gate_look(bool is_open, int64_t now_ns)
+static struct gate_spans gate;
+static uint32_t kept_calls[CALLS_KEPT]; /* by correlation */
+
+void cupti_gate_look(void)
 {
-    if (is_open && !gate.is_open)
-        gate.spans[gate.count++ % SPANS_MAX] =
-            (struct span){.from = gate.looked_ns, .to = INT64_MAX};
-    else if (!is_open && gate.is_open)
-        gate.spans[(gate.count - 1) % SPANS_MAX].to = now_ns;
-    gate.is_open = is_open;
-    gate.looked_ns = now_ns;
+    gate_spans(&gate);
 }
 
 bool cupti_gate_keeps(int64_t start_ns, int64_t end_ns)
 {
     if (start_ns <= 0 || end_ns < start_ns)
         return gate.is_open;
-    for (uint64_t at = gate.count; at > 0 && at + SPANS_MAX > gate.count; at--) {
-        const struct span *span = &gate.spans[(at - 1) % SPANS_MAX];
-        if (end_ns >= span->from && start_ns <= span->to)
+    for (uint64_t at = gate.count; at > 0 && at + GATE_SPANS_MAX > gate.count; at--) {
+        const struct gate_span *span = &gate.spans[(at - 1) % GATE_SPANS_MAX];
+        if (end_ns >= span->from_ns && start_ns <= span->to_ns)
             return true;
     }
     return false;
+}
+
+bool cupti_gate_keeps_call(int64_t start_ns, int64_t end_ns, uint32_t correlation)
+{
+    bool is_kept = cupti_gate_keeps(start_ns, end_ns);
+
+    if (is_kept)
+        kept_calls[correlation % CALLS_KEPT] = correlation;
+    return is_kept;
+}
+
+bool cupti_gate_keeps_work(int64_t start_ns, int64_t end_ns, uint32_t correlation)
+{
+    return cupti_gate_keeps(start_ns, end_ns) ||
+           (correlation != 0 && kept_calls[correlation % CALLS_KEPT] == correlation);
 }

@@ -3,6 +3,7 @@
  *   gate     ____|‾‾‾‾‾‾‾‾|______|‾‾‾‾‾
  *   records   --      --  ---   -- ---      kept: what was under way while it was open
  *             no      yes yes  no  yes
+ *   launch            call ..... kernel     and what a call then started, whenever it ran
  */
 #ifndef JVIEWD_INJECT_CUPTI_GATE_H
 #define JVIEWD_INJECT_CUPTI_GATE_H
@@ -10,9 +11,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The gate as it is now; looked at several times a second. Of the writer's thread alone. */
-void cupti_gate_look(bool is_open, int64_t now_ns);
+/* The gate as it was until now. Of the writer's thread alone. */
+void cupti_gate_look(void);
 /* Times in CLOCK_REALTIME; a record without times is kept while the gate is open. */
 bool cupti_gate_keeps(int64_t start_ns, int64_t end_ns);
+/* The same of a call, which is remembered; and of work that a call started. */
+bool cupti_gate_keeps_call(int64_t start_ns, int64_t end_ns, uint32_t correlation);
+bool cupti_gate_keeps_work(int64_t start_ns, int64_t end_ns, uint32_t correlation);
 
 #endif

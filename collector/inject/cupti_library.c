@@ -81,6 +81,7 @@ static const struct wanted wanted[] = {
     NEEDED("cuptiGetCallbackName", callback_name),
     USED("cuptiSubscribe_v2", subscribe_by_name),
     USED("cuptiUnsubscribe", unsubscribe),
+    USED("cuptiEnableCallback", enable_callback),
     USED("cuptiActivitySetAttribute", set_attribute),
     USED("cuptiSetThreadIdType", set_thread_id_type),
     USED("cuptiActivityEnableDriverApi", enable_driver_call),

@@ -22,6 +22,7 @@ struct cupti { /* those behind the empty line may be NULL */
     int (*subscribe_by_name)(void **ret, cupti_callback *callback, void *data,
                              struct cupti_subscriber *subscriber);
     int (*unsubscribe)(void *subscriber);
+    int (*enable_callback)(uint32_t on, void *subscriber, int domain, uint32_t call);
     int (*set_attribute)(int attribute, size_t *size, void *value);
     int (*set_thread_id_type)(int type);
     int (*enable_driver_call)(uint32_t call, uint8_t on);

@@ -104,9 +104,9 @@ static void put_call(const struct cupti_call *call, cupti_put *put)
     row[CALL_RESULT] = call->result;
 }
 
-static bool is_kept(uint64_t start, uint64_t end)
+static bool is_kept(uint64_t start, uint64_t end, uint32_t correlation)
 {
-    return cupti_gate_keeps((int64_t)start, (int64_t)end);
+    return cupti_gate_keeps_work((int64_t)start, (int64_t)end, correlation);
 }
 
 static void put_record(const struct cupti_record *record, cupti_put *put)
@@ -114,22 +114,25 @@ static void put_record(const struct cupti_record *record, cupti_put *put)
     const void *any = record;
     const struct cupti_kernel *kernel = any;
     const struct cupti_memcpy *copy = any; /* its times stand where those of sets and peers do */
+    const struct cupti_memcpy_peer *peer = any;
     const struct cupti_call *call = any;
 
-    if (record->kind == CUPTI_CONCURRENT_KERNEL && is_kept(kernel->start, kernel->end))
+    if (record->kind == CUPTI_CONCURRENT_KERNEL &&
+        is_kept(kernel->start, kernel->end, kernel->correlation))
         put_kernel(kernel, put);
-    else if (record->kind == CUPTI_MEMCPY && is_kept(copy->start, copy->end))
+    else if (record->kind == CUPTI_MEMCPY && is_kept(copy->start, copy->end, copy->correlation))
         put_copy(copy, put);
-    else if (record->kind == CUPTI_MEMCPY_PEER && is_kept(copy->start, copy->end))
+    else if (record->kind == CUPTI_MEMCPY_PEER &&
+             is_kept(copy->start, copy->end, peer->correlation))
         put_peer_copy(any, put);
-    else if (record->kind == CUPTI_MEMSET && is_kept(copy->start, copy->end))
+    else if (record->kind == CUPTI_MEMSET && is_kept(copy->start, copy->end, copy->correlation))
         put_set(any, put);
     else if ((record->kind == CUPTI_DRIVER || record->kind == CUPTI_RUNTIME) &&
-             is_kept(call->start, call->end))
+             cupti_gate_keeps_call((int64_t)call->start, (int64_t)call->end, call->correlation))
         put_call(call, put);
 }
 
-void cupti_drain(bool is_open, cupti_put *put)
+void cupti_drain(cupti_put *put)
 {
     const struct cupti *cupti = cupti_library();
     struct pool_buffer buffer;
@@ -137,7 +140,7 @@ void cupti_drain(bool is_open, cupti_put *put)
 
     if (cupti == NULL)
         return;
-    cupti_gate_look(is_open, clock_ns(CLOCK_REALTIME));
+    cupti_gate_look();
     while (pool_next(&buffer)) {
         struct cupti_record *record = NULL;
         while (cupti->next_record(buffer.at, buffer.valid, &record) == CUPTI_OK)

@@ -29,6 +29,11 @@ static void start_once(void)
     atexit(at_program_end);
 }
 
+static void start_cupti(void)
+{
+    cupti_start(writer_asked());
+}
+
 static bool start(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -44,7 +49,7 @@ int InitializeInjection(void)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
     if (start())
-        pthread_once(&once, cupti_start);
+        pthread_once(&once, start_cupti);
     return 1;
 }
 

@@ -24,10 +24,29 @@ static struct {
         uint32_t is_open, capture;
     } turns[TURNS_MAX], last;
     uint32_t count; /* of turns that wait */
+    struct gate_spans spans;
+    int64_t looked_ns;
 } gate = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static void keep_turn(void)
+/* A turn that another made lies between two looks: a recording is rather a look too long than too
+ * short. */
+static void keep_span(bool is_open, bool is_others)
 {
+    struct gate_spans *spans = &gate.spans;
+    int64_t now_ns = clock_ns(CLOCK_REALTIME);
+
+    if (is_open && !spans->is_open)
+        spans->spans[spans->count++ % GATE_SPANS_MAX] =
+            (struct gate_span){.from_ns = is_others ? gate.looked_ns : now_ns, .to_ns = INT64_MAX};
+    else if (!is_open && spans->is_open)
+        spans->spans[(spans->count - 1) % GATE_SPANS_MAX].to_ns = now_ns;
+    spans->is_open = is_open;
+    gate.looked_ns = now_ns;
+}
+
+static void keep_turn(bool is_others)
+{
+    keep_span(atomic_load(&gate.control->gate) != 0, is_others);
     struct gate_turn turn = {ticks_now(), atomic_load(&gate.control->gate),
                              atomic_load(&gate.control->capture)};
 
@@ -48,13 +67,14 @@ void gate_watch(const struct session *session)
             gate.domain = text_id(asked->domain, strlen(asked->domain));
         gate_has_range = true;
     }
-    keep_turn();
+    gate.looked_ns = clock_ns(CLOCK_REALTIME);
+    keep_turn(true);
 }
 
 void gate_follow(void)
 {
     pthread_mutex_lock(&gate.lock);
-    keep_turn();
+    keep_turn(true);
     pthread_mutex_unlock(&gate.lock);
 }
 
@@ -109,7 +129,7 @@ void gate_range_begins(const struct range *range)
     if (opens() && gate.count + 2 <= TURNS_MAX && control_turn(gate.control, true)) {
         gate.is_ours = true;
         gate.opener = *range;
-        keep_turn();
+        keep_turn(false);
     }
     pthread_mutex_unlock(&gate.lock);
 }
@@ -135,8 +155,32 @@ void gate_range_ends(const struct range *range)
     if (closes(range)) {
         gate.is_ours = false;
         control_turn(gate.control, false);
-        keep_turn();
+        keep_turn(false);
     }
+    pthread_mutex_unlock(&gate.lock);
+}
+
+bool gate_has_calls(void)
+{
+    return gate.control->asked.range == CAPTURE_CUDA;
+}
+
+/* The runtime's call makes the driver's: the second of the two finds nothing to do. */
+void gate_turn_by_call(bool opens)
+{
+    uint32_t most = gate.control->asked.captures_max;
+
+    pthread_mutex_lock(&gate.lock);
+    if ((!opens || most == 0 || atomic_load(&gate.control->capture) < most) &&
+        gate.count + 2 <= TURNS_MAX && control_turn(gate.control, opens))
+        keep_turn(false);
+    pthread_mutex_unlock(&gate.lock);
+}
+
+void gate_spans(struct gate_spans *ret)
+{
+    pthread_mutex_lock(&gate.lock);
+    *ret = gate.spans;
     pthread_mutex_unlock(&gate.lock);
 }
 

@@ -77,6 +77,11 @@ bool writer_is_awake(void)
            atomic_load_explicit(&is_stopping, memory_order_relaxed) == 0;
 }
 
+const struct control_asked *writer_asked(void)
+{
+    return &writer.session.control->asked;
+}
+
 bool writer_gate(void)
 {
     return session_gate(&writer.session);
@@ -243,7 +248,7 @@ static void drain(void)
     for (uint32_t index = 0; index < threads_begun(); index++)
         if ((thread = thread_at(index)) != NULL)
             drain_thread(thread);
-    cupti_drain(writer_gate(), put_activity);
+    cupti_drain(put_activity);
     system_look(&writer.session, writer_gate());
 }
 

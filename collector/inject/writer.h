@@ -10,10 +10,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct control_asked;
+
 /* Once a process; what fails is told on stderr, once, and the program goes on unrecorded. */
 void writer_start(void);
 bool writer_is_awake(void); /* runs, and the process is the one it was started in */
 bool writer_gate(void);     /* is what happens now to be recorded */
+const struct control_asked *writer_asked(void);
 void writer_wake(void);
 /* At the process's end: all that is there goes out, within `budget_ms`; nothing is taken after. */
 void writer_stop(int budget_ms);

@@ -60,7 +60,7 @@ enum status child_prepare(const struct options *options, const struct launched *
                         injections[index], taken);
     }
     TRY(set(injections[0], library, err));
-    if (options->asked.no_activity == 0)
+    if (options->asked.no_activity == 0 || options->asked.range == CAPTURE_CUDA)
         TRY(set(injections[1], library, err)); /* the driver calls it at cuInit */
     return set(ENV_SESSION, session->directory, err);
 }

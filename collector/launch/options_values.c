@@ -61,7 +61,8 @@ enum status value_capture_range(const char *text, struct control_asked *asked, s
     static const char *const words[] = {[CAPTURE_NONE] = "none",
                                         [CAPTURE_NVTX] = "nvtx",
                                         [CAPTURE_STEPS] = "steps",
-                                        [CAPTURE_SIGNAL] = "signal"};
+                                        [CAPTURE_SIGNAL] = "signal",
+                                        [CAPTURE_CUDA] = "cudaProfilerApi"};
     size_t count = strcspn(text, "=");
 
     for (uint32_t range = 0; range < sizeof words / sizeof words[0]; range++) {
@@ -73,12 +74,10 @@ enum status value_capture_range(const char *text, struct control_asked *asked, s
         if (text[count] == '\0')
             return OK;
     }
-    if (strcmp(text, "cudaProfilerApi") == 0)
-        return fail(err, ERR_UNSUPPORTED,
-                    "--capture-range cudaProfilerApi: calls of CUDA are not watched; take nvtx, "
-                    "steps=N:M or signal");
     return fail(err, ERR_INVALID,
-                "--capture-range takes none, nvtx, steps=N:M or signal, not \"%s\"", text);
+                "--capture-range takes none, nvtx, steps=N:M, signal or cudaProfilerApi, not "
+                "\"%s\"",
+                text);
 }
 
 enum status value_capture_end(const char *text, struct control_asked *asked, struct error *err)

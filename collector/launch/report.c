@@ -30,7 +30,10 @@ static void print_waited(const struct control *control)
                         "start`; neither came\n");
     else if (asked->range == CAPTURE_NONE)
         fprintf(stderr, "  the program ended before --delay had passed\n");
-    if (asked->range == CAPTURE_SIGNAL || asked->range == CAPTURE_NONE)
+    else if (asked->range == CAPTURE_CUDA)
+        fprintf(stderr, "  recording waits for cudaProfilerStart or cuProfilerStart; the program "
+                        "called neither\n");
+    if (asked->range != CAPTURE_NVTX && asked->range != CAPTURE_STEPS)
         return;
     fprintf(stderr, "  the capture range never opened: waited for %s%s%s", asked->name, at,
             asked->domain);

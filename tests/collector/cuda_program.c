@@ -1,6 +1,8 @@
 /* A program that uses CUDA: initialises it, then launches from several threads.
  *
- * usage: cuda_program THREADS LAUNCHES [sleep MILLISECONDS | kill] */
+ * usage: cuda_program THREADS LAUNCHES [sleep MILLISECONDS | kill | profile TIMES]
+ *
+ * profile: so often 5 launches more outside of cuProfilerStart and Stop, and 20 between them. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
@@ -19,6 +21,30 @@ static void *launch_all(void *data)
     for (long number = 0; number < launches; number++)
         launch(*(int *)data, number);
     return NULL;
+}
+
+static void launch_some(long count)
+{
+    for (long number = 0; number < count; number++)
+        launch(0, number);
+    usleep(20000);
+}
+
+static void profile(void *cuda, long times)
+{
+    int (*begin)(void) = NULL, (*end)(void) = NULL;
+
+    *(void **)&begin = dlsym(cuda, "cuProfilerStart");
+    *(void **)&end = dlsym(cuda, "cuProfilerStop");
+    for (long time = 0; time < times; time++) {
+        launch_some(5);
+        begin();
+        for (long number = 0; number < 20; number++)
+            launch(0, number);
+        end();
+        usleep(20000);
+    }
+    launch_some(5);
 }
 
 int main(int argc, char **argv)
@@ -43,6 +69,8 @@ int main(int argc, char **argv)
         pthread_join(threads[index], NULL);
     if (argc > 4 && strcmp(argv[3], "sleep") == 0)
         usleep((useconds_t)atol(argv[4]) * 1000);
+    if (argc > 4 && strcmp(argv[3], "profile") == 0)
+        profile(cuda, atol(argv[4]));
     if (argc > 3 && strcmp(argv[3], "kill") == 0) {
         usleep(1500000); /* a flush and a frame */
         raise(SIGKILL);

@@ -6,6 +6,7 @@
 #define EXPORTED __attribute__((visibility("default")))
 
 static void (*launch)(int thread, long number);
+static void (*profiler)(int starts);
 
 EXPORTED int cuInit(unsigned flags);
 int cuInit(unsigned flags)
@@ -22,7 +23,28 @@ int cuInit(unsigned flags)
     void *cupti = dlopen("libcupti.so.13", RTLD_NOW | RTLD_NOLOAD);
     if (cupti != NULL)
         *(void **)&launch = dlsym(cupti, "fake_cupti_launch");
+    if (cupti != NULL)
+        *(void **)&profiler = dlsym(cupti, "fake_cupti_profiler");
     return 0;
+}
+
+static int turn(int starts)
+{
+    if (profiler != NULL)
+        profiler(starts);
+    return 0;
+}
+
+EXPORTED int cuProfilerStart(void);
+int cuProfilerStart(void)
+{
+    return turn(1);
+}
+
+EXPORTED int cuProfilerStop(void);
+int cuProfilerStop(void)
+{
+    return turn(0);
 }
 
 /* The number'th launch of a thread: what it does is fake_cupti.c's to tell. */

@@ -9,6 +9,7 @@
  * FAKE_CUPTI_VERSION, _DROPS          what it answers
  * FAKE_CUPTI_ZERO, _INVERT, _ASTRAY=N every N'th kernel has no times, the end first, a name that
  *                                     points nowhere
+ * FAKE_CUPTI_LATE=NS                  work begins so long behind its call, on the real clock
  * FAKE_CUPTI_NO_NAMES=1               without cuptiSubscribe_v2's name of the holder
  */
 #include <pthread.h>
@@ -23,18 +24,25 @@
 
 #define EXPORTED __attribute__((visibility("default")))
 
-enum { CALL_CTX_GET_CURRENT = 304, CALL_LAUNCH_KERNEL = 307, CALLS_MAX = 1024 };
+enum {
+    CALL_CTX_GET_CURRENT = 304,
+    CALL_LAUNCH_KERNEL = 307,
+    CALL_PROFILER_START = 310,
+    CALL_PROFILER_STOP = 311,
+    CALLS_MAX = 1024
+};
 
 static struct {
     pthread_mutex_t lock;
     cupti_request *request;
     cupti_complete *complete;
+    cupti_callback *callback;
     uint8_t *buffer;
     size_t size, used;
     int64_t base_ns;
     uint32_t correlation;
     uint64_t dropped;
-    uint8_t kinds[64], driver_calls[CALLS_MAX];
+    uint8_t kinds[64], driver_calls[CALLS_MAX], watched[CALLS_MAX];
 } fake = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static long number_of(const char *name, long otherwise)
@@ -179,6 +187,7 @@ static void put_others(int thread, long number, uint32_t correlation, uint64_t s
 EXPORTED void fake_cupti_launch(int thread, long number);
 void fake_cupti_launch(int thread, long number)
 {
+    long late = number_of("FAKE_CUPTI_LATE", -1);
     struct timespec now;
 
     pthread_mutex_lock(&fake.lock);
@@ -188,8 +197,11 @@ void fake_cupti_launch(int thread, long number)
     if (fake.request != NULL) {
         uint64_t start = (uint64_t)fake.base_ns + (uint64_t)number * 3000;
         uint32_t correlation = ++fake.correlation;
+        if (late >= 0)
+            start = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
         put_call(CALL_CTX_GET_CURRENT, 0, start - 250);
         put_call(CALL_LAUNCH_KERNEL, correlation, start);
+        start += late > 0 ? (uint64_t)late : 0;
         put_kernel(thread, number, correlation, start);
         put_others(thread, number, correlation, start);
     }
@@ -208,8 +220,8 @@ FAKE(cuptiGetVersion, uint32_t *ret)
 
 FAKE(cuptiSubscribe, void **ret, cupti_callback *callback, void *data)
 {
-    (void)callback;
     (void)data;
+    fake.callback = callback;
     *ret = &fake;
     return failure_of("cuptiSubscribe");
 }
@@ -222,6 +234,25 @@ FAKE(cuptiSubscribe_v2, void **ret, cupti_callback *callback, void *data,
     if (result == CUPTI_TAKEN && getenv("FAKE_CUPTI_NO_NAMES") == NULL)
         snprintf(subscriber->holder, subscriber->holder_size, "CUPTI for another tool");
     return result;
+}
+
+FAKE(cuptiEnableCallback, uint32_t on, void *subscriber, int domain, uint32_t call)
+{
+    if (subscriber != &fake || domain != CUPTI_DOMAIN_DRIVER || call >= CALLS_MAX)
+        return 1;
+    fake.watched[call] = (uint8_t)on;
+    return failure_of("cuptiEnableCallback");
+}
+
+EXPORTED void fake_cupti_profiler(int starts);
+void fake_cupti_profiler(int starts)
+{
+    uint32_t call = starts ? CALL_PROFILER_START : CALL_PROFILER_STOP;
+    struct cupti_call_site site = {.function = starts ? "cuProfilerStart" : "cuProfilerStop"};
+
+    for (site.site = CUPTI_SITE_ENTER; site.site <= CUPTI_SITE_EXIT; site.site++)
+        if (fake.watched[call])
+            fake.callback(NULL, CUPTI_DOMAIN_DRIVER, call, &site);
 }
 
 FAKE(cuptiUnsubscribe, void *subscriber)
@@ -313,6 +344,8 @@ FAKE(cuptiGetCallbackName, int domain, uint32_t call, const char **ret)
     *ret = domain != CUPTI_DOMAIN_DRIVER  ? NULL
            : call == CALL_LAUNCH_KERNEL   ? "cuLaunchKernel"
            : call == CALL_CTX_GET_CURRENT ? "cuCtxGetCurrent"
+           : call == CALL_PROFILER_START  ? "cuProfilerStart"
+           : call == CALL_PROFILER_STOP   ? "cuProfilerStop"
                                           : NULL;
     return *ret != NULL ? CUPTI_OK : 1;
 }

@@ -137,6 +137,25 @@ class Cuda(unittest.TestCase):
         self.runs_on(run)
         self.assertFalse((self.out / "plugins").exists(), "nothing is recorded")
 
+    def test_profiler_range(self):
+        """Within cuProfilerStart and Stop: what was launched there, also where it ran long after."""
+        for end, late, times in (("stop", 0, 1), ("repeat", 0, 3), ("repeat:2", 5_000_000, 2)):
+            with self.subTest(end):
+                out, self.out = self.out, self.out / end.replace(":", "")
+                run = collect(self.out, 1, 0, "profile", 3, FAKE_CUPTI_LATE=late,
+                              options=("--capture-range", "cudaProfilerApi", "--capture-range-end", end))
+                self.runs_on(run)
+                told = self.told()
+                self.assertEqual(told["cuLaunchKernel"][0], 20 * times)
+                self.assertEqual(sum(told[name][0] for name in NAMES), 20 * times)
+                self.assertEqual({name for name in told if name.startswith("capture")},
+                                 {f"capture {number + 1}" for number in range(times)})
+                self.out = out
+        run = collect(self.out, 1, 5, options=("--capture-range=cudaProfilerApi",))
+        self.assertIn("waits for cudaProfilerStart", run.stderr)
+        run = collect(self.out, 1, 5, options=("--capture-range=cudaProfilerApi",), FAKE_CUPTI_FAIL="cuptiEnableCallback=27")
+        self.assertIn("are not seen: this libcupti does not support it", run.stderr)
+
     def test_refused(self):
         """Every way in which CUPTI refuses everything: one sentence, and the program goes on."""
         for code, words in ((999, "no usable CUDA driver"), (15, "driver is older"), (35, "administrators"),
