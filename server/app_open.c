@@ -14,6 +14,7 @@
 struct opening { /* what was asked */
     const char *root, *cache_dir, *ui;
     struct str run; /* "" the first page */
+    bool tell;      /* the address of a server that runs, and nothing else */
 };
 
 enum { PERFETTO_PORT = 9001 }; /* the only one that ui.perfetto.dev may fetch from */
@@ -72,6 +73,8 @@ static enum status read_opening(int argc, char **argv, struct opening *ret, stru
 
         if (strcmp(argv[i], "--latest") == 0)
             ret->run = STR("latest");
+        else if (strcmp(argv[i], "--url") == 0)
+            ret->tell = true;
         else if (strcmp(argv[i], "--ui") == 0 && valued)
             ret->ui = argv[++i];
         else if (strcmp(argv[i], "--cache-dir") == 0 && valued)
@@ -81,7 +84,7 @@ static enum status read_opening(int argc, char **argv, struct opening *ret, stru
             root = argv[++i];
         else if (argv[i][0] == '-' || operand != NULL)
             return fail(err, ERR_INVALID,
-                        "open does not understand %s: jviewd open [--latest] [--ui "
+                        "open does not understand %s: jviewd open [--latest] [--url] [--ui "
                         "builtin|perfetto] [--profile-dir DIR] [--cache-dir DIR] [RUN|PATH]",
                         argv[i]);
         else
@@ -161,8 +164,13 @@ static int open_with(struct app *app, const struct opening *opening)
     if (url.count > 0) {
         url = str_format(app->arena, "%.*s%s", STR_ARG(url), page_of(opening->run, app->arena));
         printf("%s\n", url.at);
-        open_url(url.at);
+        if (!opening->tell)
+            open_url(url.at);
         return fflush(stdout) == 0 ? EXIT_OK : EXIT_IO;
+    }
+    if (opening->tell) {
+        fail(&err, ERR_NOT_FOUND, "no server shows %s", opening->root);
+        return app_failed(&err);
     }
     if (options_read(COUNT(words) - 1, words, app->arena, &app->options, &err) != OK)
         return app_failed(&err);

@@ -1,8 +1,4 @@
-"""The wheel's build hook: takes the programs, staged by `wheel`, into the package, and names the machines that they run on.
-
-    $JVIEWD_STAGE/bin/jviewd, jview-collect           the programs
-    $JVIEWD_STAGE/bin/lib*.so*                        what they need and few machines have
-    $JVIEWD_STAGE/platform                            manylinux_2_34_x86_64
+"""The wheel's build hook: takes the programs of $JVIEWD_TREE into the package, and $JVIEWD_PLATFORM as the machines that they run on.
 
 The version is the project's own, in CMakeLists.txt.
 """
@@ -24,8 +20,9 @@ class Programs(BuildHookInterface):
     PLUGIN_NAME = "custom"
 
     def initialize(self, version, build_data):
-        stage = Path(os.environ["JVIEWD_STAGE"])
-        for file in sorted((stage / "bin").iterdir()):
-            build_data["force_include"][str(file)] = f"jviewd/bin/{file.name}"
+        tree = Path(os.environ["JVIEWD_TREE"])
+        for folder in ("bin", "lib/jviewd"):
+            for file in sorted((tree / folder).iterdir()):
+                build_data["force_include"][str(file)] = f"jviewd/program/{folder}/{file.name}"
         build_data["pure_python"] = False
-        build_data["tag"] = "py3-none-" + (stage / "platform").read_text().strip()
+        build_data["tag"] = f"py3-none-{os.environ['JVIEWD_PLATFORM']}"

@@ -2,6 +2,7 @@
 """The Python module against the real program: JVIEWD_DEV names it, the samples are what it shows."""
 
 import contextlib
+import http.server
 import io
 import json
 import os
@@ -10,6 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 import urllib.request
@@ -119,14 +121,42 @@ class Looking(unittest.TestCase):
         self.assertNotEqual(framed.url, plain.server.url)
         self.assertTrue(framed.lets_frame(around.origins))
 
-    def test_through_the_proxy_the_frame_is_of_the_notebooks_origin(self):
+    def test_a_hub_is_named_to_the_server(self):
         self.announce(url="https://hub.example.org/user/ada/", base_url="/user/ada/")
-        with mock.patch("importlib.util.find_spec", return_value=object()):
-            around = notebook.notebook()
+        around = notebook.notebook()
         self.assertEqual(around.origins, ("https://hub.example.org",))
         self.assertEqual(around.hosts, ("hub.example.org",))
-        self.assertEqual(around.address("http://localhost:8081/?run=a&embed=1"), "/user/ada/proxy/8081/?run=a&embed=1")
         self.assertTrue(server.serve(SAMPLES, around.origins, around.hosts).lets_frame(around.origins))
+
+    def test_through_the_proxy_the_frame_is_of_the_notebooks_origin(self):
+        asked = []
+
+        class Proxy(http.server.BaseHTTPRequestHandler):
+            answers = {"/user/ada/proxy/8081/healthz": (200, b"ok\n"), "/user/ada/proxy/8082/healthz": (200, b"<title>Login"),
+                       "/user/ada/proxy/8083/healthz": (404, b"")}
+
+            def do_GET(self):
+                code, body = self.answers[self.path]
+                asked.append(self.headers["Authorization"])
+                self.send_response(code)
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+
+        hub = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Proxy)
+        threading.Thread(target=hub.serve_forever, daemon=True).start()
+        self.addCleanup(hub.server_close)
+        self.addCleanup(hub.shutdown)
+        self.announce(url=f"http://localhost:{hub.server_port}/user/ada/", base_url="/user/ada/", token="t0")
+        around = notebook.notebook()
+        self.assertEqual(around.address("http://localhost:8081/?run=a&embed=1"), "/user/ada/proxy/8081/?run=a&embed=1")
+        self.assertEqual(asked, ["token t0"])
+        for installed, address in ((object(), "/user/ada/proxy/8082/"), (None, "http://localhost:8082/")):
+            with mock.patch("importlib.util.find_spec", return_value=installed):
+                self.assertEqual(around.address("http://localhost:8082/"), address)
+        self.assertEqual(around.address("http://localhost:8083/"), "http://localhost:8083/")
 
     def test_half_an_announcement_is_none(self):
         pathlib.Path(self.folder.name, f"jpserver-{os.getppid()}.json").write_text('{"url": "ht')

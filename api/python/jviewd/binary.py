@@ -6,7 +6,7 @@ import os
 import shutil
 from pathlib import Path
 
-_BUNDLED = Path(__file__).parent / "bin"
+_BUNDLED = Path(__file__).parent / "program" / "bin"
 
 
 class NotInstalled(RuntimeError):

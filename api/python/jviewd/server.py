@@ -87,6 +87,7 @@ def _start(root: str, origins: Sequence[str], hosts: Sequence[str]) -> Server:
         if url is None:
             process.kill()
             process.wait()
+            process.stdout.close()
             told.seek(0)
             raise ServerFailed(told.read().strip() or f"{command[0]} did not say where it listens within {_START_SECONDS} s")
     server = Server(url, process)

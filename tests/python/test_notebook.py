@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""A notebook's last line shows the profile: run by a real kernel, its output opened in a real browser, from a page of the notebook's origin.
+
+Skipped, and said so, where there is no nbclient, no ipykernel or no browser.
+"""
+
+import http.server
+import importlib.util
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+from unittest import mock
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+SAMPLES = TOP / "tests" / "samples"
+if __name__ == "__main__":
+    missing = [name for name in ("nbclient", "ipykernel") if importlib.util.find_spec(name) is None]
+    if missing or shutil.which("node") is None or not (TOP / "web" / "node_modules").is_dir():
+        print(f"skipped: {sys.executable} has no {' nor '.join(missing) or 'node beside it'}")
+        sys.exit(77)
+if importlib.util.find_spec("jviewd") is None:  # else the wheel is what is tested
+    os.environ["PYTHONPATH"] = str(TOP / "api" / "python")
+    os.environ.setdefault("JVIEWD_BIN", os.environ.get("JVIEWD") or os.environ["JVIEWD_DEV"])
+
+import nbclient  # noqa: E402
+import nbformat  # noqa: E402
+
+
+class Page(http.server.BaseHTTPRequestHandler):
+    """The notebook as its browser sees it: a page with the cell's output in it."""
+
+    output = ""
+
+    def do_GET(self):
+        if "/proxy/" in self.path:
+            return self.send_error(404)
+        body = f"<!doctype html><title>notebook</title>{self.output}".encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+class Notebook(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        home = pathlib.Path(folder.name)
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page)
+        self.origin = f"http://localhost:{self.server.server_port}/"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.addCleanup(self.server.server_close)
+        self.addCleanup(self.server.shutdown)
+        (home / f"jpserver-{os.getpid()}.json").write_text(json.dumps({"url": self.origin, "base_url": "/"}))
+        places = {"XDG_CACHE_HOME": str(home / "cache"), "XDG_DATA_HOME": str(home / "data"), "JUPYTER_RUNTIME_DIR": str(home),
+                  "JPY_PARENT_PID": str(os.getpid()), "JPY_SESSION_NAME": "notebook"}
+        patched = mock.patch.dict(os.environ, places)
+        patched.start()
+        self.addCleanup(patched.stop)
+
+    def test_the_last_line_of_a_cell_shows_the_run(self):
+        lines = f"from jviewd import open_latest_profile, view_profile\nview_profile({str(SAMPLES)!r}, run='step_1000', view='overview')"
+        cell = nbformat.v4.new_code_cell(lines)
+        client = nbclient.NotebookClient(nbformat.v4.new_notebook(cells=[cell]), timeout=120, kernel_name="python3")
+        with client.setup_kernel():
+            client.execute_cell(cell, 0)
+            data = cell.outputs[-1]["data"]
+            self.assertIn("<iframe", data["text/html"])
+            self.assertIn("run=step_1000", data["text/plain"])
+            Page.output = data["text/html"]
+            told = subprocess.run(["node", str(TOP / "tests/python/frame.mjs"), self.origin], capture_output=True, text=True, check=False)
+        self.assertEqual(told.returncode, 0, told.stderr)
+        self.assertIn("step_1000", told.stdout)
+        self.assertIn("A step takes", told.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
