@@ -1,10 +1,13 @@
-/* Chromium, and pages that are watched: what leaves the origin, what the console says. */
+/* Chromium, and pages that are watched: what leaves the origin, what is on its way, what the console says. */
+import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
 const require = createRequire(new URL('../../web/package.json', import.meta.url));
 const { chromium } = require('playwright-core');
-export const axePath = require.resolve('axe-core/axe.min.js');
+
+const PATIENCE_MS = 20_000; // of a busy machine; what comes sooner is seen sooner
+const LOOK_MS = 40;
 
 export async function launch() {
   const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
@@ -15,6 +18,30 @@ export async function launch() {
   return chromium.launch({ executablePath });
 }
 
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+const underWay = new WeakMap(); // page -> requests without an answer
+
+/* Who asked; nobody's are those of a page that is not there yet. */
+function pageOf(request) {
+  try {
+    return request.frame().page();
+  } catch {
+    return null;
+  }
+}
+
+function watchRequests(context) {
+  context.on('request', (request) => {
+    const page = pageOf(request);
+    if (page === null || request.resourceType() === 'eventsource') return;
+    if (!underWay.has(page)) underWay.set(page, new Set());
+    underWay.get(page).add(request);
+  });
+  const ended = (request) => underWay.get(pageOf(request))?.delete(request);
+  context.on('requestfinished', ended);
+  context.on('requestfailed', ended);
+}
+
 /* A page that records every request to another origin and every complaint of the console. */
 export async function openPage(browser, origin, options = {}) {
   const context = await browser.newContext({
@@ -22,12 +49,14 @@ export async function openPage(browser, origin, options = {}) {
   });
   const foreign = [];
   const complaints = [];
-  await context.route('**', (route) => {
-    const url = route.request().url();
-    if (url.startsWith(origin) || url.startsWith('data:') || url.startsWith('blob:') || (options.allow ?? []).some((one) => url.startsWith(one))) return route.continue();
-    foreign.push(url);
+  const own = [origin, 'data:', 'blob:', ...(options.allow ?? [])];
+  /* What stays here is not looked at one by one: that takes longer than the answer. */
+  const elsewhere = new RegExp(`^(?!${own.map((one) => one.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|')})`);
+  await context.route(elsewhere, (route) => {
+    foreign.push(route.request().url());
     return route.abort();
   });
+  watchRequests(context);
   const page = await context.newPage();
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
@@ -36,21 +65,48 @@ export async function openPage(browser, origin, options = {}) {
   return { page, context, foreign, complaints };
 }
 
+/* The question as the address has it. */
+export const address = (page) => Object.fromEntries(new URL(page.url()).searchParams);
+
+export const json = (url, path) => fetch(url + path).then((reply) => reply.json());
+
+export async function eventually(what, test) {
+  for (const begin = Date.now(); ; await pause(LOOK_MS)) {
+    if (await test()) return;
+    if (Date.now() - begin > PATIENCE_MS) assert.fail(typeof what === 'string' ? what : what());
+  }
+}
+
+/* `test` is given the address, and holds in the end. */
+export const until = (page, what, test) => eventually(() => `${what}: ${page.url()}`, () => test(address(page)));
+
+/* Runs in the page: what is shown, null while it still waits for something. */
+function shownText() {
+  const canvas = document.querySelector('.tracks-canvas');
+  if (document.readyState !== 'complete' || document.querySelector('.waiting')) return null;
+  if (location.search.includes('view=timeline') && !document.querySelector('.tracks-canvas, main .state:not(.waiting)')) return null;
+  if (canvas !== null && (canvas.dataset.loading !== 'false' || canvas.dataset.rows !== canvas.dataset.covered)) return null;
+  return document.querySelector('main')?.textContent || null;
+}
+
 /* Nothing is on its way and nothing has moved for a moment. */
 export async function settle(page) {
-  await page.waitForLoadState('load');
-  if (page.url().includes('view=timeline')) await page.locator('.tracks-canvas, main .state:not(.waiting)').first().waitFor();
-  await page.waitForFunction(
-    () => {
-      const canvas = document.querySelector('.tracks-canvas');
-      if (document.querySelector('.waiting')) return false;
-      const waiting = canvas !== null && (canvas.dataset.loading !== 'false' || canvas.dataset.rows !== canvas.dataset.covered);
-      const text = document.querySelector('main')?.textContent ?? '';
-      const same = globalThis.settledText === text && !waiting && text.length > 0;
-      globalThis.settledText = text;
-      return same;
-    },
-    null,
-    { polling: 250, timeout: 15_000 },
-  );
+  const begin = Date.now();
+  let quiet = 0;
+  for (let before = null; quiet < 3; await pause(LOOK_MS)) {
+    const text = await page.evaluate(shownText).catch(() => null); // between two pages there is none
+    const isStill = text !== null && text === before && (underWay.get(page)?.size ?? 0) === 0;
+    quiet = isStill ? quiet + 1 : 0;
+    before = text;
+    if (Date.now() - begin > PATIENCE_MS) {
+      const error = new Error(`the page does not come to rest: ${page.url()}${[...(underWay.get(page) ?? [])].map((one) => ` ${one.url()}`).join('')}`);
+      throw Object.assign(error, { name: 'TimeoutError' });
+    }
+  }
+}
+
+/* The window of a timeline, as the address has it. */
+export function windowOf(page) {
+  const [, start, end] = /^(-?\d+)-(-?\d+)$/.exec(address(page).window ?? '0-0');
+  return { start: Number(start), end: Number(end), span: Number(end) - Number(start) };
 }

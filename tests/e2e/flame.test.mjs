@@ -1,18 +1,10 @@
 /* The flame graph: relatives of the focus, search, and two hundred thousand nodes. */
 import assert from 'node:assert/strict';
-import { openPage, settle } from './browser.mjs';
+import { address, json, openPage, settle, until } from './browser.mjs';
 
 const QUERY = '?run=step_1000&view=flame&by=track';
-const address = (page) => Object.fromEntries(new URL(page.url()).searchParams);
-const json = (url, path) => fetch(url + path).then((reply) => reply.json());
-
-async function until(page, what, test) {
-  for (let turn = 0; turn < 60; turn++) {
-    if (await test(address(page))) return;
-    await page.waitForTimeout(50);
-  }
-  assert.fail(`${what}: ${page.url()}`);
-}
+const LARGE = 'two hundred thousand nodes zoom, scroll and hover within a frame';
+export const alone = [LARGE];
 
 function scene(body, before = async () => undefined) {
   return async ({ browser, url }) => {
@@ -180,7 +172,7 @@ export const tests = {
     await until(page, 'one up', (now) => now.zoom === path.split(';')[0]);
   }),
 
-  'two hundred thousand nodes zoom, scroll and hover within a frame': scene(
+  [LARGE]: scene(
     async ({ page, box }) => {
       let p95;
       for (let turn = 0; turn < TRIES; turn++) {

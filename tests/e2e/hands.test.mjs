@@ -1,23 +1,11 @@
 /* Hands on the timeline: menus, boxes, marks, idle gaps, tracks put in order, touch. */
 import assert from 'node:assert/strict';
-import { openPage, settle } from './browser.mjs';
+import { address, json, openPage, settle, until, windowOf } from './browser.mjs';
 
 const QUERY = '?run=step_1000&view=timeline';
+const FLUNG = 'a flung drag runs on';
+export const alone = [FLUNG]; // a hand is quick or slow as the machine is
 
-const address = (page) => Object.fromEntries(new URL(page.url()).searchParams);
-const json = (url, path) => fetch(url + path).then((reply) => reply.json());
-const windowOf = (page) => {
-  const [, start, end] = /^(-?\d+)-(-?\d+)$/.exec(address(page).window ?? '0-0');
-  return { start: Number(start), end: Number(end), span: Number(end) - Number(start) };
-};
-
-async function until(page, what, test) {
-  for (let turn = 0; turn < 80; turn++) {
-    if (await test(address(page))) return;
-    await page.waitForTimeout(50);
-  }
-  assert.fail(`${what}: ${page.url()}`);
-}
 
 function scene(body, query = '', options = {}) {
   return async ({ browser, url }) => {
@@ -241,7 +229,7 @@ export const tests = {
     await until(page, 'back', (now) => now.slice !== found.to);
   }),
 
-  'a flung drag runs on': scene(
+  [FLUNG]: scene(
     async ({ page, box }) => {
       await page.mouse.move(box.x + 600, box.y + 200);
       await page.keyboard.press('w');

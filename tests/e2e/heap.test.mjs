@@ -15,3 +15,4 @@ export const tests = {
     assert.ok(Math.max(...bytes) < 150 * MIB);
   },
 };
+export const alone = Object.keys(tests);

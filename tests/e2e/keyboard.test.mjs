@@ -1,20 +1,8 @@
 /* Without a mouse: the three things people come for, by keys alone; and the page as it is zoomed,
  * in forced colours, and before its first paint. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { axePath, openPage, settle } from './browser.mjs';
-
-const axe = readFileSync(axePath, 'utf8');
-const address = (page) => Object.fromEntries(new URL(page.url()).searchParams);
-const json = (url, path) => fetch(url + path).then((reply) => reply.json());
-
-async function until(page, what, test) {
-  for (let turn = 0; turn < 80; turn++) {
-    if (await test(address(page))) return;
-    await page.waitForTimeout(50);
-  }
-  assert.fail(`${what}: ${page.url()}`);
-}
+import { violations } from './axe.mjs';
+import { json, openPage, settle, until } from './browser.mjs';
 
 /* A page whose mouse was taken away. */
 function by(query, body, options = {}) {
@@ -140,9 +128,7 @@ export const tests = {
     await page.getByText('An address of an editor is needed').waitFor();
     for (const theme of ['dark', 'light']) {
       await page.getByRole('combobox', { name: 'theme' }).selectOption(theme);
-      await page.evaluate(axe);
-      const found = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }));
-      assert.deepEqual(found.violations.filter((one) => ['serious', 'critical'].includes(one.impact)).map((one) => one.id), []);
+      assert.deepEqual(await violations(page), []);
     }
     await page.addInitScript(() => {
       new MutationObserver((_, watch) => {

@@ -1,10 +1,8 @@
 /* Every page opens, says its sentence, stays within the origin, complains of nothing, and has no
  * serious fault that axe can find; in both themes. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { axePath, openPage, settle } from './browser.mjs';
-
-const axe = readFileSync(axePath, 'utf8');
+import { assertAccessible } from './axe.mjs';
+import { openPage, settle } from './browser.mjs';
 
 const PAGES = {
   runs: ['?view=runs', /\d+ runs\. The newest with steps, step_\d+, takes/],
@@ -54,23 +52,15 @@ const LAYERS = {
   'relatives in the flame graph': ['?run=step_1000&view=flame&by=track&zoom=python', (page) => page.locator('.relatives').waitFor()],
 };
 
-async function violations(page) {
-  await page.evaluate(axe);
-  const result = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }));
-  return result.violations
-    .filter((one) => one.impact === 'serious' || one.impact === 'critical')
-    .map((one) => `${one.id}: ${one.help}: ${one.nodes.slice(0, 3).map((node) => node.html.slice(0, 160)).join(' | ')}`);
-}
-
-function visit([query, words], colorScheme) {
+function visit([query, words]) {
   return async ({ browser, url }) => {
-    const { page, context, foreign, complaints } = await openPage(browser, url, { colorScheme });
+    const { page, context, foreign, complaints } = await openPage(browser, url);
     try {
       await page.goto(url + query);
       await settle(page);
       const text = (await page.locator('body').innerText()).replaceAll('\u202f', ' ');
       assert.match(text, words);
-      assert.deepEqual(await violations(page), []);
+      await assertAccessible(page);
       assert.deepEqual(foreign, [], 'requests that leave the origin');
       assert.deepEqual(complaints.filter((one) => !/status of 404/.test(one)), [], 'the console');
       assert.equal(await page.locator('[style*="expression"], script:not([src])').count(), 0);
@@ -80,14 +70,14 @@ function visit([query, words], colorScheme) {
   };
 }
 
-function visitLayer([query, open], colorScheme) {
+function visitLayer([query, open]) {
   return async ({ browser, url }) => {
-    const { page, context, complaints } = await openPage(browser, url, { colorScheme });
+    const { page, context, complaints } = await openPage(browser, url);
     try {
       await page.goto(url + query);
       await settle(page);
       await open(page);
-      assert.deepEqual(await violations(page), []);
+      await assertAccessible(page);
       assert.deepEqual(complaints, [], 'the console');
     } finally {
       await context.close();
@@ -95,6 +85,6 @@ function visitLayer([query, open], colorScheme) {
   };
 }
 
-const inBothThemes = (all, make) => Object.entries(all).flatMap(([name, one]) => ['light', 'dark'].map((theme) => [`${name}, ${theme}`, make(one, theme)]));
+const each = (all, make) => Object.entries(all).map(([name, one]) => [name, make(one)]);
 
-export const tests = Object.fromEntries([...inBothThemes(PAGES, visit), ...inBothThemes(LAYERS, visitLayer)]);
+export const tests = Object.fromEntries([...each(PAGES, visit), ...each(LAYERS, visitLayer)]);

@@ -5,7 +5,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openPage, settle } from './browser.mjs';
+import { eventually, openPage, settle } from './browser.mjs';
 import { ready, startOwn } from './server.mjs';
 
 const SAMPLES = fileURLToPath(new URL('../samples', import.meta.url));
@@ -19,14 +19,6 @@ async function withFolder(body) {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-async function until(what, test) {
-  for (let turn = 0; turn < 200; turn++) {
-    if (await test()) return;
-    await sleep(50);
-  }
-  assert.fail(what);
 }
 
 /* The tab is hidden, or seen again, for all that the page can tell. */
@@ -62,7 +54,7 @@ export const tests = {
         await page.keyboard.press('g');
         await page.keyboard.press('g');
         await page.locator('.table-row', { hasText: 'step_1000' }).waitFor();
-        await until('the stream is open again', async () => (await streams(second.url)) === 1);
+        await eventually('the stream is open again', async () => (await streams(second.url)) === 1);
       } finally {
         await context.close();
         second?.stop();
@@ -102,7 +94,7 @@ export const tests = {
         const slices = () => fetch(`${server.url}api/runs`).then((reply) => reply.json()).then((list) => list.runs[0].slice_count);
         const [before, facts] = [await slices(), await page.locator('.facts').first().innerText()];
         cpSync(profileOf('step_1500'), target);
-        await until('indexed again', async () => (await slices()) !== before);
+        await eventually('indexed again', async () => (await slices()) !== before);
         await page.waitForFunction((old) => document.querySelector('.facts').innerText !== old, facts, { timeout: 10_000 });
         await settle(page);
         assert.deepEqual(complaints, []);
@@ -122,14 +114,14 @@ export const tests = {
         while (pages.length < 10) pages.push(await context.newPage());
         await Promise.all(pages.map((one) => one.goto(`${server.url}?view=runs`)));
         await Promise.all(pages.map((one) => one.locator('.table-row').first().waitFor()));
-        await until('one stream', async () => (await streams(server.url)) === 1);
+        await eventually('one stream', async () => (await streams(server.url)) === 1);
         cpSync(join(SAMPLES, 'step_1000'), join(folder, 'step_1000'), { recursive: true });
         await Promise.all(pages.map((one) => one.getByRole('button', { name: '1 new run' }).waitFor({ timeout: 15_000 })));
         await pages.shift().close();
-        await until('the stream has moved', async () => (await streams(server.url)) === 1);
+        await eventually('the stream has moved', async () => (await streams(server.url)) === 1);
         await Promise.all(pages.map((one) => hide(one, true)));
         /* The server notices a client that left when it next has something to say. */
-        await until('no stream', async () => (await streams(server.url)) === 0);
+        await eventually('no stream', async () => (await streams(server.url)) === 0);
         cpSync(join(SAMPLES, 'step_1500'), join(folder, 'step_1500'), { recursive: true });
         await sleep(300);
         await hide(pages[4], false);
@@ -180,12 +172,12 @@ export const tests = {
       seen.push(at());
       for (let back = seen.length - 2; back >= 0; back--) {
         await page.goBack();
-        await until(`back to ${JSON.stringify(seen[back])}`, () => JSON.stringify(at()) === JSON.stringify(seen[back]));
+        await eventually(`back to ${JSON.stringify(seen[back])}`, () => JSON.stringify(at()) === JSON.stringify(seen[back]));
       }
       await page.getByText('A step takes').waitFor();
       for (let forward = 1; forward < seen.length; forward++) {
         await page.goForward();
-        await until(`forward to ${JSON.stringify(seen[forward])}`, () => JSON.stringify(at()) === JSON.stringify(seen[forward]));
+        await eventually(`forward to ${JSON.stringify(seen[forward])}`, () => JSON.stringify(at()) === JSON.stringify(seen[forward]));
       }
       await page.locator('.flame').waitFor();
     } finally {

@@ -1,9 +1,8 @@
 /* Searching on the timeline: terms, counts where they are, and more hits than a page. */
 import assert from 'node:assert/strict';
-import { openPage, settle } from './browser.mjs';
+import { json, openPage, settle } from './browser.mjs';
 
 const QUERY = '?run=step_1000&view=timeline';
-const json = (url, path) => fetch(url + path).then((reply) => reply.json());
 
 async function open(browser, url, more) {
   const opened = await openPage(browser, url);

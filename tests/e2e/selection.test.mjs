@@ -1,9 +1,8 @@
 /* One slice: how it stands among its mates, its instruction, what it waited for, its table. */
 import assert from 'node:assert/strict';
-import { openPage, settle } from './browser.mjs';
+import { json, openPage, settle } from './browser.mjs';
 
 const QUERY = '?run=step_1000&view=timeline';
-const json = (url, path) => fetch(url + path).then((reply) => reply.json());
 
 async function longestOp(url) {
   const reply = await json(url, 'api/slices?run=step_1000&sort=-dur_ps&limit=400');

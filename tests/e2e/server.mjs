@@ -6,7 +6,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const START_MS = 30_000;
+const START_MS = 60_000;
+
+/* A connection that was closed while it lay idle is no answer: what only asks, asks again. */
+const ask = globalThis.fetch;
+globalThis.fetch = (address, options) => ask(address, options).catch((error) => {
+  if ((options?.method ?? 'GET') !== 'GET') throw error;
+  return ask(address, options);
+});
 
 function binary() {
   const places = [process.env.JVIEWD, join(root, 'build/release/jviewd'), process.env.JVIEWD_DEV];

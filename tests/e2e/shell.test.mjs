@@ -1,16 +1,7 @@
 /* Around the views: palette and help from one list, the dock, a lost server, facets, the hand-over. */
 import assert from 'node:assert/strict';
-import { openPage, settle } from './browser.mjs';
+import { openPage, settle, until } from './browser.mjs';
 
-const address = (page) => Object.fromEntries(new URL(page.url()).searchParams);
-
-async function until(page, what, test) {
-  for (let turn = 0; turn < 80; turn++) {
-    if (await test(address(page))) return;
-    await page.waitForTimeout(50);
-  }
-  assert.fail(`${what}: ${page.url()}`);
-}
 
 function at(query, body, options = {}) {
   return async ({ browser, url }) => {

@@ -1,9 +1,7 @@
 /* Tables: sorting, filtering, drill-down, keyboard; the flame graph's zoom; steps lead to the timeline. */
 import assert from 'node:assert/strict';
-import { openPage, settle } from './browser.mjs';
+import { address, json, openPage, settle, until } from './browser.mjs';
 
-const address = (page) => Object.fromEntries(new URL(page.url()).searchParams);
-const json = (url, path) => fetch(url + path).then((reply) => reply.json());
 
 function at(query, body) {
   return async ({ browser, url }) => {
@@ -21,14 +19,6 @@ function at(query, body) {
 }
 
 const firstName = (page) => page.locator('.table-row [role=gridcell]').first().innerText();
-
-async function until(page, what, test) {
-  for (let turn = 0; turn < 60; turn++) {
-    if (await test()) return;
-    await page.waitForTimeout(50);
-  }
-  assert.fail(`${what}: ${page.url()}`);
-}
 
 export const tests = {
   'ops come as the API orders them; a head sorts': at('?run=step_1000&view=ops', async ({ page, url }) => {

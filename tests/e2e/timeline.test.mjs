@@ -1,6 +1,6 @@
 /* The timeline by hand and by key, against what the API says of the same run. */
 import assert from 'node:assert/strict';
-import { openPage, settle } from './browser.mjs';
+import { address, json, openPage, settle, until, windowOf } from './browser.mjs';
 
 const QUERY = '?run=step_1000&view=timeline';
 
@@ -10,22 +10,6 @@ async function timeline(browser, url, query = QUERY) {
   await settle(opened.page);
   const box = await opened.page.locator('.tracks-canvas').boundingBox();
   return { ...opened, box };
-}
-
-const address = (page) => Object.fromEntries(new URL(page.url()).searchParams);
-const windowOf = (page) => {
-  const [, start, end] = /^(-?\d+)-(-?\d+)$/.exec(address(page).window);
-  return { start: Number(start), end: Number(end) };
-};
-const json = (url, path) => fetch(url + path).then((reply) => reply.json());
-
-/* Waits until the address says so. */
-async function until(page, what, test) {
-  for (let turn = 0; turn < 60; turn++) {
-    if (test(address(page))) return;
-    await page.waitForTimeout(50);
-  }
-  assert.fail(`${what}: ${page.url()}`);
 }
 
 function scene(body) {

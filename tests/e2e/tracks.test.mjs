@@ -1,9 +1,8 @@
 /* Tracks: pinned ones stay in sight, colours tell what was chosen, what was not recorded is hatched. */
 import assert from 'node:assert/strict';
-import { openPage, settle } from './browser.mjs';
+import { json, openPage, settle } from './browser.mjs';
 
 const QUERY = '?run=step_1000&view=timeline';
-const json = (url, path) => fetch(url + path).then((reply) => reply.json());
 
 function scene(more, body) {
   return async ({ browser, url }) => {

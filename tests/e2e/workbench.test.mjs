@@ -2,18 +2,8 @@
  * copies, a file of what is shown, and as many rows as there are. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { openPage, settle } from './browser.mjs';
+import { address, json, openPage, settle, until } from './browser.mjs';
 
-const address = (page) => Object.fromEntries(new URL(page.url()).searchParams);
-const json = (url, path) => fetch(url + path).then((reply) => reply.json());
-
-async function until(page, what, test) {
-  for (let turn = 0; turn < 80; turn++) {
-    if (await test(address(page))) return;
-    await page.waitForTimeout(50);
-  }
-  assert.fail(`${what}: ${page.url()}`);
-}
 
 function at(query, body, options = {}) {
   return async ({ browser, url }) => {
