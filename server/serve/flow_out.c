@@ -1,35 +1,5 @@
 #include "serve/flow_out.h"
 
-uint64_t flow_first_from(const struct trace *trace, slice_id slice)
-{
-    uint64_t first = 0, end = trace->flow_count;
-
-    while (first < end) {
-        uint64_t middle = first + (end - first) / 2;
-
-        if (trace->flows[middle].from < slice)
-            first = middle + 1;
-        else
-            end = middle;
-    }
-    return first;
-}
-
-uint64_t flow_first_to(const struct trace *trace, slice_id slice)
-{
-    uint64_t first = 0, end = trace->flow_count;
-
-    while (first < end) {
-        uint64_t middle = first + (end - first) / 2;
-
-        if (trace->flows[trace->flow_by_to[middle]].to < slice)
-            first = middle + 1;
-        else
-            end = middle;
-    }
-    return first;
-}
-
 static void put_end(struct json *json, struct arena *arena, const struct host_trace *host,
                     const char *key, slice_id slice, int64_t at_ps)
 {

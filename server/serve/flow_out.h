@@ -10,8 +10,5 @@ void json_put_flow(struct json *json, struct arena *arena, const struct host_tra
 /* "flows": those that begin or end at the slice, at most `most`. */
 void json_put_slice_flows(struct json *json, struct arena *arena, const struct host_trace *host,
                           slice_id slice, uint32_t most);
-/* Index of the first flow that begins at `slice` or later; of flow_by_to the same by end. */
-uint64_t flow_first_from(const struct trace *trace, slice_id slice);
-uint64_t flow_first_to(const struct trace *trace, slice_id slice);
 
 #endif

@@ -15,6 +15,7 @@ const struct route *const routes[] = {
     &route_slice,
     &route_counters,
     &route_flows,
+    &route_chain,
     &route_top,
     &route_kernels,
     &route_roofline,

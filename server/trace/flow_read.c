@@ -32,3 +32,33 @@ enum status flows_open(struct trace *trace, struct arena *arena, struct error *e
     trace->flow_count = count;
     return OK;
 }
+
+uint64_t flow_first_from(const struct trace *trace, slice_id slice)
+{
+    uint64_t first = 0, end = trace->flow_count;
+
+    while (first < end) {
+        uint64_t middle = first + (end - first) / 2;
+
+        if (trace->flows[middle].from < slice)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return first;
+}
+
+uint64_t flow_first_to(const struct trace *trace, slice_id slice)
+{
+    uint64_t first = 0, end = trace->flow_count;
+
+    while (first < end) {
+        uint64_t middle = first + (end - first) / 2;
+
+        if (trace->flows[trace->flow_by_to[middle]].to < slice)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return first;
+}

@@ -287,6 +287,10 @@ void row_window(const struct trace *trace, const struct row *row, int64_t from_p
 void row_will_need(const struct trace *trace, const struct row *row, int64_t from_ps,
                    int64_t to_ps);
 
+/* Index of the first flow that begins at `slice` or later; of flow_by_to the same by end. */
+uint64_t flow_first_from(const struct trace *trace, slice_id slice);
+uint64_t flow_first_to(const struct trace *trace, slice_id slice);
+
 enum { ROW_GROUP_SLICES = 32 };
 struct slice_group { /* up to 32 neighbours of a row: what a walk along many rows at once keeps of
                       * each

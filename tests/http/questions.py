@@ -23,6 +23,7 @@ def questions(server):
         "/api/slices": {"run": RUN, "track": known["track"], "limit": 2},
         "/api/slice": {"run": RUN, "id": known["slice"]},
         "/api/flows": {"run": RUN, "limit": 2},
+        "/api/chain": {"run": RUN, "slice": known["slice"], "limit": 2},
         "/api/search": {"run": RUN, "q": known["op"], "limit": 1},
         "/api/top": {"run": RUN, "limit": 2},
         "/api/kernels": {"run": RUN, "limit": 2},
