@@ -33,6 +33,24 @@ static void put_brief(struct json *json, const struct hlo_question *question, ui
     text_free(&shape);
 }
 
+/* Whose results it takes, by name: the edges between neighbours. */
+static void put_operands(struct json *json, const struct hlo_question *question,
+                         uint32_t instruction)
+{
+    const struct hlo_module *module = &question->module;
+    const struct hlo_instruction *of = &module->instructions[instruction];
+
+    json_key(json, "operands");
+    json_open(json, '[');
+    for (uint32_t i = 0; i < of->operand_count && i < LIST_MAX; i++) {
+        uint32_t operand = module->operands[of->first_operand + i];
+
+        if (operand != HLO_NONE)
+            json_add_text(json, module->instructions[operand].name);
+    }
+    json_close(json, ']');
+}
+
 static void put_neighbours(struct json *json, const struct hlo_question *question,
                            uint32_t instruction)
 {
@@ -47,6 +65,7 @@ static void put_neighbours(struct json *json, const struct hlo_question *questio
         json_put_integer(json, "distance", found[i].distance);
         put_brief(json, question, found[i].instruction);
         put_cost(json, question, question->module.instructions[found[i].instruction].name);
+        put_operands(json, question, found[i].instruction);
         json_close(json, '}');
     }
     json_close(json, ']');

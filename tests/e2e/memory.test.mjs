@@ -55,8 +55,8 @@ export const tests = {
       assert.match(text, /^Peak 3\.00 GiB of 8\.00 GiB at 1\.00 ms on device 2\./);
       assert.match(text, /reserved above it/);
       assert.deepEqual((await page.locator('h2.section').allInnerTexts()).map((one) => one.split(' h,')[0]), ['device 2', 'device 10']);
-      const box = await page.locator('.u-over').first().boundingBox();
-      await page.mouse.move(box.x + box.width - 5, box.y + 40);
+      const box = await page.locator('main .canvas-box').first().boundingBox();
+      await page.mouse.move(box.x + box.width - 13, box.y + 40);
       await page.waitForFunction(() => /allocated/.test(document.querySelector('.tooltip')?.textContent ?? ''));
       assert.equal((await page.locator('.tooltip').innerText()).replaceAll('\u202f', ' '), '2.00 ms: 1.00 GiB allocated, 2.00 GiB reserved');
       assert.deepEqual(complaints, []);
@@ -72,9 +72,9 @@ export const tests = {
       await page.goto(`${url}?run=step_1000&view=memory`);
       await settle(page);
       assert.match(await words(page), /In use at the peak: 3\.00 GiB[\s\S]*dot\.3[\s\S]*\(reserved\)/);
-      const box = await page.locator('.u-over').first().boundingBox();
-      await page.mouse.move(box.x + box.width - 5, box.y + 40);
-      await page.mouse.click(box.x + box.width - 5, box.y + 40);
+      const box = await page.locator('main .canvas-box').first().boundingBox();
+      await page.mouse.move(box.x + box.width - 13, box.y + 40);
+      await page.mouse.click(box.x + box.width - 13, box.y + 40);
       await page.waitForURL(/at=2000000000/);
       await settle(page);
       assert.match(await words(page), /In use at 2\.00 ms/);
@@ -94,9 +94,9 @@ export const tests = {
       await settle(page);
       assert.match(await words(page), /^jit_f\(3\) needs 3\.00 MiB at most, at dot\.3: 2\.00 MiB temporary/);
       assert.match(await page.getByRole('link', { name: 'dot.3' }).getAttribute('href'), /view=hlo.*name=dot\.3|name=dot\.3.*view=hlo|module=jit_f/);
-      const box = await page.locator('.u-over').first().boundingBox();
-      await page.mouse.move(box.x + 2, box.y + 40);
-      await page.mouse.click(box.x + 2, box.y + 40);
+      const box = await page.locator('main .canvas-box').first().boundingBox();
+      await page.mouse.move(box.x + 84, box.y + 40);
+      await page.mouse.click(box.x + 84, box.y + 40);
       await page.waitForURL(/position=0/);
       await settle(page);
       assert.ok(asked.some((question) => question.get('view') === 'heap' && question.get('position') === '0'));

@@ -87,6 +87,7 @@ def one_instruction(server):
     operand = next(one for one in known["neighbours"] if one["distance"] == -1)
     back = hlo(server, module=module, instruction=operand["name"])["instruction"]
     assert any(one["name"] == fusion["name"] and one["distance"] == 1 for one in back["neighbours"])
+    assert all(operand["name"] in one["operands"] for one in back["neighbours"] if one["distance"] == 1)
     inside = hlo(server, module=module, computation=known["called"][0]["name"])["rows"][0]["name"]
     callers = hlo(server, module=module, instruction=inside)["instruction"]["callers"]
     assert fusion["name"] in [caller["name"] for caller in callers]

@@ -60,6 +60,7 @@ export interface HloBrief {
   shape: string;
   line: number;
   distance?: number;
+  operands?: string[];
   execution_count?: number | null;
   self_ps?: Ps | null;
 }

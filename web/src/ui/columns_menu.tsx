@@ -4,11 +4,11 @@ import { chosenColumns } from '../model/table';
 import { Menu } from './menu';
 import { pageWidth, type Column } from './table';
 
-export function ColumnsMenu<R>({ columns }: { columns: readonly Column<R>[] }) {
-  const shown = new Set(chosenColumns(columns, query.value.columns, pageWidth.value).map((column) => column.key));
+export function ColumnsMenu<R>({ columns, word = 'columns' }: { columns: readonly Column<R>[]; word?: string }) {
+  const shown = new Set(chosenColumns(columns, query.value[word], pageWidth.value).map((column) => column.key));
   const toggle = (key: string): void => {
     const keys = columns.map((column) => column.key).filter((one) => (one === key ? !shown.has(one) : shown.has(one)));
-    go({ columns: keys.join(',') }, 'replace');
+    go({ [word]: keys.join(',') }, 'replace');
   };
   return (
     <Menu words="columns">
@@ -20,8 +20,8 @@ export function ColumnsMenu<R>({ columns }: { columns: readonly Column<R>[] }) {
               <span aria-hidden="true">{shown.has(column.key) ? '✓' : ''}</span>
             </button>
           ))}
-          {query.value.columns !== undefined && (
-            <button role="menuitem" onClick={() => go({ columns: null }, 'replace')}>
+          {query.value[word] !== undefined && (
+            <button role="menuitem" onClick={() => go({ [word]: null }, 'replace')}>
               what fits
             </button>
           )}

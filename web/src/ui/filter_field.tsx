@@ -15,12 +15,14 @@ export interface FilterState {
 
 const ALL: Filter = { test: () => true, empty: true };
 
-export function useFilter(columns: readonly string[]): FilterState {
-  const [text, set] = useState(query.value.q ?? '');
+/* `key` of the address. */
+export function useFilter(columns: readonly string[], key = 'q'): FilterState {
+  const asked = query.value[key] ?? '';
+  const [text, set] = useState(asked);
   const good = useRef<Filter>(ALL);
-  useEffect(() => set(query.value.q ?? ''), [query.value.q]);
+  useEffect(() => set(asked), [asked]);
   useEffect(() => {
-    const timer = setTimeout(() => go({ q: text || null }, 'replace'), SETTLE_MS);
+    const timer = setTimeout(() => go({ [key]: text || null }, 'replace'), SETTLE_MS);
     return () => clearTimeout(timer);
   }, [text]);
   const parsed = parseFilter(text, columns);

@@ -48,7 +48,7 @@ export interface Pages<R> {
   want: (first: number, end: number) => void;
 }
 
-interface Props<R> {
+export interface Props<R> {
   label: string;
   columns: readonly Column<R>[];
   chosen?: string | undefined; // keys of columns; without: what fits

@@ -1,4 +1,5 @@
-/* Over a table: what it is by, its groups, columns, unit and filter; how many rows; copies and files. */
+/* Over a table: what it is by, its groups, columns, unit and filter; how many rows; copies and files.
+ * And the table as it was asked for. */
 import type { ComponentChildren } from 'preact';
 import { go, query } from '../data/place';
 import { count, plural, TIME_UNITS, unitChoice } from '../model/numbers';
@@ -6,7 +7,7 @@ import { chosenColumns } from '../model/table';
 import { ColumnsMenu } from './columns_menu';
 import { FilterField } from './filter_field';
 import { Menu } from './menu';
-import { pageWidth, type Column } from './table';
+import { pageWidth, Table, type Column, type Props as TableProps } from './table';
 import { copyRows, saveRows } from './table_copy';
 import type { TableState } from './use_table';
 
@@ -27,7 +28,7 @@ function Groups<R>({ table }: { table: TableState<R> }) {
   return (
     <label>
       group
-      <select value={table.group ?? ''} onChange={(event) => go({ group: event.currentTarget.value || null }, 'replace')}>
+      <select value={table.group ?? ''} onChange={(event) => go({ [table.word('group')]: event.currentTarget.value || null }, 'replace')}>
         <option value="">–</option>
         {table.groups.map((column) => (
           <option key={column.key} value={column.key}>
@@ -55,8 +56,8 @@ function Units<R>({ columns }: { columns: readonly Column<R>[] }) {
   );
 }
 
-export function CopyMenu<R>({ columns, rows, file }: { columns: readonly Column<R>[]; rows: readonly R[]; file: string }) {
-  const shown = (): Column<R>[] => chosenColumns(columns, query.value.columns, pageWidth.value);
+function CopyMenu<R>({ table: { columns, rows, word }, file }: { table: TableState<R>; file: string }) {
+  const shown = (): Column<R>[] => chosenColumns(columns, query.value[word('columns')], pageWidth.value);
   const items: [string, string, () => void][] = [
     ['as TSV', 'ctrl C', () => copyRows(shown(), rows, 'tsv')],
     ['as Markdown', 'ctrl shift C', () => copyRows(shown(), rows, 'md')],
@@ -88,14 +89,14 @@ export function TableBar<R>({ table, noun, nouns, total, example, csv, file, rem
     <div class="toolbar">
       {children}
       <Groups table={table} />
-      <ColumnsMenu columns={columns} />
+      <ColumnsMenu columns={columns} word={table.word('columns')} />
       <Units columns={columns} />
       <FilterField state={filter} label="Filter rows" example={example} />
       <span aria-live="polite">
         {rows.length === total ? plural(total, noun, nouns) : `${count(rows.length)} of ${count(total)}`}
         {remark}
       </span>
-      <CopyMenu columns={columns} rows={rows} file={file} />
+      <CopyMenu table={table} file={file} />
       {csv !== undefined && (
         <a href={csv} download={`${file}.csv`} data-tip="all rows and columns">
           CSV
@@ -114,5 +115,17 @@ export function NothingMatches<R>({ table, total }: { table: TableState<R>; tota
         Remove it
       </button>
     </p>
+  );
+}
+
+type Rest<R> = Omit<TableProps<R>, 'columns' | 'chosen' | 'rows' | 'rowCount' | 'sort' | 'onSort' | 'groupOf'>;
+
+/* The table that the bar is over, or that its filter leaves nothing. */
+export function TableBelow<R>({ table, total, ...rest }: { table: TableState<R>; total: number } & Rest<R>) {
+  if (table.rows.length === 0) return total === 0 ? null : <NothingMatches table={table} total={total} />;
+  return (
+    <Table
+      {...(rest as TableProps<R>)} columns={table.columns} chosen={query.value[table.word('columns')]} rows={table.rows} rowCount={total} sort={table.sort} onSort={table.onSort} groupOf={table.groupOf}
+    />
   );
 }

@@ -1,4 +1,5 @@
-/* What a table is asked for, kept in the address: `sort`, `q`, `group`, `columns`, `units`.
+/* What a table is asked for, kept in the address: `sort`, `q`, `group`, `columns`, `units`; of a second
+ * table on a page `PREFIX_sort` and so on.
  *
  * The columns say all of it: by `value` rows are filtered and, where the server does not, ordered;
  * by `groups` they are grouped, by `sums` groups have subtotals. Without a `value` a column is the
@@ -16,6 +17,7 @@ interface Asked<R> {
   here?: boolean; // all rows are here, so they are ordered here
   also?: Readonly<Record<string, (row: R) => Cell>>; // to filter by, without a column
   groupOf?: (row: R, key: string) => string; // where a group's name is not the value
+  prefix?: string; // of its words in the address
 }
 
 export interface TableState<R> {
@@ -27,6 +29,7 @@ export interface TableState<R> {
   groups: readonly Column<R>[];
   onSort: (sort: string) => void;
   groupOf: ((row: R) => string) | null;
+  word: (of: 'sort' | 'q' | 'group' | 'columns') => string; // in the address
 }
 
 function memberOf(row: unknown, key: string): Cell {
@@ -45,19 +48,20 @@ function namesOf<R>(columns: readonly Column<R>[]): Map<string, (row: R) => Cell
   return names;
 }
 
-export function useTable<R>({ columns: given, rows, sort: usual, here = false, also = {}, groupOf }: Asked<R>): TableState<R> {
+export function useTable<R>({ columns: given, rows, sort: usual, here = false, also = {}, groupOf, prefix = '' }: Asked<R>): TableState<R> {
   const columns = given.map((column): Column<R> => (column.value ? column : { ...column, value: (row) => memberOf(row, column.key) }));
   const names = namesOf(columns);
   for (const [name, value] of Object.entries(also)) if (!names.has(name)) names.set(name, value);
-  const filter = useFilter([...names.keys()]);
+  const word: TableState<R>['word'] = (of) => prefix + of;
+  const filter = useFilter([...names.keys()], word('q'));
   const first = columns[0]?.value;
-  const sort = query.value.sort ?? usual;
+  const sort = query.value[word('sort')] ?? usual;
   const byKey = new Map(columns.map((column) => [column.key, column]));
   const left = filter.filter.empty
     ? rows
     : rows.filter((row) => filter.filter.test(String(first?.(row) ?? ''), (name) => names.get(name)?.(row) ?? null));
   const groups = columns.filter((column) => column.groups && rows.some((row) => (column.value?.(row) ?? null) !== null));
-  const by = groups.find((column) => column.key === query.value.group) ?? null;
+  const by = groups.find((column) => column.key === query.value[word('group')]) ?? null;
   return {
     columns: columns.map((column) => (column.sums && !column.subtotal ? { ...column, subtotal: subtotalOf(column) } : column)),
     rows: here ? sortRows(left, sort, (row, key) => byKey.get(key)?.value?.(row) ?? null) : left,
@@ -65,8 +69,9 @@ export function useTable<R>({ columns: given, rows, sort: usual, here = false, a
     sort,
     group: by?.key ?? null,
     groups,
-    onSort: (next) => go({ sort: next }, 'replace'),
+    onSort: (next) => go({ [word('sort')]: next }, 'replace'),
     groupOf: by && ((row) => groupOf?.(row, by.key) ?? String(by.value!(row) ?? `no ${by.title}`)),
+    word,
   };
 }
 

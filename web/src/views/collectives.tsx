@@ -11,13 +11,15 @@ import { readTokens } from '../draw/tokens';
 import { formatSpan } from '../model/address';
 import { shown } from '../model/cut';
 import { collectivesSentence, executionsWords, laneOf, lanesOf, turnsOf, turnWords } from '../model/collectives';
-import { count, inScale, plural, rateScale, shareCell, sizeScale, time, timeExact, timeScale, toBig, toNumber, UNKNOWN } from '../model/numbers';
+import { count, inScale, rateScale, shareCell, sizeScale, time, timeExact, timeScale, toBig, toNumber, UNKNOWN } from '../model/numbers';
 import { Canvas } from '../ui/canvas';
 import { Link } from '../ui/link';
 import { Failed, Waiting } from '../ui/states';
-import { Table, type Column } from '../ui/table';
+import type { Column } from '../ui/table';
+import { TableBar, TableBelow } from '../ui/table_bar';
 import { Name, SentenceLine } from '../ui/text';
 import { hideTip, showTip } from '../ui/tooltip';
+import { useTable } from '../ui/use_table';
 
 const BY = ['op', 'kind', 'axis', 'size', 'group', 'device', 'host'] as const;
 const ROWS_MAX = 10_000;
@@ -42,19 +44,19 @@ function columnsOf(rows: readonly CollectiveRow[], by: string): Column<Collectiv
       key: 'name', title: by, width: 'minmax(140px, 2fr)', exact: (row) => row.name ?? why(row, 'name'),
       cell: (row) => (row.name === null ? UNKNOWN : by === 'op' ? <Link to={{ view: 'timeline', find: row.name, slice: row.longest }}><Name text={row.name} /></Link> : <Name text={row.name} />),
     },
-    by === 'op' && { key: 'kind', title: 'kind', width: 'minmax(128px, 1fr)', from: 1440, cell: (row) => row.kind ?? UNKNOWN },
-    by !== 'axis' && known('axis') && { key: 'axis', title: 'group', width: 'minmax(148px, 1fr)', cell: (row) => (row.axis === null ? UNKNOWN : <Name text={row.axis} />), exact: (row) => row.members ?? row.axis ?? why(row, 'axis') },
-    known('bytes') && { key: 'bytes', title: 'size', unit: bytes.unit, width: '88px', numeric: true, tip: 'Of one, as nccl-tests counts it', cell: (row) => inScale(row.bytes, bytes), exact: (row) => (row.bytes === null ? why(row, 'bytes') : `${count(row.bytes)} B`) },
-    known('algorithm') && { key: 'algorithm', title: 'algorithm', width: '96px', from: 1100, cell: algorithmOf, exact: (row) => why(row, 'algorithm') },
-    { key: 'count', title: 'count', width: '72px', numeric: true, tip: 'Executions on devices', cell: (row) => count(row.count) },
-    { key: 'total_ps', title: 'total', unit: total.unit, width: '88px', numeric: true, cell: (row) => inScale(row.total_ps, total), exact: (row) => timeExact(row.total_ps) },
+    by === 'op' && { key: 'kind', title: 'kind', groups: true, width: 'minmax(128px, 1fr)', from: 1440, cell: (row) => row.kind ?? UNKNOWN },
+    by !== 'axis' && known('axis') && { key: 'axis', title: 'group', groups: true, width: 'minmax(148px, 1fr)', cell: (row) => (row.axis === null ? UNKNOWN : <Name text={row.axis} />), exact: (row) => row.members ?? row.axis ?? why(row, 'axis') },
+    known('bytes') && { key: 'bytes', title: 'size', sums: (sum) => inScale(sum, bytes), unit: bytes.unit, width: '88px', numeric: true, tip: 'Of one, as nccl-tests counts it', cell: (row) => inScale(row.bytes, bytes), exact: (row) => (row.bytes === null ? why(row, 'bytes') : `${count(row.bytes)} B`) },
+    known('algorithm') && { key: 'algorithm', title: 'algorithm', groups: true, width: '96px', from: 1100, cell: algorithmOf, exact: (row) => why(row, 'algorithm') },
+    { key: 'count', title: 'count', width: '72px', numeric: true, sums: count, tip: 'Executions on devices', cell: (row) => count(row.count) },
+    { key: 'total_ps', title: 'total', unit: total.unit, width: '88px', numeric: true, sums: (sum) => inScale(sum, total), cell: (row) => inScale(row.total_ps, total), exact: (row) => timeExact(row.total_ps) },
     { key: 'mean_ps', title: 'mean', unit: each.unit, width: '88px', numeric: true, from: 1200, cell: (row) => inScale(row.mean_ps, each), exact: (row) => timeExact(row.mean_ps) },
     {
-      key: 'exposed_ps', title: 'exposed', unit: total.unit, width: '144px', numeric: true, tip: 'While its device computed nothing', cell: (row) => inScale(row.exposed_ps, total),
+      key: 'exposed_ps', title: 'exposed', unit: total.unit, width: '144px', numeric: true, sums: (sum) => inScale(sum, total), tip: 'While its device computed nothing', cell: (row) => inScale(row.exposed_ps, total),
       bar: (row) => toNumber(row.exposed_ps) / longest, exact: (row) => `${timeExact(row.exposed_ps)}, ${shareCell(row.exposed_share)}`,
     },
-    known('wait_ps') && { key: 'wait_ps', title: 'waits', unit: total.unit, width: '88px', numeric: true, tip: 'For the last to come', cell: (row) => inScale(row.wait_ps, total), exact: (row) => (row.wait_ps === null ? why(row, 'wait_ps') : timeExact(row.wait_ps)) },
-    known('last') && { key: 'last', title: 'last to come', width: 'minmax(136px, 1fr)', from: 1000, cell: (row) => (row.last === null ? UNKNOWN : <Name text={row.last} />), exact: (row) => (row.last_share === null ? why(row, 'last') : `in ${shareCell(row.last_share)} of executions`) },
+    known('wait_ps') && { key: 'wait_ps', title: 'waits', unit: total.unit, width: '88px', numeric: true, sums: (sum) => inScale(sum, total), tip: 'For the last to come', cell: (row) => inScale(row.wait_ps, total), exact: (row) => (row.wait_ps === null ? why(row, 'wait_ps') : timeExact(row.wait_ps)) },
+    known('last') && { key: 'last', title: 'last to come', groups: true, width: 'minmax(136px, 1fr)', from: 1000, cell: (row) => (row.last === null ? UNKNOWN : <Name text={row.last} />), exact: (row) => (row.last_share === null ? why(row, 'last') : `in ${shareCell(row.last_share)} of executions`) },
     known('bus_bytes_per_s') && { key: 'bus_bytes_per_s', title: 'bus', unit: rates.unit, width: '88px', numeric: true, tip: 'Bus bandwidth of nccl-tests, over the whole time', cell: (row) => inScale(row.bus_bytes_per_s, rates), exact: (row) => why(row, 'bus_bytes_per_s') },
     known('moving_bus_bytes_per_s') && { key: 'moving_bus_bytes_per_s', title: 'bus, all there', unit: rates.unit, width: '112px', numeric: true, from: 1400, tip: 'The same, without the time that waits', cell: (row) => inScale(row.moving_bus_bytes_per_s, rates), exact: (row) => why(row, 'moving_bus_bytes_per_s') },
   ];
@@ -127,40 +129,43 @@ export function CollectivesTable({ run }: { run: RunDetails }) {
   const by = (BY as readonly string[]).includes(asked) ? asked : 'op';
   const sort = /^-?[a-z_]+(,-?[a-z_]+)*$/.test(query.value.collectives_sort ?? '') ? query.value.collectives_sort! : '-exposed_ps';
   const params = { run: run.id, ...restriction.value, by };
-  const table = useJson<CollectiveTable>('api/collectives', { ...params, sort, limit: ROWS_MAX });
-  if (table.error) return <Failed error={table.error} />;
-  if (!table.data) return table.waiting ? <Waiting what="Matching collectives." progress={table.progress} /> : null;
-  const { rows } = table.data;
+  const reply = useJson<CollectiveTable>('api/collectives', { ...params, sort, limit: ROWS_MAX });
+  const rows = reply.data?.rows ?? [];
+  const table = useTable<CollectiveRow>({ columns: columnsOf(rows, by), rows, sort: '-exposed_ps', prefix: 'collectives_', also: { module: (row) => row.module } });
+  if (reply.error) return <Failed error={reply.error} />;
+  if (!reply.data) return reply.waiting ? <Waiting what="Matching collectives." progress={reply.progress} /> : null;
   if (rows.length === 0) return null;
   const focused = rows.find((row) => row.name === query.value.collective) ?? rows[0]!;
-  const clocks = table.data.notes.filter((note) => note.kind.startsWith('clock-skew') || note.kind.startsWith('waits'));
+  const clocks = reply.data.notes.filter((note) => note.kind.startsWith('clock-skew') || note.kind.startsWith('waits'));
   return (
     <section class="collectives" aria-label="Collectives">
       <h2 class="section">Collectives</h2>
-      <SentenceLine sentence={collectivesSentence(table.data)} />
+      <SentenceLine sentence={collectivesSentence(reply.data)} />
       {clocks.map((note) => (
         <p class="basis" key={`${note.kind} ${note.host ?? ''}`}>
           {note.host ? `${shown(note.host)}: ${note.message}` : `${note.message.slice(0, 1).toUpperCase()}${note.message.slice(1)}`}.
         </p>
       ))}
       {by === 'op' && focused.name !== null && <Arrivals run={run} name={focused.name} />}
-      <div class="toolbar">
+      <TableBar
+        table={table} noun={by === 'axis' ? 'group' : by} total={reply.data.row_count} example="all-reduce exposed>1ms" file={`${run.name}-collectives`}
+        csv={address('api/collectives', { ...params, limit: ROWS_MAX, format: 'csv' })}
+      >
         <label>
           by
-          <select value={by} onChange={(event) => go({ collectives: event.currentTarget.value === 'op' ? null : event.currentTarget.value, collectives_sort: null }, 'push')}>
+          <select
+            value={by}
+            onChange={(event) => go({ collectives: event.currentTarget.value === 'op' ? null : event.currentTarget.value, collectives_sort: null, collectives_group: null, collectives_columns: null }, 'push')}
+          >
             {BY.map((word) => (
               <option key={word}>{word}</option>
             ))}
           </select>
         </label>
-        <span>{plural(table.data.row_count, by === 'axis' ? 'group' : by)}</span>
-        <a href={address('api/collectives', { ...params, limit: ROWS_MAX, format: 'csv' })} download={`${run.name}-collectives.csv`}>
-          CSV
-        </a>
-      </div>
-      <Table
-        label="Collectives" columns={columnsOf(rows, by)} rows={rows} rowKey={(row) => `${row.name} ${row.module} ${row.bytes} ${row.longest}`} rowCount={table.data.row_count} sort={sort}
-        onSort={(next) => go({ collectives_sort: next }, 'replace')} onFocusRow={(row) => row.name !== null && by === 'op' && go({ collective: row.name }, 'replace')}
+      </TableBar>
+      <TableBelow
+        table={table} total={reply.data.row_count} label="Collectives" rowKey={(row) => `${row.name} ${row.module} ${row.bytes} ${row.longest}`} weight={(row) => toNumber(row.exposed_ps)}
+        onFocusRow={(row) => row.name !== null && by === 'op' && go({ collective: row.name }, 'replace')}
       />
     </section>
   );

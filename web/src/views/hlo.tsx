@@ -1,5 +1,6 @@
 /* Compiled modules: the list, the text with the focus in view, and what stands around it. */
 import { useMemo, useState, useEffect } from 'preact/hooks';
+import { address } from '../data/api';
 import type { HloComputation, HloInstruction, HloList, HloModule, HloPage } from '../data/hlo';
 import { go, query } from '../data/place';
 import { useJson } from '../data/resource';
@@ -9,8 +10,10 @@ import { count, inScale, plural, time, timeExact, timeScale, toNumber } from '..
 import type { Sentence } from '../model/sentence';
 import { registerActions } from '../ui/keys';
 import { Empty, Failed, Waiting } from '../ui/states';
-import { Table, type Column } from '../ui/table';
+import type { Column } from '../ui/table';
+import { TableBar, TableBelow } from '../ui/table_bar';
 import { Name, SentenceLine } from '../ui/text';
+import { useTable } from '../ui/use_table';
 import { HloFiles, HloInstructionPane, HloSearchPane } from './hlo_instruction';
 import { HloText } from './hlo_text';
 
@@ -62,9 +65,11 @@ function columnsOf(modules: readonly HloModule[]): Column<HloModule>[] {
   const stages = modules.some((module) => module.stage !== 'after_optimizations');
   const words = { before_optimizations: 'before', pass: 'pass', after_optimizations: 'after' } as const;
   const columns: (Column<HloModule> | false)[] = [
-    { key: 'key', title: 'module', width: 'minmax(120px, 1fr)', sortable: false, exact: (module) => module.stage_name ?? module.key, cell: (module) => <Name text={module.stage === 'pass' ? module.key : `${module.name}(${module.program_id})`} mono /> },
-    stages && { key: 'stage', title: 'stage', width: '48px', sortable: false, cell: (module) => (module.stage ? words[module.stage] : '–') },
-    modules.some((module) => module.self_ps !== null) && { key: 'self_ps', title: 'self', unit: self.unit, width: '72px', numeric: true, sortable: false, cell: (module) => inScale(module.self_ps, self), exact: (module) => (module.self_ps === null ? module.reasons.self_ps ?? null : timeExact(module.self_ps)) },
+    { key: 'key', title: 'module', width: 'minmax(120px, 1fr)', exact: (module) => module.stage_name ?? module.key, cell: (module) => <Name text={module.stage === 'pass' ? module.key : `${module.name}(${module.program_id})`} mono /> },
+    stages && { key: 'stage', title: 'stage', width: '48px', groups: true, cell: (module) => (module.stage ? words[module.stage] : '–') },
+    modules.some((module) => module.self_ps !== null) && { key: 'self_ps', title: 'self', unit: self.unit, width: '72px', numeric: true, sums: (sum) => inScale(sum, self), cell: (module) => inScale(module.self_ps, self), exact: (module) => (module.self_ps === null ? module.reasons.self_ps ?? null : timeExact(module.self_ps)) },
+    { key: 'instruction_count', title: 'instructions', width: '96px', numeric: true, optional: true, sums: count, cell: (module) => count(module.instruction_count) },
+    { key: 'execution_count', title: 'runs', width: '64px', numeric: true, optional: true, cell: (module) => (module.execution_count === null ? '–' : count(module.execution_count)), exact: (module) => module.reasons.execution_count ?? null },
   ];
   return columns.filter((column) => column !== false);
 }
@@ -106,11 +111,12 @@ function Reader({ run, module }: { run: RunDetails; module: HloModule }) {
 
 export function HloView({ run, absent }: { run: RunDetails; absent: string | null }) {
   const list = useJson<HloList>(absent === null ? 'api/hlo' : null, { run: run.id, limit: MODULES_MAX });
+  const modules = longestFirst(list.data?.modules ?? []);
+  const table = useTable<HloModule>({ columns: columnsOf(modules), rows: modules, sort: '', here: true, prefix: 'modules_', also: { name: (module) => module.name, program: (module) => module.program_id } });
   if (absent !== null) return <Absent reason={absent} />;
   if (list.error) return <Failed error={list.error} />;
   if (!list.data) return list.waiting ? <Waiting what="Reading the modules." progress={list.progress} /> : null;
   const { row_count: all } = list.data;
-  const modules = longestFirst(list.data.modules);
   if (modules.length === 0) return <Absent reason={list.data.reasons.modules ?? null} />;
   const asked = query.value.module;
   const module = choose(modules, asked);
@@ -118,10 +124,13 @@ export function HloView({ run, absent }: { run: RunDetails; absent: string | nul
     <>
       {module ? <SentenceLine sentence={sentenceOf(module, all)} /> : <p class="sentence">There is no module “{named(asked ?? '')}” in this run; there are {plural(all, 'other')}.</p>}
       <div class="hlo">
-        <Table
-          label="Modules" columns={columnsOf(modules)} rows={modules} rowKey={(one) => one.key} rowCount={all} focused={module?.key ?? null} scroll
-          onOpen={(one) => go({ module: addressOf(one, modules), name: null, line: null, q: null }, 'push')}
-        />
+        <div class="hlo-list">
+          {modules.length > 1 && <TableBar table={table} noun="module" total={all} example="jit_ self>1ms" file={`${run.name}-modules`} csv={address('api/hlo', { run: run.id, limit: 10_000, format: 'csv' })} />}
+          <TableBelow
+            table={table} total={all} label="Modules" rowKey={(one) => one.key} focused={module?.key ?? null} scroll
+            onOpen={(one) => go({ module: addressOf(one, modules), name: null, line: null, q: null }, 'push')}
+          />
+        </div>
         {module && <Reader key={module.key} run={run} module={module} />}
       </div>
     </>

@@ -1,6 +1,6 @@
 /* One instruction: what it is, what it took, and two hops of who feeds it and who uses it. */
 import { address } from '../data/api';
-import type { HloBrief, HloFound, HloInstruction, HloModule, HloPage } from '../data/hlo';
+import type { HloFound, HloInstruction, HloModule, HloPage } from '../data/hlo';
 import { go, query } from '../data/place';
 import { useJson } from '../data/resource';
 import { shortScope, shortSource } from '../model/cut';
@@ -8,53 +8,9 @@ import { count, plural, size, time, toNumber, UNKNOWN } from '../model/numbers';
 import { Link } from '../ui/link';
 import { Failed } from '../ui/states';
 import { Name } from '../ui/text';
+import { HloGraph } from './hlo_graph';
 
 const FOUND_MAX = 200;
-
-function Row({ of }: { of: HloBrief }) {
-  return (
-    <li>
-      <Link to={{ name: of.name, line: null, q: null }}>
-        <Name text={of.name} mono />
-      </Link>
-      <span class="quiet cut">
-        {of.opcode} <Name text={of.shape} mono />
-      </span>
-      <span class="number">{of.self_ps === null || of.self_ps === undefined ? '' : time(of.self_ps)}</span>
-    </li>
-  );
-}
-
-const HOPS: readonly [number, string][] = [
-  [-2, 'Their operands'],
-  [-1, 'Operands'],
-  [1, 'Users'],
-  [2, 'Their users'],
-];
-
-function Graph({ of }: { of: HloInstruction }) {
-  return (
-    <>
-      {HOPS.map(([distance, words]) => {
-        const rows = of.neighbours.filter((one) => one.distance === distance);
-        if (rows.length === 0) return null;
-        return (
-          <section key={distance}>
-            <h3 class="section">
-              {words} <span class="faint">{count(rows.length)}</span>
-            </h3>
-            <ul class="hlo-hop">
-              {rows.map((row) => (
-                <Row key={row.name} of={row} />
-              ))}
-            </ul>
-          </section>
-        );
-      })}
-      {of.neighbours_left_out > 0 && <p class="faint">{plural(of.neighbours_left_out, 'more neighbour')} left out.</p>}
-    </>
-  );
-}
 
 function Facts({ of }: { of: HloInstruction }) {
   const cost = of.self_ps === null || of.self_ps === undefined ? null : `${time(of.self_ps)} in ${plural(of.execution_count ?? 0, 'execution')}`;
@@ -95,7 +51,7 @@ export function HloInstructionPane({ of }: { of: HloInstruction }) {
         </p>
       )}
       <Facts of={of} />
-      <Graph of={of} />
+      <HloGraph of={of} />
     </aside>
   );
 }

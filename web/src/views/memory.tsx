@@ -54,7 +54,7 @@ function Parts({ parts, part }: { parts: readonly Part[]; part: Part }) {
     <nav class="crumbs memory-parts" aria-label="Memory">
       {PARTS.map(([key, words, counts]) =>
         parts.includes(key) ? (
-          <Link to={{ part: key, by: null, zoom: null, at: null }} current={key === part} title={counts}>
+          <Link to={{ part: key, by: null, zoom: null, at: null, sort: null, group: null, columns: null, q: null }} current={key === part} title={counts}>
             {words}
           </Link>
         ) : (

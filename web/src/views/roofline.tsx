@@ -10,8 +10,10 @@ import { pointsOf, rooflineSentence } from '../model/roofline';
 import { sentenceCase } from '../model/sentence';
 import { Link } from '../ui/link';
 import { Failed, Waiting } from '../ui/states';
-import { Table, type Column } from '../ui/table';
+import type { Column } from '../ui/table';
+import { TableBar, TableBelow } from '../ui/table_bar';
 import { Name, SentenceLine } from '../ui/text';
+import { useTable } from '../ui/use_table';
 import { RooflineChart } from './roofline_chart';
 
 const ROWS_MAX = 5000;
@@ -46,13 +48,13 @@ function columnsOf(rows: readonly RooflineRow[]): Column<RooflineRow>[] {
       ),
     },
     rows.some((row) => row.scope) && {
-      key: 'scope', title: 'scope', width: 'minmax(140px, 3fr)', cutFront: true, from: 900, exact: (row) => row.scope ?? reason(row, 'scope'),
+      key: 'scope', title: 'scope', groups: true, width: 'minmax(140px, 3fr)', cutFront: true, from: 900, exact: (row) => row.scope ?? reason(row, 'scope'),
       cell: (row) => (row.scope ? <Name text={shortScope(row.scope)} /> : UNKNOWN),
     },
-    { key: 'type', title: 'type', width: '64px', cell: (row) => row.type ?? UNKNOWN, exact: (row) => reason(row, 'type') },
-    { key: 'count', title: 'count', width: '72px', numeric: true, from: 1000, cell: (row) => count(row.count) },
-    { key: 'self_ps', title: 'self', unit: self.unit, width: '96px', numeric: true, cell: (row) => inScale(row.self_ps, self), exact: (row) => timeExact(row.self_ps) },
-    { key: 'share', title: 'share', width: '128px', numeric: true, sortable: false, cell: (row) => shareCell(row.share), bar: (row) => (row.share ?? 0) / largest },
+    { key: 'type', title: 'type', groups: true, width: '64px', cell: (row) => row.type ?? UNKNOWN, exact: (row) => reason(row, 'type') },
+    { key: 'count', title: 'count', width: '72px', numeric: true, sums: count, from: 1000, cell: (row) => count(row.count) },
+    { key: 'self_ps', title: 'self', unit: self.unit, width: '96px', numeric: true, sums: (sum) => inScale(sum, self), cell: (row) => inScale(row.self_ps, self), exact: (row) => timeExact(row.self_ps) },
+    { key: 'share', title: 'share', width: '128px', numeric: true, sortable: false, sums: shareCell, cell: (row) => shareCell(row.share), bar: (row) => (row.share ?? 0) / largest },
     number('intensity', 'FLOP/B', (row) => (row.intensity === null ? UNKNOWN : row.intensity === 0 ? '0' : row.intensity < 0.01 ? '<0.01' : significant(row.intensity)), 'FLOP/B'),
     number('flops_per_s', flops.unit, (row) => inScale(row.flops_per_s, flops), 'FLOP/s'),
     number('bytes_per_s', bytes.unit, (row) => inScale(row.bytes_per_s, bytes), 'B/s'),
@@ -60,7 +62,7 @@ function columnsOf(rows: readonly RooflineRow[]): Column<RooflineRow>[] {
       key: 'peak_share', title: 'of peak', width: '128px', numeric: true, cell: (row) => shareCell(row.peak_share), bar: (row) => Math.min(1, row.peak_share ?? 0),
       exact: (row) => reason(row, 'peak_share') ?? `of what the device can do with this work: ${rate(row.roof_flops_per_s ?? 0, 'FLOP/s')}`,
     },
-    hasPeak && { key: 'bound_by', title: 'bound by', width: '112px', from: 1400, cell: (row) => row.bound_by ?? UNKNOWN, exact: (row) => reason(row, 'bound_by') },
+    hasPeak && { key: 'bound_by', title: 'bound by', groups: true, width: '112px', from: 1400, cell: (row) => row.bound_by ?? UNKNOWN, exact: (row) => reason(row, 'bound_by') },
   ];
   return columns.filter((column) => column !== false);
 }
@@ -86,12 +88,14 @@ export function RooflineView({ run }: { run: RunDetails }) {
   const found = useJson<Roofline>('api/roofline', { ...params, limit: ROWS_MAX });
   const data = found.data;
   const rows = data?.rows ?? [];
+  const table = useTable<RooflineRow>({ columns: columnsOf(rows), rows, sort: '-self_ps', also: { kind: (row) => row.kind, flops: (row) => row.flops, bytes: (row) => row.bytes } });
   const doubts = [...new Set((data?.devices ?? []).flatMap((device) => (device.doubt ? [device.doubt] : [])))];
   const kinds = [...new Set((data?.devices ?? []).map((device) => device.name ?? 'Device of unknown kind'))];
+  const links = [...new Set((data?.devices ?? []).flatMap((device) => device.links.filter((link) => link.bytes_per_s !== null).map((link) => `${link.name!} ${rate(link.bytes_per_s!, 'B/s')}`)))];
   return (
     <>
       {data && <SentenceLine sentence={rooflineSentence(data)} />}
-      {data && data.missing === null && <p class="basis">{[`${kinds.join(', ')}.`, ...basisOf(data)].filter((line) => line !== '').join(' ')}</p>}
+      {data && data.missing === null && <p class="basis">{[`${kinds.join(', ')}.`, ...basisOf(data), links.length > 0 ? `Links carry, one way: ${links.join(', ')}.` : ''].filter((line) => line !== '').join(' ')}</p>}
       {doubts.map((doubt) => (
         <p key={doubt} class="basis warn">{sentenceCase(doubt)}</p>
       ))}
@@ -101,15 +105,9 @@ export function RooflineView({ run }: { run: RunDetails }) {
       {data && data.missing === null && pointsOf(rows).length > 0 && <RooflineChart data={data} focused={query.value.key ?? null} />}
       {data && rows.length > 0 && data.missing === null && (
         <>
-          <div class="toolbar">
-            <span aria-live="polite">{rows.length === data.row_count ? plural(rows.length, 'op') : `${count(rows.length)} of ${count(data.row_count)} ops`}</span>
-            <a href={address('api/roofline', { ...params, limit: 10_000, format: 'csv' })} download={`${run.name}-roofline.csv`}>
-              CSV
-            </a>
-          </div>
-          <Table
-            label="Ops and their rates" columns={columnsOf(rows)} chosen={query.value.columns} rows={rows} rowKey={(row) => row.key} rowCount={data.row_count} sort={sort}
-            onSort={(next) => go({ sort: next }, 'replace')} focused={query.value.key ?? null} onFocusRow={(row) => go({ key: row.key }, 'replace')}
+          <TableBar table={table} noun="op" total={data.row_count} example="scope:mlp type=bf16 flops>1G" file={`${run.name}-roofline`} csv={address('api/roofline', { ...params, limit: 10_000, format: 'csv' })} />
+          <TableBelow
+            table={table} total={data.row_count} label="Ops and their rates" rowKey={(row) => row.key} focused={query.value.key ?? null} onFocusRow={(row) => go({ key: row.key }, 'replace')}
             onOpen={(row) => go({ view: 'timeline', find: row.name, slice: null }, 'push')} openOn="enter" weight={(row) => toNumber(row.self_ps)} scroll
           />
         </>

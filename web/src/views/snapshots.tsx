@@ -1,6 +1,6 @@
 /* Snapshots: whose bytes were allocated when each was taken, and what changed between two. */
 import type { ComponentChildren } from 'preact';
-import { useMemo, useState } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import { address } from '../data/api';
 import { go, query } from '../data/place';
 import { useJson } from '../data/resource';
@@ -8,12 +8,14 @@ import type { FlameReply, RunDetails } from '../data/types';
 import { amountOf, asWidths, signedIn, type Amount } from '../model/amount';
 import { shortSource } from '../model/cut';
 import { findPath, layoutFlame, pathOf } from '../model/flame_layout';
-import { inScale, plural, share, shareCell, toNumber, UNKNOWN } from '../model/numbers';
+import { count, inScale, plural, share, shareCell, toNumber, UNKNOWN } from '../model/numbers';
 import { named, strong, type Sentence } from '../model/sentence';
 import { Link } from '../ui/link';
 import { Empty, Failed, Waiting } from '../ui/states';
-import { Table, type Column } from '../ui/table';
+import type { Column } from '../ui/table';
+import { TableBar, TableBelow } from '../ui/table_bar';
 import { Name, SentenceLine } from '../ui/text';
+import { useTable, type TableState } from '../ui/use_table';
 import { Graph } from './flame/graph';
 
 interface SampleType {
@@ -58,7 +60,7 @@ interface Reply {
 }
 
 const BY = ['owner', 'function', 'source', 'frame', 'device', 'kind'];
-const ROWS_MAX = 2000;
+const ROWS_MAX = 5000;
 const WIDTH_MAX = 4000; // nodes of the graph
 
 function columnsOf(reply: Reply, by: string, amount: Amount): Column<Row>[] {
@@ -67,20 +69,20 @@ function columnsOf(reply: Reply, by: string, amount: Amount): Column<Row>[] {
   const deltas = amount.scale(rows.map((row) => row.delta));
   const largest = Math.max(1, ...rows.map((row) => row.value));
   const text = (key: 'device' | 'kind', width: string): Column<Row> => ({
-    key, title: key, width, exact: (row) => row[key] ?? row.reasons[key] ?? null, cell: (row) => (row[key] === null ? UNKNOWN : <Name text={row[key]} />),
+    key, title: key, groups: true, width, exact: (row) => row[key] ?? row.reasons[key] ?? null, cell: (row) => (row[key] === null ? UNKNOWN : <Name text={row[key]} />),
   });
   const columns: (Column<Row> | false)[] = [
     { key: 'name', title: by, width: 'minmax(160px, 3fr)', exact: (row) => row.name ?? row.reasons.name ?? null, cell: (row) => (row.name === null ? UNKNOWN : <Name text={by === 'source' ? shortSource(row.name) : row.name} />) },
     (by === 'owner' || by === 'frame') && {
-      key: 'source', title: 'source', width: 'minmax(120px, 2fr)', exact: (row) => row.source ?? row.reasons.source ?? null, cell: (row) => (row.source === null ? UNKNOWN : <Name text={shortSource(row.source)} mono />),
+      key: 'source', title: 'source', groups: true, width: 'minmax(120px, 2fr)', exact: (row) => row.source ?? row.reasons.source ?? null, cell: (row) => (row.source === null ? UNKNOWN : <Name text={shortSource(row.source)} mono />),
     },
     by === 'owner' && rows.some((row) => row.device !== null) && text('device', 'minmax(80px, 1fr)'),
     by === 'owner' && rows.some((row) => row.kind !== null) && text('kind', 'minmax(80px, 120px)'),
-    { key: 'value', title: amount.title, unit: values.unit, width: '112px', numeric: true, cell: (row) => inScale(row.value, values), exact: (row) => amount.exact(row.value) },
-    reply.base !== null && { key: 'base_value', title: 'before', unit: values.unit, width: '112px', numeric: true, cell: (row) => inScale(row.base_value, values), exact: (row) => amount.exact(row.base_value ?? 0) },
-    reply.base !== null && { key: 'delta', title: 'change', unit: deltas.unit, width: '120px', numeric: true, cell: (row) => signedIn(row.delta ?? 0, deltas), exact: (row) => amount.exact(row.delta ?? 0) },
-    { key: 'count', title: 'count', width: '88px', numeric: true, cell: (row) => inScale(row.count, { unit: '', divisor: 1, decimals: 0 }) },
-    { key: 'share', title: 'share', width: '144px', numeric: true, cell: (row) => shareCell(row.share), bar: (row) => Math.max(0, row.value) / largest },
+    { key: 'value', title: amount.title, unit: values.unit, width: '112px', numeric: true, sums: (sum) => inScale(sum, values), cell: (row) => inScale(row.value, values), exact: (row) => amount.exact(row.value) },
+    reply.base !== null && { key: 'base_value', title: 'before', unit: values.unit, width: '112px', numeric: true, sums: (sum) => inScale(sum, values), cell: (row) => inScale(row.base_value, values), exact: (row) => amount.exact(row.base_value ?? 0) },
+    reply.base !== null && { key: 'delta', title: 'change', unit: deltas.unit, width: '120px', numeric: true, sums: (sum) => signedIn(sum, deltas), cell: (row) => signedIn(row.delta ?? 0, deltas), exact: (row) => amount.exact(row.delta ?? 0) },
+    { key: 'count', title: 'count', width: '88px', numeric: true, sums: count, cell: (row) => count(row.count) },
+    { key: 'share', title: 'share', width: '144px', numeric: true, sums: shareCell, cell: (row) => shareCell(row.share), bar: (row) => Math.max(0, row.value) / largest },
   ];
   return columns.filter((column) => column !== false);
 }
@@ -133,23 +135,23 @@ function Choice({ label, value, options, onChoose }: { label: string; value: str
   );
 }
 
-function Tools({ run, reply, by, amount }: { run: RunDetails; reply: Reply; by: string; amount: Amount }) {
+function Tools({ run, reply, by, amount, table }: { run: RunDetails; reply: Reply; by: string; amount: Amount; table: TableState<Row> }) {
   const names = reply.snapshots.map((one) => [one.name, `${one.name}${totalOf(one, reply.type, amount)}`] as const);
   const types = reply.snapshots.find((one) => one.name === reply.snapshot)!.types;
   const folded = { run: run.id, by: 'stack', snapshot: reply.snapshot!, type: reply.type, format: 'folded' };
   return (
-    <div class="toolbar">
+    <TableBar
+      table={table} noun={by} total={reply.row_count} example="solver size>1MiB" file={run.name}
+      csv={address('api/memory', { run: run.id, view: 'pprof', snapshot: reply.snapshot!, type: reply.type, by, limit: 10_000, format: 'csv', ...(reply.base ? { base: reply.base } : {}) })}
+    >
       {names.length > 1 && <Choice label="snapshot" value={reply.snapshot!} options={names} onChoose={(snapshot) => go({ snapshot, zoom: null }, 'push')} />}
-      {names.length > 1 && <Choice label="against" value={reply.base ?? ''} options={[['', 'none'], ...names.filter(([name]) => name !== reply.snapshot)]} onChoose={(base) => go({ base: base || null }, 'push')} />}
-      <Choice label="by" value={by} options={BY.map((one) => [one, one] as const)} onChoose={(one) => go({ by: one === 'owner' ? null : one }, 'push')} />
+      {names.length > 1 && <Choice label="against" value={reply.base ?? ''} options={[['', 'none'], ...names.filter(([name]) => name !== reply.snapshot)]} onChoose={(base) => go({ base: base || null, sort: null }, 'push')} />}
+      <Choice label="by" value={by} options={BY.map((one) => [one, one] as const)} onChoose={(one) => go({ by: one === 'owner' ? null : one, sort: null, group: null }, 'push')} />
       {types.length > 1 && <Choice label="of" value={reply.type} options={types.map((one) => [one.name, one.name] as const)} onChoose={(type) => go({ type, zoom: null }, 'push')} />}
-      <a href={address('api/memory', { run: run.id, view: 'pprof', snapshot: reply.snapshot!, type: reply.type, by, limit: 10000, format: 'csv', ...(reply.base ? { base: reply.base } : {}) })} download={`${run.name}.csv`}>
-        CSV
-      </a>
       <a href={address('api/flame', folded)} download={`${run.name}.folded`}>
         folded
       </a>
-    </div>
+    </TableBar>
   );
 }
 
@@ -183,23 +185,23 @@ function Bytes({ run, reply, amount }: { run: RunDetails; reply: Reply; amount: 
 
 export function SnapshotsView({ run, nav }: { run: RunDetails; nav: ComponentChildren }) {
   const by = BY.includes(query.value.by ?? '') ? query.value.by! : 'owner';
-  const [sort, setSort] = useState<string | undefined>();
   const chosen = Object.fromEntries(['snapshot', 'base', 'type'].flatMap((key) => (query.value[key] ? [[key, query.value[key]!]] : [])));
-  const memory = useJson<Reply>('api/memory', { run: run.id, view: 'pprof', by, limit: ROWS_MAX, ...chosen, ...(sort ? { sort } : {}) });
+  const memory = useJson<Reply>('api/memory', { run: run.id, view: 'pprof', by, limit: ROWS_MAX, sort: query.value.sort, ...chosen });
+  const amount = amountOf(memory.data?.unit ?? 'bytes');
+  const rows = memory.data?.rows ?? [];
+  const table = useTable<Row>({ columns: memory.data ? columnsOf(memory.data, by, amount) : [], rows, sort: memory.data?.base ? '-delta' : '-value' });
   if (memory.error) return <Failed error={memory.error} />;
   if (!memory.data) return memory.waiting ? <Waiting what="Adding up the snapshots." progress={memory.progress} /> : null;
   const reply = memory.data;
   if (reply.snapshot === null) return <Empty copy='jax.profiler.save_device_memory_profile("memory.prof")'>This run holds no snapshots. To save one: </Empty>;
-  const amount = amountOf(reply.unit);
   return (
     <div class="snapshots">
       <SentenceLine sentence={sentenceOf(reply, amount)} />
       {nav}
       <p class="basis">{basisOf(reply)}</p>
-      <Tools run={run} reply={reply} by={by} amount={amount} />
-      <Table
-        label={`Samples of ${reply.snapshot} by ${by}`} columns={columnsOf(reply, by, amount)} rows={reply.rows} rowCount={reply.row_count} sort={sort ?? (reply.base ? '-delta' : '-value')} onSort={setSort}
-        rowKey={(row) => `${row.name}\n${row.source}\n${row.device}\n${row.kind}`} scroll
+      <Tools run={run} reply={reply} by={by} amount={amount} table={table} />
+      <TableBelow
+        table={table} total={reply.row_count} label={`Samples of ${reply.snapshot} by ${by}`} rowKey={(row) => `${row.name}\n${row.source}\n${row.device}\n${row.kind}`} weight={(row) => row.value} scroll
       />
       <Bytes run={run} reply={reply} amount={amount} />
     </div>

@@ -10,9 +10,10 @@ import { askSql, dropQuery, keepQuery, keptQueries, type SqlAnswer, type SqlCell
 import type { RunDetails } from '../data/types';
 import { count, inScale, plural, shareCell, sizeScale, timeExact, timeScale, UNKNOWN } from '../model/numbers';
 import { isNumeric, pictureOf, placeOf, type Picture } from '../model/sql';
-import { sortRows } from '../model/table';
 import { Empty } from '../ui/states';
-import { Table, type Column } from '../ui/table';
+import type { Column } from '../ui/table';
+import { TableBar, TableBelow } from '../ui/table_bar';
+import { useTable } from '../ui/use_table';
 
 type Row = Record<string, SqlCell>;
 
@@ -37,7 +38,7 @@ function columnsOf(answer: SqlAnswer): Column<Row>[] {
       return unit === 'count' ? count(Number(cell)) : String(cell);
     };
     return {
-      key: name, title: name, ...(scale ? { unit: scale.unit } : {}), width: numeric ? 'minmax(88px, 1fr)' : 'minmax(104px, 3fr)', numeric, cell: (row) => words(row[name]),
+      key: name, title: name, groups: !numeric, ...(scale ? { unit: scale.unit } : {}), width: numeric ? 'minmax(88px, 1fr)' : 'minmax(104px, 3fr)', numeric, cell: (row) => words(row[name]),
       exact: (row) => (row[name] === null ? null : unit === 'ps' && numeric ? timeExact(row[name] as number) : String(row[name])),
     };
   });
@@ -82,12 +83,11 @@ function Chosen({ label, value, names, onChange }: { label: string; value: strin
 }
 
 function Result({ answer }: { answer: SqlAnswer }) {
-  const [sort, setSort] = useState('');
   const [axes, setAxes] = useState<{ x?: string; y?: string }>({});
   const columns = columnsOf(answer);
   const picture = pictureOf(answer, axes);
   const keyed = new Map(answer.rows.map((row, at) => [row, String(at)]));
-  const rows = sortRows(answer.rows, sort, (row, key) => (typeof row[key] === 'bigint' ? Number(row[key]) : (row[key] as string | number | null)));
+  const table = useTable<Row>({ columns, rows: answer.rows, sort: '', here: true, prefix: 'rows_' });
   return (
     <>
       <p class="quiet" role="status">
@@ -103,7 +103,12 @@ function Result({ answer }: { answer: SqlAnswer }) {
           <Chart picture={picture} columns={columns} />
         </details>
       )}
-      {answer.rows.length === 0 ? <Empty>The query found no row.</Empty> : <Table label="Rows of the query" columns={columns} rows={rows} rowKey={(row) => keyed.get(row)!} sort={sort} onSort={setSort} />}
+      {answer.rows.length === 0 ? <Empty>The query found no row.</Empty> : (
+        <>
+          <TableBar table={table} noun="row" total={answer.rows.length} example="fusion self_ps>1ms" file="query" />
+          <TableBelow table={table} total={answer.rows.length} label="Rows of the query" rowKey={(row) => keyed.get(row)!} />
+        </>
+      )}
     </>
   );
 }

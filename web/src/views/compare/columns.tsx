@@ -9,13 +9,16 @@ import { Link } from '../../ui/link';
 import type { Column } from '../../ui/table';
 import { Name } from '../../ui/text';
 
-export const FILTER_COLUMNS = ['name', 'scope', 'source', 'module', 'category', 'kind', 'state', 'match', 'change', 'a', 'b', 'often', 'longer', 'confidence', 'p'];
+const number = (value: Ps | null): number | null => (value === null ? null : toNumber(value));
 
-export function lookup(row: DiffRow, column: string): Cell {
-  const times: Record<string, Ps | null> = { change: row.delta_ps, a: row.a_self_ps, b: row.b_self_ps, often: row.often_ps, longer: row.longer_ps };
-  if (column in times) return times[column] === null ? null : toNumber(times[column]!);
-  return ((row as unknown as Record<string, Cell>)[column] ?? null) as Cell;
-}
+/* What there is to filter by without a column of that name. */
+export const ALSO: Record<string, (row: DiffRow) => Cell> = {
+  a: (row) => number(row.a_self_ps),
+  b: (row) => number(row.b_self_ps),
+  kind: (row) => row.kind,
+  confidence: (row) => row.confidence as Cell,
+  p: (row) => row.p,
+};
 
 const why = (row: DiffRow, key: string): string | null => row.reasons?.[key] ?? null;
 
@@ -42,7 +45,7 @@ function TimeCell({ row, by, side, text, scale }: { row: DiffRow; by: string; si
 
 function textColumn(key: 'module' | 'category' | 'source' | 'a_name' | 'b_name', title: string, more: Partial<Column<DiffRow>> = {}): Column<DiffRow> {
   const cell = (row: DiffRow) => (row[key] ? <Name text={key === 'source' ? shortSource(row[key]) : row[key]} mono={key === 'source'} /> : isOp(row) ? UNKNOWN : '');
-  return { key, title, width: 'minmax(96px, 1fr)', optional: true, exact: (row) => row[key] ?? why(row, key), cell, ...more };
+  return { key, title, groups: key !== 'a_name' && key !== 'b_name', width: 'minmax(96px, 1fr)', optional: true, exact: (row) => row[key] ?? why(row, key), cell, ...more };
 }
 
 export function columnsOf(rows: readonly DiffRow[], by: string, a: string, b: string): Column<DiffRow>[] {
@@ -50,7 +53,7 @@ export function columnsOf(rows: readonly DiffRow[], by: string, a: string, b: st
   const spread = spreadOf(rows);
   const renamed = rows.some((row) => row.a_name !== null && row.b_name !== null && row.a_name !== row.b_name);
   const time = (key: 'a_self_ps' | 'b_self_ps', side: 'a' | 'b'): Column<DiffRow> => ({
-    key, title: side.toUpperCase(), tip: `self time of a step of ${side.toUpperCase()}; leads to its slices there`, unit: scale.unit, width: '84px', numeric: true,
+    key, title: side.toUpperCase(), tip: `self time of a step of ${side.toUpperCase()}; leads to its slices there`, unit: scale.unit, width: '84px', numeric: true, sums: (sum) => inScale(sum, scale),
     cell: (row) => <TimeCell row={row} by={by} side={side} text={side === 'a' ? a : b} scale={scale} />, exact: (row) => (row[key] === null ? why(row, key) : timeExact(row[key])),
   });
   const cause = (key: 'often_ps' | 'longer_ps', title: string, tip: string): Column<DiffRow> => ({
@@ -74,15 +77,15 @@ export function columnsOf(rows: readonly DiffRow[], by: string, a: string, b: st
       },
     },
     by === 'op' && rows.some((row) => row.scope) && {
-      key: 'scope', title: 'scope', width: 'minmax(120px, 3fr)', cutFront: true, from: 900, exact: (row) => row.scope ?? why(row, 'scope'),
+      key: 'scope', title: 'scope', groups: true, width: 'minmax(120px, 3fr)', cutFront: true, from: 900, exact: (row) => row.scope ?? why(row, 'scope'),
       cell: (row) => (row.scope ? <Name text={shortScope(row.scope)} /> : isOp(row) ? UNKNOWN : ''),
     },
-    { key: 'delta_ps', title: 'change', unit: scale.unit, width: '192px', numeric: true, cell: (row) => <Change row={row} scale={scale} spread={spread} />, exact: (row) => changeExact(row.delta_ps) },
+    { key: 'delta_ps', title: 'change', unit: scale.unit, width: '192px', numeric: true, sums: (sum) => changeInScale(sum, scale), cell: (row) => <Change row={row} scale={scale} spread={spread} />, exact: (row) => changeExact(row.delta_ps) },
     time('a_self_ps', 'a'),
     time('b_self_ps', 'b'),
-    { key: 'state', title: 'state', width: '64px', cell: (row) => <span class={row.state === 'same' ? 'quiet' : undefined}>{row.state}</span>, exact: stateExact },
+    { key: 'state', title: 'state', groups: true, width: '64px', cell: (row) => <span class={row.state === 'same' ? 'quiet' : undefined}>{row.state}</span>, exact: stateExact },
     { key: 'why', title: 'why', width: 'minmax(128px, 2fr)', sortable: false, cell: (row) => <Name text={whyWords(row) || ' '} />, exact: (row) => whyWords(row) || why(row, 'often_ps') },
-    by === 'op' && { key: 'match', title: 'match', width: '96px', from: 1100, tip: 'how its partner was found; ≈ where that is often wrong', cell: (row) => <span class="quiet">{matchWords(row)}</span>, exact: matchExact },
+    by === 'op' && { key: 'match', title: 'match', groups: true, width: '96px', from: 1100, tip: 'how its partner was found; ≈ where that is often wrong', cell: (row) => <span class="quiet">{matchWords(row)}</span>, exact: matchExact },
     { key: 'share', title: 'of the change', width: '96px', numeric: true, from: 1600, tip: 'negative, or above 100 %, where rows change both ways', cell: (row) => signedShare(row.share), exact: (row) => why(row, 'share') },
     cause('often_ps', 'by count', 'what another count makes, at A’s duration'),
     cause('longer_ps', 'by duration', 'what another duration makes, at B’s count'),

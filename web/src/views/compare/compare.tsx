@@ -6,19 +6,18 @@ import { go, query } from '../../data/place';
 import { useJson } from '../../data/resource';
 import { change, changeInScale, compareChange, goalEither, ratioWords, sideOf, sideShort, sideWords } from '../../model/compare';
 import { shown as shownName } from '../../model/cut';
-import { count, inScale, plural, share, time, timeScale, toBig } from '../../model/numbers';
+import { count, inScale, plural, share, time, timeScale, toBig, toNumber } from '../../model/numbers';
 import { spoken } from '../../model/spoken';
-import { ColumnsMenu } from '../../ui/columns_menu';
-import { FilterField, useFilter } from '../../ui/filter_field';
 import { registerActions } from '../../ui/keys';
 import { Link } from '../../ui/link';
 import { Failed, Waiting } from '../../ui/states';
-import { Table } from '../../ui/table';
+import { TableBar, TableBelow } from '../../ui/table_bar';
 import { Name, SentenceLine } from '../../ui/text';
+import { useTable } from '../../ui/use_table';
 import { Brand, CommonActions } from '../shell/header';
 import { LostBar } from '../shell/lost_bar';
 import { Breakdown } from './breakdown';
-import { columnsOf, FILTER_COLUMNS, lookup } from './columns';
+import { ALSO, columnsOf } from './columns';
 import { Icicles } from './icicles';
 import { picking } from './picker';
 
@@ -116,14 +115,12 @@ function Setup({ diff }: { diff: Diff }) {
 }
 
 function Answer({ diff, a, b }: { diff: Diff; a: string; b: string }) {
-  const filter = useFilter(FILTER_COLUMNS);
   const { by } = diff;
-  const columns = columnsOf(diff.rows, by, a, b);
+  const table = useTable<DiffRow>({ columns: columnsOf(diff.rows, by, a, b), rows: diff.rows, sort: '', also: ALSO });
   const open = (row: DiffRow): void => {
     const goal = goalEither(row, by, a, b);
     if (goal) go(goal, 'push');
   };
-  const shown = filter.filter.empty ? diff.rows : diff.rows.filter((row) => filter.filter.test(row.name, (column) => lookup(row, column)));
   return (
     <>
       <SentenceLine sentence={spoken(diff.sentence)} />
@@ -139,36 +136,24 @@ function Answer({ diff, a, b }: { diff: Diff; a: string; b: string }) {
       ))}
       {diff.setup.length > 0 && <Setup diff={diff} />}
       <Breakdown diff={diff} a={a} b={b} />
-      <div class="toolbar">
+      <TableBar
+        table={table} noun="row" total={diff.row_count} example="scope:mlp change>1ms state:new" file={`${sideOf(a).run}-${sideOf(b).run}-${by}`}
+        csv={address('api/diff', { a, b, by, sort: query.value.sort, limit: 10_000, format: 'csv' })}
+      >
         <label>
           by
-          <select value={by} onChange={(event) => go({ by: event.currentTarget.value === 'op' ? null : event.currentTarget.value, sort: null, key: null, columns: null, zoom: null }, 'push')}>
+          <select value={by} onChange={(event) => go({ by: event.currentTarget.value === 'op' ? null : event.currentTarget.value, sort: null, group: null, key: null, columns: null, zoom: null }, 'push')}>
             {BY.map((one) => (
               <option key={one}>{one}</option>
             ))}
           </select>
         </label>
-        <ColumnsMenu columns={columns} />
-        <FilterField state={filter} label="Filter rows" example="scope:mlp change>1ms state:new" />
-        <span aria-live="polite">{shown.length === diff.row_count ? plural(diff.row_count, 'row') : `${count(shown.length)} of ${count(diff.row_count)}`}</span>
-        <a href={address('api/diff', { a, b, by, sort: query.value.sort, limit: 10_000, format: 'csv' })} download={`${sideOf(a).run}-${sideOf(b).run}-${by}.csv`}>
-          CSV
-        </a>
-      </div>
+      </TableBar>
       {by === 'scope' && <Icicles diff={diff} />}
-      {shown.length === 0 ? (
-        <p class="state">
-          Nothing matches <code class="mono">{filter.text}</code>; without the filter there are {count(diff.row_count)}.
-          <button class="framed" onClick={() => filter.set('')}>
-            Remove it
-          </button>
-        </p>
-      ) : (
-        <Table
-          label={`Change by ${by}`} columns={columns} chosen={query.value.columns} rows={shown} rowKey={(row) => row.key} rowCount={diff.row_count} sort={query.value.sort}
-          onSort={(next) => go({ sort: next }, 'replace')} focused={query.value.key ?? null} onFocusRow={(row) => go({ key: row.key }, 'replace')} onOpen={open} openOn="enter" onShow={open} rest={restOf(diff, shown)} scroll
-        />
-      )}
+      <TableBelow
+        table={table} total={diff.row_count} label={`Change by ${by}`} rowKey={(row) => row.key} focused={query.value.key ?? null} onFocusRow={(row) => go({ key: row.key }, 'replace')}
+        onOpen={open} openOn="enter" onShow={open} weight={(row) => Math.abs(toNumber(row.delta_ps))} rest={restOf(diff, table.rows)} scroll
+      />
     </>
   );
 }

@@ -1,0 +1,44 @@
+/* Memory over something, as levels: told under the pointer, a click chooses a place. */
+import { useState } from 'preact/hooks';
+import { levelAt, paintLevels, type LevelScene } from '../draw/levels';
+import { readTokens, type Tokens } from '../draw/tokens';
+import { fixed, sizeScale, THIN } from '../model/numbers';
+import { Canvas } from '../ui/canvas';
+import { hideTip, showTip } from '../ui/tooltip';
+
+interface Props {
+  label: string;
+  height: number;
+  scene: (tokens: Tokens) => Omit<LevelScene, 'yWords'>;
+  tip: (index: number) => string;
+  onPick: (index: number) => void;
+}
+
+/* As many as it takes to write every tick exactly. */
+export function decimalsOf(ticks: readonly number[], divisor: number): number {
+  const exact = (decimals: number): boolean => ticks.every((tick) => Math.abs((tick / divisor) * 10 ** decimals - Math.round((tick / divisor) * 10 ** decimals)) < 1e-6);
+  return [0, 1, 2].find(exact) ?? 3;
+}
+
+export function LevelChart({ label, height, scene, tip, onPick }: Props) {
+  const [width, setWidth] = useState(0);
+  const { xs, top } = scene(readTokens());
+  const bytes = sizeScale([top / 1.2]);
+  const yWords = (ticks: readonly number[]) => ticks.map((tick) => (tick === 0 ? '0' : `${fixed(tick / bytes.divisor, decimalsOf(ticks, bytes.divisor))}${THIN}${bytes.unit}`));
+  return (
+    <Canvas
+      height={height} label={label} onSize={setWidth}
+      paint={(canvas, at) => paintLevels(canvas, { ...scene(readTokens()), yWords }, at, height, devicePixelRatio, readTokens())}
+      onMove={(x, _y, event) => {
+        const index = levelAt({ xs }, x, width);
+        if (index < 0) hideTip();
+        else showTip(tip(index), event.clientX, event.clientY);
+      }}
+      onLeave={() => hideTip()}
+      onClick={(x) => {
+        const index = levelAt({ xs }, x, width);
+        if (index >= 0) onPick(index);
+      }}
+    />
+  );
+}
