@@ -44,25 +44,30 @@ export const tests = {
     assert.match(await page.locator('.hlo-facts-of-slice a', { hasText: /^more$/ }).getAttribute('href'), /^https:\/\/openxla\.org\//);
   }),
 
-  'what it waited for is listed and drawn, each link before the one after it': scene(async ({ page, url, slice }) => {
+  'what it waited for is listed and drawn, each link ready before the one after it began': scene(async ({ page, url, slice }) => {
     await page.locator('.tracks-canvas').press('b');
     await page.locator('.chain dd').first().waitFor();
     const ids = await page.locator('.chain a').evaluateAll((all) => all.map((link) => new URL(link.href).searchParams.get('slice')));
+    const chain = await json(url, `api/chain?run=step_1000&slice=${slice.id}&limit=200`);
     assert.ok(ids.length > 0);
+    assert.deepEqual(ids, chain.rows.map((link) => link.id));
     let at = slice;
-    for (const id of ids) {
-      const link = await json(url, `api/slice?run=step_1000&id=${id}`);
-      const flows = at.flows ?? (await json(url, `api/slice?run=step_1000&id=${at.id}`)).flows;
-      const sent = flows.some((flow) => flow.from.slice === id && flow.to.slice === at.id);
-      assert.ok(link.start_ps < at.start_ps, 'it began before');
-      assert.ok(sent || (link.track === at.track && link.depth === at.depth && link.start_ps + link.dur_ps <= at.start_ps), `${link.name} neither sent ${at.name} nor came before it`);
-      if (!sent) {
+    for (const link of chain.rows) {
+      assert.equal(link.start_ps + link.covered_ps + link.gap_ps, at.start_ps, `${link.name} and its gap lead to ${at.name}`);
+      if (link.via === 'before') {
         const { rows } = await json(url, `api/slices?run=step_1000&track=${at.track}&start_ps=${link.start_ps + link.dur_ps}&end_ps=${at.start_ps}&limit=1000`);
         const between = rows.filter((row) => row.depth === at.depth && row.dur_ps > 0 && row.start_ps >= link.start_ps + link.dur_ps && row.start_ps + row.dur_ps <= at.start_ps);
         assert.deepEqual(between.map((row) => row.name), [], 'nothing lies between');
       }
+      if (link.via === 'flow') {
+        const { flows } = await json(url, `api/slice?run=step_1000&id=${at.id}`);
+        assert.ok(flows.some((flow) => flow.from.slice === link.id && flow.to.slice === at.id), 'an arrow leads there');
+      }
+      if (link.via === 'inside') assert.ok(link.start_ps + link.dur_ps >= at.start_ps + at.dur_ps && link.track === at.track);
       at = link;
     }
+    const first = chain.rows.at(-1);
+    assert.equal(chain.covered_ps + chain.gap_ps, slice.start_ps - first.start_ps, 'covers and gaps are the whole way back');
   }),
 
   "a double click shows the slice, and its track's events from it on": scene(async ({ page, url, slice }) => {

@@ -1,5 +1,6 @@
 /* The timeline by hand and by key, against what the API says of the same run. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { address, json, openPage, settle, until, windowOf } from './browser.mjs';
 
 const QUERY = '?run=step_1000&view=timeline';
@@ -51,6 +52,40 @@ export const tests = {
     assert.ok(text.includes(`${(slice.dur_ps / 1e9).toFixed(1)} ms`), `${slice.dur_ps} in ${text.slice(0, 200)}`);
     assert.match(text, /hlo_op/);
     assert.match(await page.locator('#timeline-focus').innerText().catch(() => ''), new RegExp(slice.name.replaceAll('.', '\\.')));
+  }),
+
+  'the legend says what the colours on the screen are, and goes with its key': scene(async ({ page }) => {
+    const words = () => page.locator('.timeline-legend li').allInnerTexts();
+    const kinds = await words();
+    assert.ok(kinds.includes('compute') && kinds.includes('host') && !kinds.includes('idle'), kinds.join());
+    await page.locator('.tracks-canvas').press('Shift+C');
+    await until(page, 'colour by name', (now) => now.colour === 'name');
+    await page.waitForFunction(() => [...document.querySelectorAll('.timeline-legend li')].some((one) => one.textContent === 'train'));
+    const fills = await page.locator('.timeline-legend .swatch').evaluateAll((all) => all.map((one) => getComputedStyle(one).backgroundColor));
+    assert.ok(fills.every((fill) => fill !== 'rgba(0, 0, 0, 0)'), fills.join());
+    await page.locator('.tracks-canvas').press('l');
+    await until(page, 'no legend', (now) => now.legend === 'off');
+    assert.equal(await page.locator('.timeline-legend').count(), 0);
+  }),
+
+  'what is seen is saved as PNG and as SVG': scene(async ({ page, box }) => {
+    const saved = async (as) => {
+      await page.getByRole('button', { name: /^kind/ }).click();
+      const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitemradio', { name: `Save what is seen as ${as}` }).or(page.getByRole('menuitem', { name: `Save what is seen as ${as}` })).click()]);
+      assert.equal(download.suggestedFilename(), `step_1000-timeline.${as.toLowerCase()}`);
+      return readFileSync(await download.path());
+    };
+    const png = await saved('PNG');
+    assert.equal(png.readUInt32BE(16), Math.round(2 * (220 + box.width)), 'names and tracks side by side, twice as fine');
+    assert.equal(png.readUInt32BE(20), Math.round(2 * (24 + box.height)));
+    const svg = (await saved('SVG')).toString();
+    const texts = await page.evaluate((source) => {
+      const file = new DOMParser().parseFromString(source, 'image/svg+xml');
+      return file.querySelector('parsererror') ? null : [...file.querySelectorAll('text')].map((one) => one.textContent);
+    }, svg);
+    assert.ok(texts !== null, 'well-formed');
+    for (const word of ['train', 'python', '/host:CPU']) assert.ok(texts.includes(word), `${word} in ${texts.slice(0, 20)}`);
+    assert.match(svg, /<image [^>]*href="data:image\/png;base64,/);
   }),
 
   'a click focuses what lies there, a click on nothing lets go': scene(async ({ page, box }) => {

@@ -2,31 +2,47 @@ import type { FlameNode } from '../../web/src/data/types';
 import { layoutFlame, standingOf } from '../../web/src/model/flame_layout';
 import { exactly, relationsOf } from '../../web/src/model/flame_relations';
 import { lineSentence } from '../../web/src/model/flame_sentence';
-import { escapeXml, flameSvg } from '../../web/src/model/flame_svg';
 import { plainText } from '../../web/src/model/sentence';
+import { escapeXml, SvgPen, svgFile } from '../../web/src/model/svg';
 
 const node = (name: string, total: number, children: FlameNode[] = [], file?: string): FlameNode => ({
   name, total_ps: total, self_ps: total - children.reduce((sum, child) => sum + Number(child.total_ps), 0), count: 1, children, ...(file ? { file, line: 1 } : {}),
 });
-const scene = (root: FlameNode, flipped = false) => ({
-  layout: layoutFlame(root), part: { x: 0, width: 1 }, width: 1000, flipped, fill: () => '#123456', ink: '#000', background: '#fff',
-});
+const pen = () => new SvgPen('a-', { measure: (text) => text.length * 6, pixels: () => 'data:image/png;base64,AA' });
 
 test('hostile names are text in SVG', () => {
-  const svg = flameSvg(scene(node('all', 100, [node('<script>alert(1)</script>', 60), node('"><img onerror=x>', 40)])));
+  const drawn = pen();
+  drawn.titled('<script>alert(1)</script>', () => drawn.fillText('"><img onerror=x>', 4, 10));
+  drawn.fillStyle = '"/><script>';
+  drawn.fillRect(0, 0, 1, 1);
+  const svg = svgFile(100, 20, '#fff', [{ x: 0, y: 0, width: 100, height: 20, text: drawn.text() }]);
   expect(svg).not.toMatch(/<script|<img/);
   expect(svg).toContain('&lt;script&gt;');
-  expect(escapeXml('&<>"\'')).toBe('&amp;&lt;&gt;&quot;&#39;');
+  expect(escapeXml('&<>"\'\u0000')).toBe('&amp;&lt;&gt;&quot;&#39;\ufffd');
 });
 
-test('the root stands above, or below', () => {
-  const rows = (flipped: boolean) => [...flameSvg(scene(node('all', 10, [node('a', 10)]), flipped)).matchAll(/<rect x="0.00" y="(\d+)"/g)].map((match) => Number(match[1]));
-  expect(rows(false)).toEqual([0, 20]);
-  expect(rows(true)).toEqual([20, 0]);
+test('every group that is opened is closed, and a clip ends with what was saved', () => {
+  const drawn = pen();
+  drawn.save();
+  drawn.beginPath();
+  drawn.rect(0, 0, 10, 10);
+  drawn.clip();
+  drawn.globalAlpha = 0.5;
+  drawn.fillRect(0, 0, 5, 5);
+  drawn.restore();
+  drawn.fillRect(5, 5, 5, 5);
+  const parts = drawn.text().split('\n');
+  expect(parts.map((part) => part.slice(0, 5))).toEqual(['<clip', '<rect', '</g>', '<rect']);
+  expect(parts[1]).toContain('fill-opacity="0.5"');
+  expect(parts[3]).not.toContain('opacity');
 });
 
-test('what is too narrow is left out', () => {
-  expect([...flameSvg(scene(node('all', 1e6, [node('a', 1e6 - 1), node('b', 1)]))).matchAll(/<rect x/g)]).toHaveLength(2);
+test('what has no size is not drawn; pixels come as pictures', () => {
+  const drawn = pen();
+  drawn.fillRect(0, 0, 0, 10);
+  drawn.stroke();
+  drawn.drawImage({} as CanvasImageSource, 0, 3, 80, 1, 0, 20, 80, 18);
+  expect(drawn.text()).toBe('<image x="0" y="20" width="80" height="18" preserveAspectRatio="none" style="image-rendering:pixelated" href="data:image/png;base64,AA"/>');
 });
 
 test('the line whose own ops take most', () => {

@@ -130,6 +130,7 @@ export interface Slice {
   name: string;
   kind: Kind;
   flags: string[] | number;
+  matched?: 'name' | 'arg' | 'scope' | 'source' | null; // of a search: where its word stands
 }
 
 export interface SliceList {
@@ -156,6 +157,19 @@ export interface Flow {
   kind: string;
   from: FlowEnd;
   to: FlowEnd;
+}
+
+export interface ChainLink extends Slice {
+  via: 'before' | 'flow' | 'launch' | 'inside';
+  covered_ps: Ps; // from its begin until it was ready
+  gap_ps: Ps; // from then to the begin of what waited for it
+}
+
+export interface ChainReply {
+  rows: ChainLink[];
+  ended: 'begin' | 'limit';
+  covered_ps: Ps;
+  gap_ps: Ps;
 }
 
 export interface KernelShape {

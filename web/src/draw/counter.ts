@@ -12,28 +12,27 @@ export function paintCounter(
   const high = Math.max(series.max, low + Number.MIN_VALUE);
   const padding = 4 * ratio;
   const yOf = (value: number) => box.top + box.height - padding - ((value - low) / (high - low)) * (box.height - 2 * padding);
-  const line = new Path2D();
-  let x = 0;
-  let y = 0;
+  const line: [number, number][] = [];
   series.times.forEach((time, index) => {
     const at = positionOf(viewport, time) * box.width;
-    if (index === 0) line.moveTo(at, yOf(series.values[0]!));
-    else line.lineTo(at, y);
-    x = at;
-    y = yOf(series.values[index]!);
-    line.lineTo(x, y);
+    if (index > 0) line.push([at, line.at(-1)![1]]);
+    line.push([at, yOf(series.values[index]!)]);
   });
-  line.lineTo(Math.max(x, box.width), y);
-  const area = new Path2D(line);
-  area.lineTo(Math.max(x, box.width), yOf(low));
-  area.lineTo(positionOf(viewport, series.times[0]!) * box.width, yOf(low));
+  const last = line.at(-1)!;
+  line.push([Math.max(last[0], box.width), last[1]]);
+  const trace = (points: readonly (readonly [number, number])[]): void => {
+    context.beginPath();
+    points.forEach(([x, y], index) => (index === 0 ? context.moveTo(x, y) : context.lineTo(x, y)));
+  };
   const other = tokens.kinds[6]!;
   context.save();
   context.globalAlpha = 0.35;
   context.fillStyle = other.css[1];
-  context.fill(area);
+  trace([...line, [line.at(-1)![0], yOf(low)], [line[0]![0], yOf(low)]]);
+  context.fill();
   context.restore();
   context.strokeStyle = other.strokeCss;
   context.lineWidth = ratio;
-  context.stroke(line);
+  trace(line);
+  context.stroke();
 }

@@ -22,6 +22,7 @@ export interface FlameScene {
   focus: number | null;
   lit: ((name: string) => boolean) | null;
   tokens: Tokens;
+  around?: (index: number, paint: () => void) => void; // of a picture that says what each node is
 }
 
 /* Where the row of a depth begins, from the top of all rows. */
@@ -64,7 +65,8 @@ export function paintFlame(canvas: HTMLCanvasElement, scene: FlameScene): void {
       index = layout.next[index]!;
       continue;
     }
-    if (y + FLAME_ROW > 0 && y < height) paintNode(context, labels, scene, index, Math.max(0, x), Math.min(width, x + size), y);
+    const paint = (): void => paintNode(context, labels, scene, index, Math.max(0, x), Math.min(width, x + size), y);
+    if (y + FLAME_ROW > 0 && y < height) scene.around ? scene.around(index, paint) : paint();
     index++;
   }
 }

@@ -24,6 +24,7 @@ export interface OverlayScene {
   cursor: number | null;
   hits: readonly Rect[];
   ticks: readonly Rect[]; // where hits are that are too small for an outline
+  links: readonly Rect[]; // of the chain to the left of the focus
   flows: readonly { from: { x: number; y: number }; to: { x: number; y: number } }[];
 }
 
@@ -53,6 +54,7 @@ export class OverlayPainter {
       context.fillStyle = scene.tokens.ink3;
       context.fillRect(Math.round(scene.cursor), 0, 1, scene.height);
     }
+    for (const link of scene.links) this.outline(link, scene, scene.tokens.ink, 1);
     for (const flow of scene.flows) this.arrow(flow.from, flow.to, scene.tokens);
     if (scene.hover) this.outline(scene.hover, scene, scene.tokens.ink, 1);
     if (scene.focus) {

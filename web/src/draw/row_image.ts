@@ -29,6 +29,7 @@ export interface Span {
 
 export interface RowPaint {
   row: number;
+  kinds: number; // a bit each
   spans: Span[];
   instants: { x: number; kind: number; name: number }[];
 }
@@ -38,6 +39,7 @@ export type SlotOf = (name: number, kind: number) => number;
 const SHADES = 32;
 const STROKE_PIXELS_MIN = 3;
 export const NEUTRAL = 8; // a container's place behind the eight kinds
+export const UNRECORDED = 9; // and behind that what has none
 
 /* Every fill at every share of busy, mixed once per theme. */
 export function mixTable(tokens: Tokens): Uint32Array {
@@ -78,7 +80,7 @@ export class RowImage {
 
   /* `lit`: per name whether it matches the search; null: nothing is searched. */
   paint(row: number, placed: readonly PlacedCells[], neutral: boolean, lit: ((name: number) => boolean) | null): RowPaint {
-    const result: RowPaint = { row, spans: [], instants: [] };
+    const result: RowPaint = { row, kinds: 0, spans: [], instants: [] };
     this.longest.fill(0);
     for (const one of placed) this.paintCells(row * this.width, one, neutral, lit, result);
     return result;
@@ -99,6 +101,7 @@ export class RowImage {
       const flags = cells.flags[index]!;
       const kind = neutral ? NEUTRAL : cells.kind[index]!;
       const name = cells.name[index]!;
+      result.kinds |= 1 << kind;
       if (flags & CELL_INSTANT && cells.slices[index] === 1) {
         result.instants.push({ x: x0, kind, name });
         continue;

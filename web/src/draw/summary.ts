@@ -62,14 +62,16 @@ function addTile(one: PlacedSummary, width: number): void {
   }
 }
 
-export function paintSummary(context: CanvasRenderingContext2D, summaries: readonly PlacedSummary[][], box: Box, tokens: Tokens): void {
-  paintShares(context, sharesOf(summaries, box.width), box, tokens);
+/* Tells which kinds are there, a bit each. */
+export function paintSummary(context: CanvasRenderingContext2D, summaries: readonly PlacedSummary[][], box: Box, tokens: Tokens): number {
+  return paintShares(context, sharesOf(summaries, box.width), box, tokens);
 }
 
 /* As pixels: a path of a rectangle a column costs ten times as much. */
-export function paintShares(context: CanvasRenderingContext2D, shares: Float32Array, box: Box, tokens: Tokens): void {
+export function paintShares(context: CanvasRenderingContext2D, shares: Float32Array, box: Box, tokens: Tokens): number {
   const { width, height, top } = box;
-  if (width < 1 || height < 1) return;
+  if (width < 1 || height < 1) return 0;
+  let kinds = 0;
   const image = new ImageData(width, height);
   const pixels = new Uint32Array(image.data.buffer).fill(tokens.background);
   for (let x = 0; x < width; x++) {
@@ -77,6 +79,7 @@ export function paintShares(context: CanvasRenderingContext2D, shares: Float32Ar
     for (let kind = 0; kind < SUMMARY_KINDS; kind++) {
       const share = shares[kind * width + x]!;
       if (share <= 0) continue;
+      kinds |= 1 << kind;
       const size = Math.min(foot, Math.max(Math.round(share * height), foot === height ? 1 : 0));
       const colour = tokens.kinds[kind]!.fills[1];
       for (let y = foot - size; y < foot; y++) pixels[y * width + x] = colour;
@@ -84,4 +87,5 @@ export function paintShares(context: CanvasRenderingContext2D, shares: Float32Ar
     }
   }
   context.putImageData(image, 0, top);
+  return kinds;
 }

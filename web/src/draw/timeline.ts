@@ -11,7 +11,7 @@ import { rowsTop, type Band } from '../model/layout';
 import { positionOf, type Viewport } from '../model/viewport';
 import { paintCounter } from './counter';
 import { Labels } from './label';
-import { NEUTRAL, RowImage, type RowPaint, type SlotOf, type Span } from './row_image';
+import { NEUTRAL, RowImage, UNRECORDED, type RowPaint, type SlotOf, type Span } from './row_image';
 import { cellsOf, summaryOf, type Camera } from './scene';
 import { paintSummary } from './summary';
 import type { Tokens } from './tokens';
@@ -44,6 +44,8 @@ export interface TimelineScene {
 export interface Painted {
   rows: number;
   covered: number; // rows painted from a tile or a coarser one
+  kinds: number; // on the screen, a bit each; then containers, then what was not recorded
+  names: ReadonlyMap<number, number>; // pixels that each name fills, where it is wide enough to see
 }
 
 const LABEL_PIXELS_MIN = 24;
@@ -71,6 +73,8 @@ export class TimelinePainter {
   private readonly image = new RowImage();
   private readonly context: CanvasRenderingContext2D;
   private readonly labels: Labels;
+  private kinds = 0; // of this painting, as Painted has them
+  private names = new Map<number, number>();
   private striped: { tokens: Tokens; ratio: number; pattern: CanvasPattern } | null = null;
 
   constructor(private readonly canvas: HTMLCanvasElement) {
@@ -89,30 +93,32 @@ export class TimelinePainter {
     context.fillStyle = scene.tokens.bg;
     context.fillRect(0, 0, width, height);
     const stuck = Math.round(scene.stuck * scene.ratio);
+    this.kinds = 0;
+    this.names = new Map();
     const below = this.paintPart({ ...scene, bands: scene.bands.filter((band) => band.y >= scene.stuck) }, width, stuck, height);
-    if (stuck === 0) return below;
+    if (stuck === 0) return { ...below, kinds: this.kinds, names: this.names };
     context.fillStyle = scene.tokens.bg; // over summaries, which no clip holds
     context.fillRect(0, 0, width, stuck);
     const above = this.paintPart({ ...scene, bands: scene.bands.filter((band) => band.y < scene.stuck), scrollTop: 0 }, width, 0, stuck);
     context.fillStyle = scene.tokens.edge;
     context.fillRect(0, stuck - Math.max(1, Math.round(scene.ratio)), width, Math.max(1, Math.round(scene.ratio)));
-    return { rows: above.rows + below.rows, covered: above.covered + below.covered };
+    return { rows: above.rows + below.rows, covered: above.covered + below.covered, kinds: this.kinds, names: this.names };
   }
 
   /* The pinned bands, or those that scroll below them: what lies between two heights. */
-  private paintPart(scene: TimelineScene, width: number, top: number, bottom: number): Painted {
+  private paintPart(scene: TimelineScene, width: number, top: number, bottom: number): Pick<Painted, 'rows' | 'covered'> {
     const { context } = this;
     context.save();
     context.beginPath();
     context.rect(0, top, width, bottom - top);
     context.clip();
-    const { lines, painted } = this.paintRows(scene, width, top, bottom);
+    const { lines, covered } = this.paintRows(scene, width, top, bottom);
     this.paintHeads(scene, width, top, bottom);
     this.paintUnrecorded(scene, width, top, bottom);
     this.paintBounds(scene, width, bottom);
     this.paintText(scene, lines, width);
     context.restore();
-    return painted;
+    return { rows: lines.length, covered };
   }
 
   private camera(scene: TimelineScene, host: string): Camera {
@@ -132,7 +138,7 @@ export class TimelinePainter {
     return lines;
   }
 
-  private paintRows(scene: TimelineScene, width: number, from: number, to: number): { lines: Line[]; painted: Painted } {
+  private paintRows(scene: TimelineScene, width: number, from: number, to: number): { lines: Line[]; covered: number } {
     const places = this.visibleLines(scene, from, to);
     let covered = 0;
     this.image.begin(width, places.length, scene.tokens, scene.slotOf);
@@ -141,6 +147,9 @@ export class TimelinePainter {
       const cells = cellsOf(scene.store, { track, depth: line.depth }, this.camera(scene, line.band.node.host));
       if (cells.covered) covered++;
       const paint = this.image.paint(row, cells.placed, isContainer(line.band), scene.lit);
+      this.kinds |= paint.kinds;
+      for (const span of paint.spans)
+        if (span.kind !== NEUTRAL) this.names.set(span.name, (this.names.get(span.name) ?? 0) + Math.min(width, span.right) - Math.max(0, span.left));
       this.image.strokes(paint, scene.tokens, scene.lit);
       return { ...line, paint };
     });
@@ -149,7 +158,7 @@ export class TimelinePainter {
     lines.forEach((line, row) => {
       this.context.drawImage(image, 0, row, width, 1, 0, line.top, width, line.height);
     });
-    return { lines, painted: { rows: lines.length, covered } };
+    return { lines, covered };
   }
 
   private paintHeads(scene: TimelineScene, width: number, from: number, to: number): void {
@@ -164,7 +173,7 @@ export class TimelinePainter {
         const camera = this.camera(scene, band.node.host);
         const summaries = band.summaries.map((track) => summaryOf(scene.store, track, camera));
         const inset = Math.round(3 * scene.ratio);
-        paintSummary(context, summaries, { top: top + inset, width, height: Math.round(band.height * scene.ratio) - 2 * inset }, scene.tokens);
+        this.kinds |= paintSummary(context, summaries, { top: top + inset, width, height: Math.round(band.height * scene.ratio) - 2 * inset }, scene.tokens);
       }
       if (band.node.children.length > 0 && band.y > 0) {
         context.fillStyle = scene.tokens.line;
@@ -271,6 +280,7 @@ export class TimelinePainter {
         const left = start === null ? 0 : Math.max(0, Math.round(positionOf(scene.viewport, start) * width));
         const right = end === null ? width : Math.min(width, Math.round(positionOf(scene.viewport, end) * width));
         if (right <= left || bottom <= top) continue;
+        this.kinds |= 1 << UNRECORDED;
         context.fillStyle = this.stripes(scene);
         context.fillRect(left, top, right - left, bottom - top);
       }

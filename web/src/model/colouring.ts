@@ -9,6 +9,7 @@ export type Colouring = 'kind' | 'name' | 'self';
 
 export const COLOURINGS: readonly Colouring[] = ['kind', 'name', 'self'];
 export const COLOURING_WORDS: Readonly<Record<Colouring, string>> = { kind: 'kind of work', name: 'name', self: 'self time of all of its name' };
+export const AMOUNT_WORDS = ['below 1 %', '1 to 5 %', '5 to 20 %', '20 to 50 %', 'from 50 %'];
 export const HUES = 8;
 export const AMOUNTS = 5;
 export const NAME_SLOT = 27;

@@ -6,7 +6,7 @@ import { compareChange, partBefore } from '../../model/compare';
 import { act } from '../../ui/keys';
 import { Link } from '../../ui/link';
 import { Menu } from '../../ui/menu';
-import { savePng, saveSvg, type Picture } from './export';
+import { saveFlame, type Picture } from './export';
 
 export const BY: Readonly<Record<string, string>> = {
   scope: 'scope', stack: 'Python stack', source: 'source line', module: 'module', host: 'host call', track: 'track',
@@ -100,12 +100,11 @@ export function Exports({ params, name, picture }: { params: Params; name: strin
           </a>
           {picture && (
             <>
-              <button role="menuitem" onClick={() => (saveSvg({ ...picture, name }), close())}>
-                SVG <span class="faint">of what is seen</span>
-              </button>
-              <button role="menuitem" onClick={() => (savePng({ ...picture, name }), close())}>
-                PNG <span class="faint">of what is seen</span>
-              </button>
+              {(['svg', 'png'] as const).map((as) => (
+                <button key={as} role="menuitem" onClick={() => (saveFlame(as, { ...picture, name }), close())}>
+                  {as.toUpperCase()} <span class="faint">of what is seen</span>
+                </button>
+              ))}
             </>
           )}
         </>

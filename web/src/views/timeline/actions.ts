@@ -9,7 +9,10 @@ import { endOf, panned, startOf, timeAt, viewportOf, zoomed } from '../../model/
 import type { Actions } from '../../ui/keys';
 import { say } from '../../ui/said';
 import { DOCK_PAGE_PIXELS, toggleDock } from './dock';
+import type { DrawnFlow } from './flows';
 import { idleBeside, idleNode } from './idle';
+import { saveTimeline } from './picture';
+import { ticksOf } from './ruler';
 import { spanOfSlice } from './window_pane';
 import type { TimelineState } from './state';
 
@@ -82,11 +85,13 @@ function showGap(state: TimelineState, gap: Span): void {
   state.glide(viewportOf(middle - half, middle + half));
 }
 
-export interface Search {
-  rows: () => readonly Slice[];
+/* What the view has at hand. */
+export interface AtHand {
+  rows: () => readonly Slice[]; // hits of the search
+  flows: () => readonly DrawnFlow[];
 }
 
-export function timelineActions(state: TimelineState, search: Search): Actions {
+export function timelineActions(state: TimelineState, atHand: AtHand): Actions {
   const focusOn = (slice: Slice | null): void => {
     if (slice) go({ slice: slice.id }, 'replace');
   };
@@ -95,7 +100,7 @@ export function timelineActions(state: TimelineState, search: Search): Actions {
     void (focus ? next(focus) : nearestCentre(state)).then(focusOn);
   };
   const toHit = (direction: 1 | -1) => () => {
-    const rows = search.rows();
+    const rows = atHand.rows();
     if (rows.length === 0) return false;
     const at = rows.findIndex((row) => row.id === query.value.slice);
     focusOn(rows[(at + direction + rows.length + (at < 0 && direction < 0 ? 1 : 0)) % rows.length] ?? null);
@@ -179,6 +184,9 @@ export function timelineActions(state: TimelineState, search: Search): Actions {
       go({ colour: next === 'kind' ? null : next }, 'replace');
       say(`Colour tells the ${COLOURING_WORDS[next]}.`);
     },
+    legend: () => go({ legend: query.value.legend === 'off' ? null : 'off' }, 'replace'),
+    'save-png': () => saveTimeline(state, 'png', ticksOf(state), atHand.flows()),
+    'save-svg': () => saveTimeline(state, 'svg', ticksOf(state), atHand.flows()),
     clock: () => go({ clock: query.value.clock === 'wall' ? null : 'wall' }, 'replace'),
     dock: () => void (toggleDock() || say(`Details stand at the right from ${DOCK_PAGE_PIXELS} pixels on.`)),
     'hit-next': toHit(1),

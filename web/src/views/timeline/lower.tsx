@@ -42,7 +42,7 @@ function useRestingWindow(state: TimelineState): Span {
   return resting;
 }
 
-const SEARCH_TIP = 'A part of the name. Beside it: dur>1ms  dur<20us  key=value  track:stream  host:a  scope:mlp  source:model.py:88  "two words"';
+const SEARCH_TIP = 'A part of the name; what no name holds is looked for in args, scopes and sources. Beside it: dur>1ms  dur<20us  key=value  arg:text  track:stream  host:a  scope:mlp  source:model.py:88  "two words"';
 
 function SearchField({ focusOn }: { focusOn: { current: HTMLInputElement | null } }) {
   const [text, setText] = useState(query.value.find ?? '');

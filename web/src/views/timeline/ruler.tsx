@@ -8,6 +8,7 @@ import { rulerOf, stepFor, type Ruler as Ticks } from '../../model/ticks';
 import { time, timeExact, toBig } from '../../model/numbers';
 import { positionOf, timeAt } from '../../model/viewport';
 import { openMenu } from '../../ui/context_menu';
+import { act } from '../../ui/keys';
 import { Icon } from '../../ui/icons';
 import { dragRuler, wheel } from './gestures';
 import { MarkFlags } from './mark_flags';
@@ -21,7 +22,7 @@ function wallZero(state: TimelineState): bigint | null {
   return query.value.clock === 'wall' && state.run.epoch_ns !== null ? toBig(BigInt(state.run.epoch_ns)) * 1000n : null;
 }
 
-function ticksOf(state: TimelineState): Ticks {
+export function ticksOf(state: TimelineState): Ticks {
   const zero = wallZero(state);
   const { viewport, size } = state;
   const count = size.value.width / TICK_PIXELS;
@@ -46,6 +47,8 @@ function viewMenu(state: TimelineState, button: HTMLElement): void {
     ...COLOURINGS.map((one) => ({
       words: `Colour tells the ${COLOURING_WORDS[one]}`, checked: one === now, run: () => go({ colour: one === 'kind' ? null : one }, 'replace'),
     })),
+    { words: 'Legend of the colours', checked: query.value.legend !== 'off', run: () => void act('legend') },
+    ...(['png', 'svg'] as const).map((as) => ({ words: `Save what is seen as ${as.toUpperCase()}`, run: () => void act(`save-${as}`) })),
     ...(state.run.epoch_ns === null
       ? []
       : [false, true].map((on) => ({ words: on ? 'Times of day' : 'Times from the begin of the run', checked: on === wall, run: () => go({ clock: on ? 'wall' : null }, 'replace') }))),

@@ -3,7 +3,7 @@ import { address } from '../../data/api';
 import { useJson } from '../../data/resource';
 import { absence, type Flow, type SliceDetails } from '../../data/types';
 import { shortScope, shortSource, shown } from '../../model/cut';
-import { count, rateScale, inScale, THIN, time, timeExact, toBig, toNumber, UNKNOWN } from '../../model/numbers';
+import { count, rateScale, inScale, THIN, time, timeExact, timeScale, toBig, toNumber, UNKNOWN } from '../../model/numbers';
 import { placeOf } from '../../model/source';
 import { Link } from '../../ui/link';
 import { SourcePlace } from '../../ui/source';
@@ -234,23 +234,36 @@ function Related({ run, slice }: { run: string; slice: SliceDetails }) {
   );
 }
 
-/* What it waited for, the nearest first. */
+const VIA = { before: 'before it', flow: 'sent it', launch: 'launched it', inside: 'around it' };
+
+/* What it waited for, the nearest first: its part of the wait, then the gap up to the next. */
 function Chain({ state }: { state: TimelineState }) {
-  if (!state.chained.value) return null;
-  const links = state.chain.value;
+  const chain = state.chain.value;
+  if (!state.chained.value || !chain) return null;
+  const { rows } = chain;
+  const scale = timeScale(rows.map((link) => link.covered_ps));
   return (
     <section class="chain">
-      <h3 class="section">Waited for{links.length > 0 ? ` (${links.length})` : ''}</h3>
+      <h3 class="section">Waited for{rows.length > 0 ? ` (${rows.length})` : ''}</h3>
+      <p class="quiet">
+        {rows.length === 0
+          ? 'Nothing that is recorded stands before it.'
+          : `${time(toBig(chain.covered_ps) + toBig(chain.gap_ps))} back: ${time(chain.covered_ps)} of these, ${time(chain.gap_ps)} between them${chain.ended === 'limit' ? '; it goes on' : ''}.`}
+      </p>
       <dl class="pairs">
-        {links.map((link) => (
+        {rows.map((link) => (
           <>
-            <dt class="number">{time(link.slice.dur_ps)}</dt>
+            <dt class="number" data-tip={`${timeExact(link.covered_ps)} of ${timeExact(link.dur_ps)}`}>
+              {inScale(link.covered_ps, scale)}
+              {THIN}
+              {scale.unit}
+            </dt>
             <dd>
-              <Link to={{ slice: link.slice.id }}>
-                <Name text={link.slice.name} />
+              <Link to={{ slice: link.id }}>
+                <Name text={link.name} />
               </Link>{' '}
               <span class="faint">
-                {link.sent ? 'sent it' : 'before it'}, {link.gap === 0n ? 'no gap' : `gap ${time(link.gap)}`}
+                {VIA[link.via]}, {toNumber(link.gap_ps) === 0 ? 'no gap' : `gap ${time(link.gap_ps)}`}
               </span>
             </dd>
           </>

@@ -37,6 +37,8 @@ function columnsOf(state: TimelineState, longest: Slice | undefined, span: Span)
   const begins = timeScale([span.start, span.end]);
   const durations = timeScale([longest?.dur_ps]);
   const names = trackNames(state);
+  /* Of a search: where the word stands, if in no name. */
+  const found = longest?.matched && longest.matched !== 'name';
   return [
     {
       key: 'name', title: 'name', sortable: false, width: 'minmax(160px, 3fr)', indent: 16, exact: (row) => shown(row.name),
@@ -47,6 +49,7 @@ function columnsOf(state: TimelineState, longest: Slice | undefined, span: Span)
         </span>
       ),
     },
+    ...(found ? [{ key: 'matched', title: 'found in', sortable: false, width: '80px', cell: (row: Slice) => row.matched }] : []),
     { key: 'track', title: 'track', sortable: false, width: 'minmax(80px, 1fr)', cell: (row) => <Name text={names.get(row.track) ?? row.track} /> },
     { key: 'start_ps', title: 'begin', unit: begins.unit, width: '112px', numeric: true, cell: (row) => inScale(row.start_ps, begins), exact: (row) => timeExact(row.start_ps) },
     { key: 'dur_ps', title: 'duration', unit: durations.unit, width: '112px', numeric: true, cell: (row) => inScale(row.dur_ps, durations), exact: (row) => timeExact(row.dur_ps) },

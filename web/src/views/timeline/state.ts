@@ -8,7 +8,7 @@ import { CounterStore } from '../../data/counter_store';
 import { go, query } from '../../data/place';
 import { TileStore, type RowKey, type Want } from '../../data/tile_store';
 import { loadJson } from '../../data/resource';
-import type { RunDetails, Slice, SliceDetails, StepRow, TopList, Track } from '../../data/types';
+import type { ChainReply, RunDetails, Slice, SliceDetails, StepRow, TopList, Track } from '../../data/types';
 import { wantedTiles, type Camera } from '../../draw/scene';
 import type { Unrecorded } from '../../draw/timeline';
 import { formatSpan, parseSpan, rangeOf, type Span } from '../../model/address';
@@ -20,7 +20,6 @@ import { nameText } from '../../model/search';
 import { toBig } from '../../model/numbers';
 import { between, clamped, endOf, panned, startOf, viewportOf, zoomed, type Viewport } from '../../model/viewport';
 import { settings } from '../../ui/settings';
-import type { ChainLink } from './chain';
 
 /* What keeps its colour: what the search looks for, or the row below the pointer. */
 export interface Lit {
@@ -49,6 +48,7 @@ const ZOOM_MS = 120;
 const ADDRESS_MS = 250;
 const PREFETCH_LEVELS = 3;
 const NAMES_MAX = 10_000;
+const LEGEND_NAMES = 8;
 
 export class TimelineState {
   readonly roots;
@@ -68,10 +68,11 @@ export class TimelineState {
   readonly lit = signal<Lit | null>(null);
   readonly hits = signal<readonly Slice[]>([]); // of the search
   readonly chained = signal(false); // the chain to the left of the focus is shown
-  readonly chain = signal<readonly ChainLink[]>([]);
+  readonly chain = signal<ChainReply | null>(null);
   readonly listing = signal<{ track: string; at: bigint } | null>(null); // a track's events, from there on
   readonly listed = signal(0); // how often the track's table was asked for
   readonly density = signal<Density | null>(null); // of its hits: in the whole run, and by track in the window
+  readonly inUse = signal<{ kinds: number; names: readonly number[] }>({ kinds: 0, names: [] }); // what colours on the screen stand for
   readonly steps = signal<readonly StepRow[]>([]);
   readonly levels = signal<ReadonlyMap<string, number>>(new Map()); // of names, by self time
   readonly colouring = computed(() => colouringOf(query.value.colour));
@@ -251,6 +252,13 @@ export class TimelineState {
   listTrack(slice: Slice): void {
     this.listing.value = { track: slice.track, at: toBig(slice.start_ps) };
     this.listed.value++;
+  }
+
+  /* After a painting: the widest names first. */
+  tellColours(kinds: number, names: ReadonlyMap<number, number>): void {
+    const widest = this.colouring.value === 'name' ? [...names].sort((a, b) => b[1] - a[1]).slice(0, LEGEND_NAMES).map(([name]) => name) : [];
+    const before = this.inUse.peek();
+    if (before.kinds !== kinds || String(before.names) !== String(widest)) this.inUse.value = { kinds, names: widest };
   }
 
   dropDraft(): void {

@@ -3,18 +3,20 @@ import { effect } from '@preact/signals';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { query } from '../../data/place';
 import { loadJson, useJson } from '../../data/resource';
-import type { RunDetails, SearchReply, SliceDetails, StepList, TrackList } from '../../data/types';
+import type { ChainReply, RunDetails, SearchReply, SliceDetails, StepList, TrackList } from '../../data/types';
 import type { Span } from '../../model/address';
 import { time, toBig } from '../../model/numbers';
 import { endOf, startOf } from '../../model/viewport';
 import { registerActions } from '../../ui/keys';
+import { say } from '../../ui/said';
 import { Split } from '../../ui/split';
 import { Failed, Waiting } from '../../ui/states';
 import { timelineActions } from './actions';
-import { chainFlows, chainOf } from './chain';
+import { chainFlows } from './chain';
 import { docked, DOCK_PIXELS } from './dock';
 import { drawnFlows, type DrawnFlow } from './flows';
 import { useSearch } from './search_pane';
+import { Legend } from './legend';
 import { Lower } from './lower';
 import { Minimap, minimapWants } from './minimap';
 import { TrackNames } from './names';
@@ -24,6 +26,7 @@ import { Tracks } from './tracks';
 
 const STEPS_MAX = 10_000;
 const DENSITY_MS = 120;
+const LINKS_MAX = 200; // of a chain
 
 export function TimelineView({ run }: { run: RunDetails }) {
   const tracks = useJson<TrackList>('api/tracks', { run: run.id });
@@ -89,12 +92,14 @@ function useFlows(state: TimelineState): readonly DrawnFlow[] {
   }, [state, focus, chained]);
   useEffect(() => {
     const abort = new AbortController();
-    state.chain.value = [];
+    state.chain.value = null;
     if (focus && chained)
-      chainOf(state, focus, abort.signal, (links) => {
-        state.chain.value = links;
-        setDrawn(chainFlows(focus, links));
-      }).catch(() => undefined);
+      loadJson<ChainReply>('api/chain', { run: state.run.id, slice: focus.id, limit: LINKS_MAX }, abort.signal)
+        .then((chain) => {
+          state.chain.value = chain;
+          setDrawn(chainFlows(focus, chain.rows));
+        })
+        .catch((error: Error) => abort.signal.aborted || say(error.message));
     return () => abort.abort();
   }, [state, focus, chained]);
   return drawn;
@@ -119,6 +124,7 @@ function Timeline({ run, tracks }: { run: RunDetails; tracks: TrackList }) {
   const steps = useJson<StepList>('api/steps', { run: run.id, limit: STEPS_MAX });
   const search = useSearch(state, query.value.find);
   const scroller = useRef<HTMLDivElement>(null);
+  const shown = useRef<readonly DrawnFlow[]>([]);
   const [names, setNames] = useState(220);
   const [lower, setLower] = useState(240);
   const [dock, setDock] = useState(DOCK_PIXELS);
@@ -127,12 +133,13 @@ function Timeline({ run, tracks }: { run: RunDetails; tracks: TrackList }) {
   useEffect(() => {
     if (steps.data) state.showSteps(steps.data.rows);
   }, [state, steps.data]);
-  useEffect(() => registerActions(timelineActions(state, { rows: () => state.hits.value })), [state]);
+  useEffect(() => registerActions(timelineActions(state, { rows: () => state.hits.value, flows: () => shown.current })), [state]);
   useEffect(() => void (state.lit.value = litBySearch(query.value.find)), [query.value.find]);
   useEffect(() => void (state.hits.value = query.value.find ? (search.data?.rows ?? []) : []), [query.value.find, search.data]);
   useDensity(state, query.value.find, search.data);
   useSlice(state);
   const flows = useFlows(state);
+  shown.current = flows;
 
   useEffect(
     () =>
@@ -156,6 +163,7 @@ function Timeline({ run, tracks }: { run: RunDetails; tracks: TrackList }) {
         <RulerBase state={state} />
         <Ruler state={state} />
       </div>
+      <Legend state={state} />
       <div ref={scroller} class="tracks" onScroll={(event) => void (state.scrollTop.value = event.currentTarget.scrollTop)}>
         <div class="tracks-inner" style={{ height: `${state.layout.value.height}px` }}>
           <TrackNames state={state} width={names} />

@@ -3,9 +3,9 @@ import { effect } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { go } from '../../data/place';
 import type { Want } from '../../data/tile_store';
-import { OverlayPainter, type Rect } from '../../draw/overlay';
+import { OverlayPainter, type OverlayScene, type Rect } from '../../draw/overlay';
 import { NEUTRAL } from '../../draw/row_image';
-import { TimelinePainter } from '../../draw/timeline';
+import { TimelinePainter, type TimelineScene } from '../../draw/timeline';
 import { readTokens, type Tokens } from '../../draw/tokens';
 import { slotsOf } from '../../model/colouring';
 import { rowsTop, tracksIn } from '../../model/layout';
@@ -92,10 +92,34 @@ function flowPoint(state: TimelineState, end: DrawnEnd): { x: number; y: number 
   return { x, y: state.screenY(band) + row };
 }
 
-function paintOverlay(state: TimelineState, painter: OverlayPainter, tokens: Tokens, flows: readonly DrawnFlow[]): void {
+/* What the base canvas shows now. */
+export function sceneOf(state: TimelineState, tokens: Tokens): TimelineScene {
+  const lit = state.lit.value;
+  const { names } = state.store;
+  return {
+    ...state.size.value,
+    ratio: devicePixelRatio,
+    viewport: state.viewport.value,
+    bands: state.visibleBands(),
+    scrollTop: state.scrollTop.value,
+    stuck: state.stuck.value,
+    store: state.store,
+    offsetOf: state.offsetOf,
+    shiftOf: state.shiftOf,
+    tokens,
+    lit: lit === null ? null : (name) => (lit.exact ? names.texts[name] === lit.text : names.texts[name]!.toLowerCase().includes(lit.text)),
+    bounds: boundsOf(state),
+    slotOf: slotsOf(state.colouring.value, names, state.levels.value, NEUTRAL),
+    unrecorded: state.unrecordedOf,
+    counterOf: (track) => state.counters.get(track),
+  };
+}
+
+/* What lies over it. */
+export function overlayOf(state: TimelineState, tokens: Tokens, flows: readonly DrawnFlow[]): OverlayScene {
   const hovered = state.hoverSlice.value;
   const focus = state.focus.value;
-  painter.paint({
+  return {
     ...state.size.value,
     ratio: devicePixelRatio,
     viewport: state.viewport.value,
@@ -113,7 +137,8 @@ function paintOverlay(state: TimelineState, painter: OverlayPainter, tokens: Tok
       const to = flowPoint(state, flow.to);
       return from && to ? [{ from, to }] : [];
     }),
-  });
+    links: (state.chain.value?.rows ?? []).flatMap((link) => rectOf(state, link) ?? []),
+  };
 }
 
 /* A function that runs at most once a frame. */
@@ -140,26 +165,8 @@ export function Tracks({ state, flows, minimapWants, scrollBy }: Props) {
     let timer = 0;
     const frame = oncePerFrame(() => {
       if (tokensOf !== theme.value) [tokens, tokensOf] = [readTokens(), theme.value];
-      const lit = state.lit.value;
-      const { names } = state.store;
       const begin = performance.now();
-      const painted = painter.paint({
-        ...state.size.value,
-        ratio: devicePixelRatio,
-        viewport: state.viewport.value,
-        bands: state.visibleBands(),
-        scrollTop: state.scrollTop.value,
-        stuck: state.stuck.value,
-        store: state.store,
-        offsetOf: state.offsetOf,
-        shiftOf: state.shiftOf,
-        tokens,
-        lit: lit === null ? null : (name) => (lit.exact ? names.texts[name] === lit.text : names.texts[name]!.toLowerCase().includes(lit.text)),
-        bounds: boundsOf(state),
-        slotOf: slotsOf(state.colouring.value, names, state.levels.value, NEUTRAL),
-        unrecorded: state.unrecordedOf,
-        counterOf: (track) => state.counters.get(track),
-      });
+      const painted = painter.paint(sceneOf(state, tokens));
       Object.assign(element.dataset, {
         rows: painted.rows,
         covered: painted.covered,
@@ -167,7 +174,10 @@ export function Tracks({ state, flows, minimapWants, scrollBy }: Props) {
         loading: state.store.loading,
       });
       clearTimeout(timer);
-      timer = window.setTimeout(() => state.request(minimapWants()), 16);
+      timer = window.setTimeout(() => {
+        state.request(minimapWants());
+        state.tellColours(painted.kinds, painted.names);
+      }, 16);
     });
     const stop = effect(() => {
       void [state.viewport.value, state.layout.value, state.scrollTop.value, state.size.value, state.arrivals.value, theme.value, state.lit.value, state.steps.value, state.shifts.value, state.colouring.value, state.levels.value];
@@ -179,10 +189,10 @@ export function Tracks({ state, flows, minimapWants, scrollBy }: Props) {
 
   useEffect(() => {
     const painter = new OverlayPainter(over.current!);
-    const frame = oncePerFrame(() => paintOverlay(state, painter, readTokens(), flowsNow.current));
+    const frame = oncePerFrame(() => painter.paint(overlayOf(state, readTokens(), flowsNow.current)));
     const stop = effect(() => {
       void [state.viewport.value, state.layout.value, state.scrollTop.value, state.size.value, state.range.value, state.rangeTracks.value, state.marks.value];
-      void [state.focus.value, state.hover.value, state.hoverSlice.value, state.hits.value, state.density.value, theme.value];
+      void [state.focus.value, state.hover.value, state.hoverSlice.value, state.hits.value, state.density.value, state.chain.value, theme.value];
       frame.ask();
     });
     return () => (stop(), frame.stop());

@@ -1,0 +1,36 @@
+/* What the colours on the screen tell: only those that are there, with a word each. */
+import { query } from '../../data/place';
+import { KINDS } from '../../data/types';
+import { NEUTRAL, UNRECORDED } from '../../draw/row_image';
+import { AMOUNT_WORDS } from '../../model/colouring';
+import { cutMiddle, shown } from '../../model/cut';
+import type { TimelineState } from './state';
+
+const NAME_LETTERS = 32;
+const TITLES = { kind: 'kind of work', name: 'name, widest first', self: 'self time, of the heaviest name' };
+
+export function Legend({ state }: { state: TimelineState }) {
+  if (query.value.legend === 'off') return <div />;
+  const { kinds, names } = state.inUse.value;
+  const colouring = state.colouring.value;
+  const { texts, hues } = state.store.names;
+  const item = (words: string, look: string, fill?: string) => (
+    <li key={words} data-tip={words}>
+      <span class={`swatch ${look}`} style={fill && { '--fill': `var(--${fill})`, '--stroke': 'var(--edge)' }} />
+      <bdi>{cutMiddle(words, NAME_LETTERS)}</bdi>
+    </li>
+  );
+  return (
+    <div class="timeline-legend">
+      <span>{TITLES[colouring]}</span>
+      <ul class="legend" aria-label="Colours of the timeline">
+        {colouring === 'kind' && KINDS.flatMap((kind, index) => (kinds & (1 << index) && kind !== 'idle' ? item(kind, `kind-${kind}`) : []))}
+        {colouring === 'self' && AMOUNT_WORDS.map((words, level) => item(words, '', `amount-${level + 1}`))}
+        {colouring === 'name' &&
+names.map((name) => item(shown(texts[name]), '', `name-${hues[name]! + 1}`))}
+        {kinds & (1 << NEUTRAL) ? item('steps, modules, scopes', '', 'bg-3') : null}
+        {kinds & (1 << UNRECORDED) ? item('not recorded', 'unrecorded') : null}
+      </ul>
+    </div>
+  );
+}
