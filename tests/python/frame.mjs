@@ -1,10 +1,10 @@
-// frame.mjs URL: what stands in the frame of a page, as text, once it is there.
+// frame.mjs URL: what the frame of a page shows, or the page itself where it has none, as text, once it is there.
 import { launch } from '../e2e/browser.mjs';
 
 const browser = await launch();
 const page = await browser.newPage();
 await page.goto(process.argv[2]);
-const frame = page.frameLocator('iframe');
-await frame.getByText('A step takes').waitFor({ timeout: 60000 });
-console.log(await frame.locator('body').innerText());
+const shown = (await page.locator('iframe').count()) > 0 ? page.frameLocator('iframe') : page;
+await shown.getByText('A step takes').waitFor({ timeout: 60000 });
+console.log(await shown.locator('body').innerText());
 await browser.close();
