@@ -179,7 +179,9 @@ enum spool_figure {                    /* and its unit */
                     FIGURE_GPU_THROTTLE,     /* bits of NVML's reasons */
                     FIGURES,
 };
-enum spool_payload { PAYLOAD_NONE, PAYLOAD_UINT64, PAYLOAD_INT64, PAYLOAD_DOUBLE };
+enum spool_payload { PAYLOAD_NONE, PAYLOAD_UINT64, PAYLOAD_INT64, PAYLOAD_DOUBLE, PAYLOAD_FIELDS };
+/* PAYLOAD_FIELDS: a text of fields with \x1f between them, each a letter for its type (i, u, d: a
+ * number; s: a text), its key, "=" and its value. */
 enum spool_cause { /* of a loss; count and first..last say how many, and when (ticks) */
                    LOST_RING_FULL,  /* the writer did not keep up with a thread */
                    LOST_TEXTS_FULL, /* more texts than the table holds: their ranges stand without a
@@ -191,6 +193,7 @@ enum spool_cause { /* of a loss; count and first..last say how many, and when (t
                    LOST_LIMIT,      /* the spool was as large as was asked for at most */
                    LOST_POOL,       /* records of CUDA activity: all buffers were full */
                    LOST_CUPTI,      /* records that CUPTI dropped */
+                   LOST_PAYLOADS,   /* more different ones than are kept */
                    LOST_CAUSES,
 };
 

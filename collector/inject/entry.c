@@ -1,4 +1,4 @@
-/* The library's doors: three functions that others look up by name. Whatever fails behind them, the
+/* The library's doors: functions that others look up by name. Whatever fails behind them, the
  * program goes on as if we were not there. */
 #include <pthread.h>
 #include <stdint.h>
@@ -58,4 +58,11 @@ EXPORTED int InitializeInjectionNvtx2(nvtx_get_table *get_table);
 int InitializeInjectionNvtx2(nvtx_get_table *get_table)
 {
     return start() && get_table != NULL && nvtx_attach(get_table);
+}
+
+/* Called by each library that uses an extension of NVTX. */
+EXPORTED int InitializeInjectionNvtxExtension(struct nvtx_extension *extension);
+int InitializeInjectionNvtxExtension(struct nvtx_extension *extension)
+{
+    return start() && extension != NULL && nvtx_extend(extension);
 }

@@ -6,6 +6,7 @@
 
 #include "inject/free_ranges.h"
 #include "inject/gate.h"
+#include "inject/payload.h"
 #include "inject/texts.h"
 #include "inject/threads.h"
 #include "inject/ticks.h"
@@ -70,7 +71,15 @@ static void take_double(struct range *range, double value)
     memcpy(&range->payload, &value, sizeof value);
 }
 
-static void take_payload(struct range *range, const struct nvtx_event *event)
+static void take_fields(struct range *range, const void *domain,
+                        const struct nvtx_payload *payloads, size_t count)
+{
+    range->payload = payload_text(domain, payloads, count);
+    if (range->payload != 0)
+        range->payload_kind = PAYLOAD_FIELDS;
+}
+
+static void take_payload(struct range *range, const void *domain, const struct nvtx_event *event)
 {
     switch (event->payload_type) {
     case NVTX_PAYLOAD_UINT64:
@@ -91,6 +100,9 @@ static void take_payload(struct range *range, const struct nvtx_event *event)
     case NVTX_PAYLOAD_FLOAT:
         take_double(range, (double)event->payload.f32);
         break;
+    case NVTX_PAYLOAD_SCHEMA:
+        take_fields(range, domain, event->payload.schemas, (size_t)(uint32_t)event->reserved);
+        break;
     }
 }
 
@@ -104,7 +116,7 @@ static struct range range_of(const void *domain, const struct nvtx_event *event)
     range.category = event->category;
     if (event->color_type == NVTX_COLOR_ARGB)
         range.color = event->color;
-    take_payload(&range, event);
+    take_payload(&range, domain, event);
     return range;
 }
 
@@ -383,6 +395,73 @@ static const struct hook core2[] = {
     HOOK(NVTX_DOMAIN_CREATE, on_domain_create),
     HOOK(NVTX_DOMAIN_CREATE_WIDE, on_domain_create_wide),
 };
+
+static struct range range_of_payloads(const void *domain, const struct nvtx_payload *payloads,
+                                      size_t count)
+{
+    struct range range = {.domain = domain_of(domain)};
+
+    if (is_out(range.domain))
+        return range;
+    range.name = payload_name(domain, payloads, count);
+    take_fields(&range, domain, payloads, count);
+    return range;
+}
+
+static void on_mark_payload(const void *domain, const struct nvtx_payload *payloads, size_t count)
+{
+    mark(range_of_payloads(domain, payloads, count));
+}
+
+static int on_push_payload(const void *domain, const struct nvtx_payload *payloads, size_t count)
+{
+    return push(range_of_payloads(domain, payloads, count));
+}
+
+static uint64_t on_start_payload(const void *domain, const struct nvtx_payload *payloads,
+                                 size_t count)
+{
+    return start(range_of_payloads(domain, payloads, count));
+}
+
+/* What the end tells beside the beginning is not kept. */
+static int on_pop_payload(const void *domain, const struct nvtx_payload *payloads, size_t count)
+{
+    (void)payloads;
+    (void)count;
+    return pop(domain_of(domain));
+}
+
+static void on_end_payload(const void *domain, uint64_t id, const struct nvtx_payload *payloads,
+                           size_t count)
+{
+    (void)payloads;
+    (void)count;
+    end(domain_of(domain), id);
+}
+
+static uint8_t on_is_enabled(const void *domain)
+{
+    return !is_out(domain_of(domain));
+}
+
+bool nvtx_extend(struct nvtx_extension *extension)
+{
+    static const struct hook hooks[] = {
+        HOOK(NVTX_SLOT_SCHEMA, payload_schema), HOOK(NVTX_SLOT_ENUM, payload_enum),
+        HOOK(NVTX_SLOT_MARK, on_mark_payload),  HOOK(NVTX_SLOT_PUSH, on_push_payload),
+        HOOK(NVTX_SLOT_POP, on_pop_payload),    HOOK(NVTX_SLOT_START, on_start_payload),
+        HOOK(NVTX_SLOT_END, on_end_payload),    HOOK(NVTX_SLOT_IS_ENABLED, on_is_enabled),
+    };
+
+    if (extension->size < sizeof *extension || extension->module != NVTX_EXTENSION_PAYLOAD ||
+        extension->segment_count == 0)
+        return false;
+    for (size_t index = 0; index < sizeof hooks / sizeof hooks[0]; index++)
+        if (hooks[index].number < extension->segments[0].slot_count)
+            extension->segments[0].slots[hooks[index].number] = (intptr_t)hooks[index].function;
+    return true;
+}
 
 static bool hook_module(const struct nvtx_callbacks *callbacks, int module,
                         const struct hook *hooks, size_t count)

@@ -67,7 +67,118 @@ enum {
     NVTX_PAYLOAD_DOUBLE,
     NVTX_PAYLOAD_UINT32,
     NVTX_PAYLOAD_INT32,
-    NVTX_PAYLOAD_FLOAT
+    NVTX_PAYLOAD_FLOAT,
+    NVTX_PAYLOAD_SCHEMA = (int)0xDFBD0009 /* `reserved` payloads of the extension, see below */
+};
+
+/* The payload extension: a program registers schemas of its structs, and gives structs to events.
+ */
+struct nvtx_payload { /* nvtxPayloadData_t */
+    uint64_t schema;
+    size_t size;
+    const void *at;
+};
+struct nvtx_schema_entry { /* nvtxPayloadSchemaEntry_t */
+    uint64_t flags, type;
+    const char *name, *description;
+    uint64_t detail, offset; /* detail: of an array its length */
+    const void *semantics, *reserved;
+};
+struct nvtx_schema { /* nvtxPayloadSchemaAttr_t */
+    uint64_t fields; /* NVTX_SCHEMA_HAS_... */
+    const char *name;
+    uint64_t type, flags;
+    const struct nvtx_schema_entry *entries;
+    size_t entry_count, static_size, align;
+    uint64_t id;
+    void *extension;
+};
+struct nvtx_enum_entry {
+    const char *name;
+    uint64_t value;
+    int8_t is_flag;
+};
+struct nvtx_enum {   /* nvtxPayloadEnumAttr_t */
+    uint64_t fields; /* NVTX_ENUM_HAS_... */
+    const char *name;
+    const struct nvtx_enum_entry *entries;
+    size_t entry_count, size;
+    uint64_t id;
+    void *extension;
+};
+enum {
+    NVTX_SCHEMA_HAS_NAME = 1 << 1,
+    NVTX_SCHEMA_HAS_ENTRIES = 1 << 4,
+    NVTX_SCHEMA_HAS_COUNT = 1 << 5,
+    NVTX_SCHEMA_HAS_ALIGN = 1 << 7,
+    NVTX_SCHEMA_HAS_ID = 1 << 8,
+    NVTX_ENUM_HAS_ENTRIES = 1 << 2,
+    NVTX_ENUM_HAS_COUNT = 1 << 3,
+    NVTX_ENUM_HAS_SIZE = 1 << 4,
+    NVTX_ENUM_HAS_ID = 1 << 5,
+    NVTX_ENTRY_POINTER = 1 << 1,
+    NVTX_ENTRY_ARRAY_FIXED = 1 << 4,
+    NVTX_ENTRY_ARRAY = 7 << 4,
+    NVTX_SCHEMA_STATIC = 1 << 24
+};
+#define NVTX_SCHEMA_DYNAMIC (UINT64_C(1) << 32)
+enum {
+    NVTX_TYPE_CHAR = 1,
+    NVTX_TYPE_UCHAR,
+    NVTX_TYPE_SHORT,
+    NVTX_TYPE_USHORT,
+    NVTX_TYPE_INT,
+    NVTX_TYPE_UINT,
+    NVTX_TYPE_LONG,
+    NVTX_TYPE_ULONG,
+    NVTX_TYPE_LONGLONG,
+    NVTX_TYPE_ULONGLONG,
+    NVTX_TYPE_INT8,
+    NVTX_TYPE_UINT8,
+    NVTX_TYPE_INT16,
+    NVTX_TYPE_UINT16,
+    NVTX_TYPE_INT32,
+    NVTX_TYPE_UINT32,
+    NVTX_TYPE_INT64,
+    NVTX_TYPE_UINT64,
+    NVTX_TYPE_FLOAT,
+    NVTX_TYPE_DOUBLE,
+    NVTX_TYPE_SIZE = 22,
+    NVTX_TYPE_ADDRESS,
+    NVTX_TYPE_BYTE = 32,
+    NVTX_TYPE_FLOAT32 = 43,
+    NVTX_TYPE_FLOAT64,
+    NVTX_TYPE_CATEGORY = 68,
+    NVTX_TYPE_COLOR,
+    NVTX_TYPE_SCOPE,
+    NVTX_TYPE_PID32,
+    NVTX_TYPE_PID64,
+    NVTX_TYPE_TID32,
+    NVTX_TYPE_TID64,
+    NVTX_TYPE_CSTRING,
+    NVTX_TYPE_CSTRING8,
+    NVTX_TYPE_REGISTERED = 80
+};
+enum { NVTX_EXTENSION_PAYLOAD = 2 };
+enum { /* slots of its functions */
+       NVTX_SLOT_SCHEMA,
+       NVTX_SLOT_ENUM,
+       NVTX_SLOT_MARK,
+       NVTX_SLOT_PUSH,
+       NVTX_SLOT_POP,
+       NVTX_SLOT_START,
+       NVTX_SLOT_END,
+       NVTX_SLOT_IS_ENABLED
+};
+struct nvtx_extension { /* nvtxExtModuleInfo_t */
+    uint16_t version, size, module, compatible;
+    size_t segment_count;
+    struct nvtx_segment {
+        size_t id, slot_count;
+        intptr_t *slots;
+    } * segments;
+    intptr_t (*get_export)(uint32_t id);
+    const void *about;
 };
 
 struct nvtx_event { /* nvtxEventAttributes_t; `size` says how much of it the program knows */
@@ -83,6 +194,7 @@ struct nvtx_event { /* nvtxEventAttributes_t; `size` says how much of it the pro
         uint32_t u32;
         int32_t i32;
         float f32;
+        const struct nvtx_payload *schemas;
     } payload;
     int32_t message_type;
     union {

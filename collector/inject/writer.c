@@ -17,6 +17,7 @@
 #include "inject/cupti_say.h"
 #include "inject/frame.h"
 #include "inject/gate.h"
+#include "inject/payload.h"
 #include "inject/session.h"
 #include "inject/system.h"
 #include "inject/texts.h"
@@ -293,6 +294,7 @@ static void sum_losses(uint64_t ret[LOST_CAUSES])
     ret[LOST_TEXTS_FULL] = texts_refused();
     ret[LOST_POOL] = cupti_lost_in_pool();
     ret[LOST_CUPTI] = cupti_lost_in_cupti();
+    ret[LOST_PAYLOADS] = payloads_refused();
 }
 
 /* What was lost since the last look, and between which two looks. */

@@ -74,6 +74,7 @@ static void print_losses(const struct summary *summary)
         [LOST_LIMIT] = "beyond --max-spool",
         [LOST_POOL] = "CUDA records: all buffers were full",
         [LOST_CUPTI] = "CUDA records that CUPTI dropped",
+        [LOST_PAYLOADS] = "payloads: more different ones than are kept",
     };
 
     for (int cause = 0; cause < LOST_CAUSES; cause++)

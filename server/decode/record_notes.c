@@ -19,6 +19,8 @@ void record_note_losses(struct record *record)
         [LOST_POOL] = "records of CUDA activity are missing: they came faster than they were "
                       "written down.",
         [LOST_CUPTI] = "records of CUDA activity are missing: CUPTI dropped them.",
+        [LOST_PAYLOADS] = "ranges stand without their payloads: the program made more different "
+                          "ones than the collector keeps.",
         [LOST_LIMIT] = "ranges are missing: the spool had reached the size that --max-spool "
                        "allows.",
     };

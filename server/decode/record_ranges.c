@@ -2,8 +2,10 @@
  * elsewhere on a track of their own. Ranges that were open at the last look and ended in no frame
  * behind it are shown up to the last time, as cut. */
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "decode/record_state.h"
+#include "decode/xla_range.h"
 #include "trace/kind.h"
 
 enum { ENDED_MAX = 1 << 22 };
@@ -24,7 +26,98 @@ static void put_category(struct record *record, int64_t domain, int64_t number)
         put_arg(record, "category", ARG_INT64, (uint64_t)number);
 }
 
-static void put_args(struct record *record, const struct record_columns *columns, uint32_t row)
+/* Keys of NCCL and XLA, as jviewd names the same of other formats; all others stay as they are. */
+static struct str key_of_field(struct str key)
+{
+    static const struct {
+        const char *part, *key;
+    } known[] = {
+        {"Message size", "bytes"},     {"communicator", "communicator"},
+        {"Reduction op", "reduction"}, {"Program ID", "program_id"},
+        {"Program id", "program_id"},  {"HLO Module", "hlo_module"},
+        {"HLO Op", "hlo_op"},
+    };
+
+    for (size_t index = 0; index < COUNT(known); index++)
+        if (str_contains(key, str_of(known[index].part)))
+            return str_of(known[index].key);
+    return key;
+}
+
+static bool to_double(struct str text, double *ret)
+{
+    char digits[48] = "", *end;
+
+    if (text.count == 0 || text.count >= sizeof digits)
+        return false;
+    memcpy(digits, text.at, text.count);
+    *ret = strtod(digits, &end);
+    return end == digits + text.count;
+}
+
+static void put_field(struct record *record, struct str field)
+{
+    const char *equals = field.count > 1 ? memchr(field.at, '=', field.count) : NULL;
+    uint64_t bits;
+    double number;
+
+    if (equals == NULL || equals == field.at + 1)
+        return;
+    struct str key = {field.at + 1, (size_t)(equals - field.at - 1)};
+    struct str value = str_skip(field, key.count + 2);
+    struct arg arg = {.key = sink_name(record->sink, key_of_field(key))};
+    bool is_minus = field.at[0] == 'i' && str_starts(value, STR("-"));
+    if ((field.at[0] == 'i' || field.at[0] == 'u') &&
+        str_to_u64(is_minus ? str_skip(value, 1) : value, &bits)) {
+        arg.type = field.at[0] == 'i' ? ARG_INT64 : ARG_UINT64;
+        arg.bits = is_minus ? -bits : bits;
+    } else if (field.at[0] == 'd' && to_double(value, &number)) {
+        arg.type = ARG_DOUBLE;
+        memcpy(&arg.bits, &number, sizeof number);
+    } else {
+        arg.type = ARG_STRING;
+        arg.bits = sink_name(record->sink, value);
+    }
+    sink_arg(record->sink, arg);
+}
+
+static void put_fields(struct record *record, name_id text)
+{
+    enum { FIELDS_MAX = 64 };
+    struct str rest = sink_text(record->sink, text);
+
+    /* Copied: names move when one is added. */
+    rest = str_format(record->arena, "%.*s", STR_ARG(rest));
+    for (int field = 0; field < FIELDS_MAX && rest.count > 0; field++) {
+        const char *end = memchr(rest.at, '\x1f', rest.count);
+        size_t count = end != NULL ? (size_t)(end - rest.at) : rest.count;
+        put_field(record, (struct str){rest.at, count});
+        rest = str_skip(rest, end != NULL ? count + 1 : count);
+    }
+}
+
+/* What XLA and NCCL say in the name itself. */
+static void put_name_fields(struct record *record, struct str name)
+{
+    static const char *const keys[] = {"hlo_op", "hlo_module"};
+    uint64_t program;
+
+    if (!str_starts(name, STR("TSL:")) && !str_starts(name, STR("nccl")))
+        return;
+    name = str_format(record->arena, "%.*s", STR_ARG(name));
+    if (str_starts(name, STR("nccl")))
+        put_arg(record, "collective", ARG_STRING, sink_name(record->sink, str_skip(name, 4)));
+    for (size_t index = 0; index < COUNT(keys); index++) {
+        struct str value = xla_range_value(name, str_of(keys[index]));
+        if (value.count > 0)
+            put_arg(record, keys[index], ARG_STRING, sink_name(record->sink, value));
+    }
+    if (str_to_u64(xla_range_value(name, STR("program_id")), &program))
+        put_arg(record, "program_id", ARG_UINT64, program);
+}
+
+static void put_args(struct record *record, const struct record_columns *columns, uint32_t row,
+                     name_id name)
 {
     static const enum arg_type types[] = {
         [PAYLOAD_UINT64] = ARG_UINT64, [PAYLOAD_INT64] = ARG_INT64, [PAYLOAD_DOUBLE] = ARG_DOUBLE};
@@ -40,7 +133,10 @@ static void put_args(struct record *record, const struct record_columns *columns
     if (color != 0)
         put_arg(record, "color", ARG_STRING,
                 sink_name(record->sink, str_format(record->arena, "#%08" PRIx32, (uint32_t)color)));
-    if (payload > PAYLOAD_NONE && payload < (int64_t)COUNT(types))
+    put_name_fields(record, sink_text(record->sink, name));
+    if (payload == PAYLOAD_FIELDS)
+        put_fields(record, record_text_of(record, record_at(columns, RANGE_PAYLOAD, row)));
+    else if (payload > PAYLOAD_NONE && payload < (int64_t)COUNT(types))
         put_arg(record, "payload", types[payload],
                 (uint64_t)record_at(columns, RANGE_PAYLOAD, row));
 }
@@ -90,7 +186,7 @@ static void put_range(struct record *record, const struct record_columns *column
     slice.kind = kind_of(&(struct kind_facts){.plane = STR("/host:CPU"),
                                               .name = sink_text(record->sink, slice.name)});
     sink_slice(record->sink, slice);
-    put_args(record, columns, row);
+    put_args(record, columns, row, slice.name);
 }
 
 void record_ranges_read(struct record *record, const struct record_columns *columns)

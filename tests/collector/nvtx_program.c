@@ -159,6 +159,91 @@ static void others(void)
     end_elsewhere(&id);
 }
 
+/* As the payload extension's header does: slots that the library fills, schemas, events with them.
+ */
+static void payloads(void)
+{
+    static intptr_t slots[64];
+    struct nvtx_segment segment = {.slot_count = 64, .slots = slots};
+    struct nvtx_extension extension = {.size = sizeof extension,
+                                       .module = NVTX_EXTENSION_PAYLOAD,
+                                       .segment_count = 1,
+                                       .segments = &segment};
+    void *library = dlopen(getenv("NVTX_INJECTION64_PATH"), RTLD_NOW | RTLD_NOLOAD);
+    int (*extend)(struct nvtx_extension *) = NULL;
+    uint64_t (*add_schema)(const void *, const struct nvtx_schema *);
+    uint64_t (*add_enum)(const void *, const struct nvtx_enum *);
+    int (*push_payload)(const void *, const struct nvtx_payload *, size_t);
+
+    *(void **)&extend = dlsym(library, "InitializeInjectionNvtxExtension");
+    if (!extend(&extension))
+        exit(2);
+    memcpy(&add_schema, &slots[NVTX_SLOT_SCHEMA], sizeof add_schema);
+    memcpy(&add_enum, &slots[NVTX_SLOT_ENUM], sizeof add_enum);
+    memcpy(&push_payload, &slots[NVTX_SLOT_PUSH], sizeof push_payload);
+
+    void *nccl = domain("NCCL");
+    static const struct nvtx_enum_entry ops[] = {{"Sum", 0, 0}, {"Max", 3, 0}};
+    const struct nvtx_enum op = {.fields = NVTX_ENUM_HAS_ENTRIES | NVTX_ENUM_HAS_COUNT |
+                                           NVTX_ENUM_HAS_SIZE | NVTX_ENUM_HAS_ID,
+                                 .entries = ops,
+                                 .entry_count = 2,
+                                 .size = 4,
+                                 .id = NVTX_SCHEMA_STATIC + 9};
+    add_enum(nccl, &op);
+    struct all_reduce { /* none of its offsets is told: they follow alignment */
+        uint64_t comm;
+        size_t bytes;
+        uint32_t op;
+        int8_t root;
+        float scale;
+        const char *tag;
+        const void *name;
+        char host[8];
+        struct nvtx_payload *unknown;
+    } given = {0xabcdef, 1 << 20, 3, -2, 0.5f, "ring", NULL, "node7", NULL};
+    static const struct nvtx_schema_entry entries[] = {
+        {.type = NVTX_TYPE_UINT64, .name = "NCCL communicator ID"},
+        {.type = NVTX_TYPE_SIZE, .name = "Message size [bytes]"},
+        {.type = NVTX_SCHEMA_STATIC + 9, .name = "Reduction operation"},
+        {.type = NVTX_TYPE_INT8, .name = "root"},
+        {.type = NVTX_TYPE_FLOAT, .name = "scale"},
+        {.type = NVTX_TYPE_CSTRING, .name = "tag"},
+        {.type = NVTX_TYPE_REGISTERED, .name = "comm name"},
+        {.type = NVTX_TYPE_CHAR, .name = "host", .flags = NVTX_ENTRY_ARRAY_FIXED, .detail = 8},
+        {.type = NVTX_TYPE_UINT64, .name = "pointer", .flags = NVTX_ENTRY_POINTER},
+        {.type = NVTX_TYPE_UINT64, .name = "beyond", .offset = 1 << 20},
+        {.type = 999, .name = "of no type"},
+    };
+    const struct nvtx_schema schema = {.fields = NVTX_SCHEMA_HAS_NAME | NVTX_SCHEMA_HAS_ENTRIES |
+                                                 NVTX_SCHEMA_HAS_COUNT,
+                                       .name = "ncclAllReduce",
+                                       .entries = entries,
+                                       .entry_count = sizeof entries / sizeof entries[0]};
+    given.name = ((void *(*)(const void *, const char *))core2[NVTX_DOMAIN_STRING])(nccl, "world");
+    struct nvtx_payload payload = {add_schema(nccl, &schema), sizeof given, &given};
+    struct nvtx_event event = {.version = 3,
+                               .size = sizeof event,
+                               .payload_type = NVTX_PAYLOAD_SCHEMA,
+                               .reserved = 1,
+                               .payload.schemas = &payload,
+                               .message_type = NVTX_MESSAGE_TEXT,
+                               .message.text = "ncclBroadcast"};
+
+    push_payload(nccl, &payload, 1);
+    pop_of(nccl);
+    push_event(nccl, &event);
+    pop_of(nccl);
+    payload.size = 12; /* cut within the second field */
+    event.message.text = "ncclCut";
+    push_event(nccl, &event);
+    pop_of(nccl);
+    payload.schema = 12345; /* of none */
+    event.message.text = "TSL:Thunk:#hlo_op=fusion.3,hlo_module=jit_f,program_id=7#";
+    push_event(nccl, &event);
+    pop_of(nccl);
+}
+
 static void forks(void)
 {
     steps(2);
@@ -179,6 +264,8 @@ static int run(const char *mode, long count)
         threads(count);
     else if (strcmp(mode, "others") == 0)
         others();
+    else if (strcmp(mode, "payloads") == 0)
+        payloads();
     else if (strcmp(mode, "forks") == 0)
         forks();
     else if (strcmp(mode, "deep") == 0) {

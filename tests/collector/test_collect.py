@@ -61,6 +61,24 @@ class Collect(unittest.TestCase):
         self.assertEqual(self.names(), {"na\u00efve \U0001f600": 1, "registered": 1})
         self.assertEqual(self.notes()["unbalanced-ranges"]["count"], 2)
 
+    def test_payloads(self):
+        """Structs of the program by their schemas, with XLA's and NCCL's keys as jviewd names them."""
+        collect(self.out, "payloads")
+        self.assertEqual(self.names(), {
+            "ncclAllReduce": 1, "ncclBroadcast": 1, "ncclCut": 1,
+            "TSL:Thunk:#hlo_op=fusion.3,hlo_module=jit_f,program_id=7#": 1})
+        spool, = self.out.glob("plugins/profile/*/*.jvs")
+        dump = subprocess.run([os.environ["TRACE_DUMP"], spool], capture_output=True, text=True, check=True)
+        args = {row[0]: row[2:] for row in json.loads(dump.stdout)["args"]}
+        counts = {key: count for key, (count, _) in args.items()}
+        self.assertEqual(counts, {"domain": 4, "collective": 3, "communicator": 3, "bytes": 2, "reduction": 2, "root": 2,
+                                  "scale": 2, "tag": 2, "comm name": 2, "host": 2, "hlo_op": 1, "hlo_module": 1,
+                                  "program_id": 1}, "the cut one ends within its second field")
+        self.assertEqual(args["bytes"][1], 2 * 1048576)
+        self.assertEqual(args["communicator"][1], 3 * 0xabcdef)
+        self.assertEqual(args["root"][1] % 2**64, -4 % 2**64)
+        self.assertEqual(args["program_id"][1], 7)
+
     def test_deep(self):
         """More open ranges than are kept: those are counted, and all others are right."""
         collect(self.out, "deep", 150)
