@@ -1,5 +1,7 @@
 #include "analyse/roofline.h"
 
+#include "analyse/device_link.h"
+
 #include <math.h>
 
 #include "analyse/scope.h"
@@ -189,6 +191,7 @@ static void put_devices(const struct top_work *work, struct roofline *ret)
             .device_count = attribution->device_count,
             .roofs = roofs,
             .roof_count = put_roofs(&host->spec, roofs),
+            .link = device_link_of(host->spec.sheet != NULL ? host->spec.name : STR("")),
             .reason = host->spec.reason,
             .doubt = host->spec.doubt,
         };

@@ -22,11 +22,14 @@ struct roof {
     struct str source;
 };
 
+struct device_link; /* analyse/device_link.h */
+
 struct roofline_device {   /* all devices of a host that ran are taken for one kind */
     struct str host, name; /* name "" unknown */
     uint32_t device_count; /* that ran ops */
     const struct roof *roofs;
     uint32_t roof_count;
+    const struct device_link *link;
     struct str reason; /* why roofs are missing; "" none is */
     struct str doubt;  /* of a figure of the profile that is not taken; "" none */
 };

@@ -1,7 +1,7 @@
 /* A rule about how fast collectives move what they move, measured by the links of the devices.
  *
  *   bus bandwidth    analyse/collectives.h, without the wait for the last to come where that is
- * known the links' peak  analyse/device_link.h; unknown: nothing is said
+ * known the links' peak  analyse/device_link.h; unknown, or a torus: nothing is said
  *
  * Groups that lie on one host only: between hosts a network decides, of which profiles say nothing.
  */
@@ -88,14 +88,14 @@ static void tell_slow(const struct comm_asked *asked, uint32_t host, const struc
                       const struct device_link *link, double rate, struct finding_list *list)
 {
     int64_t exposed_ps = slow->exposed_ps / slow->device_count;
-    double share = rate / (link->bytes_per_s * 1e9);
+    double share = rate / (link->gb_per_s * 1e9);
     struct finding finding = {
         .severity = SEVERITY_WARNING,
         .confidence = slow->waits_known ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW,
         .text = text_on_host(asked->facts, host,
                              "collectives of 16 MiB and more move %.3g GB/s over the bus, %s of "
                              "the %.3g GB/s of %s%s.",
-                             rate * 1e-9, human_share(share).text, link->bytes_per_s, link->name,
+                             rate * 1e-9, human_share(share).text, link->gb_per_s, link->name,
                              slow->waits_known ? ""
                                                : "; who waited for whom is not known, so waiting "
                                                  "counts as moving"),
@@ -110,7 +110,7 @@ static void tell_slow(const struct comm_asked *asked, uint32_t host, const struc
                   cell_text(str_format(asked->facts->arena, "%.3g GB/s", rate * 1e-9)), UNIT_TEXT)
         ->view = "collectives";
     finding_prove(&finding, "the links carry",
-                  cell_text(str_format(asked->facts->arena, "%.3g GB/s", link->bytes_per_s)),
+                  cell_text(str_format(asked->facts->arena, "%.3g GB/s", link->gb_per_s)),
                   UNIT_TEXT)
         ->view = "collectives";
 
@@ -135,14 +135,16 @@ static enum status find_slow_bus(struct facts *facts, struct finding_list *list,
             continue;
         device_spec_of(facts->run->hosts[host].trace, facts->run->hosts[host].attribution,
                        facts->arena, &spec);
-        link = spec.sheet == NULL ? NULL : device_link_of(spec.name);
-        if (link == NULL)
+        if (spec.sheet == NULL)
+            continue;
+        link = device_link_of(spec.name);
+        if (link->name == NULL || link->is_torus)
             continue;
 
         struct slow slow = sum_large(&asked, host);
         double rate = slow.moving_ps > 0 ? slow.bus_bytes / ((double)slow.moving_ps * 1e-12) : 0;
 
-        if (slow.count > 0 && rate * 100 < link->bytes_per_s * 1e9 * SLOW_PERCENT &&
+        if (slow.count > 0 && rate * 100 < link->gb_per_s * 1e9 * SLOW_PERCENT &&
             comm_is_share(&asked, slow.exposed_ps / slow.device_count, SLOW_TIME_PERCENT))
             tell_slow(&asked, host, &slow, link, rate, list);
     }

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "analyse/device_link.h"
+
 #include "serve/routes.h"
 #include "serve/table_out.h"
 
@@ -25,6 +27,29 @@ static void put_roof(struct json *json, const struct roof *roof)
     json_close(json, '}');
 }
 
+static void put_link(struct json *json, const char *to, const char *name, double gb_per_s,
+                     const char *reason)
+{
+    json_open(json, '{');
+    json_put_text(json, "to", str_of(to));
+    json_put_text_or_null(json, "name", str_of(name));
+    if (name != NULL)
+        json_put_real(json, "bytes_per_s", gb_per_s * 1e9);
+    else
+        json_put_null(json, "bytes_per_s");
+    json_put_text_or_null(json, "reason", str_of(reason));
+    json_close(json, '}');
+}
+
+static void put_links(struct json *json, const struct device_link *link)
+{
+    json_key(json, "links");
+    json_open(json, '[');
+    put_link(json, "devices", link->name, link->gb_per_s, link->reason);
+    put_link(json, "host", link->host_name, link->host_gb_per_s, link->host_reason);
+    json_close(json, ']');
+}
+
 static void put_devices(struct json *json, const struct roofline *roofline)
 {
     json_key(json, "devices");
@@ -41,6 +66,7 @@ static void put_devices(struct json *json, const struct roofline *roofline)
         for (uint32_t k = 0; k < device->roof_count; k++)
             put_roof(json, &device->roofs[k]);
         json_close(json, ']');
+        put_links(json, device->link);
         json_put_text_or_null(json, "reason", device->reason);
         json_put_text_or_null(json, "doubt", device->doubt);
         json_close(json, '}');

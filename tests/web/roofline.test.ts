@@ -13,7 +13,7 @@ const f32: Roof = { kind: 'compute', name: 'f32', per_s: 67e12, source: 'NVIDIA 
 const memory: Roof = { kind: 'memory', name: 'memory', per_s: 3.35e12, source: 'the profile' };
 
 const reply = (rows: RooflineRow[], roofs: Roof[] = [f32, bf16, memory]): Roofline => ({
-  run: { id: 'r', name: 'r' }, by: 'op', devices: [{ host: 'h', name: null, device_count: 1, roofs, reason: null, doubt: null }],
+  run: { id: 'r', name: 'r' }, by: 'op', devices: [{ host: 'h', name: null, device_count: 1, roofs, reason: null, links: [], doubt: null }],
   program: { self_ps: 2e9, op_count: rows.length, unknown_count: 0, flops: 1, bytes: 1, intensity: 1, flops_per_s: 1, bytes_per_s: 1, peak_share: null },
   bounds: [{ bound_by: 'memory', self_ps: 0.44e9 }], missing: null, total_self_ps: 2e9, row_count: rows.length, next: null, rows, notes: [],
 });

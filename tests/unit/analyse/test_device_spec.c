@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "analyse/cost.h"
+#include "analyse/device_link.h"
 #include "analyse/device_spec.h"
 #include "unit/analyse/made_run.h"
 
@@ -263,11 +264,44 @@ static void families(void **state)
     CHECK_STR("a number of tomorrow", cost_family_words(4096), "");
 }
 
+/* Every link is of a sheet that is there; what is not known says why; one way, so below memory. */
+static void links(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *sheet, *name;
+        double gb_per_s, host_gb_per_s;
+    } rows[] = {{"NVIDIA H100 SXM", "NVLink 4", 450, 64},
+                {"NVIDIA A800 80GB", "NVLink 3", 200, 32},
+                {"NVIDIA L4", NULL, 0, 32},
+                {"AMD Instinct MI355X", "Infinity Fabric", 537.6, 64},
+                {"TPU v5e", "ICI", 200, 0},
+                {"AMD EPYC 7763", NULL, 0, 0},
+                {"", NULL, 0, 0}};
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const struct device_link *link = device_link_of(str_of(rows[i].sheet));
+
+        CHECK(rows[i].sheet, (link->name == NULL) == (rows[i].name == NULL));
+        CHECK(rows[i].sheet, link->gb_per_s == rows[i].gb_per_s);
+        CHECK(rows[i].sheet, link->host_gb_per_s == rows[i].host_gb_per_s);
+    }
+    for (size_t i = 0; i < device_sheet_count; i++) {
+        const struct device_link *link = device_link_of(str_of(device_sheets[i].name));
+
+        CHECK(device_sheets[i].name, (link->name != NULL) == (link->gb_per_s > 0));
+        CHECK(device_sheets[i].name, (link->name != NULL) == (link->reason == NULL));
+        CHECK(device_sheets[i].name, (link->host_name != NULL) == (link->host_gb_per_s > 0));
+        CHECK(device_sheets[i].name, (link->host_name != NULL) == (link->host_reason == NULL));
+        CHECK(device_sheets[i].name, link->gb_per_s < device_sheets[i].bytes_per_s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sheets),  cmocka_unit_test(table),    cmocka_unit_test(peaks),
-        cmocka_unit_test(seconds), cmocka_unit_test(families),
+        cmocka_unit_test(links), cmocka_unit_test(sheets),  cmocka_unit_test(table),
+        cmocka_unit_test(peaks), cmocka_unit_test(seconds), cmocka_unit_test(families),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

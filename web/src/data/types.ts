@@ -266,7 +266,7 @@ export interface RooflineRow extends Omit<TopRow, 'event_count' | 'cumulative_sh
 export interface Roofline {
   run: { id: string; name: string };
   by: string;
-  devices: { host: string; name: string | null; device_count: number; roofs: Roof[]; reason: string | null; doubt: string | null }[];
+  devices: { host: string; name: string | null; device_count: number; roofs: Roof[]; links: { to: 'devices' | 'host'; name: string | null; bytes_per_s: number | null; reason: string | null }[]; reason: string | null; doubt: string | null }[];
   program: {
     self_ps: Ps; op_count: number; unknown_count: number; flops: number | null; bytes: number | null; intensity: number | null;
     flops_per_s: number | null; bytes_per_s: number | null; peak_share: number | null;
