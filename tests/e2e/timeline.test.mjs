@@ -61,7 +61,7 @@ export const tests = {
     await page.locator('.tracks-canvas').press('Shift+C');
     await until(page, 'colour by name', (now) => now.colour === 'name');
     await page.waitForFunction(() => [...document.querySelectorAll('.timeline-legend li')].some((one) => one.textContent === 'train'));
-    const fills = await page.locator('.timeline-legend .swatch').evaluateAll((all) => all.map((one) => getComputedStyle(one).backgroundColor));
+    const fills = await page.locator('.timeline-legend .swatch:not(.unrecorded)').evaluateAll((all) => all.map((one) => getComputedStyle(one).backgroundColor));
     assert.ok(fills.every((fill) => fill !== 'rgba(0, 0, 0, 0)'), fills.join());
     await page.locator('.tracks-canvas').press('l');
     await until(page, 'no legend', (now) => now.legend === 'off');
