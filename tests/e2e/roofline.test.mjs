@@ -8,7 +8,7 @@ const row = (name, more) => ({
 });
 const reply = (rows) => ({
   run: { id: 'r', name: 'step_1000' }, by: 'op',
-  devices: [{ host: 'h', name: 'NVIDIA H100 SXM', device_count: 8, roofs: [{ kind: 'compute', name: 'bf16', per_s: 989e12, source: 'NVIDIA H100 data sheet' }, { kind: 'memory', name: 'memory', per_s: 3.35e12, source: 'the profile' }], reason: null, doubt: 'the profile says 1 GB/s' }],
+  devices: [{ host: 'h', name: 'NVIDIA H100 SXM', device_count: 8, links: [], roofs: [{ kind: 'compute', name: 'bf16', per_s: 989e12, source: 'NVIDIA H100 data sheet' }, { kind: 'memory', name: 'memory', per_s: 3.35e12, source: 'the profile' }], reason: null, doubt: 'the profile says 1 GB/s' }],
   program: { self_ps: 2e9, op_count: 2, unknown_count: 0, flops: 2e12, bytes: 2e9, intensity: 1000, flops_per_s: 5e14, bytes_per_s: 5e11, peak_share: 0.5 },
   bounds: [{ bound_by: 'memory', self_ps: 1e9 }], missing: null, total_self_ps: 2e9, row_count: rows.length, next: null, rows, notes: [], approx: [],
 });
