@@ -83,13 +83,13 @@ system() {
   printf 'APT::Keep-Downloaded-Packages "true";\nBinary::apt::APT::Keep-Downloaded-Packages "true";\n' \
     >"$at/etc/apt/apt.conf.d/90keep"
   # Certificates of this machine, where a proxy signs with its own.
-  mkdir -p "$at/etc/ssl/certs"
+  mkdir -p "$at/etc/ssl/certs" "$at/var/cache/jviewd" "$at/tmp/home"
   cp -L /etc/ssl/certs/ca-certificates.crt "$at/etc/ssl/certs/" 2>/dev/null || true
 }
 
 # inside COMMAND...: in the system, with nothing of this one but its way to the network.
 inside() {
-  local kept=(HOME=/root TERM=dumb LANG=C.UTF-8 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin) name
+  local kept=(HOME=/tmp/home XDG_CACHE_HOME=/var/cache/jviewd TERM=dumb LANG=C.UTF-8 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin) name
   for name in http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY npm_config_registry PIP_INDEX_URL; do
     [ -z "${!name:-}" ] || kept+=("$name=${!name}")
   done
@@ -140,7 +140,7 @@ PY
 server_of() {
   local port=${1##*:}
   port=${port%%/*}
-  head -qn1 "$at"/root/.cache/jviewd/servers/"$port" "$at"/var/cache/jviewd/jviewd/servers/"$port" 2>/dev/null
+  head -n1 "$at/var/cache/jviewd/jviewd/servers/$port" 2>/dev/null
 }
 
 # README's first block: what a stranger types. Its comments and the user's own directory stay out.
@@ -214,6 +214,19 @@ part_deb() {
   check "deb: purge leaves nothing" purged
 }
 
+below() { # TREE BYTES
+  local bytes
+  bytes=$(du -cb "$1"/bin/* "$1"/lib/jviewd/* | tail -1 | cut -f1)
+  say "  $bytes bytes"
+  [ "$bytes" -lt "$2" ]
+}
+
+old_glibc() {
+  local newest
+  newest=$(objdump -T "$1"/bin/* "$1"/lib/jviewd/* | grep -o 'GLIBC_2\.[0-9]*' | sort -Vu | tail -1)
+  [ "$(printf '%s\nGLIBC_2.34\n' "$newest" | sort -V | tail -1)" = GLIBC_2.34 ] || { echo "$newest"; return 1; }
+}
+
 part_tarball() {
   packages_ready
   system tarball
@@ -223,6 +236,8 @@ part_tarball() {
   local bin
   bin=$(cd "$at" && ls -d opt/jviewd-*/bin)
   check "tarball: $(inside "/$bin/jviewd" --version)" inside "/$bin/jviewd" top step_1000 --profile-dir /profiles
+  check "tarball: programs and libraries below 10 MB" below "$at/$bin/.." 10000000
+  check "tarball: needs no newer glibc than 2.34" old_glibc "$at/$bin/.."
   check "tarball: serves" answers "/$bin/jviewd" --profile-dir /profiles --port auto
   check "tarball: records" inside "/$bin/jview-collect" -q -o /tmp/recorded -- true
 }

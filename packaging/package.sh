@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# package.sh OUT: everything that people install, made from what is committed.
+# package.sh OUT [BUILD]: everything that people install, made from what is committed.
 #
 #   jviewd-V.tar.xz                  sources with the built UI: CMake builds it offline, without Node
 #   jviewd-V-linux-ARCH.tar.xz       bin/ lib/ share/: unpack and run
@@ -7,11 +7,12 @@
 #   jviewd-V.cdx.json                what is inside (CycloneDX)
 #
 # The programs are built from the source archive itself. Equal sources make equal bytes: times are
-# those of the last commit (SOURCE_DATE_EPOCH where it is set), paths of the build do not stay.
+# those of the last commit (SOURCE_DATE_EPOCH where it is set), paths of the build do not stay. BUILD is a
+# finished build with JVIEWD_PORTABLE=ON to pack instead.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
-out=${1:?usage: package.sh OUT}
+out=${1:?usage: package.sh OUT [BUILD]}
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
 version=$(sed -n 's/^project(jviewd VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
@@ -74,7 +75,7 @@ split_symbols() {
 install_tree() {
   tree=$out/$name-linux-$arch symbols=$out/symbols staging=$out/staging
   rm -rf "$tree" "$symbols" "$staging"
-  DESTDIR=$staging cmake --install "$out/build" >/dev/null
+  DESTDIR=$staging cmake --install "$build" >/dev/null
   mkdir -p "$tree"
   cp -a "$staging/usr/bin" "$staging/usr/lib" "$staging/usr/share" "$tree/"
   split_symbols
@@ -88,7 +89,8 @@ install_tree() {
 }
 
 source_archive
-build
+build=${2:-$out/build}
+[ $# -gt 1 ] || build
 install_tree
 packaging/debian/make.sh "$tree.deb" "$staging/etc" "$symbols" "$version" "$out"
 rm -rf "$tree.deb" "$symbols" "$staging"

@@ -32,7 +32,7 @@ set_property(TARGET PkgConfig::SNAPPY APPEND PROPERTY INTERFACE_LINK_LIBRARIES $
 find_library(ZIP_ARCHIVE libzip.a HINTS ${ZIP_LIBRARY_DIRS} REQUIRED NO_DEFAULT_PATH)
 find_library(BZ2_ARCHIVE libbz2.a REQUIRED)
 set_property(TARGET PkgConfig::ZIP PROPERTY INTERFACE_LINK_LIBRARIES ${ZIP_ARCHIVE} ${BZ2_ARCHIVE}
-             PkgConfig::ZLIB)
+             ${ARCHIVE_libz.a})
 
 set(CMAKE_INSTALL_RPATH "$ORIGIN/../lib/jviewd")
 add_link_options(-Wl,--as-needed -Wl,--gc-sections -Wl,--exclude-libs,ALL)

@@ -251,9 +251,9 @@ int app_serve_until_signal(struct app *app, const void *data)
                    ? EXIT_OK
                    : app_failed(&err);
     http_launch_path(http, launch);
-    tell_start(&app->options, cache_dir(app->cache), http_port(http), launch);
     address_of(&app->options, http_port(http), "", url);
     instance_announce(cache_dir(app->cache), http_port(http), url, app->roots.at, app->given_count);
+    tell_start(&app->options, cache_dir(app->cache), http_port(http), launch);
     open_interfaces(app, http_port(http), launch);
     notify_tell("READY=1");
     while (sigwait(signals, &caught) != 0)
