@@ -230,6 +230,28 @@ static json_t *badges_of(const struct facts *facts)
     return badges;
 }
 
+static void put_json(json_t *object, const char *key, struct str text)
+{
+    json_t *value = json_loadb(text.at, text.count, 0, NULL);
+
+    if (value != NULL)
+        json_object_set_new(object, key, value);
+}
+
+static void put_bundle(json_t *object, const struct facts *facts, struct arena *arena)
+{
+    put_text(object, "host", facts->host, arena);
+    put_text(object, "origin", str_of(facts->origin), arena);
+    if (facts->said.count == 0)
+        return;
+    put_json(object, "said", facts->said);
+    json_t *members = json_array();
+    for (uint32_t i = 0; i < facts->member_count; i++)
+        json_array_append_new(members,
+                              json_loadb(facts->members[i].at, facts->members[i].count, 0, NULL));
+    json_object_set_new(object, "members", members);
+}
+
 struct str facts_line(const struct facts *facts, const struct trace *trace, struct arena *arena)
 {
     json_t *object = json_object();
@@ -262,6 +284,7 @@ struct str facts_line(const struct facts *facts, const struct trace *trace, stru
     }
     if (trace != NULL)
         json_object_set_new(object, "notes", notes_of(trace, arena));
+    put_bundle(object, facts, arena);
     char *line = json_dumps(object, JSON_COMPACT);
     struct str ret = str_copy(arena, str_of(line));
     free(line);
@@ -320,6 +343,32 @@ static void read_badges(const json_t *object, struct arena *arena, struct facts 
     }
 }
 
+static struct str dump(const json_t *value, struct arena *arena)
+{
+    char *text = json_dumps(value, JSON_COMPACT);
+    struct str ret = str_copy(arena, str_of(text));
+
+    free(text);
+    return ret;
+}
+
+static void read_bundle(const json_t *object, struct arena *arena, struct facts *ret)
+{
+    const json_t *members = json_object_get(object, "members");
+    struct str origin = text_at(object, "origin", arena);
+    const size_t count = json_array_size(members);
+    struct str *lines = arena_array(arena, struct str, count + 1);
+
+    if (origin.count == 32)
+        memcpy(ret->origin, origin.at, 32);
+    ret->host = text_at(object, "host", arena);
+    ret->said = dump(json_object_get(object, "said"), arena);
+    for (size_t i = 0; i < count; i++)
+        lines[i] = dump(json_array_get(members, i), arena);
+    ret->members = lines;
+    ret->member_count = (uint32_t)count;
+}
+
 static void read_object(const json_t *object, struct arena *arena, struct facts *ret)
 {
     struct str content = text_at(object, "content", arena);
@@ -347,6 +396,7 @@ static void read_object(const json_t *object, struct arena *arena, struct facts 
     ret->rank = integer_at(object, "rank", -1);
     ret->partial = json_is_true(json_object_get(object, "partial"));
     read_badges(object, arena, ret);
+    read_bundle(object, arena, ret);
 }
 
 enum status facts_parse(struct str line, struct arena *arena, struct facts *ret, struct error *err)

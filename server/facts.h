@@ -7,6 +7,10 @@
  *    "step_median_ps":51234567890,"step_rule":"annotation","partial":false,"badges":["truncated"],
  *    "notes":[{"kind":"truncated","severity":"warning","message":"...","count":1}]}
  *
+ * Of a bundle it is its first member's line, with the others' lines and what was written of the
+ * run: "members": [{...}], "said": {...}. A member has its "host" and, where no profile file was
+ * read, the hash of that one as "origin".
+ *
  * What is unknown is left out. A file that was not indexed has "outcome": ignored, failed,
  * changed (while it was read) or same (as the content it was compared with), and "error".
  */
@@ -42,6 +46,11 @@ struct facts { /* texts live in the arena they were made in */
     bool partial;     /* something of the file could not be read */
     struct str badges[8];
     uint32_t badge_count;
+    struct str host;           /* of a bundle's member: as where it was made; "" the file's name */
+    char origin[33];           /* "" the content is that of the profile file itself */
+    struct str said;           /* of a bundle: JSON (serve/bundle_manifest.h); "" no bundle */
+    const struct str *members; /* of a bundle: the lines of those after the first */
+    uint32_t member_count;
     struct str line; /* the JSON itself */
 };
 

@@ -13,9 +13,11 @@
 #include "cli/cli.h"
 #include "decode/decode.h"
 #include "facts.h"
+#include "index_bundle.h"
 #include "index_convert.h"
 #include "index_guard.h"
 #include "index_options.h"
+#include "serve/bundled.h"
 #include "store/cache.h"
 #include "store/segment.h"
 
@@ -33,6 +35,7 @@ struct index_job {
     struct error attribution_err; /* it is made on the sink's thread */
     struct facts facts;
     struct str line; /* what is told on stdout */
+    bool is_member;  /* of a bundle: no bundle itself */
 };
 
 /* The bytes up to here were just read, so they are at hand. */
@@ -244,10 +247,136 @@ static enum status index_input(struct index_job *job, struct input *input, struc
     return index_decoded(job, input, &identity, err);
 }
 
+/* "1.seg", "1-1.seg", "1-2.seg": where a bundle's members go. */
+static const char *member_path(const struct index_job *job, uint32_t member)
+{
+    struct str out = str_of(job->options->out);
+    bool has_suffix = str_ends(out, STR(".seg"));
+
+    if (member == 0)
+        return job->options->out;
+    return str_format(job->arena, "%.*s-%u%s", (int)(out.count - (has_suffix ? 4 : 0)), out.at,
+                      member, has_suffix ? ".seg" : "")
+        .at;
+}
+
+/* The segment as it came; what stands on it is made again. */
+static enum status adopt_segment(struct index_job *job, const struct bundle_file *file,
+                                 uint32_t member, struct error *err)
+{
+    const struct bundle_member *told = &file->manifest.members[member];
+    struct segment *segment;
+
+    bundle_key(file, member, job->content);
+    TRY(bundle_take_segment(file, member, job->options->out, &segment, err));
+    job->scratch = scratch_create(job->directory);
+    write_attribution(job, segment_trace(segment));
+    enum status status = job->attribution_err.code;
+    if (status == OK) {
+        facts_of_trace(segment_trace(segment), &job->attribution, told->part, job->arena,
+                       &job->facts);
+        memcpy(job->facts.content, job->content, sizeof job->content);
+        memcpy(job->facts.origin, told->content, sizeof job->facts.origin);
+        job->facts.bytes = told->bytes;
+        job->line = facts_line(&job->facts, NULL, job->arena);
+    } else {
+        *err = job->attribution_err;
+    }
+    scratch_destroy(job->scratch);
+    segment_close(segment);
+    return status;
+}
+
+static enum status index_bytes(struct index_job *job, struct error *err);
+
+/* The profile file, read as if it lay there. */
+static enum status index_raw(struct index_job *job, const struct bundle_file *file, uint32_t member,
+                             struct error *err)
+{
+    uint64_t size = file->manifest.members[member].raw.bytes;
+    struct file_map map;
+    int fd;
+
+    TRY(bundle_take_raw(file, member, job->directory, &fd, err));
+    enum status status = file_map(fd, size, &map, err);
+    file_close(fd);
+    TRY(status);
+    job->bytes = map.bytes;
+    status = index_bytes(job, err);
+    file_unmap(&map);
+    if (status == OK && job->facts.outcome != OUTCOME_INDEXED)
+        return fail(err, ERR_FORMAT, "%.*s of the bundle is no profile",
+                    STR_ARG(file->manifest.members[member].path));
+    return status;
+}
+
+/* One member; *ret is its own facts. */
+static enum status index_member(const struct index_job *bundle, const struct bundle_file *file,
+                                uint32_t member, struct facts *ret, struct error *err)
+{
+    const struct bundle_member *told = &file->manifest.members[member];
+    struct index_options options = *bundle->options;
+    struct index_job job = {.options = &options, .arena = bundle->arena, .is_member = true};
+
+    memcpy(job.directory, bundle->directory, sizeof job.directory);
+    options.file = str_c(bundle->arena, told->path);
+    options.out = member_path(bundle, member);
+    options.progress_fd = -1;
+    options.unless_count = 0;
+    TRY(bundle_has_segments(file) ? adopt_segment(&job, file, member, err)
+                                  : index_raw(&job, file, member, err));
+    TRY(facts_parse(job.line, job.arena, ret, err)); /* whose texts outlive the segment */
+    ret->host = told->host;
+    ret->group = STR(""); /* it stands for itself, whatever lies beside it */
+    ret->rank = -1;
+    return OK;
+}
+
+static enum status index_members(struct index_job *job, const struct bundle_file *file,
+                                 struct error *err)
+{
+    const uint32_t count = file->manifest.member_count;
+    struct str *lines = arena_array(job->arena, struct str, count);
+    struct facts first = {0};
+
+    for (uint32_t i = 0; i < count; i++) {
+        struct facts facts;
+
+        TRY(index_member(job, file, i, &facts, err));
+        if (i == 0)
+            first = facts;
+        else
+            lines[i - 1] = facts_line(&facts, NULL, job->arena);
+        on_progress(job, job->bytes.count * (i + 1) / count, job->bytes.count);
+    }
+    first.said = file->manifest.said;
+    first.members = lines;
+    first.member_count = count - 1;
+    job->facts = first;
+    job->line = facts_line(&first, NULL, job->arena);
+    return OK;
+}
+
+static enum status index_bundle(struct index_job *job, struct error *err)
+{
+    struct bundle_file file;
+
+    TRY(bundle_open(job->bytes, job->arena, &file, err));
+    enum status status = bundle_has_segments(&file) ? OK : bundle_check_raw(&file, err);
+    if (status == OK && job->options->identify)
+        job->facts = (struct facts){.outcome = OUTCOME_SAME, .format = STR(BUNDLE_FORMAT)};
+    else if (status == OK)
+        status = index_members(job, &file, err);
+    bundle_close(&file);
+    return status;
+}
+
 static enum status index_bytes(struct index_job *job, struct error *err)
 {
     struct input input;
 
+    if (bundle_is(job->bytes) && !job->is_member)
+        return index_bundle(job, err);
     job->hasher = hasher_create();
     if (job->options->unless_count > 0) {
         finish_hash(job);

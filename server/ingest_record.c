@@ -24,6 +24,7 @@ enum { PS_PER_NS = 1000, HOSTS_TOLD_MAX = 4096 };
 struct member { /* a file that has a segment */
     const struct ingest_file *file;
     struct facts facts;
+    const struct ingest_file *bundle; /* that brought it; NULL: it lies there itself */
 };
 
 struct members { /* hosts first: what lies beside them has no place on the timeline */
@@ -160,6 +161,12 @@ static int by_text(const void *a, const void *b)
     return str_compare(*(const struct str *)a, *(const struct str *)b);
 }
 
+/* The hash of the profile file, wherever that is. */
+static const char *origin_of(const struct member *member)
+{
+    return member->facts.origin[0] != '\0' ? member->facts.origin : member->file->content;
+}
+
 /* The same on every machine: of hosts and contents, in order, and of nothing else. */
 static struct str content_id_of(const struct members *members, struct arena *arena)
 {
@@ -169,7 +176,7 @@ static struct str content_id_of(const struct members *members, struct arena *are
 
     for (uint32_t i = 0; i < members->count; i++)
         lines[i] = str_format(arena, "%.*s %s\n", STR_ARG(members->at[i].file->host),
-                              members->at[i].file->content);
+                              origin_of(&members->at[i]));
     qsort(lines, members->count, sizeof *lines, by_text);
     for (uint32_t i = 0; i < members->count; i++)
         hasher_put(hasher,
@@ -284,22 +291,108 @@ static void part_hosts(struct members *members, struct arena *arena)
     members->at = ordered;
 }
 
+static bool read_line(struct ingest *ingest, const char content[33], struct arena *arena,
+                      struct facts *ret)
+{
+    struct error err = {0};
+    struct str line;
+
+    return catalog_facts(ingest->catalog, content, arena, &line, &err) == OK &&
+           facts_parse(line, arena, ret, &err) == OK;
+}
+
+/* A member of a bundle stands for a file where the bundle was made. */
+static void add_bundled(struct members *members, const struct ingest_file *bundle,
+                        const struct facts *facts, struct arena *arena)
+{
+    struct ingest_file *file = arena_new(arena, struct ingest_file);
+    bool is_first = strcmp(bundle->content, facts->content) == 0;
+
+    *file = *bundle;
+    file->host = facts->host;
+    file->part = facts->part;
+    if (!is_first)
+        file->path = str_format(arena, "%.*s/%.*s", STR_ARG(bundle->path), STR_ARG(facts->host));
+    memcpy(file->content, facts->content, sizeof file->content);
+    members->at[members->count++] =
+        (struct member){.file = file, .facts = *facts, .bundle = bundle};
+}
+
+static void add_members(struct members *members, const struct member *read, struct arena *arena)
+{
+    if (read->facts.said.count == 0) {
+        members->at[members->count++] = *read;
+        return;
+    }
+    add_bundled(members, read->file, &read->facts, arena);
+    for (uint32_t i = 0; i < read->facts.member_count; i++) {
+        struct error err = {0};
+        struct facts facts;
+
+        if (facts_parse(read->facts.members[i], arena, &facts, &err) == OK)
+            add_bundled(members, read->file, &facts, arena);
+    }
+}
+
 /* Members whose facts are known; without them nothing can be said of a segment. */
 static void read_facts(struct ingest *ingest, struct members *members, struct arena *arena)
 {
-    uint32_t kept = 0;
+    const struct members found = *members;
+    uint32_t read = 0, all = 0;
 
-    for (uint32_t i = 0; i < members->count; i++) {
-        struct member member = members->at[i];
-        struct error err = {0};
-        struct str line;
+    for (uint32_t i = 0; i < found.count; i++) {
+        struct member member = found.at[i];
 
-        if (catalog_facts(ingest->catalog, member.file->content, arena, &line, &err) == OK &&
-            facts_parse(line, arena, &member.facts, &err) == OK)
-            members->at[kept++] = member;
+        if (!read_line(ingest, member.file->content, arena, &member.facts))
+            continue;
+        found.at[read++] = member;
+        all += 1 + member.facts.member_count;
     }
-    members->count = kept;
+    *members = (struct members){.at = arena_array(arena, struct member, all + 1)};
+    for (uint32_t i = 0; i < read; i++)
+        add_members(members, &found.at[i], arena);
     part_hosts(members, arena);
+}
+
+static struct run_file bundled_row(const struct member *member, const struct run_file *bundle)
+{
+    struct run_file row = *bundle;
+
+    row.path = member->file->path;
+    row.host = member->file->host;
+    row.format = member->facts.format;
+    row.bytes = member->facts.bytes;
+    row.part = member->facts.part;
+    memcpy(row.content, member->file->content, sizeof row.content);
+    return row;
+}
+
+/* A bundle's file is told as its first member, the others as files in it. */
+static void put_bundled(struct run_record *record, const struct members *members,
+                        struct arena *arena)
+{
+    const struct run_file *found = record->files;
+    struct run_file *files =
+        arena_array(arena, struct run_file, (size_t)record->run_file_count + members->count + 1);
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < record->run_file_count; i++) {
+        struct run_file *told = &files[count++];
+
+        *told = found[i];
+        for (uint32_t k = 0; k < members->count; k++) {
+            const struct member *member = &members->at[k];
+
+            if (member->bundle == NULL || !str_equal(member->bundle->path, found[i].path))
+                continue;
+            if (strcmp(member->file->content, found[i].content) == 0)
+                told->host = member->file->host;
+            else
+                files[count++] = bundled_row(member, &found[i]);
+        }
+    }
+    record->files = files;
+    record->run_file_count = count;
 }
 
 static void publish(struct ingest *ingest, const struct run_record *records, uint32_t count)
@@ -346,6 +439,7 @@ static bool make_record(struct ingest *ingest, const char *id, struct arena *are
         return false;
     }
     read_facts(ingest, &members, arena);
+    put_bundled(ret, &members, arena);
     put_hosts(ret, &members, arena);
     put_facts(ret, &members, arena);
     if (ret->state == RUN_READY || ret->state == RUN_PARTIAL)

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "serve/bundled.h"
 
 #define MS INT64_C(1000000)
 
@@ -179,6 +180,24 @@ static enum status recall(struct work *work, struct facts *facts, struct error *
     return facts_parse(line, work->arena, facts, err);
 }
 
+/* Of a bundle: those beside its first member. */
+static enum status adopt_members(struct work *work, const struct facts *facts, struct error *err)
+{
+    struct ingest *ingest = work->ingest;
+
+    for (uint32_t i = 0; i < facts->member_count; i++) {
+        char segment[4300], attribution[4300];
+        struct facts member;
+
+        snprintf(segment, sizeof segment, "%s/1-%u.seg", work->directory, i + 1);
+        snprintf(attribution, sizeof attribution, "%s/1-%u.attr", work->directory, i + 1);
+        TRY(facts_parse(facts->members[i], work->arena, &member, err));
+        TRY(catalog_put_facts(ingest->catalog, member.content, member.line, err));
+        TRY(cache_adopt(ingest->cache, member.content, segment, attribution, err));
+    }
+    return OK;
+}
+
 static enum status adopt(struct work *work, struct facts *facts, struct error *err)
 {
     struct ingest *ingest = work->ingest;
@@ -188,6 +207,7 @@ static enum status adopt(struct work *work, struct facts *facts, struct error *e
     if (facts->outcome != OUTCOME_INDEXED)
         return OK;
     TRY(catalog_put_facts(ingest->catalog, facts->content, facts->line, err));
+    TRY(adopt_members(work, facts, err));
     TRY(cache_adopt(ingest->cache, facts->content, work->segment, work->attribution, err));
     if (cache_bytes(ingest->cache) > cache_bytes_max(ingest->cache))
         cache_evict(ingest->cache);
@@ -208,9 +228,10 @@ static void conclude_segment(struct work *work, struct ingest_file *file, const 
 {
     memcpy(file->content, facts->content, sizeof file->content);
     file->part = facts->part;
-    work->is_other = file_set_known(file, facts);
+    /* A bundle is whole: it joins no other. */
+    work->is_other = facts->said.count == 0 && file_set_known(file, facts);
     file->attempts = 0;
-    file_set_format(file, facts->format);
+    file_set_format(file, facts->said.count > 0 ? STR(BUNDLE_FORMAT) : facts->format);
     file_set_state(file, facts->partial ? FILE_PARTIAL : FILE_READY, STR(""));
     if (file_stamp_equal(&file->stamp, &work->job.stamp) && !work->job.growing)
         return;

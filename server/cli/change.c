@@ -16,7 +16,7 @@ const struct cli_action baseline_actions[] = {
     {"list", ""}, {"set", "NAME RUN"}, {"remove", "NAME"}, {NULL, NULL}};
 const struct cli_action note_actions[] = {
     {"list", ""},       {"show", "RUN"},      {"add", "RUN TEXT"}, {"remove", "ID"},
-    {"tag", "RUN TAG"}, {"untag", "RUN TAG"}, {NULL, NULL}};
+    {"tag", "RUN TAG"}, {"untag", "RUN TAG"}, {"import", "RUN"},   {NULL, NULL}};
 
 static bool is_action(const struct cli_call *call, const char *name)
 {
@@ -149,6 +149,13 @@ int change_notes(const struct cli_call *call, const struct services *services)
 
         return send(&asked, services, "DELETE", STR(""),
                     sentence(call, "Note ", id, " is no more."));
+    }
+    if (is_action(call, "import")) {
+        const struct member members[] = {{"run", call->run}, {"import", STR("bundle")}};
+
+        return send(call, services, "POST", body_of(call, members, COUNT(members)),
+                    sentence(call, "The notes and tags of ", str_of(call->words[0]),
+                             " are yours now."));
     }
     struct str tag = str_of(call->words[1]);
     if (is_action(call, "untag")) {

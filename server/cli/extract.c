@@ -64,9 +64,8 @@ static void usual_rights(int fd)
         fprintf(stderr, "jviewd: the file stays readable by its owner only: %s\n", strerror(errno));
 }
 
-/* The same into a file that appears whole or not at all. */
-static int write_file(const struct cli_call *call, const struct services *services,
-                      const char *path, struct str format, const char *target)
+int write_file(const struct cli_call *call, const struct services *services, const char *path,
+               struct str format, const char *target)
 {
     struct file_out out;
     struct error err = {0};

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "cli/cli.h"
+#include "cli/parameters.h"
 #include "serve/json_out.h"
 
 struct parse {
@@ -131,6 +132,18 @@ static enum status take_exit_code(const char *value, int *ret, struct error *err
     return OK;
 }
 
+/* A parameter that is yes or no is said by its flag alone. */
+static bool is_switch(const struct cli_verb *verb, struct str name)
+{
+    for (const struct param *param = parameters_of(verb); param != NULL && param->name != NULL;
+         param++) {
+        if (param->kind == PARAM_WORD && strcmp(param->words, "no|yes") == 0 &&
+            str_equal(str_of(param->name), name))
+            return true;
+    }
+    return false;
+}
+
 /* "--name value", "--name=value", "-o value"; *at moves past what was taken. */
 static enum status take_flag(struct parse *parse, int argc, char **argv, int *at, struct error *err)
 {
@@ -153,6 +166,10 @@ static enum status take_flag(struct parse *parse, int argc, char **argv, int *at
     else if (equals != NULL)
         name.count = (size_t)(equals - word) - 2;
     const char *value = equals != NULL && word[1] == '-' ? equals + 1 : NULL;
+    if (value == NULL && is_switch(parse->call->verb, name)) {
+        put_parameter(parse, name, STR("yes"));
+        return OK;
+    }
     if (value == NULL && *at + 1 >= argc)
         return fail(err, ERR_INVALID, "%s needs a value", word);
     if (value == NULL)

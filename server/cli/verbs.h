@@ -25,6 +25,11 @@ struct json_t; /* of Jansson */
 void put_findings(const struct json_t *findings, bool with_evidence);
 int print_findings(const struct cli_call *call, const struct services *services);
 int print_flame(const struct cli_call *call, const struct services *services);
+/* Asks `call` at another endpoint; the answer goes into a file that appears whole or not at all,
+ * whose name is told on stderr. */
+int write_file(const struct cli_call *call, const struct services *services, const char *path,
+               struct str format, const char *target);
+int write_bundle(const struct cli_call *call, const struct services *services);
 int write_extract(const struct cli_call *call, const struct services *services);
 int print_completion(const struct cli_call *call, const struct services *services);
 

@@ -32,6 +32,12 @@ static int by_dir(const void *a, const void *b)
     return str_compare(((const struct place *)a)->dir, ((const struct place *)b)->dir);
 }
 
+/* A bundle is a run of its own, also where it lies beside the files of another. */
+static bool is_apart(const struct group *group, const struct place *place, uint32_t file)
+{
+    return place->count > 1 && hint_of(path_base(group->files[file].path)).kind == HINT_BUNDLE;
+}
+
 static void add_session(struct drafts *drafts, const struct place *place)
 {
     const struct group *group = drafts->group;
@@ -50,7 +56,8 @@ static void add_session(struct drafts *drafts, const struct place *place)
     }
     draft_add_dir(group, draft, place->dir);
     for (uint32_t i = 0; i < place->count; i++)
-        if (named || hint_of(path_base(group->files[files[i].file].path)).kind != HINT_NONE)
+        if (!is_apart(group, place, files[i].file) &&
+            (named || hint_of(path_base(group->files[files[i].file].path)).kind != HINT_NONE))
             draft_add_file(group, draft, files[i]);
 }
 
@@ -223,6 +230,8 @@ static void add_rest(struct drafts *drafts, const struct sessions *sessions,
                                        .role = hint.is_text_form ? SCAN_COPY : SCAN_BESIDE,
                                        .rank = hint.is_text_form,
                                        .host = hint.stem});
+        else if (hint.kind == HINT_BUNDLE)
+            add_single(drafts, index, place->dir, hint);
         else if (nsys_jax != NULL)
             add_together(drafts, index, *nsys_jax, hint, HINT_NSYS_JAX);
         else if (hint.kind == HINT_PPROF)
@@ -234,8 +243,18 @@ static void add_rest(struct drafts *drafts, const struct sessions *sessions,
     }
 }
 
+static bool holds_bundles_alone(const struct group *group, const struct place *place)
+{
+    for (uint32_t i = 0; i < place->count; i++)
+        if (!is_apart(group, place, place->order[i]))
+            return false;
+    return true;
+}
+
 static bool is_session(const struct group *group, const struct place *place)
 {
+    if (holds_bundles_alone(group, place))
+        return false;
     if (session_is_named(group->root, place->dir))
         return true;
     for (uint32_t i = 0; i < place->count; i++) {
@@ -311,6 +330,18 @@ static struct scan_run finish(struct draft *draft)
     return draft->run;
 }
 
+static void add_apart(struct drafts *drafts, const struct place *place)
+{
+    const struct group *group = drafts->group;
+
+    for (uint32_t i = 0; i < place->count; i++) {
+        struct str name = path_base(group->files[place->order[i]].path);
+
+        if (is_apart(group, place, place->order[i]))
+            add_single(drafts, place->order[i], place->dir, hint_of(name));
+    }
+}
+
 static void collect_rest(struct drafts *drafts, const struct place *places, uint32_t count,
                          const bool *taken)
 {
@@ -325,6 +356,8 @@ static void collect_rest(struct drafts *drafts, const struct place *places, uint
             nsys_jax = &places[i].dir;
         else if (places[i].dir.count > 0 && is_nsys_jax(drafts->group, places, count, above))
             nsys_jax = &above;
+        if (taken[i])
+            add_apart(drafts, &places[i]);
         for (size_t pass = 0; pass < COUNT(passes) && !taken[i]; pass++)
             add_rest(drafts, &sessions, &places[i], nsys_jax, passes[pass]);
     }

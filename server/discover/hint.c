@@ -24,6 +24,7 @@ static const struct {
     {"_results.db", HINT_ANY, false}, /* rocprofv3 */
     {".sqlite", HINT_NSYS, false},
     {".jvs", HINT_SPOOL, true},
+    {".jvz", HINT_BUNDLE, true},
     {".pftrace", HINT_PERFETTO, true},
     {".perfetto-trace", HINT_PERFETTO, true},
     {".perfetto", HINT_PERFETTO, true},

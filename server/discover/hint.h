@@ -15,8 +15,9 @@ enum hint_kind {
     HINT_NSYS_JAX, /* a table by which nsys-jax's directories are known */
     HINT_TABLE,    /* one that only counts in such a directory */
     HINT_PERFETTO,
-    HINT_SPOOL, /* what jview-collect records of a process */
-    HINT_ANY,   /* a suffix that says nothing of the content: .pb, .gz, .zip */
+    HINT_SPOOL,  /* what jview-collect records of a process */
+    HINT_BUNDLE, /* a whole run in one file */
+    HINT_ANY,    /* a suffix that says nothing of the content: .pb, .gz, .zip */
 };
 
 struct hint {

@@ -86,6 +86,8 @@ static void give_name(const struct drafts *drafts, size_t index)
 
     draft->run.name = run_name(drafts->group, path, true);
     draft->unfolded = run_name(drafts->group, path, false);
+    if (draft->kind == HINT_BUNDLE) /* beside the run that it was made of */
+        draft->unfolded = str_format(drafts->group->arena, "%.*s.jvz", STR_ARG(draft->unfolded));
 }
 
 static int by_name(const void *a, const void *b)
@@ -96,7 +98,7 @@ static int by_name(const void *a, const void *b)
     return order != 0 ? order : str_compare(left->run.dir, right->run.dir);
 }
 
-/* Where folding would make two runs share a name, neither is folded. */
+/* Where folding would make two runs share a name, neither is folded; a bundle keeps its suffix. */
 static void tell_apart(struct drafts *drafts)
 {
     for (size_t first = 0, end; first < drafts->count; first = end) {

@@ -2,13 +2,17 @@
  *
  *   {"run": "step_500", "text": "warm cache", "start_ps": 1000, "end_ps": 2000}   a note
  *   {"run": "step_500", "tag": "pinned"}                                           a tag
+ *   {"run": "step_500", "import": "bundle"}    what came with the bundle becomes the user's own
  *
  * They hang on the run's content: a run that moved, or was copied to another machine that has this
  * user database, keeps them. Positions are those of the run's own time.
+ *
+ * What came with a bundle is shown beside them, and is nobody's here until it is imported.
  */
 #include "analyse/table.h"
 #include "serve/about.h"
 #include "serve/body.h"
+#include "serve/bundled.h"
 #include "serve/routes.h"
 #include "serve/run_out.h"
 #include "serve/table_out.h"
@@ -32,7 +36,17 @@ static const struct param remove_params[] = {
     {.name = "wait_ms", .kind = PARAM_INTEGER, .min = 0, .max = 60000},
     {.name = NULL}};
 
-enum { NOTE_ID, NOTE_RUN, NOTE_START, NOTE_END, NOTE_TRACK, NOTE_TEXT, NOTE_CHANGED, NOTE_COLUMNS };
+enum {
+    NOTE_ID,
+    NOTE_RUN,
+    NOTE_START,
+    NOTE_END,
+    NOTE_TRACK,
+    NOTE_TEXT,
+    NOTE_CHANGED,
+    NOTE_ORIGIN,
+    NOTE_COLUMNS
+};
 static const struct column columns[NOTE_COLUMNS] = {
     [NOTE_ID] = {"id", "note", UNIT_TEXT, true},
     [NOTE_RUN] = {"run", "run", UNIT_TEXT, true},
@@ -41,6 +55,7 @@ static const struct column columns[NOTE_COLUMNS] = {
     [NOTE_TRACK] = {"track", "track", UNIT_TEXT, false},
     [NOTE_TEXT] = {"text", "text", UNIT_TEXT, true},
     [NOTE_CHANGED] = {"changed_at", "changed", UNIT_TEXT, true},
+    [NOTE_ORIGIN] = {"origin", "from", UNIT_TEXT, false},
 };
 
 struct shown {
@@ -61,6 +76,8 @@ static struct cell cell_at(const void *data, uint32_t row, uint32_t column)
 
     switch (column) {
     case NOTE_ID:
+        if (note->id == 0)
+            return cell_null(STR("the note came with the bundle: import it to change it"));
         return cell_text(str_format(arena, "%lld", (long long)note->id));
     case NOTE_RUN:
         return cell_text(note->run_name);
@@ -73,6 +90,8 @@ static struct cell cell_at(const void *data, uint32_t row, uint32_t column)
                                      : cell_null(STR("the note is of no track"));
     case NOTE_TEXT:
         return cell_text(note->text);
+    case NOTE_ORIGIN:
+        return cell_text(note->id == 0 ? STR("bundle") : STR("here"));
     default:
         return cell_text(unix_ns_iso(arena, note->changed_ns));
     }
@@ -102,7 +121,8 @@ static enum status table_of(struct request *req, const struct user_note *notes, 
     return OK;
 }
 
-static void put_tags(struct json *json, const struct user_tag *tags, uint32_t count)
+/* Those after the first `here` came with the bundle. */
+static void put_tags(struct json *json, const struct user_tag *tags, uint32_t count, uint32_t here)
 {
     json_key(json, "tags");
     json_open(json, '[');
@@ -110,6 +130,7 @@ static void put_tags(struct json *json, const struct user_tag *tags, uint32_t co
         json_open(json, '{');
         json_put_text(json, "tag", tags[i].tag);
         json_put_text(json, "content_id", tags[i].content_id);
+        json_put_text(json, "origin", i < here ? STR("here") : STR("bundle"));
         json_close(json, '}');
     }
     json_close(json, ']');
@@ -138,7 +159,7 @@ static enum status read_about(struct request *req, struct about *ret, struct tab
     if (!request_has(req, "run"))
         return OK;
     TRY(request_run(req, &run, err));
-    about_read(req->services, run, req->arena, ret);
+    bundled_about(req->services->catalog, run, req->arena, ret);
     if (ret->problem.count == 0)
         return OK;
     struct answer_note *notes = arena_array(req->arena, struct answer_note, table->note_count + 1);
@@ -154,27 +175,88 @@ static enum status read_about(struct request *req, struct about *ret, struct tab
     return OK;
 }
 
-static enum status get_notes(struct request *req, struct reply *reply, struct error *err)
-{
-    struct user *user = req->services->user;
-    struct str content;
-    struct about *about = arena_new(req->arena, struct about);
+struct written { /* notes and tags of a run, or of all; what a bundle brought stands last */
     struct user_note *notes;
     struct user_tag *tags;
-    struct table table;
-    uint32_t count, tag_count;
+    uint32_t note_count, tag_count, tags_here;
+};
+
+static bool is_noted(const struct written *written, const struct user_note *note)
+{
+    for (uint32_t i = 0; i < written->note_count; i++)
+        if (bundled_same_note(&written->notes[i], note))
+            return true;
+    return false;
+}
+
+static bool is_tagged(const struct written *written, struct str tag)
+{
+    for (uint32_t i = 0; i < written->tag_count; i++)
+        if (str_equal(written->tags[i].tag, tag))
+            return true;
+    return false;
+}
+
+/* What the run's bundle says and nobody has said here. */
+static void add_brought(const struct run_record *run, const struct bundle_said *said,
+                        struct arena *arena, struct written *written)
+{
+    struct user_note *notes =
+        arena_array(arena, struct user_note, written->note_count + said->note_count + 1);
+    struct user_tag *tags =
+        arena_array(arena, struct user_tag, written->tag_count + said->tag_count + 1);
+    uint32_t note_count = written->note_count, tag_count = written->tag_count;
+
+    for (uint32_t i = 0; i < note_count; i++)
+        notes[i] = written->notes[i];
+    for (uint32_t i = 0; i < tag_count; i++)
+        tags[i] = written->tags[i];
+    for (uint32_t i = 0; i < said->note_count; i++) {
+        if (is_noted(written, &said->notes[i]))
+            continue;
+        notes[note_count] = said->notes[i];
+        notes[note_count].content_id = run->content_id;
+        notes[note_count++].run_name = run->name;
+    }
+    for (uint32_t i = 0; i < said->tag_count; i++)
+        if (!is_tagged(written, said->tags[i]))
+            tags[tag_count++] = (struct user_tag){run->content_id, said->tags[i]};
+    *written = (struct written){notes, tags, note_count, tag_count, written->tags_here};
+}
+
+static enum status read_written(struct request *req, struct written *ret, struct error *err)
+{
+    const struct run_record *run;
+    struct bundle_said said;
+    struct str content;
 
     TRY(asked_content(req, &content, err));
-    TRY(user_notes(user, content, req->arena, &notes, &count, err));
-    TRY(user_tags(user, content, req->arena, &tags, &tag_count, err));
-    TRY(table_of(req, notes, count, &table, err));
+    TRY(user_notes(req->services->user, content, req->arena, &ret->notes, &ret->note_count, err));
+    TRY(user_tags(req->services->user, content, req->arena, &ret->tags, &ret->tag_count, err));
+    ret->tags_here = ret->tag_count;
+    if (!request_has(req, "run"))
+        return OK;
+    TRY(request_run(req, &run, err));
+    if (bundled_said(req->services->catalog, run, req->arena, &said))
+        add_brought(run, &said, req->arena, ret);
+    return OK;
+}
+
+static enum status get_notes(struct request *req, struct reply *reply, struct error *err)
+{
+    struct about *about = arena_new(req->arena, struct about);
+    struct written written = {0};
+    struct table table;
+
+    TRY(read_written(req, &written, err));
+    TRY(table_of(req, written.notes, written.note_count, &table, err));
     TRY(read_about(req, about, &table, err));
     if (reply_table_text(req, reply, &table))
         return OK;
     struct json json = reply_json(reply);
     json_open(&json, '{');
     json_put_about(&json, about);
-    put_tags(&json, tags, tag_count);
+    put_tags(&json, written.tags, written.tag_count, written.tags_here);
     json_put_table(&json, req, &table);
     json_close(&json, '}');
     return OK;
@@ -182,24 +264,29 @@ static enum status get_notes(struct request *req, struct reply *reply, struct er
 
 struct posted {
     struct user_note note;
-    struct str run, tag;
+    struct str run, tag, import;
     bool has_start, has_end, has_text;
 };
 
 static enum status read_posted(struct request *req, struct posted *ret, struct error *err)
 {
-    *ret = (struct posted){.run = STR(""), .tag = STR("")};
+    *ret = (struct posted){.run = STR(""), .tag = STR(""), .import = STR("")};
     ret->note.text = ret->note.track = STR("");
     const struct body_member members[] = {
         {.name = "run", .required = true, .text = &ret->run},
         {.name = "text", .text = &ret->note.text, .given = &ret->has_text},
         {.name = "tag", .text = &ret->tag},
+        {.name = "import", .text = &ret->import},
         {.name = "id", .integer = &ret->note.id},
         {.name = "start_ps", .integer = &ret->note.start_ps, .given = &ret->has_start},
         {.name = "end_ps", .integer = &ret->note.end_ps, .given = &ret->has_end},
         {.name = "track", .text = &ret->note.track}};
 
     TRY(body_read(req, members, COUNT(members), err));
+    if (str_equal(ret->import, STR("bundle")) && !ret->has_text && ret->tag.count == 0)
+        return OK;
+    if (ret->import.count > 0)
+        return fail(err, ERR_INVALID, "\"import\" is \"bundle\", and stands alone");
     if (ret->has_text == (ret->tag.count > 0))
         return fail(err, ERR_INVALID, "either \"text\", for a note, or \"tag\"");
     if (ret->has_start != ret->has_end)
@@ -207,6 +294,29 @@ static enum status read_posted(struct request *req, struct posted *ret, struct e
     if (ret->note.track.count > TRACK_BYTES_MAX || ret->note.id < 0)
         return fail(err, ERR_INVALID, "there is no such track or note");
     ret->note.has_window = ret->has_start;
+    return OK;
+}
+
+/* All that the bundle brought and is not here yet. */
+static enum status import_said(struct request *req, const struct run_record *run, struct error *err)
+{
+    struct user *user = req->services->user;
+    struct written written = {0};
+    struct bundle_said said;
+
+    if (!bundled_said(req->services->catalog, run, req->arena, &said))
+        return fail(err, ERR_INVALID, "run \"%.*s\" came as no bundle", STR_ARG(run->name));
+    TRY(user_notes(user, run->content_id, req->arena, &written.notes, &written.note_count, err));
+    TRY(user_tags(user, run->content_id, req->arena, &written.tags, &written.tag_count, err));
+    const uint32_t notes_here = written.note_count, tags_here = written.tag_count;
+    add_brought(run, &said, req->arena, &written);
+    for (uint32_t i = notes_here; i < written.note_count; i++) {
+        int64_t id;
+
+        TRY(user_put_note(user, &written.notes[i], &id, err));
+    }
+    for (uint32_t i = tags_here; i < written.tag_count; i++)
+        TRY(user_add_tag(user, run->content_id, written.tags[i].tag, err));
     return OK;
 }
 
@@ -221,7 +331,9 @@ static enum status post_note(struct request *req, struct reply *reply, struct er
     TRY(request_content(req, posted.run, &run, err));
     posted.note.content_id = run->content_id;
     posted.note.run_name = run->name;
-    if (posted.tag.count > 0)
+    if (posted.import.count > 0)
+        TRY(import_said(req, run, err));
+    else if (posted.tag.count > 0)
         TRY(user_add_tag(user, run->content_id, posted.tag, err));
     else
         TRY(user_put_note(user, &posted.note, &id, err));

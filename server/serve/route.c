@@ -47,6 +47,7 @@ const struct route *const routes[] = {
     &route_source,
     &route_search,
     &route_trace,
+    &route_bundle,
     &route_perfetto,
     &route_jobs,
     &route_events,

@@ -14,6 +14,7 @@ extern const struct route route_hlo, route_compiles, route_transfers;
 extern const struct route route_kernels;
 extern const struct route route_roofline;
 extern const struct route route_source;
+extern const struct route route_bundle;
 extern const struct route route_trace, route_perfetto, route_jobs, route_events, route_openapi;
 extern const struct route route_upload_ask, route_upload, route_upload_delete;
 extern const struct route route_collectives;

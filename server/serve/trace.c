@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "export/export.h"
+#include "serve/file_name.h"
 #include "serve/reply.h"
 #include "serve/routes.h"
 #include "serve/server.h"
@@ -63,22 +64,6 @@ static enum status stream_export(void *data, pack_write *write, void *to, struct
     return status != OK ? status : closed;
 }
 
-/* What a shell and a browser take for a name: letters, digits, dots and dashes. */
-static struct str file_name(struct arena *arena, struct str run, const char *suffix)
-{
-    struct str name = str_format(arena, "%.*s%s", STR_ARG(run), suffix);
-    char *safe = str_c(arena, name);
-
-    for (size_t i = 0; i < name.count; i++) {
-        char c = safe[i];
-        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-
-        if (!plain && c != '.' && c != '-' && c != '_')
-            safe[i] = '_';
-    }
-    return str_format(arena, "attachment; filename=\"%s\"", safe);
-}
-
 static enum status begin_export(struct request *req, struct transfer *transfer, struct error *err)
 {
     const struct run_traces *run;
@@ -118,7 +103,7 @@ static enum status send_export(struct request *req, struct reply *reply, exporte
     reply->stream = stream_export;
     reply->stream_data = transfer;
     reply_header(reply, STR("Content-Disposition"),
-                 file_name(req->arena, transfer->run.name, suffix));
+                 attachment(req->arena, transfer->run.name, suffix));
     return OK;
 }
 
@@ -212,7 +197,7 @@ static enum status send_raw(struct request *req, struct reply *reply, struct err
     reply->type = "application/octet-stream";
     reply->stream = stream_raw;
     reply->stream_data = raw;
-    reply_header(reply, STR("Content-Disposition"), file_name(req->arena, base, ""));
+    reply_header(reply, STR("Content-Disposition"), attachment(req->arena, base, ""));
     return OK;
 }
 

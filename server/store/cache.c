@@ -140,7 +140,7 @@ static enum status open_segment(const struct cache *cache, const char content[33
 
     cache_segment_path(cache, content, path);
     enum status status = segment_open(path, ret, &why);
-    if (status == OK && strcmp(segment_trace(*ret)->content, content) != 0) {
+    if (status == OK && strcmp(segment_kept_as(*ret), content) != 0) {
         segment_close(*ret);
         status = fail(&why, ERR_FORMAT, "%s is the segment of another file", path);
     }

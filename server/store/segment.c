@@ -1,8 +1,11 @@
 /* Segments, read. */
 #include "store/segment.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "store/segment_file.h"
@@ -12,6 +15,7 @@ struct segment {
     struct segment_map map;
     struct arena *arena;
     struct trace trace;
+    char kept_as[33];
 };
 
 static struct bytes map_data(void *from, uint64_t offset, size_t size)
@@ -104,6 +108,8 @@ static enum status open_mapped(struct segment *segment, struct error *err)
     if (segment->map.damaged)
         return fail(err, ERR_FORMAT, "a table of the segment is damaged");
     memcpy(segment->trace.content, header.content, sizeof(header.content));
+    memcpy(segment->kept_as, header.kept_as[0] != '\0' ? header.kept_as : header.content,
+           sizeof(header.kept_as));
     return OK;
 }
 
@@ -143,6 +149,42 @@ enum status segment_open(const char *path, struct segment **ret, struct error *e
 const struct trace *segment_trace(const struct segment *segment)
 {
     return &segment->trace;
+}
+
+const char *segment_kept_as(const struct segment *segment)
+{
+    return segment->kept_as;
+}
+
+enum status segment_check(struct segment *segment, struct error *err)
+{
+    for (enum table_kind kind = 1; kind < TABLE_KIND_COUNT_; kind++)
+        (void)map_table(&segment->map, kind);
+    return segment->map.damaged ? fail(err, ERR_FORMAT, "a table of the segment is damaged") : OK;
+}
+
+static enum status rename_open(int fd, const char kept_as[33], struct error *err)
+{
+    struct segment_header header;
+
+    if (pread(fd, &header, sizeof(header), 0) != sizeof(header))
+        return fail(err, ERR_FORMAT, "the segment is cut off");
+    if (header.hash != segment_header_hash(&header))
+        return fail(err, ERR_FORMAT, "the segment's header is damaged");
+    memcpy(header.kept_as, kept_as, sizeof(header.kept_as));
+    header.hash = segment_header_hash(&header);
+    return file_write_all(fd, &header, sizeof(header), 0, err);
+}
+
+enum status segment_rename(const char *path, const char kept_as[33], struct error *err)
+{
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+
+    if (fd < 0)
+        return fail(err, ERR_IO, "%s: %s", path, strerror(errno));
+    enum status status = rename_open(fd, kept_as, err);
+    file_close(fd);
+    return status;
 }
 
 void segment_close(struct segment *segment)

@@ -28,6 +28,14 @@ void segment_writer_abandon(struct segment_writer *writer); /* takes NULL; frees
 struct segment;
 MUST_CHECK enum status segment_open(const char *path, struct segment **ret, struct error *err);
 const struct trace *segment_trace(const struct segment *segment);
+/* What the cache keeps it as: its content, unless segment_rename said otherwise. */
+const char *segment_kept_as(const struct segment *segment);
 void segment_close(struct segment *segment); /* takes NULL */
+
+/* A segment that somebody brought: every table is read and held against its sum. */
+MUST_CHECK enum status segment_check(struct segment *segment, struct error *err);
+/* The file's segment goes by another name than the content it claims to be of: what others say of
+ * a content is not put in its place. */
+MUST_CHECK enum status segment_rename(const char *path, const char kept_as[33], struct error *err);
 
 #endif

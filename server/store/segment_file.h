@@ -23,7 +23,8 @@ struct segment_header {
     uint64_t file_bytes;
     uint64_t directory_offset, directory_hash;
     uint32_t table_count, zero;
-    uint64_t zeros[5];
+    char kept_as[32]; /* hex: its name in the cache where that is not `content`; else zeros */
+    uint64_t zeros[1];
     uint64_t hash; /* of all before */
 };
 _Static_assert(sizeof(struct segment_header) == 128, "a record without hidden padding");

@@ -48,10 +48,10 @@ WRITTEN = {
     "/api/notes": {
         "about": {"path": "step_500/jview.json", "name": "wide mlp", "step": 500, "commit": "4f0c9b5", "tags": ["nightly"],
                   "notes": ["batch 64"], "metrics": [{"name": "loss", "value": 2.31}]},
-        "tags": [{"tag": "pinned", "content_id": "c0d7ee0f6f1a4c1d8a6b2f0e9d3c5b7a1"}], "row_count": 1, "next": None,
+        "tags": [{"tag": "pinned", "content_id": "c0d7ee0f6f1a4c1d8a6b2f0e9d3c5b7a1", "origin": "here"}], "row_count": 1, "next": None,
         "rows": [
             {"id": "7", "run": "step_500", "start_ps": 1200000000, "end_ps": 1900000000, "track": None,
-             "text": "the cache was cold here", "changed_at": "2026-11-21T14:00:00Z",
+             "text": "the cache was cold here", "changed_at": "2026-11-21T14:00:00Z", "origin": "here",
              "reasons": {"track": "the note is of no track"}}],
         "notes": [], "approx": []},
     "/api/links": {"id": "4f2kq9x0c7n8e3r5t1w6y2zabd", "path": "l/4f2kq9x0c7n8e3r5t1w6y2zabd",

@@ -73,11 +73,16 @@ export function address(path: string, params: Params = {}): string {
   return text === '' ? path : `${path}?${text}`;
 }
 
+/* Who answers: the server, or a page that carries its answers (bundle/). */
+let answer = (text: string, abort?: AbortSignal): Promise<Response> => fetch(text, { signal: abort ?? null, credentials: 'same-origin' });
+
+export const askBy = (other: typeof answer): void => void (answer = other);
+
 async function ask(path: string, params: Params, abort?: AbortSignal): Promise<Response> {
   let response: Response;
   const answered = watchSlow();
   try {
-    response = await fetch(address(path, params), { signal: abort ?? null, credentials: 'same-origin' });
+    response = await answer(address(path, params), abort);
   } catch (error) {
     if (!abort?.aborted) lostSince.value ??= new Date();
     throw error;

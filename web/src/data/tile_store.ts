@@ -52,6 +52,29 @@ export function rowsParam(rows: RowKey[]): string {
   return parts.join(',');
 }
 
+/* Tiles that the page carries itself: then none is asked for, and what is finer is drawn from them. */
+export interface Given {
+  level: number;
+  from: number;
+  to: number;
+  rows: string;
+  bytes: ArrayBuffer;
+}
+
+let given: readonly Given[] | null = null;
+
+export const giveTiles = (tiles: readonly Given[]): void => void (given = tiles);
+
+/* "12ab.3:0-2,12ab.4:s" as the keys of its rows. */
+export function rowsOf(text: string): RowKey[] {
+  return text.split(',').flatMap((one): RowKey[] => {
+    const [track, depths] = one.split(':') as [string, string];
+    if (depths === 's') return [{ track, depth: 's' }];
+    const [first, last] = depths.split('-').map(Number) as [number, number?];
+    return Array.from({ length: (last ?? first) - first + 1 }, (_, at) => ({ track, depth: first + at }));
+  });
+}
+
 export class TileStore {
   readonly names = new NameTable();
   private readonly parts = new Map<string, Part>();
@@ -63,7 +86,9 @@ export class TileStore {
     private readonly run: string,
     private readonly content: string | null,
     private readonly onArrival: () => void,
-  ) {}
+  ) {
+    for (const one of given ?? []) this.take(one.bytes, { ...one, rows: rowsOf(one.rows) });
+  }
 
   get loading(): boolean {
     return this.flights.size > 0;
@@ -82,6 +107,7 @@ export class TileStore {
   /* Asks for what is missing of `wants`, first come first; cancels what none of them names, which
    * may be the last on its way: then that is told like an arrival. */
   want(wants: Want[]): void {
+    if (given) return;
     const before = this.flights.size;
     const missing = wants.map((want) => this.missingOf(want));
     const wanted = new Set(missing.flatMap((one) => one.keys));

@@ -1,0 +1,60 @@
+/* jviewd bundle RUN: the run as one file to hand on.
+ *
+ *   step_500.jvz, step_500.html    by default, in the working directory; never over a file that is
+ * there, unless -o names it
+ */
+#include <jansson.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "cli/ask.h"
+#include "cli/plain.h"
+#include "cli/verbs.h"
+#include "serve/file_name.h"
+#include "serve/reply.h"
+
+/* The last part of the run's name. */
+static int ask_name(const struct cli_call *call, const struct services *services, struct str *ret)
+{
+    struct cli_verb verb = *call->verb;
+    struct cli_call asked = *call;
+    struct answer answer;
+
+    verb.path = "/api/run";
+    asked.verb = &verb;
+    asked.query = STR("");
+    ask(&asked, services, STR(""), &answer);
+    int code = answer.exit_code;
+    if (code == EXIT_OK) {
+        json_t *run = json_plain(reply_bytes(&answer.reply));
+        struct str name = str_of(json_string_value(json_object_get(run, "name")));
+        const char *slash = name.count == 0 ? NULL : memrchr(name.at, '/', name.count);
+
+        *ret = str_copy(call->arena,
+                        slash == NULL ? name : str_skip(name, (size_t)(slash - name.at) + 1));
+        json_decref(run);
+    }
+    answer_free(&answer);
+    return code;
+}
+
+int write_bundle(const struct cli_call *call, const struct services *services)
+{
+    struct str name = STR("");
+
+    if (call->output.count > 0)
+        return write_file(call, services, call->verb->path, STR(""),
+                          str_c(call->arena, call->output));
+    int code = ask_name(call, services, &name);
+    if (code != EXIT_OK)
+        return code;
+    const char *suffix = str_contains(call->query, STR("html=yes")) ? "html" : "jvz";
+    const char *target =
+        str_format(call->arena, "%.*s.%s", STR_ARG(file_name_safe(call->arena, name)), suffix).at;
+    if (access(target, F_OK) == 0) {
+        fprintf(stderr, "jviewd: %s is there already; -o FILE says where else, or that it goes\n",
+                target);
+        return EXIT_USAGE;
+    }
+    return write_file(call, services, call->verb->path, STR(""), target);
+}
