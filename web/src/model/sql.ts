@@ -33,12 +33,15 @@ export interface Picture {
 const BARS_MAX = 40;
 const POINTS_MAX = 2000;
 
-/* The first column against the first number that is not it; null where there is no number. */
+/* The first column against what says most that is not it: a time, bytes, a share, else the first number;
+ * null where there is no number. */
 export function pictureOf(answer: SqlAnswer, asked: { x?: string | undefined; y?: string | undefined } = {}): Picture | null {
   const names = answer.columns.map((column) => column.name);
   const x = names.find((name) => name === asked.x) ?? names[0];
   const numbers = names.filter((name) => isNumeric(answer, name));
-  const y = numbers.find((name) => name === asked.y) ?? numbers.find((name) => name !== x);
+  const others = answer.columns.filter((column) => column.name !== x && numbers.includes(column.name));
+  const telling = ['ps', 'bytes', 'share'].map((unit) => others.find((column) => column.unit === unit)).find((column) => column !== undefined);
+  const y = numbers.find((name) => name === asked.y) ?? (telling ?? others[0])?.name;
   if (x === undefined || y === undefined || answer.rows.length < 2) return null;
   const line = isNumeric(answer, x);
   const most = line ? POINTS_MAX : BARS_MAX;

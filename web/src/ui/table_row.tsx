@@ -101,6 +101,7 @@ export function GroupRow<R>({ line, index, columns, widths, current, top, onClic
       {columns.slice(span).map((column, at) => (
         <div key={column.key} role="gridcell" aria-colindex={span + at + 1} tabIndex={-1} class={column.numeric ? 'number' : 'cut'}>
           {column.subtotal?.(line.rows)}
+          {column.subtotal && column.bar && <span class="cell-bar" />}
         </div>
       ))}
     </div>

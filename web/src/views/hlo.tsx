@@ -123,9 +123,9 @@ export function HloView({ run, absent }: { run: RunDetails; absent: string | nul
   return (
     <>
       {module ? <SentenceLine sentence={sentenceOf(module, all)} /> : <p class="sentence">There is no module “{named(asked ?? '')}” in this run; there are {plural(all, 'other')}.</p>}
-      <div class="hlo">
+      <div class={modules.length > 1 ? 'hlo' : 'hlo alone'}>
         <div class="hlo-list">
-          {modules.length > 1 && <TableBar table={table} noun="module" total={all} example="jit_ self>1ms" file={`${run.name}-modules`} csv={address('api/hlo', { run: run.id, limit: 10_000, format: 'csv' })} />}
+          <TableBar table={table} noun="module" total={all} example="jit_ self>1ms" file={`${run.name}-modules`} csv={address('api/hlo', { run: run.id, limit: 10_000, format: 'csv' })} />
           <TableBelow
             table={table} total={all} label="Modules" rowKey={(one) => one.key} focused={module?.key ?? null} scroll
             onOpen={(one) => go({ module: addressOf(one, modules), name: null, line: null, q: null }, 'push')}

@@ -109,12 +109,7 @@ function columnsOf(rows: readonly TopRow[], by: string): Column<TopRow>[] {
     {
       key: 'share', title: 'share', width: '144px', numeric: true, sortable: false, cell: (row) => shareCell(row.share), bar: (row) => (row.share ?? 0) / largest,
       exact: (row) => unknown(row, 'share') ?? 'self time of all rows',
-      subtotal: (group) => (
-        <>
-          {shareCell(group.reduce((sum, row) => sum + (row.share ?? 0), 0))}
-          <span class="cell-bar" />
-        </>
-      ),
+      subtotal: (group) => shareCell(group.reduce((sum, row) => sum + (row.share ?? 0), 0)),
     },
     {
       key: 'total_ps', title: 'total', unit: self.unit, width: '96px', from: 1500, numeric: true, cell: (row) => inScale(row.total_ps, self), exact: (row) => timeExact(row.total_ps),

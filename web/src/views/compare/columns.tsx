@@ -80,7 +80,7 @@ export function columnsOf(rows: readonly DiffRow[], by: string, a: string, b: st
       key: 'scope', title: 'scope', groups: true, width: 'minmax(120px, 3fr)', cutFront: true, from: 900, exact: (row) => row.scope ?? why(row, 'scope'),
       cell: (row) => (row.scope ? <Name text={shortScope(row.scope)} /> : isOp(row) ? UNKNOWN : ''),
     },
-    { key: 'delta_ps', title: 'change', unit: scale.unit, width: '192px', numeric: true, sums: (sum) => changeInScale(sum, scale), cell: (row) => <Change row={row} scale={scale} spread={spread} />, exact: (row) => changeExact(row.delta_ps) },
+    { key: 'delta_ps', title: 'change', unit: scale.unit, width: '192px', numeric: true, sums: (sum) => <><span>{changeInScale(sum, scale)}</span><span class="change-bar" /></>, cell: (row) => <Change row={row} scale={scale} spread={spread} />, exact: (row) => changeExact(row.delta_ps) },
     time('a_self_ps', 'a'),
     time('b_self_ps', 'b'),
     { key: 'state', title: 'state', groups: true, width: '64px', cell: (row) => <span class={row.state === 'same' ? 'quiet' : undefined}>{row.state}</span>, exact: stateExact },
