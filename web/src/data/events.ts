@@ -76,8 +76,8 @@ export async function tryNow(): Promise<void> {
     return schedule();
   }
   lostSince.value = null;
-  waitMs = WAIT_MS_MIN;
   if (holds) open();
+  else waitMs = WAIT_MS_MIN; // who holds the stream waits longer until it comes: it may be refused
   settle();
 }
 
@@ -89,6 +89,7 @@ function open(): void {
   source = stream;
   stream.addEventListener('progress', (event) => {
     greeted = true;
+    waitMs = WAIT_MS_MIN;
     take(event.data as string);
     pass({ what: 'told', text: event.data as string, isNews: false });
   });
