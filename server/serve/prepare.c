@@ -4,9 +4,11 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/hash.h"
+#include "serve/measure.h"
 #include "serve/stored.h"
 
-enum { LOOK_MS = 250, RUNS_MAX = 8 };
+enum { LOOK_MS = 250, RUNS_MAX = 8, ASKED_MAX = 64 };
 
 struct prepare {
     struct services services; /* without waiting: what is no longer indexed is not prepared */
@@ -14,7 +16,9 @@ struct prepare {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     bool stopping;
-    uint64_t seen; /* the catalog's generation when its runs were last looked at */
+    uint64_t seen;             /* the catalog's generation when its runs were last looked at */
+    uint64_t asked[ASKED_MAX]; /* runs as they were, the oldest forgotten first */
+    uint32_t asked_count;
 };
 
 static const struct {
@@ -60,6 +64,23 @@ static void ask(const struct services *services, struct str run_id, const char *
     arena_destroy(arena);
 }
 
+/* What could not be kept, since it is too large or shares its slot, would be made again at each
+ * change of the catalog. */
+static bool was_asked(struct prepare *prepare, const struct run_record *run, struct arena *arena)
+{
+    struct str as_it_is = str_format(arena, "%.*s\n%.*s\n%.*s", STR_ARG(run->id),
+                                     STR_ARG(run->content_id), STR_ARG(run->name));
+    uint64_t hash =
+        hash64((struct bytes){.at = (const uint8_t *)as_it_is.at, .count = as_it_is.count});
+
+    for (uint32_t i = 0; i < prepare->asked_count && i < ASKED_MAX; i++) {
+        if (prepare->asked[i] == hash)
+            return true;
+    }
+    prepare->asked[prepare->asked_count++ % ASKED_MAX] = hash;
+    return false;
+}
+
 static void look(struct prepare *prepare)
 {
     struct arena *arena = arena_create();
@@ -74,10 +95,24 @@ static void look(struct prepare *prepare)
         count = 0;
     for (uint32_t i = 0; i < count; i++) {
         bool is_large = runs[i].state == RUN_READY && runs[i].slice_count >= STORED_SLICES_MIN;
+        bool is_new = is_large && !was_asked(prepare, &runs[i], arena);
 
-        for (size_t at = 0; is_large && at < COUNT(questions) && !is_stopping(prepare); at++)
+        for (size_t at = 0; is_new && at < COUNT(questions) && !is_stopping(prepare); at++)
             ask(&prepare->services, runs[i].id, questions[at].path, questions[at].more);
     }
+    arena_destroy(arena);
+}
+
+/* What trends stand on, of every run, once. */
+static void measure_all(struct prepare *prepare)
+{
+    struct arena *arena = arena_create();
+    struct str *ids;
+    uint32_t count;
+
+    measure_missing(&prepare->services, arena, &ids, &count);
+    for (uint32_t i = 0; i < count && !is_stopping(prepare); i++)
+        measure_run(&prepare->services, ids[i]);
     arena_destroy(arena);
 }
 
@@ -92,6 +127,7 @@ static void *run(void *data)
             continue;
         prepare->seen = generation;
         look(prepare);
+        measure_all(prepare);
     }
     return NULL;
 }

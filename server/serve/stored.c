@@ -31,5 +31,6 @@ void stored_put(struct request *req, const struct run_record *run, const struct 
 
     if (reply->status == 200 && reply->stream == NULL && reply->header_count == 0 &&
         str_equal(str_of(reply->type), STR(TYPE_JSON)) && answer_key(req, run, &key))
-        answers_put(req->services->cache, key, reply_bytes(reply));
+        answers_put(req->services->cache, key, run->host_count > 0 ? run->hosts[0].content : "",
+                    reply_bytes(reply));
 }

@@ -1,12 +1,13 @@
 /* Answers that took long to make, kept beside the segments.
  *
- *   <cache>/answers/1c3     head {magic, key, count, sum}   body
+ *   <cache>/answers/1c3     head {magic, key, count, sum, content}   body
  *
  * A key is a hash of all that an answer stands on, the program itself included; so an answer of
  * another question, of another state of a run or of another program is not found, whatever the
  * slot holds. A newer answer takes a slot's place: 512 of at most 256 KiB. A file is checked when
  * it is read and needs no sync: what was cut or damaged is as if it had never been kept, and is
- * made again.
+ * made again. They count in the cache's size: the one used longest ago goes first, and each goes
+ * with the segment it was made from.
  */
 #ifndef JVIEWD_STORE_ANSWERS_H
 #define JVIEWD_STORE_ANSWERS_H
@@ -19,7 +20,11 @@ enum { ANSWER_BYTES_MAX = 1 << 18 };
 /* False: not kept. The body lives in the arena. */
 bool answers_get(const struct cache *cache, struct hash128 key, struct arena *arena,
                  struct bytes *ret);
-/* Does nothing with what is too large or cannot be written: an answer can always be made again. */
-void answers_put(struct cache *cache, struct hash128 key, struct bytes body);
+/* Of the run whose first host's content this is; "" none. Does nothing with what is too large or
+ * cannot be written: an answer can always be made again. */
+void answers_put(struct cache *cache, struct hash128 key, const char content[33],
+                 struct bytes body);
+/* Whose answer lies at this path; false: it is none. */
+bool answers_content(const char *path, char ret[33]);
 
 #endif

@@ -2,23 +2,28 @@
  *
  * A segment's time of change is the time it was last acquired by anybody. Removing one that another
  * process has mapped is harmless: it keeps its pages; what we hold ourselves is kept, for that
- * would free nothing, and so is the newest, however large: somebody waits for it.
+ * would free nothing, and so is the newest, however large: somebody waits for it. Kept answers are
+ * counted and go likewise; those of a segment that is gone go with it.
  */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "store/answers.h"
 #include "store/cache_parts.h"
 
 enum { KEPT_PERCENT = 90, PATH_SIZE = 4096, CONTENT_DIGITS = 32 };
 
 struct stored {
-    char *path; /* of the segment */
+    char *path; /* of the segment, or the answer */
     uint64_t bytes;
     int64_t used_ns;
+    bool is_answer;
+    char content[CONTENT_DIGITS + 1];
 };
 
 struct stock {
@@ -56,6 +61,21 @@ static void attribution_beside(const char *segment_path, char ret[PATH_SIZE])
              segment_path);
 }
 
+static struct stored *add(struct stock *stock, const char *path, const struct stat *seen)
+{
+    if (stock->count == stock->capacity) {
+        stock->capacity = stock->capacity == 0 ? 64 : 2 * stock->capacity;
+        stock->all = memory_resize(stock->all, stock->capacity, sizeof *stock->all);
+    }
+    struct stored *stored = &stock->all[stock->count++];
+    *stored = (struct stored){
+        .path = str_c(stock->arena, str_of(path)),
+        .bytes = (uint64_t)seen->st_size,
+        .used_ns = (int64_t)seen->st_mtim.tv_sec * 1000000000 + seen->st_mtim.tv_nsec,
+    };
+    return stored;
+}
+
 static void add_segment(struct stock *stock, const char *directory, const char *name)
 {
     char path[PATH_SIZE], attribution[PATH_SIZE];
@@ -66,17 +86,28 @@ static void add_segment(struct stock *stock, const char *directory, const char *
         snprintf(path, sizeof path, "%s/%s", directory, name) >= PATH_SIZE - 8 ||
         lstat(path, &seen) != 0 || !S_ISREG(seen.st_mode))
         return;
-    if (stock->count == stock->capacity) {
-        stock->capacity = stock->capacity == 0 ? 64 : 2 * stock->capacity;
-        stock->all = memory_resize(stock->all, stock->capacity, sizeof *stock->all);
-    }
+    struct stored *stored = add(stock, path, &seen);
     attribution_beside(path, attribution);
-    struct stored *stored = &stock->all[stock->count++];
-    *stored = (struct stored){
-        .path = str_c(stock->arena, str_of(path)),
-        .bytes = (uint64_t)seen.st_size + size_of(attribution),
-        .used_ns = (int64_t)seen.st_mtim.tv_sec * 1000000000 + seen.st_mtim.tv_nsec,
-    };
+    stored->bytes += size_of(attribution);
+    memcpy(stored->content, name, CONTENT_DIGITS);
+    stock->bytes += stored->bytes;
+}
+
+static void add_answer(struct stock *stock, const char *directory, const char *name)
+{
+    char path[PATH_SIZE], content[CONTENT_DIGITS + 1];
+    struct stat seen;
+
+    if (snprintf(path, sizeof path, "%s/%s", directory, name) >= PATH_SIZE ||
+        lstat(path, &seen) != 0 || !S_ISREG(seen.st_mode))
+        return;
+    if (!answers_content(path, content)) { /* of another version */
+        unlink(path);
+        return;
+    }
+    struct stored *stored = add(stock, path, &seen);
+    stored->is_answer = true;
+    memcpy(stored->content, content, sizeof content);
     stock->bytes += stored->bytes;
 }
 
@@ -104,32 +135,64 @@ static int by_use(const void *a, const void *b)
     return (left->used_ns > right->used_ns) - (left->used_ns < right->used_ns);
 }
 
+static void remove_stored(struct stock *stock, struct stored *stored)
+{
+    char attribution[PATH_SIZE];
+
+    unlink(stored->path);
+    if (!stored->is_answer) {
+        attribution_beside(stored->path, attribution);
+        unlink(attribution);
+    }
+    stock->bytes -= stored->bytes;
+    stored->bytes = 0;
+}
+
 static void remove_oldest(struct cache *cache, struct stock *stock)
 {
     uint64_t kept = cache->bytes_max / 100 * KEPT_PERCENT;
-    char attribution[PATH_SIZE], content[33] = "";
+    size_t newest = stock->count; /* segment */
 
     qsort(stock->all, stock->count, sizeof *stock->all, by_use);
-    for (size_t i = 0; i + 1 < stock->count && stock->bytes > kept; i++) {
-        const struct stored *stored = &stock->all[i];
+    for (size_t i = 0; i < stock->count; i++)
+        newest = stock->all[i].is_answer ? newest : i;
+    for (size_t i = 0; i < stock->count && stock->bytes > kept; i++) {
+        struct stored *stored = &stock->all[i];
 
-        memcpy(content, strrchr(stored->path, '/') + 1, CONTENT_DIGITS);
-        if (cache_holds(cache, content))
+        if (i != newest && (stored->is_answer || !cache_holds(cache, stored->content)))
+            remove_stored(stock, stored);
+    }
+}
+
+/* Answers whose segment is not there any more; those of no segment go by age alone. */
+static void remove_orphans(struct cache *cache, struct stock *stock)
+{
+    char segment[PATH_SIZE];
+
+    for (size_t i = 0; i < stock->count; i++) {
+        struct stored *stored = &stock->all[i];
+
+        if (!stored->is_answer || stored->bytes == 0 || stored->content[0] == '\0')
             continue;
-        attribution_beside(stored->path, attribution);
-        unlink(stored->path);
-        unlink(attribution);
-        stock->bytes -= stored->bytes;
+        cache_segment_path(cache, stored->content, segment);
+        if (access(segment, F_OK) != 0)
+            remove_stored(stock, stored);
     }
 }
 
 void cache_evict(struct cache *cache)
 {
     struct stock stock = {.arena = arena_create()};
+    char answers[PATH_SIZE];
 
     visit_names(&stock, cache->dir, add_version);
-    if (stock.bytes > cache->bytes_max)
+    if (snprintf(answers, sizeof answers, "%s/answers", cache->dir) < PATH_SIZE)
+        visit_names(&stock, answers, add_answer);
+    remove_orphans(cache, &stock);
+    if (stock.bytes > cache->bytes_max) {
         remove_oldest(cache, &stock);
+        remove_orphans(cache, &stock);
+    }
     pthread_mutex_lock(&cache->lock);
     cache->bytes = stock.bytes;
     pthread_mutex_unlock(&cache->lock);
