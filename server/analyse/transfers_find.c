@@ -17,6 +17,9 @@ struct arg_reader { /* the block of args that was asked for last: neighbours sta
     name_id name; /* of the transfer that was looked at last, and what it says */
     enum transfer_direction direction;
     enum host_memory memory;
+    uint32_t entry;    /* of the attribution, at or before the transfer's */
+    slice_id around;   /* what the call lay in that was looked at last */
+    struct str caller; /* and who that tells */
 };
 
 struct collecting { /* of one host */
@@ -248,11 +251,10 @@ static struct str without_number(struct str name)
     return name;
 }
 
-/* The nearest slice around the call that is no machinery; else the outermost. */
-static struct str caller_of(const struct trace *trace, slice_id call)
+/* The nearest slice from this one outwards that is no machinery; else the outermost. */
+static struct str caller_around(const struct trace *trace, slice_id at)
 {
     struct str last = STR("");
-    slice_id at = trace_slice(trace, call).parent;
 
     for (int up = 0; at != NO_SLICE && up < ANCESTORS_MAX; up++) {
         struct slice slice = trace_slice(trace, at);
@@ -265,12 +267,46 @@ static struct str caller_of(const struct trace *trace, slice_id call)
     return without_number(last);
 }
 
-static void learn_launch(const struct host_trace *host, struct transfer *transfer)
+/* Calls that follow each other mostly lie in one. */
+static struct str caller_of(struct arg_reader *reader, slice_id around)
+{
+    if (around == NO_SLICE)
+        return STR("");
+    if (around != reader->around) {
+        reader->around = around;
+        reader->caller = caller_around(reader->trace, around);
+    }
+    return reader->caller;
+}
+
+/* Transfers of a row come in order, so their entries are near one another. */
+static const struct attributed *entry_of(const struct attribution *attribution,
+                                         struct arg_reader *reader, slice_id slice)
+{
+    uint32_t low = reader->entry, count = attribution->entry_count, step = 1;
+
+    if (low >= count || attribution->entries[low].slice > slice)
+        low = 0;
+    while (step < count - low && attribution->entries[low + step].slice <= slice) {
+        low += step;
+        step *= 2;
+    }
+    for (; step > 0; step /= 2) {
+        if (step < count - low && attribution->entries[low + step].slice <= slice)
+            low += step;
+    }
+    reader->entry = low;
+    return low < count && attribution->entries[low].slice == slice ? &attribution->entries[low]
+                                                                   : NULL;
+}
+
+static void learn_launch(const struct host_trace *host, struct arg_reader *reader,
+                         struct transfer *transfer)
 {
     const struct trace *trace = host->trace;
     const struct attribution *attribution = host->attribution;
     const struct attributed *entry =
-        attribution != NULL ? attribution_of(attribution, transfer->slice) : NULL;
+        attribution != NULL ? entry_of(attribution, reader, transfer->slice) : NULL;
 
     if (entry == NULL || entry->launch == NO_SLICE)
         return;
@@ -280,7 +316,7 @@ static void learn_launch(const struct host_trace *host, struct transfer *transfe
     int64_t end_ps = transfer->start_ps - host->offset_ps + transfer->dur_ps;
 
     transfer->launch = entry->launch;
-    transfer->caller = caller_of(trace, entry->launch);
+    transfer->caller = caller_of(reader, call.parent);
     if (transfer->caller.count == 0)
         transfer->caller = name;
     if (transfer->direction == DIRECTION_UNKNOWN)
@@ -292,9 +328,9 @@ static void learn_launch(const struct host_trace *host, struct transfer *transfe
 }
 
 /* On a host's thread, what stands around the transfer asked for it and waits for it. */
-static void learn_thread(const struct trace *trace, struct transfer *transfer)
+static void learn_thread(struct arg_reader *reader, struct transfer *transfer)
 {
-    transfer->caller = caller_of(trace, transfer->slice);
+    transfer->caller = caller_of(reader, trace_slice(reader->trace, transfer->slice).parent);
     if (transfer->caller.count > 0)
         transfer->wait = WAIT_BLOCKS;
 }
@@ -318,9 +354,9 @@ static void learn(const struct host_trace *host, enum transfer_tier tier, struct
     transfer->direction = reader->direction;
     transfer->memory = reader->memory;
     if (tier == TIER_DEVICE)
-        learn_launch(host, transfer);
+        learn_launch(host, reader, transfer);
     else if (tier != TIER_ASYNC)
-        learn_thread(host->trace, transfer);
+        learn_thread(reader, transfer);
     else
         transfer->wait = WAIT_NONE;
     learn_args(reader, transfer, transfer->slice);
@@ -340,7 +376,7 @@ bool transfer_of_slice(const struct host_trace *host, slice_id id, struct transf
     if (tier == TIER_NONE)
         return false;
 
-    struct arg_reader reader = {.trace = trace, .arena = arena_create()};
+    struct arg_reader reader = {.trace = trace, .arena = arena_create(), .around = NO_SLICE};
 
     *ret = transfer_from(0, host, at, &slice);
     learn(host, tier, ret, &reader);
@@ -353,7 +389,8 @@ static void find_host(const struct selection *selection, struct collecting *coll
 {
     const struct name_stats *stats;
     uint32_t name_count = trace_name_stats(selection->host->trace, &stats);
-    struct arg_reader reader = {.trace = selection->host->trace, .arena = arena_create()};
+    struct arg_reader reader = {
+        .trace = selection->host->trace, .arena = arena_create(), .around = NO_SLICE};
 
     *collecting = (struct collecting){.selection = selection, .trace = selection->host->trace};
     for (uint32_t i = 0; i < name_count; i++) {
@@ -374,16 +411,14 @@ struct place { /* of a transfer in the order of all */
     const struct transfer *of;
 };
 
-static int by_start(const void *left, const void *right)
+static bool is_earlier(const struct place *a, const struct place *b)
 {
-    const struct place *a = left, *b = right;
-
     if (a->start_ps != b->start_ps)
-        return a->start_ps < b->start_ps ? -1 : 1;
-    if (a->host != b->host)
-        return a->host < b->host ? -1 : 1;
-    return (a->slice > b->slice) - (a->slice < b->slice);
+        return a->start_ps < b->start_ps;
+    return a->host != b->host ? a->host < b->host : a->slice < b->slice;
 }
+
+ORDER_DEFINE(order_places, struct place, is_earlier)
 
 static void find_step(const struct step_places *places, struct transfer *transfer)
 {
@@ -395,7 +430,8 @@ static void find_step(const struct step_places *places, struct transfer *transfe
     }
 }
 
-/* Places are sorted, for they are small; what stands there is copied once. */
+/* Places are sorted, for they are small, and those of a row are in order; what stands there is
+ * copied once. */
 static struct transfer *in_order(const struct collecting *of, uint32_t count, uint32_t all,
                                  struct arena *arena)
 {
@@ -410,7 +446,7 @@ static struct transfer *in_order(const struct collecting *of, uint32_t count, ui
             places[at++] = (struct place){item->start_ps, item->host, item->slice, item};
         }
     }
-    order_by(places, all, sizeof(*places), by_start);
+    order_places(places, all);
     for (uint32_t i = 0; i < all; i++)
         ret[i] = *places[i].of;
     free(places);
