@@ -14,6 +14,8 @@
 
 enum { QUANTILE_EXACT_MAX = 65536 };
 
+#define SMALL_DISTANCE (INT64_C(1) << 31)
+
 __extension__ typedef __int128 wide_int; /* a sum of squares of picoseconds */
 __extension__ typedef unsigned __int128 wide_uint;
 
@@ -34,6 +36,17 @@ struct quantiles *quantiles_create_like(const struct quantiles *whole);
 void quantiles_join(struct quantiles *to, const struct quantiles *part);
 void quantiles_free(struct quantiles *quantiles);
 
+/* What lies far from the origin, once it is counted. */
+static inline void quantiles_add_far(struct quantiles *quantiles, int64_t value)
+{
+    wide_int distance = (wide_int)value - quantiles->origin;
+    wide_uint square = (wide_uint)(distance * distance);
+
+    quantiles->sum += distance;
+    quantiles->squares_low += (uint64_t)square;
+    quantiles->squares_high += (uint64_t)(square >> 64);
+}
+
 static inline void quantiles_add(struct quantiles *quantiles, int64_t value)
 {
     if (quantiles->count == quantiles->expected)
@@ -43,14 +56,17 @@ static inline void quantiles_add(struct quantiles *quantiles, int64_t value)
         return;
     }
 
-    wide_int distance = (wide_int)value - quantiles->origin;
-    wide_uint square = (wide_uint)(distance * distance);
+    int64_t distance;
 
     quantiles->buckets[quantile_bucket(value)]++;
     quantiles->count++;
-    quantiles->sum += distance;
-    quantiles->squares_low += (uint64_t)square;
-    quantiles->squares_high += (uint64_t)(square >> 64);
+    if (!__builtin_sub_overflow(value, quantiles->origin, &distance) && distance < SMALL_DISTANCE &&
+        distance > -SMALL_DISTANCE) { /* its square fits one word, as nearly all do */
+        quantiles->sum += distance;
+        quantiles->squares_low += (uint64_t)(distance * distance);
+        return;
+    }
+    quantiles_add_far(quantiles, value);
 }
 
 /* The value of rank ceil(percent / 100 * n), percent 1 ... 100; 0 of none. */

@@ -39,11 +39,104 @@ static track_id cursor_track(struct track_cursor *cursor, slice_id slice)
     return cursor->track;
 }
 
+/* The first of the ops by (device, start) that is not before it. */
+static uint32_t by_time_from(const struct attribution *attribution, int32_t device,
+                             int64_t start_ps)
+{
+    uint32_t low = 0, high = attribution->entry_count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const struct attributed *entry = &attribution->entries[attribution->by_device_time[middle]];
+
+        if (entry->device < device || (entry->device == device && entry->start_ps < start_ps))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* No op lasts longer: what a window holds began at most so long before it. */
+static int64_t longest_op(const struct attribution *attribution)
+{
+    int64_t longest_ps = 0;
+
+    for (uint32_t op = 0; op < attribution->op_count; op++) {
+        if (attribution->totals[op].max_ps > longest_ps)
+            longest_ps = attribution->totals[op].max_ps;
+    }
+    return longest_ps;
+}
+
+static void touch_window(const struct attribution *attribution, struct window window,
+                         int64_t longest_ps, uint8_t *touched)
+{
+    int64_t from_ps, to_ps;
+
+    if (__builtin_sub_overflow(window.from_ps, longest_ps, &from_ps))
+        from_ps = INT64_MIN;
+    if (__builtin_add_overflow(window.to_ps, 1,
+                               &to_ps)) /* instants at its end are not told apart */
+        to_ps = INT64_MAX;
+    for (uint32_t i = 0; i < attribution->device_count; i++) {
+        int32_t device = attribution->devices[i].device;
+        uint32_t end = by_time_from(attribution, device, to_ps);
+
+        for (uint32_t at = by_time_from(attribution, device, from_ps); at < end; at++) {
+            uint32_t block = attribution->by_device_time[at] / BLOCK_OPS;
+
+            touched[block / 8] |= (uint8_t)(1u << block % 8);
+        }
+    }
+}
+
+/* Blocks with an op that may lie in the windows: the order in time is 4 bytes an op, an op is 48.
+ * NULL where that would save little, or is not known. */
+static uint8_t *touched_blocks(const struct selection *selection)
+{
+    enum { FEW = 4 };
+    const struct attribution *attribution = selection->host->attribution;
+    const struct trace *trace = selection->host->trace;
+    int64_t start_ps = trace->start_ps, rest_ps = trace->end_ps - trace->start_ps;
+    int64_t most_ps = rest_ps / FEW;
+
+    if (!selection->cut_in_time || attribution->totals == NULL || attribution->devices == NULL)
+        return NULL;
+    for (uint32_t i = 0; i < selection->window_count; i++) {
+        struct window window = selection->windows[i];
+        int64_t from_ps = window.from_ps > start_ps ? window.from_ps : start_ps;
+        int64_t to_ps = window.to_ps < trace->end_ps ? window.to_ps : trace->end_ps;
+
+        rest_ps -= to_ps > from_ps ? to_ps - from_ps : 0;
+    }
+    if (rest_ps < most_ps)
+        return NULL;
+
+    uint8_t *touched = calloc(attribution->entry_count / BLOCK_OPS / 8 + 1, 1);
+    int64_t longest_ps = longest_op(attribution);
+
+    if (touched == NULL)
+        abort(); /* out of memory: as base/arena.h says */
+    for (uint32_t i = 0; i < selection->window_count; i++)
+        touch_window(attribution, selection->windows[i], longest_ps, touched);
+    return touched;
+}
+
+static bool is_touched(const uint8_t *touched, uint32_t first, uint32_t count)
+{
+    uint32_t block = first / BLOCK_OPS, last = (first + count - 1) / BLOCK_OPS;
+
+    return touched == NULL || (touched[block / 8] >> block % 8 & 1) != 0 ||
+           (touched[last / 8] >> last % 8 & 1) != 0;
+}
+
 struct part {
     const struct selection *selection;
     scan_block *visit;
     void *data;
-    const bool *wanted; /* by op */
+    const bool *wanted;     /* by op */
+    const uint8_t *touched; /* a bit a block of BLOCK_OPS; NULL: any may be let through */
     uint32_t begin, end;
     uint32_t *cuts; /* entries that a window cuts, ascending */
     uint32_t cut_count, cut_capacity;
@@ -58,6 +151,15 @@ static void keep_cut(struct part *part, uint32_t index)
     part->cuts[part->cut_count++] = index;
 }
 
+/* As nearly all are where there is one window. */
+static bool is_whole_in_first(const struct selection *selection, const struct attributed *entry)
+{
+    const struct window *window = selection->windows;
+
+    return selection->window_count == 1 && entry->start_ps >= window->from_ps &&
+           entry->start_ps < window->to_ps && entry->start_ps + entry->dur_ps <= window->to_ps;
+}
+
 /* What is inside of an op that the selection lets through, -1 else. */
 static int64_t inside_of(const struct part *part, struct track_cursor *cursor,
                          const struct attributed *entry)
@@ -67,8 +169,9 @@ static int64_t inside_of(const struct part *part, struct track_cursor *cursor,
     if (!part->wanted[entry->op] || !selection_has_device(selection, entry->device) ||
         (!selection->all_tracks && !selection->tracks[cursor_track(cursor, entry->slice)]))
         return -1;
-    return selection->cut_in_time ? selection_inside(selection, entry->start_ps, entry->dur_ps)
-                                  : entry->dur_ps;
+    if (!selection->cut_in_time || is_whole_in_first(selection, entry))
+        return entry->dur_ps;
+    return selection_inside(selection, entry->start_ps, entry->dur_ps);
 }
 
 static void walk_part(void *data, uint32_t index)
@@ -81,6 +184,8 @@ static void walk_part(void *data, uint32_t index)
     for (uint32_t first = part->begin; first < part->end; first += BLOCK_OPS) {
         uint32_t left = part->end - first, count = left < BLOCK_OPS ? left : BLOCK_OPS;
 
+        if (!is_touched(part->touched, first, count))
+            continue;
         for (uint32_t i = 0; i < count; i++) {
             const struct attributed *entry = &entries[first + i];
 
@@ -162,24 +267,6 @@ static uint32_t group_of(struct cut_ops *ops, const struct attributed *entry)
         ops->nest.groups[*group] = (struct nest_stack){0};
     }
     return *group;
-}
-
-/* The first of the ops by (device, start) that is not before it. */
-static uint32_t by_time_from(const struct attribution *attribution, int32_t device,
-                             int64_t start_ps)
-{
-    uint32_t low = 0, high = attribution->entry_count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        const struct attributed *entry = &attribution->entries[attribution->by_device_time[middle]];
-
-        if (entry->device < device || (entry->device == device && entry->start_ps < start_ps))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
 }
 
 /* Takes from each cut op what its children hold, over a stretch of one device's time. What begins
@@ -318,6 +405,7 @@ void scan_ops(const struct selection *selection, scan_block *visit, void *const 
         return;
 
     bool *wanted = wanted_ops(selection);
+    uint8_t *touched = touched_blocks(selection);
 
     for (uint32_t i = 0; i < part_count; i++)
         parts[i] = (struct part){
@@ -325,6 +413,7 @@ void scan_ops(const struct selection *selection, scan_block *visit, void *const 
             .visit = visit,
             .data = data[i],
             .wanted = wanted,
+            .touched = touched,
             .begin = (uint32_t)split_begin(attribution->entry_count, i, part_count),
             .end = (uint32_t)split_begin(attribution->entry_count, i + 1, part_count),
         };
@@ -335,5 +424,6 @@ void scan_ops(const struct selection *selection, scan_block *visit, void *const 
     if (count > 0)
         give_cuts(selection, cuts, count, visit, data[0]);
     free(cuts);
+    free(touched);
     free(wanted);
 }

@@ -569,6 +569,56 @@ static void many_of_one_name(void **state)
     run_end(&run);
 }
 
+static int64_t overlap(int64_t start_ps, int64_t dur_ps, const struct restriction *window)
+{
+    int64_t end_ps = start_ps + dur_ps;
+
+    start_ps = start_ps > window->start_ps ? start_ps : window->start_ps;
+    end_ps = end_ps < window->end_ps ? end_ps : window->end_ps;
+    return end_ps > start_ps ? end_ps - start_ps : 0;
+}
+
+/*  device 0   |short|  |short|  |short|  ...       9,000, some blocks of ops
+ *  device 1   |long ------------------------ ...|  in the first block, and in every window
+ *               |inner|  |inner|  ...                                                          */
+static void windows_far_from_the_first_block(void **state)
+{
+    (void)state;
+    enum { OPS = 9000, LONG_PS = 150000 };
+    const struct restriction windows[] = {
+        {.has_window = true, .start_ps = 0, .end_ps = 100},
+        {.has_window = true, .start_ps = 20, .end_ps = 30},
+        {.has_window = true, .start_ps = 89995, .end_ps = 90507},
+        {.has_window = true, .start_ps = 149000, .end_ps = 151000},
+        {.has_window = true, .start_ps = 10, .end_ps = 179995},
+    };
+    struct made_run run;
+
+    run_begin(&run);
+    track_id first = run_stream(&run, "XLA Ops", ROLE_OPS, 0);
+    for (int64_t i = 0; i < OPS; i++)
+        run_slice(&run, first, i * 20, 10, "short", KIND_COMPUTE);
+    track_id second = run_stream(&run, "XLA Ops", ROLE_OPS, 1);
+    run_slice(&run, second, 0, LONG_PS, "long", KIND_COMPUTE);
+    for (int64_t i = 0; i < OPS; i++)
+        run_slice(&run, second, 5 + i * 15, 5, "inner", KIND_COMPUTE);
+    run_finish(&run);
+    for (size_t at = 0; at < COUNT(windows); at++) {
+        struct table table = ask(&run, "op", &windows[at], NULL);
+        int64_t short_ps = 0, inner_ps = 0, long_ps = overlap(0, LONG_PS, &windows[at]);
+
+        for (int64_t i = 0; i < OPS; i++) {
+            short_ps += overlap(i * 20, 10, &windows[at]);
+            inner_ps += overlap(5 + i * 15, 5, &windows[at]);
+        }
+        CHECK_INT("total", table.total_ps, short_ps + inner_ps + long_ps);
+        CHECK_INT("short", number(&table, "short", "total_ps"), short_ps);
+        CHECK_INT("long", number(&table, "long", "total_ps"), long_ps);
+        CHECK_INT("less what is inside", number(&table, "long", "self_ps"), long_ps - inner_ps);
+    }
+    run_end(&run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -586,6 +636,7 @@ int main(void)
         cmocka_unit_test(derived_never_counts),
         cmocka_unit_test(wrong_questions),
         cmocka_unit_test(many_of_one_name),
+        cmocka_unit_test(windows_far_from_the_first_block),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
