@@ -341,16 +341,38 @@ static void join_partners(struct attribute_work *work, const struct pairs *pairs
     map64_free(&facts_of);
 }
 
-static void load_columns(const struct trace *trace, uint32_t index, struct block *block)
+/* Where the file has devices: is any event of the block on one? Of the others only those count that
+ * may end an op. */
+static bool has_ops(const struct attribute_work *work, const struct block *block)
 {
+    uint64_t end = (uint64_t)block->first_event + block->count;
+
+    if (!work->has_devices)
+        return true;
+    for (uint64_t at = block->first_event / 8; at <= work->trace->event_count / 8 && at * 8 < end;
+         at++) {
+        if (work->on_device[at] != 0)
+            return true;
+    }
+    return false;
+}
+
+static void load_columns(const struct attribute_work *work, uint32_t index, struct block *block)
+{
+    const struct trace *trace = work->trace;
+
     block->count = trace_arg_types(trace, index, &block->first_event, block->types);
     for (uint32_t i = 0; i < block->count; i++) {
         if (block->types[i] >= trace->type_count)
             block->types[i] = trace->type_count; /* the empty facts */
     }
+
+    bool with_ops = has_ops(work, block);
+
     for (int key = 0; key < KEY_COUNT; key++)
-        block->present[key] = block->known[key] && trace_arg_column(trace, index, block->keys[key],
-                                                                    &block->columns[key]);
+        block->present[key] =
+            block->known[key] && (with_ops || key == KEY_CONSUMER || key == KEY_CONSUMER_TYPE) &&
+            trace_arg_column(trace, index, block->keys[key], &block->columns[key]);
 }
 
 void facts_read(struct attribute_work *work)
@@ -367,7 +389,7 @@ void facts_read(struct attribute_work *work)
     }
     read_types(work, block);
     for (uint32_t index = 0; index < trace_arg_block_count(work->trace); index++) {
-        load_columns(work->trace, index, block);
+        load_columns(work, index, block);
         read_block(work, block, &pairs, &last);
     }
     join_partners(work, &pairs);

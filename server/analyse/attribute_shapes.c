@@ -61,7 +61,7 @@ struct told { /* of one event, before anything is parsed */
 };
 
 /* Few shapes make up most of a trace: those seen last are at hand, by a hash of what was told. */
-enum { KNOWN_SHAPES = 256 };
+enum { KNOWN_SHAPES = 256, KNOWN_DETAILS = 1024 };
 
 struct known_shape {
     struct told told;
@@ -72,7 +72,8 @@ struct known_shape {
 struct shapes_block {
     const struct trace *trace;
     name_id keys[WORD_COUNT];
-    bool known[WORD_COUNT], present[WORD_COUNT];
+    bool known[WORD_COUNT];
+    int present[WORD_COUNT], present_count; /* of the words */
     struct arg_column columns[WORD_COUNT];
     event_id first_event;
     uint32_t count;
@@ -80,6 +81,10 @@ struct shapes_block {
     uint32_t *type_shape;   /* by type: what its own args say */
     uint8_t *type_in_graph; /* by type: its args name a graph */
     struct known_shape lately[KNOWN_SHAPES];
+    struct known_details {
+        name_id details; /* 0: none yet */
+        uint32_t shape;
+    } by_details[KNOWN_DETAILS];
 };
 
 static const struct launch_shape unknown_shape = {
@@ -315,28 +320,44 @@ static uint32_t known_shape(struct attribute_work *work, struct shapes_block *bl
     return known->shape;
 }
 
+/* Of what says nothing but its details, as XPlane does. */
+static uint32_t shape_of_details(struct attribute_work *work, struct shapes_block *block,
+                                 const struct told *told)
+{
+    struct known_details *known = &block->by_details[told->details % KNOWN_DETAILS];
+
+    if (known->details != told->details)
+        *known = (struct known_details){told->details, shape_of_told(work, told)};
+    return known->shape;
+}
+
 /* What the event itself says beside its type. */
 static uint32_t shape_at(struct attribute_work *work, struct shapes_block *block, uint32_t at,
                          enum graph_part *ret_graph)
 {
     struct told told = nothing_told;
-    bool graph = block->type_in_graph[block->types[at]] != 0, node = false;
+    bool graph = block->type_in_graph[block->types[at]] != 0, node = false, details = true;
 
     told.type_shape = block->type_shape[block->types[at]];
-    for (int word = 0; word < WORD_COUNT; word++) {
+    for (int i = 0; i < block->present_count; i++) {
+        int word = block->present[i];
         const struct arg_column *column = &block->columns[word];
 
-        if (!block->present[word] || column->type[at] == ARG_NONE)
+        if (column->type[at] == ARG_NONE)
             continue;
         if (words[word].field == FIELD_GRAPH)
             graph |= column->bits[at] != 0;
         else if (words[word].field == FIELD_NODE)
             node |= column->bits[at] != 0;
-        else
+        else {
+            details &= words[word].field == FIELD_DETAILS;
             take_arg(work->trace, words[word].field, column->type[at], column->bits[at], &told);
+        }
     }
 
-    uint32_t shape = known_shape(work, block, &told);
+    uint32_t shape = details && told.details != 0 && told.type_shape == NO_SHAPE
+                         ? shape_of_details(work, block, &told)
+                         : known_shape(work, block, &told);
 
     *ret_graph = node                         ? GRAPH_NODE
                  : graph && shape == NO_SHAPE ? GRAPH_WHOLE
@@ -372,10 +393,12 @@ static void load_block(struct shapes_block *block, uint32_t index)
         if (block->types[i] >= trace->type_count)
             block->types[i] = trace->type_count;
     }
-    for (int word = 0; word < WORD_COUNT; word++)
-        block->present[word] =
-            block->known[word] &&
-            trace_arg_column(trace, index, block->keys[word], &block->columns[word]);
+    block->present_count = 0;
+    for (int word = 0; word < WORD_COUNT; word++) {
+        if (block->known[word] &&
+            trace_arg_column(trace, index, block->keys[word], &block->columns[word]))
+            block->present[block->present_count++] = word;
+    }
 }
 
 void shapes_read(struct attribute_work *work)
@@ -385,6 +408,7 @@ void shapes_read(struct attribute_work *work)
 
     block->trace = work->trace;
     memset(block->lately, 0, sizeof block->lately);
+    memset(block->by_details, 0, sizeof block->by_details);
     for (int word = 0; word < WORD_COUNT; word++) {
         block->known[word] =
             trace_find_name(work->trace, str_of(words[word].key), &block->keys[word]);
