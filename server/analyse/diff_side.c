@@ -132,6 +132,22 @@ static void join_parts(const struct walk *walk, size_t series_count, struct meas
             ret->series[i] += walk->parts[part].series[i] / lanes;
 }
 
+/* What the attribution holds of each op, where that is all that is asked. */
+static bool sum_stored(const struct selection *selection, struct walk *walk, bool with_series)
+{
+    const struct attribution *attribution = selection->host->attribution;
+    const struct gather *gather = &walk->parts[0];
+
+    if (with_series || attribution->totals == NULL || !selection_is_whole(selection) ||
+        gather->devices->counted_count < gather->devices->count || gather->devices->dropped > 0)
+        return false;
+    for (uint32_t op = 0; op < attribution->op_count; op++) {
+        gather->self_ps[op] = attribution->totals[op].self_ps;
+        gather->counts[op] = attribution->totals[op].event_count;
+    }
+    return true;
+}
+
 static void measure_host(const struct selection *selection, const struct steps *steps,
                          struct arena *arena, struct measured *ret)
 {
@@ -154,7 +170,8 @@ static void measure_host(const struct selection *selection, const struct steps *
         fork_part(&walk, part, &like, series_count, room);
         data[part] = &walk.parts[part];
     }
-    scan_ops(selection, add_block, data, walk.part_count);
+    if (!sum_stored(selection, &walk, series_count > 0))
+        scan_ops(selection, add_block, data, walk.part_count);
     join_parts(&walk, series_count, ret);
     arena_destroy(room);
 }

@@ -84,12 +84,6 @@ static void sum_block(void *data, const struct op_block *block)
     }
 }
 
-static bool is_whole(const struct selection *selection)
-{
-    return !selection->cut_in_time && selection->all_tracks && !selection->ops_only &&
-           !selection->by_name && selection->asked->device_count == 0;
-}
-
 /* By op. */
 static struct place_sum *sum_ops(const struct selection *selection)
 {
@@ -99,7 +93,7 @@ static struct place_sum *sum_ops(const struct selection *selection)
 
     if (sums == NULL)
         abort(); /* out of memory: as base/arena.h says */
-    if (!is_whole(selection)) {
+    if (!selection_is_whole(selection)) {
         scan_ops(selection, sum_block, data, 1);
         return sums;
     }

@@ -207,6 +207,12 @@ int64_t selection_inside(const struct selection *selection, int64_t start_ps, in
     return inside_ps;
 }
 
+bool selection_is_whole(const struct selection *selection)
+{
+    return !selection->cut_in_time && selection->all_tracks && !selection->ops_only &&
+           !selection->by_name && selection->asked->device_count == 0;
+}
+
 bool selection_begins_inside(const struct selection *selection, int64_t at_ps)
 {
     if (!selection->cut_in_time)

@@ -36,6 +36,8 @@ MUST_CHECK enum status restrict_run(const struct run_traces *run,
 int64_t selection_inside(const struct selection *selection, int64_t start_ps, int64_t dur_ps);
 /* Does what begins at this moment begin inside of a window? */
 bool selection_begins_inside(const struct selection *selection, int64_t at_ps);
+/* Is every op of the host let through, whole? Then totals of ops say all of them. */
+bool selection_is_whole(const struct selection *selection);
 bool selection_has_device(const struct selection *selection, int32_t device);
 bool selection_has_name(const struct selection *selection, struct str name);
 /* Module, scope and name of an op; its device and time aside. */
