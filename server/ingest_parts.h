@@ -55,6 +55,7 @@ struct ingest_run {
     struct ingest_file *files; /* by role, host, rank, path */
     uint32_t file_count;
     int64_t modified_ns;
+    uint64_t about_stamp; /* of jview.json; 0: none */
     bool certain;     /* listed before its content is known */
     bool joinable;    /* what its files hold may make it another run */
     bool listed;      /* the catalog has it */

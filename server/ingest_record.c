@@ -14,6 +14,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "ingest_parts.h"
+#include "serve/bundled.h"
 
 enum { PS_PER_NS = 1000, HOSTS_TOLD_MAX = 4096 };
 
@@ -257,6 +258,7 @@ static struct run_record snapshot(const struct ingest_run *run, struct arena *ar
         .state = run_state_of(run),
         .progress = run_progress(run),
         .modified_ns = run->modified_ns,
+        .about = {.stamp = run->about_stamp, .name = STR(""), .commit = STR("")},
     };
 
     for (uint32_t i = 0; i < run->dir_count; i++)
@@ -425,6 +427,22 @@ static size_t stripe_of(const char *id)
            PUBLISHING_COUNT;
 }
 
+/* What the program says of its run. */
+static void put_about(const struct ingest *ingest, struct run_record *record, struct arena *arena)
+{
+    struct about *about = arena_new(arena, struct about);
+
+    bundled_about(ingest->catalog, record, arena, about);
+    if (about->is_there)
+        record->about = (struct run_about){.stamp = record->about.stamp,
+                                           .name = about->name,
+                                           .commit = about->commit,
+                                           .has_step = about->has_step,
+                                           .step = about->step,
+                                           .has_commit_time = about->has_commit_time,
+                                           .commit_ns = about->commit_ns};
+}
+
 /* The run as the catalog is to tell it; false when it is not to be listed, and then forgotten. */
 static bool make_record(struct ingest *ingest, const char *id, struct arena *arena,
                         struct run_record *ret)
@@ -442,6 +460,7 @@ static bool make_record(struct ingest *ingest, const char *id, struct arena *are
     put_bundled(ret, &members, arena);
     put_hosts(ret, &members, arena);
     put_facts(ret, &members, arena);
+    put_about(ingest, ret, arena);
     if (ret->state == RUN_READY || ret->state == RUN_PARTIAL)
         ret->content_id = content_id_of(&members, arena);
     return true;

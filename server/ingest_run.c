@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "serve/about.h"
 
 #define MS INT64_C(1000000)
 
@@ -160,6 +161,7 @@ struct ingest_run *run_of_scan(struct ingest_root *root, const struct scan *scan
         .files = arena_array(arena, struct ingest_file, found->file_count),
         .file_count = found->file_count,
         .modified_ns = found->modified_ns,
+        .about_stamp = about_stamp(root->given, found->dir),
         .certain = found->certain,
         .joinable = found->joinable,
     };
@@ -232,18 +234,21 @@ static const struct run_file *find_recorded(const struct run_record *record,
     return NULL;
 }
 
-/* True when the record says all of the run as it is. */
+/* True when the record says all of the run as it is; of a run that nobody reads now also what could
+ * not be read before. */
 static bool load_files(const struct ingest *ingest, struct ingest_run *run,
                        const struct run_record *record, const struct file_index *index)
 {
+    bool rests = !run_is_wanted(ingest, run);
     uint32_t known_count = 0;
 
     for (uint32_t i = 0; i < run->file_count; i++) {
         struct ingest_file *file = &run->files[i];
         const struct run_file *known = record == NULL ? NULL : find_recorded(record, file);
 
-        known_count += known != NULL && (known->state == FILE_COVERED ||
-                                         is_final(known->state, ingest->remembers_ignored));
+        known_count += known != NULL &&
+                       (known->state == FILE_COVERED || (rests && known->state == FILE_FAILED) ||
+                        is_final(known->state, ingest->remembers_ignored));
         if (known == NULL)
             known = index_remembered(index, file->path, &file->stamp);
         if (known != NULL && is_final(known->state, ingest->remembers_ignored))
@@ -251,8 +256,10 @@ static bool load_files(const struct ingest *ingest, struct ingest_run *run,
     }
     return record != NULL && known_count == run->file_count &&
            record->run_file_count == run->file_count &&
-           (record->state == RUN_READY || record->state == RUN_PARTIAL) &&
-           str_equal(record->name, run->name) && str_equal(record->root, run->root->given);
+           (record->state == RUN_READY || record->state == RUN_PARTIAL ||
+            (rests && record->state == RUN_FAILED)) &&
+           record->about.stamp == run->about_stamp && str_equal(record->name, run->name) &&
+           str_equal(record->root, run->root->given);
 }
 
 bool run_load(const struct ingest *ingest, struct ingest_run *run, const struct file_index *index)
@@ -294,7 +301,8 @@ void run_inherit(struct ingest_run *run, const struct file_index *index)
 
 bool run_equal(const struct ingest_run *a, const struct ingest_run *b)
 {
-    if (a->file_count != b->file_count || !str_equal(a->name, b->name))
+    if (a->file_count != b->file_count || !str_equal(a->name, b->name) ||
+        a->about_stamp != b->about_stamp)
         return false;
     for (uint32_t i = 0; i < a->file_count; i++) {
         if (!str_equal(a->files[i].path, b->files[i].path) ||

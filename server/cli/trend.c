@@ -1,13 +1,14 @@
-/* jviewd trend [PATH]: every run below it is read first; then the table. */
+/* jviewd trend [PATH]: every run below it is read and measured first; then the table. */
 #include "cli/ask.h"
 #include "cli/verbs.h"
+#include "serve/measure.h"
 
 enum { TREND_RUNS_MAX = 10000, READ_WAIT_MS = 600000 };
 
 /* What the trend stands on is what indexing told of each run. One that fails says so in its row. */
-static void read_runs(const struct services *services)
+static void read_runs(const struct services *services, const char *state)
 {
-    const struct run_query queued = {.state = STR("queued"), .limit = TREND_RUNS_MAX};
+    const struct run_query queued = {.state = str_of(state), .limit = TREND_RUNS_MAX};
     struct arena *arena = arena_create();
     struct run_record *runs;
     struct error err = {0};
@@ -27,9 +28,26 @@ static void read_runs(const struct services *services)
     arena_destroy(arena);
 }
 
+static void measure_runs(const struct services *services)
+{
+    struct arena *arena = arena_create();
+    struct str *ids;
+    uint32_t count;
+
+    measure_missing(services, arena, &ids, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        progress_show("Measuring", (double)i / count);
+        measure_run(services, ids[i]);
+    }
+    progress_clear();
+    arena_destroy(arena);
+}
+
 int print_trend(const struct cli_call *call, const struct services *services)
 {
     wait_for_jobs(services);
-    read_runs(services);
+    read_runs(services, "queued");
+    read_runs(services, "writing");
+    measure_runs(services);
     return print_table(call, services);
 }

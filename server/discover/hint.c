@@ -37,10 +37,23 @@ static const struct {
 
 /* Names that every checkpoint, dump or source tree is full of. */
 static const char *const plain_names[] = {
-    "saved_model.pb",     "keras_metadata.pb", "fingerprint.pb",         "topology.pb",
-    "compile_options.pb", "package.json",      "package-lock.json",      "tsconfig.json",
-    "config.json",        "tokenizer.json",    "tokenizer_config.json",  "special_tokens_map.json",
-    "vocab.json",         "added_tokens.json", "generation_config.json", "preprocessor_config.json",
+    "jview.json",
+    "saved_model.pb",
+    "keras_metadata.pb",
+    "fingerprint.pb",
+    "topology.pb",
+    "compile_options.pb",
+    "package.json",
+    "package-lock.json",
+    "tsconfig.json",
+    "config.json",
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "vocab.json",
+    "added_tokens.json",
+    "generation_config.json",
+    "preprocessor_config.json",
 };
 static const char *const plain_suffixes[] = {
     ".index.json",

@@ -2,7 +2,10 @@
 
 #include <fcntl.h>
 #include <jansson.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/hash.h"
 
 enum {
     FILE_BYTES_MAX = 65536,
@@ -12,6 +15,7 @@ enum {
     NOTE_BYTES_MAX = 4000,
 };
 
+static const int64_t COMMIT_TIME_MAX = INT64_C(9000000000); /* the year 2255 */
 static const int64_t STEP_MAX = INT64_C(1) << 53;
 
 static enum status take_text(const json_t *value, const char *member, size_t bytes_max,
@@ -31,6 +35,17 @@ static enum status take_step(const json_t *value, struct about *ret, struct erro
         return fail(err, ERR_FORMAT, "\"step\" is no whole number from 0 to 2^53");
     ret->has_step = true;
     ret->step = json_integer_value(value);
+    return OK;
+}
+
+/* In seconds since 1970, as `git show -s --format=%ct` prints it. */
+static enum status take_commit_time(const json_t *value, struct about *ret, struct error *err)
+{
+    if (!json_is_integer(value) || json_integer_value(value) < 0 ||
+        json_integer_value(value) > COMMIT_TIME_MAX)
+        return fail(err, ERR_FORMAT, "\"commit_time\" is no whole number of seconds since 1970");
+    ret->has_commit_time = true;
+    ret->commit_ns = json_integer_value(value) * 1000000000;
     return OK;
 }
 
@@ -76,6 +91,7 @@ static enum status take_all(const json_t *object, struct arena *arena, struct ab
 {
     const json_t *name = json_object_get(object, "name"), *step = json_object_get(object, "step");
     const json_t *commit = json_object_get(object, "commit");
+    const json_t *commit_time = json_object_get(object, "commit_time");
     const json_t *tags = json_object_get(object, "tags"), *notes = json_object_get(object, "notes");
     json_t *metrics = json_object_get(object, "metrics");
 
@@ -87,6 +103,8 @@ static enum status take_all(const json_t *object, struct arena *arena, struct ab
         TRY(take_text(commit, "commit", COMMIT_BYTES_MAX, arena, &ret->commit, err));
     if (step != NULL)
         TRY(take_step(step, ret, err));
+    if (commit_time != NULL)
+        TRY(take_commit_time(commit_time, ret, err));
     if (tags != NULL)
         TRY(take_texts(tags, "tags", TAG_BYTES_MAX, arena, ret->tags, &ret->tag_count, err));
     if (notes != NULL)
@@ -139,6 +157,37 @@ static struct str log_directory(struct str dir)
         (at + 15 != dir.at + dir.count && at[15] != '/'))
         return dir;
     return (struct str){dir.at, at == dir.at ? 0 : (size_t)(at - dir.at) - 1};
+}
+
+static bool stamp_in(int root, struct str dir, struct arena *arena, uint64_t *ret)
+{
+    struct str path = str_format(arena, "%.*s%sjview.json", STR_ARG(dir), dir.count > 0 ? "/" : "");
+    struct stat info;
+
+    if (fstatat(root, path.at, &info, AT_SYMLINK_NOFOLLOW) != 0)
+        return false;
+    const int64_t parts[] = {(int64_t)info.st_ino, info.st_size,        info.st_mtim.tv_sec,
+                             info.st_mtim.tv_nsec, info.st_ctim.tv_sec, info.st_ctim.tv_nsec};
+    struct hasher *hasher = hasher_create();
+    hasher_put(hasher, (struct bytes){(const uint8_t *)parts, sizeof parts});
+    hasher_put(hasher, (struct bytes){(const uint8_t *)path.at, path.count});
+    *ret = hasher_end(hasher).low | 1;
+    return true;
+}
+
+uint64_t about_stamp(struct str root_path, struct str dir)
+{
+    struct arena *arena = arena_create();
+    struct str above = log_directory(dir);
+    int root = open(str_c(arena, root_path), O_PATH | O_DIRECTORY | O_CLOEXEC);
+    uint64_t ret = 0;
+
+    if (root >= 0 && !stamp_in(root, dir, arena, &ret) && !str_equal(above, dir))
+        (void)stamp_in(root, above, arena, &ret);
+    if (root >= 0)
+        close(root);
+    arena_destroy(arena);
+    return ret;
 }
 
 /* True: there was a file, good or bad. */
@@ -196,6 +245,11 @@ void json_put_about(struct json *json, const struct about *about)
     else
         json_add_null(json);
     json_put_text_or_null(json, "commit", about->commit);
+    json_key(json, "commit_time");
+    if (about->has_commit_time)
+        json_add_integer(json, about->commit_ns / 1000000000);
+    else
+        json_add_null(json);
     put_texts(json, "tags", about->tags, about->tag_count);
     put_texts(json, "notes", about->notes, about->note_count);
     json_key(json, "metrics");

@@ -87,6 +87,7 @@ struct str etag_of_run(const struct request *req, const struct run_record *run)
     struct hasher *hasher = begin(req);
 
     put_run(hasher, run);
+    put_number(hasher, run->about.stamp);
     return end(req, hasher);
 }
 

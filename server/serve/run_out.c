@@ -110,6 +110,7 @@ void json_put_run_members(struct json *json, struct request *req, const struct r
     json_put_text(json, "id", run->id);
     json_put_text_or_null(json, "content_id", run->content_id);
     json_put_text(json, "name", run->name);
+    json_put_text_or_null(json, "title", run->about.name);
     json_put_text(json, "dir", run->dir);
     put_texts(json, "dirs", run->dirs, run->dir_count);
     json_put_text(json, "state", str_of(run_state_word(run->state)));

@@ -44,6 +44,7 @@ static const struct column columns[] = {
     {"step_count", "steps", UNIT_COUNT, true},
     {"step_median_ps", "step", UNIT_PS, true},
     {"error", "error", UNIT_TEXT, false},
+    {"title", "title", UNIT_TEXT, false}, /* shown where some run has one */
 };
 
 static struct cell text_cell(struct str text)
@@ -91,6 +92,7 @@ static void fill_row(struct arena *arena, const struct run_record *run, struct c
         count_cell(run->step_count >= 0, run->step_count),
         count_cell(run->step_median_ps >= 0, run->step_median_ps),
         text_cell(run->error),
+        text_cell(run->about.name),
     };
     memcpy(cells, row, sizeof row);
 }
@@ -100,9 +102,14 @@ static struct table table_of(struct request *req, const struct run_record *runs,
 {
     struct cell *cells = arena_array(req->arena, struct cell, (size_t)count * COUNT(columns));
 
-    for (uint32_t i = 0; i < count; i++)
+    struct column *shown = arena_array(req->arena, struct column, COUNT(columns));
+
+    memcpy(shown, columns, sizeof columns);
+    for (uint32_t i = 0; i < count; i++) {
         fill_row(req->arena, &runs[i], &cells[(size_t)i * COUNT(columns)]);
-    return (struct table){.columns = columns,
+        shown[COUNT(columns) - 1].by_default |= runs[i].about.name.count > 0;
+    }
+    return (struct table){.columns = shown,
                           .column_count = COUNT(columns),
                           .cells = cells,
                           .row_count = count,

@@ -20,6 +20,7 @@ enum {
     RUN_MS_DEFAULT = 10000,
     RUN_MS_MAX = 60000,
     RUNS_MAX = 10000,
+    BESIDE_MAX = 4096, /* files of modules, of all runs together */
     PATH_SIZE = 4096,
 };
 
@@ -32,30 +33,50 @@ static const struct param params[] = {
     {.name = NULL},
 };
 
-static void put_metrics(struct json *json, const struct run_record *run)
+static void put_metric(struct json *json, struct str name, enum unit unit, int64_t value)
 {
+    json_open(json, '{');
+    json_put_text(json, "metric", name);
+    if (unit == UNIT_SHARE)
+        json_put_real(json, "value", (double)value / METRIC_SHARE_WHOLE);
+    else
+        json_put_integer(json, "value", value);
+    json_put_text(json, "unit", trend_unit_word(unit));
+    json_close(json, '}');
+}
+
+/* Those that the run's record holds, and those that were measured; see serve/trend.c. */
+static void put_metrics(struct json *json, struct request *req, const struct run_record *run)
+{
+    struct trend_metric metric;
+    struct metric_of *measured;
+    struct error ignored = {0};
+    uint32_t count = 0;
+
     json_key(json, "metrics");
     json_open(json, '[');
-    for (size_t i = 0; run_was_read(run) && trend_metric_at(i) != NULL; i++) {
-        const struct trend_metric *metric = trend_metric_at(i);
+    for (size_t i = 0; run_was_read(run) && trend_metric_at(i, &metric); i++) {
         const char *reason;
         int64_t value;
 
-        if (!metric->value(run, &value, &reason))
-            continue;
-        json_open(json, '{');
-        json_put_text(json, "metric", str_of(metric->word));
-        json_put_integer(json, "value", value);
-        json_put_text(json, "unit",
-                      metric->unit == UNIT_PS      ? STR("ps")
-                      : metric->unit == UNIT_BYTES ? STR("bytes")
-                                                   : STR("count"));
-        json_close(json, '}');
+        if (metric.value != NULL && metric.value(run, &value, &reason))
+            put_metric(json, metric.word, metric.unit, value);
+    }
+    if (run->content_id.count == 0 ||
+        catalog_metrics_of(req->services->catalog, run->content_id, req->arena, &measured, &count,
+                           &ignored) != OK)
+        count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct run_metric *one = &measured[i].metric;
+
+        if (one->known && one->name.count > 0)
+            put_metric(json, one->name, trend_unit_of(one->unit), one->value);
     }
     json_close(json, ']');
 }
 
-static void put_host(struct json *json, const struct request *req, const struct run_host *host)
+static void put_host(struct json *json, const struct request *req, const struct run_host *host,
+                     bool is_held)
 {
     struct cache *cache = req->services->cache;
     char path[PATH_SIZE];
@@ -68,10 +89,36 @@ static void put_host(struct json *json, const struct request *req, const struct 
     json_put_text(json, "segment", str_of(path));
     cache_attribution_path(cache, host->content, path);
     json_put_text(json, "attribution", str_of(path));
+    json_put_bool(json, "checked", is_held);
     json_close(json, '}');
 }
 
-static void put_run(struct json *json, struct request *req, const struct run_record *run)
+/* Modules that may say what the profile does not. */
+static void put_beside(struct json *json, const struct request *req, const struct run_record *run,
+                       uint32_t *left)
+{
+    char path[PATH_SIZE];
+
+    json_key(json, "beside");
+    json_open(json, '[');
+    for (uint32_t i = 0; i<run->run_file_count && * left> 0; i++) {
+        const struct run_file *file = &run->files[i];
+
+        if (file->content[0] == '\0' || file->part != PART_PROGRAMS)
+            continue;
+        json_open(json, '{');
+        json_put_text(json, "name", file->path);
+        json_put_text(json, "key", (struct str){.at = file->content, .count = 8});
+        cache_segment_path(req->services->cache, file->content, path);
+        json_put_text(json, "segment", str_of(path));
+        json_close(json, '}');
+        (*left)--;
+    }
+    json_close(json, ']');
+}
+
+static void put_run(struct json *json, struct request *req, const struct run_record *run,
+                    bool is_held, uint32_t *beside_left)
 {
     uint64_t step;
 
@@ -80,12 +127,13 @@ static void put_run(struct json *json, struct request *req, const struct run_rec
     json_put_host_names(json, run);
     if (run_step_of(run->name, &step) && step <= INT64_MAX)
         json_put_unsigned(json, "run_step", step);
-    put_metrics(json, run);
+    put_metrics(json, req, run);
     json_key(json, "open");
     json_open(json, '[');
     for (uint32_t i = 0; i < run->host_count; i++)
-        put_host(json, req, &run->hosts[i]);
+        put_host(json, req, &run->hosts[i], is_held);
     json_close(json, ']');
+    put_beside(json, req, run, beside_left);
     json_close(json, '}');
 }
 
@@ -96,18 +144,22 @@ static enum status put_runs(struct request *req, struct json *json, struct error
     const struct run_traces *traces;
     const struct run_record *run;
     struct run_record *runs;
-    uint32_t count;
+    uint32_t count, beside_left = BESIDE_MAX;
     uint64_t count_all;
 
     if (request_has(req, "run")) {
         TRY(request_traces(req, &traces, err));
         TRY(request_run(req, &run, err));
-        put_run(json, req, run);
+        put_run(json, req, run, true, &beside_left);
         return OK;
     }
     TRY(catalog_runs(req->services->catalog, &all, req->arena, &runs, &count, &count_all, err));
-    for (uint32_t i = 0; i < count; i++)
-        put_run(json, req, &runs[i]);
+    for (uint32_t i = 0; i < count; i++) {
+        /* A list holds no files; only where there are more than hosts they are looked at. */
+        if (runs[i].file_count > runs[i].host_count && beside_left > 0)
+            TRY(catalog_run(req->services->catalog, runs[i].id, req->arena, &runs[i], err));
+        put_run(json, req, &runs[i], false, &beside_left);
+    }
     return OK;
 }
 

@@ -3,6 +3,8 @@
  * Asks the catalog alone, whose records hold what indexing told of a run: two thousand runs cost
  * what their list costs. Levels and noise: analyse/changes.h.
  */
+#include <stdlib.h>
+
 #include "analyse/stats.h"
 #include "analyse/table.h"
 #include "serve/routes.h"
@@ -11,10 +13,9 @@
 #include "serve/trend_parts.h"
 
 static const struct param params[] = {
-    {.name = "metric",
-     .kind = PARAM_WORD,
-     .words = "step_time|step_count|duration|slice_count|file_bytes"},
-    {.name = "over", .kind = PARAM_WORD, .words = "step|time"},
+    {.name = "metric", .kind = PARAM_TEXT, .max = 256},
+    {.name = "over", .kind = PARAM_WORD, .words = "step|time|commit"},
+    {.name = "names", .kind = PARAM_WORD, .words = "true|false"},
     {.name = "path", .kind = PARAM_TEXT},
     {.name = "q", .kind = PARAM_TEXT},
     {.name = "sort", .kind = PARAM_TEXT, .max = 64},
@@ -23,12 +24,15 @@ static const struct param params[] = {
     {.name = NULL},
 };
 
+enum { NAMES_MAX = 2000 };
+
 enum trend_column {
     TREND_ID,
     TREND_NAME,
     TREND_STATE,
     TREND_STEP,
     TREND_AT,
+    TREND_COMMIT,
     TREND_VALUE,
     TREND_LEVEL,
     TREND_LOW,
@@ -71,22 +75,29 @@ static struct cell jump_cell(const struct trend *trend, uint32_t index)
                      : cell_real(((double)to - (double)from) / (double)from);
 }
 
+/* Shares are kept in billionths. */
+static struct cell value_cell(const struct trend *trend, int64_t value)
+{
+    return trend->metric.unit == UNIT_SHARE ? cell_real((double)value / METRIC_SHARE_WHOLE)
+                                            : cell_integer(value);
+}
+
 static struct cell level_cell(const struct trend *trend, uint32_t index, enum trend_column column)
 {
     const struct trend_point *point = &trend->points[index];
 
     if (!point->has_value)
-        return cell_null(str_of(point->reason));
+        return cell_null(point->reason);
     const struct level *level = &trend->levels[trend->level_of[index]];
     switch (column) {
     case TREND_VALUE:
-        return cell_integer(point->value);
+        return value_cell(trend, point->value);
     case TREND_LEVEL:
-        return cell_integer(level->median);
+        return value_cell(trend, level->median);
     case TREND_LOW:
-        return cell_integer(level->low > 0 ? level->low : 0); /* no metric is below it */
+        return value_cell(trend, level->low > 0 ? level->low : 0); /* no metric is below it */
     default:
-        return cell_integer(level->high);
+        return value_cell(trend, level->high);
     }
 }
 
@@ -112,6 +123,8 @@ static struct cell cell_at(const void *data, uint32_t index, uint32_t column)
                                : cell_null(STR("no step number is in its name"));
     case TREND_AT:
         return text_or_null(unix_ns_iso(shown->arena, point->at_ns), "no time is known");
+    case TREND_COMMIT:
+        return text_or_null(point->run->about.commit, "no jview.json names one");
     case TREND_JUMP:
         return jump_cell(shown->trend, index);
     case TREND_ORDINAL:
@@ -124,16 +137,22 @@ static struct cell cell_at(const void *data, uint32_t index, uint32_t column)
 /* The metric's unit is that of four columns. */
 static const struct column *columns_of(const struct trend *trend, struct arena *arena)
 {
+    enum unit unit = trend->metric.unit;
+    bool has_commit = false;
+
+    for (uint32_t i = 0; i < trend->count; i++)
+        has_commit |= trend->points[i].run->about.commit.count > 0;
     const struct column all[TREND_COUNT] = {
         [TREND_ID] = {"id", "id", UNIT_TEXT, false},
         [TREND_NAME] = {"name", "run", UNIT_TEXT, true},
         [TREND_STATE] = {"state", "state", UNIT_TEXT, false},
         [TREND_STEP] = {"step", "step", UNIT_NONE, true},
         [TREND_AT] = {"at", "at", UNIT_TEXT, true},
-        [TREND_VALUE] = {"value", trend->metric->word, trend->metric->unit, true},
-        [TREND_LEVEL] = {"level", "level", trend->metric->unit, true},
-        [TREND_LOW] = {"low", "noise from", trend->metric->unit, true},
-        [TREND_HIGH] = {"high", "noise to", trend->metric->unit, true},
+        [TREND_COMMIT] = {"commit", "commit", UNIT_TEXT, has_commit},
+        [TREND_VALUE] = {"value", str_c(arena, trend->metric.word), unit, true},
+        [TREND_LEVEL] = {"level", "level", unit, true},
+        [TREND_LOW] = {"low", "noise from", unit, true},
+        [TREND_HIGH] = {"high", "noise to", unit, true},
         [TREND_JUMP] = {"jump", "jump", UNIT_SHARE, true},
         [TREND_ORDINAL] = {"ordinal", "ordinal", UNIT_COUNT, false},
     };
@@ -193,6 +212,14 @@ static double p_of(const struct trend *trend, uint32_t level, struct arena *aren
     return mann_whitney(values, a->end - a->first, values + (a->end - a->first), b->end - b->first);
 }
 
+static void put_value(struct json *json, const char *key, const struct trend *trend, int64_t value)
+{
+    if (trend->metric.unit == UNIT_SHARE)
+        json_put_real(json, key, (double)value / METRIC_SHARE_WHOLE);
+    else
+        json_put_integer(json, key, value);
+}
+
 /* Each with the runs on its two sides: what to compare. */
 static void put_jumps(struct json *json, const struct trend *trend, struct arena *arena)
 {
@@ -207,8 +234,8 @@ static void put_jumps(struct json *json, const struct trend *trend, struct arena
         json_open(json, '{');
         put_run(json, "before", &trend->points[before]);
         put_run(json, "run", &trend->points[i]);
-        json_put_integer(json, "from", from);
-        json_put_integer(json, "to", to);
+        put_value(json, "from", trend, from);
+        put_value(json, "to", trend, to);
         if (from != 0)
             json_put_real(json, "share", ((double)to - (double)from) / (double)from);
         else
@@ -217,6 +244,66 @@ static void put_jumps(struct json *json, const struct trend *trend, struct arena
         json_close(json, '}');
     }
     json_close(json, ']');
+}
+
+static int by_content(const void *a, const void *b)
+{
+    return str_compare(*(const struct str *)a, *(const struct str *)b);
+}
+
+static void put_name(struct json *json, struct str name, struct str unit, bool counted,
+                     uint64_t runs)
+{
+    json_open(json, '{');
+    json_put_text(json, "name", name);
+    json_put_text(json, "unit", unit);
+    if (counted)
+        json_put_unsigned(json, "runs", runs);
+    else
+        json_put_null(json, "runs");
+    json_close(json, '}');
+}
+
+/* Ops that some of these runs spend most in. Other directories' runs share the catalog. */
+static void put_op_names(struct request *req, struct json *json, const struct trend *trend,
+                         const struct metric_of *all, uint32_t count)
+{
+    struct str *contents = arena_array(req->arena, struct str, trend->count);
+    uint32_t named = 0;
+
+    for (uint32_t i = 0; i < trend->count; i++)
+        contents[i] = trend->points[i].run->content_id;
+    if (trend->count > 0)
+        qsort(contents, trend->count, sizeof *contents, by_content);
+    for (uint32_t i = 0, end; i < count && named < NAMES_MAX; i = end) {
+        uint64_t runs = 0;
+
+        for (end = i; end < count && str_equal(all[end].metric.name, all[i].metric.name); end++)
+            runs += trend->count > 0 && bsearch(&all[end].content_id, contents, trend->count,
+                                                sizeof *contents, by_content) != NULL;
+        if (runs == 0 || !str_starts(all[i].metric.name, STR("op:")))
+            continue;
+        put_name(json, all[i].metric.name, all[i].metric.unit, true, runs);
+        named++;
+    }
+}
+
+/* "names": what may be asked as metric=. */
+static enum status put_names(struct request *req, struct json *json, const struct trend *trend,
+                             struct error *err)
+{
+    struct trend_metric metric;
+    struct metric_of *all;
+    uint32_t count;
+
+    TRY(catalog_metrics(req->services->catalog, req->arena, &all, &count, err));
+    json_key(json, "names");
+    json_open(json, '[');
+    for (size_t i = 0; trend_metric_at(i, &metric); i++)
+        put_name(json, metric.word, trend_unit_word(metric.unit), false, 0);
+    put_op_names(req, json, trend, all, count);
+    json_close(json, ']');
+    return OK;
 }
 
 static enum status get_trend(struct request *req, struct reply *reply, struct error *err)
@@ -230,12 +317,11 @@ static enum status get_trend(struct request *req, struct reply *reply, struct er
         return OK;
     struct json json = reply_json(reply);
     json_open(&json, '{');
-    json_put_text(&json, "metric", str_of(trend.metric->word));
-    json_put_text(&json, "unit",
-                  trend.metric->unit == UNIT_PS      ? STR("ps")
-                  : trend.metric->unit == UNIT_BYTES ? STR("bytes")
-                                                     : STR("count"));
-    json_put_text(&json, "over", trend.by_step ? STR("step") : STR("time"));
+    json_put_text(&json, "metric", trend.metric.word);
+    json_put_text(&json, "unit", trend_unit_word(trend.metric.unit));
+    json_put_text(&json, "over", str_of(trend_over_word(trend.over)));
+    if (request_is(req, "names", "true"))
+        TRY(put_names(req, &json, &trend, err));
     put_jumps(&json, &trend, req->arena);
     json_put_table(&json, req, &table);
     json_close(&json, '}');

@@ -11,26 +11,35 @@
 enum { TREND_NOTES_MAX = 8 };
 
 struct trend_metric {
-    const char *word;
+    struct str word;
     enum unit unit;
-    /* False, and why: the run has none. */
+    /* Of what the run's record holds: false, and why: the run has none. NULL: it was measured. */
     bool (*value)(const struct run_record *run, int64_t *ret, const char **ret_reason);
 };
-const struct trend_metric *trend_metric_of(struct str word); /* "": the first */
-const struct trend_metric *trend_metric_at(size_t index);    /* NULL: that was the last */
+/* "": the first; "op:NAME": that of the op. False: there is no such metric. */
+bool trend_metric_of(struct str word, struct trend_metric *ret);
+/* Those that every run has, known or not; false: that was the last. */
+bool trend_metric_at(size_t index, struct trend_metric *ret);
+
+struct str trend_unit_word(enum unit unit); /* "ps", "bytes", "share"; "count" of all others */
+enum unit trend_unit_of(struct str word);
+
+enum trend_over { OVER_TIME, OVER_STEP, OVER_COMMIT };
+const char *trend_over_word(enum trend_over over);
 
 struct trend_point {
     const struct run_record *run;
     bool has_step, has_value;
+    bool is_measured; /* or needs not be */
     uint64_t step;
     int64_t at_ns; /* of the capture; where the files hold no wall clock, of the newest file */
     int64_t value;
-    const char *reason; /* of no value */
+    struct str reason; /* of no value */
 };
 
 struct trend {
-    const struct trend_metric *metric;
-    bool by_step; /* else by time */
+    struct trend_metric metric;
+    enum trend_over over;
     struct trend_point *points;
     uint32_t count;
     const struct level *levels; /* over the points that have a value, in their order */
@@ -40,7 +49,9 @@ struct trend {
     uint32_t note_count;
 };
 
-/* `over`: "step", "time", "": by step where every run with a value has one. */
+/* `over`: "step", "time", "commit". "": by step where every run with a value has one; else by
+ * commit where every one says when that was made and some run's files hold no wall clock; else by
+ * time. */
 MUST_CHECK enum status trend_points(struct request *req, struct trend *ret, struct error *err);
 
 #endif

@@ -62,6 +62,13 @@ struct run_host {
     char content[33];
 };
 
+struct run_about {           /* of jview.json, beside the profile: serve/about.h */
+    uint64_t stamp;          /* of the file; 0: there is none */
+    struct str name, commit; /* "" unknown */
+    bool has_step, has_commit_time;
+    int64_t step, commit_ns; /* Unix time of the commit */
+};
+
 struct run_record {
     struct str id, content_id; /* content_id "" until ready */
     struct str root;           /* the profile directory, absolute */
@@ -83,6 +90,7 @@ struct run_record {
     uint32_t format_count;
     const struct str *badges;
     uint32_t badge_count;
+    struct run_about about;
     const struct run_file *files; /* only from catalog_run */
     uint32_t run_file_count;
     const struct run_host *hosts; /* only those with a trace */
@@ -165,6 +173,36 @@ MUST_CHECK enum status catalog_content_of_size(struct catalog *catalog, uint64_t
                                                char ret[33], struct error *err);
 MUST_CHECK enum status catalog_put_facts(struct catalog *catalog, const char content[33],
                                          struct str facts, struct error *err);
+
+/* A figure of a run that was measured once; by the run's content, so copies share it. */
+struct run_metric {
+    struct str name; /* "step_p95", "op:dot.3" */
+    struct str unit; /* "ps", "bytes", "count", "share" (in parts of METRIC_SHARE_WHOLE) */
+    bool known;
+    int64_t value;
+    struct str reason; /* why it is not known */
+};
+enum { METRIC_SHARE_WHOLE = 1000000000, METRICS_VERSION = 1 /* what they mean */ };
+/* Replaces what was known of that content. */
+MUST_CHECK enum status catalog_put_metrics(struct catalog *catalog, struct str content_id,
+                                           const struct run_metric *metrics, uint32_t count,
+                                           struct error *err);
+struct metric_of { /* one metric of one content */
+    struct str content_id;
+    struct run_metric metric;
+};
+/* By content id; of all contents that were measured. "" as a name: which those are. */
+MUST_CHECK enum status catalog_metric(struct catalog *catalog, struct str name, struct arena *arena,
+                                      struct metric_of **ret, uint32_t *ret_count,
+                                      struct error *err);
+/* Every metric that is known of some content, by name, then content id. */
+MUST_CHECK enum status catalog_metrics(struct catalog *catalog, struct arena *arena,
+                                       struct metric_of **ret, uint32_t *ret_count,
+                                       struct error *err);
+/* All of one content, by name, with the one that has none; none: it was not measured. */
+MUST_CHECK enum status catalog_metrics_of(struct catalog *catalog, struct str content_id,
+                                          struct arena *arena, struct metric_of **ret,
+                                          uint32_t *ret_count, struct error *err);
 /* What the last scan of a root could not look at; replaces what it said before. Not kept. */
 struct scan_trouble {
     struct str path; /* below the root */

@@ -64,7 +64,8 @@ static bool transfer_all(struct sqlite3 *from, struct sqlite3 *to)
     return transfer(from, ids, to, "DELETE FROM files WHERE run = ?") &&
            transfer(from, ids, to, "DELETE FROM hosts WHERE run = ?") &&
            transfer_table(from, to, "runs") && transfer_table(from, to, "files") &&
-           transfer_table(from, to, "hosts") && transfer_table(from, to, "facts");
+           transfer_table(from, to, "hosts") && transfer_table(from, to, "facts") &&
+           transfer_table(from, to, "metrics");
 }
 
 static bool promote(struct catalog *catalog)

@@ -9,7 +9,8 @@
 #define RUN_COLUMNS                                                                                \
     "id, root, content_id, name, dir, dirs, state, progress, error, epoch_ns, duration_ps,"        \
     " modified_ns, device_kind, framework, device_count, file_count, file_bytes, slice_count,"     \
-    " step_count, step_median_ps, formats, badges"
+    " step_count, step_median_ps, formats, badges, about_stamp, about_name, about_commit,"         \
+    " about_step, about_commit_ns"
 
 static const char *const run_words[] = {
     [RUN_WRITING] = "writing", [RUN_QUEUED] = "queued",   [RUN_INDEXING] = "indexing",
@@ -73,6 +74,15 @@ static void read_run(struct sqlite3_stmt *row, struct arena *arena, struct run_r
         .slice_count = (uint64_t)db_i64(row, 17),
         .step_count = db_is_null(row, 18) ? -1 : db_i64(row, 18),
         .step_median_ps = db_is_null(row, 19) ? -1 : db_i64(row, 19),
+    };
+    ret->about = (struct run_about){
+        .stamp = (uint64_t)db_i64(row, 22),
+        .name = db_text(row, 23, arena),
+        .commit = db_text(row, 24, arena),
+        .has_step = !db_is_null(row, 25),
+        .has_commit_time = !db_is_null(row, 26),
+        .step = db_i64(row, 25),
+        .commit_ns = db_i64(row, 26),
     };
     db_split(db_text(row, 5, arena), arena, &ret->dirs, &ret->dir_count);
     db_split(db_text(row, 20, arena), arena, &ret->formats, &ret->format_count);

@@ -40,8 +40,9 @@ static enum status put_row(struct catalog *catalog, const struct run_record *run
         catalog,
         "INSERT OR REPLACE INTO runs(id, root, content_id, name, dir, dirs, state, progress, error,"
         " epoch_ns, duration_ps, modified_ns, order_ns, device_kind, framework, device_count,"
-        " file_count, file_bytes, slice_count, step_count, step_median_ps, formats, badges)"
-        " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+        " file_count, file_bytes, slice_count, step_count, step_median_ps, formats, badges,"
+        " about_stamp, about_name, about_commit, about_step, about_commit_ns)"
+        " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
         err);
     const struct str texts[] = {run->id,   run->root, run->content_id,
                                 run->name, run->dir,  db_join(arena, run->dirs, run->dir_count)};
@@ -68,6 +69,11 @@ static enum status put_row(struct catalog *catalog, const struct run_record *run
     db_bind_known(put, at++, run->step_median_ps >= 0, run->step_median_ps);
     db_bind_text(put, at++, db_join(arena, run->formats, run->format_count));
     db_bind_text(put, at++, db_join(arena, run->badges, run->badge_count));
+    db_bind_i64(put, at++, (int64_t)run->about.stamp);
+    db_bind_text(put, at++, run->about.name);
+    db_bind_text(put, at++, run->about.commit);
+    db_bind_known(put, at++, run->about.has_step, run->about.step);
+    db_bind_known(put, at++, run->about.has_commit_time, run->about.commit_ns);
     return db_run(catalog, put, err);
 }
 

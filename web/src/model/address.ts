@@ -14,7 +14,7 @@ const OF_ONE_RUN = ['slice', 'key', 'window', 'step', 'start_ps', 'end_ps', 'tra
 /* Coming to these is coming to a place: back returns from there. */
 const PLACES = new Set(['run', 'view', 'start_ps', 'end_ps', 'zoom', 'a', 'b']);
 
-export const VIEWS = ['overview', 'timeline', 'ops', 'kernels', 'flame', 'steps', 'compiles', 'transfers', 'memory', 'hosts', 'roofline', 'hlo', 'files', 'sql', 'compare'] as const;
+export const VIEWS = ['overview', 'timeline', 'ops', 'kernels', 'flame', 'steps', 'compiles', 'transfers', 'memory', 'hosts', 'roofline', 'hlo', 'files', 'sql', 'compare', 'trend'] as const;
 export type View = (typeof VIEWS)[number];
 
 export function parseQuery(search: string): Query {

@@ -21,6 +21,7 @@ import { Elsewhere, isElsewhere } from './elsewhere';
 import { NotesBar } from './notes';
 import { ENTRIES, entryOf } from './registry';
 import { RunsView } from './runs';
+import { lazy } from '../ui/lazy';
 import { SettingsPage } from './settings_page';
 import { Header } from './shell/header';
 import { Help, helpOpen } from './shell/help';
@@ -30,6 +31,8 @@ import { PerfettoBar } from './shell/perfetto_button';
 import { PerfettoDialog } from './shell/perfetto_dialog';
 import { Tabs } from './shell/tabs';
 import { DropTarget, UploadBar } from './shell/upload';
+
+const TrendPage = lazy(() => import('./trend').then((module) => module.TrendPage));
 
 const RUNS_HREF = { run: null, view: 'runs', by: null, sort: null, q: null, columns: null, a: null, b: null };
 
@@ -146,7 +149,7 @@ export function App() {
   );
   return (
     <>
-      {query.value.view === 'compare' ? <CompareView /> : query.value.view === 'settings' ? <SettingsPage /> : runName.value === null ? <Start /> : <RunPage key={runName.value} name={runName.value} />}
+      {query.value.view === 'compare' ? <CompareView /> : query.value.view === 'trend' ? <TrendPage /> : query.value.view === 'settings' ? <SettingsPage /> : runName.value === null ? <Start /> : <RunPage key={runName.value} name={runName.value} />}
       <Tooltip />
       <Said />
       <ContextMenu />

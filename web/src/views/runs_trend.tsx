@@ -85,6 +85,7 @@ export function RunsTrend({ runs }: { runs: readonly Run[] }) {
       <figcaption>
         step time of <Name text={series.stem} />,{THIN}
         <span class="faint">{plural(series.runs.length, 'run')}</span>
+        {THIN}<Link to={{ view: 'trend', q: null, sort: null, group: null }}>trend</Link>
       </figcaption>
       <Picture series={series} jumps={jumps} />
       {jumps.length > 0 && (
