@@ -3,6 +3,9 @@
  *
  *   names ----- an index ---------------------------------.
  *   args, scope, source ---- a bit a slice, and-ed ------- pick: window, duration, tracks, names
+ *
+ * A bare word that no name of the run holds is looked for in args, scopes and sources; each row
+ * tells where it was found.
  */
 #include <stdlib.h>
 
@@ -48,8 +51,22 @@ static const bool *tracks_that_hold(const struct trace *trace, struct str part, 
     return tracks;
 }
 
+static bool any_name_holds(const struct run_traces *run, struct str part)
+{
+    for (uint32_t i = 0; i < run->host_count; i++) {
+        const struct name_stats *stats;
+        uint32_t count = trace_name_stats(run->hosts[i].trace, &stats);
+
+        for (uint32_t k = 0; k < count; k++) {
+            if (search_holds(trace_name(run->hosts[i].trace, stats[k].name), part))
+                return true;
+        }
+    }
+    return false;
+}
+
 /* Sets the bit of every slice of an op whose scope and source hold the texts. */
-static void mark_ops(const struct host_trace *host, const struct search_terms *terms,
+static void mark_ops(const struct host_trace *host, struct str scope, struct str source,
                      uint64_t *slices)
 {
     const struct attribution *of = host->attribution;
@@ -62,28 +79,42 @@ static void mark_ops(const struct host_trace *host, const struct search_terms *t
 
         const struct op *op = &of->ops[entry->op];
 
-        if (search_holds(trace_name(host->trace, op->scope), terms->scope) &&
-            search_holds(trace_name(host->trace, op->source), terms->source))
+        if (search_holds(trace_name(host->trace, op->scope), scope) &&
+            search_holds(trace_name(host->trace, op->source), source))
             slices[entry->slice / 64] |= UINT64_C(1) << entry->slice % 64;
     }
 }
 
-/* A bit a slice of the host: what the args, scope and source of the terms leave; NULL: they ask for
- * none of these. */
+static void mark_elsewhere(const struct host_trace *host, struct str part, uint64_t *slices,
+                           struct arena *arena)
+{
+    search_arg_texts(host->trace, part, slices, arena);
+    mark_ops(host, part, STR(""), slices);
+    mark_ops(host, STR(""), part, slices);
+}
+
+/* A bit a slice of the host: what the args, scope and source of the terms leave, and where names
+ * hold it nowhere, the word; NULL: they ask for none of these. */
 static const uint64_t *slices_by_facts(const struct host_trace *host,
-                                       const struct search_terms *terms, struct arena *arena)
+                                       const struct search_terms *terms, bool elsewhere,
+                                       struct arena *arena)
 {
     size_t words = (size_t)host->trace->slice_count / 64 + 1;
-    bool ops = terms->scope.count > 0 || terms->source.count > 0;
+    uint32_t ops = terms->arg_count + (terms->scope.count > 0 || terms->source.count > 0);
+    uint32_t texts = ops + (terms->arg_text.count > 0);
     uint64_t *all = NULL;
 
-    for (uint32_t i = 0; i < terms->arg_count + ops; i++) {
+    for (uint32_t i = 0; i < texts + elsewhere; i++) {
         uint64_t *some = arena_array(arena, uint64_t, words);
 
         if (i < terms->arg_count)
             search_args(host->trace, terms->args[i], some, arena);
+        else if (i < ops)
+            mark_ops(host, terms->scope, terms->source, some);
+        else if (i < texts)
+            search_arg_texts(host->trace, terms->arg_text, some, arena);
         else
-            mark_ops(host, terms, some);
+            mark_elsewhere(host, terms->name, some, arena);
         for (size_t word = 0; all != NULL && word < words; word++)
             some[word] &= all[word];
         all = some;
@@ -91,16 +122,18 @@ static const uint64_t *slices_by_facts(const struct host_trace *host,
     return all;
 }
 
-static void search_host(struct pick *pick, uint32_t host, const struct search_terms *terms)
+static void search_host(struct pick *pick, uint32_t host, const struct search_terms *terms,
+                        bool elsewhere)
 {
     const struct host_trace *at = &pick->run->hosts[host];
 
     if (!search_holds(at->name, terms->host))
         return;
 
-    const uint64_t *slices = slices_by_facts(at, terms, pick->arena);
-    const bool *names =
-        terms->name.count > 0 ? names_that_hold(at->trace, terms->name, pick->arena) : NULL;
+    const uint64_t *slices = slices_by_facts(at, terms, elsewhere, pick->arena);
+    const bool *names = terms->name.count > 0 && !elsewhere
+                            ? names_that_hold(at->trace, terms->name, pick->arena)
+                            : NULL;
     const bool *tracks =
         terms->track.count > 0 ? tracks_that_hold(at->trace, terms->track, pick->arena) : NULL;
 
@@ -157,7 +190,8 @@ static void put_density(struct json *json, const struct pick *pick)
     json_close(json, '}');
 }
 
-static void search_run(struct pick *pick, struct request *req, const struct search_terms *terms)
+static void search_run(struct pick *pick, struct request *req, const struct search_terms *terms,
+                       bool elsewhere)
 {
     size_t track_count = 0;
 
@@ -168,7 +202,46 @@ static void search_run(struct pick *pick, struct request *req, const struct sear
     if (request_is(req, "density", "track"))
         pick->track_density = arena_array(req->arena, uint32_t, track_count * PICK_DENSITY_BUCKETS);
     for (uint32_t i = 0; i < pick->run->host_count; i++)
-        search_host(pick, i, terms);
+        search_host(pick, i, terms, elsewhere);
+}
+
+/* Where the bare word was found. */
+static struct str matched_in(const struct host_trace *host, slice_id slice, struct str part,
+                             bool elsewhere)
+{
+    const struct attributed *entry =
+        host->attribution == NULL || !elsewhere ? NULL : attribution_of(host->attribution, slice);
+
+    if (!elsewhere)
+        return STR("name");
+    if (entry == NULL || entry->op >= host->attribution->op_count)
+        return STR("arg");
+
+    const struct op *op = &host->attribution->ops[entry->op];
+
+    if (search_holds(trace_name(host->trace, op->scope), part))
+        return STR("scope");
+    return search_holds(trace_name(host->trace, op->source), part) ? STR("source") : STR("arg");
+}
+
+static void put_rows(struct json *json, struct arena *arena, const struct run_traces *run,
+                     const struct slice_place *places, uint32_t count, struct str part,
+                     bool elsewhere)
+{
+    json_key(json, "rows");
+    json_open(json, '[');
+    for (uint32_t i = 0; i < count; i++) {
+        const struct host_trace *host = &run->hosts[places[i].host];
+        struct slice slice = trace_slice(host->trace, places[i].slice);
+
+        json_open(json, '{');
+        json_put_slice_members(json, arena, host, &slice);
+        json_put_text_or_null(json, "matched",
+                              part.count == 0 ? STR("")
+                                              : matched_in(host, slice.id, part, elsewhere));
+        json_close(json, '}');
+    }
+    json_close(json, ']');
 }
 
 static enum status get_search(struct request *req, struct reply *reply, struct error *err)
@@ -183,7 +256,9 @@ static enum status get_search(struct request *req, struct reply *reply, struct e
     TRY(request_pick(req, &page, &pick, err));
     pick.filter.min_dur_ps = terms.min_dur_ps;
     pick.filter.max_dur_ps = terms.max_dur_ps;
-    search_run(&pick, req, &terms);
+    bool elsewhere = terms.name.count > 0 && !any_name_holds(pick.run, terms.name);
+
+    search_run(&pick, req, &terms, elsewhere);
     uint32_t count = pick_end(&pick, (uint32_t)page.offset, req->arena, &places);
     uint64_t next = page.offset + count < pick.total && count > 0 ? page.offset + count : 0;
     bool flat = request_is(req, "format", "csv") || request_is(req, "format", "md");
@@ -199,7 +274,7 @@ static enum status get_search(struct request *req, struct reply *reply, struct e
     json_put_text(&json, "q", request_text(req, "q"));
     json_put_unsigned(&json, "row_count", pick.total);
     json_put_next(&json, next);
-    json_put_places(&json, req->arena, pick.run, places, count);
+    put_rows(&json, req->arena, pick.run, places, count, terms.name, elsewhere);
     put_tracks(&json, req->arena, &pick);
     put_density(&json, &pick);
     json_put_request_notes(&json, req);

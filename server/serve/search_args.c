@@ -161,3 +161,95 @@ void search_args(const struct trace *trace, struct search_arg arg, uint64_t *sli
         scan_block(trace, block, key_id, values, count, types, scan, marked);
     mark_slices(trace, marked, slices, arena_new(arena, struct chunk));
 }
+
+enum { KEYS_MAX = 1024 }; /* of one block */
+
+struct wanted {   /* texts that hold the part */
+    bool *is;     /* by name id */
+    name_id *ids; /* ascending */
+    uint32_t count;
+};
+
+static struct wanted texts_that_hold(const struct trace *trace, struct str part,
+                                     struct arena *arena)
+{
+    struct wanted ret = {.is = arena_array(arena, bool, (size_t)trace->name_count + 1),
+                         .ids = arena_array(arena, name_id, trace->name_count)};
+
+    for (name_id id = 0; id < trace->name_count; id++) {
+        ret.is[id] = search_holds(trace_name(trace, id), part);
+        if (ret.is[id])
+            ret.ids[ret.count++] = id;
+    }
+    return ret;
+}
+
+static bool is_wanted(const struct trace *trace, const struct wanted *wanted, unsigned type,
+                      uint64_t bits)
+{
+    return (type == ARG_STRING || type == ARG_JSON) && bits < trace->name_count && wanted->is[bits];
+}
+
+static bool *types_with_text(const struct trace *trace, const struct wanted *wanted,
+                             struct arena *arena)
+{
+    bool *matches = arena_array(arena, bool, trace->type_count + 1);
+    bool any = false;
+
+    for (type_id i = 0; i < trace->type_count; i++) {
+        for (uint32_t k = 0; k < trace->types[i].arg_count && !matches[i]; k++) {
+            const struct arg *arg = &trace->type_args[trace->types[i].first_arg + k];
+
+            matches[i] = is_wanted(trace, wanted, arg->type, arg->bits);
+        }
+        any = any || matches[i];
+    }
+    return any ? matches : NULL;
+}
+
+static void mark_event(const struct trace *trace, event_id event, uint64_t *marked)
+{
+    if (event < trace->event_count)
+        marked[event / 64] |= UINT64_C(1) << event % 64;
+}
+
+static void scan_block_texts(const struct trace *trace, uint32_t block, const struct wanted *wanted,
+                             const bool *types, struct scan *scan, uint64_t *marked)
+{
+    name_id keys[KEYS_MAX];
+    uint32_t key_count =
+        trace_arg_text_keys(trace, block, wanted->ids, wanted->count, keys, KEYS_MAX);
+    event_id first;
+
+    for (uint32_t k = 0; k < key_count; k++) {
+        if (!trace_arg_column(trace, block, keys[k], &scan->column))
+            continue;
+        for (uint32_t i = 0; i < scan->column.count; i++) {
+            if (is_wanted(trace, wanted, scan->column.type[i], scan->column.bits[i]))
+                mark_event(trace, scan->column.first_event + i, marked);
+        }
+    }
+    uint32_t events = types == NULL ? 0 : trace_arg_types(trace, block, &first, scan->types);
+
+    for (uint32_t i = 0; i < events; i++) {
+        if (scan->types[i] < trace->type_count && types[scan->types[i]])
+            mark_event(trace, first + i, marked);
+    }
+}
+
+void search_arg_texts(const struct trace *trace, struct str part, uint64_t *slices,
+                      struct arena *arena)
+{
+    struct wanted wanted = texts_that_hold(trace, part, arena);
+
+    if (wanted.count == 0)
+        return;
+
+    const bool *types = types_with_text(trace, &wanted, arena);
+    struct scan *scan = arena_new(arena, struct scan);
+    uint64_t *marked = arena_array(arena, uint64_t, (size_t)trace->event_count / 64 + 1);
+
+    for (uint32_t block = 0; block < trace_arg_block_count(trace); block++)
+        scan_block_texts(trace, block, &wanted, types, scan, marked);
+    mark_slices(trace, marked, slices, arena_new(arena, struct chunk));
+}

@@ -111,7 +111,7 @@ static bool read_prefixed(struct str word, struct arena *arena, struct search_te
     } texts[] = {
         {STR("name:"), &terms->name},     {STR("track:"), &terms->track},
         {STR("host:"), &terms->host},     {STR("scope:"), &terms->scope},
-        {STR("source:"), &terms->source},
+        {STR("source:"), &terms->source}, {STR("arg:"), &terms->arg_text},
     };
 
     for (size_t i = 0; i < COUNT(texts); i++) {

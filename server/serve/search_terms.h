@@ -1,7 +1,7 @@
 /* What a search asks for, word by word.
  *
- *   fusion dur>1ms arg.run_id=7 track:stream host:a scope:mlp source:model.py:88 "two words"
- *   `name' `-----' `----------' `----------' `----' `-------' `------------------' `-------'
+ *   fusion dur>1ms arg.run_id=7 arg:x track:stream host:a scope:mlp source:model.py:88 "two words"
+ *   `name' `-----' `----------' `---' `----------' `----' `-------' `------------------' `-------'
  *
  * Words without a sign are one text, parted by single spaces, which the name holds; all terms must
  * hold at once. ASCII case is aside but in args, which are compared exactly.
@@ -19,7 +19,7 @@ struct search_arg { /* key = value */
 };
 
 struct search_terms { /* texts in small letters; "" any */
-    struct str name, track, host, scope, source;
+    struct str name, track, host, scope, source, arg_text;
     int64_t min_dur_ps, max_dur_ps; /* both are inside */
     struct search_arg args[SEARCH_ARGS_MAX];
     uint32_t arg_count;

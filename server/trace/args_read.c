@@ -381,6 +381,45 @@ bool trace_arg_block_may(const struct trace *trace, uint32_t block_index, name_i
     return false;
 }
 
+/* Does an ascending list hold a value within [min, max]? */
+static bool any_within(const name_id *texts, uint32_t count, uint64_t min, uint64_t max)
+{
+    uint32_t first = 0, end = count;
+
+    while (first < end) {
+        uint32_t middle = first + (end - first) / 2;
+
+        if (texts[middle] < min)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return first < count && texts[first] <= max;
+}
+
+uint32_t trace_arg_text_keys(const struct trace *trace, uint32_t block_index, const name_id *texts,
+                             uint32_t count, name_id *ret, uint32_t most)
+{
+    struct block block;
+    uint32_t found = 0;
+
+    if (block_index >= trace_arg_block_count(trace) || !find_block(trace, block_index, &block))
+        return 0;
+    for (uint32_t node = ARGS_NODE_FIRST; node < block.record->column_count; node++) {
+        const struct args_column_head *head = &block.heads[node];
+        bool known = false;
+
+        if ((head->type != ARG_STRING && head->type != ARG_JSON) ||
+            !any_within(texts, count, head->min, head->max))
+            continue;
+        for (uint32_t i = 0; i < found && !known; i++)
+            known = ret[i] == head->key;
+        if (!known && found < most)
+            ret[found++] = head->key;
+    }
+    return found;
+}
+
 enum status args_open(struct block_in in, struct arena *arena, struct args **ret, struct error *err)
 {
     struct bytes table = in.table(in.from, TABLE_ARG_BLOCKS);

@@ -60,6 +60,22 @@ export const tests = {
     assert.equal(await accentPixels(page, '.tracks-canvas canvas:nth-of-type(2)'), 0);
   }),
 
+  'a word that stands in no name is found in args, scopes and sources, and says where': async ({ browser, url }) => {
+    const { rows } = await json(url, 'api/top?run=step_1000&by=scope&limit=1');
+    const word = rows[0].name.slice(-24);
+    const reply = await json(url, `api/search?run=step_1000&limit=1000&q=${encodeURIComponent(`"${word}"`)}`);
+    assert.ok(reply.row_count > 0, word);
+    for (const row of reply.rows.slice(0, 8)) {
+      const slice = await json(url, `api/slice?run=step_1000&id=${row.id}`);
+      const place = row.matched === 'arg' ? slice.args.map((arg) => String(arg.value)).join('\n') : slice[row.matched];
+      assert.ok(row.matched !== 'name' && place.toLowerCase().includes(word.toLowerCase()), `${word} in ${row.matched} of ${row.name}`);
+    }
+    const { page, context } = await open(browser, url, `&find=${encodeURIComponent(`"${word}"`)}`);
+    await page.locator('.lower .table-row').first().waitFor();
+    assert.match(await page.locator('.lower .table-row').first().innerText(), new RegExp(`^[^]*\\b${reply.rows[0].matched}\\b`));
+    await context.close();
+  },
+
   'the list of hits goes on beyond its first page': scene('&find=e', async ({ page, url }) => {
     const reply = await json(url, 'api/search?run=step_1000&q=e&limit=1000');
     assert.ok(reply.next !== null, `${reply.row_count} hits are one page`);

@@ -9,6 +9,8 @@ static struct str shown(struct arena *arena, const struct search_terms *terms)
     for (uint32_t i = 0; i < terms->arg_count; i++)
         args = str_format(arena, "%.*s[%.*s=%.*s]", STR_ARG(args), STR_ARG(terms->args[i].key),
                           STR_ARG(terms->args[i].value));
+    if (terms->arg_text.count > 0)
+        args = str_format(arena, "%.*s[*%.*s*]", STR_ARG(args), STR_ARG(terms->arg_text));
     return str_format(arena, "%.*s|%.*s|%.*s|%.*s|%.*s|%lld|%lld|%.*s", STR_ARG(terms->name),
                       STR_ARG(terms->track), STR_ARG(terms->host), STR_ARG(terms->scope),
                       STR_ARG(terms->source), (long long)terms->min_dur_ps,
@@ -32,6 +34,7 @@ static void read(void **state)
         {"an arg of no value", "hlo_op=", "|||||0|-1|[hlo_op=]"},
         {"an arg of two words", "long_name=\"two words\"", "|||||0|-1|[long_name=two words]"},
         {"an arg keeps its capitals", "Key=Value", "|||||0|-1|[Key=Value]"},
+        {"a part of any arg", "arg:Ring", "|||||0|-1|[*ring*]"},
         {"longer than", "dur>1.5ms", "|||||1500000001|-1|"},
         {"at least, less than", "dur>=2us dur<1s", "|||||2000000|999999999999|"},
         {"at most", "dur<=0ps", "|||||0|0|"},
