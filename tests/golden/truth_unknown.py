@@ -2,14 +2,21 @@
 """No zero stands for unknown: every table of every profile is asked, and a field that the profile
 cannot know must be null with a reason, not 0.
 
+The tables are those of api/openapi.yaml: every path with a run, by each word of its `by` and `view`.
+
 What a profile knows is taken from its own replies: programs (for FLOPs and bytes), steps, devices,
 allocators, kernels' launch shapes. Where a fact is missing, the fields that hang on it are unknown.
 """
+import pathlib
 import sys
 
 import profiles
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "http"))
+import openapi
+
 failures = []
+TABLES = []
 
 # Of rows: null or above zero, never a zero: nothing that was measured is exactly that.
 NEVER_ZERO = {
@@ -36,7 +43,7 @@ def check_reasons(run, path, row):
         if value is None and (field in NEVER_ZERO or field in RATE_OF) and not reasons.get(field):
             complain(run, path, row, field, "is null without a reason")
     for field in reasons:
-        if row.get(field, 0) is not None:
+        if row.get(field, 0) not in (None, []):
             complain(run, path, row, field, f"is {row.get(field)!r} and has a reason for being unknown")
 
 
@@ -86,11 +93,40 @@ def check_overview(run, overview, knows):
         complain(run, "api/overview", {}, "sentence", "tells a share of a peak without HLO")
 
 
-TABLES = [
-    ("api/top", {"by": by}) for by in ("op", "name", "kernel", "api", "category", "module", "scope", "source", "device", "track", "annotation")
-] + [("api/steps", {}), ("api/steps", {"view": "devices"}), ("api/steps", {"view": "idle"}), ("api/kernels", {}), ("api/kernels", {"by": "variant"}),
-     ("api/kernels", {"by": "api"}), ("api/roofline", {}), ("api/compiles", {}), ("api/transfers", {}), ("api/collectives", {}), ("api/hosts", {}),
-     ("api/memory", {}), ("api/findings", {})]
+# Paths that ask for more than a run: of one slice, one track, one text. The others are all walked.
+NOT_TABLES = {
+    "/api/bundle": "an archive", "/api/chain": "of one slice", "/api/counters": "of one track", "/api/slice": "of one slice", "/api/search": "of a text",
+    "/api/tiles": "pixels", "/api/trace": "a file", "/api/overview": "check_overview", "/api/notes": "what people wrote", "/api/check": "of two runs",
+}
+ROWS = {"/api/flows": 1000, "/api/slices": 1000, "/api/flame": 2000}  # where a row is an event of the file
+
+
+def tables():
+    """(path, query) of every table of the page."""
+    for path, methods in openapi.PAGE["paths"].items():
+        parameters = {one["name"]: one for one in map(openapi.resolve, methods.get("get", {}).get("parameters", []))}
+        if "run" not in parameters or path in NOT_TABLES:
+            continue
+        if any(one.get("required") for name, one in parameters.items() if name != "run"):
+            complain({"name": "openapi.yaml"}, path, {}, "path", "is not walked, and nothing says why")
+            continue
+        limit = {"limit": ROWS.get(path, 10000)} if "limit" in parameters else {}
+        yield path, limit
+        for name in ("by", "view"):
+            for word in parameters.get(name, {"schema": {}})["schema"].get("enum", []):
+                yield path, {**limit, name: word}
+
+
+def objects_of(reply):
+    """Every object in a reply, however deep."""
+    stack = [reply]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, dict):
+            yield value
+            stack += value.values()
+        elif isinstance(value, list):
+            stack += value
 
 
 def check_run(server, run, missing):
@@ -104,15 +140,15 @@ def check_run(server, run, missing):
     check_overview(run, overview, knows)
     rows = 0
     for path, query in TABLES:
-        status, reply = server.get(path, run=run["id"], limit=10000, **query)
+        status, reply = server.get(path, run=run["id"], **query)
         if status != 200:
             if status == 404 and reply.get("type") == "not-found" and "There is no" in reply.get("detail", ""):
                 missing.add(path)
             elif status >= 500:
                 complain(run, path, query, "status", f"{status}: {reply.get('detail')}")
             continue
-        words = path + "".join(f" {key}={value}" for key, value in query.items())
-        check_rows(run, words, reply.get("rows", []), knows)
+        words = path[1:] + "".join(f" {key}={value}" for key, value in query.items() if key != "limit")
+        check_rows(run, words, objects_of(reply), knows)
         rows += len(reply.get("rows", []))
     return rows
 
@@ -122,6 +158,7 @@ def main():
         print("skipped: JVIEW_CORPUS names no directory of profiles")
         return profiles.SKIPPED
     runs, rows, missing = 0, 0, set()
+    TABLES.extend(tables())
     for _, root in profiles.roots().items():
         with profiles.served(root) as server:
             for run in server.runs():
