@@ -1,10 +1,9 @@
-/* What the launcher and the processes it watches share: one page, a file in the session's
- * directory.
+/* What the launcher and the processes it watches share: a page of memory, see control_memory.h.
  *
- * Passed by path, since children close the descriptors they inherit. What is asked for stands
- * before the program starts; the gate is turned by the launcher, by `jview-collect ctl`, and by the
- * range of a capture; a process writes the counters, which only ever grow. The launcher holds a
- * lock (flock) on the file as long as it lives.
+ * Found by the session's directory, since children close the descriptors they inherit. What is
+ * asked for stands before the program starts; the gate is turned by the launcher, by `jview-collect
+ * ctl`, and by the range of a capture; a process writes the counters, which only ever grow. The
+ * launcher holds a lock (flock) on the directory's file as long as it lives.
  */
 #ifndef JVIEWD_COLLECTOR_CONTROL_H
 #define JVIEWD_COLLECTOR_CONTROL_H
@@ -22,7 +21,7 @@
 #define ENV_OUT "JVIEW_OUT"         /* without a launcher: the profile directory */
 
 enum {
-    CONTROL_VERSION = 3,
+    CONTROL_VERSION = 4,
     CAPTURE_NAME_MAX = 128, /* with its NUL, as the next two */
     DOMAINS_MAX = 1024,
     SEEN_NAME_MAX = 64,
@@ -77,6 +76,8 @@ struct control_system {
 struct control {
     uint32_t magic, version;
     int32_t launcher, child; /* processes */
+    int32_t memory_fd, zero; /* the launcher's */
+    int64_t token;           /* of this session */
     struct control_asked asked;
     _Atomic uint32_t gate;      /* 1: what happens is recorded */
     _Atomic uint32_t capture;   /* how many times the gate was opened */

@@ -51,3 +51,15 @@ bool free_range_end(uint64_t id, struct range *ret)
     pthread_mutex_unlock(&lock);
     return is_found;
 }
+
+uint32_t free_ranges_open(struct range *ret, uint32_t max)
+{
+    uint32_t count = 0;
+
+    pthread_mutex_lock(&lock);
+    for (uint32_t index = 1; index < used && count < max; index++)
+        if (places[index].is_open)
+            ret[count++] = places[index].range;
+    pthread_mutex_unlock(&lock);
+    return count;
+}

@@ -5,10 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "collector/control_memory.h"
 
 static struct control own_control = {.magic = CONTROL_MAGIC,
                                      .version = CONTROL_VERSION,
@@ -16,25 +17,31 @@ static struct control own_control = {.magic = CONTROL_MAGIC,
                                      .gate = 1,
                                      .capture = 1};
 
-static struct control *map_control(const char *directory)
+/* Where the page itself cannot be reached, what was asked for at the start holds. */
+static struct control *find_control(const char *directory)
 {
+    static struct control head; /* too large for a stack */
     char path[4200];
-    struct stat about;
 
     snprintf(path, sizeof path, "%s/%s", directory, CONTROL_FILE);
-    int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         return NULL;
-    struct control *control = MAP_FAILED;
-    if (fstat(fd, &about) == 0 && about.st_size >= (off_t)sizeof *control)
-        control = mmap(NULL, sizeof *control, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    bool is_ours = control_read(fd, &head);
     close(fd);
-    if (control == MAP_FAILED)
+    if (!is_ours)
         return NULL;
-    if (control->magic == CONTROL_MAGIC && control->version == CONTROL_VERSION)
+    struct control *control = control_map(&head);
+    if (control != NULL)
         return control;
-    munmap(control, sizeof *control);
-    return NULL;
+    memcpy((void *)&own_control, &head, CONTROL_HEAD_BYTES);
+    if (own_control.gate == 0 &&
+        (head.asked.range == CAPTURE_NONE || head.asked.range == CAPTURE_SIGNAL))
+        fprintf(stderr,
+                "jview-collect: process %ld cannot reach its launcher (another container or "
+                "machine?): --delay, signals and ctl do not begin its recording\n",
+                (long)getpid());
+    return &own_control;
 }
 
 /* As the launcher and TensorBoard name them: a run that jviewd finds. The program may go to another
@@ -60,7 +67,7 @@ bool session_open(struct session *session)
 
     session->control = &own_control;
     if (launched != NULL && launched[0] == '/') {
-        struct control *control = map_control(launched);
+        struct control *control = find_control(launched);
         count = snprintf(session->directory, sizeof session->directory, "%s", launched);
         session->is_launched = control != NULL;
         if (control != NULL) {

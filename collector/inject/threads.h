@@ -22,7 +22,7 @@ struct range {
     uint64_t payload;
     uint32_t domain, name, category, color;
     uint32_t end_thread;
-    /* of FORM_FREE: in a ring, who started it */ /* of FORM_FREE: in a ring, who started it */
+    /* of FORM_FREE: in a ring, who started it */
     uint8_t form, payload_kind, zero[2];
 };
 _Static_assert(sizeof(struct range) % 8 == 0, "ranges are read by words");

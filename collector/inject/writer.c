@@ -16,6 +16,7 @@
 #include "inject/cupti.h"
 #include "inject/cupti_say.h"
 #include "inject/frame.h"
+#include "inject/free_ranges.h"
 #include "inject/gate.h"
 #include "inject/payload.h"
 #include "inject/session.h"
@@ -195,7 +196,7 @@ static void put_activity(struct batch *batch)
     if (is_beside && !writer.is_begun)
         return;
     if (!is_log && writer.is_begun && session_is_full(&writer.session, spool_size(writer.spool))) {
-        writer.lost_to_limit += batch->count;
+        writer.lost_to_limit += is_beside ? 0 : batch->count;
     } else if (begin_spool() && put_texts() &&
                spool_rows(writer.spool, batch->type, batch->numbers, batch->count,
                           batch->columns)) {
@@ -203,7 +204,7 @@ static void put_activity(struct batch *batch)
     } else if (is_log) {
         return;
     } else {
-        writer.lost_on_disk += batch->count;
+        writer.lost_on_disk += is_beside ? 0 : batch->count;
         complain("cannot write to");
     }
     batch->count = 0;
@@ -256,7 +257,8 @@ static void drain(void)
 /* What is open now, so that a program killed inside of it still shows it. */
 static void put_open(void)
 {
-    static struct range open[OPEN_MAX];
+    enum { FREE_OPEN_MAX = 1024 };
+    static struct range open[FREE_OPEN_MAX];
     static int64_t numbers[BATCH_NUMBERS];
     struct batch batch = {.type = SPOOL_OPEN, .columns = RANGE_COLUMNS, .numbers = numbers};
     int64_t now = ticks_now();
@@ -273,6 +275,12 @@ static void put_open(void)
             open[at].end = now;
             range_row(&batch, thread->id, &open[at]);
         }
+    }
+    uint32_t room = batch_capacity(&batch) - batch.count;
+    uint32_t free_open = free_ranges_open(open, room < FREE_OPEN_MAX ? room : FREE_OPEN_MAX);
+    for (uint32_t at = 0; at < free_open; at++) {
+        open[at].end = now;
+        range_row(&batch, 0, &open[at]);
     }
     /* An empty look tells that those of the one before have ended. */
     if ((batch.count > 0 || writer.has_open) && begin_spool() && put_texts() &&

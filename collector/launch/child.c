@@ -128,13 +128,29 @@ static void toggle(const struct options *options, struct control *control)
         control_turn(control, true);
 }
 
+/* Its number may be another's as soon as it was waited for: no signal goes there any more. */
+static bool is_over(pid_t pid, int *ret_status)
+{
+    sigset_t all, before;
+
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before);
+    pid_t over = waitpid(pid, ret_status, WNOHANG);
+    if (over != 0)
+        child = 0;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    if (over < 0) /* someone else waited for it: how it ended is not known */
+        *ret_status = 127 << 8;
+    return over != 0;
+}
+
 static int wait_for(pid_t pid, const struct options *options, struct control *control,
                     const sigset_t *awaited)
 {
     int64_t began = now_ms();
     int status;
 
-    while (waitpid(pid, &status, WNOHANG) != pid) {
+    while (!is_over(pid, &status)) {
         int64_t next = turn_gate(options, control, now_ms() - began);
         int64_t left = next == INT64_MAX ? 3600000 : began + next - now_ms();
         struct timespec nap = {.tv_sec = left > 0 ? left / 1000 : 0,
@@ -159,8 +175,11 @@ int child_run(const struct options *options, struct launched *session, struct er
         fail(err, ERR_IO, "no pipe: %s", strerror(errno));
         return 127;
     }
+    /* Where our parent ignores its children's ends, so would we: nothing were left to wait for. */
+    void (*on_child)(int) = signal(SIGCHLD, SIG_DFL);
     pid_t pid = fork();
     if (pid == 0) {
+        signal(SIGCHLD, on_child);
         sigprocmask(SIG_SETMASK, &before, NULL);
         execvp(options->command[0], options->command);
         why = errno;

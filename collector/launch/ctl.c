@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "base/human.h"
-#include "collector/control.h"
+#include "collector/control_memory.h"
 
 struct live {
     char directory[4096];
@@ -30,23 +30,16 @@ struct live {
 static struct control *map_live(const char *directory)
 {
     char path[4200];
-    struct control *control = MAP_FAILED;
-    struct stat about;
+    static struct control head; /* too large for a stack */
 
     snprintf(path, sizeof path, "%s/" CONTROL_FILE, directory);
-    int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         return NULL;
-    if (flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK && fstat(fd, &about) == 0 &&
-        about.st_size >= (off_t)sizeof *control)
-        control = mmap(NULL, sizeof *control, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    bool is_held = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    bool is_ours = control_read(fd, &head);
     close(fd);
-    if (control == MAP_FAILED)
-        return NULL;
-    if (control->magic == CONTROL_MAGIC && control->version == CONTROL_VERSION)
-        return control;
-    munmap(control, sizeof *control);
-    return NULL;
+    return is_held && is_ours ? control_map(&head) : NULL;
 }
 
 static enum status take(struct live *live, const char *directory, struct error *err)

@@ -17,7 +17,7 @@ enum status value_seconds(const char *name, const char *text, int64_t *ret_ms, s
     if (end == text || *end != '\0' || errno != 0 || !isfinite(seconds) || seconds < 0 ||
         seconds > SECONDS_MAX)
         return fail(err, ERR_INVALID, "%s takes seconds, such as 2.5, not \"%s\"", name, text);
-    *ret_ms = (int64_t)(seconds * 1000);
+    *ret_ms = (int64_t)ceil(seconds * 1000); /* a little is not nothing */
     return OK;
 }
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "collector/control_memory.h"
 #include "launch/spools.h"
 
 enum { SESSIONS_A_SECOND = 100 };
@@ -63,30 +64,55 @@ static enum status make_directory(struct launched *session, struct error *err)
     return fail(err, ERR_IO, "cannot make %s: %s", session->directory, strerror(errno));
 }
 
+/* Sealed: from here on it is as large as it is. */
+static struct control *make_memory(int *ret_fd)
+{
+    struct control *control = MAP_FAILED;
+    int fd = memfd_create("jview-control", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+    if (fd >= 0 && ftruncate(fd, sizeof *control) == 0 &&
+        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
+        control = mmap(NULL, sizeof *control, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    *ret_fd = fd;
+    return control != MAP_FAILED ? control : NULL;
+}
+
+static int64_t make_token(void)
+{
+    struct timespec at;
+
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    return (int64_t)at.tv_sec * 1000000000 + at.tv_nsec;
+}
+
 static enum status make_control(struct launched *session, const struct control_asked *asked,
                                 bool is_open, struct error *err)
 {
     char path[4200];
-    struct control *control = MAP_FAILED;
+    int memory_fd;
+    struct control *control = make_memory(&memory_fd);
 
-    snprintf(path, sizeof path, "%s/%s", session->directory, CONTROL_FILE);
-    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd >= 0 && ftruncate(fd, sizeof *control) == 0)
-        control = mmap(NULL, sizeof *control, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (control == MAP_FAILED || flock(fd, LOCK_EX | LOCK_NB) != 0) {
-        fail(err, ERR_IO, "cannot make %s: %s", path, strerror(errno));
-        if (fd >= 0)
-            close(fd);
-        return err->code;
-    }
-    session->control_fd = fd;
+    if (control == NULL)
+        return fail(err, ERR_IO, "no memory for the session's page: %s", strerror(errno));
     control->launcher = getpid();
+    control->memory_fd = memory_fd;
+    control->token = make_token();
     control->asked = *asked;
     control->version = CONTROL_VERSION;
     control->gate = is_open;
     control->capture = is_open;
     control->magic = CONTROL_MAGIC;
     session->control = control;
+    snprintf(path, sizeof path, "%s/%s", session->directory, CONTROL_FILE);
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0 || pwrite(fd, control, CONTROL_HEAD_BYTES, 0) != CONTROL_HEAD_BYTES ||
+        flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        fail(err, ERR_IO, "cannot make %s: %s", path, strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return err->code;
+    }
+    session->control_fd = fd;
     return OK;
 }
 

@@ -14,6 +14,7 @@
 #include "api/record.h"
 #include "base/file.h"
 #include "collector/control.h"
+#include "decode/record_read.h"
 
 enum { NAME_MAX_BYTES = 256, PATH_BYTES = 4096, WAIT_MS = 100 };
 
@@ -64,14 +65,48 @@ void spools_wait(const char *directory)
         nanosleep(&nap, NULL);
 }
 
+/* The machine that the process ran on, which need not be ours: as the spool tells, cut to what a
+ * file may be called. */
+static void host_of(const char *path, char ret[NAME_MAX_BYTES])
+{
+    struct record_file file = {0};
+    struct record_frame frame;
+    struct record_texts texts;
+    struct file_stamp stamp;
+    struct file_map map;
+    struct error err = {0};
+    struct str key, value = {0};
+    bool is_found = false;
+    int fd;
+
+    snprintf(ret, NAME_MAX_BYTES, "host");
+    if (file_open(path, &fd, &stamp, &err) != OK)
+        return;
+    enum status status = file_map(fd, stamp.size, &map, &err);
+    file_close(fd);
+    if (status != OK)
+        return;
+    if (record_open(map.bytes, &file, &err) == OK && record_next(&file, &frame) &&
+        frame.head.type == SPOOL_ABOUT && record_texts(&file, &frame, &texts))
+        while (!is_found && record_text(&texts, &key) && record_text(&texts, &value))
+            is_found = str_equal(key, STR("host")) && value.count > 0 && value.count < 128;
+    if (is_found)
+        snprintf(ret, NAME_MAX_BYTES, "%.*s", STR_ARG(value));
+    for (char *at = ret; *at != '\0'; at++)
+        if (*at == '/' || (unsigned char)*at < ' ')
+            *at = '_';
+    record_close(&file);
+    file_unmap(&map);
+}
+
 /* A name that is taken already is not written over. */
 static enum status move_one(const char *directory, const char *profile, const char *name,
                             bool is_only, struct error *err)
 {
-    char from[2 * PATH_BYTES], to[2 * PATH_BYTES], host[NAME_MAX_BYTES] = "host";
+    char from[2 * PATH_BYTES], to[2 * PATH_BYTES], host[NAME_MAX_BYTES];
 
-    gethostname(host, sizeof host - 1);
     snprintf(from, sizeof from, "%s/%s", directory, name);
+    host_of(from, host);
     snprintf(to, sizeof to, "%s/%s%s", profile, host, SPOOL_SUFFIX);
     if (!is_only || access(to, F_OK) == 0)
         snprintf(to, sizeof to, "%s/%s_p%.*s%s", profile, host, (int)strcspn(name, "-"), name,

@@ -4,12 +4,15 @@
  *   nvtx_program MODE [COUNT]
  */
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "inject/nvtx_abi.h"
@@ -244,6 +247,81 @@ static void payloads(void)
     pop_of(nccl);
 }
 
+/* As fast as one thread can. Tells what a pair costs it: nanoseconds of its CPU time. */
+static void burst(long count)
+{
+    struct timespec begin, end;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
+    for (long number = 0; number < count; number++) {
+        push("burst");
+        pop();
+    }
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
+    printf("%.2f\n",
+           ((double)(end.tv_sec - begin.tv_sec) * 1e9 + (double)(end.tv_nsec - begin.tv_nsec)) /
+               (double)count);
+}
+
+static pthread_barrier_t all_here;
+
+static void *stand_in_crowd(void *unused)
+{
+    push("in the crowd");
+    pthread_barrier_wait(&all_here);
+    pop();
+    pthread_barrier_wait(&all_here);
+    return unused;
+}
+
+/* So many threads at once, each with one range. */
+static void crowd(long count)
+{
+    pthread_t *all = calloc((size_t)count, sizeof *all);
+    pthread_attr_t small;
+
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 1 << 18);
+    pthread_barrier_init(&all_here, NULL, (unsigned)count);
+    for (long index = 0; index < count; index++)
+        if (pthread_create(&all[index], &small, stand_in_crowd, NULL) != 0)
+            exit(77);
+    for (long index = 0; index < count; index++)
+        pthread_join(all[index], NULL);
+    free(all);
+}
+
+/* Steps, each with its time written to a file that outlives us: for who kills us. */
+static void counted(const char *path)
+{
+    enum { COUNTED_MAX = 1 << 16 };
+    int fd = open(path, O_RDWR | O_CREAT, 0600);
+    struct timespec now;
+
+    if (fd < 0 || ftruncate(fd, COUNTED_MAX * 8) != 0)
+        exit(2);
+    int64_t *times = mmap(NULL, COUNTED_MAX * 8, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    for (long number = 0; number < COUNTED_MAX; number++) {
+        push("counted");
+        usleep(100);
+        pop();
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        times[number] = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    }
+}
+
+/* Each with a text of its own. */
+static void distinct(long count)
+{
+    char name[32];
+
+    for (long number = 0; number < count; number++) {
+        snprintf(name, sizeof name, "number %ld", number);
+        push(name);
+        pop();
+    }
+}
+
 static void forks(void)
 {
     steps(2);
@@ -264,6 +342,17 @@ static int run(const char *mode, long count)
         threads(count);
     else if (strcmp(mode, "others") == 0)
         others();
+    else if (strcmp(mode, "exec") == 0) {
+        char *again[] = {"nvtx_program", "steps", "5", NULL};
+        steps(count);
+        usleep(600000); /* a frame */
+        execv("/proc/self/exe", again);
+    } else if (strcmp(mode, "burst") == 0)
+        burst(count);
+    else if (strcmp(mode, "crowd") == 0)
+        crowd(count);
+    else if (strcmp(mode, "distinct") == 0)
+        distinct(count);
     else if (strcmp(mode, "payloads") == 0)
         payloads();
     else if (strcmp(mode, "forks") == 0)
@@ -277,6 +366,8 @@ static int run(const char *mode, long count)
                strcmp(mode, "_exit") == 0) {
         steps(10);
         push("never ends");
+        if (core[NVTX_START] != NULL)
+            ((uint64_t(*)(const char *))core[NVTX_START])("never ended");
         usleep(1600000); /* two looks at what is open */
         if (strcmp(mode, "_exit") == 0)
             _exit(3);
@@ -294,5 +385,9 @@ int main(int argc, char **argv)
 
     printf("%s\n", is_attached ? "attached" : "alone");
     fflush(stdout);
+    if (argc > 2 && strcmp(argv[1], "counted") == 0) {
+        counted(argv[2]);
+        return 0;
+    }
     return run(argc > 1 ? argv[1] : "steps", argc > 2 ? atol(argv[2]) : 1);
 }

@@ -7,6 +7,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import time
 import tempfile
 import unittest
 
@@ -54,7 +55,7 @@ class Collect(unittest.TestCase):
         collect(self.out, "threads", 20)
         self.assertEqual(self.names(), {"step": 64 * 20, "load": 64 * 20, "compute": 64 * 20})
         rows = self.ask("top", "latest", "--by", "track", "--limit", "1000")
-        self.assertEqual(len(rows["rows"]), 64)
+        self.assertEqual([row["count"] for row in rows["rows"]], [60] * 64)
 
     def test_others(self):
         collect(self.out, "others")
@@ -92,10 +93,41 @@ class Collect(unittest.TestCase):
                 run = collect(self.out / mode, mode)
                 self.assertEqual(run.returncode, code)
                 self.out, out = self.out / mode, self.out
-                self.assertEqual(self.names(), {"step": 10, "load": 10, "compute": 10, "never ends": 1})
+                self.assertEqual(self.names(), {"step": 10, "load": 10, "compute": 10, "never ends": 1, "never ended": 1})
                 self.assertIn("truncated", self.notes())
                 self.assertIn("open-ranges", self.notes())
                 self.out = out
+
+    def test_children_ignored(self):
+        """A parent that ignores the ends of its children hands that on: the program's is waited for all the same."""
+        run = subprocess.run(["sh", "-c", 'trap "" CHLD; exec "$@"', "sh", BIN / "jview-collect", "-o", self.out, PROGRAM,
+                              "code", "7"], capture_output=True, text=True, timeout=60)
+        self.assertEqual(run.returncode, 7, run.stderr)
+
+    def test_page_cut(self):
+        """Who cuts the session's file off, or takes it away, ends no program."""
+        run = subprocess.Popen([BIN / "jview-collect", "-o", self.out, "--", PROGRAM, "steps", "3000"],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        until = time.monotonic() + 60
+        while not list(self.out.glob(".jview-spool/*/*.jvs")) and time.monotonic() < until:
+            time.sleep(0.02)
+        page, = self.out.glob(".jview-spool/*/control")
+        os.truncate(page, 0)
+        run.communicate()
+        self.assertEqual(run.returncode, 0)
+        self.assertEqual(self.names()["step"], 3000)
+
+    def test_exec(self):
+        """A program that becomes another one keeps what it told, and the next image has a spool of its own."""
+        collect(self.out, "exec", 5)
+        self.assertEqual(len(list(self.out.glob("plugins/profile/*/*.jvs"))), 2)
+
+    def test_disk_full(self):
+        """A spool that may not grow: the program goes on, what fits is whole, what does not is counted."""
+        run = subprocess.run([BIN / "jview-collect", "-o", self.out, "--", "sh", "-c",
+                              f"ulimit -f 16; exec {PROGRAM} distinct 200000"], capture_output=True, text=True, timeout=120)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("the disk was full, or refused", run.stderr)
 
     def test_fork(self):
         run = collect(self.out, "forks")
