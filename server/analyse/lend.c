@@ -318,3 +318,34 @@ void lend_scopes(const struct run_traces *run, const struct hlo_modules *modules
     host->trace = trace;
     host->attribution = borrowing;
 }
+
+uint32_t lend_notes(const struct lent *sum, struct arena *arena,
+                    struct answer_note ret[LEND_NOTES_MAX])
+{
+    uint32_t count = 0;
+    struct str more = STR("");
+
+    if (sum->file_count > 1)
+        more = str_format(arena, " and %u more file%s", sum->file_count - 1,
+                          sum->file_count > 2 ? "s" : "");
+    if (sum->op_count > 0)
+        ret[count++] = (struct answer_note){
+            .kind = "scopes-from-beside",
+            .severity = NOTE_INFO,
+            .message =
+                str_format(arena,
+                           "The profile holds no HLO of %u ops: their scopes and sources are from "
+                           "%.*s%.*s, which %s beside it, by module name and number.",
+                           sum->op_count, STR_ARG(sum->file), STR_ARG(more),
+                           sum->file_count > 1 ? "lie" : "lies")};
+    if (sum->unlike_count > 0)
+        ret[count++] = (struct answer_note){
+            .kind = "scopes-not-from-beside",
+            .severity = NOTE_INFO,
+            .message =
+                str_format(arena,
+                           "%u ops have no scope: modules of their names lie beside the profile, "
+                           "but with other numbers than the programs that ran.",
+                           sum->unlike_count)};
+    return count;
+}

@@ -29,4 +29,9 @@ struct lent {
 void lend_scopes(const struct run_traces *run, const struct hlo_modules *modules,
                  struct host_trace *host, struct arena *arena, struct lent *sum);
 
+enum { LEND_NOTES_MAX = 2 };
+/* What a reader is told of it; how many notes. */
+uint32_t lend_notes(const struct lent *sum, struct arena *arena,
+                    struct answer_note ret[LEND_NOTES_MAX]);
+
 #endif

@@ -341,24 +341,11 @@ static bool has_programs(const struct run_record *run)
 
 static void note_lent(struct request *req, const struct lent *sum)
 {
-    if (sum->op_count > 0)
-        add_note(req->state, "scopes-from-beside", NOTE_INFO,
-                 str_format(req->arena,
-                            "The profile holds no HLO of %u ops: their scopes and sources are "
-                            "from %.*s%s, which %s beside it, by module name and number.",
-                            sum->op_count, STR_ARG(sum->file),
-                            sum->file_count > 1
-                                ? str_format(req->arena, " and %u more file%s", sum->file_count - 1,
-                                             sum->file_count > 2 ? "s" : "")
-                                      .at
-                                : "",
-                            sum->file_count > 1 ? "lie" : "lies"));
-    if (sum->unlike_count > 0)
-        add_note(req->state, "scopes-not-from-beside", NOTE_INFO,
-                 str_format(req->arena,
-                            "%u ops have no scope: modules of their names lie beside the profile, "
-                            "but with other numbers than the programs that ran.",
-                            sum->unlike_count));
+    struct answer_note notes[LEND_NOTES_MAX];
+    uint32_t count = lend_notes(sum, req->arena, notes);
+
+    for (uint32_t i = 0; i < count; i++)
+        add_note(req->state, notes[i].kind, notes[i].severity, notes[i].message);
 }
 
 /* Where a profile holds no HLO, modules beside it tell scopes and sources of its ops. */

@@ -101,10 +101,10 @@ static void put_beside(struct json *json, const struct request *req, const struc
 
     json_key(json, "beside");
     json_open(json, '[');
-    for (uint32_t i = 0; i<run->run_file_count && * left> 0; i++) {
+    for (uint32_t i = 0; i < run->run_file_count; i++) {
         const struct run_file *file = &run->files[i];
 
-        if (file->content[0] == '\0' || file->part != PART_PROGRAMS)
+        if (file->content[0] == '\0' || file->part != PART_PROGRAMS || *left == 0)
             continue;
         json_open(json, '{');
         json_put_text(json, "name", file->path);

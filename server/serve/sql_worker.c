@@ -8,6 +8,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "analyse/hlo.h"
+#include "analyse/lend.h"
 #include "serve/sql_parts.h"
 #include "store/cache.h"
 #include "store/segment.h"
@@ -57,11 +59,16 @@ static bool open_host(const json_t *told, struct arena *arena, struct host_trace
     struct attribution_file *attribution = NULL;
     struct error ignored = {0};
     struct str path = text_of(told, "attribution");
+    enum status status = OK;
 
     if (segment_open(str_c(arena, text_of(told, "segment")), &segment, &ignored) != OK)
         return false;
     ignored = (struct error){0};
-    if (path.count > 0 && attribution_open(str_c(arena, path), &attribution, &ignored) != OK)
+    if (path.count > 0 && json_is_true(json_object_get(told, "checked")))
+        status = attribution_open_checked(str_c(arena, path), &attribution, &ignored);
+    else if (path.count > 0)
+        status = attribution_open(str_c(arena, path), &attribution, &ignored);
+    if (status != OK)
         attribution = NULL;
     *ret = (struct host_trace){.trace = segment_trace(segment),
                                .attribution =
@@ -87,6 +94,47 @@ static uint32_t open_hosts(const json_t *list, struct arena *arena, struct host_
     return count;
 }
 
+static void keep_notes(struct sql_work *work, const struct lent *sum)
+{
+    struct answer_note *notes = arena_array(work->arena, struct answer_note, LEND_NOTES_MAX);
+    uint32_t count = lend_notes(sum, work->arena, notes);
+
+    for (uint32_t i = 0; i < count && work->note_count < COUNT(work->notes); i++)
+        work->notes[work->note_count++] = &notes[i];
+}
+
+/* Where a profile holds no HLO, modules beside it tell scopes and sources of its ops: as every
+ * other request has it (request.c). */
+static void borrow(struct sql_work *work, struct sql_run *run, struct host_trace *hosts)
+{
+    const json_t *beside = json_object_get(run->told, "beside");
+    struct run_traces bare = run->traces; /* modules are listed, and not measured */
+    struct host_trace *unmeasured =
+        arena_array(work->arena, struct host_trace, bare.host_count + 1);
+    struct host_trace *others =
+        arena_array(work->arena, struct host_trace, json_array_size(beside) + 1);
+    struct hlo_modules modules = {0};
+    struct lent sum = {0};
+    uint32_t wanted = 0;
+
+    for (uint32_t i = 0; i < bare.host_count; i++) {
+        unmeasured[i] = hosts[i];
+        unmeasured[i].attribution = NULL;
+        wanted += lend_is_wanted(&hosts[i]);
+    }
+    if (wanted == 0 || json_array_size(beside) == 0)
+        return;
+    bare.hosts = unmeasured;
+    bare.others = others;
+    bare.other_count = open_hosts(beside, work->arena, others);
+    hlo_modules(&bare, work->arena, &modules);
+    for (uint32_t i = 0; i < bare.host_count; i++) {
+        if (lend_is_wanted(&hosts[i]))
+            lend_scopes(&bare, &modules, &hosts[i], work->arena, &sum);
+    }
+    keep_notes(work, &sum);
+}
+
 const struct run_traces *sql_traces(struct sql_work *work, uint32_t index)
 {
     struct sql_run *run = &work->runs[index];
@@ -108,6 +156,7 @@ const struct run_traces *sql_traces(struct sql_work *work, uint32_t index)
     if (run->traces.has_epoch)
         str_to_i64(text_of(run->told, "epoch_ns"), &run->traces.epoch_ns);
     work->lost_count += run->traces.host_count == 0;
+    borrow(work, run, traces);
     return &run->traces;
 }
 

@@ -349,7 +349,8 @@ static enum status read_head(struct bytes bytes, const struct head **ret, struct
     return check_head(*ret, bytes.count, err);
 }
 
-static enum status read_parts(struct bytes bytes, struct attribution *ret, struct error *err)
+static enum status read_parts(struct bytes bytes, bool is_checked, struct attribution *ret,
+                              struct error *err)
 {
     const struct head *head = NULL;
     struct bytes parts[PART_COUNT];
@@ -383,7 +384,7 @@ static enum status read_parts(struct bytes bytes, struct attribution *ret, struc
         .kernel_name_count = head->count[PART_KERNEL_NAMES],
         .costs = head->count[PART_COSTS] == 0 ? NULL : (const void *)parts[PART_COSTS].at,
     };
-    for (int part = 0; part < PART_COUNT; part++)
+    for (int part = 0; !is_checked && part < PART_COUNT; part++)
         TRY(check_part(head, parts[part], ret, part, err));
     return OK;
 }
@@ -413,14 +414,15 @@ enum status attribution_has_ops(const char *path, bool *ret, struct error *err)
     return status;
 }
 
-enum status attribution_open(const char *path, struct attribution_file **ret, struct error *err)
+static enum status open_file(const char *path, bool is_checked, struct attribution_file **ret,
+                             struct error *err)
 {
     struct attribution_file *file = memory_resize(NULL, 1, sizeof *file);
 
     *file = (struct attribution_file){0};
     enum status status = map_whole(path, &file->map, err);
     if (status == OK)
-        status = read_parts(file->map.bytes, &file->attribution, err);
+        status = read_parts(file->map.bytes, is_checked, &file->attribution, err);
     if (status != OK) {
         error_context(err, "%s: ", path);
         attribution_close(file);
@@ -428,6 +430,17 @@ enum status attribution_open(const char *path, struct attribution_file **ret, st
     }
     *ret = file;
     return OK;
+}
+
+enum status attribution_open(const char *path, struct attribution_file **ret, struct error *err)
+{
+    return open_file(path, false, ret, err);
+}
+
+enum status attribution_open_checked(const char *path, struct attribution_file **ret,
+                                     struct error *err)
+{
+    return open_file(path, true, ret, err);
 }
 
 const struct attribution *attribution_of_file(const struct attribution_file *file)

@@ -63,6 +63,9 @@ MUST_CHECK enum status attribution_write(const char *path, const char content[33
 struct attribution_file;
 MUST_CHECK enum status attribution_open(const char *path, struct attribution_file **ret,
                                         struct error *err);
+/* For a process that was started by one that holds the same file open: its parts were checked. */
+MUST_CHECK enum status attribution_open_checked(const char *path, struct attribution_file **ret,
+                                                struct error *err);
 /* By its head alone: its parts stay unread. */
 MUST_CHECK enum status attribution_has_ops(const char *path, bool *ret, struct error *err);
 const struct attribution *attribution_of_file(const struct attribution_file *file);

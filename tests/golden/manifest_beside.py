@@ -52,6 +52,19 @@ def rows_of(jviewd, place, cache, by):
         cursor = ["--cursor", answer["next"]]
 
 
+def scopes_of_sql(jviewd, place, cache):
+    """The same of the view `scopes`: SQL sees what every other question does."""
+    done = subprocess.run([jviewd, "sql", "latest", "select name, count, total_ps, p95_ps from scopes", "--profile-dir", str(place),
+                           "--cache-dir", cache, "--limit", "100000", "--format", "json"], capture_output=True, text=True,
+                          timeout=600)
+    if done.returncode != 0:
+        manifest.failures.append(f"{place}: sql: {done.stderr.strip()}")
+        return collections.Counter(), set()
+    answer = json.loads(done.stdout)
+    return (collections.Counter((row["name"], row["count"], row["total_ps"], row["p95_ps"]) for row in answer["rows"]),
+            {note["kind"] for note in answer["notes"]})
+
+
 def compare(jviewd, directory, temporary):
     archive = temporary / "packed" / "a.zip"
     pack(directory, archive)
@@ -63,6 +76,11 @@ def compare(jviewd, directory, temporary):
         manifest.equal(directory.name, f"{by} beside and not inside", dict(list((beside - inside).items())[:3]), {})
         manifest.equal(directory.name, f"{by} inside and not beside", dict(list((inside - beside).items())[:3]), {})
         manifest.equal(directory.name, "the note", ("scopes-from-beside" in notes, "scopes-from-beside" in own), (True, False))
+    beside, _ = rows_of(jviewd, directory, str(temporary / "beside-cache"), "scope")
+    asked, notes = scopes_of_sql(jviewd, directory, str(temporary / "beside-cache"))
+    manifest.equal(directory.name, "scopes in SQL", dict(list((beside - asked).items())[:3]), {})
+    manifest.equal(directory.name, "scopes in SQL alone", dict(list((asked - beside).items())[:3]), {})
+    manifest.equal(directory.name, "the note in SQL", "scopes-from-beside" in notes, True)
 
 
 def main():
