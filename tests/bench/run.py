@@ -211,6 +211,39 @@ def group_tables():
                                  at_most=TABLE_GOALS.get(path, 100))
 
 
+def group_diff():
+    """Two runs of 10 M events compared by a server that has both open, as CPU of all threads."""
+    tree = WORK / "diff-10000000"
+    for seed in "12":
+        path = tree / f"step_{seed}" / "plugins/profile/one/made.xplane.pb"
+        if path.exists():
+            continue
+        path.parent.mkdir(parents=True, exist_ok=True)
+        subprocess.run([BIN / "make_profile", "gpu", "--events", str(EVENTS), "--seed", seed, "-o", path.with_name("tmp")], check=True,
+                       stdout=subprocess.DEVNULL)
+        path.with_name("tmp").rename(path)
+    with Server(tree, WORK / "cache-diff") as server:
+        server.ready()
+        server.settle()
+        yield Figure("diff.two_of_10M", cpu_of_question(server, "diff", a="step_1", b="step_2"), "ms of CPU", at_most=500)
+
+
+def group_sql_views():
+    """A view of SQL against the endpoint of the same rows, in one server; the query's process is counted."""
+    with Server(profile("gpu", EVENTS, "xplane.pb").parent, WORK / "cache-tables-gpu") as server:
+        run = server.ready()[0]["id"]
+        server.settle()
+        for view, path, query in (("ops", "top", {"by": "op"}), ("names", "top", {"by": "name"}), ("steps", "steps", {})):
+            rest = min(cpu_of_question(server, path, run=run, **query) for _ in range(3))
+            spent = []
+            for turn in range(3):
+                before = server.cpu_seconds() + server.children_cpu_seconds()
+                server.post("/api/sql", {"query": f"select * from {view} limit {50 + turn}"}, run=run)
+                spent.append(1000 * (server.cpu_seconds() + server.children_cpu_seconds() - before))
+            yield Figure(f"sql.{view}", min(spent), "ms of CPU")
+            yield Figure(f"sql.{view}.of_rest", min(spent) / rest, "times", at_most=2)
+
+
 def group_screen():
     """A full screen of 60 rows at 10 M events, warm and out of the page cache."""
     # Planes of several files stand behind one another in one: four times eight devices and a host.
@@ -391,7 +424,8 @@ def group_sql():
         yield Figure(f"sql.{name}.of_sqlite", theirs / cpu, "times as fast", at_least=3)
 
 
-GROUPS = [group_scan, group_ingest, group_json, group_tiles, group_nsys, group_hlo, group_pprof, group_serve, group_tables, group_screen, group_load, group_start, group_sql]
+GROUPS = [group_scan, group_ingest, group_json, group_tiles, group_nsys, group_hlo, group_pprof, group_serve, group_tables, group_diff, group_screen, group_load, group_start, group_sql,
+          group_sql_views]
 
 
 def web(profiles):

@@ -43,13 +43,13 @@ class Server:
         self.process.wait(20)
         self.log.close()
 
-    def get(self, path, headers=None, **query):
-        """(status, body bytes, seconds) of a GET."""
+    def ask(self, method, path, query, body=None, headers=None):
+        """(status, body bytes, seconds)."""
         target = path + ("?" + urllib.parse.urlencode(query) if query else "")
         for attempt in (0, 1):
             begin = time.perf_counter()
             try:
-                self.connection.request("GET", target, headers=headers or {})
+                self.connection.request(method, target, body, headers or {})
                 reply = self.connection.getresponse()
                 return reply.status, reply.read(), time.perf_counter() - begin
             except (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError):
@@ -57,6 +57,17 @@ class Server:
                 self.connection.close()
                 if attempt:
                     raise
+
+    def get(self, path, headers=None, **query):
+        """(status, body bytes, seconds) of a GET."""
+        return self.ask("GET", path, query, headers=headers)
+
+    def post(self, path, body, **query):
+        """The reply's bytes; RuntimeError unless 200."""
+        status, data, _ = self.ask("POST", path, query, json.dumps(body), {"Content-Type": "application/json"})
+        if status != 200:
+            raise RuntimeError(f"{path} {query}: {status} {data[:300]!r}")
+        return data
 
     def json(self, path, **query):
         status, body, _ = self.get(path, **query)
@@ -85,6 +96,11 @@ class Server:
     def cpu_seconds(self):
         """Of all threads, ended ones too: says on a busy machine what wall time does not."""
         return time.clock_gettime((~self.process.pid << 3) | 2)
+
+    def children_cpu_seconds(self):
+        """Of the processes it has started and waited for."""
+        fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[13]) + int(fields[14])) / os.sysconf("SC_CLK_TCK")
 
     def anonymous_bytes(self):
         """RssAnon of the server: mapped files may be dropped by the kernel and are not counted."""
