@@ -10,6 +10,7 @@
 #   tarball  unpack, run; unpack the sources, cmake without Node or network
 #   wheel    pip install; where a wheel has been made
 #   image    the steps of docker/Dockerfile
+#   same     the packages made twice, from equal sources in two places
 #
 # Needs root, the network and some GB below build/. What is heavy is kept: rm -rf build/fresh starts anew.
 set -euo pipefail
@@ -286,13 +287,20 @@ part_image() {
     env XDG_CACHE_HOME=/var/cache/jviewd jviewd --profile-dir /profiles --port auto
 }
 
+# The same sources twice, in two places: equal bytes.
+part_same() {
+  check "same: packed once" packaging/package.sh "$place/once"
+  check "same: packed again elsewhere" packaging/package.sh "$place/elsewhere/again"
+  check "same: equal bytes" cmp "$place/once/SHA256SUMS" "$place/elsewhere/again/SHA256SUMS"
+}
+
 mkdir -p "$place/archives"
 base_ready
-[ $# -gt 0 ] || set -- readme deb tarball source wheel image tests
+[ $# -gt 0 ] || set -- readme deb tarball source wheel image same tests
 for part in "$@"; do
   case $part in
-    readme | tests | deb | tarball | source | wheel | image) "part_$part" ;;
-    *) say "fresh knows readme tests deb tarball source wheel image, not $part"; exit 2 ;;
+    readme | tests | deb | tarball | source | wheel | image | same) "part_$part" ;;
+    *) say "fresh knows readme tests deb tarball source wheel image same, not $part"; exit 2 ;;
   esac
 done
 unmount_all

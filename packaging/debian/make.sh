@@ -9,7 +9,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 arch=$(dpkg --print-architecture)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-maintainer="jviewd <jviewd@packages.debian.org>"
+maintainer="jviewd <noreply@jviewd.invalid>"
 doc=$work/main/usr/share/doc/jviewd
 
 mkdir -p "$work/main/DEBIAN" "$work/main/usr" "$work/debian"
