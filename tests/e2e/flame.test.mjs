@@ -106,18 +106,27 @@ export const tests = {
     assert.ok(table.height + graph.height > 480, 'and they fill the page');
   }),
 
-  'the tree of a step, and of a range, is held against the one before': scene(async ({ page, url }) => {
-    const run = await json(url, 'api/run?run=step_1000');
+  'a step, a range and a run are held against another in place': scene(async ({ page, url }) => {
     const { rows } = await json(url, 'api/steps?run=step_1000');
-    await page.goto(`${url}?run=step_1000&view=flame&step=${rows[2].step}`);
-    await settle(page);
-    await page.locator('.against a', { hasText: `step ${rows[2].step - 1}` }).click();
-    await until(page, 'the comparison', (now) => now.view === 'compare' && now.a === `${run.name}@step=${rows[2].step - 1}` && now.b === `${run.name}@step=${rows[2].step}`);
+    const step = rows[2].step;
     const [start, end] = [rows[2].start_ps, rows[2].start_ps + 1e9];
-    await page.goto(`${url}?run=step_1000&view=flame&start_ps=${start}&end_ps=${end}`);
-    await settle(page);
-    await page.locator('.against a', { hasText: 'as much time before it' }).click();
-    await until(page, 'the comparison', (now) => now.a === `${run.name}@${start - 1e9}-${start}` && now.b === `${run.name}@${start}-${end}`);
+    const asks = [
+      [`&step=${step}`, `step ${step - 1}`, `step_1000@step=${step - 1}`, `step_1000@step=${step}`],
+      [`&start_ps=${start}&end_ps=${end}`, 'as much time before it', `step_1000@${start - 1e9}-${start}`, `step_1000@${start}-${end}`],
+      ['', 'step_500', 'step_500', 'step_1000'],
+    ];
+    for (const [narrowed, words, a, b] of asks) {
+      await page.goto(`${url}?run=step_1000&view=flame${narrowed}`);
+      await settle(page);
+      await page.getByLabel('against').selectOption({ label: words });
+      await until(page, words, (now) => now.view === 'flame' && now.against === a);
+      await page.locator('.icicle').nth(1).waitFor();
+      const diff = await json(url, `api/diff?a=${a}&b=${b}&by=scope`);
+      const said = (await page.locator('.sentence').innerText()).replaceAll(/\s/g, '');
+      assert.equal(said, diff.sentence.replaceAll(/\s/g, ''), words);
+    }
+    await page.getByLabel('against').selectOption('');
+    await page.locator('.flame').waitFor();
   }),
 
   'weight, order and direction stand in the address': scene(async ({ page, url }) => {

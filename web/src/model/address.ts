@@ -10,7 +10,7 @@ export type Changes = Readonly<Record<string, string | null>>;
 export const RESTRICTION = ['host', 'device', 'track', 'step', 'module', 'scope', 'name', 'start_ps', 'end_ps'] as const;
 export const FOCUS = ['slice', 'key'] as const;
 /* What another run gives no meaning to. */
-const OF_ONE_RUN = ['slice', 'key', 'window', 'step', 'start_ps', 'end_ps', 'track', 'zoom', 'mark', 'open', 'pin', 'hide', 'tracks'];
+const OF_ONE_RUN = ['slice', 'key', 'window', 'step', 'start_ps', 'end_ps', 'track', 'zoom', 'mark', 'open', 'pin', 'hide', 'tracks', 'against'];
 /* Coming to these is coming to a place: back returns from there. */
 const PLACES = new Set(['run', 'view', 'start_ps', 'end_ps', 'zoom', 'a', 'b']);
 

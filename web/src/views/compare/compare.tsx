@@ -18,7 +18,7 @@ import { Brand, CommonActions } from '../shell/header';
 import { LostBar } from '../shell/lost_bar';
 import { Breakdown } from './breakdown';
 import { ALSO, columnsOf } from './columns';
-import { Icicles } from './icicles';
+import { Icicles } from '../../ui/icicles';
 import { picking } from './picker';
 
 const BY = ['op', 'scope', 'module', 'category', 'source', 'kind'];

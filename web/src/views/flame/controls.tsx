@@ -1,10 +1,6 @@
 /* By what, of what weight, in which order, which way up; and what can be taken away. */
 import { address, type Params } from '../../data/api';
-import { go, query } from '../../data/place';
-import { rangeOf } from '../../model/address';
-import { compareChange, partBefore } from '../../model/compare';
-import { act } from '../../ui/keys';
-import { Link } from '../../ui/link';
+import { go } from '../../data/place';
 import { Menu } from '../../ui/menu';
 import { saveFlame, type Picture } from './export';
 
@@ -65,25 +61,6 @@ export function Choices({ by, bys, weight, order, flipped, folded }: { by: strin
         </label>
       )}
     </>
-  );
-}
-
-/* The same tree against another: of the part before, or of another run. */
-export function Against({ run }: { run: string }) {
-  const range = rangeOf(query.value);
-  const part = partBefore(run, { step: range ? undefined : query.value.step, start: range?.start, end: range?.end });
-  return (
-    <span class="against">
-      against{' '}
-      {part && (
-        <>
-          <Link to={{ ...compareChange(part.a, part.b), by: 'scope' }}>{part.words}</Link>,{' '}
-        </>
-      )}
-      <button class="link" onClick={() => act('compare')}>
-        another run
-      </button>
-    </span>
   );
 }
 

@@ -15,7 +15,8 @@ import { registerActions } from '../../ui/keys';
 import { Link } from '../../ui/link';
 import { Failed, Waiting } from '../../ui/states';
 import { Name, SentenceLine } from '../../ui/text';
-import { Against, Choices, Exports } from './controls';
+import { AgainstChoice, Differential } from './against';
+import { Choices, Exports } from './controls';
 import { Graph } from './graph';
 import { Names } from './names';
 import { Relatives } from './relatives';
@@ -101,6 +102,7 @@ export function FlameView({ run }: { run: RunDetails }) {
   };
   const flame = useJson<FlameReply>('api/flame', params);
   const data = flame.data;
+  const { against } = query.value;
   const [text, setText] = useState('');
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => registerActions({ search: () => field.current?.focus() }), []);
@@ -112,7 +114,7 @@ export function FlameView({ run }: { run: RunDetails }) {
   const notes = (data?.notes ?? []).filter((note) => ['by-fallback', 'unknown-weight', 'costs-partly', 'stacks-cut'].includes(note.kind));
   return (
     <>
-      {data && layout && !isEmpty && <SentenceLine sentence={sentenceOf(layout.nodes[0]!, data)} />}
+      {data && layout && !isEmpty && !against && <SentenceLine sentence={sentenceOf(layout.nodes[0]!, data)} />}
       {notes.map((note) => (
         <p key={note.kind} class={data?.root ? 'basis' : 'state'}>{`${note.message.charAt(0).toUpperCase()}${note.message.slice(1)}.`}</p>
       ))}
@@ -123,13 +125,14 @@ export function FlameView({ run }: { run: RunDetails }) {
           onInput={(event) => setText(event.currentTarget.value)}
         />
         {hits && <span aria-live="polite">{`${count(hits.number)} found, ${share(Math.min(1, hits.covered))} of ${layout!.amount.noun}`}</span>}
-        {known.length > 1 && <Against run={run.name} />}
+        {known.length > 1 && <AgainstChoice run={run.name} />}
         <Exports params={params} name={`${run.name}-${by}`} picture={layout && !isEmpty ? { layout, zoom: findPath(layout, query.value.zoom ?? ''), flipped, lit } : null} />
       </div>
       {flame.error && <Failed error={flame.error} />}
       {!data && flame.waiting && <Waiting what="Adding up the tree." progress={flame.progress} />}
       {isEmpty && <p class="state">Nothing ran in what this page is narrowed to.</p>}
-      {data && layout && !isEmpty && <Explorer layout={layout} data={data} params={params} lit={lit} flipped={flipped} label={`Flame graph of ${run.name} by ${data.by ?? by}`} />}
+      {against && <Differential run={run.name} against={against} />}
+      {data && layout && !isEmpty && !against && <Explorer layout={layout} data={data} params={params} lit={lit} flipped={flipped} label={`Flame graph of ${run.name} by ${data.by ?? by}`} />}
     </>
   );
 }

@@ -1,14 +1,14 @@
 /* Where the change sits: the scopes of A at the left and of B at the right, in one order and one
  * scale, coloured by how their time changed. */
-import type { Diff } from '../../data/diff';
-import { go, query } from '../../data/place';
-import { change, ratioWords } from '../../model/compare';
-import { cellsOf, nodeAtPath, partsOf, scopeTree, toneOf, type ScopeNode } from '../../model/compare_tree';
-import { shown } from '../../model/cut';
-import { time, toNumber } from '../../model/numbers';
-import { Link } from '../../ui/link';
-import { pageWidth } from '../../ui/table';
-import { Name } from '../../ui/text';
+import type { Diff } from '../data/diff';
+import { go, query } from '../data/place';
+import { change, ratioWords } from '../model/compare';
+import { cellsOf, nodeAtPath, partsOf, scopeTree, toneOf, type ScopeNode } from '../model/compare_tree';
+import { shown } from '../model/cut';
+import { time, toNumber } from '../model/numbers';
+import { Link } from './link';
+import { pageWidth } from './table';
+import { Name } from './text';
 
 const ROW = 20;
 const NARROWEST_PIXELS = 2;

@@ -1,0 +1,67 @@
+/* The scopes of this run, step or range against another's, in place: `against=SIDE` of a comparison. */
+import type { Diff } from '../../data/diff';
+import { go, query } from '../../data/place';
+import { useJson } from '../../data/resource';
+import type { RunList } from '../../data/types';
+import { rangeOf } from '../../model/address';
+import { compareChange, partBefore, pickOrder } from '../../model/compare';
+import { shown } from '../../model/cut';
+import { Icicles } from '../../ui/icicles';
+import { Link } from '../../ui/link';
+import { spoken } from '../../model/spoken';
+import { Failed, Waiting } from '../../ui/states';
+import { SentenceLine } from '../../ui/text';
+
+const RUNS_MAX = 200;
+const ROWS_MAX = 10_000;
+
+/* The part of the page's run that it is narrowed to, as comparisons write it. */
+function sideOf(run: string): string {
+  const range = rangeOf(query.value);
+  const { step } = query.value;
+  if (range) return `${run}@${range.start}-${range.end}`;
+  return step !== undefined && /^\d+$/.test(step) ? `${run}@step=${step}` : run;
+}
+
+/* The part before, and the other runs from the nearest on; a range has no like in another run. */
+export function AgainstChoice({ run }: { run: string }) {
+  const range = rangeOf(query.value);
+  const runs = useJson<RunList>('api/runs', { limit: RUNS_MAX });
+  const part = partBefore(run, { step: range ? undefined : query.value.step, start: range?.start, end: range?.end });
+  const others = range ? [] : pickOrder((runs.data?.runs ?? []).filter((one) => one.state === 'ready'), run);
+  const now = query.value.against ?? '';
+  const suffix = sideOf(run).slice(run.length);
+  const known = now === '' || now === part?.a || others.some((one) => `${one.name}${suffix}` === now);
+  return (
+    <label data-tip="What changed by scope: slower, faster">
+      against{' '}
+      <select value={now} onChange={(event) => go({ against: event.currentTarget.value || null, zoom: null, key: null }, 'push')}>
+        <option value="">nothing</option>
+        {!known && <option value={now}>{shown(now)}</option>}
+        {part && <option value={part.a}>{part.words}</option>}
+        {others.map((one) => (
+          <option key={one.id} value={`${one.name}${suffix}`}>
+            {shown(one.name)}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+export function Differential({ run, against }: { run: string; against: string }) {
+  const side = sideOf(run);
+  const { data, error, waiting, progress } = useJson<Diff>('api/diff', { a: against, b: side, by: 'scope', limit: ROWS_MAX });
+  if (error) return <Failed error={error} />;
+  if (!data) return waiting ? <Waiting what="Comparing." progress={progress} /> : null;
+  return (
+    <>
+      <SentenceLine sentence={spoken(data.sentence)} />
+      <p class="basis">
+        Scopes of A, {shown(against)}, and of B, {shown(side)}, on one scale.{' '}
+        <Link to={{ ...compareChange(against, side), by: 'scope' }}>All that changed</Link>
+      </p>
+      <Icicles diff={data} />
+    </>
+  );
+}
