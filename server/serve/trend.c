@@ -15,7 +15,7 @@
 static const struct param params[] = {
     {.name = "metric", .kind = PARAM_TEXT, .max = 256},
     {.name = "over", .kind = PARAM_WORD, .words = "step|time|commit"},
-    {.name = "names", .kind = PARAM_WORD, .words = "true|false"},
+    {.name = "names", .kind = PARAM_WORD, .words = "all|none"},
     {.name = "path", .kind = PARAM_TEXT},
     {.name = "q", .kind = PARAM_TEXT},
     {.name = "sort", .kind = PARAM_TEXT, .max = 64},
@@ -320,7 +320,7 @@ static enum status get_trend(struct request *req, struct reply *reply, struct er
     json_put_text(&json, "metric", trend.metric.word);
     json_put_text(&json, "unit", trend_unit_word(trend.metric.unit));
     json_put_text(&json, "over", str_of(trend_over_word(trend.over)));
-    if (request_is(req, "names", "true"))
+    if (request_is(req, "names", "all"))
         TRY(put_names(req, &json, &trend, err));
     put_jumps(&json, &trend, req->arena);
     json_put_table(&json, req, &table);

@@ -166,7 +166,7 @@ export function TrendPage() {
   const metrics = metricsOf(query.value.metric);
   const shownLast = metrics.at(-1) ?? USUAL;
   const asked: Record<string, string> = { ...(query.value.over ? { over: query.value.over } : {}), ...(query.value.path ? { path: query.value.path } : {}) };
-  const names = useJson<Trend>('api/trend', { metric: USUAL, names: 'true', limit: 1 });
+  const names = useJson<Trend>('api/trend', { metric: USUAL, names: 'all', limit: 1 });
   const trend = useJson<Trend>('api/trend', { ...asked, metric: shownLast });
   const data = trend.data?.metric === shownLast ? trend.data : null;
   const sort = query.value.sort ?? '';
