@@ -19,6 +19,10 @@ describe('kernels', () => {
     expect(plain(list({ row_count: 1, occupancy_known_ps: 0 }))).toBe('1 kernel takes 690 ms.');
     expect(plain(list({ row_count: 0 }))).toBe('');
   });
+  test('kernels of ranges: time of a range inside another is not added twice', () => {
+    expect(plain(list({ by: 'range-kernel', row_count: 12 }))).toBe('12 kernels of ranges; all kernels take 690 ms.');
+    expect(plain(list({ by: 'range-kernel', row_count: 1 }))).toBe('1 kernel of a range; all kernels take 690 ms.');
+  });
   test('annotations: what they launched, less what none did', () => {
     const rest = { name: '(no annotation)', device_self_ps: 172.5e9 } as unknown as KernelRow;
     expect(plain(list({ by: 'annotation', row_count: 4, rows: [rest] }))).toBe('3 annotations launched 75 % of 690 ms of device time.');

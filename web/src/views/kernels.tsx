@@ -17,7 +17,7 @@ import { NothingMatches, TableBar } from '../ui/table_bar';
 import { Name, SentenceLine } from '../ui/text';
 import { useTable } from '../ui/use_table';
 
-const BY: Record<string, string> = { kernel: 'kernel', variant: 'launch shape', activity: 'activity', api: 'call', annotation: 'annotation', range: 'range', 'range-kernel': 'range and kernel' };
+const BY: Record<string, string> = { kernel: 'kernel', variant: 'launch shape', activity: 'activity', api: 'call', annotation: 'annotation', range: 'range', 'range-kernel': 'range\u2019s kernel' };
 const EACH = new Set(['activity', 'range']); // a row is one thing that happened
 const SORTS: Record<string, string> = { activity: 'start_ps', range: 'start_ps', annotation: '-device_ps,-total_ps' };
 const ROWS_MAX = 5000;
@@ -199,11 +199,11 @@ function pairColumns(rows: readonly KernelRow[]): Column<KernelRow>[] {
   const all = timeScale(rows.map((row) => row.total_ps));
   const each = timeScale(rows.map((row) => row.max_ps));
   return [
-    textColumn('range', 'range', 'minmax(120px, 2fr)'), { ...nameColumn('kernel', rows), title: 'kernel' },
+    textColumn('range', 'range', 'minmax(160px, 3fr)'), { ...nameColumn('kernel', rows), title: 'kernel' },
     { key: 'range_count', title: 'ranges', width: '72px', numeric: true, from: 1000, cell: (row) => row.range_count ?? UNKNOWN, exact: (row) => why(row, 'range_count') },
     countColumn, timeColumn('total_ps', 'total', all, { sums: undefined }), timeColumn('inner_ps', 'innermost', all, { width: '108px', tip: 'where no other range of it is further inside; adds up to all kernels' }),
-    timeColumn('mean_ps', 'mean', each), timeColumn('min_ps', 'min', each, { from: 1100 }), timeColumn('p50_ps', 'p50', each, { from: 1000 }), timeColumn('max_ps', 'max', each, { from: 1100 }),
-    timeColumn('stdev_ps', 'stdev', each, { from: 1200 }),
+    timeColumn('mean_ps', 'mean', each), timeColumn('min_ps', 'min', each, { from: 1400 }), timeColumn('p50_ps', 'p50', each, { from: 1000 }), timeColumn('max_ps', 'max', each, { from: 1100 }),
+    timeColumn('stdev_ps', 'stdev', each, { from: 1400 }),
   ];
 }
 
