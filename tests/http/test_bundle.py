@@ -208,6 +208,26 @@ def a_browser_brings_it(server):
     assert body(server, "/api/top", RUN), "what the profile's own index holds stays"
 
 
+def a_page_that_stands_alone(server):
+    headers = {"Content-Type": "application/json"}
+    hostile = "</script><script>alert(1)</script>\u2028<!--"
+    note = ask(server, "/api/notes", method="POST", headers=headers, body=json.dumps({"run": "step_1500", "text": hostile}))
+    assert note.status == 200
+    reply = good(server, "/api/bundle", run="step_1500", html="yes")
+    page = reply.text
+    assert len(reply.body) < 5_000_000 and page.count("</script>") == 2, (len(reply.body), page.count("</script>"))
+    assert "default-src 'none'; script-src 'sha256-" in page and "\u2028" not in page.split("id=\"answers\"")[1].split("</script>")[0]
+    inside = json.loads(re.search(r'id="answers">(.*?)</script>', page, re.S)[1])
+    assert inside["answers"]["api/notes"]["body"]["rows"][0]["text"] == hostile
+    for key, path, query in (("api/overview", "/api/overview", {}), ("api/top?by=op", "/api/top", {"by": "op", "limit": 500}),
+                             ("api/top?by=scope", "/api/top", {"by": "scope", "limit": 500}),
+                             ("api/steps", "/api/steps", {"limit": 1000}), ("api/flame?by=scope", "/api/flame", {"by": "scope", "limit": 2000})):
+        assert inside["answers"][key]["body"] == good(server, path, run="step_1500", **query).json, key
+    levels = {one["level"] for one in inside["tiles"]}
+    assert len(levels) >= 3 and any("folded" in words for words in inside["reduced"]), (levels, inside["reduced"])
+    assert ask(server, "/api/bundle", run="step_1500", html="yes", raw="yes").status == 400
+
+
 def the_command_line(server):
     place = server.place
     out = place.dir / "out"
@@ -217,6 +237,7 @@ def the_command_line(server):
     assert done.returncode == 0 and (out / f"{RUN}.jvz").exists(), done.stderr
     assert place.jviewd(*arguments, cwd=out).returncode == 2, "nothing is written over unasked"
     assert place.jviewd(*arguments, "--raw", "-o", out / "raw.jvz").returncode == 0
+    assert place.jviewd(*arguments, "--html", cwd=out).returncode == 0 and (out / f"{RUN}.html").exists()
     assert (out / "raw.jvz").stat().st_size > (out / f"{RUN}.jvz").stat().st_size
     top = place.jviewd("top", out / "raw.jvz", "--format", "json", "--cache-dir", place.dir / "other-cache")
     assert top.returncode == 0, top.stderr
@@ -227,4 +248,4 @@ def the_command_line(server):
 if __name__ == "__main__":
     common.main([another_machine_gives_the_same_answers, any_zip_program_reads_it, what_is_wrong_is_said,
                  an_older_index_is_made_again, notes_and_tags_come_along, a_run_of_two_hosts_is_one_file,
-                 beside_the_run_it_was_made_of, a_browser_brings_it, the_command_line])
+                 beside_the_run_it_was_made_of, a_browser_brings_it, a_page_that_stands_alone, the_command_line])

@@ -5,7 +5,8 @@ import { forgetOne, useJson, type Resource } from './resource';
 import type { Note } from './types';
 
 export interface UserNote {
-  id: string;
+  id: string | null; // null: it came with a bundle, and is not imported
+  origin: 'here' | 'bundle';
   run: string;
   start_ps: Ps | null;
   end_ps: Ps | null;
@@ -25,7 +26,7 @@ export interface About {
 
 export interface UserNotes {
   about: About | null;
-  tags: { tag: string; content_id: string }[];
+  tags: { tag: string; content_id: string; origin: 'here' | 'bundle' }[];
   rows: UserNote[];
   notes: Note[];
 }
@@ -56,6 +57,7 @@ export function writeNote(run: string, text: string, span: { start: bigint; end:
 }
 export const removeNote = (run: string, id: string): Promise<void> => changeNotes(run, 'DELETE', { id }, null);
 export const addTag = (run: string, tag: string): Promise<void> => changeNotes(run, 'POST', {}, { run, tag });
+export const importNotes = (run: string): Promise<void> => changeNotes(run, 'POST', {}, { run, import: 'bundle' });
 export const removeTag = (run: string, tag: string): Promise<void> => changeNotes(run, 'DELETE', { run, tag }, null);
 
 export async function shortLink(search: string): Promise<string> {

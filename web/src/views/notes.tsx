@@ -1,7 +1,7 @@
 /* What people wrote of the run: a bar below the tabs, there where something was written or is being. */
 import { signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
-import { addTag, removeNote, removeTag, shortLink, useAllNotes, useNotes, writeNote, type About, type UserNote } from '../data/notes';
+import { addTag, importNotes, removeNote, removeTag, shortLink, useAllNotes, useNotes, writeNote, type About, type UserNote } from '../data/notes';
 import { query } from '../data/place';
 import type { RunDetails } from '../data/types';
 import { rangeOf } from '../model/address';
@@ -54,9 +54,13 @@ function OneNote({ run, note }: { run: RunDetails; note: UserNote }) {
           {words} <span class="faint">{time(toBig(note.end_ps) - toBig(note.start_ps))}</span>
         </Link>
       )}
-      <button aria-label={`Remove the note ${note.text}`} onClick={() => void removeNote(run.id, note.id).catch(complain)}>
-        ✕
-      </button>
+      {note.id === null ? (
+        <span class="faint">from the bundle</span>
+      ) : (
+        <button aria-label={`Remove the note ${note.text}`} onClick={() => void removeNote(run.id, note.id!).catch(complain)}>
+          ✕
+        </button>
+      )}
     </li>
   );
 }
@@ -92,19 +96,22 @@ export function NotesBar({ run }: { run: RunDetails }) {
               <Name text={words} />
             </li>
           ))}
-          {tags.map(({ tag }) => (
-            <li key={tag} class="tag">
+          {tags.map(({ tag, origin }) => (
+            <li key={tag} class="tag" data-tip={origin === 'bundle' ? 'from the bundle' : undefined}>
               <Name text={tag} />
-              <button aria-label={`Remove the tag ${tag}`} onClick={() => void removeTag(run.id, tag).catch(complain)}>
-                ✕
-              </button>
+              {origin === 'here' && (
+                <button aria-label={`Remove the tag ${tag}`} onClick={() => void removeTag(run.id, tag).catch(complain)}>
+                  ✕
+                </button>
+              )}
             </li>
           ))}
           {notes.map((note) => (
-            <OneNote key={note.id} run={run} note={note} />
+            <OneNote key={note.id ?? note.text} run={run} note={note} />
           ))}
         </ul>
       )}
+      {[...tags, ...notes].some((one) => one.origin === 'bundle') && <button onClick={() => void importNotes(run.id).catch(complain)}>Keep as mine</button>}
       {writing.value ? <Writer run={run} /> : <button onClick={() => (writing.value = true)}>Add</button>}
     </section>
   );

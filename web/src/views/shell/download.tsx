@@ -14,6 +14,8 @@ export function downloadsOf(run: RunDetails): [string, string, string][] {
   return [
     ['Chrome JSON, gzipped', address('api/trace', { ...base, format: 'perfetto' }), `${run.name}.json.gz`],
     ...(range ? [['Chrome JSON of the range', address('api/trace', { ...base, format: 'perfetto', ...window }), `${run.name}-range.json.gz`] as [string, string, string]] : []),
+    ['Bundle for another jviewd', address('api/bundle', base), `${run.name}.jvz`],
+    ['Page that stands alone', address('api/bundle', { ...base, html: 'yes' }), `${run.name}.html`],
     ['Ops as CSV', address('api/top', { ...base, limit: 10_000, format: 'csv' }), `${run.name}-ops.csv`],
     ['Steps as CSV', address('api/steps', { ...base, limit: 10_000, format: 'csv' }), `${run.name}-steps.csv`],
     ['Flame graph, folded', address('api/flame', { ...base, format: 'folded' }), `${run.name}.folded`],
