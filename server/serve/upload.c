@@ -22,11 +22,13 @@
 #include "serve/server.h"
 
 enum {
-    PIECE_BYTES = 256 << 10,
+    PIECE_BYTES = 4 << 10, /* read to its end: small, so that a slow one is noticed */
     UNDER_WAY_MAX = 4,
     SETTLED_MS = 3000,
     LOOK_MS = 20,
     LISTED_MS_MAX = 5000,
+    PATIENCE_S = 60,            /* in which nothing is expected of a connection */
+    SLOWEST_BYTES_PER_S = 4096, /* after it, on the whole: who sends less holds a place */
 };
 
 #define MS INT64_C(1000000)
@@ -81,21 +83,34 @@ static bool is_stopping(const struct request *req)
     return req->server != NULL && atomic_load(&req->server->stopping);
 }
 
-/* Until all that was announced is there, or the end of chunks. */
+static bool is_too_slow(uint64_t bytes, int64_t begin_ns)
+{
+    int64_t expected_s = PATIENCE_S + (int64_t)(bytes / SLOWEST_BYTES_PER_S);
+
+    return clock_monotonic_ns() - begin_ns > expected_s * 1000 * MS;
+}
+
+/* Until all that was announced is there, or the end of chunks; what breaks off has no end. */
 static enum status take_body(struct request *req, struct upload *upload, struct error *err)
 {
     const struct coming *coming = req->coming;
     uint8_t *piece = arena_alloc(req->arena, PIECE_BYTES, 1);
     uint64_t announced = coming->bytes < 0 ? UINT64_MAX : (uint64_t)coming->bytes;
+    int64_t begin_ns = clock_monotonic_ns();
 
     while (upload->bytes < announced) {
         uint64_t left = announced - upload->bytes;
         int got = coming->read(coming->data, piece, left < PIECE_BYTES ? left : PIECE_BYTES);
 
-        if (got <= 0)
+        if (got < 0)
+            return fail(err, ERR_INVALID, "the body ends before its end");
+        if (got == 0)
             break;
         if (is_stopping(req))
             return fail(err, ERR_CANCELLED, "the server is stopping");
+        if (is_too_slow(upload->bytes + (uint64_t)got, begin_ns))
+            return fail(err, ERR_INVALID, "the file comes slower than %d bytes a second",
+                        SLOWEST_BYTES_PER_S);
         TRY(upload_put(upload, (struct bytes){.at = piece, .count = (size_t)got}, err));
     }
     if (coming->bytes >= 0 && upload->bytes < announced)

@@ -247,6 +247,7 @@ enum status upload_put(struct upload *upload, struct bytes piece, struct error *
     if (piece.count > uploads->limits.file_bytes_max - upload->bytes)
         return fail(err, ERR_LIMIT, "a file may have %llu bytes (--upload-max), this one has more",
                     (unsigned long long)uploads->limits.file_bytes_max);
+    TRY(check_room(uploads, (int64_t)piece.count, err)); /* others write meanwhile */
     if (!take_room(uploads, piece.count))
         return no_room(uploads, err);
     uint64_t offset = upload->bytes;

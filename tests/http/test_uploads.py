@@ -102,6 +102,21 @@ def chunks(server):
     assert ask(server, "/api/upload", method="DELETE", run=reply.json["run"]).status == 204
 
 
+def chunks_that_break_off(server):
+    """All bytes of a profile, and no end: whether more was to come nobody knows."""
+    head = "POST /api/upload?name=a.pb HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/octet-stream\r\nTransfer-Encoding: chunked\r\nX-Jviewd-CSRF: 1\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", server.port), timeout=5) as wire:
+        wire.sendall(head.encode() + b"%x\r\n" % len(SAMPLE) + SAMPLE + b"\r\n")
+        wire.shutdown(socket.SHUT_WR)
+        answer = wire.recv(4096)
+    assert answer.startswith(b"HTTP/1.1 400"), answer
+    until = time.monotonic() + 10
+    while leftovers(server) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not leftovers(server) and not list((server.place.cache / "uploads").iterdir())
+    assert ask(server, "/api/upload").json["bytes"] == 0
+
+
 def a_client_that_leaves_leaves_nothing(server):
     head = f"POST /api/upload?name=a.pb HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/octet-stream\r\nContent-Length: {len(SAMPLE)}\r\n\r\n"
     with socket.create_connection(("127.0.0.1", server.port), timeout=5) as wire:
@@ -224,5 +239,5 @@ def framing(_):
 
 
 if __name__ == "__main__":
-    common.main([a_file_becomes_a_run_and_goes_again, the_same_name_twice, what_is_no_profile_is_not_kept, chunks,
+    common.main([a_file_becomes_a_run_and_goes_again, the_same_name_twice, what_is_no_profile_is_not_kept, chunks, chunks_that_break_off,
                  a_client_that_leaves_leaves_nothing, limits, kept_over_a_restart, off_where_others_may_look, framing])
