@@ -130,6 +130,8 @@ static void mark_slices(const struct trace *trace, const uint64_t *marked, uint6
 {
     for (row_id id = 0; id < trace->row_count; id++) {
         for (uint32_t index = 0; index < trace->rows[id].chunk_count; index++) {
+            if (!chunk_may_hold(trace, trace->rows[id].first_chunk + index, marked))
+                continue;
             chunk_unpack(trace, trace->rows[id].first_chunk + index, COLUMN_EVENT, chunk);
             for (uint32_t k = 0; k < chunk->count; k++) {
                 event_id event = chunk->event[k];

@@ -63,6 +63,9 @@ uint32_t trace_arg_types(const struct trace *trace, uint32_t block, event_id *re
 /* May any event of the block have key = bits (of that type)? The filter; errs towards yes. */
 bool trace_arg_block_may(const struct trace *trace, uint32_t block, name_id key, enum arg_type type,
                          uint64_t bits);
+/* May the chunk hold any of these events (a bit each, of all of the trace)? By the first and the
+ * last of its own. */
+bool chunk_may_hold(const struct trace *trace, uint32_t chunk, const uint64_t *events);
 /* Keys whose texts in the block may be one of `texts` (ascending): by the filter, at most `most`.
  */
 uint32_t trace_arg_text_keys(const struct trace *trace, uint32_t block, const name_id *texts,

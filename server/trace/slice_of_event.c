@@ -3,6 +3,7 @@
  * Nothing is stored for this: a chunk knows the first and the last event in it, and along a row
  * events mostly ascend. One event costs a look at every chunk's entry, many cost one pass.
  */
+#include "trace/args.h"
 #include "trace/chunk.h"
 #include "trace/sink_parts.h"
 #include "trace/trace_parts.h"
@@ -39,6 +40,24 @@ slice_id trace_slice_of_event(const struct trace *trace, event_id event)
         }
     }
     return NO_SLICE;
+}
+
+bool chunk_may_hold(const struct trace *trace, uint32_t chunk, const uint64_t *events)
+{
+    const struct chunk_entry *entry = &trace->parts->chunks[chunk];
+    uint64_t last = entry->event_max < trace->event_count ? entry->event_max : trace->event_count;
+
+    for (uint64_t event = entry->event_base; event <= last;) {
+        uint64_t within = event % 64, left = last - event;
+        uint64_t word = events[event / 64] >> within;
+
+        if (left < 63 - within)
+            word &= (UINT64_C(1) << (left + 1)) - 1;
+        if (word != 0)
+            return true;
+        event += 64 - within;
+    }
+    return false;
 }
 
 /* First of the ascending events that is not before `event`. */
