@@ -119,14 +119,18 @@ export function FlameView({ run }: { run: RunDetails }) {
         <p key={note.kind} class={data?.root ? 'basis' : 'state'}>{`${note.message.charAt(0).toUpperCase()}${note.message.slice(1)}.`}</p>
       ))}
       <div class="toolbar">
-        <Choices by={by} bys={known} weight={weight} order={order} flipped={flipped} folded={folded} />
-        <input
-          ref={field} type="search" aria-label="Search the flame graph" placeholder="search  /" value={text}
-          onInput={(event) => setText(event.currentTarget.value)}
-        />
+        {!against && (
+          <>
+            <Choices by={by} bys={known} weight={weight} order={order} flipped={flipped} folded={folded} />
+            <input
+              ref={field} type="search" aria-label="Search the flame graph" placeholder="search  /" value={text}
+              onInput={(event) => setText(event.currentTarget.value)}
+            />
+          </>
+        )}
         {hits && <span aria-live="polite">{`${count(hits.number)} found, ${share(Math.min(1, hits.covered))} of ${layout!.amount.noun}`}</span>}
         {known.length > 1 && <AgainstChoice run={run.name} />}
-        <Exports params={params} name={`${run.name}-${by}`} picture={layout && !isEmpty ? { layout, zoom: findPath(layout, query.value.zoom ?? ''), flipped, lit } : null} />
+        <Exports params={params} name={`${run.name}-${by}`} picture={layout && !isEmpty && !against ? { layout, zoom: findPath(layout, query.value.zoom ?? ''), flipped, lit } : null} />
       </div>
       {flame.error && <Failed error={flame.error} />}
       {!data && flame.waiting && <Waiting what="Adding up the tree." progress={flame.progress} />}
