@@ -329,11 +329,48 @@ static void sums(void **state)
     }
 }
 
+/*  stream 7            |--------- h2d ---------|         10 .. 65
+ *  stream 8   |---- gemm ----|             |conv|         0 .. 30, 60 .. 70
+ *  stream 9           |---- relu ----|                   20 .. 50
+ *  stream 10  |------------- while ------------------|    0 .. 100, or not there              */
+static void beside_what_computes(void **state)
+{
+    (void)state;
+    for (int with_loop = 0; with_loop < 2; with_loop++) {
+        struct made_run run;
+
+        run_begin(&run);
+        track_id copies = run_stream(&run, "Stream #7(MemcpyH2D)", ROLE_OPS, 0);
+        track_id one = run_stream(&run, "Stream #8", ROLE_OPS, 0);
+        track_id two = run_stream(&run, "Stream #9", ROLE_OPS, 0);
+        copy(&run, copies, 10, 55, "MemcpyH2D", "kind_src:pinned size:4096 dest:0 async:1", 1);
+        run_slice(&run, one, 0, 30, "gemm", KIND_COMPUTE);
+        run_slice(&run, one, 60, 10, "conv", KIND_COMPUTE);
+        run_slice(&run, two, 20, 30, "relu", KIND_COMPUTE);
+        if (with_loop)
+            run_slice(&run, run_stream(&run, "Stream #10", ROLE_OPS, 0), 0, 100, "while",
+                      KIND_COMPUTE);
+        run_finish(&run);
+
+        struct transfers transfers = find(&run, NULL);
+
+        CHECK_INT("one", transfers.count, 1);
+        CHECK_INT(with_loop ? "a loop tells less than the copy in it" : "what computes, once",
+                  transfers.items[0].overlapped_ps, 45);
+        run_end(&run);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names),    cmocka_unit_test(details),   cmocka_unit_test(offload),
-        cmocka_unit_test(on_a_gpu), cmocka_unit_test(on_a_host), cmocka_unit_test(sums),
+        cmocka_unit_test(beside_what_computes),
+        cmocka_unit_test(names),
+        cmocka_unit_test(details),
+        cmocka_unit_test(offload),
+        cmocka_unit_test(on_a_gpu),
+        cmocka_unit_test(on_a_host),
+        cmocka_unit_test(sums),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
