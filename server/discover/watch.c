@@ -119,7 +119,8 @@ static bool matters(const struct watch *watch, const char *dir, const struct ino
         return !hint_skips_directory(name);
     if (session_is_named(str_of(watch->root), str_of(dir)))
         return name.at[0] != '.';
-    return hint_of(name).kind != HINT_NONE;
+    /* jview.json is no profile, but says what one is called and where it stands. */
+    return hint_of(name).kind != HINT_NONE || str_equal(name, STR("jview.json"));
 }
 
 static unsigned depth_of(const char *path)

@@ -137,6 +137,60 @@ static void put_gauge(struct request *req, struct text *out, const struct run_re
     }
 }
 
+struct measured {
+    struct metric_of *items;
+    uint32_t count;
+};
+
+static void put_measured_of(struct request *req, struct text *out, const char *family,
+                            struct str unit, double whole, const struct run_record *run,
+                            const struct measured *measured)
+{
+    for (uint32_t i = 0; i < measured->count; i++) {
+        const struct run_metric *metric = &measured->items[i].metric;
+
+        if (!metric->known || metric->name.count == 0 || !str_equal(metric->unit, unit))
+            continue;
+        text_putf(out, "jviewd_%s{", family);
+        put_label(out, req->arena, "run", run->name);
+        text_puts(out, ",");
+        put_label(out, req->arena, "id", run->id);
+        text_puts(out, ",");
+        put_label(out, req->arena, "metric", metric->name);
+        text_putf(out, "} %.17g\n", (double)metric->value / whole);
+    }
+}
+
+/* What was measured of each run (measure.h): a family a unit, the metric's name a label. */
+static enum status put_measured(struct request *req, struct text *out,
+                                const struct run_record *runs, uint32_t count, struct error *err)
+{
+    static const struct {
+        const char *family, *unit, *help;
+        double whole;
+    } families[] = {
+        {"run_metric_seconds", "ps", "Times of a run, a step's unless the name says other.", 1e12},
+        {"run_metric_bytes", "bytes", "Sizes of a run.", 1},
+        {"run_metric_ratio", "share", "Shares of a run's mean step, and of peak FLOPs.",
+         METRIC_SHARE_WHOLE},
+        {"run_metric_count", "count", "Counts of a run.", 1},
+    };
+    struct measured *all = arena_array(req->arena, struct measured, count + 1);
+
+    for (uint32_t i = 0; i < count; i++) {
+        if (runs[i].content_id.count > 0)
+            TRY(catalog_metrics_of(req->services->catalog, runs[i].content_id, req->arena,
+                                   &all[i].items, &all[i].count, err));
+    }
+    for (size_t k = 0; k < COUNT(families); k++) {
+        put_head(out, families[k].family, "gauge", families[k].help);
+        for (uint32_t i = 0; i < count; i++)
+            put_measured_of(req, out, families[k].family, str_of(families[k].unit),
+                            families[k].whole, &runs[i], &all[i]);
+    }
+    return OK;
+}
+
 static enum status put_runs(struct request *req, struct text *out, struct error *err)
 {
     const struct run_query newest = {.limit = (uint64_t)request_integer(req, "runs", 0)};
@@ -149,7 +203,7 @@ static enum status put_runs(struct request *req, struct text *out, struct error 
     TRY(catalog_runs(req->services->catalog, &newest, req->arena, &runs, &count, &all, err));
     for (int gauge = 0; gauge < RUN_GAUGES; gauge++)
         put_gauge(req, out, runs, count, (enum run_gauge)gauge);
-    return OK;
+    return put_measured(req, out, runs, count, err);
 }
 
 static enum status get_metrics(struct request *req, struct reply *reply, struct error *err)
