@@ -186,6 +186,21 @@ def commands_without_a_server(place):
     assert done.returncode == 0 and str(place.dir / "jviewd-") in done.stdout + done.stderr, done
 
 
+def what_could_not_be_read_is_listed_so(place):
+    """Also by who only lists, and reads nothing anew."""
+    place.sample()
+    found = next(place.profiles.rglob("*.xplane.pb"))
+    session = place.profiles / "cut/plugins/profile/once"
+    session.mkdir(parents=True)
+    (session / found.name).write_bytes(found.read_bytes()[:20000])
+    os.utime(session / found.name, (1.6e9, 1.6e9))  # nobody writes it any more
+    options = ["--profile-dir", place.profiles, "--cache-dir", place.cache, "--format", "json"]
+    state = lambda: {run["name"]: run["state"] for run in json.loads(place.jviewd("list", *options).stdout)["runs"]}
+    assert state() == {"cut": "queued", "step_1000": "queued"}, state()
+    assert place.jviewd("overview", "cut", *options).returncode != 0
+    assert state() == {"cut": "failed", "step_1000": "queued"}, state()
+
+
 def closed_descriptors(place):
     place.sample()
     out = place.dir / "x.seg"
@@ -197,4 +212,5 @@ def closed_descriptors(place):
 if __name__ == "__main__":
     main([serves_the_samples, ends_with_0, ends_while_indexing, port_in_use, port_auto_goes_on,
           restart_reads_nothing_again, a_copy_is_not_decoded_again, a_question_goes_first, two_servers_on_one_cache,
-          a_command_beside_a_server, known_as_tensorboard, directory_without_a_flag, usage_errors, commands_without_a_server, closed_descriptors])
+          a_command_beside_a_server, known_as_tensorboard, directory_without_a_flag, usage_errors, commands_without_a_server,
+          what_could_not_be_read_is_listed_so, closed_descriptors])
