@@ -44,7 +44,7 @@ source_archive() {
   fi
   if [ ! -f "$out/source/$name/web/dist/index.html" ]; then
     ln -s "$root/web/node_modules" "$out/source/$name/web/node_modules"
-    (cd "$out/source/$name/web" && npm run --silent build >&2)
+    (cd "$out/source/$name/web" && npm run --silent build >&2 && npm run --silent build-bundle >&2)
     rm "$out/source/$name/web/node_modules"
   fi
   find "$out/source" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +

@@ -4,12 +4,15 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+/* The server closes what is idle for half a second: a connection that is used again may be gone. */
+const ONCE = { headers: { connection: 'close' } };
+
 const plain = (text) => text.replace(/[\s\u00a0\u202f]+/g, ' ').trim();
 
 async function opened({ browser, url }, run, body) {
   const directory = mkdtempSync(join(tmpdir(), 'jview-bundle-'));
   const file = join(directory, 'run.html');
-  writeFileSync(file, Buffer.from(await (await fetch(`${url}api/bundle?run=${run}&html=yes`)).arrayBuffer()));
+  writeFileSync(file, Buffer.from(await (await fetch(`${url}api/bundle?run=${run}&html=yes`, ONCE)).arrayBuffer()));
   assert.ok(statSync(file).size < 5_000_000, `${statSync(file).size} bytes`);
   const context = await browser.newContext({ viewport: { width: 1280, height: 720 }, offline: true, locale: 'en-GB' });
   const complaints = [];
@@ -19,7 +22,7 @@ async function opened({ browser, url }, run, body) {
     page.on('pageerror', (error) => complaints.push(String(error)));
     page.on('request', (request) => /^(file|data|blob):/.test(request.url()) || complaints.push(`it asks ${request.url()}`));
     await page.goto(`file://${file}`);
-    await body(page, (path) => fetch(`${url}${path}`).then((reply) => reply.json()));
+    await body(page, (path) => fetch(`${url}${path}`, ONCE).then((reply) => reply.json()));
     assert.deepEqual(complaints, []);
   } finally {
     await context.close();
@@ -29,7 +32,7 @@ async function opened({ browser, url }, run, body) {
 
 /* Pixels of the timeline that are not its background. */
 const painted = (page) =>
-  page.locator('.tracks-canvas').first().evaluate((canvas) => {
+  page.locator('.tracks-stick canvas').first().evaluate((canvas) => {
     const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
     const first = data.slice(0, 3).join();
     let count = 0;

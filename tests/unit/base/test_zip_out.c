@@ -14,8 +14,9 @@ static enum status append(void *to, struct bytes piece, struct error *err)
     return OK;
 }
 
-static const char long_text[] = "a text that repeats itself, a text that repeats itself, a text that "
-                                "repeats itself";
+static const char long_text[] =
+    "a text that repeats itself, a text that repeats itself, a text that "
+    "repeats itself";
 
 static const struct {
     const char *name;
