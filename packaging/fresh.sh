@@ -84,13 +84,13 @@ system() {
   printf 'APT::Keep-Downloaded-Packages "true";\nBinary::apt::APT::Keep-Downloaded-Packages "true";\n' \
     >"$at/etc/apt/apt.conf.d/90keep"
   # Certificates of this machine, where a proxy signs with its own.
-  mkdir -p "$at/etc/ssl/certs" "$at/var/cache/jviewd" "$at/tmp/home"
+  mkdir -p "$at/etc/ssl/certs" "$at/tmp/home"
   cp -L /etc/ssl/certs/ca-certificates.crt "$at/etc/ssl/certs/" 2>/dev/null || true
 }
 
 # inside COMMAND...: in the system, with nothing of this one but its way to the network.
 inside() {
-  local kept=(HOME=/tmp/home XDG_CACHE_HOME=/var/cache/jviewd TERM=dumb LANG=C.UTF-8 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin) name
+  local kept=(HOME=/tmp/home TERM=dumb LANG=C.UTF-8 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin) name
   for name in http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY npm_config_registry PIP_INDEX_URL; do
     [ -z "${!name:-}" ] || kept+=("$name=${!name}")
   done
@@ -132,16 +132,18 @@ runs = urllib.request.urlopen(url + "/api/runs", timeout=30).read()
 assert b'"runs"' in runs, runs[:200]
 PY
   local answered=$?
-  server_of "$url" | xargs -r kill
+  servers_here | xargs -r kill
   wait "$pid" || answered=1
   return $answered
 }
 
-# The process that listens at the address, as it said of itself.
-server_of() {
-  local port=${1##*:}
-  port=${port%%/*}
-  head -n1 "$at/var/cache/jviewd/jviewd/servers/$port" 2>/dev/null
+# Processes of jviewd whose root is this system.
+servers_here() {
+  local process
+  for process in /proc/[0-9]*; do
+    [ "$(readlink "$process/root")" = "$at" ] || continue
+    case $(readlink "$process/exe") in */jviewd) echo "${process#/proc/}" ;; esac
+  done
 }
 
 # README's first block: what a stranger types. Its comments and the user's own directory stay out.
@@ -279,12 +281,13 @@ part_image() {
   system image
   check "image: the last stage's RUN" inside sh -c "$(packaging/dockerfile.py final run)"
   packaging/dockerfile.py final copy | while read -r from to; do
-    cp "$built$from" "$at$to"
+    mkdir -p "$at$to"
+    cp -r "$built$from/." "$at$to/"
   done
   cp -r tests/samples "$at/profiles"
   check "image: its health check's program" inside sh -c "command -v jviewd && jviewd --version --verbose"
   check "image: serves as its user" answers setpriv --reuid 10001 --regid 10001 --clear-groups \
-    env XDG_CACHE_HOME=/var/cache/jviewd jviewd --profile-dir /profiles --port auto
+    env XDG_CACHE_HOME=/var/cache/jviewd/cache XDG_DATA_HOME=/var/cache/jviewd/data jviewd --profile-dir /profiles --port auto
 }
 
 # The same sources twice, in two places: equal bytes.
