@@ -7,7 +7,7 @@
 #include "inject/cupti.h"
 #include "inject/texts.h"
 
-enum { NAMES_SLOTS = 1 << 12, CALLS_MAX = 1 << 11, PAGE_BYTES = 1 << 12 };
+enum { SLOT_BITS = 12, NAMES_SLOTS = 1 << SLOT_BITS, CALLS_MAX = 1 << 11, PAGE_BYTES = 1 << 12 };
 
 /* The text there, read so that a place that is none costs the name and not the program: records of
  * a library that is newer than ours may hold something else. */
@@ -32,7 +32,10 @@ uint32_t cupti_name(const char *name)
         uint32_t id;
     } known[NAMES_SLOTS];
     static char read[TEXT_BYTES_MAX];
-    size_t slot = ((uintptr_t)name >> 4 ^ (uintptr_t)name >> 16) % NAMES_SLOTS, count;
+    /* All bits count: short names lie beside one another, and each miss costs a call of the system.
+     */
+    size_t slot = (uint64_t)(uintptr_t)name * UINT64_C(0x9e3779b97f4a7c15) >> (64 - SLOT_BITS),
+           count;
     const char *text;
 
     if (name == NULL)
