@@ -22,6 +22,26 @@ function at(query, body, options = {}) {
 }
 
 export const tests = {
+  'trend: a chart a metric, in the address; a point leads to its run, the table has the numbers': at('?view=trend&metric=step_time;share_idle', async ({ page, url }) => {
+    const charts = page.locator('.trend-picture');
+    await charts.nth(1).waitFor();
+    assert.match(await page.title(), /^Trend of step time, share idle – jviewd$/);
+    const told = await fetch(`${url}api/trend?metric=share_idle`).then((reply) => reply.json());
+    const known = told.rows.filter((row) => row.value !== null);
+    assert.equal(await charts.nth(1).locator('circle').count(), known.length);
+    assert.deepEqual((await names(page)).map((one) => one.trim()), told.rows.map((row) => row.name));
+    await page.getByRole('button', { name: 'leave out step time' }).click();
+    await settle(page);
+    assert.equal(address(page).metric, 'share_idle');
+    await page.getByLabel('add a metric').selectOption('step_p95');
+    await settle(page);
+    assert.equal(address(page).metric, 'share_idle;step_p95');
+    await charts.first().locator('a:not(.trend-jump)').first().click();
+    await settle(page);
+    assert.equal(address(page).run, known[0].name);
+    assert.equal(address(page).view, undefined);
+  }),
+
   'tick two, compare: the older is A; the sentence is the server’s': at('?view=runs', async ({ page, url }) => {
     await page.getByRole('checkbox', { name: 'Compare step_1000' }).check();
     await page.getByRole('checkbox', { name: 'Compare step_500' }).check();

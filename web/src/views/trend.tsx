@@ -12,6 +12,7 @@ import { runChange } from '../model/address';
 import { compareChange } from '../model/compare';
 import { shown } from '../model/cut';
 import { count, plural, share, size, THIN, time, timeExact, UNKNOWN } from '../model/numbers';
+import { sentenceCase } from '../model/sentence';
 import { Link } from '../ui/link';
 import { Failed, Waiting } from '../ui/states';
 import { Table, type Column } from '../ui/table';
@@ -186,8 +187,8 @@ export function TrendPage() {
       <div />
       <LostBar />
       <main class="page">
-        {data && data.rows.length > 0 && (
-          <SentenceLine sentence={[jump ? `${wordsOf(shownLast)} was ${told(jump.from, data.unit)} until ${shown(jump.before.name)}, and is ${told(jump.to, data.unit)} since ${shown(jump.run.name)}.` : `${wordsOf(shownLast)} has not jumped in ${plural(data.rows.length, 'run')}.`]} />
+        {data && data.rows.some((row) => row.value !== null) && (
+          <SentenceLine sentence={[sentenceCase(jump ? `${wordsOf(shownLast)} was ${told(jump.from, data.unit)} until ${shown(jump.before.name)}, and is ${told(jump.to, data.unit)} since ${shown(jump.run.name)}.` : `${wordsOf(shownLast)} has not jumped in ${plural(data.rows.length, 'run')}.`)]} />
         )}
         {metrics.map((metric) => (
           <Metric key={metric} metric={metric} asked={asked} alone={metrics.length === 1} all={metrics} />
