@@ -19,7 +19,7 @@ find "$work/main/usr/lib/jviewd" -type f ! -name libjview-collector.so -delete
 chmod 644 "$work/main/usr/lib/jviewd/libjview-collector.so"
 
 changelog() {
-  printf 'jviewd (%s) stable; urgency=medium\n\n  * Version %s: see CHANGELOG.md.\n\n -- %s  %s\n' \
+  printf 'jviewd (%s) stable; urgency=medium\n\n  * Version %s.\n\n -- %s  %s\n' \
     "$version" "$version" "$maintainer" "$(date -Ru -d "@$SOURCE_DATE_EPOCH")"
 }
 changelog | gzip -9n >"$doc/changelog.gz"
