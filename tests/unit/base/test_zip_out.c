@@ -107,6 +107,39 @@ static void every_prefix_is_refused(void **state)
     text_free(&made);
 }
 
+/* Whatever bit is wrong: what still reads is what was written, or names and sizes have another
+ * home. */
+static void a_wrong_bit_is_found(void **state)
+{
+    struct text made = make();
+    uint32_t found = 0;
+
+    (void)state;
+    for (size_t bit = 0; bit < 8 * made.count; bit++) {
+        struct arena *arena = arena_create();
+        struct archive archive;
+        struct error err = {0};
+
+        made.at[bit / 8] ^= (char)(1 << bit % 8);
+        struct bytes file = {(const uint8_t *)made.at, made.count};
+        bool opened = archive_open(file, arena, &archive, &err) == OK;
+        const struct archive_entry *entry =
+            opened ? archive_find(&archive, str_of(entries[2].name)) : NULL;
+        struct bytes read;
+        if (entry != NULL && archive_read(&archive, entry, 1 << 20, arena, &read, &err) == OK)
+            CHECK_STR("a bit is wrong", ((struct str){(const char *)read.at, read.count}),
+                      entries[2].content);
+        else
+            found++;
+        if (opened)
+            archive_close(&archive);
+        arena_destroy(arena);
+        made.at[bit / 8] ^= (char)(1 << bit % 8);
+    }
+    CHECK("many are found", found > 500);
+    text_free(&made);
+}
+
 /* A packed entry is found out by its sum; a failing writer by its own failure. */
 static enum status refuse(void *to, struct bytes piece, struct error *err)
 {
@@ -140,6 +173,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_back),
         cmocka_unit_test(every_prefix_is_refused),
+        cmocka_unit_test(a_wrong_bit_is_found),
         cmocka_unit_test(a_full_disk_is_told),
     };
 
