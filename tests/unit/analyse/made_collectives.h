@@ -35,8 +35,7 @@ static inline void add_program_of(struct made_run *run, struct bytes text)
                                            {"pp-done", "collective-permute-done"},
                                            {"w", "while"}};
     struct sink *sink = run->made.sink;
-    program_id program =
-        sink_program(sink, 7, sink_name(sink, STR("jit_f")), 99, text);
+    program_id program = sink_program(sink, 7, sink_name(sink, STR("jit_f")), 99, text);
 
     sink_program_about(sink, program,
                        (struct program_about){.form = PROGRAM_TEXT, .stage = STAGE_AFTER});
