@@ -94,6 +94,8 @@ export const tests = {
       await settle(page);
       assert.match(await words(page), /^jit_f\(3\) needs 3\.00 MiB at most, at dot\.3: 2\.00 MiB temporary/);
       assert.match(await page.getByRole('link', { name: 'dot.3' }).getAttribute('href'), /view=hlo.*name=dot\.3|name=dot\.3.*view=hlo|module=jit_f/);
+      await page.locator('.toolbar label', { hasText: /^group/ }).locator('select').selectOption('class');
+      await page.locator('.table-row.group', { hasText: 'temporary' }).waitFor();
       const box = await page.locator('main .canvas-box').first().boundingBox();
       await page.mouse.move(box.x + 84, box.y + 40);
       await page.mouse.click(box.x + 84, box.y + 40);
