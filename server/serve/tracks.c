@@ -1,9 +1,11 @@
 /* GET /api/tracks?run=: the tree of tracks of every host. */
+#include "analyse/table.h"
 #include "serve/routes.h"
 #include "serve/slice_out.h"
+#include "serve/table_out.h"
 #include "serve/track_words.h"
 
-static const struct param params[] = {PARAMS_RUN, PARAMS_PAGE, {.name = NULL}};
+static const struct param params[] = {PARAMS_RUN, PARAMS_PAGE, PARAMS_FORMAT, {.name = NULL}};
 
 const char *track_kind_word(uint8_t kind)
 {
@@ -82,6 +84,63 @@ static void put_track(struct json *json, struct arena *arena, const struct host_
     json_close(json, '}');
 }
 
+static const struct column columns[] = {
+    {"id", "track", UNIT_TEXT, true},
+    {"host", "host", UNIT_TEXT, true},
+    {"name", "name", UNIT_TEXT, true},
+    {"kind", "kind", UNIT_TEXT, true},
+    {"depth_count", "rows", UNIT_COUNT, false},
+    {"slice_count", "slices", UNIT_COUNT, true},
+    {"duration_sum_ps", "sum", UNIT_PS, true},
+    {"start_ps", "from", UNIT_PS, true},
+    {"end_ps", "to", UNIT_PS, true},
+};
+
+static void fill_row(struct arena *arena, const struct host_trace *host, track_id id,
+                     struct cell *ret)
+{
+    const struct track *track = &host->trace->tracks[id];
+    bool timed = track->slice_count > 0;
+    struct str why = STR("the track holds no slice");
+    const struct cell row[COUNT(columns)] = {
+        cell_text(track_text(arena, host, id)),
+        cell_text(host->name),
+        cell_text(trace_name(host->trace, track->name)),
+        cell_text(str_of(track_kind_word(track->kind))),
+        cell_integer((int64_t)track->row_count),
+        cell_integer((int64_t)track->slice_count),
+        cell_integer(track->duration_sum_ps),
+        timed ? cell_integer(run_time(host, track->start_ps)) : cell_null(why),
+        timed ? cell_integer(run_time(host, track->end_ps)) : cell_null(why),
+    };
+
+    memcpy(ret, row, sizeof row);
+}
+
+/* The same tracks as text: no tree, and what a reader needs of each. */
+static void put_text(const struct request *req, struct reply *reply, const struct run_traces *run,
+                     const struct page *page)
+{
+    uint64_t ordinal = 0, all = 0;
+
+    for (uint32_t i = 0; i < run->host_count; i++)
+        all += run->hosts[i].trace->track_count;
+    uint64_t most = all < page->limit ? all : page->limit;
+    struct cell *cells = arena_array(req->arena, struct cell, (size_t)most * COUNT(columns) + 1);
+    struct table table = {
+        .columns = columns, .column_count = COUNT(columns), .cells = cells, .row_count_all = all};
+    for (uint32_t i = 0; i < run->host_count; i++) {
+        for (track_id id = 0; id < run->hosts[i].trace->track_count; id++, ordinal++) {
+            if (ordinal >= page->offset && table.row_count < most)
+                fill_row(req->arena, &run->hosts[i], id,
+                         &cells[(size_t)table.row_count++ * COUNT(columns)]);
+        }
+    }
+    if (page->offset + table.row_count < all && table.row_count > 0)
+        table.next = page->offset + table.row_count;
+    (void)reply_table_text(req, reply, &table);
+}
+
 static enum status get_tracks(struct request *req, struct reply *reply, struct error *err)
 {
     const struct run_traces *run;
@@ -91,6 +150,10 @@ static enum status get_tracks(struct request *req, struct reply *reply, struct e
     TRY(request_traces(req, &run, err));
     TRY(request_page(req, &page, err));
     page.limit = (uint64_t)request_integer(req, "limit", PAGE_LIMIT_MAX);
+    if (request_is(req, "format", "csv") || request_is(req, "format", "md")) {
+        put_text(req, reply, run, &page);
+        return OK;
+    }
     struct json json = reply_json(reply);
     json_open(&json, '{');
     json_put_run(&json, run);
