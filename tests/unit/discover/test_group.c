@@ -90,6 +90,23 @@ static const struct row rows[] = {
      "step_1000/plugins/profile/2026_11_21_09_30_00/vm.xplane.pb\n",
      "step_1000 = step_1000/plugins/profile/2026_11_21_09_30_00\n"
      "  trace vm: vm.xplane.pb\n"},
+    {"a bundle is a run of its own, also beside the files of another", "/p",
+     "a/step_7.jvz\n"
+     "step_1000/plugins/profile/S/copy.jvz @5\n"
+     "step_1000/plugins/profile/S/vm.xplane.pb @9\n",
+     "step_1000 = step_1000/plugins/profile/S\n"
+     "  trace vm: vm.xplane.pb\n"
+     "step_1000/S/copy = step_1000/plugins/profile/S\n"
+     "  trace copy: copy.jvz\n"
+     "a/step_7 = a\n"
+     "  trace step_7: step_7.jvz\n"},
+    {"... and keeps its suffix beside the run it was made of", "/p",
+     "step_1000.jvz\n"
+     "step_1000/plugins/profile/S/vm.xplane.pb\n",
+     "step_1000 = step_1000/plugins/profile/S\n"
+     "  trace vm: vm.xplane.pb\n"
+     "step_1000.jvz = \n"
+     "  trace step_1000: step_1000.jvz\n"},
     {"a repeated component is folded", "/p",
      "step_1000/step_1000/plugins/profile/S/vm.xplane.pb\n"
      "step_00001000/plugins/profile/S/vm.xplane.pb\n",
