@@ -56,11 +56,11 @@ struct ingest_run {
     uint32_t file_count;
     int64_t modified_ns;
     uint64_t about_stamp; /* of jview.json; 0: none */
-    bool certain;     /* listed before its content is known */
-    bool joinable;    /* what its files hold may make it another run */
-    bool listed;      /* the catalog has it */
-    bool told;        /* ... as it is now; the scanner's own */
-    uint64_t urgency; /* the last question's ticket; 0: nobody asked */
+    bool certain;         /* listed before its content is known */
+    bool joinable;        /* what its files hold may make it another run */
+    bool listed;          /* the catalog has it */
+    bool told;            /* ... as it is now; the scanner's own */
+    uint64_t urgency;     /* the last question's ticket; 0: nobody asked */
 };
 
 struct ingest_root {

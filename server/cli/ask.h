@@ -11,8 +11,8 @@ struct answer {
     struct arena *arena;
 };
 
-/* `format` "" asks for JSON. While the run is being written or indexed it waits (cli/wait.h), with a
- * bar on a terminal. */
+/* `format` "" asks for JSON. While the run is being written or indexed it waits (cli/wait.h), with
+ * a bar on a terminal. */
 void ask(const struct cli_call *call, const struct services *services, struct str format,
          struct answer *ret);
 void answer_free(struct answer *answer);

@@ -153,9 +153,9 @@ int change_notes(const struct cli_call *call, const struct services *services)
     if (is_action(call, "import")) {
         const struct member members[] = {{"run", call->run}, {"import", STR("bundle")}};
 
-        return send(call, services, "POST", body_of(call, members, COUNT(members)),
-                    sentence(call, "The notes and tags of ", str_of(call->words[0]),
-                             " are yours now."));
+        return send(
+            call, services, "POST", body_of(call, members, COUNT(members)),
+            sentence(call, "The notes and tags of ", str_of(call->words[0]), " are yours now."));
     }
     struct str tag = str_of(call->words[1]);
     if (is_action(call, "untag")) {

@@ -2,7 +2,8 @@
  *
  *   {"name": "main", "run": "step_500", "start_ps": 1000}
  *
- * A whole number may come as the text of its digits. A member that is null is as not given; one that nobody asked for is refused by its name.
+ * A whole number may come as the text of its digits. A member that is null is as not given; one
+ * that nobody asked for is refused by its name.
  */
 #ifndef JVIEWD_SERVE_BODY_H
 #define JVIEWD_SERVE_BODY_H
