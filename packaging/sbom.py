@@ -20,6 +20,7 @@ LIBRARIES = {
     "CivetWeb": ("libcivetweb1", "MIT"),
     "SQLite": ("libsqlite3-dev", "blessing"),
     "Jansson": ("libjansson-dev", "MIT"),
+    "nghttp2": ("libnghttp2-dev", "MIT"),
     "libzstd": ("libzstd-dev", "BSD-3-Clause"),
     "ISA-L": ("libisal2", "BSD-3-Clause"),
     "liblzma": ("liblzma-dev", "0BSD"),

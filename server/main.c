@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "app.h"
+#include "capture_verb.h"
 #include "cli/cli.h"
 #include "collect.h"
 #include "doctor.h"
@@ -31,6 +32,7 @@ static void help(void)
     printf("\nOther verbs (jviewd VERB --help says more):\n\n"
            "  open       a browser at a run, in a server that runs or a new one\n"
            "  collect    runs a program and records it: jview-collect, see collect --help\n"
+           "  capture    profiles programs that run a profiler server, from outside\n"
            "  index      one profile file -> one segment\n"
            "  doctor     what stands between you and your profiles\n"
            "  prune      what eats the disk, and which profiles may go\n");
@@ -54,6 +56,8 @@ int main(int argc, char **argv)
         return app_open(argc - 1, argv + 1);
     if (strcmp(verb, "collect") == 0)
         return collect_main(argc - 1, argv + 1);
+    if (strcmp(verb, "capture") == 0)
+        return capture_main(argc - 1, argv + 1);
     if (strcmp(verb, "doctor") == 0)
         return doctor_main(argc - 1, argv + 1);
     if (strcmp(verb, "prune") == 0)

@@ -1,0 +1,281 @@
+#include "capture/capture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "capture/profile_service.h"
+
+enum { HOST_BYTES_MAX = 255, PORT_BYTES_MAX = 5, SESSION_TRIES = 60 };
+
+struct target {
+    struct capture *capture;
+    char text[HOST_BYTES_MAX + PORT_BYTES_MAX + 4], host[HOST_BYTES_MAX + 1];
+    char port[PORT_BYTES_MAX + 1];
+    pthread_t thread;
+    bool started;
+    _Atomic enum capture_state state;
+    atomic_uint_fast64_t bytes;
+    struct error problem; /* written before the state says so */
+};
+
+struct capture {
+    char directory[4096];
+    int64_t begin_ns;
+    struct profile_wish wish; /* of all; host and port are each one's own */
+    atomic_bool is_cancelled;
+    uint32_t target_count;
+    struct target targets[];
+};
+
+/* "HOST:PORT"; an address of IPv6 stands in brackets. */
+static bool split_target(struct str text, struct target *ret)
+{
+    const char *colon = text.count > 0 ? memrchr(text.at, ':', text.count) : NULL;
+    uint64_t port;
+
+    if (colon == NULL || memchr(text.at, '\0', text.count) != NULL)
+        return false;
+    struct str host = {text.at, (size_t)(colon - text.at)};
+    struct str port_text = str_skip(text, host.count + 1);
+    bool bracketed = host.count > 2 && host.at[0] == '[' && host.at[host.count - 1] == ']';
+    if (bracketed)
+        host = (struct str){host.at + 1, host.count - 2};
+    else if (memchr(host.at, ':', host.count) != NULL)
+        return false;
+    if (host.count == 0 || host.count > HOST_BYTES_MAX || port_text.count > PORT_BYTES_MAX ||
+        !str_to_u64(port_text, &port) || port == 0 || port > UINT16_MAX)
+        return false;
+    snprintf(ret->host, sizeof ret->host, "%.*s", (int)host.count, host.at);
+    snprintf(ret->port, sizeof ret->port, "%u", (unsigned)port);
+    snprintf(ret->text, sizeof ret->text, "%.*s", (int)text.count, text.at);
+    return true;
+}
+
+static void came(void *data, uint64_t bytes)
+{
+    struct target *target = data;
+
+    atomic_store(&target->bytes, bytes);
+    atomic_store(&target->state, CAPTURE_RECEIVING);
+}
+
+static bool go_on(void *data)
+{
+    struct target *target = data;
+
+    return !atomic_load(&target->capture->is_cancelled);
+}
+
+/* Where a program's file stands: its name without what a path would mean. */
+static void path_of(const struct target *target, const char *suffix, char ret[4600])
+{
+    char name[HOST_BYTES_MAX + 1];
+
+    snprintf(name, sizeof name, "%s", target->host);
+    for (char *at = name; *at != '\0'; at++)
+        if (*at == '/' || *at == ':' || *at == '%')
+            *at = '_';
+    snprintf(ret, 4600, "%s/%s_%s.xplane.pb%s", target->capture->directory,
+             name[0] == '.' ? "_" : name, target->port, suffix);
+}
+
+/* What came stands under its name; that it is not all, the failure says. */
+static void keep_part(struct target *target)
+{
+    char rest[sizeof target->problem.message];
+
+    snprintf(rest, sizeof rest, "%s", target->problem.message);
+    snprintf(target->problem.message, sizeof target->problem.message,
+             "%.400s; what came until then is kept", rest);
+}
+
+static enum status record(struct target *target, struct error *err)
+{
+    char temporary[4600], final[4600];
+    struct profile_wish wish = target->capture->wish;
+
+    path_of(target, ".tmp", temporary);
+    path_of(target, "", final);
+    wish.host = target->host;
+    wish.port = target->port;
+    int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (fd < 0)
+        return fail(err, ERR_IO, "%s cannot be written: %s", temporary, strerror(errno));
+    const struct profile_sink sink = {.fd = fd, .data = target, .came = came, .go_on = go_on};
+    enum status status = profile_record(&wish, &sink, err);
+    bool any = atomic_load(&target->bytes) > 0;
+    if (any && (fsync(fd) != 0 || rename(temporary, final) != 0))
+        status = fail(err, ERR_IO, "%s cannot be written: %s", final, strerror(errno));
+    else if (any && status != OK)
+        keep_part(target);
+    close(fd);
+    if (!any)
+        unlink(temporary);
+    return status;
+}
+
+static void *record_one(void *data)
+{
+    struct target *target = data;
+    enum status status = record(target, &target->problem);
+
+    atomic_store(&target->state, status == OK ? CAPTURE_DONE : CAPTURE_FAILED);
+    return NULL;
+}
+
+/* mkdir -p with the user's usual rights: others read profiles as well. */
+static enum status make_directory(const char *path, struct error *err)
+{
+    char part[4096];
+
+    snprintf(part, sizeof part, "%s", path);
+    for (char *slash = strchr(part + 1, '/');; slash = strchr(slash + 1, '/')) {
+        if (slash != NULL)
+            *slash = '\0';
+        if (mkdir(part, 0777) != 0 && errno != EEXIST)
+            return fail(err, errno == EACCES ? ERR_PERMISSION : ERR_IO, "%s cannot be made: %s",
+                        part, strerror(errno));
+        if (slash == NULL)
+            return OK;
+        *slash = '/';
+    }
+}
+
+/* A session of its own, named by its second as JAX does; the next one where that is taken. */
+static enum status make_session(struct capture *capture, const char *profile_dir, struct error *err)
+{
+    char parent[3072], name[32];
+    struct tm now;
+
+    if (snprintf(parent, sizeof parent, "%s/plugins/profile", profile_dir) >= (int)sizeof parent)
+        return fail(err, ERR_INVALID, "the directory's path is too long");
+    TRY(make_directory(parent, err));
+    time_t second = time(NULL);
+    for (int tries = 0; tries < SESSION_TRIES; tries++, second++) {
+        localtime_r(&second, &now);
+        strftime(name, sizeof name, "%Y_%m_%d_%H_%M_%S", &now);
+        snprintf(capture->directory, sizeof capture->directory, "%s/%s", parent, name);
+        if (mkdir(capture->directory, 0777) == 0)
+            return OK;
+        if (errno != EEXIST)
+            break;
+    }
+    return fail(err, errno == EACCES ? ERR_PERMISSION : ERR_IO, "%s cannot be made: %s",
+                capture->directory, strerror(errno));
+}
+
+static enum status read_wish(struct capture *capture, const struct capture_wish *wish,
+                             struct error *err)
+{
+    if (wish->duration_ms < 1 || wish->duration_ms > CAPTURE_MS_MAX)
+        return fail(err, ERR_INVALID, "a recording has 1 ms to 1 hour");
+    for (uint32_t i = 0; i < wish->target_count; i++) {
+        struct target *target = &capture->targets[i];
+
+        target->capture = capture;
+        if (!split_target(wish->targets[i], target))
+            return fail(err, ERR_INVALID, "\"%.*s\" is not HOST:PORT", STR_ARG(wish->targets[i]));
+        for (uint32_t j = 0; j < i; j++)
+            if (strcmp(target->text, capture->targets[j].text) == 0)
+                return fail(err, ERR_INVALID, "%s stands there twice", target->text);
+    }
+    capture->wish = (struct profile_wish){.duration_ms = wish->duration_ms,
+                                          .host_level = wish->host_level,
+                                          .device_level = wish->device_level,
+                                          .python_level = wish->python_level};
+    return OK;
+}
+
+enum status capture_start(const struct capture_wish *wish, struct capture **ret, struct error *err)
+{
+    if (wish->target_count == 0 || wish->target_count > CAPTURE_TARGETS_MAX)
+        return fail(err, ERR_INVALID, "a recording is of 1 to %d programs", CAPTURE_TARGETS_MAX);
+    struct capture *capture =
+        calloc(1, sizeof *capture + wish->target_count * sizeof capture->targets[0]);
+    if (capture == NULL)
+        return fail(err, ERR_LIMIT, "no memory for a recording");
+    capture->target_count = wish->target_count;
+    capture->begin_ns = clock_monotonic_ns();
+    enum status status = read_wish(capture, wish, err);
+    if (status == OK)
+        status = make_session(capture, wish->profile_dir, err);
+    if (status != OK) {
+        free(capture);
+        return status;
+    }
+    for (uint32_t i = 0; i < capture->target_count; i++) {
+        struct target *target = &capture->targets[i];
+
+        target->started = pthread_create(&target->thread, NULL, record_one, target) == 0;
+        if (!target->started) {
+            (void)fail(&target->problem, ERR_LIMIT, "no thread for it");
+            atomic_store(&target->state, CAPTURE_FAILED);
+        }
+    }
+    *ret = capture;
+    return OK;
+}
+
+bool capture_is_done(struct capture *capture)
+{
+    for (uint32_t i = 0; i < capture->target_count; i++)
+        if (atomic_load(&capture->targets[i].state) < CAPTURE_DONE)
+            return false;
+    return true;
+}
+
+void capture_look(struct capture *capture, uint32_t index, struct capture_view *ret)
+{
+    struct target *target = &capture->targets[index];
+
+    *ret = (struct capture_view){.target = target->text,
+                                 .state = atomic_load(&target->state),
+                                 .bytes = atomic_load(&target->bytes)};
+    if (ret->state == CAPTURE_FAILED)
+        snprintf(ret->problem, sizeof ret->problem, "%s", target->problem.message);
+}
+
+uint32_t capture_target_count(const struct capture *capture)
+{
+    return capture->target_count;
+}
+
+const char *capture_directory(const struct capture *capture)
+{
+    return capture->directory;
+}
+
+double capture_seconds(const struct capture *capture)
+{
+    return (double)(clock_monotonic_ns() - capture->begin_ns) / 1e9;
+}
+
+void capture_cancel(struct capture *capture)
+{
+    atomic_store(&capture->is_cancelled, true);
+}
+
+uint32_t capture_close(struct capture *capture)
+{
+    uint32_t done = 0;
+
+    for (uint32_t i = 0; i < capture->target_count; i++) {
+        struct target *target = &capture->targets[i];
+
+        if (target->started)
+            pthread_join(target->thread, NULL);
+        done += atomic_load(&target->state) == CAPTURE_DONE;
+    }
+    rmdir(capture->directory); /* only where nothing came */
+    free(capture);
+    return done;
+}

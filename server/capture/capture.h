@@ -1,0 +1,49 @@
+/* Recordings of programs that run a profiler server, several at once, as one session.
+ *
+ *   DIR/plugins/profile/2026_11_22_09_30_00/trainer-0_9999.xplane.pb      a file a program
+ *                                           trainer-1_9999.xplane.pb
+ *
+ * Each program is asked by a thread of its own, all at the same moment. A file appears by its name
+ * when it is whole; of a transfer that broke off what came is kept, and the failure says so.
+ */
+#ifndef JVIEWD_CAPTURE_CAPTURE_H
+#define JVIEWD_CAPTURE_CAPTURE_H
+
+#include "base/bytes.h"
+#include "base/error.h"
+
+enum { CAPTURE_TARGETS_MAX = 256, CAPTURE_MS_MAX = 3600 * 1000 };
+
+struct capture_wish {
+    const char *profile_dir;
+    const struct str *targets; /* "HOST:PORT", "[::1]:PORT" */
+    uint32_t target_count;
+    int64_t duration_ms;
+    int host_level, device_level, python_level;
+};
+
+enum capture_state { CAPTURE_RECORDING, CAPTURE_RECEIVING, CAPTURE_DONE, CAPTURE_FAILED };
+
+struct capture_view { /* of one program */
+    const char *target;
+    enum capture_state state;
+    uint64_t bytes;
+    char problem[512]; /* "" none */
+};
+
+struct capture;
+
+/* ERR_INVALID: a target that is none, a duration out of bounds. ERR_IO, ERR_PERMISSION: the
+ * directory cannot be written; then nothing was asked of anybody. */
+MUST_CHECK enum status capture_start(const struct capture_wish *wish, struct capture **ret,
+                                     struct error *err);
+bool capture_is_done(struct capture *capture);
+void capture_look(struct capture *capture, uint32_t target, struct capture_view *ret);
+uint32_t capture_target_count(const struct capture *capture);
+const char *capture_directory(const struct capture *capture); /* of the session */
+double capture_seconds(const struct capture *capture);        /* since it was asked for */
+void capture_cancel(struct capture *capture);
+/* Waits for its threads. A session without files is removed. How many came whole. */
+uint32_t capture_close(struct capture *capture);
+
+#endif

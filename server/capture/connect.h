@@ -1,0 +1,12 @@
+/* A TCP connection that does not hang: to a name, within seconds. */
+#ifndef JVIEWD_CAPTURE_CONNECT_H
+#define JVIEWD_CAPTURE_CONNECT_H
+
+#include "base/bytes.h"
+#include "base/error.h"
+
+/* Tries each address of the name. *ret_fd does not block; the caller closes it. */
+MUST_CHECK enum status connect_to(const char *host, const char *port, int *ret_fd,
+                                  struct error *err);
+
+#endif

@@ -1,0 +1,31 @@
+/* One unary call of gRPC over plaintext HTTP/2: a message there, a message back.
+ *
+ *   connection   preface, SETTINGS, then one stream
+ *   request      :method POST  :path /PACKAGE.SERVICE/METHOD  content-type application/grpc
+ *   body         0 (not compressed), u32 length (big-endian), message      the same both ways
+ *   trailers     grpc-status (0 is success), grpc-message (percent-encoded)
+ *
+ * The reply's message is handed on as it comes, never held: it may have gigabytes. Source: the
+ * protocol's description at github.com/grpc/grpc, doc/PROTOCOL-HTTP2.md.
+ */
+#ifndef JVIEWD_CAPTURE_GRPC_H
+#define JVIEWD_CAPTURE_GRPC_H
+
+#include "base/bytes.h"
+#include "base/error.h"
+
+struct grpc_call {
+    const char *host, *port; /* "localhost", "9999" */
+    const char *path;        /* "/tensorflow.ProfilerService/Profile" */
+    struct bytes message;
+    int64_t quiet_ms; /* so long the server may say nothing */
+    void *data;
+    enum status (*take)(void *data, struct bytes piece, struct error *err);
+    bool (*go_on)(void *data); /* asked several times a second: false ends the call */
+};
+
+/* OK: the whole reply was handed on. ERR_NOT_FOUND: nothing listens there. ERR_UNSUPPORTED: what
+ * listens is no such service. ERR_CONFLICT: it is busy. ERR_CANCELLED: go_on said so. */
+MUST_CHECK enum status grpc_unary(const struct grpc_call *call, struct error *err);
+
+#endif

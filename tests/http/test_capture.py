@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""jviewd capture: what a profiler server answers lands in the profile directory, whole; what it answers wrongly is said."""
+
+import json
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+import common  # noqa: F401  (where harness is)
+import harness
+
+HERE = pathlib.Path(__file__).resolve().parent
+SAMPLE = next((harness.SAMPLES / "step_1000").rglob("*.xplane.pb"))
+
+
+class Program:
+    """A profiler server of one kind."""
+
+    def __init__(self, kind):
+        command = ["node", str(HERE / "profiler_server.mjs"), kind, str(SAMPLE)]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        self.port = self.process.stdout.readline().strip()
+        self.address = f"127.0.0.1:{self.port}"
+
+    def asked(self):
+        return json.loads(self.process.stdout.readline())
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+
+def capture(folder, *words, **options):
+    command = [harness.program(), "capture", *words, "--profile-dir", str(folder)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, **options)
+
+
+def files(folder):
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def a_whole_reply_is_a_run(folder):
+    with Program("good") as one, Program("good") as two:
+        told = capture(folder, one.address, two.address, "--ms", "300", "--python-level", "1")
+        asked = one.asked()
+    assert told.returncode == 0, told.stderr
+    names = [f"127.0.0.1_{port}.xplane.pb" for port in sorted((one.port, two.port))]
+    assert [path.name for path in files(folder)] == names, files(folder)
+    assert all(path.read_bytes() == SAMPLE.read_bytes() for path in files(folder))
+    assert len({path.parent for path in files(folder)}) == 1 and told.stdout.splitlines()[-1] == str(files(folder)[0].parent)
+    assert (asked["path"], asked["type"], asked["te"]) == ("/tensorflow.ProfilerService/Profile", "application/grpc", "trailers")
+    # duration_ms 300; options {version 1, no dataset ops, levels 2 1 1, HLO, duration 300}; emit_xspace
+    options = "2801" "0800" "1002" "1801" "2001" "3801" "48ac02"
+    message = "08ac02" f"22{len(options) // 2:02x}" + options + "4801"
+    assert asked["body"] == f"00{len(message) // 2:08x}" + message, asked["body"]
+
+
+def what_goes_wrong_is_said(folder):
+    for kind, code, words in (
+        ("empty", 3, "nothing ran meanwhile"),
+        ("busy", 3, "another recording is under way"),
+        ("absent", 3, "has no /tensorflow.ProfilerService/Profile"),
+        ("refuses", 3, "not Allowed"),
+        ("page", 3, "does not speak gRPC"),
+        ("long", 3, "longer than it said"),
+        ("compressed", 3, "compressed"),
+    ):
+        with Program(kind) as program:
+            told = capture(folder, program.address, "--ms", "10")
+            assert told.returncode == code and words in told.stderr, (kind, told.returncode, told.stderr)
+        if kind != "long":
+            assert not files(folder), (kind, files(folder))
+    told = capture(folder, "127.0.0.1:1", "--ms", "10")
+    assert told.returncode == 3 and "nothing answers at 127.0.0.1:1" in told.stderr
+    assert not [path for path in folder.rglob("20*") if path.is_dir() and not any(path.iterdir())], "an empty session stays"
+
+
+def of_a_cut_reply_what_came_is_kept(folder):
+    with Program("cut") as program:
+        told = capture(folder, program.address, "--ms", "10")
+    assert told.returncode == 3 and "is kept" in told.stderr, told.stderr
+    (file,) = files(folder)
+    content = file.read_bytes()
+    assert 0 < len(content) < SAMPLE.stat().st_size and SAMPLE.read_bytes().startswith(content)
+
+
+def one_that_fails_does_not_take_the_other_with_it(folder):
+    with Program("good") as good, Program("busy") as busy:
+        told = capture(folder, busy.address, good.address, "--ms", "10")
+    assert told.returncode == 3 and busy.address in told.stderr and good.address in told.stdout
+    assert [path.name for path in files(folder)] == [f"127.0.0.1_{good.port}.xplane.pb"]
+
+
+def an_interrupt_ends_it(folder):
+    with Program("silent") as program:
+        command = [harness.program(), "capture", program.address, "--profile-dir", str(folder)]
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        program.asked()
+        process.send_signal(signal.SIGINT)
+        told = process.communicate(timeout=30)[1]
+    assert process.returncode == 3 and "told to end" in told, told
+    assert not files(folder)
+
+
+def the_last_ones_are_kept(folder):
+    theirs = folder / "plugins/profile/2020_01_01_00_00_00"
+    theirs.mkdir(parents=True)
+    (theirs / "host.xplane.pb").write_bytes(b"theirs")
+    with Program("good") as program:
+        command = [harness.program(), "capture", program.address, "--ms", "10", "--every", "1m", "--keep", "1", "--profile-dir", str(folder)]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        made = [line for line in (process.stdout.readline() for _ in range(2))][1].strip()
+        process.terminate()
+        process.wait(timeout=30)
+        process.stdout.close()
+    assert process.returncode == 0 and pathlib.Path(made).is_dir() and (theirs / "host.xplane.pb").exists()
+
+
+def what_it_cannot_do_it_says(folder):
+    for words, message in (
+        (("host",), "not HOST:PORT"),
+        (("host:0",), "not HOST:PORT"),
+        (("host:99999",), "not HOST:PORT"),
+        ((":9999",), "not HOST:PORT"),
+        (("a:1", "a:1"), "twice"),
+        (("a:1", "--ms", "0"), "1 ms to 1 hour"),
+        (("a:1", "--keep", "3"), "--every"),
+        (("a:1", "--every", "soon"), "--every soon"),
+        ((), "which program?"),
+    ):
+        told = capture(folder, *words)
+        assert told.returncode == 2 and message in told.stderr, (words, told.returncode, told.stderr)
+    assert not files(folder)
+
+
+def main():
+    if shutil.which("node") is None:
+        print("skipped: no node to play the profiler server")
+        return 77
+    for test in (
+        a_whole_reply_is_a_run, what_goes_wrong_is_said, of_a_cut_reply_what_came_is_kept, one_that_fails_does_not_take_the_other_with_it,
+        an_interrupt_ends_it, the_last_ones_are_kept, what_it_cannot_do_it_says,
+    ):
+        with tempfile.TemporaryDirectory() as folder:
+            test(pathlib.Path(folder, "runs"))
+        print(f"ok {test.__name__}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
