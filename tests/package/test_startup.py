@@ -84,7 +84,7 @@ def versions_are_told(place):
 
 
 def health_check_of_the_image(place):
-    words = subprocess.run([str(TESTS.parent / "packaging/dockerfile.py"), "final", "health"], check=True,
+    words = subprocess.run([str(TESTS.parent / "docker/packages/dockerfile.py"), "final", "health"], check=True,
                            capture_output=True, text=True).stdout.splitlines()
     server = place.serve("--base-path", "/p", "--auth", "token")
     words[-1] = words[-1].replace("8080", server.url.split(":")[2].split("/")[0])

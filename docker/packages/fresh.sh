@@ -14,7 +14,7 @@
 #
 # Needs root, the network and some GB below build/. What is heavy is kept: rm -rf build/fresh starts anew.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 root=$PWD
 place=$root/build/fresh
 base=$place/base
@@ -276,11 +276,11 @@ part_wheel() {
 part_image() {
   system image-build
   sources_into
-  check "image: the build stage's RUN" inside sh -c "cd /src && $(packaging/dockerfile.py build run)"
+  check "image: the build stage's RUN" inside sh -c "cd /src && $(docker/packages/dockerfile.py build run)"
   local built=$at
   system image
-  check "image: the last stage's RUN" inside sh -c "$(packaging/dockerfile.py final run)"
-  packaging/dockerfile.py final copy | while read -r from to; do
+  check "image: the last stage's RUN" inside sh -c "$(docker/packages/dockerfile.py final run)"
+  docker/packages/dockerfile.py final copy | while read -r from to; do
     mkdir -p "$at$to"
     cp -r "$built$from/." "$at$to/"
   done
@@ -292,8 +292,8 @@ part_image() {
 
 # The same sources twice, in two places: equal bytes.
 part_same() {
-  check "same: packed once" packaging/package.sh "$place/once"
-  check "same: packed again elsewhere" packaging/package.sh "$place/elsewhere/again"
+  check "same: packed once" docker/packages/package.sh "$place/once"
+  check "same: packed again elsewhere" docker/packages/package.sh "$place/elsewhere/again"
   check "same: equal bytes" cmp "$place/once/SHA256SUMS" "$place/elsewhere/again/SHA256SUMS"
 }
 

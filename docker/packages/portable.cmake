@@ -3,7 +3,7 @@
 #
 # libstdc++ is Snappy's; Debian 12's shared one needs glibc 2.36. libgcc_s stays the system's: each
 # has one, and its unwinder belongs to its libc. libzip is found through PKG_CONFIG_PATH where
-# packaging/libzip.sh has left an archive of it without OpenSSL, which would be most of the size.
+# docker/packages/libzip.sh has left an archive of it without OpenSSL, which would be most of the size.
 
 # jviewd_archive(TARGET ARCHIVE...): the imported target links these and nothing else.
 function(jviewd_archive target)

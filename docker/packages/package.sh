@@ -10,7 +10,7 @@
 # those of the last commit (SOURCE_DATE_EPOCH where it is set), paths of the build do not stay. BUILD is a
 # finished build with JVIEWD_PORTABLE=ON to pack instead.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 root=$PWD
 out=${1:?usage: package.sh OUT [BUILD]}
 mkdir -p "$out"
@@ -54,7 +54,7 @@ source_archive() {
 build() {
   local launcher=() source=$out/source/$name
   command -v ccache >/dev/null && launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache)
-  packaging/libzip.sh "$out/libzip"
+  docker/packages/libzip.sh "$out/libzip"
   PKG_CONFIG_PATH=$out/libzip/lib/pkgconfig cmake --preset release -S "$source" -B "$out/build" "${launcher[@]}" \
     -DCMAKE_C_FLAGS="-ffile-prefix-map=$out/build=build -ffile-prefix-map=$source=." \
     -DCMAKE_INSTALL_PREFIX=/usr -DJVIEWD_TESTS=OFF -DJVIEWD_PORTABLE=ON >"$out/configure.log"
@@ -79,7 +79,7 @@ install_tree() {
   mkdir -p "$tree"
   cp -a "$staging/usr/bin" "$staging/usr/lib" "$staging/usr/share" "$tree/"
   split_symbols
-  python3 packaging/sbom.py "$tree" "$version" "$out/source/$name/web/package-lock.json" "$root/web/node_modules" \
+  python3 docker/packages/sbom.py "$tree" "$version" "$out/source/$name/web/package-lock.json" "$root/web/node_modules" \
     "$out/$name.cdx.json" "$tree/share/doc/jviewd/licences"
   cp "$out/$name.cdx.json" "$tree/share/doc/jviewd/sbom.cdx.json"
   rm -rf "$tree.deb"
@@ -92,7 +92,7 @@ source_archive
 build=${2:-$out/build}
 [ $# -gt 1 ] || build
 install_tree
-packaging/debian/make.sh "$tree.deb" "$staging/etc" "$symbols" "$version" "$out"
+docker/packages/debian/make.sh "$tree.deb" "$staging/etc" "$symbols" "$version" "$out"
 rm -rf "$tree.deb" "$symbols" "$staging"
 (cd "$out" && sha256sum ./*.tar.xz ./*.deb ./*.cdx.json | sed 's| \./| |' >SHA256SUMS)
 ls -l "$out"/*.tar.xz "$out"/*.deb "$out"/*.cdx.json >&2

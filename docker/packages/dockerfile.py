@@ -10,7 +10,7 @@ import pathlib
 import re
 import sys
 
-DOCKERFILE = pathlib.Path(__file__).resolve().parent.parent / "docker/Dockerfile"
+DOCKERFILE = pathlib.Path(__file__).resolve().parent.parent / "Dockerfile"
 
 
 def stages():
