@@ -9,6 +9,7 @@
 #include "base/archive.h"
 #include "base/hash.h"
 #include "base/pack.h"
+#include "capture/grpc.h"
 #include "serve/http.h"
 #include "store/catalog.h"
 
@@ -16,11 +17,10 @@ static const struct {
     const char *name;
     const char *(*version)(void);
 } table[] = {
-    {"CivetWeb", http_library},       {"SQLite", catalog_library},
-    {"Jansson", jansson_version_str}, {"libzstd", pack_zstd_library},
-    {"ISA-L", pack_gzip_library},     {"liblzma", pack_xz_library},
-    {"libzip", archive_library},      {"Snappy", pack_snappy_library},
-    {"xxHash", hash_library},         {"glibc", gnu_get_libc_version},
+    {"CivetWeb", http_library},   {"SQLite", catalog_library},     {"Jansson", jansson_version_str},
+    {"nghttp2", grpc_library},    {"libzstd", pack_zstd_library},  {"ISA-L", pack_gzip_library},
+    {"liblzma", pack_xz_library}, {"libzip", archive_library},     {"Snappy", pack_snappy_library},
+    {"xxHash", hash_library},     {"glibc", gnu_get_libc_version},
 };
 const uint32_t library_count = sizeof table / sizeof table[0];
 

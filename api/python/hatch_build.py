@@ -24,5 +24,7 @@ class Programs(BuildHookInterface):
         for folder in ("bin", "lib/jviewd"):
             for file in sorted((tree / folder).iterdir()):
                 build_data["force_include"][str(file)] = f"jviewd/program/{folder}/{file.name}"
+        texts = "share/doc/jviewd/licences", "share/doc/jviewd/sbom.cdx.json"
+        build_data["force_include"].update({str(tree / text): f"jviewd/program/{text}" for text in texts})
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{os.environ['JVIEWD_PLATFORM']}"

@@ -2,6 +2,7 @@
 """wheel.py TREE OUT: the wheel of an installed tree: the Python module, and the programs with the libraries beside them.
 
     TREE/bin/jviewd, jview-collect, TREE/lib/jviewd/*.so*   ->   OUT/jviewd-0.1.0-py3-none-manylinux_2_34_x86_64.whl
+    TREE/share/doc/jviewd/licences, sbom.cdx.json
 
 The programs stand to their libraries in the wheel as in the tree. The platform's number is the newest version of glibc that any of them
 asks for, so that pip refuses what could not start. Needs objdump and hatchling.

@@ -3,6 +3,7 @@
 #
 #   jviewd-V.tar.xz                  sources with the built UI: CMake builds it offline, without Node
 #   jviewd-V-linux-ARCH.tar.xz       bin/ lib/ share/: unpack and run
+#   jviewd-V-py3-none-manylinux_2_34_ARCH.whl
 #   jviewd_V_ARCH.deb  jviewd-dbgsym_V_ARCH.deb
 #   jviewd-V.cdx.json                what is inside (CycloneDX)
 #
@@ -89,10 +90,18 @@ install_tree() {
 }
 
 source_archive
+# Of the installed tree, by the Python that Debian's hatchling belongs to.
+wheel() {
+  rm -f "$out"/jviewd-*.whl
+  /usr/bin/python3 "$out/source/$name/api/python/wheel.py" "$tree" "$out" >"$out/wheel.log" 2>&1 ||
+    { cat "$out/wheel.log" >&2; exit 1; }
+}
+
 build=${2:-$out/build}
 [ $# -gt 1 ] || build
 install_tree
+wheel
 docker/packages/debian/make.sh "$tree.deb" "$staging/etc" "$symbols" "$version" "$out"
 rm -rf "$tree.deb" "$symbols" "$staging"
-(cd "$out" && sha256sum ./*.tar.xz ./*.deb ./*.cdx.json | sed 's| \./| |' >SHA256SUMS)
-ls -l "$out"/*.tar.xz "$out"/*.deb "$out"/*.cdx.json >&2
+(cd "$out" && sha256sum ./*.tar.xz ./*.whl ./*.deb ./*.cdx.json | sed 's| \./| |' >SHA256SUMS)
+ls -l "$out"/*.tar.xz "$out"/*.whl "$out"/*.deb "$out"/*.cdx.json >&2

@@ -24,6 +24,11 @@ enum {
     GRPC_UNAVAILABLE = 14,
 };
 
+const char *grpc_library(void)
+{
+    return nghttp2_version(0)->version_str;
+}
+
 struct talk { /* one call under way */
     const struct grpc_call *call;
     struct error *err;

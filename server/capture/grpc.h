@@ -24,6 +24,8 @@ struct grpc_call {
     bool (*go_on)(void *data); /* asked several times a second: false ends the call */
 };
 
+const char *grpc_library(void); /* nghttp2's version */
+
 /* OK: the whole reply was handed on. ERR_NOT_FOUND: nothing listens there. ERR_UNSUPPORTED: what
  * listens is no such service. ERR_CONFLICT: it is busy. ERR_CANCELLED: go_on said so. */
 MUST_CHECK enum status grpc_unary(const struct grpc_call *call, struct error *err);

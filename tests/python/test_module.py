@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""The Python module against the real program: JVIEWD_DEV names it, the samples are what it shows."""
+"""The Python module against the real program: the wheel where one is installed, else JVIEWD_DEV; the samples are what it shows."""
 
 import contextlib
 import http.server
+import importlib.util
 import io
 import json
 import os
@@ -19,8 +20,10 @@ from unittest import mock
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 SAMPLES = TOP / "tests" / "samples"
-os.environ.setdefault("JVIEWD_BIN", os.environ.get("JVIEWD") or os.environ["JVIEWD_DEV"])
-sys.path.insert(0, str(TOP / "api" / "python"))
+if importlib.util.find_spec("jviewd") is None:  # else the wheel is what is tested
+    os.environ.setdefault("JVIEWD_BIN", os.environ.get("JVIEWD") or os.environ["JVIEWD_DEV"])
+    os.environ["PYTHONPATH"] = str(TOP / "api" / "python")
+    sys.path.insert(0, os.environ["PYTHONPATH"])
 
 import jviewd  # noqa: E402
 from jviewd import notebook, server  # noqa: E402
@@ -165,8 +168,7 @@ class Looking(unittest.TestCase):
     def script(self, text):
         """A program that shows the samples and prints its server's process; what it does then is the text."""
         head = f"import jviewd; shown = jviewd.view_profile({str(SAMPLES)!r}, ui='none'); print(shown.server.process.pid, flush=True); "
-        environment = {**os.environ, "PYTHONPATH": str(TOP / "api" / "python")}
-        return subprocess.Popen([sys.executable, "-c", head + text], env=environment, stdout=subprocess.PIPE, text=True)
+        return subprocess.Popen([sys.executable, "-c", head + text], stdout=subprocess.PIPE, text=True)
 
     def gone(self, pid):
         for _ in range(200):
