@@ -7,8 +7,9 @@
 #   readme   README's commands, word by word, until the server answers
 #   tests    ./dev test in the same place (long)
 #   deb      install, run, upgrade over the version before, remove, purge
-#   tarball  unpack, run; unpack the sources, cmake without Node or network
-#   wheel    pip install; where a wheel has been made
+#   tarball  unpack, run
+#   source   unpack the sources, cmake without Node or network
+#   wheel    pip install; its module with the oldest and the newest Python at hand, JAX, a notebook's kernel
 #   image    the steps of docker/Dockerfile
 #   same     the packages made twice, from equal sources in two places
 #
@@ -91,7 +92,7 @@ system() {
 # inside COMMAND...: in the system, with nothing of this one but its way to the network.
 inside() {
   local kept=(HOME=/tmp/home TERM=dumb LANG=C.UTF-8 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin) name
-  for name in http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY npm_config_registry PIP_INDEX_URL; do
+  for name in http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY npm_config_registry CMAKE_BUILD_PARALLEL_LEVEL; do
     [ -z "${!name:-}" ] || kept+=("$name=${!name}")
   done
   chroot "$at" /usr/bin/env -i "${kept[@]}" "$@"
@@ -159,7 +160,6 @@ sources_into() {
 part_readme() {
   system readme
   sources_into
-  mkdir -p "$place/ccache"
   check "README: $(readme_command)" answers sh -c "cd /src && $(readme_command)"
 }
 
@@ -259,10 +259,41 @@ part_source() {
   check "source: serves" answers jviewd --profile-dir /profiles --port auto
 }
 
+# Pythons of this machine that make environments, PATH's and pyenv's: "3.09 PROGRAM", the oldest first.
+pythons() {
+  local program
+  {
+    compgen -c python3 | sort -u | xargs which || true
+    ! command -v pyenv >/dev/null || ls "$(pyenv root)"/versions/*/bin/python3
+  } | grep -E '/python3(\.[0-9]+)?$' | while read -r program; do
+    "$program" -c 'import ensurepip, sys; print("%d.%02d" % sys.version_info[:2], sys.executable)' 2>/dev/null || true
+  done | awk '$1 >= "3.09"' | sort -u
+}
+
+tested() { # TEST: of tests/python, against the wheel of the environment
+  env -u JVIEWD -u JVIEWD_DEV -u JVIEWD_BIN -u PYTHONPATH "$environment/bin/python" "tests/python/test_$1.py"
+}
+
+pip_install() {
+  "$environment/bin/pip" install -q --disable-pip-version-check "$@"
+}
+
+with_python() { # VERSION PROGRAM WHEEL
+  environment=$place/python-$1
+  rm -rf "$environment"
+  check "wheel: Python $1: pip install" sh -c \
+    "'$2' -m venv '$environment' && '$environment/bin/pip' install -q --disable-pip-version-check --no-index '$3'"
+  check "wheel: Python $1: its calls" tested module
+  check "wheel: Python $1: pip install jax" pip_install jax
+  check "wheel: Python $1: what JAX $("$environment/bin/python" -c 'import jax; print(jax.__version__)') records" tested capture
+  check "wheel: Python $1: pip install nbclient" pip_install nbclient ipykernel jupyter-server-proxy
+  check "wheel: Python $1: the last line of a cell" tested notebook
+}
+
 part_wheel() {
-  local wheel
-  wheel=$(ls build/package/jviewd-*.whl 2>/dev/null || true)
-  [ -n "$wheel" ] || { say "skipped wheel: there is none in build/package"; return 0; }
+  packages_ready
+  local wheel oldest newest
+  wheel=$(ls build/package/jviewd-*.whl)
   system wheel
   cp "$wheel" "$at/tmp/"
   cp -r tests/samples "$at/profiles"
@@ -270,6 +301,13 @@ part_wheel() {
   check "wheel: pip install" inside sh -c "python3 -m venv /venv && /venv/bin/pip install -q --no-index /tmp/$(basename "$wheel")"
   check "wheel: runs" inside /venv/bin/jviewd top step_1000 --profile-dir /profiles
   check "wheel: serves" answers /venv/bin/jviewd --profile-dir /profiles --port auto
+  check "wheel: records" inside /venv/bin/jview-collect -q -o /tmp/recorded -- true
+  pythons >"$place/pythons"
+  oldest=$(head -1 "$place/pythons") newest=$(tail -1 "$place/pythons")
+  [ -n "$oldest" ] || { say "skipped wheel: no Python from 3.9 on here makes environments"; return 0; }
+  # shellcheck disable=SC2086 # two words each
+  with_python $oldest "$wheel"
+  [ "${oldest% *}" = "${newest% *}" ] || with_python $newest "$wheel"
 }
 
 # No engine runs here: the Dockerfile's own steps are taken by hand, each stage a system of its own.
