@@ -581,6 +581,14 @@ static int64_t overlap(int64_t start_ps, int64_t dur_ps, const struct restrictio
 /*  device 0   |short|  |short|  |short|  ...       9,000, some blocks of ops
  *  device 1   |long ------------------------ ...|  in the first block, and in every window
  *               |inner|  |inner|  ...                                                          */
+static void module_op(struct made_run *run, track_id track, int64_t start_ps, int64_t dur_ps,
+                      const char *name)
+{
+    run_slice(run, track, start_ps, dur_ps, name, KIND_COMPUTE);
+    run_text(run, "hlo_op", name);
+    run_text(run, "hlo_module", "jit_f");
+}
+
 static void windows_far_from_the_first_block(void **state)
 {
     (void)state;
@@ -597,11 +605,11 @@ static void windows_far_from_the_first_block(void **state)
     run_begin(&run);
     track_id first = run_stream(&run, "XLA Ops", ROLE_OPS, 0);
     for (int64_t i = 0; i < OPS; i++)
-        run_slice(&run, first, i * 20, 10, "short", KIND_COMPUTE);
+        module_op(&run, first, i * 20, 10, "short");
     track_id second = run_stream(&run, "XLA Ops", ROLE_OPS, 1);
-    run_slice(&run, second, 0, LONG_PS, "long", KIND_COMPUTE);
+    module_op(&run, second, 0, LONG_PS, "long");
     for (int64_t i = 0; i < OPS; i++)
-        run_slice(&run, second, 5 + i * 15, 5, "inner", KIND_COMPUTE);
+        module_op(&run, second, 5 + i * 15, 5, "inner");
     run_finish(&run);
     for (size_t at = 0; at < COUNT(windows); at++) {
         struct table table = ask(&run, "op", &windows[at], NULL);
@@ -611,6 +619,7 @@ static void windows_far_from_the_first_block(void **state)
             short_ps += overlap(i * 20, 10, &windows[at]);
             inner_ps += overlap(5 + i * 15, 5, &windows[at]);
         }
+        CHECK_STR("ops, block by block", table.by, "op");
         CHECK_INT("total", table.total_ps, short_ps + inner_ps + long_ps);
         CHECK_INT("short", number(&table, "short", "total_ps"), short_ps);
         CHECK_INT("long", number(&table, "long", "total_ps"), long_ps);
