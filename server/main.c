@@ -11,6 +11,7 @@
 #include "doctor.h"
 #include "index.h"
 #include "prune.h"
+#include "serve/query.h"
 #include "serve/sql_worker.h"
 
 /* Descriptors 0, 1 and 2 are what they should be, or nothing; never a file of ours. */
@@ -38,6 +39,41 @@ static void help(void)
            "  prune      what eats the disk, and which profiles may go\n");
     for (uint32_t i = 0; i < cli_verb_count; i++)
         printf("  %-10s %s\n", cli_verbs[i].name, cli_verbs[i].summary);
+}
+
+static const char *const own_verbs[] = {"serve", "open",   "collect", "capture",
+                                        "index", "doctor", "prune",   "help"};
+
+/* The verb that a word was perhaps meant to be. */
+static const char *nearest_verb(const char *word)
+{
+    const char *nearest = own_verbs[0];
+    unsigned least = edit_distance(str_of(word), str_of(nearest));
+
+    for (size_t i = 0; i < COUNT(own_verbs) + cli_verb_count; i++) {
+        const char *name =
+            i < COUNT(own_verbs) ? own_verbs[i] : cli_verbs[i - COUNT(own_verbs)].name;
+        unsigned distance = edit_distance(str_of(word), str_of(name));
+
+        if (distance < least) {
+            least = distance;
+            nearest = name;
+        }
+    }
+    return nearest;
+}
+
+/* A word that names nothing is more likely a mistyped verb than a directory that will come: that
+ * one is said with a slash, or behind `serve`. */
+static bool is_no_word(const char *word)
+{
+    if (word[0] == '\0' || word[0] == '-' || strchr(word, '/') != NULL || access(word, F_OK) == 0)
+        return false;
+    fprintf(stderr,
+            "jviewd: there is no verb \"%s\", and no such file or directory here; the nearest verb "
+            "is \"%s\" (jviewd help lists all; jviewd serve %s waits for a directory to come)\n",
+            word, nearest_verb(word), word);
+    return true;
 }
 
 int main(int argc, char **argv)
@@ -68,5 +104,7 @@ int main(int argc, char **argv)
         help();
         return fflush(stdout) == 0 ? EXIT_OK : EXIT_IO;
     }
+    if (is_no_word(verb))
+        return EXIT_USAGE;
     return app_serve(argc, argv);
 }

@@ -153,6 +153,33 @@ void answer_free(struct answer *answer)
     answer->arena = NULL;
 }
 
+int ask_json(const struct cli_call *call, const struct services *services, const char *path,
+             struct str query, json_t **ret)
+{
+    struct cli_verb verb = *call->verb;
+    struct cli_call asked = *call;
+    struct answer answer;
+
+    verb.path = path;
+    asked.verb = &verb;
+    asked.query = query;
+    ask(&asked, services, STR(""), &answer);
+    int code = answer.exit_code;
+    *ret = code == EXIT_OK ? json_plain(reply_bytes(&answer.reply)) : NULL;
+    answer_free(&answer);
+    return code;
+}
+
+int ask_read_run(const struct cli_call *call, const struct services *services, json_t **ret)
+{
+    json_t *tracks;
+    int code = ask_json(call, services, "/api/tracks", STR("limit=1"), &tracks);
+
+    json_decref(tracks);
+    *ret = NULL;
+    return code == EXIT_OK ? ask_json(call, services, "/api/run", STR(""), ret) : code;
+}
+
 static enum status write_piece(void *to, struct bytes piece, struct error *err)
 {
     const int *fd = to;

@@ -16,6 +16,14 @@ struct answer {
 void ask(const struct cli_call *call, const struct services *services, struct str format,
          struct answer *ret);
 void answer_free(struct answer *answer);
+struct json_t; /* of Jansson */
+/* What another endpoint says of the call's run, without what moves a cursor; freed by the caller.
+ * NULL where it fails, which was told. The exit code. */
+int ask_json(const struct cli_call *call, const struct services *services, const char *path,
+             struct str query, struct json_t **ret);
+/* /api/run, once the run is read: it answers before, too, of no host and without notes, so the
+ * tracks are asked for first, which waits. */
+int ask_read_run(const struct cli_call *call, const struct services *services, struct json_t **ret);
 /* Writes the body, whole or piece by piece. EXIT_IO when that fails. */
 int answer_write(struct answer *answer, int fd);
 

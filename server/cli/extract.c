@@ -4,6 +4,7 @@
  *   perfetto   the same, always gzipped: what ui.perfetto.dev opens
  *   csv        every slice, RFC 4180
  *   folded     stacks with their time, as flame graph programs read them
+ *   xplane     what XProf reads: a file a host, in a directory where -o names one
  *   files      one clean decompressed JSON a host, in a directory
  *
  * Nothing is ever written beside the profile: without -o a file goes to stdout when that is no
@@ -26,9 +27,8 @@
 static const struct {
     const char *format, *path, *parameter;
 } sources[] = {
-    {"chrome", "/api/trace", "chrome"},
-    {"perfetto", "/api/trace", "perfetto"},
-    {"csv", "/api/trace", "csv"},
+    {"chrome", "/api/trace", "chrome"}, {"perfetto", "/api/trace", "perfetto"},
+    {"csv", "/api/trace", "csv"},       {"xplane", "/api/trace", "xplane"},
     {"folded", "/api/flame", "folded"},
 };
 
@@ -88,26 +88,18 @@ int write_file(const struct cli_call *call, const struct services *services, con
     return EXIT_OK;
 }
 
-/* The hosts of the run, as /api/run tells them; freed by the caller. */
+/* The hosts of the run; freed by the caller. */
 static int ask_hosts(const struct cli_call *call, const struct services *services, json_t **ret)
 {
-    struct cli_verb verb = *call->verb;
-    struct cli_call asked = *call;
-    struct answer answer;
+    json_t *run;
+    int code = ask_read_run(call, services, &run);
 
-    verb.path = "/api/run";
-    asked.verb = &verb;
-    asked.query = STR("");
-    ask(&asked, services, STR(""), &answer);
-    struct bytes body = reply_bytes(&answer.reply);
-    if (answer.exit_code == EXIT_OK) {
-        json_t *run = json_plain(body);
-
-        *ret = json_incref(json_object_get(run, "hosts"));
-        json_decref(run);
+    *ret = json_incref(json_object_get(run, "hosts"));
+    json_decref(run);
+    if (code == EXIT_OK && json_array_size(*ret) == 0) {
+        fprintf(stderr, "jviewd: no host of this run has a timeline: there is nothing to write\n");
+        code = EXIT_NOT_FOUND;
     }
-    int code = answer.exit_code;
-    answer_free(&answer);
     return code;
 }
 
@@ -133,9 +125,10 @@ static const char *target_directory(const struct cli_call *call)
 }
 
 /* A file of its host's name, and of no other directory: the name may be the profile's own. */
-static const char *target_in(const struct cli_call *call, const char *directory, const char *name)
+static const char *target_in(const struct cli_call *call, const char *directory, const char *name,
+                             const char *suffix)
 {
-    char *target = str_c(call->arena, str_format(call->arena, "%s/%s.trace.json", directory, name));
+    char *target = str_c(call->arena, str_format(call->arena, "%s/%s%s", directory, name, suffix));
 
     for (char *at = target + strlen(directory) + 1; *at != '\0'; at++) {
         if (*at == '/')
@@ -144,7 +137,8 @@ static const char *target_in(const struct cli_call *call, const char *directory,
     return target;
 }
 
-static int write_files(const struct cli_call *call, const struct services *services)
+static int write_files(const struct cli_call *call, const struct services *services,
+                       struct str format, const char *suffix)
 {
     json_t *hosts = NULL, *host;
     size_t index;
@@ -166,11 +160,20 @@ static int write_files(const struct cli_call *call, const struct services *servi
             text_putf(&query, "%%%02X", (unsigned char)*at);
         one.query = str_copy(call->arena, text_str(&query));
         text_free(&query);
-        code = write_file(&one, services, "/api/trace", STR("chrome"),
-                          target_in(call, directory, name));
+        code = write_file(&one, services, "/api/trace", format,
+                          target_in(call, directory, name, suffix));
     }
     json_decref(hosts);
     return code;
+}
+
+static bool is_directory(const struct cli_call *call)
+{
+    struct stat about;
+
+    return str_ends(call->output, STR("/")) ||
+           (call->output.count > 0 && stat(str_c(call->arena, call->output), &about) == 0 &&
+            S_ISDIR(about.st_mode));
 }
 
 int write_extract(const struct cli_call *call, const struct services *services)
@@ -178,7 +181,9 @@ int write_extract(const struct cli_call *call, const struct services *services)
     struct str format = call->format.count > 0 ? call->format : STR("chrome");
 
     if (str_equal(format, STR("files")))
-        return write_files(call, services);
+        return write_files(call, services, STR("chrome"), ".trace.json");
+    if (str_equal(format, STR("xplane")) && is_directory(call))
+        return write_files(call, services, format, ".xplane.pb");
     for (size_t i = 0; i < COUNT(sources); i++) {
         if (!str_equal(format, str_of(sources[i].format)))
             continue;
@@ -188,9 +193,10 @@ int write_extract(const struct cli_call *call, const struct services *services)
         if (call->output.count > 0)
             return write_file(call, services, sources[i].path, parameter,
                               str_c(call->arena, call->output));
-        if (isatty(STDOUT_FILENO) && str_equal(parameter, STR("perfetto")))
-            return tell("the output is compressed: say where it goes with -o FILE", STR(""));
+        bool is_text = !str_equal(parameter, STR("perfetto")) && !str_equal(format, STR("xplane"));
+        if (isatty(STDOUT_FILENO) && !is_text)
+            return tell("the output is no text: say where it goes with -o FILE", STR(""));
         return write_answer(call, services, sources[i].path, parameter, STDOUT_FILENO);
     }
-    return tell("extract makes chrome, perfetto, csv, folded or files, not ", format);
+    return tell("extract makes chrome, perfetto, csv, folded, xplane or files, not ", format);
 }

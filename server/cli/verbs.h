@@ -17,6 +17,7 @@ extern const struct cli_action baseline_actions[], note_actions[]; /* change.c *
 int print_sql(const struct cli_call *call, const struct services *services);
 /* Until stdin ends. */
 int run_mcp(const struct cli_call *call, const struct services *services);
+int print_notes(const struct cli_call *call, const struct services *services);
 int print_check(const struct cli_call *call, const struct services *services);
 int print_diff(const struct cli_call *call, const struct services *services);
 int print_overview(const struct cli_call *call, const struct services *services);
