@@ -11,7 +11,7 @@
 #   source   unpack the sources, cmake without Node or network
 #   wheel    pip install; its module with the oldest and the newest Python at hand, JAX, a notebook's kernel
 #   image    the steps of docker/Dockerfile
-#   same     the packages made twice, from equal sources in two places
+#   same     the packages made once more, from their own source archive in another place
 #
 # Needs root, the network and some GB below build/. What is heavy is kept: rm -rf build/fresh starts anew.
 set -euo pipefail
@@ -175,6 +175,10 @@ packages_ready() {
   [ -n "$(ls build/package/jviewd_*.deb 2>/dev/null)" ] || ./dev package
 }
 
+source_archive() {
+  ls build/package/jviewd-*.tar.xz | grep -v -- -linux-
+}
+
 # earlier DEB: the same as version 0.0.1, as if it had been published before.
 earlier() {
   local work
@@ -248,7 +252,7 @@ part_tarball() {
 part_source() {
   packages_ready
   system source
-  tar -xf "$(ls build/package/jviewd-*.tar.xz | grep -v linux)" -C "$at/opt"
+  tar -xf "$(source_archive)" -C "$at/opt"
   cp -r tests/samples "$at/profiles"
   local packages
   packages=$(sed -n '/^packages_build=(/,/)/p' dev | tr -d '()' | sed 's/packages_build=//' | tr '\n' ' ' | sed 's/ npm / /')
@@ -328,11 +332,17 @@ part_image() {
     env XDG_CACHE_HOME=/var/cache/jviewd/cache XDG_DATA_HOME=/var/cache/jviewd/data jviewd --profile-dir /profiles --port auto
 }
 
-# The same sources twice, in two places: equal bytes.
+# What is packed, packed once more from its own source archive in another place: equal bytes.
 part_same() {
-  check "same: packed once" docker/packages/package.sh "$place/once"
-  check "same: packed again elsewhere" docker/packages/package.sh "$place/elsewhere/again"
-  check "same: equal bytes" cmp "$place/once/SHA256SUMS" "$place/elsewhere/again/SHA256SUMS"
+  packages_ready
+  local again=$place/elsewhere
+  rm -rf "$again"
+  mkdir -p "$again"
+  tar -xf "$(source_archive)" -C "$again"
+  again=$(ls -d "$again"/jviewd-*)
+  ln -s "$root/web/node_modules" "$again/web/node_modules"
+  check "same: packed again elsewhere" env GIT_CEILING_DIRECTORIES="$place" "$again/docker/packages/package.sh" "$again/build/package"
+  check "same: equal bytes" diff build/package/SHA256SUMS "$again/build/package/SHA256SUMS"
 }
 
 mkdir -p "$place/archives"
