@@ -2,6 +2,7 @@
  *
  *   chrome   {"traceEvents": [...]} for ui.perfetto.dev, chrome://tracing and scripts
  *   csv      a line a slice
+ *   xspace   what the JAX profiler writes as *.xplane.pb: one host's
  *
  * Times that leave are run time: file time + offset_ps. Slices that touch the window go out whole,
  * so that a parent is never shorter than its children. Whoever wants gzip writes into a gzip_out.
@@ -40,5 +41,9 @@ MUST_CHECK enum status export_chrome(const struct export_run *run, pack_write *w
  * an apostrophe. */
 MUST_CHECK enum status export_csv(const struct export_run *run, pack_write *write, void *to,
                                   struct error *err);
+/* One host's trace as an XSpace: slices, names, args and picoseconds as they are; ERR_INVALID for
+ * several hosts. What the format cannot say is told in its warnings. */
+MUST_CHECK enum status export_xspace(const struct export_run *run, pack_write *write, void *to,
+                                     struct error *err);
 
 #endif

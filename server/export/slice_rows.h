@@ -5,10 +5,16 @@
 #include "export/export.h"
 #include "trace/args.h"
 
-struct slice_args { /* the block of args that was asked for last */
+enum { SLICE_ARGS_BLOCKS = 8 };
+struct slice_args { /* the blocks of args that were asked for last: who nests ended later, and may
+                     * stand in a later block than what lies inside it */
     const struct trace *trace;
-    struct arena *arena;
-    struct arg_rows rows;
+    uint32_t asked; /* how often another block was */
+    struct slice_args_block {
+        struct arena *arena;
+        struct arg_rows rows;
+        uint32_t asked; /* when it was last */
+    } blocks[SLICE_ARGS_BLOCKS], *last;
 };
 
 void slice_args_open(struct slice_args *args, const struct trace *trace);
@@ -17,6 +23,9 @@ void slice_args_close(struct slice_args *args);
 uint32_t slice_args_of(struct slice_args *args, event_id event, const struct arg **ret,
                        type_id *ret_type);
 
+/* The ordinals of a row that the window touches. */
+void slice_rows_asked(const struct export_run *run, const struct export_host *host,
+                      const struct row *row, uint32_t *ret_first, uint32_t *ret_end);
 /* Calls `visit` for every chunk of a row that the window touches, with the ordinals inside it. */
 typedef enum status chunk_visit(void *data, const struct row *row, const struct chunk *chunk,
                                 uint32_t first, uint32_t end, struct error *err);

@@ -3,6 +3,7 @@
  *   perfetto   Chrome JSON, gzipped: for ui.perfetto.dev
  *   chrome     the same, plain
  *   csv        a line a slice
+ *   xplane     what the JAX profiler writes and XProf reads, of one host
  *   raw        the profile file itself, of one host
  *
  * GET /perfetto/RUN.json.gz is the first of them under a path without a query, because that is all
@@ -23,7 +24,7 @@ enum { PIECE_BYTES = 1 << 20 };
 static const struct param params[] = {
     PARAMS_RUN,
     PARAMS_WINDOW,
-    {.name = "format", .kind = PARAM_WORD, .words = "perfetto|chrome|csv|raw"},
+    {.name = "format", .kind = PARAM_WORD, .words = "perfetto|chrome|csv|xplane|raw"},
     {.name = "host", .kind = PARAM_TEXTS},
     {.name = NULL},
 };
@@ -201,12 +202,30 @@ static enum status send_raw(struct request *req, struct reply *reply, struct err
     return OK;
 }
 
+/* A file of this format is one host's: of several one must be named. */
+static enum status send_xplane(struct request *req, struct reply *reply, struct error *err)
+{
+    TRY(send_export(req, reply, export_xspace, false, "application/octet-stream", ".xplane.pb",
+                    err));
+    const struct export_run *run = &((struct transfer *)reply->stream_data)->run;
+
+    if (run->host_count == 1)
+        return OK;
+    if (run->host_count == 0)
+        return fail(err, ERR_NOT_FOUND, "run \"%.*s\" has no timeline of that host",
+                    STR_ARG(run->name));
+    return fail(err, ERR_INVALID, "run \"%.*s\" has %u hosts: say which with host=%.*s",
+                STR_ARG(run->name), run->host_count, STR_ARG(run->hosts[0].name));
+}
+
 static enum status get_trace(struct request *req, struct reply *reply, struct error *err)
 {
     if (request_is(req, "format", "raw"))
         return send_raw(req, reply, err);
     if (request_is(req, "format", "csv"))
         return send_export(req, reply, export_csv, false, "text/csv; charset=utf-8", ".csv", err);
+    if (request_is(req, "format", "xplane"))
+        return send_xplane(req, reply, err);
     if (request_is(req, "format", "chrome"))
         return send_export(req, reply, export_chrome, false, TYPE_JSON, ".json", err);
     return send_export(req, reply, export_chrome, true, "application/gzip", ".json.gz", err);

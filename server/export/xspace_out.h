@@ -1,0 +1,134 @@
+/* The inside of the XSpace exporter: what its files share. The format stands in decode/xspace.c.
+ *
+ *   xspace.c          the walk: planes in order, what the file says of itself
+ *   xspace_plane.c    a plane: its lines wait in a spill until all their lengths are known
+ *   xspace_names.c    what ids of events and stats mean
+ *   xspace_event.c    an event with its stats
+ *   xspace_details.c  what XProf expects to find as one text: kernel_details and the like
+ */
+#ifndef JVIEWD_EXPORT_XSPACE_OUT_H
+#define JVIEWD_EXPORT_XSPACE_OUT_H
+
+#include "base/arena.h"
+#include "base/protobuf_out.h"
+#include "decode/id_map.h"
+#include "decode/xspace.h"
+#include "export/row_merge.h"
+#include "export/slice_rows.h"
+#include "trace/spill.h"
+
+/* A name of a plane: a name_id of the trace, or one of these words where the trace has no such
+ * name, or a text that was made. */
+typedef uint64_t key_id;
+
+enum xspace_word {
+    WORD_KERNEL_DETAILS,
+    WORD_MEMCPY_DETAILS,
+    WORD_MEMSET_DETAILS,
+    WORD_CORRELATION,
+    WORD_PRODUCER_TYPE,
+    WORD_PRODUCER,
+    WORD_CONSUMER_TYPE,
+    WORD_CONSUMER,
+    WORD_ASYNC,
+    WORD_UNFINISHED,
+    WORD_VALUE,
+    WORD_PROTO,
+    WORD_START,
+    WORD_STOP,
+    WORD_PROCESS,
+    WORDS
+};
+
+enum detail_key { /* args that details are made of */
+                  DETAIL_GRID,
+                  DETAIL_BLOCK,
+                  DETAIL_REGISTERS,
+                  DETAIL_STATIC_SHARED,
+                  DETAIL_DYNAMIC_SHARED,
+                  DETAIL_BYTES,
+                  DETAIL_SOURCE,
+                  DETAIL_DESTINATION,
+                  DETAIL_MEMORY,
+                  DETAILS
+};
+
+struct xspace_out { /* one host's export */
+    const struct export_run *run;
+    const struct export_host *host;
+    const struct trace *trace;
+    pack_write *write;
+    void *to;
+    struct error *err;
+    struct arena *arena; /* of the event at hand: texts that had to be cleaned */
+    struct chunk *chunk;
+    struct slice_args args;
+    int64_t shift_ps; /* XSpaces know no negative times: added to all, taken from the epoch */
+    key_id words[WORDS];
+    name_id details[DETAILS]; /* 0: no arg is called so */
+    bool is_xplane;           /* it was one: names, ids and arrows are right as they are */
+    bool has_told_arrows;     /* args hold the ids that arrows are made of */
+    uint64_t plane_count;
+    track_id *roots, *next; /* by track: the outermost above it; the next of that one */
+};
+
+struct line_out {
+    size_t head_at, head_count;       /* in plane.heads */
+    uint64_t events_at, events_count; /* in plane.spill */
+};
+
+struct plane_detail { /* one made text, and what it was made of */
+    uint64_t parts[5];
+    uint64_t ref; /* 0: free */
+};
+
+struct plane_out {
+    struct xspace_out *space;
+    struct spill *spill;
+    struct str name;
+    bool is_device;
+    struct text heads, events, event, stat, about, made;
+    struct line_out *lines;
+    uint32_t line_count, line_capacity;
+    struct id_map line_ids, stat_ids, event_ids;
+    key_id *stats;          /* by id - 1 */
+    uint64_t *events_by_id; /* type << 32 | name, by id - 1 */
+    uint32_t stat_count, stat_capacity, event_count, event_capacity;
+    struct plane_detail *known; /* DETAILS_KNOWN of them */
+    uint32_t known_count;
+};
+
+/* xspace_names.c */
+void names_open_words(struct xspace_out *space);
+struct str names_text(const struct plane_out *plane, key_id key);
+uint64_t names_stat_id(struct plane_out *plane, key_id key);
+uint64_t names_event_id(struct plane_out *plane, name_id name, type_id type);
+key_id names_make(struct plane_out *plane, struct str text);
+/* All that were asked for, as metadata behind the lines. */
+MUST_CHECK enum status names_put(struct plane_out *plane, struct error *err);
+
+/* xspace_event.c */
+void stat_put(struct plane_out *plane, struct text *to, uint32_t field, struct arg arg);
+void stat_put_number(struct plane_out *plane, struct text *to, uint32_t field, enum xspace_word key,
+                     uint64_t value);
+void stat_put_text(struct plane_out *plane, struct text *to, uint32_t field, key_id key,
+                   struct str text);
+void event_put(struct plane_out *plane, const struct merged_slice *slice, int64_t base_ps);
+
+/* xspace_details.c */
+void details_put(struct plane_out *plane, name_id name, const struct arg *args, uint32_t count);
+
+/* xspace_plane.c */
+void plane_open(struct plane_out *plane, struct xspace_out *space, struct str name);
+MUST_CHECK enum status plane_put_track(struct plane_out *plane, track_id track, struct error *err);
+/* Adds to what waits for the plane's end. */
+MUST_CHECK enum status plane_keep(struct plane_out *plane, struct text *text, struct error *err);
+/* All counters of the tracks below a root: one line. */
+MUST_CHECK enum status plane_put_counters(struct plane_out *plane, track_id root,
+                                          struct error *err);
+/* Writes the plane and frees it, also after a failure. */
+MUST_CHECK enum status plane_close(struct plane_out *plane, enum status status, struct error *err);
+
+int64_t space_time(const struct xspace_out *space, int64_t file_ps);
+
+#endif
