@@ -6,7 +6,8 @@
  *     NVTX start/end            ranges that may end on another thread
  *   /device:GPU:0 ...           CUDA activity: record_cuda.h
  *
- * The file is walked twice, since clocks and names may stand behind what they are of.
+ * The file is walked twice, since clocks and names may stand behind what they are of; what XLA said
+ * of its launches is looked up between: record_hlo.h.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -149,6 +150,9 @@ static void read_around(struct record *record, const struct record_frame *frame)
         read_about(record, frame);
     else if (frame->head.type == SPOOL_OPEN)
         record->last_look = record->file.at;
+    else if (frame->head.type == SPOOL_KERNEL || frame->head.type == SPOOL_COPY ||
+             frame->head.type == SPOOL_SET)
+        record->has_work = true;
     else if (frame->head.type >= SPOOL_TYPE_COUNT || frame->head.type == 0)
         record->other_frames++;
     else if (frame->head.type < COUNT(readers) && readers[frame->head.type] != NULL) {
@@ -193,6 +197,36 @@ static void walk(struct record *record, void (*read)(struct record *, const stru
     }
 }
 
+static void read_hlo(struct record *record, const struct record_frame *frame)
+{
+    struct record_columns columns;
+    bool is_last_look = frame->head.type == SPOOL_OPEN && record->file.at == record->last_look;
+
+    if ((frame->head.type == SPOOL_RANGE || is_last_look) &&
+        record_columns(&record->file, frame, &columns))
+        record_hlo_ranges(record, &columns, is_last_look);
+    arena_reset(record->arena);
+}
+
+static void read_calls(struct record *record, const struct record_frame *frame)
+{
+    struct record_columns columns;
+
+    if (frame->head.type == SPOOL_CALL && record_columns(&record->file, frame, &columns))
+        record_hlo_calls(record, &columns);
+}
+
+static void find_hlo(struct record *record)
+{
+    if (!record->has_work)
+        return;
+    walk(record, read_hlo, false);
+    if (record->hlo.range_count == 0)
+        return;
+    record_hlo_join(record);
+    walk(record, read_calls, false);
+}
+
 static void read_all(struct record *record)
 {
     sink_format(record->sink, decode_record.name);
@@ -208,8 +242,10 @@ static void read_all(struct record *record)
         .record = record, .sink = record->sink, .arena = record->arena, .clock = &record->clock};
     record_system_begin(&record->system);
     walk(record, read_around, false);
+    find_hlo(record);
     walk(record, read_events, true);
     record_cuda_note(&record->cuda);
+    record_hlo_note(record);
     record_system_end(&record->system);
     record_note_state(record);
     record_ranges_open(record);
@@ -232,6 +268,7 @@ static void free_all(struct record *record)
     id_map_free(&record->threads);
     id_map_free(&record->ended);
     pair_table_free(&record->categories);
+    record_hlo_free(&record->hlo);
     record_cuda_free(&record->cuda);
     arena_destroy(record->arena);
 }

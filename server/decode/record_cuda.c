@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "base/arena.h"
+#include "decode/record_hlo.h"
 #include "trace/kind.h"
 
 enum { ORDINAL_MAX = 1023, PS_PER_NS = 1000 };
@@ -166,6 +167,7 @@ static bool put_work(struct record_cuda *cuda, const struct record_columns *colu
         put_number(cuda, "graph_id", record_at(columns, WORK_GRAPH, row));
     if (record_at(columns, WORK_NODE, row) != 0)
         put_number(cuda, "graph_node_id", record_at(columns, WORK_NODE, row));
+    record_hlo_put(cuda->record, record_at(columns, WORK_CORRELATION, row));
     return true;
 }
 

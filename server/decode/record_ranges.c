@@ -8,7 +8,7 @@
 #include "decode/xla_range.h"
 #include "trace/kind.h"
 
-enum { ENDED_MAX = 1 << 22 };
+enum { ENDED_MAX = 1 << 22, FIELDS_MAX = 64 };
 
 static void put_arg(struct record *record, const char *key, enum arg_type type, uint64_t bits)
 {
@@ -26,16 +26,15 @@ static void put_category(struct record *record, int64_t domain, int64_t number)
         put_arg(record, "category", ARG_INT64, (uint64_t)number);
 }
 
-/* Keys of NCCL and XLA, as jviewd names the same of other formats; all others stay as they are. */
-static struct str key_of_field(struct str key)
+struct str record_key_of_field(struct str key)
 {
     static const struct {
         const char *part, *key;
     } known[] = {
         {"Message size", "bytes"},     {"communicator", "communicator"},
         {"Reduction op", "reduction"}, {"Program ID", "program_id"},
-        {"Program id", "program_id"},  {"HLO Module", "hlo_module"},
-        {"HLO Op", "hlo_op"},
+        {"Program id", "program_id"},  {"Unique ID", "program_id"},
+        {"HLO Module", "hlo_module"},  {"HLO Op", "hlo_op"},
     };
 
     for (size_t index = 0; index < COUNT(known); index++)
@@ -65,7 +64,7 @@ static void put_field(struct record *record, struct str field)
         return;
     struct str key = {field.at + 1, (size_t)(equals - field.at - 1)};
     struct str value = str_skip(field, key.count + 2);
-    struct arg arg = {.key = sink_name(record->sink, key_of_field(key))};
+    struct arg arg = {.key = sink_name(record->sink, record_key_of_field(key))};
     bool is_minus = field.at[0] == 'i' && str_starts(value, STR("-"));
     if ((field.at[0] == 'i' || field.at[0] == 'u') &&
         str_to_u64(is_minus ? str_skip(value, 1) : value, &bits)) {
@@ -81,28 +80,35 @@ static void put_field(struct record *record, struct str field)
     sink_arg(record->sink, arg);
 }
 
+bool record_next_field(struct str *rest, struct str *ret)
+{
+    const char *end = rest->count > 0 ? memchr(rest->at, '\x1f', rest->count) : NULL;
+    size_t count = end != NULL ? (size_t)(end - rest->at) : rest->count;
+
+    *ret = (struct str){rest->at, count};
+    if (rest->count == 0)
+        return false;
+    *rest = str_skip(*rest, end != NULL ? count + 1 : count);
+    return true;
+}
+
 static void put_fields(struct record *record, name_id text)
 {
-    enum { FIELDS_MAX = 64 };
-    struct str rest = sink_text(record->sink, text);
+    struct str rest = sink_text(record->sink, text), field;
 
     /* Copied: names move when one is added. */
     rest = str_format(record->arena, "%.*s", STR_ARG(rest));
-    for (int field = 0; field < FIELDS_MAX && rest.count > 0; field++) {
-        const char *end = memchr(rest.at, '\x1f', rest.count);
-        size_t count = end != NULL ? (size_t)(end - rest.at) : rest.count;
-        put_field(record, (struct str){rest.at, count});
-        rest = str_skip(rest, end != NULL ? count + 1 : count);
-    }
+    for (int count = 0; count < FIELDS_MAX && record_next_field(&rest, &field); count++)
+        put_field(record, field);
 }
 
 /* What XLA and NCCL say in the name itself. */
-static void put_name_fields(struct record *record, struct str name)
+static void put_name_fields(struct record *record, struct str domain, struct str name)
 {
     static const char *const keys[] = {"hlo_op", "hlo_module"};
     uint64_t program;
 
-    if (!str_starts(name, STR("TSL:")) && !str_starts(name, STR("nccl")))
+    if (!record_hlo_is_name(domain, name) && !str_starts(name, STR("nccl")))
         return;
     name = str_format(record->arena, "%.*s", STR_ARG(name));
     if (str_starts(name, STR("nccl")))
@@ -133,7 +139,8 @@ static void put_args(struct record *record, const struct record_columns *columns
     if (color != 0)
         put_arg(record, "color", ARG_STRING,
                 sink_name(record->sink, str_format(record->arena, "#%08" PRIx32, (uint32_t)color)));
-    put_name_fields(record, sink_text(record->sink, name));
+    put_name_fields(record, sink_text(record->sink, record_text_of(record, domain)),
+                    sink_text(record->sink, name));
     if (payload == PAYLOAD_FIELDS)
         put_fields(record, record_text_of(record, record_at(columns, RANGE_PAYLOAD, row)));
     else if (payload > PAYLOAD_NONE && payload < (int64_t)COUNT(types))

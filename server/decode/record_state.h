@@ -8,6 +8,7 @@
 #include "decode/record_clock.h"
 #include "decode/record_cuda.h"
 #include "decode/record_gate.h"
+#include "decode/record_hlo.h"
 #include "decode/record_read.h"
 #include "decode/record_system.h"
 #include "decode/record_tracks.h"
@@ -27,6 +28,8 @@ struct record {
     int64_t last_end;             /* in ticks, of all ranges */
     struct str program;
     uint32_t about_count;
+    bool has_work; /* of a GPU */
+    struct record_hlo hlo;
     struct record_cuda cuda;
     struct record_system system;
     track_id process, free_ranges; /* NO_TRACK until there is one */
@@ -37,6 +40,10 @@ struct record {
 void record_ranges_read(struct record *record, const struct record_columns *columns);
 void record_ranges_open(
     struct record *record); /* the last look at what was open, less what ended */
+/* The next field of a payload of fields, "iKEY=VALUE". */
+bool record_next_field(struct str *rest, struct str *ret);
+/* Keys of NCCL and XLA, as jviewd names the same of other formats; all others as they are. */
+struct str record_key_of_field(struct str key);
 /* record_notes.c */
 void record_note_state(struct record *record);
 void record_note_losses(struct record *record);

@@ -1,15 +1,17 @@
 /* A program that uses CUDA: initialises it, then launches from several threads.
  *
- * usage: cuda_program THREADS LAUNCHES [sleep MILLISECONDS | kill | profile TIMES]
+ * usage: cuda_program THREADS LAUNCHES [sleep MILLISECONDS | kill | profile TIMES | xla STEPS]
  *
- * profile: so often 5 launches more outside of cuProfilerStart and Stop, and 20 between them. */
-#include <dlfcn.h>
+ * profile: so often 5 launches more outside of cuProfilerStart and Stop, and 20 between them.
+ * xla: so often a module of jit_step, of which matmul.1 launches 3 and add.3, within while.2, 2;
+ * one launch stands outside. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "nvtx_client.h"
 
 enum { THREADS_MAX = 64 };
 
@@ -47,6 +49,37 @@ static void profile(void *cuda, long times)
     launch_some(5);
 }
 
+static void push_named(void *in, const char *name)
+{
+    struct nvtx_event event = {.version = 3,
+                               .size = sizeof event,
+                               .message_type = NVTX_MESSAGE_TEXT,
+                               .message.text = name};
+
+    push_event(in, &event);
+}
+
+static void run_steps(long count)
+{
+    void *tsl = attach() ? domain("TSL") : NULL;
+
+    for (long step = 0, number = 0; step < count; step++) {
+        push_named(tsl, "XlaModule:#hlo_module=jit_step,program_id=3#");
+        push_named(tsl, "Thunk:#hlo_op=matmul.1#");
+        for (int one = 0; one < 3; one++)
+            launch(0, number++);
+        pop_of(tsl);
+        push_named(tsl, "Thunk:#hlo_op=while.2#");
+        push_named(tsl, "Thunk:#hlo_op=add.3#");
+        for (int one = 0; one < 2; one++)
+            launch(0, number++);
+        pop_of(tsl);
+        pop_of(tsl);
+        pop_of(tsl);
+        launch(0, number++);
+    }
+}
+
 int main(int argc, char **argv)
 {
     void *cuda = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
@@ -71,6 +104,8 @@ int main(int argc, char **argv)
         usleep((useconds_t)atol(argv[4]) * 1000);
     if (argc > 4 && strcmp(argv[3], "profile") == 0)
         profile(cuda, atol(argv[4]));
+    if (argc > 4 && strcmp(argv[3], "xla") == 0)
+        run_steps(atol(argv[4]));
     if (argc > 3 && strcmp(argv[3], "kill") == 0) {
         usleep(1500000); /* a flush and a frame */
         raise(SIGKILL);

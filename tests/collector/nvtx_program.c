@@ -1,5 +1,4 @@
-/* A program that tells NVTX ranges, with an NVTX of its own: it loads what NVTX_INJECTION64_PATH
- * names and calls through the places that the library filled, as the public headers do.
+/* A program that tells NVTX ranges, with an NVTX of its own: nvtx_client.h.
  *
  *   nvtx_program MODE [COUNT]
  */
@@ -15,75 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "inject/nvtx_abi.h"
+#include "nvtx_client.h"
 
-enum { PLACES = 16, THREADS = 64 };
-
-static nvtx_function *core[PLACES], *core2[PLACES];
-static nvtx_function **core_places[PLACES], **core2_places[PLACES];
-
-static int give_module(int module, nvtx_function ****ret_places, unsigned *ret_count)
-{
-    *ret_places = module == NVTX_MODULE_CORE    ? core_places
-                  : module == NVTX_MODULE_CORE2 ? core2_places
-                                                : NULL;
-    *ret_count = PLACES;
-    return *ret_places != NULL;
-}
-
-static const void *give_table(uint32_t id)
-{
-    static const struct nvtx_callbacks callbacks = {.size = sizeof callbacks,
-                                                    .module = give_module};
-
-    return id == NVTX_TABLE_CALLBACKS ? &callbacks : NULL;
-}
-
-/* 0 where no tool is there: all calls are empty then. */
-static int attach(void)
-{
-    const char *path = getenv("NVTX_INJECTION64_PATH");
-    void *library = path != NULL ? dlopen(path, RTLD_NOW) : NULL;
-    int (*init)(nvtx_get_table *) = NULL;
-
-    for (int place = 0; place < PLACES; place++) {
-        core_places[place] = &core[place];
-        core2_places[place] = &core2[place];
-    }
-    if (library != NULL)
-        *(void **)&init = dlsym(library, "InitializeInjectionNvtx2");
-    return init != NULL && init(give_table);
-}
-
-static void push(const char *name)
-{
-    if (core[NVTX_PUSH] != NULL)
-        ((int (*)(const char *))core[NVTX_PUSH])(name);
-}
-
-static int pop(void)
-{
-    return core[NVTX_POP] != NULL ? ((int (*)(void))core[NVTX_POP])() : 0;
-}
-
-static void *domain(const char *name)
-{
-    return core2[NVTX_DOMAIN_CREATE] != NULL
-               ? ((void *(*)(const char *))core2[NVTX_DOMAIN_CREATE])(name)
-               : NULL;
-}
-
-static void push_event(void *in, const struct nvtx_event *event)
-{
-    if (core2[NVTX_DOMAIN_PUSH_EX] != NULL)
-        ((int (*)(void *, const struct nvtx_event *))core2[NVTX_DOMAIN_PUSH_EX])(in, event);
-}
-
-static void pop_of(void *in)
-{
-    if (core2[NVTX_DOMAIN_POP] != NULL)
-        ((int (*)(void *))core2[NVTX_DOMAIN_POP])(in);
-}
+enum { THREADS = 64 };
 
 static void step(void *train, int64_t number)
 {

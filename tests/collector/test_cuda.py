@@ -89,6 +89,21 @@ class Cuda(unittest.TestCase):
         tracks = {row["name"] for row in self.ask("top", "latest", "--by", "track", "--limit", "99")["rows"]}
         self.assertLessEqual({"Stream #7", "Stream #8", "CUDA API"}, tracks)
 
+    def test_xla(self):
+        """Launches within XLA's ranges are of their ops, to the nanosecond; others of none."""
+        steps = 50
+        self.runs_on(collect(self.out, 0, 0, "xla", steps, FAKE_CUPTI_LATE=0))
+        want = collections.Counter()
+        for step in range(steps):
+            for place, op in enumerate(["matmul.1"] * 3 + ["add.3"] * 2 + [None]):
+                number = step * 6 + place
+                for has, name, ns in ((True, NAMES[number % 3], 1000 + 10 * (number % 7)),
+                                      (number % 4 == 0, "[CUDA memcpy Host-to-Device]", 500),
+                                      (number % 8 == 0, "[CUDA memset]", 100)):
+                    want[(op, "jit_step") if op else (name, None)] += 1000 * ns * has
+        rows = self.ask("top", "latest", "--by", "op", "--limit", "99")["rows"]
+        self.assertEqual({(row["name"], row["module"]): row["total_ps"] for row in rows}, dict(+want))
+
     def test_many(self):
         """More than a buffer, a batch and a frame hold."""
         collect(self.out, 8, 5000)
