@@ -2,6 +2,7 @@
  *
  *   GET                             may it, and how much
  *   POST ?name=FILE&modified_ms=    the bytes as they are -> 201 {"run": ID, ...}, shown at once
+ *        &batch=FOLDER&path=A/FILE  one of a folder's files, which become one run
  *   DELETE ?run=ID                  only what came this way
  *
  * The body is written to the cache as it comes, so its size costs no memory, and this handler stays
@@ -36,6 +37,8 @@ enum {
 static const struct param post_params[] = {
     {.name = "name", .kind = PARAM_TEXT, .required = true, .max = 1024},
     {.name = "modified_ms", .kind = PARAM_INTEGER, .min = 0, .max = INT64_MAX / MS},
+    {.name = "batch", .kind = PARAM_TEXT, .max = UPLOAD_NAME_SIZE},
+    {.name = "path", .kind = PARAM_TEXT, .max = UPLOAD_PLACE_SIZE},
     {.name = NULL},
 };
 
@@ -161,11 +164,13 @@ static void put_taken(struct request *req, struct reply *reply, const struct upl
     char id[RUN_ID_SIZE];
 
     run_id_of(str_of(uploads_dir(upload->uploads)), str_of(dir), id);
-    until_listed(req, id);
+    if (upload->place[0] == '\0') /* others of its folder follow: who brings them waits for all */
+        until_listed(req, id);
     struct json json = reply_json(reply);
     json_open(&json, '{');
     json_put_text(&json, "run", str_copy(req->arena, str_of(id)));
     json_put_text(&json, "name", str_of(upload->run));
+    json_put_text(&json, "dir", str_copy(req->arena, str_of(dir)));
     json_put_text(&json, "file", str_of(upload->file));
     json_put_text(&json, "format", format);
     json_put_unsigned(&json, "bytes", upload->bytes);
@@ -179,7 +184,10 @@ static enum status take_file(struct request *req, struct reply *reply, struct up
 {
     char dir[4096];
     struct str format;
+    struct str folder = request_text(req, "batch");
 
+    if (folder.count > 0)
+        TRY(upload_place(upload, folder, request_text(req, "path"), err));
     TRY(take_body(req, upload, err));
     TRY(identify(req, upload, &format, err));
     TRY(upload_finish(upload, modified_ns(req), dir, err));
@@ -223,6 +231,8 @@ static enum status post_upload(struct request *req, struct reply *reply, struct 
     struct str reason = refusal(req);
     struct upload upload;
 
+    if ((request_text(req, "batch").count == 0) != (request_text(req, "path").count == 0))
+        return fail(err, ERR_INVALID, "batch and path go together");
     if (reason.count > 0 || req->coming == NULL || req->server == NULL) {
         reply_problem(reply, 403, "uploads-off",
                       reason.count > 0 ? reason : STR("Files are taken by the server alone."));

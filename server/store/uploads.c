@@ -12,8 +12,6 @@
 
 #include "base/file.h"
 
-#define SESSION "plugins/profile/upload"
-
 enum { NAME_BYTES_MAX = 120, SAME_NAME_MAX = 10000 };
 
 /* What must stay free on the disk for indexes and for everybody else. */
@@ -221,7 +219,7 @@ enum status upload_begin(struct uploads *uploads, struct str name, int64_t annou
     give_room(uploads, announced > 0 ? (uint64_t)announced : 0);
     upload_names(name, ret->file, ret->run);
     TRY(cache_job_dir(uploads->cache, ret->job, err));
-    enum status status = join(path, err, ret->job, "run/" SESSION);
+    enum status status = join(path, err, ret->job, "run/" UPLOAD_SESSION);
     if (status == OK)
         status = directory_make(path, err);
     if (status == OK) {
@@ -237,7 +235,7 @@ enum status upload_begin(struct uploads *uploads, struct str name, int64_t annou
 
 void upload_path(const struct upload *upload, char ret[4096])
 {
-    snprintf(ret, 4096, "%.3900s/run/" SESSION "/%s", upload->job, upload->file);
+    snprintf(ret, 4096, "%.3900s/run/" UPLOAD_SESSION "/%s", upload->job, upload->file);
 }
 
 enum status upload_put(struct upload *upload, struct bytes piece, struct error *err)
@@ -274,6 +272,21 @@ static enum status appear(struct upload *upload, struct error *err)
     return fail(err, ERR_CONFLICT, "there are %d files of this name already", SAME_NAME_MAX);
 }
 
+/* A link appears at once, and never over another. */
+static enum status appear_in_place(const struct upload *upload, const char *dir, struct error *err)
+{
+    char from[4096], to[4096];
+
+    TRY(directory_make(dir, err));
+    TRY(join(to, err, dir, upload->file));
+    upload_path(upload, from);
+    if (link(from, to) == 0)
+        return OK;
+    if (errno == EEXIST)
+        return fail(err, ERR_CONFLICT, "there is a file of this name already");
+    return cannot("the file cannot be kept", errno, err);
+}
+
 enum status upload_finish(struct upload *upload, int64_t modified_ns, char ret_dir[4096],
                           struct error *err)
 {
@@ -284,8 +297,16 @@ enum status upload_finish(struct upload *upload, int64_t modified_ns, char ret_d
 
     if (futimens(upload->fd, times) != 0 || fsync(upload->fd) != 0)
         return cannot("the file cannot be kept", errno, err);
-    TRY(appear(upload, err));
-    TRY(join(ret_dir, err, upload->run, SESSION));
+    if (upload->place[0] != '\0') {
+        char dir[4096];
+
+        TRY(join(dir, err, upload->uploads->dir, upload->place));
+        TRY(appear_in_place(upload, dir, err));
+        snprintf(ret_dir, 4096, "%s", upload->place);
+    } else {
+        TRY(appear(upload, err));
+        TRY(join(ret_dir, err, upload->run, UPLOAD_SESSION));
+    }
     close(upload->fd);
     upload->fd = -1;
     cache_remove_dir(upload->job);

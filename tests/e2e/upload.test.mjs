@@ -1,6 +1,7 @@
 /* A file dropped on the page or picked is opened; what is refused says why; what was brought goes again. */
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openPage, settle } from './browser.mjs';
@@ -61,6 +62,27 @@ export const tests = {
     await page.waitForFunction(() => new URL(location.href).searchParams.get('view') === 'runs');
     assert.deepEqual((await runs(url)).map((run) => run.name), ['step_500']);
     assert.deepEqual(complaints, []);
+  }),
+
+  'a folder dropped is one run: its files lie as they lay, what is no profile is left': on([], '?run=step_500&view=ops', async ({ page, url, complaints }) => {
+    const folder = join(mkdtempSync(join(tmpdir(), 'jviewd-folder-')), 'step_77');
+    const session = join(folder, 'plugins/profile/09_30');
+    mkdirSync(session, { recursive: true });
+    for (const host of ['a', 'b']) copyFileSync(BROUGHT, join(session, `${host}.xplane.pb`));
+    writeFileSync(join(folder, 'notes.txt'), 'hello');
+    try {
+      const hand = await page.context().newCDPSession(page);
+      for (const type of ['dragEnter', 'dragOver', 'drop'])
+        await hand.send('Input.dispatchDragEvent', { type, x: 600, y: 400, data: { items: [], files: [folder], dragOperationsMask: 1 } });
+      await page.waitForFunction(() => document.querySelector('h1')?.textContent === 'step_77');
+    } finally {
+      rmSync(join(folder, '..'), { recursive: true });
+    }
+    for (let turn = 0; turn < 100 && (await runs(url)).find((run) => run.name === 'step_77').file_count < 2; turn++) await page.waitForTimeout(100);
+    const brought = (await runs(url)).find((run) => run.name === 'step_77');
+    assert.deepEqual([brought.file_count, brought.dir, brought.uploaded], [2, 'step_77/plugins/profile/09_30', true]);
+    assert.equal(await page.getByRole('alert').count(), 0, 'a text beside is no fault');
+    assert.deepEqual(complaints.filter((line) => !line.includes('415')), []);
   }),
 
   'a file is picked from the list of runs and from the palette': on([], '?view=runs', async ({ page }) => {

@@ -85,6 +85,25 @@ def the_same_name_twice(server):
         assert ask(server, "/api/upload", method="DELETE", run=one["run"]).status == 204
 
 
+def a_folder_is_one_run(server):
+    first = bring(server, name="a.xplane.pb", batch="step_9", path="plugins/profile/09_30/a.xplane.pb")
+    second = bring(server, name="b.xplane.pb", batch="step_9", path="plugins/profile/09_30/b.xplane.pb")
+    assert (first.status, second.status) == (201, 201), (first.body, second.body)
+    assert first.json["dir"] == "step_9/plugins/profile/09_30" and first.json["run"] == second.json["run"]
+    until = time.monotonic() + harness.WAIT_S
+    while find(server, first.json["run"])["file_count"] != 2:
+        assert time.monotonic() < until, "both files in one run"
+        time.sleep(0.1)
+    assert find(server, first.json["run"])["name"] == "step_9"
+    for what, status, query in (("twice", 409, {"batch": "step_9", "path": "plugins/profile/09_30/a.xplane.pb"}),
+                                ("a way up", 400, {"batch": "step_9", "path": "../a.xplane.pb"}), ("half a place", 400, {"batch": "step_9"}), ("the other", 400, {"path": "a"})):
+        refused = bring(server, name="a.xplane.pb", **query)
+        assert refused.status == status, (what, refused.body)
+    assert not leftovers(server)
+    assert ask(server, "/api/upload", method="DELETE", run=first.json["run"]).status == 204
+    assert not list((server.place.cache / "uploads").iterdir())
+
+
 def what_is_no_profile_is_not_kept(server):
     for what, content, words in (("text", b"hello", "Text"), ("nothing", b"", "empty"), ("an image", b"\x89PNG\r\n\x1a\n" + bytes(99), ""),
                                  ("a page", b"<!doctype html><script>alert(1)</script>", ""), ("noise", os.urandom(5000), "")):
@@ -239,5 +258,5 @@ def framing(_):
 
 
 if __name__ == "__main__":
-    common.main([a_file_becomes_a_run_and_goes_again, the_same_name_twice, what_is_no_profile_is_not_kept, chunks, chunks_that_break_off,
+    common.main([a_file_becomes_a_run_and_goes_again, the_same_name_twice, a_folder_is_one_run, what_is_no_profile_is_not_kept, chunks, chunks_that_break_off,
                  a_client_that_leaves_leaves_nothing, limits, kept_over_a_restart, off_where_others_may_look, framing])

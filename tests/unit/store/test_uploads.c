@@ -250,11 +250,88 @@ static void removing(void **state)
     CHECK_INT("nothing counts", uploads_bytes(place->uploads), 0);
 }
 
+static void places(void **state)
+{
+    (void)state;
+    static const char deep[] = "a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p/q/file";
+    char wide[1100];
+    const struct {
+        const char *what;
+        struct str folder, path;
+        const char *place; /* NULL: refused */
+    } rows[] = {
+        {"at the top", STR("step_7"), STR("a.pb"), "step_7/plugins/profile/upload"},
+        {"a session", STR("s"), STR("plugins/profile/1/a.pb"), "s/plugins/profile/1"},
+        {"nothing between", STR("s"), STR("x//./y/a.pb"), "s/x/y"},
+        {"a slash in front", STR("s"), STR("/x/a.pb"), "s/x"},
+        {"backslashes", STR("s"), STR("x\\y\\a.pb"), "s/x/y"},
+        {"hidden", STR(".s"), STR(".x/a.pb"), "s/x"},
+        {"control characters", STR("s\n"), STR("x\x01/a.pb"), "s_/x_"},
+        {"a path for a folder", STR("/etc/s"), STR("x/a.pb"), "s/x"},
+        {"a way up for a folder", STR(".."), STR("x/a.pb"), "profile/x"},
+        {"a session's folder", STR("plugins"), STR("x/a.pb"), "plugins_/x"},
+        {"a way up", STR("s"), STR("../a.pb"), NULL},
+        {"a way up inside", STR("s"), STR("x/../../a.pb"), NULL},
+        {"a way up by backslashes", STR("s"), STR("x\\..\\a.pb"), NULL},
+        {"too deep", STR("s"), STR(deep), NULL},
+        {"too long", STR("s"), {.at = wide, .count = sizeof wide}, NULL},
+    };
+
+    memset(wide, 'w', sizeof wide);
+    for (size_t at = 99; at < sizeof wide; at += 100)
+        wide[at] = '/';
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct upload upload = {.fd = -1};
+        struct error err = {0};
+        enum status status = upload_place(&upload, rows[i].folder, rows[i].path, &err);
+
+        CHECK_INT(rows[i].what, status, rows[i].place == NULL ? ERR_INVALID : OK);
+        if (rows[i].place != NULL)
+            CHECK_STR(rows[i].what, str_of(upload.place), rows[i].place);
+    }
+}
+
+static enum status bring_placed(struct place *place, const char *name, const char *path,
+                                char ret_dir[4096], struct error *err)
+{
+    struct upload upload;
+
+    TRY(upload_begin(place->uploads, str_of(name), -1, &upload, err));
+    enum status status = upload_place(&upload, STR("step_7"), str_of(path), err);
+    if (status == OK)
+        status = upload_put(&upload, BYTES("bytes"), err);
+    if (status == OK)
+        status = upload_finish(&upload, INT64_C(1600000000000000000), ret_dir, err);
+    upload_abandon(&upload);
+    return status;
+}
+
+static void a_folder(void **state)
+{
+    struct place *place = *state;
+    struct error err = {0}, why = {0};
+    char dir[4096];
+
+    CHECK_OK("one", bring_placed(place, "a.pb", "plugins/profile/1/a.pb", dir, &err), &err);
+    CHECK_STR("where", str_of(dir), "step_7/plugins/profile/1");
+    CHECK_OK("beside it", bring_placed(place, "b.pb", "plugins/profile/1/b.pb", dir, &err), &err);
+    CHECK_INT("both", entries_below(place, "uploads/step_7/plugins/profile/1"), 2);
+    CHECK_INT("again", bring_placed(place, "b.pb", "plugins/profile/1/b.pb", dir, &why),
+              ERR_CONFLICT);
+    CHECK_INT("counted", uploads_bytes(place->uploads), 10);
+    open_uploads(place, 1000, 2500);
+    CHECK_INT("counted by who comes later", uploads_bytes(place->uploads), 10);
+    CHECK_OK("remove", uploads_remove(place->uploads, str_of(dir), &err), &err);
+    CHECK_INT("all of it", entries_below(place, "uploads"), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names),
         cmocka_unit_test(long_names),
+        cmocka_unit_test(places),
+        cmocka_unit_test_setup_teardown(a_folder, make_place, leave_place),
         cmocka_unit_test_setup_teardown(appears_whole, make_place, leave_place),
         cmocka_unit_test_setup_teardown(given_up, make_place, leave_place),
         cmocka_unit_test_setup_teardown(limits, make_place, leave_place),

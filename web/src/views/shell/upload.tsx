@@ -1,12 +1,16 @@
-/* A file dropped on the page or picked is opened: where it may fall, how far it is, why it was not
- * taken. Files go one after another; one alone opens itself. */
+/* A file or folder dropped on the page or picked is opened: where it may fall, how far it is, why it
+ * was not taken. Files go one after another; one alone opens itself, and so does a folder, which is
+ * one run: what in it is no profile is counted, not told by name. */
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import { Problem, getJson } from '../../data/api';
+import { droppedIn, freeName, type Dropped } from '../../data/folder';
 import { go } from '../../data/place';
 import { forget } from '../../data/resource';
-import { sendFile, uploadLimits, type UploadLimits } from '../../data/upload';
+import type { RunList } from '../../data/types';
+import { runsBelow, sendFile, uploadLimits, type UploadLimits } from '../../data/upload';
 import { runChange, type Changes } from '../../model/address';
-import { share, size } from '../../model/numbers';
+import { plural, share, size } from '../../model/numbers';
 import { registerActions } from '../../ui/keys';
 import { ProgressBar } from '../../ui/states';
 import { Name } from '../../ui/text';
@@ -20,34 +24,68 @@ let stop: AbortController | null = null;
 
 export const openRun = (run: string): Changes => ({ ...runChange(run), view: null, q: null, sort: null, key: null, a: null, b: null });
 
-async function sendOne(file: File, place: number, of: number, abort: AbortSignal): Promise<string> {
+interface Wish {
+  file: File;
+  batch?: string;
+  path?: string;
+}
+
+async function sendOne({ file, ...place }: Wish, at: number, of: number, abort: AbortSignal): Promise<string> {
   const limits = await uploadLimits();
   if (!limits.allowed) throw new Error(limits.reason ?? 'This server takes no files.');
   if (file.size > limits.file_bytes_max) throw new Error(`It has ${size(file.size)}; this server takes files up to ${size(limits.file_bytes_max)} (--upload-max).`);
   const tell = (sent: number): void =>
-    void (sending.value = sent < file.size || file.size === 0 ? { state: 'sending', name: file.name, sent, bytes: file.size, place, of } : { state: 'reading', name: file.name });
+    void (sending.value = sent < file.size || file.size === 0 ? { state: 'sending', name: file.name, sent, bytes: file.size, place: at, of } : { state: 'reading', name: file.name });
   tell(0);
-  return (await sendFile(file, tell, abort)).run;
+  const taken = await sendFile(file, place, tell, abort);
+  return place.batch === undefined ? taken.run : taken.dir;
 }
 
-export async function sendFiles(files: readonly File[]): Promise<void> {
-  if (sending.value !== null || files.length === 0) return;
-  stop = new AbortController();
-  refused.value = [];
-  const taken: string[] = [];
-  for (const [place, file] of files.entries()) {
-    if (stop.signal.aborted) break;
+const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`.replace(/\.?$/, '.');
+
+/* Each folder under a name that is free. */
+async function wishesOf(dropped: readonly Dropped[]): Promise<Wish[]> {
+  if (dropped.every((one) => one.folder === null)) return dropped.map(({ file }) => ({ file }));
+  const names = new Set((await getJson<RunList>('api/runs', { limit: 2000 })).runs.flatMap((run) => [run.name, run.dir.split('/')[0]!]));
+  const batches = new Map<string, string>();
+  for (const { folder } of dropped) if (folder !== null && !batches.has(folder)) batches.set(folder, freeName(folder, names));
+  return dropped.map(({ file, folder, path }) => (folder === null ? { file } : { file, batch: batches.get(folder)!, path }));
+}
+
+async function send(wishes: readonly Wish[], abort: AbortSignal): Promise<string[]> {
+  const runs: string[] = [];
+  const folders = new Set<string>();
+  let others = 0; // in folders, and no profiles
+  for (const [at, wish] of wishes.entries()) {
+    if (abort.aborted) break;
     try {
-      taken.push(await sendOne(file, place + 1, files.length, stop.signal));
+      const taken = await sendOne(wish, at + 1, wishes.length, abort);
+      if (wish.batch === undefined) runs.push(taken);
+      else folders.add(taken.split('/')[0]!);
     } catch (error) {
-      const { message } = error as Error;
-      refused.value = [...refused.value, { name: file.name, reason: `${message.charAt(0).toUpperCase()}${message.slice(1)}`.replace(/\.?$/, '.') }];
+      if (wish.batch !== undefined && error instanceof Problem && error.status === 415) others++;
+      else refused.value = [...refused.value, { name: wish.path ?? wish.file.name, reason: sentence((error as Error).message) }];
     }
   }
+  if (others > 0 && folders.size === 0) refused.value = [...refused.value, { name: wishes[0]!.batch ?? '', reason: `None of its ${plural(others, 'file')} is a profile.` }];
+  for (const folder of folders) runs.push(...(await runsBelow(folder)));
+  return runs;
+}
+
+export async function sendFiles(wanted: readonly Dropped[] | Promise<readonly Dropped[]>): Promise<void> {
+  if (sending.value !== null) return;
+  stop = new AbortController();
+  refused.value = [];
+  let runs: string[] = [];
+  try {
+    runs = await send(await wishesOf(await wanted), stop.signal);
+  } catch (error) {
+    refused.value = [{ name: 'The folder', reason: sentence((error as Error).message) }];
+  }
   sending.value = null;
-  if (taken.length === 0) return;
+  if (runs.length === 0) return;
   forget();
-  go(taken.length === 1 ? openRun(taken[0]!) : { ...openRun(''), view: 'runs' }, 'push');
+  go(runs.length === 1 ? openRun(runs[0]!) : { ...openRun(''), view: 'runs' }, 'push');
 }
 
 export function UploadBar() {
@@ -113,7 +151,7 @@ export function DropTarget() {
       if (!holdsFiles(event)) return;
       event.preventDefault();
       [depth, over.value] = [0, 'no'];
-      void sendFiles([...event.dataTransfer!.files]);
+      void sendFiles(droppedIn(event.dataTransfer!));
     };
     const pairs = [['dragenter', enter], ['dragover', hover], ['dragleave', leave], ['drop', drop]] as const;
     for (const [name, listener] of pairs) addEventListener(name, listener);
@@ -126,14 +164,14 @@ export function DropTarget() {
       <input
         ref={picker} type="file" multiple hidden aria-label="Profile files"
         onChange={(event) => {
-          void sendFiles([...(event.currentTarget.files ?? [])]);
+          void sendFiles([...(event.currentTarget.files ?? [])].map((file) => ({ file, folder: null, path: '' })));
           event.currentTarget.value = '';
         }}
       />
       {limits !== 'no' && (
         <div class="drop-target" role="status">
           <p>
-            {limits === 'asking' || limits.allowed ? 'Drop to open. The file goes to this server and is kept there until it is deleted.' : limits.reason}
+            {limits === 'asking' || limits.allowed ? 'Drop to open. The file or folder goes to this server and is kept there until it is deleted.' : limits.reason}
             {limits !== 'asking' && limits.allowed && <span class="faint"> Up to {size(limits.file_bytes_max)}.</span>}
           </p>
         </div>
