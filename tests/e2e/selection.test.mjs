@@ -1,6 +1,6 @@
 /* One slice: how it stands among its mates, its instruction, what it waited for, its table. */
 import assert from 'node:assert/strict';
-import { json, openPage, settle } from './browser.mjs';
+import { json, openPage, settle, until } from './browser.mjs';
 
 const QUERY = '?run=step_1000&view=timeline';
 
@@ -84,7 +84,18 @@ export const tests = {
     const { rows } = await json(url, `api/slices?run=step_1000&track=${focus.track}&start_ps=${focus.start_ps}&limit=3`);
     assert.ok((await table.locator('.table-row').first().innerText()).includes(rows[0].name));
     await page.getByRole('button', { name: 'All tracks of the window' }).click();
-    await page.getByRole('grid', { name: 'Slices in the window' }).waitFor();
+    const all = page.getByRole('grid', { name: 'Slices in the window' });
+    await all.waitFor();
+    const window = (await page.evaluate(() => new URLSearchParams(location.search).get('window'))).split('-');
+    const inside = (await json(url, `api/slices?run=step_1000&start_ps=${window[0]}&end_ps=${window[1]}&limit=10000`)).rows.filter((row) => row.name.includes(focus.name));
+    await page.getByLabel('Filter rows').fill(focus.name);
+    await page.getByLabel('group').selectOption('track');
+    const group = page.getByRole('treegrid', { name: 'Slices in the window' }).locator('.table-row.group');
+    await group.first().waitFor();
+    await until(page, 'filter and group', (now) => now.slices_group === 'track' && now.slices_q === focus.name);
+    const counts = (await group.locator('.faint').allInnerTexts()).map(Number);
+    assert.equal(counts.reduce((sum, one) => sum + one, 0), inside.length, 'groups hold what the filter leaves');
+    assert.ok(counts.length <= new Set(inside.map((row) => row.track)).size);
   }),
 
   'U makes the step under the pointer the range; its flame graph and its idle time follow': scene(async ({ page, url }) => {

@@ -44,10 +44,11 @@ function Marks({ state, scrolled }: { state: FilterState; scrolled: number }) {
   );
 }
 
-export function FilterField({ state, label, example }: { state: FilterState; label: string; example: string }) {
+/* `aside`: `/` goes to another field of the page. */
+export function FilterField({ state, label, example, aside = false }: { state: FilterState; label: string; example: string; aside?: boolean }) {
   const input = useRef<HTMLInputElement>(null);
   const [scrolled, setScrolled] = useState(0);
-  useEffect(() => registerActions({ search: () => input.current?.focus() }), []);
+  useEffect(() => (aside ? undefined : registerActions({ search: () => input.current?.focus() })), [aside]);
   return (
     <span class="filter">
       <input

@@ -16,10 +16,13 @@ interface Props<R> {
   noun: string;
   nouns?: string;
   total: number; // without the filter
+  listed?: number; // page by page: so many, which are not all here to be copied
   example: string;
   csv?: string | undefined; // address of all rows as a file
+  csvTip?: string | undefined; // where it has not all
   file: string; // its name, without an end
   remark?: string | undefined; // behind the count
+  aside?: boolean; // `/` searches something else
   children?: ComponentChildren; // before all else
 }
 
@@ -83,22 +86,23 @@ function CopyMenu<R>({ table: { columns, rows, word }, file }: { table: TableSta
   );
 }
 
-export function TableBar<R>({ table, noun, nouns, total, example, csv, file, remark, children }: Props<R>) {
-  const { rows, columns, filter } = table;
+export function TableBar<R>({ table, noun, nouns, total, listed, example, csv, csvTip = 'all rows and columns', file, remark, aside = false, children }: Props<R>) {
+  const { columns, filter } = table;
+  const length = listed ?? table.rows.length;
   return (
     <div class="toolbar">
       {children}
       <Groups table={table} />
       <ColumnsMenu columns={columns} word={table.word('columns')} />
       <Units columns={columns} />
-      <FilterField state={filter} label="Filter rows" example={example} />
+      <FilterField state={filter} label="Filter rows" example={example} aside={aside} />
       <span aria-live="polite">
-        {rows.length === total ? plural(total, noun, nouns) : `${count(rows.length)} of ${count(total)}`}
+        {length === total ? plural(total, noun, nouns) : `${count(length)} of ${count(total)}`}
         {remark}
       </span>
-      <CopyMenu table={table} file={file} />
+      {listed === undefined && <CopyMenu table={table} file={file} />}
       {csv !== undefined && (
-        <a href={csv} download={`${file}.csv`} data-tip="all rows and columns">
+        <a href={csv} download={`${file}.csv`} data-tip={csvTip}>
           CSV
         </a>
       )}

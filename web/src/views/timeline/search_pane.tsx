@@ -1,5 +1,4 @@
 /* Hits of the search as a table, every one of them. */
-import { useState } from 'preact/hooks';
 import { go } from '../../data/place';
 import { useJson } from '../../data/resource';
 import type { SearchReply } from '../../data/types';
@@ -17,7 +16,6 @@ export function useSearch(state: TimelineState, find: string | undefined) {
 }
 
 export function SearchPane({ state, reply, find }: { state: TimelineState; reply: ReturnType<typeof useSearch>; find: string }) {
-  const [sort, setSort] = useState('start_ps');
   if (reply.error) return <Failed error={reply.error} />;
   if (!reply.data) return null;
   if (reply.data.row_count === 0)
@@ -29,5 +27,5 @@ export function SearchPane({ state, reply, find }: { state: TimelineState; reply
         </button>
       </p>
     );
-  return <SliceRows state={state} path="api/search" asked={questionOf(state, find)} span={state} label="Hits of the search" sort={sort} onSort={setSort} />;
+  return <SliceRows state={state} path="api/search" asked={questionOf(state, find)} span={state} label="Hits of the search" usual="start_ps" />;
 }
