@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "capture/desk.h"
 #include "cli/cli.h"
 #include "ingest.h"
 #include "instance.h"
@@ -99,6 +100,7 @@ static void fill_services(struct app *app)
         .open_file = ingest_open_file,
         .uploads = app->uploads,
         .uploads_refusal = app->uploads_refusal,
+        .captures = app->captures,
         .identify = ingest_identify,
         .embed_origins = app->options.embed_origins.at,
         .embed_origin_count = app->options.embed_origins.count,
@@ -148,11 +150,14 @@ int app_with_store(struct app *app, bool on_demand, int (*use)(struct app *app, 
         note = catalog_note(app->catalog, app->arena);
         if (note.count > 0)
             log_warning("%.*s", STR_ARG(note));
+        if (!on_demand && options->allow_capture)
+            app->captures = capture_desk_open(app->roots.at[0].at);
         fill_services(app);
         code = use(app, data);
     } else {
         code = app_failed(&err);
     }
+    capture_desk_close(app->captures);
     ingest_stop(app->ingest);
     uploads_close(app->uploads);
     catalog_close(app->catalog);

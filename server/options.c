@@ -62,6 +62,8 @@ static const struct option table[] = {
      "follow symbolic links below the directory"},
     {"convert", VALUE_NONE, AT(convert), NULL, NULL,
      "run `nsys export` on reports of Nsight Systems, where it is on the PATH"},
+    {"allow-capture", VALUE_NONE, AT(allow_capture), NULL, NULL,
+     "let the page record programs that run a profiler server, into DIR"},
     {"perfetto-cors", VALUE_NONE, AT(perfetto_cors), NULL, NULL,
      "let ui.perfetto.dev fetch traces from here"},
     {"workers", VALUE_COUNT, AT(workers), NULL, "N", "index N files at a time"},

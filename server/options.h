@@ -38,8 +38,8 @@ struct options {
     struct texts embed_origins;
     struct texts source_roots; /* directories whose source files may be shown */
     unsigned workers;          /* indexing at a time; 0: half the cores */
-    bool open, list_only, extract, follow_symlinks, convert, perfetto_cors, poll, verbose, version,
-        help;
+    bool open, list_only, extract, follow_symlinks, convert, perfetto_cors, allow_capture, poll,
+        verbose, version, help;
 };
 
 /* Flags of `serve`: argv[0] is skipped. Without any path it chooses among $XAX_PROFILE_DIR,

@@ -17,6 +17,7 @@ extern const struct route route_source;
 extern const struct route route_bundle;
 extern const struct route route_trace, route_perfetto, route_jobs, route_events, route_openapi;
 extern const struct route route_upload_ask, route_upload, route_upload_delete;
+extern const struct route route_capture_ask, route_capture, route_capture_end;
 extern const struct route route_collectives;
 extern const struct route route_diff, route_check, route_trend, route_compare;
 extern const struct route route_baselines, route_baseline_set, route_baseline_remove;

@@ -58,6 +58,7 @@ struct services { /* what handlers may reach; filled by app.c. Function pointers
     /* What a file is, without reading it whole; ERR_UNSUPPORTED with the reason: no profile. */
     enum status (*identify)(void *ingest, const char *path, struct arena *arena,
                             struct str *ret_format, struct error *err);
+    struct capture_desk *captures;   /* capture/desk.h; NULL: this server records nothing */
     const struct str *embed_origins; /* pages of these origins may frame the embedded view */
     uint32_t embed_origin_count;
 };

@@ -44,6 +44,7 @@ def questions(server):
         "/api/hlo": {"run": RUN},
         "/api/jobs": {},
         "/api/upload": {},
+        "/api/capture": {},
     }
     if known["counter"]:
         ret["/api/counters"] = {"run": RUN, "track": known["counter"], "px": 4}

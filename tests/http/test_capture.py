@@ -8,11 +8,15 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 import common  # noqa: F401  (where harness is)
 import harness
+import openapi
+from common import ask
 
 HERE = pathlib.Path(__file__).resolve().parent
+JSON = {"Content-Type": "application/json"}
 SAMPLE = next((harness.SAMPLES / "step_1000").rglob("*.xplane.pb"))
 
 
@@ -140,13 +144,64 @@ def what_it_cannot_do_it_says(folder):
     assert not files(folder)
 
 
+def by_the_page(folder):
+    """POST, progress, the run appears; refused where it was not allowed."""
+    place = harness.Place()
+    try:
+        server = place.serve()
+        assert ask(server, "/api/capture").json["allowed"] is False
+        assert ask(server, "/api/capture", method="POST", body=b'{"targets": "a:1"}', headers=JSON).status == 403
+        assert server.stop() == 0
+        server = place.serve("--allow-capture")
+        with Program("good") as good, Program("busy") as busy:
+            body = json.dumps({"targets": f"{good.address} {busy.address}", "ms": 100}).encode()
+            reply = ask(server, "/api/capture", method="POST", body=body, headers=JSON)
+            assert reply.status == 202, reply.body
+            state = done(server)
+        told = {target["target"]: target for target in state["targets"]}
+        assert state["state"] == "done" and told[good.address]["bytes"] == SAMPLE.stat().st_size
+        assert told[busy.address]["state"] == "failed" and "another recording" in told[busy.address]["problem"]
+        assert listed(server) and not openapi.faults(ask(server, "/api/capture").json, {"$ref": "#/components/schemas/Capture"})
+        with Program("silent") as silent:
+            body = json.dumps({"targets": silent.address}).encode()
+            assert ask(server, "/api/capture", method="POST", body=body, headers=JSON).status == 202
+            assert ask(server, "/api/capture", method="POST", body=body, headers=JSON).status == 409
+            silent.asked()
+            assert ask(server, "/api/capture", method="DELETE").status == 200
+            assert "told to end" in done(server)["targets"][0]["problem"]
+        for body, words in ((b"{}", "targets"), (b'{"targets": " "}', "1 to 256"), (b'{"targets": "x"}', "HOST:PORT")):
+            reply = ask(server, "/api/capture", method="POST", body=body, headers=JSON)
+            assert reply.status == 400 and words in reply.json["detail"], reply.body
+        assert server.stop() == 0
+    finally:
+        place.close()
+
+
+def done(server):
+    for _ in range(300):
+        state = ask(server, "/api/capture").json["capture"]
+        if state["state"] in ("done", "failed"):
+            return state
+        time.sleep(0.1)
+    raise AssertionError(f"it does not end: {state}")
+
+
+def listed(server):
+    for _ in range(300):
+        runs = ask(server, "/api/runs").json["runs"]
+        if runs and runs[0]["state"] == "ready":
+            return runs
+        time.sleep(0.1)
+    raise AssertionError("the run does not appear")
+
+
 def main():
     if shutil.which("node") is None:
         print("skipped: no node to play the profiler server")
         return 77
     for test in (
         a_whole_reply_is_a_run, what_goes_wrong_is_said, of_a_cut_reply_what_came_is_kept, one_that_fails_does_not_take_the_other_with_it,
-        an_interrupt_ends_it, the_last_ones_are_kept, what_it_cannot_do_it_says,
+        an_interrupt_ends_it, the_last_ones_are_kept, what_it_cannot_do_it_says, by_the_page,
     ):
         with tempfile.TemporaryDirectory() as folder:
             test(pathlib.Path(folder, "runs"))

@@ -1,0 +1,28 @@
+/* The one recording that a server has under way, or had last, for many who ask at once. */
+#ifndef JVIEWD_CAPTURE_DESK_H
+#define JVIEWD_CAPTURE_DESK_H
+
+#include "capture/capture.h"
+
+struct capture_report { /* of an arena */
+    bool any;           /* something was recorded since the start */
+    bool is_done;
+    int64_t duration_ms;
+    double seconds; /* since it was asked for; of what is done until it was seen so */
+    struct str directory;
+    struct capture_view *targets;
+    uint32_t target_count;
+};
+
+struct capture_desk;
+
+struct capture_desk *capture_desk_open(const char *profile_dir);
+/* ERR_CONFLICT: one is under way. */
+MUST_CHECK enum status capture_desk_start(struct capture_desk *desk, struct capture_wish *wish,
+                                          struct error *err);
+void capture_desk_look(struct capture_desk *desk, struct arena *arena, struct capture_report *ret);
+void capture_desk_cancel(struct capture_desk *desk);
+/* Cancels, and waits for what is under way. */
+void capture_desk_close(struct capture_desk *desk);
+
+#endif
