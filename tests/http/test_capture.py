@@ -148,11 +148,11 @@ def by_the_page(folder):
     """POST, progress, the run appears; refused where it was not allowed."""
     place = harness.Place()
     try:
-        server = place.serve()
+        server = serve(place)
         assert ask(server, "/api/capture").json["allowed"] is False
         assert ask(server, "/api/capture", method="POST", body=b'{"targets": "a:1"}', headers=JSON).status == 403
         assert server.stop() == 0
-        server = place.serve("--allow-capture")
+        server = serve(place, "--allow-capture")
         with Program("good") as good, Program("busy") as busy:
             body = json.dumps({"targets": f"{good.address} {busy.address}", "ms": 100}).encode()
             reply = ask(server, "/api/capture", method="POST", body=body, headers=JSON)
@@ -175,6 +175,12 @@ def by_the_page(folder):
         assert server.stop() == 0
     finally:
         place.close()
+
+
+def serve(place, *arguments):
+    server = place.serve(*arguments)
+    server.port = int(server.url.rsplit(":", 1)[1].split("/")[0])
+    return server
 
 
 def done(server):

@@ -5,6 +5,7 @@ import importlib.util
 import json
 import os
 import pathlib
+import socket
 import subprocess
 import sys
 import tempfile
@@ -107,6 +108,21 @@ class Recording(unittest.TestCase):
                 return json.load(reply)["name"]
         except urllib.error.HTTPError:
             return None
+
+    def test_a_program_that_serves_its_profiler_is_recorded_from_outside(self):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        text = (f"import jax, jax.numpy as jnp; jax.profiler.start_server({port}); f = jax.jit(lambda x: x @ x); x = jnp.ones((256, 256))\n"
+                "print(f(x).sum(), flush=True)\nwhile True: f(x).block_until_ready()")
+        with subprocess.Popen([sys.executable, "-c", text], stdout=subprocess.PIPE, text=True) as program:
+            self.addCleanup(program.kill)
+            program.stdout.readline()
+            command = [jviewd.program(), "capture", f"localhost:{port}", "--ms", "500", "--profile-dir", str(self.runs / "outside")]
+            subprocess.run(command, check=True, capture_output=True)
+            program.kill()
+        rows = self.told("top", "outside", "--by", "op")["rows"]
+        self.assertTrue(any("dot" in row["name"] and row["count"] > 10 for row in rows), rows)
 
     def test_timing_waits_for_the_device(self):
         timing = jviewd.benchmark_function(type(self).step, self.x, num_iterations=5, warmup=1)
