@@ -122,7 +122,7 @@ class Recording(unittest.TestCase):
             subprocess.run(command, check=True, capture_output=True)
             program.kill()
         rows = self.told("top", "outside", "--by", "op")["rows"]
-        self.assertTrue(any("dot" in row["name"] and row["count"] > 10 for row in rows), rows)
+        self.assertTrue(any("dot_general" in row["scope"] and row["count"] > 10 for row in rows), rows)
 
     def test_timing_waits_for_the_device(self):
         timing = jviewd.benchmark_function(type(self).step, self.x, num_iterations=5, warmup=1)
