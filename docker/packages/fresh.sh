@@ -100,7 +100,7 @@ inside() {
 
 # check WHAT COMMAND...: a line for each.
 check() {
-  local what=$1 log=$place/last.log
+  local what=$1 log=$place/$part.log
   shift
   if "$@" >"$log" 2>&1; then
     say "ok $what"

@@ -95,6 +95,7 @@ wheel() {
   rm -f "$out"/jviewd-*.whl
   /usr/bin/python3 "$out/source/$name/api/python/wheel.py" "$tree" "$out" >"$out/wheel.log" 2>&1 ||
     { cat "$out/wheel.log" >&2; exit 1; }
+  chmod 644 "$out"/jviewd-*.whl
 }
 
 build=${2:-$out/build}
