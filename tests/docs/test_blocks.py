@@ -98,6 +98,11 @@ def python_with(module):
     return None
 
 
+def script(path, words):
+    path.write_text(f'#!/bin/sh\nexec {words} "$@"\n')
+    path.chmod(0o755)
+
+
 class Desk:
     """A directory as the pages assume it, with the programs on its PATH and nothing of the user's."""
 
@@ -121,11 +126,9 @@ class Desk:
             if (program.parent / name).exists():
                 for place in (bin, self.dir / "build/release"):
                     (place / name).symlink_to(program.parent / name)
-        if python_with("nvtx"):
-            (bin / "python").symlink_to(python_with("nvtx"))
-        curl = bin / "curl"  # an answer that is a problem is a failure here
-        curl.write_text(f'#!/bin/sh\nexec {shutil.which("curl")} --silent --show-error --fail-with-body "$@"\n')
-        curl.chmod(0o755)
+        if python_with("nvtx"):  # no link: a virtual environment is told by the path of its python
+            script(bin / "python", python_with("nvtx"))
+        script(bin / "curl", f"{shutil.which('curl')} --silent --show-error --fail-with-body")  # a problem is a failure
         self.env = {
             **{key: value for key, value in os.environ.items() if not key.startswith(("JVIEWD_", "XAX_", "PROFILE_DIR"))},
             "PATH": f"{bin}:{os.environ['PATH']}", "HOME": str(home), "XDG_CACHE_HOME": str(home / "cache"),
