@@ -15,7 +15,7 @@
 #include "analyse/table.h"
 #include "analyse/transfers.h"
 #include "base/sort.h"
-#include "trace/args.h"
+#include "trace/slice_args.h"
 
 enum {
     ACTIVITY_START,
@@ -93,6 +93,7 @@ struct moved { /* of the row that was asked for last: four cells of it come one 
 
 struct activities {
     struct moved *moved;
+    struct slice_args *args; /* by host; opened when one of its rows is asked for them */
     const struct run_traces *run;
     struct arena *arena;
     struct activity *items;
@@ -192,11 +193,22 @@ static struct opened open_row(const struct activities *all, const struct activit
     };
 }
 
+static uint32_t args_of(const struct activities *all, const struct opened *row,
+                        const struct arg **ret)
+{
+    struct slice_args *args = &all->args[row->host - all->run->hosts];
+    type_id type;
+
+    if (args->trace == NULL)
+        slice_args_open(args, row->host->trace);
+    return slice_args_of(args, row->slice.event, ret, &type);
+}
+
 static struct cell number_arg(const struct activities *all, const struct opened *row,
                               const char *const *keys, size_t key_count, bool text)
 {
-    struct arg *args;
-    uint32_t count = trace_args(row->host->trace, row->slice.event, all->arena, &args);
+    const struct arg *args;
+    uint32_t count = args_of(all, row, &args);
 
     for (uint32_t i = 0; i < count; i++) {
         struct str key = trace_name(row->host->trace, args[i].key);
@@ -412,11 +424,13 @@ enum status kernel_activities(const struct kernels_work *work, const struct page
                               struct table *ret, struct error *err)
 {
     struct moved moved = {.slice = NO_SLICE};
-    struct activities all = {.moved = &moved,
-                             .run = work->run,
-                             .arena = work->arena,
-                             .names = &work->names,
-                             .inside = work->inside};
+    struct activities all = {
+        .moved = &moved,
+        .args = arena_array(work->arena, struct slice_args, (size_t)work->run->host_count + 1),
+        .run = work->run,
+        .arena = work->arena,
+        .names = &work->names,
+        .inside = work->inside};
     struct table_source source = {
         .columns = columns, .column_count = COUNT(columns), .cell = activity_cell, .data = &all};
     uint32_t *order;
@@ -432,6 +446,10 @@ enum status kernel_activities(const struct kernels_work *work, const struct page
     if (status == OK)
         table_fill(&source, order, page, work->arena, ret);
     ret->total_ps = all.total_ps;
+    for (uint32_t i = 0; i < work->run->host_count; i++) {
+        if (all.args[i].trace != NULL)
+            slice_args_close(&all.args[i]);
+    }
     free(all.items);
     return status;
 }

@@ -3,25 +3,7 @@
 #define JVIEWD_EXPORT_SLICE_ROWS_H
 
 #include "export/export.h"
-#include "trace/args.h"
-
-enum { SLICE_ARGS_BLOCKS = 8 };
-struct slice_args { /* the blocks of args that were asked for last: who nests ended later, and may
-                     * stand in a later block than what lies inside it */
-    const struct trace *trace;
-    uint32_t asked; /* how often another block was */
-    struct slice_args_block {
-        struct arena *arena;
-        struct arg_rows rows;
-        uint32_t asked; /* when it was last */
-    } blocks[SLICE_ARGS_BLOCKS], *last;
-};
-
-void slice_args_open(struct slice_args *args, const struct trace *trace);
-void slice_args_close(struct slice_args *args);
-/* The args of an event, and its type. Valid until the next call. */
-uint32_t slice_args_of(struct slice_args *args, event_id event, const struct arg **ret,
-                       type_id *ret_type);
+#include "trace/slice_args.h"
 
 /* The ordinals of a row that the window touches. */
 void slice_rows_asked(const struct export_run *run, const struct export_host *host,
