@@ -49,8 +49,8 @@ bool answers_get(const struct cache *cache, struct hash128 key, struct arena *ar
     return true;
 }
 
-static enum status write_answer(int fd, struct hash128 key, const char content[33],
-                                struct bytes body, struct error *err)
+static enum status write_answer(int fd, struct hash128 key, const char *content, struct bytes body,
+                                struct error *err)
 {
     struct head head = {
         .key_high = key.high, .key_low = key.low, .count = body.count, .sum = hash64(body)};
@@ -62,7 +62,7 @@ static enum status write_answer(int fd, struct hash128 key, const char content[3
 }
 
 /* Made in the directory of what is temporary, so that nothing is left by a process that ends. */
-static enum status put(struct cache *cache, struct hash128 key, const char content[33],
+static enum status put(struct cache *cache, struct hash128 key, const char *content,
                        struct bytes body, struct error *err)
 {
     char path[4096], temporary[4096], made[4200];
@@ -83,7 +83,7 @@ static enum status put(struct cache *cache, struct hash128 key, const char conte
     return status == OK ? fail(err, ERR_IO, "%s cannot become %s", made, path) : status;
 }
 
-void answers_put(struct cache *cache, struct hash128 key, const char content[33], struct bytes body)
+void answers_put(struct cache *cache, struct hash128 key, const char *content, struct bytes body)
 {
     struct error ignored = {0};
 

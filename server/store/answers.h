@@ -22,8 +22,7 @@ bool answers_get(const struct cache *cache, struct hash128 key, struct arena *ar
                  struct bytes *ret);
 /* Of the run whose first host's content this is; "" none. Does nothing with what is too large or
  * cannot be written: an answer can always be made again. */
-void answers_put(struct cache *cache, struct hash128 key, const char content[33],
-                 struct bytes body);
+void answers_put(struct cache *cache, struct hash128 key, const char *content, struct bytes body);
 /* Whose answer lies at this path; false: it is none. */
 bool answers_content(const char *path, char ret[33]);
 

@@ -124,7 +124,7 @@ static void check_words(const char *what, struct str line, const char *words)
     for (size_t i = 0; i < text.count; i++) {
         if (text.at[i] == ',')
             text_puts(&joined, "|");
-        else if (text.at[i] != ' ')
+        else if (text.at[i] != ' ' && text.at[i] != '\'') /* 'no', which unquoted is false */
             text_put(&joined, &text.at[i], 1);
     }
     CHECK_STR(what, text_str(&joined), words);

@@ -1,96 +1,8 @@
 /* Answers over large runs are read again where they were kept, and only for the run as it was. */
 #include "serve/stored.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "picture.h"
 #include "serve/reply.h"
-#include "store/segment.h"
-
-static const char content[33] = "0123456789abcdef0123456789abcdef";
-
-struct place {
-    char dir[64];
-    struct services services;
-    struct arena *arena;
-};
-
-static void put_segment(struct place *place)
-{
-    struct cache *cache = place->services.cache;
-    char directory[4096], segment[4200], attribution[4200];
-    struct error err = {0};
-    struct segment_writer *writer;
-
-    CHECK_OK("place", cache_temporary_dir(cache, directory, &err), &err);
-    snprintf(segment, sizeof segment, "%s/1.seg", directory);
-    snprintf(attribution, sizeof attribution, "%s/1.attr", directory);
-    CHECK_OK("writer", segment_writer_open(segment, &writer, &err), &err);
-    struct sink *sink = sink_create(segment_writer_out(writer), &budget_default,
-                                    (struct sink_hooks){0}, directory, &err);
-    sink_format(sink, "drawn");
-    picture_draw(sink, "host / python\n  0 +30 step 1\n    10 +5 fusion.3\n");
-    CHECK_OK("finish", sink_finish(sink, &err), &err);
-    sink_destroy(sink);
-    CHECK_OK("commit", segment_writer_commit(writer, content, &err), &err);
-    segment_writer_abandon(writer);
-    CHECK_OK("attribution", attribution_write(attribution, content, &(struct attribution){0}, &err),
-             &err);
-    CHECK_OK("adopt", cache_adopt(cache, content, segment, attribution, &err), &err);
-}
-
-static void put_run(struct place *place, uint64_t slice_count, const char *name)
-{
-    struct run_host host = {.name = STR("h")};
-    struct run_record run = {.id = STR("r1"),
-                             .content_id = STR("c1"),
-                             .root = STR("/profiles"),
-                             .name = str_of(name),
-                             .dir = STR("one"),
-                             .state = RUN_READY,
-                             .duration_ps = 30,
-                             .slice_count = slice_count,
-                             .hosts = &host,
-                             .host_count = 1};
-    struct error err = {0};
-
-    memcpy(host.content, content, sizeof host.content);
-    CHECK_OK("put", catalog_put_runs(place->services.catalog, &run, 1, &err), &err);
-}
-
-static int make_place(void **state)
-{
-    struct place *place = calloc(1, sizeof *place);
-    struct str reason;
-    struct error err = {0};
-
-    snprintf(place->dir, sizeof place->dir, "/tmp/jview-stored-XXXXXX");
-    assert_non_null(mkdtemp(place->dir));
-    place->arena = arena_create();
-    CHECK_OK("cache",
-             cache_open(place->dir, 1 << 30, place->arena, &place->services.cache, &reason, &err),
-             &err);
-    CHECK_OK("catalog", catalog_open(place->dir, &place->services.catalog, &err), &err);
-    put_segment(place);
-    *state = place;
-    return 0;
-}
-
-static int leave_place(void **state)
-{
-    struct place *place = *state;
-    char command[128];
-
-    catalog_close(place->services.catalog);
-    cache_close(place->services.cache);
-    arena_destroy(place->arena);
-    snprintf(command, sizeof command, "rm -rf '%s'", place->dir);
-    int ret = system(command);
-    free(place);
-    return ret;
-}
+#include "unit/serve/made_place.h"
 
 /* Status and body. */
 static int ask(struct place *place, const char *path, const char *query, struct str *ret)
@@ -119,7 +31,7 @@ static void lose_segment(struct place *place)
     struct str reason;
     struct error err = {0};
 
-    cache_segment_path(place->services.cache, content, path);
+    cache_segment_path(place->services.cache, made_content, path);
     assert_int_equal(unlink(path), 0);
     cache_close(place->services.cache);
     CHECK_OK("cache",
@@ -132,7 +44,7 @@ static void reads_what_was_kept(void **state)
     struct place *place = *state;
     struct str first, again;
 
-    put_run(place, STORED_SLICES_MIN, "one");
+    put_run(place, "r1", "c1", "one", STORED_SLICES_MIN);
     CHECK_INT("made", ask(place, "/api/overview", "run=r1", &first), 200);
     CHECK("of the run", str_contains(first, STR("\"one\"")));
     lose_segment(place);
@@ -142,7 +54,7 @@ static void reads_what_was_kept(void **state)
               ask(place, "/api/overview", "run=r1&start_ps=1&end_ps=9", &again), 503);
     CHECK_INT("another question", ask(place, "/api/findings", "run=r1", &again), 503);
     CHECK_INT("that is not kept", ask(place, "/api/tracks", "run=r1", &again), 503);
-    put_run(place, STORED_SLICES_MIN, "renamed");
+    put_run(place, "r1", "c1", "renamed", STORED_SLICES_MIN);
     CHECK_INT("the run is another", ask(place, "/api/overview", "run=r1", &again), 503);
 }
 
@@ -151,7 +63,7 @@ static void keeps_nothing_of_small_runs(void **state)
     struct place *place = *state;
     struct str body;
 
-    put_run(place, STORED_SLICES_MIN - 1, "one");
+    put_run(place, "r1", "c1", "one", STORED_SLICES_MIN - 1);
     CHECK_INT("made", ask(place, "/api/overview", "run=r1", &body), 200);
     lose_segment(place);
     CHECK_INT("not read", ask(place, "/api/overview", "run=r1", &body), 503);
@@ -162,7 +74,7 @@ static void keeps_no_failure(void **state)
     struct place *place = *state;
     struct str body;
 
-    put_run(place, STORED_SLICES_MIN, "one");
+    put_run(place, "r1", "c1", "one", STORED_SLICES_MIN);
     CHECK_INT("refused", ask(place, "/api/overview", "run=r1&step=99", &body), 404);
     CHECK_INT("again", ask(place, "/api/overview", "run=r1&step=99", &body), 404);
 }

@@ -1,0 +1,126 @@
+/* A large run's first questions are asked once, and again when it is another run. */
+#include "serve/prepare.h"
+
+#include <dirent.h>
+#include <time.h>
+
+#include "serve/measure.h"
+#include "serve/stored.h"
+#include "unit/serve/made_place.h"
+
+enum { QUESTIONS = 2, LOOKS_MAX = 1200 };
+
+static struct prepare *prepare; /* of the test at hand */
+
+static void rest(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+}
+
+static void path_of_answer(const struct place *place, const char *name, char ret[512])
+{
+    snprintf(ret, 512, "%s/answers/%s", cache_dir(place->services.cache), name);
+}
+
+/* Answers kept; two of them may share a slot. */
+static uint32_t kept_count(const struct place *place, bool forget)
+{
+    char path[512];
+    uint32_t count = 0;
+
+    path_of_answer(place, "", path);
+    DIR *dir = opendir(path);
+
+    for (struct dirent *entry; dir != NULL && (entry = readdir(dir)) != NULL;) {
+        if (entry->d_name[0] == '.')
+            continue;
+        count++;
+        path_of_answer(place, entry->d_name, path);
+        if (forget)
+            CHECK_INT("forgotten", unlink(path), 0);
+    }
+    if (dir != NULL)
+        closedir(dir);
+    return count;
+}
+
+/* Runs are measured behind the questions of the same look. */
+static void wait_until_measured(struct place *place)
+{
+    uint32_t missing = 1;
+
+    for (int look = 0; look < LOOKS_MAX && missing > 0; look++) {
+        struct str *ids;
+
+        rest();
+        measure_missing(&place->services, place->arena, &ids, &missing);
+    }
+    CHECK_INT("measured", missing, 0);
+}
+
+static int start(void **state)
+{
+    make_place(state);
+    struct place *place = *state;
+
+    prepare = prepare_start(&place->services);
+    return prepare == NULL;
+}
+
+static int stop(void **state)
+{
+    prepare_stop(prepare);
+    return leave_place(state);
+}
+
+static void asks_once(void **state)
+{
+    struct place *place = *state;
+
+    put_run(place, "r1", "c1", "one", STORED_SLICES_MIN);
+    wait_until_measured(place);
+    CHECK("asked", kept_count(place, true) > 0);
+    put_run(place, "r1", "c1", "one", STORED_SLICES_MIN);
+    put_run(place, "small", "c2", "small", STORED_SLICES_MIN - 1);
+    wait_until_measured(place);
+    CHECK_INT("as it was, and a small one", kept_count(place, true), 0);
+    put_run(place, "r3", "c3", "three", STORED_SLICES_MIN);
+    wait_until_measured(place);
+    uint32_t kept = kept_count(place, true);
+    CHECK("the new one alone", kept > 0 && kept <= QUESTIONS);
+}
+
+static void asks_again(void **state)
+{
+    struct place *place = *state;
+    static const struct {
+        const char *what, *id, *content_id, *name;
+    } rows[] = {
+        {"first", "r1", "c1", "one"},
+        {"renamed", "r1", "c1", "two"},
+        {"of another content", "r1", "c2", "two"},
+        {"at another place", "r2", "c2", "two"},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        put_run(place, rows[i].id, rows[i].content_id, rows[i].name, STORED_SLICES_MIN);
+        for (int look = 0; look < LOOKS_MAX && kept_count(place, false) == 0; look++)
+            rest();
+        CHECK(rows[i].what, kept_count(place, false) > 0);
+        /* The look goes on to its second question; what is forgotten before is no sign of the next.
+         */
+        put_run(place, "small", rows[i].what, "small", 1);
+        wait_until_measured(place);
+        kept_count(place, true);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(asks_once, start, stop),
+        cmocka_unit_test_setup_teardown(asks_again, start, stop),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
