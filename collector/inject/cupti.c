@@ -177,6 +177,7 @@ static bool enable_all(void)
     bool has_work = enable(CUPTI_CONCURRENT_KERNEL, "Kernels are not recorded");
 
     has_work |= enable(CUPTI_MEMCPY, "Copies are not recorded");
+    enable(CUPTI_DEVICE, "What GPUs there are is not told");
     enable(CUPTI_MEMCPY_PEER, "Copies between GPUs are not recorded");
     has_work |= enable(CUPTI_MEMSET, "Memory sets are not recorded");
     if (has_work) {

@@ -35,6 +35,7 @@ enum cupti_kind {
     CUPTI_MEMSET = 2,
     CUPTI_DRIVER = 4,
     CUPTI_RUNTIME = 5,
+    CUPTI_DEVICE = 8,
     CUPTI_CONCURRENT_KERNEL = 10,
     CUPTI_MEMCPY_PEER = 22,
 };
@@ -121,6 +122,16 @@ struct cupti_call {
     uint32_t process, thread, correlation, result;
 };
 
+struct cupti_device { /* one of each GPU that the program sees */
+    uint32_t kind, flags;
+    uint64_t bandwidth_kb, memory_bytes; /* the former a second */
+    uint32_t constant_bytes, cache_bytes, warp_threads, clock_khz, copy_engines, multiprocessors;
+    uint32_t most[14]; /* warps, blocks, registers, ... of what */
+    uint32_t major, minor, id, has_ecc;
+    uint8_t uuid[16];
+    const char *name;
+};
+
 #define CUPTI_AT(type, field, at)                                                                  \
     _Static_assert(offsetof(struct type, field) == (at), "as in the public header")
 CUPTI_AT(cupti_kernel, start, 16);
@@ -142,6 +153,9 @@ CUPTI_AT(cupti_memset, correlation, 44);
 CUPTI_AT(cupti_memset, memory_kind, 50);
 CUPTI_AT(cupti_memset, graph_node, 64);
 CUPTI_AT(cupti_call, correlation, 32);
+CUPTI_AT(cupti_device, major, 104);
+CUPTI_AT(cupti_device, uuid, 120);
+CUPTI_AT(cupti_device, name, 136);
 #undef CUPTI_AT
 
 typedef void cupti_request(uint8_t **ret, size_t *ret_size, size_t *ret_records_max);

@@ -1,4 +1,5 @@
 /* CUPTI's records into rows. */
+#include <stdio.h>
 #include <string.h>
 
 #include "inject/cupti.h"
@@ -9,13 +10,15 @@
 #include "inject/texts.h"
 #include "inject/ticks.h"
 
-enum { LOG_ROWS = 16 };
+enum { LOG_ROWS = 16, DEVICES_MAX = 64 };
 
 static int64_t numbers[4][BATCH_NUMBERS];
 static struct batch kernels = {SPOOL_KERNEL, KERNEL_COLUMNS, 0, numbers[0]},
                     copies = {SPOOL_COPY, COPY_COLUMNS, 0, numbers[1]},
                     sets = {SPOOL_SET, SET_COLUMNS, 0, numbers[2]},
                     calls = {SPOOL_CALL, CALL_COLUMNS, 0, numbers[3]};
+static int64_t device_numbers[DEVICES_MAX * DEVICE_COLUMNS]; /* room for all that are told */
+static struct batch devices = {SPOOL_DEVICE, DEVICE_COLUMNS, 0, device_numbers};
 static uint64_t lost_in_pool, lost_in_cupti;
 
 /* Of a batch that may have to go out first. */
@@ -104,6 +107,41 @@ static void put_call(const struct cupti_call *call, cupti_put *put)
     row[CALL_RESULT] = call->result;
 }
 
+/* As NVML writes it, so that both are known for one. */
+static uint32_t uuid_text(const uint8_t uuid[16])
+{
+    char text[48] = "GPU";
+    size_t count = 3;
+
+    for (int byte = 0; byte < 16; byte++) {
+        bool begins = byte == 0 || (byte >= 4 && byte <= 10 && byte % 2 == 0);
+        count += (size_t)snprintf(text + count, sizeof text - count, "%s%02x", begins ? "-" : "",
+                                  uuid[byte]);
+    }
+    return text_id(text, count);
+}
+
+/* CUPTI tells a GPU as often as a context begins there: once is enough. */
+static void put_device(const struct cupti_device *device)
+{
+    static uint64_t told;
+
+    if (device->id >= DEVICES_MAX || (told >> device->id & 1) != 0)
+        return;
+    told |= UINT64_C(1) << device->id;
+    int64_t *row = batch_row(&devices);
+    row[DEVICE_SOURCE] = SOURCE_CUDA;
+    row[DEVICE_NUMBER] = device->id;
+    row[DEVICE_NAME] = cupti_name(device->name);
+    row[DEVICE_UUID] = uuid_text(device->uuid);
+    row[DEVICE_MEMORY_BYTES] = (int64_t)device->memory_bytes;
+    row[DEVICE_MULTIPROCESSORS] = device->multiprocessors;
+    row[DEVICE_CLOCK_KHZ] = device->clock_khz;
+    row[DEVICE_BANDWIDTH_KB] = (int64_t)device->bandwidth_kb;
+    row[DEVICE_MAJOR] = device->major;
+    row[DEVICE_MINOR] = device->minor;
+}
+
 static bool is_kept(uint64_t start, uint64_t end, uint32_t correlation)
 {
     return cupti_gate_keeps_work((int64_t)start, (int64_t)end, correlation);
@@ -130,6 +168,8 @@ static void put_record(const struct cupti_record *record, cupti_put *put)
     else if ((record->kind == CUPTI_DRIVER || record->kind == CUPTI_RUNTIME) &&
              cupti_gate_keeps_call((int64_t)call->start, (int64_t)call->end, call->correlation))
         put_call(call, put);
+    else if (record->kind == CUPTI_DEVICE)
+        put_device(any);
 }
 
 void cupti_drain(cupti_put *put)
@@ -175,7 +215,7 @@ static void put_sentences(cupti_put *put)
 
 void cupti_close_frames(cupti_put *put)
 {
-    struct batch *const all[] = {&kernels, &copies, &sets, &calls};
+    struct batch *const all[] = {&kernels, &copies, &sets, &calls, &devices};
 
     for (size_t batch = 0; batch < sizeof all / sizeof all[0]; batch++)
         if (all[batch]->count > 0)

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "base/arena.h"
-#include "decode/record_hlo.h"
+#include "decode/record_state.h"
 #include "trace/kind.h"
 
 enum { ORDINAL_MAX = 1023, PS_PER_NS = 1000 };
@@ -64,6 +64,7 @@ static track_id device_track(struct record_cuda *cuda, int64_t ordinal)
                             .name = str_format(cuda->arena, "/device:GPU:%" PRId64, ordinal),
                             .source_id = ordinal,
                             .device = (int32_t)ordinal});
+    record_system_put_device(&cuda->record->system, ordinal, track);
     return id_map_add(&cuda->devices, (uint64_t)ordinal, track, &is_new);
 }
 

@@ -61,7 +61,13 @@ void record_system_devices(struct record_system *system, const struct record_col
             .source = record_at(columns, DEVICE_SOURCE, row),
             .number = record_at(columns, DEVICE_NUMBER, row),
             .name = record_text_of(system->record, record_at(columns, DEVICE_NAME, row)),
-            .uuid = record_text_of(system->record, record_at(columns, DEVICE_UUID, row))};
+            .uuid = record_text_of(system->record, record_at(columns, DEVICE_UUID, row)),
+            .memory_bytes = record_at(columns, DEVICE_MEMORY_BYTES, row),
+            .multiprocessors = record_at(columns, DEVICE_MULTIPROCESSORS, row),
+            .clock_khz = record_at(columns, DEVICE_CLOCK_KHZ, row),
+            .bandwidth_kb = record_at(columns, DEVICE_BANDWIDTH_KB, row),
+            .major = record_at(columns, DEVICE_MAJOR, row),
+            .minor = record_at(columns, DEVICE_MINOR, row)};
 }
 
 static const struct record_device *find_device(const struct record_system *system, int64_t source,
@@ -74,6 +80,46 @@ static const struct record_device *find_device(const struct record_system *syste
             return device;
     }
     return NULL;
+}
+
+static void put_property(struct record_system *system, track_id track, const char *key,
+                         enum arg_type type, uint64_t bits)
+{
+    sink_property(
+        system->sink, track,
+        (struct arg){.key = sink_name(system->sink, str_of(key)), .type = type, .bits = bits});
+}
+
+/* By the names that XLA's own profiler gives them. */
+void record_system_put_device(struct record_system *system, int64_t ordinal, track_id track)
+{
+    const struct record_device *device = find_device(system, SOURCE_CUDA, ordinal, 0);
+
+    if (device == NULL)
+        return;
+    const struct {
+        const char *key;
+        int64_t value;
+    } numbers[] = {
+        {"core_count", device->multiprocessors},
+        {"clock_rate", device->clock_khz},
+        {"memory_size", device->memory_bytes},
+        {"memory_bandwidth",
+         device->bandwidth_kb < INT64_MAX / 1000 ? device->bandwidth_kb * 1000 : 0},
+        {"compute_cap_major", device->major},
+    };
+    for (size_t index = 0; index < COUNT(numbers); index++)
+        if (numbers[index].value > 0)
+            put_property(system, track, numbers[index].key, ARG_INT64,
+                         (uint64_t)numbers[index].value);
+    if (device->major > 0 && device->minor >= 0)
+        put_property(system, track, "compute_cap_minor", ARG_INT64, (uint64_t)device->minor);
+    if (device->name != 0)
+        put_property(system, track, "gpu_device_name", ARG_STRING, device->name);
+    if (device->uuid != 0)
+        put_property(system, track, "uuid", ARG_STRING, device->uuid);
+    put_property(system, track, "device_vendor", ARG_STRING,
+                 sink_name(system->sink, STR("Nvidia")));
 }
 
 static bool has_source(const struct record_system *system, int64_t source)

@@ -26,6 +26,8 @@ struct record_system {
     struct record_device { /* as CUDA or NVML tells it */
         int64_t source, number;
         name_id name, uuid;
+        int64_t memory_bytes, multiprocessors, clock_khz, bandwidth_kb, major,
+            minor; /* 0 unknown */
     } devices[RECORD_DEVICES_MAX];
     uint32_t device_count;
     track_id machine; /* NO_TRACK until there is one, as all below */
@@ -42,6 +44,8 @@ struct record_system {
 
 void record_system_begin(struct record_system *system);
 void record_system_devices(struct record_system *system, const struct record_columns *columns);
+/* What CUDA tells of its device, as properties of its track. */
+void record_system_put_device(struct record_system *system, int64_t ordinal, track_id track);
 void record_system_figures(struct record_system *system, const struct record_columns *columns);
 void record_system_end(struct record_system *system); /* what is open, and notes */
 

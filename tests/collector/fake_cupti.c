@@ -3,6 +3,7 @@
  *   a kernel     "matmul", "softmax", "add" in turn, of 1,000 + 10 * (number % 7) ns, and its call
  *   a copy       every fourth: 4,096 bytes to the device in 500 ns
  *   a set        every eighth: 64 bytes in 100 ns
+ *   devices      once: 0 and 1, which NVML counts the other way round
  *   calls        cuLaunchKernel, and cuCtxGetCurrent, which nobody should ask for
  *
  * FAKE_CUPTI_FAIL=FUNCTION=CODE,...   makes a function fail; cuptiActivityEnable:10 one of a kind
@@ -82,6 +83,8 @@ static size_t size_of(uint32_t kind)
         return is_old ? 88 : 96;
     case CUPTI_MEMSET:
         return 88;
+    case CUPTI_DEVICE:
+        return is_old ? 176 : 184;
     default:
         return sizeof(struct cupti_call);
     }
@@ -197,6 +200,22 @@ static void put_others(int thread, long number, uint32_t correlation, uint64_t s
         put(&set, sizeof set);
 }
 
+static void put_devices(void)
+{
+    for (uint32_t id = 0; id < 2; id++) {
+        struct cupti_device device = {.kind = CUPTI_DEVICE,
+                                      .bandwidth_kb = 3000000000,
+                                      .memory_bytes = UINT64_C(80) << 30,
+                                      .clock_khz = 1980000,
+                                      .multiprocessors = 132,
+                                      .major = 9,
+                                      .id = id,
+                                      .uuid = {[3] = (uint8_t)(1 - id)},
+                                      .name = "Made Up 9000"};
+        put(&device, sizeof device);
+    }
+}
+
 EXPORTED void fake_cupti_launch(int thread, long number);
 void fake_cupti_launch(int thread, long number)
 {
@@ -207,6 +226,8 @@ void fake_cupti_launch(int thread, long number)
     clock_gettime(CLOCK_REALTIME, &now);
     if (fake.base_ns == 0)
         fake.base_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    if (fake.request != NULL && fake.correlation == 0)
+        put_devices();
     if (fake.request != NULL) {
         uint64_t start = (uint64_t)fake.base_ns + (uint64_t)number * 3000;
         uint32_t correlation = ++fake.correlation;

@@ -89,6 +89,25 @@ class Cuda(unittest.TestCase):
         tracks = {row["name"] for row in self.ask("top", "latest", "--by", "track", "--limit", "99")["rows"]}
         self.assertLessEqual({"Stream #7", "Stream #8", "CUDA API"}, tracks)
 
+    def test_devices(self):
+        """What CUDA tells of a GPU; NVML's figures of it go by its number, which is another with NVML."""
+        for version in (130001, 24):
+            with self.subTest(version):
+                out, self.out = self.out, self.out / str(version)
+                collect(self.out, 2, 90, "sleep", 600, options=("--system=10",), FAKE_CUPTI_VERSION=version)
+                self.assertEqual({row["occupancy"] for row in self.ask("kernels", "latest")["rows"]}, {1})
+                spool, = self.out.glob("plugins/profile/*/*.jvs")
+                dump = subprocess.run([os.environ["TRACE_DUMP"], spool], capture_output=True, text=True, check=True)
+                tracks = json.loads(dump.stdout)["tracks"]
+                for device in range(2):
+                    track, = [track for track in tracks if track["line"] == f"/device:GPU:{device}"]
+                    self.assertEqual(track["counts"],
+                                     {"core_count": 132, "clock_rate": 1980000, "memory_size": 80 << 30,
+                                      "memory_bandwidth": 3 * 10**12, "compute_cap_major": 9, "compute_cap_minor": 0})
+                clocks = {track["plane"]: track["samples"][1] for track in tracks if track["line"] == "SM clock"}
+                self.assertEqual(clocks, {"GPU metrics (GPU 1, Made Up 9000)": 1980, "GPU metrics (GPU 0, Made Up 9000)": 980})
+                self.out = out
+
     def test_xla(self):
         """Launches within XLA's ranges are of their ops, to the nanosecond; others of none."""
         steps = 50

@@ -49,6 +49,17 @@ SAME(cupti_call, result, CUpti_ActivityAPI, returnValue);
 SAME(cupti_call_site, site, CUpti_CallbackData, callbackSite);
 SAME(cupti_call_site, function, CUpti_CallbackData, functionName);
 
+SAME(cupti_device, bandwidth_kb, CUpti_ActivityDevice5, globalMemoryBandwidth);
+SAME(cupti_device, memory_bytes, CUpti_ActivityDevice5, globalMemorySize);
+SAME(cupti_device, clock_khz, CUpti_ActivityDevice5, coreClockRate);
+SAME(cupti_device, multiprocessors, CUpti_ActivityDevice5, numMultiprocessors);
+SAME(cupti_device, major, CUpti_ActivityDevice5, computeCapabilityMajor);
+SAME(cupti_device, minor, CUpti_ActivityDevice5, computeCapabilityMinor);
+SAME(cupti_device, id, CUpti_ActivityDevice5, id);
+SAME(cupti_device, uuid, CUpti_ActivityDevice5, uuid);
+SAME(cupti_device, name, CUpti_ActivityDevice5, name);
+
+SAME_NUMBER(CUPTI_DEVICE, CUPTI_ACTIVITY_KIND_DEVICE);
 SAME_NUMBER(CUPTI_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY);
 SAME_NUMBER(CUPTI_MEMSET, CUPTI_ACTIVITY_KIND_MEMSET);
 SAME_NUMBER(CUPTI_DRIVER, CUPTI_ACTIVITY_KIND_DRIVER);
