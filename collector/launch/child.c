@@ -65,6 +65,13 @@ enum status child_prepare(const struct options *options, const struct launched *
     return set(ENV_SESSION, session->directory, err);
 }
 
+void child_unset(void)
+{
+    for (size_t index = 0; index < sizeof injections / sizeof injections[0]; index++)
+        unsetenv(injections[index]);
+    unsetenv(ENV_SESSION);
+}
+
 static volatile sig_atomic_t child;
 
 /* The terminal sends these to the program itself; what only we got goes on to it. */

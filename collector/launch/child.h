@@ -12,4 +12,7 @@ MUST_CHECK enum status child_prepare(const struct options *options, const struct
  * or 128 and the signal that ended it; 127 and `err` where it could not be started. */
 int child_run(const struct options *options, struct launched *session, struct error *err);
 
+/* Takes what the program inherits from the environment again: for programs of our own. */
+void child_unset(void);
+
 #endif

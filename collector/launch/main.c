@@ -6,9 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "api/record.h"
 #include "launch/child.h"
 #include "launch/condition.h"
 #include "launch/ctl.h"
+#include "launch/finalize.h"
 #include "launch/place.h"
 #include "launch/report.h"
 #include "launch/spools.h"
@@ -51,7 +53,22 @@ static int record(const struct options *options)
         complain(&at_end, code);
     else if (!options->is_quiet && err.code == OK)
         report_print(&session, &result);
+    if (options->finalize_ms > 0 && result.spools > 0)
+        finalize_session(result.profile, options->finalize_ms);
     return code;
+}
+
+/* A spool, or all of a profile directory; nobody waits, so it may take as long as it does. */
+static int finalize(const char *path)
+{
+    struct error err = {0};
+    size_t count = strlen(path), suffix = strlen(SPOOL_SUFFIX);
+
+    if (count > suffix && strcmp(path + count - suffix, SPOOL_SUFFIX) == 0)
+        return finalize_spool(path, INT64_MAX, &err) == OK ? 0 : complain(&err, 1);
+    if (spools_finalize(path, &err) != OK)
+        return complain(&err, 1);
+    return options_finalize_ms() > 0 && finalize_sessions(path, INT64_MAX) > 0;
 }
 
 /* Where --if does not hold: the program as it is. */
@@ -73,7 +90,7 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "ctl") == 0)
         return ctl_run(argv + 2, &err) == OK ? 0 : complain(&err, err.code == ERR_INVALID ? 2 : 1);
     if (argc == 3 && strcmp(argv[1], "finalize") == 0)
-        return spools_finalize(argv[2], &err) == OK ? 0 : complain(&err, 1);
+        return finalize(argv[2]);
     if (options_parse(argv + 1, &options, &err) != OK)
         return complain(&err, EXIT_USAGE);
     if (options.shows_help || options.shows_version) {

@@ -8,7 +8,7 @@ const char options_help[] =
     "\n"
     "usage: jview-collect [OPTION]... [--] COMMAND [ARGUMENT]...\n"
     "       jview-collect ctl start|stop|toggle|status [SESSION|DIR]\n"
-    "       jview-collect finalize DIR\n"
+    "       jview-collect finalize DIR|FILE.jvs\n"
     "\n"
     "  -o, --output DIR        the profile directory [./profile]; %h is the host, %p the process\n"
     "                          number of jview-collect, %q{VAR} a variable's value\n"
@@ -32,6 +32,9 @@ const char options_help[] =
     "      --flush-interval SECONDS  what a killed program loses at most [0.25]\n"
     "      --system HZ         looks at processors, memory, disks and GPUs, 1 to 10 a second;\n"
     "                          0: none [2]\n"
+    "      --finalize SECONDS  write XPlane at the end, which XProf reads too, in at most so long; "
+    "0:\n"
+    "                          the spools stay, which jviewd alone opens [60]\n"
     "      --wait primary|all  also for the processes that the program leaves behind [primary]\n"
     "      --replace-injection take the place of another tool that is set to be loaded\n"
     "  -q, --quiet             say nothing at the end\n"
@@ -40,6 +43,8 @@ const char options_help[] =
     "\n"
     "Recorded are NVTX ranges and CUDA activity of the program and of its libraries. The exit "
     "code is the program's.\n";
+
+enum { FINALIZE_MS = 60000 };
 
 struct word { /* one that takes a value */
     const char *brief, *full;
@@ -146,6 +151,11 @@ static enum status take_system(const char *value, struct options *options, struc
     return OK;
 }
 
+static enum status take_finalize(const char *value, struct options *options, struct error *err)
+{
+    return value_seconds("--finalize", value, &options->finalize_ms, err);
+}
+
 static enum status take_wait(const char *value, struct options *options, struct error *err)
 {
     options->waits_all = strcmp(value, "all") == 0;
@@ -168,6 +178,7 @@ static const struct word words_known[] = {
     {NULL, "--max-spool", take_spool},
     {NULL, "--flush-interval", take_flush},
     {NULL, "--system", take_system},
+    {NULL, "--finalize", take_finalize},
     {"-w", "--wait", take_wait},
 };
 
@@ -224,10 +235,22 @@ static enum status check(struct options *options, struct error *err)
     return OK;
 }
 
+int64_t options_finalize_ms(void)
+{
+    const char *asked = getenv("JVIEW_FINALIZE");
+    struct error ignored = {0};
+    int64_t ms;
+
+    return asked != NULL && value_seconds("JVIEW_FINALIZE", asked, &ms, &ignored) == OK
+               ? ms
+               : FINALIZE_MS;
+}
+
 enum status options_parse(char **words, struct options *ret, struct error *err)
 {
-    *ret =
-        (struct options){.out = "profile", .asked = {.captures_max = UINT32_MAX, .system_hz = 2}};
+    *ret = (struct options){.out = "profile",
+                            .finalize_ms = options_finalize_ms(),
+                            .asked = {.captures_max = UINT32_MAX, .system_hz = 2}};
     while (*words != NULL && (*words)[0] == '-' && strcmp(*words, "--") != 0) {
         int taken;
         TRY(parse_one(words, ret, &taken, err));

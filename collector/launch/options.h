@@ -11,6 +11,7 @@ struct options {
     const char *out;               /* the profile directory; may hold %h %p %q{VAR} */
     const char *condition;         /* of --if; NULL: none */
     int64_t delay_ms, duration_ms; /* 0: from the start, until the end */
+    int64_t finalize_ms;           /* at most so long at the end; 0: spools stay as they are */
     struct control_asked asked;
     bool replaces;  /* another tool's injection */
     bool waits_all; /* for every process that records, not for the program alone */
@@ -19,6 +20,8 @@ struct options {
 };
 
 extern const char options_help[];
+/* What --finalize is unless given: JVIEW_FINALIZE, or a minute. */
+int64_t options_finalize_ms(void);
 MUST_CHECK enum status options_parse(char **words, struct options *ret, struct error *err);
 
 /* options_values.c: one value each. */

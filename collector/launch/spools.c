@@ -25,8 +25,7 @@ static bool is_spool(const char *name)
     return count > suffix && strcmp(name + count - suffix, SPOOL_SUFFIX) == 0;
 }
 
-/* Someone holds its lock. */
-static bool is_held(const char *directory, const char *name)
+bool spools_is_held(const char *directory, const char *name)
 {
     char path[2 * PATH_BYTES];
 
@@ -34,9 +33,9 @@ static bool is_held(const char *directory, const char *name)
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         return false;
-    bool is_held = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    bool held = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     close(fd);
-    return is_held;
+    return held;
 }
 
 void spools_count(const char *directory, struct spools *ret)
@@ -47,7 +46,7 @@ void spools_count(const char *directory, struct spools *ret)
     for (struct dirent *entry; open != NULL && (entry = readdir(open)) != NULL;) {
         if (!is_spool(entry->d_name))
             continue;
-        if (is_held(directory, entry->d_name))
+        if (spools_is_held(directory, entry->d_name))
             ret->busy++;
         else
             ret->moved++;
@@ -129,7 +128,7 @@ enum status spools_move(const char *directory, const char *profile, struct spool
     TRY(directory_make(profile, err));
     DIR *open = opendir(directory);
     for (struct dirent *entry; status == OK && open != NULL && (entry = readdir(open)) != NULL;)
-        if (is_spool(entry->d_name) && !is_held(directory, entry->d_name))
+        if (is_spool(entry->d_name) && !spools_is_held(directory, entry->d_name))
             status = move_one(directory, profile, entry->d_name, ret->moved + ret->busy == 1, err);
     if (open != NULL)
         closedir(open);
@@ -155,7 +154,7 @@ static enum status finalize_one(const char *out, const char *session, struct spo
     struct spools spools;
 
     snprintf(directory, sizeof directory, "%.3500s/.jview-spool/%.255s", out, session);
-    if (is_held(directory, CONTROL_FILE)) {
+    if (spools_is_held(directory, CONTROL_FILE)) {
         printf("session    %s is still being recorded\n", session);
         return OK;
     }

@@ -8,6 +8,7 @@
 #ifndef JVIEWD_LAUNCH_SPOOLS_H
 #define JVIEWD_LAUNCH_SPOOLS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -16,6 +17,7 @@ struct spools {
     uint32_t moved, busy;
 };
 
+bool spools_is_held(const char *directory, const char *name); /* someone holds its lock */
 void spools_count(const char *directory, struct spools *ret); /* as they would be */
 MUST_CHECK enum status spools_move(const char *directory, const char *profile, struct spools *ret,
                                    struct error *err);

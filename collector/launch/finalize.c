@@ -1,0 +1,242 @@
+#include "launch/finalize.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "api/record.h"
+#include "launch/child.h"
+#include "launch/spools.h"
+
+enum { PATH_BYTES = 4096, REASON_BYTES = 512, LOOK_MS = 5, EXIT_NO_PROGRAM = 127 };
+
+static int64_t now_ms(void)
+{
+    struct timespec at;
+
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    return (int64_t)at.tv_sec * 1000 + at.tv_nsec / 1000000;
+}
+
+static enum status find_jviewd(char ret[PATH_BYTES], struct error *err)
+{
+    char own[PATH_BYTES - 16];
+    ssize_t count = readlink("/proc/self/exe", own, sizeof own);
+    const char *slash = count > 0 ? memrchr(own, '/', (size_t)count) : NULL;
+
+    if (slash != NULL) {
+        snprintf(ret, PATH_BYTES, "%.*s/jviewd", (int)(slash - own), own);
+        if (access(ret, X_OK) == 0)
+            return OK;
+    }
+    return fail(err, ERR_NOT_FOUND, "jviewd is not beside jview-collect");
+}
+
+/* "host.jvs" -> "host.xplane.pb"; one that is there is somebody's. */
+static enum status target_of(const char *spool, char ret[PATH_BYTES], struct error *err)
+{
+    size_t count = strlen(spool), suffix = strlen(SPOOL_SUFFIX);
+
+    if (count <= suffix || strcmp(spool + count - suffix, SPOOL_SUFFIX) != 0 ||
+        count > PATH_BYTES - 64)
+        return fail(err, ERR_INVALID, "%s is no spool: its name would end in " SPOOL_SUFFIX, spool);
+    snprintf(ret, PATH_BYTES, "%.*s.xplane.pb", (int)(count - suffix), spool);
+    if (access(ret, F_OK) == 0)
+        return fail(err, ERR_CONFLICT, "%s is there already", ret);
+    return OK;
+}
+
+/* Who recorded has ended, so nothing is waited for: readers leave files alone that changed within
+ * the last seconds. */
+static void mark_settled(const char *spool)
+{
+    struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}};
+
+    clock_gettime(CLOCK_REALTIME, &times[1]);
+    times[1].tv_sec -= 10;
+    utimensat(AT_FDCWD, spool, times, 0);
+}
+
+/* In the child: ends with us, and is nobody's subject. */
+static void become(const char *program, const char *spool, const char *cache, const char *target,
+                   int messages, pid_t parent)
+{
+    char *const words[] = {(char *)(uintptr_t) "jviewd", (char *)(uintptr_t) "extract",
+                           (char *)(uintptr_t)spool,     (char *)(uintptr_t) "--cache-dir",
+                           (char *)(uintptr_t)cache,     (char *)(uintptr_t) "--format",
+                           (char *)(uintptr_t) "xplane", (char *)(uintptr_t) "-o",
+                           (char *)(uintptr_t)target,    NULL};
+    sigset_t none;
+
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(EXIT_NO_PROGRAM);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    child_unset();
+    dup2(messages, STDERR_FILENO);
+    dup2(messages, STDOUT_FILENO);
+    execv(program, words);
+    _exit(EXIT_NO_PROGRAM);
+}
+
+/* How it ended; -1 where it took too long, and was ended. */
+static int wait_for(pid_t pid, int64_t until_ms)
+{
+    const struct timespec nap = {.tv_nsec = LOOK_MS * 1000000};
+    int status = 0;
+
+    while (waitpid(pid, &status, WNOHANG) == 0) {
+        if (now_ms() >= until_ms) {
+            kill(pid, SIGKILL);
+            waitpid(pid, &status, 0);
+            return -1;
+        }
+        nanosleep(&nap, NULL);
+    }
+    return status;
+}
+
+/* The last line that it said. */
+static void last_line(int messages, char ret[REASON_BYTES])
+{
+    off_t size = lseek(messages, 0, SEEK_END);
+    ssize_t count = pread(messages, ret, REASON_BYTES - 1,
+                          size > REASON_BYTES - 1 ? size - (REASON_BYTES - 1) : 0);
+
+    ret[count > 0 ? count : 0] = '\0';
+    while (count > 0 && ret[count - 1] == '\n')
+        ret[--count] = '\0';
+    char *line = strrchr(ret, '\n');
+
+    if (line != NULL)
+        memmove(ret, line + 1, strlen(line + 1) + 1);
+}
+
+static enum status run_jviewd(const char *spool, const char *cache, const char *target,
+                              int64_t most_ms, struct error *err)
+{
+    char program[PATH_BYTES], reason[REASON_BYTES];
+    int64_t began = now_ms();
+    pid_t parent = getpid();
+
+    TRY(find_jviewd(program, err));
+    int messages = memfd_create("jview-messages", MFD_CLOEXEC);
+
+    if (messages < 0)
+        return fail(err, ERR_IO, "no memory for messages: %s", strerror(errno));
+    fflush(NULL);
+    pid_t pid = fork();
+
+    if (pid == 0)
+        become(program, spool, cache, target, messages, parent);
+    int status =
+        pid > 0 ? wait_for(pid, most_ms > INT64_MAX - began ? INT64_MAX : began + most_ms) : 0;
+
+    last_line(messages, reason);
+    close(messages);
+    if (pid < 0)
+        return fail(err, ERR_IO, "no process: %s", strerror(errno));
+    if (status == -1)
+        return fail(err, ERR_LIMIT, "it took more than the %.1f s of --finalize",
+                    (double)most_ms / 1000);
+    if (WIFSIGNALED(status))
+        return fail(err, ERR_IO, "jviewd was ended by signal %d", WTERMSIG(status));
+    if (WEXITSTATUS(status) != 0)
+        return fail(err, ERR_FORMAT, "%s", reason[0] != '\0' ? reason : "jviewd failed");
+    return OK;
+}
+
+static int remove_one(const char *path, const struct stat *about, int kind, struct FTW *place)
+{
+    (void)about;
+    (void)place;
+    return kind == FTW_DP ? rmdir(path) : unlink(path);
+}
+
+enum status finalize_spool(const char *spool, int64_t most_ms, struct error *err)
+{
+    const char *slash = strrchr(spool, '/');
+    char cache[PATH_BYTES + 64], target[PATH_BYTES];
+
+    TRY(target_of(spool, target, err));
+    /* Beside it: there is room for a spool, so mostly for its index. */
+    snprintf(cache, sizeof cache, "%.*s/.jview-index-XXXXXX",
+             slash != NULL ? (int)(slash - spool) : 1, slash != NULL ? spool : ".");
+    if (mkdtemp(cache) == NULL)
+        return fail(err, ERR_IO, "cannot write beside %s: %s", spool, strerror(errno));
+    mark_settled(spool);
+    enum status status = run_jviewd(spool, cache, target, most_ms, err);
+
+    nftw(cache, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    if (status == OK && access(target, R_OK) != 0)
+        status = fail(err, ERR_IO, "%s was not written", target);
+    if (status == OK && unlink(spool) != 0)
+        status = fail(err, ERR_IO, "it cannot be removed: %s", strerror(errno));
+    return status;
+}
+
+static bool is_spool(const char *name)
+{
+    size_t count = strlen(name), suffix = strlen(SPOOL_SUFFIX);
+
+    return count > suffix && strcmp(name + count - suffix, SPOOL_SUFFIX) == 0;
+}
+
+uint32_t finalize_session(const char *profile, int64_t most_ms)
+{
+    int64_t began = now_ms();
+    uint32_t stay = 0;
+    DIR *open = opendir(profile);
+
+    for (struct dirent *entry; open != NULL && (entry = readdir(open)) != NULL;) {
+        char path[PATH_BYTES + NAME_MAX];
+        struct error err = {0};
+        int64_t left = most_ms - (now_ms() - began);
+
+        if (!is_spool(entry->d_name) || spools_is_held(profile, entry->d_name))
+            continue;
+        snprintf(path, sizeof path, "%.4000s/%s", profile, entry->d_name);
+        if (finalize_spool(path, left > 0 ? left : 0, &err) == OK)
+            continue;
+        stay++;
+        fprintf(stderr,
+                "jview-collect: %s stays a spool, which jviewd opens: %s\n"
+                "  jview-collect finalize %s   tries again\n",
+                entry->d_name, err.message, path);
+    }
+    if (open != NULL)
+        closedir(open);
+    return stay;
+}
+
+uint32_t finalize_sessions(const char *out, int64_t most_ms)
+{
+    char path[PATH_BYTES];
+    uint32_t stay = 0;
+
+    snprintf(path, sizeof path, "%.3500s/plugins/profile", out);
+    DIR *open = opendir(path);
+
+    for (struct dirent *entry; open != NULL && (entry = readdir(open)) != NULL;) {
+        char session[PATH_BYTES + NAME_MAX];
+
+        snprintf(session, sizeof session, "%.4000s/%s", path, entry->d_name);
+        if (entry->d_name[0] != '.')
+            stay += finalize_session(session, most_ms);
+    }
+    if (open != NULL)
+        closedir(open);
+    return stay;
+}

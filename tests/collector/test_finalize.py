@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""The end of a recording: what was recorded becomes XPlane, with the figures that the script gave, for jviewd and, where
+$JVIEW_XPROF_PYTHON names a Python that has it, for XProf. Where that cannot be done the spool stays, and why is told."""
+
+import collections
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+BIN = pathlib.Path(os.environ["JVIEWD_DEV"]).parent
+PROGRAM = os.environ["CUDA_PROGRAM"]
+NVTX_PROGRAM = os.environ["NVTX_PROGRAM"]
+FAKES = os.environ["FAKES"]
+XPROF = os.environ.get("JVIEW_XPROF_PYTHON")
+NAMES = ("matmul", "softmax", "add")
+
+ASK_XPROF = """
+import json, sys
+from xprof.convert import raw_to_tool_data
+for tool in ("kernel_stats", "trace_viewer"):
+    data, _ = raw_to_tool_data.xspace_to_tool_data([sys.argv[1]], tool, {})
+    print(json.dumps(json.loads(data)))
+"""
+
+
+def made(threads, launches):
+    """By name of the kernel: how many there are, and how long they take together, in ns: see fake_cupti.c."""
+    counts, times = collections.Counter(), collections.Counter()
+    for number in range(launches):
+        counts[NAMES[number % 3]] += threads
+        times[NAMES[number % 3]] += threads * (1000 + 10 * (number % 7))
+    return {name: (counts[name], times[name]) for name in counts}
+
+
+class Finalize(unittest.TestCase):
+    def setUp(self):
+        self.place = tempfile.TemporaryDirectory()
+        self.out = pathlib.Path(self.place.name) / "profiles"
+
+    def tearDown(self):
+        self.place.cleanup()
+
+    def collect(self, *words, options=(), program=PROGRAM, collector=BIN / "jview-collect", **env):
+        env = {**os.environ, "LD_LIBRARY_PATH": FAKES, **env}
+        env.setdefault("JVIEW_FINALIZE", "100")
+        return subprocess.run([collector, "-o", self.out, "--system=0", *options, "--", program, *map(str, words)],
+                              capture_output=True, text=True, timeout=200, env=env)
+
+    def files(self):
+        """Of all sessions, the hidden ones too."""
+        return sorted(path.suffix for path in self.out.glob("plugins/profile/*/*"))
+
+    def told(self):
+        run = subprocess.run([BIN / "jviewd", "top", "latest", "--by", "name", "--limit", "1000", "--profile-dir", self.out,
+                              "--cache-dir", pathlib.Path(self.place.name) / "cache", "--format", "json"],
+                             capture_output=True, text=True, timeout=120)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        return {row["name"]: (row["count"], row["total_ps"] // 1000) for row in json.loads(run.stdout)["rows"]}
+
+    def test_written(self):
+        run = self.collect(4, 500)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(self.files(), [".pb"], run.stderr)
+        told = self.told()
+        self.assertEqual({name: told[name] for name in NAMES}, made(4, 500))
+        self.assertEqual(told["cuLaunchKernel"], (2000, 2000 * 200))
+
+    def test_several(self):
+        """Each process of a session a file."""
+        run = self.collect("exec", 5, program=NVTX_PROGRAM)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(self.files(), [".pb", ".pb"], run.stderr)
+
+    def test_asked_not_to(self):
+        for options, env in ((("--finalize=0",), {}), ((), {"JVIEW_FINALIZE": "0"})):
+            self.collect(1, 10, options=options, **env)
+            self.assertEqual(set(self.files()), {".jvs"})
+
+    def test_later(self):
+        """One spool by its name, and all of a directory."""
+        for named in (True, False):
+            self.collect(1, 10, JVIEW_FINALIZE="0")
+            spool, = self.out.glob("plugins/profile/*/*.jvs")
+            run = subprocess.run([BIN / "jview-collect", "finalize", spool if named else self.out], capture_output=True,
+                                 text=True, timeout=100, env={**os.environ, "JVIEW_FINALIZE": "100"})
+            self.assertEqual((run.returncode, set(self.files())), (0, {".pb"}), run.stderr)
+
+    def test_no_jviewd(self):
+        """The program's exit code is its own; the spool stays, and opens."""
+        alone = pathlib.Path(self.place.name) / "alone"
+        alone.mkdir()
+        for name in ("jview-collect", "libjview-collector.so"):
+            shutil.copy(BIN / name, alone)
+        run = self.collect(4, 500, collector=alone / "jview-collect")
+        self.assertEqual((run.returncode, self.files()), (0, [".jvs"]))
+        self.assertIn("stays a spool, which jviewd opens: jviewd is not beside jview-collect", run.stderr)
+        told = self.told()
+        self.assertEqual({name: told[name] for name in NAMES}, made(4, 500))
+
+    def test_slow(self):
+        """Whatever takes too long is ended, and leaves nothing behind."""
+        slow = pathlib.Path(self.place.name) / "slow"
+        slow.mkdir()
+        for name in ("jview-collect", "libjview-collector.so"):
+            shutil.copy(BIN / name, slow)
+        (slow / "jviewd").write_text("#!/bin/sh\nexec sleep 1000\n")
+        (slow / "jviewd").chmod(0o755)
+        run = self.collect(1, 10, collector=slow / "jview-collect", options=("--finalize=0.3",))
+        self.assertEqual((run.returncode, self.files()), (0, [".jvs"]), run.stderr)
+        self.assertIn("it took more than the 0.3 s of --finalize", run.stderr)
+        (slow / "jviewd").write_text("#!/bin/sh\necho first >&2\necho 'jviewd: no room' >&2\nexit 4\n")
+        run = self.collect(1, 10, collector=slow / "jview-collect")
+        self.assertIn("jviewd opens: jviewd: no room", run.stderr)
+
+    @unittest.skipUnless(XPROF, "JVIEW_XPROF_PYTHON names no Python with XProf")
+    def test_xprof(self):
+        self.collect(4, 500)
+        space, = self.out.glob("plugins/profile/*/*.xplane.pb")
+        run = subprocess.run([XPROF, "-c", ASK_XPROF, space], capture_output=True, text=True, timeout=200)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        stats, viewer = map(json.loads, run.stdout.splitlines())
+        names = [column["id"] for column in stats["cols"]]
+        rows = [dict(zip(names, (cell["v"] for cell in row["c"]))) for row in stats["rows"]]
+        self.assertEqual({row["kernel_name"]: (row["occurrences"], round(row["total_duration_us"] * 1000)) for row in rows},
+                         made(4, 500))
+        self.assertEqual({(row["registers_per_thread"], row["shmem_bytes"], row["grid_dim"], row["block_dim"]) for row in rows},
+                         {(32, 3072, "8,4,2", "128,2,1")})
+        drawn = collections.Counter(event["name"] for event in viewer["traceEvents"] if event.get("ph") == "X")
+        self.assertEqual({name: drawn[name] for name in NAMES}, {name: count for name, (count, _) in made(4, 500).items()})
+        self.assertEqual(drawn["cuLaunchKernel"], 2000)
+
+
+if __name__ == "__main__":
+    unittest.main()
