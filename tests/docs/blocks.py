@@ -135,4 +135,4 @@ def links(page):
 
 def named_paths(page):
     """Paths of this repository that stand as code in running text."""
-    return re.findall(r"`((?:api|docker|docs|packaging|server|tests)/[\w./-]+)`", prose(page))
+    return re.findall(r"`((?:api|collector|docker|docs|server|tests)/[\w./-]+)`", prose(page))

@@ -25,6 +25,7 @@ def said():
                 text = re.sub(r'"\s*(PRI\w+)\s*"', "", path.read_text())
                 text = re.sub(r'(?<!\\)"\s*\n?\s*"', "", text)
                 whole += LITERALS.findall(text)
+                whole += re.findall(r"'((?:[^'\\\n]|\\.)*)'", text) if path.suffix in (".ts", ".tsx") else []
     joined = "\n".join(whole).replace('\\"', '"').replace("\\n", " ")
     return re.sub(r"%[-.*0-9]*(?:ll|z|l)?[a-zA-Z]", "...", joined)
 
