@@ -343,6 +343,8 @@ static int run_command(struct app *app, int argc, char **argv)
     }
     if (call.root == NULL)
         return cli_run(&call, NULL);
+    if (check_is_of_timings(&call))
+        return check_timings(&call);
     if (options_read(1, words, app->arena, &app->options, &err) != OK)
         return app_failed(&err);
     struct str root = str_of(call.root);

@@ -3,6 +3,7 @@
 #include "analyse/compiles.h"
 #include "analyse/diff_parts.h"
 #include "analyse/memory.h"
+#include "analyse/trend_metrics.h"
 
 enum { LOOK_BACK = 64 }; /* hosts are no further apart, in steps */
 
@@ -12,15 +13,41 @@ struct measurements { /* of one side */
     struct str reason; /* why there are none; "" where there are */
 };
 
+static const struct {
+    const char *word;
+    enum check_metric metric;
+} words[] = {{"step_time", METRIC_STEP_TIME},
+             {"memory_peak", METRIC_MEMORY_PEAK},
+             {"compile_time", METRIC_COMPILE_TIME}};
+
+const char *check_metric_word(size_t index)
+{
+    enum unit ignored;
+
+    return index < COUNT(words) ? words[index].word
+                                : trend_figure_name(index - COUNT(words), &ignored);
+}
+
+static enum unit figure_unit(struct str name)
+{
+    enum unit unit;
+
+    for (size_t i = 0; trend_figure_name(i, &unit) != NULL; i++) {
+        if (str_equal(name, str_of(trend_figure_name(i, &unit))))
+            return unit;
+    }
+    return UNIT_NONE;
+}
+
+enum unit check_metric_unit(const struct check_question *question)
+{
+    return question->metric == METRIC_MEMORY_PEAK ? UNIT_BYTES
+           : question->metric == METRIC_FIGURE    ? figure_unit(question->text)
+                                                  : UNIT_PS;
+}
+
 bool check_metric_parse(struct str text, struct check_question *ret)
 {
-    static const struct {
-        const char *word;
-        enum check_metric metric;
-    } words[] = {{"step_time", METRIC_STEP_TIME},
-                 {"memory_peak", METRIC_MEMORY_PEAK},
-                 {"compile_time", METRIC_COMPILE_TIME}};
-
     *ret = (struct check_question){.text = text, .metric = METRIC_OP};
     if (str_starts(text, STR("op:")) && text.count > 3) {
         ret->op = str_skip(text, 3);
@@ -31,7 +58,8 @@ bool check_metric_parse(struct str text, struct check_question *ret)
         if (str_equal(text, str_of(words[i].word)))
             return true;
     }
-    return false;
+    ret->metric = METRIC_FIGURE;
+    return figure_unit(text) != UNIT_NONE;
 }
 
 /* Of the steps that several hosts number alike one value: the longest, or the mean. What hosts wait
@@ -216,6 +244,20 @@ static enum status sample_memory(const struct diff_side *side, struct arena *are
     return OK;
 }
 
+static enum status sample_figure(const struct diff_side *side, struct str name, struct arena *arena,
+                                 struct measurements *ret, struct error *err)
+{
+    struct trend_figure figure;
+
+    TRY(trend_figure_of(side, name, arena, &figure, err));
+    if (figure.known)
+        one_value(figure.value, arena, ret);
+    else
+        ret->reason = str_format(arena, "run \"%.*s\": %.*s", STR_ARG(side->run->name),
+                                 STR_ARG(figure.reason));
+    return OK;
+}
+
 static enum status take_samples(const struct diff_side *const sides[2],
                                 const struct check_question *question, int first,
                                 struct arena *arena, struct measurements ret[2], struct error *err)
@@ -223,17 +265,24 @@ static enum status take_samples(const struct diff_side *const sides[2],
     if (question->metric == METRIC_STEP_TIME || question->metric == METRIC_OP)
         return sample_steps(sides, question, first, arena, ret, err);
     for (int side = first; side < 2; side++)
-        TRY(question->metric == METRIC_MEMORY_PEAK
+        TRY(question->metric == METRIC_FIGURE
+                ? sample_figure(sides[side], question->text, arena, &ret[side], err)
+            : question->metric == METRIC_MEMORY_PEAK
                 ? sample_memory(sides[side], arena, &ret[side], err)
                 : sample_compiles(sides[side], arena, &ret[side], err));
     return OK;
+}
+
+static bool is_list_of(const struct check_question *question)
+{
+    return question->metric == METRIC_STEP_TIME || question->metric == METRIC_OP;
 }
 
 static struct judgement judge(const struct check_question *question,
                               const struct measurements sides[2], const struct judge_rule *rule)
 {
     const struct measurements *a = &sides[0], *b = &sides[1];
-    bool is_list = question->metric == METRIC_STEP_TIME || question->metric == METRIC_OP;
+    bool is_list = is_list_of(question);
 
     if (question->has_limit)
         return is_list ? judge_limit(b->values, b->count, question->limit, rule->confidence)
@@ -251,9 +300,12 @@ enum status check_run(const struct diff_side *a, const struct diff_side *b,
     struct judge_rule own = *rule;
 
     *ret = (struct check){.question = *question,
-                          .unit = question->metric == METRIC_MEMORY_PEAK ? UNIT_BYTES : UNIT_PS};
+                          .unit = check_metric_unit(question),
+                          .is_of_one_value = !is_list_of(question),
+                          .counted = "steps"};
     if (ret->unit != UNIT_PS)
         own.min_effect = 0; /* it is a time */
+    own.less_is_worse = question->metric == METRIC_FIGURE && !trend_more_is_worse(question->text);
     TRY(take_samples(sides, question, question->has_limit ? 1 : 0, arena, samples, err));
     ret->reason = samples[1].reason.count > 0 ? samples[1].reason : samples[0].reason;
     ret->judged.steps_needed = STEPS_UNKNOWN;

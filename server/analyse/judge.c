@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyse/welch.h"
 #include "base/bytes.h"
 
 const char *judged_word(enum judged answer)
@@ -30,6 +31,13 @@ static int64_t allowed_of(int64_t baseline_median, const struct judge_rule *rule
 static double p_below(double confidence)
 {
     return 1.5 * (1 - confidence);
+}
+
+/* The same of Welch's test, which lets more of what runs differ by beside their steps pass for a
+ * difference: a tenth less. */
+static double welch_below(double confidence)
+{
+    return 0.9 * p_below(confidence);
 }
 
 /* The smallest p that lists of these lengths can have: one after the other, of all ways to lay them
@@ -122,6 +130,43 @@ struct judgement judge_limit(const int64_t *values, uint32_t count, int64_t limi
     return ret;
 }
 
+static struct judgement told_too_little(struct judgement judged, const char *reason)
+{
+    judged.answer = JUDGED_NOISY;
+    judged.steps_needed = STEPS_UNKNOWN;
+    judged.reason = reason;
+    return judged;
+}
+
+struct judgement judge_summaries(const struct summary *baseline, const struct summary *value,
+                                 const struct judge_rule *rule)
+{
+    struct judgement ret = {
+        .shift = {.a_median = to_i64(baseline->mean), .b_median = to_i64(value->mean), .p = 1}};
+    struct shift *shift = &ret.shift;
+
+    shift->delta = shift->low = shift->high = shift->b_median - shift->a_median;
+    ret.allowed = allowed_of(shift->a_median, rule);
+    if (baseline->count == 0 || value->count == 0)
+        return told_too_little(ret, "how many calls were timed is not said");
+    if (baseline->count == 1 || value->count == 1)
+        return told_too_little(ret, "a single call has no spread");
+    struct welch welch = welch_test(baseline, value, rule->confidence);
+    shift->low = to_i64(welch.low);
+    shift->high = to_i64(welch.high);
+    shift->p = welch.p;
+    double counts[2] = {baseline->count, value->count};
+    double of_both = 2 * counts[0] * counts[1] / (counts[0] + counts[1]);
+    if (shift->delta > ret.allowed && shift->p < welch_below(rule->confidence)) {
+        ret.answer = JUDGED_REGRESSED;
+    } else if (shift->high > ret.allowed) {
+        say_noise(&ret, of_both, (welch.high - welch.low) / 2, llabs(shift->delta - ret.allowed));
+        if (ret.allowed > 0 && (welch.high - welch.low) / 2 > (double)ret.allowed)
+            ret.reason = "the calls differ too much among themselves";
+    }
+    return ret;
+}
+
 struct judgement judge_values(int64_t baseline, int64_t value, const struct judge_rule *rule)
 {
     int64_t delta;
@@ -136,7 +181,8 @@ struct judgement judge_values(int64_t baseline, int64_t value, const struct judg
                                       .p = 1},
                             .allowed = allowed_of(baseline, rule)};
 
-    ret.answer = delta > ret.allowed ? JUDGED_REGRESSED : JUDGED_OK;
+    int64_t worse = !rule->less_is_worse ? delta : delta == INT64_MIN ? INT64_MAX : -delta;
+    ret.answer = worse > ret.allowed ? JUDGED_REGRESSED : JUDGED_OK;
     return ret;
 }
 

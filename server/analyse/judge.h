@@ -30,6 +30,7 @@ struct judge_rule {
     double confidence;       /* 0.5 ... 0.9999 */
     int64_t min_effect;      /* in the values' unit: smaller differences are allowed, too */
     double min_effect_share; /* the same, of the baseline's median */
+    bool less_is_worse;      /* of single values: a utilisation */
 };
 
 enum { STEPS_UNKNOWN = -1, STEPS_NEEDED_MAX = 100000 };
@@ -48,6 +49,17 @@ struct judgement judge_lists(const int64_t *baseline, uint32_t baseline_count,
 /* A list against a limit: regressed when the interval of the median lies above it. */
 struct judgement judge_limit(const int64_t *values, uint32_t count, int64_t limit,
                              double confidence);
+/* What was told of a list whose values are not at hand. */
+struct summary {
+    double mean, std; /* std of the sample: n - 1 */
+    uint32_t count;   /* 0: not told */
+};
+/* By Welch's test, which takes the means as normal and no spread as that of the other: the same
+ * rule, with means for medians, its interval and its p, of which nine tenths count. Of 200,000
+ * simulated pairs as above 0.92 % are called regressed, and 90.5 % of those whose second is 10 %
+ * slower. */
+struct judgement judge_summaries(const struct summary *baseline, const struct summary *value,
+                                 const struct judge_rule *rule);
 /* One measurement of each run, as a peak: it is what it is. */
 struct judgement judge_values(int64_t baseline, int64_t value, const struct judge_rule *rule);
 struct judgement judge_value_limit(int64_t value, int64_t limit);

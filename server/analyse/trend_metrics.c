@@ -38,6 +38,11 @@ const char *trend_figure_name(size_t index, enum unit *ret_unit)
     return known[index].name;
 }
 
+bool trend_more_is_worse(struct str name)
+{
+    return !str_equal(name, STR("utilisation")) && !str_equal(name, STR("share_compute"));
+}
+
 static struct trend_figure figure(struct str name, enum unit unit, int64_t value)
 {
     return (struct trend_figure){
@@ -90,16 +95,15 @@ static struct trend_figure figure_of(size_t which, const struct comparison *all,
 }
 
 /* Of the roofline's whole program: what its FLOPs take at the peak, of what its ops took. */
-static enum status utilisation(const struct run_traces *run, struct arena *arena,
+static enum status utilisation(const struct diff_side *side, struct arena *arena,
                                struct trend_figure *ret, struct error *err)
 {
-    const struct restriction all = {0};
     const struct page page = {.limit = 1};
     struct str name = STR("utilisation");
     struct roofline roofs;
     struct table table;
 
-    TRY(roofline(run, &all, &page, arena, &table, &roofs, err));
+    TRY(roofline(side->run, side->restriction, &page, arena, &table, &roofs, err));
     double seconds = (double)roofs.self_ps * 1e-12;
     if (roofs.missing.count > 0)
         *ret = unknown(name, UNIT_SHARE, roofs.missing);
@@ -142,17 +146,15 @@ static void add_ops(const struct comparison *all, struct arena *arena, struct tr
     }
 }
 
-enum status trend_figures(const struct run_traces *run, struct arena *arena,
-                          struct trend_figures *ret, struct error *err)
+static enum status figures_of(const struct diff_side *side, struct arena *arena,
+                              struct trend_figures *ret, struct error *err)
 {
-    const struct restriction whole = {0};
-    const struct diff_side side = {run, &whole};
     struct comparison all;
     bool has_devices = false;
 
     *ret = (struct trend_figures){
         .items = arena_array(arena, struct trend_figure, FIGURES_MAX + TREND_OPS_MAX)};
-    TRY(compare_runs(&side, 1, TREND_OPS_MAX, arena, &all, err));
+    TRY(compare_runs(side, 1, TREND_OPS_MAX, arena, &all, err));
     for (uint32_t i = 0; i < all.row_count; i++)
         has_devices |= strcmp(all.rows[i].group, "op") == 0;
     for (size_t i = 0; i < COUNT(known); i++) {
@@ -161,8 +163,31 @@ enum status trend_figures(const struct run_traces *run, struct arena *arena,
         if (known[i].group != NULL)
             *item = figure_of(i, &all, has_devices);
         else
-            TRY(utilisation(run, arena, item, err));
+            TRY(utilisation(side, arena, item, err));
     }
     add_ops(&all, arena, ret);
+    return OK;
+}
+
+enum status trend_figures(const struct run_traces *run, struct arena *arena,
+                          struct trend_figures *ret, struct error *err)
+{
+    const struct restriction whole = {0};
+    const struct diff_side side = {run, &whole};
+
+    return figures_of(&side, arena, ret, err);
+}
+
+enum status trend_figure_of(const struct diff_side *side, struct str name, struct arena *arena,
+                            struct trend_figure *ret, struct error *err)
+{
+    struct trend_figures all;
+
+    *ret = unknown(name, UNIT_NONE, STR("there is no such figure"));
+    TRY(figures_of(side, arena, &all, err));
+    for (uint32_t i = 0; i < all.count; i++) {
+        if (str_equal(all.items[i].name, name))
+            *ret = all.items[i];
+    }
     return OK;
 }

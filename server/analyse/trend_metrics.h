@@ -12,7 +12,7 @@
 #ifndef JVIEWD_ANALYSE_TREND_METRICS_H
 #define JVIEWD_ANALYSE_TREND_METRICS_H
 
-#include "analyse/analyse.h"
+#include "analyse/diff.h"
 
 enum { TREND_OPS_MAX = 32 };
 
@@ -31,6 +31,14 @@ struct trend_figures {
 
 MUST_CHECK enum status trend_figures(const struct run_traces *run, struct arena *arena,
                                      struct trend_figures *ret, struct error *err);
+
+/* The one of that name, of a run or a part of it; not known where there is none. */
+MUST_CHECK enum status trend_figure_of(const struct diff_side *side, struct str name,
+                                       struct arena *arena, struct trend_figure *ret,
+                                       struct error *err);
+
+/* Is more of it worse? Of all but compute's share and the utilisation. */
+bool trend_more_is_worse(struct str name);
 
 /* The figures that every run has, known or not: name and unit. NULL: that was the last. */
 const char *trend_figure_name(size_t index, enum unit *ret_unit);

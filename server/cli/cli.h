@@ -48,16 +48,18 @@ struct cli_verb {
     const char *other_run;            /* the parameter that names a second run, or NULL */
     /* A flag that is no parameter, and what it means; or NULL. */
     const char *own_flag, *own_flag_text;
+    const char *note; /* what --help says at its end; or NULL */
     /* Prints the answer; its value is the exit code. */
     int (*run)(const struct cli_call *call, const struct services *services);
 };
 
 struct cli_call { /* what was asked; texts live in the arena handed to cli_parse */
     const struct cli_verb *verb;
-    const char *root;      /* the directory or file to open */
-    const char *cache_dir; /* "" the usual one */
-    const char *data_dir;  /* NULL: as the environment or the config file say */
-    struct str run;        /* as run= takes it; "" for verbs without a run */
+    const char *root;          /* the directory or file to open */
+    const char *cache_dir;     /* "" the usual one */
+    const char *data_dir;      /* NULL: as the environment or the config file say */
+    struct str run;            /* as run= takes it; "" for verbs without a run */
+    const char *first, *other; /* its first operand and other run as typed; NULL: none */
     const struct cli_action *action;
     const char *const *words; /* the action's operands; the run among them, too */
     struct str method, body;  /* of the request; "" GET */
@@ -84,6 +86,10 @@ MUST_CHECK enum status cli_parse(int argc, char **argv, const char *default_root
 void cli_help(const struct cli_verb *verb);
 /* Asks and prints; the process's exit code. The catalog's first scan has been started. */
 int cli_run(const struct cli_call *call, const struct services *services);
+
+/* Is `check` asked of a file of timings (cli/timings.h)? That is judged without a store. */
+bool check_is_of_timings(const struct cli_call *call);
+int check_timings(const struct cli_call *call);
 
 /* The script for bash, zsh or fish; EXIT_USAGE for another shell. Needs no services. */
 int cli_completion(const char *shell);

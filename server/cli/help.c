@@ -61,4 +61,6 @@ void cli_help(const struct cli_verb *verb)
         printf("  --%-18s %s\n", verb->own_flag, verb->own_flag_text);
     for (size_t i = 0; i < COUNT(own_flags) && verb->path != NULL; i++)
         printf("  %-20s %s\n", own_flags[i].flag, own_flags[i].text);
+    if (verb->note != NULL)
+        printf("\n%s\n", verb->note);
 }

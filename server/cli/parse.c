@@ -461,6 +461,8 @@ enum status cli_parse(int argc, char **argv, const char *default_root, struct ar
     }
     if (status == OK && !ret->help)
         status = place_operands(&parse, default_root, err);
+    ret->first = parse.operand_count > 0 ? parse.operands[0] : NULL;
+    ret->other = parse.other_run;
     ret->query = str_copy(arena, text_str(&parse.query));
     text_free(&parse.query);
     return status;

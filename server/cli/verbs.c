@@ -107,6 +107,11 @@ const struct cli_verb cli_verbs[] = {
      .other_run = "baseline",
      .own_flag = "noisy-exit",
      .own_flag_text = "exit code where it cannot be told (0)",
+     .note =
+         "RUN and the baseline may be two files of timings, {\"mean\", \"std\", \"count\"} in ms, "
+         "or\n"
+         "mappings of names to them, as benchmark_function of the module jviewd gives; --count N\n"
+         "says how many calls were timed where they do not.",
      .run = print_check},
     {.name = "baseline",
      .summary = "names for runs that others are held against",

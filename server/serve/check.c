@@ -24,55 +24,6 @@ static const struct param params[] = {
     {.name = NULL},
 };
 
-static void put_value(struct json *json, const char *key, bool is_known, int64_t value)
-{
-    if (is_known)
-        json_put_integer(json, key, value);
-    else
-        json_put_null(json, key);
-}
-
-static void put_share(struct json *json, const char *key, bool is_known, int64_t value, int64_t of)
-{
-    if (is_known && of != 0)
-        json_put_real(json, key, (double)value / (double)of);
-    else
-        json_put_null(json, key);
-}
-
-/* Of what a limit is asked there is a value and its bounds, and no difference. */
-static void put_check(struct json *json, const struct check *check, struct str sentence)
-{
-    const struct shift *shift = &check->judged.shift;
-    bool known = check->is_measured, differs = known && !check->question.has_limit;
-
-    json_open(json, '{');
-    json_put_text(json, "metric", check->question.text);
-    json_put_text(json, "against", check->question.has_limit ? STR("limit") : STR("baseline"));
-    json_put_text(json, "answer", str_of(judged_word(check->judged.answer)));
-    json_put_text(json, "sentence", sentence);
-    json_put_text(json, "unit", check->unit == UNIT_BYTES ? STR("bytes") : STR("ps"));
-    put_value(json, "baseline", differs, shift->a_median);
-    put_value(json, "value", known, shift->b_median);
-    put_value(json, "delta", differs, shift->delta);
-    put_share(json, "share", differs, shift->delta, shift->a_median);
-    put_value(json, "low", known, shift->low);
-    put_value(json, "high", known, shift->high);
-    if (differs)
-        json_put_real(json, "p", shift->p);
-    else
-        json_put_null(json, "p");
-    put_value(json, "allowed", known || check->question.has_limit,
-              check->question.has_limit ? check->question.limit : check->judged.allowed);
-    json_put_unsigned(json, "baseline_count", check->a_count);
-    json_put_unsigned(json, "count", check->b_count);
-    put_value(json, "steps_needed",
-              check->judged.answer == JUDGED_NOISY && check->judged.steps_needed > 0,
-              check->judged.steps_needed);
-    json_put_text_or_null(json, "reason", check->reason);
-    json_close(json, '}');
-}
-
 static void put_json(struct reply *reply, const struct asked_side *run,
                      const struct asked_side *baseline, const struct checked *checked,
                      struct arena *arena)
@@ -90,14 +41,7 @@ static void put_json(struct reply *reply, const struct asked_side *run,
         json_put_text(&json, "name", baseline->run.name);
         json_close(&json, '}');
     }
-    json_put_text(&json, "answer", str_of(judged_word(checked->answer)));
-    json_put_text(&json, "sentence", check_headline(checked, arena));
-    json_put_real(&json, "confidence", checked->confidence);
-    json_key(&json, "checks");
-    json_open(&json, '[');
-    for (uint32_t i = 0; i < checked->count; i++)
-        put_check(&json, &checked->checks[i], checked->sentences[i]);
-    json_close(&json, ']');
+    check_put_members(&json, checked, arena);
     json_key(&json, "ops");
     json_open(&json, '[');
     json_put_row_objects(&json, &checked->ops);

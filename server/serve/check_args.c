@@ -51,10 +51,17 @@ static bool quantity_parse(struct str text, double *ret, enum unit *ret_unit)
     return false;
 }
 
-static enum status take_share(struct request *req, const char *param, double least, double most,
-                              double *ret, struct error *err)
+static struct str text_of(const struct query *query, const char *name)
 {
-    struct str text = request_text(req, param);
+    const struct str *value = query_find(query, name);
+
+    return value == NULL ? STR("") : *value;
+}
+
+static enum status take_share(const struct query *query, const char *param, double least,
+                              double most, double *ret, struct error *err)
+{
+    struct str text = text_of(query, param);
     enum unit unit;
 
     if (text.count == 0)
@@ -66,9 +73,9 @@ static enum status take_share(struct request *req, const char *param, double lea
     return OK;
 }
 
-static enum status take_effect(struct request *req, struct judge_rule *ret, struct error *err)
+static enum status take_effect(const struct query *query, struct judge_rule *ret, struct error *err)
 {
-    struct str text = request_text(req, "min_effect");
+    struct str text = text_of(query, "min_effect");
     enum unit unit;
     double value;
 
@@ -87,13 +94,11 @@ static enum status take_effect(struct request *req, struct judge_rule *ret, stru
 /* Does a metric's name begin here? */
 static bool begins_metric(struct str text)
 {
-    static const char *const words[] = {"step_time", "memory_peak", "compile_time", "op:"};
-
-    for (size_t i = 0; i < COUNT(words); i++) {
-        if (str_starts(text, str_of(words[i])))
+    for (size_t i = 0; check_metric_word(i) != NULL; i++) {
+        if (str_starts(text, str_of(check_metric_word(i))))
             return true;
     }
-    return false;
+    return str_starts(text, STR("op:"));
 }
 
 static bool next_metric(struct str *rest, struct str *ret)
@@ -118,7 +123,8 @@ static enum status add_question(struct asked_check *asked, struct str text, stru
         return fail(err, ERR_INVALID, "at most %d metrics at once", CHECKS_MAX);
     if (!check_metric_parse(text, &asked->questions[asked->count++]))
         return fail(err, ERR_INVALID,
-                    "\"%.*s\" is no metric: step_time, op:NAME, memory_peak or compile_time",
+                    "\"%.*s\" is no metric: step_time, op:NAME, memory_peak, compile_time, or "
+                    "another figure of a trend, as step_p95, share_idle, utilisation",
                     STR_ARG(text));
     return OK;
 }
@@ -137,15 +143,24 @@ static enum status add_limit(struct asked_check *asked, struct str text, struct 
     }
     TRY(add_question(asked, name, err));
     struct check_question *question = &asked->questions[asked->count - 1];
-    enum unit own = question->metric == METRIC_MEMORY_PEAK ? UNIT_BYTES : UNIT_PS;
-    if (!quantity_parse(limit, &value, &unit) || (unit != own && unit != UNIT_NONE))
+    enum unit own = check_metric_unit(question);
+    if (!quantity_parse(limit, &value, &unit) || (unit != own && unit != UNIT_NONE) ||
+        (own == UNIT_SHARE && value > 1))
         return fail(err, ERR_INVALID,
                     "max=%.*s: METRIC=VALUE, such as step_time=150ms or "
                     "memory_peak=12GiB",
                     STR_ARG(text));
     question->has_limit = true;
-    question->limit = (int64_t)value;
+    question->limit = (int64_t)(own == UNIT_SHARE ? value * METRIC_SHARE_WHOLE : value);
     return OK;
+}
+
+enum status check_rule(const struct query *query, struct judge_rule *ret, struct error *err)
+{
+    *ret = (struct judge_rule){.max_regress = 0.03, .confidence = 0.99};
+    TRY(take_share(query, "max_regress", 0, 1000, &ret->max_regress, err));
+    TRY(take_share(query, "confidence", 0.5, 0.999, &ret->confidence, err));
+    return take_effect(query, ret, err);
 }
 
 enum status check_args(struct request *req, bool has_baseline, struct asked_check *ret,
@@ -154,10 +169,7 @@ enum status check_args(struct request *req, bool has_baseline, struct asked_chec
     struct str metrics = request_text(req, "metric"), limits = request_text(req, "max"), text;
 
     ret->count = 0;
-    ret->rule = (struct judge_rule){.max_regress = 0.03, .confidence = 0.99};
-    TRY(take_share(req, "max_regress", 0, 1000, &ret->rule.max_regress, err));
-    TRY(take_share(req, "confidence", 0.5, 0.999, &ret->rule.confidence, err));
-    TRY(take_effect(req, &ret->rule, err));
+    TRY(check_rule(request_query(req), &ret->rule, err));
     if (!has_baseline && metrics.count > 0)
         return fail(err, ERR_INVALID, "metric=%.*s needs a baseline to be compared with",
                     STR_ARG(metrics));

@@ -16,7 +16,16 @@
 
 static struct human amount_of(const struct check *check, int64_t value)
 {
-    return check->unit == UNIT_BYTES ? human_bytes((uint64_t)value) : human_ps(value);
+    switch (check->unit) {
+    case UNIT_BYTES:
+        return human_bytes((uint64_t)value);
+    case UNIT_SHARE:
+        return human_share((double)value / METRIC_SHARE_WHOLE);
+    case UNIT_COUNT:
+        return human_count((uint64_t)value);
+    default:
+        return human_ps(value);
+    }
 }
 
 static void put_percent(struct text *out, double share)
@@ -77,12 +86,14 @@ struct str check_sentence(const struct check *check, double confidence, struct a
         say_difference(&text, check, confidence);
     if (check->reason.count > 0)
         text_putf(&text, "%s%.*s", check->is_measured ? "; " : "", STR_ARG(check->reason));
+    if (check->is_measured && check->is_of_one_value && !check->question.has_limit)
+        text_puts(&text, "; one value of each run: there is no spread to judge it by");
     if (check->is_measured && check->judged.answer == JUDGED_NOISY) {
         if (check->judged.steps_needed > 0)
-            text_putf(&text, ", about %lld %swould tell", (long long)check->judged.steps_needed,
-                      check->question.has_limit ? "steps " : "steps of each run ");
-        else
-            text_puts(&text, ", more steps would hardly tell");
+            text_putf(&text, ", about %lld %s%swould tell", (long long)check->judged.steps_needed,
+                      check->counted, check->question.has_limit ? " " : " of each run ");
+        else if (check->b_count > 0)
+            text_putf(&text, ", more %s would hardly tell", check->counted);
     }
     struct str ret = str_copy(arena, text_str(&text));
     text_free(&text);

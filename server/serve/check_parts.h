@@ -8,6 +8,7 @@
 #define JVIEWD_SERVE_CHECK_PARTS_H
 
 #include "analyse/check.h"
+#include "serve/query.h"
 #include "serve/reply.h"
 
 enum { CHECKS_MAX = 64, CHECK_OPS_MAX = 5 };
@@ -18,7 +19,10 @@ struct asked_check {
     uint32_t count;
 };
 
-/* max_regress, confidence, min_effect, metric, max. */
+/* max_regress, confidence, min_effect. */
+MUST_CHECK enum status check_rule(const struct query *query, struct judge_rule *ret,
+                                  struct error *err);
+/* The same, and metric, max. */
 MUST_CHECK enum status check_args(struct request *req, bool has_baseline, struct asked_check *ret,
                                   struct error *err);
 
@@ -39,6 +43,8 @@ struct str check_headline(const struct checked *checked, struct arena *arena);
 /* "dot.43: +4.05 ms a step (jit(f)/mlp)" */
 struct str check_op_sentence(const struct checked *checked, uint32_t row, struct arena *arena);
 
+/* "answer", "sentence", "confidence", "checks": inside of an open object. */
+void check_put_members(struct json *json, const struct checked *checked, struct arena *arena);
 void check_put_text(struct text *out, const struct checked *checked, struct arena *arena);
 void check_put_markdown(struct text *out, const struct checked *checked, struct arena *arena);
 void check_put_junit(struct text *out, const struct checked *checked, struct arena *arena);

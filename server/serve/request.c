@@ -58,6 +58,11 @@ struct str request_text(const struct request *req, const char *name)
     return value == NULL ? STR("") : *value;
 }
 
+const struct query *request_query(const struct request *req)
+{
+    return &req->state->query;
+}
+
 bool request_has(const struct request *req, const char *name)
 {
     return request_text(req, name).count > 0;

@@ -53,6 +53,7 @@ MUST_CHECK enum status request_open(struct request *req, const struct route *rou
                                     struct error *err);
 const struct route *request_route(const struct request *req);
 
+const struct query *request_query(const struct request *req);
 bool request_has(const struct request *req, const char *name);        /* given, and not empty */
 struct str request_text(const struct request *req, const char *name); /* "" not given */
 int64_t request_integer(const struct request *req, const char *name, int64_t otherwise);

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "analyse/judge.h"
+#include "analyse/welch.h"
 
 enum { STEPS = 10 };
 
@@ -171,6 +171,135 @@ static void limits(void **state)
               INT64_MAX);
 }
 
+/* What benchmark_function tells of a list. */
+static struct summary summary_of(const int64_t steps[STEPS])
+{
+    struct summary ret = {.count = STEPS};
+
+    for (int i = 0; i < STEPS; i++)
+        ret.mean += (double)steps[i] / STEPS;
+    for (int i = 0; i < STEPS; i++)
+        ret.std += pow((double)steps[i] - ret.mean, 2) / (STEPS - 1);
+    ret.std = sqrt(ret.std);
+    return ret;
+}
+
+static struct tally simulate_summaries(int rounds, double shift, double noise, uint64_t seed)
+{
+    struct tally ret = {0};
+
+    for (int round = 0; round < rounds; round++) {
+        int64_t before[STEPS], after[STEPS];
+
+        make_steps(before, 1, noise, 0.02, &seed);
+        make_steps(after, 1 + shift, noise, 0.02, &seed);
+        struct summary a = summary_of(before), b = summary_of(after);
+        ret.answers[judge_summaries(&a, &b, &three_percent).answer]++;
+    }
+    return ret;
+}
+
+static void summaries_are_judged_like_lists(void **state)
+{
+    enum { ROUNDS = 20000 };
+    (void)state;
+
+    struct tally tally = simulate_summaries(ROUNDS, 0, 0.05, 11);
+    CHECK("less than 1 of 100 false alarms", tally.answers[JUDGED_REGRESSED] * 100 < ROUNDS);
+    tally = simulate_summaries(ROUNDS, 0.10, 0.05, 12);
+    CHECK("90 of 100 found", tally.answers[JUDGED_REGRESSED] * 10 >= ROUNDS * 9);
+    tally = simulate_summaries(500, 0, 0.002, 13);
+    CHECK_INT("still calls are ok", tally.answers[JUDGED_OK], 500);
+    tally = simulate_summaries(500, 0.03, 0.05, 14);
+    CHECK("3 % at 5 % is noise", tally.answers[JUDGED_NOISY] * 10 >= 500 * 8);
+}
+
+/* p of scipy.stats.ttest_ind_from_stats(..., equal_var=False), bounds of scipy.stats.t.ppf. */
+static void welch_by_an_independent_source(void **state)
+{
+    static const struct {
+        const char *what;
+        struct summary a, b;
+        double p, low, high; /* at 0.99 */
+    } rows[] = {
+        {"alike",
+         {100, 5, 10},
+         {110, 5, 10},
+         0.000294564155366601,
+         3.56361143376984,
+         16.4363885662302},
+        {"other lengths",
+         {100, 1, 5},
+         {101, 9, 200},
+         0.207300687438630,
+         -1.1228763995826,
+         3.1228763995826},
+        {"far",
+         {10, 0.1, 30},
+         {20, 0.1, 30},
+         1.11258115681976e-100,
+         9.93123422655185,
+         10.0687657734482},
+        {"two calls",
+         {5, 1, 2},
+         {6, 2, 2},
+         0.6110947325534121,
+         -28.5812541467317,
+         30.5812541467317},
+    };
+    (void)state;
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct welch welch = welch_test(&rows[i].a, &rows[i].b, 0.99);
+
+        CHECK(rows[i].what, fabs(welch.p - rows[i].p) <= 1e-8 * rows[i].p);
+        CHECK(rows[i].what, fabs(welch.low - rows[i].low) <= 1e-7 * fabs(rows[i].low));
+        CHECK(rows[i].what, fabs(welch.high - rows[i].high) <= 1e-7 * fabs(rows[i].high));
+    }
+}
+
+static void summaries_that_tell_too_little(void **state)
+{
+    static const struct {
+        const char *what;
+        struct summary a, b;
+        enum judged answer;
+        const char *reason;
+    } rows[] = {
+        {"no count", {1e9, 1e7, 10}, {2e9, 1e7, 0}, JUDGED_NOISY, "is not said"},
+        {"no count before", {1e9, 1e7, 0}, {2e9, 1e7, 9}, JUDGED_NOISY, "is not said"},
+        {"one call", {1e9, 0, 1}, {2e9, 0, 10}, JUDGED_NOISY, "no spread"},
+        {"no spread, slower", {1e9, 0, 10}, {2e9, 0, 10}, JUDGED_REGRESSED, ""},
+        {"no spread, the same", {1e9, 0, 10}, {1e9, 0, 10}, JUDGED_OK, ""},
+        {"faster", {2e9, 1e7, 10}, {1e9, 1e7, 10}, JUDGED_OK, ""},
+        {"wide", {1e9, 1e9, 3}, {1.2e9, 1e9, 3}, JUDGED_NOISY, "the calls differ too much"},
+        {"huge", {9e17, 9e17, 2}, {9e17, 9e17, 1000000000}, JUDGED_NOISY, "calls differ"},
+    };
+    (void)state;
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct judgement judged = judge_summaries(&rows[i].a, &rows[i].b, &three_percent);
+        const char *reason = judged.reason == NULL ? "" : judged.reason;
+
+        CHECK_INT(rows[i].what, judged.answer, rows[i].answer);
+        CHECK(rows[i].what, strstr(reason, rows[i].reason) != NULL);
+    }
+}
+
+/* Of a utilisation less is worse. */
+static void the_direction_counts(void **state)
+{
+    struct judge_rule less = three_percent;
+    (void)state;
+
+    less.less_is_worse = true;
+    CHECK_INT("more is worse", judge_values(100, 110, &three_percent).answer, JUDGED_REGRESSED);
+    CHECK_INT("less is better", judge_values(100, 90, &three_percent).answer, JUDGED_OK);
+    CHECK_INT("less is worse", judge_values(100, 90, &less).answer, JUDGED_REGRESSED);
+    CHECK_INT("more is better", judge_values(100, 110, &less).answer, JUDGED_OK);
+    CHECK_INT("within what is allowed", judge_values(100, 98, &less).answer, JUDGED_OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -179,6 +308,10 @@ int main(void)
         cmocka_unit_test(too_noisy_says_how_many),
         cmocka_unit_test(rule_by_rule),
         cmocka_unit_test(few_steps_cannot_tell),
+        cmocka_unit_test(summaries_are_judged_like_lists),
+        cmocka_unit_test(welch_by_an_independent_source),
+        cmocka_unit_test(summaries_that_tell_too_little),
+        cmocka_unit_test(the_direction_counts),
         cmocka_unit_test(limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

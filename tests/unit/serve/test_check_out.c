@@ -38,6 +38,9 @@ static void make(struct made *made)
                                                     .steps_needed = i == 1 ? 57 : STEPS_UNKNOWN},
                                          .unit = UNIT_PS,
                                          .is_measured = true,
+                                         .a_count = 10,
+                                         .b_count = 10,
+                                         .counted = "steps",
                                          .reason = i == 1 ? STR("it is noisy") : STR("")};
         made->sentences[i] = check_sentence(&made->checks[i], 0.99, made->arena);
     }
