@@ -84,14 +84,16 @@ system() {
   mkdir -p "$at/var/cache/apt/archives/partial"
   printf 'APT::Keep-Downloaded-Packages "true";\nBinary::apt::APT::Keep-Downloaded-Packages "true";\n' \
     >"$at/etc/apt/apt.conf.d/90keep"
-  # Certificates of this machine, where a proxy signs with its own.
+  echo force-unsafe-io >"$at/etc/dpkg/dpkg.cfg.d/unsafe-io" # nobody misses it after a crash
+  # Certificates of this machine, where a proxy signs with its own; Node looks at none but its own and these.
   mkdir -p "$at/etc/ssl/certs" "$at/tmp/home"
   cp -L /etc/ssl/certs/ca-certificates.crt "$at/etc/ssl/certs/" 2>/dev/null || true
+  cp -L "${NODE_EXTRA_CA_CERTS:-/dev/null}" "$at/etc/ssl/machine.pem"
 }
 
 # inside COMMAND...: in the system, with nothing of this one but its way to the network.
 inside() {
-  local kept=(HOME=/tmp/home TERM=dumb LANG=C.UTF-8 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin) name
+  local kept=(HOME=/tmp/home TERM=dumb LANG=C.UTF-8 NODE_EXTRA_CA_CERTS=/etc/ssl/machine.pem PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin) name
   for name in http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY npm_config_registry CMAKE_BUILD_PARALLEL_LEVEL; do
     [ -z "${!name:-}" ] || kept+=("$name=${!name}")
   done
@@ -282,7 +284,7 @@ pip_install() {
   "$environment/bin/pip" install -q --disable-pip-version-check "$@"
 }
 
-with_python() { # VERSION PROGRAM WHEEL
+with_python() { # VERSION PROGRAM WHEEL PACKAGE...: what the notebook has besides
   environment=$place/python-$1
   rm -rf "$environment"
   check "wheel: Python $1: pip install" sh -c \
@@ -290,7 +292,7 @@ with_python() { # VERSION PROGRAM WHEEL
   check "wheel: Python $1: its calls" tested module
   check "wheel: Python $1: pip install jax" pip_install jax
   check "wheel: Python $1: what JAX $("$environment/bin/python" -c 'import jax; print(jax.__version__)') records" tested capture
-  check "wheel: Python $1: pip install nbclient" pip_install nbclient ipykernel jupyter-server-proxy
+  check "wheel: Python $1: pip install nbclient" pip_install nbclient ipykernel "${@:4}"
   check "wheel: Python $1: the last line of a cell" tested notebook
 }
 
@@ -311,7 +313,7 @@ part_wheel() {
   [ -n "$oldest" ] || { say "skipped wheel: no Python from 3.9 on here makes environments"; return 0; }
   # shellcheck disable=SC2086 # two words each
   with_python $oldest "$wheel"
-  [ "${oldest% *}" = "${newest% *}" ] || with_python $newest "$wheel"
+  [ "${oldest% *}" = "${newest% *}" ] || with_python $newest "$wheel" jupyter-server-proxy
 }
 
 # No engine runs here: the Dockerfile's own steps are taken by hand, each stage a system of its own.

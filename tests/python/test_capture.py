@@ -116,11 +116,13 @@ class Recording(unittest.TestCase):
         text = (f"import jax, jax.numpy as jnp; jax.profiler.start_server({port}); f = jax.jit(lambda x: x @ x); x = jnp.ones((256, 256))\n"
                 "print(f(x).sum(), flush=True)\nwhile True: f(x).block_until_ready()")
         with subprocess.Popen([sys.executable, "-c", text], stdout=subprocess.PIPE, text=True) as program:
-            self.addCleanup(program.kill)
-            program.stdout.readline()
-            command = [jviewd.program(), "capture", f"localhost:{port}", "--ms", "500", "--profile-dir", str(self.runs / "outside")]
-            subprocess.run(command, check=True, capture_output=True)
-            program.kill()
+            try:
+                program.stdout.readline()
+                command = [jviewd.program(), "capture", f"localhost:{port}", "--ms", "500", "--profile-dir", str(self.runs / "outside")]
+                done = subprocess.run(command, check=False, capture_output=True, text=True)
+            finally:
+                program.kill()
+        self.assertEqual(done.returncode, 0, done.stderr)
         rows = self.told("top", "outside", "--by", "op")["rows"]
         self.assertTrue(any("dot_general" in row["scope"] and row["count"] > 10 for row in rows), rows)
 
