@@ -43,6 +43,7 @@ export const KEYS: KeyEntry[] = [
   all('', [], 'save-png', 'save what is seen as PNG'),
   all('', [], 'save-svg', 'save what is seen as SVG'),
   all('', [], 'open-file', 'open a file of this computer'),
+  all('', [], 'capture', 'capture running programs'),
   all('', [], 'settings', 'settings'),
   all('', [], 'theme', 'light or dark theme'),
   all('', [], 'rows-dense', 'dense rows on the timeline'),

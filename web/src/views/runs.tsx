@@ -11,6 +11,7 @@ import { runsSentence } from '../model/sentence';
 import { runChange } from '../model/address';
 import { numberOf, seriesAmong, stemOf } from '../model/series';
 import { CompareTicked, Tick, toggleTick } from './compare/ticks';
+import { CaptureButton, CaptureRefusal } from './capture';
 import { Facets } from './facets';
 import { act } from '../ui/keys';
 import { Link } from '../ui/link';
@@ -130,6 +131,8 @@ function NoRuns({ list }: { list: RunList }) {
       <button class="framed" onClick={() => act('open-file')}>
         Open a file…
       </button>
+      <CaptureButton />
+      <CaptureRefusal />
     </div>
   );
 }
@@ -161,6 +164,7 @@ export function RunsView() {
         <button class="framed" onClick={() => act('open-file')}>
           Open a file…
         </button>
+        <CaptureButton />
         {held.waiting > 0 && (
           <button class="framed" onClick={held.release}>
             {plural(held.waiting, 'new run')}
