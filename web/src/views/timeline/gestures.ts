@@ -45,12 +45,13 @@ interface Move {
   time: number;
 }
 
-/* Runs on with the last speed, slower and slower, and ends within KINETIC_MS or at any input. */
-function runOn(state: TimelineState, moves: readonly Move[], width: number): void {
+/* Runs on with the last speed, slower and slower, and ends within KINETIC_MS or at any input. A hand
+ * that rested before it let go throws nothing: by the times of the events, not of their handling. */
+function runOn(state: TimelineState, moves: readonly Move[], released: number, width: number): void {
   const last = moves.at(-1)!;
   const early = moves.find((move) => last.time - move.time < 80) ?? last;
   const speed = last.time > early.time ? (last.x - early.x) / (last.time - early.time) : 0;
-  if (Math.abs(speed) < 0.2 || performance.now() - last.time > 50 || matchMedia('(prefers-reduced-motion: reduce)').matches) return;
+  if (Math.abs(speed) < 0.2 || released - last.time > 50 || matchMedia('(prefers-reduced-motion: reduce)').matches) return;
   const begin = performance.now();
   let before = begin;
   let stopped = false;
@@ -100,7 +101,7 @@ class TracksDrag {
     if (this.mode === 'pan') {
       this.state.pan((this.last.x - event.clientX) / this.box.width);
       this.target.scrollBy(this.last.y - event.clientY);
-      this.moves.push({ x: event.clientX, time: performance.now() });
+      this.moves.push({ x: event.clientX, time: event.timeStamp });
     } else if (this.mode === 'box') this.dragBox(event);
     else if (this.mode === 'edge') {
       this.to = event.shiftKey ? edgeNear(this.state, event.clientX - this.box.left, null) : null;
@@ -120,13 +121,13 @@ class TracksDrag {
     state.draftTracks.value = bands.map((band) => band.node.id);
   }
 
-  end(cancelled: boolean): void {
+  end(cancelled: boolean, time: number): void {
     clearTimeout(this.press);
     const { state, mode, begin, box } = this;
     if (cancelled) state.dropDraft();
     else if (mode === 'box' || mode === 'edge') void commitDraft(state, [mode === 'box' ? this.from : null, this.to]);
     else if (mode === 'pressed') this.target.onMenu(begin.clientX - box.left, begin.clientY - box.top, begin.clientX, begin.clientY);
-    else if (mode === 'pan' && this.moves.length > 1) runOn(state, this.moves, box.width);
+    else if (mode === 'pan' && this.moves.length > 1) runOn(state, this.moves, time, box.width);
     else if (mode === 'none') this.target.onClick(this.last.x - box.left, this.last.y - box.top);
   }
 }
@@ -151,7 +152,7 @@ export class TracksPointers {
     (event.currentTarget as HTMLElement).setPointerCapture(event.pointerId);
     if (this.fingers.size === 1) this.drag = new TracksDrag(this.state, event, this.target);
     else {
-      this.drag?.end(true);
+      this.drag?.end(true, event.timeStamp);
       this.drag = null;
     }
   }
@@ -179,7 +180,7 @@ export class TracksPointers {
 
   up(event: PointerEvent): void {
     if (!this.fingers.delete(event.pointerId)) return;
-    this.drag?.end(event.type === 'pointercancel');
+    this.drag?.end(event.type === 'pointercancel', event.timeStamp);
     this.drag = null;
   }
 }
