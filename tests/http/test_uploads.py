@@ -8,6 +8,7 @@ import pathlib
 import re
 import socket
 import time
+import urllib.parse
 
 import common
 import harness
@@ -19,7 +20,8 @@ SAMPLE = next((harness.SAMPLES / RUN).rglob("*.xplane.pb")).read_bytes()
 
 
 def bring(server, content=SAMPLE, name="brought.xplane.pb", headers=None, **query):
-    return ask(server, f"/api/upload", method="POST", body=content, headers={**BYTES, **(headers or {})}, name=name, **query)
+    target = "/api/upload?" + urllib.parse.urlencode({"name": name, **query})
+    return ask(server, target, method="POST", body=content, headers={**BYTES, **(headers or {})})
 
 
 def runs(server):
