@@ -42,7 +42,7 @@ class Server:
         """(status, reply); numbers stay exact."""
         address = f"{self.url}{path.lstrip('/')}?{urllib.parse.urlencode(query)}"
         try:
-            with urllib.request.urlopen(address, timeout=300) as reply:
+            with urllib.request.urlopen(address, timeout=120) as reply:
                 return reply.status, json.load(reply)
         except urllib.error.HTTPError as failure:
             return failure.code, json.load(failure)

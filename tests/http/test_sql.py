@@ -197,10 +197,15 @@ def many_at_once_are_refused_or_answered(server):
 
 
 def workers_do_not_outlive_their_query(server):
-    kids = lambda: [pid for pid in pathlib.Path("/proc").iterdir() if pid.name.isdigit() and
-                    b"sql-worker" in (pid / "cmdline").read_bytes() if (pid / "cmdline").exists()]
+    def text(pid, name):
+        try:
+            return (pid / name).read_text(errors="replace")
+        except OSError:  # it has ended meanwhile
+            return ""
+
     sql(server, "select count(*) from slices", run=RUN)
-    mine = [pid for pid in kids() if f"PPid:\t{server.process.pid}\n" in (pid / "status").read_text()]
+    mine = [pid for pid in pathlib.Path("/proc").iterdir() if pid.name.isdigit() and "sql-worker" in text(pid, "cmdline") and
+            f"PPid:\t{server.process.pid}\n" in text(pid, "status")]
     assert mine == [], mine
 
 
