@@ -67,10 +67,11 @@ enum spool_type {
     SPOOL_KERNEL,   /* CUDA activity, times in ns: a kernel */
     SPOOL_COPY,
     SPOOL_SET,
-    SPOOL_CALL,    /* a call of the CUDA runtime or driver */
-    SPOOL_LOG,     /* a sentence on what could not be recorded */
-    SPOOL_DEVICE,  /* what is known of a GPU */
-    SPOOL_COUNTER, /* a figure of the machine, of the process or of a GPU */
+    SPOOL_CALL,     /* a call of the CUDA runtime or driver */
+    SPOOL_LOG,      /* a sentence on what could not be recorded */
+    SPOOL_DEVICE,   /* what is known of a GPU */
+    SPOOL_COUNTER,  /* a figure of the machine, of the process or of a GPU */
+    SPOOL_OVERHEAD, /* what CUPTI and the driver took for themselves */
     SPOOL_TYPE_COUNT,
 };
 
@@ -135,6 +136,13 @@ enum {
     CALL_IS_DRIVER,
     CALL_RESULT, /* 0: it did what it was asked */
     CALL_COLUMNS
+};
+enum {
+    OVERHEAD_START,
+    OVERHEAD_END,
+    OVERHEAD_KIND,   /* as CUPTI numbers them */
+    OVERHEAD_THREAD, /* 0: of none */
+    OVERHEAD_COLUMNS
 };
 enum { LOG_AT, LOG_TEXT, LOG_IS_INFO /* else it is a warning */, LOG_COLUMNS };
 enum {

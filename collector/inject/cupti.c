@@ -178,6 +178,7 @@ static bool enable_all(void)
 
     has_work |= enable(CUPTI_MEMCPY, "Copies are not recorded");
     enable(CUPTI_DEVICE, "What GPUs there are is not told");
+    enable(CUPTI_OVERHEAD, "What CUPTI itself costs is not recorded");
     enable(CUPTI_MEMCPY_PEER, "Copies between GPUs are not recorded");
     has_work |= enable(CUPTI_MEMSET, "Memory sets are not recorded");
     if (has_work) {

@@ -37,9 +37,11 @@ enum cupti_kind {
     CUPTI_RUNTIME = 5,
     CUPTI_DEVICE = 8,
     CUPTI_CONCURRENT_KERNEL = 10,
+    CUPTI_OVERHEAD = 17,
     CUPTI_MEMCPY_PEER = 22,
 };
 
+enum { CUPTI_OBJECT_THREAD = 2 };
 enum { CUPTI_DOMAIN_DRIVER = 1, CUPTI_DOMAIN_RUNTIME = 2 };
 enum { CUPTI_SITE_ENTER, CUPTI_SITE_EXIT };
 enum { CUPTI_THREAD_ID_SYSTEM = 1 };
@@ -132,6 +134,13 @@ struct cupti_device { /* one of each GPU that the program sees */
     const char *name;
 };
 
+struct cupti_overhead {
+    uint32_t kind, what;
+    uint32_t object; /* CUPTI_OBJECT_THREAD: process and thread are its */
+    uint32_t process, thread, unused;
+    uint64_t start, end;
+};
+
 #define CUPTI_AT(type, field, at)                                                                  \
     _Static_assert(offsetof(struct type, field) == (at), "as in the public header")
 CUPTI_AT(cupti_kernel, start, 16);
@@ -156,6 +165,7 @@ CUPTI_AT(cupti_call, correlation, 32);
 CUPTI_AT(cupti_device, major, 104);
 CUPTI_AT(cupti_device, uuid, 120);
 CUPTI_AT(cupti_device, name, 136);
+CUPTI_AT(cupti_overhead, start, 24);
 #undef CUPTI_AT
 
 typedef void cupti_request(uint8_t **ret, size_t *ret_size, size_t *ret_records_max);

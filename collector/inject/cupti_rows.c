@@ -12,11 +12,12 @@
 
 enum { LOG_ROWS = 16, DEVICES_MAX = 64 };
 
-static int64_t numbers[4][BATCH_NUMBERS];
+static int64_t numbers[5][BATCH_NUMBERS];
 static struct batch kernels = {SPOOL_KERNEL, KERNEL_COLUMNS, 0, numbers[0]},
                     copies = {SPOOL_COPY, COPY_COLUMNS, 0, numbers[1]},
                     sets = {SPOOL_SET, SET_COLUMNS, 0, numbers[2]},
-                    calls = {SPOOL_CALL, CALL_COLUMNS, 0, numbers[3]};
+                    calls = {SPOOL_CALL, CALL_COLUMNS, 0, numbers[3]},
+                    overheads = {SPOOL_OVERHEAD, OVERHEAD_COLUMNS, 0, numbers[4]};
 static int64_t device_numbers[DEVICES_MAX * DEVICE_COLUMNS]; /* room for all that are told */
 static struct batch devices = {SPOOL_DEVICE, DEVICE_COLUMNS, 0, device_numbers};
 static uint64_t lost_in_pool, lost_in_cupti;
@@ -107,6 +108,16 @@ static void put_call(const struct cupti_call *call, cupti_put *put)
     row[CALL_RESULT] = call->result;
 }
 
+static void put_overhead(const struct cupti_overhead *overhead, cupti_put *put)
+{
+    int64_t *row = row_of(&overheads, put);
+
+    row[OVERHEAD_START] = (int64_t)overhead->start;
+    row[OVERHEAD_END] = (int64_t)overhead->end;
+    row[OVERHEAD_KIND] = overhead->what;
+    row[OVERHEAD_THREAD] = overhead->object == CUPTI_OBJECT_THREAD ? overhead->thread : 0;
+}
+
 /* As NVML writes it, so that both are known for one. */
 static uint32_t uuid_text(const uint8_t uuid[16])
 {
@@ -154,6 +165,7 @@ static void put_record(const struct cupti_record *record, cupti_put *put)
     const struct cupti_memcpy *copy = any; /* its times stand where those of sets and peers do */
     const struct cupti_memcpy_peer *peer = any;
     const struct cupti_call *call = any;
+    const struct cupti_overhead *overhead = any;
 
     if (record->kind == CUPTI_CONCURRENT_KERNEL &&
         is_kept(kernel->start, kernel->end, kernel->correlation))
@@ -168,6 +180,8 @@ static void put_record(const struct cupti_record *record, cupti_put *put)
     else if ((record->kind == CUPTI_DRIVER || record->kind == CUPTI_RUNTIME) &&
              cupti_gate_keeps_call((int64_t)call->start, (int64_t)call->end, call->correlation))
         put_call(call, put);
+    else if (record->kind == CUPTI_OVERHEAD && is_kept(overhead->start, overhead->end, 0))
+        put_overhead(overhead, put);
     else if (record->kind == CUPTI_DEVICE)
         put_device(any);
 }
@@ -215,7 +229,7 @@ static void put_sentences(cupti_put *put)
 
 void cupti_close_frames(cupti_put *put)
 {
-    struct batch *const all[] = {&kernels, &copies, &sets, &calls, &devices};
+    struct batch *const all[] = {&kernels, &copies, &sets, &calls, &overheads, &devices};
 
     for (size_t batch = 0; batch < sizeof all / sizeof all[0]; batch++)
         if (all[batch]->count > 0)

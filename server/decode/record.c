@@ -237,7 +237,8 @@ static void read_all(struct record *record)
                                         .sink = record->sink,
                                         .arena = record->arena,
                                         .clock = &record->clock,
-                                        .process = record->file.head.process};
+                                        .process = record->file.head.process,
+                                        .overhead = NO_TRACK};
     record->system = (struct record_system){
         .record = record, .sink = record->sink, .arena = record->arena, .clock = &record->clock};
     record_system_begin(&record->system);

@@ -246,6 +246,48 @@ static void put_call(struct record_cuda *cuda, const struct record_columns *colu
         put_number(cuda, "return_value", result);
 }
 
+/* CUPTI's numbers: the driver's compiler is 1, all others count in 65,536s. */
+static struct str overhead_word(struct record_cuda *cuda, int64_t kind)
+{
+    static const char *const words[] = {
+        "overhead",
+        "CUPTI buffer flush",
+        "CUPTI instrumentation",
+        "CUPTI resources",
+        "module loading",
+        "lazy function loading",
+        "command buffer full",
+        "CUPTI buffer request",
+        "unified memory set-up",
+    };
+
+    if (kind == 1)
+        return STR("driver compiler");
+    return kind % (1 << 16) == 0 ? word_of(cuda, words, COUNT(words), kind >> 16)
+                                 : word_of(cuda, NULL, 0, kind);
+}
+
+static void put_overhead(struct record_cuda *cuda, const struct record_columns *columns,
+                         uint32_t row)
+{
+    struct sink_slice slice = {.flags = SLICE_ASYNC};
+
+    if (!take_times(cuda, columns, OVERHEAD_START, row, &slice))
+        return;
+    if (cuda->overhead == NO_TRACK)
+        cuda->overhead =
+            sink_track(cuda->sink, (struct sink_track){.parent = record_process_track(cuda->record),
+                                                       .kind = TRACK_ASYNC,
+                                                       .name = STR("CUDA overhead"),
+                                                       .device = -1});
+    slice.track = cuda->overhead;
+    slice.name = sink_name(cuda->sink, overhead_word(cuda, record_at(columns, OVERHEAD_KIND, row)));
+    slice.kind = KIND_OTHER;
+    sink_slice(cuda->sink, slice);
+    if (record_at(columns, OVERHEAD_THREAD, row) != 0)
+        put_number(cuda, "thread", record_at(columns, OVERHEAD_THREAD, row));
+}
+
 static void put_log(struct record_cuda *cuda, const struct record_columns *columns, uint32_t row)
 {
     name_id text = record_text_of(cuda->record, record_at(columns, LOG_TEXT, row));
@@ -259,7 +301,7 @@ static void put_log(struct record_cuda *cuda, const struct record_columns *colum
 static void (*const readers[SPOOL_TYPE_COUNT])(struct record_cuda *, const struct record_columns *,
                                                uint32_t) = {
     [SPOOL_KERNEL] = put_kernel, [SPOOL_COPY] = put_copy, [SPOOL_SET] = put_set,
-    [SPOOL_CALL] = put_call,     [SPOOL_LOG] = put_log,
+    [SPOOL_CALL] = put_call,     [SPOOL_LOG] = put_log,   [SPOOL_OVERHEAD] = put_overhead,
 };
 
 bool record_cuda_is(uint16_t type)

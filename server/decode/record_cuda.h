@@ -6,6 +6,7 @@
  *   python (466)           ^ "kernel launch", by correlation
  *     main thread (466)    |
  *       CUDA API         [cuLaunchKernel]
+ *     CUDA overhead        [CUPTI buffer flush]
  */
 #ifndef JVIEWD_DECODE_RECORD_CUDA_H
 #define JVIEWD_DECODE_RECORD_CUDA_H
@@ -24,6 +25,7 @@ struct record_cuda {
     struct record_clock *clock;
     uint32_t process;
     struct id_map devices, lanes; /* ordinal, thread -> track */
+    track_id overhead;            /* NO_TRACK until it is needed */
     struct id_map contexts;       /* ordinal -> the first context met there */
     struct pair_table streams;    /* ordinal; context, stream -> track */
     struct id_map kinds;          /* name and whether it is a device's -> kind */

@@ -4,6 +4,7 @@
  *   a copy       every fourth: 4,096 bytes to the device in 500 ns
  *   a set        every eighth: 64 bytes in 100 ns
  *   devices      once: 0 and 1, which NVML counts the other way round
+ *   overhead     every 16th: 50 ns of a flush
  *   calls        cuLaunchKernel, and cuCtxGetCurrent, which nobody should ask for
  *
  * FAKE_CUPTI_FAIL=FUNCTION=CODE,...   makes a function fail; cuptiActivityEnable:10 one of a kind
@@ -83,6 +84,8 @@ static size_t size_of(uint32_t kind)
         return is_old ? 88 : 96;
     case CUPTI_MEMSET:
         return 88;
+    case CUPTI_OVERHEAD:
+        return is_old ? 48 : 56;
     case CUPTI_DEVICE:
         return is_old ? 176 : 184;
     default:
@@ -194,6 +197,16 @@ static void put_others(int thread, long number, uint32_t correlation, uint64_t s
                                .correlation = correlation,
                                .memory_kind = 3};
 
+    struct cupti_overhead overhead = {.kind = CUPTI_OVERHEAD,
+                                      .what = 1 << 16,
+                                      .object = CUPTI_OBJECT_THREAD,
+                                      .process = (uint32_t)getpid(),
+                                      .thread = (uint32_t)syscall(SYS_gettid),
+                                      .start = start + 2800,
+                                      .end = start + 2850};
+
+    if (number % 16 == 0)
+        put(&overhead, sizeof overhead);
     if (number % 4 == 0)
         put(&copy, sizeof copy);
     if (number % 8 == 0)

@@ -40,6 +40,8 @@ def made(threads, launches, skipped=lambda number: False):
             put("[CUDA memcpy Host-to-Device]", 500)
         if number % 8 == 0:
             put("[CUDA memset]", 100)
+        if number % 16 == 0:
+            put("CUPTI buffer flush", 50)
     return {name: (counts[name], times[name] * 1000) for name in counts}
 
 
@@ -94,7 +96,8 @@ class Cuda(unittest.TestCase):
         for version in (130001, 24):
             with self.subTest(version):
                 out, self.out = self.out, self.out / str(version)
-                collect(self.out, 2, 90, "sleep", 600, options=("--system=10",), FAKE_CUPTI_VERSION=version)
+                collect(self.out, 2, 90, "sleep", 600, options=("--system=10",), FAKE_CUPTI_VERSION=version,
+                        JVIEW_FINALIZE=0)
                 self.assertEqual({row["occupancy"] for row in self.ask("kernels", "latest")["rows"]}, {1})
                 spool, = self.out.glob("plugins/profile/*/*.jvs")
                 dump = subprocess.run([os.environ["TRACE_DUMP"], spool], capture_output=True, text=True, check=True)
@@ -107,6 +110,23 @@ class Cuda(unittest.TestCase):
                 clocks = {track["plane"]: track["samples"][1] for track in tracks if track["line"] == "SM clock"}
                 self.assertEqual(clocks, {"GPU metrics (GPU 1, Made Up 9000)": 1980, "GPU metrics (GPU 0, Made Up 9000)": 980})
                 self.out = out
+
+    def test_cut(self):
+        """Cut at every 97th byte, a spool holds what was whole by then: no more, and never another thing."""
+        collect(self.out, 2, 40, JVIEW_FINALIZE=0)
+        spool, = self.out.glob("plugins/profile/*/*.jvs")
+        whole, cut, before = spool.read_bytes(), self.out / "1-2.jvs", {}
+        for size in [*range(97, len(whole), 97), len(whole)]:
+            cut.write_bytes(whole[:size])
+            dump = subprocess.run([os.environ["TRACE_DUMP"], cut], capture_output=True, text=True, check=True, timeout=60)
+            sums = collections.Counter()
+            for track in json.loads(dump.stdout)["tracks"]:
+                for name, count, *_ in track["names"]:
+                    sums[name] += count
+            for name, count in before.items():
+                self.assertGreaterEqual(sums[name], count, f"{name} of {size} bytes")
+            before = sums
+        self.assertEqual(before, {name: count for name, (count, _) in made(2, 40).items()})
 
     def test_xla(self):
         """Launches within XLA's ranges are of their ops, to the nanosecond; others of none."""

@@ -59,6 +59,14 @@ SAME(cupti_device, id, CUpti_ActivityDevice5, id);
 SAME(cupti_device, uuid, CUpti_ActivityDevice5, uuid);
 SAME(cupti_device, name, CUpti_ActivityDevice5, name);
 
+SAME(cupti_overhead, what, CUpti_ActivityOverhead3, overheadKind);
+SAME(cupti_overhead, object, CUpti_ActivityOverhead3, objectKind);
+SAME(cupti_overhead, thread, CUpti_ActivityOverhead3, objectId.pt.threadId);
+SAME(cupti_overhead, start, CUpti_ActivityOverhead3, start);
+SAME(cupti_overhead, end, CUpti_ActivityOverhead3, end);
+
+SAME_NUMBER(CUPTI_OVERHEAD, CUPTI_ACTIVITY_KIND_OVERHEAD);
+SAME_NUMBER(CUPTI_OBJECT_THREAD, CUPTI_ACTIVITY_OBJECT_THREAD);
 SAME_NUMBER(CUPTI_DEVICE, CUPTI_ACTIVITY_KIND_DEVICE);
 SAME_NUMBER(CUPTI_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY);
 SAME_NUMBER(CUPTI_MEMSET, CUPTI_ACTIVITY_KIND_MEMSET);

@@ -48,6 +48,11 @@ static void put_all(struct made_spool *made)
     spool_rows(made, SPOOL_COPY, copies, 2, COPY_COLUMNS);
     spool_rows(made, SPOOL_SET, sets, 1, SET_COLUMNS);
     spool_rows(made, SPOOL_CALL, calls, 2, CALL_COLUMNS);
+    spool_rows(made, SPOOL_OVERHEAD,
+               (const int64_t[]){SECOND + 600, SECOND + 650, 65536, 466, /* */
+                                 SECOND + 610, SECOND + 620, 1, 0,       /* */
+                                 SECOND + 700, SECOND + 710, 99, 0},
+               3, OVERHEAD_COLUMNS);
     spool_rows(made, SPOOL_LOG, (const int64_t[]){2000, 3, 0}, 1, LOG_COLUMNS);
     spool_rows(made, SPOOL_END, NULL, 0, 0);
 }
@@ -80,6 +85,10 @@ static void activity(void **state)
         "process (466) / main thread (466) / CUDA API\n"
         "  100000 +200000 cuLaunchKernel {correlation_id: 41}\n"
         "  400000 +50000 CUDA runtime call 31 {return_value: 2}\n"
+        "process (466) / CUDA overhead\n"
+        "  600000 +50000 CUPTI buffer flush [async] {thread: 466}\n"
+        "    610000 +10000 driver compiler [async]\n"
+        "  700000 +10000 99 [async]\n"
         "cuLaunchKernel -> matmul\n"
         "note collector 1 Copies are not recorded: it rains.\n");
     text_free(&made.file);
