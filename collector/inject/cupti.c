@@ -130,10 +130,26 @@ static void set_attributes(void)
                       "Each thread takes buffers of its own");
 }
 
+/* Where CUPTI has no room on the GPU, half of what it may take there might fit: asked for once. */
+static bool take_half(int result)
+{
+    static bool is_half;
+    size_t limit = DEVICE_BUFFERS_MAX / 2;
+
+    if ((result != CUPTI_NO_MEMORY && result != CUPTI_LIMIT) || is_half)
+        return false;
+    is_half = true;
+    set_attribute(CUPTI_ATTRIBUTE_DEVICE_POOL_LIMIT, &limit, sizeof limit,
+                  "CUPTI's memory on the GPU is not limited");
+    return true;
+}
+
 static bool enable(int kind, const char *what)
 {
     int result = library.enable(kind);
 
+    if (take_half(result))
+        result = library.enable(kind);
     if (result != CUPTI_OK)
         cupti_say_result(&library, what, result, "");
     return result == CUPTI_OK;

@@ -13,6 +13,7 @@
  *                                     points nowhere
  * FAKE_CUPTI_NOISE=1                  times, sizes and streams without rule, for speed and size
  * FAKE_CUPTI_LATE=NS                  work begins so long behind its call, on the real clock
+ * FAKE_CUPTI_TIGHT=1                  kernels need a pool on the GPU of no more than 16 buffers
  * FAKE_CUPTI_NO_NAMES=1               without cuptiSubscribe_v2's name of the holder
  */
 #include <pthread.h>
@@ -43,6 +44,7 @@ static struct {
     uint8_t *buffer;
     size_t size, used;
     int64_t base_ns;
+    size_t pool_limit;
     uint32_t correlation;
     uint64_t dropped;
     uint8_t kinds[64], driver_calls[CALLS_MAX], watched[CALLS_MAX];
@@ -320,6 +322,9 @@ FAKE(cuptiActivityEnable, int kind)
 
     snprintf(one, sizeof one, "cuptiActivityEnable:%d", kind);
     int result = failure_of(one) != 0 ? failure_of(one) : failure_of("cuptiActivityEnable");
+    if (kind == CUPTI_CONCURRENT_KERNEL && getenv("FAKE_CUPTI_TIGHT") != NULL &&
+        fake.pool_limit > 16)
+        result = CUPTI_NO_MEMORY;
     fake.kinds[kind] = result == CUPTI_OK;
     return result;
 }
@@ -342,9 +347,8 @@ FAKE(cuptiActivityEnableRuntimeApi, uint32_t call, uint8_t on)
 
 FAKE(cuptiActivitySetAttribute, int attribute, size_t *size, const void *value)
 {
-    (void)attribute;
-    (void)size;
-    (void)value;
+    if (attribute == CUPTI_ATTRIBUTE_DEVICE_POOL_LIMIT)
+        memcpy(&fake.pool_limit, value, *size);
     return failure_of("cuptiActivitySetAttribute");
 }
 

@@ -241,6 +241,12 @@ class Cuda(unittest.TestCase):
                 self.assertIn(words, self.notes()["collector"][1])
                 self.out = out
 
+    def test_tight(self):
+        """A GPU without room for CUPTI's buffers: half as many do."""
+        self.runs_on(collect(self.out, 2, 40, FAKE_CUPTI_TIGHT=1))
+        self.assertEqual(self.told(), made(2, 40))
+        self.assertEqual(self.notes(), {})
+
     def test_off(self):
         """Left to another profiler of the program: no word of it."""
         run = collect(self.out, 2, 10, JVIEW_CUPTI="off")
