@@ -64,9 +64,10 @@ static enum status take_nothing(void *to, struct bytes piece, struct error *err)
     return OK;
 }
 
-enum status bundle_measure(int fd, struct bundle_part *ret, struct error *err)
+enum status bundle_measure(int fd, const struct bundle_parts *parts, struct bundle_part *ret,
+                           struct error *err)
 {
-    struct copy copy = {.fd = fd, .take = take_nothing};
+    struct copy copy = {.fd = fd, .take = take_nothing, .parts = parts};
     struct hash128 hash;
 
     TRY(copy_file(&copy, &hash, err));

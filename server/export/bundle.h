@@ -30,7 +30,8 @@ struct bundle_parts {
 
 MUST_CHECK enum status export_bundle(const struct bundle_parts *parts, pack_write *write, void *to,
                                      struct error *err);
-/* Size and hash of what a descriptor holds, read once from its begin. */
-MUST_CHECK enum status bundle_measure(int fd, struct bundle_part *ret, struct error *err);
+/* Size and hash of what a descriptor holds, read once from its begin; `parts` may cancel. */
+MUST_CHECK enum status bundle_measure(int fd, const struct bundle_parts *parts,
+                                      struct bundle_part *ret, struct error *err);
 
 #endif

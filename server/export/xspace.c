@@ -120,6 +120,16 @@ static void put_properties(struct plane_out *plane, track_id root)
     }
 }
 
+/* XProf asks whose the device is; formats that know CUDA alone do not say. */
+static void put_vendor(struct plane_out *plane)
+{
+    const struct xspace_out *space = plane->space;
+    bool is_cuda = is_format(space->trace, "jview-spool") || is_format(space->trace, "nsys-sqlite");
+
+    if (is_cuda && str_starts(plane->name, STR("/device:GPU:")))
+        stat_put_text(plane, &plane->about, XPLANE_STATS, space->words[WORD_VENDOR], STR("Nvidia"));
+}
+
 static enum status put_tracks(struct plane_out *plane, track_id root, struct error *err)
 {
     const struct xspace_out *space = plane->space;
@@ -143,6 +153,7 @@ static enum status put_root(struct xspace_out *space, track_id root, track_id ma
 
     plane_open(&plane, space, name);
     put_properties(&plane, root);
+    put_vendor(&plane);
     if (!str_equal(name, own))
         stat_put_text(&plane, &plane.about, XPLANE_STATS, space->words[WORD_PROCESS], own);
     enum status status = plane_close(&plane, put_tracks(&plane, root, err), err);

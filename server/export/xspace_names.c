@@ -25,6 +25,7 @@ static const char *const words[WORDS] = {
     [WORD_START] = "profile_start_time",
     [WORD_STOP] = "profile_stop_time",
     [WORD_PROCESS] = "process",
+    [WORD_VENDOR] = "device_vendor",
 };
 
 static const char *const details[DETAILS] = {

@@ -37,6 +37,7 @@ enum xspace_word {
     WORD_START,
     WORD_STOP,
     WORD_PROCESS,
+    WORD_VENDOR,
     WORDS
 };
 

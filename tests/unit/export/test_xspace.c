@@ -1,0 +1,259 @@
+/* Drawn traces, written as XSpaces and decoded again: what XProf is told, and what readers see. */
+#include <stdlib.h>
+
+#include "decode/decode.h"
+#include "decode/protobuf.h"
+#include "decode/xspace.h"
+#include "export/export.h"
+#include "picture.h"
+
+static enum status gather(void *to, struct bytes piece, struct error *err)
+{
+    (void)err;
+    text_put(to, (const char *)piece.at, piece.count);
+    return OK;
+}
+
+static enum status refuse(void *to, struct bytes piece, struct error *err)
+{
+    (void)to;
+    (void)piece;
+    (void)err;
+    return ERR_IO;
+}
+
+static struct text written(const struct export_run *run)
+{
+    struct text text = {0};
+    struct error err = {0};
+
+    CHECK_OK("written", export_xspace(run, gather, &text, &err), &err);
+    return text;
+}
+
+static void feed_space(struct sink *sink, void *data)
+{
+    const struct text *text = data;
+    struct arena *arena = arena_create();
+    struct error err = {0};
+    struct input input;
+
+    CHECK_OK("open",
+             input_open(STR("a.xplane.pb"), (struct bytes){(const uint8_t *)text->at, text->count},
+                        NULL, arena, &input, &err),
+             &err);
+    CHECK_OK("decode", decode_xspace.decode(&input, sink, &err), &err);
+    input_close(&input);
+    arena_destroy(arena);
+}
+
+/* What is seen of a trace once it was written and read. */
+static const struct trace *again(const struct export_run *run, struct arena *arena)
+{
+    struct text text = written(run);
+    const struct trace *trace = picture_fed(feed_space, &text, arena);
+
+    text_free(&text);
+    return trace;
+}
+
+static struct export_run run_of(struct export_host *host, const struct trace *trace)
+{
+    *host = (struct export_host){.trace = trace, .name = STR("hostA")};
+    return (struct export_run){.hosts = host, .host_count = 1, .name = STR("r")};
+}
+
+static void whole_and_window(void **state)
+{
+    (void)state;
+    static const char drawing[] = "/device:GPU:0 / Stream #7\n"
+                                  "  1000001 +5000400 step\n"
+                                  "    1000001 +2000900 a\n"
+                                  "    3000901 +2999500 b\n"
+                                  "  9000000 +0 mark\n"
+                                  "/device:GPU:0 / memory\n"
+                                  "  2000000 = 0.1\n"
+                                  "  7000001 = 1024\n"
+                                  "/host:CPU / python\n"
+                                  "  500 +1 tiny\n";
+    struct arena *arena = arena_create();
+    struct export_host host;
+    struct export_run run = run_of(&host, picture_trace(drawing, arena));
+
+    CHECK_PICTURE("whole", again(&run, arena), 0, drawing);
+    run.has_window = true;
+    run.start_ps = 6500000;
+    run.end_ps = 8000000;
+    CHECK_PICTURE("window", again(&run, arena), 0,
+                  "/device:GPU:0 / memory\n"
+                  "  7000001 = 1024\n");
+    arena_destroy(arena);
+}
+
+/* The process that did most is the host; a device that was called otherwise is a GPU; what stands
+ * below a track bears both names. */
+static void names(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct export_host host;
+    struct export_run run = run_of(&host, picture_trace("small (1) / t\n"
+                                                        "  0 +1 x\n"
+                                                        "python (7) / main\n"
+                                                        "  0 +9 a\n"
+                                                        "python (7) / main / CUDA API\n"
+                                                        "  2 +3 b\n",
+                                                        arena));
+
+    CHECK_PICTURE("names", again(&run, arena), 0,
+                  "small (1) / t\n"
+                  "  0 +1 x\n"
+                  "/host:CPU / main\n"
+                  "  0 +9 a\n"
+                  "/host:CPU / main/CUDA API\n"
+                  "  2 +3 b\n");
+    arena_destroy(arena);
+}
+
+/* Times before zero, after 26 days, and as far as a trace goes; names that are no text; nothing. */
+static void feed_hostile(struct sink *sink, void *data)
+{
+    (void)data;
+    track_id root = sink_track(sink, (struct sink_track){.parent = NO_TRACK,
+                                                         .kind = TRACK_PROCESS,
+                                                         .name = STR("/host:CPU"),
+                                                         .device = -1});
+    track_id track = sink_track(
+        sink, (struct sink_track){
+                  .parent = root, .kind = TRACK_THREAD, .name = {"t\0u", 3}, .source_id = -5});
+    name_id odd = sink_name(sink, (struct str){"a\0b\xff", 4});
+
+    sink_slice(sink,
+               (struct sink_slice){.track = track, .start_ps = -1500, .dur_ps = 4, .name = odd});
+    sink_arg(sink, (struct arg){.key = odd, .type = ARG_BYTES, .bits = odd});
+    sink_arg(sink, (struct arg){.key = odd, .type = ARG_INT64, .bits = (uint64_t)INT64_MIN});
+    sink_slice(sink, (struct sink_slice){.track = track,
+                                         .start_ps = INT64_C(3000000000000000001),
+                                         .dur_ps = 7,
+                                         .name = sink_name(sink, STR(""))});
+    sink_track(sink,
+               (struct sink_track){
+                   .parent = root, .kind = TRACK_THREAD, .name = STR("empty"), .source_id = -5});
+}
+
+static void hostile(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct export_host host;
+    struct export_run run = run_of(&host, picture_fed(feed_hostile, NULL, arena));
+    const struct trace *trace = again(&run, arena);
+
+    CHECK_INT("both", trace->slice_count, 2);
+    struct slice first = trace_slice(trace, 0), second = trace_slice(trace, 1);
+
+    CHECK_INT("between", second.start_ps - first.start_ps, INT64_C(3000000000000001501));
+    CHECK("not before zero", first.start_ps >= 0);
+    CHECK_INT("length", second.dur_ps, 7);
+    CHECK("name", str_equal(trace_name(trace, first.name), (struct str){"a\0b\xef\xbf\xbd", 6}));
+    CHECK_INT("lines of one id stay two", trace->track_count, 3);
+
+    run = run_of(&host, picture_trace("", arena));
+    CHECK_INT("nothing", again(&run, arena)->slice_count, 0);
+    arena_destroy(arena);
+}
+
+/* What XProf reads of kernels and copies as one text; arrows; what did not end. */
+static void feed_kernel(struct sink *sink, void *data)
+{
+    (void)data;
+    track_id gpu = sink_track(
+        sink, (struct sink_track){
+                  .parent = NO_TRACK, .kind = TRACK_DEVICE, .name = STR("GPU zero"), .device = 0});
+    track_id stream = sink_track(
+        sink, (struct sink_track){
+                  .parent = gpu, .kind = TRACK_STREAM, .role = ROLE_OPS, .name = STR("Stream #7")});
+    track_id cpu = sink_track(
+        sink, (struct sink_track){
+                  .parent = NO_TRACK, .kind = TRACK_PROCESS, .name = STR("p"), .device = -1});
+    track_id thread = sink_track(
+        sink,
+        (struct sink_track){.parent = cpu, .kind = TRACK_THREAD, .name = STR("t"), .device = -1});
+    name_id launch = sink_name(sink, STR("kernel launch"));
+
+    sink_slice(sink, (struct sink_slice){.track = thread,
+                                         .start_ps = 0,
+                                         .dur_ps = 5,
+                                         .name = sink_name(sink, STR("cuLaunchKernel")),
+                                         .flags = SLICE_CUT});
+    sink_flow(sink, FLOW_FROM, launch, 77);
+    sink_slice(sink, (struct sink_slice){.track = stream,
+                                         .start_ps = 10,
+                                         .dur_ps = 5,
+                                         .name = sink_name(sink, STR("matmul"))});
+    sink_flow(sink, FLOW_TO, launch, 77);
+    sink_arg(sink, (struct arg){.key = sink_name(sink, STR("grid")),
+                                .type = ARG_STRING,
+                                .bits = sink_name(sink, STR("8,4,2"))});
+    sink_arg(sink, (struct arg){.key = sink_name(sink, STR("block")),
+                                .type = ARG_STRING,
+                                .bits = sink_name(sink, STR("128,2,1"))});
+    sink_arg(sink, (struct arg){.key = sink_name(sink, STR("registers_per_thread")),
+                                .type = ARG_INT64,
+                                .bits = 32});
+}
+
+static void kernels(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct export_host host;
+    struct export_run run = run_of(&host, picture_fed(feed_kernel, NULL, arena));
+
+    CHECK_PICTURE("kernel", again(&run, arena), PICTURE_ARGS | PICTURE_FLOWS,
+                  "/device:GPU:0 / Stream #7\n"
+                  "  10 +5 matmul {grid: \"8,4,2\", block: \"128,2,1\", registers_per_thread: 32, "
+                  "kernel_details: \"regs:32 static_shared:0 dynamic_shared:0 grid:8,4,2 "
+                  "block:128,2,1\", correlation_id: 2u}\n"
+                  "/host:CPU / t\n"
+                  "  0 +5 cuLaunchKernel {correlation_id: 2u, unfinished: 1u}\n"
+                  "cuLaunchKernel -> matmul\n");
+    arena_destroy(arena);
+}
+
+static bool is_stopped(void *data)
+{
+    return *(bool *)data;
+}
+
+static void refused(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct export_host hosts[2];
+    struct export_run run = run_of(&hosts[0], picture_trace("P / t\n  0 +1 a\n", arena));
+    struct text text = {0};
+    struct error err = {0};
+    bool stop = true;
+
+    CHECK_INT("no room", export_xspace(&run, refuse, NULL, &err), ERR_IO);
+    err = (struct error){0};
+    run.cancelled = is_stopped;
+    run.data = &stop;
+    CHECK_INT("stopped", export_xspace(&run, gather, &text, &err), ERR_CANCELLED);
+    err = (struct error){0};
+    hosts[1] = hosts[0];
+    run.host_count = 2;
+    CHECK_INT("two hosts", export_xspace(&run, gather, &text, &err), ERR_INVALID);
+    text_free(&text);
+    arena_destroy(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(whole_and_window), cmocka_unit_test(names),   cmocka_unit_test(hostile),
+        cmocka_unit_test(kernels),          cmocka_unit_test(refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
