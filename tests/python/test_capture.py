@@ -28,6 +28,8 @@ import jax.numpy as jnp  # noqa: E402
 
 import jviewd  # noqa: E402
 
+FOR_PYTHON_39 = jax.__version_info__ <= (0, 4, 30)  # the last one for it
+
 
 def multiply(x):
     with jviewd.profile_scope("feed_forward"):
@@ -87,6 +89,8 @@ class Recording(unittest.TestCase):
         names = {row["name"] for row in self.told("top", "named", "--by", "name", "--limit", "10000")["rows"]}
         self.assertLessEqual({"load_batch", "whole"}, names)
         self.assertNotIn("unseen", names)
+        if FOR_PYTHON_39:
+            return  # its profiles of the CPU name no scopes
         scopes = " ".join(row["name"] for row in self.told("top", "named", "--by", "scope", "--limit", "10000")["rows"])
         self.assertIn("whole/feed_forward", scopes)
 
@@ -109,6 +113,7 @@ class Recording(unittest.TestCase):
         except urllib.error.HTTPError:
             return None
 
+    @unittest.skipIf(FOR_PYTHON_39, f"the server of JAX {jax.__version__} keeps its recordings to itself")
     def test_a_program_that_serves_its_profiler_is_recorded_from_outside(self):
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
