@@ -26,6 +26,12 @@ test('long integers leave as they came', async () => {
   expect(text).toContain('"self_ps":12345678901234567890}');
 });
 
+test.each(['\u000112', '"\u0001-7', '\u0001\u00013', '\\u00014', '</script>'])('the text %j stays a text', async (name) => {
+  const one: Contents = { ...contents, answers: { 'api/top?by=op': { status: 200, body: { [name]: name, rows: [{ name, self_ps: 12345678901234567890n }] } } } };
+  const text = await answerOf(one, 'api/top?run=r1&by=op').text();
+  expect(JSON.parse(text)).toEqual({ [name]: name, rows: [{ name, self_ps: Number(12345678901234567890n) }] });
+});
+
 test('what is not kept is told, not invented', async () => {
   const reply = answerOf(contents, 'api/top?run=r1&by=scope');
   expect(reply.status).toBe(404);

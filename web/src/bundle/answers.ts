@@ -69,9 +69,13 @@ function problem(detail: string): Response {
   return new Response(JSON.stringify({ type: 'not-in-file', title: 'Not in this file', status: 404, detail }), { status: 404, headers: { 'Content-Type': 'application/problem+json' } });
 }
 
-/* Long integers leave as they came; the mark stands in no text of a file, for none holds U+0001. */
-const exact = (value: unknown): string =>
-  JSON.stringify(value, (_key, one: unknown) => (typeof one === 'bigint' ? `\u0001${one}` : one)).replace(/"\\u0001(-?\d+)"/g, '$1');
+/* Long integers leave as they came, which JSON.stringify does not write. */
+function exact(value: unknown): string {
+  if (typeof value === 'bigint') return String(value);
+  if (Array.isArray(value)) return `[${value.map(exact).join(',')}]`;
+  if (value === null || typeof value !== 'object') return JSON.stringify(value);
+  return `{${Object.entries(value).map(([name, one]) => `${JSON.stringify(name)}:${exact(one)}`).join(',')}}`;
+}
 
 export function answerOf(contents: Contents, address: string): Response {
   const [path, text] = address.split('?', 2) as [string, string | undefined];
