@@ -10,7 +10,7 @@ import type { Run } from '../data/types';
 import { runChange, type Changes } from '../model/address';
 import { compareChange } from '../model/compare';
 import { shown } from '../model/cut';
-import { count, plural, share, significant, THIN, time } from '../model/numbers';
+import { count, plural, share, significant, time } from '../model/numbers';
 import { seriesAmong, type Series } from '../model/series';
 import { Link } from '../ui/link';
 import { Name } from '../ui/text';
@@ -83,9 +83,7 @@ export function RunsTrend({ runs }: { runs: readonly Run[] }) {
   return (
     <figure class="runs-trend">
       <figcaption>
-        step time of <Name text={series.stem} />,{THIN}
-        <span class="faint">{plural(series.runs.length, 'run')}</span>
-        {THIN}<Link to={{ view: 'trend', q: null, sort: null, group: null }}>trend</Link>
+        step time of <Name text={series.stem} />, <span class="faint">{plural(series.runs.length, 'run')}</span> <Link to={{ view: 'trend', q: null, sort: null, group: null }}>trend</Link>
       </figcaption>
       <Picture series={series} jumps={jumps} />
       {jumps.length > 0 && (
