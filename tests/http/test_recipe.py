@@ -95,6 +95,11 @@ def run_workflow(place, of_main, of_request):
     return work, around, codes, done
 
 
+def the_readme_shows_the_guides_step(_):
+    readme, steps = (TOP / "README.md").read_text(), recipes()[0]
+    assert steps[1]["run"] in readme and "## In continuous integration" in readme, steps[1]
+
+
 def the_workflow_fails_and_names_the_op_first(place):
     work, _, codes, last = run_workflow(place, "step_500", "step_1000")
     assert codes == [0, 1, 0], (codes, last.stdout, last.stderr)
@@ -129,5 +134,5 @@ def the_test_fails_and_names_the_op_first(place):
 
 
 if __name__ == "__main__":
-    harness.main([the_workflow_fails_and_names_the_op_first, the_workflow_passes_where_nothing_changed,
+    harness.main([the_readme_shows_the_guides_step, the_workflow_fails_and_names_the_op_first, the_workflow_passes_where_nothing_changed,
                   the_test_fails_and_names_the_op_first])
