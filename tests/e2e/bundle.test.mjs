@@ -47,6 +47,8 @@ export const tests = {
       await page.locator('.overview-columns').waitFor();
       const words = plain(await page.locator('main').innerText());
       assert.ok(words.includes(plain(overview.sentence).split(';')[0]), `${overview.sentence}: ${words.slice(0, 200)}`);
+      const leads = await page.locator('main a').evaluateAll((links) => links.map((link) => [...new URL(link.getAttribute('href'), 'http://x').searchParams.keys()]).flat());
+      assert.deepEqual(leads.filter((key) => ['step', 'name', 'kind', 'host', 'device', 'slice', 'start_ps', 'scope', 'a'].includes(key)), [], 'nothing leads to what only a server answers');
       await page.getByRole('link', { name: 'Ops' }).click();
       const top = await ask('api/top?run=step_1000&by=op&limit=1');
       const first = page.locator('.table-row').first();

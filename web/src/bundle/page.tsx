@@ -18,7 +18,7 @@ import { StepsView } from '../views/steps';
 import { TimelineView } from '../views/timeline/timeline';
 import type { Contents } from './answers';
 
-const ENTRIES = [
+export const ENTRIES = [
   { view: 'overview', words: 'Overview', shape: '', page: (run: RunDetails) => <OverviewView run={run} /> },
   { view: 'timeline', words: 'Timeline', shape: ' bare', page: (run: RunDetails) => <TimelineView run={run} /> },
   { view: 'ops', words: 'Ops', shape: ' filling', page: (run: RunDetails) => <OpsView run={run} /> },

@@ -15,11 +15,16 @@ export function hrefOf(changes: Changes): string {
   return formatQuery(changed(query.value, changes));
 }
 
+/* A page that stands alone has not all places: nothing leads where it has no answer. */
+let reaches = (_next: Query): boolean => true;
+export const reachBy = (test: typeof reaches): void => void (reaches = test);
+export const isReached = (changes: Changes): boolean => reaches(changed(query.value, changes));
+
 /* Pushes when that is another place, else replaces: back goes to the last place. */
 export function go(changes: Changes, how: 'auto' | 'replace' | 'push' = 'auto'): void {
   const next = changed(query.value, changes);
   const href = formatQuery(next);
-  if (href === formatQuery(query.value)) return;
+  if (href === formatQuery(query.value) || !reaches(next)) return;
   const push = how === 'push' || (how === 'auto' && isPlaceChange(query.value, next));
   if (push) history.pushState(null, '', href);
   else history.replaceState(null, '', href);

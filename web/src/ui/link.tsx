@@ -1,6 +1,7 @@
-/* A link within the page: an address to copy or open elsewhere, a plain click goes in place. */
+/* A link within the page: an address to copy or open elsewhere, a plain click goes in place. Where the
+ * page does not reach, its words stay. */
 import type { ComponentChildren } from 'preact';
-import { follow, hrefOf } from '../data/place';
+import { follow, hrefOf, isReached } from '../data/place';
 import type { Changes } from '../model/address';
 
 interface Props {
@@ -12,6 +13,12 @@ interface Props {
 }
 
 export function Link({ to, children, current, ...rest }: Props) {
+  if (!isReached(to))
+    return (
+      <span class={rest.class} title={rest.title} data-unreached>
+        {children}
+      </span>
+    );
   return (
     <a href={hrefOf(to)} onClick={(event) => follow(event, to)} aria-current={current ? 'page' : undefined} {...rest}>
       {children}
