@@ -193,22 +193,21 @@ static struct opened open_row(const struct activities *all, const struct activit
     };
 }
 
-static uint32_t args_of(const struct activities *all, const struct opened *row,
-                        const struct arg **ret)
+static struct slice_args *args_of(const struct activities *all, const struct opened *row)
 {
     struct slice_args *args = &all->args[row->host - all->run->hosts];
-    type_id type;
 
     if (args->trace == NULL)
         slice_args_open(args, row->host->trace);
-    return slice_args_of(args, row->slice.event, ret, &type);
+    return args;
 }
 
 static struct cell number_arg(const struct activities *all, const struct opened *row,
                               const char *const *keys, size_t key_count, bool text)
 {
     const struct arg *args;
-    uint32_t count = args_of(all, row, &args);
+    type_id type;
+    uint32_t count = slice_args_of(args_of(all, row), row->slice.event, &args, &type);
 
     for (uint32_t i = 0; i < count; i++) {
         struct str key = trace_name(row->host->trace, args[i].key);
@@ -275,7 +274,7 @@ static const struct moved *moved_by(const struct activities *all, const struct o
     if (moved->slice != row->slice.id || moved->host != host) {
         moved->slice = row->slice.id;
         moved->host = host;
-        moved->any = transfer_of_slice(row->host, row->slice.id, &moved->transfer);
+        moved->any = transfer_told(row->host, row->slice.id, args_of(all, row), &moved->transfer);
     }
     return moved;
 }

@@ -12,6 +12,7 @@
 #define JVIEWD_ANALYSE_TRANSFERS_H
 
 #include "analyse/analyse.h"
+#include "trace/slice_args.h"
 
 enum transfer_direction {
     DIRECTION_UNKNOWN,
@@ -66,6 +67,10 @@ MUST_CHECK enum status transfers_find(const struct run_traces *run,
 
 /* What one slice moves; false: it is no transfer. */
 bool transfer_of_slice(const struct host_trace *host, slice_id id, struct transfer *ret);
+/* The same without what of it lay beside work, which walks the device; for slices one after the
+ * other, whose args stay at hand. */
+bool transfer_told(const struct host_trace *host, slice_id id, struct slice_args *args,
+                   struct transfer *ret);
 /* The same as the one row of a table by=transfer, but for its step. */
 bool transfer_table_of_slice(const struct host_trace *host, slice_id id, struct arena *arena,
                              struct table *ret);

@@ -5,15 +5,14 @@
 #include "analyse/restrict.h"
 #include "analyse/step_of.h"
 #include "analyse/transfers_parts.h"
-#include "trace/args.h"
 #include "trace/by_name.h"
+#include "trace/slice_args.h"
 
 enum { ANCESTORS_MAX = 64 };
 
-struct arg_reader { /* the block of args that was asked for last: neighbours stand in one */
+struct arg_reader {
     const struct trace *trace;
-    struct arena *arena;
-    struct arg_rows rows;
+    struct slice_args *args;
     name_id name; /* of the transfer that was looked at last, and what it says */
     enum transfer_direction direction;
     enum host_memory memory;
@@ -184,35 +183,15 @@ static void learn_arg(const struct trace *trace, struct transfer *transfer, cons
         transfer->memory = host_memory_of(text);
 }
 
-/* The event's place in the block that is at hand; false: it has no args. */
-static bool seek_event(struct arg_reader *reader, event_id event, uint32_t *ret)
-{
-    struct arg_rows *rows = &reader->rows;
-
-    if (event < rows->first_event || event - rows->first_event >= rows->count) {
-        arena_reset(reader->arena);
-        *rows = (struct arg_rows){0};
-        if (!trace_arg_rows(reader->trace, event, reader->arena, rows) ||
-            event < rows->first_event || event - rows->first_event >= rows->count)
-            return false;
-    }
-    *ret = event - rows->first_event;
-    return true;
-}
-
 static void learn_args(struct arg_reader *reader, struct transfer *transfer, slice_id slice)
 {
     const struct trace *trace = reader->trace;
-    const struct arg_rows *rows = &reader->rows;
-    uint32_t at;
+    const struct arg *args;
+    type_id type;
+    uint32_t count = slice_args_of(reader->args, trace_slice(trace, slice).event, &args, &type);
 
-    if (!seek_event(reader, trace_slice(trace, slice).event, &at))
-        return;
-    for (uint32_t i = rows->first_arg[at]; i < rows->first_arg[at + 1]; i++)
-        learn_arg(trace, transfer, &rows->args[i]);
-
-    type_id type = rows->types[at];
-
+    for (uint32_t i = 0; i < count; i++)
+        learn_arg(trace, transfer, &args[i]);
     if (type == 0 || type >= trace->type_count)
         return;
     for (uint32_t i = 0; i < trace->types[type].arg_count; i++)
@@ -366,32 +345,42 @@ static void learn(const struct host_trace *host, enum transfer_tier tier, struct
         transfer->memory = MEMORY_NONE;
 }
 
-bool transfer_of_slice(const struct host_trace *host, slice_id id, struct transfer *ret)
+bool transfer_told(const struct host_trace *host, slice_id id, struct slice_args *args,
+                   struct transfer *ret)
 {
     const struct trace *trace = host->trace;
     struct slice slice = trace_slice(trace, id);
     track_id at = trace->rows[slice.row].track;
     enum transfer_tier tier = tier_on(&trace->tracks[at], trace_name(trace, slice.name));
+    struct arg_reader reader = {.trace = trace, .args = args, .around = NO_SLICE};
 
     if (tier == TIER_NONE)
         return false;
-
-    struct arg_reader reader = {.trace = trace, .arena = arena_create(), .around = NO_SLICE};
-
     *ret = transfer_from(0, host, at, &slice);
     learn(host, tier, ret, &reader);
-    arena_destroy(reader.arena);
-    transfers_overlap(host, ret, 1);
     return true;
+}
+
+bool transfer_of_slice(const struct host_trace *host, slice_id id, struct transfer *ret)
+{
+    struct slice_args args;
+
+    slice_args_open(&args, host->trace);
+    bool any = transfer_told(host, id, &args, ret);
+    slice_args_close(&args);
+    if (any)
+        transfers_overlap(host, ret, 1);
+    return any;
 }
 
 static void find_host(const struct selection *selection, struct collecting *collecting)
 {
     const struct name_stats *stats;
     uint32_t name_count = trace_name_stats(selection->host->trace, &stats);
-    struct arg_reader reader = {
-        .trace = selection->host->trace, .arena = arena_create(), .around = NO_SLICE};
+    struct slice_args args;
+    struct arg_reader reader = {.trace = selection->host->trace, .args = &args, .around = NO_SLICE};
 
+    slice_args_open(&args, selection->host->trace);
     *collecting = (struct collecting){.selection = selection, .trace = selection->host->trace};
     for (uint32_t i = 0; i < name_count; i++) {
         if (stats[i].count > 0)
@@ -400,7 +389,7 @@ static void find_host(const struct selection *selection, struct collecting *coll
     keep_one_tier(collecting);
     for (uint32_t i = 0; i < collecting->count; i++)
         learn(selection->host, collecting->tiers[i], &collecting->items[i], &reader);
-    arena_destroy(reader.arena);
+    slice_args_close(&args);
     transfers_overlap(selection->host, collecting->items, collecting->count);
 }
 
