@@ -207,28 +207,52 @@ static void compare_samples(struct pair *pair, track_id first, track_id second)
         }
 }
 
-/* The next track that holds anything of a kind. */
-static track_id next_track(const struct trace *trace, track_id track, bool is_counter)
+static track_id root_of(const struct trace *trace, track_id track)
 {
-    for (; track < trace->track_count; track++) {
-        uint64_t samples = 0;
-
-        trace_samples(trace, track, &samples);
-        if (is_counter ? samples > 0 : trace->tracks[track].slice_count > 0)
-            break;
-    }
+    while (trace->tracks[track].parent != NO_TRACK)
+        track = trace->tracks[track].parent;
     return track;
 }
 
-/* Tracks come out in the order in which they went in. */
-static void compare_all_tracks(struct pair *pair, bool is_counter)
+static bool holds(const struct trace *trace, track_id track, bool is_counter)
 {
-    track_id first = next_track(first_of(pair), 0, is_counter);
-    track_id second = next_track(second_of(pair), 0, is_counter);
+    uint64_t samples = 0;
 
-    while (first < first_of(pair)->track_count && second < second_of(pair)->track_count) {
+    trace_samples(trace, track, &samples);
+    return is_counter ? samples > 0 : trace->tracks[track].slice_count > 0;
+}
+
+/* Tracks that hold anything of a kind, in the order in which they are written: by plane. */
+static uint32_t list_tracks(const struct trace *trace, bool is_counter, track_id *ret)
+{
+    uint32_t count = 0;
+
+    for (track_id root = 0; root < trace->track_count; root++)
+        for (track_id track = root;
+             trace->tracks[root].parent == NO_TRACK && track < trace->track_count; track++)
+            if (root_of(trace, track) == root && holds(trace, track, is_counter))
+                ret[count++] = track;
+    return count;
+}
+
+static void compare_all_tracks(struct pair *pair, bool is_counter, struct arena *arena)
+{
+    track_id *tracks[2];
+    uint32_t counts[2];
+
+    for (int side = 0; side < 2; side++) {
+        const struct trace *trace = pair->hosts[side].trace;
+
+        tracks[side] = arena_array(arena, track_id, trace->track_count + 1);
+        counts[side] = list_tracks(trace, is_counter, tracks[side]);
+    }
+    if (counts[0] != counts[1])
+        differ(pair, "%" PRIu32 " tracks, not %" PRIu32, counts[1], counts[0]);
+    for (uint32_t index = 0; index < counts[0] && index < counts[1]; index++) {
+        track_id first = tracks[0][index], second = tracks[1][index];
+        struct str wanted =
+            clean(trace_name(first_of(pair), first_of(pair)->tracks[first].name), arena);
         struct str name = trace_name(second_of(pair), second_of(pair)->tracks[second].name);
-        struct str wanted = trace_name(first_of(pair), first_of(pair)->tracks[first].name);
 
         if (pair->is_strict ? !str_equal(name, wanted) : !str_ends(name, wanted))
             differ(pair, "track %.*s became %.*s", STR_ARG(wanted), STR_ARG(name));
@@ -236,11 +260,7 @@ static void compare_all_tracks(struct pair *pair, bool is_counter)
             compare_samples(pair, first, second);
         else
             compare_tracks(pair, first, second);
-        first = next_track(first_of(pair), first + 1, is_counter);
-        second = next_track(second_of(pair), second + 1, is_counter);
     }
-    if (first < first_of(pair)->track_count || second < second_of(pair)->track_count)
-        differ(pair, "there are %s tracks", first < first_of(pair)->track_count ? "fewer" : "more");
 }
 
 static void compare_number(struct pair *pair, const char *what, uint64_t first, uint64_t second)
@@ -260,7 +280,7 @@ static uint32_t protos(const struct trace *trace)
     return count;
 }
 
-static void compare(struct pair *pair)
+static void compare(struct pair *pair, struct arena *arena)
 {
     const struct trace *first = first_of(pair), *second = second_of(pair);
 
@@ -268,8 +288,8 @@ static void compare(struct pair *pair)
     pair->shift_ps = first->has_epoch && second->has_epoch
                          ? (first->epoch_ns - second->epoch_ns) * 1000
                          : second->start_ps - first->start_ps;
-    compare_all_tracks(pair, false);
-    compare_all_tracks(pair, true);
+    compare_all_tracks(pair, false, arena);
+    compare_all_tracks(pair, true, arena);
     compare_number(pair, "slices", first->slice_count, second->slice_count);
     compare_number(pair, "samples", first->sample_count, second->sample_count);
     compare_number(pair, "programs", protos(first), second->program_count);
@@ -301,7 +321,7 @@ static bool again(const char *path, struct arena *arena, struct pair *pair, stru
     if (pair->hosts[1].trace != NULL) {
         for (int side = 0; side < 2; side++)
             slice_args_open(&pair->args[side], pair->hosts[side].trace);
-        compare(pair);
+        compare(pair, arena);
         for (int side = 0; side < 2; side++)
             slice_args_close(&pair->args[side]);
     }
