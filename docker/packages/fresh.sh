@@ -348,6 +348,8 @@ part_same() {
 }
 
 mkdir -p "$place/archives"
+exec 9>"$place/lock" # apt's archives and the systems are one's own
+flock -n 9 || { say "another fresh is at work in $place"; exit 1; }
 base_ready
 [ $# -gt 0 ] || set -- readme deb tarball source wheel image same tests
 for part in "$@"; do
