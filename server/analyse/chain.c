@@ -2,7 +2,6 @@
 
 enum {
     ROWS_MAX = 256,    /* lanes of one track that are looked at */
-    FLOWS_MAX = 256,   /* arrows that end at one slice */
     INSTANTS_MAX = 64, /* markers that stand between two slices of a row */
 };
 
@@ -43,12 +42,11 @@ static void consider_sender(const struct trace *trace, struct candidate *best,
     consider(best, of, &one, via, end_ps <= of->start_ps ? end_ps : sent_ps);
 }
 
+/* No slice comes twice, so that all of a chain's arrows are at most those of the trace. */
 static void consider_flows(const struct trace *trace, struct candidate *best,
                            const struct slice *of)
 {
-    uint64_t i = flow_first_to(trace, of->id);
-
-    for (uint32_t seen = 0; i < trace->flow_count && seen < FLOWS_MAX; i++, seen++) {
+    for (uint64_t i = flow_first_to(trace, of->id); i < trace->flow_count; i++) {
         const struct flow *flow = &trace->flows[trace->flow_by_to[i]];
 
         if (flow->to != of->id)

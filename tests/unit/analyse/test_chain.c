@@ -98,6 +98,36 @@ static void what_was_ready_last(void **state)
     made_end(&made);
 }
 
+/* Of 300 arrows that end at one slice, the one ready last is taken, wherever it stands. */
+static void the_best_of_many_arrows(void **state)
+{
+    (void)state;
+    enum { SENDERS = 300, LATEST = 290 };
+    struct made made;
+    struct chain_link link;
+    char told[64];
+    bool more;
+
+    made_begin(&made);
+    track_id host = made_track(&made, "host", NO_TRACK, TRACK_THREAD, ROLE_HOST, false);
+    track_id stream = made_track(&made, "stream", NO_TRACK, TRACK_STREAM, ROLE_OPS, false);
+    for (int i = 0; i < SENDERS; i++) {
+        char name[16];
+
+        snprintf(name, sizeof name, "s%d", i);
+        made_slice(&made, host, i * 10, i == LATEST ? 100 : 1, name, KIND_HOST);
+        arrow(&made, FLOW_FROM, (uint64_t)i + 1);
+    }
+    made_slice(&made, stream, 5000, 5, "all", KIND_COMPUTE);
+    for (int i = 0; i < SENDERS; i++)
+        arrow(&made, FLOW_TO, (uint64_t)i + 1);
+    made_finish(&made);
+    uint32_t count = chain_find(&made.trace, NULL, find(&made.trace, "all"), 1, &link, &more);
+    tell(&made.trace, &link, count, told, sizeof told);
+    CHECK_STR("of many", str_of(told), "flow s290 100+2000");
+    made_end(&made);
+}
+
 /* The time from the first link's begin to the focus is what its links cover, and their gaps. */
 static void covers_and_gaps_add_up(void **state)
 {
@@ -125,6 +155,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_ready_last),
+        cmocka_unit_test(the_best_of_many_arrows),
         cmocka_unit_test(covers_and_gaps_add_up),
     };
 
