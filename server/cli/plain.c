@@ -61,3 +61,13 @@ json_t *json_plain(struct bytes body)
     plain_value(value);
     return value;
 }
+
+struct str str_plain(struct arena *arena, struct str text)
+{
+    char *copy = arena_alloc(arena, text.count + 1, 1);
+
+    memcpy(copy, text.at, text.count);
+    copy[text.count] = '\0';
+    make_plain(copy, text.count);
+    return (struct str){copy, text.count};
+}

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "cli/plain.h"
 
 #define MS INT64_C(1000000)
 
@@ -22,13 +23,14 @@ struct waiting wait_begin(void)
     return (struct waiting){.started_ns = clock_monotonic_ns()};
 }
 
-static void tell(const struct unsettled *unsettled)
+static void tell(const struct unsettled *unsettled, struct arena *arena)
 {
     const char *why = unsettled->only_resting
                           ? "written just now: read once it has not changed for 2 s"
                           : "being read";
 
-    fprintf(stderr, "jviewd: waiting for %.*s (%s)\n", STR_ARG(unsettled->file), why);
+    fprintf(stderr, "jviewd: waiting for %.*s (%s)\n", STR_ARG(str_plain(arena, unsettled->file)),
+            why);
 }
 
 bool wait_on(struct waiting *waiting, const struct services *services)
@@ -40,7 +42,7 @@ bool wait_on(struct waiting *waiting, const struct services *services)
     find_unsettled(services, arena, &unsettled);
     bool ends = unsettled.only_resting && waited_ns > REST_MAX_MS * MS;
     if (!waiting->told && unsettled.file.count > 0 && waited_ns > TELL_AFTER_MS * MS) {
-        tell(&unsettled);
+        tell(&unsettled, arena);
         waiting->told = true;
     }
     arena_destroy(arena);

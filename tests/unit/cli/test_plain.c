@@ -42,11 +42,21 @@ static void inside(void **state)
     assert_null(json_plain((struct bytes){(const uint8_t *)"{", 1}));
 }
 
+static void a_name(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+
+    CHECK_STR("of a file", str_plain(arena, STR("a\x1b]0;x\x07.pb")), "a ]0;x .pb");
+    arena_destroy(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(signs_of_control),
         cmocka_unit_test(inside),
+        cmocka_unit_test(a_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
