@@ -29,7 +29,7 @@ static const struct {
     const char *text;
 } faults[] = {
     {"liblzma", "5.6.0", "5.6.1", "holds a back door (CVE-2024-3094): replace it at once"},
-    {"CivetWeb", "1.16", "1.16",
+    {"CivetWeb", "1.14", "1.16",
      "overruns its memory where it redirects to a directory (CVE-2025-55763); jviewd has it serve "
      "no directory"},
     {"SQLite", "3.7.0", "3.51.2",

@@ -21,7 +21,8 @@ static void faults(void **state)
         {"the mended one", {"SQLite", "3.51.3"}, false},
         {"a shorter number", {"SQLite", "4"}, false},
         {"1.16 of CivetWeb", {"CivetWeb", "1.16"}, true},
-        {"1.15 of CivetWeb", {"CivetWeb", "1.15"}, false},
+        {"1.14 of CivetWeb", {"CivetWeb", "1.14"}, true},
+        {"1.13 of CivetWeb", {"CivetWeb", "1.13"}, false},
         {"another library", {"zlib", "5.6.0"}, false},
     };
 
