@@ -201,6 +201,7 @@ static bool try_directory(int root, struct str dir, struct arena *arena, struct 
         return false;
     if (err.code == OK && about_parse(bytes, arena, ret, &err) == OK) {
         ret->path = path;
+        ret->text = (struct str){(const char *)bytes.at, bytes.count};
         return true;
     }
     *ret = (struct about){.path = path, .problem = str_copy(arena, str_of(err.message))};

@@ -24,6 +24,7 @@ struct about {
     bool is_there;      /* and was understood */
     struct str path;    /* below the profile directory; "" there is no such file */
     struct str problem; /* why it is not used; "" it is, or is not there */
+    struct str text;    /* the file as it was read, where it is there */
     struct str name, commit;
     bool has_step, has_commit_time;
     int64_t step, commit_ns;

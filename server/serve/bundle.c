@@ -70,17 +70,21 @@ static bool is_stopping(void *data)
     return server != NULL && atomic_load(&server->stopping);
 }
 
+static struct bundle_parts parts_of(const struct making *making)
+{
+    return (struct bundle_parts){.manifest_name = STR(BUNDLE_MANIFEST),
+                                 .manifest = making->manifest,
+                                 .parts = making->parts,
+                                 .count = making->part_count,
+                                 .open = open_part,
+                                 .cancelled = is_stopping,
+                                 .cancelled_data = making->server,
+                                 .data = making};
+}
+
 static enum status stream_bundle(void *data, pack_write *write, void *to, struct error *err)
 {
-    const struct making *making = data;
-    const struct bundle_parts parts = {.manifest_name = STR(BUNDLE_MANIFEST),
-                                       .manifest = making->manifest,
-                                       .parts = making->parts,
-                                       .count = making->part_count,
-                                       .open = open_part,
-                                       .cancelled = is_stopping,
-                                       .cancelled_data = making->server,
-                                       .data = making};
+    const struct bundle_parts parts = parts_of(data);
 
     return export_bundle(&parts, write, to, err);
 }
@@ -124,13 +128,15 @@ static enum status add_member(struct making *making, const struct run_file *file
 
 static enum status add_segments(struct making *making, struct error *err)
 {
+    const struct bundle_parts parts = parts_of(making);
+
     for (uint32_t i = 0; i < making->member_count; i++) {
         struct str name = str_format(making->arena, "segments/%u", i);
         struct bundle_part *part = add_part(making, i, name);
         int fd;
 
         TRY(open_segment(making, making->files[i]->content, &fd, err));
-        enum status status = bundle_measure(fd, part, err);
+        enum status status = bundle_measure(fd, &parts, part, err);
         file_close(fd);
         TRY(status);
         making->members[i].segment = blob_of(part);
@@ -227,6 +233,7 @@ static enum status get_bundle(struct request *req, struct reply *reply, struct e
     const struct run_traces *traces;
     const struct run_record *run;
 
+    reply_header(reply, STR("Cache-Control"), STR("no-store"));
     TRY(request_all_traces(req, &traces, err));
     TRY(request_run(req, &run, err));
     if (run->content_id.count == 0)
@@ -247,5 +254,10 @@ static enum status get_bundle(struct request *req, struct reply *reply, struct e
     return OK;
 }
 
-const struct route route_bundle = {
-    .method = "GET", .path = "/api/bundle", .handle = get_bundle, .params = params, .apart = true};
+/* What people write of a run goes into it, which no tag of a run tells. */
+const struct route route_bundle = {.method = "GET",
+                                   .path = "/api/bundle",
+                                   .handle = get_bundle,
+                                   .params = params,
+                                   .heavy = true,
+                                   .age = AGE_NONE};

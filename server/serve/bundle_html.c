@@ -1,8 +1,11 @@
 #include "serve/bundle_html.h"
 
+#include <jansson.h>
+
 #include "serve/assets.h"
 #include "serve/file_name.h"
 #include "serve/reply.h"
+#include "serve/server.h"
 #include "trace/tile.h"
 
 enum {
@@ -19,10 +22,10 @@ enum {
 static const struct question {
     const char *path, *params;
     int limit;        /* 0: the endpoint takes none */
-    const char *what; /* that has fewer rows than there are */
+    const char *what; /* of which there may be more */
 } questions[] = {
-    {"api/run", "", 0, NULL},
-    {"api/overview", "", 0, NULL},
+    {"api/run", "", 0, "run's facts"},
+    {"api/overview", "", 0, "overview's figures"},
     {"api/findings", "", 200, "findings"},
     {"api/steps", "", 1000, "steps"},
     {"api/notes", "", 200, "notes"},
@@ -30,16 +33,16 @@ static const struct question {
     {"api/top", "by=op", TABLE_ROWS, "ops"},
     {"api/kernels", "by=kernel", TABLE_ROWS, "kernels"},
     {"api/top", "by=scope", TABLE_ROWS, "scopes"},
-    {"api/flame", "by=scope", 2000, NULL},
+    {"api/flame", "by=scope", 2000, "flame graph's scopes"},
     {"api/top", "by=category", TABLE_ROWS, "categories"},
     {"api/top", "by=module", TABLE_ROWS, "modules"},
     {"api/top", "by=name", TABLE_ROWS, "names"},
     {"api/top", "by=source", TABLE_ROWS, "source lines"},
     {"api/top", "by=device", TABLE_ROWS, "devices"},
-    {"api/steps", "view=idle", 200, NULL},
-    {"api/steps", "view=devices", 200, NULL},
-    {"api/flame", "by=source", 1000, NULL},
-    {"api/flame", "by=module", 1000, NULL},
+    {"api/steps", "view=idle", 200, "causes of idle time"},
+    {"api/steps", "view=devices", 200, "steps by device"},
+    {"api/flame", "by=source", 1000, "flame graph's source lines"},
+    {"api/flame", "by=module", 1000, "flame graph's modules"},
 };
 
 struct writing {
@@ -118,17 +121,30 @@ static void put_answer(struct writing *writing, const struct question *question,
     json_close(&writing->json, '}');
 }
 
+/* A table has another page; a tree has nodes beyond those that stand in it. */
 static bool has_more(const struct reply *reply)
 {
     struct bytes body = reply_bytes(reply);
+    json_t *object = json_loadb((const char *)body.at, body.count, 0, NULL);
+    json_int_t nodes = json_integer_value(json_object_get(object, "node_count"));
+    bool more = json_is_string(json_object_get(object, "next")) ||
+                nodes < json_integer_value(json_object_get(object, "node_count_all"));
 
-    return memmem(body.at, body.count, "\"next\":\"", 8) != NULL;
+    json_decref(object);
+    return more;
 }
 
-/* Fewer rows until they fit; none where even few do not. */
+static bool is_stopping(const struct writing *writing)
+{
+    const struct server *server = writing->req->server;
+
+    return server != NULL && atomic_load(&server->stopping);
+}
+
+/* Fewer rows until they fit; none where even few do not, which is said. */
 static void put_question(struct writing *writing, const struct question *question)
 {
-    for (int limit = question->limit;; limit /= 4) {
+    for (int limit = question->limit; !is_stopping(writing); limit /= 4) {
         struct str params = str_of(question->params);
         struct reply reply = {0};
 
@@ -137,13 +153,16 @@ static void put_question(struct writing *writing, const struct question *questio
                                 params.count > 0 ? "&" : "", limit);
         ask(writing, question->path, params, &reply);
         bool put = reply.stream == NULL && fits(writing, reply_bytes(&reply).count);
-        bool more = put && question->what != NULL && has_more(&reply);
+        bool more = put && has_more(&reply);
         if (put)
             put_answer(writing, question, &reply);
         reply_free(&reply);
         if (more)
             say(writing, str_format(writing->req->arena, "Of the %s, the first %d are here.",
                                     question->what, limit));
+        if (!put && limit < 8)
+            say(writing, str_format(writing->req->arena, "The %s are not here: they are too large.",
+                                    question->what));
         if (put || limit < 8)
             return;
     }
@@ -357,5 +376,7 @@ enum status bundle_html(struct request *req, const struct run_record *run,
     put_contents(&writing, traces);
     text_puts(writing.out, "</script>");
     text_put(writing.out, (const char *)page->bytes.at + after, page->bytes.count - after);
+    if (is_stopping(&writing))
+        return fail(err, ERR_CANCELLED, "the server is stopping");
     return OK;
 }

@@ -3,10 +3,6 @@
 #include <jansson.h>
 #include <stdlib.h>
 
-#include "base/file.h"
-
-enum { ABOUT_BYTES_MAX = 65536 };
-
 bool run_is_bundle(const struct run_record *run)
 {
     return run->run_file_count > 0 && str_equal(run->files[0].format, STR(BUNDLE_FORMAT));
@@ -61,16 +57,10 @@ void bundled_about(struct catalog *catalog, const struct run_record *run, struct
 
 struct str bundled_about_text(const struct run_record *run, struct arena *arena)
 {
-    struct error ignored = {0};
-    struct bytes bytes;
     struct about about;
 
     about_read(run, arena, &about);
-    struct str path = str_format(arena, "%.*s/%.*s", STR_ARG(run->root), STR_ARG(about.path));
-    if (!about.is_there || file_read(path.at, arena, ABOUT_BYTES_MAX, &bytes, &ignored) != OK ||
-        about_parse(bytes, arena, &about, &ignored) != OK)
-        return STR("");
-    return (struct str){(const char *)bytes.at, bytes.count};
+    return about.is_there ? about.text : STR("");
 }
 
 bool bundled_same_note(const struct user_note *a, const struct user_note *b)

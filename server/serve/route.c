@@ -127,7 +127,7 @@ static void no_route(struct request *req, struct reply *reply, struct str allow)
 
 bool route_takes_run(const struct route *route)
 {
-    if (route->age == AGE_CATALOG || strcmp(route->method, "GET") != 0)
+    if (route->age == AGE_CATALOG || route->age == AGE_NONE || strcmp(route->method, "GET") != 0)
         return false; /* run= is not all that its answer stands on */
     for (const struct param *param = route->params; param != NULL && param->name != NULL; param++) {
         if (strcmp(param->name, "run") == 0)

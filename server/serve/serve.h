@@ -107,7 +107,7 @@ struct reply {
 
 typedef enum status handler(struct request *req, struct reply *reply, struct error *err);
 
-enum route_age { AGE_LIVE, AGE_CATALOG, AGE_BUILD };
+enum route_age { AGE_LIVE, AGE_CATALOG, AGE_BUILD, AGE_NONE };
 
 struct route {
     const char *method, *path; /* a path that ends in a star takes everything below */
@@ -120,7 +120,8 @@ struct route {
     bool open;       /* answers without a token too: health, the launch link */
     bool any_query;  /* the page: its query is the UI's own */
     bool takes_file; /* reads its body itself */
-    enum route_age age;         /* what the answer changes with, where no run is asked for */
+    enum route_age age; /* what the answer changes with, where no run is asked for; AGE_NONE: with
+                           more than any tag tells, so nobody keeps it */
     const struct param *params; /* see request.h; ends with a nameless one. NULL: takes none */
 };
 

@@ -162,6 +162,21 @@ def notes_and_tags_come_along(server):
     close(place, third)
 
 
+def what_is_written_later_is_in_the_next(server):
+    headers = {"Content-Type": "application/json"}
+    first = good(server, "/api/bundle", run=RUN)
+    assert first.headers["ETag"] is None and first.headers["Cache-Control"] == "no-store", first.headers
+    tag = good(server, "/api/run", run=RUN).headers["ETag"]
+    note = {"run": RUN, "text": "written later"}
+    assert ask(server, "/api/notes", method="POST", headers=headers, body=json.dumps(note)).status == 200
+    for query in ({}, {"html": "yes"}):
+        reply = ask(server, "/api/bundle", headers={"If-None-Match": tag}, run=RUN, **query)
+        assert reply.status == 200 and reply.headers["ETag"] is None, (query, reply.status, reply.headers)
+        assert reply.headers["Cache-Control"] == "no-store", reply.headers
+    with zipfile.ZipFile(io.BytesIO(bundle(server))) as archive:
+        assert b"written later" in archive.read("jviewd-bundle.json")
+
+
 def a_run_of_two_hosts_is_one_file(server):
     place = harness.Place()
     sample = next((harness.SAMPLES / "step_500").rglob("*.xplane.pb")).read_bytes()
@@ -223,6 +238,10 @@ def a_page_that_stands_alone(server):
                              ("api/top?by=scope", "/api/top", {"by": "scope", "limit": 500}),
                              ("api/steps", "/api/steps", {"limit": 1000}), ("api/flame?by=scope", "/api/flame", {"by": "scope", "limit": 2000})):
         assert inside["answers"][key]["body"] == good(server, path, run="step_1500", **query).json, key
+    assert not any("not here" in words for words in inside["reduced"]), inside["reduced"]
+    tree = inside["answers"]["api/flame?by=scope"]["body"]
+    cut = any("flame graph's scopes" in words for words in inside["reduced"])
+    assert cut == (tree["node_count"] < tree["node_count_all"]), inside["reduced"]
     levels = {one["level"] for one in inside["tiles"]}
     assert len(levels) >= 3 and any("folded" in words for words in inside["reduced"]), (levels, inside["reduced"])
     assert ask(server, "/api/bundle", run="step_1500", html="yes", raw="yes").status == 400
@@ -247,5 +266,6 @@ def the_command_line(server):
 
 if __name__ == "__main__":
     common.main([another_machine_gives_the_same_answers, any_zip_program_reads_it, what_is_wrong_is_said,
-                 an_older_index_is_made_again, notes_and_tags_come_along, a_run_of_two_hosts_is_one_file,
+                 an_older_index_is_made_again, notes_and_tags_come_along,
+                 what_is_written_later_is_in_the_next, a_run_of_two_hosts_is_one_file,
                  beside_the_run_it_was_made_of, a_browser_brings_it, a_page_that_stands_alone, the_command_line])
