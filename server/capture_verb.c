@@ -20,7 +20,7 @@ struct plan {
     const char *rule;   /* why this directory, where none was given */
     int64_t every_ns;   /* 0: once */
     uint32_t keep;      /* sessions of this command; 0: all */
-    char (*kept)[4096]; /* a ring of `keep` directories, oldest first */
+    char (*kept)[4096]; /* room for `keep` directories, oldest first */
     uint32_t kept_count;
     struct arena *arena;
 };
@@ -208,8 +208,9 @@ static int capture_once(struct plan *plan)
     progress_clear();
     snprintf(directory, sizeof directory, "%s", capture_directory(capture));
     tell_targets(capture);
+    bool kept = capture_is_kept(capture);
     uint32_t done = capture_close(capture);
-    if (done > 0) {
+    if (kept) {
         printf("%s\n", directory);
         keep_last(plan, directory);
     }

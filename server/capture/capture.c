@@ -21,7 +21,7 @@ struct target {
     char text[HOST_BYTES_MAX + PORT_BYTES_MAX + 4], host[HOST_BYTES_MAX + 1];
     char port[PORT_BYTES_MAX + 1];
     pthread_t thread;
-    bool started;
+    bool started, is_kept; /* a file of it stands there */
     _Atomic enum capture_state state;
     atomic_uint_fast64_t bytes;
     struct error problem; /* written before the state says so */
@@ -75,17 +75,31 @@ static bool go_on(void *data)
     return !atomic_load(&target->capture->is_cancelled);
 }
 
-/* Where a program's file stands: its name without what a path would mean. */
+/* A program's file: its host's name without what a path would mean. */
+static void name_of(const struct target *target, char ret[HOST_BYTES_MAX + 1])
+{
+    snprintf(ret, HOST_BYTES_MAX + 1, "%s", target->host);
+    for (char *at = ret; *at != '\0'; at++)
+        if (*at == '/' || *at == ':' || *at == '%' || (at == ret && *at == '.'))
+            *at = '_';
+}
+
+static bool is_same_file(const struct target *a, const struct target *b)
+{
+    char a_name[HOST_BYTES_MAX + 1], b_name[HOST_BYTES_MAX + 1];
+
+    name_of(a, a_name);
+    name_of(b, b_name);
+    return strcmp(a_name, b_name) == 0 && strcmp(a->port, b->port) == 0;
+}
+
 static void path_of(const struct target *target, const char *suffix, char ret[4600])
 {
     char name[HOST_BYTES_MAX + 1];
 
-    snprintf(name, sizeof name, "%s", target->host);
-    for (char *at = name; *at != '\0'; at++)
-        if (*at == '/' || *at == ':' || *at == '%')
-            *at = '_';
-    snprintf(ret, 4600, "%s/%s_%s.xplane.pb%s", target->capture->directory,
-             name[0] == '.' ? "_" : name, target->port, suffix);
+    name_of(target, name);
+    snprintf(ret, 4600, "%s/%s_%s.xplane.pb%s", target->capture->directory, name, target->port,
+             suffix);
 }
 
 /* What came stands under its name; that it is not all, the failure says. */
@@ -112,14 +126,15 @@ static enum status record(struct target *target, struct error *err)
         return fail(err, ERR_IO, "%s cannot be written: %s", temporary, strerror(errno));
     const struct profile_sink sink = {.fd = fd, .data = target, .came = came, .go_on = go_on};
     enum status status = profile_record(&wish, &sink, err);
-    bool any = atomic_load(&target->bytes) > 0;
-    if (any && (fsync(fd) != 0 || rename(temporary, final) != 0))
+    target->is_kept =
+        atomic_load(&target->bytes) > 0 && fsync(fd) == 0 && rename(temporary, final) == 0;
+    if (!target->is_kept && status == OK)
         status = fail(err, ERR_IO, "%s cannot be written: %s", final, strerror(errno));
-    else if (any && status != OK)
+    if (target->is_kept && status != OK)
         keep_part(target);
-    close(fd);
-    if (!any)
+    if (!target->is_kept)
         unlink(temporary);
+    close(fd);
     return status;
 }
 
@@ -185,7 +200,7 @@ static enum status read_wish(struct capture *capture, const struct capture_wish 
         if (!split_target(wish->targets[i], target))
             return fail(err, ERR_INVALID, "\"%.*s\" is not HOST:PORT", STR_ARG(wish->targets[i]));
         for (uint32_t j = 0; j < i; j++)
-            if (strcmp(target->text, capture->targets[j].text) == 0)
+            if (is_same_file(target, &capture->targets[j]))
                 return fail(err, ERR_INVALID, "%s stands there twice", target->text);
     }
     capture->wish = (struct profile_wish){.duration_ms = wish->duration_ms,
@@ -230,6 +245,7 @@ bool capture_is_done(struct capture *capture)
     for (uint32_t i = 0; i < capture->target_count; i++)
         if (atomic_load(&capture->targets[i].state) < CAPTURE_DONE)
             return false;
+    rmdir(capture->directory); /* only where nothing came */
     return true;
 }
 
@@ -264,6 +280,15 @@ void capture_cancel(struct capture *capture)
     atomic_store(&capture->is_cancelled, true);
 }
 
+bool capture_is_kept(const struct capture *capture)
+{
+    bool kept = false;
+
+    for (uint32_t i = 0; i < capture->target_count; i++)
+        kept = kept || capture->targets[i].is_kept;
+    return kept;
+}
+
 uint32_t capture_close(struct capture *capture)
 {
     uint32_t done = 0;
@@ -275,7 +300,6 @@ uint32_t capture_close(struct capture *capture)
             pthread_join(target->thread, NULL);
         done += atomic_load(&target->state) == CAPTURE_DONE;
     }
-    rmdir(capture->directory); /* only where nothing came */
     free(capture);
     return done;
 }

@@ -37,13 +37,15 @@ struct capture;
  * directory cannot be written; then nothing was asked of anybody. */
 MUST_CHECK enum status capture_start(const struct capture_wish *wish, struct capture **ret,
                                      struct error *err);
+/* A session without files is removed once it is done. */
 bool capture_is_done(struct capture *capture);
+bool capture_is_kept(const struct capture *capture); /* of what is done: is there any file? */
 void capture_look(struct capture *capture, uint32_t target, struct capture_view *ret);
 uint32_t capture_target_count(const struct capture *capture);
 const char *capture_directory(const struct capture *capture); /* of the session */
 double capture_seconds(const struct capture *capture);        /* since it was asked for */
 void capture_cancel(struct capture *capture);
-/* Waits for its threads. A session without files is removed. How many came whole. */
+/* Waits for its threads. How many came whole. */
 uint32_t capture_close(struct capture *capture);
 
 #endif

@@ -9,23 +9,32 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { CONNECT_MS = 5000 };
+enum { CONNECT_MS = 5000, LOOK_MS = 200 };
+
+struct asker {
+    bool (*go_on)(void *data);
+    void *data;
+};
 
 /* 0, or errno of what failed. */
-static int finish(int fd)
+static int finish(int fd, const struct asker *asker)
 {
     struct pollfd wait = {.fd = fd, .events = POLLOUT};
-    int error = 0;
+    int error = 0, ready = 0;
     socklen_t size = sizeof error;
 
-    int ready = poll(&wait, 1, CONNECT_MS);
+    for (int waited_ms = 0; ready == 0 && waited_ms < CONNECT_MS; waited_ms += LOOK_MS) {
+        ready = poll(&wait, 1, LOOK_MS);
+        if (!asker->go_on(asker->data))
+            return ECANCELED;
+    }
     if (ready <= 0)
         return ready == 0 ? ETIMEDOUT : errno;
     return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : errno;
 }
 
 /* A connected socket, or -1 with *ret_error set. */
-static int try_address(const struct addrinfo *address, int *ret_error)
+static int try_address(const struct addrinfo *address, const struct asker *asker, int *ret_error)
 {
     int on = 1;
     int fd = socket(address->ai_family, address->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC,
@@ -37,7 +46,7 @@ static int try_address(const struct addrinfo *address, int *ret_error)
     }
     *ret_error = connect(fd, address->ai_addr, address->ai_addrlen) == 0 ? 0 : errno;
     if (*ret_error == EINPROGRESS)
-        *ret_error = finish(fd);
+        *ret_error = finish(fd, asker);
     if (*ret_error != 0) {
         close(fd);
         return -1;
@@ -46,8 +55,10 @@ static int try_address(const struct addrinfo *address, int *ret_error)
     return fd;
 }
 
-enum status connect_to(const char *host, const char *port, int *ret_fd, struct error *err)
+enum status connect_to(const char *host, const char *port, bool (*go_on)(void *data), void *data,
+                       int *ret_fd, struct error *err)
 {
+    const struct asker asker = {go_on, data};
     const struct addrinfo wanted = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
     struct addrinfo *found = NULL;
     int error = ECONNREFUSED, fd = -1;
@@ -55,9 +66,12 @@ enum status connect_to(const char *host, const char *port, int *ret_fd, struct e
     int code = getaddrinfo(host, port, &wanted, &found);
     if (code != 0)
         return fail(err, ERR_NOT_FOUND, "%s: %s", host, gai_strerror(code));
-    for (const struct addrinfo *at = found; at != NULL && fd < 0; at = at->ai_next)
-        fd = try_address(at, &error);
+    for (const struct addrinfo *at = found; at != NULL && fd < 0 && error != ECANCELED;
+         at = at->ai_next)
+        fd = try_address(at, &asker, &error);
     freeaddrinfo(found);
+    if (error == ECANCELED && fd < 0)
+        return fail(err, ERR_CANCELLED, "it was told to end");
     if (fd < 0)
         return fail(err, ERR_NOT_FOUND, "nothing answers at %s:%s (%s)", host, port,
                     strerror(error));

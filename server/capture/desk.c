@@ -9,6 +9,7 @@ struct capture_desk {
     struct capture *capture; /* NULL: none yet */
     int64_t duration_ms;
     double done_seconds; /* 0: not seen done */
+    bool is_starting;
 };
 
 struct capture_desk *capture_desk_open(const char *profile_dir)
@@ -23,23 +24,27 @@ struct capture_desk *capture_desk_open(const char *profile_dir)
 enum status capture_desk_start(struct capture_desk *desk, struct capture_wish *wish,
                                struct error *err)
 {
-    struct capture *capture = NULL;
-    enum status status = OK;
+    struct capture *capture = NULL, *before = NULL;
 
     pthread_mutex_lock(&desk->mutex);
-    if (desk->capture != NULL && !capture_is_done(desk->capture))
-        status = fail(err, ERR_CONFLICT, "a recording is under way: wait until it has ended");
+    bool busy = desk->is_starting || (desk->capture != NULL && !capture_is_done(desk->capture));
+    desk->is_starting |= !busy;
+    pthread_mutex_unlock(&desk->mutex);
+    if (busy)
+        return fail(err, ERR_CONFLICT, "a recording is under way: wait until it has ended");
     wish->profile_dir = desk->profile_dir;
-    if (status == OK)
-        status = capture_start(wish, &capture, err);
+    enum status status = capture_start(wish, &capture, err); /* its directory may be slow */
+    pthread_mutex_lock(&desk->mutex);
+    desk->is_starting = false;
     if (status == OK) {
-        if (desk->capture != NULL)
-            capture_close(desk->capture);
+        before = desk->capture;
         desk->capture = capture;
         desk->duration_ms = wish->duration_ms;
         desk->done_seconds = 0;
     }
     pthread_mutex_unlock(&desk->mutex);
+    if (before != NULL)
+        capture_close(before);
     return status;
 }
 

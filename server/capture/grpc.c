@@ -18,6 +18,7 @@ enum {
     PIECE_BYTES = 32 << 10,
     LOOK_MS = 200,
     NO_STATUS = -1,
+    NUMBER_DIGITS_MAX = 6,
     /* codes of gRPC that mean something here */
     GRPC_ALREADY_EXISTS = 6,
     GRPC_UNIMPLEMENTED = 12,
@@ -41,7 +42,7 @@ struct talk { /* one call under way */
     int http_status, grpc_status;
     char grpc_message[256];
     bool ended;
-    int64_t heard_ns;
+    int64_t heard_ns; /* when the last bytes of the reply came */
 };
 
 /* The body: our prefix, then the message. */
@@ -64,16 +65,21 @@ static ssize_t read_body(nghttp2_session *session, int32_t stream, uint8_t *at, 
     return (ssize_t)count;
 }
 
+/* NO_STATUS for what is no number. */
 static int number_of(const uint8_t *at, size_t count)
 {
     int number = 0;
 
-    for (size_t i = 0; i < count && i < 6 && isdigit(at[i]); i++)
+    for (size_t i = 0; i < count; i++) {
+        if (!isdigit(at[i]) || i == NUMBER_DIGITS_MAX)
+            return NO_STATUS;
         number = number * 10 + at[i] - '0';
-    return number;
+    }
+    return count > 0 ? number : NO_STATUS;
 }
 
-/* A message of gRPC: what is neither visible nor a space stands as %XX. */
+/* A message of gRPC: what is neither visible nor a space stands as %XX. Here a sign of control is a
+ * blank: the message goes to terminals. */
 static void decode_message(const uint8_t *at, size_t count, char ret[256])
 {
     static const char digits[] = "0123456789abcdef";
@@ -83,12 +89,12 @@ static void decode_message(const uint8_t *at, size_t count, char ret[256])
         const char *high = i + 2 < count ? strchr(digits, tolower(at[i + 1])) : NULL;
         const char *low = i + 2 < count ? strchr(digits, tolower(at[i + 2])) : NULL;
 
-        if (at[i] == '%' && high != NULL && low != NULL && *high != '\0' && *low != '\0') {
-            ret[made++] = (char)((high - digits) << 4 | (low - digits));
+        uint8_t byte = at[i];
+        if (byte == '%' && high != NULL && low != NULL && *high != '\0' && *low != '\0') {
+            byte = (uint8_t)((high - digits) << 4 | (low - digits));
             i += 2;
-        } else {
-            ret[made++] = (char)at[i];
         }
+        ret[made++] = byte < ' ' || byte == 0x7f ? ' ' : (char)byte;
     }
     ret[made] = '\0';
 }
@@ -130,6 +136,7 @@ static enum status take_body(struct talk *talk, struct bytes piece)
     if (piece.count > talk->left)
         return fail(talk->err, ERR_FORMAT, "the reply is longer than it said");
     talk->left -= piece.count;
+    talk->heard_ns = clock_monotonic_ns();
     return piece.count > 0 ? talk->call->take(talk->call->data, piece, talk->err) : OK;
 }
 
@@ -139,8 +146,10 @@ static int on_data(nghttp2_session *session, uint8_t flags, int32_t stream, cons
     struct talk *talk = data;
 
     (void)session, (void)flags, (void)stream;
-    if (talk->http_status != 200)
-        return 0; /* a page of somebody else's */
+    if (talk->http_status != 200) {
+        talk->ended = true; /* a page of somebody else's */
+        return 0;
+    }
     return take_body(talk, (struct bytes){at, count}) == OK ? 0 : NGHTTP2_ERR_CALLBACK_FAILURE;
 }
 
@@ -210,8 +219,9 @@ static enum status submit(struct talk *talk)
 static enum status send_pending(struct talk *talk)
 {
     const uint8_t *at;
+    ssize_t count;
 
-    for (ssize_t count; (count = nghttp2_session_mem_send(talk->session, &at)) > 0;) {
+    while ((count = nghttp2_session_mem_send(talk->session, &at)) > 0) {
         for (ssize_t sent = 0; sent < count;) {
             ssize_t now = send(talk->fd, at + sent, (size_t)(count - sent), MSG_NOSIGNAL);
             struct pollfd room = {.fd = talk->fd, .events = POLLOUT};
@@ -226,7 +236,7 @@ static enum status send_pending(struct talk *talk)
                 return say_broken(talk, strerror(errno));
         }
     }
-    return OK;
+    return count == 0 ? OK : say_broken(talk, nghttp2_strerror((int)count));
 }
 
 static enum status receive(struct talk *talk)
@@ -240,7 +250,6 @@ static enum status receive(struct talk *talk)
         return say_broken(talk, talk->http_status == 0 ? "was closed before any answer: is it a "
                                                          "profiler server?"
                                                        : "was closed by the other side");
-    talk->heard_ns = clock_monotonic_ns();
     ssize_t used = nghttp2_session_mem_recv(talk->session, bytes, (size_t)count);
     if (used < 0 && talk->err->code == OK)
         return fail(talk->err, ERR_UNSUPPORTED, "what answers at %s:%s does not speak gRPC: %s",
@@ -298,7 +307,8 @@ enum status grpc_unary(const struct grpc_call *call, struct error *err)
                         .grpc_status = NO_STATUS,
                         .heard_ns = clock_monotonic_ns()};
 
-    enum status status = connect_to(call->host, call->port, &talk.fd, &own);
+    enum status status =
+        connect_to(call->host, call->port, call->go_on, call->data, &talk.fd, &own);
     if (status == OK)
         status = open_session(&talk);
     if (status == OK)

@@ -18,7 +18,7 @@ struct grpc_call {
     const char *host, *port; /* "localhost", "9999" */
     const char *path;        /* "/tensorflow.ProfilerService/Profile" */
     struct bytes message;
-    int64_t quiet_ms; /* so long the server may say nothing */
+    int64_t quiet_ms; /* so long nothing of the reply may come */
     void *data;
     enum status (*take)(void *data, struct bytes piece, struct error *err);
     bool (*go_on)(void *data); /* asked several times a second: false ends the call */

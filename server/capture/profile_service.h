@@ -1,8 +1,9 @@
 /* The profiler server of a JAX or TensorFlow program: one recording, received as an XSpace.
  *
- *   ProfileRequest    1 duration_ms  4 options  5 repository_root  6 session_id  7 host_name  9
- * emit_xspace ProfileOptions    5 version 1  1 include_dataset_ops  2 host  3 device  4 python
- * tracer level 7 enable_hlo_proto  9 duration_ms ProfileResponse   7 empty_trace  8 XSpace
+ *   ProfileRequest    1 duration_ms  4 options  9 emit_xspace
+ *   ProfileOptions    1 include_dataset_ops  2 host, 3 device, 4 python tracer level
+ *                     5 version (1)  7 enable_hlo_proto  9 duration_ms
+ *   ProfileResponse   7 empty_trace  8 XSpace
  *
  * The server waits for the options' duration, not for the request's; both are set. The XSpace is
  * written to a descriptor as it comes. Source: tsl/profiler/protobuf/profiler_service.proto and

@@ -1,8 +1,8 @@
 /* /api/capture: profiles of programs that run a profiler server, recorded from here.
  *
- *   GET                                                   may it, and how the last one stands
- *   POST {"targets": "trainer-0:9999 trainer-1:9999", "ms": 2000, "python_level": 0}   -> 202, the
- * same DELETE                                                ends the one under way
+ *   GET       may it, and how the last one stands
+ *   POST      {"targets": "trainer-0:9999 trainer-1:9999", "ms": 2000} -> 202, the same
+ *   DELETE    ends the one under way
  *
  * A server connects where others tell it only when it was started with --allow-capture.
  */

@@ -54,7 +54,8 @@ class Recording(unittest.TestCase):
         return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
     def test_what_the_program_says_stands_beside_its_profile(self):
-        with jviewd.profile_trace(self.runs, "step_1000", step=1000, commit="c0ffee", tags=["nightly"], metrics={"loss": 0.5}) as directory:
+        metrics = {"loss": jnp.float32(0.5), "diverged": float("nan")}  # as training loops have them
+        with jviewd.profile_trace(self.runs, "step_1000", step=jnp.int32(1000), commit="c0ffee", tags=["nightly"], metrics=metrics) as directory:
             type(self).step(self.x).block_until_ready()
         self.assertEqual(directory, self.runs / "step_1000")
         about = json.loads(next(directory.rglob("jview.json")).read_text())

@@ -96,10 +96,12 @@ class Looking(unittest.TestCase):
         with mock.patch.dict(os.environ, {"JVIEWD_BIN": str(SAMPLES)}), self.assertRaisesRegex(jviewd.NotInstalled, "JVIEWD_BIN"):
             jviewd.program("jviewd")  # a directory may be entered, but is no program
         failing = pathlib.Path(self.folder.name, "failing")
-        failing.write_text("#!/bin/sh\necho 'no port is free' >&2\nexit 5\n")
+        failing.write_text("#!/bin/sh\nexec false\n")
         failing.chmod(0o755)
-        with mock.patch.dict(os.environ, {"JVIEWD_BIN": str(failing)}), self.assertRaisesRegex(jviewd.ServerFailed, "no port is free"):
-            jviewd.view_profile(SAMPLES, ui="none")
+        with mock.patch.dict(os.environ, {"JVIEWD_BIN": str(failing)}), self.assertRaisesRegex(jviewd.NotInstalled, "no program"):
+            jviewd.program("jviewd")  # else this package's own command would run itself for ever
+        with mock.patch.dict(os.environ, {"JVIEWD_CONFIG": self.folder.name + "/absent"}), self.assertRaisesRegex(jviewd.ServerFailed, "absent"):
+            server.serve(SAMPLES)
 
     def test_a_name_stays_a_name_in_html(self):
         shown = jviewd.View(jviewd.Server("http://localhost:1/"), run='"><script>alert(1)</script>')

@@ -17,9 +17,10 @@ def program(name: str = "jviewd") -> str:
     """The path of `jviewd` or `jview-collect`."""
     named = os.environ.get("JVIEWD_BIN")
     if named and name == "jviewd":
-        if shutil.which(named) is None:
-            raise NotInstalled(f"JVIEWD_BIN={named} cannot be run")
-        return named
+        path = shutil.which(named)
+        if path is None or _is_script(path):
+            raise NotInstalled(f"JVIEWD_BIN={named} is no program that can be run")
+        return path
     bundled = shutil.which(_BUNDLED / name)
     if bundled is not None:
         return str(bundled)

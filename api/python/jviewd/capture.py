@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 import os
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Callable, TypeVar, cast
@@ -26,7 +27,7 @@ def profile_trace(
     commit: str | None = None,
     tags: Sequence[str] = (),
     notes: Sequence[str] = (),
-    metrics: dict[str, float] | None = None,
+    metrics: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Iterator[Path]:
     """Records what runs inside to `log_dir/name`, which it yields; without a name, to `log_dir`.
@@ -42,7 +43,8 @@ def profile_trace(
     before = _sessions(directory)
     with jax.profiler.trace(str(directory), create_perfetto_link=create_perfetto_link, create_perfetto_trace=create_perfetto_trace, **options):
         yield directory
-    about = {"name": name, "step": step, "commit": commit or _commit(), "tags": list(tags), "notes": list(notes), "metrics": metrics}
+    about: dict[str, Any] = {"name": name, "step": None if step is None else int(step), "commit": commit or _commit()}
+    about.update(tags=[str(tag) for tag in tags], notes=[str(note) for note in notes], metrics=_finite(metrics or {}))
     made = _sessions(directory) - before
     _write(made.pop() if len(made) == 1 else directory, {key: value for key, value in about.items() if value not in (None, [], {})})
 
@@ -103,6 +105,12 @@ def trace_function(fn: Function, name: str | None = None) -> Function:
     return cast(Function, traced)
 
 
+def _finite(metrics: Mapping[str, Any]) -> dict[str, float]:
+    """Numbers of any library as such; what is not finite JSON cannot say."""
+    numbers = {str(name): float(value) for name, value in metrics.items()}
+    return {name: value for name, value in numbers.items() if math.isfinite(value)}
+
+
 def _sessions(directory: Path) -> set[Path]:
     return set(directory.glob("plugins/profile/*/"))
 
@@ -118,5 +126,5 @@ def _commit() -> str | None:
 def _write(directory: Path, about: dict[str, Any]) -> None:
     """jview.json, in place at once: a reader never sees a part of it."""
     half = directory / f".jview.json.{os.getpid()}"
-    half.write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+    half.write_text(json.dumps(about, indent=2, allow_nan=False) + "\n", encoding="utf-8")
     half.replace(directory / "jview.json")

@@ -6,7 +6,6 @@ import atexit
 import os
 import re
 import subprocess
-import tempfile
 import threading
 import urllib.error
 import urllib.request
@@ -80,16 +79,15 @@ def _start(root: str, origins: Sequence[str], hosts: Sequence[str]) -> Server:
     command = [program(), "serve", root, "--port", "auto", "--ui", "none"]
     command += [word for origin in origins for word in ("--embed-origin", origin)]
     command += [word for host in hosts for word in ("--allowed-host", host)]
-    with tempfile.TemporaryFile("w+") as told:
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=told, text=True)
-        assert process.stdout is not None
-        url = _address(process, process.stdout)
-        if url is None:
-            process.kill()
-            process.wait()
-            process.stdout.close()
-            told.seek(0)
-            raise ServerFailed(told.read().strip() or f"{command[0]} did not say where it listens within {_START_SECONDS} s")
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None and process.stderr is not None
+    told = _Told(process.stderr)
+    url = _address(process, process.stdout)
+    if url is None:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+        raise ServerFailed(told.text() or f"{command[0]} did not say where it listens within {_START_SECONDS} s")
     server = Server(url, process)
     atexit.register(server.stop)
     return server
@@ -110,3 +108,24 @@ def _drain(out: IO[str]) -> None:
     with out:
         for _ in out:
             pass
+
+
+class _Told:
+    """What a process says on a pipe: its first lines; the rest is read and let go, so that it never waits for a reader."""
+
+    _LINES = 50
+
+    def __init__(self, pipe: IO[str]) -> None:
+        self._lines: list[str] = []
+        self._thread = threading.Thread(target=self._read, args=(pipe,), daemon=True)
+        self._thread.start()
+
+    def _read(self, pipe: IO[str]) -> None:
+        with pipe:
+            for line in pipe:
+                if len(self._lines) < self._LINES:
+                    self._lines.append(line)
+
+    def text(self) -> str:
+        self._thread.join(timeout=5)
+        return "".join(self._lines).strip()
