@@ -227,9 +227,14 @@ def perfetto(_):
 
 
 def a_second_server_says_who_has_the_port(server):
-    done = subprocess.run([harness.program(), "--profile-dir", str(server.place.profiles), "--cache-dir",
-                           str(server.place.cache), "--port", str(server.port)], capture_output=True, text=True, timeout=60)
+    def second(directory):
+        command = [harness.program(), "--profile-dir", str(directory), "--cache-dir", str(server.place.cache), "--port", str(server.port)]
+        return subprocess.run(command, capture_output=True, text=True, timeout=60)
+
+    done = second(server.place.dir)
     assert done.returncode == 5 and f"pid {server.process.pid}" in done.stderr, (done.returncode, done.stderr)
+    done = second(server.place.profiles)  # that one shows it already
+    assert done.returncode == 0 and server.url in done.stdout, (done.returncode, done.stdout, done.stderr)
 
 
 def drains(_):
