@@ -60,9 +60,10 @@ class Limits(unittest.TestCase):
         names, notes = self.collect("distinct", 560_000)
         ring = self.lost(notes, "faster")
         self.assertEqual(sum(names.values()) + ring, 560_000)
-        self.assertGreater(names["(no name)"], 0)
-        self.assertGreaterEqual(self.lost(notes, "without their names"), names["(no name)"])
-        self.assertLessEqual(len(names) - 1, 524_288)
+        nameless = names.pop("(no name)", 0)  # none where a busy machine lost as many to the ring
+        self.assertGreaterEqual(nameless + ring, 560_000 - 524_288)
+        self.assertGreaterEqual(self.lost(notes, "without their names"), nameless)
+        self.assertLessEqual(len(names), 524_288)
 
     def test_crowd(self):
         names, notes = self.collect("crowd", 1100)
