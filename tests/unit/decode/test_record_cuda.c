@@ -1,5 +1,5 @@
 #include "check.h"
-#include "decode/decode.h"
+#include "fed_spool.h"
 #include "made_spool.h"
 #include "picture.h"
 
@@ -9,21 +9,6 @@
 
 static const char *const texts[] = {"matmul", "cuLaunchKernel",
                                     "Copies are not recorded: it rains."};
-
-static void feed(struct sink *sink, void *data)
-{
-    const struct text *file = data;
-    struct bytes bytes = {.at = (const uint8_t *)file->at, .count = file->count};
-    struct arena *arena = arena_create();
-    struct error err = {0};
-    struct input input;
-
-    if (input_open(STR("1-2.jvs"), bytes, NULL, arena, &input, &err) == OK) {
-        (void)decode_record.decode(&input, sink, &err);
-        input_close(&input);
-    }
-    arena_destroy(arena);
-}
 
 static void put_all(struct made_spool *made)
 {
@@ -65,7 +50,7 @@ static void activity(void **state)
 
     put_all(&made);
     CHECK_PICTURE(
-        "activity", picture_fed(feed, &made.file, arena),
+        "activity", picture_fed(spool_feed, &made.file, arena),
         PICTURE_ARGS | PICTURE_NOTES | PICTURE_FLOWS,
         "/device:GPU:1 / Stream #7\n"
         "  500000 +400000 matmul {correlation_id: 41, grid: \"8,4,2\", block: \"128,2,1\", "
@@ -113,7 +98,8 @@ static void without(void **state)
     spool_ties(&made);
     spool_rows(&made, SPOOL_SET, sets, 5, SET_COLUMNS);
     spool_rows(&made, SPOOL_END, NULL, 0, 0);
-    CHECK_PICTURE("without", picture_fed(feed, &made.file, arena), PICTURE_ARGS | PICTURE_NOTES,
+    CHECK_PICTURE("without", picture_fed(spool_feed, &made.file, arena),
+                  PICTURE_ARGS | PICTURE_NOTES,
 
                   "/device:GPU:0 / Stream #7\n"
                   "  1000 +2000 [CUDA memset] {bytes: 5, value: 0, memory: \"99\"}\n"
@@ -137,7 +123,7 @@ static void damage(void **state)
     for (size_t count = 0; count < made.file.count; count += 3) {
         struct arena *arena = arena_create();
         struct text prefix = {.at = made.file.at, .count = count};
-        picture_fed(feed, &prefix, arena);
+        picture_fed(spool_feed, &prefix, arena);
         arena_destroy(arena);
     }
     text_free(&made.file);
@@ -150,7 +136,7 @@ static void damage(void **state)
         spool_ties(&bent);
         spool_rows(&bent, SPOOL_KERNEL + turn / (KERNEL_COLUMNS * COUNT(odd)), row, 1,
                    KERNEL_COLUMNS);
-        picture_fed(feed, &bent.file, arena);
+        picture_fed(spool_feed, &bent.file, arena);
         text_free(&bent.file);
         arena_destroy(arena);
     }

@@ -1,5 +1,5 @@
 #include "check.h"
-#include "decode/decode.h"
+#include "fed_spool.h"
 #include "made_spool.h"
 #include "picture.h"
 
@@ -19,21 +19,6 @@ static const char *const texts[] = {"TSL",
                                     "step",
                                     "sName=jit_f\x1fiUnique ID=7",
                                     "sHLO Op=dot.9\x1fsHLO Module=jit_g"};
-
-static void feed(struct sink *sink, void *data)
-{
-    const struct text *file = data;
-    struct bytes bytes = {.at = (const uint8_t *)file->at, .count = file->count};
-    struct arena *arena = arena_create();
-    struct error err = {0};
-    struct input input;
-
-    if (input_open(STR("1-2.jvs"), bytes, NULL, arena, &input, &err) == OK) {
-        (void)decode_record.decode(&input, sink, &err);
-        input_close(&input);
-    }
-    arena_destroy(arena);
-}
 
 /* A tick is a nanosecond after the ties' first, 1,000. */
 static void begin(struct made_spool *made)
@@ -75,7 +60,7 @@ static void check_gpu(const char *what, const struct made_spool *made, const cha
 {
     struct arena *arena = arena_create();
     struct text file = made->file;
-    struct str picture = picture_of(picture_fed(feed, &file, arena), PICTURE_ARGS, arena);
+    struct str picture = picture_of(picture_fed(spool_feed, &file, arena), PICTURE_ARGS, arena);
     struct str gpu = STR("/device:GPU:0 / Stream #7\n");
     const char *at = memmem(picture.at, picture.count, gpu.at, gpu.count);
 
@@ -165,7 +150,7 @@ static void hostile(void **state)
     spool_rows(&made, SPOOL_CALL, (const int64_t[]){CALL(90000, 466, 1)}, 1, CALL_COLUMNS);
     put_work(&made);
     struct str picture =
-        picture_of(picture_fed(feed, &made.file, arena), PICTURE_ARGS | PICTURE_NOTES, arena);
+        picture_of(picture_fed(spool_feed, &made.file, arena), PICTURE_ARGS | PICTURE_NOTES, arena);
     CHECK_HAS("too deep", str_c(arena, picture), "note unjoined 4872 ");
     text_free(&made.file);
     arena_destroy(arena);
@@ -178,7 +163,7 @@ static void hostile(void **state)
         spool_rows(&bent, turn % 2 == 0 ? SPOOL_RANGE : SPOOL_OPEN, row, 1, RANGE_COLUMNS);
         spool_rows(&bent, SPOOL_CALL, calls, 6, CALL_COLUMNS);
         put_work(&bent);
-        picture_fed(feed, &bent.file, arena);
+        picture_fed(spool_feed, &bent.file, arena);
         text_free(&bent.file);
         arena_destroy(arena);
     }

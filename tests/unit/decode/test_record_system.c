@@ -1,5 +1,5 @@
 #include "check.h"
-#include "decode/decode.h"
+#include "fed_spool.h"
 #include "made_spool.h"
 #include "picture.h"
 
@@ -7,21 +7,6 @@
 #define AT(us) 5 + (us)*INT64_C(1000)
 
 static const char *const texts[] = {"NVIDIA H200", "GPU-aaaa", "GPU-bbbb", "Too warm"};
-
-static void feed(struct sink *sink, void *data)
-{
-    const struct text *file = data;
-    struct bytes bytes = {.at = (const uint8_t *)file->at, .count = file->count};
-    struct arena *arena = arena_create();
-    struct error err = {0};
-    struct input input;
-
-    if (input_open(STR("1-2.jvs"), bytes, NULL, arena, &input, &err) == OK) {
-        (void)decode_record.decode(&input, sink, &err);
-        input_close(&input);
-    }
-    arena_destroy(arena);
-}
 
 /* NVML's GPU 1 is CUDA's 0; GPU 0 is not the program's. */
 static const int64_t devices[][DEVICE_COLUMNS] = {
@@ -86,7 +71,7 @@ static void all(void **state)
 
     put_all(&made);
     CHECK_PICTURE(
-        "all", picture_fed(feed, &made.file, arena), PICTURE_NOTES,
+        "all", picture_fed(spool_feed, &made.file, arena), PICTURE_NOTES,
         "system / CPU\n"
         "  10000000 = 43.21\n"
         "system / memory in use\n"
@@ -123,7 +108,7 @@ static void damage(void **state)
     for (size_t count = 0; count < made.file.count; count += 3) {
         struct arena *arena = arena_create();
         struct text prefix = {.at = made.file.at, .count = count};
-        picture_fed(feed, &prefix, arena);
+        picture_fed(spool_feed, &prefix, arena);
         arena_destroy(arena);
     }
     text_free(&made.file);
@@ -139,7 +124,7 @@ static void damage(void **state)
         spool_ties(&bent);
         spool_rows(&bent, is_device ? SPOOL_DEVICE : SPOOL_COUNTER, row, is_device ? 1 : 2,
                    is_device ? DEVICE_COLUMNS : COUNTER_COLUMNS);
-        picture_fed(feed, &bent.file, arena);
+        picture_fed(spool_feed, &bent.file, arena);
         text_free(&bent.file);
         arena_destroy(arena);
     }
