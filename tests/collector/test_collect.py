@@ -11,6 +11,8 @@ import time
 import tempfile
 import unittest
 
+from settled import settle
+
 BIN = pathlib.Path(os.environ["JVIEWD_DEV"]).parent
 PROGRAM = os.environ["NVTX_PROGRAM"]
 
@@ -29,6 +31,7 @@ class Collect(unittest.TestCase):
         self.place.cleanup()
 
     def ask(self, *words):
+        settle(self.out)
         run = subprocess.run([BIN / "jviewd", *words, "--profile-dir", self.out, "--cache-dir",
                               pathlib.Path(self.place.name) / "cache", "--format", "json"],
                              capture_output=True, text=True, timeout=120)

@@ -12,6 +12,8 @@ import tempfile
 import time
 import unittest
 
+from settled import settle
+
 BIN = pathlib.Path(os.environ["JVIEWD_DEV"]).parent
 PROGRAM = os.environ["NVTX_PROGRAM"]
 COLLECT = BIN / "jview-collect"
@@ -33,6 +35,7 @@ class Launch(unittest.TestCase):
                               env={**os.environ, **(env or {})})
 
     def ask(self, *words, out=None):
+        settle(out or self.out)
         run = subprocess.run([BIN / "jviewd", *words, "--profile-dir", out or self.out, "--cache-dir",
                               pathlib.Path(self.place.name) / "cache", "--format", "json"],
                              capture_output=True, text=True, timeout=120)

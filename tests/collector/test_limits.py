@@ -15,7 +15,8 @@ import unittest
 BIN = pathlib.Path(os.environ["JVIEWD_DEV"]).parent
 PROGRAM = os.environ["NVTX_PROGRAM"]
 DUMP = os.environ["TRACE_DUMP"]
-FLUSH_NS, NAP_NS, BUSY_NS = 250_000_000, 50_000_000, 700_000_000  # the last: a machine that does much else
+FLUSH_NS, NAP_NS = 250_000_000, 50_000_000
+BUSY_NS = int(700_000_000 * max(1, os.getloadavg()[0] / os.cpu_count()))  # a machine that does much else
 
 
 def dump(spool):
