@@ -62,10 +62,23 @@ function keep(key: string, value: unknown): void {
   while (shelf.size > 1 && (shelf.size > SHELF_MAX || shelved > ITEMS_MAX)) drop(shelf.keys().next().value!);
 }
 
+/* What a run was when it was last asked for: with other contents all that is shelved of it is old. */
+const contents = new Map<string, string>();
+
+function renew({ id, content_id: content }: { id: string; content_id: string | null }): void {
+  if (content === null) return;
+  if ((contents.get(id) ?? content) !== content) {
+    shelf.clear();
+    shelved = 0;
+  }
+  contents.set(id, content);
+}
+
 export async function loadJson<T>(path: string, params: Params = {}, abort?: AbortSignal): Promise<T> {
   const key = address(path, params);
   if (shelf.has(key)) return shelf.get(key) as T;
   const value = await getJson<T>(path, params, abort);
+  if (path === 'api/run') renew(value as { id: string; content_id: string | null });
   keep(key, value);
   return value;
 }
