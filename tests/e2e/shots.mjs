@@ -1,47 +1,79 @@
-/* Every page x theme x width x sample as PNG: node shots.mjs DIR [RUN...] */
+/* Every page x theme x width x run as PNG:
+ *
+ *   node shots.mjs DIR [--views A,B] [--sizes 1280x720,3840x2160] [--themes dark] [--over PATH]... [RUN...]
+ *
+ * The runs are the samples', those below each PATH, or those of the server at $JVIEWD_URL; without RUN
+ * all of them. A view may carry further keys of the address, as `steps&by=idle`. What the console says,
+ * a page that does not come to rest and one wider than its window are told, and end the program with 1.
+ */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { launch, openPage, settle } from './browser.mjs';
-import { startServer } from './server.mjs';
+import { ready, startOwn, startServer } from './server.mjs';
 
-const VIEWS = ['overview', 'timeline', 'ops', 'kernels', 'flame', 'steps', 'compiles', 'transfers', 'memory', 'hosts', 'roofline', 'hlo', 'files'];
-const SIZES = [[1280, 720], [2560, 1440]];
-const THEMES = ['light', 'dark'];
+const VIEWS = ['overview', 'timeline', 'ops', 'kernels', 'flame', 'steps', 'compiles', 'transfers', 'memory', 'hosts', 'roofline', 'hlo', 'files', 'sql', 'trend'];
+const LISTS = { runs: '?view=runs', settings: '?view=settings', capture: '?view=capture' };
 
-const [dir, ...asked] = process.argv.slice(2);
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    views: { type: 'string', default: [...Object.keys(LISTS), 'compare', ...VIEWS].join() },
+    sizes: { type: 'string', default: '1280x720,2560x1440' },
+    themes: { type: 'string', default: 'light,dark' },
+    over: { type: 'string', multiple: true, default: [] },
+  },
+});
+const [dir, ...asked] = positionals;
 if (!dir) {
-  console.error('usage: shots.mjs DIR [RUN...]');
+  console.error('usage: shots.mjs DIR [--views A,B] [--sizes WxH,...] [--themes light,dark] [--over PATH]... [RUN...]');
   process.exit(2);
 }
 mkdirSync(dir, { recursive: true });
-const server = await startServer();
+const server = values.over.length > 0 ? await startOwn(values.over, ready) : await startServer();
 const browser = await launch();
-let complaintCount = 0;
+const faults = [];
 
-async function shoot(page, address, name) {
-  await page.goto(address);
-  await settle(page);
+const spelled = (name) => name.replaceAll(/[^\w.-]+/g, '_');
+
+/* What a view of a run is called as a file, and where it stands. */
+function* placesOf(run, views) {
+  for (const view of views.filter((one) => !(one in LISTS) && one !== 'compare'))
+    yield [`${spelled(run)}-${spelled(view)}`, `?run=${encodeURIComponent(run)}&view=${view}`];
+}
+
+function* places(runs, views) {
+  for (const view of views) if (view in LISTS) yield [view, LISTS[view]];
+  const [last, former] = [runs.at(-1), runs.at(-2)];
+  if (views.includes('compare') && former !== undefined) yield ['compare', `?${new URLSearchParams({ view: 'compare', a: last, b: former })}`];
+  for (const run of runs) yield* placesOf(run, views);
+}
+
+async function shoot({ page, complaints }, name, query) {
+  const before = complaints.length;
+  const fault = (words) => faults.push(`${name}: ${words}`);
+  await page.goto(server.url + query);
+  await settle(page).catch((error) => fault(error.message));
   await page.screenshot({ path: join(dir, `${name}.png`) });
+  const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  if (over > 0) fault(`${over} px wider than the window`);
+  complaints.slice(before).forEach(fault);
   console.log(`${name}.png`);
 }
 
 try {
   const list = await fetch(`${server.url}api/runs?limit=1000`).then((reply) => reply.json());
   const runs = asked.length > 0 ? asked : list.runs.map((run) => run.name);
-  for (const [width, height] of SIZES)
-    for (const theme of THEMES) {
-      const { page, context, complaints } = await openPage(browser, server.url, { viewport: { width, height }, colorScheme: theme });
-      await shoot(page, `${server.url}?view=runs`, `runs-${theme}-${width}`);
-      if (runs.length > 1) await shoot(page, `${server.url}?${new URLSearchParams({ view: 'compare', a: runs.at(-1), b: runs.at(-2) })}`, `compare-${theme}-${width}`);
-      for (const run of runs)
-        for (const view of VIEWS)
-          await shoot(page, `${server.url}?run=${encodeURIComponent(run)}&view=${view}`, `${run.replaceAll('/', '_')}-${view}-${theme}-${width}`);
-      complaints.forEach((complaint) => console.error(complaint));
-      complaintCount += complaints.length;
-      await context.close();
+  for (const size of values.sizes.split(','))
+    for (const theme of values.themes.split(',')) {
+      const [width, height] = size.split('x').map(Number);
+      const one = await openPage(browser, server.url, { viewport: { width, height }, colorScheme: theme });
+      for (const [name, query] of places(runs, values.views.split(','))) await shoot(one, `${name}-${theme}-${width}`, query);
+      await one.context.close();
     }
 } finally {
   await browser.close();
   server.stop();
 }
-process.exit(complaintCount > 0 ? 1 : 0);
+faults.forEach((fault) => console.error(fault));
+process.exit(faults.length > 0 ? 1 : 0);
