@@ -168,8 +168,14 @@ static const char *origin_of(const struct member *member)
     return member->facts.origin[0] != '\0' ? member->facts.origin : member->file->content;
 }
 
+static const char *kept_of(const struct member *member)
+{
+    return member->file->content;
+}
+
 /* The same on every machine: of hosts and contents, in order, and of nothing else. */
-static struct str content_id_of(const struct members *members, struct arena *arena)
+static struct str id_of(const struct members *members,
+                        const char *(*content)(const struct member *), struct arena *arena)
 {
     struct str *lines = arena_array(arena, struct str, members->count + 1);
     struct hasher *hasher = hasher_create();
@@ -177,7 +183,7 @@ static struct str content_id_of(const struct members *members, struct arena *are
 
     for (uint32_t i = 0; i < members->count; i++)
         lines[i] = str_format(arena, "%.*s %s\n", STR_ARG(members->at[i].file->host),
-                              origin_of(&members->at[i]));
+                              content(&members->at[i]));
     qsort(lines, members->count, sizeof *lines, by_text);
     for (uint32_t i = 0; i < members->count; i++)
         hasher_put(hasher,
@@ -461,8 +467,10 @@ static bool make_record(struct ingest *ingest, const char *id, struct arena *are
     put_hosts(ret, &members, arena);
     put_facts(ret, &members, arena);
     put_about(ingest, ret, arena);
-    if (ret->state == RUN_READY || ret->state == RUN_PARTIAL)
-        ret->content_id = content_id_of(&members, arena);
+    if (ret->state == RUN_READY || ret->state == RUN_PARTIAL) {
+        ret->content_id = id_of(&members, origin_of, arena);
+        ret->kept_id = id_of(&members, kept_of, arena);
+    }
     return true;
 }
 

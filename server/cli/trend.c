@@ -28,17 +28,21 @@ static void read_runs(const struct services *services, const char *state)
     arena_destroy(arena);
 }
 
+/* Most were measured before: the bar may end early. */
 static void measure_runs(const struct services *services)
 {
+    const struct run_query any = {.limit = 1};
     struct arena *arena = arena_create();
-    struct str *ids;
-    uint32_t count;
+    struct unmeasured walk = {0};
+    struct run_record *runs;
+    struct error ignored = {0};
+    uint32_t found;
+    uint64_t done = 0, all = 0;
 
-    measure_missing(services, arena, &ids, &count);
-    for (uint32_t i = 0; i < count; i++) {
-        progress_show("Measuring", (double)i / count);
-        measure_run(services, ids[i]);
-    }
+    if (catalog_runs(services->catalog, &any, arena, &runs, &found, &all, &ignored) != OK)
+        all = 0;
+    for (uint32_t count; (count = measure_next(services, &walk)) > 0; done += count)
+        progress_show("Measuring", (double)done / (double)(all > done ? all : done + 1));
     progress_clear();
     arena_destroy(arena);
 }

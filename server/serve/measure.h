@@ -9,11 +9,11 @@
 
 #include "serve/serve.h"
 
-/* Runs that are ready and were not measured by these rules yet, newest first. */
-void measure_missing(const struct services *services, struct arena *arena, struct str **ret_ids,
-                     uint32_t *ret_count);
-/* One of them. What cannot be measured is kept as unknown, with the reason; a run whose index is
- * not at hand stays missing. */
-void measure_run(const struct services *services, struct str run_id);
+enum { MEASURE_AT_ONCE = 4 };
+
+/* The next few runs that are ready and were not measured by these rules yet, newest first; a walk
+ * begins as {0}. How many there were: 0, it is over. What cannot be measured is kept as unknown,
+ * with the reason; a run whose index is not at hand stays as it is, and the walk goes on. */
+uint32_t measure_next(const struct services *services, struct unmeasured *walk);
 
 #endif

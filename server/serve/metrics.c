@@ -178,8 +178,8 @@ static enum status put_measured(struct request *req, struct text *out,
     struct measured *all = arena_array(req->arena, struct measured, count + 1);
 
     for (uint32_t i = 0; i < count; i++) {
-        if (runs[i].content_id.count > 0)
-            TRY(catalog_metrics_of(req->services->catalog, runs[i].content_id, req->arena,
+        if (runs[i].kept_id.count > 0)
+            TRY(catalog_metrics_of(req->services->catalog, runs[i].kept_id, req->arena,
                                    &all[i].items, &all[i].count, err));
     }
     for (size_t k = 0; k < COUNT(families); k++) {

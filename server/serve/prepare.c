@@ -106,14 +106,10 @@ static void look(struct prepare *prepare)
 /* What trends stand on, of every run, once. */
 static void measure_all(struct prepare *prepare)
 {
-    struct arena *arena = arena_create();
-    struct str *ids;
-    uint32_t count;
+    struct unmeasured walk = {0};
 
-    measure_missing(&prepare->services, arena, &ids, &count);
-    for (uint32_t i = 0; i < count && !is_stopping(prepare); i++)
-        measure_run(&prepare->services, ids[i]);
-    arena_destroy(arena);
+    while (!is_stopping(prepare) && measure_next(&prepare->services, &walk) > 0)
+        ;
 }
 
 static void *run(void *data)

@@ -62,8 +62,8 @@ static void put_metrics(struct json *json, struct request *req, const struct run
         if (metric.value != NULL && metric.value(run, &value, &reason))
             put_metric(json, metric.word, metric.unit, value);
     }
-    if (run->content_id.count == 0 ||
-        catalog_metrics_of(req->services->catalog, run->content_id, req->arena, &measured, &count,
+    if (run->kept_id.count == 0 ||
+        catalog_metrics_of(req->services->catalog, run->kept_id, req->arena, &measured, &count,
                            &ignored) != OK)
         count = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -233,7 +233,7 @@ static enum status post_sql(struct request *req, struct reply *reply, struct err
     enum status status = write_job(req, run_ms, &job, err);
 
     if (status == OK)
-        status = sql_job(text_str(&job), run_ms, req->arena, &answer, err);
+        status = sql_job(text_str(&job), run_ms, req->server != NULL, req->arena, &answer, err);
     text_free(&job);
     if (status == ERR_CONFLICT) {
         reply_problem(reply, 429, "busy", str_of(err->message));

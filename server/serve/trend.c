@@ -246,7 +246,7 @@ static void put_jumps(struct json *json, const struct trend *trend, struct arena
     json_close(json, ']');
 }
 
-static int by_content(const void *a, const void *b)
+static int by_text(const void *a, const void *b)
 {
     return str_compare(*(const struct str *)a, *(const struct str *)b);
 }
@@ -268,19 +268,19 @@ static void put_name(struct json *json, struct str name, struct str unit, bool c
 static void put_op_names(struct request *req, struct json *json, const struct trend *trend,
                          const struct metric_of *all, uint32_t count)
 {
-    struct str *contents = arena_array(req->arena, struct str, trend->count);
+    struct str *kept = arena_array(req->arena, struct str, trend->count);
     uint32_t named = 0;
 
     for (uint32_t i = 0; i < trend->count; i++)
-        contents[i] = trend->points[i].run->content_id;
+        kept[i] = trend->points[i].run->kept_id;
     if (trend->count > 0)
-        qsort(contents, trend->count, sizeof *contents, by_content);
+        qsort(kept, trend->count, sizeof *kept, by_text);
     for (uint32_t i = 0, end; i < count && named < NAMES_MAX; i = end) {
         uint64_t runs = 0;
 
         for (end = i; end < count && str_equal(all[end].metric.name, all[i].metric.name); end++)
-            runs += trend->count > 0 && bsearch(&all[end].content_id, contents, trend->count,
-                                                sizeof *contents, by_content) != NULL;
+            runs += trend->count > 0 &&
+                    bsearch(&all[end].kept_id, kept, trend->count, sizeof *kept, by_text) != NULL;
         if (runs == 0 || !str_starts(all[i].metric.name, STR("op:")))
             continue;
         put_name(json, all[i].metric.name, all[i].metric.unit, true, runs);

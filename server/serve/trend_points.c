@@ -101,23 +101,23 @@ enum unit trend_unit_of(struct str word)
     return units[at].unit;
 }
 
-static int by_content(const void *key, const void *item)
+static int by_kept(const void *key, const void *item)
 {
     const struct metric_of *metric = item;
 
-    return str_compare(*(const struct str *)key, metric->content_id);
+    return str_compare(*(const struct str *)key, metric->kept_id);
 }
 
-struct measured { /* by content id */
+struct measured { /* by kept id */
     struct metric_of *metrics, *rules;
     uint32_t count, rule_count;
 };
 
 static const struct run_metric *find_metric(const struct metric_of *all, uint32_t count,
-                                            struct str content_id)
+                                            struct str kept_id)
 {
     const struct metric_of *found =
-        count == 0 ? NULL : bsearch(&content_id, all, count, sizeof *all, by_content);
+        count == 0 ? NULL : bsearch(&kept_id, all, count, sizeof *all, by_kept);
 
     return found == NULL ? NULL : &found->metric;
 }
@@ -125,8 +125,8 @@ static const struct run_metric *find_metric(const struct metric_of *all, uint32_
 static void take_measured(const struct measured *all, const struct run_record *run,
                           struct trend_point *ret)
 {
-    const struct run_metric *rules = find_metric(all->rules, all->rule_count, run->content_id);
-    const struct run_metric *metric = find_metric(all->metrics, all->count, run->content_id);
+    const struct run_metric *rules = find_metric(all->rules, all->rule_count, run->kept_id);
+    const struct run_metric *metric = find_metric(all->metrics, all->count, run->kept_id);
 
     ret->is_measured = rules != NULL && rules->value == METRICS_VERSION;
     if (!ret->is_measured) {
@@ -160,7 +160,7 @@ static void take_point(const struct trend_metric *metric, const struct measured 
     } else if (metric->value != NULL && (run_was_read(run) || run->state == RUN_GONE)) {
         ret->has_value = metric->value(run, &ret->value, &reason);
         ret->reason = str_of(reason);
-    } else if (metric->value == NULL && run->content_id.count > 0) {
+    } else if (metric->value == NULL && run->kept_id.count > 0) {
         take_measured(measured, run, ret);
     }
 }

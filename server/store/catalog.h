@@ -71,7 +71,10 @@ struct run_about {           /* of jview.json, beside the profile: serve/about.h
 
 struct run_record {
     struct str id, content_id; /* content_id "" until ready */
-    struct str root;           /* the profile directory, absolute */
+    /* The same of what this cache keeps of it: content_id itself where every file was read here,
+     * but not of a bundle, which may claim any. */
+    struct str kept_id;
+    struct str root; /* the profile directory, absolute */
     struct str name, dir;
     const struct str *dirs;
     uint32_t dir_count;
@@ -174,7 +177,8 @@ MUST_CHECK enum status catalog_content_of_size(struct catalog *catalog, uint64_t
 MUST_CHECK enum status catalog_put_facts(struct catalog *catalog, const char content[33],
                                          struct str facts, struct error *err);
 
-/* A figure of a run that was measured once; by the run's content, so copies share it. */
+/* A figure of a run that was measured once; by what is kept of the run, so copies share it, and a
+ * bundle speaks for nothing but itself. */
 struct run_metric {
     struct str name; /* "step_p95", "op:dot.3" */
     struct str unit; /* "ps", "bytes", "count", "share" (in parts of METRIC_SHARE_WHOLE) */
@@ -182,27 +186,38 @@ struct run_metric {
     int64_t value;
     struct str reason; /* why it is not known */
 };
-enum { METRIC_SHARE_WHOLE = 1000000000, METRICS_VERSION = 1 /* what they mean */ };
-/* Replaces what was known of that content. */
-MUST_CHECK enum status catalog_put_metrics(struct catalog *catalog, struct str content_id,
+enum { METRIC_SHARE_WHOLE = 1000000000, METRICS_VERSION = 2 /* what they mean */ };
+/* Replaces what was known of it. */
+MUST_CHECK enum status catalog_put_metrics(struct catalog *catalog, struct str kept_id,
                                            const struct run_metric *metrics, uint32_t count,
                                            struct error *err);
-struct metric_of { /* one metric of one content */
-    struct str content_id;
+struct metric_of { /* one metric of what is kept once */
+    struct str kept_id;
     struct run_metric metric;
 };
-/* By content id; of all contents that were measured. "" as a name: which those are. */
+/* By kept id; of all that were measured. "" as a name: which those are. */
 MUST_CHECK enum status catalog_metric(struct catalog *catalog, struct str name, struct arena *arena,
                                       struct metric_of **ret, uint32_t *ret_count,
                                       struct error *err);
-/* Every metric that is known of some content, by name, then content id. */
+/* Every metric that is known of something, by name, then kept id. */
 MUST_CHECK enum status catalog_metrics(struct catalog *catalog, struct arena *arena,
                                        struct metric_of **ret, uint32_t *ret_count,
                                        struct error *err);
-/* All of one content, by name, with the one that has none; none: it was not measured. */
-MUST_CHECK enum status catalog_metrics_of(struct catalog *catalog, struct str content_id,
+/* All of one, by name, with the one that has none; none: it was not measured. */
+MUST_CHECK enum status catalog_metrics_of(struct catalog *catalog, struct str kept_id,
                                           struct arena *arena, struct metric_of **ret,
                                           uint32_t *ret_count, struct error *err);
+struct unmeasured { /* a walk over runs that are ready and not measured by these rules, newest first
+                     */
+    bool began;
+    int64_t order_ns; /* of the last one told */
+    char id[RUN_ID_SIZE];
+};
+/* The next few ids; none: the walk is over. */
+MUST_CHECK enum status catalog_unmeasured(struct catalog *catalog, struct unmeasured *walk,
+                                          struct arena *arena, struct str *ret_ids,
+                                          uint32_t capacity, uint32_t *ret_count,
+                                          struct error *err);
 /* What the last scan of a root could not look at; replaces what it said before. Not kept. */
 struct scan_trouble {
     struct str path; /* below the root */

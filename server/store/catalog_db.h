@@ -1,6 +1,6 @@
 /* The catalog's own connection: statements prepared once, bound and read with few words.
  *
- *   catalog.sqlite   runs 1-n files, 1-n hosts; facts by content; metrics by content id
+ *   catalog.sqlite   runs 1-n files, 1-n hosts; facts by content; metrics by kept id
  *
  * `db_statement` yields a statement ready to bind; it stays prepared until the connection ends, so
  * the SQL has to be a literal. Everything here expects catalog->lock to be held.
@@ -16,7 +16,7 @@
 struct sqlite3;
 struct sqlite3_stmt;
 
-enum { CATALOG_VERSION = 3, CATALOG_STATEMENTS_MAX = 40, CATALOG_PATH_SIZE = 4200 };
+enum { CATALOG_VERSION = 4, CATALOG_STATEMENTS_MAX = 40, CATALOG_PATH_SIZE = 4200 };
 
 extern const char catalog_schema[]; /* catalog_schema.c */
 

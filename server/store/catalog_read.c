@@ -10,7 +10,7 @@
     "id, root, content_id, name, dir, dirs, state, progress, error, epoch_ns, duration_ps,"        \
     " modified_ns, device_kind, framework, device_count, file_count, file_bytes, slice_count,"     \
     " step_count, step_median_ps, formats, badges, about_stamp, about_name, about_commit,"         \
-    " about_step, about_commit_ns"
+    " about_step, about_commit_ns, kept_id"
 
 static const char *const run_words[] = {
     [RUN_WRITING] = "writing", [RUN_QUEUED] = "queued",   [RUN_INDEXING] = "indexing",
@@ -56,6 +56,7 @@ static void read_run(struct sqlite3_stmt *row, struct arena *arena, struct run_r
         .id = db_text(row, 0, arena),
         .root = db_text(row, 1, arena),
         .content_id = db_text(row, 2, arena),
+        .kept_id = db_text(row, 27, arena),
         .name = db_text(row, 3, arena),
         .dir = db_text(row, 4, arena),
         .state = state >= 0 && state < (int64_t)COUNT(run_words) ? (enum run_state)state : RUN_GONE,

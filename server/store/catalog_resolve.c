@@ -18,7 +18,7 @@
 #include "store/catalog_db.h"
 
 struct known { /* newest first */
-    struct str id, content_id, name, root;
+    struct str id, content_id, kept_id, name, root;
     const struct str *dirs;
     uint32_t dir_count;
     bool gone;
@@ -45,6 +45,12 @@ void run_id_of(struct str root, struct str dir, char ret[RUN_ID_SIZE])
 static bool is_id(const struct known *run, struct str text)
 {
     return str_equal(run->id, text);
+}
+
+/* What was read here goes before what a bundle claims. */
+static bool is_kept(const struct known *run, struct str text)
+{
+    return run->kept_id.count > 0 && str_equal(run->kept_id, text);
 }
 
 static bool is_content(const struct known *run, struct str text)
@@ -248,9 +254,10 @@ static enum status read_known(struct catalog *catalog, struct arena *arena, stru
         return fail(err, ERR_LIMIT, "the catalog holds too many runs");
 
     struct known *runs = arena_array(arena, struct known, all + 1);
-    struct sqlite3_stmt *ask = db_statement(
-        catalog,
-        "SELECT id, content_id, name, state, root, dirs FROM runs ORDER BY order_ns DESC, id", err);
+    struct sqlite3_stmt *ask = db_statement(catalog,
+                                            "SELECT id, content_id, name, state, root, dirs, "
+                                            "kept_id FROM runs ORDER BY order_ns DESC, id",
+                                            err);
 
     if (ask == NULL)
         return err->code;
@@ -264,6 +271,7 @@ static enum status read_known(struct catalog *catalog, struct arena *arena, stru
         *run = (struct known){
             .id = db_text(ask, 0, arena),
             .content_id = db_text(ask, 1, arena),
+            .kept_id = db_text(ask, 6, arena),
             .name = db_text(ask, 2, arena),
             .root = root,
             .gone = db_i64(ask, 3) == RUN_GONE,
@@ -289,8 +297,8 @@ static enum status resolve(const struct asked *asked, struct str *ret_id,
         bool (*fits)(const struct known *, struct str);
         bool any; /* the newest of several is meant */
     } rules[] = {
-        {is_id, true},    {is_content, true}, {is_name, false},   {NULL, true},
-        {is_tail, false}, {is_step, false},   {is_suffix, false}, {was_id, true},
+        {is_id, true},    {is_kept, true},  {is_content, true}, {is_name, false}, {NULL, true},
+        {is_tail, false}, {is_step, false}, {is_suffix, false}, {was_id, true},
     };
     const struct known *run = NULL;
     uint64_t back;

@@ -4,7 +4,8 @@
 
 const char catalog_schema[] =
     "CREATE TABLE runs("
-    "  id TEXT PRIMARY KEY, root TEXT NOT NULL, content_id TEXT NOT NULL, name TEXT NOT NULL,"
+    "  id TEXT PRIMARY KEY, root TEXT NOT NULL, content_id TEXT NOT NULL, kept_id TEXT NOT NULL,"
+    "  name TEXT NOT NULL,"
     "  dir TEXT NOT NULL, dirs TEXT NOT NULL, state INTEGER NOT NULL, progress REAL NOT NULL,"
     "  error TEXT NOT NULL, epoch_ns INTEGER, duration_ps INTEGER NOT NULL,"
     "  modified_ns INTEGER NOT NULL, order_ns INTEGER NOT NULL, device_kind TEXT NOT NULL,"
@@ -13,7 +14,7 @@ const char catalog_schema[] =
     "  step_median_ps INTEGER, formats TEXT NOT NULL, badges TEXT NOT NULL,"
     "  about_stamp INTEGER NOT NULL, about_name TEXT NOT NULL, about_commit TEXT NOT NULL,"
     "  about_step INTEGER, about_commit_ns INTEGER) WITHOUT ROWID;"
-    "CREATE INDEX runs_by_order ON runs(order_ns DESC, id);"
+    "CREATE INDEX runs_by_order ON runs(order_ns DESC, id DESC, state, kept_id, root);"
     "CREATE INDEX runs_by_content ON runs(content_id);"
     "CREATE INDEX runs_by_name ON runs(name);"
     "CREATE TABLE files("
@@ -29,7 +30,7 @@ const char catalog_schema[] =
     "  run TEXT NOT NULL, ordinal INTEGER NOT NULL, name TEXT NOT NULL, hostname TEXT NOT NULL,"
     "  epoch_ns INTEGER, offset_ps INTEGER NOT NULL, content TEXT NOT NULL,"
     "  PRIMARY KEY(run, ordinal)) WITHOUT ROWID;"
-    "CREATE TABLE metrics(" /* of a run's content; the one without a name tells by which rules */
-    "  name TEXT NOT NULL, content_id TEXT NOT NULL, unit TEXT NOT NULL, value INTEGER,"
-    "  reason TEXT NOT NULL, PRIMARY KEY(name, content_id)) WITHOUT ROWID;"
+    "CREATE TABLE metrics(" /* of what is kept; the one without a name tells by which rules */
+    "  name TEXT NOT NULL, kept_id TEXT NOT NULL, unit TEXT NOT NULL, value INTEGER,"
+    "  reason TEXT NOT NULL, PRIMARY KEY(name, kept_id)) WITHOUT ROWID;"
     "CREATE TABLE facts(content TEXT PRIMARY KEY, facts TEXT NOT NULL) WITHOUT ROWID;";

@@ -38,14 +38,20 @@ static enum status put_row(struct catalog *catalog, const struct run_record *run
 {
     struct sqlite3_stmt *put = db_statement(
         catalog,
-        "INSERT OR REPLACE INTO runs(id, root, content_id, name, dir, dirs, state, progress, error,"
+        "INSERT OR REPLACE INTO runs(id, root, content_id, kept_id, name, dir, dirs, state, "
+        "progress, error,"
         " epoch_ns, duration_ps, modified_ns, order_ns, device_kind, framework, device_count,"
         " file_count, file_bytes, slice_count, step_count, step_median_ps, formats, badges,"
         " about_stamp, about_name, about_commit, about_step, about_commit_ns)"
-        " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+        " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
         err);
-    const struct str texts[] = {run->id,   run->root, run->content_id,
-                                run->name, run->dir,  db_join(arena, run->dirs, run->dir_count)};
+    const struct str texts[] = {run->id,
+                                run->root,
+                                run->content_id,
+                                run->kept_id,
+                                run->name,
+                                run->dir,
+                                db_join(arena, run->dirs, run->dir_count)};
     int at = 1;
 
     if (put == NULL)

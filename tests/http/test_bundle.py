@@ -2,11 +2,11 @@
 """A run as one file: opened elsewhere it answers the same, byte for byte; what was written of it comes along;
 whatever is wrong with it is said."""
 
+import contextlib
 import io
 import json
 import re
-import shutil
-import subprocess
+import sqlite3
 import sys
 import zipfile
 
@@ -209,7 +209,24 @@ def beside_the_run_it_was_made_of(server):
     other = place.serve()
     names = sorted(other.until_settled())
     assert f"{RUN}.jvz" in names and RUN in names and len(names) == 3, names
+    figures_of_a_bundle_are_its_own(place, other)
     close(place, other)
+
+
+def figures_of_a_bundle_are_its_own(place, other):
+    """A bundle may claim to be any run: what is measured of it stands for nothing else."""
+    def measured():
+        told = good(other, "/api/trend", metric="step_p95").json
+        return not any(note["kind"] == "not-measured" for note in told["notes"])
+
+    other.port = int(other.url.rsplit(":", 1)[1].split("/")[0])
+    harness.until("all to be measured", measured)
+    with contextlib.closing(sqlite3.connect(f"file:{place.cache}/catalog.sqlite?mode=ro", uri=True)) as catalog:
+        rows = catalog.execute("SELECT name, content_id, kept_id, (SELECT count(*) FROM metrics WHERE metrics.kept_id ="
+                               " runs.kept_id AND metrics.name = 'step_p95') FROM runs").fetchall()
+    assert len({content for _, content, _, _ in rows}) == 1, rows
+    own = {name: kept for name, _, kept, figures in rows if figures == 1}
+    assert len(own) == 3 and own[RUN] == rows[0][1] and own[f"{RUN}.jvz"] != own[RUN], rows
 
 
 def a_browser_brings_it(server):

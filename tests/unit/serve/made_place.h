@@ -49,6 +49,7 @@ static inline void put_run(struct place *place, const char *id, const char *cont
     struct run_host host = {.name = STR("h")};
     struct run_record run = {.id = str_of(id),
                              .content_id = str_of(content_id),
+                             .kept_id = str_of(content_id),
                              .root = STR("/profiles"),
                              .name = str_of(name),
                              .dir = str_of(id),

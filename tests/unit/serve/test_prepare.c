@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <time.h>
 
-#include "serve/measure.h"
 #include "serve/stored.h"
 #include "unit/serve/made_place.h"
 
@@ -50,10 +49,15 @@ static void wait_until_measured(struct place *place)
     uint32_t missing = 1;
 
     for (int look = 0; look < LOOKS_MAX && missing > 0; look++) {
-        struct str *ids;
+        struct unmeasured walk = {0};
+        struct error err = {0};
+        struct str id;
 
         rest();
-        measure_missing(&place->services, place->arena, &ids, &missing);
+        CHECK_OK("walk",
+                 catalog_unmeasured(place->services.catalog, &walk, place->arena, &id, 1, &missing,
+                                    &err),
+                 &err);
     }
     CHECK_INT("measured", missing, 0);
 }

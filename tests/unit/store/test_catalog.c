@@ -48,13 +48,14 @@ static int leave_place(void **state)
 }
 
 /* A ready run; the later it is put, the newer it is. */
-static void put(struct catalog *catalog, const char *id, const char *content, const char *name,
-                int64_t epoch_ns)
+static void put_as(struct catalog *catalog, const char *id, const char *content, const char *kept,
+                   const char *name, int64_t epoch_ns)
 {
     struct error err = {0};
     struct run_record run = {
         .id = str_of(id),
         .content_id = str_of(content),
+        .kept_id = str_of(kept),
         .root = STR("/profiles"),
         .name = str_of(name),
         .dir = str_of(name),
@@ -67,6 +68,12 @@ static void put(struct catalog *catalog, const char *id, const char *content, co
     };
 
     CHECK_OK(name, catalog_put_run(catalog, &run, &err), &err);
+}
+
+static void put(struct catalog *catalog, const char *id, const char *content, const char *name,
+                int64_t epoch_ns)
+{
+    put_as(catalog, id, content, content, name, epoch_ns);
 }
 
 static void put_tree(struct catalog *catalog)
@@ -175,6 +182,23 @@ static void gone_runs_step_back(void **state)
              catalog_resolve(place->catalog, STR("exp1/baseline"), place->arena, &id, NULL, &err),
              &err);
     CHECK_STR("a run that is gone keeps its name", id, "r7");
+}
+
+static void a_bundle_steps_back(void **state)
+{
+    struct place *place = *state;
+    struct error err = {0};
+    struct str id = STR("");
+
+    put(place->catalog, "own", "c1", "step_500", 1000);
+    put_as(place->catalog, "claims", "c1", "b1", "brought", 9000);
+    CHECK_OK("content", catalog_resolve(place->catalog, STR("c1"), place->arena, &id, NULL, &err),
+             &err);
+    CHECK_STR("what was read here, though older", id, "own");
+    CHECK_OK("forget", catalog_forget(place->catalog, STR("own"), &err), &err);
+    CHECK_OK("content", catalog_resolve(place->catalog, STR("c1"), place->arena, &id, NULL, &err),
+             &err);
+    CHECK_STR("the bundle where nothing else is", id, "claims");
 }
 
 static void lists(void **state)
@@ -496,6 +520,61 @@ static void ten_thousand_runs(void **state)
     print_message("start with 10,000 runs and the first list: %d ms\n", (int)took_ms);
 }
 
+static void put_measured(struct place *place, const char *kept_id, int64_t value)
+{
+    const struct run_metric metric = {.name = STR("step_p95"),
+                                      .unit = STR("ps"),
+                                      .known = true,
+                                      .value = value,
+                                      .reason = STR("")};
+    struct error err = {0};
+
+    CHECK_OK(kept_id, catalog_put_metrics(place->catalog, str_of(kept_id), &metric, 1, &err), &err);
+}
+
+static void check_unmeasured(struct place *place, const char *what, const char *want)
+{
+    struct unmeasured walk = {0};
+    struct error err = {0};
+    struct str ids[2];
+    char got[64] = "";
+
+    for (uint32_t count = 1; count > 0;) {
+        CHECK_OK(
+            what,
+            catalog_unmeasured(place->catalog, &walk, place->arena, ids, COUNT(ids), &count, &err),
+            &err);
+        for (uint32_t i = 0; i < count; i++)
+            snprintf(got + strlen(got), sizeof got - strlen(got), "%.*s ", STR_ARG(ids[i]));
+    }
+    CHECK_STR(what, str_of(got), want);
+}
+
+static void what_is_not_measured(void **state)
+{
+    struct place *place = *state;
+    struct str root = STR("/elsewhere");
+    struct metric_of *metrics;
+    struct error err = {0};
+    uint32_t count;
+
+    put_tree(place->catalog);
+    check_unmeasured(place, "newest first, two at a time; r6 is not ready", "r5 r4 r3 r2 r1 ");
+    put_measured(place, "c1", 7);
+    put_measured(place, "c3", 8);
+    check_unmeasured(place, "a copy is measured with its run", "r4 r2 ");
+    put_as(place->catalog, "r3", "c3", "b3", "exp1/step_2000", 3000);
+    check_unmeasured(place, "what is kept is another", "r4 r3 r2 ");
+    put_measured(place, "c1", 9);
+    CHECK_OK("one",
+             catalog_metric(place->catalog, STR("step_p95"), place->arena, &metrics, &count, &err),
+             &err);
+    CHECK_INT("replaced", count, 2);
+    CHECK_INT("replaced", metrics[0].metric.value, 9);
+    CHECK_OK("roots", catalog_show_roots(place->catalog, &root, 1, &err), &err);
+    check_unmeasured(place, "of other directories", "");
+}
+
 int main(void)
 {
 #define IN_PLACE(test) cmocka_unit_test_setup_teardown(test, make_place, leave_place)
@@ -503,9 +582,11 @@ int main(void)
         IN_PLACE(resolves),
         IN_PLACE(a_part_leads_to_the_whole),
         IN_PLACE(gone_runs_step_back),
+        IN_PLACE(a_bundle_steps_back),
         IN_PLACE(lists),
         IN_PLACE(shows_only_its_roots),
         IN_PLACE(keeps_everything),
+        IN_PLACE(what_is_not_measured),
         IN_PLACE(one_writes_others_remember),
         IN_PLACE(what_was_remembered_is_written),
         IN_PLACE(bad_files_are_made_anew),
