@@ -7,6 +7,7 @@
 #   readme   README's commands, word by word, until the server answers
 #   tests    ./dev test in the same place (long)
 #   deb      install, run, upgrade over the version before, remove, purge
+#   service  its units in a system whose own systemd runs: the machine's, and users' with and without namespaces
 #   tarball  unpack, run
 #   source   unpack the sources, cmake without Node or network
 #   wheel    pip install; its module with the oldest and the newest Python at hand, JAX, a notebook's kernel
@@ -94,6 +95,7 @@ system() {
 # inside COMMAND...: in the system, with nothing of this one but its way to the network.
 inside() {
   local kept=(HOME=/tmp/home TERM=dumb LANG=C.UTF-8 NODE_EXTRA_CA_CERTS=/etc/ssl/machine.pem PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin) name
+  [ ! -s "$at/etc/ssl/machine.pem" ] || kept+=(PIP_CERT=/etc/ssl/machine.pem)
   for name in http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY npm_config_registry CMAKE_BUILD_PARALLEL_LEVEL; do
     [ -z "${!name:-}" ] || kept+=("$name=${!name}")
   done
@@ -277,7 +279,7 @@ pythons() {
 }
 
 tested() { # TEST: of tests/python, against the wheel of the environment
-  env -u JVIEWD -u JVIEWD_DEV -u JVIEWD_BIN -u PYTHONPATH "$environment/bin/python" "tests/python/test_$1.py"
+  env -u JVIEWD -u JVIEWD_DEV -u JVIEWD_BIN -u JVIEWD_JAX_PYTHON -u PYTHONPATH "$environment/bin/python" "tests/python/test_$1.py"
 }
 
 pip_install() {
@@ -347,15 +349,17 @@ part_same() {
   check "same: equal bytes" diff build/package/SHA256SUMS "$again/build/package/SHA256SUMS"
 }
 
+. docker/packages/service.sh
+
 mkdir -p "$place/archives"
 exec 9>"$place/lock" # apt's archives and the systems are one's own
 flock -n 9 || { say "another fresh is at work in $place"; exit 1; }
 base_ready
-[ $# -gt 0 ] || set -- readme deb tarball source wheel image same tests
+[ $# -gt 0 ] || set -- readme deb service tarball source wheel image same tests
 for part in "$@"; do
   case $part in
-    readme | tests | deb | tarball | source | wheel | image | same) "part_$part" ;;
-    *) say "fresh knows readme tests deb tarball source wheel image same, not $part"; exit 2 ;;
+    readme | tests | deb | service | tarball | source | wheel | image | same) "part_$part" ;;
+    *) say "fresh knows readme tests deb service tarball source wheel image same, not $part"; exit 2 ;;
   esac
 done
 unmount_all

@@ -85,7 +85,7 @@ install_tree() {
   cp "$out/$name.cdx.json" "$tree/share/doc/jviewd/sbom.cdx.json"
   rm -rf "$tree.deb"
   cp -a "$tree" "$tree.deb"
-  rm -r "$tree/lib/systemd"
+  rm -r "$tree/lib/systemd" "$tree/share/doc/jviewd/no-namespaces.conf"
   pack "$out/$name-linux-$arch.tar.xz" "$tree"
 }
 

@@ -38,7 +38,8 @@ def everything_is_there(place):
     for path in ("bin/jviewd", "bin/jview-collect", "lib/jviewd/libjview-collector.so", "share/man/man1/jviewd.1",
                  "share/man/man1/jview-collect.1", "share/bash-completion/completions/jviewd",
                  "share/zsh/vendor-completions/_jviewd", "share/fish/vendor_completions.d/jviewd.fish",
-                 "share/doc/jviewd/README.md", "lib/systemd/system/jviewd.service", "lib/systemd/user/jviewd.service"):
+                 "share/doc/jviewd/README.md", "share/doc/jviewd/no-namespaces.conf",
+                 "lib/systemd/system/jviewd.service", "lib/systemd/user/jviewd.service"):
         assert (tree / path).is_file(), path
     assert len(list(root.rglob("jviewd/config"))) == 1
 
@@ -104,15 +105,25 @@ def units_are_confined(place):
         print("# no systemd-analyze here: units were not judged")
         return
     _, tree = installed(place)
-    unit = tree / "lib/systemd/system/jviewd.service"
-    judged = subprocess.run(["systemd-analyze", "security", "--offline=true", "--no-pager",
-                             f"--threshold={SCORE_MAX}", str(unit)], capture_output=True, text=True)
-    assert judged.returncode == 0, judged.stdout[-200:] + judged.stderr
-    for unit in (unit, tree / "lib/systemd/user/jviewd.service"):
-        text = unit.read_text()
+    for scope in ("system", "user"):
+        unit = tree / "lib/systemd" / scope / "jviewd.service"
+        judged = subprocess.run(["systemd-analyze", "security", "--offline=true", "--no-pager",
+                                 f"--threshold={SCORE_MAX}", str(unit)], capture_output=True, text=True)
+        assert judged.returncode == 0, scope + judged.stdout[-200:] + judged.stderr
+        print(f"# {scope}: {judged.stdout.strip().splitlines()[-1]}")
+
+
+def units_are_filled_in(place):
+    _, tree = installed(place)
+    for scope in ("system", "user"):
+        text = (tree / "lib/systemd" / scope / "jviewd.service").read_text()
         assert "Type=notify\n" in text and "@" not in text.replace("=@system-service", "").replace("=~@privileged", "")
+    relaxed = (tree / "share/doc/jviewd/no-namespaces.conf").read_text()
+    unit = (tree / "lib/systemd/user/jviewd.service").read_text()
+    for line in relaxed.split("[Service]\n")[1].splitlines():  # it takes back what the unit says, and nothing else
+        assert line.split("=")[0] + "=" in unit, line
 
 
 if __name__ == "__main__":
     main([everything_is_there, runs_from_there, pages_tell_every_option, pages_are_well_formed,
-          shells_take_the_completions, units_are_confined])
+          shells_take_the_completions, units_are_confined, units_are_filled_in])

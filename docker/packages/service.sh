@@ -1,0 +1,157 @@
+# service.sh, a part of fresh.sh: the units of the Debian package in a system whose own systemd runs.
+#
+#   booted COMMAND...        in that system, as root
+#   of_user NAME COMMAND...  systemctl of that user's own manager
+
+booted() {
+  nsenter -t "$systemd" -m -p -C -i -u -n env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin TERM=dumb "$@"
+}
+
+of_user() {
+  booted systemctl --user -M "$1@" "${@:2}"
+}
+
+# Waits until COMMAND holds, a minute at most.
+until_holds() {
+  for _ in $(seq 1 120); do
+    "$@" >/dev/null 2>&1 && return 0
+    sleep 0.5
+  done
+  "$@"
+}
+
+service_end() {
+  [ -z "${machine:-}" ] || { kill -KILL "$machine" && wait "$machine"; } 2>/dev/null || true
+  machine=""
+  until_holds sh -c "! grep -qs . $(findmnt -t cgroup2 -n -o TARGET | head -1)/jviewd-fresh/cgroup.procs" || true
+  find "$(findmnt -t cgroup2 -n -o TARGET | head -1)" -depth -type d -path '*/jviewd-fresh*' -exec rmdir {} + 2>/dev/null || true
+}
+
+is_up() {
+  systemd=$(pgrep -P "$machine" | head -1)
+  [ -n "$systemd" ] && booted systemctl is-system-running | grep -qE 'running|degraded'
+}
+
+service_begin() {
+  docker/packages/boot.sh "$at" >"$place/boot.log" 2>&1 &
+  machine=$!
+  trap 'service_end; unmount_all' EXIT
+  until_holds is_up
+}
+
+# What the server at PORT of that system says: it read a profile, and takes a note.
+reads_and_writes() { # PORT [TOKEN]
+  nsenter -t "$systemd" -n python3 - "$@" <<'PY'
+import json, sys, urllib.request
+base = f"http://localhost:{sys.argv[1]}/"
+token = {"Authorization": f"Bearer {sys.argv[2]}"} if sys.argv[2:] else {}
+
+def ask(path, body=None):
+    headers = {**token, "Content-Type": "application/json", "Origin": base[:-1]}
+    request = urllib.request.Request(base + path, body and json.dumps(body).encode(), headers)
+    return json.load(urllib.request.urlopen(request, timeout=60))
+
+assert ask("api/overview?run=step_1000")["sentence"].startswith("A step takes")
+ask("api/notes", {"run": "step_1000", "text": "kept"})
+assert "kept" in json.dumps(ask("api/notes?run=step_1000"))
+PY
+}
+
+# A user with profiles at home, a config and a manager of its own.
+user_ready() { # NAME PORT WORD...: lines of the config
+  inside useradd -m "$1"
+  mkdir -p "$at/home/$1/runs" "$at/home/$1/.config/jviewd"
+  cp -r "$at/profiles" "$at/home/$1/runs/profiles"
+  printf '%s\n' "profile-dir = /home/$1/runs/profiles" "port = $2" "${@:3}" >"$at/home/$1/.config/jviewd/config"
+  inside chown -R "$1:$1" "/home/$1"
+  chmod 700 "$at/home/$1"
+}
+
+started() { # NAME: the user's unit, from nothing
+  booted loginctl enable-linger "$1" && until_holds of_user "$1" is-active default.target && of_user "$1" start jviewd
+}
+
+main_of() { # [systemctl's words]: the number of the unit's process, 0 where it has none
+  booted systemctl "$@" show -p MainPID --value jviewd
+}
+
+# What the unit's process can do: nothing as root, nothing in its home, and it knows no user but its own.
+confined() { # NAME
+  booted sh -euc 'grep -E "^Cap(Prm|Eff|Bnd):.0+$" /proc/$1/status | wc -l | grep -qx 3
+    grep -c . /proc/$1/uid_map | grep -qx 1
+    if nsenter -t "$1" -m touch "/home/$2/made"; then exit 1; fi
+    if test -e "/home/$2/made"; then exit 1; fi' - "$(main_of --user -M "$1@")" "$1"
+}
+
+same_found() { # NAME PORT: a second start tells the first one's address
+  booted setpriv --reuid "$1" --regid "$1" --clear-groups env HOME="/home/$1" XDG_RUNTIME_DIR="/run/user/$(inside id -u "$1")" \
+    jviewd --profile-dir "/home/$1/runs/profiles" --port "$2" | grep 'shows this already'
+}
+
+refused_without_namespaces() {
+  started "$1"
+  of_user "$1" show -p ExecMainStatus --value jviewd | grep -x 217
+}
+
+relaxed() { # NAME: by the lines that the file shows
+  local conf=/usr/share/doc/jviewd/no-namespaces.conf
+  booted setpriv --reuid "$1" --regid "$1" --clear-groups env HOME="/home/$1" sh -ec \
+    "$(sed -n 's/^#   \(mkdir\|cp\)/\1/p' "$at$conf")"
+  of_user "$1" daemon-reload && of_user "$1" restart jviewd
+}
+
+ended() { # NAME...
+  local name
+  for name in "$@"; do
+    of_user "$name" stop jviewd
+    of_user "$name" show -p Result --value jviewd | grep -x success || return 1
+  done
+}
+
+upgrade_restarts() {
+  local before
+  before=$(main_of)
+  booted env DEBIAN_FRONTEND=noninteractive dpkg -i --force-confold /root/new.deb && until_holds booted systemctl is-active jviewd &&
+    [ -n "$before" ] && [ "$before" != "$(main_of)" ]
+}
+
+purge_stops() {
+  booted env DEBIAN_FRONTEND=noninteractive dpkg --purge jviewd && ! booted systemctl is-active jviewd &&
+    ! booted ls -d /var/cache/private/jviewd /var/lib/private/jviewd /var/cache/jviewd /var/lib/jviewd 2>/dev/null
+}
+
+part_service() {
+  packages_ready
+  local deb
+  deb=$(ls build/package/jviewd_*.deb)
+  system service
+  cp "$deb" "$at/root/new.deb"
+  earlier "$deb" "$at/root/old.deb"
+  cp -r tests/samples "$at/profiles"
+  mkdir -p "$at/srv"
+  cp -r tests/samples "$at/srv/profiles"
+  check "service: systemd, and the package" install_deb "systemd systemd-sysv libpam-systemd dbus dbus-user-session /root/old.deb"
+  user_ready ann 8090
+  user_ready bob 8091 "auth = token"
+  mkdir -p "$at/etc/systemd/system/user@$(inside id -u bob).service.d"
+  printf '[Service]\nRestrictNamespaces=~user\n' >"$at/etc/systemd/system/user@$(inside id -u bob).service.d/none.conf"
+  unmount_all
+  if ! service_begin; then
+    say "not tried service: no systemd could be started here: $(tail -1 "$place/boot.log")"
+    service_end
+    return 0
+  fi
+  check "service: the machine's unit starts" booted systemctl start jviewd
+  check "service: it reads and writes" reads_and_writes 8080
+  check "service: an upgrade restarts it" upgrade_restarts
+  check "service: a user's unit starts" started ann
+  check "service: it reads and writes" reads_and_writes 8090
+  check "service: it is confined" confined ann
+  check "service: who starts a second one is told of it" same_found ann 8090
+  check "service: where users get no namespaces it says 217/USER" refused_without_namespaces bob
+  check "service: and no-namespaces.conf lets it start" relaxed bob
+  check "service: with a token" reads_and_writes 8091 "$(cat "/proc/$systemd/root/run/user/$(inside id -u bob)/jviewd/token-8091")"
+  check "service: both end when told" ended ann bob
+  check "service: purge stops it and leaves nothing" purge_stops
+  service_end
+}
