@@ -8,11 +8,14 @@
  * all bytes of its head or frame in front of it. A frame that does not check is skipped by looking
  * for the next SPOOL_FRAME_MAGIC; `sequence` tells how many were lost.
  *
- * Payload of SPOOL_TEXT     first id, count, then count times: length, bytes (UTF-8 or raw)
- *            SPOOL_ABOUT    the same with id 0: a key and its value in turn; "host", "program",
- * "ticks", "version" (of the collector), "env NAME" of the few variables that say how the program
- * was set up any other      count, columns, then each column in turn: count numbers, each the
- *                           difference to the one before it in its column (the first: to 0)
+ * Payload of
+ *   SPOOL_TEXT         first id, count, then count times: length, bytes (UTF-8 or raw)
+ *   SPOOL_STACK_TEXT   the same; their ids are their own
+ *   SPOOL_ABOUT        the same with id 0: a key and its value in turn; "host", "program", "ticks",
+ *                      "version" (of the collector), "env NAME" of the few variables that say how
+ *                      the program was set up
+ *   any other          count, columns, then each column in turn: count numbers, each the
+ *                      difference to the one before it in its column (the first: to 0)
  *
  * Numbers are varints; those of columns are zigzag. A reader that knows fewer columns than it finds
  * passes over the rest; one that knows more reads 0. Texts have ids from 1 on, in order; 0 is none.
@@ -67,11 +70,16 @@ enum spool_type {
     SPOOL_KERNEL,   /* CUDA activity, times in ns: a kernel */
     SPOOL_COPY,
     SPOOL_SET,
-    SPOOL_CALL,     /* a call of the CUDA runtime or driver */
-    SPOOL_LOG,      /* a sentence on what could not be recorded */
-    SPOOL_DEVICE,   /* what is known of a GPU */
-    SPOOL_COUNTER,  /* a figure of the machine, of the process or of a GPU */
-    SPOOL_OVERHEAD, /* what CUPTI and the driver took for themselves */
+    SPOOL_CALL,       /* a call of the CUDA runtime or driver */
+    SPOOL_LOG,        /* a sentence on what could not be recorded */
+    SPOOL_DEVICE,     /* what is known of a GPU */
+    SPOOL_COUNTER,    /* a figure of the machine, of the process or of a GPU */
+    SPOOL_OVERHEAD,   /* what CUPTI and the driver took for themselves */
+    SPOOL_SAMPLER,    /* how threads were looked at */
+    SPOOL_STACK_TEXT, /* functions, files and libraries of stacks; names of threads */
+    SPOOL_STACK,      /* calls, each behind the one that it was called from */
+    SPOOL_SAMPLE,     /* where a thread was at a look */
+    SPOOL_TASK,       /* a thread, as the system calls it */
     SPOOL_TYPE_COUNT,
 };
 
@@ -165,9 +173,30 @@ enum {
     COUNTER_VALUE,
     COUNTER_COLUMNS
 };
+enum { SAMPLER_KIND /* enum spool_sampler */, SAMPLER_HZ, SAMPLER_COLUMNS };
+enum {
+    STACK_ID,
+    STACK_CALLER,   /* a smaller id; 0: none, the outermost call */
+    STACK_FUNCTION, /* this, the next and the last: of SPOOL_STACK_TEXT; 0 unknown */
+    STACK_FILE,
+    STACK_LINE, /* 0 unknown */
+    STACK_MODULE,
+    STACK_COLUMNS
+};
+enum {
+    SAMPLE_AT_NS, /* CLOCK_MONOTONIC */
+    SAMPLE_THREAD,
+    SAMPLE_STACK,   /* of the innermost call; 0 unknown */
+    SAMPLE_KIND,    /* enum spool_sampler */
+    SAMPLE_TIME_NS, /* the time it stands for: since the look before */
+    SAMPLE_CPU_NS,  /* of SAMPLER_PYTHON: what the thread ran since; -1 unknown */
+    SAMPLE_COLUMNS
+};
+enum { TASK_THREAD, TASK_NAME /* of SPOOL_STACK_TEXT */, TASK_COLUMNS };
 enum { SPOOL_COLUMNS_MAX = 48 };
 
 enum spool_form { FORM_NESTED, FORM_FREE, FORM_MARK }; /* push and pop; start and end; an instant */
+enum spool_sampler { SAMPLER_PYTHON, SAMPLER_CPU, SAMPLERS }; /* Python's stacks; the processor's */
 enum spool_source { SOURCE_CUDA, SOURCE_NVML };
 enum spool_figure {                    /* and its unit */
                     FIGURE_CPU,        /* of the machine, all processors: a thousandth of 1 % */
@@ -202,6 +231,10 @@ enum spool_cause { /* of a loss; count and first..last say how many, and when (t
                    LOST_POOL,       /* records of CUDA activity: all buffers were full */
                    LOST_CUPTI,      /* records that CUPTI dropped */
                    LOST_PAYLOADS,   /* more different ones than are kept */
+                   LOST_TORN,       /* Python stacks that changed while they were read */
+                   LOST_LATE,       /* looks at threads that came too late, so were left out */
+                   LOST_STACKS,     /* more different stacks than are kept: cut to callers */
+                   LOST_SAMPLES,    /* samples that the system dropped */
                    LOST_CAUSES,
 };
 

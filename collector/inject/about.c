@@ -1,6 +1,7 @@
 #include "inject/about.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -69,10 +70,11 @@ static bool is_told(const char *variable, size_t length)
     return false;
 }
 
-static void put_program(struct pairs *pairs)
+static void put_program(struct pairs *pairs, pid_t process)
 {
-    char path[VALUE_BYTES_MAX];
-    ssize_t count = readlink("/proc/self/exe", path, sizeof path);
+    char link[64], path[VALUE_BYTES_MAX];
+    snprintf(link, sizeof link, "/proc/%ld/exe", (long)process);
+    ssize_t count = readlink(link, path, sizeof path);
     const char *name = count > 0 ? memrchr(path, '/', (size_t)count) : NULL;
 
     if (name != NULL)
@@ -94,7 +96,7 @@ static void put_environment(struct pairs *pairs)
     }
 }
 
-size_t about_put(uint8_t ret[ABOUT_BYTES_MAX])
+size_t about_put_of(uint8_t ret[ABOUT_BYTES_MAX], pid_t process)
 {
     enum { FRONT = 2 }; /* id 0, and a count that fits a byte */
     struct pairs pairs = {.at = ret, .used = FRONT};
@@ -103,11 +105,16 @@ size_t about_put(uint8_t ret[ABOUT_BYTES_MAX])
 
     gethostname(host, sizeof host - 1);
     put_pair(&pairs, "host", host, strlen(host));
-    put_program(&pairs);
+    put_program(&pairs, process);
     put_pair(&pairs, "ticks", ticks, strlen(ticks));
     put_pair(&pairs, "version", JVIEWD_VERSION, strlen(JVIEWD_VERSION));
     put_environment(&pairs);
     ret[0] = 0;
     varint_put(ret + 1, 2 * pairs.count);
     return pairs.used;
+}
+
+size_t about_put(uint8_t ret[ABOUT_BYTES_MAX])
+{
+    return about_put_of(ret, getpid());
 }

@@ -35,11 +35,12 @@ size_t varint_put(uint8_t *to, uint64_t value)
     return count;
 }
 
-/* Field 22 of /proc/self/stat, behind the name in parentheses, which may hold anything. */
-static uint64_t process_start(void)
+/* Field 22 of /proc/PID/stat, behind the name in parentheses, which may hold anything. */
+uint64_t process_start(pid_t process)
 {
     char text[1024];
-    FILE *file = fopen("/proc/self/stat", "re");
+    snprintf(text, sizeof text, "/proc/%ld/stat", (long)process);
+    FILE *file = fopen(text, "re");
     size_t count = file != NULL ? fread(text, 1, sizeof text - 1, file) : 0;
     const char *at;
     uint64_t start = 0;
@@ -76,13 +77,13 @@ static void boot_id(uint8_t ret[16])
     }
 }
 
-static bool write_head(struct spool *spool)
+static bool write_head(struct spool *spool, pid_t process)
 {
     struct spool_head head = {.version = SPOOL_VERSION,
-                              .process = (uint32_t)getpid(),
+                              .process = (uint32_t)process,
                               .realtime_ns = clock_ns(CLOCK_REALTIME),
                               .monotonic_ns = clock_ns(CLOCK_MONOTONIC),
-                              .process_start = process_start()};
+                              .process_start = process_start(process)};
 
     memcpy(head.magic, SPOOL_MAGIC, sizeof head.magic);
     boot_id(head.boot);
@@ -92,17 +93,18 @@ static bool write_head(struct spool *spool)
 }
 
 /* A program that calls exec keeps its process and start: its next image takes the next name. */
-static int make_file(const char *directory, char ret_path[PATH_BYTES])
+static int make_file(const char *directory, pid_t process, const char *kind,
+                     char ret_path[PATH_BYTES])
 {
-    unsigned long long start = process_start();
+    unsigned long long start = process_start(process);
     int fd = -1;
 
     for (int image = 0; fd < 0 && image < IMAGES_MAX; image++) {
         char again[16] = "";
         if (image > 0)
             snprintf(again, sizeof again, "-%d", image);
-        snprintf(ret_path, PATH_BYTES, "%s/%ld-%llu%s%s", directory, (long)getpid(), start, again,
-                 SPOOL_SUFFIX);
+        snprintf(ret_path, PATH_BYTES, "%s/%ld-%llu%s%s%s", directory, (long)process, start, kind,
+                 again, SPOOL_SUFFIX);
         fd = open(ret_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
         if (fd < 0 && errno != EEXIST)
             break;
@@ -110,7 +112,7 @@ static int make_file(const char *directory, char ret_path[PATH_BYTES])
     return fd;
 }
 
-struct spool *spool_open(const char *directory)
+struct spool *spool_open_of(const char *directory, pid_t process, const char *kind)
 {
     char path[PATH_BYTES];
     struct spool *spool = calloc(1, sizeof *spool);
@@ -118,8 +120,8 @@ struct spool *spool_open(const char *directory)
     if (spool == NULL)
         return NULL;
     spool->packer = ZSTD_createCCtx();
-    spool->fd = make_file(directory, path);
-    if (spool->packer == NULL || spool->fd < 0 || !write_head(spool)) {
+    spool->fd = make_file(directory, process, kind, path);
+    if (spool->packer == NULL || spool->fd < 0 || !write_head(spool, process)) {
         int why = errno;
         if (spool->fd >= 0)
             unlink(path); /* or the next try would find its name taken */
@@ -130,6 +132,11 @@ struct spool *spool_open(const char *directory)
     ZSTD_CCtx_setParameter(spool->packer, ZSTD_c_compressionLevel, PACK_LEVEL);
     flock(spool->fd, LOCK_EX | LOCK_NB); /* held as long as the process lives */
     return spool;
+}
+
+struct spool *spool_open(const char *directory)
+{
+    return spool_open_of(directory, getpid(), "");
 }
 
 static bool make_room(uint8_t **at, size_t *capacity, size_t wanted)

@@ -1,16 +1,21 @@
-/* Frames of a spool, appended to a file: see api/record.h. Of the writer's thread alone. */
+/* Frames of a spool, appended to a file: see api/record.h. Of one thread alone: the writer's in a
+ * program, the sampler's in the launcher. */
 #ifndef JVIEWD_INJECT_FRAME_H
 #define JVIEWD_INJECT_FRAME_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "api/record.h"
 
 struct spool;
 /* Makes "<directory>/<process>-<start>.jvs"; NULL where the system refuses (errno). */
 struct spool *spool_open(const char *directory);
+/* The same of another process: "<directory>/<process>-<start><kind>.jvs". */
+struct spool *spool_open_of(const char *directory, pid_t process, const char *kind);
+uint64_t process_start(pid_t process); /* in ticks of the boot; 0 where there is none */
 /* Rows of `columns` numbers, one after the other. False where the disk refused: nothing of the
  * frame stands in the file then. */
 bool spool_rows(struct spool *spool, enum spool_type type, const int64_t *rows, uint32_t count,

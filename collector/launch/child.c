@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "launch/py_sample.h"
 #include "launch/system.h"
 
 #define LIBRARY "libjview-collector.so"
@@ -168,6 +169,13 @@ static int wait_for(pid_t pid, const struct options *options, struct control *co
     return code_of(status);
 }
 
+static void start_looking(const struct options *options, const struct launched *session)
+{
+    system_start(session->control);
+    if (options->py_sample_hz > 0)
+        py_sample_start(session, options->py_sample_hz);
+}
+
 int child_run(const struct options *options, struct launched *session, struct error *err)
 {
     sigset_t awaited, before;
@@ -199,9 +207,10 @@ int child_run(const struct options *options, struct launched *session, struct er
     ssize_t told = pid > 0 ? read(failed[0], &why, sizeof why) : 0;
     close(failed[0]);
     if (pid > 0 && told != sizeof why)
-        system_start(session->control);
+        start_looking(options, session);
     int code = pid > 0 ? wait_for(pid, options, session->control, &awaited) : 127;
     system_stop();
+    py_sample_stop();
     if (pid < 0 || told == sizeof why)
         fail(err, ERR_NOT_FOUND, "cannot run %s: %s", options->command[0],
              strerror(pid < 0 ? errno : why));

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "launch/py_sample.h"
+
 const char options_help[] =
     "jview-collect records what a program does, from outside, for jviewd.\n"
     "\n"
@@ -26,12 +28,17 @@ const char options_help[] =
     "                          one such range, N of them, or all [stop; of signal: repeat]\n"
     "      --nvtx-domain-include LIST, --nvtx-domain-exclude LIST\n"
     "                          only these domains, or all others; \"default\" is one\n"
+    "      --cuda-graph-trace node|graph\n"
+    "                          graphs of CUDA by each node, or as a whole, which costs less "
+    "[node]\n"
     "      --if 'RANK==0'      record only where that holds: variables, \"texts\", numbers,\n"
     "                          == != && || ( )\n"
     "      --max-spool SIZE    of each process, such as 2G; what is beyond is counted as lost\n"
     "      --flush-interval SECONDS  what a killed program loses at most [0.25]\n"
     "      --system HZ         looks at processors, memory, disks and GPUs, 1 to 10 a second;\n"
     "                          0: none [2]\n"
+    "      --py-sample[=HZ]    where all threads of Python 3.10 to 3.14 are, so often a second\n"
+    "                          [100], from outside: nothing is put into the program\n"
     "      --finalize SECONDS  write XPlane at the end, which XProf reads too, in at most so long; "
     "0:\n"
     "                          the spools stay, which jviewd alone opens [60]\n"
@@ -156,12 +163,34 @@ static enum status take_finalize(const char *value, struct options *options, str
     return value_seconds("--finalize", value, &options->finalize_ms, err);
 }
 
+static enum status take_graphs(const char *value, struct options *options, struct error *err)
+{
+    options->asked.has_whole_graphs = strcmp(value, "graph") == 0;
+    return options->asked.has_whole_graphs != 0 || strcmp(value, "node") == 0
+               ? OK
+               : fail(err, ERR_INVALID, "--cuda-graph-trace takes node or graph, not \"%s\"",
+                      value);
+}
+
 static enum status take_wait(const char *value, struct options *options, struct error *err)
 {
     options->waits_all = strcmp(value, "all") == 0;
     return options->waits_all || strcmp(value, "primary") == 0
                ? OK
                : fail(err, ERR_INVALID, "--wait takes primary or all, not \"%s\"", value);
+}
+
+/* Alone, or with how often: "--py-sample=200". Never two words: what follows may be the program. */
+static enum status take_py_sample(const char *value, struct options *options, struct error *err)
+{
+    char *end;
+    unsigned long hz = strtoul(value, &end, 10);
+
+    if (value[0] < '1' || value[0] > '9' || *end != '\0' || hz > PY_SAMPLE_HZ_MAX)
+        return fail(err, ERR_INVALID, "--py-sample takes 1 to %d looks a second, not \"%s\"",
+                    PY_SAMPLE_HZ_MAX, value);
+    options->py_sample_hz = (uint32_t)hz;
+    return OK;
 }
 
 static const struct word words_known[] = {
@@ -180,6 +209,8 @@ static const struct word words_known[] = {
     {NULL, "--system", take_system},
     {NULL, "--finalize", take_finalize},
     {"-w", "--wait", take_wait},
+    {NULL, "--cuda-graph-trace", take_graphs},
+    {NULL, "--py-sample", take_py_sample},
 };
 
 static bool is_word(const char *word, const char *brief, const char *full)
@@ -191,6 +222,8 @@ static bool parse_flag(const char *word, struct options *options)
 {
     if (is_word(word, NULL, "--replace-injection"))
         options->replaces = true;
+    else if (is_word(word, NULL, "--py-sample"))
+        options->py_sample_hz = PY_SAMPLE_HZ;
     else if (is_word(word, "-q", "--quiet"))
         options->is_quiet = true;
     else if (is_word(word, "-V", "--version"))

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/human.h"
+#include "launch/py_sample.h"
 #include "launch/summary.h"
 
 static void print_seen(const struct control *control)
@@ -75,6 +76,10 @@ static void print_losses(const struct summary *summary)
         [LOST_POOL] = "CUDA records: all buffers were full",
         [LOST_CUPTI] = "CUDA records that CUPTI dropped",
         [LOST_PAYLOADS] = "payloads: more different ones than are kept",
+        [LOST_TORN] = "Python stacks that changed while they were read",
+        [LOST_LATE] = "looks at threads: the machine was too busy for so many a second",
+        [LOST_STACKS] = "samples cut to their callers: more different stacks than are kept",
+        [LOST_SAMPLES] = "samples that the system dropped",
     };
 
     for (int cause = 0; cause < LOST_CAUSES; cause++)
@@ -100,6 +105,8 @@ void report_print(const struct launched *session, const struct session_result *r
 
     if (result->complaint[0] != '\0')
         fprintf(stderr, "jview-collect: %s\n", result->complaint);
+    if (py_sample_complaint()[0] != '\0')
+        fprintf(stderr, "jview-collect: %s\n", py_sample_complaint());
     if (result->busy > 0)
         fprintf(stderr,
                 "jview-collect: %" PRIu32 " %s still recorded; when they have ended:\n"
@@ -114,6 +121,8 @@ void report_print(const struct launched *session, const struct session_result *r
     fprintf(stderr, "jview-collect: %" PRIu64 " ranges", summary.ranges);
     if (result->activity > 0)
         fprintf(stderr, " and %" PRIu64 " CUDA records", result->activity);
+    if (summary.samples > 0)
+        fprintf(stderr, " and %" PRIu64 " samples of stacks", summary.samples);
     fprintf(stderr, " of %" PRIu32 " %s, %s", result->spools,
             result->spools == 1 ? "process" : "processes", human_bytes(summary.bytes).text);
     if (atomic_load(&session->control->capture) > 1)

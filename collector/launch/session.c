@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "collector/control_memory.h"
+#include "launch/sample_join.h"
 #include "launch/spools.h"
 
 enum { SESSIONS_A_SECOND = 100 };
@@ -138,6 +139,7 @@ enum status session_end(struct launched *session, struct session_result *ret, st
         memcpy(ret->complaint, session->control->complaint, sizeof ret->complaint - 1);
     snprintf(ret->profile, sizeof ret->profile, "%.3500s/plugins/profile/%s", session->out,
              session->name);
+    samples_join(session->directory);
     TRY(spools_move(session->directory, ret->profile, &spools, err));
     ret->spools = spools.moved;
     ret->busy = spools.busy;

@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "collector/control.h"
 #include "decode/record_read.h"
+#include "launch/sample_join.h"
 
 enum { NAME_MAX_BYTES = 256, PATH_BYTES = 4096, WAIT_MS = 100 };
 
@@ -160,6 +161,7 @@ static enum status finalize_one(const char *out, const char *session, struct spo
     }
     name_of(directory, session, name);
     snprintf(profile, sizeof profile, "%.3500s/plugins/profile/%.255s", out, name);
+    samples_join(directory);
     TRY(spools_move(directory, profile, &spools, err));
     if (spools.moved > 0)
         printf("profile    %s\n", profile);

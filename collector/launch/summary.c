@@ -170,6 +170,8 @@ static void read_one(struct sums *sums, const char *path)
             else if (frame.head.type == SPOOL_RANGE || frame.head.type == SPOOL_CLOCK ||
                      frame.head.type == SPOOL_LOSS)
                 take_rows(sums, &one, &frame);
+            else if (frame.head.type == SPOOL_SAMPLE)
+                sums->summary->samples += frame.head.records;
         }
         add_up(sums, &one);
         record_close(&one.file);

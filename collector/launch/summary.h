@@ -10,7 +10,7 @@
 enum { SUMMARY_TOP = 5 };
 
 struct summary {
-    uint64_t ranges, bytes;
+    uint64_t ranges, samples, bytes;
     uint64_t lost[LOST_CAUSES];
     struct summary_name {
         char name[64]; /* cut at a character */

@@ -5,6 +5,7 @@
  *     captures                  where it was recorded in parts, see record_gate.h
  *     NVTX start/end            ranges that may end on another thread
  *   /device:GPU:0 ...           CUDA activity: record_cuda.h
+ *   samples of stacks           where threads were: record_sample.h
  *
  * The file is walked twice, since clocks and names may stand behind what they are of; what XLA said
  * of its launches is looked up between: record_hlo.h.
@@ -23,23 +24,22 @@ enum {
     VALUE_MAX = 4096
 };
 
-static void take_text(struct record *record, uint64_t id, struct str text)
+void record_names_put(struct record *record, struct record_names *names, uint64_t id,
+                      struct str text)
 {
     if (id == 0 || id > TEXTS_MAX)
         return;
-    while (id > record->text_capacity) {
-        uint32_t capacity = record->text_capacity == 0 ? 1024 : record->text_capacity * 2;
-        record->texts = reallocarray(record->texts, capacity, sizeof *record->texts);
-        if (record->texts == NULL)
-            abort();
-        memset(record->texts + record->text_capacity, 0,
-               (capacity - record->text_capacity) * sizeof *record->texts);
-        record->text_capacity = capacity;
+    while (id > names->capacity) {
+        uint32_t capacity = names->capacity == 0 ? 1024 : names->capacity * 2;
+        names->at = memory_resize(names->at, capacity, sizeof *names->at);
+        memset(names->at + names->capacity, 0, (capacity - names->capacity) * sizeof *names->at);
+        names->capacity = capacity;
     }
-    record->texts[id - 1] = sink_name(record->sink, str_utf8(record->arena, text));
+    names->at[id - 1] = sink_name(record->sink, str_utf8(record->arena, text));
 }
 
-static void read_texts(struct record *record, const struct record_frame *frame)
+static void read_texts(struct record *record, const struct record_frame *frame,
+                       struct record_names *names)
 {
     struct record_texts texts;
     struct str text;
@@ -48,7 +48,7 @@ static void read_texts(struct record *record, const struct record_frame *frame)
         record->broken_frames++;
     else
         while (texts.id <= TEXTS_MAX && record_text(&texts, &text))
-            take_text(record, texts.id - 1, text);
+            record_names_put(record, names, texts.id - 1, text);
     arena_reset(record->arena);
 }
 
@@ -134,6 +134,21 @@ static void read_gate(struct record *record, const struct record_columns *column
     record_gate_rows(&record->gate, columns);
 }
 
+static void read_samplers(struct record *record, const struct record_columns *columns)
+{
+    record_samples_samplers(&record->samples, columns);
+}
+
+static void read_stacks(struct record *record, const struct record_columns *columns)
+{
+    record_samples_stacks(&record->samples, columns);
+}
+
+static void read_tasks(struct record *record, const struct record_columns *columns)
+{
+    record_samples_tasks(&record->samples, columns);
+}
+
 /* What the ranges need to be told: clocks, texts, names. */
 static void read_around(struct record *record, const struct record_frame *frame)
 {
@@ -141,11 +156,15 @@ static void read_around(struct record *record, const struct record_frame *frame)
         [SPOOL_CLOCK] = read_clocks,        [SPOOL_THREAD] = read_threads,
         [SPOOL_CATEGORY] = read_categories, [SPOOL_GATE] = read_gate,
         [SPOOL_LOSS] = read_losses,         [SPOOL_DEVICE] = read_devices,
+        [SPOOL_SAMPLER] = read_samplers,    [SPOOL_STACK] = read_stacks,
+        [SPOOL_TASK] = read_tasks,
     };
     struct record_columns columns;
 
     if (frame->head.type == SPOOL_TEXT)
-        read_texts(record, frame);
+        read_texts(record, frame, &record->texts);
+    else if (frame->head.type == SPOOL_STACK_TEXT)
+        read_texts(record, frame, &record->samples.texts);
     else if (frame->head.type == SPOOL_ABOUT && record->about_count++ < ABOUTS_MAX)
         read_about(record, frame);
     else if (frame->head.type == SPOOL_OPEN)
@@ -165,7 +184,8 @@ static void read_around(struct record *record, const struct record_frame *frame)
 
 static bool is_event(uint16_t type)
 {
-    return type == SPOOL_RANGE || type == SPOOL_COUNTER || record_cuda_is(type);
+    return type == SPOOL_RANGE || type == SPOOL_COUNTER || type == SPOOL_SAMPLE ||
+           record_cuda_is(type);
 }
 
 static void read_events(struct record *record, const struct record_frame *frame)
@@ -178,6 +198,8 @@ static void read_events(struct record *record, const struct record_frame *frame)
         record_ranges_read(record, &columns);
     else if (frame->head.type == SPOOL_COUNTER)
         record_system_figures(&record->system, &columns);
+    else if (frame->head.type == SPOOL_SAMPLE)
+        record_samples_read(&record->samples, &columns);
     else
         record_cuda_read(&record->cuda, (enum spool_type)frame->head.type, &columns);
     arena_reset(record->arena);
@@ -242,12 +264,15 @@ static void read_all(struct record *record)
     record->system = (struct record_system){
         .record = record, .sink = record->sink, .arena = record->arena, .clock = &record->clock};
     record_system_begin(&record->system);
+    record->samples.record = record;
     walk(record, read_around, false);
+    record_samples_begin(&record->samples);
     find_hlo(record);
     walk(record, read_events, true);
     record_cuda_note(&record->cuda);
     record_hlo_note(record);
     record_system_end(&record->system);
+    record_samples_note(&record->samples);
     record_note_state(record);
     record_ranges_open(record);
     if (record_gate_has_captures(&record->gate))
@@ -264,7 +289,8 @@ static void free_all(struct record *record)
     record_close(&record->file);
     record_clock_free(&record->clock);
     record_gate_free(&record->gate);
-    free(record->texts);
+    free(record->texts.at);
+    record_samples_free(&record->samples);
     id_map_free(&record->thread_names);
     id_map_free(&record->threads);
     id_map_free(&record->ended);

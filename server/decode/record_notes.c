@@ -21,6 +21,13 @@ void record_note_losses(struct record *record)
         [LOST_CUPTI] = "records of CUDA activity are missing: CUPTI dropped them.",
         [LOST_PAYLOADS] = "ranges stand without their payloads: the program made more different "
                           "ones than the collector keeps.",
+        [LOST_TORN] = "looks at a thread's Python stack are missing: it changed while it was read.",
+        [LOST_LATE] = "looks at threads are missing: the machine was too busy for so many a "
+                      "second. Fewer (--py-sample=HZ) help.",
+        [LOST_STACKS] = "samples stand without their innermost calls: the program had more "
+                        "different stacks than the collector keeps.",
+        [LOST_SAMPLES] = "samples of the processor are missing: the system dropped them, faster "
+                         "than they were taken out. A lower --sampling-frequency helps.",
         [LOST_LIMIT] = "ranges are missing: the spool had reached the size that --max-spool "
                        "allows.",
     };

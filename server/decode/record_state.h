@@ -10,6 +10,7 @@
 #include "decode/record_gate.h"
 #include "decode/record_hlo.h"
 #include "decode/record_read.h"
+#include "decode/record_sample.h"
 #include "decode/record_system.h"
 #include "decode/record_tracks.h"
 
@@ -19,8 +20,7 @@ struct record {
     struct arena *arena;
     struct record_clock clock;
     struct record_gate gate;
-    name_id *texts; /* by id - 1 */
-    uint32_t text_count, text_capacity;
+    struct record_names texts;
     struct id_map thread_names, threads;
     struct pair_table categories; /* domain, number -> name */
     struct id_map ended;          /* thread and start of ranges behind the last look */
@@ -32,9 +32,14 @@ struct record {
     struct record_hlo hlo;
     struct record_cuda cuda;
     struct record_system system;
+    struct record_samples samples;
     track_id process, free_ranges; /* NO_TRACK until there is one */
     uint64_t lost[LOST_CAUSES], broken_frames, other_frames, without_time, cut;
 };
+
+/* record.c: texts beyond what is kept are passed over. */
+void record_names_put(struct record *record, struct record_names *names, uint64_t id,
+                      struct str text);
 
 /* record_ranges.c: NVTX. */
 void record_ranges_read(struct record *record, const struct record_columns *columns);

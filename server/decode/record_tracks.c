@@ -2,9 +2,14 @@
 
 #include "decode/record_state.h"
 
+name_id record_name_of(const struct record_names *names, int64_t id)
+{
+    return id > 0 && id <= names->capacity ? names->at[id - 1] : 0;
+}
+
 name_id record_text_of(const struct record *record, int64_t id)
 {
-    return id > 0 && id <= record->text_capacity ? record->texts[id - 1] : 0;
+    return record_name_of(&record->texts, id);
 }
 
 track_id record_process_track(struct record *record)

@@ -4,6 +4,12 @@
 
 #include "trace/sink.h"
 
+struct record_names { /* texts of a spool */
+    name_id *at;      /* by id - 1; 0: not told */
+    uint32_t capacity;
+};
+name_id record_name_of(const struct record_names *names, int64_t id); /* 0 none */
+
 struct record;
 name_id record_text_of(const struct record *record, int64_t id); /* 0 none */
 track_id record_process_track(struct record *record);

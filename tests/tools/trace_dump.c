@@ -6,7 +6,9 @@
  * "flows", "programs", ..., "modules": [{"name", "stage", "entry", "computations", ...}],
  *                           "documents": [[lines, bytes], ...],
  *                           "stacks", "stack_samples", "sample_types": [[name, unit, total]],
- *                           "labels": [[key, text or null, samples], ...]}
+ *                           "labels": [[key, text or null, samples], ...],
+ *                           "sampled": [[track, at_ps, [[function, file, line, module], ...
+ *                            outermost first], [value, ...]], ...] of at most 20,000}
  *
  * The trace is built in memory and read back through the same functions as a stored one. Bytes of
  * names stand as characters of the same number, so that any name survives JSON.
@@ -20,6 +22,8 @@
 #include "decode/hlo_module.h"
 #include "trace/args.h"
 #include "trace/counter.h"
+
+enum { SAMPLED_MAX = 20000 };
 
 struct name_sums {
     uint64_t count;
@@ -388,8 +392,46 @@ static void print_labels(const struct trace *trace)
             printf("null");
         printf(",%" PRIu64 "]", counts[index].samples);
     }
-    printf("]}\n");
+    printf("]");
     free(counts);
+}
+
+static void print_stack(const struct trace *trace, stack_id id)
+{
+    const struct stack *stack = &trace->stacks[id];
+
+    if (stack->parent != NO_STACK) {
+        print_stack(trace, stack->parent);
+        printf(",");
+    }
+    printf("[");
+    print_text(trace_name(trace, stack->frame.function));
+    printf(",");
+    print_text(trace_name(trace, stack->frame.file));
+    printf(",%u,", stack->frame.line);
+    print_text(trace_name(trace, stack->frame.module));
+    printf("]");
+}
+
+static void print_sampled(const struct trace *trace)
+{
+    printf(",\"sampled\":[");
+    for (uint32_t at = 0; at < trace->stack_sample_count && at < SAMPLED_MAX; at++) {
+        const struct sample *sample = &trace->samples[at];
+
+        printf("%s[", at > 0 ? ",\n" : "");
+        print_text(sample->track != NO_TRACK ? trace_name(trace, trace->tracks[sample->track].name)
+                                             : STR(""));
+        printf(",%" PRId64 ",[", sample->at_ps);
+        if (sample->stack != NO_STACK)
+            print_stack(trace, sample->stack);
+        printf("],[");
+        for (uint32_t type = 0; type < trace->sample_type_count; type++)
+            printf("%s%" PRId64, type > 0 ? "," : "",
+                   trace->sample_values[(uint64_t)at * trace->sample_type_count + type]);
+        printf("]]");
+    }
+    printf("]}\n");
 }
 
 static void print_trace(const struct trace *trace)
@@ -411,6 +453,7 @@ static void print_trace(const struct trace *trace)
     print_sample_types(trace);
     print_modules(trace);
     print_labels(trace);
+    print_sampled(trace);
     free(dump.chunk);
     free(dump.sums);
     free(dump.used);

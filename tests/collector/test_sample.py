@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+"""Where threads were: Python stacks of every Python that is installed here, read from outside. Which functions,
+files and lines, and what dominates; never how long."""
+
+import collections
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BIN = pathlib.Path(os.environ["JVIEWD_DEV"]).parent
+DUMP = os.environ["TRACE_DUMP"]
+PROGRAM = pathlib.Path(__file__).with_name("sampled.py")
+ENOUGH = 60  # samples of a thread: a quarter and three quarters are told apart
+
+
+def version_of(python):
+    run = subprocess.run([python, "-c", "import sys; print('%d.%d' % sys.version_info[:2], sys.implementation.name)"],
+                         capture_output=True, text=True)
+    words = run.stdout.split()
+    return words[0] if run.returncode == 0 and words[1:] == ["cpython"] else ""
+
+
+def pythons():
+    """One a version, and the system's own, which is linked without a libpython."""
+    found = {}
+    places = [sys.executable, "/usr/bin/python3",
+              *map(str, sorted(pathlib.Path.home().glob(".pyenv/versions/3.*/bin/python3")))]
+    for python in map(os.path.realpath, places):
+        version = version_of(python) if os.access(python, os.X_OK) else ""
+        if version in ("3.10", "3.11", "3.12", "3.13", "3.14"):
+            found.setdefault((version, python.startswith("/usr/bin")), python)
+    return found
+
+
+def lines_of(function):
+    """The lines of a function of the program."""
+    text = PROGRAM.read_text().splitlines()
+    first = next(at for at, line in enumerate(text, 1) if line.strip().startswith(f"def {function}("))
+    last = next((at for at, line in enumerate(text, 1) if at > first and line and not line.startswith(" ")), len(text) + 1)
+    return range(first, last)
+
+
+class Sample(unittest.TestCase):
+    def setUp(self):
+        self.place = tempfile.TemporaryDirectory()
+        self.out = pathlib.Path(self.place.name) / "profiles"
+
+    def tearDown(self):
+        self.place.cleanup()
+
+    def collect(self, *command, options=("--py-sample=200",), env=None):
+        self.out = pathlib.Path(tempfile.mkdtemp(dir=self.place.name))
+        run = subprocess.run([BIN / "jview-collect", "-o", self.out, "--system=0", *options, "--", *map(str, command)],
+                             capture_output=True, text=True, timeout=120, env={**os.environ, **(env or {})})
+        self.assertEqual(run.returncode, 0, run.stderr)
+        return run
+
+    def trace(self):
+        spool, = self.out.glob("plugins/profile/*/*.jvs")
+        return json.loads(subprocess.run([DUMP, spool], capture_output=True, text=True, check=True).stdout)
+
+    def threads(self, trace):
+        """Stacks by thread, as tuples of (function, line), outermost first."""
+        threads = collections.defaultdict(list)
+        for track, _, stack, values in trace["sampled"]:
+            threads[track].append(([tuple(frame[:3]) for frame in stack], values))
+        return threads
+
+    def enough(self, *command, **options):
+        """A busy machine takes fewer samples a second: then longer."""
+        for steps in (15, 60, 240):
+            run = self.collect(*command, PROGRAM, steps, **options)
+            trace = self.trace()
+            if len(trace["sampled"]) >= 2 * ENOUGH:
+                break
+        return run, trace
+
+    def check_shares(self, trace, qualified):
+        counts, waiting = collections.Counter(), 0
+        step, wait = ("Trainer.step", "Condition.wait") if qualified else ("step", "wait")
+        for stacks in self.threads(trace).values():
+            for stack, values in stacks:
+                names = [frame[0] for frame in stack]
+                for function in ("heavy", "light"):
+                    if function in names:
+                        counts[function] += 1
+                        at = names.index(function)
+                        self.assertEqual(names[at - 3:at], ["main", "na\xc3\xafve", step])
+                        self.assertEqual(stack[at][1], str(PROGRAM))
+                        self.assertIn(stack[at][2], lines_of(function))
+                if "waits" in names and wait in names:
+                    waiting += 1
+                    self.assertLess(values[1], max(values[0], 1), "a thread that waits does not run")
+        self.assertGreater(counts["heavy"], counts["light"])
+        self.assertGreater(counts["light"], 0)
+        self.assertGreater(waiting, 0)
+
+    def test_versions(self):
+        for (version, is_own), python in pythons().items():
+            with self.subTest(version=version, python=python):
+                run, trace = self.enough(python)
+                self.check_shares(trace, version != "3.10")
+                self.assertIn("samples of stacks of 1 process", run.stderr)
+                self.assertEqual([kind[:2] for kind in trace["sample_types"]],
+                                 [["Python time", "nanoseconds"], ["Python CPU time", "nanoseconds"]])
+                self.assertFalse(list(self.out.glob(".jview-spool/*/*")), "nothing is left behind")
+
+    def test_below(self):
+        """A Python that the program starts, behind a shell; and the program's exit code is its own."""
+        run = self.collect("sh", "-c", f'"{sys.executable}" "{PROGRAM}" 10; true')
+        self.assertTrue(self.trace()["sampled"], run.stderr)
+
+    def test_no_python(self):
+        run = self.collect("sleep", "0.2")
+        self.assertIn("no Python was found", run.stderr)
+
+    def test_gate(self):
+        """Outside of what is recorded nothing is looked at."""
+        run = self.collect(sys.executable, PROGRAM, 3, options=("--py-sample", "--delay=3600"))
+        self.assertNotIn("samples of stacks", run.stderr)
+
+    def test_wrong_words(self):
+        for value in ("0", "1001", "x", ""):
+            run = subprocess.run([BIN / "jview-collect", f"--py-sample={value}", "true"], capture_output=True, text=True,
+                                 timeout=60)
+            self.assertEqual(run.returncode, 2, value)
+            self.assertIn("--py-sample takes 1 to 1000", run.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=1)
