@@ -15,13 +15,14 @@ import urllib.error
 import urllib.request
 from unittest import mock
 
+import packages
+
 TOP = pathlib.Path(__file__).resolve().parents[2]
 if importlib.util.find_spec("jviewd") is None:  # else the wheel is what is tested
     sys.path.insert(0, str(TOP / "api" / "python"))
     os.environ.setdefault("JVIEWD_BIN", os.environ.get("JVIEWD") or os.environ["JVIEWD_DEV"])
-if __name__ == "__main__" and importlib.util.find_spec("jax") is None:
-    print(f"skipped: {sys.executable} has no jax")
-    sys.exit(77)
+if __name__ == "__main__":
+    packages.need("jax")
 
 import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
@@ -100,7 +101,7 @@ class Recording(unittest.TestCase):
             type(self).step(self.x).block_until_ready()
         shown = jviewd.open_latest_profile(self.runs, ui="none")
         self.addCleanup(shown.stop)
-        for _ in range(100):  # what was written this moment is listed once it is whole
+        for _ in range(300):  # what was written this moment is listed once it is whole
             run = self.latest(shown)
             if run == "newest":
                 return
@@ -130,7 +131,7 @@ class Recording(unittest.TestCase):
                 program.kill()
         self.assertEqual(done.returncode, 0, done.stderr)
         rows = self.told("top", "outside", "--by", "op")["rows"]
-        self.assertTrue(any("dot_general" in row["scope"] and row["count"] > 10 for row in rows), rows)
+        self.assertTrue(any("dot_general" in row["scope"] and row["count"] > 1 for row in rows), rows)
 
     def test_timing_waits_for_the_device(self):
         timing = jviewd.benchmark_function(type(self).step, self.x, num_iterations=5, warmup=1)

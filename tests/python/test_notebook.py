@@ -22,12 +22,14 @@ import time
 import unittest
 from unittest import mock
 
+import packages
+
 TOP = pathlib.Path(__file__).resolve().parents[2]
 SAMPLES = TOP / "tests" / "samples"
 if __name__ == "__main__":
-    missing = [name for name in ("nbclient", "ipykernel") if importlib.util.find_spec(name) is None]
-    if missing or shutil.which("node") is None or not (TOP / "web" / "node_modules").is_dir():
-        print(f"skipped: {sys.executable} has no {' nor '.join(missing) or 'node beside it'}")
+    packages.need("nbclient", "ipykernel")
+    if shutil.which("node") is None or not (TOP / "web" / "node_modules").is_dir():
+        print("skipped: no node, or nothing in web/node_modules")
         sys.exit(77)
 if importlib.util.find_spec("jviewd") is None:  # else the wheel is what is tested
     os.environ["PYTHONPATH"] = str(TOP / "api" / "python")
@@ -75,7 +77,7 @@ class Notebook(unittest.TestCase):
         """The data of what a cell leaves, while its kernel lives."""
         lines = f"from jviewd import view_profile\nview_profile({str(SAMPLES)!r}, run='step_1000', view='overview')"
         cell = nbformat.v4.new_code_cell(lines)
-        client = nbclient.NotebookClient(nbformat.v4.new_notebook(cells=[cell]), timeout=120, kernel_name="python3")
+        client = nbclient.NotebookClient(nbformat.v4.new_notebook(cells=[cell]), timeout=300, startup_timeout=300, kernel_name="python3")
         with client.setup_kernel():
             client.execute_cell(cell, 0)
             yield cell.outputs[-1]["data"]
@@ -108,7 +110,7 @@ class Notebook(unittest.TestCase):
         self.addCleanup(process.wait)
         self.addCleanup(process.terminate)
         told = self.home / f"jpserver-{process.pid}.json"
-        for _ in range(300):
+        for _ in range(1200):
             if told.exists() and told.read_text().endswith("}"):
                 break
             time.sleep(0.1)
