@@ -1,18 +1,16 @@
-/* One worker: started, given its job, read, waited for; ended where it takes too long. */
+/* One worker: taken, given its job, read, waited for; ended where it takes too long. */
 #include "serve/sql_job.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "serve/sql_process.h"
 
 enum {
     AT_ONCE_MAX = 2,
@@ -20,8 +18,6 @@ enum {
     GRACE_MS = 10000, /* beside its CPU time: a busy machine, pages from a disk */
     ANSWER_BYTES_MAX = 64 << 20,
 };
-
-extern char **environ;
 
 static struct turns {
     pthread_mutex_t lock;
@@ -52,98 +48,37 @@ static void turn_give(void)
     pthread_mutex_unlock(&turns.lock);
 }
 
-struct worker {
-    pid_t pid;
-    int to, from; /* our ends; -1 once closed */
-};
-
-/* Its ends become 0 and 1; signals are as at birth, and what a terminal sends us is not for it. */
-static int spawn(int in, int out, pid_t *ret)
-{
-    char name[] = "jviewd", verb[] = "sql-worker";
-    char *argv[] = {name, verb, NULL};
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t none, all;
-
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
-    posix_spawnattr_init(&attributes);
-    sigemptyset(&none);
-    sigfillset(&all);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &all);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
-                                              POSIX_SPAWN_SETPGROUP);
-    int error = posix_spawn(ret, "/proc/self/exe", &actions, &attributes, argv, environ);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&actions);
-    return error;
-}
-
-static void close_end(int *fd)
-{
-    if (*fd >= 0)
-        close(*fd);
-    *fd = -1;
-}
-
-static enum status start(struct worker *ret, struct error *err)
-{
-    int job[2], answer[2];
-
-    if (pipe2(job, O_CLOEXEC) != 0)
-        return fail(err, ERR_IO, "no pipe for the query: %s", strerror(errno));
-    if (pipe2(answer, O_CLOEXEC) != 0) {
-        close(job[0]);
-        close(job[1]);
-        return fail(err, ERR_IO, "no pipe for the query: %s", strerror(errno));
-    }
-    int error = spawn(job[0], answer[1], &ret->pid);
-    close(job[0]);
-    close(answer[1]);
-    ret->to = job[1];
-    ret->from = answer[0];
-    fcntl(ret->to, F_SETFL, O_NONBLOCK);
-    if (error == 0)
-        return OK;
-    close_end(&ret->to);
-    close_end(&ret->from);
-    return fail(err, ERR_IO, "the query's process cannot be started: %s", strerror(error));
-}
-
 /* Some of the job; its end closed once all of it was taken, or nobody takes it. */
-static void give(struct worker *worker, struct str *text)
+static void give(struct sql_process *process, struct str *text)
 {
-    ssize_t count = write(worker->to, text->at, text->count);
+    ssize_t count = write(process->to, text->at, text->count);
 
     if (count < 0 && (errno == EINTR || errno == EAGAIN))
         return;
     *text = str_skip(*text, count > 0 ? (size_t)count : text->count);
     if (text->count == 0)
-        close_end(&worker->to);
+        sql_process_close(&process->to);
 }
 
-static void take(struct worker *worker, struct text *ret)
+static void take(struct sql_process *process, struct text *ret)
 {
     char buffer[32768];
-    ssize_t count = read(worker->from, buffer, sizeof buffer);
+    ssize_t count = read(process->from, buffer, sizeof buffer);
 
     if (count < 0 && errno == EINTR)
         return;
     if (count > 0 && ret->count + (size_t)count <= ANSWER_BYTES_MAX)
         text_put(ret, buffer, (size_t)count);
     else
-        close_end(&worker->from);
+        sql_process_close(&process->from);
 }
 
 /* Until it has answered; false: it took too long. */
-static bool talk(struct worker *worker, struct str text, int64_t until_ns, struct text *ret)
+static bool talk(struct sql_process *process, struct str *text, int64_t until_ns, struct text *ret)
 {
-    while (worker->from >= 0) {
-        struct pollfd polled[2] = {{.fd = worker->from, .events = POLLIN},
-                                   {.fd = worker->to, .events = POLLOUT}};
+    while (process->from >= 0) {
+        struct pollfd polled[2] = {{.fd = process->from, .events = POLLIN},
+                                   {.fd = process->to, .events = POLLOUT}};
         int64_t left_ns = until_ns - clock_monotonic_ns();
 
         if (left_ns <= 0)
@@ -151,9 +86,9 @@ static bool talk(struct worker *worker, struct str text, int64_t until_ns, struc
         if (poll(polled, 2, (int)(left_ns / 1000000) + 1) <= 0)
             continue;
         if (polled[0].revents != 0)
-            take(worker, ret);
-        if (worker->to >= 0 && polled[1].revents != 0)
-            give(worker, &text);
+            take(process, ret);
+        if (process->to >= 0 && polled[1].revents != 0)
+            give(process, text);
     }
     return true;
 }
@@ -189,34 +124,32 @@ static enum status parse(const struct text *text, struct arena *arena, struct sq
     return ret->status >= 200 ? OK : ERR_TRUNCATED;
 }
 
-static enum status run(struct str text, int64_t run_ms, struct arena *arena, struct sql_answer *ret,
-                       struct error *err)
+/* The next one is started while this one works. */
+static enum status run(struct str text, int64_t run_ms, bool keeps_one, struct arena *arena,
+                       struct sql_answer *ret, struct error *err)
 {
-    struct worker worker;
+    struct sql_process process;
     struct text answer = {0};
-    int ended = 0;
 
-    TRY(start(&worker, err));
+    TRY(sql_process_take(&process, err));
     int64_t until_ns = clock_monotonic_ns() + (run_ms + GRACE_MS) * 1000000;
-    bool in_time = talk(&worker, text, until_ns, &answer);
-    close_end(&worker.to);
-    close_end(&worker.from);
-    if (!in_time)
-        kill(worker.pid, SIGKILL);
-    while (waitpid(worker.pid, &ended, 0) < 0 && errno == EINTR)
-        ;
+    give(&process, &text);
+    if (keeps_one)
+        sql_process_keep();
+    bool in_time = talk(&process, &text, until_ns, &answer);
+    int ended = sql_process_end(&process, !in_time);
     bool whole =
         in_time && WIFEXITED(ended) && WEXITSTATUS(ended) == 0 && parse(&answer, arena, ret) == OK;
     text_free(&answer);
     return whole ? OK : why_ended(ended, in_time, err);
 }
 
-enum status sql_job(struct str text, int64_t run_ms, struct arena *arena, struct sql_answer *ret,
-                    struct error *err)
+enum status sql_job(struct str text, int64_t run_ms, bool keeps_one, struct arena *arena,
+                    struct sql_answer *ret, struct error *err)
 {
     if (!turn_take())
         return fail(err, ERR_CONFLICT, "two queries run and eight wait: ask again in a second");
-    enum status status = run(text, run_ms, arena, ret, err);
+    enum status status = run(text, run_ms, keeps_one, arena, ret, err);
     turn_give();
     return status;
 }

@@ -12,8 +12,9 @@ struct sql_answer {
 };
 
 /* Two at once; eight more wait for their turn, ERR_CONFLICT for who comes then. `text` is the job
- * as JSON, `run_ms` what the query may take. */
-MUST_CHECK enum status sql_job(struct str text, int64_t run_ms, struct arena *arena,
+ * as JSON, `run_ms` what the query may take; with `keeps_one` a process stands ready for the next
+ * query from then on, until sql_process_keep_none (see sql_process.h). */
+MUST_CHECK enum status sql_job(struct str text, int64_t run_ms, bool keeps_one, struct arena *arena,
                                struct sql_answer *ret, struct error *err);
 
 #endif

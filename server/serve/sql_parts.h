@@ -2,6 +2,7 @@
  *
  *   server   sql.c          POST /api/sql: which runs, which query, what of limits
  *            sql_job.c      the job as JSON -> jviewd sql-worker -> its answer
+ *            sql_process.c  the processes: one stands ready before it is asked
  *                               |
  *   worker   sql_worker.c   the job -> traces, tables -> store/sql.h -> the answer
  *            sql_runs.c     runs, metrics: what the job itself says

@@ -35,6 +35,8 @@ static struct bytes map_table(void *from, enum table_kind kind)
         return (struct bytes){0};
     const struct segment_table *table = &map->tables[kind];
     struct bytes bytes = map_data(map, table->offset, (size_t)table->size);
+    if (map->checked_elsewhere)
+        return bytes;
     if (map->checked[kind] == SEGMENT_UNTOUCHED && bytes.count > 0)
         file_will_need(bytes.at, bytes.count);
     if (map->checked[kind] == SEGMENT_UNTOUCHED)
@@ -53,8 +55,11 @@ static bool map_damaged(void *from)
 
 struct block_in segment_map_in(struct segment_map *map)
 {
-    return (struct block_in){
-        .from = map, .table = map_table, .data = map_data, .damaged = map_damaged};
+    return (struct block_in){.from = map,
+                             .table = map_table,
+                             .data = map_data,
+                             .damaged = map_damaged,
+                             .checked = map->checked_elsewhere};
 }
 
 static enum status check_header(struct bytes bytes, struct segment_header *ret, struct error *err)
@@ -127,12 +132,14 @@ static enum status map_file(const char *path, struct segment *segment, struct er
     return status;
 }
 
-enum status segment_open(const char *path, struct segment **ret, struct error *err)
+static enum status open_path(const char *path, bool is_checked, struct segment **ret,
+                             struct error *err)
 {
     struct segment *segment = calloc(1, sizeof(*segment));
 
     if (!segment)
         abort(); /* out of memory: as base/arena.h says */
+    segment->map.checked_elsewhere = is_checked;
     segment->arena = arena_create();
     enum status status = map_file(path, segment, err);
     if (status == OK)
@@ -144,6 +151,16 @@ enum status segment_open(const char *path, struct segment **ret, struct error *e
     }
     *ret = segment;
     return OK;
+}
+
+enum status segment_open(const char *path, struct segment **ret, struct error *err)
+{
+    return open_path(path, false, ret, err);
+}
+
+enum status segment_open_checked(const char *path, struct segment **ret, struct error *err)
+{
+    return open_path(path, true, ret, err);
 }
 
 const struct trace *segment_trace(const struct segment *segment)

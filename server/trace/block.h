@@ -62,6 +62,7 @@ struct block_in {
     struct bytes (*data)(void *from, uint64_t offset, size_t size);
     /* Was a table damaged at its first touch? NULL: that cannot happen. */
     bool (*damaged)(void *from);
+    bool checked; /* by who has it open elsewhere: long tables need not be read for their rules */
 };
 
 struct block_out {

@@ -8,6 +8,18 @@ static bool flow_fits(const struct trace *trace, const struct flow *flow)
            flow->kind < trace->name_count;
 }
 
+static enum status check_order(const struct trace *trace, const struct flow *flows,
+                               const uint32_t *by_to, size_t count, struct error *err)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!flow_fits(trace, &flows[i]) || (i > 0 && flows[i].from < flows[i - 1].from))
+            return fail(err, ERR_FORMAT, "arrow %zu breaks the rules of its table", i);
+    for (size_t i = 0; i < count; i++)
+        if (by_to[i] >= count || (i > 0 && flows[by_to[i]].to < flows[by_to[i - 1]].to))
+            return fail(err, ERR_FORMAT, "arrow %zu by consumer breaks the rules of its table", i);
+    return OK;
+}
+
 enum status flows_open(struct trace *trace, struct arena *arena, struct error *err)
 {
     struct block_in in = trace->parts->in;
@@ -21,12 +33,8 @@ enum status flows_open(struct trace *trace, struct arena *arena, struct error *e
     if (table.count % sizeof(*flows) != 0 || consumers.count != count * sizeof(*by_to) ||
         count >= UINT32_MAX)
         return fail(err, ERR_FORMAT, "the tables of arrows do not fit together");
-    for (size_t i = 0; i < count; i++)
-        if (!flow_fits(trace, &flows[i]) || (i > 0 && flows[i].from < flows[i - 1].from))
-            return fail(err, ERR_FORMAT, "arrow %zu breaks the rules of its table", i);
-    for (size_t i = 0; i < count; i++)
-        if (by_to[i] >= count || (i > 0 && flows[by_to[i]].to < flows[by_to[i - 1]].to))
-            return fail(err, ERR_FORMAT, "arrow %zu by consumer breaks the rules of its table", i);
+    if (!in.checked)
+        TRY(check_order(trace, flows, by_to, count, err));
     trace->flows = flows;
     trace->flow_by_to = by_to;
     trace->flow_count = count;

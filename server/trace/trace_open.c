@@ -52,7 +52,7 @@ static enum status open_names(struct opening *opening)
         parts->name_offsets[0] != 0 || parts->name_offsets[1] != 0 ||
         parts->name_offsets[order_count] != texts.count)
         return fail(opening->err, ERR_FORMAT, "the tables of names do not fit each other");
-    for (uint32_t i = 0; i < order_count; i++)
+    for (uint32_t i = 0; i < order_count && !opening->in.checked; i++)
         if (parts->name_offsets[i + 1] < parts->name_offsets[i] ||
             parts->name_order[i] >= order_count)
             return broken(opening, "name", i);
@@ -205,7 +205,7 @@ static enum status open_samples(struct opening *opening)
     }
     if (at != sample_count)
         return fail(opening->err, ERR_FORMAT, "the samples do not cover the rows");
-    for (uint32_t i = 0; i < trace->row_count; i++) {
+    for (uint32_t i = 0; i < trace->row_count && !opening->in.checked; i++) {
         const struct row *row = &trace->rows[i];
         for (uint32_t done = 0; done < row->count; done += SAMPLE_SLICES) {
             const struct slice_sample *sample = &parts->samples[first[i] + done / SAMPLE_SLICES];

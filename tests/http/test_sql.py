@@ -4,7 +4,10 @@
 import csv
 import io
 import json
+import os
 import pathlib
+import re
+import signal
 import subprocess
 import threading
 import time
@@ -196,20 +199,31 @@ def many_at_once_are_refused_or_answered(server):
     assert rows(server, "select 1 as one") == [{"one": 1}]
 
 
-def workers_do_not_outlive_their_query(server):
+def one_worker_stands_ready(server):
+    """Each query has a process of its own; the next one is started before it is asked, and nothing else is left."""
     def text(pid, name):
         try:
             return (pid / name).read_text(errors="replace")
         except OSError:  # it has ended meanwhile
             return ""
 
-    sql(server, "select count(*) from slices", run=RUN)
-    mine = [pid for pid in pathlib.Path("/proc").iterdir() if pid.name.isdigit() and "sql-worker" in text(pid, "cmdline") and
-            f"PPid:\t{server.process.pid}\n" in text(pid, "status")]
-    assert mine == [], mine
+    def standing():
+        mine = [pid for pid in pathlib.Path("/proc").iterdir() if pid.name.isdigit() and f"PPid:\t{server.process.pid}\n" in text(pid, "status")]
+        assert len(mine) <= 1, mine
+        return mine and "sql-worker" in text(mine[0], "cmdline") and mine[0]
+
+    seen = []
+    for _ in range(3):
+        assert rows(server, "select 1 as one") == [{"one": 1}]
+        seen.append(harness.until("a worker that stands ready", standing))
+    assert len(set(seen)) == 3, seen
+    harness.until("its limits", lambda: re.search(r"Max file size +0 +0 ", text(seen[2], "limits")))
+    os.kill(int(seen[2].name), signal.SIGKILL)
+    harness.until("it to be gone", lambda: "State:\tZ" in text(seen[2], "status"))
+    assert rows(server, "select 2 as two") == [{"two": 2}]
 
 
 if __name__ == "__main__":
     common.main([views_are_the_endpoints, slices_are_the_endpoint, names_sum_to_the_slices, bounds_change_no_answer, runs_and_tracks,
                  the_page_and_columns, formats_agree, errors_say_where, attacks_end, many_at_once_are_refused_or_answered,
-                 workers_do_not_outlive_their_query])
+                 one_worker_stands_ready])
