@@ -9,7 +9,8 @@
  *   programs          /host:metadata: an event metadata entry each, with the whole HloProto
  *   notes             errors and warnings
  *
- * Samples of stacks have no place there; a warning counts them.
+ *   samples of stacks  a line of events beside their thread's: xspace_samples.c; those without a
+ *                      time or a thread have no place, and a warning counts them
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -56,7 +57,7 @@ static bool is_named(const struct trace *trace, struct str name)
     return false;
 }
 
-/* The process with most slices, of several the first; NO_TRACK: none has any. */
+/* The process with most slices and samples, of several the first; NO_TRACK: none has any. */
 static track_id main_process(const struct xspace_out *space)
 {
     const struct trace *trace = space->trace;
@@ -66,6 +67,8 @@ static track_id main_process(const struct xspace_out *space)
     memset(counts, 0, ((size_t)trace->track_count + 1) * sizeof *counts);
     for (track_id track = 0; track < trace->track_count; track++)
         counts[space->roots[track]] += trace->tracks[track].slice_count;
+    for (uint32_t index = 0; index < space->sample_count; index++)
+        counts[space->roots[trace->samples[space->samples[index]].track]]++;
     for (track_id track = 0; track < trace->track_count; track++)
         if (trace->tracks[track].parent == NO_TRACK && trace->tracks[track].kind != TRACK_DEVICE &&
             counts[track] > 0 && (most == NO_TRACK || counts[track] > counts[most]))
@@ -140,6 +143,7 @@ static enum status put_tracks(struct plane_out *plane, track_id root, struct err
         if (track->kind != TRACK_COUNTER && (id != root || track->slice_count > 0))
             TRY(plane_put_track(plane, id, err));
     }
+    TRY(plane_put_samples(plane, root, err));
     return plane_put_counters(plane, root, err);
 }
 
@@ -268,6 +272,19 @@ static struct str said(struct str message)
     return message;
 }
 
+static uint32_t count_timeless(const struct trace *trace)
+{
+    uint32_t count = 0;
+
+    for (uint32_t index = 0; index < trace->stack_sample_count; index++) {
+        const struct sample *sample = &trace->samples[index];
+
+        count += sample->at_ps == SAMPLE_NO_TIME || sample->track >= trace->track_count ||
+                 sample->stack == NO_STACK;
+    }
+    return count;
+}
+
 static enum status put_notes(struct xspace_out *space, struct error *err)
 {
     const struct trace *trace = space->trace;
@@ -281,12 +298,14 @@ static enum status put_notes(struct xspace_out *space, struct error *err)
             pb_put_text(&text, note->severity == NOTE_ERROR ? XSPACE_ERRORS : XSPACE_WARNINGS,
                         str_utf8(space->arena, said(trace_name(trace, note->message))));
     }
-    if (trace->stack_sample_count > 0)
+    uint32_t without_place = count_timeless(trace);
+
+    if (without_place > 0)
         pb_put_text(&text, XSPACE_WARNINGS,
                     str_format(space->arena,
                                "%" PRIu32 " samples of stacks have no place in this format and "
                                "are left out",
-                               trace->stack_sample_count));
+                               without_place));
     if (host.count > 0)
         pb_put_text(&text, XSPACE_HOSTNAMES, str_utf8(space->arena, host));
     enum status status =
@@ -340,10 +359,12 @@ enum status export_xspace(const struct export_run *run, pack_write *write, void 
     slice_args_open(&space.args, trace);
     names_open_words(&space);
     find_roots(&space);
+    samples_sort(&space);
     enum status status = put_space(&space, err);
 
     free(space.roots);
     free(space.next);
+    free(space.samples);
     slice_args_close(&space.args);
     free(space.chunk);
     arena_destroy(space.arena);

@@ -82,6 +82,14 @@ void stat_put(struct plane_out *plane, struct text *to, uint32_t field, struct a
     pb_put_message(to, field, &plane->stat);
 }
 
+void stat_put_name(struct plane_out *plane, struct text *to, uint32_t field, enum xspace_word key,
+                   name_id name)
+{
+    pb_put_number(&plane->stat, XSTAT_ID, names_stat_id(plane, plane->space->words[key]));
+    put_text(plane, name);
+    pb_put_message(to, field, &plane->stat);
+}
+
 static void put_number(struct plane_out *plane, enum xspace_word key, uint64_t value)
 {
     stat_put_number(plane, &plane->event, XEVENT_STATS, key, value);

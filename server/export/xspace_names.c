@@ -26,6 +26,8 @@ static const char *const words[WORDS] = {
     [WORD_STOP] = "profile_stop_time",
     [WORD_PROCESS] = "process",
     [WORD_VENDOR] = "device_vendor",
+    [WORD_FILE] = "file",
+    [WORD_LINE] = "line",
 };
 
 static const char *const details[DETAILS] = {

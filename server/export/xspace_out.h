@@ -4,6 +4,7 @@
  *   xspace_plane.c    a plane: its lines wait in a spill until all their lengths are known
  *   xspace_names.c    what ids of events and stats mean
  *   xspace_event.c    an event with its stats
+ *   xspace_samples.c  samples of stacks as lines of events
  *   xspace_details.c  what XProf expects to find as one text: kernel_details and the like
  */
 #ifndef JVIEWD_EXPORT_XSPACE_OUT_H
@@ -38,6 +39,8 @@ enum xspace_word {
     WORD_STOP,
     WORD_PROCESS,
     WORD_VENDOR,
+    WORD_FILE,
+    WORD_LINE,
     WORDS
 };
 
@@ -70,6 +73,8 @@ struct xspace_out { /* one host's export */
     bool is_xplane;           /* it was one: names, ids and arrows are right as they are */
     bool has_told_arrows;     /* args hold the ids that arrows are made of */
     uint64_t plane_count;
+    uint32_t *samples; /* of stacks that have a place, by track, type and time */
+    uint32_t sample_count;
     track_id *roots, *next; /* by track: the outermost above it; the next of that one */
 };
 
@@ -114,6 +119,8 @@ void stat_put_number(struct plane_out *plane, struct text *to, uint32_t field, e
                      uint64_t value);
 void stat_put_text(struct plane_out *plane, struct text *to, uint32_t field, key_id key,
                    struct str text);
+void stat_put_name(struct plane_out *plane, struct text *to, uint32_t field, enum xspace_word key,
+                   name_id name);
 void event_put(struct plane_out *plane, const struct merged_slice *slice, int64_t base_ps);
 
 /* xspace_details.c */
@@ -122,14 +129,26 @@ void details_put(struct plane_out *plane, name_id name, const struct arg *args, 
 /* xspace_plane.c */
 void plane_open(struct plane_out *plane, struct xspace_out *space, struct str name);
 MUST_CHECK enum status plane_put_track(struct plane_out *plane, track_id track, struct error *err);
+/* A line by hand: its head (which gives its clock, in ps), its events, its end. */
+struct line_out *plane_add_line(struct plane_out *plane);
+int64_t plane_put_head(struct plane_out *plane, int64_t id, struct str name, int64_t first_ps);
+/* Behind each event: what waits goes to the spill, and whoever cancelled is heard. */
+MUST_CHECK enum status plane_look_around(struct plane_out *plane, uint64_t count,
+                                         struct error *err);
+void plane_end_line(struct plane_out *plane, struct line_out *line);
+struct str plane_line_name(const struct plane_out *plane, track_id track);
 /* Adds to what waits for the plane's end. */
 MUST_CHECK enum status plane_keep(struct plane_out *plane, struct text *text, struct error *err);
 /* All counters of the tracks below a root: one line. */
 MUST_CHECK enum status plane_put_counters(struct plane_out *plane, track_id root,
                                           struct error *err);
+/* xspace_samples.c: sorts those that have a place; then those of the tracks below a root. */
+void samples_sort(struct xspace_out *space);
+MUST_CHECK enum status plane_put_samples(struct plane_out *plane, track_id root, struct error *err);
 /* Writes the plane and frees it, also after a failure. */
 MUST_CHECK enum status plane_close(struct plane_out *plane, enum status status, struct error *err);
 
 int64_t space_time(const struct xspace_out *space, int64_t file_ps);
+bool space_is_inside(const struct xspace_out *space, int64_t at_ps); /* of what is exported */
 
 #endif

@@ -59,7 +59,7 @@ static int64_t line_id(struct plane_out *plane, track_id track)
 }
 
 /* Of a track below another one the names of both. */
-static void put_line_name(struct plane_out *plane, track_id track)
+struct str plane_line_name(const struct plane_out *plane, track_id track)
 {
     const struct xspace_out *space = plane->space;
     const struct track *at = &space->trace->tracks[track];
@@ -71,10 +71,10 @@ static void put_line_name(struct plane_out *plane, track_id track)
         name = str_format(space->arena, "%.*s/%.*s",
                           STR_ARG(trace_name(space->trace, space->trace->tracks[above].name)),
                           STR_ARG(name));
-    pb_put_text(&plane->heads, XLINE_NAME, str_utf8(space->arena, name));
+    return name;
 }
 
-static struct line_out *add_line(struct plane_out *plane)
+struct line_out *plane_add_line(struct plane_out *plane)
 {
     if (plane->line_count == plane->line_capacity) {
         plane->line_capacity = plane->line_capacity == 0 ? 16 : plane->line_capacity * 2;
@@ -93,7 +93,7 @@ static bool is_cancelled(const struct xspace_out *space)
 }
 
 /* Now and then: texts that were cleaned go, events that wait go to the spill. */
-static enum status look_around(struct plane_out *plane, uint64_t count, struct error *err)
+enum status plane_look_around(struct plane_out *plane, uint64_t count, struct error *err)
 {
     if (count % ASK_EVERY == 0) {
         arena_reset(plane->space->arena);
@@ -104,20 +104,19 @@ static enum status look_around(struct plane_out *plane, uint64_t count, struct e
 }
 
 /* The line's clock: the nanosecond in which its first event begins. */
-static int64_t put_head(struct plane_out *plane, track_id track, const struct merged_slice *first)
+int64_t plane_put_head(struct plane_out *plane, int64_t id, struct str name, int64_t first_ps)
 {
-    int64_t start_ps = first != NULL ? space_time(plane->space, first->start_ps) : 0;
-    int64_t timestamp_ns = start_ps / PS_PER_NS;
+    int64_t timestamp_ns = space_time(plane->space, first_ps) / PS_PER_NS;
 
     if (timestamp_ns > TIMESTAMP_NS_MAX)
         timestamp_ns = TIMESTAMP_NS_MAX;
-    pb_put_number(&plane->heads, XLINE_ID, (uint64_t)line_id(plane, track));
-    put_line_name(plane, track);
+    pb_put_number(&plane->heads, XLINE_ID, (uint64_t)id);
+    pb_put_text(&plane->heads, XLINE_NAME, str_utf8(plane->space->arena, name));
     pb_put_number(&plane->heads, XLINE_TIMESTAMP_NS, (uint64_t)timestamp_ns);
     return timestamp_ns * PS_PER_NS;
 }
 
-static void end_line(struct plane_out *plane, struct line_out *line)
+void plane_end_line(struct plane_out *plane, struct line_out *line)
 {
     line->head_count = plane->heads.count - line->head_at;
     line->events_count = spill_bytes(plane->spill) - line->events_at;
@@ -127,20 +126,21 @@ enum status plane_put_track(struct plane_out *plane, track_id id, struct error *
 {
     struct xspace_out *space = plane->space;
     const struct track *track = &space->trace->tracks[id];
-    struct line_out *line = add_line(plane);
+    struct line_out *line = plane_add_line(plane);
     struct row_merge *merge = row_merge_open(space->run, space->host, track, space->chunk);
     const struct merged_slice *slice = row_merge_next(merge);
-    int64_t base_ps = put_head(plane, id, slice);
+    int64_t base_ps = plane_put_head(plane, line_id(plane, id), plane_line_name(plane, id),
+                                     slice != NULL ? slice->start_ps : -space->shift_ps);
     enum status status = OK;
 
     for (uint64_t count = 1; slice != NULL && status == OK; slice = row_merge_next(merge)) {
         event_put(plane, slice, base_ps);
-        status = look_around(plane, count++, err);
+        status = plane_look_around(plane, count++, err);
     }
     row_merge_close(merge);
     if (status == OK)
         status = plane_keep(plane, &plane->events, err);
-    end_line(plane, line);
+    plane_end_line(plane, line);
     return status;
 }
 
@@ -154,7 +154,7 @@ static void put_counter_facts(struct plane_out *plane, track_id track)
             stat_put(plane, &plane->event, XEVENT_STATS, trace->properties[index].arg);
 }
 
-static bool is_in_window(const struct xspace_out *space, int64_t at_ps)
+bool space_is_inside(const struct xspace_out *space, int64_t at_ps)
 {
     const struct export_run *run = space->run;
     int64_t run_ps;
@@ -172,7 +172,7 @@ static enum status put_samples(struct plane_out *plane, track_id track, struct e
     uint64_t name = names_event_id(plane, space->trace->tracks[track].name, 0);
 
     for (uint64_t index = 0; index < count; index++) {
-        if (!is_in_window(space, samples[index].at_ps))
+        if (!space_is_inside(space, samples[index].at_ps))
             continue;
         pb_put_number(&plane->event, XEVENT_ID, name);
         pb_put_number(&plane->event, XEVENT_OFFSET_PS,
@@ -183,7 +183,7 @@ static enum status put_samples(struct plane_out *plane, track_id track, struct e
         if (put++ == 0)
             put_counter_facts(plane, track);
         pb_put_message(&plane->events, XLINE_EVENTS, &plane->event);
-        TRY(look_around(plane, put, err));
+        TRY(plane_look_around(plane, put, err));
     }
     return plane_keep(plane, &plane->events, err);
 }
@@ -201,14 +201,14 @@ enum status plane_put_counters(struct plane_out *plane, track_id root, struct er
         if (count == 0)
             continue;
         if (line == NULL) {
-            line = add_line(plane);
+            line = plane_add_line(plane);
             pb_put_number(&plane->heads, XLINE_ID, INT64_MAX);
             pb_put_text(&plane->heads, XLINE_NAME, STR("_counters_"));
         }
         status = put_samples(plane, track, err);
     }
     if (line != NULL)
-        end_line(plane, line);
+        plane_end_line(plane, line);
     return status;
 }
 

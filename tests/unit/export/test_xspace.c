@@ -226,6 +226,71 @@ static bool is_stopped(void *data)
     return *(bool *)data;
 }
 
+/* Calls of a thread at 10, 20, 30 and, behind a time that nothing covers, at 90. */
+static void feed_samples(struct sink *sink, void *data)
+{
+    static const struct {
+        int64_t at_ns, value_ns;
+        int stack;
+    } samples[] = {{30, 10, 1}, {10, 10, 1}, {20, 10, 2}, {90, 10, 0}, {95, 0, 2}};
+    track_id process = sink_track(sink, (struct sink_track){.parent = NO_TRACK,
+                                                            .kind = TRACK_PROCESS,
+                                                            .name = STR("python (4)"),
+                                                            .device = -1});
+    track_id thread = sink_track(
+        sink, (struct sink_track){
+                  .parent = process, .kind = TRACK_THREAD, .name = STR("main"), .device = -1});
+    name_id file = sink_name(sink, STR("train.py"));
+    stack_id stacks[3];
+
+    (void)data;
+    stacks[0] =
+        sink_stack(sink, NO_STACK,
+                   (struct frame){.function = sink_name(sink, STR("f")), .file = file, .line = 1});
+    stacks[1] =
+        sink_stack(sink, stacks[0],
+                   (struct frame){.function = sink_name(sink, STR("g")), .file = file, .line = 7});
+    stacks[2] =
+        sink_stack(sink, stacks[1], (struct frame){.module = sink_name(sink, STR("libm.so"))});
+    sink_sample_type(sink, sink_name(sink, STR("Python time")),
+                     sink_name(sink, STR("nanoseconds")));
+    sink_sample_type(sink, sink_name(sink, STR("CPU time")), sink_name(sink, STR("nanoseconds")));
+    for (size_t index = 0; index < COUNT(samples); index++)
+        sink_sample(
+            sink,
+            (struct sample){.at_ps = samples[index].at_ns * 1000,
+                            .track = thread,
+                            .stack = stacks[samples[index].stack]},
+            (const int64_t[]){samples[index].value_ns, samples[index].value_ns == 0 ? 5 : 0}, NULL,
+            0);
+    sink_sample(sink, (struct sample){.at_ps = SAMPLE_NO_TIME, .track = thread, .stack = stacks[0]},
+                (const int64_t[]){1, 0}, NULL, 0);
+}
+
+/* A call lasts while samples of its thread find it; samplers have a line each. */
+static void samples(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct export_host host;
+    struct export_run run = run_of(&host, picture_fed(feed_samples, NULL, arena));
+    struct text text = written(&run);
+
+    CHECK_PICTURE("samples", again(&run, arena), PICTURE_ARGS,
+                  "/host:CPU / main: Python time\n"
+                  "  10000 +30000 f {file: \"train.py\", line: 1u}\n"
+                  "    10000 +30000 g {file: \"train.py\", line: 7u}\n"
+                  "      20000 +10000 libm.so\n"
+                  "  90000 +10000 f {file: \"train.py\", line: 1u}\n"
+                  "/host:CPU / main: CPU time\n"
+                  "  95000 +5000 f {file: \"train.py\", line: 1u}\n"
+                  "    95000 +5000 g {file: \"train.py\", line: 7u}\n"
+                  "      95000 +5000 libm.so\n");
+    CHECK("those without a time are told", memmem(text.at, text.count, "1 samples of stacks", 19));
+    text_free(&text);
+    arena_destroy(arena);
+}
+
 static void refused(void **state)
 {
     (void)state;
@@ -253,7 +318,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whole_and_window), cmocka_unit_test(names),   cmocka_unit_test(hostile),
-        cmocka_unit_test(kernels),          cmocka_unit_test(refused),
+        cmocka_unit_test(kernels),          cmocka_unit_test(refused), cmocka_unit_test(samples),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
