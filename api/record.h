@@ -80,6 +80,9 @@ enum spool_type {
     SPOOL_STACK,      /* calls, each behind the one that it was called from */
     SPOOL_SAMPLE,     /* where a thread was at a look */
     SPOOL_TASK,       /* a thread, as the system calls it */
+    SPOOL_NODE,       /* a node of a CUDA graph was made, or copied from another */
+    SPOOL_GRAPH,      /* CUDA activity: a graph that ran as a whole */
+    SPOOL_STREAM,     /* a stream's name */
     SPOOL_TYPE_COUNT,
 };
 
@@ -193,6 +196,16 @@ enum {
     SAMPLE_COLUMNS
 };
 enum { TASK_THREAD, TASK_NAME /* of SPOOL_STACK_TEXT */, TASK_COLUMNS };
+enum {
+    NODE_ID,
+    NODE_FROM,   /* the node that it was copied from, 0 none */
+    NODE_THREAD, /* who made it */
+    NODE_AT,
+    NODE_STACK, /* a text: the ranges open there then, outermost first, each three ids of texts,
+                   "domain.name.fields", with a space between */
+    NODE_COLUMNS
+};
+enum { STREAM_NUMBER, STREAM_NAME, STREAM_COLUMNS };
 enum { SPOOL_COLUMNS_MAX = 48 };
 
 enum spool_form { FORM_NESTED, FORM_FREE, FORM_MARK }; /* push and pop; start and end; an instant */

@@ -21,7 +21,7 @@
 #define ENV_OUT "JVIEW_OUT"         /* without a launcher: the profile directory */
 
 enum {
-    CONTROL_VERSION = 4,
+    CONTROL_VERSION = 5,
     CAPTURE_NAME_MAX = 128, /* with its NUL, as the next two */
     DOMAINS_MAX = 1024,
     SEEN_NAME_MAX = 64,
@@ -49,6 +49,7 @@ struct control_asked {
     char domains[DOMAINS_MAX];      /* "a,b": those to record, or those not to; "" all */
     uint32_t excludes_domains;
     uint32_t no_ranges, no_activity; /* nothing of NVTX, of CUDA is asked for */
+    uint32_t has_whole_graphs;       /* graphs of CUDA, not their nodes */
     uint32_t flush_ms;               /* a frame at least that often; 0: the usual */
     uint64_t spool_bytes_max;        /* of each process; 0: the disk's */
     uint32_t system_hz;              /* looks at the machine's figures a second; 0: none */

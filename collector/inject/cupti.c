@@ -4,18 +4,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "inject/cupti_flush.h"
+#include "inject/cupti_nodes.h"
 #include "inject/cupti_pool.h"
 #include "inject/cupti_say.h"
 #include "inject/gate.h"
 #include "inject/writer.h"
 
 enum {
-    VERSION_MIN = 19,       /* CUDA 12.0: the first whose records have these prefixes */
+    VERSION_MIN = 18,       /* CUDA 12.0 and 12.1: their records have these prefixes */
     VERSION_NEW = 130000,   /* from here on versions are spelt out */
     VERSION_KNOWN = 130100, /* layouts below it were checked against headers */
     CALLS_MAX = 2048,       /* numbers of calls that are asked for their names */
-    DEVICE_BUFFERS_MAX = 32
+    DEVICE_BUFFERS_MAX = 32,
+    LAST_FLUSH_MS = 2000 /* of the time that the process has for its end */
 };
+
+static const char not_recorded[] = "CUDA activity is not recorded";
 
 static struct cupti library;
 static _Atomic bool is_on;
@@ -53,21 +58,26 @@ static void complete(void *context, uint32_t stream, uint8_t *at, size_t size, s
         writer_wake();
 }
 
-/* A subscriber is what makes CUPTI ours. Of calls only those are watched that turn the gate: behind
- * the one that opens it, in front of the one that closes. */
-static void on_call(void *data, int domain, uint32_t call, const void *about)
+/* Of calls only those are watched that turn the gate: behind the one that opens it, in front of the
+ * one that closes. */
+static void on_call(const struct cupti_call_site *site)
 {
-    const struct cupti_call_site *site = about;
-
-    (void)data;
-    (void)domain;
-    (void)call;
     if (site->function == NULL)
         return;
     if (site->site == CUPTI_SITE_EXIT && strstr(site->function, "ProfilerStart") != NULL)
         gate_turn_by_call(true);
     if (site->site == CUPTI_SITE_ENTER && strstr(site->function, "ProfilerStop") != NULL)
         gate_turn_by_call(false);
+}
+
+/* A subscriber is what makes CUPTI ours. */
+static void on_callback(void *data, int domain, uint32_t number, const void *about)
+{
+    (void)data;
+    if (domain == CUPTI_DOMAIN_RESOURCE)
+        cupti_nodes_callback(&library, number, about);
+    else
+        on_call(about);
 }
 
 static int watch_calls(void *subscriber, int domain)
@@ -104,8 +114,8 @@ static int subscribe(char holder[CUPTI_HOLDER_BYTES], void **ret)
                                           .holder_size = CUPTI_HOLDER_BYTES};
 
     if (library.subscribe_by_name != NULL)
-        return library.subscribe_by_name(ret, on_call, NULL, &subscriber);
-    return library.subscribe(ret, on_call, NULL);
+        return library.subscribe_by_name(ret, on_callback, NULL, &subscriber);
+    return library.subscribe(ret, on_callback, NULL);
 }
 
 static void set_attribute(int attribute, void *value, size_t size, const char *what)
@@ -144,12 +154,17 @@ static bool take_half(int result)
     return true;
 }
 
-static bool enable(int kind, const char *what)
+static int try_enable(int kind)
 {
     int result = library.enable(kind);
 
-    if (take_half(result))
-        result = library.enable(kind);
+    return take_half(result) ? library.enable(kind) : result;
+}
+
+static bool enable(int kind, const char *what)
+{
+    int result = try_enable(kind);
+
     if (result != CUPTI_OK)
         cupti_say_result(&library, what, result, "");
     return result == CUPTI_OK;
@@ -188,11 +203,17 @@ static void enable_calls(int domain, int kind, int (*enable_call)(uint32_t, uint
         cupti_say_result(&library, what, result, "");
 }
 
-static bool enable_all(void)
+/* Kernels come first: that the driver is too old for this CUPTI is told to the caller alone. */
+static int enable_all(const struct control_asked *asked)
 {
-    bool has_work = enable(CUPTI_CONCURRENT_KERNEL, "Kernels are not recorded");
-
-    has_work |= enable(CUPTI_MEMCPY, "Copies are not recorded");
+    if (asked->has_whole_graphs != 0)
+        enable(CUPTI_GRAPH_TRACE, "Graphs are recorded by their nodes");
+    int first = try_enable(CUPTI_CONCURRENT_KERNEL);
+    if (first == CUPTI_NOT_INITIALIZED)
+        return first;
+    if (first != CUPTI_OK)
+        cupti_say_result(&library, "Kernels are not recorded", first, "");
+    bool has_work = enable(CUPTI_MEMCPY, "Copies are not recorded") || first == CUPTI_OK;
     enable(CUPTI_DEVICE, "What GPUs there are is not told");
     enable(CUPTI_OVERHEAD, "What CUPTI itself costs is not recorded");
     enable(CUPTI_MEMCPY_PEER, "Copies between GPUs are not recorded");
@@ -203,38 +224,76 @@ static bool enable_all(void)
         enable_calls(CUPTI_DOMAIN_RUNTIME, CUPTI_RUNTIME, library.enable_runtime_call,
                      "Calls of the CUDA runtime are not recorded");
     }
-    return has_work;
+    return has_work ? CUPTI_OK : CUPTI_NOT_SUPPORTED;
 }
 
 /* CUPTI's buffers must be ours before a kind is enabled, and its attributes set before them. */
-static bool take_cupti(const struct control_asked *asked)
+static int take_activity(const struct control_asked *asked)
 {
-    static const char lost[] = "CUDA activity is not recorded";
-    char holder[CUPTI_HOLDER_BYTES] = "";
-    void *subscriber = NULL;
-    int result = subscribe(holder, &subscriber);
-
-    holder[sizeof holder - 1] = '\0';
-    if (result != CUPTI_OK) {
-        cupti_say_result(&library, lost, result, holder);
-        return false;
-    }
-    bool is_watched = gate_has_calls() && watch_gate(subscriber);
-    if (asked->no_activity != 0)
-        return is_watched;
     set_attributes();
     if (library.set_thread_id_type == NULL ||
         library.set_thread_id_type(CUPTI_THREAD_ID_SYSTEM) != CUPTI_OK)
         cupti_say("Calls stand on threads of numbers that are not the system's: CUPTI did not "
                   "take the setting.");
-    result = library.register_buffers(request, complete);
-    if (result != CUPTI_OK)
-        cupti_say_result(&library, lost, result, "");
-    if (result == CUPTI_OK && enable_all())
-        return true;
-    if (library.unsubscribe != NULL && !is_watched)
+    int result = library.register_buffers(request, complete);
+    if (result != CUPTI_OK && result != CUPTI_NOT_INITIALIZED)
+        cupti_say_result(&library, not_recorded, result, "");
+    return result == CUPTI_OK ? enable_all(asked) : result;
+}
+
+static int take_cupti(const struct control_asked *asked)
+{
+    char holder[CUPTI_HOLDER_BYTES] = "";
+    void *subscriber = NULL;
+    int result = subscribe(holder, &subscriber);
+
+    holder[sizeof holder - 1] = '\0';
+    if (result == CUPTI_NOT_INITIALIZED)
+        return result;
+    if (result != CUPTI_OK) {
+        cupti_say_result(&library, not_recorded, result, holder);
+        return result;
+    }
+    bool is_watched = gate_has_calls() && watch_gate(subscriber);
+    if (asked->no_activity != 0)
+        return is_watched ? CUPTI_OK : CUPTI_NOT_SUPPORTED;
+    result = take_activity(asked);
+    if (result == CUPTI_OK && asked->has_whole_graphs == 0)
+        cupti_nodes_watch(&library, subscriber);
+    else if (result != CUPTI_OK && library.unsubscribe != NULL && !is_watched)
         library.unsubscribe(subscriber);
-    return false;
+    return result;
+}
+
+static bool is_known_version(uint32_t version)
+{
+    if (version < VERSION_MIN)
+        cupti_say("CUDA activity is not recorded: libcupti is of version %u, and CUDA 12.0 is the "
+                  "oldest that is read.",
+                  version);
+    if (version >= VERSION_KNOWN)
+        cupti_say("libcupti %u is newer than the layouts that were checked: kernels and copies are "
+                  "read as those of CUDA 13.0.",
+                  version);
+    return version >= VERSION_MIN;
+}
+
+/* A driver that is older than libcupti takes the one of its own time, where that is there too. */
+static int take_any(const struct control_asked *asked)
+{
+    int result = take_cupti(asked);
+
+    while (result == CUPTI_NOT_INITIALIZED) {
+        uint32_t refused = cupti_version();
+        if (!cupti_find_older(&library))
+            break;
+        cupti_say("libcupti %u is used, for the driver is older than libcupti %u.", cupti_version(),
+                  refused);
+        result = is_known_version(cupti_version()) ? take_cupti(asked) : CUPTI_NOT_SUPPORTED;
+    }
+    if (result == CUPTI_NOT_INITIALIZED)
+        cupti_say_result(&library, not_recorded, result, "");
+    return result;
 }
 
 void cupti_start(const struct control_asked *asked)
@@ -249,27 +308,30 @@ void cupti_start(const struct control_asked *asked)
                   missing);
         return;
     }
-    uint32_t version = cupti_version();
-    if (version < VERSION_MIN) {
-        cupti_say("CUDA activity is not recorded: libcupti is of version %u, and CUDA 12.0 is the "
-                  "oldest that is read.",
-                  version);
+    if (!is_known_version(cupti_version()))
         return;
-    }
-    if (version >= VERSION_KNOWN)
-        cupti_say("libcupti %u is newer than the layouts that were checked: kernels and copies are "
-                  "read as those of CUDA 13.0.",
-                  version);
     if (!pool_open())
         cupti_say("CUDA activity is not recorded: no memory for its buffers.");
-    else if (take_cupti(asked))
+    else if (take_any(asked) != CUPTI_OK)
+        return;
+    else if (cupti_flush_open(library.flush_all))
         atomic_store_explicit(&is_on, true, memory_order_release);
+    else
+        cupti_say("CUDA activity is not recorded: no thread to ask for it.");
 }
 
-void cupti_flush(bool is_last)
+void cupti_flush(void)
 {
-    const struct cupti *cupti = cupti_library();
+    if (cupti_library() != NULL)
+        cupti_flush_ask(false);
+}
 
-    if (cupti != NULL)
-        cupti->flush_all(is_last ? CUPTI_FLUSH_FORCED : 0);
+void cupti_flush_last(void)
+{
+    if (cupti_library() == NULL)
+        return;
+    cupti_flush_ask(true);
+    if (!cupti_flush_wait(LAST_FLUSH_MS))
+        cupti_say("CUPTI did not give its last records within %d s: they are missing.",
+                  LAST_FLUSH_MS / 1000);
 }

@@ -22,7 +22,8 @@ void cupti_start(
 typedef void cupti_put(struct batch *batch); /* takes the rows out */
 void cupti_drain(cupti_put *put);            /* what came back by now */
 void cupti_close_frames(cupti_put *put);     /* rows that wait, and sentences */
-void cupti_flush(bool is_last);              /* asks CUPTI for what it has; may take long */
+void cupti_flush(void);                      /* asks CUPTI for what it has; waits for nothing */
+void cupti_flush_last(void);                 /* and waits a little */
 uint64_t cupti_lost_in_pool(void);           /* records that found no buffer to be read from */
 uint64_t cupti_lost_in_cupti(void);          /* records that CUPTI itself dropped */
 void cupti_forget(void);                     /* in a forked child */

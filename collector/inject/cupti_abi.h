@@ -39,10 +39,12 @@ enum cupti_kind {
     CUPTI_CONCURRENT_KERNEL = 10,
     CUPTI_OVERHEAD = 17,
     CUPTI_MEMCPY_PEER = 22,
+    CUPTI_GRAPH_TRACE = 51, /* instead of the nodes of graphs */
 };
 
 enum { CUPTI_OBJECT_THREAD = 2 };
-enum { CUPTI_DOMAIN_DRIVER = 1, CUPTI_DOMAIN_RUNTIME = 2 };
+enum { CUPTI_DOMAIN_DRIVER = 1, CUPTI_DOMAIN_RUNTIME = 2, CUPTI_DOMAIN_RESOURCE = 3 };
+enum { CUPTI_NODE_CREATED = 13, CUPTI_NODE_CLONED = 20 }; /* of CUPTI_DOMAIN_RESOURCE */
 enum { CUPTI_SITE_ENTER, CUPTI_SITE_EXIT };
 enum { CUPTI_THREAD_ID_SYSTEM = 1 };
 enum { CUPTI_FLUSH_FORCED = 1 };
@@ -63,6 +65,17 @@ struct cupti_subscriber { /* what cuptiSubscribe_v2 takes */
 struct cupti_call_site { /* what a callback of the two domains of calls is given */
     int site;
     const char *function;
+};
+
+struct cupti_resource { /* what one of resources is given */
+    void *context, *stream;
+    const void *about; /* of nodes: struct cupti_node */
+};
+
+struct cupti_node {
+    void *graph, *original_graph;
+    void *node, *original; /* the latter of a clone */
+    int type;
 };
 
 struct cupti_record {
@@ -118,6 +131,12 @@ struct cupti_memset {
     uint32_t graph;
 };
 
+struct cupti_graph_trace {
+    uint32_t kind, correlation;
+    uint64_t start, end;
+    uint32_t device, graph, context, stream;
+};
+
 struct cupti_call {
     uint32_t kind, call;
     uint64_t start, end;
@@ -161,6 +180,8 @@ CUPTI_AT(cupti_memcpy_peer, graph_node, 72);
 CUPTI_AT(cupti_memset, correlation, 44);
 CUPTI_AT(cupti_memset, memory_kind, 50);
 CUPTI_AT(cupti_memset, graph_node, 64);
+CUPTI_AT(cupti_graph_trace, stream, 36);
+CUPTI_AT(cupti_node, original, 24);
 CUPTI_AT(cupti_call, correlation, 32);
 CUPTI_AT(cupti_device, major, 104);
 CUPTI_AT(cupti_device, uuid, 120);

@@ -9,6 +9,11 @@
 
 static const char *const names[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so"};
 
+static struct {
+    void *at;
+    size_t name; /* of names; beyond them: it is the only one */
+} loaded;
+
 static void *find_mapped(void)
 {
     void *found = NULL;
@@ -18,19 +23,8 @@ static void *find_mapped(void)
     return found;
 }
 
-static void *find_in(const char *directory)
-{
-    char path[4096];
-    void *found = NULL;
-
-    for (size_t name = 0; name < COUNT_OF(names) && found == NULL; name++)
-        if (snprintf(path, sizeof path, "%s/%s", directory, names[name]) < (int)sizeof path)
-            found = dlopen(path, RTLD_NOW);
-    return found;
-}
-
 /* Where toolkits are installed. */
-static void *find_installed(void)
+static void *find_installed(const char *name)
 {
     static const char *const below[] = {"lib64", "extras/CUPTI/lib64", "lib"};
     const char *const homes[] = {getenv("CUDA_HOME"), getenv("CUDA_PATH"), "/usr/local/cuda"};
@@ -39,8 +33,22 @@ static void *find_installed(void)
 
     for (size_t home = 0; home < COUNT_OF(homes); home++)
         for (size_t at = 0; homes[home] != NULL && at < COUNT_OF(below) && found == NULL; at++)
-            if (snprintf(path, sizeof path, "%s/%s", homes[home], below[at]) < (int)sizeof path)
-                found = find_in(path);
+            if (snprintf(path, sizeof path, "%s/%s/%s", homes[home], below[at], name) <
+                (int)sizeof path)
+                found = dlopen(path, RTLD_NOW);
+    return found;
+}
+
+/* From that name on: each where the loader looks, then where toolkits are. */
+static void *find_from(size_t first)
+{
+    void *found = NULL;
+
+    for (size_t place = 0; place < 2; place++)
+        for (size_t name = first; name < COUNT_OF(names) && found == NULL; name++) {
+            found = place == 0 ? dlopen(names[name], RTLD_NOW) : find_installed(names[name]);
+            loaded.name = name;
+        }
     return found;
 }
 
@@ -49,11 +57,10 @@ static void *find_library(void)
     const char *said = getenv(ENV_CUPTI);
     void *found = find_mapped();
 
+    loaded.name = COUNT_OF(names);
     if (found == NULL && said != NULL && said[0] == '/')
         return dlopen(said, RTLD_NOW);
-    for (size_t name = 0; name < COUNT_OF(names) && found == NULL; name++)
-        found = dlopen(names[name], RTLD_NOW);
-    return found != NULL ? found : find_installed();
+    return found != NULL ? found : find_from(0);
 }
 
 struct wanted {
@@ -87,22 +94,45 @@ static const struct wanted wanted[] = {
     USED("cuptiActivityEnableDriverApi", enable_driver_call),
     USED("cuptiActivityEnableRuntimeApi", enable_runtime_call),
     USED("cuptiGetResultString", result_text),
+    USED("cuptiGetGraphNodeId", node_id),
+    USED("cuptiGetStreamIdEx", stream_id),
 };
 
-bool cupti_find(struct cupti *ret, const char **ret_missing)
+static bool take_symbols(struct cupti *ret, const char **ret_missing)
 {
-    void *library = find_library();
-
-    *ret_missing = "libcupti";
-    if (library == NULL)
-        return false;
     for (size_t index = 0; index < COUNT_OF(wanted); index++) {
-        void *symbol = dlsym(library, wanted[index].name);
+        void *symbol = dlsym(loaded.at, wanted[index].name);
         if (symbol == NULL && wanted[index].is_needed) {
             *ret_missing = wanted[index].name;
             return false;
         }
         memcpy((char *)ret + wanted[index].at, &symbol, sizeof symbol);
     }
+    return true;
+}
+
+bool cupti_find(struct cupti *ret, const char **ret_missing)
+{
+    *ret_missing = "libcupti";
+    loaded.at = find_library();
+    return loaded.at != NULL && take_symbols(ret, ret_missing);
+}
+
+bool cupti_find_older(struct cupti *ret)
+{
+    struct cupti older = {0};
+    const char *missing;
+    void *before = loaded.at;
+
+    if (loaded.name + 1 >= COUNT_OF(names))
+        return false;
+    void *found = find_from(loaded.name + 1);
+    if (found == NULL || found == before)
+        return false;
+    loaded.at = found;
+    if (!take_symbols(&older, &missing))
+        return false;
+    *ret = older;
+    dlclose(before);
     return true;
 }

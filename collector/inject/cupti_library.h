@@ -28,10 +28,15 @@ struct cupti { /* those behind the empty line may be NULL */
     int (*enable_driver_call)(uint32_t call, uint8_t on);
     int (*enable_runtime_call)(uint32_t call, uint8_t on);
     int (*result_text)(int result, const char **ret);
+    int (*node_id)(void *node, uint64_t *ret);
+    int (*stream_id)(void *context, void *stream, uint8_t is_per_thread, uint32_t *ret);
 };
 
 /* The one that the program has mapped wins, since another copy would see none of its work. False,
  * with what is missing, where there is none. */
 bool cupti_find(struct cupti *ret, const char **ret_missing);
+/* Where the driver is too old for that one: the next older one that is installed, in its place.
+ * False where the program itself has it mapped, or there is no other. */
+bool cupti_find_older(struct cupti *ret);
 
 #endif

@@ -12,12 +12,13 @@
 
 enum { LOG_ROWS = 16, DEVICES_MAX = 64 };
 
-static int64_t numbers[5][BATCH_NUMBERS];
+static int64_t numbers[6][BATCH_NUMBERS];
 static struct batch kernels = {SPOOL_KERNEL, KERNEL_COLUMNS, 0, numbers[0]},
                     copies = {SPOOL_COPY, COPY_COLUMNS, 0, numbers[1]},
                     sets = {SPOOL_SET, SET_COLUMNS, 0, numbers[2]},
                     calls = {SPOOL_CALL, CALL_COLUMNS, 0, numbers[3]},
-                    overheads = {SPOOL_OVERHEAD, OVERHEAD_COLUMNS, 0, numbers[4]};
+                    overheads = {SPOOL_OVERHEAD, OVERHEAD_COLUMNS, 0, numbers[4]},
+                    graphs = {SPOOL_GRAPH, WORK_COLUMNS, 0, numbers[5]};
 static int64_t device_numbers[DEVICES_MAX * DEVICE_COLUMNS]; /* room for all that are told */
 static struct batch devices = {SPOOL_DEVICE, DEVICE_COLUMNS, 0, device_numbers};
 static uint64_t lost_in_pool, lost_in_cupti;
@@ -94,6 +95,20 @@ static void put_set(const struct cupti_memset *set, cupti_put *put)
     row[SET_MEMORY] = set->memory_kind;
 }
 
+static void put_graph(const struct cupti_graph_trace *graph, cupti_put *put)
+{
+    int64_t *row = row_of(&graphs, put);
+
+    row[WORK_START] = (int64_t)graph->start;
+    row[WORK_END] = (int64_t)graph->end;
+    row[WORK_DEVICE] = graph->device;
+    row[WORK_CONTEXT] = graph->context;
+    row[WORK_STREAM] = graph->stream;
+    row[WORK_CORRELATION] = graph->correlation;
+    row[WORK_NODE] = 0;
+    row[WORK_GRAPH] = graph->graph;
+}
+
 static void put_call(const struct cupti_call *call, cupti_put *put)
 {
     int64_t *row = row_of(&calls, put);
@@ -166,6 +181,7 @@ static void put_record(const struct cupti_record *record, cupti_put *put)
     const struct cupti_memcpy_peer *peer = any;
     const struct cupti_call *call = any;
     const struct cupti_overhead *overhead = any;
+    const struct cupti_graph_trace *graph = any;
 
     if (record->kind == CUPTI_CONCURRENT_KERNEL &&
         is_kept(kernel->start, kernel->end, kernel->correlation))
@@ -180,6 +196,9 @@ static void put_record(const struct cupti_record *record, cupti_put *put)
     else if ((record->kind == CUPTI_DRIVER || record->kind == CUPTI_RUNTIME) &&
              cupti_gate_keeps_call((int64_t)call->start, (int64_t)call->end, call->correlation))
         put_call(call, put);
+    else if (record->kind == CUPTI_GRAPH_TRACE &&
+             is_kept(graph->start, graph->end, graph->correlation))
+        put_graph(graph, put);
     else if (record->kind == CUPTI_OVERHEAD && is_kept(overhead->start, overhead->end, 0))
         put_overhead(overhead, put);
     else if (record->kind == CUPTI_DEVICE)
@@ -229,7 +248,7 @@ static void put_sentences(cupti_put *put)
 
 void cupti_close_frames(cupti_put *put)
 {
-    struct batch *const all[] = {&kernels, &copies, &sets, &calls, &overheads, &devices};
+    struct batch *const all[] = {&kernels, &copies, &sets, &calls, &graphs, &overheads, &devices};
 
     for (size_t batch = 0; batch < sizeof all / sizeof all[0]; batch++)
         if (all[batch]->count > 0)

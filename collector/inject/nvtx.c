@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "inject/cupti.h"
 #include "inject/free_ranges.h"
 #include "inject/gate.h"
 #include "inject/payload.h"
@@ -288,6 +289,27 @@ static void on_name_thread_wide(uint32_t thread, const wchar_t *text)
     writer_name_thread(thread, text_of_wide(text));
 }
 
+/* A stream is known by CUPTI's number: before CUDA begins, or without CUPTI, it has none. */
+static void name_stream(void *stream, uint32_t name)
+{
+    const struct cupti *cupti = cupti_library();
+    uint32_t number;
+
+    if (cupti != NULL && cupti->stream_id != NULL &&
+        cupti->stream_id(NULL, stream, 0, &number) == CUPTI_OK)
+        writer_name_stream(number, name);
+}
+
+static void on_name_stream(void *stream, const char *text)
+{
+    name_stream(stream, text_of(text));
+}
+
+static void on_name_stream_wide(void *stream, const wchar_t *text)
+{
+    name_stream(stream, text_of_wide(text));
+}
+
 static void on_domain_mark(const void *domain, const struct nvtx_event *event)
 {
     mark(range_of(domain, event));
@@ -380,6 +402,16 @@ static const struct hook core[] = {
     HOOK(NVTX_NAME_CATEGORY_WIDE, on_name_category_wide),
     HOOK(NVTX_NAME_THREAD, on_name_thread),
     HOOK(NVTX_NAME_THREAD_WIDE, on_name_thread_wide),
+};
+
+static const struct hook cuda[] = {
+    HOOK(NVTX_CUDA_NAME_STREAM, on_name_stream),
+    HOOK(NVTX_CUDA_NAME_STREAM_WIDE, on_name_stream_wide),
+};
+
+static const struct hook cudart[] = {
+    HOOK(NVTX_CUDART_NAME_STREAM, on_name_stream),
+    HOOK(NVTX_CUDART_NAME_STREAM_WIDE, on_name_stream_wide),
 };
 
 static const struct hook core2[] = {
@@ -487,5 +519,7 @@ bool nvtx_attach(nvtx_get_table *get_table)
     bool has_core = hook_module(callbacks, NVTX_MODULE_CORE, core, sizeof core / sizeof core[0]);
     bool has_core2 =
         hook_module(callbacks, NVTX_MODULE_CORE2, core2, sizeof core2 / sizeof core2[0]);
+    hook_module(callbacks, NVTX_MODULE_CUDA, cuda, sizeof cuda / sizeof cuda[0]);
+    hook_module(callbacks, NVTX_MODULE_CUDART, cudart, sizeof cudart / sizeof cudart[0]);
     return has_core || has_core2;
 }

@@ -21,7 +21,9 @@ struct nvtx_callbacks {
     int (*module)(int module, nvtx_function ****ret_places, unsigned *ret_count);
 };
 
-enum { NVTX_MODULE_CORE = 1, NVTX_MODULE_CORE2 = 5 };
+enum { NVTX_MODULE_CORE = 1, NVTX_MODULE_CUDA, NVTX_MODULE_CUDART = 4, NVTX_MODULE_CORE2 };
+enum { NVTX_CUDA_NAME_STREAM = 5, NVTX_CUDA_NAME_STREAM_WIDE };     /* of the driver's streams */
+enum { NVTX_CUDART_NAME_STREAM = 3, NVTX_CUDART_NAME_STREAM_WIDE }; /* the runtime's: the same */
 
 enum { /* of NVTX_MODULE_CORE: the default domain */
        NVTX_MARK_EX = 1,

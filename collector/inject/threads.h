@@ -14,6 +14,8 @@
 #include "api/record.h"
 
 #define NOT_SEEN UINT32_MAX
+#define FORM_NODE                                                                                  \
+    0xff /* no range: `payload` is a node, `end` the one it is from, `name` the stack */
 
 enum { RING_RANGES = 1024, OPEN_MAX = 128, THREADS_MAX = 1024 };
 

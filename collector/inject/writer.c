@@ -31,7 +31,7 @@ static struct {
     pthread_t thread;
     _Atomic bool is_running;
     struct session session;
-    struct batch ranges;
+    struct batch ranges, nodes;
     struct spool *spool;        /* NULL until there is something to write */
     bool is_begun;              /* its first frames stand */
     struct ticks_tie first_tie; /* of the start: two make a line */
@@ -42,14 +42,16 @@ static struct {
     uint32_t texts_out, flush_seen;
     uint64_t lost_on_disk, lost_to_limit, lost_told[LOST_CAUSES];
     int64_t framed_ms, looked_ms, refused_ms, flushed_ms;
-} writer = {.ranges = {.type = SPOOL_RANGE, .columns = RANGE_COLUMNS}};
+} writer = {.ranges = {.type = SPOOL_RANGE, .columns = RANGE_COLUMNS},
+            .nodes = {.type = SPOOL_NODE, .columns = NODE_COLUMNS}};
 
 static struct { /* told by any thread */
     pthread_mutex_t lock;
-    struct batch threads, categories;
+    struct batch threads, categories, streams;
 } names = {.lock = PTHREAD_MUTEX_INITIALIZER,
            .threads = {.type = SPOOL_THREAD, .columns = THREAD_COLUMNS},
-           .categories = {.type = SPOOL_CATEGORY, .columns = CATEGORY_COLUMNS}};
+           .categories = {.type = SPOOL_CATEGORY, .columns = CATEGORY_COLUMNS},
+           .streams = {.type = SPOOL_STREAM, .columns = STREAM_COLUMNS}};
 
 static _Atomic uint32_t bell, is_stopping;
 
@@ -227,6 +229,33 @@ static void range_row(struct batch *batch, uint32_t thread, const struct range *
     row[RANGE_END_THREAD] = range->form == FORM_FREE ? thread : 0;
 }
 
+/* Nodes wait for work beside which they stand: alone they make no profile. */
+static void put_nodes(void)
+{
+    if (writer.nodes.count == 0 || !writer.is_begun)
+        return;
+    if (!put_texts() || !spool_rows(writer.spool, SPOOL_NODE, writer.nodes.numbers,
+                                    writer.nodes.count, NODE_COLUMNS))
+        complain("cannot write to");
+    writer.nodes.count = 0;
+}
+
+static void node_row(uint32_t thread, const struct range *told)
+{
+    if (writer.nodes.count == batch_capacity(&writer.nodes) && begin_spool())
+        put_nodes();
+    if (writer.nodes.count == batch_capacity(&writer.nodes)) {
+        writer.lost_on_disk++;
+        return;
+    }
+    int64_t *row = batch_row(&writer.nodes);
+    row[NODE_ID] = (int64_t)told->payload;
+    row[NODE_FROM] = told->end;
+    row[NODE_THREAD] = thread;
+    row[NODE_AT] = told->start;
+    row[NODE_STACK] = told->name;
+}
+
 static void drain_thread(struct thread *thread)
 {
     bool is_over = atomic_load_explicit(&thread->is_over, memory_order_acquire) == 1;
@@ -234,9 +263,14 @@ static void drain_thread(struct thread *thread)
     uint32_t tail = atomic_load_explicit(&thread->tail, memory_order_relaxed);
 
     for (; tail != head; tail++) {
+        const struct range *range = &thread->ring[tail % RING_RANGES];
+        if (range->form == FORM_NODE) {
+            node_row(thread->id, range);
+            continue;
+        }
         if (writer.ranges.count == batch_capacity(&writer.ranges))
             put_ranges();
-        range_row(&writer.ranges, thread->id, &thread->ring[tail % RING_RANGES]);
+        range_row(&writer.ranges, thread->id, range);
     }
     atomic_store_explicit(&thread->tail, tail, memory_order_release);
     if (is_over)
@@ -351,20 +385,23 @@ static void take_names(struct batch *from, struct batch *to)
 /* The disk is written to without the lock: who names a thread never waits for it. */
 static void put_names(void)
 {
-    static int64_t numbers[2][NAMES_MAX * CATEGORY_COLUMNS];
-    struct batch threads = names.threads, categories = names.categories;
+    static int64_t numbers[3][NAMES_MAX * CATEGORY_COLUMNS];
+    struct batch threads = names.threads, categories = names.categories, streams = names.streams;
 
     if (!writer.is_begun)
         return;
     threads.numbers = numbers[0];
     categories.numbers = numbers[1];
+    streams.numbers = numbers[2];
     pthread_mutex_lock(&names.lock);
     take_names(&names.threads, &threads);
     take_names(&names.categories, &categories);
+    take_names(&names.streams, &streams);
     pthread_mutex_unlock(&names.lock);
-    if (threads.count + categories.count > 0 && put_texts()) {
+    if (threads.count + categories.count + streams.count > 0 && put_texts()) {
         put_batch(&threads);
         put_batch(&categories);
+        put_batch(&streams);
     }
 }
 
@@ -375,6 +412,7 @@ static void close_frames(int64_t now)
     put_ranges();
     put_names();
     cupti_close_frames(put_activity);
+    put_nodes();
     if (writer.is_begun)
         system_close_frames(&writer.session, put_activity);
     if (cupti_said(0) != NULL)
@@ -409,12 +447,12 @@ static void *run(void *unused)
             flush != writer.flush_seen)
             close_frames(now);
         if (now - writer.flushed_ms >= FLUSH_MS || flush != writer.flush_seen) {
-            cupti_flush(false);
+            cupti_flush();
             writer.flushed_ms = now;
         }
         writer.flush_seen = flush;
     }
-    cupti_flush(true);
+    cupti_flush_last();
     gate_follow();
     drain();
     close_frames(now_ms());
@@ -440,8 +478,11 @@ static bool make_batches(void)
     writer.ranges.numbers = malloc(BATCH_NUMBERS * sizeof(int64_t));
     names.threads.numbers = malloc(NAMES_MAX * THREAD_COLUMNS * sizeof(int64_t));
     names.categories.numbers = malloc(NAMES_MAX * CATEGORY_COLUMNS * sizeof(int64_t));
-    return writer.ranges.numbers != NULL && names.threads.numbers != NULL &&
-           names.categories.numbers != NULL;
+    names.streams.numbers = malloc(NAMES_MAX * STREAM_COLUMNS * sizeof(int64_t));
+    writer.nodes.numbers = malloc(BATCH_NUMBERS * sizeof(int64_t));
+    return writer.ranges.numbers != NULL && writer.nodes.numbers != NULL &&
+           names.threads.numbers != NULL && names.categories.numbers != NULL &&
+           names.streams.numbers != NULL;
 }
 
 void writer_start(void)
@@ -453,7 +494,8 @@ void writer_start(void)
     }
     ticks_choose();
     writer.first_tie = ticks_tie();
-    writer.about_size = about_put(writer.about); /* here: nobody else may look at the environment */
+    writer.about_size =
+        about_put(writer.about); /* here: nobody else may look at the environment */
     bool has_room = texts_open() && threads_open() && make_batches();
     if (has_room)
         gate_watch(&writer.session);
@@ -505,4 +547,9 @@ void writer_name_thread(uint32_t thread, uint32_t name)
 void writer_name_category(uint32_t domain, uint32_t category, uint32_t name)
 {
     name_row(&names.categories, (const int64_t[]){domain, category, name});
+}
+
+void writer_name_stream(uint32_t stream, uint32_t name)
+{
+    name_row(&names.streams, (const int64_t[]){stream, name});
 }

@@ -27,5 +27,6 @@ void writer_forget(void);
 /* Names that are told seldom. */
 void writer_name_thread(uint32_t thread, uint32_t name);
 void writer_name_category(uint32_t domain, uint32_t category, uint32_t name);
+void writer_name_stream(uint32_t stream, uint32_t name); /* as CUPTI counts them */
 
 #endif

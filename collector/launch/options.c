@@ -28,6 +28,9 @@ const char options_help[] =
     "                          one such range, N of them, or all [stop; of signal: repeat]\n"
     "      --nvtx-domain-include LIST, --nvtx-domain-exclude LIST\n"
     "                          only these domains, or all others; \"default\" is one\n"
+    "      --cuda-graph-trace node|graph\n"
+    "                          graphs of CUDA by each node, or as a whole, which costs less "
+    "[node]\n"
     "      --if 'RANK==0'      record only where that holds: variables, \"texts\", numbers,\n"
     "                          == != && || ( )\n"
     "      --max-spool SIZE    of each process, such as 2G; what is beyond is counted as lost\n"
@@ -160,6 +163,15 @@ static enum status take_finalize(const char *value, struct options *options, str
     return value_seconds("--finalize", value, &options->finalize_ms, err);
 }
 
+static enum status take_graphs(const char *value, struct options *options, struct error *err)
+{
+    options->asked.has_whole_graphs = strcmp(value, "graph") == 0;
+    return options->asked.has_whole_graphs != 0 || strcmp(value, "node") == 0
+               ? OK
+               : fail(err, ERR_INVALID, "--cuda-graph-trace takes node or graph, not \"%s\"",
+                      value);
+}
+
 static enum status take_wait(const char *value, struct options *options, struct error *err)
 {
     options->waits_all = strcmp(value, "all") == 0;
@@ -197,6 +209,7 @@ static const struct word words_known[] = {
     {NULL, "--system", take_system},
     {NULL, "--finalize", take_finalize},
     {"-w", "--wait", take_wait},
+    {NULL, "--cuda-graph-trace", take_graphs},
     {NULL, "--py-sample", take_py_sample},
 };
 

@@ -134,6 +134,11 @@ static void read_gate(struct record *record, const struct record_columns *column
     record_gate_rows(&record->gate, columns);
 }
 
+static void read_streams(struct record *record, const struct record_columns *columns)
+{
+    record_cuda_streams(&record->cuda, columns);
+}
+
 static void read_samplers(struct record *record, const struct record_columns *columns)
 {
     record_samples_samplers(&record->samples, columns);
@@ -157,7 +162,7 @@ static void read_around(struct record *record, const struct record_frame *frame)
         [SPOOL_CATEGORY] = read_categories, [SPOOL_GATE] = read_gate,
         [SPOOL_LOSS] = read_losses,         [SPOOL_DEVICE] = read_devices,
         [SPOOL_SAMPLER] = read_samplers,    [SPOOL_STACK] = read_stacks,
-        [SPOOL_TASK] = read_tasks,
+        [SPOOL_TASK] = read_tasks,          [SPOOL_STREAM] = read_streams,
     };
     struct record_columns columns;
 
@@ -170,7 +175,7 @@ static void read_around(struct record *record, const struct record_frame *frame)
     else if (frame->head.type == SPOOL_OPEN)
         record->last_look = record->file.at;
     else if (frame->head.type == SPOOL_KERNEL || frame->head.type == SPOOL_COPY ||
-             frame->head.type == SPOOL_SET)
+             frame->head.type == SPOOL_SET || frame->head.type == SPOOL_GRAPH)
         record->has_work = true;
     else if (frame->head.type >= SPOOL_TYPE_COUNT || frame->head.type == 0)
         record->other_frames++;
@@ -227,6 +232,8 @@ static void read_hlo(struct record *record, const struct record_frame *frame)
     if ((frame->head.type == SPOOL_RANGE || is_last_look) &&
         record_columns(&record->file, frame, &columns))
         record_hlo_ranges(record, &columns, is_last_look);
+    else if (frame->head.type == SPOOL_NODE && record_columns(&record->file, frame, &columns))
+        record_nodes_read(record, &columns);
     arena_reset(record->arena);
 }
 
@@ -271,6 +278,7 @@ static void read_all(struct record *record)
     walk(record, read_events, true);
     record_cuda_note(&record->cuda);
     record_hlo_note(record);
+    record_nodes_note(record);
     record_system_end(&record->system);
     record_samples_note(&record->samples);
     record_note_state(record);
@@ -296,6 +304,7 @@ static void free_all(struct record *record)
     id_map_free(&record->ended);
     pair_table_free(&record->categories);
     record_hlo_free(&record->hlo);
+    record_nodes_free(&record->nodes);
     record_cuda_free(&record->cuda);
     arena_destroy(record->arena);
 }

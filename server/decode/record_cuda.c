@@ -6,7 +6,7 @@
 #include "decode/record_state.h"
 #include "trace/kind.h"
 
-enum { ORDINAL_MAX = 1023, PS_PER_NS = 1000 };
+enum { ORDINAL_MAX = 1023, PS_PER_NS = 1000, STREAM_NAMES_MAX = 1 << 16 };
 
 static const char *const copies[] = {
     "[CUDA memcpy]",
@@ -78,6 +78,10 @@ static track_id stream_track(struct record_cuda *cuda, int64_t ordinal, uint32_t
     if (known != PAIR_NONE)
         return known;
     struct str name = str_format(cuda->arena, "Stream #%" PRIu32, stream);
+    uint32_t told;
+    if (id_map_find(&cuda->stream_names, stream, &told))
+        name = str_format(cuda->arena, "%.*s (%.*s)", STR_ARG(name),
+                          STR_ARG(sink_text(cuda->sink, told)));
     if (id_map_add(&cuda->contexts, (uint64_t)ordinal, context, &is_new) != context)
         name = str_format(cuda->arena, "%.*s (context %" PRIu32 ")", STR_ARG(name), context);
     known = sink_track(cuda->sink, (struct sink_track){.parent = device_track(cuda, ordinal),
@@ -168,7 +172,8 @@ static bool put_work(struct record_cuda *cuda, const struct record_columns *colu
         put_number(cuda, "graph_id", record_at(columns, WORK_GRAPH, row));
     if (record_at(columns, WORK_NODE, row) != 0)
         put_number(cuda, "graph_node_id", record_at(columns, WORK_NODE, row));
-    record_hlo_put(cuda->record, record_at(columns, WORK_CORRELATION, row));
+    record_nodes_put(cuda->record, record_at(columns, WORK_NODE, row),
+                     record_at(columns, WORK_CORRELATION, row));
     return true;
 }
 
@@ -223,6 +228,13 @@ static void put_set(struct record_cuda *cuda, const struct record_columns *colum
     put_number(cuda, "value", record_at(columns, SET_VALUE, row));
     put_text(cuda, "memory",
              word_of(cuda, memories, COUNT(memories), record_at(columns, SET_MEMORY, row)));
+}
+
+/* Its nodes are not there then. */
+static void put_graph(struct record_cuda *cuda, const struct record_columns *columns, uint32_t row)
+{
+    put_work(cuda, columns, row,
+             str_format(cuda->arena, "CUDA graph %" PRId64, record_at(columns, WORK_GRAPH, row)));
 }
 
 static void put_call(struct record_cuda *cuda, const struct record_columns *columns, uint32_t row)
@@ -302,6 +314,7 @@ static void (*const readers[SPOOL_TYPE_COUNT])(struct record_cuda *, const struc
                                                uint32_t) = {
     [SPOOL_KERNEL] = put_kernel, [SPOOL_COPY] = put_copy, [SPOOL_SET] = put_set,
     [SPOOL_CALL] = put_call,     [SPOOL_LOG] = put_log,   [SPOOL_OVERHEAD] = put_overhead,
+    [SPOOL_GRAPH] = put_graph,
 };
 
 bool record_cuda_is(uint16_t type)
@@ -314,6 +327,18 @@ void record_cuda_read(struct record_cuda *cuda, enum spool_type type,
 {
     for (uint32_t row = 0; row < columns->count && !sink_failed(cuda->sink); row++)
         readers[type](cuda, columns, row);
+}
+
+void record_cuda_streams(struct record_cuda *cuda, const struct record_columns *columns)
+{
+    bool is_new;
+
+    for (uint32_t row = 0; row < columns->count; row++) {
+        name_id name = record_text_of(cuda->record, record_at(columns, STREAM_NAME, row));
+        if (name != 0 && cuda->stream_names.count < STREAM_NAMES_MAX)
+            id_map_add(&cuda->stream_names, (uint32_t)record_at(columns, STREAM_NUMBER, row), name,
+                       &is_new);
+    }
 }
 
 void record_cuda_note(struct record_cuda *cuda)
@@ -340,5 +365,6 @@ void record_cuda_free(struct record_cuda *cuda)
     id_map_free(&cuda->lanes);
     id_map_free(&cuda->contexts);
     id_map_free(&cuda->kinds);
+    id_map_free(&cuda->stream_names);
     pair_table_free(&cuda->streams);
 }

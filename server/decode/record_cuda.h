@@ -29,6 +29,7 @@ struct record_cuda {
     struct id_map contexts;       /* ordinal -> the first context met there */
     struct pair_table streams;    /* ordinal; context, stream -> track */
     struct id_map kinds;          /* name and whether it is a device's -> kind */
+    struct id_map stream_names;   /* number -> name */
     name_id launch;               /* the kind of flow; 0 until it is needed */
     uint64_t without_time, inverted, without_place;
 };
@@ -36,6 +37,7 @@ struct record_cuda {
 bool record_cuda_is(uint16_t type); /* frames that this reads */
 void record_cuda_read(struct record_cuda *cuda, enum spool_type type,
                       const struct record_columns *columns);
+void record_cuda_streams(struct record_cuda *cuda, const struct record_columns *columns);
 void record_cuda_note(struct record_cuda *cuda); /* what could not be shown */
 void record_cuda_free(struct record_cuda *cuda);
 

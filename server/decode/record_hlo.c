@@ -106,14 +106,9 @@ static uint32_t words_add(struct record_hlo *hlo, struct hlo_words words)
     return hlo->word_count++;
 }
 
-static uint32_t words_of(struct record *record, const struct record_columns *columns, uint32_t row)
+uint32_t record_hlo_words(struct record *record, name_id domain, name_id name, name_id payload)
 {
     struct record_hlo *hlo = &record->hlo;
-    int64_t kind = record_at(columns, RANGE_PAYLOAD_KIND, row);
-    name_id name = record_text_of(record, record_at(columns, RANGE_NAME, row));
-    name_id domain = record_text_of(record, record_at(columns, RANGE_DOMAIN, row));
-    name_id payload =
-        kind == PAYLOAD_FIELDS ? record_text_of(record, record_at(columns, RANGE_PAYLOAD, row)) : 0;
     struct hlo_words words;
     uint64_t key = (uint64_t)name << 32 | payload;
     uint32_t known = pair_table_find(&hlo->words_of, domain, key);
@@ -128,6 +123,17 @@ static uint32_t words_of(struct record *record, const struct record_columns *col
     known = says ? words_add(hlo, words) : PAIR_NONE;
     *pair_table_at(&hlo->words_of, domain, key) = known == PAIR_NONE ? 0 : known + 1;
     return known;
+}
+
+static uint32_t words_of(struct record *record, const struct record_columns *columns, uint32_t row)
+{
+    int64_t kind = record_at(columns, RANGE_PAYLOAD_KIND, row);
+
+    return record_hlo_words(record, record_text_of(record, record_at(columns, RANGE_DOMAIN, row)),
+                            record_text_of(record, record_at(columns, RANGE_NAME, row)),
+                            kind == PAYLOAD_FIELDS
+                                ? record_text_of(record, record_at(columns, RANGE_PAYLOAD, row))
+                                : 0);
 }
 
 static void range_add(struct record_hlo *hlo, struct hlo_range range)
@@ -167,26 +173,34 @@ static struct str text_of(const struct record *record, name_id name)
     return sink_text(record->sink, name);
 }
 
-/* As XLA's profiler does: the outermost title, all ops, else what the innermost says. */
-static uint32_t words_join(struct record *record, uint32_t outer, uint32_t inner)
+/* What `words` does not say is as around it. */
+static struct hlo_words words_fill(struct hlo_words words, struct hlo_words around)
 {
-    struct record_hlo *hlo = &record->hlo;
-    uint32_t known = pair_table_find(&hlo->joined, outer, inner);
-
-    if (known != PAIR_NONE)
-        return known;
-    struct hlo_words around = hlo->words[outer], words = hlo->words[inner];
-    words.title = around.title;
+    if (around.title != 0)
+        words.title = around.title;
+    if (words.op == 0)
+        words.op = around.op;
     if (words.module == 0)
         words.module = around.module;
     if (!words.has_program) {
         words.has_program = around.has_program;
         words.program = around.program;
     }
-    if (words.op == 0)
-        words.op = around.op;
-    else if (around.op != 0 &&
-             text_of(record, around.op).count + text_of(record, words.op).count < OP_MAX)
+    return words;
+}
+
+/* As XLA's profiler does: the outermost title, all ops, else what the innermost says. */
+uint32_t record_hlo_within(struct record *record, uint32_t outer, uint32_t inner)
+{
+    struct record_hlo *hlo = &record->hlo;
+    uint32_t known = pair_table_find(&hlo->joined, outer, inner);
+
+    if (known != PAIR_NONE)
+        return known;
+    struct hlo_words around = hlo->words[outer], own = hlo->words[inner];
+    struct hlo_words words = words_fill(own, around);
+    if (own.op != 0 && around.op != 0 &&
+        text_of(record, around.op).count + text_of(record, words.op).count < OP_MAX)
         words.op = sink_name(record->sink, str_format(record->arena, "%.*s::%.*s",
                                                       STR_ARG(text_of(record, around.op)),
                                                       STR_ARG(text_of(record, words.op))));
@@ -224,7 +238,7 @@ void record_hlo_join(struct record *record)
         range.parent = open;
         if (open != HLO_NO_RANGE) {
             range.depth = hlo->ranges[open].depth + 1;
-            range.words = words_join(record, hlo->ranges[open].words, own);
+            range.words = record_hlo_within(record, hlo->ranges[open].words, own);
         }
         hlo->ranges[kept] = range;
         open = kept++;
@@ -281,21 +295,23 @@ static void put_text(struct record *record, const char *key, name_id value)
                                             .bits = value});
 }
 
-void record_hlo_put(struct record *record, int64_t correlation)
+void record_hlo_put(struct record *record, int64_t correlation, uint32_t of_node)
 {
+    struct hlo_words words = {0};
     uint32_t index;
 
-    if (record->hlo.launches.count == 0 ||
-        !id_map_find(&record->hlo.launches, (uint64_t)correlation, &index))
-        return;
-    const struct hlo_words *words = &record->hlo.words[index];
-    put_text(record, "tf_op", words->title);
-    put_text(record, "hlo_op", words->op);
-    put_text(record, "hlo_module", words->module);
-    if (words->has_program)
+    if (of_node != PAIR_NONE)
+        words = record->hlo.words[of_node];
+    if (record->hlo.launches.count > 0 &&
+        id_map_find(&record->hlo.launches, (uint64_t)correlation, &index))
+        words = words_fill(words, record->hlo.words[index]);
+    put_text(record, "tf_op", words.title);
+    put_text(record, "hlo_op", words.op);
+    put_text(record, "hlo_module", words.module);
+    if (words.has_program)
         sink_arg(record->sink, (struct arg){.key = sink_name(record->sink, STR("program_id")),
                                             .type = ARG_UINT64,
-                                            .bits = words->program});
+                                            .bits = words.program});
 }
 
 void record_hlo_note(struct record *record)

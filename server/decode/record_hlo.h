@@ -49,8 +49,12 @@ bool record_hlo_is_name(struct str domain, struct str name);
 void record_hlo_ranges(struct record *record, const struct record_columns *columns, bool is_open);
 void record_hlo_join(struct record *record);
 void record_hlo_calls(struct record *record, const struct record_columns *columns);
-/* The args of what the call started, for the slice put last. */
-void record_hlo_put(struct record *record, int64_t correlation);
+/* What a range says, PAIR_NONE nothing; and with what the one around it says. */
+uint32_t record_hlo_words(struct record *record, name_id domain, name_id name, name_id payload);
+uint32_t record_hlo_within(struct record *record, uint32_t outer, uint32_t inner);
+/* The args of what the call started, for the slice put last; what its node says (PAIR_NONE) comes
+ * first. */
+void record_hlo_put(struct record *record, int64_t correlation, uint32_t of_node);
 void record_hlo_note(struct record *record);
 void record_hlo_free(struct record_hlo *hlo);
 

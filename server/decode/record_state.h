@@ -9,6 +9,7 @@
 #include "decode/record_cuda.h"
 #include "decode/record_gate.h"
 #include "decode/record_hlo.h"
+#include "decode/record_nodes.h"
 #include "decode/record_read.h"
 #include "decode/record_sample.h"
 #include "decode/record_system.h"
@@ -30,6 +31,7 @@ struct record {
     uint32_t about_count;
     bool has_work; /* of a GPU */
     struct record_hlo hlo;
+    struct record_nodes nodes;
     struct record_cuda cuda;
     struct record_system system;
     struct record_samples samples;

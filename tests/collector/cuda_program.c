@@ -1,10 +1,13 @@
 /* A program that uses CUDA: initialises it, then launches from several threads.
  *
- * usage: cuda_program THREADS LAUNCHES [sleep MILLISECONDS | kill | profile TIMES | xla STEPS]
+ * usage: cuda_program THREADS LAUNCHES [sleep MILLISECONDS | kill | profile TIMES | xla STEPS |
+ *                                       graph TIMES]
  *
  * profile: so often 5 launches more outside of cuProfilerStart and Stop, and 20 between them.
  * xla: so often a module of jit_step, of which matmul.1 launches 3 and add.3, within while.2, 2;
- * one launch stands outside. */
+ * one launch stands outside.
+ * graph: builds nodes 1 and 2 within fusion.1, 3 within add.2 and 4 in no op, and copies them as 11
+ * to 14; 0.3 s later launches the copies so often, within command_buffer.9. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -80,6 +83,37 @@ static void run_steps(long count)
     }
 }
 
+static void run_graph(void *cuda, long times)
+{
+    void *tsl = attach() ? domain("TSL") : NULL;
+    void (*node)(uint64_t, uint64_t) = NULL, (*graph)(uint64_t, uint64_t) = NULL;
+
+    *(void **)&node = dlsym(cuda, "fake_cuda_node");
+    *(void **)&graph = dlsym(cuda, "fake_cuda_graph");
+    name_stream((void *)7, "compute");
+    push_named(tsl, "XlaModule:#hlo_module=jit_step,program_id=3#");
+    push_named(tsl, "Thunk:#hlo_op=fusion.1#");
+    node(1, 0);
+    node(2, 0);
+    pop_of(tsl);
+    push_named(tsl, "Thunk:#hlo_op=add.2#");
+    node(3, 0);
+    pop_of(tsl);
+    pop_of(tsl);
+    node(4, 0);
+    for (uint64_t number = 1; number <= 4; number++)
+        node(10 + number, number);
+    usleep(300000); /* where recording begins late, it has begun by now */
+    for (long time = 0; time < times; time++) {
+        push_named(tsl, "XlaModule:#hlo_module=jit_step,program_id=3#");
+        push_named(tsl, "Thunk:#hlo_op=command_buffer.9#");
+        graph(11, 4);
+        usleep(1000); /* they are over by now */
+        pop_of(tsl);
+        pop_of(tsl);
+    }
+}
+
 int main(int argc, char **argv)
 {
     void *cuda = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
@@ -106,6 +140,8 @@ int main(int argc, char **argv)
         profile(cuda, atol(argv[4]));
     if (argc > 4 && strcmp(argv[3], "xla") == 0)
         run_steps(atol(argv[4]));
+    if (argc > 4 && strcmp(argv[3], "graph") == 0)
+        run_graph(cuda, atol(argv[4]));
     if (argc > 3 && strcmp(argv[3], "kill") == 0) {
         usleep(1500000); /* a flush and a frame */
         raise(SIGKILL);

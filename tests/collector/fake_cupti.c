@@ -7,6 +7,9 @@
  *   overhead     every 16th: 50 ns of a flush
  *   calls        cuLaunchKernel, and cuCtxGetCurrent, which nobody should ask for
  *
+ * graphs       nodes whose handle is their number; a launch of some makes kernels of 1,000 ns with
+ *              their numbers, one call for all, or with whole graphs one record of it
+ *
  * FAKE_CUPTI_FAIL=FUNCTION=CODE,...   makes a function fail; cuptiActivityEnable:10 one of a kind
  * FAKE_CUPTI_VERSION, _DROPS          what it answers
  * FAKE_CUPTI_ZERO, _INVERT, _ASTRAY=N every N'th kernel has no times, the end first, a name that
@@ -14,6 +17,7 @@
  * FAKE_CUPTI_NOISE=1                  times, sizes and streams without rule, for speed and size
  * FAKE_CUPTI_LATE=NS                  work begins so long behind its call, on the real clock
  * FAKE_CUPTI_TIGHT=1                  kernels need a pool on the GPU of no more than 16 buffers
+ * FAKE_CUPTI_HANG=N                   the N'th flush, and those behind it, never come back
  * FAKE_CUPTI_NO_NAMES=1               without cuptiSubscribe_v2's name of the holder
  */
 #include <pthread.h>
@@ -27,6 +31,14 @@
 #include "inject/cupti_abi.h"
 
 #define EXPORTED __attribute__((visibility("default")))
+
+#ifdef FAKE_IS_OLDER /* the same, as libcupti.so.12 */
+#define FAKE_PREFIX "FAKE_CUPTI_12"
+#define FAKE_VERSION 22
+#else
+#define FAKE_PREFIX "FAKE_CUPTI"
+#define FAKE_VERSION 130001
+#endif
 
 enum {
     CALL_CTX_GET_CURRENT = 304,
@@ -47,7 +59,7 @@ static struct {
     size_t pool_limit;
     uint32_t correlation;
     uint64_t dropped;
-    uint8_t kinds[64], driver_calls[CALLS_MAX], watched[CALLS_MAX];
+    uint8_t kinds[64], driver_calls[CALLS_MAX], watched[CALLS_MAX], watched_nodes[64];
 } fake = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static long number_of(const char *name, long otherwise)
@@ -57,10 +69,10 @@ static long number_of(const char *name, long otherwise)
     return text != NULL ? atol(text) : otherwise;
 }
 
-/* What FAKE_CUPTI_FAIL says of a function. */
+/* What FAKE_CUPTI_FAIL says of a function; the older library has a word of its own. */
 static int failure_of(const char *function)
 {
-    const char *text = getenv("FAKE_CUPTI_FAIL"), *found = text;
+    const char *text = getenv(FAKE_PREFIX "_FAIL"), *found = text;
     size_t count = strlen(function);
 
     while (found != NULL && (found = strstr(found, function)) != NULL) {
@@ -76,7 +88,7 @@ static size_t size_of(uint32_t kind)
 {
     static _Atomic int known; /* 1 new, 2 old: the environment is slow to ask */
     if (known == 0)
-        known = 1 + (number_of("FAKE_CUPTI_VERSION", 130001) < 130000);
+        known = 1 + (number_of(FAKE_PREFIX "_VERSION", FAKE_VERSION) < 130000);
     int is_old = known == 2;
 
     switch (kind) {
@@ -257,13 +269,63 @@ void fake_cupti_launch(int thread, long number)
     pthread_mutex_unlock(&fake.lock);
 }
 
+/* A node is made, or copied where `original` is one. */
+EXPORTED void fake_cupti_node(uint64_t number, uint64_t original);
+void fake_cupti_node(uint64_t number, uint64_t original)
+{
+    uint32_t what = original != 0 ? CUPTI_NODE_CLONED : CUPTI_NODE_CREATED;
+    struct cupti_node node = {.node = (void *)(uintptr_t)number,
+                              .original = (void *)(uintptr_t)original};
+    struct cupti_resource resource = {.about = &node};
+
+    if (fake.watched_nodes[what])
+        fake.callback(NULL, CUPTI_DOMAIN_RESOURCE, what, &resource);
+}
+
+/* Nodes first .. first + count - 1, one behind the other, by one call. */
+EXPORTED void fake_cupti_graph(uint64_t first, uint64_t count);
+void fake_cupti_graph(uint64_t first, uint64_t count)
+{
+    struct timespec now;
+
+    pthread_mutex_lock(&fake.lock);
+    clock_gettime(CLOCK_REALTIME, &now);
+    uint64_t start = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+    uint32_t correlation = ++fake.correlation;
+    put_call(CALL_LAUNCH_KERNEL, correlation, start);
+    struct cupti_graph_trace whole = {.kind = CUPTI_GRAPH_TRACE,
+                                      .correlation = correlation,
+                                      .start = start + 300,
+                                      .end = start + 300 + 1000 * count,
+                                      .graph = 5,
+                                      .context = 1,
+                                      .stream = 7};
+    if (fake.kinds[CUPTI_GRAPH_TRACE])
+        put(&whole, sizeof whole);
+    for (uint64_t node = 0; node < count && !fake.kinds[CUPTI_GRAPH_TRACE]; node++) {
+        struct cupti_kernel kernel = {.kind = CUPTI_CONCURRENT_KERNEL,
+                                      .start = start + 300 + 1000 * node,
+                                      .end = start + 1300 + 1000 * node,
+                                      .context = 1,
+                                      .stream = 7,
+                                      .grid = {1, 1, 1},
+                                      .block = {32, 1, 1},
+                                      .correlation = correlation,
+                                      .name = "of_graph",
+                                      .graph_node = first + node,
+                                      .graph = 5};
+        put(&kernel, sizeof kernel);
+    }
+    pthread_mutex_unlock(&fake.lock);
+}
+
 #define FAKE(name, ...)                                                                            \
     EXPORTED int name(__VA_ARGS__);                                                                \
     int name(__VA_ARGS__)
 
 FAKE(cuptiGetVersion, uint32_t *ret)
 {
-    *ret = (uint32_t)number_of("FAKE_CUPTI_VERSION", 130001);
+    *ret = (uint32_t)number_of(FAKE_PREFIX "_VERSION", FAKE_VERSION);
     return failure_of("cuptiGetVersion");
 }
 
@@ -287,6 +349,10 @@ FAKE(cuptiSubscribe_v2, void **ret, cupti_callback *callback, void *data,
 
 FAKE(cuptiEnableCallback, uint32_t on, void *subscriber, int domain, uint32_t call)
 {
+    if (subscriber == &fake && domain == CUPTI_DOMAIN_RESOURCE && call < 64) {
+        fake.watched_nodes[call] = (uint8_t)on;
+        return failure_of("cuptiEnableCallback:3");
+    }
     if (subscriber != &fake || domain != CUPTI_DOMAIN_DRIVER || call >= CALLS_MAX)
         return 1;
     fake.watched[call] = (uint8_t)on;
@@ -369,7 +435,13 @@ FAKE(cuptiActivityGetNextRecord, uint8_t *buffer, size_t valid, struct cupti_rec
 
 FAKE(cuptiActivityFlushAll, uint32_t flags)
 {
+    static _Atomic long flushes;
+    long hang = number_of("FAKE_CUPTI_HANG", 0);
+
     (void)flags;
+    while (hang > 0 && flushes + 1 >= hang)
+        sleep(1);
+    flushes++;
     pthread_mutex_lock(&fake.lock);
     complete_buffer();
     pthread_mutex_unlock(&fake.lock);
@@ -388,6 +460,18 @@ FAKE(cuptiActivityGetNumDroppedRecords, void *context, uint32_t stream, size_t *
     fake.dropped = 0;
     pthread_mutex_unlock(&fake.lock);
     return CUPTI_OK;
+}
+
+FAKE(cuptiGetGraphNodeId, void *node, uint64_t *ret)
+{
+    *ret = (uintptr_t)node;
+    return failure_of("cuptiGetGraphNodeId");
+}
+
+FAKE(cuptiGetStreamIdEx, void *context, void *stream, uint8_t is_per_thread, uint32_t *ret)
+{
+    *ret = (uint32_t)(uintptr_t)stream;
+    return context == NULL && is_per_thread == 0 ? failure_of("cuptiGetStreamIdEx") : 1;
 }
 
 FAKE(cuptiGetCallbackName, int domain, uint32_t call, const char **ret)

@@ -10,13 +10,14 @@
 
 enum { PLACES = 16 };
 
-static nvtx_function *core[PLACES], *core2[PLACES];
-static nvtx_function **core_places[PLACES], **core2_places[PLACES];
+static nvtx_function *core[PLACES], *core2[PLACES], *cuda_core[PLACES];
+static nvtx_function **core_places[PLACES], **core2_places[PLACES], **cuda_places[PLACES];
 
 static inline int give_module(int module, nvtx_function ****ret_places, unsigned *ret_count)
 {
     *ret_places = module == NVTX_MODULE_CORE    ? core_places
                   : module == NVTX_MODULE_CORE2 ? core2_places
+                  : module == NVTX_MODULE_CUDA  ? cuda_places
                                                 : NULL;
     *ret_count = PLACES;
     return *ret_places != NULL;
@@ -40,6 +41,7 @@ static inline int attach(void)
     for (int place = 0; place < PLACES; place++) {
         core_places[place] = &core[place];
         core2_places[place] = &core2[place];
+        cuda_places[place] = &cuda_core[place];
     }
     if (library != NULL)
         *(void **)&init = dlsym(library, "InitializeInjectionNvtx2");
@@ -68,6 +70,12 @@ static inline void push_event(void *in, const struct nvtx_event *event)
 {
     if (core2[NVTX_DOMAIN_PUSH_EX] != NULL)
         ((int (*)(void *, const struct nvtx_event *))core2[NVTX_DOMAIN_PUSH_EX])(in, event);
+}
+
+static inline void name_stream(void *stream, const char *name)
+{
+    if (cuda_core[NVTX_CUDA_NAME_STREAM] != NULL)
+        ((void (*)(void *, const char *))cuda_core[NVTX_CUDA_NAME_STREAM])(stream, name);
 }
 
 static inline void pop_of(void *in)

@@ -10,6 +10,7 @@ import pathlib
 import signal
 import subprocess
 import tempfile
+import time
 import unittest
 
 from settled import settle
@@ -158,6 +159,60 @@ class Cuda(unittest.TestCase):
         rows = self.ask("top", "latest", "--by", "op", "--limit", "99")["rows"]
         self.assertEqual({(row["name"], row["module"]): row["total_ps"] for row in rows}, dict(+want))
 
+    def args(self):
+        return {row[0]: row[2] for row in self.dump()["args"]}
+
+    def test_graph(self):
+        """Kernels of a graph are of the op that built their node, also where it was built before the recording."""
+        wanted = {("command_buffer.9", "jit_step"): 1, ("fusion.1", "jit_step"): 2, ("add.2", "jit_step"): 1}
+        for options in ((), ("--delay", "0.15")):
+            with self.subTest(options):
+                out, self.out = self.out, self.out / str(len(options))
+                self.runs_on(collect(self.out, 0, 0, "graph", 5, options=options))
+                rows = self.ask("top", "latest", "--by", "op", "--limit", "99")["rows"]
+                self.assertEqual({(row["name"], row["module"]): row["count"] for row in rows},
+                                 {op: 5 * count for op, count in wanted.items()})
+                self.assertEqual(self.args()["built_in"], 15, "the fourth was built in no range")
+                self.assertEqual(self.notes(), {} if not options else self.notes())
+                tracks = {track["line"] for track in self.dump()["tracks"]}
+                self.assertIn("Stream #7 (compute)", tracks)
+                self.out = out
+
+    def test_whole_graph(self):
+        self.runs_on(collect(self.out, 0, 0, "graph", 5, options=("--cuda-graph-trace=graph",)))
+        self.assertEqual(self.told()["CUDA graph 5"], (5, 5 * 4000 * 1000))
+        self.assertNotIn("of_graph", self.told())
+
+    def test_no_nodes(self):
+        """Without nodes' callbacks kernels have the op of their launch, and a sentence says so."""
+        self.runs_on(collect(self.out, 0, 0, "graph", 5, FAKE_CUPTI_FAIL="cuptiEnableCallback:3=27"))
+        self.assertNotIn("built_in", self.args())
+        self.assertIn("the op of their launch alone", self.notes()["collector"][1])
+        rows = self.ask("top", "latest", "--by", "op", "--limit", "99")["rows"]
+        self.assertEqual({row["name"]: row["count"] for row in rows}, {"command_buffer.9": 20})
+
+    def test_older_library(self):
+        """A driver that is too old for the newest libcupti takes an older one that is there."""
+        for fails in ("cuptiSubscribe=15", "cuptiActivityEnable:10=15"):
+            with self.subTest(fails):
+                out, self.out = self.out, self.out / fails[:20]
+                self.runs_on(collect(self.out, 2, 40, FAKE_CUPTI_FAIL=fails))
+                self.assertEqual(self.told(), made(2, 40))
+                self.assertIn("libcupti 22 is used, for the driver is older than libcupti 130001",
+                              self.notes()["collector"][1])
+                self.out = out
+
+    def test_hang(self):
+        """A flush that never comes back: what CUPTI gave before is there, so are ranges, and the program ends."""
+        began = time.monotonic()
+        run = collect(self.out, 1, 0, "xla", 2, FAKE_CUPTI_HANG=1)
+        self.runs_on(run)
+        self.assertLess(time.monotonic() - began, 60)
+        self.assertEqual(self.told()["Thunk:#hlo_op=matmul.1#"][0], 2)
+        notes = self.notes()
+        self.assertIn("did not give its last records", notes["collector"][1])
+        self.assertNotIn("truncated", notes)
+
     def test_many(self):
         """More than a buffer, a batch and a frame hold."""
         collect(self.out, 8, 5000)
@@ -165,7 +220,7 @@ class Cuda(unittest.TestCase):
 
     def test_older(self):
         """The records of CUDA 12 are shorter."""
-        collect(self.out, 2, 500, FAKE_CUPTI_VERSION=24)
+        collect(self.out, 2, 500, FAKE_CUPTI_VERSION=18)
         self.assertEqual(self.told(), made(2, 500))
 
     def test_newer(self):
@@ -227,7 +282,7 @@ class Cuda(unittest.TestCase):
 
     def test_refused(self):
         """Every way in which CUPTI refuses everything: one sentence, and the program goes on."""
-        for code, words in ((999, "no usable CUDA driver"), (15, "driver is older"), (35, "administrators"),
+        for code, words in ((999, "no usable CUDA driver"), (35, "administrators"),
                             (39, "held by CUPTI for another tool"), (38, "older profiler"), (8, "no memory"),
                             (33, "virtual GPU"), (41, "confidential"), (43, "MIG"), (45, "WSL"),
                             (7, "CUPTI_ERROR_OF_A_TEST")):
@@ -238,6 +293,13 @@ class Cuda(unittest.TestCase):
                 self.assertIn(words, run.stderr)
                 self.assertIn(f"error {code}", run.stderr)
                 self.assertFalse((self.out / "plugins").exists())
+
+    def test_all_refuse(self):
+        """15 of every libcupti there is."""
+        run = collect(self.out, 2, 10, FAKE_CUPTI_FAIL="cuptiSubscribe=15", FAKE_CUPTI_12_FAIL="cuptiSubscribe=15")
+        self.runs_on(run)
+        self.assertIn("is used, for the driver is older", run.stderr)
+        self.assertFalse((self.out / "plugins").exists())
 
     def test_refused_in_part(self):
         """What one kind or call is refused is missing, the rest is whole."""
@@ -270,7 +332,7 @@ class Cuda(unittest.TestCase):
         self.assertFalse((self.out / "plugins").exists())
 
     def test_too_old(self):
-        run = collect(self.out, 1, 10, FAKE_CUPTI_VERSION=18)
+        run = collect(self.out, 1, 10, FAKE_CUPTI_VERSION=17)
         self.runs_on(run)
         self.assertIn("CUDA 12.0 is the oldest", run.stderr)
 

@@ -4,6 +4,21 @@
 
 #include "inject/cupti_abi.h"
 
+/* As they are called in each header: what is read of them is the same. */
+#if CUPTI_API_VERSION >= 24
+typedef CUpti_ActivityDevice5 device_record;
+typedef CUpti_ActivityOverhead3 overhead_record;
+typedef CUpti_ActivityGraphTrace2 graph_record;
+#elif CUPTI_API_VERSION >= 21
+typedef CUpti_ActivityDevice4 device_record;
+typedef CUpti_ActivityOverhead overhead_record;
+typedef CUpti_ActivityGraphTrace2 graph_record;
+#else
+typedef CUpti_ActivityDevice4 device_record;
+typedef CUpti_ActivityOverhead overhead_record;
+typedef CUpti_ActivityGraphTrace graph_record;
+#endif
+
 #define SAME(ours, field, theirs, member)                                                          \
     _Static_assert(offsetof(struct ours, field) == offsetof(theirs, member) &&                     \
                        sizeof(((struct ours *)0)->field) >= sizeof(((theirs *)0)->member),         \
@@ -49,22 +64,36 @@ SAME(cupti_call, result, CUpti_ActivityAPI, returnValue);
 SAME(cupti_call_site, site, CUpti_CallbackData, callbackSite);
 SAME(cupti_call_site, function, CUpti_CallbackData, functionName);
 
-SAME(cupti_device, bandwidth_kb, CUpti_ActivityDevice5, globalMemoryBandwidth);
-SAME(cupti_device, memory_bytes, CUpti_ActivityDevice5, globalMemorySize);
-SAME(cupti_device, clock_khz, CUpti_ActivityDevice5, coreClockRate);
-SAME(cupti_device, multiprocessors, CUpti_ActivityDevice5, numMultiprocessors);
-SAME(cupti_device, major, CUpti_ActivityDevice5, computeCapabilityMajor);
-SAME(cupti_device, minor, CUpti_ActivityDevice5, computeCapabilityMinor);
-SAME(cupti_device, id, CUpti_ActivityDevice5, id);
-SAME(cupti_device, uuid, CUpti_ActivityDevice5, uuid);
-SAME(cupti_device, name, CUpti_ActivityDevice5, name);
+SAME(cupti_device, bandwidth_kb, device_record, globalMemoryBandwidth);
+SAME(cupti_device, memory_bytes, device_record, globalMemorySize);
+SAME(cupti_device, clock_khz, device_record, coreClockRate);
+SAME(cupti_device, multiprocessors, device_record, numMultiprocessors);
+SAME(cupti_device, major, device_record, computeCapabilityMajor);
+SAME(cupti_device, minor, device_record, computeCapabilityMinor);
+SAME(cupti_device, id, device_record, id);
+SAME(cupti_device, uuid, device_record, uuid);
+SAME(cupti_device, name, device_record, name);
 
-SAME(cupti_overhead, what, CUpti_ActivityOverhead3, overheadKind);
-SAME(cupti_overhead, object, CUpti_ActivityOverhead3, objectKind);
-SAME(cupti_overhead, thread, CUpti_ActivityOverhead3, objectId.pt.threadId);
-SAME(cupti_overhead, start, CUpti_ActivityOverhead3, start);
-SAME(cupti_overhead, end, CUpti_ActivityOverhead3, end);
+SAME(cupti_overhead, what, overhead_record, overheadKind);
+SAME(cupti_overhead, object, overhead_record, objectKind);
+SAME(cupti_overhead, thread, overhead_record, objectId.pt.threadId);
+SAME(cupti_overhead, start, overhead_record, start);
+SAME(cupti_overhead, end, overhead_record, end);
 
+SAME(cupti_graph_trace, correlation, graph_record, correlationId);
+SAME(cupti_graph_trace, start, graph_record, start);
+SAME(cupti_graph_trace, end, graph_record, end);
+SAME(cupti_graph_trace, device, graph_record, deviceId);
+SAME(cupti_graph_trace, graph, graph_record, graphId);
+SAME(cupti_graph_trace, context, graph_record, contextId);
+SAME(cupti_graph_trace, stream, graph_record, streamId);
+SAME(cupti_resource, about, CUpti_ResourceData, resourceDescriptor);
+SAME(cupti_node, node, CUpti_GraphData, node);
+SAME(cupti_node, original, CUpti_GraphData, originalNode);
+SAME_NUMBER(CUPTI_GRAPH_TRACE, CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
+SAME_NUMBER(CUPTI_DOMAIN_RESOURCE, CUPTI_CB_DOMAIN_RESOURCE);
+SAME_NUMBER(CUPTI_NODE_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
+SAME_NUMBER(CUPTI_NODE_CLONED, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED);
 SAME_NUMBER(CUPTI_OVERHEAD, CUPTI_ACTIVITY_KIND_OVERHEAD);
 SAME_NUMBER(CUPTI_OBJECT_THREAD, CUPTI_ACTIVITY_OBJECT_THREAD);
 SAME_NUMBER(CUPTI_DEVICE, CUPTI_ACTIVITY_KIND_DEVICE);
