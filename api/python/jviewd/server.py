@@ -47,7 +47,8 @@ class Server:
                 policy = reply.headers.get("Content-Security-Policy", "")
         except (urllib.error.URLError, OSError, ValueError):
             return False
-        ancestors = next((part.split()[1:] for part in policy.split(";") if part.split()[:1] == ["frame-ancestors"]), [])
+        none: list[str] = []
+        ancestors = next((part.split()[1:] for part in policy.split(";") if part.split()[:1] == ["frame-ancestors"]), none)
         return all(origin in ancestors for origin in origins)
 
 

@@ -138,7 +138,7 @@ def _run_program(*arguments: str) -> None:
 
 
 def _extract(directory: Path, into: bool | str | os.PathLike[str]) -> Path:
-    out = Path(tempfile.mkdtemp(prefix="jviewd-")) if into is True else Path(os.fspath(into))
+    out = Path(tempfile.mkdtemp(prefix="jviewd-")) if isinstance(into, bool) else Path(into)
     _run_program(str(directory), "--extract", "-o", str(out))
     return out
 
