@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "serve/http_head.h"
+#include "serve/outflow.h"
 #include "serve/reply.h"
 
 enum {
@@ -10,6 +11,7 @@ enum {
     READ_OFF_MS = 2000,
     READ_OFF_BYTES_MAX = 64 << 20,
     READ_OFF_PIECE_BYTES = 64 << 10,
+    PLACE_SIZE = 4096,
 };
 
 static bool send_bytes(struct exchange *exchange, const void *at, size_t count)
@@ -69,25 +71,73 @@ static enum status write_piece(void *to, struct bytes piece, struct error *err)
     return sent ? OK : fail(err, ERR_CANCELLED, "the client has gone");
 }
 
-static void run_stream(void *data)
+/* A body that fails half way ends without its last chunk: no client takes it for whole. */
+static void end_stream(struct exchange *exchange, enum status status, const char *message)
 {
-    struct exchange *exchange = data;
+    const struct reply *reply = &exchange->reply;
+
+    if (status != OK)
+        exchange->close = true;
+    else if (!exchange->version_10 && !send_bytes(exchange, "0\r\n\r\n", 5))
+        status = ERR_CANCELLED;
+    if (status == OK && reply->stream_sent != NULL)
+        reply->stream_sent(reply->stream_data);
+    if (status != OK && status != ERR_CANCELLED)
+        log_warning("%.*s ended early: %s", STR_ARG(exchange->request.path), message);
+}
+
+static void run_stream(struct exchange *exchange)
+{
     struct reply *reply = &exchange->reply;
     struct error err = {0};
     enum status status = reply->stream(reply->stream_data, write_piece, exchange, &err);
 
-    /* A body that fails half way ends without its last chunk: no client takes it for whole. */
-    if (status != OK)
-        exchange->close = true;
-    else if (!exchange->version_10)
-        send_bytes(exchange, "0\r\n\r\n", 5);
-    if (status != OK && status != ERR_CANCELLED)
-        log_warning("%.*s ended early: %s", STR_ARG(exchange->request.path), err.message);
+    end_stream(exchange, status, err.message);
+}
+
+struct making { /* a stream on a pool thread */
+    const struct reply *reply;
+    struct outflow *outflow;
+    struct error err;
+};
+
+static void make_stream(void *data)
+{
+    struct making *making = data;
+    const struct reply *reply = making->reply;
+
+    outflow_end(making->outflow,
+                reply->stream(reply->stream_data, outflow_put, making->outflow, &making->err));
+}
+
+/* Where what waits for a client may lie; NULL: nowhere. */
+static const char *waiting_place(struct exchange *exchange)
+{
+    char *dir = arena_alloc(exchange->arena, PLACE_SIZE, 1);
+    struct error ignored = {0};
+
+    return exchange->services->cache != NULL &&
+                   cache_temporary_dir(exchange->services->cache, dir, &ignored) == OK
+               ? dir
+               : NULL;
+}
+
+/* Made on a pool thread at its own speed, sent on this one at the client's. */
+static void run_made_stream(struct exchange *exchange)
+{
+    struct making making = {.reply = &exchange->reply,
+                            .outflow = outflow_create(waiting_place(exchange))};
+    struct error err = {0};
+
+    if (!pool_submit(exchange->server->heavy, make_stream, &making))
+        outflow_end(making.outflow, ERR_CANCELLED);
+    enum status status = outflow_send(making.outflow, write_piece, exchange, &err);
+    outflow_destroy(making.outflow);
+    end_stream(exchange, status, making.err.code != OK ? making.err.message : err.message);
 }
 
 static void send_stream(struct exchange *exchange)
 {
-    struct server *server = exchange->server;
     struct reply *reply = &exchange->reply;
     struct text out = {0};
 
@@ -100,11 +150,10 @@ static void send_stream(struct exchange *exchange)
     text_free(&out);
     if (!sent || exchange->head_only)
         return;
-    if (!reply->stream_sleeps) {
-        pool_run(server->heavy, run_stream, exchange);
-        return;
-    }
-    run_stream(exchange);
+    if (reply->stream_sleeps || reply->stream_copies)
+        run_stream(exchange);
+    else
+        run_made_stream(exchange);
 }
 
 static void send_reply(struct exchange *exchange)

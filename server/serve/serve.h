@@ -53,6 +53,7 @@ struct services { /* what handlers may reach; filled by app.c. Function pointers
     /* A file of a run, opened below its profile directory and nowhere else; NULL: not offered. */
     enum status (*open_file)(void *ingest, struct str run_id, struct str path, int *ret_fd,
                              uint64_t *ret_bytes, struct error *err);
+    struct sum_shelf *sums;  /* analyse/block_sums.h; NULL: windows are walked slice by slice */
     struct uploads *uploads; /* files that browsers bring; NULL: none are taken, because: */
     const char *uploads_refusal;
     /* What a file is, without reading it whole; ERR_UNSUPPORTED with the reason: no profile. */
@@ -102,6 +103,8 @@ struct reply {
     enum status (*stream)(void *data, pack_write *write, void *to, struct error *err);
     void *stream_data;
     bool stream_sleeps; /* an event stream: mostly waits, so it must not hold a pool thread */
+    bool stream_copies; /* what a file holds, as it is: nothing to compute on a pool thread */
+    void (*stream_sent)(void *data); /* all of it was sent; may be NULL */
     struct request_state *held; /* until reply_free: what a stream still reads */
 };
 

@@ -36,7 +36,7 @@ struct transfer { /* what a stream still needs */
     struct export_run run;
     exporter *export;
     bool gzip;
-    const struct services *told; /* that it was sent whole; NULL: nobody */
+    const struct services *services;
 };
 
 static bool is_stopping(void *data)
@@ -60,8 +60,6 @@ static enum status stream_export(void *data, pack_write *write, void *to, struct
     struct gzip_out *out = gzip_out_open(write, to);
     enum status status = transfer->export(&transfer->run, gzip_put, out, err);
     enum status closed = gzip_out_close(out, err);
-    if (status == OK && closed == OK && transfer->told != NULL)
-        transfer->told->perfetto_fetched(transfer->told->ingest);
     return status != OK ? status : closed;
 }
 
@@ -97,6 +95,7 @@ static enum status send_export(struct request *req, struct reply *reply, exporte
     struct transfer *transfer = arena_new(req->arena, struct transfer);
 
     TRY(begin_export(req, transfer, err));
+    transfer->services = req->services;
     transfer->export = export;
     transfer->gzip = gzip;
     reply->status = 200;
@@ -197,6 +196,7 @@ static enum status send_raw(struct request *req, struct reply *reply, struct err
     reply->status = 200;
     reply->type = "application/octet-stream";
     reply->stream = stream_raw;
+    reply->stream_copies = true;
     reply->stream_data = raw;
     reply_header(reply, STR("Content-Disposition"), attachment(req->arena, base, ""));
     return OK;
@@ -231,6 +231,13 @@ static enum status get_trace(struct request *req, struct reply *reply, struct er
     return send_export(req, reply, export_chrome, true, "application/gzip", ".json.gz", err);
 }
 
+static void tell_fetched(void *data)
+{
+    const struct transfer *transfer = data;
+
+    transfer->services->perfetto_fetched(transfer->services->ingest);
+}
+
 static enum status get_perfetto(struct request *req, struct reply *reply, struct error *err)
 {
     struct str name = str_skip(req->path, sizeof "/perfetto/" - 1);
@@ -246,7 +253,7 @@ static enum status get_perfetto(struct request *req, struct reply *reply, struct
     request_name_run(req, name);
     TRY(send_export(req, reply, export_chrome, true, "application/gzip", ".json.gz", err));
     if (req->services->perfetto_fetched != NULL)
-        ((struct transfer *)reply->stream_data)->told = req->services;
+        reply->stream_sent = tell_fetched;
     return OK;
 }
 
