@@ -8,6 +8,7 @@ const { chromium } = require('playwright-core');
 
 const PATIENCE_MS = 20_000; // of a busy machine; what comes sooner is seen sooner
 const LOOK_MS = 40;
+const SLOWEST_TIMER_MS = 350; // of the page's own: what is typed or moved to is in the address by then
 
 export async function launch() {
   const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
@@ -86,22 +87,28 @@ export async function eventually(what, test) {
 /* `test` is given the address, and holds in the end. */
 export const until = (page, what, test) => eventually(() => `${what}: ${page.url()}`, () => test(address(page)));
 
-/* Runs in the page: what is shown, null while it still waits for something. */
-function shownText() {
+/* Time goes by in the page: what it had put off for less has happened, however busy the machine. */
+export const pass = (page, ms) => page.evaluate((wait) => new Promise((resolve) => setTimeout(resolve, wait)), ms);
+
+/* Runs in the page: what is shown once two frames were painted and what they put off was done, null
+ * while it still waits for something. */
+async function shownText() {
+  await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve, 24))));
   const canvas = document.querySelector('.tracks-canvas');
   if (document.readyState !== 'complete' || document.querySelector('.waiting')) return null;
   if (location.search.includes('view=timeline') && !document.querySelector('.tracks-canvas, main .state:not(.waiting)')) return null;
   if (canvas !== null && (canvas.dataset.loading !== 'false' || canvas.dataset.rows !== canvas.dataset.covered)) return null;
-  return document.querySelector('main')?.textContent || null;
+  const text = document.querySelector('main')?.textContent;
+  return text ? `${location.href} ${text}` : null;
 }
 
 /* Nothing is on its way and nothing has moved for a moment. */
 export async function settle(page) {
   const begin = Date.now();
   let quiet = 0;
-  for (let before = null; quiet < 3; await pause(LOOK_MS)) {
-    const text = await page.evaluate(shownText).catch(() => null); // between two pages there is none
-    const isStill = text !== null && text === before && (underWay.get(page)?.size ?? 0) === 0;
+  for (let before = null; quiet < 2; ) {
+    const text = await page.evaluate(shownText).catch(() => pause(LOOK_MS)); // between two pages there is none
+    const isStill = typeof text === 'string' && text === before && (underWay.get(page)?.size ?? 0) === 0;
     quiet = isStill ? quiet + 1 : 0;
     before = text;
     if (Date.now() - begin > PATIENCE_MS) {
@@ -109,6 +116,13 @@ export async function settle(page) {
       throw Object.assign(error, { name: 'TimeoutError' });
     }
   }
+}
+
+/* At rest, and nothing put off. */
+export async function rest(page) {
+  await settle(page);
+  await pass(page, SLOWEST_TIMER_MS);
+  await settle(page);
 }
 
 /* The window of a timeline, as the address has it. */

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { eventually } from './browser.mjs';
 
 /* The server closes what is idle for half a second: a connection that is used again may be gone. */
 const ONCE = { headers: { connection: 'close' } };
@@ -60,8 +61,7 @@ export const tests = {
       await page.getByText('of device time').first().waitFor();
       await page.getByRole('link', { name: 'Timeline' }).click();
       await page.locator('.tracks-canvas').first().waitFor();
-      await page.waitForTimeout(300);
-      assert.ok((await painted(page)) > 0.05, 'slices are drawn');
+      await eventually('slices are drawn', async () => (await painted(page)) > 0.05);
       assert.match(await page.locator('.reduced').innerText(), /reduced: what is shorter than/);
     }),
 };

@@ -1,6 +1,6 @@
 /* Hands on the timeline: menus, boxes, marks, idle gaps, tracks put in order, touch. */
 import assert from 'node:assert/strict';
-import { address, json, openPage, settle, until, windowOf } from './browser.mjs';
+import { address, json, openPage, pass, rest, settle, until, windowOf } from './browser.mjs';
 
 const QUERY = '?run=step_1000&view=timeline';
 const FLUNG = 'a flung drag runs on';
@@ -69,7 +69,7 @@ export const tests = {
     await page.mouse.click(box.x + box.width / 2, y, { button: 'right' });
     const menu = page.getByRole('menu', { name: 'Slice' });
     await menu.waitFor();
-    await page.waitForTimeout(400);
+    await pass(page, 400);
     assert.equal(await page.locator('.tooltip').count(), 0, 'no late tooltip over the menu');
     await page.keyboard.press('Escape');
     assert.equal(await menu.count(), 0);
@@ -115,7 +115,7 @@ export const tests = {
     await page.mouse.down();
     await page.mouse.move(box.x + 420, ruler.y + 8, { steps: 4 });
     await until(page, 'its first words', async () => (await words()).startsWith('Range: '));
-    await page.waitForTimeout(300);
+    await rest(page);
     const before = await words();
     await page.mouse.move(box.x + 520, ruler.y + 8, { steps: 4 });
     await until(page, 'other words', async () => (await words()) !== before);
@@ -151,7 +151,7 @@ export const tests = {
   'I goes from idle gap to idle gap: nothing ran in there, something at both ends': scene(async ({ page, url }) => {
     const slice = await centred(page, url);
     await page.keyboard.press('0');
-    await page.waitForTimeout(300);
+    await rest(page);
     await page.keyboard.press('i');
     await until(page, 'a gap', (now) => now.start_ps !== undefined);
     const { start_ps, end_ps } = address(page);
@@ -224,7 +224,7 @@ export const tests = {
     await settle(page);
     await page.keyboard.press(']');
     await until(page, 'the other end', (now) => now.slice === found.to);
-    await page.waitForTimeout(400);
+    await rest(page);
     await page.keyboard.press('[');
     await until(page, 'back', (now) => now.slice !== found.to);
   }),
@@ -234,23 +234,26 @@ export const tests = {
       await page.mouse.move(box.x + 600, box.y + 200);
       await page.keyboard.press('w');
       await page.keyboard.press('w');
-      await page.waitForTimeout(500);
-      // From within the page: from outside, a hand on a busy machine comes to rest before it lets go.
+      await rest(page);
       let moved = 0;
       for (let turn = 0; turn < 3 && moved <= 200 / box.width + 0.01; turn++) {
         const before = windowOf(page);
         await page.mouse.move(box.x + 600, box.y + 200);
-        await page.evaluate(async ([x, y]) => {
+        // From within the page, each event with its own time: a hand on a busy machine comes to rest before it lets go.
+        await page.evaluate(([x, y]) => {
           const canvas = document.querySelector('.tracks-canvas');
-          const hand = (type, clientX) => canvas.dispatchEvent(new PointerEvent(type, { bubbles: true, cancelable: true, pointerId: 1, pointerType: 'mouse', buttons: 1, clientX, clientY: y }));
-          hand('pointerdown', x);
-          for (let step = 1; step <= 5; step++) {
-            await new Promise((resolve) => setTimeout(resolve, 10));
-            hand('pointermove', x - 40 * step);
-          }
-          hand('pointerup', x - 200);
+          const begin = performance.now();
+          const hand = (type, clientX, after) => {
+            const event = new PointerEvent(type, { bubbles: true, cancelable: true, pointerId: 1, pointerType: 'mouse', buttons: 1, clientX, clientY: y });
+            Object.defineProperty(event, 'timeStamp', { value: begin + after });
+            canvas.dispatchEvent(event);
+          };
+          hand('pointerdown', x, 0);
+          for (let step = 1; step <= 5; step++) hand('pointermove', x - 40 * step, 10 * step);
+          hand('pointerup', x - 200, 55);
         }, [box.x + 600, box.y + 200]);
-        await page.waitForTimeout(900);
+        await pass(page, 450); // it runs on for 400
+        await rest(page);
         moved = (windowOf(page).start - before.start) / before.span;
       }
       assert.ok(moved > 200 / box.width + 0.01, `${moved} of the window, the hand alone made ${200 / box.width}`);
@@ -264,27 +267,27 @@ export const tests = {
       const finger = await touches(page);
       const y = box.y + 150;
       await page.keyboard.press('0');
-      await page.waitForTimeout(400);
+      await rest(page);
       await finger.start([box.x + 300, y], [box.x + 500, y]);
       for (let step = 1; step <= 5; step++) await finger.move([box.x + 300 - 20 * step, y], [box.x + 500 + 20 * step, y]);
       await finger.end();
-      await page.waitForTimeout(400);
+      await rest(page);
       const pinched = windowOf(page);
       const whole = (await page.evaluate(() => fetch('api/run?run=step_1000').then((reply) => reply.json()))).duration_ps;
       assert.ok(Math.abs(pinched.span / (whole * 1.02) - 0.5) < 0.1, `half as much is in view: ${pinched.span / whole}`);
       await finger.start([box.x + 600, y]);
       for (let step = 1; step <= 5; step++) await finger.move([box.x + 600 - 30 * step, y]);
-      await page.waitForTimeout(120);
+      await pass(page, 120);
       await finger.end();
-      await page.waitForTimeout(700);
+      await rest(page);
       assert.ok(Math.abs((windowOf(page).start - pinched.start) / pinched.span - 150 / box.width) < 0.03, 'panned by the way of the finger');
       await finger.start([box.x + 600, y]);
-      await page.waitForTimeout(600);
+      await pass(page, 500);
       await finger.end();
       await page.getByRole('menu').waitFor();
       await page.keyboard.press('Escape');
       await finger.start([box.x + 200, y]);
-      await page.waitForTimeout(600);
+      await pass(page, 500);
       for (let step = 1; step <= 5; step++) await finger.move([box.x + 200 + 40 * step, y]);
       await finger.end();
       await until(page, 'a box', (now) => now.start_ps !== undefined && now.track !== undefined);

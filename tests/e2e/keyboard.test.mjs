@@ -2,7 +2,7 @@
  * in forced colours, and before its first paint. */
 import assert from 'node:assert/strict';
 import { violations } from './axe.mjs';
-import { json, openPage, settle, until } from './browser.mjs';
+import { json, openPage, pass, settle, until } from './browser.mjs';
 
 /* A page whose mouse was taken away. */
 function by(query, body, options = {}) {
@@ -39,7 +39,7 @@ export const tests = {
     await tabTo(page, 'the runs', inRow);
     await type("'step_1000");
     await until(page, 'that row', async () => (await focused(page)).startsWith('step_1000'));
-    await page.waitForTimeout(1300); // what is typed next is no name any more
+    await pass(page, 1300); // what is typed next is no name any more
     await press('Enter');
     await until(page, 'the run', (now) => now.run === 'step_1000');
     await settle(page);

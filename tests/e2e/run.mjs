@@ -4,8 +4,11 @@
  *   lane 2   Chromium and server of its own   test, test, ...          then, on lane 1, those that measure
  *
  * Each test opens its own page, so the next free lane takes the next one; what a test writes on the
- * server the tests of no other lane see. A failed one does not stop the rest. A file may name the
- * tests that measure, and so have the machine for themselves, as `alone`.
+ * server the tests of no other lane see. A failed one does not stop the rest; it has a second turn at
+ * the end, alone: what passes only then is named as unsteady, with what it said at first. A file may
+ * name the tests that measure, and so have the machine for themselves, as `alone`.
+ *
+ * Printed is a line a file and what went wrong; a line a test where only some were asked for.
  */
 import { readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -13,42 +16,54 @@ import { launch } from './browser.mjs';
 import { startServer } from './server.mjs';
 
 const LANES_MAX = 4;
-const SLOWEST = 8; // files that are told
 
 const pattern = process.argv[2] ?? '';
-const files = readdirSync(new URL('.', import.meta.url)).filter((name) => name.endsWith('.test.mjs')).sort();
+const names = readdirSync(new URL('.', import.meta.url)).filter((name) => name.endsWith('.test.mjs')).sort();
 const together = [];
 const apart = [];
+const files = new Map(); // name -> { left, passed, ms }
+const unsteady = [];
 const failed = [];
-const fileMs = new Map();
-let passed = 0;
 
-for (const name of files) {
+for (const name of names) {
   const { tests, alone = [] } = await import(`./${name}`);
   const file = name.replace('.test.mjs', '');
   for (const [words, test] of Object.entries(tests)) {
     const title = `${file}: ${words}`;
-    if (title.includes(pattern)) (alone.includes(words) ? apart : together).push({ file, title, test });
+    if (!title.includes(pattern)) continue;
+    (alone.includes(words) ? apart : together).push({ file, title, test, before: null });
+    const tally = files.get(file) ?? { left: 0, passed: 0, ms: 0 };
+    files.set(file, { ...tally, left: tally.left + 1 });
   }
 }
 
-async function run({ file, title, test }, lane) {
-  const begin = Date.now();
-  const turn = () => test(lane);
-  try {
-    /* What only took too long gets a second turn, and says so: a busy machine is no fault of the page. */
-    await turn().catch((error) => {
-      if (error.name !== 'TimeoutError') throw error;
-      console.log(`AGAIN   ${title}: ${error.message.split('\n')[0]}`);
-      return turn();
-    });
-    passed++;
-    console.log(`ok      ${title} (${Date.now() - begin} ms)`);
-  } catch (error) {
-    failed.push(title);
-    console.log(`FAILED  ${title}\n${error.stack ?? error}`);
+const wordsOf = (error) => String(error?.stack ?? error);
+
+function failedIn({ file, title, test, before }, error) {
+  if (before === null) {
+    console.log(`AGAIN   ${title}\n${wordsOf(error)}`);
+    apart.push({ file, title, test, before: wordsOf(error) });
+    return false;
   }
-  fileMs.set(file, (fileMs.get(file) ?? 0) + Date.now() - begin);
+  failed.push({ title, words: wordsOf(error) });
+  console.log(`FAILED  ${title}\n${wordsOf(error)}`);
+  return true;
+}
+
+async function run(one, lane) {
+  const begin = Date.now();
+  const tally = files.get(one.file);
+  let isOver = true;
+  try {
+    await one.test(lane);
+    tally.passed++;
+    if (one.before !== null) unsteady.push({ title: one.title, words: one.before });
+    if (pattern !== '') console.log(`ok      ${one.title} (${Date.now() - begin} ms)`);
+  } catch (error) {
+    isOver = failedIn(one, error);
+  }
+  tally.ms += Date.now() - begin;
+  if (isOver && --tally.left === 0) console.log(`${one.file.padEnd(16)}${String(tally.passed).padStart(4)} passed${String(Math.round(tally.ms / 1000)).padStart(6)} s`);
 }
 
 async function open() {
@@ -65,11 +80,12 @@ await Promise.all(
     if (at > 0) await lane.close();
   }),
 );
-for (const one of apart) await run(one, lanes[0]);
+for (let next = apart.shift(); next; next = apart.shift()) await run(next, lanes[0]);
 await lanes[0].close();
 
-const slowest = [...fileMs].sort((a, b) => b[1] - a[1]).slice(0, SLOWEST);
-console.log(`slowest: ${slowest.map(([file, ms]) => `${file} ${Math.round(ms / 1000)} s`).join(', ')}`);
-failed.forEach((title) => console.log(`failed: ${title}`));
-console.log(`${passed} passed, ${failed.length} failed in ${Math.round((Date.now() - begin) / 1000)} s with ${count} browsers`);
+const passed = [...files.values()].reduce((sum, tally) => sum + tally.passed, 0);
+const firstLine = ({ title, words }) => `${title}: ${words.split('\n')[0]}`;
+unsteady.forEach((one) => console.log(`unsteady: ${firstLine(one)}`));
+failed.forEach((one) => console.log(`failed: ${firstLine(one)}`));
+console.log(`${passed} passed, ${unsteady.length} of them at their second turn; ${failed.length} failed, in ${Math.round((Date.now() - begin) / 1000)} s with ${count} browsers`);
 process.exit(failed.length > 0 ? 1 : 0);

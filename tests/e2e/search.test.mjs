@@ -1,6 +1,6 @@
 /* Searching on the timeline: terms, counts where they are, and more hits than a page. */
 import assert from 'node:assert/strict';
-import { json, openPage, settle } from './browser.mjs';
+import { json, openPage, rest, settle } from './browser.mjs';
 
 const QUERY = '?run=step_1000&view=timeline';
 
@@ -49,13 +49,12 @@ export const tests = {
   }),
 
   'hits are drawn on the minimap and on the tracks, and go with the search': scene('&find=fusion', async ({ page }) => {
-    await page.waitForTimeout(300);
-    await settle(page);
+    await rest(page);
     assert.ok((await accentPixels(page, '.minimap canvas')) > 20, 'on the minimap');
     assert.ok((await accentPixels(page, '.tracks-canvas canvas:nth-of-type(2)')) > 20, 'on the tracks');
     await page.locator('.tracks-canvas').press('Escape');
     await page.waitForFunction(() => !location.search.includes('find='));
-    await page.waitForTimeout(200);
+    await rest(page);
     assert.equal(await accentPixels(page, '.minimap canvas'), 0);
     assert.equal(await accentPixels(page, '.tracks-canvas canvas:nth-of-type(2)'), 0);
   }),
@@ -85,7 +84,7 @@ export const tests = {
     const scroller = page.locator('.lower .table.scroll');
     for (let turn = 0; turn < 3; turn++) {
       await scroller.evaluate((element) => (element.scrollTop = element.scrollHeight));
-      await page.waitForTimeout(300);
+      await rest(page);
     }
     const rows = await page.locator('.lower .table-row').evaluateAll((all) => all.map((row) => Number(row.getAttribute('aria-rowindex'))));
     assert.ok(Math.max(...rows) > 1002, `the last row is ${Math.max(...rows)}, then would come ${last.name}`);

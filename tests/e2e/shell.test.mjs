@@ -1,6 +1,6 @@
 /* Around the views: palette and help from one list, the dock, a lost server, facets, the hand-over. */
 import assert from 'node:assert/strict';
-import { openPage, settle, until } from './browser.mjs';
+import { openPage, pass, settle, until } from './browser.mjs';
 
 
 function at(query, body, options = {}) {
@@ -30,7 +30,7 @@ export const tests = {
       for (const [letter, view] of Object.entries(letters)) {
         await page.keyboard.press('g');
         await page.keyboard.press(letter);
-        await page.waitForTimeout(pause);
+        await pass(page, pause);
         await until(page, `G ${letter}`, (now) => now.view === view || (view === undefined && now.view === 'overview'));
       }
     assert.equal(await page.locator('.tabs nav a').count(), Object.keys(letters).length, 'a letter for each tab');

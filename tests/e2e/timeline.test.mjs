@@ -1,7 +1,7 @@
 /* The timeline by hand and by key, against what the API says of the same run. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { address, json, openPage, settle, until, windowOf } from './browser.mjs';
+import { address, json, openPage, rest, settle, until, windowOf } from './browser.mjs';
 
 const QUERY = '?run=step_1000&view=timeline';
 
@@ -168,7 +168,7 @@ export const tests = {
     await focusOn(page, url, slice);
     await page.keyboard.press('n');
     await page.keyboard.press('p');
-    await page.waitForTimeout(400);
+    await rest(page);
     const other = await json(url, `api/slice?run=step_1000&id=${address(page).slice}`);
     assert.equal(other.name, slice.name);
   }),
@@ -203,8 +203,7 @@ export const tests = {
     for (let turn = 0; turn < 3; turn++) await page.keyboard.press('d');
     await page.mouse.move(5, 5);
     await until(page, 'a window', (now) => now.window !== undefined);
-    await page.waitForTimeout(600);
-    await settle(page);
+    await rest(page);
     const shot = await page.locator('.tracks-canvas').screenshot();
     const fresh = await context.newPage();
     await fresh.goto(page.url());

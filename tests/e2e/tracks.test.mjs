@@ -1,6 +1,6 @@
 /* Tracks: pinned ones stay in sight, colours tell what was chosen, what was not recorded is hatched. */
 import assert from 'node:assert/strict';
-import { json, openPage, settle } from './browser.mjs';
+import { json, openPage, pass, rest, settle } from './browser.mjs';
 
 const QUERY = '?run=step_1000&view=timeline';
 
@@ -56,8 +56,7 @@ export const tests = {
     assert.ok(Math.abs((await name.boundingBox()).y - top) < 2);
     const before = await colours(page, box);
     await page.locator('.tracks').evaluate((element) => (element.scrollTop = 80));
-    await page.waitForTimeout(200);
-    await settle(page);
+    await rest(page);
     assert.ok(await page.locator('.tracks').evaluate((element) => element.scrollTop > 20), 'it scrolls');
     assert.ok(Math.abs((await name.boundingBox()).y - top) < 2, 'its name stays');
     assert.deepEqual(await colours(page, box), before, 'its slices stay');
@@ -78,14 +77,13 @@ export const tests = {
     assert.ok(name.filter((one) => !kind.includes(one)).length > 2, 'other colours than those of kinds');
     await page.locator('.tracks-canvas').press('Shift+C');
     await page.waitForFunction(() => location.search.includes('colour=self'));
-    await page.waitForTimeout(300);
+    await rest(page);
     const self = await all(page);
     const full = await page.evaluate(() => getComputedStyle(document.documentElement).getPropertyValue('--amount-5').trim());
     const rgb = [1, 3, 5].map((at) => parseInt(full.slice(at, at + 2), 16)).join(',');
     assert.ok((self[rgb] ?? 0) > 100, `the heaviest name is full: ${self[rgb]} pixels of ${full}`);
     await page.reload();
-    await settle(page);
-    await page.waitForTimeout(300);
+    await rest(page);
     assert.ok(((await all(page))[rgb] ?? 0) > 100, 'after a reload');
   }),
 
@@ -149,7 +147,7 @@ export const tests = {
     await page.keyboard.down('Control');
     for (let turn = 0; turn < 6; turn++) {
       await page.mouse.wheel(0, turn % 2 === 0 ? -120 : 120);
-      await page.waitForTimeout(60);
+      await pass(page, 60);
       await settle(page);
       const now = await edges();
       assert.ok(Math.abs(now - first) <= 1, `turn ${turn}: ${now}, first ${first}`);

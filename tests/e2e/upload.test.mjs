@@ -4,7 +4,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openPage, settle } from './browser.mjs';
+import { eventually, openPage, settle } from './browser.mjs';
 import { ready, startOwn } from './server.mjs';
 
 const SAMPLES = fileURLToPath(new URL('../samples', import.meta.url));
@@ -75,10 +75,10 @@ export const tests = {
       for (const type of ['dragEnter', 'dragOver', 'drop'])
         await hand.send('Input.dispatchDragEvent', { type, x: 600, y: 400, data: { items: [], files: [folder], dragOperationsMask: 1 } });
       await page.waitForFunction(() => document.querySelector('h1')?.textContent === 'step_77');
+      await eventually('both files', async () => (await runs(url)).find((run) => run.name === 'step_77')?.file_count === 2);
     } finally {
-      rmSync(join(folder, '..'), { recursive: true });
+      rmSync(join(folder, '..'), { recursive: true }); // not before they have been read
     }
-    for (let turn = 0; turn < 100 && (await runs(url)).find((run) => run.name === 'step_77').file_count < 2; turn++) await page.waitForTimeout(100);
     const brought = (await runs(url)).find((run) => run.name === 'step_77');
     assert.deepEqual([brought.file_count, brought.dir, brought.uploaded], [2, 'step_77/plugins/profile/09_30', true]);
     assert.equal(await page.getByRole('alert').count(), 0, 'a text beside is no fault');

@@ -38,7 +38,8 @@ export function fillOf(layout: FlameLayout, index: number, tokens: Tokens): { cs
   return { css: neutral ? tokens.bg3 : colours.css[shadeOf(node.name)]!, neutral };
 }
 
-export function paintFlame(canvas: HTMLCanvasElement, scene: FlameScene): void {
+/* How many nodes were painted: those in sight that are wide enough. */
+export function paintFlame(canvas: HTMLCanvasElement, scene: FlameScene): number {
   const { width, height, ratio, tokens, layout, part } = scene;
   canvas.width = Math.round(width * ratio);
   canvas.height = Math.round(height * ratio);
@@ -52,6 +53,7 @@ export function paintFlame(canvas: HTMLCanvasElement, scene: FlameScene): void {
   const labels = new Labels(context);
   const perShare = width / part.width;
   const left = part.x;
+  let painted = 0;
 
   for (let index = 0; index < layout.nodes.length; ) {
     const size = layout.width[index]! * perShare;
@@ -66,9 +68,13 @@ export function paintFlame(canvas: HTMLCanvasElement, scene: FlameScene): void {
       continue;
     }
     const paint = (): void => paintNode(context, labels, scene, index, Math.max(0, x), Math.min(width, x + size), y);
-    if (y + FLAME_ROW > 0 && y < height) scene.around ? scene.around(index, paint) : paint();
+    if (y + FLAME_ROW > 0 && y < height) {
+      scene.around ? scene.around(index, paint) : paint();
+      painted++;
+    }
     index++;
   }
+  return painted;
 }
 
 function paintNode(context: CanvasRenderingContext2D, labels: Labels, scene: FlameScene, index: number, from: number, to: number, y: number): void {

@@ -1,10 +1,8 @@
-/* The filter of a table, written into the address after a pause; an error keeps the last good rows. */
+/* The filter of a table; an error keeps the last good rows. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { go, query } from '../data/place';
 import { isFault, parseFilter, type Filter, type FilterFault } from '../model/filter';
 import { registerActions } from './keys';
-
-const SETTLE_MS = 300;
+import { useTyped } from './typed';
 
 export interface FilterState {
   text: string;
@@ -17,14 +15,8 @@ const ALL: Filter = { test: () => true, empty: true };
 
 /* `key` of the address. */
 export function useFilter(columns: readonly string[], key = 'q'): FilterState {
-  const asked = query.value[key] ?? '';
-  const [text, set] = useState(asked);
+  const [text, set] = useTyped(key);
   const good = useRef<Filter>(ALL);
-  useEffect(() => set(asked), [asked]);
-  useEffect(() => {
-    const timer = setTimeout(() => go({ [key]: text || null }, 'replace'), SETTLE_MS);
-    return () => clearTimeout(timer);
-  }, [text]);
   const parsed = parseFilter(text, columns);
   const fault = isFault(parsed) ? parsed : null;
   if (!isFault(parsed)) good.current = parsed;

@@ -1,5 +1,5 @@
 /* Compiled modules: the list, the text with the focus in view, and what stands around it. */
-import { useMemo, useState, useEffect } from 'preact/hooks';
+import { useMemo, useEffect } from 'preact/hooks';
 import { address } from '../data/api';
 import type { HloComputation, HloInstruction, HloList, HloModule, HloPage } from '../data/hlo';
 import { go, query } from '../data/place';
@@ -13,13 +13,13 @@ import { Empty, Failed, Waiting } from '../ui/states';
 import type { Column } from '../ui/table';
 import { TableBar, TableBelow } from '../ui/table_bar';
 import { Name, SentenceLine } from '../ui/text';
+import { useTyped } from '../ui/typed';
 import { useTable } from '../ui/use_table';
 import { HloFiles, HloInstructionPane, HloSearchPane } from './hlo_instruction';
 import { HloText } from './hlo_text';
 
 const MODULES_MAX = 1000;
 const COMPUTATIONS_MAX = 10_000;
-const SETTLE_MS = 300;
 const NAME_LETTERS = 56;
 const named = (text: string): string => cutMiddle(shown(text), NAME_LETTERS);
 
@@ -74,14 +74,8 @@ function columnsOf(modules: readonly HloModule[]): Column<HloModule>[] {
   return columns.filter((column) => column !== false);
 }
 
-/* Written into the address after a pause. */
 function SearchField() {
-  const [text, setText] = useState(query.value.q ?? '');
-  useEffect(() => setText(query.value.q ?? ''), [query.value.q]);
-  useEffect(() => {
-    const timer = setTimeout(() => go({ q: text || null }, 'replace'), SETTLE_MS);
-    return () => clearTimeout(timer);
-  }, [text]);
+  const [text, setText] = useTyped('q');
   useEffect(() => registerActions({ search: () => document.querySelector<HTMLInputElement>('.hlo-search')?.focus() }), []);
   return <input class="hlo-search" type="search" aria-label="Search instructions" placeholder="search: dot, layer_1/mlp, model.py" value={text} onInput={(event) => setText(event.currentTarget.value)} />;
 }

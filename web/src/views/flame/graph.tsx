@@ -99,8 +99,8 @@ export function Graph({ layout, zoom, focus, lit, flipped = false, label, onFocu
       const { width, height, top } = place.value;
       if (width === 0 || !canvas.current || !scroller.current) return; // the page may be left before the frame comes
       const begin = performance.now();
-      paintFlame(canvas.current, { layout, part: part.value, width, height, ratio: devicePixelRatio, top, flipped, hover: hover.value, focus, lit, tokens: readTokens() });
-      scroller.current.dataset.script = (performance.now() - begin).toFixed(1);
+      const painted = paintFlame(canvas.current, { layout, part: part.value, width, height, ratio: devicePixelRatio, top, flipped, hover: hover.value, focus, lit, tokens: readTokens() });
+      Object.assign(scroller.current.dataset, { painted, script: (performance.now() - begin).toFixed(1) });
     };
     const stop = effect(() => {
       void [place.value, part.value, hover.value, theme.value];
