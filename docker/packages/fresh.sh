@@ -117,7 +117,7 @@ check() {
 
 # The server that `inside "$@"` starts answers, and ends well when it is asked to.
 answers() {
-  local log=$at/tmp/server.log pid url=""
+  local log=$place/server.log pid url=""
   rm -f "$log"
   inside "$@" >"$log" 2>&1 &
   pid=$!
@@ -206,6 +206,17 @@ changed_config_stays() {
   grep -q 'profile-dir = /mine' "$at/etc/jviewd/config"
 }
 
+# Each program's symbols lie where debuggers look for its build.
+symbols_fit() {
+  local program id
+  inside dpkg -i /tmp/symbols.deb || return 1
+  for program in bin/jviewd bin/jview-collect lib/jviewd/libjview-collector.so; do
+    id=$(readelf -n "$at/usr/$program" | sed -n 's/.*Build ID: //p')
+    readelf -S "$at/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug" | grep -q '\.debug_info' || { echo "$program"; return 1; }
+  done
+  inside dpkg --purge jviewd-dbgsym
+}
+
 part_deb() {
   packages_ready
   local deb
@@ -213,6 +224,7 @@ part_deb() {
   check "lintian" lintian --allow-root --fail-on error,warning "$deb" build/package/jviewd-dbgsym_*.deb
   system deb
   cp "$deb" "$at/tmp/new.deb"
+  cp build/package/jviewd-dbgsym_*.deb "$at/tmp/symbols.deb"
   earlier "$deb" "$at/tmp/old.deb"
   cp -r tests/samples "$at/profiles"
   check "deb: install" install_deb /tmp/old.deb
@@ -222,6 +234,7 @@ part_deb() {
   check "deb: $(inside jviewd --version)" inside jviewd top step_1000 --profile-dir /profiles
   check "deb: serves" answers jviewd --profile-dir /profiles --port auto
   check "deb: records" inside jview-collect -q -o /tmp/recorded -- true
+  check "deb: debug symbols" symbols_fit
   check "deb: purge leaves nothing" purged
 }
 
@@ -238,6 +251,21 @@ old_glibc() {
   [ "$(printf '%s\nGLIBC_2.34\n' "$newest" | sort -V | tail -1)" = GLIBC_2.34 ] || { echo "$newest"; return 1; }
 }
 
+# What the archive says is inside: each with its licence and that licence's text.
+told_inside() {
+  python3 - "$1/share/doc/jviewd" <<'PY'
+import json, pathlib, sys
+doc = pathlib.Path(sys.argv[1])
+bom = json.loads((doc / "sbom.cdx.json").read_text())
+assert (bom["bomFormat"], bom["specVersion"]) == ("CycloneDX", "1.5"), bom
+names = {part["name"] for part in bom["components"]}
+assert {"CivetWeb", "SQLite", "preact"} <= names and all(part["licenses"] and part["purl"] for part in bom["components"]), names
+listed = (doc / "licences" / "LIST").read_text().splitlines()
+texts = [path for path in (doc / "licences").glob("*.txt") if path.stat().st_size > 200]
+assert len(listed) == len(names) == len(texts), (len(listed), len(names), texts)
+PY
+}
+
 part_tarball() {
   packages_ready
   system tarball
@@ -249,6 +277,7 @@ part_tarball() {
   check "tarball: $(inside "/$bin/jviewd" --version)" inside "/$bin/jviewd" top step_1000 --profile-dir /profiles
   check "tarball: programs and libraries below 10 MB" below "$at/$bin/.." 10000000
   check "tarball: needs no newer glibc than 2.34" old_glibc "$at/$bin/.."
+  check "tarball: says what is inside" told_inside "$at/$bin/.."
   check "tarball: serves" answers "/$bin/jviewd" --profile-dir /profiles --port auto
   check "tarball: records" inside "/$bin/jview-collect" -q -o /tmp/recorded -- true
 }
@@ -332,7 +361,12 @@ part_image() {
   done
   cp -r tests/samples "$at/profiles"
   check "image: its health check's program" inside sh -c "command -v jviewd && jviewd --version --verbose"
-  check "image: serves as its user" answers setpriv --reuid 10001 --regid 10001 --clear-groups \
+  mkdir -p "$at/var/cache/jviewd"
+  mount --rbind "$at" "$at" && mounts+=("$at")
+  mount --make-rprivate "$at"
+  mount -o remount,bind,ro "$at"
+  mount -t tmpfs -o uid=10001 tmpfs "$at/var/cache/jviewd" && mounts+=("$at/var/cache/jviewd")
+  check "image: serves as its user, from a root that is read-only" answers setpriv --reuid 10001 --regid 10001 --clear-groups \
     env XDG_CACHE_HOME=/var/cache/jviewd/cache XDG_DATA_HOME=/var/cache/jviewd/data jviewd --profile-dir /profiles --port auto
 }
 

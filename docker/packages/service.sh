@@ -39,21 +39,29 @@ service_begin() {
   until_holds is_up
 }
 
-# What the server at PORT of that system says: it read a profile, and takes a note.
-reads_and_writes() { # PORT [TOKEN]
+# The server at ADDRESS of that system read a profile, shows its page, and takes a note.
+reads_and_writes() { # ADDRESS [TOKEN]
   nsenter -t "$systemd" -n python3 - "$@" <<'PY'
-import json, sys, urllib.request
-base = f"http://localhost:{sys.argv[1]}/"
+import http.client, json, ssl, sys, urllib.parse
+base = urllib.parse.urlsplit(sys.argv[1])
 token = {"Authorization": f"Bearer {sys.argv[2]}"} if sys.argv[2:] else {}
 
 def ask(path, body=None):
-    headers = {**token, "Content-Type": "application/json", "Origin": base[:-1]}
-    request = urllib.request.Request(base + path, body and json.dumps(body).encode(), headers)
-    return json.load(urllib.request.urlopen(request, timeout=60))
+    """By the address that this machine knows, under the name that was asked for."""
+    wire = http.client.HTTPConnection("127.0.0.1", base.port, timeout=60)
+    if base.scheme == "https":
+        wire = http.client.HTTPSConnection("127.0.0.1", 443, timeout=60, context=ssl._create_unverified_context())
+    headers = {**token, "Host": base.netloc, "Content-Type": "application/json", "Origin": f"{base.scheme}://{base.netloc}"}
+    wire.request("GET" if body is None else "POST", base.path + path, body and json.dumps(body), headers)
+    reply = wire.getresponse()
+    text = reply.read().decode()
+    assert reply.status == 200, (path, reply.status, text)
+    return text
 
-assert ask("api/overview?run=step_1000")["sentence"].startswith("A step takes")
+assert "<script" in ask("")
+assert json.loads(ask("api/overview?run=step_1000"))["sentence"].startswith("A step takes")
 ask("api/notes", {"run": "step_1000", "text": "kept"})
-assert "kept" in json.dumps(ask("api/notes?run=step_1000"))
+assert "kept" in ask("api/notes?run=step_1000")
 PY
 }
 
@@ -120,6 +128,27 @@ purge_stops() {
     ! booted ls -d /var/cache/private/jviewd /var/lib/private/jviewd /var/cache/jviewd /var/lib/jviewd 2>/dev/null
 }
 
+# docker/compose.yaml without its engine: the same words to jviewd, docker/nginx.conf in front. The names are
+# those of compose's network; Debian's nginx is older than nginx:stable, and knows no "http2 on".
+proxied() {
+  printf '127.0.0.1 localhost jviewd box.example\n' >"$at/etc/hosts"
+  mkdir -p "$at/etc/nginx/tls"
+  rm -f "$at/etc/nginx/sites-enabled/default"
+  sed '/http2 on/d' docker/nginx.conf >"$at/etc/nginx/conf.d/default.conf"
+  inside openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=box.example \
+    -keyout /etc/nginx/tls/privkey.pem -out /etc/nginx/tls/fullchain.pem
+}
+
+behind_nginx() {
+  local words
+  words=$(sed -n 's/^ENTRYPOINT \["jviewd", \(.*\)\]/\1/p' docker/Dockerfile | tr -d '",')
+  # shellcheck disable=SC2086,SC2046 # words of a command line
+  booted systemd-run --unit behind --setenv HOME=/root --setenv XDG_RUNTIME_DIR=/run jviewd ${words/--profile-dir \/profiles/} --profile-dir /profiles --port 8080 \
+    $(sed -n 's/^ *command: \[\(.*\)\]/\1/p' docker/compose.yaml | tr -d '",' | sed 's/\${HOST[^}]*}/box.example/') &&
+    booted systemctl restart nginx && until_holds test -s "$at/run/jviewd/token-8080" -o -s "/proc/$systemd/root/run/jviewd/token-8080" &&
+    until_holds reads_and_writes https://box.example/jviewd/ "$(cat "/proc/$systemd/root/run/jviewd/token-8080")"
+}
+
 part_service() {
   packages_ready
   local deb
@@ -130,11 +159,12 @@ part_service() {
   cp -r tests/samples "$at/profiles"
   mkdir -p "$at/srv"
   cp -r tests/samples "$at/srv/profiles"
-  check "service: systemd, and the package" install_deb "systemd systemd-sysv libpam-systemd dbus dbus-user-session /root/old.deb"
+  check "service: systemd, and the package" install_deb "systemd systemd-sysv libpam-systemd dbus dbus-user-session nginx-light openssl /root/old.deb"
   user_ready ann 8090
   user_ready bob 8091 "auth = token"
   mkdir -p "$at/etc/systemd/system/user@$(inside id -u bob).service.d"
   printf '[Service]\nRestrictNamespaces=~user\n' >"$at/etc/systemd/system/user@$(inside id -u bob).service.d/none.conf"
+  check "service: a certificate" proxied
   unmount_all
   if ! service_begin; then
     say "not tried service: no systemd could be started here: $(tail -1 "$place/boot.log")"
@@ -142,16 +172,20 @@ part_service() {
     return 0
   fi
   check "service: the machine's unit starts" booted systemctl start jviewd
-  check "service: it reads and writes" reads_and_writes 8080
+  check "service: it reads and writes" reads_and_writes http://localhost:8080/
   check "service: an upgrade restarts it" upgrade_restarts
   check "service: a user's unit starts" started ann
-  check "service: it reads and writes" reads_and_writes 8090
+  check "service: it reads and writes" reads_and_writes http://localhost:8090/
   check "service: it is confined" confined ann
   check "service: who starts a second one is told of it" same_found ann 8090
   check "service: where users get no namespaces it says 217/USER" refused_without_namespaces bob
   check "service: and no-namespaces.conf lets it start" relaxed bob
-  check "service: with a token" reads_and_writes 8091 "$(cat "/proc/$systemd/root/run/user/$(inside id -u bob)/jviewd/token-8091")"
+  check "service: with a token" reads_and_writes http://localhost:8091/ "$(cat "/proc/$systemd/root/run/user/$(inside id -u bob)/jviewd/token-8091")"
   check "service: both end when told" ended ann bob
+  booted systemctl stop jviewd
+  check "service: as docker/compose.yaml starts it, behind docker/nginx.conf" behind_nginx
+  booted systemctl stop behind
+  booted systemctl start jviewd
   check "service: purge stops it and leaves nothing" purge_stops
   service_end
 }
