@@ -15,10 +15,11 @@
 #include "serve/arg_out.h"
 #include "serve/routes.h"
 #include "serve/run_out.h"
+#include "serve/table_out.h"
 
 enum { FILES_MAX = 10000, PROGRAMS_MAX = 1000, PROPERTIES_MAX = 1000 };
 
-static const struct param params[] = {PARAMS_RUN, {.name = NULL}};
+static const struct param params[] = {PARAMS_RUN, PARAMS_FORMAT, {.name = NULL}};
 
 static void put_files(struct json *json, const struct run_record *run)
 {
@@ -334,7 +335,7 @@ static enum status get_run(struct request *req, struct reply *reply, struct erro
     counts[2] = readable ? skew_notes(req, traces, &lists[2]) : 0;
     json_put_notes(&json, lists, counts, 3);
     json_close(&json, '}');
-    return OK;
+    return reply_fields(req, reply, err);
 }
 
 const struct route route_run = {

@@ -16,7 +16,11 @@
 enum { PARENTS_MAX = 1000, CHILDREN_MAX = 1000, FLOWS_MAX = 1000 };
 
 static const struct param params[] = {
-    PARAMS_RUN, {.name = "id", .kind = PARAM_TEXT, .required = true, .max = 64}, {.name = NULL}};
+    PARAMS_RUN,
+    {.name = "id", .kind = PARAM_TEXT, .required = true, .max = 64},
+    PARAMS_FORMAT,
+    {.name = NULL},
+};
 
 static void put_args(struct json *json, const struct subject *subject)
 {
@@ -201,7 +205,7 @@ static enum status get_slice(struct request *req, struct reply *reply, struct er
     TRY(put_step(&json, &subject, err));
     json_put_request_notes(&json, req);
     json_close(&json, '}');
-    return OK;
+    return reply_fields(req, reply, err);
 }
 
 const struct route route_slice = {

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "serve/fields.h"
+
 /* A cell of kinds stands as one column a kind in flat formats. */
 static bool is_breakdown(const struct column *column)
 {
@@ -190,4 +192,17 @@ bool reply_table_text(const struct request *req, struct reply *reply, const stru
         reply_header(reply, STR("X-Jviewd-Next"),
                      str_format(req->arena, "n%llu", (unsigned long long)table->next));
     return true;
+}
+
+enum status reply_fields(const struct request *req, struct reply *reply, struct error *err)
+{
+    bool csv = request_is(req, "format", "csv");
+    struct table table;
+
+    if (!csv && !request_is(req, "format", "md"))
+        return OK;
+    TRY(fields_table(text_str(&reply->body), !csv, req->arena, &table, err));
+    reply->body.count = 0;
+    reply_table_text(req, reply, &table);
+    return OK;
 }

@@ -25,6 +25,10 @@ void json_put_table(struct json *json, const struct request *req, const struct t
 /* format=csv or md: answers and is true; else false and nothing was done. */
 bool reply_table_text(const struct request *req, struct reply *reply, const struct table *table);
 
+/* format=csv or md of an answer that is one thing and stands as JSON: its fields (fields.h). */
+MUST_CHECK enum status reply_fields(const struct request *req, struct reply *reply,
+                                    struct error *err);
+
 /* A name that cannot act: no cell, link, tag or emphasis ends or begins in it. */
 void markdown_put(struct text *out, struct str value);
 void table_csv(struct text *out, const struct table *table);

@@ -53,5 +53,29 @@ def rows_are_as_many(server):
     assert len(compared) >= 10 and "/api/tracks" in compared, compared
 
 
+def leaves(value, field=""):
+    """Every field that is no list or object with something in it."""
+    parts = list(value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ())
+    if not parts:
+        yield field, value
+    for key, part in parts:
+        yield from leaves(part, f"{field}[{key}]" if isinstance(value, list) else f"{field}.{key}" if field else key)
+
+
+def what_is_one_thing_is_told_by_its_fields(server):
+    track = next(one["id"] for one in ask(server, "/api/tracks", run=RUN).json["tracks"] if one["slice_count"])
+    one = ask(server, "/api/slices", run=RUN, track=track, limit=1).json["rows"][0]["id"]
+    for path, asked in (("/api/run", {}), ("/api/slice", {"id": one})):
+        whole = ask(server, path, run=RUN, **asked).json
+        rows = list(csv.reader(io.StringIO(ask(server, path, run=RUN, format="csv", **asked).text)))
+        want = dict(leaves(whole))
+        assert rows[0] == ["field", "value"] and [field for field, _ in rows[1:]] == list(want), (path, rows[:3])
+        for field, value in rows[1:]:
+            if isinstance(want[field], int) and not isinstance(want[field], bool):
+                assert value == str(want[field]), (path, field, value)
+        marked = ask(server, path, run=RUN, format="md", **asked).text.splitlines()
+        assert marked[0] == "| field | value |" and len(marked) == len(rows) + 1, (path, marked[:3])
+
+
 if __name__ == "__main__":
-    common.main([rows_are_as_many])
+    common.main([rows_are_as_many, what_is_one_thing_is_told_by_its_fields])
