@@ -13,7 +13,7 @@ import { launch, openPage, settle } from './browser.mjs';
 import { ready, startOwn, startServer } from './server.mjs';
 
 const VIEWS = ['overview', 'timeline', 'ops', 'kernels', 'flame', 'steps', 'compiles', 'transfers', 'memory', 'hosts', 'roofline', 'hlo', 'files', 'sql', 'trend'];
-const LISTS = { runs: '?view=runs', settings: '?view=settings', capture: '?view=capture' };
+const LISTS = { runs: '?view=runs', settings: '?view=settings' };
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -78,8 +78,9 @@ export function isUnsettled(run: RunDetails): boolean {
 }
 
 /* Why a view has nothing to show. */
+/* Hosts are compared by what they did in time. */
 export function absence(run: RunDetails, view: string): string | null {
-  return isUnsettled(run) ? null : (run.views?.[view]?.reason ?? null);
+  return isUnsettled(run) ? null : (run.views?.[view === 'hosts' ? 'timeline' : view]?.reason ?? null);
 }
 
 export interface RunDetails extends Omit<Run, 'hosts'> {

@@ -2,18 +2,18 @@
 
 const NAME_LENGTH_MAX = 512;
 
-/* Control characters show as �; what is longer than anyone reads is cut (Copy gives the whole). */
-export function shown(name: string | null | undefined): string {
-  if (name === null || name === undefined || name === '') return '(no name)';
-  return name.slice(0, NAME_LENGTH_MAX).replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '\ufffd');
-}
-
 /* In the middle: both ends tell names apart. */
 export function cutMiddle(text: string, length: number): string {
   if (text.length <= length) return text;
   if (length <= 1) return length === 1 ? '…' : '';
   const tail = Math.floor((length - 1) / 2);
   return `${text.slice(0, length - 1 - tail)}…${tail === 0 ? '' : text.slice(-tail)}`;
+}
+
+/* Control characters show as �; of what is longer than anyone reads both ends stay (Copy gives the whole). */
+export function shown(name: string | null | undefined): string {
+  if (name === null || name === undefined || name === '') return '(no name)';
+  return cutMiddle(name, NAME_LENGTH_MAX).replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '\ufffd');
 }
 
 /* Paths as `file:line`. */

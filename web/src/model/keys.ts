@@ -24,7 +24,7 @@ const tables = entry.bind(null, 'Tables');
 
 const LETTERS: readonly ['runs' | View, string][] = [
   ['runs', 'g'], ['overview', 'o'], ['timeline', 't'], ['ops', 'p'], ['kernels', 'k'], ['flame', 'f'], ['steps', 's'], ['compiles', 'c'], ['transfers', 'x'], ['memory', 'm'], ['hosts', 'h'],
-  ['roofline', 'r'], ['hlo', 'l'], ['files', 'i'], ['sql', 'q'],
+  ['roofline', 'r'], ['hlo', 'l'], ['files', 'i'], ['sql', 'q'], ['trend', 'e'],
 ];
 const VIEW_WORDS: Partial<Record<string, string>> = { hlo: 'HLO', sql: 'SQL' };
 

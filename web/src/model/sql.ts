@@ -30,7 +30,7 @@ export interface Picture {
   left: number; // rows that are not shown
 }
 
-const BARS_MAX = 40;
+const BARS_MAX = 10; // the table below has them all
 const POINTS_MAX = 2000;
 
 /* The first column against what says most that is not it: a time, bytes, a share, else the first number;

@@ -39,11 +39,14 @@ export function textWidth(text: string, mono = false): number {
   return width;
 }
 
-/* The end of a path begins at an element where one is near. */
+/* The end of a path begins at an element where one is near: farther off it would cost what tells two
+ * paths apart, as the layer in …vp(layer_0))/attention/transpose. */
+const NEAR = 1 / 6;
+
 function cutFront(text: string, letters: number): string {
   const tail = text.slice(-letters);
   const element = tail.indexOf('/');
-  return `…${element >= 0 && tail.length - element > letters / 2 ? tail.slice(element) : tail}`;
+  return `…${element >= 0 && element <= letters * NEAR ? tail.slice(element) : tail}`;
 }
 
 function cutMiddle(text: string, letters: number): string {
@@ -51,8 +54,12 @@ function cutMiddle(text: string, letters: number): string {
   return `${text.slice(0, letters - tail)}…${tail === 0 ? '' : text.slice(-tail)}`;
 }
 
-export function fitText(text: string, { pixels, front }: Room, mono = false): string {
+export function fitText(full: string, { pixels, front }: Room, mono = false): string {
+  let text = full;
   const room = pixels - SLACK_PIXELS;
+  if (textWidth(text, mono) <= room) return text;
+  /* Older scopes end with the op's parameters: dot_general[dimension_numbers=...] */
+  if (front) text = text.replace(/(?<=\w)\[.*\]$/, '[…]');
   const whole = textWidth(text, mono);
   if (whole <= room) return text;
   const cut = front ? cutFront : cutMiddle;

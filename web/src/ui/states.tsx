@@ -4,6 +4,7 @@ import { Problem } from '../data/api';
 import { forget, type Resource } from '../data/resource';
 import { runChange } from '../model/address';
 import { size, THIN } from '../model/numbers';
+import { sentenceCase } from '../model/sentence';
 import { Link } from './link';
 import { copyText } from './text';
 
@@ -61,7 +62,8 @@ function Nearest({ error }: { error: Problem }) {
 
 /* fetch says "Failed to fetch" by a TypeError; another one is a fault of this page. */
 function sayError(error: Error): string {
-  if (error instanceof Problem) return error.message;
+  /* The names that are nearest follow as links. */
+  if (error instanceof Problem) return sentenceCase(error.nearest.length > 0 ? error.message.replace(/; the nearest .*$/s, '') : error.message);
   return error instanceof TypeError && /fetch|network/i.test(error.message) ? 'The server did not answer.' : `This view broke: ${error.message}. It is a fault of the page, not of the profile.`;
 }
 

@@ -11,6 +11,11 @@ export function Name({ text, mono = false }: { text: string | null | undefined; 
   return <bdi class={mono ? 'mono' : undefined}>{room === null ? words : fitText(words, room, mono)}</bdi>;
 }
 
+/* A text of the server: what it sets in `backticks` is typed as it stands. */
+export function Prose({ text }: { text: string }) {
+  return <>{text.split('`').map((piece, index) => (index % 2 === 1 ? <code key={index} class="mono">{piece}</code> : piece))}</>;
+}
+
 export function SentenceLine({ sentence }: { sentence: Sentence }) {
   return (
     <p class="sentence" aria-live="polite">

@@ -123,6 +123,7 @@ function Start() {
       <div>
         <LostBar />
         <UploadBar />
+        <FaultBar />
       </div>
       <main class="page filling">
         <RunsView />
@@ -140,6 +141,7 @@ export function App() {
         'copy-link': () => void copyText(location.href).then(() => say('The link is copied.')),
         escape: () => hideTip(),
         'go-runs': () => go(RUNS_HREF, 'push'),
+        'go-trend': () => go({ ...RUNS_HREF, view: 'trend' }, 'push'),
         settings: () => go({ view: 'settings' }, 'push'),
         theme: () => change({ theme: theme.value === 'dark' ? 'light' : 'dark' }),
         letters: () => change({ letters: !settings.value.letters }),

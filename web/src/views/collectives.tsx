@@ -76,9 +76,9 @@ function Tip({ row, lane, turn }: { row: Arrival; lane: string; turn: string }) 
 }
 
 /* Small multiples: an execution each, time to the right, a lane a device. */
-function Arrivals({ run, name }: { run: RunDetails; name: string }) {
+function Arrivals({ run, name, module }: { run: RunDetails; name: string; module: string | null }) {
   const [width, setWidth] = useState(0);
-  const reply = useJson<ArrivalTable>('api/collectives', { run: run.id, ...restriction.value, name, view: 'arrivals', limit: ROWS_MAX });
+  const reply = useJson<ArrivalTable>('api/collectives', { run: run.id, ...restriction.value, name, ...(module === null ? {} : { module }), view: 'arrivals', limit: ROWS_MAX });
   const rows = reply.data?.rows ?? [];
   const hosts = useMemo(() => new Set(rows.map((row) => row.host)).size, [rows]);
   const all = useMemo(() => turnsOf(rows, Infinity), [rows]);
@@ -146,7 +146,7 @@ export function CollectivesTable({ run }: { run: RunDetails }) {
           {note.host ? `${shown(note.host)}: ${note.message}` : `${note.message.slice(0, 1).toUpperCase()}${note.message.slice(1)}`}.
         </p>
       ))}
-      {by === 'op' && focused.name !== null && <Arrivals run={run} name={focused.name} />}
+      {by === 'op' && focused.name !== null && <Arrivals run={run} name={focused.name} module={focused.module} />}
       <TableBar
         table={table} noun={by === 'axis' ? 'group' : by} total={reply.data.row_count} example="all-reduce exposed>1ms" file={`${run.name}-collectives`}
         csv={address('api/collectives', { ...params, limit: ROWS_MAX, format: 'csv' })}

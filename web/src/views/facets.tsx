@@ -4,10 +4,12 @@ import type { Run } from '../data/types';
 import { facetsOf, hasToken, toggleToken } from '../model/facets';
 import { count } from '../model/numbers';
 import type { FilterState } from '../ui/filter_field';
+import { RoomContext, type Room } from '../ui/fit';
 import { Icon } from '../ui/icons';
 import { Name } from '../ui/text';
 
 const SHOWN_AT_ONCE = 6;
+const ROOM: Room = { pixels: 124, front: false }; // of the column that the style gives them
 
 export function Facets({ runs, filter }: { runs: readonly Run[]; filter: FilterState }) {
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
@@ -40,7 +42,9 @@ export function Facets({ runs, filter }: { runs: readonly Run[]; filter: FilterS
                 facet.values.map((one) => (
                   <button key={one.value} class="facet-value" aria-pressed={hasToken(filter.text, one.token)} data-tip={one.value} onClick={() => filter.set(toggleToken(filter.text, one.token))}>
                     <span class="cut">
-                      <Name text={one.value} />
+                      <RoomContext.Provider value={ROOM}>
+                        <Name text={one.value} />
+                      </RoomContext.Provider>
                     </span>
                     <span class="faint">{count(one.count)}</span>
                   </button>

@@ -8,11 +8,15 @@ import { NothingMatches, TableBar } from '../ui/table_bar';
 import { Name, SentenceLine } from '../ui/text';
 import { useTable } from '../ui/use_table';
 
-function fileColumns(files: readonly RunFile[]): Column<RunFile>[] {
+/* A dump or a snapshot was written by no host that it tells of. */
+function fileColumns(run: RunDetails): Column<RunFile>[] {
+  const { files } = run;
+  const hosts = new Set(run.hosts.map((host) => host.name));
+  const hostOf = (file: RunFile): string | null => (file.host !== null && hosts.has(file.host) ? file.host : null);
   const scale = sizeScale(files.map((file) => file.bytes));
   return [
     { key: 'path', title: 'file', width: 'minmax(240px, 4fr)', exact: (file) => file.path, cell: (file) => <Name text={file.path} mono /> },
-    { key: 'host', title: 'host', groups: true, width: 'minmax(80px, 1fr)', cell: (file) => (file.host ? <Name text={file.host} /> : UNKNOWN) },
+    { key: 'host', title: 'host', groups: true, width: 'minmax(80px, 1fr)', value: hostOf, cell: (file) => (hostOf(file) === null ? UNKNOWN : <Name text={file.host} />), exact: (file) => hostOf(file) ?? 'the file names no host' },
     { key: 'format', title: 'format', groups: true, width: '112px', cell: (file) => file.format ?? UNKNOWN },
     { key: 'bytes', title: 'size', unit: scale.unit, width: '104px', numeric: true, sums: (total) => inScale(total, scale), cell: (file) => inScale(file.bytes, scale), exact: (file) => `${file.bytes} bytes` },
     {
@@ -86,7 +90,7 @@ function sentenceOf(run: RunDetails): Sentence {
 }
 
 export function FilesView({ run }: { run: RunDetails }) {
-  const table = useTable<RunFile>({ columns: fileColumns(run.files), rows: run.files, sort: '', here: true });
+  const table = useTable<RunFile>({ columns: fileColumns(run), rows: run.files, sort: '', here: true });
   return (
     <div class="sections">
       <SentenceLine sentence={sentenceOf(run)} />

@@ -7,6 +7,7 @@ import { shortScope, shortSource } from '../model/cut';
 import { count, plural, size, time, toNumber, UNKNOWN } from '../model/numbers';
 import { Link } from '../ui/link';
 import { Failed } from '../ui/states';
+import { RoomContext, type Room } from '../ui/fit';
 import { Name } from '../ui/text';
 import { HloGraph } from './hlo_graph';
 
@@ -86,6 +87,8 @@ export function HloSearchPane({ run, module, q }: { run: string; module: HloModu
   );
 }
 
+const ROOM: Room = { pixels: 232, front: true }; // of the side, beside its words
+
 /* What lies beside the module, and the module as a file. */
 export function HloFiles({ run, module }: { run: string; module: HloModule }) {
   const stage = module.stage_name ?? module.stage;
@@ -110,8 +113,10 @@ export function HloFiles({ run, module }: { run: string; module: HloModule }) {
         <dt>from</dt>
         <dd>
           {module.files.map((file) => (
-            <div class="cut" key={file.name}>
-              <Name text={file.name} />
+            <div class="cut" key={file.name} data-tip={file.name}>
+              <RoomContext.Provider value={ROOM}>
+                <Name text={file.name} />
+              </RoomContext.Provider>
             </div>
           ))}
         </dd>
@@ -131,7 +136,7 @@ export function HloFiles({ run, module }: { run: string; module: HloModule }) {
             {module.documents.map((one) => (
               <li key={one.key}>
                 <a href={address('api/hlo', { run, document: one.key })} target="_blank" rel="noopener">
-                  <Name text={one.kind} />
+                  <Name text={stage && one.kind.startsWith(`${stage}-`) ? one.kind.slice(stage.length + 1) : one.kind} />
                 </a>
                 <span class="number quiet">{plural(one.line_count, 'line')}</span>
               </li>

@@ -11,6 +11,7 @@ import { useVirtual } from '../ui/virtual';
 const PAGE_LINES = 400;
 const LINE_HEIGHT = 20;
 const TEXT_MAX = 2000;
+const SHARE_SEEN = 0.04; // below it a bar is a speck beside the number
 
 interface Lines {
   rows: ReadonlyMap<number, HloLine>; // by line, from 1
@@ -107,7 +108,7 @@ export function HloText({ run, module, focus, start, names }: Props) {
               <span class="hlo-number">{count(item.index + 1)}</span>
               <span class="hlo-time" data-tip={line?.self_ps ? `${timeExact(line.self_ps)} in ${count(line.execution_count ?? 0)} executions` : undefined}>
                 {line && line.self_ps !== null && time(line.self_ps)}
-                {share > 0 && <span class="hlo-share" style={{ width: `${Math.min(1, share) * 100}%` }} />}
+                {share >= SHARE_SEEN && <span class="hlo-share" style={{ width: `${Math.min(1, share) * 100}%` }} />}
               </span>
               <code>{line && <Words line={line} text={line.text.slice(0, TEXT_MAX)} names={names} />}</code>
             </div>

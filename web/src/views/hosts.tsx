@@ -47,9 +47,9 @@ function columnsOf(rows: readonly HostRow[], by: 'host' | 'device'): Column<Host
     known('step_median_ps') && ps('step_median_ps', 'step', step, { tip: 'The median of its counted steps' }),
     known('step_max_ps') && ps('step_max_ps', 'longest', step, { from: 1400 }),
     known('busy_ps') && ps('busy_ps', 'busy', total, { from: 1480 }),
-    known('idle_ps') && ps('idle_ps', 'idle', total, { from: 1000 }),
+    known('idle_ps') && ps('idle_ps', 'idle', total, { from: 1000, tip: 'In all its counted steps together' }),
     known('busy_share') && { key: 'busy_share', title: 'busy', width: '72px', numeric: true, cell: (row) => shareCell(row.busy_share), exact: (row) => row.reasons.busy_share ?? null },
-    known('communication_ps') && ps('communication_ps', 'comm', total, { tip: 'Exposed communication' }),
+    known('communication_ps') && ps('communication_ps', 'comm', total, { tip: 'Exposed communication, in all its counted steps together' }),
     more('hidden_communication_ps') && ps('hidden_communication_ps', 'hidden', total, { tip: 'Communication beneath other work of the device', from: 1600 }),
     more('op_wait_ps') && ps('op_wait_ps', 'ops wait', total, { tip: 'Nothing ran but ops that wait, as copy-done', from: 1600 }),
     compared && known('wait_ps') && ps('wait_ps', 'waits', total, { tip: 'For who came last in a step' }),
@@ -59,7 +59,7 @@ function columnsOf(rows: readonly HostRow[], by: 'host' | 'device'): Column<Host
     },
     compared && ps('lag_ps', 'by', lag, { tip: 'What others waited for it, the median of the steps in which it was last' }),
     known('skew_ps') && by === 'host' && ps('skew_ps', 'clock', skew, { tip: 'By which its clock is ahead of the first host’s', from: 1560 }),
-    { key: 'straggler', title: '', width: '72px', sortable: false, cell: (row) => (row.straggler ? 'straggler' : '') },
+    rows.some((row) => row.straggler) && { key: 'straggler', title: '', width: '72px', sortable: false, cell: (row) => (row.straggler ? 'straggler' : '') },
   ];
   return columns.filter((column) => column !== false);
 }
@@ -78,9 +78,10 @@ export function HostsView({ run }: { run: RunDetails }) {
   return (
     <>
       {rows.length > 0 ? <SentenceLine sentence={hostsSentence(list.data)} /> : <Empty>No {asked === 'host' ? 'host' : 'device'} of this run recorded anything to compare.</Empty>}
+      {rows.some((row) => row.step_count > 0) && <p class="basis">{`The step is the median, the busy share of the counted steps${table.columns.some((column) => column.key === 'idle_ps') ? '; idle time and communication are sums over them' : ''}.`}</p>}
       {rows.length > 1 && basis && rows.some((row) => row.step_count > 0) && <p class="basis">{sentenceCase(basis.message)}</p>}
       {rows.length > 1 && grid.data && grid.data.basis !== 'none' && grid.data.rows.length > 0 && <HostGrid rows={grid.data.rows} />}
-      <TableBar
+      {(rows.length > 0 || several) && <TableBar
         table={table} noun={asked} total={list.data.row_count} example="busy_share<80% straggler=yes" file={`${run.name}-hosts`} csv={address('api/hosts', { ...params, limit: ROWS_MAX, format: 'csv' })}
       >
         <label>
@@ -90,7 +91,7 @@ export function HostsView({ run }: { run: RunDetails }) {
             <option>device</option>
           </select>
         </label>
-      </TableBar>
+      </TableBar>}
       {rows.length > 0 && table.rows.length === 0 && <NothingMatches table={table} total={list.data.row_count} />}
       {table.rows.length > 0 && (
         <Table

@@ -17,9 +17,9 @@ import { SnapshotsView } from './snapshots';
 
 const inOrder = new Intl.Collator('en', { numeric: true });
 
-function Absent({ reason }: { reason: string | null }) {
+function Absent({ run, reason }: { run: RunDetails; reason: string | null }) {
   return (
-    <Empty copy='jax.profiler.save_device_memory_profile("memory.prof")'>
+    <Empty copy={run.framework === 'pytorch' ? 'torch.profiler.profile(profile_memory=True)' : 'jax.profiler.save_device_memory_profile("memory.prof")'}>
       {reason ? `${reason.charAt(0).toUpperCase()}${reason.slice(1).replace(/\.?$/, '.')} ` : 'No memory was recorded in this run. '}To record it:
     </Empty>
   );
@@ -68,7 +68,7 @@ function Parts({ parts, part }: { parts: readonly Part[]; part: Part }) {
 
 export function MemoryView({ run, absent }: { run: RunDetails; absent: string | null }) {
   const memory = useJson<TimelineReply>(absent === null ? 'api/memory' : null, { run: run.id, view: 'timeline', ...memoryRestriction() });
-  if (absent !== null) return <Absent reason={absent} />;
+  if (absent !== null) return <Absent run={run} reason={absent} />;
   if (memory.error) return <Failed error={memory.error} />;
   if (!memory.data) return memory.waiting ? <Waiting what="Reading the memory events." progress={memory.progress} /> : null;
   const allocators = [...(memory.data.allocators ?? [])].sort((a, b) => inOrder.compare(a.host ?? '', b.host ?? '') || inOrder.compare(a.name, b.name));
@@ -77,7 +77,7 @@ export function MemoryView({ run, absent }: { run: RunDetails; absent: string | 
   const part = asked && parts.includes(asked) ? asked : query.value.module && parts.includes('heap') ? 'heap' : (parts[0] ?? 'time');
   const nav = <Parts parts={parts} part={part} />;
   if (part === 'heap') return <HeapView run={run} nav={nav} />;
-  if (part === 'time') return allocators.length > 0 ? <OverTime run={run} allocators={allocators} nav={nav} /> : <Absent reason={memory.data.reason ?? memory.data.reasons?.allocators ?? null} />;
+  if (part === 'time') return allocators.length > 0 ? <OverTime run={run} allocators={allocators} nav={nav} /> : <Absent run={run} reason={memory.data.reason ?? memory.data.reasons?.allocators ?? null} />;
   return <SnapshotsView run={run} nav={nav} />;
 }
 

@@ -12,7 +12,7 @@ import { Link } from '../ui/link';
 import { Failed, Waiting } from '../ui/states';
 import type { Column } from '../ui/table';
 import { TableBar, TableBelow } from '../ui/table_bar';
-import { Name, SentenceLine } from '../ui/text';
+import { Name, Prose, SentenceLine } from '../ui/text';
 import { useTable } from '../ui/use_table';
 import { RooflineChart } from './roofline_chart';
 
@@ -101,7 +101,7 @@ export function RooflineView({ run }: { run: RunDetails }) {
       ))}
       {found.error && <Failed error={found.error} />}
       {!data && found.waiting && <Waiting what="Counting." progress={found.progress} />}
-      {data && data.missing !== null && <p class="state">{`No op has FLOPs: ${data.missing}.`}</p>}
+      {data && data.missing !== null && <p class="state">{'No op has FLOPs: '}<Prose text={data.missing} />.</p>}
       {data && data.missing === null && pointsOf(rows).length > 0 && <RooflineChart data={data} focused={query.value.key ?? null} />}
       {data && rows.length > 0 && data.missing === null && (
         <>

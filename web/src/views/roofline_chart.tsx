@@ -1,7 +1,7 @@
 /* The picture of a roofline: ops as circles whose area is their time, roofs with value and source. */
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { go } from '../data/place';
-import type { Roofline } from '../data/types';
+import type { Roof, Roofline } from '../data/types';
 import { count, rate, share, significant, THIN } from '../model/numbers';
 import { pointsOf, rangesOf, roofLines, roofsOf, roofWords, type Point, type Range } from '../model/roofline';
 import { shown } from '../model/cut';
@@ -14,6 +14,12 @@ const RADIUS_MIN = 2.5;
 /* A name stands beside what matters, of what is drawn. */
 const NAMED_SHARE = 0.03;
 const NAMED_MAX = 6;
+const SLOPE_WORDS_AT = 0.6; // of the slope that is seen
+
+interface Place {
+  x: number;
+  y: number;
+}
 
 function powers(range: Range, most: number): number[] {
   const step = Math.max(1, Math.ceil((range.to - range.from) / most));
@@ -33,6 +39,17 @@ function pointTip(point: Point): string {
   const { row } = point;
   const peak = row.peak_share === null ? '' : ` · ${share(row.peak_share)} of peak, bound by ${row.bound_by}`;
   return `${shown(row.name)} · ${rate(point.rate, 'FLOP/s')} at ${significant(point.intensity)}${THIN}FLOP/B · ${share(point.share)} of the time${peak}`;
+}
+
+/* The words of a slope stand along it: above the fastest memory's, below the others'. */
+function SlopeWords({ roof, from, to, isFirst }: { roof: Roof; from: Place; to: Place; isFirst: boolean }) {
+  const angle = (Math.atan2(to.y - from.y, to.x - from.x) * 180) / Math.PI;
+  const [x, y] = [from.x + (to.x - from.x) * SLOPE_WORDS_AT, from.y + (to.y - from.y) * SLOPE_WORDS_AT];
+  return (
+    <text class="roof-words" transform={`translate(${x.toFixed(1)} ${y.toFixed(1)}) rotate(${angle.toFixed(2)})`} y={isFirst ? -5 : 13} text-anchor="middle" data-tip={roof.source}>
+      {roofWords(roof)}
+    </text>
+  );
 }
 
 /* Labels that would lie on one another are left to hover. */
@@ -63,6 +80,8 @@ export function RooflineChart({ data, focused }: { data: Roofline; focused: stri
   const y = (value: number): number => Math.max(MARGIN.top, Math.min(bottom, place(value, ranges.y, bottom, MARGIN.top)));
   const xOf = (point: Point): number => x(point.intensity);
   const yOf = (point: Point): number => y(point.rate);
+  const fastest = Math.max(...roofs.filter((roof) => roof.kind === 'memory').map((roof) => roof.per_s));
+  const seen = (rate: number, roof: Roof): Place => ({ x: x(rate / roof.per_s), y: y(rate) });
   const names = labelled(points, xOf, yOf);
   const largest = Math.max(1e-9, ...points.map((point) => point.share));
   const radiusOf = (point: Point): number => Math.max(RADIUS_MIN, RADIUS_MAX * Math.sqrt(point.share / largest));
@@ -106,7 +125,9 @@ export function RooflineChart({ data, focused }: { data: Roofline; focused: stri
             roof.kind === 'compute' ? (
               <text key={roof.name} class="roof-words" x={right - 4} y={y(roof.per_s) - 4} text-anchor="end" data-tip={roof.source}>{roofWords(roof)}</text>
             ) : (
-              <text key={roof.name} class="roof-words" x={x(Math.sqrt(Math.max(from.intensity, 10 ** (ranges.y.from) / roof.per_s) * to.intensity)) - 6} y={y(Math.sqrt(Math.max(from.rate, 10 ** ranges.y.from) * to.rate)) - 6} text-anchor="end" data-tip={roof.source}>{roofWords(roof)}</text>
+              <SlopeWords
+                key={roof.name} roof={roof} isFirst={roof.per_s === fastest} from={seen(Math.max(from.rate, 10 ** ranges.y.from), roof)} to={seen(Math.min(to.rate, 10 ** ranges.y.to), roof)}
+              />
             ),
           )}
         </svg>

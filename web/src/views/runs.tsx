@@ -5,9 +5,10 @@ import { runEvents, runsTick } from '../data/events';
 import { go, query } from '../data/place';
 import { useJson } from '../data/resource';
 import type { Run, RunList } from '../data/types';
+import { shown } from '../model/cut';
 import type { Cell } from '../model/table';
 import { ago, count, inScale, plural, sizeScale, time, timeExact, timeScale, toNumber, UNKNOWN, type Scale } from '../model/numbers';
-import { runsSentence } from '../model/sentence';
+import { runsSentence, sentenceCase } from '../model/sentence';
 import { runChange } from '../model/address';
 import { numberOf, seriesAmong, stemOf } from '../model/series';
 import { CompareTicked, Tick, toggleTick } from './compare/ticks';
@@ -22,15 +23,18 @@ import { Spark } from '../ui/table_row';
 import { Name, SentenceLine } from '../ui/text';
 import { useTable } from '../ui/use_table';
 import { RunTags } from './notes';
-import { RunsTrend } from './runs_trend';
+import { isSeries, RunsTrend, TrendLink } from './runs_trend';
 
 const RUNS_MAX = 2000;
 /* When it was captured; without a wall clock, when its newest file was written. */
 const whenOf = (run: Run & { modified_at?: string | null }): string | null => run.started_at ?? run.modified_at ?? null;
 
+/* What the run's own jview.json calls it, where that says more than its place. */
+const titleOf = (run: Run & { title?: string | null }): string | null => (run.title && run.title !== run.name ? run.title : null);
+
 /* What runs are filtered by beside their columns. */
 const ALSO: Record<string, (run: Run) => Cell> = {
-  step: (run) => numberOf(run.name), host: (run) => run.hosts.join(' '), device: (run) => run.device_kind, format: (run) => run.formats.join(' '), framework: (run) => run.framework,
+  step: (run) => numberOf(run.name), title: titleOf, host: (run) => run.hosts.join(' '), device: (run) => run.device_kind, format: (run) => run.formats.join(' '), framework: (run) => run.framework,
   steps: (run) => run.step_count, step_time: (run) => (run.step_median_ps === null ? null : toNumber(run.step_median_ps)), size: (run) => run.file_bytes, notes: (run) => run.badges.join(' '),
 };
 
@@ -74,32 +78,37 @@ function columnsOf(runs: readonly Run[], now: Date): Column<Run>[] {
   const reason = (run: Run, field: string, otherwise: string) => run.reasons?.[field] ?? (run.state === 'ready' || run.state === 'partial' ? otherwise : `not indexed yet: ${run.state}`);
   return [
     {
-      key: 'name', title: 'name', width: 'minmax(220px, 4fr)', indent: 24, groups: true, value: (run) => run.name, exact: (run) => run.dir,
+      key: 'name', title: 'name', width: 'minmax(220px, 6fr)', indent: 24, groups: true, value: (run) => run.name, exact: (run) => run.dir,
       cell: (run) => (
         <>
           <Tick run={run} />
           <Link to={{ ...runChange(run.name), view: null, q: null, sort: null }}>
             <Name text={run.name} />
           </Link>
+          {titleOf(run) !== null && (
+            <span class="quiet" data-tip={shown(titleOf(run))}>
+              <bdi>{shown(titleOf(run))}</bdi>
+            </span>
+          )}
           <RunTags content={run.content_id} name={run.name} />
         </>
       ),
     },
     {
-      key: 'started_at', title: 'when', width: '112px', value: whenOf,
+      key: 'started_at', title: 'when', width: '104px', value: whenOf,
       cell: (run) => (whenOf(run) === null ? UNKNOWN : `${run.started_at === null ? '≈ ' : ''}${ago(new Date(whenOf(run)!), now)}`),
       exact: (run) => run.started_at ?? `the files hold no wall clock${whenOf(run) === null ? '' : `; the newest was written ${whenOf(run)}`}`,
     },
-    { key: 'step_count', title: 'steps', width: '72px', numeric: true, cell: (run) => (run.step_count === null ? UNKNOWN : count(run.step_count)), exact: (run) => (run.step_count === null ? reason(run, 'step_count', 'no steps were found') : null) },
+    { key: 'step_count', title: 'steps', width: '56px', numeric: true, cell: (run) => (run.step_count === null ? UNKNOWN : count(run.step_count)), exact: (run) => (run.step_count === null ? reason(run, 'step_count', 'no steps were found') : null) },
     {
-      key: 'step_median_ps', title: 'step time', unit: step.unit, width: '160px', numeric: true, cell: (run) => inScale(run.step_median_ps, step),
+      key: 'step_median_ps', title: 'step time', unit: step.unit, width: '152px', numeric: true, cell: (run) => inScale(run.step_median_ps, step),
       exact: (run) => (run.step_median_ps === null ? reason(run, 'step_median_ps', 'no steps were found') : `median ${timeExact(run.step_median_ps)}`),
       bar: (run) => (run.step_median_ps === null ? 0 : toNumber(run.step_median_ps) / longest),
       subtotal: (group) => <GroupTrend runs={group} />,
     },
     { key: 'device_count', title: 'devices', groups: true, value: (run) => (run.device_count ? devices(run) : null), width: 'minmax(80px, 2fr)', exact: (run) => devices(run), cell: (run) => <Name text={devices(run)} /> },
-    { key: 'file_bytes', title: 'size', unit: bytes.unit, width: '96px', numeric: true, sums: (total) => inScale(total, bytes), cell: (run) => inScale(run.file_bytes, bytes), exact: (run) => `${run.file_bytes} bytes in ${plural(run.file_count, 'file')}` },
-    { key: 'state', title: 'state, notes', groups: true, width: 'minmax(160px, 3fr)', exact: (run) => run.error, cell: (run) => <StateCell run={run} /> },
+    { key: 'file_bytes', title: 'size', unit: bytes.unit, width: '80px', numeric: true, sums: (total) => inScale(total, bytes), cell: (run) => inScale(run.file_bytes, bytes), exact: (run) => `${run.file_bytes} bytes in ${plural(run.file_count, 'file')}` },
+    { key: 'state', title: 'state, notes', groups: true, width: 'minmax(120px, 3fr)', exact: (run) => run.error, cell: (run) => <StateCell run={run} /> },
   ];
 }
 
@@ -165,6 +174,7 @@ export function RunsView() {
           Open a file…
         </button>
         <CaptureButton />
+        {all.length > 1 && !isSeries(shown) && all.some((run) => run.step_median_ps !== null) && <TrendLink />}
         {held.waiting > 0 && (
           <button class="framed" onClick={held.release}>
             {plural(held.waiting, 'new run')}
@@ -184,7 +194,7 @@ export function RunsView() {
       </div>
       {data.notes.map((note) => (
         <p key={note.message} class="basis">
-          {note.message}
+          {sentenceCase(note.message)}
         </p>
       ))}
     </>

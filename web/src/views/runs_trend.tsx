@@ -73,6 +73,11 @@ function JumpLine({ jump }: { jump: Jump }) {
   );
 }
 
+export const isSeries = (runs: readonly Run[]): boolean => (seriesAmong(runs)[0]?.runs.length ?? 0) >= RUNS_MIN;
+
+/* Also of runs that are no series: over the time of their capture. */
+export const TrendLink = () => <Link to={{ view: 'trend', q: null, sort: null, group: null }}>trend</Link>;
+
 export function RunsTrend({ runs }: { runs: readonly Run[] }) {
   const series = seriesAmong(runs)[0];
   const enough = series !== undefined && series.runs.length >= RUNS_MIN;
@@ -83,7 +88,7 @@ export function RunsTrend({ runs }: { runs: readonly Run[] }) {
   return (
     <figure class="runs-trend">
       <figcaption>
-        step time of <Name text={series.stem} />, <span class="faint">{plural(series.runs.length, 'run')}</span> <Link to={{ view: 'trend', q: null, sort: null, group: null }}>trend</Link>
+        step time of <Name text={series.stem} />, <span class="faint">{plural(series.runs.length, 'run')}</span> <TrendLink />
       </figcaption>
       <Picture series={series} jumps={jumps} />
       {jumps.length > 0 && (

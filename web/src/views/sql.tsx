@@ -7,12 +7,14 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { Problem } from '../data/api';
 import { go, query } from '../data/place';
 import { askSql, dropQuery, keepQuery, keptQueries, type SqlAnswer, type SqlCell } from '../data/sql';
-import type { RunDetails } from '../data/types';
+import { absence, type RunDetails } from '../data/types';
 import { count, inScale, plural, shareCell, sizeScale, timeExact, timeScale, UNKNOWN } from '../model/numbers';
+import { strong } from '../model/sentence';
 import { isNumeric, pictureOf, placeOf, type Picture } from '../model/sql';
 import { Empty } from '../ui/states';
 import type { Column } from '../ui/table';
 import { TableBar, TableBelow } from '../ui/table_bar';
+import { Name, Prose, SentenceLine } from '../ui/text';
 import { useTable } from '../ui/use_table';
 
 type Row = Record<string, SqlCell>;
@@ -24,6 +26,8 @@ const EXAMPLES: readonly [string, string][] = [
   ['Longest slices', 'select name, track_name, start_ps, dur_ps from slices order by dur_ps desc limit 20'],
   ['Kinds of work', 'select kind, count(*) as count, sum(self_ps) as self_ps from slices group by kind'],
 ];
+
+const WITHOUT_TIME = 'select * from runs'; // a run of snapshots or programs has no ops
 
 function columnsOf(answer: SqlAnswer): Column<Row>[] {
   return answer.columns.map(({ name, unit }) => {
@@ -38,8 +42,8 @@ function columnsOf(answer: SqlAnswer): Column<Row>[] {
       return unit === 'count' ? count(Number(cell)) : String(cell);
     };
     return {
-      key: name, title: name, groups: !numeric, ...(scale ? { unit: scale.unit } : {}), width: numeric ? 'minmax(88px, 1fr)' : 'minmax(104px, 3fr)', numeric, cell: (row) => words(row[name]),
-      exact: (row) => (row[name] === null ? null : unit === 'ps' && numeric ? timeExact(row[name] as number) : String(row[name])),
+      key: name, title: name, groups: !numeric, ...(scale ? { unit: scale.unit } : {}), width: numeric ? 'minmax(88px, 1fr)' : 'minmax(104px, 3fr)', numeric, cell: (row) => (typeof row[name] === 'string' ? <Name text={row[name]} /> : words(row[name])),
+      exact: (row) => (row[name] === null || row[name] === undefined ? null : unit === 'ps' && numeric ? timeExact(row[name] as number) : String(row[name])),
     };
   });
 }
@@ -91,7 +95,7 @@ function Result({ answer }: { answer: SqlAnswer }) {
   return (
     <>
       <p class="quiet" role="status">
-        {answer.row_count === null ? `The first ${plural(answer.rows.length, 'row')}` : plural(answer.row_count, 'row')}, {count(answer.scan_count)} looked at.{answer.notes.map((note) => ` ${note.message}`).join('')}
+        {answer.row_count === null ? `The first ${plural(answer.rows.length, 'row')}` : plural(answer.row_count, 'row')}, {count(answer.scan_count)} looked at.{answer.notes.map((note) => <>{' '}<Prose text={note.message} /></>)}
       </p>
       {picture && (
         <details open class="sql-picture">
@@ -114,7 +118,7 @@ function Result({ answer }: { answer: SqlAnswer }) {
 }
 
 /* Tables and their columns, as the server lists them. */
-function Tables({ run, onPick }: { run: string; onPick: (text: string) => void }) {
+function useTables(run: string): ReadonlyMap<string, string[]> {
   const [tables, setTables] = useState<ReadonlyMap<string, string[]>>(new Map());
   const gather = (answer: SqlAnswer): void => {
     const next = new Map<string, string[]>();
@@ -126,6 +130,10 @@ function Tables({ run, onPick }: { run: string; onPick: (text: string) => void }
     askSql(run, 'select table_name, name from columns', abort.signal).then(gather, () => undefined);
     return () => abort.abort();
   }, [run]);
+  return tables;
+}
+
+function Tables({ tables, onPick }: { tables: ReadonlyMap<string, string[]>; onPick: (text: string) => void }) {
   return (
     <aside class="sql-tables" aria-label="Tables">
       {[...tables].map(([name, columns]) => (
@@ -141,8 +149,10 @@ function Tables({ run, onPick }: { run: string; onPick: (text: string) => void }
 
 export function SqlView({ run }: { run: RunDetails }) {
   const field = useRef<HTMLTextAreaElement>(null);
-  const [text, setText] = useState(query.value.sql ?? EXAMPLES[0]![1]);
-  const [asked, setAsked] = useState(query.value.sql ?? EXAMPLES[0]![1]);
+  const tables = useTables(run.id);
+  const first = query.value.sql ?? (absence(run, 'timeline') === null ? EXAMPLES[0]![1] : WITHOUT_TIME);
+  const [text, setText] = useState(first);
+  const [asked, setAsked] = useState(first);
   const [turn, setTurn] = useState(0);
   const [answer, setAnswer] = useState<SqlAnswer | null>(null);
   const [error, setError] = useState<Error | null>(null);
@@ -169,15 +179,17 @@ export function SqlView({ run }: { run: RunDetails }) {
     field.current!.setSelectionRange(place!, text.length);
   };
   return (
+    <>
+    {tables.size > 0 && <SentenceLine sentence={[...(run.slice_count === null ? [] : [strong(plural(run.slice_count, 'slice')), ' in ']), strong(plural(tables.size, 'table')), run.slice_count === null ? ' tell of this run.' : '.']} />}
     <div class="sql">
-      <Tables run={run.id} onPick={ask} />
+      <Tables tables={tables} onPick={ask} />
       <div class="sql-main">
         <textarea
-          ref={field} aria-label="Query" spellcheck={false} rows={5} value={text} onInput={(event) => setText(event.currentTarget.value)}
+          ref={field} aria-label="Query" spellcheck={false} rows={3} value={text} onInput={(event) => setText(event.currentTarget.value)}
           onKeyDown={(event) => { if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) { event.preventDefault(); ask(text); } event.stopPropagation(); }}
         />
         <div class="toolbar">
-          <button type="button" onClick={() => ask(text)} title="ctrl Enter">Run</button>
+          <button type="button" class="framed" onClick={() => ask(text)} data-tip="ctrl Enter">Run</button>
           <button type="button" onClick={() => keepQuery(text)}>Keep</button>
           <label>
             examples
@@ -200,5 +212,6 @@ export function SqlView({ run }: { run: RunDetails }) {
         {answer && <Result answer={answer} key={turn} />}
       </div>
     </div>
+    </>
   );
 }

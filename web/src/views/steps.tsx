@@ -126,8 +126,8 @@ export function StepsView({ run }: { run: RunDetails }) {
   if (rows.length === 0)
     return (
       <>
-        <Empty copy={'with jax.profiler.StepTraceAnnotation("train", step_num=step):'}>
-          No steps were found in this run: no StepTraceAnnotation, and no module repeats. To mark them:
+        <Empty copy={run.framework === 'pytorch' ? 'prof.step()' : 'with jax.profiler.StepTraceAnnotation("train", step_num=step):'}>
+          No steps were found in this run: no annotation marks them, and no module repeats. To mark them:
         </Empty>
         <div class="toolbar">
           <Choice view={view} />

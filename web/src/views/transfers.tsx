@@ -13,7 +13,7 @@ import { Empty, Failed, Waiting } from '../ui/states';
 import { stepWindow } from '../ui/step_bars';
 import { Table, type Column } from '../ui/table';
 import { NothingMatches, TableBar } from '../ui/table_bar';
-import { Name, SentenceLine } from '../ui/text';
+import { Name, Prose, SentenceLine } from '../ui/text';
 import { useTable } from '../ui/use_table';
 
 const BY = ['direction', 'size', 'stream', 'caller', 'transfer'];
@@ -112,7 +112,7 @@ export function TransfersView({ run, absent }: { run: RunDetails; absent: string
   const data = list.data?.by === by ? list.data : null;
   const rows = data?.rows ?? [];
   const table = useTable<TransferRow>({ columns: columnsOf(rows, by), rows, sort });
-  if (absent !== null) return <Empty>{sentenceCase(absent)}</Empty>;
+  if (absent !== null) return <Empty><Prose text={sentenceCase(absent)} /></Empty>;
   return (
     <>
       {directions.data && directions.data.rows.length > 0 && <SentenceLine sentence={transfersSentence(directions.data.rows)} />}

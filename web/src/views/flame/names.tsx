@@ -12,13 +12,13 @@ const NONE: readonly NameSum[] = [];
 function columnsOf(rows: readonly NameSum[], layout: FlameLayout): Column<NameSum>[] {
   const { amount } = layout;
   const whole = toNumber(layout.nodes[0]!.total_ps);
-  const scale = amount.scale(rows.map((row) => row.totalPs));
+  const [own, all] = [amount.scale(rows.map((row) => row.selfPs)), amount.scale(rows.map((row) => row.totalPs))];
   const largest = rows.reduce((most, row) => Math.max(most, row.selfPs), 1);
   return [
     { key: 'name', title: 'name', width: 'minmax(160px, 1fr)', exact: (row) => row.name, cell: (row) => <Name text={row.name} /> },
-    { key: 'self', title: 'self', unit: scale.unit, width: '96px', numeric: true, cell: (row) => inScale(row.selfPs, scale), exact: (row) => amount.exact(row.selfPs) },
+    { key: 'self', title: 'self', unit: own.unit, width: '96px', numeric: true, cell: (row) => inScale(row.selfPs, own), exact: (row) => amount.exact(row.selfPs) },
     { key: 'share', title: 'share', width: '144px', numeric: true, sortable: false, cell: (row) => shareCell(whole === 0 ? null : row.selfPs / whole), bar: (row) => row.selfPs / largest },
-    { key: 'total', title: 'with all below', unit: scale.unit, width: '144px', numeric: true, cell: (row) => inScale(row.totalPs, scale), exact: (row) => amount.exact(row.totalPs) },
+    { key: 'total', title: 'with all below', unit: all.unit, width: '144px', numeric: true, cell: (row) => inScale(row.totalPs, all), exact: (row) => amount.exact(row.totalPs) },
     { key: 'places', title: 'places', width: '80px', numeric: true, cell: (row) => count(row.places) },
   ];
 }

@@ -11,7 +11,7 @@ import { Link } from '../../ui/link';
 import { Loaded } from '../../ui/states';
 import { KindLegend } from '../../ui/kind_legend';
 import { StepPicture } from '../../ui/step_picture';
-import { Name, SentenceLine } from '../../ui/text';
+import { Name, Prose, SentenceLine } from '../../ui/text';
 import { Findings } from './findings';
 import { MemoryLine, type MemoryInShort } from './memory_line';
 import { PlacesOfOps, type Places } from './places';
@@ -111,7 +111,7 @@ function Missing({ run, notes }: { run: RunDetails; notes: readonly Note[] }) {
       <ul class="plain-list">
         {absent.map(({ name, why }) => (
           <li key={name}>
-            {name}: <span class="quiet">{why}</span>
+            {name}: <span class="quiet"><Prose text={why} /></span>
           </li>
         ))}
         {notes.slice(0, 6).map((note) => (
