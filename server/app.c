@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "analyse/block_sums.h"
 #include "base/log.h"
 #include "capture/desk.h"
 #include "cli/cli.h"
@@ -15,7 +16,7 @@
 #include "serve/http.h"
 #include "store/user.h"
 
-enum { CHUNK_RUNS = 1000 };
+enum { CHUNK_RUNS = 1000, SUMS_BYTES_MAX = 128 << 20 };
 
 static int exit_code(enum status status)
 {
@@ -251,10 +252,13 @@ int app_serve_until_signal(struct app *app, const void *data)
     char launch[128], url[1024];
     int caught;
 
-    if (http_start(&options, &app->services, &http, &err) != OK)
+    app->services.sums = sum_shelf_create(SUMS_BYTES_MAX);
+    if (http_start(&options, &app->services, &http, &err) != OK) {
+        sum_shelf_destroy(app->services.sums);
         return err.code == ERR_CONFLICT && app_use_running(&app->options, app->arena)
                    ? EXIT_OK
                    : app_failed(&err);
+    }
     http_launch_path(http, launch);
     address_of(&app->options, http_port(http), "", url);
     instance_announce(cache_dir(app->cache), http_port(http), url, app->roots.at, app->given_count);
@@ -267,6 +271,7 @@ int app_serve_until_signal(struct app *app, const void *data)
     log_info("signal %d: answering what is under way, then ending", caught);
     instance_withdraw(cache_dir(app->cache), http_port(http));
     http_stop(http);
+    sum_shelf_destroy(app->services.sums);
     return EXIT_OK;
 }
 

@@ -11,12 +11,15 @@
 #include "trace/attribution.h"
 #include "trace/trace.h"
 
+struct block_sums; /* analyse/block_sums.h */
+
 struct host_trace {
     const struct trace *trace;
     const struct attribution *attribution; /* NULL while it is not made: then no ops */
     struct str name;                       /* of the file without its suffix */
-    struct str key;    /* 8 hex digits of its content: prefix of track and slice ids */
-    int64_t offset_ps; /* run time = file time + offset_ps */
+    struct str key;                /* 8 hex digits of its content: prefix of track and slice ids */
+    int64_t offset_ps;             /* run time = file time + offset_ps */
+    const struct block_sums *sums; /* NULL: windows are walked slice by slice */
 };
 
 struct run_traces {

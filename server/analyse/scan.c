@@ -240,6 +240,45 @@ static void give_span(struct part *part, const struct range *range, uint32_t fir
         part->listing->visitor->span(part->data, &span);
 }
 
+/* Do the sums of a block say what its slices take from parents that are cut? */
+static bool knows_parents(const struct listing *listing, const struct slice_block *block)
+{
+    for (uint32_t i = 0; block->parent_min < block->parent_max && i < listing->cut_count; i++) {
+        if (listing->cuts[i].slice >= block->parent_min &&
+            listing->cuts[i].slice <= block->parent_max)
+            return false;
+    }
+    return true;
+}
+
+/* The ordinals of a row from `at` on, where they are a block that the sums tell all of; 0, else how
+ * many. */
+static uint32_t give_block(struct part *part, const struct range *range, uint32_t at, uint32_t end)
+{
+    const struct listing *listing = part->listing;
+    const struct block_sums *sums = listing->selection->host->sums;
+    const struct row *row = &listing->trace->rows[range->row];
+    uint32_t count = row->count - at < CHUNK_SLICES ? row->count - at : CHUNK_SLICES;
+
+    if (sums == NULL || listing->visitor->block == NULL || listing->selection->ops_only ||
+        listing->selection->by_name || at % CHUNK_SLICES != 0 || end - at < count)
+        return 0;
+
+    const struct slice_block *block = &sums->slices[row->first_chunk + at / CHUNK_SLICES];
+    const struct whole_block whole = {.track = range->track,
+                                      .first_slice = row->first_slice + at,
+                                      .slice_count = count,
+                                      .sums = &sums->places[block->first],
+                                      .sum_count = block->count};
+
+    if (block->count == 0 || (range->below_cut && !knows_parents(listing, block)) ||
+        !listing->visitor->block(part->data, &whole))
+        return 0;
+    if (range->below_cut && block->parent_min == block->parent_max)
+        take_from_parent(part, block->parent_min, block->below_ps);
+    return count;
+}
+
 /* Ordinals [first, end) of a row, chunk by chunk. */
 static void walk_range(struct part *part, const struct range *range, uint32_t first, uint32_t end)
 {
@@ -251,7 +290,12 @@ static void walk_range(struct part *part, const struct range *range, uint32_t fi
 
     for (uint32_t at = first; at < end;) {
         uint32_t offset = at / CHUNK_SLICES * CHUNK_SLICES;
+        uint32_t given = give_block(part, range, at, end);
 
+        if (given > 0) {
+            at += given;
+            continue;
+        }
         chunk_unpack(listing->trace, row->first_chunk + at / CHUNK_SLICES, columns, part->chunk);
 
         uint32_t to = end - offset < part->chunk->count ? end - offset : part->chunk->count;

@@ -12,6 +12,7 @@
 #ifndef JVIEWD_ANALYSE_SCAN_H
 #define JVIEWD_ANALYSE_SCAN_H
 
+#include "analyse/block_sums.h"
 #include "analyse/restrict.h"
 #include "analyse/split.h"
 
@@ -33,9 +34,20 @@ struct span { /* slices [first, end) of a chunk, all of them wholly inside */
 };
 typedef void scan_span(void *data, const struct span *span);
 
+struct whole_block { /* a chunk that is wholly inside: what it adds up to */
+    track_id track;
+    slice_id first_slice;
+    uint32_t slice_count;
+    const struct name_sum *sums;
+    uint32_t sum_count;
+};
+/* False: its slices must be looked at; then they come as a span. */
+typedef bool scan_whole_block(void *data, const struct whole_block *block);
+
 struct scan_visitor {
     scan_slice *visit;           /* what is cut, or chosen one by one */
     scan_span *span;             /* the rest */
+    scan_whole_block *block;     /* of the rest, where sums are at hand; NULL: all are spans */
     bool with_self;              /* does `span` look at self times? */
     void *data[SPLIT_PARTS_MAX]; /* of each part: parts run side by side */
     uint32_t part_count;         /* see scan_parts */
@@ -58,6 +70,13 @@ uint32_t scan_op_parts(const struct selection *selection);
  * the first part. */
 void scan_ops(const struct selection *selection, scan_block *visit, void *const data[],
               uint32_t part_count);
+
+struct entry_range { /* entries [first, end) */
+    uint32_t first, end;
+};
+/* The same of the entries in ranges, which ascend: what else there is was summed by who asks. */
+void scan_ops_in(const struct selection *selection, const struct entry_range *ranges,
+                 uint32_t range_count, scan_block *visit, void *const data[], uint32_t part_count);
 
 /* The first entry at or behind a slice. */
 uint32_t entry_from(const struct attribution *attribution, slice_id slice);

@@ -137,8 +137,10 @@ struct part {
     void *data;
     const bool *wanted;     /* by op */
     const uint8_t *touched; /* a bit a block of BLOCK_OPS; NULL: any may be let through */
-    uint32_t begin, end;
-    uint32_t *cuts; /* entries that a window cuts, ascending */
+    const struct entry_range *ranges;
+    uint32_t range_count;
+    uint64_t begin, end; /* of the ranges' entries, one after the other */
+    uint32_t *cuts;      /* entries that a window cuts, ascending */
     uint32_t cut_count, cut_capacity;
 };
 
@@ -174,22 +176,20 @@ static int64_t inside_of(const struct part *part, struct track_cursor *cursor,
     return selection_inside(selection, entry->start_ps, entry->dur_ps);
 }
 
-static void walk_part(void *data, uint32_t index)
+static void walk_entries(struct part *part, struct track_cursor *cursor, uint32_t begin,
+                         uint32_t end)
 {
-    struct part *part = &((struct part *)data)[index];
     const struct attributed *entries = part->selection->host->attribution->entries;
-    struct track_cursor cursor = {.trace = part->selection->host->trace};
     int64_t inside_ps[BLOCK_OPS], self_ps[BLOCK_OPS];
 
-    for (uint32_t first = part->begin; first < part->end; first += BLOCK_OPS) {
-        uint32_t left = part->end - first, count = left < BLOCK_OPS ? left : BLOCK_OPS;
-
+    for (uint32_t first = begin, count; first < end; first += count) {
+        count = end - first < BLOCK_OPS ? end - first : BLOCK_OPS;
         if (!is_touched(part->touched, first, count))
             continue;
         for (uint32_t i = 0; i < count; i++) {
             const struct attributed *entry = &entries[first + i];
 
-            inside_ps[i] = inside_of(part, &cursor, entry);
+            inside_ps[i] = inside_of(part, cursor, entry);
             self_ps[i] = entry->self_ps;
             if (inside_ps[i] >= 0 && inside_ps[i] != entry->dur_ps) {
                 keep_cut(part, first + i);
@@ -197,6 +197,24 @@ static void walk_part(void *data, uint32_t index)
             }
         }
         part->visit(part->data, &(struct op_block){entries, first, count, inside_ps, self_ps});
+    }
+}
+
+static void walk_part(void *data, uint32_t index)
+{
+    struct part *part = &((struct part *)data)[index];
+    struct track_cursor cursor = {.trace = part->selection->host->trace};
+    uint64_t before = 0;
+
+    for (uint32_t i = 0; i < part->range_count && before < part->end; i++) {
+        const struct entry_range *range = &part->ranges[i];
+        uint64_t count = range->end - range->first;
+        uint64_t from = part->begin > before ? part->begin - before : 0;
+        uint64_t to = part->end - before < count ? part->end - before : count;
+
+        if (from < to)
+            walk_entries(part, &cursor, range->first + (uint32_t)from, range->first + (uint32_t)to);
+        before += count;
     }
 }
 
@@ -394,19 +412,17 @@ static uint32_t join_cuts(struct part *parts, uint32_t part_count, uint32_t **re
     return count;
 }
 
-void scan_ops(const struct selection *selection, scan_block *visit, void *const data[],
-              uint32_t part_count)
+static void scan_ranges(const struct selection *selection, const struct entry_range *ranges,
+                        uint32_t range_count, const uint8_t *touched, scan_block *visit,
+                        void *const data[], uint32_t part_count)
 {
-    const struct attribution *attribution = selection->host->attribution;
     struct part parts[SPLIT_PARTS_MAX];
+    bool *wanted = wanted_ops(selection);
+    uint64_t entry_count = 0;
     uint32_t *cuts;
 
-    if (attribution == NULL || attribution->entry_count == 0)
-        return;
-
-    bool *wanted = wanted_ops(selection);
-    uint8_t *touched = touched_blocks(selection);
-
+    for (uint32_t i = 0; i < range_count; i++)
+        entry_count += ranges[i].end - ranges[i].first;
     for (uint32_t i = 0; i < part_count; i++)
         parts[i] = (struct part){
             .selection = selection,
@@ -414,8 +430,10 @@ void scan_ops(const struct selection *selection, scan_block *visit, void *const 
             .data = data[i],
             .wanted = wanted,
             .touched = touched,
-            .begin = (uint32_t)split_begin(attribution->entry_count, i, part_count),
-            .end = (uint32_t)split_begin(attribution->entry_count, i + 1, part_count),
+            .ranges = ranges,
+            .range_count = range_count,
+            .begin = split_begin(entry_count, i, part_count),
+            .end = split_begin(entry_count, i + 1, part_count),
         };
     split_run(part_count, walk_part, parts);
 
@@ -424,6 +442,26 @@ void scan_ops(const struct selection *selection, scan_block *visit, void *const 
     if (count > 0)
         give_cuts(selection, cuts, count, visit, data[0]);
     free(cuts);
-    free(touched);
     free(wanted);
+}
+
+void scan_ops_in(const struct selection *selection, const struct entry_range *ranges,
+                 uint32_t range_count, scan_block *visit, void *const data[], uint32_t part_count)
+{
+    scan_ranges(selection, ranges, range_count, NULL, visit, data, part_count);
+}
+
+void scan_ops(const struct selection *selection, scan_block *visit, void *const data[],
+              uint32_t part_count)
+{
+    const struct attribution *attribution = selection->host->attribution;
+
+    if (attribution == NULL || attribution->entry_count == 0)
+        return;
+
+    const struct entry_range all = {.end = attribution->entry_count};
+    uint8_t *touched = touched_blocks(selection);
+
+    scan_ranges(selection, &all, 1, touched, visit, data, part_count);
+    free(touched);
 }

@@ -104,7 +104,8 @@ static enum status make_table(struct top_work *work, const struct page *page, st
     }
     source.row_count = kept;
     table_range(page, kept, &first, &end);
-    complete_spreads(work, order, first, end);
+    if (!work->question->without_spread)
+        complete_spreads(work, order, first, end);
     for (uint32_t i = first; i < end; i++)
         work->approximate |= work->rows[order[i]].approximate;
     table_fill(&source, order, page, work->arena, ret);

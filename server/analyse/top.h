@@ -20,6 +20,7 @@ struct top_question {
     uint32_t depth;     /* by scope: only so many path elements; 0 all */
     bool fold_siblings; /* by scope: "layer_0", "layer_1" -> "layer_*" */
     int64_t min_self_ps;
+    bool without_spread; /* p50_ps, p95_ps, stdev_ps stay unknown unless sorted by: half the walk */
 };
 
 /* ERR_INVALID for an unknown `by` or sort column. Columns: key name kind category module scope

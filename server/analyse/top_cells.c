@@ -80,7 +80,7 @@ static struct cell op_cell(const struct top_work *work, const struct top_row *ro
 
 static struct cell spread_cell(const struct top_row *row, int64_t value_ps)
 {
-    return row->spread_known ? cell_integer(value_ps) : cell_null(STR("not computed"));
+    return row->spread_known ? cell_integer(value_ps) : cell_null(STR("left out: spread=none"));
 }
 
 static struct cell number_cell(const struct top_work *work, const struct top_row *row,

@@ -120,6 +120,32 @@ static void take_ops(const struct top_work *work, const struct top_host *host,
     }
 }
 
+uint32_t top_group_of_name(const struct top_work *work, const struct top_host *host, track_id track,
+                           name_id name, enum kind kind, uint8_t *seen)
+{
+    if (!fits(work, host, track, name, kind, seen))
+        return NO_GROUP;
+    return work->by <= BY_ANNOTATION ? name : track;
+}
+
+bool top_takes_whole(const struct top_work *work, const struct top_host *host,
+                     const struct whole_block *block)
+{
+    const struct attribution *attribution = host->selection->host->attribution;
+
+    if (top_one_by_one(work, host, block->track))
+        return false;
+    if (!asks_for_ops(work, host))
+        return true;
+    for (uint32_t i = 0; i < block->sum_count; i++) {
+        if (work->by == BY_KERNEL && block->sums[i].kind == KIND_COPY)
+            return false;
+    }
+    return entry_from(attribution, block->first_slice + block->slice_count) -
+               entry_from(attribution, block->first_slice) ==
+           (work->by == BY_KERNEL ? block->slice_count : 0);
+}
+
 bool top_groups_of(const struct top_work *work, const struct top_host *host,
                    const struct span *span, struct top_span *ret)
 {
@@ -128,12 +154,13 @@ bool top_groups_of(const struct top_work *work, const struct top_host *host,
 
     for (uint32_t i = 0; i < chunk->dictionary_count; i++) {
         name_id name = chunk->dictionary_name[i];
-        bool taken = (span->wanted == NULL || span->wanted[i]) &&
-                     fits(work, host, span->track, name, (enum kind)chunk->dictionary_kind[i],
-                          &ret->name_fits[name]);
 
-        ret->group[i] = !taken ? NO_GROUP : work->by <= BY_ANNOTATION ? name : span->track;
-        any |= taken;
+        ret->group[i] =
+            span->wanted == NULL || span->wanted[i]
+                ? top_group_of_name(work, host, span->track, name,
+                                    (enum kind)chunk->dictionary_kind[i], &ret->name_fits[name])
+                : NO_GROUP;
+        any |= ret->group[i] != NO_GROUP;
     }
     ret->some = false;
     if (any && asks_for_ops(work, host))

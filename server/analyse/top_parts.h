@@ -133,11 +133,32 @@ uint32_t top_group_of(const struct top_work *work, const struct top_host *host,
 /* False: none of the span belongs to any group. */
 bool top_groups_of(const struct top_work *work, const struct top_host *host,
                    const struct span *span, struct top_span *ret);
+/* Of a slice of this name, where nothing else tells; `seen` is kept by name, 0 at first. */
+uint32_t top_group_of_name(const struct top_work *work, const struct top_host *host, track_id track,
+                           name_id name, enum kind kind, uint8_t *seen);
+/* Does the table take all slices of the block alike, by their names? */
+bool top_takes_whole(const struct top_work *work, const struct top_host *host,
+                     const struct whole_block *block);
 /* Ops on threads belong to devices, whatever the span's track: so they are asked for one by one. */
 bool top_one_by_one(const struct top_work *work, const struct top_host *host, track_id track);
 
 /* top_sums.c: fills the rows. */
 void top_sum(struct top_work *work);
+
+struct op_part { /* of a walk over one host's ops */
+    const struct top_work *work;
+    const struct top_host *host;
+    struct tallies *tallies;
+    const bool *whole;    /* by execution: is all of it let through? */
+    uint32_t *op_of;      /* by module: of the first op seen of each execution, plus one */
+    struct map64 counted; /* (execution, op) of those that are not whole */
+};
+/* top_blocks.c: adds what whole blocks sum to. Of ops: what is left to be looked at, in the arena;
+ * NULL: all of them, for no sums are at hand. */
+void top_sum_block(struct tallies *tallies, const struct whole_block *block,
+                   const uint32_t *groups);
+const struct entry_range *top_sum_op_blocks(struct op_part *part, struct arena *arena,
+                                            uint32_t *ret_count);
 
 /* top_stored.c: the whole trace's figures, where they are stored: is that what is asked for? */
 bool top_is_stored(const struct top_work *work, const struct top_host *host);

@@ -134,6 +134,20 @@ static void sum_span(void *data, const struct span *span)
     }
 }
 
+static bool sum_whole_block(void *data, const struct whole_block *block)
+{
+    struct slice_part *part = data;
+
+    if (!top_takes_whole(part->work, part->host, block))
+        return false;
+    for (uint32_t i = 0; i < block->sum_count; i++)
+        part->span.group[i] = top_group_of_name(part->work, part->host, block->track,
+                                                block->sums[i].name, (enum kind)block->sums[i].kind,
+                                                &part->span.name_fits[block->sums[i].name]);
+    top_sum_block(part->tallies, block, part->span.group);
+    return true;
+}
+
 /* All parts' tallies into the first part's. */
 static void join_parts(struct top_host *host)
 {
@@ -150,8 +164,11 @@ static void join_parts(struct top_host *host)
 static void sum_slices(struct top_work *work, struct top_host *host)
 {
     struct slice_part *parts[SPLIT_PARTS_MAX];
-    struct scan_visitor visitor = {
-        .visit = sum_slice, .span = sum_span, .with_self = true, .part_count = host->part_count};
+    struct scan_visitor visitor = {.visit = sum_slice,
+                                   .span = sum_span,
+                                   .block = sum_whole_block,
+                                   .with_self = true,
+                                   .part_count = host->part_count};
 
     for (uint32_t i = 0; i < host->part_count; i++) {
         parts[i] = memory_resize(NULL, 1, sizeof(*parts[i]));
@@ -170,15 +187,6 @@ static void sum_slices(struct top_work *work, struct top_host *host)
         free(parts[i]);
     }
 }
-
-struct op_part {
-    const struct top_work *work;
-    const struct top_host *host;
-    struct tallies *tallies;
-    const bool *whole;    /* by execution: is all of it let through? */
-    uint32_t *op_of;      /* by module: of the first op seen of each execution, plus one */
-    struct map64 counted; /* (execution, op) of those that are not whole */
-};
 
 /* Does the event count: is it the first that is seen of an execution of the op? By module, all
  * parts must be asked. */
@@ -249,6 +257,11 @@ static void count_executions(struct top_host *host, struct op_part *parts)
         if (parts[part].op_of[i] != 0)
             host->tallies[0].items[parts[part].op_of[i] - 1].count++;
     }
+    uint32_t seen = 0;
+
+    for (uint32_t part = 0; part < host->part_count; part++)
+        seen += parts[part].counted.count;
+    map64_reserve(&parts[0].counted, seen); /* its own slots are walked, and must not move */
     for (uint32_t part = 0; part < host->part_count; part++) {
         for (uint64_t i = 0; parts[part].counted.count > 0 && i <= parts[part].counted.mask; i++) {
             const struct map64_slot *slot = &parts[part].counted.slots[i];
@@ -285,7 +298,14 @@ static void sum_ops(struct top_work *work, struct top_host *host)
         }
         data[i] = &parts[i];
     }
-    scan_ops(host->selection, sum_block, data, host->part_count);
+
+    uint32_t left_count;
+    const struct entry_range *left = top_sum_op_blocks(&parts[0], work->arena, &left_count);
+
+    if (left != NULL)
+        scan_ops_in(host->selection, left, left_count, sum_block, data, host->part_count);
+    else
+        scan_ops(host->selection, sum_block, data, host->part_count);
     join_parts(host);
     count_executions(host, parts);
     for (uint32_t i = 0; i < host->part_count; i++) {

@@ -2,6 +2,7 @@
 
 #include "serve/etag.h"
 #include "serve/reply.h"
+#include "serve/request.h"
 #include "store/answers.h"
 
 bool stored_may(const struct request *req, const struct run_record *run)
@@ -9,7 +10,8 @@ bool stored_may(const struct request *req, const struct run_record *run)
     const struct route *route = request_route(req);
 
     return route->heavy && route_takes_run(route) && run->slice_count >= STORED_SLICES_MIN &&
-           (run->state == RUN_READY || run->state == RUN_PARTIAL) && req->services->cache != NULL;
+           (run->state == RUN_READY || run->state == RUN_PARTIAL) &&
+           req->services->cache != NULL && !request_is(req, "spread", "none");
 }
 
 bool stored_get(struct request *req, const struct run_record *run, struct reply *reply)

@@ -4,7 +4,8 @@
  *
  * An answer over a million slices takes up to seconds to make and some kilobytes to keep. What it
  * depends on is what its tag depends on (see etag.h), and all of that is in the key: nothing kept
- * is trusted beyond it. Smaller runs are answered as fast as a file is read.
+ * is trusted beyond it. Smaller runs are answered as fast as a file is read; so is what a hand asks
+ * that drags a range (`spread=none`), and no two of its windows are alike.
  */
 #ifndef JVIEWD_SERVE_STORED_H
 #define JVIEWD_SERVE_STORED_H

@@ -2,6 +2,7 @@
 #include "analyse/top.h"
 
 #include "serve/routes.h"
+#include "serve/sums.h"
 #include "serve/table_out.h"
 
 #define TOP_BY "op|name|kernel|api|category|module|scope|source|host|device|track|annotation"
@@ -14,6 +15,7 @@ static const struct param params[] = {
     {.name = "by", .kind = PARAM_WORD, .words = TOP_BY},
     {.name = "depth", .kind = PARAM_INTEGER, .min = 0, .max = 64},
     {.name = "fold", .kind = PARAM_WORD, .words = "siblings"},
+    {.name = "spread", .kind = PARAM_WORD, .words = "none"},
     {.name = "min_self_ps", .kind = PARAM_INTEGER, .min = 0, .max = INT64_MAX},
     {.name = "sort", .kind = PARAM_TEXT, .max = 256},
     {.name = NULL},
@@ -30,12 +32,16 @@ static enum status get_top(struct request *req, struct reply *reply, struct erro
         .depth = (uint32_t)request_integer(req, "depth", 0),
         .fold_siblings = request_is(req, "fold", "siblings"),
         .min_self_ps = request_integer(req, "min_self_ps", 0),
+        .without_spread = request_is(req, "spread", "none"),
     };
 
     TRY(request_traces(req, &run, err));
     TRY(request_restriction(req, &restriction, err));
     TRY(request_page(req, &page, err));
-    TRY(top(run, &restriction, &question, &page, req->arena, &table, err));
+    run = sums_lend(req, run);
+    enum status status = top(run, &restriction, &question, &page, req->arena, &table, err);
+    sums_return(req, run);
+    TRY(status);
     if (reply_table_text(req, reply, &table))
         return OK;
     struct json json = reply_json(reply);

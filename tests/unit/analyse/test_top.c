@@ -628,11 +628,43 @@ static void windows_far_from_the_first_block(void **state)
     run_end(&run);
 }
 
+/* Of one execution so many ops lie in a window that the map of what was counted is full to the
+ * brim, as it is for 42 in 64 slots, and for as many around that. */
+static void cut_executions(void **state)
+{
+    (void)state;
+    for (int64_t count = 38; count < 48; count++) {
+        struct made_run run;
+        const struct restriction window = {.has_window = true, .start_ps = 5, .end_ps = 100000};
+
+        run_begin(&run);
+        run_program(&run, 7, "jit_f", 99, instructions);
+        track_id pool = run_thread(&run, "pool");
+        run_cpu_op(&run, pool, 0, 10, "first", 7, 1, 0, 0);
+        for (int64_t i = 0; i + 1 < count; i++) {
+            char op[16];
+
+            snprintf(op, sizeof op, "op.%d", (int)i);
+            run_cpu_op(&run, pool, 20 + 20 * i, 10, op, 7, 1, 0, 0);
+            run_cpu_op(&run, pool, 31 + 20 * i, 2, op, 7, 1, 0, 0);
+        }
+        run_finish(&run);
+
+        struct table table = ask(&run, "op", &window, NULL);
+
+        CHECK_INT("rows", table.row_count, count);
+        for (uint32_t row = 0; row < table.row_count; row++)
+            CHECK_INT("executions", cell_of(&table, row, "count")->of.integer, 1);
+        run_end(&run);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whole),
         cmocka_unit_test(restricted),
+        cmocka_unit_test(cut_executions),
         cmocka_unit_test(windows),
         cmocka_unit_test(parts_add_up),
         cmocka_unit_test(hosts_merge),

@@ -1,0 +1,86 @@
+/* What each block of a trace adds up to, worked out once, so that a window sums blocks and looks at
+ * single slices only where it cuts one.
+ *
+ *   window               |---------------------|
+ *   row         [ 4,096 ][ 4,096 ][ 4,096 ][ 4,096 ][ 12 ]
+ *                  look     sum      sum      look
+ *
+ * Blocks of slices are the chunks of the rows; blocks of ops are up to as many attributed entries
+ * of one row. All sums are of integers, so an answer does not depend on what was summed as a block.
+ * A block of very many names holds no sums: then its slices are looked at.
+ *
+ * Sums belong to who made them and never change. They hold for a trace of the same bytes, also for
+ * one that borrows names.
+ */
+#ifndef JVIEWD_ANALYSE_BLOCK_SUMS_H
+#define JVIEWD_ANALYSE_BLOCK_SUMS_H
+
+#include "analyse/analyse.h"
+
+struct name_sum { /* slices of one name and kind */
+    name_id name;
+    uint16_t count;
+    uint16_t first : 12, kind : 4; /* ordinal in the block of the first of them */
+    int64_t total_ps, self_ps, min_ps, max_ps;
+};
+
+struct slice_block {                 /* a chunk */
+    uint32_t first, count;           /* its name sums; none: look at its slices */
+    slice_id parent_min, parent_max; /* of those that have a parent; min NO_SLICE: none has */
+    int64_t below_ps;                /* how long they are together */
+};
+
+enum { RUNS_DIFFER = UINT32_MAX - 1 }; /* instead of an execution */
+
+struct op_sum { /* entries of one op */
+    uint32_t op;
+    uint32_t event_count;
+    uint32_t first_count; /* marked as first of their execution */
+    uint32_t free_count;  /* of no execution */
+    uint32_t execution;   /* the one of all others, NO_EXECUTION, or RUNS_DIFFER */
+    slice_id first;
+    int64_t total_ps, self_ps, min_ps, max_ps;
+};
+
+struct block_run { /* of an execution the first entry in the block is of this op */
+    uint32_t execution, op;
+};
+
+struct entry_block { /* entries [begin, end) of a row */
+    uint32_t begin, end;
+    track_id track;
+    uint32_t first_sum, sum_count; /* none: look at its entries */
+    uint32_t first_run, run_count;
+    int64_t start_ps, last_ps, end_ps; /* the earliest and latest start, the latest end */
+};
+
+struct block_sums {
+    struct slice_block *slices; /* by chunk */
+    uint32_t slice_block_count;
+    struct name_sum *places;
+    uint32_t place_count;
+    struct entry_block *entries; /* ascending */
+    uint32_t entry_block_count;
+    struct op_sum *ops;
+    uint32_t op_count;
+    struct block_run *runs;
+    uint32_t run_count;
+    uint64_t bytes; /* all of it */
+};
+
+struct block_sums *block_sums_make(const struct trace *trace,
+                                   const struct attribution *attribution); /* NULL: no ops */
+void block_sums_free(struct block_sums *sums);                             /* takes NULL */
+
+/* Those of the traces that were asked last, shared by all who ask. */
+struct sum_shelf;
+struct sum_shelf *sum_shelf_create(uint64_t bytes_max);
+void sum_shelf_destroy(struct sum_shelf *shelf); /* takes NULL; nobody holds any */
+/* Of the trace of this content, made where they are not there. NULL: it is so small that walking
+ * over it takes no time. */
+const struct block_sums *sum_shelf_hold(struct sum_shelf *shelf, const char content[33],
+                                        const struct trace *trace,
+                                        const struct attribution *attribution);
+void sum_shelf_release(struct sum_shelf *shelf, const struct block_sums *sums); /* takes NULL */
+
+#endif

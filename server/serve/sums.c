@@ -1,0 +1,34 @@
+#include "serve/sums.h"
+
+#include "analyse/block_sums.h"
+#include "serve/request.h"
+
+const struct run_traces *sums_lend(struct request *req, const struct run_traces *run)
+{
+    const struct run_record *record = request_run_known(req);
+    struct sum_shelf *shelf = req->services->sums;
+
+    if (shelf == NULL || record == NULL || record->host_count != run->host_count ||
+        !(request_has(req, "start_ps") || request_has(req, "end_ps") || request_has(req, "step")))
+        return run;
+
+    struct run_traces *lent = arena_array(req->arena, struct run_traces, 1);
+    struct host_trace *hosts = arena_array(req->arena, struct host_trace, run->host_count);
+
+    *lent = *run;
+    for (uint32_t i = 0; i < run->host_count; i++) {
+        hosts[i] = run->hosts[i];
+        hosts[i].sums =
+            sum_shelf_hold(shelf, record->hosts[i].content, hosts[i].trace, hosts[i].attribution);
+    }
+    lent->hosts = hosts;
+    return lent;
+}
+
+void sums_return(struct request *req, const struct run_traces *lent)
+{
+    for (uint32_t i = 0; i < lent->host_count; i++) {
+        if (lent->hosts[i].sums != NULL)
+            sum_shelf_release(req->services->sums, lent->hosts[i].sums);
+    }
+}
