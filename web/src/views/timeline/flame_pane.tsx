@@ -1,8 +1,8 @@
 /* The flame graph of a range or the window, small; a click goes to the page with it zoomed. */
 import { useMemo, useState } from 'preact/hooks';
 import { go } from '../../data/place';
-import { useJson } from '../../data/resource';
 import { restriction } from '../../data/restriction';
+import { useSteady } from '../../data/steady';
 import type { FlameReply } from '../../data/types';
 import { FLAME_ROW, paintFlame } from '../../draw/flame';
 import { readTokens } from '../../draw/tokens';
@@ -21,7 +21,7 @@ const NODES_MAX = 2000;
 export function FlamePane({ state, span }: { state: TimelineState; span: Span }) {
   const [by, setBy] = useState(BY[0]!);
   const [hover, setHover] = useState<number | null>(null);
-  const { data, error } = useJson<FlameReply>('api/flame', { run: state.run.id, by, ...restriction.value, start_ps: span.start, end_ps: span.end, limit: NODES_MAX });
+  const { data, error } = useSteady<FlameReply>('api/flame', { run: state.run.id, by, ...restriction.value, start_ps: span.start, end_ps: span.end, limit: NODES_MAX });
   const layout = useMemo(() => (data?.root ? layoutFlame(data.root) : null), [data]);
   const [size, setSize] = useState(1);
   const paint = useMemo(

@@ -8,6 +8,7 @@ import { endOf, startOf } from '../../model/viewport';
 import { act, registerActions } from '../../ui/keys';
 import { say } from '../../ui/said';
 import { copyText } from '../../ui/text';
+import { useTyped } from '../../ui/typed';
 import { FlamePane } from './flame_pane';
 import { SearchPane, type useSearch } from './search_pane';
 import { SlicesPane } from './slices_pane';
@@ -17,10 +18,10 @@ import { WindowPane } from './window_pane';
 
 type Tab = 'slice' | 'range' | 'flame' | 'slices' | 'search';
 const SETTLE_MS = 200;
-const FOLLOW_MS = 100;
+const FOLLOW_MS = 33;
 
-/* The window once it has come to rest; a range also while it is dragged, ten times a second: tables
- * do not follow every frame. */
+/* The window once it has come to rest; a range also while it is dragged, thirty times a second at most:
+ * tables do not follow every frame, and ask no faster than they are answered (useSteady). */
 function useRestingWindow(state: TimelineState): Span {
   const now = (): Span => state.range.value ?? { start: startOf(state.viewport.value), end: endOf(state.viewport.value) };
   const [resting, setResting] = useState<Span>(() => untracked(now));
@@ -45,12 +46,7 @@ function useRestingWindow(state: TimelineState): Span {
 const SEARCH_TIP = 'A part of the name; what no name holds is looked for in args, scopes and sources. Beside it: dur>1ms  dur<20us  key=value  arg:text  track:stream  host:a  scope:mlp  source:model.py:88  "two words"';
 
 function SearchField({ focusOn }: { focusOn: { current: HTMLInputElement | null } }) {
-  const [text, setText] = useState(query.value.find ?? '');
-  useEffect(() => setText(query.value.find ?? ''), [query.value.find]);
-  useEffect(() => {
-    const timer = setTimeout(() => go({ find: text || null }, 'replace'), 300);
-    return () => clearTimeout(timer);
-  }, [text]);
+  const [text, setText] = useTyped('find');
   return (
     <input
       ref={focusOn} type="search" aria-label="Search names and args" placeholder="search  /" data-tip={SEARCH_TIP} value={text}

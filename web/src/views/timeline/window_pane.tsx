@@ -2,7 +2,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import { address } from '../../data/api';
 import { restriction } from '../../data/restriction';
-import { loadJson, useJson } from '../../data/resource';
+import { loadJson } from '../../data/resource';
+import { useSteady } from '../../data/steady';
 import type { IdleRow, StepRow, TopList, TopRow } from '../../data/types';
 import { formatSpan, type Span } from '../../model/address';
 import { cutMiddle, shown } from '../../model/cut';
@@ -103,7 +104,7 @@ async function openRow(state: TimelineState, row: TopRow, by: string, span: Span
 
 /* Where devices had nothing to do meanwhile, by what the host did. */
 function IdlePane({ state, span }: { state: TimelineState; span: Span }) {
-  const { data, error } = useJson<{ rows: IdleRow[] }>('api/steps', { run: state.run.id, view: 'idle', start_ps: span.start, end_ps: span.end, limit: ROWS_MAX });
+  const { data, error } = useSteady<{ rows: IdleRow[] }>('api/steps', { run: state.run.id, view: 'idle', start_ps: span.start, end_ps: span.end, limit: ROWS_MAX });
   if (error) return <Failed error={error} />;
   if (!data) return null;
   if (data.rows.length === 0) return <p class="quiet">No device that recorded an op was idle here.</p>;
@@ -123,7 +124,7 @@ export function WindowPane({ state, span, range }: { state: TimelineState; span:
   const [sort, setSort] = useState('-self_ps');
   const params = { run: state.run.id, by: asked, ...restriction.value, start_ps: span.start, end_ps: span.end, sort, limit: ROWS_MAX };
   const idle = asked === 'idle';
-  const top = useJson<TopList>(idle ? null : 'api/top', params);
+  const top = useSteady<TopList>(idle ? null : 'api/top', { ...params, spread: 'none' });
   const rows = top.data?.rows ?? [];
   const by = top.data?.by ?? asked;
   const light = (row: TopRow | null) => (state.lit.value = row === null || !NAMES.has(by) ? litBySearch(query.value.find) : { text: row.name, exact: true });
