@@ -12,6 +12,7 @@
 #include "serve/http_head.h"
 #include "serve/prepare.h"
 #include "serve/reply.h"
+#include "serve/sql_process.h"
 
 enum {
     HTTP_THREADS = 256,
@@ -300,6 +301,7 @@ void http_stop(struct http *http)
     pool_destroy(http->server.work);
     pool_destroy(http->server.heavy);
     pool_destroy(http->server.waiters);
+    sql_process_keep_none();
     reply_cache_destroy(http->server.replies_kept);
     auth_destroy(atomic_load(&http->server.auth));
     arena_destroy(http->arena);

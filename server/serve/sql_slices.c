@@ -7,7 +7,8 @@
 static const char columns_text[] =
     "run host track track_name #depth id #start_ps #end_ps #dur_ps #self_ps name kind flags parent";
 
-static unsigned columns_of(uint64_t asked, bool by_names)
+/* `by_places`: names of slices are looked at in their chunks. */
+static unsigned columns_of(uint64_t asked, bool by_places)
 {
     static const unsigned needs[] = {
         [AT_START] = COLUMN_START, [AT_END] = COLUMN_START | COLUMN_DUR,
@@ -15,7 +16,7 @@ static unsigned columns_of(uint64_t asked, bool by_names)
         [AT_NAME] = COLUMN_PLACE,  [AT_KIND] = COLUMN_PLACE,
         [AT_FLAGS] = COLUMN_FLAGS, [AT_PARENT] = COLUMN_PARENT,
     };
-    unsigned columns = by_names ? COLUMN_PLACE : 0;
+    unsigned columns = by_places ? COLUMN_PLACE : 0;
 
     for (size_t i = 0; i < COUNT(needs); i++)
         columns |= asked >> i & 1 ? needs[i] : 0;
@@ -33,10 +34,11 @@ static enum status slices_open(const struct sql_table *source, const struct sql_
     cursor->table = source->data;
     slices_ask(cursor, scan);
     cursor->columns = columns_of(scan->columns, cursor->asked.name_count > 0);
-    cursor->needs_slice = cursor->columns != 0;
     for (unsigned i = 0; i < COUNT(cursor->flag_words) && cursor->columns & COLUMN_FLAGS; i++)
         cursor->flag_words[i] = slice_flags_text(arena, i);
     slices_begin(cursor, scan);
+    if (cursor->by_name) /* which tells the name */
+        cursor->columns = columns_of(scan->columns & ~(UINT64_C(1) << AT_NAME), false);
     *ret = cursor;
     return OK;
 }

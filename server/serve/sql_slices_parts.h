@@ -71,7 +71,7 @@ struct slices_cursor {
     struct arena *arena; /* of this cursor */
     struct slices_asked asked;
     unsigned columns; /* of a chunk */
-    bool by_name, needs_slice;
+    bool by_name;
 
     uint32_t run, host; /* where it stands; host UINT32_MAX: before the first */
     const struct run_traces *traces;

@@ -173,6 +173,16 @@ static bool begin_name(struct slices_cursor *cursor)
     return true;
 }
 
+static void look_at(struct slices_cursor *cursor, slice_id id)
+{
+    const unsigned times = COLUMN_START | COLUMN_DUR | COLUMN_SELF;
+
+    cursor->slice = (cursor->columns & ~times) == 0
+                        ? trace_slice_times(cursor->trace, cursor->at_row,
+                                            id - cursor->at_row->first_slice, cursor->columns)
+                        : trace_slice(cursor->trace, id);
+}
+
 static bool name_next(struct slices_cursor *cursor)
 {
     cursor->id_at++;
@@ -185,8 +195,8 @@ static bool name_next(struct slices_cursor *cursor)
         cursor->id_at = 0;
         begin_ids(cursor, &cursor->runs[cursor->run_at++]);
     }
-    if (cursor->needs_slice)
-        cursor->slice = trace_slice(cursor->trace, cursor->ids[cursor->id_at]);
+    if (cursor->columns != 0)
+        look_at(cursor, cursor->ids[cursor->id_at]);
     return true;
 }
 

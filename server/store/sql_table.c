@@ -23,6 +23,9 @@ struct table { /* one of the query's, connected */
 struct cursor {
     sqlite3_vtab_cursor base;
     void *rows; /* of source->open; NULL: not opened */
+    bool (*next)(void *rows, struct error *err);
+    void (*cell)(const void *rows, uint32_t column, struct sql_cell *ret);
+    struct sql_question *question;
     bool ended;
     sqlite3_int64 rowid;
 };
@@ -216,12 +219,11 @@ static struct sql_value value_of(sqlite3_value *value)
 static int next_row(sqlite3_vtab_cursor *base)
 {
     struct cursor *cursor = (struct cursor *)base;
-    struct table *table = table_of(base->pVtab);
 
-    cursor->ended = !table->source->next(cursor->rows, &table->question->scan_fail);
+    cursor->ended = !cursor->next(cursor->rows, &cursor->question->scan_fail);
     cursor->rowid++;
-    table->question->scan_count += !cursor->ended;
-    return table->question->scan_fail.code == OK ? SQLITE_OK : SQLITE_ERROR;
+    cursor->question->scan_count += !cursor->ended;
+    return cursor->question->scan_fail.code == OK ? SQLITE_OK : SQLITE_ERROR;
 }
 
 static int filter(sqlite3_vtab_cursor *base, int number, const char *text, int argc,
@@ -245,6 +247,9 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *text, int a
         .order = (number & ORDER_MASK) == 0 ? SQL_NO_COLUMN : (uint32_t)(number & ORDER_MASK) - 1};
     close_rows(cursor);
     cursor->rowid = 0;
+    cursor->next = table->source->next;
+    cursor->cell = table->source->cell;
+    cursor->question = table->question;
     if (table->source->open(table->source, &scan, &cursor->rows, &table->question->scan_fail) != OK)
         return SQLITE_ERROR;
     return next_row(base);
@@ -259,7 +264,7 @@ static int read_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int 
 {
     const struct cursor *cursor = (struct cursor *)base;
 
-    table_of(base->pVtab)->source->cell(cursor->rows, (uint32_t)column, (struct sql_cell *)context);
+    cursor->cell(cursor->rows, (uint32_t)column, (struct sql_cell *)context);
     return SQLITE_OK;
 }
 

@@ -283,27 +283,41 @@ static int64_t time_at(const uint8_t *at, uint8_t width, int64_t base_ps, bool n
     return (int64_t)((uint64_t)base_ps + stored_at(at, width, i) * (ns ? NS_PS : 1));
 }
 
-static void times_at(const struct chunk_entry *entry, const uint8_t *data, const uint32_t *offset,
-                     uint32_t i, struct packed_slice *ret)
+static int64_t start_at(const struct chunk_entry *entry, const uint8_t *data,
+                        const uint32_t *offset, uint32_t i)
 {
     const bool ns = entry->forms & CHUNK_START_NS;
     int64_t base_ps = entry->start_ps;
 
     if (entry->forms & CHUNK_START_GROUPED)
         base_ps = time_at(data + offset[PACKED_GROUP], 8, base_ps, ns, i / GROUP_SLICES);
-    ret->start_ps =
-        time_at(data + offset[PACKED_START], entry->width[PACKED_START], base_ps, ns, i);
-    ret->dur_ps = time_at(data + offset[PACKED_DUR], entry->width[PACKED_DUR], entry->dur_base,
-                          entry->forms & CHUNK_DUR_NS, i);
+    return time_at(data + offset[PACKED_START], entry->width[PACKED_START], base_ps, ns, i);
+}
+
+/* Each column that is looked at is another line of the processor's cache. */
+void chunk_slice_times(const struct chunk_entry *entry, const uint8_t *data, uint32_t i,
+                       unsigned columns, struct packed_slice *ret)
+{
+    const uint8_t *width = entry->width;
+    const bool self_is_dur = (entry->forms & CHUNK_SELF_IS_DUR) != 0;
+    uint32_t offset[PACKED_COUNT + 1];
+
+    chunk_layout(entry, offset);
+    if (columns & COLUMN_START)
+        ret->start_ps = start_at(entry, data, offset, i);
+    if (columns & COLUMN_DUR || (columns & COLUMN_SELF && self_is_dur))
+        ret->dur_ps = time_at(data + offset[PACKED_DUR], width[PACKED_DUR], entry->dur_base,
+                              entry->forms & CHUNK_DUR_NS, i);
+    if (columns & COLUMN_SELF)
+        ret->self_ps = self_is_dur ? ret->dur_ps
+                                   : time_at(data + offset[PACKED_SELF], width[PACKED_SELF],
+                                             entry->self_base, entry->forms & CHUNK_SELF_NS, i);
 }
 
 void chunk_times(const struct chunk_entry *entry, const uint8_t *data, uint32_t i,
                  struct packed_slice *ret)
 {
-    uint32_t offset[PACKED_COUNT + 1];
-
-    chunk_layout(entry, offset);
-    times_at(entry, data, offset, i, ret);
+    chunk_slice_times(entry, data, i, COLUMN_START | COLUMN_DUR, ret);
 }
 
 void chunk_slice(const struct chunk_entry *entry, const uint8_t *data, uint32_t i,
@@ -313,11 +327,7 @@ void chunk_slice(const struct chunk_entry *entry, const uint8_t *data, uint32_t 
     uint32_t offset[PACKED_COUNT + 1];
 
     chunk_layout(entry, offset);
-    times_at(entry, data, offset, i, ret);
-    ret->self_ps = entry->forms & CHUNK_SELF_IS_DUR
-                       ? ret->dur_ps
-                       : time_at(data + offset[PACKED_SELF], width[PACKED_SELF], entry->self_base,
-                                 entry->forms & CHUNK_SELF_NS, i);
+    chunk_slice_times(entry, data, i, COLUMN_START | COLUMN_DUR | COLUMN_SELF, ret);
     const uint32_t *dictionary = (const uint32_t *)(data + offset[PACKED_DICTIONARY]);
     ret->named = dictionary[stored_at(data + offset[PACKED_NAME], width[PACKED_NAME], i)];
     ret->parent = entry->parent_base +

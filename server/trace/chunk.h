@@ -153,6 +153,9 @@ struct packed_slice {
 /* One slice: its start and dur only, or everything. */
 void chunk_times(const struct chunk_entry *entry, const uint8_t *data, uint32_t i,
                  struct packed_slice *ret);
+/* Of start, dur and self those that are among the columns; the rest of *ret stays as it is. */
+void chunk_slice_times(const struct chunk_entry *entry, const uint8_t *data, uint32_t i,
+                       unsigned columns, struct packed_slice *ret);
 void chunk_slice(const struct chunk_entry *entry, const uint8_t *data, uint32_t i,
                  struct packed_slice *ret);
 

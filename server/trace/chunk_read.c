@@ -117,6 +117,24 @@ void chunk_unpack(const struct trace *trace, uint32_t chunk, unsigned columns, s
         chunk_flags(entry, data, ret->flags);
 }
 
+struct slice trace_slice_times(const struct trace *trace, const struct row *row, uint32_t ordinal,
+                               unsigned columns)
+{
+    const uint32_t chunk = row->first_chunk + ordinal / CHUNK_SLICES;
+    const uint8_t *data = chunk_bytes(trace, chunk);
+    struct packed_slice packed = {0};
+
+    if (data)
+        chunk_slice_times(&trace->parts->chunks[chunk], data, ordinal % CHUNK_SLICES, columns,
+                          &packed);
+    return (struct slice){.id = row->first_slice + ordinal,
+                          .row = (row_id)(row - trace->rows),
+                          .parent = NO_SLICE,
+                          .start_ps = packed.start_ps,
+                          .dur_ps = packed.dur_ps,
+                          .self_ps = packed.self_ps};
+}
+
 struct slice trace_slice(const struct trace *trace, slice_id id)
 {
     struct slice slice = {.id = id, .row = trace_row_of(trace, id), .parent = NO_SLICE};

@@ -274,6 +274,9 @@ struct str trace_name(const struct trace *trace, name_id id);
 bool trace_find_name(const struct trace *trace, struct str text, name_id *ret);
 
 struct slice trace_slice(const struct trace *trace, slice_id id);
+/* Of the slice of a row only times and self time, of these only those of `columns`. */
+struct slice trace_slice_times(const struct trace *trace, const struct row *row, uint32_t ordinal,
+                               unsigned columns);
 row_id trace_row_of(const struct trace *trace, slice_id id);
 /* The slice that holds the args of this event. */
 slice_id trace_slice_of_event(const struct trace *trace, event_id event);
