@@ -1,6 +1,7 @@
 #include "index.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include "analyse/attribute.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/pack_cold.h"
 #include "cli/cli.h"
 #include "decode/decode.h"
 #include "facts.h"
@@ -428,6 +430,31 @@ static enum status check_unchanged(struct index_job *job, int fd, const struct f
     return fail(err, ERR_CONFLICT, "the file changed while it was read");
 }
 
+/* A file that was put away packed is the file that it was. */
+static enum status index_cold(struct index_job *job, const struct cold *cold, struct error *err)
+{
+    const struct bytes packed = job->bytes;
+    struct file_map whole;
+    int packed_fd = job->fd, fd = open(job->directory, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
+
+    if (fd < 0)
+        return fail(err, ERR_IO, "%s takes no temporary file: %s", job->directory, strerror(errno));
+    enum status status = cold_unpack(packed_fd, cold, fd, err);
+    if (status == OK)
+        status = file_map(fd, cold->bytes, &whole, err);
+    if (status == OK) {
+        job->fd = fd;
+        job->bytes = whole.bytes;
+        job->facts.bytes = cold->bytes;
+        status = index_bytes(job, err);
+        job->bytes = packed;
+        job->fd = packed_fd;
+        file_unmap(&whole);
+    }
+    file_close(fd);
+    return status;
+}
+
 static enum status index_fd(struct index_job *job, int fd, const struct file_stamp *stamp,
                             struct error *err)
 {
@@ -441,7 +468,8 @@ static enum status index_fd(struct index_job *job, int fd, const struct file_sta
     job->fd = fd;
     job->bytes = map.bytes;
     job->facts.bytes = stamp->size;
-    enum status status = index_bytes(job, err);
+    struct cold cold;
+    enum status status = cold_of(fd, &cold) ? index_cold(job, &cold, err) : index_bytes(job, err);
     status = check_unchanged(job, fd, stamp, status, err);
     file_unmap(&map);
     return status;

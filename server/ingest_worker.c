@@ -10,7 +10,9 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/log.h"
+#include "base/pack_cold.h"
 #include "serve/bundled.h"
 
 #define MS INT64_C(1000000)
@@ -159,6 +161,24 @@ static enum status prepare(struct work *work, struct error *err)
     return OK;
 }
 
+/* What the file says that it was before it was put away packed; the child checks it. */
+static bool find_unpacked(struct work *work, char ret[33])
+{
+    struct error ignored = {0};
+    struct cold cold = {0};
+    uint64_t bytes;
+    int fd;
+
+    if (!str_ends(work->job.path, STR(COLD_SUFFIX)) ||
+        ingest_open_file(work->ingest, str_of(work->job.run), work->job.path, &fd, &bytes,
+                         &ignored) != OK)
+        return false;
+    bool found = cold_of(fd, &cold);
+    file_close(fd);
+    memcpy(ret, cold.content, sizeof cold.content);
+    return found;
+}
+
 /* A content of this size whose segment is at hand: then a hash is enough to know the file. */
 static void find_twin(struct work *work)
 {
@@ -166,8 +186,10 @@ static void find_twin(struct work *work)
     struct error unknown = {0};
     char twin[33];
 
-    if (catalog_content_of_size(ingest->catalog, work->job.stamp.size, twin, &unknown) == OK &&
-        cache_has(ingest->cache, twin))
+    if (find_unpacked(work, twin) && cache_has(ingest->cache, twin))
+        memcpy(work->unless, twin, sizeof work->unless);
+    else if (catalog_content_of_size(ingest->catalog, work->job.stamp.size, twin, &unknown) == OK &&
+             cache_has(ingest->cache, twin))
         memcpy(work->unless, twin, sizeof work->unless);
 }
 

@@ -7,16 +7,18 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "cli/cli.h"
+#include "prune_cold.h"
 #include "store/user.h"
 
 enum { RUNS_MAX = 10000, SCAN_US = 20000, SHOWN_MAX = 60 };
 
 #define PINNED "pinned"
+#define COLD_AGE_NS (INT64_C(86400) * 1000000000) /* younger is not packed unless asked */
 
 struct question {
     const char *root, *cache_dir, *data_dir;
     struct prune_wish wish;
-    bool delete, help;
+    bool delete, compress, yes, help;
 };
 
 struct pruning {
@@ -66,6 +68,16 @@ static uint64_t own_bytes(const struct run_record *record, uint32_t *ret_count)
     return bytes;
 }
 
+/* Why it stays as it is: what is packed is not lost, so a pin says nothing. */
+static const char *not_at_rest(const struct run_record *record, uint32_t own_count)
+{
+    if (record->state == RUN_WRITING)
+        return "being written";
+    if (own_count == 0)
+        return "none of its files is a profile";
+    return record->state == RUN_READY || record->state == RUN_PARTIAL ? NULL : "not read yet";
+}
+
 /* Why it stays, whatever was asked. */
 static enum status protect(struct pruning *all, struct error *err)
 {
@@ -84,7 +96,9 @@ static enum status protect(struct pruning *all, struct error *err)
                                   .name = record->name,
                                   .modified_ns = record->modified_ns,
                                   .bytes = own_bytes(record, &own_count)};
-        if (record->state == RUN_WRITING)
+        if (all->question->compress)
+            run->kept = not_at_rest(record, own_count);
+        else if (record->state == RUN_WRITING)
             run->kept = "being written";
         else if (own_count == 0)
             run->kept = "none of its files is a profile";
@@ -217,6 +231,9 @@ static int prune(struct app *app, const void *data)
     if (read_runs(&all, &err) != OK)
         return app_failed(&err);
     prune_choose(all.runs, all.count, &all.question->wish, now_ns);
+    if (all.question->compress)
+        return prune_compress(app->arena, all.runs, all.records, all.count, all.question->yes,
+                              now_ns);
     print_runs(&all, now_ns, &count, &bytes);
     if (count > 0 && all.question->delete)
         return remove_all(&all, count, bytes);
@@ -252,6 +269,10 @@ static enum status read_question(int argc, char **argv, struct question *ret, st
             ret->help = true;
         else if (strcmp(argv[i], "--delete") == 0)
             ret->delete = true;
+        else if (strcmp(argv[i], "--compress") == 0)
+            ret->compress = true;
+        else if (strcmp(argv[i], "--yes") == 0)
+            ret->yes = true;
         else if (strcmp(argv[i], "--cache-dir") == 0 && value != NULL)
             ret->cache_dir = argv[++i];
         else if (strcmp(argv[i], "--data-dir") == 0 && value != NULL)
@@ -264,13 +285,20 @@ static enum status read_question(int argc, char **argv, struct question *ret, st
         else if (argv[i][0] == '-' || ret->root != NULL)
             return fail(err, ERR_INVALID,
                         "prune does not understand %s: jviewd prune [DIR] [--keep N] [--older-than "
-                        "30d] [--max-size 20G] [--delete] [--cache-dir DIR] [--data-dir DIR]",
+                        "30d] [--max-size 20G] [--delete | --compress [--yes]] [--cache-dir DIR] "
+                        "[--data-dir DIR]",
                         argv[i]);
         else
             ret->root = argv[i];
     }
     if (ret->root == NULL)
         ret->root = options_default_root(&rule);
+    if (ret->compress ? ret->delete || ret->wish.has_size : ret->yes)
+        return fail(err, ERR_INVALID,
+                    "--compress goes with --keep, --older-than and --yes alone, and --yes with "
+                    "nothing else");
+    if (ret->compress && ret->wish.age_ns == 0)
+        ret->wish.age_ns = COLD_AGE_NS;
     return OK;
 }
 
@@ -284,6 +312,10 @@ static void help(void)
            "  --older-than AGE  only what is older goes: 30d, 12h, 90m\n"
            "  --max-size SIZE   the oldest go until all together fit: 20G\n"
            "  --delete          delete what the list says\n"
+           "  --compress        instead: pack profiles older than a day (or --older-than) with "
+           "zstd;\n"
+           "                    runs stay what they are. Shows what that would win\n"
+           "  --yes             pack what the list says\n"
            "  --cache-dir DIR, --data-dir DIR\n\n"
            "Exit codes: 0 done, 2 usage, 3 no such directory, 4 something could not be deleted.\n");
 }

@@ -41,6 +41,10 @@ bool prune_size(struct str text, uint64_t *ret);
 MUST_CHECK enum status prune_file(const char *root, struct str path,
                                   const struct file_stamp *judged, struct error *err);
 
+/* The directory that holds it, reached through no link, and its name there. */
+MUST_CHECK enum status prune_open_directory(const char *root, struct str path, int *ret_fd,
+                                            char ret_name[256], struct error *err);
+
 /* argv[0] is the verb. */
 int prune_main(int argc, char **argv);
 

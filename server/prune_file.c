@@ -87,20 +87,47 @@ static enum status remove_here(struct way *way, struct str path, const char *nam
     return OK;
 }
 
-enum status prune_file(const char *root, struct str path, const struct file_stamp *judged,
-                       struct error *err)
+/* A way that leads to the file's directory; ended by way_close. */
+static enum status way_open(const char *root, struct str path, struct way **ret,
+                            char name[NAME_SIZE], struct error *err)
 {
     struct way *way = memory_resize(NULL, 1, sizeof *way);
-    char name[NAME_SIZE];
 
+    *ret = way;
     way->fds[0] = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     way->count = way->fds[0] >= 0;
-    enum status status = way->count == 0 ? cannot(str_of(root), strerror(errno), err)
-                                         : go_down(way, path, name, err);
-    if (status == OK)
-        status = remove_here(way, path, name, judged, err);
+    return way->count == 0 ? cannot(str_of(root), strerror(errno), err)
+                           : go_down(way, path, name, err);
+}
+
+static void way_close(struct way *way)
+{
     while (way->count > 0)
         close(way->fds[--way->count]);
     free(way);
+}
+
+enum status prune_open_directory(const char *root, struct str path, int *ret_fd,
+                                 char ret_name[NAME_SIZE], struct error *err)
+{
+    struct way *way;
+    enum status status = way_open(root, path, &way, ret_name, err);
+
+    if (status == OK)
+        *ret_fd = way->fds[--way->count];
+    way_close(way);
+    return status;
+}
+
+enum status prune_file(const char *root, struct str path, const struct file_stamp *judged,
+                       struct error *err)
+{
+    struct way *way;
+    char name[NAME_SIZE];
+    enum status status = way_open(root, path, &way, name, err);
+
+    if (status == OK)
+        status = remove_here(way, path, name, judged, err);
+    way_close(way);
     return status;
 }

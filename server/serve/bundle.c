@@ -7,9 +7,12 @@
  * What a segment's attribution, tables and findings say is made again where it is opened: it is a
  * function of the segment.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 
 #include "base/file.h"
+#include "base/pack_cold.h"
 #include "export/bundle.h"
 #include "serve/about.h"
 #include "serve/bundle_html.h"
@@ -26,6 +29,8 @@ static const struct param params[] = {
     {.name = "html", .kind = PARAM_WORD, .words = "no|yes"},
     {.name = NULL},
 };
+
+enum { PATH_SIZE = 4096 };
 
 struct making { /* a bundle on its way */
     const struct services *services;
@@ -51,16 +56,59 @@ static enum status open_segment(const struct making *making, const char *content
     return file_open(path, ret_fd, &stamp, err);
 }
 
+/* What it was before it was put away packed, in a nameless file. */
+static enum status unpack_raw(const struct making *making, const struct cold *cold, int packed,
+                              int *ret_fd, struct error *err)
+{
+    char *dir = arena_alloc(making->arena, PATH_SIZE, 1);
+
+    TRY(cache_temporary_dir(making->services->cache, dir, err));
+    int fd = open(dir, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return fail(err, ERR_IO, "the cache takes no temporary file: %s", strerror(errno));
+    enum status status = cold_unpack(packed, cold, fd, err);
+    if (status != OK)
+        file_close(fd);
+    else
+        *ret_fd = fd;
+    return status;
+}
+
+/* ret_cold->bytes is 0 where it lies there as it was. */
+static enum status open_raw(const struct making *making, const struct run_file *file, int *ret_fd,
+                            struct cold *ret_cold, struct error *err)
+{
+    uint64_t bytes;
+
+    TRY(making->services->open_file(making->services->ingest, making->run_id, file->path, ret_fd,
+                                    &bytes, err));
+    if (!str_ends(file->path, STR(COLD_SUFFIX)) || !cold_of(*ret_fd, ret_cold))
+        *ret_cold = (struct cold){0};
+    return OK;
+}
+
+static enum status open_raw_part(const struct making *making, const struct run_file *file,
+                                 int *ret_fd, struct error *err)
+{
+    struct cold cold;
+    int fd;
+
+    TRY(open_raw(making, file, &fd, &cold, err));
+    *ret_fd = fd;
+    if (cold.bytes == 0)
+        return OK;
+    enum status status = unpack_raw(making, &cold, fd, ret_fd, err);
+    file_close(fd);
+    return status;
+}
+
 static enum status open_part(const void *data, uint32_t part, int *ret_fd, struct error *err)
 {
     const struct making *making = data;
     const struct run_file *file = making->files[making->member_of[part]];
-    uint64_t bytes;
 
-    if (part < making->segment_count)
-        return open_segment(making, file->content, ret_fd, err);
-    return making->services->open_file(making->services->ingest, making->run_id, file->path, ret_fd,
-                                       &bytes, err);
+    return part < making->segment_count ? open_segment(making, file->content, ret_fd, err)
+                                        : open_raw_part(making, file, ret_fd, err);
 }
 
 static bool is_stopping(void *data)
@@ -152,11 +200,18 @@ static enum status add_raw_files(struct making *making, struct error *err)
         return fail(err, ERR_UNSUPPORTED, "profile files are handed out by the server alone");
     for (uint32_t i = 0; i < making->member_count; i++) {
         const struct run_file *file = making->files[i];
-        struct str name =
-            str_format(making->arena, "raw/%u/%.*s", i, STR_ARG(making->members[i].path));
+        struct bundle_member *member = &making->members[i];
+        struct cold cold;
+        int fd;
+
+        TRY(open_raw(making, file, &fd, &cold, err));
+        file_close(fd);
+        if (cold.bytes > 0)
+            member->path.count -= sizeof COLD_SUFFIX - 1;
+        struct str name = str_format(making->arena, "raw/%u/%.*s", i, STR_ARG(member->path));
         struct bundle_part *part = add_part(making, i, str_utf8(making->arena, name));
 
-        part->bytes = file->bytes;
+        part->bytes = cold.bytes > 0 ? cold.bytes : file->bytes;
         memcpy(part->hash, file->content, sizeof part->hash);
         making->members[i].raw = blob_of(part);
     }
