@@ -5,7 +5,7 @@
 # that this machine uses, and types what a stranger would:
 #
 #   readme   README's commands, word by word, until the server answers
-#   tests    ./dev test in the same place (long)
+#   tests    ./dev test in the same place (long; tests=PATTERN those whose name matches)
 #   deb      install, run, upgrade over the version before, remove, purge
 #   service  its units in a system whose own systemd runs: the machine's, and users' with and without namespaces
 #   tarball  unpack, run
@@ -167,12 +167,13 @@ part_readme() {
   check "README: $(readme_command)" answers sh -c "cd /src && $(readme_command)"
 }
 
-part_tests() {
+part_tests() { # [PATTERN]
   [ -d "$place/readme/src" ] || part_readme
   at=$place/readme
   mountpoint -q "$at/proc" || { mount -t proc proc "$at/proc"; mounts+=("$at/proc"); }
   mountpoint -q "$at/dev" || bind /dev "$at/dev"
-  check "./dev test" inside sh -c "cd /src && ./dev test"
+  check "./dev test $*" inside sh -c "cd /src && ./dev test $*"
+  sed -n '/^skipped: /p; $p' "$place/$part.log" | sed 's/^/  /' >&2
 }
 
 packages_ready() {
@@ -393,6 +394,7 @@ base_ready
 for part in "$@"; do
   case $part in
     readme | tests | deb | service | tarball | source | wheel | image | same) "part_$part" ;;
+    tests=*) part=tests part_tests "'${part#tests=}'" ;;
     *) say "fresh knows readme tests deb service tarball source wheel image same, not $part"; exit 2 ;;
   esac
 done
