@@ -13,7 +13,7 @@
 static uint32_t stack_text(struct thread *thread)
 {
     static _Thread_local uint32_t last_turn = UINT32_MAX, last_text;
-    static _Thread_local struct range open[OPEN_MAX];
+    struct range open[OPEN_MAX];
     char text[TEXT_BYTES_MAX];
     uint32_t turn = atomic_load_explicit(&thread->open.turn, memory_order_relaxed);
     size_t used = 0;

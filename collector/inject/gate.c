@@ -6,7 +6,7 @@
 #include "inject/texts.h"
 #include "inject/ticks.h"
 
-enum { TURNS_MAX = 1024 };
+enum { TURNS_MAX = 1024, LOOKS_MAX = 10000 };
 
 bool gate_has_range;
 
@@ -16,8 +16,8 @@ static struct {
     uint32_t name, domain; /* texts; domain 0: any */
     uint32_t steps;        /* ranges of that name so far */
     uint32_t seen[SEEN_MAX];
-    _Atomic uint32_t seen_count;
-    bool is_ours; /* a range of this process opened it: */
+    _Atomic uint32_t seen_count, looks; /* the latter at names that are others */
+    bool is_ours;                       /* a range of this process opened it: */
     struct range opener;
     struct gate_turn {
         int64_t at;
@@ -114,9 +114,19 @@ static bool opens(void)
     return asked->captures_max == 0 || atomic_load(&gate.control->capture) < asked->captures_max;
 }
 
+/* Names that are others are told until there are enough of them. */
+bool gate_looks_at(const char *name)
+{
+    bool has_seen = atomic_load_explicit(&gate.looks, memory_order_relaxed) >= LOOKS_MAX;
+
+    return name == NULL || !has_seen || strcmp(name, gate.control->asked.name) == 0;
+}
+
 void gate_range_begins(const struct range *range)
 {
     if (!is_range(range)) {
+        if (atomic_load_explicit(&gate.looks, memory_order_relaxed) < LOOKS_MAX)
+            atomic_fetch_add_explicit(&gate.looks, 1, memory_order_relaxed);
         if (gate.seen_count < SEEN_MAX && atomic_load(&gate.control->capture) == 0) {
             pthread_mutex_lock(&gate.lock);
             see(range->name);

@@ -16,6 +16,8 @@
 void gate_watch(const struct session *session);
 
 extern bool gate_has_range; /* a range may turn it: set once by gate_watch */
+bool gate_looks_at(
+    const char *name); /* may a range that begins so be one of those? NULL: unknown */
 void gate_range_begins(const struct range *range);
 void gate_range_ends(const struct range *range);
 

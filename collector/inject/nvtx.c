@@ -16,7 +16,8 @@
 /* A domain that is not asked for: none of its ranges is looked at. */
 #define DOMAIN_OUT (UINT32_C(1) << 31)
 
-static uint32_t default_domain; /* 0, or DOMAIN_OUT: set before the first range */
+static uint32_t default_domain;     /* 0, or DOMAIN_OUT: set before the first range */
+static _Atomic uint32_t xla_domain; /* of XLA, once it is there */
 
 /* Domains and registered strings are handed out as the ids of their texts; no handle is the default
  * domain. */
@@ -145,15 +146,43 @@ static void mark(struct range range)
     thread_put(thread, &range);
 }
 
-/* The depth at which it stands; a range that began while nothing is recorded is known, since it may
- * end in a recording. */
+/* A range that begins while nothing is recorded is counted, so that its end is known for one, and
+ * costs next to nothing. Not so where it may open the capture, stands in one that is known, or is
+ * XLA's: graphs that are launched in the recording are built before it. */
+static bool begins_unseen(const void *domain, const char *name)
+{
+    struct thread *thread;
+
+    if (writer_gate() || is_out(domain_of(domain)) || (gate_has_range && gate_looks_at(name)))
+        return false;
+    thread = thread_own();
+    if (thread == NULL ||
+        atomic_load_explicit(&thread->open.count, memory_order_relaxed) + thread->open.too_deep > 0)
+        return false;
+    if (domain != NULL &&
+        id_of(domain) == atomic_load_explicit(&xla_domain, memory_order_relaxed) &&
+        cupti_library() != NULL)
+        return false;
+    thread->unseen++;
+    return true;
+}
+
+static const char *name_of(const struct nvtx_event *event)
+{
+    return event != NULL && event->size >= sizeof *event && event->message_type == NVTX_MESSAGE_TEXT
+               ? event->message.text
+               : NULL;
+}
+
+/* The depth at which it stands. */
 static int push(struct range range)
 {
     struct thread *thread = is_out(range.domain) ? NULL : thread_own();
 
     if (thread == NULL)
         return 0;
-    int depth = (int)atomic_load_explicit(&thread->open.count, memory_order_relaxed);
+    int depth =
+        (int)(atomic_load_explicit(&thread->open.count, memory_order_relaxed) + thread->unseen);
     range.start = ticks_now();
     thread_push(thread, &range);
     if (gate_has_range)
@@ -163,18 +192,22 @@ static int push(struct range range)
 
 static int pop(uint32_t domain)
 {
-    int64_t end = ticks_now();
     struct thread *thread = is_out(domain) ? NULL : thread_own();
     struct range range;
 
-    if (thread == NULL || !thread_pop(thread, domain, &range))
+    if (thread == NULL)
+        return -1;
+    if (thread->unseen > 0 && atomic_load_explicit(&thread->open.count, memory_order_relaxed) == 0)
+        return (int)--thread->unseen;
+    int64_t end = ticks_now();
+    if (!thread_pop(thread, domain, &range))
         return -1;
     range.end = end;
     if (writer_gate())
         thread_put(thread, &range);
     if (gate_has_range)
         gate_range_ends(&range);
-    return (int)atomic_load_explicit(&thread->open.count, memory_order_relaxed);
+    return (int)(atomic_load_explicit(&thread->open.count, memory_order_relaxed) + thread->unseen);
 }
 
 static uint64_t start(struct range range)
@@ -251,17 +284,17 @@ static void on_end(uint64_t id)
 
 static int on_push_ex(const struct nvtx_event *event)
 {
-    return push(range_of(NULL, event));
+    return begins_unseen(NULL, name_of(event)) ? 0 : push(range_of(NULL, event));
 }
 
 static int on_push(const char *text)
 {
-    return push(range_named(text));
+    return begins_unseen(NULL, text) ? 0 : push(range_named(text));
 }
 
 static int on_push_wide(const wchar_t *text)
 {
-    return push(range_named_wide(text));
+    return begins_unseen(NULL, NULL) ? 0 : push(range_named_wide(text));
 }
 
 static int on_pop(void)
@@ -327,7 +360,7 @@ static void on_domain_end(const void *domain, uint64_t id)
 
 static int on_domain_push(const void *domain, const struct nvtx_event *event)
 {
-    return push(range_of(domain, event));
+    return begins_unseen(domain, name_of(event)) ? 0 : push(range_of(domain, event));
 }
 
 static int on_domain_pop(const void *domain)
@@ -361,7 +394,11 @@ static void *handle_of_domain(uint32_t id)
 {
     size_t count;
     const char *name;
-    bool is_taken = id == 0 || !text_at(id, &name, &count) || gate_takes_domain(name);
+    bool is_known = id != 0 && text_at(id, &name, &count);
+    bool is_taken = !is_known || gate_takes_domain(name);
+
+    if (is_known && strcmp(name, "TSL") == 0)
+        atomic_store(&xla_domain, id);
 
     return handle_of(is_taken ? id : id | DOMAIN_OUT);
 }
@@ -447,7 +484,7 @@ static void on_mark_payload(const void *domain, const struct nvtx_payload *paylo
 
 static int on_push_payload(const void *domain, const struct nvtx_payload *payloads, size_t count)
 {
-    return push(range_of_payloads(domain, payloads, count));
+    return begins_unseen(domain, NULL) ? 0 : push(range_of_payloads(domain, payloads, count));
 }
 
 static uint64_t on_start_payload(const void *domain, const struct nvtx_payload *payloads,

@@ -77,7 +77,7 @@ static size_t cut_at_character(const char *text, size_t count)
 
 static struct entry *make_entry(uint32_t hash, const char *text, size_t count)
 {
-    size_t size = (sizeof(struct entry) + count + 7) & ~(size_t)7;
+    size_t size = (sizeof(struct entry) + count + 1 + 7) & ~(size_t)7; /* and a NUL */
     size_t at = atomic_fetch_add_explicit(&arena_used, size, memory_order_relaxed);
 
     if (at + size > ARENA_BYTES)

@@ -233,6 +233,7 @@ struct thread *thread_at(uint32_t index)
 void thread_free(struct thread *thread)
 {
     thread->open.too_deep = 0;
+    thread->unseen = 0;
     atomic_store(&thread->open.count, 0);
     atomic_store_explicit(&thread->is_over, 2, memory_order_release);
 }

@@ -39,6 +39,7 @@ struct open_ranges {
 
 struct thread {
     uint32_t id;
+    uint32_t unseen; /* open ranges that began while nothing was recorded, below `open` */
     _Atomic uint32_t head, tail; /* both only grow; the ring holds head - tail ranges */
     _Atomic uint32_t is_over;
     _Atomic uint64_t lost[LOST_CAUSES];

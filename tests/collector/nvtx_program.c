@@ -255,6 +255,51 @@ static void distinct(long count)
     }
 }
 
+static void push_in(void *in, const char *name)
+{
+    struct nvtx_event event = {.version = 3,
+                               .size = sizeof event,
+                               .message_type = NVTX_MESSAGE_TEXT,
+                               .message.text = name};
+
+    push_event(in, &event);
+}
+
+/* Texts lie beside one another: none ends where the next begins. */
+static void domains(long count)
+{
+    void *nccl = domain("NCCL"), *other = domain("NCCLtwo");
+
+    for (long number = 0; number < count; number++) {
+        push_in(nccl, "of NCCL");
+        push_in(other, "of another");
+        pop_of(other);
+        pop_of(nccl);
+    }
+}
+
+/* Ranges around the one that opens the capture, in it and behind it. */
+static void around(long count)
+{
+    for (long number = 0; number < 20000; number++) { /* until names are no longer looked at */
+        push("before");
+        pop();
+    }
+    push("around");
+    for (long number = 0; number < count; number++) {
+        push("between");
+        push("open");
+        push("within");
+        pop();
+        pop();
+        push("after");
+        pop();
+        pop();
+    }
+    pop();
+    pop(); /* of nothing */
+}
+
 static void forks(void)
 {
     steps(2);
@@ -286,6 +331,10 @@ static int run(const char *mode, long count)
         crowd(count);
     else if (strcmp(mode, "distinct") == 0)
         distinct(count);
+    else if (strcmp(mode, "domains") == 0)
+        domains(count);
+    else if (strcmp(mode, "around") == 0)
+        around(count);
     else if (strcmp(mode, "payloads") == 0)
         payloads();
     else if (strcmp(mode, "forks") == 0)
