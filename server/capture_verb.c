@@ -1,6 +1,5 @@
 #include "capture_verb.h"
 
-#include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -163,26 +162,12 @@ static void tell_targets(struct capture *capture)
     arena_destroy(arena);
 }
 
-/* A session that this command made, with what stands in it. */
-static void remove_session(const char *path)
-{
-    DIR *directory = opendir(path);
-
-    if (directory == NULL)
-        return;
-    for (struct dirent *entry; (entry = readdir(directory)) != NULL;)
-        if (entry->d_name[0] != '.')
-            unlinkat(dirfd(directory), entry->d_name, 0);
-    closedir(directory);
-    rmdir(path);
-}
-
 static void keep_last(struct plan *plan, const char *made)
 {
     if (plan->keep == 0)
         return;
     if (plan->kept_count == plan->keep) {
-        remove_session(plan->kept[0]);
+        capture_remove(plan->wish.profile_dir, plan->kept[0]);
         memmove(plan->kept, plan->kept + 1, (plan->keep - 1) * sizeof *plan->kept);
         plan->kept_count--;
     }

@@ -1,7 +1,9 @@
 #include "capture/capture.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -28,7 +30,9 @@ struct target {
 };
 
 struct capture {
-    char directory[4096];
+    char directory[4096]; /* for people: files are made beneath the two below */
+    int parent_fd, fd;    /* of "plugins/profile" and of the session in it */
+    char session[32];
     int64_t begin_ns;
     struct profile_wish wish; /* of all; host and port are each one's own */
     atomic_bool is_cancelled;
@@ -93,13 +97,13 @@ static bool is_same_file(const struct target *a, const struct target *b)
     return strcmp(a_name, b_name) == 0 && strcmp(a->port, b->port) == 0;
 }
 
-static void path_of(const struct target *target, const char *suffix, char ret[4600])
+/* Within the session's directory. */
+static void file_of(const struct target *target, const char *suffix, char ret[NAME_MAX + 1])
 {
     char name[HOST_BYTES_MAX + 1];
 
     name_of(target, name);
-    snprintf(ret, 4600, "%s/%s_%s.xplane.pb%s", target->capture->directory, name, target->port,
-             suffix);
+    snprintf(ret, NAME_MAX + 1, "%.200s_%s.xplane.pb%s", name, target->port, suffix);
 }
 
 /* What came stands under its name; that it is not all, the failure says. */
@@ -114,26 +118,30 @@ static void keep_part(struct target *target)
 
 static enum status record(struct target *target, struct error *err)
 {
-    char temporary[4600], final[4600];
+    char temporary[NAME_MAX + 1], final[NAME_MAX + 1];
     struct profile_wish wish = target->capture->wish;
+    int directory = target->capture->fd;
 
-    path_of(target, ".tmp", temporary);
-    path_of(target, "", final);
+    file_of(target, ".tmp", temporary);
+    file_of(target, "", final);
     wish.host = target->host;
     wish.port = target->port;
-    int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+    int fd =
+        openat(directory, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (fd < 0)
-        return fail(err, ERR_IO, "%s cannot be written: %s", temporary, strerror(errno));
+        return fail(err, ERR_IO, "%s/%s cannot be written: %s", target->capture->directory,
+                    temporary, strerror(errno));
     const struct profile_sink sink = {.fd = fd, .data = target, .came = came, .go_on = go_on};
     enum status status = profile_record(&wish, &sink, err);
-    target->is_kept =
-        atomic_load(&target->bytes) > 0 && fsync(fd) == 0 && rename(temporary, final) == 0;
+    target->is_kept = atomic_load(&target->bytes) > 0 && fsync(fd) == 0 &&
+                      renameat(directory, temporary, directory, final) == 0;
     if (!target->is_kept && status == OK)
-        status = fail(err, ERR_IO, "%s cannot be written: %s", final, strerror(errno));
+        status = fail(err, ERR_IO, "%s/%s cannot be written: %s", target->capture->directory, final,
+                      strerror(errno));
     if (target->is_kept && status != OK)
         keep_part(target);
     if (!target->is_kept)
-        unlink(temporary);
+        unlinkat(directory, temporary, 0);
     close(fd);
     return status;
 }
@@ -147,8 +155,14 @@ static void *record_one(void *data)
     return NULL;
 }
 
+static enum status not_made(const char *path, struct error *err)
+{
+    return fail(err, errno == EACCES ? ERR_PERMISSION : ERR_IO, "%s cannot be made: %s", path,
+                strerror(errno));
+}
+
 /* mkdir -p with the user's usual rights: others read profiles as well. */
-static enum status make_directory(const char *path, struct error *err)
+static enum status make_root(const char *path, struct error *err)
 {
     char part[4096];
 
@@ -157,35 +171,71 @@ static enum status make_directory(const char *path, struct error *err)
         if (slash != NULL)
             *slash = '\0';
         if (mkdir(part, 0777) != 0 && errno != EEXIST)
-            return fail(err, errno == EACCES ? ERR_PERMISSION : ERR_IO, "%s cannot be made: %s",
-                        part, strerror(errno));
+            return not_made(part, err);
         if (slash == NULL)
             return OK;
         *slash = '/';
     }
 }
 
+/* The one beneath, made where it is not there; no link leads out of the profile directory, whoever
+ * else may write there. Closes `parent`; -1 where it cannot be. */
+static int enter(int parent, const char *name)
+{
+    int fd = -1;
+
+    if (parent >= 0 && (mkdirat(parent, name, 0777) == 0 || errno == EEXIST))
+        fd = openat(parent, name, O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int reason = errno;
+    if (parent >= 0)
+        close(parent);
+    errno = reason;
+    return fd;
+}
+
+static enum status open_parent(struct capture *capture, const char *profile_dir, char parent[3072],
+                               struct error *err)
+{
+    if (snprintf(parent, 3072, "%s/plugins/profile", profile_dir) >= 3072)
+        return fail(err, ERR_INVALID, "the directory's path is too long");
+    TRY(make_root(profile_dir, err));
+    capture->parent_fd =
+        enter(enter(open(profile_dir, O_DIRECTORY | O_CLOEXEC), "plugins"), "profile");
+    return capture->parent_fd >= 0 ? OK : not_made(parent, err);
+}
+
 /* A session of its own, named by its second as JAX does; the next one where that is taken. */
 static enum status make_session(struct capture *capture, const char *profile_dir, struct error *err)
 {
-    char parent[3072], name[32];
+    char parent[3072];
     struct tm now;
 
-    if (snprintf(parent, sizeof parent, "%s/plugins/profile", profile_dir) >= (int)sizeof parent)
-        return fail(err, ERR_INVALID, "the directory's path is too long");
-    TRY(make_directory(parent, err));
+    TRY(open_parent(capture, profile_dir, parent, err));
     time_t second = time(NULL);
     for (int tries = 0; tries < SESSION_TRIES; tries++, second++) {
         localtime_r(&second, &now);
-        strftime(name, sizeof name, "%Y_%m_%d_%H_%M_%S", &now);
-        snprintf(capture->directory, sizeof capture->directory, "%s/%s", parent, name);
-        if (mkdir(capture->directory, 0777) == 0)
-            return OK;
+        strftime(capture->session, sizeof capture->session, "%Y_%m_%d_%H_%M_%S", &now);
+        snprintf(capture->directory, sizeof capture->directory, "%s/%s", parent, capture->session);
+        if (mkdirat(capture->parent_fd, capture->session, 0777) == 0) {
+            capture->fd =
+                openat(capture->parent_fd, capture->session, O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+            if (capture->fd >= 0)
+                return OK;
+            break;
+        }
         if (errno != EEXIST)
             break;
     }
-    return fail(err, errno == EACCES ? ERR_PERMISSION : ERR_IO, "%s cannot be made: %s",
-                capture->directory, strerror(errno));
+    return not_made(capture->directory, err);
+}
+
+static void forget(struct capture *capture)
+{
+    if (capture->fd >= 0)
+        close(capture->fd);
+    if (capture->parent_fd >= 0)
+        close(capture->parent_fd);
+    free(capture);
 }
 
 static enum status read_wish(struct capture *capture, const struct capture_wish *wish,
@@ -220,11 +270,12 @@ enum status capture_start(const struct capture_wish *wish, struct capture **ret,
         return fail(err, ERR_LIMIT, "no memory for a recording");
     capture->target_count = wish->target_count;
     capture->begin_ns = clock_monotonic_ns();
+    capture->fd = capture->parent_fd = -1;
     enum status status = read_wish(capture, wish, err);
     if (status == OK)
         status = make_session(capture, wish->profile_dir, err);
     if (status != OK) {
-        free(capture);
+        forget(capture);
         return status;
     }
     for (uint32_t i = 0; i < capture->target_count; i++) {
@@ -245,7 +296,7 @@ bool capture_is_done(struct capture *capture)
     for (uint32_t i = 0; i < capture->target_count; i++)
         if (atomic_load(&capture->targets[i].state) < CAPTURE_DONE)
             return false;
-    rmdir(capture->directory); /* only where nothing came */
+    unlinkat(capture->parent_fd, capture->session, AT_REMOVEDIR); /* only where nothing came */
     return true;
 }
 
@@ -289,6 +340,24 @@ bool capture_is_kept(const struct capture *capture)
     return kept;
 }
 
+void capture_remove(const char *profile_dir, const char *directory)
+{
+    const char *slash = strrchr(directory, '/'), *session = slash != NULL ? slash + 1 : directory;
+    int parent = enter(enter(open(profile_dir, O_DIRECTORY | O_CLOEXEC), "plugins"), "profile");
+    int fd = parent >= 0 ? openat(parent, session, O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+    DIR *open_directory = fd >= 0 ? fdopendir(fd) : NULL;
+
+    for (struct dirent *entry; open_directory != NULL && (entry = readdir(open_directory)) != NULL;)
+        if (entry->d_name[0] != '.')
+            unlinkat(fd, entry->d_name, 0);
+    if (open_directory != NULL) {
+        closedir(open_directory);
+        unlinkat(parent, session, AT_REMOVEDIR);
+    }
+    if (parent >= 0)
+        close(parent);
+}
+
 uint32_t capture_close(struct capture *capture)
 {
     uint32_t done = 0;
@@ -300,6 +369,6 @@ uint32_t capture_close(struct capture *capture)
             pthread_join(target->thread, NULL);
         done += atomic_load(&target->state) == CAPTURE_DONE;
     }
-    free(capture);
+    forget(capture);
     return done;
 }

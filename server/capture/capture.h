@@ -45,6 +45,8 @@ uint32_t capture_target_count(const struct capture *capture);
 const char *capture_directory(const struct capture *capture); /* of the session */
 double capture_seconds(const struct capture *capture);        /* since it was asked for */
 void capture_cancel(struct capture *capture);
+/* A session that capture_directory told, with the files in it. */
+void capture_remove(const char *profile_dir, const char *directory);
 /* Waits for its threads. How many came whole. */
 uint32_t capture_close(struct capture *capture);
 
