@@ -52,6 +52,17 @@ export function rowsParam(rows: RowKey[]): string {
   return parts.join(',');
 }
 
+/* 3 4 5 8 as [3, 6) and [8, 9): what lies between is here already. */
+export function stretchesOf(indices: readonly number[]): [number, number][] {
+  const stretches: [number, number][] = [];
+  for (const index of indices) {
+    const last = stretches.at(-1);
+    if (last && last[1] === index && index - last[0] < TILES_PER_REQUEST) last[1] = index + 1;
+    else stretches.push([index, index + 1]);
+  }
+  return stretches;
+}
+
 /* Tiles that the page carries itself: then none is asked for, and what is finer is drawn from them. */
 export interface Given {
   level: number;
@@ -104,12 +115,14 @@ export class TileStore {
     return part;
   }
 
-  /* Asks for what is missing of `wants`, first come first; cancels what none of them names, which
-   * may be the last on its way: then that is told like an arrival. */
-  want(wants: Want[]): void {
+  /* Asks for what is missing of `wants`, first come first, and once all of that is here, of `rest`;
+   * cancels what none of them names, which may be the last on its way: then that is told like an
+   * arrival. */
+  want(wants: Want[], rest: Want[] = []): void {
     if (given) return;
     const before = this.flights.size;
-    const missing = wants.map((want) => this.missingOf(want));
+    const missing = [...wants, ...rest].map((want) => this.missingOf(want));
+    const first = missing.slice(0, wants.length);
     const wanted = new Set(missing.flatMap((one) => one.keys));
     for (const flight of this.flights) {
       if ([...flight.keys].some((key) => wanted.has(key))) continue;
@@ -117,7 +130,7 @@ export class TileStore {
       flight.abort.abort();
     }
     const flying = new Set([...this.flights].flatMap((flight) => [...flight.keys]));
-    for (const one of missing) this.send(one.want, one.keys, flying);
+    for (const one of first.every(({ keys }) => keys.length === 0) ? missing : first) this.send(one.want, one.keys, flying);
     if (before > 0 && !this.loading) this.onArrival();
   }
 
@@ -140,12 +153,11 @@ export class TileStore {
     const open = new Set(keys.filter((key) => !flying.has(key)));
     if (open.size === 0) return;
     const needs = (row: RowKey, index: number) => open.has(partKey(row, want.level, index));
-    for (let from = want.from; from < want.to; from += TILES_PER_REQUEST) {
-      const indices = Array.from({ length: Math.min(TILES_PER_REQUEST, want.to - from) }, (_, at) => from + at);
-      const used = indices.filter((index) => want.rows.some((row) => needs(row, index)));
-      const rows = want.rows.filter((row) => used.some((index) => needs(row, index)));
+    const used = Array.from({ length: want.to - want.from }, (_, at) => want.from + at).filter((index) => want.rows.some((row) => needs(row, index)));
+    for (const [from, to] of stretchesOf(used)) {
+      const rows = want.rows.filter((row) => Array.from({ length: to - from }).some((_, at) => needs(row, from + at)));
       for (let at = 0; at < rows.length && this.flights.size < FLIGHTS_MAX; at += ROWS_PER_REQUEST)
-        void this.fetch({ rows: rows.slice(at, at + ROWS_PER_REQUEST), level: want.level, from: used[0]!, to: used.at(-1)! + 1 });
+        void this.fetch({ rows: rows.slice(at, at + ROWS_PER_REQUEST), level: want.level, from, to });
     }
   }
 

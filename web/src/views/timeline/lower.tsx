@@ -67,6 +67,7 @@ export function Lower({ state, search }: { state: TimelineState; search: ReturnT
   const [tab, setTab] = useState<Tab>('range');
   const field = useRef<HTMLInputElement>(null);
   const span = useRestingWindow(state);
+  const painted = state.painted.value; // tables come after the picture
 
   useEffect(() => setTab(focus ? (state.listed.peek() > 0 && tab === 'slices' ? 'slices' : 'slice') : 'range'), [focus?.id]);
   useEffect(() => void (state.listed.value > 0 && setTab('slices')), [state.listed.value]);
@@ -113,11 +114,11 @@ export function Lower({ state, search }: { state: TimelineState; search: ReturnT
         </div>
       </div>
       <div class="lower-body" id="lower-body" role="tabpanel" aria-labelledby={`lower-${current}`} tabIndex={current === 'slice' ? 0 : -1}>
-        {current === 'slice' && focus && <SlicePane state={state} slice={focus} />}
-        {current === 'range' && <WindowPane state={state} span={span} range={hasRange} />}
-        {current === 'flame' && <FlamePane state={state} span={span} />}
-        {current === 'slices' && <SlicesPane state={state} span={span} />}
-        {current === 'search' && find && <SearchPane state={state} reply={search} find={find} />}
+        {painted && current === 'slice' && focus && <SlicePane state={state} slice={focus} />}
+        {painted && current === 'range' && <WindowPane state={state} span={span} range={hasRange} />}
+        {painted && current === 'flame' && <FlamePane state={state} span={span} />}
+        {painted && current === 'slices' && <SlicesPane state={state} span={span} />}
+        {painted && current === 'search' && find && <SearchPane state={state} reply={search} find={find} />}
       </div>
     </div>
   );

@@ -1,6 +1,7 @@
 /* The tree of tracks at the left: fold by click, move by arrow keys, reorder by dragging; pin, hide
  * and only-this wait at the right of the name below the pointer. */
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { computed } from '@preact/signals';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { cutMiddle, shown } from '../../model/cut';
 import type { Band } from '../../model/layout';
 import { Icon } from '../../ui/icons';
@@ -10,6 +11,7 @@ import type { TimelineState } from './state';
 
 const NAME_ROW = 24;
 const DRAG_PIXELS_MIN = 6;
+const PAGE_PIXELS = 480; // by which names are put in as they scroll into sight
 /* Pixels of a letter, on the wide side. */
 const LETTER = 7.2;
 const BOLD_LETTER = 8.2;
@@ -109,9 +111,17 @@ function landing(state: TimelineState, band: Band, y: number): Drag {
   return { band, to, y: others[to]?.y ?? last.y + last.height };
 }
 
+/* Pages of the layout on the screen, and one around them: of a thousand tracks only those are in the document. */
+function usePage(state: TimelineState): { top: number; bottom: number } {
+  const first = useMemo(() => computed(() => Math.floor(state.scrollTop.value / PAGE_PIXELS)), [state]).value;
+  const height = state.size.value.height || innerHeight;
+  return { top: (first - 1) * PAGE_PIXELS, bottom: (first + 2) * PAGE_PIXELS + height };
+}
+
 export function TrackNames({ state, width }: { state: TimelineState; width: number }) {
   const { bands, height } = state.layout.value;
   const stuck = state.stuck.value;
+  const page = usePage(state);
   const [current, setCurrent] = useState<string | null>(null);
   const [drag, setDrag] = useState<Drag | null>(null);
   const tree = useRef<HTMLDivElement>(null);
@@ -170,7 +180,7 @@ export function TrackNames({ state, width }: { state: TimelineState; width: numb
           {bands.filter((band) => band.y < stuck).map(row)}
         </div>
       )}
-      {bands.filter((band) => band.y >= stuck).map(row)}
+      {bands.filter((band) => band.y >= stuck && ((band.y + band.height >= page.top && band.y <= page.bottom) || band.node.id === active)).map(row)}
       {drag && <div class="drop-line" aria-hidden="true" style={{ top: `${drag.y}px` }} />}
     </div>
   );

@@ -77,6 +77,7 @@ export class TimelineState {
   readonly levels = signal<ReadonlyMap<string, number>>(new Map()); // of names, by self time
   readonly colouring = computed(() => colouringOf(query.value.colour));
   readonly arrivals = signal(0);
+  readonly painted = signal(false); // something of what is on the screen was drawn once
   readonly store: TileStore;
   readonly counters: CounterStore;
   readonly range = computed(() => this.draft.value ?? rangeOf(query.value));
@@ -353,6 +354,6 @@ export class TimelineState {
       later.push({ rows, level: range.level + PREFETCH_LEVELS, from: Math.floor(range.from / up), to: Math.floor((range.to - 1) / up) + 1 });
       later.push({ rows, level: range.level, from: range.from - 1, to: range.to + 1 });
     }
-    this.store.want([...now, ...minimap, ...later]);
+    this.store.want([...now, ...minimap], later);
   }
 }

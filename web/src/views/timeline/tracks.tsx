@@ -163,7 +163,12 @@ export function Tracks({ state, flows, minimapWants, scrollBy }: Props) {
     let tokens = readTokens();
     let tokensOf = theme.peek();
     let timer = 0;
+    let asked = false;
     const frame = oncePerFrame(() => {
+      if (!asked && state.size.value.width > 0) {
+        asked = true; // the first tiles are not waited for
+        state.request(minimapWants());
+      }
       if (tokensOf !== theme.value) [tokens, tokensOf] = [readTokens(), theme.value];
       const begin = performance.now();
       const painted = painter.paint(sceneOf(state, tokens));
@@ -173,6 +178,7 @@ export function Tracks({ state, flows, minimapWants, scrollBy }: Props) {
         script: (performance.now() - begin).toFixed(1),
         loading: state.store.loading,
       });
+      if (painted.covered > 0 || (painted.rows === 0 && state.size.value.height > 0)) state.painted.value = true;
       clearTimeout(timer);
       timer = window.setTimeout(() => {
         state.request(minimapWants());
