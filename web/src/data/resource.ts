@@ -31,6 +31,7 @@ function count(key: string): void {
 }
 
 export function forget(): void {
+  asked.clear();
   shelf.clear();
   shelved = 0;
   count(EVERYTHING);
@@ -39,6 +40,7 @@ export function forget(): void {
 /* One reply alone; what else is on its way goes on. */
 export function forgetOne(path: string, params: Params): void {
   const key = address(path, params);
+  asked.delete(key);
   if (shelf.has(key)) drop(key);
   count(key);
 }
@@ -74,13 +76,53 @@ function renew({ id, content_id: content }: { id: string; content_id: string | n
   contents.set(id, content);
 }
 
+/* What is on its way: every row of a list may ask the same, and one question is enough. It is given up
+ * when nobody waits for it any more; once forgotten, who asks later asks anew. */
+interface Asked {
+  answer: Promise<unknown>;
+  abort: AbortController;
+  waiting: number;
+}
+const asked = new Map<string, Asked>();
+
+function ask(path: string, params: Params, key: string): Asked {
+  const abort = new AbortController();
+  const one: Asked = { abort, waiting: 0, answer: Promise.resolve() };
+  const done = (): boolean => asked.get(key) === one && asked.delete(key);
+  one.answer = getJson(path, params, abort.signal).then(
+    (value) => {
+      if (!done()) return value; // forgotten meanwhile: for those who waited
+      if (path === 'api/run') renew(value as { id: string; content_id: string | null });
+      keep(key, value);
+      return value;
+    },
+    (error: Error) => {
+      done();
+      throw error;
+    },
+  );
+  asked.set(key, one);
+  return one;
+}
+
 export async function loadJson<T>(path: string, params: Params = {}, abort?: AbortSignal): Promise<T> {
   const key = address(path, params);
   if (shelf.has(key)) return shelf.get(key) as T;
-  const value = await getJson<T>(path, params, abort);
-  if (path === 'api/run') renew(value as { id: string; content_id: string | null });
-  keep(key, value);
-  return value;
+  const one = asked.get(key) ?? ask(path, params, key);
+  one.waiting++;
+  const leave = (): void => {
+    if (--one.waiting > 0) return;
+    if (asked.get(key) === one) asked.delete(key);
+    one.abort.abort();
+  };
+  abort?.addEventListener('abort', leave, { once: true });
+  try {
+    const value = (await one.answer) as T;
+    abort?.throwIfAborted(); // others waited on
+    return value;
+  } finally {
+    abort?.removeEventListener('abort', leave);
+  }
 }
 
 function wait(ms: number, abort: AbortSignal): Promise<void> {

@@ -148,5 +148,5 @@ export function CaptureButton() {
 /* Where there are no runs: why none can be captured from here. */
 export function CaptureRefusal() {
   const reason = captured.value?.allowed === false ? captured.value.reason : null;
-  return reason === null ? null : <> {reason}</>;
+  return reason === null ? null : <>{reason}</>;
 }

@@ -16,7 +16,7 @@ import { CaptureButton, CaptureRefusal } from './capture';
 import { Facets } from './facets';
 import { act } from '../ui/keys';
 import { Link } from '../ui/link';
-import { Failed, progressOf, ProgressBar, Waiting } from '../ui/states';
+import { Empty, Failed, progressOf, ProgressBar, Waiting } from '../ui/states';
 import { Table, type Column } from '../ui/table';
 import { NothingMatches, TableBar } from '../ui/table_bar';
 import { Spark } from '../ui/table_row';
@@ -25,7 +25,8 @@ import { useTable } from '../ui/use_table';
 import { RunTags } from './notes';
 import { isSeries, RunsTrend, TrendLink } from './runs_trend';
 
-const RUNS_MAX = 2000;
+const RUNS_FIRST = 1000;
+const RUNS_MAX = 10_000; // asked for when the end comes into sight, or a filter asks about all
 /* When it was captured; without a wall clock, when its newest file was written. */
 const whenOf = (run: Run & { modified_at?: string | null }): string | null => run.started_at ?? run.modified_at ?? null;
 
@@ -113,10 +114,13 @@ function columnsOf(runs: readonly Run[], now: Date): Column<Run>[] {
 }
 
 /* Rows that are shown stay; what came since waits until it is asked for. */
-function useHeld(runs: readonly Run[]): { shown: readonly Run[]; waiting: number; release: () => void } {
+function useHeld(runs: readonly Run[], limit: number): { shown: readonly Run[]; waiting: number; release: () => void } {
   const seen = useRef<Set<string> | null>(null);
+  const asked = useRef(limit);
   const [, redraw] = useState(0);
-  if (seen.current === null && runs.length > 0) seen.current = new Set(runs.map((run) => run.id));
+  const grew = asked.current !== limit && runs.length > asked.current;
+  if ((seen.current === null || grew) && runs.length > 0) seen.current = new Set(runs.map((run) => run.id));
+  if (grew) asked.current = limit;
   const known = seen.current;
   const shown = known === null ? runs : runs.filter((run) => known.has(run.id));
   return {
@@ -129,36 +133,49 @@ function useHeld(runs: readonly Run[]): { shown: readonly Run[]; waiting: number
   };
 }
 
+const TRACE = 'jax.profiler.trace("runs/profiles/step_1000")';
+
 function NoRuns({ list }: { list: RunList }) {
   const { scan } = list;
+  const looked = `${plural(scan.directories, 'directory', 'directories')} and ${plural(scan.files, 'file')}`;
   return (
-    <div class="state">
-      {scan.state === 'idle'
-        ? `No profiles ${scan.directory ? `below ${scan.directory}` : 'here'} yet; ${plural(scan.directories, 'directory', 'directories')} and ${plural(scan.files, 'file')} were looked at. New ones appear by themselves.`
-        : `Looking for profiles: ${plural(scan.directories, 'directory', 'directories')}, ${plural(scan.files, 'file')} so far.`}{' '}
-      To capture one: <code class="mono">jax.profiler.trace("runs/profiles/step_1000")</code> A file of this computer is opened by dropping it here.
-      <button class="framed" onClick={() => act('open-file')}>
-        Open a file…
-      </button>
-      <CaptureButton />
-      <CaptureRefusal />
-    </div>
+    <>
+      <SentenceLine sentence={scan.state === 'idle' ? [`No profiles ${scan.directory ? `below ${scan.directory}` : 'here'} yet.`] : ['Looking for profiles.']} />
+      <p class="basis">{scan.state === 'idle' ? `${looked} were looked at; new ones appear by themselves.` : `${looked} so far.`}</p>
+      <Empty copy={TRACE}>To record one, in the program:</Empty>
+      <p class="state">
+        To open one of this computer, drop it here:{' '}
+        <button class="framed" onClick={() => act('open-file')}>
+          Open a file…
+        </button>
+      </p>
+      <p class="state">
+        <CaptureButton />
+        <CaptureRefusal />
+      </p>
+    </>
   );
 }
 
 export function RunsView() {
-  const list = useJson<RunList>('api/runs', { limit: RUNS_MAX });
+  const [limit, setLimit] = useState(RUNS_FIRST);
+  const list = useJson<RunList>('api/runs', { limit });
   const [kept, keep] = useState<RunList | null>(null);
   useEffect(() => void (list.data && keep(list.data)), [list.data]);
   void runsTick.value;
   const data = list.data ?? kept;
   const events = runEvents.value;
   const all = (data?.runs ?? []).map((run) => ({ ...run, ...events.get(run.id), name: run.name }) as Run);
-  const held = useHeld(all);
+  const held = useHeld(all, limit);
+  const isPart = data !== null && data.row_count > all.length;
+  const more = (): void => (isPart ? setLimit(RUNS_MAX) : undefined);
   const table = useTable<Run>({
     columns: columnsOf(all, serverNow()), rows: held.shown, sort: '-started_at', here: true, also: ALSO,
     groupOf: (run, key) => (key === 'name' ? (stemOf(run.name) ?? run.name) : key === 'state' ? run.state : devices(run)),
   });
+  useEffect(() => {
+    if (table.filter.text !== '' || table.group !== null || query.value.sort !== undefined) more();
+  }, [table.filter.text, table.group, query.value.sort, isPart]);
   if (list.error && !data) return <Failed error={list.error} />;
   if (!data) return list.waiting ? <Waiting what="Looking for runs." progress={list.progress} /> : null;
   if (data.row_count === 0) return <NoRuns list={data} />;
@@ -188,7 +205,7 @@ export function RunsView() {
         ) : (
           <Table
             label="Runs" columns={table.columns} chosen={query.value.columns} rows={shown} rowKey={(run) => run.id} rowCount={data.row_count} sort={table.sort} onSort={table.onSort}
-            groupOf={table.groupOf} onOpen={(run) => go({ ...runChange(run.name), view: null, q: null, sort: null, group: null, columns: null })} onTick={toggleTick} scroll
+            groupOf={table.groupOf} onOpen={(run) => go({ ...runChange(run.name), view: null, q: null, sort: null, group: null, columns: null })} onTick={toggleTick} more={more} scroll
           />
         )}
       </div>
