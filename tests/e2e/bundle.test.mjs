@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { assertAccessible } from './axe.mjs';
 import { eventually } from './browser.mjs';
 
 /* The server closes what is idle for half a second: a connection that is used again may be gone. */
@@ -50,6 +51,7 @@ export const tests = {
       assert.ok(words.includes(plain(overview.sentence).split(';')[0]), `${overview.sentence}: ${words.slice(0, 200)}`);
       const leads = await page.locator('main a').evaluateAll((links) => links.map((link) => [...new URL(link.getAttribute('href'), 'http://x').searchParams.keys()]).flat());
       assert.deepEqual(leads.filter((key) => ['step', 'name', 'kind', 'host', 'device', 'slice', 'start_ps', 'scope', 'a'].includes(key)), [], 'nothing leads to what only a server answers');
+      await assertAccessible(page);
       await page.getByRole('link', { name: 'Ops' }).click();
       const top = await ask('api/top?run=step_1000&by=op&limit=1');
       const first = page.locator('.table-row').first();
@@ -61,6 +63,7 @@ export const tests = {
       await page.getByText('of device time').first().waitFor();
       await page.getByRole('link', { name: 'Timeline' }).click();
       await page.locator('.tracks-canvas').first().waitFor();
+      await assertAccessible(page);
       await eventually('slices are drawn', async () => (await painted(page)) > 0.05);
       assert.match(await page.locator('.reduced').innerText(), /reduced: what is shorter than/);
     }),

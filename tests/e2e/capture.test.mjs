@@ -5,6 +5,7 @@ import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { assertAccessible } from './axe.mjs';
 import { openPage, settle } from './browser.mjs';
 import { ready, startOwn } from './server.mjs';
 
@@ -55,6 +56,7 @@ export const tests = {
   'what fails says why, of each program; one that is silent is given up by hand': on(['--allow-capture'], ['busy', 'silent'], async ({ page, ports }) => {
     await page.getByRole('button', { name: 'Capture…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Capture running programs' });
+    await assertAccessible(page);
     await dialog.getByLabel('programs').fill('nowhere');
     await dialog.getByRole('button', { name: 'Record' }).click();
     await dialog.getByRole('alert').getByText(/nowhere/).waitFor();

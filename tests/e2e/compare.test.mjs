@@ -25,6 +25,7 @@ export const tests = {
   'trend: a chart a metric, in the address; a point leads to its run, the table has the numbers': at('?view=trend&metric=step_time;share_idle', async ({ page, url }) => {
     const charts = page.locator('.trend-picture');
     await charts.nth(1).waitFor();
+    await assertAccessible(page);
     assert.match(await page.title(), /^Trend of step time, share idle – jviewd$/);
     const told = await fetch(`${url}api/trend?metric=share_idle`).then((reply) => reply.json());
     const known = told.rows.filter((row) => row.value !== null);

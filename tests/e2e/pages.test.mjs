@@ -2,9 +2,21 @@
  * serious fault that axe can find; in both themes. */
 import assert from 'node:assert/strict';
 import { assertAccessible } from './axe.mjs';
-import { openPage, settle } from './browser.mjs';
+import { json, openPage, settle } from './browser.mjs';
 
 const MISSING = '?run=step_100'; // is asked for, and is not there
+
+/* Each arc leads from the row of what gives to the row of what takes, and none is missing. */
+async function arcs(page, url) {
+  const { instruction: of } = await json(url, 'api/hlo?run=step_1000&module=jit_train_step&instruction=dot.63');
+  const rows = await page.locator('.hlo-graph li').evaluateAll((all) => all.map((one) => one.querySelector('strong, a')?.textContent ?? null));
+  const drawn = await page.locator('.hlo-graph path').evaluateAll((all) => all.map((one) => /^M\S+ (\S+)C.* (\S+)m/.exec(one.getAttribute('d')).slice(1).map((y) => (y - 12) / 24)));
+  const known = new Set([of.name, ...of.neighbours.map((one) => one.name)]);
+  const given = (one) => (one === of ? of.neighbours.filter(({ distance }) => distance === -1).map(({ name }) => name) : (one.operands ?? []));
+  const told = [of, ...of.neighbours].flatMap((one) => [...new Set(given(one))].filter((name) => known.has(name)).map((name) => `${name} > ${one.name}`));
+  assert.ok(told.length > 1);
+  assert.deepEqual(drawn.map(([from, to]) => `${rows[from]} > ${rows[to]}`).sort(), told.sort());
+}
 
 const PAGES = {
   runs: ['?view=runs', /\d+ runs\. The newest with steps, step_\d+, takes/],
@@ -24,10 +36,9 @@ const PAGES = {
   roofline: ['?run=step_1000&view=roofline', /does [\d.]+ GFLOP\/s/],
   memory: ['?run=step_1000&view=memory', /needs .* at most/],
   hlo: ['?run=step_1000&view=hlo', /jit_train_step: \d+ instructions, \d+ fusions; run 5 times in [\d.]+ ms/],
-  'an instruction': ['?run=step_1000&view=hlo&module=jit_train_step&name=dot.63', /Operands 2/],
+  'an instruction': ['?run=step_1000&view=hlo&module=jit_train_step&name=dot.63', /Operands 2/, arcs],
   'instructions found': ['?run=step_1000&view=hlo&q=attention', /\d+ instructions\. Close/],
   files: ['?run=step_1000&view=files', /2 files, [\d.]+ KiB/],
-  settings: ['?view=settings', /What this browser remembers/],
   'runs in groups': ['?view=runs&group=name', /step_\*/],
   'gaps in groups': ['?run=step_1000&view=steps&by=gaps&group=cause', /is idle/],
   'unknown run': [MISSING, /step_1000/],
@@ -54,7 +65,7 @@ const LAYERS = {
   'relatives in the flame graph': ['?run=step_1000&view=flame&by=track&zoom=python', (page) => page.locator('.relatives').waitFor()],
 };
 
-function visit([query, words]) {
+function visit([query, words, look = async () => undefined]) {
   return async ({ browser, url }) => {
     const { page, context, foreign, complaints } = await openPage(browser, url);
     try {
@@ -62,6 +73,7 @@ function visit([query, words]) {
       await settle(page);
       const text = (await page.locator('body').innerText()).replaceAll('\u202f', ' ');
       assert.match(text, words);
+      await look(page, url);
       await assertAccessible(page);
       assert.deepEqual(foreign, [], 'requests that leave the origin');
       assert.deepEqual(complaints.filter((one) => query !== MISSING || !/status of 404/.test(one)), [], 'the console');

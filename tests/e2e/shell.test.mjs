@@ -56,6 +56,9 @@ export const tests = {
     await page.keyboard.press('g');
     await page.keyboard.press('g');
     await until(page, 'the runs', (now) => now.view === 'runs' && now.run === undefined);
+    await page.keyboard.press('g');
+    await page.keyboard.press('e');
+    await until(page, 'the trend', (now) => now.view === 'trend');
   }),
 
   'details dock at the right where there is room': at(

@@ -1,5 +1,6 @@
 /* The SQL page: a query is typed, run, shown, drawn, kept and sent as a link; an error points at its place. */
 import assert from 'node:assert/strict';
+import { assertAccessible } from './axe.mjs';
 import { openPage, settle } from './browser.mjs';
 
 const words = async (page, where) => (await page.locator(where).innerText()).replaceAll('\u202f', ' ');
@@ -21,6 +22,7 @@ export const tests = {
       assert.match(await words(page, '.sql-main'), /4 rows, [\d ]+ looked at/);
       assert.match(await words(page, '.sql-main'), /train/);
       assert.equal(await page.locator('.sql-bars li').count(), 4);
+      await assertAccessible(page);
       assert.match(new URL(page.url()).searchParams.get('sql'), /^select name, count/);
       await page.getByRole('button', { name: 'Keep', exact: true }).click();
       await page.reload();
