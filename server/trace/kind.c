@@ -23,7 +23,7 @@ struct rule { /* patterns that are not given fit anything */
     const char *plane, *line, *opcode, *category, *name;
 };
 
-/* Compilation: wherever it runs, also on a device's host threads. */
+/* Compilation: wherever it runs, also on a device's host threads; JAX traces and lowers before. */
 #define COMPILER_LINES "tf_pjrtcompilerthreadpool|tf_xla-cpu-codegen|llvm"
 #define COMPILER_CALLS                                                                             \
     "backend_compile|backendcompile|pjrtcpuclient::compile|pjrtclient::compile|"                   \
@@ -31,7 +31,8 @@ struct rule { /* patterns that are not given fit anything */
     "llvmcompile|llvm_ir|llvmir|llvm::|runbackend|runhlopasses|run_hlo_passes|"                    \
     "compiletobackendresult|compilationcache|compile_or_get_cached|compile_and_load|"              \
     "cpucompiler|gpucompiler|nvptxcompiler|hlopass|hlo_passes|jit_compile|torchdynamo|"            \
-    "inductor|triton_compile|autotun"
+    "inductor|triton_compile|autotun|trace_to_jaxpr|_trace_for_jit|lower_jaxpr_to_module|"         \
+    "lower_sharding_computation|lower_mesh_computation|_resolve_and_lower|_pjit_lower"
 
 /* Asked in every call of what was compiled long before. */
 #define COMPILER_QUESTIONS                                                                         \
