@@ -5,13 +5,13 @@
  *   covered    |-------| |--|
  *
  * A kernel that holds others, and control flow, is no compute of its own: a loop does not hide the
- * collective in its body. On XLA:CPU an op's `end:` comes after what followed it on its thread, so
- * where others begin inside of an op only its recorded event counts: exposed is at most what is
- * told.
+ * collective in its body. On XLA:CPU an op that handed its work to a pool is over when the next one
+ * begins (device_line.h), as in the breakdown.
  */
 #include <stdlib.h>
 
 #include "analyse/collectives_parts.h"
+#include "analyse/device_line.h"
 #include "analyse/scan.h"
 
 struct piece {
@@ -22,14 +22,6 @@ struct covered {
     struct piece *pieces;
     uint32_t count, capacity;
 };
-
-static bool has_device_tracks(const struct trace *trace)
-{
-    for (track_id id = 0; id < trace->track_count; id++)
-        if (track_is_device_work(&trace->tracks[id]) && trace->tracks[id].slice_count > 0)
-            return true;
-    return false;
-}
 
 static void cover(struct covered *covered, int64_t from_ps, int64_t to_ps)
 {
@@ -91,24 +83,6 @@ static uint32_t by_time_from(const struct attribution *attribution, int32_t devi
     return low;
 }
 
-static int64_t recorded_end(const struct trace *trace, const struct attribution *attribution,
-                            uint32_t at)
-{
-    const struct attributed *entry = &attribution->entries[attribution->by_device_time[at]];
-    int64_t end_ps = entry->start_ps + entry->dur_ps;
-
-    if (at + 1 < attribution->entry_count) {
-        const struct attributed *next = &attribution->entries[attribution->by_device_time[at + 1]];
-
-        if (next->device == entry->device && next->start_ps < end_ps) {
-            struct slice slice = trace_slice(trace, entry->slice);
-
-            return slice.start_ps + slice.dur_ps < end_ps ? slice.start_ps + slice.dur_ps : end_ps;
-        }
-    }
-    return end_ps;
-}
-
 static void sum_before(struct covered *covered)
 {
     int64_t sum_ps = 0;
@@ -126,7 +100,7 @@ static struct covered *covered_create(const struct host_trace *host,
     const struct attribution *attribution = host->attribution;
     struct covered *covered = memory_resize(NULL, 1, sizeof(*covered));
     int64_t longest_ps = longest_compute(attribution, op_facts);
-    bool on_tracks = has_device_tracks(host->trace);
+    bool on_tracks = device_work_on_tracks(host->trace);
     uint32_t at = 0;
 
     *covered = (struct covered){0};
@@ -145,8 +119,7 @@ static struct covered *covered_create(const struct host_trace *host,
                 (on_tracks && entry->self_ps < entry->dur_ps))
                 continue;
             cover(covered, entry->start_ps,
-                  on_tracks ? entry->start_ps + entry->dur_ps
-                            : recorded_end(host->trace, attribution, at));
+                  on_tracks ? entry->start_ps + entry->dur_ps : device_op_over(host, at));
         }
     }
     sum_before(covered);

@@ -18,10 +18,10 @@
 #include "analyse/restrict.h"
 #include "trace/ps.h"
 
-enum op_role { OP_OTHER, OP_COMPUTE, OP_COLLECTIVE };
+enum collective_role { OP_OTHER, OP_COMPUTE, OP_COLLECTIVE };
 
 struct op_facts {   /* of one op of a host */
-    uint8_t role;   /* enum op_role */
+    uint8_t role;   /* enum collective_role */
     uint8_t half;   /* enum collective_half */
     bool by_kernel; /* nothing but a kernel's name and its caller tell of it */
     uint32_t collective;

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "analyse/scan.h"
+
 /* Slots in the order of telling: work of each kind, waits of each kind, containers. */
 static const enum kind telling[KIND_COUNT] = {
     KIND_COMPUTE, KIND_COMMUNICATION, KIND_COPY, KIND_INPUT, KIND_COMPILE, KIND_HOST, KIND_OTHER,
@@ -48,7 +50,9 @@ struct op_roles op_roles_create(const struct host_trace *host)
 {
     const struct attribution *attribution = host->attribution;
     size_t count = attribution == NULL ? 0 : attribution->op_count;
-    struct op_roles roles = {.host = host, .known = calloc(count + 1, 1)};
+    struct op_roles roles = {.host = host,
+                             .on_tracks = device_work_on_tracks(host->trace),
+                             .known = calloc(count + 1, 1)};
 
     if (roles.known == NULL)
         abort(); /* out of memory: as base/arena.h says */
@@ -81,6 +85,97 @@ static enum op_role role_of(const struct op_roles *roles, uint32_t op)
 static const struct attributed *op_at(const struct attribution *attribution, uint32_t at)
 {
     return &attribution->entries[attribution->by_device_time[at]];
+}
+
+bool device_work_on_tracks(const struct trace *trace)
+{
+    for (track_id id = 0; id < trace->track_count; id++)
+        if (track_is_device_work(&trace->tracks[id]) && trace->tracks[id].slice_count > 0)
+            return true;
+    return false;
+}
+
+/* The event that ends an op, of those that it points to. */
+static bool find_end(const struct trace *trace, slice_id op, int64_t end_ps, struct slice *ret)
+{
+    for (uint64_t i = flow_first_from(trace, op);
+         i < trace->flow_count && trace->flows[i].from == op; i++) {
+        *ret = trace_slice(trace, trace->flows[i].to);
+        if (ret->start_ps + ret->dur_ps == end_ps)
+            return true;
+    }
+    return false;
+}
+
+/* What its thread did before it; a call that ended long before had nothing to do with it. */
+static bool find_before(const struct trace *trace, const struct slice *end, struct slice *ret,
+                        bool *ret_calls)
+{
+    static const int64_t at_once_ps = 10000000; /* 10 us; measured: 0.1 to 2 */
+    int64_t gap_ps;
+
+    if (end->id <= trace->rows[end->row].first_slice)
+        return false;
+    *ret = trace_slice(trace, end->id - 1);
+    gap_ps = end->start_ps - (ret->start_ps + ret->dur_ps);
+    *ret_calls = str_starts(trace_name(trace, ret->name), STR("ThunkExecutor::Execute"));
+    return gap_ps >= 0 && (!*ret_calls || gap_ps <= at_once_ps);
+}
+
+/* The first op of the device that begins within (at, end_ps), on this track if it is one. */
+static int64_t next_begin(const struct host_trace *host, uint32_t at, int64_t end_ps,
+                          track_id track)
+{
+    enum { LOOKED_AT = 64 };
+    const struct attribution *attribution = host->attribution;
+    int32_t device = op_at(attribution, at)->device;
+
+    for (uint32_t i = at + 1; i < attribution->entry_count && i <= at + LOOKED_AT; i++) {
+        const struct attributed *next = op_at(attribution, i);
+
+        if (next->device != device || next->start_ps >= end_ps)
+            break;
+        if (track == NO_TRACK ||
+            host->trace->rows[trace_row_of(host->trace, next->slice)].track == track)
+            return next->start_ps;
+    }
+    return end_ps;
+}
+
+int64_t device_op_over(const struct host_trace *host, uint32_t at)
+{
+    const struct trace *trace = host->trace;
+    const struct attributed *entry = op_at(host->attribution, at);
+    int64_t end_ps = entry->start_ps + entry->dur_ps, over_ps;
+    struct slice event, end, before;
+    bool calls;
+
+    if (next_begin(host, at, end_ps, NO_TRACK) == end_ps)
+        return end_ps; /* of most nothing more need be read */
+    event = trace_slice(trace, entry->slice);
+    if (event.start_ps + event.dur_ps >= end_ps)
+        return end_ps;
+    if (!find_end(trace, entry->slice, end_ps, &end))
+        over_ps = next_begin(host, at, end_ps, NO_TRACK);
+    else if (!find_before(trace, &end, &before, &calls))
+        over_ps = end_ps;
+    else if (calls)
+        over_ps = before.start_ps;
+    else
+        over_ps = next_begin(host, at, end_ps, trace->rows[end.row].track);
+
+    int64_t event_end_ps = event.start_ps + event.dur_ps;
+
+    return over_ps > event_end_ps ? over_ps : event_end_ps;
+}
+
+/* A loop lasts while its body does. */
+static int64_t end_of(const struct op_roles *roles, uint32_t at, enum op_role role)
+{
+    const struct attributed *entry = op_at(roles->host->attribution, at);
+
+    return roles->on_tracks || role == ROLE_OF_CONTAINER ? entry->start_ps + entry->dur_ps
+                                                         : device_op_over(roles->host, at);
 }
 
 uint32_t device_place(const struct attribution *attribution, int64_t device, int64_t start_ps)
@@ -151,13 +246,13 @@ struct device_line device_line_open(const struct host_trace *host, int32_t devic
 
 static void begin_op(struct device_line *line)
 {
-    const struct attributed *entry = op_at(line->attribution, line->at++);
+    const struct attributed *entry = op_at(line->attribution, line->at);
     enum kind kind = line->attribution->ops[entry->op].kind;
     enum op_role role = role_of(line->roles, entry->op);
     int slot = role == ROLE_OF_CONTAINER
                    ? SLOT_CONTAINER
                    : place_of_kind[kind] + (role == ROLE_OF_WAIT ? SLOT_WAIT : 0);
-    int64_t end_ps = entry->start_ps + entry->dur_ps;
+    int64_t end_ps = end_of(line->roles, line->at++, role);
 
     if (role == ROLE_OF_CONTAINER)
         line->container = kind;
@@ -237,8 +332,9 @@ void device_gaps(const struct host_trace *host, int32_t device, struct window wi
             continue;
         if (entry->start_ps > at_ps)
             visit(data, at_ps, entry->start_ps);
-        if (entry->start_ps + entry->dur_ps > at_ps)
-            at_ps = entry->start_ps + entry->dur_ps;
+        int64_t end_ps = end_of(roles, at, role_of(roles, entry->op));
+
+        at_ps = end_ps > at_ps ? end_ps : at_ps;
     }
     if (at_ps < window.to_ps)
         visit(data, at_ps, window.to_ps);

@@ -23,11 +23,27 @@ enum op_role op_role_of(const struct trace *trace, const struct op *op);
 /* Roles of ops, found out at the first entry of each; several lines may share them. */
 struct op_roles {
     const struct host_trace *host;
+    bool on_tracks;     /* ops stand on lines of devices, not on threads of the host */
     int64_t longest_ps; /* no op lasts longer: who looks into a window begins so far before it */
     uint8_t *known;     /* by op: role + 1; 0 not looked at */
 };
 struct op_roles op_roles_create(const struct host_trace *host);
 void op_roles_free(struct op_roles *roles);
+
+/* Do devices have lines of their own? On XLA:CPU ops run on threads of the host. */
+bool device_work_on_tracks(const struct trace *trace);
+
+/* When an op on a thread of the host was over. One that hands its work to a pool ends with its
+ * `end:` event, which its last worker writes after whatever it went on with:
+ *
+ *   caller   |dot|
+ *   worker              |Execute  all-reduce ... | end: dot    what waited for dot ran first
+ *   said     |dot       |         all-reduce     |
+ *
+ * So it was over when what stands right before its `end:` began: a ThunkExecutor::Execute, or the
+ * next op of the device on that thread; where no arrow tells the thread, the next op on any. It
+ * was not over before its own event was. `at` is a place in by_device_time. */
+int64_t device_op_over(const struct host_trace *host, uint32_t at);
 
 enum { DEVICE_SLOTS = 2 * KIND_COUNT + 1 };
 

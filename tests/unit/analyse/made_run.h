@@ -71,15 +71,25 @@ static inline void run_cpu_op(struct made_run *run, track_id track, int64_t star
     if (pair != 0) {
         run_int(run, "_pt", 0);
         run_int(run, "_p", pair);
+        sink_flow(run->made.sink, FLOW_FROM, sink_name(run->made.sink, STR("end")), (uint64_t)pair);
     }
+}
+
+/* Its partner, and the arrow between the two as decoders make it. */
+static inline void run_cpu_end_of(struct made_run *run, track_id track, int64_t start_ps,
+                                  int64_t dur_ps, const char *op, int64_t pair, bool arrow)
+{
+    run_slice(run, track, start_ps, dur_ps, op, KIND_COMPUTE);
+    run_int(run, "_ct", 0);
+    run_int(run, "_c", pair);
+    if (arrow)
+        sink_flow(run->made.sink, FLOW_TO, sink_name(run->made.sink, STR("end")), (uint64_t)pair);
 }
 
 static inline void run_cpu_end(struct made_run *run, track_id track, int64_t start_ps,
                                int64_t dur_ps, const char *op, int64_t pair)
 {
-    run_slice(run, track, start_ps, dur_ps, op, KIND_COMPUTE);
-    run_int(run, "_ct", 0);
-    run_int(run, "_c", pair);
+    run_cpu_end_of(run, track, start_ps, dur_ps, op, pair, true);
 }
 
 /* A program with its instructions: name, scope pairs, a NULL at the end. */

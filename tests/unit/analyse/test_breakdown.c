@@ -1,7 +1,7 @@
 /* Where time went, against a plain look at every picosecond, over thousands of made traces.
  *
- *   a seed     up to 3 devices with ops that overlap, loops and waits among them; a thread whose
- *              slices lie inside each other
+ *   a seed     up to 3 devices with ops that overlap, loops, waits and work handed on among them; a
+ *              thread whose slices lie inside each other
  *   held       each device's kinds sum to each window, and are what a plain look counts;
  *              windows of a partition add up to the whole; parts of the sweep change nothing */
 #include "unit/analyse/made_run.h"
@@ -13,7 +13,8 @@
 enum { SEEDS = 3000, END_PS = 160, OPS_MAX = 24, SLICES_MAX = 40, DEVICES = 3, CUTS = 6 };
 
 struct made_op {
-    int64_t from_ps, to_ps;
+    int64_t from_ps, event_end_ps,
+        to_ps; /* the whole begins with its event, and may go on behind */
     int32_t device;
     enum kind kind;
     enum op_role role;
@@ -31,7 +32,9 @@ struct plan {
     uint32_t slice_count;
 };
 
-static void add_op(struct made_run *run, track_id pool, struct dice *dice, struct plan *plan)
+/* Every third op hands its work on: its end is written by another thread. */
+static void add_op(struct made_run *run, track_id pool, track_id worker, struct dice *dice,
+                   struct plan *plan)
 {
     static const struct {
         const char *name;
@@ -53,11 +56,26 @@ static void add_op(struct made_run *run, track_id pool, struct dice *dice, struc
                          .kind = kinds[which].kind,
                          .role = kinds[which].role};
 
-    op.to_ps = op.from_ps + (int64_t)dice_below(dice, 30);
-    run_slice(run, pool, op.from_ps, op.to_ps - op.from_ps, kinds[which].name, op.kind);
+    op.event_end_ps = op.to_ps = op.from_ps + (int64_t)dice_below(dice, 30);
+
+    bool hands_on = op.to_ps > op.from_ps && dice_below(dice, 3) == 0;
+
+    op.to_ps += hands_on ? (int64_t)dice_below(dice, 40) : 0;
+    for (uint32_t i = 0; i < plan->op_count; i++) /* of twins nobody knows who comes first */
+        if (plan->ops[i].device == op.device && plan->ops[i].from_ps == op.from_ps &&
+            plan->ops[i].to_ps == op.to_ps)
+            return;
+    run_slice(run, pool, op.from_ps, op.event_end_ps - op.from_ps, kinds[which].name, op.kind);
     run_text(run, "hlo_op", kinds[which].name);
     run_text(run, "hlo_module", "jit_f");
     run_int(run, "device_ordinal", op.device);
+    if (hands_on) {
+        int64_t pair = 1 + plan->op_count;
+
+        run_int(run, "_pt", 0);
+        run_int(run, "_p", pair);
+        run_cpu_end(run, worker, op.to_ps, 0, "end", pair);
+    }
     plan->ops[plan->op_count++] = op;
 }
 
@@ -97,6 +115,32 @@ static void add_slices(struct made_run *run, track_id thread, struct dice *dice,
     }
 }
 
+/* Does a come before b, as a device's ops are ordered? */
+static bool comes_before(const struct plan *plan, uint32_t a, uint32_t b)
+{
+    const struct made_op *x = &plan->ops[a], *y = &plan->ops[b];
+
+    if (x->from_ps != y->from_ps)
+        return x->from_ps < y->from_ps;
+    return x->to_ps != y->to_ps ? x->to_ps > y->to_ps : a < b;
+}
+
+/* Work that was handed on is over when the next op begins: no arrow tells where it ended. */
+static int64_t over_ps(const struct plan *plan, uint32_t at)
+{
+    const struct made_op *op = &plan->ops[at];
+    int64_t ret_ps = op->to_ps;
+
+    for (uint32_t i = 0; i < plan->op_count && op->role != ROLE_OF_CONTAINER; i++) {
+        const struct made_op *next = &plan->ops[i];
+        int64_t least_ps = next->from_ps > op->event_end_ps ? next->from_ps : op->event_end_ps;
+
+        if (i != at && next->device == op->device && comes_before(plan, at, i) && least_ps < ret_ps)
+            ret_ps = least_ps;
+    }
+    return ret_ps;
+}
+
 /* What one picosecond of a device counts as. */
 static void look_at(const struct plan *plan, int32_t device, int64_t at_ps, struct device_time *to)
 {
@@ -109,7 +153,7 @@ static void look_at(const struct plan *plan, int32_t device, int64_t at_ps, stru
     for (uint32_t i = 0; i < plan->op_count; i++) {
         const struct made_op *op = &plan->ops[i];
 
-        if (op->device == device && op->from_ps <= at_ps && at_ps < op->to_ps)
+        if (op->device == device && op->from_ps <= at_ps && at_ps < over_ps(plan, i))
             any = runs[op->role][op->kind] = true;
     }
     for (int role = 0; any && role < 3; role++) {
@@ -223,8 +267,10 @@ static void one_seed(uint64_t seed)
 
     run_begin(&run);
     track_id thread = run_thread(&run, "python"), pool = run_thread(&run, "pool");
+    track_id worker = run_thread(&run, "worker");
+
     for (uint64_t ops = dice_below(&dice, OPS_MAX + 1); ops > 0; ops--)
-        add_op(&run, pool, &dice, &plan);
+        add_op(&run, pool, worker, &dice, &plan);
     add_slices(&run, thread, &dice, &plan, 0, END_PS, 0);
     run_finish(&run);
     while (count < CUTS && from_ps < END_PS) {
@@ -264,6 +310,49 @@ static void seeds(void **state)
     (void)state;
     for (uint64_t seed = 0; seed < SEEDS; seed++)
         one_seed(seed);
+}
+
+/* What a worker goes on with before it writes the end of the op that it ended. */
+static void handed_on(void **state)
+{
+    (void)state;
+    enum { US = 1000000 };
+    const struct {
+        const char *what, *before; /* stands on the worker, 30 to 50 us */
+        int64_t end_us;            /* begin of the op's end, 1 us long */
+        int64_t other_us;          /* where another op begins, on a third thread */
+        bool arrow;
+        int64_t over_us;
+    } rows[] = {
+        {"a continuation", "ThunkExecutor::Execute", 51, 10, true, 30},
+        {"an op of the device", "next", 51, 10, true, 30},
+        {"what ended long before", "ThunkExecutor::Execute", 90, 10, true, 91},
+        {"nothing tells the thread", "next", 51, 10, false, 10},
+        {"nothing else begins", "ThunkExecutor::Execute", 51, 60, true, 52},
+        {"not before its event", "ThunkExecutor::Execute", 51, 3, false, 5},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct made_run run;
+        uint32_t at = 0;
+
+        run_begin(&run);
+        track_id caller = run_thread(&run, "caller"), worker = run_thread(&run, "worker");
+        track_id third = run_thread(&run, "third");
+
+        run_cpu_op(&run, caller, 0, 5 * US, "dot", 7, 1, 0, 77);
+        run_cpu_op(&run, third, rows[i].other_us * US, US, "other", 7, 1, 0, 0);
+        if (rows[i].before[0] == 'n')
+            run_cpu_op(&run, worker, 30 * US, 20 * US, "next", 7, 1, 0, 0);
+        else
+            run_slice(&run, worker, 30 * US, 20 * US, rows[i].before, KIND_HOST);
+        run_cpu_end_of(&run, worker, rows[i].end_us * US, US, "end: dot", 77, rows[i].arrow);
+        run_finish(&run);
+        while (run.attribution.entries[run.attribution.by_device_time[at]].start_ps > 0)
+            at++;
+        CHECK_INT(rows[i].what, device_op_over(&run.host, at) / US, rows[i].over_us);
+        run_end(&run);
+    }
 }
 
 static void roles(void **state)
@@ -310,6 +399,7 @@ static void doings(void **state)
         {"PjitFunction(train_step)", DOING_DISPATCH},
         {"cudaLaunchKernel", DOING_DISPATCH},
         {"host_to_device", DOING_TRANSFER},
+        {"$pxla.py:230 batched_device_put", DOING_TRANSFER},
         {"np.asarray(jax.Array)", DOING_TRANSFER},
         {"$train.py:3 step", DOING_PYTHON},
         {"select_action", DOING_OTHER},
@@ -337,6 +427,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(seeds),
+        cmocka_unit_test(handed_on),
         cmocka_unit_test(roles),
         cmocka_unit_test(doings),
     };
