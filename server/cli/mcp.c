@@ -13,7 +13,7 @@ static bool answer_line(const struct services *services, struct str line)
     struct text out = {0};
     bool told = true;
 
-    if (mcp_answer(services, line, arena, &out)) {
+    if (mcp_answer(services, NULL, line, arena, &out)) {
         text_puts(&out, "\n");
         told = fwrite(out.at, 1, out.count, stdout) == out.count && fflush(stdout) == 0;
     }

@@ -60,7 +60,7 @@ static json_t *text_result(struct str text, bool good)
                      json_stringn_nocheck(text.at, text.count), "isError", !good);
 }
 
-static json_t *call_tool(const struct services *services, const json_t *params, struct arena *arena,
+static json_t *call_tool(const struct mcp_asker *asker, const json_t *params, struct arena *arena,
                          json_t **ret_error)
 {
     const char *name = json_string_value(json_object_get(params, "name"));
@@ -79,7 +79,7 @@ static json_t *call_tool(const struct services *services, const json_t *params, 
     json_t *result = NULL;
     if (tool == NULL)
         *ret_error = failure(RPC_PARAMS, "there is no such tool; tools/list tells all");
-    else if (mcp_call(services, tool, arguments, arena, &text, &good, &err) != OK)
+    else if (mcp_call(asker, tool, arguments, arena, &text, &good, &err) != OK)
         *ret_error = failure(RPC_PARAMS, str_c(arena, str_utf8(arena, str_of(err.message))));
     else
         result = text_result(str_utf8(arena, text_str(&text)), good);
@@ -89,7 +89,7 @@ static json_t *call_tool(const struct services *services, const json_t *params, 
 }
 
 /* NULL: *ret_error says why. */
-static json_t *result_of(const struct services *services, const char *method, const json_t *params,
+static json_t *result_of(const struct mcp_asker *asker, const char *method, const json_t *params,
                          struct arena *arena, json_t **ret_error)
 {
     if (strcmp(method, "initialize") == 0)
@@ -99,7 +99,7 @@ static json_t *result_of(const struct services *services, const char *method, co
     if (strcmp(method, "tools/list") == 0)
         return list_tools();
     if (strcmp(method, "tools/call") == 0)
-        return call_tool(services, params, arena, ret_error);
+        return call_tool(asker, params, arena, ret_error);
     *ret_error = failure(RPC_METHOD, "this method is not known here");
     return NULL;
 }
@@ -139,9 +139,10 @@ static bool is_answer(const json_t *message)
             json_object_get(message, "error") != NULL);
 }
 
-bool mcp_answer(const struct services *services, struct str text, struct arena *arena,
-                struct text *out)
+bool mcp_answer(const struct services *services, struct server *server, struct str text,
+                struct arena *arena, struct text *out)
 {
+    const struct mcp_asker asker = {.services = services, .server = server};
     json_t *message =
         json_loadb(text.at, text.count, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, NULL);
     json_t *none = json_null(), *error = NULL, *result = NULL;
@@ -159,7 +160,7 @@ bool mcp_answer(const struct services *services, struct str text, struct arena *
     else if (id == NULL)
         answers = false; /* a notification */
     else
-        result = result_of(services, json_string_value(json_object_get(message, "method")),
+        result = result_of(&asker, json_string_value(json_object_get(message, "method")),
                            json_object_get(message, "params"), arena, &error);
     if (answers)
         put_answer(json_is_string(id) || json_is_integer(id) ? id : none, result, error, out);

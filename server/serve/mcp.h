@@ -15,9 +15,10 @@
 
 #include "serve/serve.h"
 
-/* Answers one message with one line; false: it was a notification, which has no answer. */
-bool mcp_answer(const struct services *services, struct str message, struct arena *arena,
-                struct text *out);
+/* Answers one message with one line; false: it was a notification, which has no answer. Each
+ * question of a tool is answered on the pool of its route; without a server, on this thread. */
+bool mcp_answer(const struct services *services, struct server *server, struct str message,
+                struct arena *arena, struct text *out);
 /* Is it one of the versions that are spoken here? */
 bool mcp_speaks(struct str version);
 

@@ -161,8 +161,44 @@ static void prune(json_t *answer, const char *columns)
     json_object_del(answer, "scan");
 }
 
+struct asked {
+    struct request *request;
+    struct reply *reply;
+    bool answered;
+};
+
+static void try_once(void *data)
+{
+    struct asked *asked = data;
+
+    asked->answered = serve_try(asked->request, asked->reply);
+}
+
+/* The thread that an agent's message came to waits, and computes nothing. */
+static void answer_on_pool(const struct mcp_asker *asker, struct request *request,
+                           struct reply *reply)
+{
+    struct asked asked = {.request = request, .reply = reply};
+    struct str allow;
+
+    if (asker->server == NULL) {
+        serve_request(request, reply);
+        return;
+    }
+    const struct route *route = route_find(request->method, request->path, &allow, request->arena);
+    for (;;) { /* each run that it asks for is waited for once */
+        if (route == NULL || route->apart)
+            try_once(&asked);
+        else
+            pool_run(route->heavy ? asker->server->heavy : asker->server->work, try_once, &asked);
+        if (asked.answered)
+            return;
+        serve_wait(request);
+    }
+}
+
 /* The reply's JSON, whatever its status. */
-static json_t *ask(const struct services *services, const struct mcp_part *part,
+static json_t *ask(const struct mcp_asker *asker, const struct mcp_part *part,
                    const json_t *arguments, struct arena *arena, int *ret_status)
 {
     struct text query = {0};
@@ -181,11 +217,11 @@ static json_t *ask(const struct services *services, const struct mcp_part *part,
                           .body = {.at = (const uint8_t *)body_text,
                                    .count = body_text == NULL ? 0 : strlen(body_text)},
                           .arena = arena,
-                          .services = services,
-                          .whole = services->wait != NULL};
-    struct reply reply;
+                          .services = asker->services,
+                          .whole = asker->services->wait != NULL};
+    struct reply reply = {0};
 
-    serve_request(&req, &reply);
+    answer_on_pool(asker, &req, &reply);
     struct bytes answer = reply_bytes(&reply);
     json_t *value = json_loadb((const char *)answer.at, answer.count, JSON_ALLOW_NUL, NULL);
     *ret_status = reply.status;
@@ -224,14 +260,14 @@ static void tell_failure(const json_t *problem, struct text *out)
     }
 }
 
-static json_t *ask_all(const struct services *services, const struct mcp_tool *tool,
+static json_t *ask_all(const struct mcp_asker *asker, const struct mcp_tool *tool,
                        const json_t *arguments, struct arena *arena, struct text *out)
 {
     json_t *whole = json_object();
 
     for (int i = 0; i < MCP_PARTS_MAX && tool->parts[i].path != NULL; i++) {
         int status;
-        json_t *answer = ask(services, &tool->parts[i], arguments, arena, &status);
+        json_t *answer = ask(asker, &tool->parts[i], arguments, arena, &status);
 
         if (status != 200 || answer == NULL) {
             tell_failure(answer, out);
@@ -267,7 +303,7 @@ static json_t *with_cursor(const json_t *arguments)
     return ret;
 }
 
-static enum status call(const struct services *services, const struct mcp_tool *tool,
+static enum status call(const struct mcp_asker *asker, const struct mcp_tool *tool,
                         const json_t *arguments, struct arena *arena, struct text *out,
                         bool *ret_good, struct error *err)
 {
@@ -278,7 +314,7 @@ static enum status call(const struct services *services, const struct mcp_tool *
     TRY(check(tool, arguments, err));
     if (tokens < MCP_TOKENS_MIN || tokens > MCP_TOKENS_MAX)
         return fail(err, ERR_INVALID, "max_tokens is %d to %d", MCP_TOKENS_MIN, MCP_TOKENS_MAX);
-    json_t *answer = ask_all(services, tool, arguments, arena, out);
+    json_t *answer = ask_all(asker, tool, arguments, arena, out);
     *ret_good = answer != NULL;
     if (answer == NULL)
         return OK;
@@ -292,12 +328,12 @@ static enum status call(const struct services *services, const struct mcp_tool *
     return OK;
 }
 
-enum status mcp_call(const struct services *services, const struct mcp_tool *tool,
+enum status mcp_call(const struct mcp_asker *asker, const struct mcp_tool *tool,
                      const json_t *arguments, struct arena *arena, struct text *out, bool *ret_good,
                      struct error *err)
 {
     json_t *asked = with_cursor(arguments);
-    enum status status = call(services, tool, asked, arena, out, ret_good, err);
+    enum status status = call(asker, tool, asked, arena, out, ret_good, err);
 
     json_decref(asked);
     return status;

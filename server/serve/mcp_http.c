@@ -82,7 +82,7 @@ static enum status post_mcp(struct request *req, struct reply *reply, struct err
     (void)err;
     if (refuse(req, reply, false))
         return OK;
-    if (!mcp_answer(req->services, message, req->arena, &reply->body)) {
+    if (!mcp_answer(req->services, req->server, message, req->arena, &reply->body)) {
         reply->status = 202;
         reply->type = NULL;
         return OK;

@@ -5,6 +5,7 @@
 #include <jansson.h>
 
 #include "serve/mcp.h"
+#include "serve/server.h"
 
 enum { MCP_TOKENS_MIN = 200, MCP_TOKENS_DEFAULT = 3500, MCP_TOKENS_MAX = 32000 };
 
@@ -38,9 +39,14 @@ extern const size_t mcp_tool_count;
 /* {"name", "title", "description", "inputSchema", "annotations"}; the caller's. */
 json_t *mcp_tool_json(const struct mcp_tool *tool);
 
+struct mcp_asker { /* who asks the endpoints */
+    const struct services *services;
+    struct server *server; /* NULL: on its own thread */
+};
+
 /* The tool's answer as text; false: it is the sentence of a failure. ERR_INVALID: the arguments do
  * not fit the tool. */
-MUST_CHECK enum status mcp_call(const struct services *services, const struct mcp_tool *tool,
+MUST_CHECK enum status mcp_call(const struct mcp_asker *asker, const struct mcp_tool *tool,
                                 const json_t *arguments, struct arena *arena, struct text *out,
                                 bool *ret_good, struct error *err);
 /* Shortens lists, then texts, until the value has at most so many bytes; says in

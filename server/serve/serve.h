@@ -105,7 +105,7 @@ struct reply {
     bool stream_sleeps; /* an event stream: mostly waits, so it must not hold a pool thread */
     bool stream_copies; /* what a file holds, as it is: nothing to compute on a pool thread */
     void (*stream_sent)(void *data); /* all of it was sent; may be NULL */
-    struct request_state *held; /* until reply_free: what a stream still reads */
+    struct request_state *held;      /* until reply_free: what a stream still reads */
 };
 
 typedef enum status handler(struct request *req, struct reply *reply, struct error *err);

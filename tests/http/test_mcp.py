@@ -165,12 +165,19 @@ def answers_are_bounded(server):
 
 
 def pages_join(server):
-    names, cursor = [], {}
-    while cursor is not None:
-        page = data(server, "top", run=RUN, by="name", limit=60, max_tokens=2000, **cursor)
-        names += [row["name"] for row in page["rows"]]
-        cursor = {"cursor": page["next"]} if page["next"] else None
-    assert names == [row["name"] for row in good(server, "/api/top", run=RUN, by="name", limit=10000).json["rows"]]
+    whole = [row["name"] for row in good(server, "/api/top", run=RUN, by="name", limit=10000).json["rows"]]
+    for counts_rows in (False, True):  # by `next`, or by a number of rows, which some clients' schemas make of it
+        names, cursor = [], {}
+        while cursor is not None:
+            page = data(server, "top", run=RUN, by="name", limit=60, max_tokens=2000, **cursor)
+            names += [row["name"] for row in page["rows"]]
+            cursor = {"cursor": len(names) if counts_rows else page["next"]} if page["next"] else None
+        assert names == whole, counts_rows
+    for tool, asked in (("slices", {"run": RUN}), ("trend", {}), ("list_runs", {}), ("diff", {"a": "step_500", "b": RUN})):
+        first = data(server, tool, limit=2, **asked)
+        rows = "runs" if tool == "list_runs" else "rows"
+        assert data(server, tool, limit=1, cursor=1, **asked)[rows] == first[rows][1:], tool
+        assert data(server, tool, limit=1, cursor="1", **asked)[rows] == first[rows][1:], tool
 
 
 def failures_name_the_remedy(server):
