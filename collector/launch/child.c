@@ -13,6 +13,7 @@
 
 #include "launch/py_sample.h"
 #include "launch/system.h"
+#include "launch/witness.h"
 
 #define LIBRARY "libjview-collector.so"
 
@@ -73,23 +74,48 @@ void child_unset(void)
     unsetenv(ENV_SESSION);
 }
 
-static volatile sig_atomic_t child;
+static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 
-/* The terminal sends these to the program itself; what only we got goes on to it. */
-static void pass_on(int number, siginfo_t *info, void *context)
+/* The terminal and who sends to a group reach the program themselves; what only we got goes on. */
+static void pass_on(pid_t pid, const siginfo_t *info)
 {
-    (void)context;
-    if (child > 0 && info->si_code <= 0)
-        kill((pid_t)child, number);
+    const struct timespec none = {0};
+    sigset_t same;
+
+    if (info->si_code > 0)
+        return;
+    if (witness_saw(info->si_signo) && getpgid(pid) == getpgrp()) {
+        sigemptyset(&same);
+        sigaddset(&same, info->si_signo);
+        sigtimedwait(&same, NULL, &none); /* of both ways the second */
+    } else {
+        kill(pid, info->si_signo);
+    }
 }
 
-static void pass_signals(void)
+/* Once the program is over they end nothing of us. */
+static void swallow(int number)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
-    struct sigaction action = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
+    (void)number;
+}
 
-    for (size_t index = 0; index < sizeof numbers / sizeof numbers[0]; index++)
-        sigaction(numbers[index], &action, NULL);
+static void swallow_signals(void)
+{
+    struct sigaction action = {.sa_handler = swallow, .sa_flags = SA_RESTART};
+
+    for (size_t index = 0; index < sizeof passed_on / sizeof passed_on[0]; index++)
+        sigaction(passed_on[index], &action, NULL);
+}
+
+static sigset_t awaited_signals(void)
+{
+    sigset_t awaited;
+
+    sigemptyset(&awaited);
+    sigaddset(&awaited, SIGCHLD);
+    for (size_t index = 0; index < sizeof passed_on / sizeof passed_on[0]; index++)
+        sigaddset(&awaited, passed_on[index]);
+    return awaited;
 }
 
 static int64_t now_ms(void)
@@ -136,17 +162,10 @@ static void toggle(const struct options *options, struct control *control)
         control_turn(control, true);
 }
 
-/* Its number may be another's as soon as it was waited for: no signal goes there any more. */
 static bool is_over(pid_t pid, int *ret_status)
 {
-    sigset_t all, before;
-
-    sigfillset(&all);
-    sigprocmask(SIG_BLOCK, &all, &before);
     pid_t over = waitpid(pid, ret_status, WNOHANG);
-    if (over != 0)
-        child = 0;
-    sigprocmask(SIG_SETMASK, &before, NULL);
+
     if (over < 0) /* someone else waited for it: how it ended is not known */
         *ret_status = 127 << 8;
     return over != 0;
@@ -163,8 +182,12 @@ static int wait_for(pid_t pid, const struct options *options, struct control *co
         int64_t left = next == INT64_MAX ? 3600000 : began + next - now_ms();
         struct timespec nap = {.tv_sec = left > 0 ? left / 1000 : 0,
                                .tv_nsec = left > 0 ? left % 1000 * 1000000 : 1};
-        if (sigtimedwait(awaited, NULL, &nap) == SIGUSR2)
+        siginfo_t info;
+        int number = sigtimedwait(awaited, &info, &nap);
+        if (number == SIGUSR2 && options->asked.range == CAPTURE_SIGNAL)
             toggle(options, control);
+        else if (number > 0 && number != SIGCHLD)
+            pass_on(pid, &info);
     }
     return code_of(status);
 }
@@ -178,16 +201,15 @@ static void start_looking(const struct options *options, const struct launched *
 
 int child_run(const struct options *options, struct launched *session, struct error *err)
 {
-    sigset_t awaited, before;
+    sigset_t awaited = awaited_signals(), before;
     int failed[2], why = 0;
 
-    sigemptyset(&awaited);
-    sigaddset(&awaited, SIGCHLD);
-    if (options->asked.range == CAPTURE_SIGNAL)
-        sigaddset(&awaited, SIGUSR2);
     sigprocmask(SIG_BLOCK, &awaited, &before);
+    witness_start(); /* in front of the pipe, which it would hold open */
     if (pipe2(failed, O_CLOEXEC) != 0) {
         fail(err, ERR_IO, "no pipe: %s", strerror(errno));
+        witness_stop();
+        sigprocmask(SIG_SETMASK, &before, NULL);
         return 127;
     }
     /* Where our parent ignores its children's ends, so would we: nothing were left to wait for. */
@@ -200,9 +222,8 @@ int child_run(const struct options *options, struct launched *session, struct er
         why = errno;
         _exit(write(failed[1], &why, sizeof why) == sizeof why ? 127 : 126);
     }
-    child = pid;
     session->control->child = pid;
-    pass_signals();
+    swallow_signals();
     close(failed[1]);
     ssize_t told = pid > 0 ? read(failed[0], &why, sizeof why) : 0;
     close(failed[0]);
@@ -211,6 +232,8 @@ int child_run(const struct options *options, struct launched *session, struct er
     int code = pid > 0 ? wait_for(pid, options, session->control, &awaited) : 127;
     system_stop();
     py_sample_stop();
+    witness_stop();
+    sigprocmask(SIG_SETMASK, &before, NULL);
     if (pid < 0 || told == sizeof why)
         fail(err, ERR_NOT_FOUND, "cannot run %s: %s", options->command[0],
              strerror(pid < 0 ? errno : why));

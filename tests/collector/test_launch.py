@@ -8,6 +8,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -76,6 +77,38 @@ class Launch(unittest.TestCase):
                 self.assertEqual(self.names(), wanted)
                 self.assertEqual(self.notes()["captures"]["count"], count)
                 self.out = out
+
+    def test_signal_once(self):
+        """Sent to the launcher alone, or to its whole group: the program gets it once."""
+        program = ("import signal, sys\n"
+                   "signal.signal(signal.SIGUSR1, lambda *_: print('got', flush=True))\n"
+                   "signal.signal(signal.SIGUSR2, lambda *_: sys.exit(0))\n"
+                   "print('ready', flush=True)\n"
+                   "while True:\n    signal.pause()\n")
+        for send in (os.kill, os.killpg):
+            with self.subTest(send.__name__):
+                run = subprocess.Popen([COLLECT, "-q", "--system=0", "-o", self.out, "--", sys.executable, "-c", program],
+                                       stdout=subprocess.PIPE, text=True, start_new_session=True)
+                said = [run.stdout.readline()]
+                send(run.pid, signal.SIGUSR1)
+                said.append(run.stdout.readline())
+                os.kill(run.pid, signal.SIGUSR2)  # behind it: what came twice would be told by now
+                said += run.stdout.read().splitlines(True)
+                self.assertEqual((run.wait(60), said), (0, ["ready\n", "got\n"]))
+                run.stdout.close()
+
+    def test_short_domain(self):
+        """Names of four letters, as NCCL's."""
+        run = self.collect("--nvtx-domain-include", "NCCL", words=("domains", 3))
+        self.assertEqual(self.names(), {"of NCCL": 3}, run.stderr)
+
+    def test_around(self):
+        """Ranges that began unseen, while nothing is recorded, end none of those that are."""
+        run = self.collect("--capture-range", "nvtx", "--nvtx-capture", "open", "--capture-range-end", "repeat",
+                           words=("around", 4))
+        self.assertEqual(self.names(), {"open": 4, "within": 4, **{f"capture {number + 1}": 1 for number in range(4)}},
+                         run.stderr)
+        self.assertEqual(self.notes()["unbalanced-ranges"]["count"], 1)
 
     def test_nvtx_other_domain(self):
         run = self.collect("--capture-range", "nvtx", "--nvtx-capture", "step@validate")
