@@ -137,6 +137,5 @@ enum status collectives_arrivals(const struct run_traces *run,
     source.row_count = found.run_count;
     TRY(table_order(&source, page->sort, "name,turn,group,host,device", arena, &order, err));
     table_fill(&source, order, page, arena, ret);
-    collectives_note(run, &found, arena, ret);
-    return OK;
+    return collectives_note(run, &found, arena, ret, err);
 }

@@ -1,5 +1,8 @@
 /* What must be said beside every table of collectives. */
 #include "analyse/collectives_rows.h"
+#include "analyse/step_of.h"
+#include "base/human.h"
+#include "trace/ps.h"
 
 enum { NOTES_MAX = 64 };
 
@@ -45,8 +48,37 @@ static void note_clocks(const struct run_traces *run, const struct collectives *
     }
 }
 
-void collectives_note(const struct run_traces *run, const struct collectives *found,
-                      struct arena *arena, struct table *ret)
+/* Steps, their breakdown and the hosts in them tell of what lies in counted steps alone. */
+static enum status note_steps(const struct run_traces *run, const struct collectives *found,
+                              struct arena *arena, struct answer_note *notes, struct table *ret,
+                              struct error *err)
+{
+    struct step_places places;
+    uint64_t count = 0;
+    int64_t outside_ps = 0;
+
+    TRY(step_places_find(run, arena, &places, err));
+    for (uint32_t i = 0; i < found->run_count && places.count > 0; i++) {
+        const struct collective_run *one = &found->runs[i];
+        const struct step *step = step_at(&places, one->host, one->start_ps);
+
+        if (step != NULL && step_counts(places.steps, step))
+            continue;
+        ps_add(&outside_ps, one->inside_ps);
+        count++;
+    }
+    if (count > 0)
+        add_note(ret, notes, "outside-steps", NOTE_INFO, STR(""),
+                 str_format(arena,
+                            "%llu of %u executions, %s in all, begin outside of the counted steps: "
+                            "what is said of steps does not hold them",
+                            (unsigned long long)count, found->run_count, human_ps(outside_ps).text),
+                 count);
+    return OK;
+}
+
+enum status collectives_note(const struct run_traces *run, const struct collectives *found,
+                             struct arena *arena, struct table *ret, struct error *err)
 {
     struct answer_note *notes = arena_array(arena, struct answer_note, NOTES_MAX);
     uint64_t unknown = 0;
@@ -56,8 +88,9 @@ void collectives_note(const struct run_traces *run, const struct collectives *fo
     if (found->run_count == 0) {
         add_note(ret, notes, "no-collectives", NOTE_INFO, STR(""),
                  STR("nothing in what was asked for is communication between devices"), 1);
-        return;
+        return OK;
     }
+    TRY(note_steps(run, found, arena, notes, ret, err));
     if (found->wait_reason != NULL)
         add_note(ret, notes, "waits-unknown", NOTE_INFO, STR(""),
                  str_format(arena, "who waited for whom is not known: %s", found->wait_reason), 1);
@@ -81,4 +114,5 @@ void collectives_note(const struct run_traces *run, const struct collectives *fo
             "result, reduce-scatter and all-to-all of their input), 1 (others), as nccl-tests; "
             "the time holds the wait for the last to come"),
         1);
+    return OK;
 }

@@ -52,8 +52,10 @@ bool collective_by_read(struct str word, enum collective_by *ret);
 void collectives_rows(const struct run_traces *run, const struct collectives *collectives,
                       enum collective_by by, struct arena *arena, struct collective_rows *ret);
 
-/* Notes: how clocks are apart, why waits or sizes are not known, what bandwidths mean. */
-void collectives_note(const struct run_traces *run, const struct collectives *found,
-                      struct arena *arena, struct table *ret);
+/* Notes: how clocks are apart, what lies outside of counted steps, why waits or sizes are not
+ * known, what bandwidths mean. */
+MUST_CHECK enum status collectives_note(const struct run_traces *run,
+                                        const struct collectives *found, struct arena *arena,
+                                        struct table *ret, struct error *err);
 
 #endif

@@ -286,6 +286,5 @@ enum status collectives_table(const struct run_traces *run, const struct restric
     ret->by = by.count > 0 ? by : STR("op");
     ret->total_ps = shown.rows.total_ps;
     ret->total_self_ps = shown.rows.exposed_ps;
-    collectives_note(run, &found, arena, ret);
-    return OK;
+    return collectives_note(run, &found, arena, ret, err);
 }

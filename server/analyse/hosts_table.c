@@ -1,6 +1,7 @@
 /* Hosts and devices as tables: a row each, or a row each and step. */
 #include "analyse/hosts.h"
 #include "analyse/table.h"
+#include "base/human.h"
 #include "trace/ps.h"
 
 enum lane_column {
@@ -236,7 +237,45 @@ static struct cell grid_cell(const void *data, uint32_t row, uint32_t column)
     }
 }
 
-static void say_basis(const struct lanes *lanes, struct arena *arena, struct table *ret)
+/* Of all ops of all hosts, in steps or not. */
+static int64_t communication_of(const struct run_traces *run)
+{
+    int64_t sum_ps = 0;
+
+    for (uint32_t host = 0; host < run->host_count; host++) {
+        const struct attribution *of = run->hosts[host].attribution;
+
+        for (uint32_t op = 0; of != NULL && of->totals != NULL && op < of->op_count; op++)
+            if (of->ops[op].kind == KIND_COMMUNICATION)
+                ps_add(&sum_ps, of->totals[op].total_ps);
+    }
+    return sum_ps;
+}
+
+/* A zero in the steps is none in the capture. */
+static void say_outside(const struct run_traces *run, const struct lanes *lanes,
+                        struct arena *arena, struct answer_note *notes, struct table *ret)
+{
+    int64_t outside_ps = communication_of(run);
+
+    for (uint32_t i = 0; i < lanes->lane_count; i++)
+        if (lanes->lanes[i].communication_ps > 0 || lanes->lanes[i].hidden_ps > 0)
+            return;
+    if (outside_ps == 0 || lanes->step_count == 0)
+        return;
+    notes[ret->note_count++] = (struct answer_note){
+        .kind = "outside-steps",
+        .severity = NOTE_INFO,
+        .message = str_format(arena,
+                              "ops communicate for %s, all of it outside of the counted steps that "
+                              "this table tells of",
+                              human_ps(outside_ps).text),
+        .count = 1,
+    };
+}
+
+static void say_basis(const struct run_traces *run, const struct lanes *lanes, struct arena *arena,
+                      struct table *ret)
 {
     static const char *const words[] = {
         [BASIS_NONE] = "nothing that two of them did in one step tells who came last",
@@ -244,7 +283,7 @@ static void say_basis(const struct lanes *lanes, struct arena *arena, struct tab
             "who communicates least in a step came last; what others communicate longer, they wait",
         [BASIS_END] = "nothing communicates: who ends a step last lags",
     };
-    struct answer_note *notes = arena_array(arena, struct answer_note, 2);
+    struct answer_note *notes = arena_array(arena, struct answer_note, 3);
 
     notes[0] = (struct answer_note){
         .kind = "lag-basis",
@@ -263,6 +302,7 @@ static void say_basis(const struct lanes *lanes, struct arena *arena, struct tab
                                   (unsigned long long)lanes->dropped),
             .count = lanes->dropped,
         };
+    say_outside(run, lanes, arena, notes, ret);
     ret->by = lanes->by == LANES_BY_HOST ? STR("host") : STR("device");
     ret->of = STR("step");
 }
@@ -284,7 +324,7 @@ enum status lanes_table(const struct run_traces *run, const struct lanes *lanes,
     table_fill(&source, order, page, arena, ret);
     for (uint32_t i = 0; i < lanes->lane_count; i++)
         ps_add(&ret->total_ps, lanes->lanes[i].total_ps);
-    say_basis(lanes, arena, ret);
+    say_basis(run, lanes, arena, ret);
     return OK;
 }
 
@@ -318,6 +358,6 @@ enum status lanes_grid(const struct run_traces *run, const struct lanes *lanes,
     }
     TRY(table_order(&source, page->sort, "step,host,device", arena, &order, err));
     table_fill(&source, order, page, arena, ret);
-    say_basis(lanes, arena, ret);
+    say_basis(run, lanes, arena, ret);
     return OK;
 }

@@ -21,6 +21,7 @@ enum status step_places_find(const struct run_traces *run, struct arena *arena,
     TRY(steps_find(run, &everything, arena, steps, err));
     ret->items = arena_array(arena, const struct step *, (size_t)steps->count + 1);
     ret->count = steps->count;
+    ret->steps = steps;
     for (uint32_t i = 0; i < steps->count; i++)
         ret->items[i] = &steps->items[i];
     if (steps->count > 1)

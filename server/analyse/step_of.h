@@ -7,6 +7,7 @@
 struct step_places {
     const struct step **items; /* of all hosts, by (host, start) */
     uint32_t count;
+    const struct steps *steps; /* the same, with their rule */
 };
 
 /* All steps of the run. */
