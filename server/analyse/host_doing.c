@@ -15,7 +15,7 @@ static const struct {
      "DeviceSynchronize|EventSynchronize|CtxSynchronize|=select|=poll|=ppoll|=sleep|=usleep|"
      "=nanosleep|=clock_nanosleep|=sem_wait|=sem_timedwait|=epoll_wait|^pthread_cond_|=futex"},
     {DOING_TRANSFER,
-     "host_to_device|device_to_host|HostToDevice|DeviceToHost|~ device_put|~ device_get|DevicePut|"
+     "host_to_device|device_to_host|HostToDevice|DeviceToHost|~device_put|~ device_get|DevicePut|"
      "np.asarray(jax.Array)|~ copy_to_host|h2d_transfer|d2h_transfer"},
     {DOING_DISPATCH,
      "PjitFunction|Execute|LaunchKernel|GraphLaunch|ModuleLaunch|ParseArguments|Dispatch|"
