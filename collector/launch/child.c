@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "launch/py_sample.h"
+#include "launch/sampling.h"
 #include "launch/system.h"
 #include "launch/witness.h"
 
@@ -192,13 +192,6 @@ static int wait_for(pid_t pid, const struct options *options, struct control *co
     return code_of(status);
 }
 
-static void start_looking(const struct options *options, const struct launched *session)
-{
-    system_start(session->control);
-    if (options->py_sample_hz > 0)
-        py_sample_start(session, options->py_sample_hz);
-}
-
 int child_run(const struct options *options, struct launched *session, struct error *err)
 {
     sigset_t awaited = awaited_signals(), before;
@@ -214,24 +207,29 @@ int child_run(const struct options *options, struct launched *session, struct er
     }
     /* Where our parent ignores its children's ends, so would we: nothing were left to wait for. */
     void (*on_child)(int) = signal(SIGCHLD, SIG_DFL);
+    sampling_prepare(options);
     pid_t pid = fork();
     if (pid == 0) {
         signal(SIGCHLD, on_child);
         sigprocmask(SIG_SETMASK, &before, NULL);
+        sampling_await();
         execvp(options->command[0], options->command);
         why = errno;
         _exit(write(failed[1], &why, sizeof why) == sizeof why ? 127 : 126);
     }
     session->control->child = pid;
+    sampling_begin(options, session, pid);
     swallow_signals();
     close(failed[1]);
     ssize_t told = pid > 0 ? read(failed[0], &why, sizeof why) : 0;
     close(failed[0]);
-    if (pid > 0 && told != sizeof why)
-        start_looking(options, session);
+    if (pid > 0 && told != sizeof why) {
+        system_start(session->control);
+        sampling_start(options, session);
+    }
     int code = pid > 0 ? wait_for(pid, options, session->control, &awaited) : 127;
     system_stop();
-    py_sample_stop();
+    sampling_stop();
     witness_stop();
     sigprocmask(SIG_SETMASK, &before, NULL);
     if (pid < 0 || told == sizeof why)

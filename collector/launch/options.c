@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "launch/cpu_sample.h"
 #include "launch/py_sample.h"
 
 const char options_help[] =
@@ -39,6 +40,9 @@ const char options_help[] =
     "                          0: none [2]\n"
     "      --py-sample[=HZ]    where all threads of Python 3.10 to 3.14 are, so often a second\n"
     "                          [100], from outside: nothing is put into the program\n"
+    "  -s, --sample cpu|none   what the processor does in the program and all that it starts, by\n"
+    "                          perf_event_open [none]\n"
+    "      --sampling-frequency HZ  so often a second of --sample [199]\n"
     "      --finalize SECONDS  write XPlane at the end, which XProf reads too, in at most so long; "
     "0:\n"
     "                          the spools stay, which jviewd alone opens [60]\n"
@@ -180,6 +184,29 @@ static enum status take_wait(const char *value, struct options *options, struct 
                : fail(err, ERR_INVALID, "--wait takes primary or all, not \"%s\"", value);
 }
 
+/* "process-tree" is nsys's word for the same. */
+static enum status take_sample(const char *value, struct options *options, struct error *err)
+{
+    bool is_cpu = strcmp(value, "cpu") == 0 || strcmp(value, "process-tree") == 0;
+
+    if (!is_cpu && strcmp(value, "none") != 0)
+        return fail(err, ERR_INVALID, "--sample takes cpu or none, not \"%s\"", value);
+    options->samples_cpu = is_cpu;
+    return OK;
+}
+
+static enum status take_frequency(const char *value, struct options *options, struct error *err)
+{
+    char *end;
+    unsigned long hz = strtoul(value, &end, 10);
+
+    if (value[0] < '1' || value[0] > '9' || *end != '\0' || hz > CPU_SAMPLE_HZ_MAX)
+        return fail(err, ERR_INVALID, "--sampling-frequency takes 1 to %d a second, not \"%s\"",
+                    CPU_SAMPLE_HZ_MAX, value);
+    options->cpu_sample_hz = (uint32_t)hz;
+    return OK;
+}
+
 /* Alone, or with how often: "--py-sample=200". Never two words: what follows may be the program. */
 static enum status take_py_sample(const char *value, struct options *options, struct error *err)
 {
@@ -211,6 +238,8 @@ static const struct word words_known[] = {
     {"-w", "--wait", take_wait},
     {NULL, "--cuda-graph-trace", take_graphs},
     {NULL, "--py-sample", take_py_sample},
+    {"-s", "--sample", take_sample},
+    {NULL, "--sampling-frequency", take_frequency},
 };
 
 static bool is_word(const char *word, const char *brief, const char *full)
@@ -255,6 +284,8 @@ static enum status check(struct options *options, struct error *err)
     struct control_asked *asked = &options->asked;
     bool has_schedule = options->delay_ms > 0 || options->duration_ms > 0;
 
+    if (!options->samples_cpu)
+        options->cpu_sample_hz = 0;
     if (asked->captures_max == UINT32_MAX)
         asked->captures_max = asked->range != CAPTURE_SIGNAL;
     if (asked->range == CAPTURE_STEPS && asked->name[0] == '\0')
@@ -283,6 +314,7 @@ enum status options_parse(char **words, struct options *ret, struct error *err)
 {
     *ret = (struct options){.out = "profile",
                             .finalize_ms = options_finalize_ms(),
+                            .cpu_sample_hz = CPU_SAMPLE_HZ,
                             .asked = {.captures_max = UINT32_MAX, .system_hz = 2}};
     while (*words != NULL && (*words)[0] == '-' && strcmp(*words, "--") != 0) {
         int taken;

@@ -13,9 +13,11 @@ struct options {
     int64_t delay_ms, duration_ms; /* 0: from the start, until the end */
     int64_t finalize_ms;           /* at most so long at the end; 0: spools stay as they are */
     struct control_asked asked;
-    uint32_t py_sample_hz; /* 0: no samples of Python stacks */
-    bool replaces;         /* another tool's injection */
-    bool waits_all;        /* for every process that records, not for the program alone */
+    uint32_t py_sample_hz;  /* 0: no samples of Python stacks */
+    uint32_t cpu_sample_hz; /* 0: no samples of the processor */
+    bool replaces;          /* another tool's injection */
+    bool waits_all;         /* for every process that records, not for the program alone */
+    bool samples_cpu;
     bool is_quiet, shows_help, shows_version;
     char **command; /* NULL-terminated */
 };

@@ -21,13 +21,13 @@ static struct {
     pthread_mutex_t lock;
     pthread_cond_t stops;
     const struct launched *session;
-    struct py_target_place place;
+    struct remote *remote;
+    uint32_t hz;
     struct py_target *targets; /* TARGETS_MAX of them */
     uint32_t target_count;
-    uint64_t samples, random;
-    bool had_python;
+    uint64_t random;
+    bool had_python, has_complained;
     int64_t began_ns, discover_ns, flush_ns;
-    char why[WHY_BYTES];
 } sampler = {.lock = PTHREAD_MUTEX_INITIALIZER, .random = 0x9e3779b97f4a7c15};
 
 static int64_t now_ns(void)
@@ -53,7 +53,6 @@ static void drop_ended(void)
 
         if (target_is_alive(target))
             continue;
-        sampler.samples += target->samples;
         target_close(target);
         *target = sampler.targets[--sampler.target_count];
     }
@@ -80,9 +79,7 @@ static void flush(int64_t now)
     if (now < sampler.flush_ns)
         return;
     sampler.flush_ns = now + FLUSH_NS;
-    for (uint32_t index = 0; index < sampler.target_count; index++)
-        if (sampler.targets[index].is_known)
-            sample_log_flush(sampler.targets[index].reader.log);
+    sample_logs_flush();
 }
 
 static void look(int64_t now, int64_t step_ns)
@@ -92,10 +89,14 @@ static void look(int64_t now, int64_t step_ns)
     for (uint32_t index = 0; index < sampler.target_count; index++) {
         struct py_target *target = &sampler.targets[index];
 
-        target_search(target, &sampler.place, now, sampler.why);
+        char why[WHY_BYTES] = "";
+        target_search(target, sampler.remote, sampler.hz, now, why);
+        if (why[0] != '\0' && !sampler.has_complained)
+            fprintf(stderr, "jview-collect: %s\n", why);
+        sampler.has_complained |= why[0] != '\0';
         sampler.had_python |= target->is_known;
         if (target->is_known && is_open)
-            target_look(target, sampler.place.remote, now_ns(), step_ns);
+            target_look(target, sampler.remote, now_ns(), step_ns);
         else
             target->looked_ns = 0;
     }
@@ -139,7 +140,7 @@ static void count_late(int64_t *next_ns, int64_t step_ns)
 
 static void *run(void *unused)
 {
-    int64_t step_ns = SECOND_NS / sampler.place.hz, next_ns = now_ns();
+    int64_t step_ns = SECOND_NS / sampler.hz, next_ns = now_ns();
 
     (void)unused;
     sampler.began_ns = next_ns;
@@ -162,11 +163,8 @@ void py_sample_start(const struct launched *session, uint32_t hz)
     sigset_t all, before;
 
     sampler.session = session;
-    sampler.place =
-        (struct py_target_place){.directory = session->directory,
-                                 .bytes_max = session->control->asked.spool_bytes_max,
-                                 .hz = hz,
-                                 .remote = memory_resize(NULL, 1, sizeof(struct remote))};
+    sampler.hz = hz;
+    sampler.remote = memory_resize(NULL, 1, sizeof(struct remote));
     sampler.targets = memory_resize(NULL, TARGETS_MAX, sizeof *sampler.targets);
     pthread_condattr_init(&by_monotonic);
     pthread_condattr_setclock(&by_monotonic, CLOCK_MONOTONIC);
@@ -186,21 +184,14 @@ void py_sample_stop(void)
     pthread_cond_signal(&sampler.stops);
     pthread_mutex_unlock(&sampler.lock);
     pthread_join(sampler.thread, NULL);
-    for (uint32_t index = 0; index < sampler.target_count; index++) {
-        sampler.samples += sampler.targets[index].samples;
+    for (uint32_t index = 0; index < sampler.target_count; index++)
         target_close(&sampler.targets[index]);
-    }
     free(sampler.targets);
-    free(sampler.place.remote);
+    free(sampler.remote);
     sampler.is_running = false;
 }
 
-const char *py_sample_complaint(void)
+bool py_sample_found_none(void)
 {
-    if (sampler.why[0] == '\0' && sampler.place.hz > 0 && !sampler.had_python)
-        snprintf(sampler.why, sizeof sampler.why,
-                 "no Python was found in the program or below it, so there are no samples of "
-                 "Python stacks.\n"
-                 "  Looked for is the symbol _PyRuntime in the program's file and in libpython*");
-    return sampler.why;
+    return sampler.hz > 0 && !sampler.had_python && !sampler.has_complained;
 }

@@ -7,11 +7,10 @@
 
 enum { PY_SAMPLE_HZ = 100, PY_SAMPLE_HZ_MAX = 1000 };
 
-/* Of the process `session` watches and of those below it. */
+/* Of the process `session` watches and of those below it. What forbids it is told on stderr. */
 void py_sample_start(const struct launched *session, uint32_t hz);
-/* Writes what was seen. */
 void py_sample_stop(void);
-/* Why there is nothing, or less than was asked for; "" all is there. When it has stopped. */
-const char *py_sample_complaint(void);
+/* When it has stopped: it was asked for, and there was no Python. */
+bool py_sample_found_none(void);
 
 #endif

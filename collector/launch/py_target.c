@@ -75,38 +75,37 @@ static void told_unknown(const struct py_target *target, char why[WHY_BYTES])
                  (long)target->process, version >> 8 & 0xff, version & 0xff);
 }
 
-static void begin_log(struct py_target *target, const struct py_target_place *place,
+static void begin_log(struct py_target *target, struct remote *remote, uint32_t hz,
                       char why[WHY_BYTES])
 {
     struct py_reader *reader = &target->reader;
 
-    reader->remote = place->remote;
+    reader->remote = remote;
+    reader->log = sample_log_of(target->process);
     if (reader->log == NULL) {
-        reader->log = sample_log_open(place->directory, target->process, place->bytes_max);
-        if (reader->log == NULL) {
-            snprintf(why, WHY_BYTES, "samples of process %ld have no place in %.300s: %s",
-                     (long)target->process, place->directory, strerror(errno));
-            return;
-        }
-        sample_log_sampler(reader->log, SAMPLER_PYTHON, place->hz);
+        if (errno != ESRCH)
+            snprintf(why, WHY_BYTES, "samples of process %ld have no place: %s",
+                     (long)target->process, strerror(errno));
+        return;
     }
+    sample_log_sampler(reader->log, SAMPLER_PYTHON, hz);
     target->is_known = true;
     target->samples_before = target->samples;
     target->looked_ns = 0;
 }
 
-void target_search(struct py_target *target, const struct py_target_place *place, int64_t now_ns,
+void target_search(struct py_target *target, struct remote *remote, uint32_t hz, int64_t now_ns,
                    char why[WHY_BYTES])
 {
     if (target->is_known || now_ns < target->next_search_ns)
         return;
-    switch (py_find(target->process, place->remote, &target->reader.python)) {
+    switch (py_find(target->process, remote, &target->reader.python)) {
     case PY_FOUND:
-        begin_log(target, place, why);
+        begin_log(target, remote, hz, why);
         break;
     case PY_UNREADABLE:
-        if (place->remote->failure != ESRCH && target_is_alive(target))
-            explain(target->process, place->remote->failure, why);
+        if (remote->failure != ESRCH && target_is_alive(target))
+            explain(target->process, remote->failure, why);
         break;
     case PY_UNKNOWN:
         told_unknown(target, why);
@@ -228,8 +227,6 @@ void target_close(struct py_target *target)
 {
     while (target->task_count > 0)
         drop_task(target, target->task_count - 1);
-    if (target->reader.log != NULL)
-        sample_log_close(target->reader.log);
     py_codes_free(&target->reader.codes);
     free(target->tasks);
     target->tasks = NULL;

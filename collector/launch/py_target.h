@@ -23,16 +23,9 @@ struct py_target {
     uint64_t samples, samples_before; /* ever; when its Python was found */
 };
 
-struct py_target_place {
-    const char *directory; /* of spools */
-    uint64_t bytes_max;
-    uint32_t hz;
-    struct remote *remote;
-};
-
 void target_open(struct py_target *target, pid_t process);
 /* Looks for its Python, now and then; where it cannot be read, says why. */
-void target_search(struct py_target *target, const struct py_target_place *place, int64_t now_ns,
+void target_search(struct py_target *target, struct remote *remote, uint32_t hz, int64_t now_ns,
                    char why[WHY_BYTES]);
 void target_look(struct py_target *target, struct remote *remote, int64_t now_ns, int64_t step_ns);
 bool target_is_alive(const struct py_target *target);

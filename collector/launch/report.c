@@ -79,7 +79,7 @@ static void print_losses(const struct summary *summary)
         [LOST_TORN] = "Python stacks that changed while they were read",
         [LOST_LATE] = "looks at threads: the machine was too busy for so many a second",
         [LOST_STACKS] = "samples cut to their callers: more different stacks than are kept",
-        [LOST_SAMPLES] = "samples that the system dropped",
+        [LOST_SAMPLES] = "samples that the system dropped, or of processes that had just ended",
     };
 
     for (int cause = 0; cause < LOST_CAUSES; cause++)
@@ -105,8 +105,11 @@ void report_print(const struct launched *session, const struct session_result *r
 
     if (result->complaint[0] != '\0')
         fprintf(stderr, "jview-collect: %s\n", result->complaint);
-    if (py_sample_complaint()[0] != '\0')
-        fprintf(stderr, "jview-collect: %s\n", py_sample_complaint());
+    if (py_sample_found_none())
+        fprintf(stderr,
+                "jview-collect: no Python was found in the program or below it, so there "
+                "are no samples of Python stacks.\n  Looked for is the symbol _PyRuntime in "
+                "the program's file and in libpython*.\n");
     if (result->busy > 0)
         fprintf(stderr,
                 "jview-collect: %" PRIu32 " %s still recorded; when they have ended:\n"

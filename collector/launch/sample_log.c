@@ -1,6 +1,7 @@
 #include "launch/sample_log.h"
 
-#include <stdbool.h>
+#include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +15,8 @@ enum {
     TEXTS_MAX = 1 << 18,
     STACKS_MAX = 1 << 19,
     TEXT_MAX = 1024, /* bytes of one */
-    ROWS = 4096,     /* of a kind that wait at most */
+    ROWS = 1024,     /* of a kind that wait at most */
+    LOGS_MAX = 128,
     PENDING_MAX = 1 << 20
 };
 
@@ -25,8 +27,12 @@ struct rows {
 };
 
 struct sample_log {
+    pid_t process;
+    uint64_t start; /* tells it from another of the same number */
+    pthread_mutex_t lock;
     struct spool *spool;
     uint64_t bytes_max;
+    bool is_told[SAMPLERS];
     bool is_refused;             /* the disk took no more */
     struct id_map texts, stacks; /* hash -> id */
     struct text pending;         /* texts that were not written yet */
@@ -42,22 +48,56 @@ static struct rows rows_of(enum spool_type type, uint32_t columns)
                          .at = memory_resize(NULL, (size_t)ROWS * columns, sizeof(int64_t))};
 }
 
-struct sample_log *sample_log_open(const char *directory, pid_t process, uint64_t bytes_max)
+static struct {
+    pthread_mutex_t lock;
+    const char *directory;
+    uint64_t bytes_max;
+    struct sample_log *at[LOGS_MAX];
+    uint32_t count;
+} logs = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static struct sample_log *open_log(pid_t process, uint64_t start)
 {
-    struct spool *spool = spool_open_of(directory, process, SAMPLES_KIND);
+    struct spool *spool = spool_open_of(logs.directory, process, SAMPLES_KIND);
 
     if (spool == NULL)
         return NULL;
     struct sample_log *log = memory_resize(NULL, 1, sizeof *log);
     uint8_t *about = memory_resize(NULL, ABOUT_BYTES_MAX, 1);
 
-    *log = (struct sample_log){.spool = spool,
-                               .bytes_max = bytes_max,
+    *log = (struct sample_log){.process = process,
+                               .start = start,
+                               .lock = PTHREAD_MUTEX_INITIALIZER,
+                               .spool = spool,
+                               .bytes_max = logs.bytes_max,
                                .calls = rows_of(SPOOL_STACK, STACK_COLUMNS),
                                .samples = rows_of(SPOOL_SAMPLE, SAMPLE_COLUMNS),
                                .tasks = rows_of(SPOOL_TASK, TASK_COLUMNS)};
     log->is_refused = !spool_bytes(spool, SPOOL_ABOUT, about, about_put_of(about, process), 1);
     free(about);
+    return log;
+}
+
+/* A process that has ended keeps its log: what was seen of it may come late. */
+static struct sample_log *find_or_open(pid_t process)
+{
+    uint64_t start = process_start(process);
+
+    for (uint32_t index = logs.count; index-- > 0;)
+        if (logs.at[index]->process == process && (start == 0 || logs.at[index]->start == start))
+            return logs.at[index];
+    errno = logs.count == LOGS_MAX ? ENOSPC : ESRCH;
+    struct sample_log *log = logs.count < LOGS_MAX && start != 0 ? open_log(process, start) : NULL;
+    if (log != NULL)
+        logs.at[logs.count++] = log;
+    return log;
+}
+
+struct sample_log *sample_log_of(pid_t process)
+{
+    pthread_mutex_lock(&logs.lock);
+    struct sample_log *log = find_or_open(process);
+    pthread_mutex_unlock(&logs.lock);
     return log;
 }
 
@@ -71,7 +111,11 @@ static bool put_frame(struct sample_log *log, enum spool_type type, const int64_
 
 void sample_log_sampler(struct sample_log *log, enum spool_sampler kind, uint32_t hz)
 {
-    put_frame(log, SPOOL_SAMPLER, (const int64_t[]){kind, hz}, 1, SAMPLER_COLUMNS);
+    pthread_mutex_lock(&log->lock);
+    if (!log->is_told[kind])
+        put_frame(log, SPOOL_SAMPLER, (const int64_t[]){kind, hz}, 1, SAMPLER_COLUMNS);
+    log->is_told[kind] = true;
+    pthread_mutex_unlock(&log->lock);
 }
 
 static void put_texts(struct sample_log *log)
@@ -104,7 +148,7 @@ static bool is_full(const struct sample_log *log)
 }
 
 /* A spool that is as large as was asked for gets what was lost, and nothing else. */
-void sample_log_flush(struct sample_log *log)
+static void flush(struct sample_log *log)
 {
     uint32_t count = log->samples.count;
     bool was_full = is_full(log);
@@ -125,7 +169,7 @@ void sample_log_flush(struct sample_log *log)
 static int64_t *next_row(struct sample_log *log, struct rows *rows)
 {
     if (rows->count == ROWS)
-        sample_log_flush(log);
+        flush(log);
     return rows->at + (size_t)rows->count++ * rows->columns;
 }
 
@@ -139,7 +183,7 @@ static size_t cut(const char *at, size_t count)
     return count;
 }
 
-uint32_t sample_log_text(struct sample_log *log, const char *at, size_t count)
+static uint32_t text_id(struct sample_log *log, const char *at, size_t count)
 {
     uint32_t id;
     uint8_t length[10];
@@ -154,7 +198,7 @@ uint32_t sample_log_text(struct sample_log *log, const char *at, size_t count)
     if (log->texts.count == TEXTS_MAX)
         return 0;
     if (log->pending.count > PENDING_MAX)
-        sample_log_flush(log);
+        flush(log);
     id = id_map_add(&log->texts, hash, log->texts.count + 1, &is_new);
     text_put(&log->pending, (const char *)length, varint_put(length, count));
     text_put(&log->pending, at, count);
@@ -162,7 +206,15 @@ uint32_t sample_log_text(struct sample_log *log, const char *at, size_t count)
     return id;
 }
 
-uint32_t sample_log_stack(struct sample_log *log, uint32_t caller, struct sample_call call)
+uint32_t sample_log_text(struct sample_log *log, const char *at, size_t count)
+{
+    pthread_mutex_lock(&log->lock);
+    uint32_t id = text_id(log, at, count);
+    pthread_mutex_unlock(&log->lock);
+    return id;
+}
+
+static uint32_t stack_id(struct sample_log *log, uint32_t caller, struct sample_call call)
 {
     const uint32_t key[] = {caller, call.function, call.file, call.line, call.module};
     uint64_t hash = hash64((struct bytes){.at = (const uint8_t *)key, .count = sizeof key});
@@ -187,8 +239,17 @@ uint32_t sample_log_stack(struct sample_log *log, uint32_t caller, struct sample
     return id;
 }
 
+uint32_t sample_log_stack(struct sample_log *log, uint32_t caller, struct sample_call call)
+{
+    pthread_mutex_lock(&log->lock);
+    uint32_t id = stack_id(log, caller, call);
+    pthread_mutex_unlock(&log->lock);
+    return id;
+}
+
 void sample_log_put(struct sample_log *log, const struct sample_row *sample)
 {
+    pthread_mutex_lock(&log->lock);
     int64_t *row = next_row(log, &log->samples);
 
     row[SAMPLE_AT_NS] = sample->at_ns;
@@ -197,20 +258,25 @@ void sample_log_put(struct sample_log *log, const struct sample_row *sample)
     row[SAMPLE_KIND] = sample->kind;
     row[SAMPLE_TIME_NS] = sample->time_ns;
     row[SAMPLE_CPU_NS] = sample->cpu_ns;
+    pthread_mutex_unlock(&log->lock);
 }
 
 void sample_log_task(struct sample_log *log, int64_t thread, const char *name)
 {
-    uint32_t text = sample_log_text(log, name, strlen(name));
+    pthread_mutex_lock(&log->lock);
+    uint32_t text = text_id(log, name, strlen(name));
     int64_t *row = next_row(log, &log->tasks);
 
     row[TASK_THREAD] = thread;
     row[TASK_NAME] = text;
+    pthread_mutex_unlock(&log->lock);
 }
 
 void sample_log_lost(struct sample_log *log, enum spool_cause cause, uint64_t count)
 {
+    pthread_mutex_lock(&log->lock);
     log->lost[cause] += count;
+    pthread_mutex_unlock(&log->lock);
 }
 
 static void put_losses(struct sample_log *log)
@@ -224,9 +290,9 @@ static void put_losses(struct sample_log *log)
     }
 }
 
-void sample_log_close(struct sample_log *log)
+static void close_log(struct sample_log *log)
 {
-    sample_log_flush(log);
+    flush(log);
     put_losses(log);
     put_frame(log, SPOOL_END, NULL, 0, 0);
     spool_close(log->spool);
@@ -237,4 +303,27 @@ void sample_log_close(struct sample_log *log)
     free(log->samples.at);
     free(log->tasks.at);
     free(log);
+}
+
+void sample_logs_begin(const char *directory, uint64_t bytes_max)
+{
+    logs.directory = directory;
+    logs.bytes_max = bytes_max;
+}
+
+void sample_logs_flush(void)
+{
+    pthread_mutex_lock(&logs.lock);
+    for (uint32_t index = 0; index < logs.count; index++) {
+        pthread_mutex_lock(&logs.at[index]->lock);
+        flush(logs.at[index]);
+        pthread_mutex_unlock(&logs.at[index]->lock);
+    }
+    pthread_mutex_unlock(&logs.lock);
+}
+
+void sample_logs_end(void)
+{
+    for (; logs.count > 0; logs.count--)
+        close_log(logs.at[logs.count - 1]);
 }

@@ -5,11 +5,12 @@
  *   466-3444070-samples.jvs   of the launcher; joined to it at the end (sample_join.h)
  *
  * Texts and stacks are told once and known by their hashes from then on; what waits for its frame
- * is bounded. Frames stand in the order in which they refer to one another.
+ * is bounded. Frames stand in the order in which they refer to one another. Any thread may call.
  */
 #ifndef JVIEWD_LAUNCH_SAMPLE_LOG_H
 #define JVIEWD_LAUNCH_SAMPLE_LOG_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -18,9 +19,17 @@
 
 #define SAMPLES_KIND "-samples"
 
+/* Before any other, and behind all others. 0 bytes at most: any number, of each process. */
+void sample_logs_begin(const char *directory, uint64_t bytes_max);
+void sample_logs_flush(void);
+/* Writes what waits, and that this was all. */
+void sample_logs_end(void);
+
 struct sample_log;
-/* NULL where there is no room for it in the directory (errno). 0 bytes at most: any number. */
-struct sample_log *sample_log_open(const char *directory, pid_t process, uint64_t bytes_max);
+/* The log of a process, the same for all samplers; NULL where it is gone, where there is no room
+ * for it (errno), or where there are too many (ENOSPC). */
+struct sample_log *sample_log_of(pid_t process);
+/* Once is enough; again is nothing. */
 void sample_log_sampler(struct sample_log *log, enum spool_sampler kind, uint32_t hz);
 /* 0 where there are too many; a longer one is cut. */
 uint32_t sample_log_text(struct sample_log *log, const char *at, size_t count);
@@ -40,8 +49,5 @@ struct sample_row {
 void sample_log_put(struct sample_log *log, const struct sample_row *row);
 void sample_log_task(struct sample_log *log, int64_t thread, const char *name);
 void sample_log_lost(struct sample_log *log, enum spool_cause cause, uint64_t count);
-void sample_log_flush(struct sample_log *log);
-/* Writes what waits, and that this was all. */
-void sample_log_close(struct sample_log *log);
 
 #endif

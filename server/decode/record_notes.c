@@ -26,8 +26,9 @@ void record_note_losses(struct record *record)
                       "second. Fewer (--py-sample=HZ) help.",
         [LOST_STACKS] = "samples stand without their innermost calls: the program had more "
                         "different stacks than the collector keeps.",
-        [LOST_SAMPLES] = "samples of the processor are missing: the system dropped them, faster "
-                         "than they were taken out. A lower --sampling-frequency helps.",
+        [LOST_SAMPLES] = "samples of the processor are missing: the system dropped them, or their "
+                         "process had just ended. A lower --sampling-frequency helps with the "
+                         "former.",
         [LOST_LIMIT] = "ranges are missing: the spool had reached the size that --max-spool "
                        "allows.",
     };

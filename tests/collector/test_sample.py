@@ -1,11 +1,16 @@
 #!/usr/bin/env python3
-"""Where threads were: Python stacks of every Python that is installed here, read from outside. Which functions,
-files and lines, and what dominates; never how long."""
+"""Where threads were: Python stacks of every Python that is installed here, read from outside, and the processor's
+stacks where the system permits it. Which functions, files and lines, and what dominates; never how long. Where
+it is forbidden the message says by what, and the program goes on."""
 
 import collections
+import ctypes
+import errno
 import json
 import os
 import pathlib
+import platform
+import struct
 import subprocess
 import sys
 import tempfile
@@ -14,7 +19,23 @@ import unittest
 BIN = pathlib.Path(os.environ["JVIEWD_DEV"]).parent
 DUMP = os.environ["TRACE_DUMP"]
 PROGRAM = pathlib.Path(__file__).with_name("sampled.py")
+NATIVE = os.environ["SAMPLED_PROGRAM"]
 ENOUGH = 60  # samples of a thread: a quarter and three quarters are told apart
+
+
+def forbid(*calls):
+    """What a container's seccomp profile does, to this process and all that it starts."""
+    numbers = {"x86_64": {"perf_event_open": 298, "process_vm_readv": 310},
+               "aarch64": {"perf_event_open": 241, "process_vm_readv": 270}}[platform.machine()]
+    rows = [(0x20, 0, 0, 0)]  # the number of the call
+    for call in calls:
+        rows += [(0x15, 0, 1, numbers[call]), (0x06, 0, 0, 0x00050000 | errno.EPERM)]
+    rows.append((0x06, 0, 0, 0x7fff0000))  # all others are allowed
+    code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *row) for row in rows))
+    program = ctypes.create_string_buffer(struct.pack("HxxxxxxQ", len(rows), ctypes.addressof(code)))
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(38, 1, 0, 0, 0) != 0 or libc.prctl(22, 2, program, 0, 0) != 0:
+        os._exit(99)
 
 
 def version_of(python):
@@ -52,10 +73,10 @@ class Sample(unittest.TestCase):
     def tearDown(self):
         self.place.cleanup()
 
-    def collect(self, *command, options=("--py-sample=200",), env=None):
+    def collect(self, *command, options=("--py-sample=200",), before=None):
         self.out = pathlib.Path(tempfile.mkdtemp(dir=self.place.name))
         run = subprocess.run([BIN / "jview-collect", "-o", self.out, "--system=0", *options, "--", *map(str, command)],
-                             capture_output=True, text=True, timeout=120, env={**os.environ, **(env or {})})
+                             capture_output=True, text=True, timeout=120, preexec_fn=before)
         self.assertEqual(run.returncode, 0, run.stderr)
         return run
 
@@ -73,7 +94,9 @@ class Sample(unittest.TestCase):
     def enough(self, *command, **options):
         """A busy machine takes fewer samples a second: then longer."""
         for steps in (15, 60, 240):
-            run = self.collect(*command, PROGRAM, steps, **options)
+            run = self.collect(*command, steps, **options)
+            if "perf_event_open says" in run.stderr:
+                return run, None
             trace = self.trace()
             if len(trace["sampled"]) >= 2 * ENOUGH:
                 break
@@ -102,7 +125,7 @@ class Sample(unittest.TestCase):
     def test_versions(self):
         for (version, is_own), python in pythons().items():
             with self.subTest(version=version, python=python):
-                run, trace = self.enough(python)
+                run, trace = self.enough(python, PROGRAM)
                 self.check_shares(trace, version != "3.10")
                 self.assertIn("samples of stacks of 1 process", run.stderr)
                 self.assertEqual([kind[:2] for kind in trace["sample_types"]],
@@ -123,12 +146,68 @@ class Sample(unittest.TestCase):
         run = self.collect(sys.executable, PROGRAM, 3, options=("--py-sample", "--delay=3600"))
         self.assertNotIn("samples of stacks", run.stderr)
 
+    def test_processor(self):
+        """What is compiled with frame pointers has all its callers; who may not is told why."""
+        run, trace = self.enough(NATIVE, options=("--sample=cpu", "--sampling-frequency=999"))
+        self.assertEqual(run.stdout, "done\n")
+        if trace is None:
+            self.assertRegex(run.stderr, "perf_event_paranoid|seccomp|no perf events")
+            print(f"not permitted here, which was told: {run.stderr.splitlines()[0]}", file=sys.stderr)
+            return
+        self.assertEqual([kind[:2] for kind in trace["sample_types"]], [["CPU time", "nanoseconds"]])
+        counts = collections.Counter()
+        for stacks in self.threads(trace).values():
+            for stack, _ in stacks:
+                names = [frame[0] for frame in stack]
+                counts.update({"spends_most", "spends_some"} & set(names))
+                if "spends_most" in names and "main" in names:
+                    counts["whole"] += names.index("main") < names.index("spends_most")
+        self.assertGreater(counts["spends_most"], counts["spends_some"])
+        self.assertGreater(counts["spends_some"], 0)
+        self.assertGreater(counts["whole"], 0)
+
+    def test_both(self):
+        """Both samplers are one spool, and a sample is of one of them."""
+        run, trace = self.enough(sys.executable, PROGRAM, options=("--py-sample", "--sample=cpu"))
+        if trace is None:
+            return
+        self.assertEqual([kind[0] for kind in trace["sample_types"]], ["Python time", "Python CPU time", "CPU time"])
+        for _, _, _, (python, _, processor) in trace["sampled"]:
+            self.assertTrue(python == 0 or processor == 0)
+
+    def test_forbidden(self):
+        run = self.collect(NATIVE, 2, options=("--sample=cpu",), before=lambda: forbid("perf_event_open"))
+        self.assertIn("--sample=cpu records nothing: perf_event_open says", run.stderr)
+        self.assertRegex(run.stderr, "sysctl kernel.perf_event_paranoid=2|docker run --cap-add PERFMON")
+        self.assertEqual(run.stdout, "done\n")
+        run = self.collect(sys.executable, PROGRAM, 5, before=lambda: forbid("process_vm_readv"))
+        self.assertIn("process_vm_readv says", run.stderr)
+        self.assertIn("--cap-add SYS_PTRACE", run.stderr)
+        self.assertNotIn("samples of stacks", run.stderr)
+
+    def test_finalized(self):
+        """As XPlane, samples are a line of events beside their thread's."""
+        self.out = pathlib.Path(tempfile.mkdtemp(dir=self.place.name))
+        run = subprocess.run([BIN / "jview-collect", "-o", self.out, "--system=0", "--py-sample=200", "--finalize=300",
+                              "--", sys.executable, PROGRAM, "20"], capture_output=True, text=True, timeout=400)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        space, = self.out.glob("plugins/profile/*/*.xplane.pb")
+        dump = subprocess.run([DUMP, space], capture_output=True, text=True, check=True)
+        names = {name[0] for track in json.loads(dump.stdout)["tracks"] if track["line"].endswith(": Python time")
+                 for name in track["names"]}
+        self.assertLessEqual({"main", "heavy", "waits"}, names)
+
     def test_wrong_words(self):
         for value in ("0", "1001", "x", ""):
             run = subprocess.run([BIN / "jview-collect", f"--py-sample={value}", "true"], capture_output=True, text=True,
                                  timeout=60)
             self.assertEqual(run.returncode, 2, value)
             self.assertIn("--py-sample takes 1 to 1000", run.stderr)
+        for words, said in (("--sample=gpu", "--sample takes cpu or none"),
+                            ("--sampling-frequency=0", "--sampling-frequency takes 1 to 10000")):
+            run = subprocess.run([BIN / "jview-collect", words, "true"], capture_output=True, text=True, timeout=60)
+            self.assertEqual(run.returncode, 2, words)
+            self.assertIn(said, run.stderr)
 
 
 if __name__ == "__main__":
