@@ -40,8 +40,9 @@ export const tests = {
         const run = await answer.json();
         await route.fulfill({ response: answer, json: { ...run, views: { ...run.views, kernels: null } } });
       });
+      const asked = [];
       await page.route('**/api/kernels?**', (route) =>
-        route.fulfill({ json: reply([row('gemm'), row('add', { total_ps: 2e9, share: 0.2, variant_count: 3, grid: null, block: null, registers: null, occupancy: null, limited_by: null, tensor_core: null })]) }));
+        asked.push(new URL(route.request().url()).searchParams) && route.fulfill({ json: reply([row('gemm'), row('add', { total_ps: 2e9, share: 0.2, variant_count: 3, grid: null, block: null, registers: null, occupancy: null, limited_by: null, tensor_core: null })]) }));
       await page.goto(`${url}?run=step_1000&view=kernels`);
       await settle(page);
       const text = await words(page);
@@ -50,6 +51,9 @@ export const tests = {
       await page.locator('main a', { hasText: '3 shapes' }).click();
       await settle(page);
       assert.equal(new URL(page.url()).searchParams.get('by'), 'variant');
+      await page.goto(`${url}?run=step_1000&view=kernels&start_ps=1000&end_ps=2000000`);
+      await settle(page);
+      assert.deepEqual(['start_ps', 'end_ps'].map((edge) => asked.at(-1).get(edge)), ['1000', '2000000'], 'a range restricts kernels too');
       assert.deepEqual(complaints, []);
     } finally {
       await context.close();

@@ -127,9 +127,9 @@ export const tests = {
     await page.mouse.down();
     await page.mouse.move(box.x + 500, box.y + 300, { steps: 5 });
     await page.mouse.up();
-    await until(page, 'moved right', () => windowOf(page).start > before.start);
-    const moved = (windowOf(page).start - before.start) / span;
-    assert.ok(Math.abs(moved - 100 / box.width) < 0.02, `moved ${moved} of the window`);
+    /* A slow hand's way may stand in the address before its end does. */
+    const moved = () => (windowOf(page).start - before.start) / span;
+    await until(page, 'moved as far as the hand', () => Math.abs(moved() - 100 / box.width) < 0.02);
   }),
 
   'a drag on the ruler makes a range; the table below adds up to the API': scene(async ({ page, box, url }) => {
