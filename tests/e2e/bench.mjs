@@ -1,14 +1,15 @@
 /* The browser's figures over a large run: `./dev bench --web` makes it and prints them.
  *
- *   node bench.mjs DIRECTORY [PROFILE]      name value unit goal ok|short, a line each
+ *   node bench.mjs DIRECTORY [PROFILE [PART,...]]   name value unit goal ratio ok|short, a line each; - is no PROFILE
  *
  * DIRECTORY holds the run of 10 M slices on 200 tracks; PROFILE is opened by a fresh server that never saw
  * it, from exec to the first painted tiles. What depends on the machine's pace stands beside an empty page
- * measured in the same browser at the same time. A short figure is measured again, three times at most, and
- * the best counts: a busy machine takes time away and never gives any.
+ * measured in the same browser at the same time; and beside what is taken by the clock stands the CPU of it,
+ * which a busy machine changes less. A short figure is measured again, three times at most, and the best
+ * counts: a busy machine takes time away and never gives any.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { launch, openPage, settle } from './browser.mjs';
@@ -34,15 +35,21 @@ function figure(name, value, unit, most) {
 
 const isShort = (names) => names.some((name) => best.get(name).most !== null && best.get(name).value > best.get(name).most);
 
-async function measured(what, measure) {
+async function measured(measure) {
   const before = new Set(best.keys());
   for (let turn = 0; turn < TURNS; turn++) {
     await measure();
     if (!isShort([...best.keys()].filter((name) => !before.has(name)))) break;
   }
   for (const [name, { value, unit, most }] of best)
-    if (!before.has(name)) console.log(`${name} ${Number(value.toPrecision(4))} ${unit} ${most === null ? '-' : `<=${most}`} ${most === null || value <= most ? 'ok' : 'short'}`);
-  void what;
+    if (!before.has(name)) tell(name, value, unit, most);
+}
+
+/* The ratio is of the value to the goal: up to 1 it is reached. */
+function tell(name, value, unit, most) {
+  const ratio = most ? (value / most).toFixed(2) : '-';
+  const words = [name.padEnd(36), String(Number(value.toPrecision(4))).padStart(8), unit.padEnd(4), (most === null ? '-' : `<=${most}`).padStart(6), ratio.padStart(6), most === null || value <= most ? 'ok' : 'short'];
+  console.log(words.join(' '));
 }
 
 async function onPage(browser, url, query, body, options = {}) {
@@ -64,13 +71,18 @@ async function cpuSeconds(session) {
 
 const LONG_MS = 50;
 
+/* The thread that draws the frames, and how many. */
+function busiest(traceEvents) {
+  const counts = new Map();
+  for (const { name, ph, pid, tid } of traceEvents)
+    if (name === 'FireAnimationFrame' && ph === 'X') counts.set(`${pid} ${tid}`, (counts.get(`${pid} ${tid}`) ?? 0) + 1);
+  return [...counts].sort((a, b) => b[1] - a[1])[0];
+}
+
 /* The page's own thread in a trace: CPU of each animation frame's script, and tasks of more than 50 ms of it.
  * The thread's own clock stands still while others have the processor. */
 function tasksOf({ traceEvents }) {
-  const fired = traceEvents.filter((one) => one.name === 'FireAnimationFrame' && one.ph === 'X');
-  const counts = new Map();
-  for (const { pid, tid } of fired) counts.set(`${pid} ${tid}`, (counts.get(`${pid} ${tid}`) ?? 0) + 1);
-  const [main] = [...counts].sort((a, b) => b[1] - a[1])[0];
+  const [main] = busiest(traceEvents);
   const ours = traceEvents.filter((one) => `${one.pid} ${one.tid}` === main && one.ph === 'X' && one.tdur !== undefined);
   return {
     frames: ours.filter((one) => one.name === 'FireAnimationFrame').map((one) => one.tdur / 1000),
@@ -159,22 +171,31 @@ async function click(browser, url, run) {
   });
 }
 
-/* From the list of runs to the first painted tiles, in a page that has not seen the run. */
-async function open(browser, url, run) {
-  await onPage(browser, url, '?view=runs', async (page) => {
-    const took = await page.evaluate(
-      (name) =>
-        new Promise((resolve) => {
-          const begin = performance.now();
-          history.pushState(null, '', `?run=${encodeURIComponent(name)}&view=timeline`);
-          dispatchEvent(new PopStateEvent('popstate'));
-          const look = () => (Number(document.querySelector('.tracks-canvas')?.dataset.covered ?? 0) > 0 ? resolve(performance.now() - begin) : requestAnimationFrame(look));
-          look();
-        }),
-      run,
-    );
-    figure('web.open_10M', took, 'ms', 300);
+/* CPU of the page's own thread while `body` runs, in milliseconds. */
+async function pageCpu(browser, page, body) {
+  await browser.startTracing(page, { categories: ['devtools.timeline', 'toplevel'] });
+  await body();
+  const { traceEvents } = JSON.parse(await browser.stopTracing());
+  const [main] = busiest(traceEvents);
+  const tasks = traceEvents.filter((one) => `${one.pid} ${one.tid}` === main && one.ph === 'X' && /RunTask$/.test(one.name) && one.tdur !== undefined);
+  return tasks.reduce((sum, one) => sum + one.tdur, 0) / 1000;
+}
+
+/* In the page: from the list of runs to the first painted tiles, in milliseconds. */
+function openRun(name) {
+  return new Promise((resolve) => {
+    const begin = performance.now();
+    history.pushState(null, '', `?run=${encodeURIComponent(name)}&view=timeline`);
+    dispatchEvent(new PopStateEvent('popstate'));
+    const look = () => (Number(document.querySelector('.tracks-canvas')?.dataset.covered ?? 0) > 0 ? resolve(performance.now() - begin) : requestAnimationFrame(look));
+    look();
   });
+}
+
+/* In a page that has not seen the run; and once more, watched, which itself takes time. */
+async function open(browser, url, run) {
+  await onPage(browser, url, '?view=runs', async (page) => figure('web.open_10M', await page.evaluate(openRun, run), 'ms', 300));
+  await onPage(browser, url, '?view=runs', async (page) => figure('web.open_10M.page_cpu', await pageCpu(browser, page, () => page.evaluate(openRun, run)), 'ms', null));
 }
 
 /* What the page waits for while the hand drags, by its own account of requests. */
@@ -184,9 +205,20 @@ async function asked(page, part, body) {
   return page.evaluate((word) => performance.getEntriesByType('resource').filter((one) => one.name.includes(word)).map((one) => one.duration), part);
 }
 
-async function range(browser, url, run) {
+/* CPU of the server up to now, in milliseconds; null where the system does not tell. */
+function serverCpu(pid) {
+  try {
+    const words = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1).split(' ');
+    return (Number(words[11]) + Number(words[12])) * 10;
+  } catch {
+    return null;
+  }
+}
+
+async function range(browser, url, run, pid) {
   await onPage(browser, url, `?run=${run}&view=timeline`, async (page) => {
     const ruler = await page.locator('.ruler').boundingBox();
+    const before = serverCpu(pid);
     const times = await asked(page, 'api/top', async () => {
       await page.mouse.move(ruler.x + 200, ruler.y + ruler.height / 2);
       await page.mouse.down();
@@ -200,6 +232,7 @@ async function range(browser, url, run) {
     if (times.length < 3) throw new Error('the table did not follow the drag');
     figure('web.range_table_p50', median(times), 'ms', 25);
     figure('web.range_table_p95', quantile(times, 0.95), 'ms', null);
+    if (before !== null) figure('web.range_table.server_cpu', (serverCpu(pid) - before) / times.length, 'ms', 25);
   });
 }
 
@@ -226,12 +259,17 @@ async function heap(browser, url, run) {
   figure('web.heap.growth_of_last_half', (lowest(bytes.slice((3 * HEAP_ROUNDS) / 4)) - lowest(bytes.slice(HEAP_ROUNDS / 2, (3 * HEAP_ROUNDS) / 4))) / MIB, 'MiB', 1);
 }
 
+/* Every script, also those that come with a page that is opened later. */
 async function script(url) {
   const page = await fetch(url).then((reply) => reply.text());
+  const names = [...page.matchAll(/(?:src|href)="\.\/([^"]+\.js)"/g)].map(([, name]) => name);
   let bytes = 0;
-  for (const [, name] of page.matchAll(/src="\.\/([^"]+\.js)"/g)) {
-    const reply = spawnSync('curl', ['-s', '-o', '/dev/null', '-w', '%{size_download}', '-H', 'Accept-Encoding: gzip', url + name]);
-    bytes += Number(reply.stdout);
+  for (const name of names) {
+    const packed = spawnSync('curl', ['-s', '-o', '/dev/null', '-w', '%{size_download}', '-H', 'Accept-Encoding: gzip', url + name]);
+    bytes += Number(packed.stdout);
+    const words = await fetch(url + name).then((reply) => reply.text());
+    const folder = name.replace(/[^/]*$/, '');
+    for (const [, next] of words.matchAll(/["'`]\.\/([\w.-]+\.js)["'`]/g)) if (!names.includes(folder + next)) names.push(folder + next);
   }
   figure('web.script_gzip', bytes / 1000, 'kB', 150);
 }
@@ -284,21 +322,28 @@ async function beside(browser, profile) {
   figure('web.first_open.share_of_xprof', ours / theirs, '1', 0.1);
 }
 
-const [directory, profile] = process.argv.slice(2);
+const [directory, profile, part = ''] = process.argv.slice(2);
 const server = await startOwn([directory], (url) => ready(url, 120_000));
 const browser = await launch();
 try {
   const { runs } = await fetch(`${server.url}api/runs`).then((reply) => reply.json());
-  const run = encodeURIComponent(runs[0].name);
+  const { name } = runs[0];
+  const run = encodeURIComponent(name);
   const tracks = await fetch(`${server.url}api/tracks?run=${run}`).then((reply) => reply.json());
   console.log(`${runs[0].slice_count} slices on ${tracks.tracks.filter((track) => track.slice_count > 0).length} tracks`);
   await onPage(browser, server.url, `?run=${run}&view=timeline`, async () => undefined); // warm
-  await measured('frames', () => frames(browser, server.url, runs[0].name));
-  for (const part of [hover, click, open, range, search]) await measured(part.name, () => part(browser, server.url, part === open ? runs[0].name : run));
-  await measured('heap', () => heap(browser, server.url, runs[0].name));
-  await measured('script', () => script(server.url));
-  if (profile) await measured('first open', () => beside(browser, profile));
-  else console.log('first open: not measured; name an .xplane.pb, and a Python with xprof in JVIEWD_XPROF');
+  const parts = {
+    frames: () => frames(browser, server.url, name),
+    hover: () => hover(browser, server.url, run),
+    click: () => click(browser, server.url, run),
+    open: () => open(browser, server.url, name),
+    range: () => range(browser, server.url, run, server.pid),
+    search: () => search(browser, server.url, run),
+    heap: () => heap(browser, server.url, name),
+    script: () => script(server.url),
+    'first open': () => (profile && profile !== '-' ? beside(browser, profile) : console.log('first open: not measured; name an .xplane.pb, and a Python with xprof in JVIEWD_XPROF')),
+  };
+  for (const [words, measure] of Object.entries(parts)) if (part.split(',').some((one) => words.includes(one))) await measured(measure);
 } finally {
   await browser.close();
   server.stop();

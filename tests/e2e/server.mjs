@@ -81,7 +81,7 @@ export async function startOwn(paths, until = async () => undefined, { ui = 'non
   try {
     const url = await addressOf(child);
     await until(url);
-    return { url, stop, kill };
+    return { url, stop, kill, pid: child.pid };
   } catch (error) {
     stop();
     throw error;
