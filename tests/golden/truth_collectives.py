@@ -183,6 +183,9 @@ def check_tpu(path, cache):
     equal(name, "group", rows[0]["axis"], "2 devices, stride 4")  # replica_groups=[4,2]<=[2,4]T(1,0)
     close(name, "bus", rows[0]["bus_bytes_per_s"], count * 5 * 2**30 * 1e12 / total)
     equal(name, "waits of a group of which one device is here", rows[0]["wait_ps"], None)
+    hosts = ask(cache, "hosts", str(path))
+    equal(name, "none of them lies in a step, which both tables say", ([row["communication_ps"] for row in hosts["rows"]], *(
+        sum(note["kind"] == "outside-steps" for note in one["notes"]) for one in (page, hosts))), ([0], 1, 1))
     check_groupings(name, path, cache)
 
 
