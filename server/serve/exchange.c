@@ -308,6 +308,7 @@ static void compute(struct exchange *exchange, const struct route *route)
                                        : server->work;
 
     for (;;) { /* each run that it asks for is waited for once */
+        exchange->computed |= pool == server->heavy;
         pool_run(pool, try_once, exchange);
         if (exchange->answered)
             return;

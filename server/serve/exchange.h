@@ -24,8 +24,9 @@ struct exchange {
     struct request request;
     struct reply reply;
     bool head_only, version_10, answered;
-    bool began; /* to read a body that the handler reads */
-    bool close; /* out: no further request on this connection */
+    bool computed; /* over a whole run */
+    bool began;    /* to read a body that the handler reads */
+    bool close;    /* out: no further request on this connection */
 };
 
 /* Answers; what was sent stands in exchange->reply.status. */

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "serve/exchange.h"
 #include "serve/http_head.h"
 #include "serve/prepare.h"
@@ -90,6 +91,8 @@ static int begin_request(struct mg_connection *conn)
     int status = exchange.reply.status;
     reply_free(&exchange.reply);
     arena_reset(exchange.arena);
+    if (exchange.computed)
+        memory_give_back();
     atomic_fetch_sub(&http->server.in_flight, 1);
     return status;
 }

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "base/memory.h"
 #include "serve/measure.h"
 #include "serve/stored.h"
 
@@ -62,6 +63,7 @@ static void ask(const struct services *services, struct str run_id, const char *
     serve_request(&request, &reply);
     reply_free(&reply);
     arena_destroy(arena);
+    memory_give_back();
 }
 
 /* What could not be kept, since it is too large or shares its slot, would be made again at each

@@ -165,9 +165,16 @@ static enum status handle(struct request *req, struct reply *reply, struct error
         return request_route(req)->handle(req, reply, err);
     if (stored_get(req, run, reply))
         return OK;
-    TRY(request_route(req)->handle(req, reply, err));
-    stored_put(req, run, reply);
-    return OK;
+    bool is_ours = stored_take(req, run);
+    enum status status = OK;
+    if (!stored_get(req, run, reply)) {
+        status = request_route(req)->handle(req, reply, err);
+        if (status == OK)
+            stored_put(req, run, reply);
+    }
+    if (is_ours)
+        stored_leave(req, run);
+    return status;
 }
 
 static enum status answer(struct request *req, struct reply *reply, struct error *err)

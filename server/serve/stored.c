@@ -1,5 +1,7 @@
 #include "serve/stored.h"
 
+#include <pthread.h>
+
 #include "serve/etag.h"
 #include "serve/reply.h"
 #include "serve/request.h"
@@ -10,8 +12,58 @@ bool stored_may(const struct request *req, const struct run_record *run)
     const struct route *route = request_route(req);
 
     return route->heavy && route_takes_run(route) && run->slice_count >= STORED_SLICES_MIN &&
-           (run->state == RUN_READY || run->state == RUN_PARTIAL) &&
-           req->services->cache != NULL && !request_is(req, "spread", "none");
+           (run->state == RUN_READY || run->state == RUN_PARTIAL) && req->services->cache != NULL &&
+           !request_is(req, "spread", "none");
+}
+
+enum { MAKING_MAX = 32 }; /* more are made without anybody waiting for them */
+
+static struct making {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    struct hash128 keys[MAKING_MAX];
+    uint32_t count;
+} making = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+
+/* making.count: nobody makes it. */
+static uint32_t place_of(struct hash128 key)
+{
+    uint32_t at = 0;
+
+    while (at < making.count &&
+           (making.keys[at].low != key.low || making.keys[at].high != key.high))
+        at++;
+    return at;
+}
+
+bool stored_take(struct request *req, const struct run_record *run)
+{
+    struct hash128 key;
+
+    if (!answer_key(req, run, &key))
+        return false;
+    pthread_mutex_lock(&making.lock);
+    while (place_of(key) < making.count)
+        pthread_cond_wait(&making.changed, &making.lock);
+    bool taken = making.count < MAKING_MAX;
+    if (taken)
+        making.keys[making.count++] = key;
+    pthread_mutex_unlock(&making.lock);
+    return taken;
+}
+
+void stored_leave(struct request *req, const struct run_record *run)
+{
+    struct hash128 key;
+
+    if (!answer_key(req, run, &key))
+        return;
+    pthread_mutex_lock(&making.lock);
+    uint32_t at = place_of(key);
+    if (at < making.count)
+        making.keys[at] = making.keys[--making.count];
+    pthread_cond_broadcast(&making.changed);
+    pthread_mutex_unlock(&making.lock);
 }
 
 bool stored_get(struct request *req, const struct run_record *run, struct reply *reply)

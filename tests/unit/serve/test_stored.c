@@ -1,7 +1,10 @@
 /* Answers over large runs are read again where they were kept, and only for the run as it was. */
 #include "serve/stored.h"
 
+#include <pthread.h>
+
 #include "serve/reply.h"
+#include "serve/routes.h"
 #include "unit/serve/made_place.h"
 
 /* Status and body. */
@@ -79,12 +82,56 @@ static void keeps_no_failure(void **state)
     CHECK_INT("again", ask(place, "/api/overview", "run=r1&step=99", &body), 404);
 }
 
+struct asker {
+    struct place place; /* with an arena of its own */
+    struct str body;
+};
+
+static void *ask_overview(void *data)
+{
+    struct asker *asker = data;
+
+    CHECK_INT("asked", ask(&asker->place, "/api/overview", "run=r1", &asker->body), 200);
+    return NULL;
+}
+
+/* Whenever the other comes: it finds what is being made here. */
+static void waits_for_who_makes_it(void **state)
+{
+    struct place *place = *state;
+    struct asker asker = {.place = *place};
+    struct request request = {.method = STR("GET"),
+                              .path = STR("/api/overview"),
+                              .query = STR("run=r1"),
+                              .arena = place->arena,
+                              .services = &place->services};
+    struct reply made = {
+        .status = 200, .type = TYPE_JSON, .borrowed = BYTES("{\"made\":\"here\"}")};
+    const struct run_record *run;
+    struct error err = {0};
+    pthread_t thread;
+
+    put_run(place, "r1", "c1", "one", STORED_SLICES_MIN);
+    CHECK_OK("opened", request_open(&request, &route_overview, &err), &err);
+    CHECK_OK("run", request_run(&request, &run, &err), &err);
+    assert_true(stored_take(&request, run));
+    asker.place.arena = arena_create();
+    assert_int_equal(pthread_create(&thread, NULL, ask_overview, &asker), 0);
+    stored_put(&request, run, &made);
+    stored_leave(&request, run);
+    pthread_join(thread, NULL);
+    CHECK("what was made here", str_equal(asker.body, STR("{\"made\":\"here\"}")));
+    arena_destroy(asker.place.arena);
+    request_release(request.state);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(reads_what_was_kept, make_place, leave_place),
         cmocka_unit_test_setup_teardown(keeps_nothing_of_small_runs, make_place, leave_place),
         cmocka_unit_test_setup_teardown(keeps_no_failure, make_place, leave_place),
+        cmocka_unit_test_setup_teardown(waits_for_who_makes_it, make_place, leave_place),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,10 @@
+#include "base/memory.h"
+
+#include <malloc.h>
+
+void memory_give_back(void)
+{
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+}
