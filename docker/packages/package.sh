@@ -57,7 +57,7 @@ build() {
   command -v ccache >/dev/null && launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache)
   docker/packages/libzip.sh "$out/libzip"
   PKG_CONFIG_PATH=$out/libzip/lib/pkgconfig cmake --preset release -S "$source" -B "$out/build" "${launcher[@]}" \
-    -DCMAKE_C_FLAGS="-ffile-prefix-map=$out/build=build -ffile-prefix-map=$source=." \
+    -DCMAKE_C_FLAGS="-ffile-prefix-map=$out/build=build -ffile-prefix-map=$source=. -ffile-prefix-map=$out/libzip=libzip" \
     -DCMAKE_INSTALL_PREFIX=/usr -DJVIEWD_TESTS=OFF -DJVIEWD_PORTABLE=ON >"$out/configure.log"
   cmake --build "$out/build" >&2
 }
