@@ -5,6 +5,7 @@ made of the replies alone, so nothing is typed by hand and any profile may be ad
   top          rows of every grouping sum to its total; groupings of the same events have the same total, flame graphs too
   overview     kinds sum to what was divided, and are those of the counted steps; devices are busy within the capture
   kernels, collectives, transfers, compiles, memory    every grouping sums to the same; parts sum to the whole
+  collectives, hosts    what is exposed in the counted steps is what devices communicate in them
   findings     evidence lies in the run; no win is longer than the counted steps
 """
 import sys
@@ -134,6 +135,28 @@ def check_groupings(asked):
         equal(asked.run, "kernels and top by kernel", kernels["total_ps"], sum_of(top["all"], "total_ps"))
 
 
+def by_device(rows, field):
+    ret = {}
+    for row in rows:
+        key = (row["host"], row["device"])
+        ret[key] = ret.get(key, 0) + row[field]
+    return {key: value for key, value in ret.items() if value}
+
+
+def check_communication(asked):
+    """In steps that the rows have by number; where a number is of a warm-up as well, it cannot be asked for."""
+    steps = asked.table("api/steps")
+    told = asked.table("api/hosts", by="device")
+    if not steps or not told or not steps["all"] or any(row["warmup"] or row["step"] is None for row in steps["all"]):
+        return
+    numbers = sorted({row["step"] for row in steps["all"]})
+    found = asked.table("api/collectives", by="device", step=",".join(map(str, numbers)))
+    if not found or len(numbers) > 200:
+        return
+    for ours, theirs in (("exposed_ps", "communication_ps"), ("hidden_ps", "hidden_communication_ps")):
+        equal(asked.run, f"{ours} of collectives and {theirs} of devices", by_device(found["all"], ours), by_device(told["all"], theirs))
+
+
 def check_memory(asked):
     timeline = asked.ask("api/memory", view="timeline")
     for allocator in (timeline or {}).get("allocators", ()):
@@ -154,6 +177,7 @@ def main():
                     continue  # without a timeline
                 check_top(asked)
                 check_groupings(asked)
+                check_communication(asked)
                 check_memory(asked)
                 runs, tables = runs + 1, tables + len(asked.kept)
     for failure in failures:

@@ -115,6 +115,55 @@ def check_conv(corpus, cache):  # C5
         manifest.equal("C5", f"idle time of device {device['device']}", device["idle_ps"], own - union(one))
 
 
+def pieces_of(events, begin, end):
+    """[(from, to, names of what is open, outermost first)] of one thread, without a gap."""
+    events = sorted((event for event in events if event[0] < end and event[1] > begin), key=lambda event: (event[0], -event[1]))
+    edges = sorted({begin, end} | {min(max(at, begin), end) for event in events for at in event[:2]})
+    opened, at = [], 0
+    for left, right in zip(edges, edges[1:]):
+        while at < len(events) and max(events[at][0], begin) <= left:
+            opened.append(events[at])
+            at += 1
+        opened = [event for event in opened if event[1] > left]
+        yield left, right, [event[2] for event in opened]
+
+
+def meaning(names):
+    """What a thread does while devices do nothing, by names alone."""
+    if any(word in name for name in names for word in ("device_put", "DevicePut")):
+        return "copy"
+    if not names or any("block_until_ready" in name or "try_to_block" in name for name in names):
+        return "idle"
+    return "host"
+
+
+def check_conv_host(corpus, cache):
+    """Where devices do nothing, each moment of the thread that steps, by the names open then: 73 % of a step is not their work."""
+    path = corpus / "gpu-mi300x-jax-conv"
+    (space,) = spaces(path).values()
+    lines = [(plane["name"], line) for plane in space["planes"] for line in plane["lines"]]
+    zero = min(event["begin_ps"] for _, line in lines for event in line["events"] if not event["aggregated"]) // 1000 * 1000
+    steps = rows_of(cache, path, "steps")["rows"]
+    begin, end = steps[0]["start_ps"] + zero, steps[-1]["start_ps"] + steps[-1]["dur_ps"] + zero
+    (python,) = [line for plane, line in lines if plane == "/host:CPU" and line["name"] == "python"]
+    thread = list(pieces_of([(event["begin_ps"], event["begin_ps"] + event["dur_ps"], event["name"]) for event in python["events"]], begin, end))
+    sums, devices = dict.fromkeys(("copy", "idle", "host"), 0), 0
+    for plane in space["planes"]:
+        work = list(spans({"planes": [plane]}, lambda line, event: line["name"].startswith("Stream"), "/device:GPU"))
+        devices += bool(work)
+        for left, right, names in thread if work else ():
+            inside = [(max(a, left), min(b, right)) for a, b in work if a < right and b > left]
+            sums[meaning(names)] += right - left - union(inside)
+    told = {part["kind"]: part["self_ps"] for part in ask(cache, "overview", str(path))["breakdown"]}
+    copied = sum(union([(max(a, begin), min(b, end)) for a, b in spans(
+        {"planes": [plane]}, lambda line, event: line["name"].startswith("Stream") and "Copy" in event["name"], "/device:GPU") if a < end and b > begin])
+        for plane in space["planes"])
+    sums["copy"] += copied
+    for kind, total in sums.items():  # the mean of the devices, rounded in each step
+        if abs(told[kind] * devices - total) > 2 * devices * len(steps):
+            manifest.failures.append(f"gpu-mi300x-jax-conv: {kind} is {told[kind]}, by the names of the thread {total / devices}")
+
+
 def check_t4(corpus, golden, cache):  # C6, C8
     for day, (busy_us, idle_percent) in T4.items():
         path = corpus / "gpu-t4-tf2-keras" / "logs/fit" / f"20231107-{day}"
@@ -209,6 +258,7 @@ def main():
     steps = told = 0
     with tempfile.TemporaryDirectory() as cache:
         check_conv(corpus, cache)
+        check_conv_host(corpus, cache)
         check_t4(corpus, golden, cache)
         check_tpu(corpus, cache)
         if captures.is_dir():
