@@ -34,9 +34,4 @@ static inline bool session_is_full(const struct session *session, uint64_t spool
     return most != 0 && spool_bytes >= most;
 }
 
-static inline bool session_gate(const struct session *session)
-{
-    return atomic_load_explicit(&session->control->gate, memory_order_relaxed) != 0;
-}
-
 #endif

@@ -16,7 +16,7 @@ static _Atomic(struct thread *) threads[THREADS_MAX];
 static _Atomic uint32_t thread_count;
 static _Atomic uint64_t refused;
 static pthread_key_t at_exit;
-static _Thread_local struct thread *own;
+_Thread_local struct thread *thread_mine;
 static _Thread_local bool is_gone;         /* its last destructors still tell ranges */
 static _Thread_local uint32_t was_refused; /* as often as it asked for a place */
 
@@ -80,7 +80,7 @@ static void thread_ends(void *data)
     struct thread *thread = data;
     struct range range;
 
-    own = NULL;
+    thread_mine = NULL;
     is_gone = true;
     for (uint32_t left = atomic_load(&thread->open.count); left > 0 && writer_gate(); left--) {
         open_load(&thread->open, left - 1, &range);
@@ -126,7 +126,7 @@ static struct thread *make_thread(void)
     return thread;
 }
 
-static struct thread *find_thread(void)
+static struct thread *take_thread(void)
 {
     struct thread *thread = take_left();
 
@@ -139,19 +139,17 @@ static struct thread *find_thread(void)
     return thread;
 }
 
-struct thread *thread_own(void)
+struct thread *thread_find(void)
 {
-    if (own != NULL)
-        return own;
     if (!writer_is_awake() || is_gone)
         return NULL;
     if (was_refused % ASK_AGAIN == 0)
-        own = find_thread();
-    if (own == NULL) {
+        thread_mine = take_thread();
+    if (thread_mine == NULL) {
         was_refused++;
         atomic_fetch_add(&refused, 1);
     }
-    return own;
+    return thread_mine;
 }
 
 void thread_push(struct thread *thread, const struct range *range)
@@ -245,6 +243,6 @@ uint64_t threads_refused(void)
 
 void threads_forget(void)
 {
-    own = NULL;
+    thread_mine = NULL;
     is_gone = true;
 }

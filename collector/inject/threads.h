@@ -9,6 +9,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "api/record.h"
@@ -47,8 +48,15 @@ struct thread {
     struct range ring[RING_RANGES];
 };
 
+extern _Thread_local struct thread *thread_mine; /* NULL until it is found */
+struct thread *thread_find(void);
+
 /* The calling thread's own; NULL where there are too many threads, or the library sleeps. */
-struct thread *thread_own(void);
+static inline struct thread *thread_own(void)
+{
+    return thread_mine != NULL ? thread_mine : thread_find();
+}
+
 void thread_lose(struct thread *thread, enum spool_cause cause);
 /* False where the ring was full. */
 bool thread_put(struct thread *thread, const struct range *range);

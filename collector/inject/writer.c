@@ -53,7 +53,8 @@ static struct { /* told by any thread */
            .categories = {.type = SPOOL_CATEGORY, .columns = CATEGORY_COLUMNS},
            .streams = {.type = SPOOL_STREAM, .columns = STREAM_COLUMNS}};
 
-static _Atomic uint32_t bell, is_stopping;
+static _Atomic uint32_t bell, is_stopping, closed_gate;
+_Atomic uint32_t *writer_gate_word = &closed_gate;
 
 static int64_t now_ms(void)
 {
@@ -84,11 +85,6 @@ bool writer_is_awake(void)
 const struct control_asked *writer_asked(void)
 {
     return &writer.session.control->asked;
-}
-
-bool writer_gate(void)
-{
-    return session_gate(&writer.session);
 }
 
 static void complain(const char *what)
@@ -492,10 +488,10 @@ void writer_start(void)
             complain("no session in");
         return;
     }
+    writer_gate_word = &writer.session.control->gate;
     ticks_choose();
     writer.first_tie = ticks_tie();
-    writer.about_size =
-        about_put(writer.about); /* here: nobody else may look at the environment */
+    writer.about_size = about_put(writer.about); /* here: nobody else may look at the environment */
     bool has_room = texts_open() && threads_open() && make_batches();
     if (has_room)
         gate_watch(&writer.session);

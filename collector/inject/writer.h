@@ -7,6 +7,7 @@
 #ifndef JVIEWD_INJECT_WRITER_H
 #define JVIEWD_INJECT_WRITER_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -15,7 +16,12 @@ struct control_asked;
 /* Once a process; what fails is told on stderr, once, and the program goes on unrecorded. */
 void writer_start(void);
 bool writer_is_awake(void); /* runs, and the process is the one it was started in */
-bool writer_gate(void);     /* is what happens now to be recorded */
+extern _Atomic uint32_t *writer_gate_word;
+/* Is what happens now to be recorded? */
+static inline bool writer_gate(void)
+{
+    return atomic_load_explicit(writer_gate_word, memory_order_relaxed) != 0;
+}
 const struct control_asked *writer_asked(void);
 void writer_wake(void);
 /* At the process's end: all that is there goes out, within `budget_ms`; nothing is taken after. */

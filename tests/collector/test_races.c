@@ -26,10 +26,8 @@ bool writer_is_awake(void)
     return true;
 }
 
-bool writer_gate(void)
-{
-    return true;
-}
+static _Atomic uint32_t open_gate = 1;
+_Atomic uint32_t *writer_gate_word = &open_gate;
 
 static void fail(const char *what)
 {
