@@ -1,4 +1,5 @@
-/* A counter: an area in the colour of `other` at 35 %, its line above. */
+/* A counter: an area in the colour of `other` at 35 %, its line above, and where several samples share a
+ * pixel a stroke from the lowest to the highest: no peak is lost by zooming out. */
 import type { CounterSeries } from '../data/counter_store';
 import { positionOf, type Viewport } from '../model/viewport';
 import type { Box } from './summary';
@@ -34,5 +35,11 @@ export function paintCounter(
   context.strokeStyle = other.strokeCss;
   context.lineWidth = ratio;
   trace(line);
+  series.times.forEach((time, index) => {
+    if (series.lows[index] === series.highs[index]) return;
+    const at = positionOf(viewport, time) * box.width;
+    context.moveTo(at, yOf(series.lows[index]!));
+    context.lineTo(at, yOf(series.highs[index]!));
+  });
   context.stroke();
 }

@@ -2,7 +2,10 @@
 import { CELL_ASYNC, CELL_CUT, CELL_PARTIAL } from '../../data/tiles';
 import { KINDS, type Slice } from '../../data/types';
 import { shown } from '../../model/cut';
-import { count, share, time } from '../../model/numbers';
+import { stretchAt } from '../../data/counter_store';
+import { count, share, significant, size, time } from '../../model/numbers';
+import { timeAt } from '../../model/viewport';
+import type { Band } from '../../model/layout';
 import { hideTip, showTip } from '../../ui/tooltip';
 import { hitAt, sliceOf, type Hit } from './hit';
 import type { TimelineState } from './state';
@@ -52,14 +55,38 @@ function Content({ hit, slice }: { hit: Hit; slice: Slice | null }) {
   );
 }
 
+const sampled = (name: string, value: number): string => (/byte/i.test(name) ? size(value) : significant(value));
+
+/* What a counter is at a moment: as it was sampled last, and between what it went in that pixel. */
+function CounterContent({ state, band, at }: { state: TimelineState; band: Band; at: bigint }) {
+  const { name } = band.node;
+  const series = state.counters.get(band.node.id);
+  const index = series ? stretchAt(series, at) : -1;
+  if (!series || index < 0) return <bdi>{shown(name)}</bdi>;
+  const [low, high] = [series.lows[index]!, series.highs[index]!];
+  return (
+    <>
+      <bdi>{shown(name)}</bdi>
+      <br />
+      <strong>{sampled(name, series.values[index]!)}</strong>
+      {low < high && ` (${sampled(name, low)} to ${sampled(name, high)}, ${count(series.counts[index]!)} samples)`}
+      <br />
+      <span class="faint">{`sampled at ${time(series.times[index]!)}; ${sampled(name, series.min)} to ${sampled(name, series.max)} in view`}</span>
+    </>
+  );
+}
+
 export function showHover(state: TimelineState, x: number, y: number, clientX: number, clientY: number): void {
-  const { hit } = hitAt(state, x, y);
+  const { band, hit } = hitAt(state, x, y);
   if (!hit) {
     shownFor = null;
     clearTimeout(timer);
     abort?.abort();
     state.hoverSlice.value = null;
-    hideTip();
+    if (band?.node.kind === 'counter') {
+      const at = timeAt(state.viewport.value, x / state.size.value.width) + state.shiftOf(band.node.host);
+      showTip(<CounterContent state={state} band={band} at={at} />, clientX, clientY);
+    } else hideTip();
     return;
   }
   const key = `${hit.band.node.id}:${hit.depth}:${hit.start}:${hit.name}`;
