@@ -149,7 +149,10 @@ static void add_notes(struct top_work *work, enum top_by asked, struct table *re
     if (work->by == BY_ANNOTATION)
         notes[ret->note_count++] = (struct answer_note){
             .kind = "annotations-by-name",
-            .message = STR("annotations are told from the runtime's own events by their names"),
+            .message =
+                STR("annotations are told from the runtime's own events by their names; self is "
+                    "what nothing recorded lies in: the table of kernels by annotation tells "
+                    "what of each lies in no other, and what it launched"),
             .count = 1,
         };
     if (work->total_ps == INT64_MAX)
