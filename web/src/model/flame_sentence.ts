@@ -28,6 +28,6 @@ export function lineSentence(root: FlameNode, what: string): Sentence {
   if (!first || total <= 0) return [];
   const told = ownOfLines(root);
   if (told < total / 2) return [strong(share(1 - told / total)), ` of ${what} has no line in its stack; of the rest ${lineOf(first[0])} takes most, `, strong(share(first[1] / total)), ' of all.'];
-  const next = second ? `; next is ${lineOf(second[0])} with ${share(second[1] / total)}` : '';
+  const next = second && second[1] > 0 ? `; next is ${lineOf(second[0])} with ${share(second[1] / total)}` : '';
   return [`${lineOf(first[0])} takes `, strong(share(first[1] / total)), ` of ${what}${next}.`];
 }

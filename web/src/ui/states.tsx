@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { Problem } from '../data/api';
 import { forget, type Resource } from '../data/resource';
+import { restriction } from '../data/restriction';
 import { runChange } from '../model/address';
 import { size, THIN } from '../model/numbers';
 import { sentenceCase } from '../model/sentence';
@@ -108,6 +109,12 @@ export function Empty({ children, copy }: { children: ComponentChildren; copy?: 
       )}
     </div>
   );
+}
+
+/* A view without rows: that may be what it is narrowed to, or the run. */
+export function NothingHere({ did }: { did: string }) {
+  const narrowed = Object.keys(restriction.value).length > 0;
+  return <p class="state">{`${did} in ${narrowed ? 'what this page is narrowed to' : 'this run, as far as it was recorded'}.`}</p>;
 }
 
 /* Data if there is any; else why not. */

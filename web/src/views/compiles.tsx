@@ -9,7 +9,7 @@ import { compilesSentence, PHASES, PHASE_WORDS, phaseOf, type CompileList, type 
 import { count, inScale, plural, share, time, timeExact, timeScale, toNumber, UNKNOWN, type Scale } from '../model/numbers';
 import { sentenceCase } from '../model/sentence';
 import { Link } from '../ui/link';
-import { Empty, Failed, Waiting } from '../ui/states';
+import { Empty, Failed, NothingHere, Waiting } from '../ui/states';
 import { stepWindow } from '../ui/step_bars';
 import { Table, type Column } from '../ui/table';
 import { NothingMatches, TableBar } from '../ui/table_bar';
@@ -145,7 +145,7 @@ export function CompilesView({ run, absent }: { run: RunDetails; absent: string 
       </TableBar>
       {list.error && <Failed error={list.error} />}
       {!data && list.waiting && <Waiting what="Looking for compiles." progress={list.progress} />}
-      {data && data.row_count === 0 && <p class="state">Nothing was compiled in what this page is narrowed to.</p>}
+      {data && data.row_count === 0 && <NothingHere did="Nothing was compiled" />}
       {rows.length > 0 && table.rows.length === 0 && <NothingMatches table={table} total={data!.row_count} />}
       {table.rows.length > 0 && (
         <Table

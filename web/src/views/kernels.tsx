@@ -11,7 +11,7 @@ import { kernelsSentence, type KernelList, type KernelRow } from '../model/kerne
 import { count, inScale, shareCell, size, timeExact, timeScale, toNumber, UNKNOWN, type Scale } from '../model/numbers';
 import { sentenceCase } from '../model/sentence';
 import { Link } from '../ui/link';
-import { Empty, Failed, Waiting } from '../ui/states';
+import { Empty, Failed, NothingHere, Waiting } from '../ui/states';
 import { Table, type Column } from '../ui/table';
 import { NothingMatches, TableBar } from '../ui/table_bar';
 import { Name, SentenceLine } from '../ui/text';
@@ -258,7 +258,7 @@ export function KernelsView({ run, absent }: { run: RunDetails; absent: string |
       </TableBar>
       {list.error && <Failed error={list.error} />}
       {!data && list.waiting && <Waiting what="Adding up." progress={list.progress} />}
-      {data && data.row_count === 0 && <p class="state">Nothing ran in what this page is narrowed to.</p>}
+      {data && data.row_count === 0 && <NothingHere did={`No ${BY[by]!} was recorded`} />}
       {rows.length > 0 && shown.length === 0 && <NothingMatches table={table} total={data!.row_count} />}
       {shown.length > 0 && (
         <Table

@@ -16,6 +16,7 @@ import { Owners } from './memory_owners';
 import { SnapshotsView } from './snapshots';
 
 const inOrder = new Intl.Collator('en', { numeric: true });
+const ofHost = (allocator: Allocator): boolean => /host|CPU/.test(allocator.name); // stands below the devices
 
 function Absent({ run, reason }: { run: RunDetails; reason: string | null }) {
   return (
@@ -71,7 +72,7 @@ export function MemoryView({ run, absent }: { run: RunDetails; absent: string | 
   if (absent !== null) return <Absent run={run} reason={absent} />;
   if (memory.error) return <Failed error={memory.error} />;
   if (!memory.data) return memory.waiting ? <Waiting what="Reading the memory events." progress={memory.progress} /> : null;
-  const allocators = [...(memory.data.allocators ?? [])].sort((a, b) => inOrder.compare(a.host ?? '', b.host ?? '') || inOrder.compare(a.name, b.name));
+  const allocators = [...(memory.data.allocators ?? [])].sort((a, b) => Number(ofHost(a)) - Number(ofHost(b)) || inOrder.compare(a.host ?? '', b.host ?? '') || inOrder.compare(a.name, b.name));
   const parts = partsOf(run, allocators);
   const asked = query.value.part as Part | undefined;
   const part = asked && parts.includes(asked) ? asked : query.value.module && parts.includes('heap') ? 'heap' : (parts[0] ?? 'time');
@@ -117,7 +118,7 @@ function Chart({ run, allocator, only }: { run: RunDetails; allocator: Allocator
 }
 
 function OverTime({ run, allocators, nav }: { run: RunDetails; allocators: readonly Allocator[]; nav: ComponentChildren }) {
-  const highest = allocators.reduce((a, b) => ((b.peak_bytes ?? 0) > (a.peak_bytes ?? 0) && !/host|CPU/.test(b.name) ? b : a));
+  const highest = allocators.reduce((a, b) => ((b.peak_bytes ?? 0) > (a.peak_bytes ?? 0) && !ofHost(b) ? b : a));
   return (
     <div class="sections">
       {highest.peak_bytes !== null && <SentenceLine sentence={sentenceOf(highest)} />}

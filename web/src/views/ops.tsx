@@ -9,7 +9,7 @@ import type { Cell } from '../model/table';
 import { count, inScale, plural, rateScale, shareCell, timeExact, timeScale, toBig, toNumber, UNKNOWN, type Scale } from '../model/numbers';
 import { opsSentence, sentenceCase } from '../model/sentence';
 import { Link } from '../ui/link';
-import { Failed, Waiting } from '../ui/states';
+import { Failed, NothingHere, Waiting } from '../ui/states';
 import { Table, type Column } from '../ui/table';
 import { NothingMatches, TableBar } from '../ui/table_bar';
 import { Name, SentenceLine } from '../ui/text';
@@ -188,7 +188,7 @@ export function OpsView({ run }: { run: RunDetails }) {
       </TableBar>
       {top.error && <Failed error={top.error} />}
       {!data && top.waiting && <Waiting what="Adding up." progress={top.progress} />}
-      {data && data.row_count === 0 && <p class="state">Nothing ran in what this page is narrowed to.</p>}
+      {data && data.row_count === 0 && <NothingHere did="Nothing ran" />}
       {data && rows.length > 0 && shown.length === 0 && <NothingMatches table={table} total={data.row_count} />}
       {shown.length > 0 && (
         <Table

@@ -9,7 +9,7 @@ import { count, inScale, plural, rateScale, shareCell, sizeScale, time, timeExac
 import { directionWords, transfersSentence, type TransferList, type TransferRow } from '../model/transfers';
 import { sentenceCase } from '../model/sentence';
 import { Link } from '../ui/link';
-import { Empty, Failed, Waiting } from '../ui/states';
+import { Empty, Failed, NothingHere, Waiting } from '../ui/states';
 import { stepWindow } from '../ui/step_bars';
 import { Table, type Column } from '../ui/table';
 import { NothingMatches, TableBar } from '../ui/table_bar';
@@ -134,7 +134,7 @@ export function TransfersView({ run, absent }: { run: RunDetails; absent: string
       </TableBar>
       {list.error && <Failed error={list.error} />}
       {!data && list.waiting && <Waiting what="Adding up." progress={list.progress} />}
-      {data && data.row_count === 0 && <p class="state">Nothing moved in what this page is narrowed to.</p>}
+      {data && data.row_count === 0 && <NothingHere did="Nothing moved" />}
       {rows.length > 0 && table.rows.length === 0 && <NothingMatches table={table} total={data!.row_count} />}
       {table.rows.length > 0 && (
         <Table

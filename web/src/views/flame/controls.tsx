@@ -1,4 +1,5 @@
-/* By what, of what weight, in which order, which way up; and what can be taken away. */
+/* By what, of what weight, in which order, which way up; and what can be taken away. Snapshots know one
+ * way alone: by stack, with their own amounts, and nothing in it has a time. */
 import { address, type Params } from '../../data/api';
 import { go } from '../../data/place';
 import { Menu } from '../../ui/menu';
@@ -31,7 +32,7 @@ export function Choices({ by, bys, weight, order, flipped, folded }: { by: strin
           ))}
         </select>
       </label>
-      <label data-tip={WEIGHT_TIPS[weight]}>
+      {bys.length > 1 && <label data-tip={WEIGHT_TIPS[weight]}>
         weight{' '}
         <select value={weight} onChange={(event) => go({ weight: event.currentTarget.value === 'self' ? null : event.currentTarget.value }, 'replace')}>
           {Object.entries(WEIGHTS).map(([one, words]) => (
@@ -40,14 +41,14 @@ export function Choices({ by, bys, weight, order, flipped, folded }: { by: strin
             </option>
           ))}
         </select>
-      </label>
-      <label>
+      </label>}
+      {bys.length > 1 && <label>
         order{' '}
         <select value={order} onChange={(event) => go({ order: event.currentTarget.value === 'heavy' ? null : event.currentTarget.value }, 'replace')}>
           <option value="heavy">heaviest left</option>
           <option value="time">by time</option>
         </select>
-      </label>
+      </label>}
       <label>
         root{' '}
         <select value={flipped ? 'below' : 'above'} onChange={(event) => go({ roots: event.currentTarget.value === 'above' ? null : event.currentTarget.value }, 'replace')}>

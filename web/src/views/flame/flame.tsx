@@ -13,7 +13,7 @@ import { lineSentence } from '../../model/flame_sentence';
 import { flameSentence, type Sentence } from '../../model/sentence';
 import { registerActions } from '../../ui/keys';
 import { Link } from '../../ui/link';
-import { Failed, Waiting } from '../../ui/states';
+import { Failed, NothingHere, Waiting } from '../../ui/states';
 import { Name, SentenceLine } from '../../ui/text';
 import { AgainstChoice, Differential } from './against';
 import { Choices, Exports } from './controls';
@@ -134,7 +134,7 @@ export function FlameView({ run }: { run: RunDetails }) {
       </div>
       {flame.error && <Failed error={flame.error} />}
       {!data && flame.waiting && <Waiting what="Adding up the tree." progress={flame.progress} />}
-      {isEmpty && <p class="state">Nothing ran in what this page is narrowed to.</p>}
+      {isEmpty && <NothingHere did="Nothing ran" />}
       {against && <Differential run={run.name} against={against} />}
       {data && layout && !isEmpty && !against && <Explorer layout={layout} data={data} params={params} lit={lit} flipped={flipped} label={`Flame graph of ${run.name} by ${data.by ?? by}`} />}
     </>
