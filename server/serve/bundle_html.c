@@ -2,6 +2,7 @@
 
 #include <jansson.h>
 
+#include "base/human.h"
 #include "serve/assets.h"
 #include "serve/file_name.h"
 #include "serve/reply.h"
@@ -314,8 +315,8 @@ static void put_tiles(struct writing *writing, const struct run_traces *traces)
     }
     if (traces->host_count > 0)
         say(writing, str_format(writing->req->arena,
-                                "The timeline is reduced: what is shorter than %.3g µs is folded.",
-                                (double)(INT64_C(1) << level) / 1e6));
+                                "The timeline is reduced: what is shorter than %s is folded.",
+                                human_ps(INT64_C(1) << level).text));
     json_key(&writing->json, "tiles");
     json_open(&writing->json, '[');
     text_put(writing->out, all.at == NULL ? "" : all.at, all.count);

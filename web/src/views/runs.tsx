@@ -87,7 +87,7 @@ function columnsOf(runs: readonly Run[], now: Date): Column<Run>[] {
             <Name text={run.name} />
           </Link>
           {titleOf(run) !== null && (
-            <span class="quiet" data-tip={shown(titleOf(run))}>
+            <span class="quiet run-title" data-tip={shown(titleOf(run))}>
               <bdi>{shown(titleOf(run))}</bdi>
             </span>
           )}
