@@ -47,6 +47,20 @@ static enum status set(const char *name, const char *value, struct error *err)
     return OK;
 }
 
+/* By what other profilers leave in the environment of what they run. */
+static void warn_of_others(void)
+{
+    static const char *const signs[] = {"NSYS_PROFILING_SESSION_ID", "CUDA_PROFILE",
+                                        "COMPUTE_PROFILE", "KINETO_CONFIG"};
+
+    for (size_t sign = 0; sign < sizeof signs / sizeof signs[0]; sign++)
+        if (getenv(signs[sign]) != NULL)
+            fprintf(stderr,
+                    "jview-collect: %s is set: another profiler seems to watch this program, and "
+                    "only one gets its CUDA activity\n",
+                    signs[sign]);
+}
+
 enum status child_prepare(const struct options *options, const struct launched *session,
                           struct error *err)
 {
@@ -61,6 +75,8 @@ enum status child_prepare(const struct options *options, const struct launched *
                         "give --replace-injection",
                         injections[index], taken);
     }
+    if (options->asked.no_activity == 0)
+        warn_of_others();
     TRY(set(injections[0], library, err));
     if (options->asked.no_activity == 0 || options->asked.range == CAPTURE_CUDA)
         TRY(set(injections[1], library, err)); /* the driver calls it at cuInit */

@@ -97,6 +97,12 @@ class Launch(unittest.TestCase):
                 self.assertEqual((run.wait(60), said), (0, ["ready\n", "got\n"]))
                 run.stdout.close()
 
+    def test_second_profiler(self):
+        """Another profiler's sign in the environment is told, where CUDA is asked for."""
+        for options, is_told in (((), True), (("-t", "nvtx"), False)):
+            run = self.collect(*options, words=("steps", 1), env={"NSYS_PROFILING_SESSION_ID": "7"})
+            self.assertEqual((run.returncode, "another profiler seems" in run.stderr), (0, is_told), run.stderr)
+
     def test_short_domain(self):
         """Names of four letters, as NCCL's."""
         run = self.collect("--nvtx-domain-include", "NCCL", words=("domains", 3))
