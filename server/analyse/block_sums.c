@@ -47,8 +47,8 @@ static void add_places(const struct chunk *chunk, struct name_sum *places)
 {
     for (uint32_t i = 0; i < chunk->dictionary_count; i++)
         places[i] = (struct name_sum){.name = chunk->dictionary_name[i],
-                                       .kind = (unsigned)chunk->dictionary_kind[i] & 15U,
-                                       .min_ps = INT64_MAX};
+                                      .kind = (unsigned)chunk->dictionary_kind[i] & 15U,
+                                      .min_ps = INT64_MAX};
     for (uint32_t at = 0; at < chunk->count; at++) {
         struct name_sum *sum = &places[chunk->place[at]];
         int64_t dur_ps = chunk->dur_ps[at];
