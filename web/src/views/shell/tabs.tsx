@@ -1,4 +1,5 @@
 /* The views of a run, and what they are narrowed to. A view without data says why. */
+import { useEffect, useRef } from 'preact/hooks';
 import { go, query, view } from '../../data/place';
 import { absence, type RunDetails } from '../../data/types';
 import { RESTRICTION, rangeOf } from '../../model/address';
@@ -9,13 +10,17 @@ import { Link } from '../../ui/link';
 import { ENTRIES, entryOf } from '../registry';
 
 export function Tabs({ run }: { run: RunDetails }) {
+  const nav = useRef<HTMLElement>(null);
+  const current = entryOf(view.value).view;
+  /* Where they scroll, the one that is shown is seen. */
+  useEffect(() => nav.current!.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' }), [current]);
   return (
     <div class="tabs">
-      <nav aria-label="Views of the run">
+      <nav ref={nav} aria-label="Views of the run">
         {ENTRIES.map(({ view: one, words }) => {
           const absent = absence(run, one);
           return (
-            <Link key={one} to={{ view: one, zoom: null, key: null, columns: null, group: null }} current={entryOf(view.value).view === one} class={absent ? 'absent' : undefined} title={absent ?? undefined}>
+            <Link key={one} to={{ view: one, zoom: null, key: null, columns: null, group: null }} current={current === one} class={absent ? 'absent' : undefined} title={absent ?? undefined}>
               {words}
               {absent && ' –'}
             </Link>
