@@ -102,6 +102,19 @@ class Server:
         fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[13]) + int(fields[14])) / os.sysconf("SC_CLK_TCK")
 
+    def waiting_worker(self):
+        """(pid, CPU seconds it has spent) of the process that stands ready for a query, once it only waits."""
+        before, end = None, time.perf_counter() + 60
+        while time.perf_counter() < end:
+            for task in os.listdir(f"/proc/{self.process.pid}/task"):
+                for pid in pathlib.Path(f"/proc/{self.process.pid}/task/{task}/children").read_text().split():
+                    now = int(pid), int(pathlib.Path(f"/proc/{pid}/schedstat").read_text().split()[0]) / 1e9
+                    if now == before:
+                        return now
+                    before = now
+            time.sleep(0.2)
+        raise RuntimeError("no worker stands ready")
+
     def anonymous_bytes(self):
         """RssAnon of the server: mapped files may be dropped by the kernel and are not counted."""
         text = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
