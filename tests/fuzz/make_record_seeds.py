@@ -4,6 +4,7 @@
 import pathlib
 
 ABOUT, TEXT, CLOCK, RANGE, OPEN, THREAD, CATEGORY, GATE, LOSS, END = range(1, 11)
+SAMPLER, STACK_TEXT, STACK, SAMPLE, TASK = range(19, 24)
 SEEDS = pathlib.Path(__file__).resolve().parent / "seeds/record"
 
 
@@ -48,4 +49,7 @@ if __name__ == "__main__":
          (THREAD, rows((468, 1))), (CATEGORY, rows((0, 7, 2))), (LOSS, rows((0, 12, 1, 2))), (END, rows()))
     seed("killed", NAMES, (OPEN, rows((466, 1000, 8000, 0, 2, 0, 0, 0, 0, 0, 0))), RANGES, (GATE, rows((1, 1, 1))))
     seed("clocks", (CLOCK, rows((3000000, 1000003000000, 7), (2, 2, 2))), NAMES, RANGES)
+    seed("samples", (SAMPLER, rows((0, 100), (1, 199))), (STACK_TEXT, texts(1, "main", "train.py", "libm.so")),
+         (STACK, rows((1, 0, 1, 2, 40, 0), (2, 1, 1, 2, 12, 0), (3, 2, 0, 0, 0, 3))), (TASK, rows((468, 1))),
+         (SAMPLE, rows((1005, 468, 2, 0, 10, 9), (2005, 468, 3, 1, 5, -1), (3005, 466, 0, 0, 1, 0))), (END, rows()))
     (SEEDS / "raw").write_bytes(b"JVSPOOL1" + bytes(56))
