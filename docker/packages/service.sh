@@ -119,7 +119,7 @@ ended() { # NAME...
 upgrade_restarts() {
   local before
   before=$(main_of)
-  booted env DEBIAN_FRONTEND=noninteractive dpkg -i --force-confold /root/new.deb && until_holds booted systemctl is-active jviewd &&
+  booted env DEBIAN_FRONTEND=noninteractive dpkg -i --force-confold /srv/new.deb && until_holds booted systemctl is-active jviewd &&
     [ -n "$before" ] && [ "$before" != "$(main_of)" ]
 }
 
@@ -154,12 +154,12 @@ part_service() {
   local deb
   deb=$(ls build/package/jviewd_*.deb)
   system service
-  cp "$deb" "$at/root/new.deb"
-  earlier "$deb" "$at/root/old.deb"
-  cp -r tests/samples "$at/profiles"
   mkdir -p "$at/srv"
+  cp "$deb" "$at/srv/new.deb"
+  earlier "$deb" "$at/srv/old.deb"
+  cp -r tests/samples "$at/profiles"
   cp -r tests/samples "$at/srv/profiles"
-  check "service: systemd, and the package" install_deb "systemd systemd-sysv libpam-systemd dbus dbus-user-session nginx-light openssl /root/old.deb"
+  check "service: systemd, and the package" install_deb "systemd systemd-sysv libpam-systemd dbus dbus-user-session nginx-light openssl /srv/old.deb"
   user_ready ann 8090
   user_ready bob 8091 "auth = token"
   mkdir -p "$at/etc/systemd/system/user@$(inside id -u bob).service.d"

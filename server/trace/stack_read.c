@@ -62,7 +62,7 @@ static bool sample_valid(const struct trace *trace, const struct sample *sample)
 
 static enum status open_samples(struct trace *trace, struct error *err)
 {
-    const void *samples, *labels;
+    const void *samples = NULL, *labels = NULL;
     const struct bytes values = trace->parts->in.table(trace->parts->in.from, TABLE_SAMPLE_VALUES);
 
     TRY(records(trace, TABLE_SAMPLE_LABELS, sizeof(struct arg), "samples' labels", &labels,
