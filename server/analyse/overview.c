@@ -206,6 +206,7 @@ enum status overview(struct facts *facts, struct overview *ret, struct error *er
     fill_steps(steps, ret);
     if (ret->counted == 0)
         TRY(fill_capture(facts, counted, ret, err));
+    overview_threads(facts->run, steps, counted, facts->arena, ret);
     overview_devices(selections, facts->arena, ret);
     ret->basis = overview_basis(facts->run, ret, facts->arena);
     ret->duration_ps = hull_of(selections);

@@ -39,6 +39,8 @@ struct overview {
     int64_t total_ps, median_ps, mean_ps, stdev_ps, min_ps, max_ps, p95_ps; /* counted > 0 */
     struct device_time time; /* means over devices, summed: kinds_ps sums to time_total_ps */
     int64_t time_total_ps;   /* of the counted steps; without them of the capture */
+    struct str thread;       /* whose record tells what the host did; "": each host has its own */
+    uint32_t other_threads;  /* of hosts, that recorded slices in that time as well */
     const struct device_busy *devices;
     uint32_t device_count;
     struct str basis;        /* "8 x NVIDIA H100", "2 device ordinals on host threads" */
@@ -64,6 +66,9 @@ uint32_t run_notes(const struct run_traces *run, struct arena *arena,
 /* Busy times of the devices; overview_devices.c. */
 void overview_devices(const struct selections *selections, struct arena *arena,
                       struct overview *ret);
+/* Whose record told of hosts, and who else recorded; overview_threads.c. */
+void overview_threads(const struct run_traces *run, const struct steps *steps,
+                      const struct counted *counted, struct arena *arena, struct overview *ret);
 /* What it was measured on: "8 x NVIDIA H100". */
 struct str overview_basis(const struct run_traces *run, const struct overview *overview,
                           struct arena *arena);

@@ -61,19 +61,47 @@ static uint32_t large_kinds(const struct overview *overview, int ret[SHARES_MAX]
     return count;
 }
 
-/* Where the rest of the time has a reason of its own. */
-static void put_idle_cause(struct text *out, const struct overview *overview)
+/* Is the idle time one of which nothing was recorded? */
+static bool is_unrecorded(const struct overview *overview)
 {
-    int64_t idle_ps = overview->time.kinds_ps[KIND_IDLE];
-
-    if (overview->time.doing_ps[DOING_WAIT] * 2 > idle_ps)
-        text_puts(out, " while the host waits");
-    else if (overview->time.doing_ps[DOING_NOTHING] * 2 > idle_ps)
-        text_puts(out, " while nothing was recorded on the host");
+    return overview->time.doing_ps[DOING_NOTHING] * 2 > overview->time.kinds_ps[KIND_IDLE];
 }
 
-static void put_shares(struct text *out, const struct overview *overview)
+/* Where the rest of the time has a reason of its own. One thread speaks for its host: where others
+ * recorded meanwhile, only that one did not. Without devices what is not recorded is not idle. */
+static void put_idle(struct text *out, const struct overview *overview)
 {
+    bool others = overview->other_threads > 0;
+
+    if (overview->time.doing_ps[DOING_WAIT] * 2 > overview->time.kinds_ps[KIND_IDLE])
+        text_puts(out, "is idle while the host waits");
+    else if (!is_unrecorded(overview))
+        text_puts(out, kind_clauses[KIND_IDLE]);
+    else if (overview->device_count > 0)
+        text_putf(out, "is idle while nothing was recorded on the host%s",
+                  others ? "'s thread" : "");
+    else
+        text_putf(out, "has nothing recorded%s", others ? " on its thread" : "");
+}
+
+/* Which thread that is, and that it is not all. */
+static void put_others(struct text *out, const struct overview *overview, struct arena *arena)
+{
+    struct str name = short_name(overview->thread, arena);
+
+    if (overview->other_threads == 0)
+        return;
+    if (name.count > 0)
+        text_putf(out, " That thread is %.*s;", STR_ARG(name));
+    else
+        text_puts(out, " One thread of each host is looked at;");
+    text_putf(out, " %s other%s recorded slices in that time.",
+              human_count(overview->other_threads).text, overview->other_threads == 1 ? "" : "s");
+}
+
+static void put_shares(struct text *out, const struct overview *overview, struct arena *arena)
+{
+    bool unrecorded = false;
     int kinds[SHARES_MAX];
     uint32_t count = large_kinds(overview, kinds);
     double hidden = share_of(overview->time.hidden_ps, overview->time_total_ps);
@@ -82,12 +110,16 @@ static void put_shares(struct text *out, const struct overview *overview)
     for (uint32_t i = 0; i < count; i++) {
         double share = share_of(overview->time.kinds_ps[kinds[i]], overview->time_total_ps);
 
-        text_putf(out, "%s%s %s", i > 0 ? ", " : " ", human_share(share).text,
-                  kind_clauses[kinds[i]]);
+        text_putf(out, "%s%s ", i > 0 ? ", " : " ", human_share(share).text);
         if (kinds[i] == KIND_IDLE)
-            put_idle_cause(out, overview);
+            put_idle(out, overview);
+        else
+            text_puts(out, kind_clauses[kinds[i]]);
+        unrecorded |= kinds[i] == KIND_IDLE && is_unrecorded(overview);
     }
     text_puts(out, count > 0 ? "." : "");
+    if (unrecorded)
+        put_others(out, overview, arena);
     if (hidden >= 0.01)
         text_putf(out, " Communication of a further %s is hidden beneath other work.",
                   human_share(hidden).text);
@@ -179,7 +211,7 @@ struct str overview_sentence(const struct overview *overview, struct arena *aren
         put_step(&out, overview);
     else
         put_capture(&out, overview);
-    put_shares(&out, overview);
+    put_shares(&out, overview, arena);
     put_most(&out, overview, arena);
 
     struct str ret = str_copy(arena, text_str(&out));

@@ -102,6 +102,35 @@ static void without_steps(void **state)
     run_end(&run);
 }
 
+/* The thread that steps recorded nothing in its step; that of others is none of its own. */
+static void others_recorded(void **state)
+{
+    (void)state;
+    struct made_run run;
+
+    run_begin(&run);
+    track_id python = run_thread(&run, "python"), pool = run_thread(&run, "pool");
+    track_id later = run_thread(&run, "later"), marks = run_thread(&run, "marks");
+    annotated(&run, python, 0, 100);
+    run_slice(&run, pool, 10, 50, "all_reduce", KIND_HOST);
+    run_slice(&run, marks, 20, 0, "mark", KIND_HOST);
+    run_slice(&run, marks, 120, 5, "f", KIND_HOST);
+    for (int64_t i = 0; i < 3; i++) {
+        run_slice(&run, python, 200 + 10 * i, 5, "empty", KIND_HOST);
+        run_slice(&run, later, 200 + 10 * i, 5, "f", KIND_HOST);
+    }
+    run_finish(&run);
+
+    struct overview got = ask(&run, (struct restriction){0});
+
+    CHECK_INT("nothing of the step", got.time.doing_ps[DOING_NOTHING], 100);
+    CHECK_STR("told by", got.thread, "python");
+    CHECK_INT("but the pool worked", got.other_threads, 1);
+    CHECK("the sentence says so", str_contains(got.sentence, STR("That thread is python; 1 other "
+                                                                 "recorded slices")));
+    run_end(&run);
+}
+
 /* Streams of one device overlap: busy is their union. */
 static void unions(void **state)
 {
@@ -187,9 +216,8 @@ static void memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(with_steps),
-        cmocka_unit_test(without_steps),
-        cmocka_unit_test(unions),
+        cmocka_unit_test(with_steps),      cmocka_unit_test(without_steps),
+        cmocka_unit_test(others_recorded), cmocka_unit_test(unions),
         cmocka_unit_test(memory),
     };
 

@@ -99,6 +99,22 @@ static void without_steps(void **state)
     overview.time.doing_ps[DOING_WAIT] = 0;
     check("names of a host are no work", &overview,
           "No steps were found. The capture lasts 100 ps. 71 % is compute, 29 % is idle.");
+    overview.time.doing_ps[DOING_NOTHING] = 29;
+    check("what a host without devices did not record is not idle", &overview,
+          "No steps were found. The capture lasts 100 ps. 71 % is compute, 29 % has nothing "
+          "recorded.");
+    overview.thread = STR("main");
+    overview.other_threads = 3;
+    check("on one of its threads", &overview,
+          "No steps were found. The capture lasts 100 ps. 71 % is compute, 29 % has nothing "
+          "recorded on its thread. That thread is main; 3 others recorded slices in that time.");
+    overview.device_count = 1;
+    overview.thread = STR("");
+    overview.other_threads = 1;
+    check("on one of each host", &overview,
+          "No steps were found. The capture lasts 100 ps; the device is busy 71 % of it. 71 % is "
+          "compute, 29 % is idle while nothing was recorded on the host's thread. One thread of "
+          "each host is looked at; 1 other recorded slices in that time.");
     overview = (struct overview){.ops = &names};
     check("nothing at all", &overview, "No steps were found.");
 }
