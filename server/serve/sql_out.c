@@ -156,6 +156,16 @@ static void put_rows(struct json *json, const struct sql_result *result)
     json_close(json, ']');
 }
 
+static struct str lost_message(uint32_t run_count, struct arena *arena)
+{
+    bool one = run_count == 1;
+
+    return str_format(arena,
+                      "%u run%s not indexed, or hold%s no timeline: only `runs` and `metrics` tell "
+                      "of %s.",
+                      run_count, one ? " is" : "s are", one ? "s" : "", one ? "it" : "them");
+}
+
 static uint32_t notes_of(const struct sql_work *work, const struct sql_outcome *outcome,
                          struct answer_note *ret)
 {
@@ -174,14 +184,10 @@ static uint32_t notes_of(const struct sql_work *work, const struct sql_outcome *
                                                              : "an answer holds at most 32 MiB"),
             .count = 1};
     if (work->lost_count > 0)
-        ret[count++] = (struct answer_note){
-            .kind = "runs-not-read",
-            .severity = NOTE_WARNING,
-            .message = str_format(work->arena,
-                                  "%u runs are not indexed, or hold no timeline: only `runs` and "
-                                  "`metrics` tell of them.",
-                                  work->lost_count),
-            .count = work->lost_count};
+        ret[count++] = (struct answer_note){.kind = "runs-not-read",
+                                            .severity = NOTE_WARNING,
+                                            .message = lost_message(work->lost_count, work->arena),
+                                            .count = work->lost_count};
     for (uint32_t i = 0; i < work->note_count; i++)
         ret[count++] = *work->notes[i];
     return count;
