@@ -25,6 +25,7 @@ static const struct param params[] = {
 };
 
 enum { NAMES_MAX = 2000 };
+enum { NOISE_RUNS_MIN = 3 }; /* of two, the median deviation is half of what they are apart */
 
 enum trend_column {
     TREND_ID,
@@ -89,6 +90,10 @@ static struct cell level_cell(const struct trend *trend, uint32_t index, enum tr
     if (!point->has_value)
         return cell_null(point->reason);
     const struct level *level = &trend->levels[trend->level_of[index]];
+    bool is_noise = column == TREND_LOW || column == TREND_HIGH;
+
+    if (is_noise && level->end - level->first < NOISE_RUNS_MIN)
+        return cell_null(STR("fewer than three runs tell no noise"));
     switch (column) {
     case TREND_VALUE:
         return value_cell(trend, point->value);

@@ -158,6 +158,34 @@ static void odd_runs(void **state)
     json_decref(trend);
 }
 
+static void check_noise(json_t *trend, size_t at, bool is_known)
+{
+    const json_t *row = json_array_get(json_object_get(trend, "rows"), at);
+    const char *reason = json_string_value(json_object_get(json_object_get(row, "reasons"), "low"));
+
+    CHECK("the level", json_is_integer(json_object_get(row, "level")));
+    CHECK("from", json_is_integer(json_object_get(row, "low")) == is_known);
+    CHECK("to", json_is_integer(json_object_get(row, "high")) == is_known);
+    CHECK_STR("why", str_of(reason != NULL ? reason : ""),
+              is_known ? "" : "fewer than three runs tell no noise");
+}
+
+static void few_runs_tell_no_noise(void **state)
+{
+    struct place *place = *state;
+    struct run_record runs[] = {run_named(place->arena, "a/step_1", 100, 22),
+                                run_named(place->arena, "a/step_2", 200, 91),
+                                run_named(place->arena, "a/step_3", 300, 23)};
+
+    for (uint32_t count = 1; count <= COUNT(runs); count++) {
+        put(place, runs, count);
+        json_t *trend = ask(place, "");
+        check_noise(trend, 0, count == COUNT(runs));
+        check_noise(trend, count - 1, count == COUNT(runs));
+        json_decref(trend);
+    }
+}
+
 static void put_many(struct place *place, uint32_t count, uint32_t jump_at)
 {
     struct run_record *runs = arena_array(place->arena, struct run_record, count);
@@ -261,6 +289,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(odd_runs, make_place, leave_place),
+        cmocka_unit_test_setup_teardown(few_runs_tell_no_noise, make_place, leave_place),
         cmocka_unit_test_setup_teardown(a_jump_has_two_sides, make_place, leave_place),
         cmocka_unit_test_setup_teardown(two_thousand_runs_are_quick, make_place, leave_place),
     };
