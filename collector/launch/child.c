@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "launch/jax.h"
 #include "launch/sampling.h"
 #include "launch/system.h"
 #include "launch/witness.h"
@@ -80,6 +81,7 @@ enum status child_prepare(const struct options *options, const struct launched *
     TRY(set(injections[0], library, err));
     if (options->asked.no_activity == 0 || options->asked.range == CAPTURE_CUDA)
         TRY(set(injections[1], library, err)); /* the driver calls it at cuInit */
+    TRY(jax_prepare(options, session, err));
     return set(ENV_SESSION, session->directory, err);
 }
 

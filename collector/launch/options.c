@@ -43,6 +43,10 @@ const char options_help[] =
     "  -s, --sample cpu|none   what the processor does in the program and all that it starts, by\n"
     "                          perf_event_open [none]\n"
     "      --sampling-frequency HZ  so often a second of --sample [199]\n"
+    "      --hlo-dump[=DIR]    XLA keeps what it compiles, in OUTPUT/hlo-SESSION unless given: ops "
+    "get\n"
+    "                          their source and text\n"
+    "      --py-locations      JAX tells the whole Python stack of each op, for what is dumped\n"
     "      --finalize SECONDS  write XPlane at the end, which XProf reads too, in at most so long; "
     "0:\n"
     "                          the spools stay, which jviewd alone opens [60]\n"
@@ -220,6 +224,13 @@ static enum status take_py_sample(const char *value, struct options *options, st
     return OK;
 }
 
+/* Alone, or with a directory, as --py-sample. */
+static enum status take_hlo_dump(const char *value, struct options *options, struct error *err)
+{
+    options->hlo_dump = value;
+    return value[0] != '\0' ? OK : fail(err, ERR_INVALID, "--hlo-dump=DIR takes a directory");
+}
+
 static const struct word words_known[] = {
     {"-o", "--output", take_output},
     {"-t", "--trace", take_trace},
@@ -240,6 +251,7 @@ static const struct word words_known[] = {
     {NULL, "--py-sample", take_py_sample},
     {"-s", "--sample", take_sample},
     {NULL, "--sampling-frequency", take_frequency},
+    {NULL, "--hlo-dump", take_hlo_dump},
 };
 
 static bool is_word(const char *word, const char *brief, const char *full)
@@ -253,6 +265,10 @@ static bool parse_flag(const char *word, struct options *options)
         options->replaces = true;
     else if (is_word(word, NULL, "--py-sample"))
         options->py_sample_hz = PY_SAMPLE_HZ;
+    else if (is_word(word, NULL, "--hlo-dump"))
+        options->hlo_dump = "";
+    else if (is_word(word, NULL, "--py-locations"))
+        options->has_py_locations = true;
     else if (is_word(word, "-q", "--quiet"))
         options->is_quiet = true;
     else if (is_word(word, "-V", "--version"))

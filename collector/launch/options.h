@@ -10,6 +10,7 @@
 struct options {
     const char *out;               /* the profile directory; may hold %h %p %q{VAR} */
     const char *condition;         /* of --if; NULL: none */
+    const char *hlo_dump;          /* a directory, "": the session's own; NULL: none */
     int64_t delay_ms, duration_ms; /* 0: from the start, until the end */
     int64_t finalize_ms;           /* at most so long at the end; 0: spools stay as they are */
     struct control_asked asked;
@@ -18,6 +19,7 @@ struct options {
     bool replaces;          /* another tool's injection */
     bool waits_all;         /* for every process that records, not for the program alone */
     bool samples_cpu;
+    bool has_py_locations;
     bool is_quiet, shows_help, shows_version;
     char **command; /* NULL-terminated */
 };

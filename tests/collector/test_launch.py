@@ -103,6 +103,36 @@ class Launch(unittest.TestCase):
             run = self.collect(*options, words=("steps", 1), env={"NSYS_PROFILING_SESSION_ID": "7"})
             self.assertEqual((run.returncode, "another profiler seems" in run.stderr), (0, is_told), run.stderr)
 
+    def environment(self, *options, **env):
+        """What the program inherits, and what was told."""
+        known = {name: value for name, value in os.environ.items() if not name.startswith(("XLA_", "JAX_"))}
+        run = subprocess.run([COLLECT, "-q", "--system=0", "-o", self.out, *options, "env", "-0"], capture_output=True,
+                             text=True, timeout=60, env={**known, **env})
+        self.assertEqual(run.returncode, 0, run.stderr)
+        return dict(line.split("=", 1) for line in run.stdout.split("\0") if line), run.stderr
+
+    def test_hlo_dump(self):
+        """XLA's flags are added to what is set, and never in place of it."""
+        self.out = self.out / 'with "a blank'
+        added = r'--xla_dump_to="(.*/with \\"a blank/hlo-[0-9_]{19})" --xla_dump_hlo_as_proto$'
+        self.assertRegex(self.environment("--hlo-dump")[0]["XLA_FLAGS"], "^" + added)
+        self.assertRegex(self.environment("--hlo-dump", XLA_FLAGS="--xla_a=1")[0]["XLA_FLAGS"], "^--xla_a=1 " + added)
+        flags = self.environment("--hlo-dump=own-%q{RANK}", XLA_FLAGS=" --xla_dump_hlo_as_proto=false", RANK="3")[0]
+        self.assertEqual(flags["XLA_FLAGS"], f' --xla_dump_hlo_as_proto=false --xla_dump_to="{os.getcwd()}/own-3"')
+        for mine, words in (("--xla_b --xla_dump_to=/x", "says where to dump already"), ("/etc/flags", "names a file")):
+            found, told = self.environment("--hlo-dump", XLA_FLAGS=mine)
+            self.assertEqual(found["XLA_FLAGS"], mine)
+            self.assertIn(words, told)
+        self.assertNotIn("XLA_FLAGS", self.environment()[0])
+
+    def test_py_locations(self):
+        limit, full = "JAX_TRACEBACK_IN_LOCATIONS_LIMIT", "JAX_INCLUDE_FULL_TRACEBACKS_IN_LOCATIONS"
+        found, _ = self.environment("--py-locations")
+        self.assertEqual((found[limit], found[full]), ("-1", "1"))
+        found, _ = self.environment("--py-locations", **{limit: "7"})
+        self.assertEqual((found[limit], found[full]), ("7", "1"))
+        self.assertNotIn(limit, self.environment()[0])
+
     def test_short_domain(self):
         """Names of four letters, as NCCL's."""
         run = self.collect("--nvtx-domain-include", "NCCL", words=("domains", 3))
@@ -284,7 +314,7 @@ class Launch(unittest.TestCase):
         for words in (("--capture-range", "nvtx"), ("--capture-range", "x"),
                       ("--capture-range", "steps=5:3"), ("--capture-range-end", "repeat:0"),
                       ("--nvtx-capture", "step"), ("-t", "nvtz"), ("--max-spool", "-1"), ("--max-spool", "1X"),
-                      ("--flush-interval", "0"), ("--wait", "some"), ("--capture-range", "signal", "--delay", "1"),
+                      ("--flush-interval", "0"), ("--wait", "some"), ("--hlo-dump=",), ("--capture-range", "signal", "--delay", "1"),
                       ("--nvtx-domain-include", "a", "--nvtx-domain-exclude", "b")):
             with self.subTest(words):
                 run = self.collect(*words)
