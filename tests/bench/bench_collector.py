@@ -85,6 +85,19 @@ def bench_ranges(place):
     row("push and pop, gate closed", f"{closed:.1f}", "ns")
 
 
+def bench_xla_ranges(place):
+    """Looked at while nothing is recorded too: graphs are built before the recording."""
+    def once(number, *options):
+        run = subprocess.run([COLLECT, "-q", "--system=0", "-o", place / f"xla{len(options)}{number}", *options, "--", CUDA,
+                              "0", "0", "burst", "2000000"], capture_output=True, text=True, check=True,
+                             env={**os.environ, "LD_LIBRARY_PATH": str(FAKES)})
+        return float(run.stdout.split()[0])
+
+    row("push and pop of XLA's, recorded", f"{min(map(once, range(TURNS))):.1f}", "ns")
+    closed = min(once(number, "--delay=3600") for number in range(TURNS))
+    row("push and pop of XLA's, gate closed", f"{closed:.1f}", "ns")
+
+
 def bench_activity(place):
     launches, threads = 250_000, 4
     told = threads * sum(2 + (number % 4 == 0) + (number % 8 == 0) for number in range(launches))
@@ -118,7 +131,7 @@ def bench_start(place):
 
 def main():
     with tempfile.TemporaryDirectory() as place:
-        for bench in (bench_ranges, bench_activity, bench_memory, bench_start):
+        for bench in (bench_ranges, bench_xla_ranges, bench_activity, bench_memory, bench_start):
             bench(pathlib.Path(place))
 
 

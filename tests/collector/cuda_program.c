@@ -1,17 +1,19 @@
 /* A program that uses CUDA: initialises it, then launches from several threads.
  *
  * usage: cuda_program THREADS LAUNCHES [sleep MILLISECONDS | kill | profile TIMES | xla STEPS |
- *                                       graph TIMES]
+ *                                       graph TIMES | burst RANGES]
  *
  * profile: so often 5 launches more outside of cuProfilerStart and Stop, and 20 between them.
  * xla: so often a module of jit_step, of which matmul.1 launches 3 and add.3, within while.2, 2;
  * one launch stands outside.
  * graph: builds nodes 1 and 2 within fusion.1, 3 within add.2 and 4 in no op, and copies them as 11
- * to 14; 0.3 s later launches the copies so often, within command_buffer.9. */
+ * to 14; 0.3 s later launches the copies so often, within command_buffer.9.
+ * burst: tells so many of XLA's ranges, and the nanoseconds of CPU that each took. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "nvtx_client.h"
@@ -114,6 +116,22 @@ static void run_graph(void *cuda, long times)
     }
 }
 
+static void burst(long count)
+{
+    void *tsl = attach() ? domain("TSL") : NULL;
+    struct timespec from, to;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
+    for (long number = 0; number < count; number++) {
+        push_named(tsl, "Thunk:#hlo_op=matmul.1#");
+        pop_of(tsl);
+    }
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
+    printf("%.2f\n",
+           ((double)(to.tv_sec - from.tv_sec) * 1e9 + (double)(to.tv_nsec - from.tv_nsec)) /
+               (double)count);
+}
+
 int main(int argc, char **argv)
 {
     void *cuda = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
@@ -142,6 +160,8 @@ int main(int argc, char **argv)
         run_steps(atol(argv[4]));
     if (argc > 4 && strcmp(argv[3], "graph") == 0)
         run_graph(cuda, atol(argv[4]));
+    if (argc > 4 && strcmp(argv[3], "burst") == 0)
+        burst(atol(argv[4]));
     if (argc > 3 && strcmp(argv[3], "kill") == 0) {
         usleep(1500000); /* a flush and a frame */
         raise(SIGKILL);

@@ -284,7 +284,8 @@ class Cuda(unittest.TestCase):
         """Every way in which CUPTI refuses everything: one sentence, and the program goes on."""
         for code, words in ((999, "no usable CUDA driver"), (35, "administrators"),
                             (39, "held by CUPTI for another tool"), (38, "older profiler"), (8, "no memory"),
-                            (33, "virtual GPU"), (41, "confidential"), (43, "MIG"), (45, "WSL"),
+                            (33, "virtual GPU"), (40, "administrators"), (41, "confidential"), (42, "mining"),
+                            (43, "MIG"), (44, "SLI"), (45, "WSL"), (12, "no memory"),
                             (7, "CUPTI_ERROR_OF_A_TEST")):
             with self.subTest(code):
                 run = collect(self.out, 2, 10, FAKE_CUPTI_FAIL=f"cuptiSubscribe={code}")
@@ -306,6 +307,9 @@ class Cuda(unittest.TestCase):
         whole = made(2, 40)
         for fails, missing, words in (
                 ("cuptiActivityEnable:10=35", NAMES, "Kernels are not recorded: the driver lets only"),
+                ("cuptiActivityEnable:10=12", NAMES, "Kernels are not recorded: CUPTI had no memory left"),
+                ("cuptiActivityEnable:22=42,cuptiActivityEnable:1=40,cuptiActivityEnable:2=44",
+                 ["[CUDA memcpy Host-to-Device]", "[CUDA memset]"], "Memory sets are not recorded: GPUs joined by SLI"),
                 ("cuptiActivityEnable:1=21", ["[CUDA memcpy Host-to-Device]"], "Copies are not recorded"),
                 ("cuptiActivityEnable:2=27", ["[CUDA memset]"], "Memory sets are not recorded"),
                 ("cuptiActivityEnableDriverApi=27", ["cuLaunchKernel"], "Calls of the CUDA driver are not"),
