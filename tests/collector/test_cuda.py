@@ -1,7 +1,27 @@
 #!/usr/bin/env python3
 """jview-collect around a program that uses CUDA, with a driver and a CUPTI that are made up: what the
 script launches is what jviewd reports, to the nanosecond; whatever CUPTI refuses, the program goes on
-and the profile says what is missing."""
+and the profile says what is missing.
+
+Where each bad case is tested; without a file's name, here:
+
+  CUPTI says of everything 7 8 12 33 35 38 39 40 to 45 999   test_refused
+             of every library 15; of the newest              test_all_refuse; test_older_library
+             of one kind 12 21 27 35 40 42 44                test_refused_in_part
+             8 or 12 until half as many buffers do           test_tight
+             of nodes, of the profiler's calls 27            test_no_nodes, test_profiler_range
+  a flush takes 5 s; never comes back                        test_cupti_flush.c; test_hang
+  its version, its layouts, too old                          test_older, test_newer, test_too_old, test_cupti_layout.c
+  records dropped, without times, inverted, astray           test_drops, test_without_times, test_inverted, test_astray
+  all buffers out, given back in any order, by many threads  test_cupti_pool.c, test_races.c
+  no CUDA, not injected, a range that never opened           test_launch.py test_report_of_nothing
+  another tool's library; another profiler's sign            test_collect.py test_another_tool; test_launch.py test_second_profiler
+  abort, _exit, SIGKILL; at any moment                       test_collect.py test_ends; test_kill, test_limits.py test_kill
+  fork, exec, signals to the launcher or its group           test_collect.py test_fork, test_exec; test_launch.py test_signal_once
+  disk full, --max-spool                                     test_collect.py test_disk_full; test_launch.py test_max_spool
+  a spool cut at every 97th byte, flipped, hostile           test_cut; unit decode.record*, fuzz_record
+  no tests: two libcuptis mapped, a name's memory used again for another, thread cancellation, CUPTI's second
+  subscriber interface, a set-user-id program"""
 
 import collections
 import json
