@@ -100,7 +100,8 @@ static struct cell level_cell(const struct trend *trend, uint32_t index, enum tr
     case TREND_LEVEL:
         return value_cell(trend, level->median);
     case TREND_LOW:
-        return value_cell(trend, level->low > 0 ? level->low : 0); /* no metric is below it */
+        return level->low >= 0 ? value_cell(trend, level->low) /* no metric is below 0 */
+                               : cell_null(STR("the noise is larger than the level"));
     default:
         return value_cell(trend, level->high);
     }

@@ -184,6 +184,17 @@ static void few_runs_tell_no_noise(void **state)
         check_noise(trend, count - 1, count == COUNT(runs));
         json_decref(trend);
     }
+    runs[1].step_median_ps = 70;
+    runs[2].step_median_ps = 200;
+    put(place, runs, COUNT(runs));
+    json_t *trend = ask(place, "");
+    const json_t *row = json_array_get(json_object_get(trend, "rows"), 0);
+    CHECK("no zero stands for a bound below it", json_is_null(json_object_get(row, "low")));
+    CHECK_STR("why",
+              str_of(json_string_value(json_object_get(json_object_get(row, "reasons"), "low"))),
+              "the noise is larger than the level");
+    CHECK("to", json_is_integer(json_object_get(row, "high")));
+    json_decref(trend);
 }
 
 static void put_many(struct place *place, uint32_t count, uint32_t jump_at)
