@@ -45,6 +45,10 @@ export const tests = {
   'an empty directory says what it waits for, and fills live': withFolder(async (browser, folder) => {
     const server = await startOwn([folder]);
     try {
+      await on(browser, server.url, '?view=trend', async (page) => {
+        await page.getByText('No runs are here yet, so that nothing has a trend.').waitFor();
+        await page.getByText('jax.profiler.trace(').waitFor();
+      });
       await on(browser, server.url, '', async (page) => {
         await page.getByText(/No profiles .* yet/).waitFor();
         cpSync(SAMPLE, join(folder, 'step_500'), { recursive: true });

@@ -111,6 +111,16 @@ export function Empty({ children, copy }: { children: ComponentChildren; copy?: 
   );
 }
 
+/* Where there is no run at all. */
+export function HowToRecord() {
+  return <Empty copy={'jax.profiler.trace("runs/profiles/step_1000")'}>To record one, in the program:</Empty>;
+}
+
+/* Where a run has no steps. */
+export function HowToMarkSteps({ framework, children }: { framework: string | null; children: ComponentChildren }) {
+  return <Empty copy={framework === 'pytorch' ? 'prof.step()' : 'with jax.profiler.StepTraceAnnotation("train", step_num=step):'}>{children}</Empty>;
+}
+
 /* A view without rows: that may be what it is narrowed to, or the run. */
 export function NothingHere({ did }: { did: string }) {
   const narrowed = Object.keys(restriction.value).length > 0;

@@ -16,7 +16,7 @@ import { CaptureButton, CaptureRefusal } from './capture';
 import { Facets } from './facets';
 import { act } from '../ui/keys';
 import { Link } from '../ui/link';
-import { Empty, Failed, progressOf, ProgressBar, Waiting } from '../ui/states';
+import { Failed, HowToRecord, progressOf, ProgressBar, Waiting } from '../ui/states';
 import { Table, type Column } from '../ui/table';
 import { NothingMatches, TableBar } from '../ui/table_bar';
 import { Spark } from '../ui/table_row';
@@ -133,8 +133,6 @@ function useHeld(runs: readonly Run[], limit: number): { shown: readonly Run[]; 
   };
 }
 
-const TRACE = 'jax.profiler.trace("runs/profiles/step_1000")';
-
 function NoRuns({ list }: { list: RunList }) {
   const { scan } = list;
   const looked = `${plural(scan.directories, 'directory', 'directories')} and ${plural(scan.files, 'file')}`;
@@ -142,7 +140,7 @@ function NoRuns({ list }: { list: RunList }) {
     <>
       <SentenceLine sentence={scan.state === 'idle' ? [`No profiles ${scan.directory ? `below ${scan.directory}` : 'here'} yet.`] : ['Looking for profiles.']} />
       <p class="basis">{scan.state === 'idle' ? `${looked} were looked at; new ones appear by themselves.` : `${looked} so far.`}</p>
-      <Empty copy={TRACE}>To record one, in the program:</Empty>
+      <HowToRecord />
       <p class="state">
         To open one of this computer, drop it here:{' '}
         <button class="framed" onClick={() => act('open-file')}>

@@ -13,8 +13,9 @@ import { compareChange } from '../model/compare';
 import { shown } from '../model/cut';
 import { count, plural, share, size, THIN, time, timeExact, UNKNOWN } from '../model/numbers';
 import { sentenceCase } from '../model/sentence';
+import { figureColumn, type Figure } from '../model/trend';
 import { Link } from '../ui/link';
-import { Failed, Waiting } from '../ui/states';
+import { Failed, HowToRecord, Waiting } from '../ui/states';
 import { Table, type Column } from '../ui/table';
 import { NothingMatches, TableBar } from '../ui/table_bar';
 import { Name, SentenceLine } from '../ui/text';
@@ -29,10 +30,10 @@ interface Point {
   step: number | null;
   at: string | null;
   commit: string | null;
-  value: number | bigint | null;
-  level: number | bigint | null;
-  low: number | bigint | null;
-  high: number | bigint | null;
+  value: Figure;
+  level: Figure;
+  low: Figure;
+  high: Figure;
   jump: number | null;
   reasons: Readonly<Record<string, string>>;
 }
@@ -68,7 +69,7 @@ const LARGE = 120; // runs, from which points are small
 const metricsOf = (text: string | undefined): string[] => [...new Set((text ?? USUAL).split(';').filter(Boolean))].slice(0, CHARTS_MAX);
 const wordsOf = (metric: string): string => (metric.startsWith('op:') ? metric.slice(3) : metric.replace(/_/g, ' '));
 
-function told(value: number | bigint | null, unit: string): string {
+function told(value: Figure, unit: string): string {
   if (value === null) return UNKNOWN;
   if (unit === 'ps') return time(value);
   if (unit === 'bytes') return size(Number(value));
@@ -81,7 +82,7 @@ function toRun(name: string) {
 
 function Chart({ metric, trend }: { metric: string; trend: Trend }) {
   const points = trend.rows.map((row, at) => ({ row, at })).filter((one) => one.row.value !== null);
-  const values = points.flatMap(({ row }) => [Number(row.value), Number(row.low), Number(row.high)]);
+  const values = points.flatMap(({ row }) => [row.value, row.low, row.high]).filter((value) => value !== null).map(Number);
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const last = Math.max(1, trend.rows.length - 1);
   const x = (at: number): number => LEFT + (at / last) * (WIDTH - LEFT - RIGHT);
@@ -96,8 +97,8 @@ function Chart({ metric, trend }: { metric: string; trend: Trend }) {
   }
   return (
     <svg class="trend-picture" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="group" aria-label={`${wordsOf(metric)} over ${plural(points.length, 'run')}`}>
-      {bands.map(({ from, to, row }) => (
-        <rect key={from} class="trend-noise" x={x(from) - 4} width={x(to) - x(from) + 8} y={y(Number(row.high))} height={Math.max(1, y(Number(row.low)) - y(Number(row.high)))} />
+      {bands.filter(({ row }) => row.high !== null).map(({ from, to, row }) => (
+        <rect key={from} class="trend-noise" x={x(from) - 4} width={x(to) - x(from) + 8} y={y(Number(row.high))} height={Math.max(1, y(row.low === null ? low : Number(row.low)) - y(Number(row.high)))} />
       ))}
       <text x={LEFT - 8} y={y(high) + 4} text-anchor="end">{told(high, trend.unit)}</text>
       {high > low && <text x={LEFT - 8} y={y(low) + 4} text-anchor="end">{told(low, trend.unit)}</text>}
@@ -139,15 +140,16 @@ function Metric({ metric, asked, alone, all }: { metric: string; asked: Record<s
       {trend.error && <Failed error={trend.error} />}
       {!trend.data && trend.waiting && <Waiting what="Looking at the runs." progress={trend.progress} />}
       {trend.data && known > 0 && <Chart metric={metric} trend={trend.data} />}
-      {trend.data && known === 0 && <p class="state">{trend.data.rows.length === 0 ? 'No run is here.' : `No run has a value: ${reason ?? 'it is not known'}.`}</p>}
+      {trend.data && known === 0 && <p class="state">{`No run has a value: ${reason ?? 'it is not known'}.`}</p>}
     </figure>
   );
 }
 
 function columnsOf(trend: Trend | null): Column<Point>[] {
   const unit = trend?.unit ?? 'ps';
+  const { cell, ...column } = figureColumn((trend?.rows ?? []).flatMap((row) => [row.value, row.level, row.low, row.high]), unit);
   const value = (key: 'value' | 'level' | 'low' | 'high', title: string, more: Partial<Column<Point>> = {}): Column<Point> => ({
-    key, title, width: '112px', numeric: true, cell: (row) => told(row[key], unit), exact: (row) => (row[key] === null ? (row.reasons[key] ?? null) : unit === 'ps' ? timeExact(row[key]!) : String(row[key])), ...more,
+    key, title, ...column, width: '112px', numeric: true, cell: (row) => cell(row[key]), exact: (row) => (row[key] === null ? (row.reasons[key] ?? null) : unit === 'ps' ? timeExact(row[key]!) : String(row[key])), ...more,
   });
   const columns: (Column<Point> | false)[] = [
     { key: 'name', title: 'run', width: 'minmax(180px, 2fr)', cell: (row) => <Link to={toRun(row.name)}><Name text={row.name} /></Link>, exact: (row) => row.name },
@@ -161,6 +163,17 @@ function columnsOf(trend: Trend | null): Column<Point>[] {
     { key: 'jump', title: 'jump', width: '96px', numeric: true, cell: (row) => (row.jump === null ? '' : `${row.jump > 0 ? '+' : '−'}${share(Math.abs(row.jump))}`), exact: (row) => row.reasons['jump'] ?? null },
   ];
   return columns.filter((column) => column !== false);
+}
+
+/* A point is a run: without any there is neither a line nor a level. */
+function NoRuns({ path }: { path: string | undefined }) {
+  return (
+    <>
+      <SentenceLine sentence={[path ? `No runs lie below ${shown(path)}, so that nothing has a trend.` : 'No runs are here yet, so that nothing has a trend.']} />
+      <p class="basis">Each run is a point of it; three or more tell what is noise and what is a jump.</p>
+      <HowToRecord />
+    </>
+  );
 }
 
 export function TrendPage() {
@@ -190,10 +203,11 @@ export function TrendPage() {
         {data && data.rows.some((row) => row.value !== null) && (
           <SentenceLine sentence={[sentenceCase(jump ? `${wordsOf(shownLast)} was ${told(jump.from, data.unit)} until ${shown(jump.before.name)}, and is ${told(jump.to, data.unit)} since ${shown(jump.run.name)}.` : `${wordsOf(shownLast)} has not jumped in ${plural(data.rows.length, 'run')}.`)]} />
         )}
-        {metrics.map((metric) => (
+        {data?.row_count === 0 && <NoRuns path={query.value.path} />}
+        {data?.row_count !== 0 && metrics.map((metric) => (
           <Metric key={metric} metric={metric} asked={asked} alone={metrics.length === 1} all={metrics} />
         ))}
-        <TableBar table={table} noun="run" total={data?.row_count ?? 0} example="value>20ms" file={`trend-${shownLast}`} csv={address('api/trend', { ...asked, metric: shownLast, limit: 10_000, format: 'csv' })}>
+        {data?.row_count !== 0 && <TableBar table={table} noun="run" total={data?.row_count ?? 0} example="value>20ms" file={`trend-${shownLast}`} csv={address('api/trend', { ...asked, metric: shownLast, limit: 10_000, format: 'csv' })}>
           <label>
             add
             <select value="" aria-label="add a metric" onChange={(event) => go({ metric: [...metrics, event.currentTarget.value].join(';') }, 'push')}>
@@ -209,7 +223,7 @@ export function TrendPage() {
               {['step', 'time', 'commit'].map((word) => <option key={word}>{word}</option>)}
             </select>
           </label>
-        </TableBar>
+        </TableBar>}
         {trend.error && <Failed error={trend.error} />}
         {data && data.rows.length > 0 && table.rows.length === 0 && <NothingMatches table={table} total={data.row_count} />}
         {table.rows.length > 0 && (
