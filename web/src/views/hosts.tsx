@@ -8,7 +8,7 @@ import { count, inScale, plural, shareCell, timeExact, timeScale, UNKNOWN, type 
 import { sentenceCase } from '../model/sentence';
 import { hostsSentence } from '../model/steps_words';
 import { Link } from '../ui/link';
-import { Empty, Failed, Waiting } from '../ui/states';
+import { Empty, Failed, HowToMarkSteps, Waiting } from '../ui/states';
 import { Table, type Column } from '../ui/table';
 import { NothingMatches, TableBar } from '../ui/table_bar';
 import { Name, SentenceLine } from '../ui/text';
@@ -79,6 +79,7 @@ export function HostsView({ run }: { run: RunDetails }) {
     <>
       {rows.length > 0 ? <SentenceLine sentence={hostsSentence(list.data)} /> : <Empty>No {asked === 'host' ? 'host' : 'device'} of this run recorded anything to compare.</Empty>}
       {rows.some((row) => row.step_count > 0) && <p class="basis">{`The step is the median, the busy share of the counted steps${table.columns.some((column) => column.key === 'idle_ps') ? '; idle time and communication are sums over them' : ''}.`}</p>}
+      {rows.length > 0 && rows.every((row) => row.step_count === 0) && <HowToMarkSteps framework={run.framework}>No annotation marks steps, and no module repeats. To mark them:</HowToMarkSteps>}
       {rows.length > 1 && basis && rows.some((row) => row.step_count > 0) && <p class="basis">{sentenceCase(basis.message)}</p>}
       {rows.length > 1 && grid.data && grid.data.basis !== 'none' && grid.data.rows.length > 0 && <HostGrid rows={grid.data.rows} />}
       {(rows.length > 0 || several) && <TableBar

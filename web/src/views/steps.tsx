@@ -8,7 +8,7 @@ import { toNumber } from '../model/numbers';
 import { sentenceCase } from '../model/sentence';
 import { idleSentence, stepsSentence } from '../model/steps_words';
 import type { KindPart } from '../ui/kind_legend';
-import { Empty, Failed, Waiting } from '../ui/states';
+import { Empty, Failed, HowToMarkSteps, Waiting } from '../ui/states';
 import { StepPicture } from '../ui/step_picture';
 import type { Column } from '../ui/table';
 import { NothingMatches, TableBar } from '../ui/table_bar';
@@ -126,9 +126,7 @@ export function StepsView({ run }: { run: RunDetails }) {
   if (rows.length === 0)
     return (
       <>
-        <Empty copy={run.framework === 'pytorch' ? 'prof.step()' : 'with jax.profiler.StepTraceAnnotation("train", step_num=step):'}>
-          No steps were found in this run: no annotation marks them, and no module repeats. To mark them:
-        </Empty>
+        <HowToMarkSteps framework={run.framework}>No steps were found in this run: no annotation marks them, and no module repeats. To mark them:</HowToMarkSteps>
         <div class="toolbar">
           <Choice view={view} />
         </div>
