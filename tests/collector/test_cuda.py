@@ -20,8 +20,8 @@ Where each bad case is tested; without a file's name, here:
   fork, exec, signals to the launcher or its group           test_collect.py test_fork, test_exec; test_launch.py test_signal_once
   disk full, --max-spool                                     test_collect.py test_disk_full; test_launch.py test_max_spool
   a spool cut at every 97th byte, flipped, hostile           test_cut; unit decode.record*, fuzz_record
-  no tests: two libcuptis mapped, a name's memory used again for another, thread cancellation, CUPTI's second
-  subscriber interface, a set-user-id program"""
+  another name at the place of one                           test_cupti_names.c
+  no tests: two libcuptis mapped, thread cancellation, CUPTI's second subscriber interface, a set-user-id program"""
 
 import collections
 import json

@@ -1,0 +1,58 @@
+/* Names of kernels: CUPTI may put another at a place where one was, once its module is gone. */
+#include "inject/cupti_names.h"
+
+#include <string.h>
+
+#include "check.h"
+#include "inject/cupti.h"
+#include "inject/texts.h"
+
+/* Calls' names are CUPTI's to tell; none is asked for here. */
+const struct cupti *cupti_library(void)
+{
+    return NULL;
+}
+
+static const char *told(const char *name)
+{
+    size_t count;
+    const char *text = NULL;
+
+    return text_at(cupti_name(name), &text, &count) ? text : "";
+}
+
+static void another_at_the_place(void **state)
+{
+    char place[32] = "matmul";
+
+    (void)state;
+    uint32_t first = cupti_name(place);
+    assert_int_equal(cupti_name(place), first);
+    strcpy(place, "matmul_2"); /* begins as the one before */
+    assert_string_equal(told(place), "matmul_2");
+    strcpy(place, "mat");
+    assert_string_equal(told(place), "mat");
+    strcpy(place, "matmul");
+    assert_int_equal(cupti_name(place), first);
+}
+
+static void none(void **state)
+{
+    (void)state;
+    assert_int_equal(cupti_name(NULL), 0);
+    assert_int_equal(cupti_name((const char *)(uintptr_t)0x10), 0);
+}
+
+static int open_texts(void **state)
+{
+    (void)state;
+    return texts_open() ? 0 : -1;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(another_at_the_place),
+                                       cmocka_unit_test(none)};
+
+    return cmocka_run_group_tests(tests, open_texts, NULL);
+}
