@@ -1,7 +1,7 @@
 /* What changed between two runs: tick two, read the sentence, sort, filter, swap, go into either, come back. */
 import assert from 'node:assert/strict';
 import { assertAccessible, violations } from './axe.mjs';
-import { address, openPage, settle } from './browser.mjs';
+import { address, eventually, json, openPage, settle, until, windowOf } from './browser.mjs';
 
 const words = async (page) => (await page.locator('main').innerText()).replaceAll('\u202f', ' ');
 const names = (page) => page.locator('.table-row [aria-colindex="1"]').allInnerTexts();
@@ -115,6 +115,47 @@ export const tests = {
     assert.match(await page.locator('.icicle').first().innerText(), /^A\s+mlp/);
     await page.goBack();
     assert.equal(await page.getByRole('navigation', { name: 'Zoomed to' }).count(), 0);
+  }),
+
+  'both timelines stand on one axis from the begin of a step; keys move both, a click leads into one': at('?view=compare&a=step_500&b=step_1000', async ({ page, url }) => {
+    const begins = (await json(url, 'api/steps?run=step_1000')).rows;
+    const sides = page.locator('.aligned-side');
+    const drawn = () => eventually('both are drawn', () => page.locator('.tracks-canvas').evaluateAll((all) => all.length === 2 && all.every(({ dataset }) => dataset.rows > 0 && dataset.rows === dataset.covered && dataset.loading === 'false')));
+    await page.getByRole('button', { name: 'Timelines' }).click();
+    await drawn();
+    await assertAccessible(page);
+    assert.match(await words(page), /0 is the begin of step 500 of A, step 1000 of B/);
+    await page.keyboard.press('j');
+    await until(page, 'the next step', ({ align }) => align === '501');
+    await sides.nth(1).getByText(/^step 1001, /).waitFor();
+    const before = windowOf(page);
+    assert.ok(before.start < 0 && before.end > Number(begins[0].dur_ps), 'the longer step is in the window');
+    await page.keyboard.press('w');
+    await until(page, 'zoomed', () => windowOf(page).span < before.span);
+    await page.keyboard.press('0');
+    await until(page, 'all of both', () => windowOf(page).start < -Number(begins[1].start_ps));
+    await page.keyboard.press('0');
+    await until(page, 'and back', () => windowOf(page).span < before.span);
+    await page.goBack();
+    await page.getByRole('button', { name: 'Timelines' }).click();
+    await drawn();
+    await page.keyboard.press('j');
+    await sides.nth(1).getByText(/^step 1001, /).waitFor();
+    await drawn();
+    const zero = await page.locator('.aligned-zero').boundingBox();
+    for (const side of [0, 1]) {
+      const box = await sides.nth(side).locator('.tracks-canvas').boundingBox();
+      await page.mouse.move(zero.x + 8, box.y + 34);
+      await page.locator('.tooltip').getByText(/^train/).waitFor();
+    }
+    await page.mouse.down();
+    await page.mouse.up();
+    await until(page, 'into B', ({ run, slice }) => run === 'step_1000' && slice !== undefined);
+    const slice = await json(url, `api/slice?run=step_1000&id=${address(page).slice}`);
+    assert.deepEqual([slice.name, slice.start_ps], ['train', begins[1].start_ps]);
+    await page.goBack();
+    await until(page, 'back', ({ align, view }) => view === 'compare' && align === '501');
+    await drawn();
   }),
 
   'C offers the nearest runs; sides are chosen anew; the palette swaps': at('?run=step_1500&view=ops&sort=-count', async ({ page }) => {

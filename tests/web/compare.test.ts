@@ -33,7 +33,7 @@ describe('a side', () => {
     expect(a).toMatch(/worker1, step 3$/);
   });
   test('into a run goes what that side is narrowed to, and nothing of the comparison', () => {
-    expect(intoRun('r@step=4', { view: 'ops' })).toEqual({ a: null, b: null, by: null, sort: null, q: null, columns: null, key: null, zoom: null, run: 'r', step: '4', start_ps: null, end_ps: null, view: 'ops' });
+    expect(intoRun('r@step=4', { view: 'ops' })).toEqual({ a: null, b: null, by: null, sort: null, q: null, columns: null, key: null, zoom: null, align: null, window: null, run: 'r', step: '4', start_ps: null, end_ps: null, view: 'ops' });
     expect(compareChange('x', 'y')).toMatchObject({ run: null, view: 'compare', a: 'x', b: 'y', window: null, sort: null });
   });
 });

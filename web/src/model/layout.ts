@@ -64,7 +64,7 @@ const orderOf = (node: Node): number => node.track?.order ?? Number.MAX_SAFE_INT
 const IN_ORDER = (a: Node, b: Node): number => Number(b.kind === 'device') - Number(a.kind === 'device') || orderOf(a) - orderOf(b);
 
 /* How long its recorded slices are together; what was derived from them would count twice. */
-function timeOf(node: Node): number {
+export function timeOf(node: Node): number {
   const own = node.track === null || node.track.derived ? 0 : toNumber(node.track.duration_sum_ps);
   return node.children.reduce((sum, child) => sum + timeOf(child), own);
 }
@@ -111,12 +111,14 @@ function hasContent(node: Node): boolean {
  * first), the main thread, and lanes so flat that a summary would save nothing. */
 const FLAT_DEPTH = 3;
 
-function busiestDevice(roots: readonly Node[]): Node | null {
+export function busiestDevice(roots: readonly Node[]): Node | null {
   const devices: Node[] = [];
   const walk = (node: Node): void => (node.kind === 'device' ? void devices.push(node) : node.children.forEach(walk));
   roots.forEach(walk);
   return devices.reduce<Node | null>((best, device) => (best === null || timeOf(device) > timeOf(best) ? device : best), null);
 }
+
+export const isMainThread = (node: Node): boolean => /^(python|main|MainThread)/i.test(node.name);
 
 export function openAtFirst(roots: readonly Node[]): Set<string> {
   const open = new Set<string>();
@@ -128,7 +130,7 @@ export function openAtFirst(roots: readonly Node[]): Set<string> {
       if (within) open.add(node.id);
     } else if (node.children.length > 0) open.add(node.id);
     else if (within || (node.track?.depth_count ?? 0) <= FLAT_DEPTH) open.add(node.id);
-    else if (!mainSeen && /^(python|main|MainThread)/i.test(node.name)) {
+    else if (!mainSeen && isMainThread(node)) {
       mainSeen = true;
       open.add(node.id);
     }

@@ -9,6 +9,7 @@ import { shown as shownName } from '../../model/cut';
 import { count, inScale, plural, share, time, timeScale, toBig, toNumber } from '../../model/numbers';
 import { spoken } from '../../model/spoken';
 import { registerActions } from '../../ui/keys';
+import { lazy } from '../../ui/lazy';
 import { Link } from '../../ui/link';
 import { Failed, Waiting } from '../../ui/states';
 import { TableBar, TableBelow } from '../../ui/table_bar';
@@ -20,6 +21,8 @@ import { Breakdown } from './breakdown';
 import { ALSO, columnsOf } from './columns';
 import { Icicles } from '../../ui/icicles';
 import { picking } from './picker';
+
+const Aligned = lazy(() => import('./aligned').then((module) => module.Aligned));
 
 const BY = ['op', 'scope', 'module', 'category', 'source', 'kind'];
 const ROWS_MAX = 5000;
@@ -114,13 +117,42 @@ function Setup({ diff }: { diff: Diff }) {
   );
 }
 
-function Answer({ diff, a, b }: { diff: Diff; a: string; b: string }) {
+/* What made the change, row by row. */
+function Changes({ diff, a, b }: { diff: Diff; a: string; b: string }) {
   const { by } = diff;
   const table = useTable<DiffRow>({ columns: columnsOf(diff.rows, by, a, b), rows: diff.rows, sort: '', also: ALSO });
   const open = (row: DiffRow): void => {
     const goal = goalEither(row, by, a, b);
     if (goal) go(goal, 'push');
   };
+  return (
+    <>
+      <TableBar
+        table={table} noun="row" total={diff.row_count} example="scope:mlp change>1ms state:new" file={`${sideOf(a).run}-${sideOf(b).run}-${by}`}
+        csv={address('api/diff', { a, b, by, sort: query.value.sort, limit: 10_000, format: 'csv' })}
+      >
+        <label>
+          by
+          <select value={by} onChange={(event) => go({ by: event.currentTarget.value === 'op' ? null : event.currentTarget.value, sort: null, group: null, key: null, columns: null, zoom: null }, 'push')}>
+            {BY.map((one) => (
+              <option key={one}>{one}</option>
+            ))}
+          </select>
+        </label>
+        <button class="framed" data-tip="Both timelines, aligned at the begin of a step" onClick={() => go({ align: 'first' }, 'push')}>
+          Timelines
+        </button>
+      </TableBar>
+      {by === 'scope' && <Icicles diff={diff} />}
+      <TableBelow
+        table={table} total={diff.row_count} label={`Change by ${by}`} rowKey={(row) => row.key} focused={query.value.key ?? null} onFocusRow={(row) => go({ key: row.key }, 'replace')}
+        onOpen={open} openOn="enter" onShow={open} weight={(row) => Math.abs(toNumber(row.delta_ps))} rest={restOf(diff, table.rows)} scroll
+      />
+    </>
+  );
+}
+
+function Answer({ diff, a, b }: { diff: Diff; a: string; b: string }) {
   return (
     <>
       <SentenceLine sentence={spoken(diff.sentence)} />
@@ -136,24 +168,7 @@ function Answer({ diff, a, b }: { diff: Diff; a: string; b: string }) {
       ))}
       {diff.setup.length > 0 && <Setup diff={diff} />}
       <Breakdown diff={diff} a={a} b={b} />
-      <TableBar
-        table={table} noun="row" total={diff.row_count} example="scope:mlp change>1ms state:new" file={`${sideOf(a).run}-${sideOf(b).run}-${by}`}
-        csv={address('api/diff', { a, b, by, sort: query.value.sort, limit: 10_000, format: 'csv' })}
-      >
-        <label>
-          by
-          <select value={by} onChange={(event) => go({ by: event.currentTarget.value === 'op' ? null : event.currentTarget.value, sort: null, group: null, key: null, columns: null, zoom: null }, 'push')}>
-            {BY.map((one) => (
-              <option key={one}>{one}</option>
-            ))}
-          </select>
-        </label>
-      </TableBar>
-      {by === 'scope' && <Icicles diff={diff} />}
-      <TableBelow
-        table={table} total={diff.row_count} label={`Change by ${by}`} rowKey={(row) => row.key} focused={query.value.key ?? null} onFocusRow={(row) => go({ key: row.key }, 'replace')}
-        onOpen={open} openOn="enter" onShow={open} weight={(row) => Math.abs(toNumber(row.delta_ps))} rest={restOf(diff, table.rows)} scroll
-      />
+      {query.value.align === undefined ? <Changes diff={diff} a={a} b={b} /> : <Aligned key={`${a} ${b}`} a={a} b={b} ids={[diff.a.id, diff.b.id]} />}
     </>
   );
 }
@@ -244,7 +259,9 @@ export function CompareView() {
     <div class="shell">
       <CompareHeader a={a} b={b} />
       <div />
-      <LostBar />
+      <div>
+        <LostBar />
+      </div>
       <main class="page filling compare">{isWhole ? <Page a={a} b={b} /> : <Half run={a || b} />}</main>
     </div>
   );

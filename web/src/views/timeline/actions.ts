@@ -91,6 +91,35 @@ export interface AtHand {
   flows: () => readonly DrawnFlow[];
 }
 
+/* Where the window goes and what its colours tell. One press glides; held, the key moves on evenly. */
+export function moveActions(state: TimelineState): Actions {
+  const zoom = (direction: 1 | -1) => (event: KeyboardEvent | null) => {
+    if (event?.repeat) state.zoom(ZOOM_HELD ** direction, pointer(state));
+    else state.glide(zoomed(state.goal, ZOOM_STEP ** direction, pointer(state), state.spanMax));
+  };
+  const pan = (byWidths: number) => (event: KeyboardEvent | null) => {
+    if (event?.repeat) state.pan(Math.sign(byWidths) * PAN_HELD * (Math.abs(byWidths) > 0.2 ? 3 : 1));
+    else state.glide(panned(state.goal, byWidths));
+  };
+  return {
+    'zoom-in': zoom(-1),
+    'zoom-out': zoom(1),
+    'pan-left': pan(-1 / 8),
+    'pan-right': pan(1 / 8),
+    'pan-left-half': pan(-1 / 2),
+    'pan-right-half': pan(1 / 2),
+    begin: () => state.set({ ...state.viewport.value, base: state.reach.start, offset: -state.viewport.value.span * 0.02 }),
+    end: () => state.set({ ...state.viewport.value, base: state.reach.end, offset: -state.viewport.value.span * 0.98 }),
+    'zoom-all': () => state.showSpan('all', state.reach, 0.01),
+    colour: () => {
+      const next = COLOURINGS[(COLOURINGS.indexOf(state.colouring.value) + 1) % COLOURINGS.length]!;
+      go({ colour: next === 'kind' ? null : next }, 'replace');
+      say(`Colour tells the ${COLOURING_WORDS[next]}.`);
+    },
+    legend: () => go({ legend: query.value.legend === 'off' ? null : 'off' }, 'replace'),
+  };
+}
+
 export function timelineActions(state: TimelineState, atHand: AtHand): Actions {
   const focusOn = (slice: Slice | null): void => {
     if (slice) go({ slice: slice.id }, 'replace');
@@ -119,16 +148,6 @@ export function timelineActions(state: TimelineState, atHand: AtHand): Actions {
     const other = back ? found?.from.slice : found?.to.slice;
     if (other) go({ slice: other }, 'replace');
   };
-
-  /* One press glides; held, the key moves on evenly. */
-  const zoom = (direction: 1 | -1) => (event: KeyboardEvent | null) => {
-    if (event?.repeat) state.zoom(ZOOM_HELD ** direction, pointer(state));
-    else state.glide(zoomed(state.goal, ZOOM_STEP ** direction, pointer(state), state.spanMax));
-  };
-  const pan = (byWidths: number) => (event: KeyboardEvent | null) => {
-    if (event?.repeat) state.pan(Math.sign(byWidths) * PAN_HELD * (Math.abs(byWidths) > 0.2 ? 3 : 1));
-    else state.glide(panned(state.goal, byWidths));
-  };
   const toIdle = (direction: 1 | -1) => () => {
     const node = idleNode(state);
     if (!node) return;
@@ -136,19 +155,11 @@ export function timelineActions(state: TimelineState, atHand: AtHand): Actions {
   };
 
   return {
-    'zoom-in': zoom(-1),
-    'zoom-out': zoom(1),
-    'pan-left': pan(-1 / 8),
-    'pan-right': pan(1 / 8),
-    'pan-left-half': pan(-1 / 2),
-    'pan-right-half': pan(1 / 2),
-    begin: () => state.set({ ...state.viewport.value, base: state.start, offset: -state.viewport.value.span * 0.02 }),
-    end: () => state.set({ ...state.viewport.value, base: state.end, offset: -state.viewport.value.span * 0.98 }),
+    ...moveActions(state),
     'scroll-up': () => void (state.scrollTop.value = Math.max(0, state.scrollTop.value - state.size.value.height * 0.9)),
     'scroll-down': () => void (state.scrollTop.value += state.size.value.height * 0.9),
     'zoom-focus': () => (state.focus.value ? state.showSpan('focus', spanOfSlice(state.focus.value)) : undefined),
     'zoom-range': () => (state.range.value ? state.showSpan('range', state.range.value, 0.02) : undefined),
-    'zoom-all': () => state.showSpan('all', { start: state.start, end: state.end }, 0.01),
     'slice-before': fromFocus((from) => neighbour(state, from, -1, null)),
     'slice-after': fromFocus((from) => neighbour(state, from, 1, null)),
     'slice-parent': fromFocus(async () => state.focus.value?.parents?.find((one) => one.depth === state.focus.value!.depth - 1) ?? state.focus.value?.parents?.[0] ?? null),
@@ -179,12 +190,6 @@ export function timelineActions(state: TimelineState, atHand: AtHand): Actions {
       if (!state.focus.value) return say('What the focus waited for: first choose a slice.');
       state.chained.value = !state.chained.value;
     },
-    colour: () => {
-      const next = COLOURINGS[(COLOURINGS.indexOf(state.colouring.value) + 1) % COLOURINGS.length]!;
-      go({ colour: next === 'kind' ? null : next }, 'replace');
-      say(`Colour tells the ${COLOURING_WORDS[next]}.`);
-    },
-    legend: () => go({ legend: query.value.legend === 'off' ? null : 'off' }, 'replace'),
     'save-png': () => saveTimeline(state, 'png', ticksOf(state), atHand.flows()),
     'save-svg': () => saveTimeline(state, 'svg', ticksOf(state), atHand.flows()),
     clock: () => go({ clock: query.value.clock === 'wall' ? null : 'wall' }, 'replace'),

@@ -3,6 +3,8 @@
  *   drag             pans, and runs on               shift + drag, long press + drag   a box: range × tracks
  *   two fingers      zoom and pan                    near an edge of the range         moves that edge
  *   long press       the menu                        on the range's bar (ruler)        moves the range
+ *
+ * Of two runs on one axis there are only panning, zooming and the click.
  */
 import { go } from '../../data/place';
 import { bandsBetween } from '../../model/layout';
@@ -89,9 +91,9 @@ class TracksDrag {
     this.last = { x: begin.clientX, y: begin.clientY };
     const x = begin.clientX - this.box.left;
     this.fixed = begin.pointerType === 'touch' ? null : otherEdge(state, x, this.box.width);
-    this.mode = this.fixed !== null ? 'edge' : begin.shiftKey ? 'box' : 'none';
+    this.mode = this.fixed !== null ? 'edge' : begin.shiftKey && !state.axis ? 'box' : 'none';
     if (begin.shiftKey) this.from = edgeNear(state, x, begin.clientY - this.box.top);
-    this.press = begin.pointerType === 'touch' ? window.setTimeout(() => this.mode === 'none' && (this.mode = 'pressed'), LONG_PRESS_MS) : 0;
+    this.press = begin.pointerType === 'touch' && !state.axis ? window.setTimeout(() => this.mode === 'none' && (this.mode = 'pressed'), LONG_PRESS_MS) : 0;
   }
 
   move(event: PointerEvent): void {
@@ -208,7 +210,7 @@ async function commitDraft(state: TimelineState, edges: readonly (Edge | null)[]
 
 /* On the ruler a drag makes a range, or moves what it takes hold of: an edge, the bar. */
 export function dragRuler(state: TimelineState, event: PointerEvent): void {
-  if (event.button !== 0) return;
+  if (event.button !== 0 || state.axis) return;
   const element = event.currentTarget as HTMLElement;
   const box = element.getBoundingClientRect();
   const at = event.clientX - box.left;

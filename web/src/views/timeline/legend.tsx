@@ -9,9 +9,11 @@ import type { TimelineState } from './state';
 const NAME_LETTERS = 32;
 const TITLES = { kind: 'kind of work', name: 'name, widest first', self: 'self time, of the heaviest name' };
 
-export function Legend({ state }: { state: TimelineState }) {
+/* `beside`: on the same axis, what it shows counts too. */
+export function Legend({ state, beside }: { state: TimelineState; beside?: TimelineState }) {
   if (query.value.legend === 'off') return <div />;
-  const { kinds, names } = state.inUse.value;
+  const { names } = state.inUse.value;
+  const kinds = state.inUse.value.kinds | (beside?.inUse.value.kinds ?? 0);
   const colouring = state.colouring.value;
   const { texts, hues } = state.store.names;
   const item = (words: string, look: string, fill?: string) => (

@@ -19,7 +19,7 @@ const TICK_PIXELS = 110;
 
 /* Picoseconds since 1970 at the run's time zero, when the ruler shows the time of day. */
 function wallZero(state: TimelineState): bigint | null {
-  return query.value.clock === 'wall' && state.run.epoch_ns !== null ? toBig(BigInt(state.run.epoch_ns)) * 1000n : null;
+  return query.value.clock === 'wall' && !state.axis && state.run.epoch_ns !== null ? toBig(BigInt(state.run.epoch_ns)) * 1000n : null;
 }
 
 export function ticksOf(state: TimelineState): Ticks {
@@ -92,7 +92,7 @@ export function Ruler({ state }: { state: TimelineState }) {
     <div
       class="ruler" onPointerDown={(event) => dragRuler(state, event)}
       onWheel={(event) => wheel(state, event, event.currentTarget.getBoundingClientRect(), true)}
-      data-tip="Drag: range; with shift it snaps to slices"
+      data-tip={state.axis ? undefined : 'Drag: range; with shift it snaps to slices'}
     >
       {ruler.ticks.map((tick) => (
         <span key={tick.text} class="tick" style={{ left: `${Math.round(tick.position * width)}px` }}>
@@ -104,8 +104,8 @@ export function Ruler({ state }: { state: TimelineState }) {
           {to - from > 64 ? time(range.end - range.start) : ''}
         </span>
       )}
-      <MarkFlags state={state} />
-      <NoteFlags state={state} />
+      {!state.axis && <MarkFlags state={state} />}
+      {!state.axis && <NoteFlags state={state} />}
       {hover && (
         <span class={`ruler-cursor${hover.x > width - 90 ? ' left' : ''}`} style={{ left: `${Math.round(hover.x)}px` }}>
           {zero === null ? time(hover.time) : wallTime(hover.time + zero, viewport.span / width)}

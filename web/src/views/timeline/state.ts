@@ -3,7 +3,7 @@
  *   address  window= slice= start_ps= end_ps= open=      what can be sent to a colleague
  *   signals  viewport scrollTop hover                    what moves sixty times a second
  */
-import { computed, effect, signal } from '@preact/signals';
+import { computed, effect, signal, type ReadonlySignal, type Signal } from '@preact/signals';
 import { CounterStore } from '../../data/counter_store';
 import { go, query } from '../../data/place';
 import { TileStore, type RowKey, type Want } from '../../data/tile_store';
@@ -37,6 +37,17 @@ export interface Hover {
   time: bigint;
 }
 
+/* Two runs on one axis: window and pointer are of both; what a run has at its zero is drawn at 0. Such
+ * a timeline is only looked at: a click leads elsewhere, nothing is selected, folded or moved. */
+export interface Axis {
+  viewport: Signal<Viewport>;
+  hover: Signal<Hover | null>;
+  zero: ReadonlySignal<bigint>; // in the time of this run
+  reach: ReadonlySignal<Span>; // of both runs, on the axis
+  tracks: readonly string[]; // those shown
+  onSlice: (slice: Slice) => void;
+}
+
 /* How many hits begin when: over the run, and of each track over a window. */
 export interface Density {
   run: readonly number[];
@@ -56,11 +67,11 @@ export class TimelineState {
   readonly end: bigint;
   readonly offsets = new Map<string, bigint>();
   private readonly hulls = new Map<string, Span>(); // of what was recorded, by host
-  readonly viewport = signal<Viewport>(viewportOf(0n, 1n));
+  readonly viewport: Signal<Viewport>;
   readonly open = signal<ReadonlySet<string>>(new Set());
   readonly scrollTop = signal(0);
   readonly size = signal({ width: 0, height: 0 });
-  readonly hover = signal<Hover | null>(null);
+  readonly hover: Signal<Hover | null>;
   readonly hoverSlice = signal<{ slice: Slice; band: Band } | null>(null);
   readonly focus = signal<SliceDetails | null>(null);
   readonly draft = signal<Span | null>(null); // a range while it is dragged
@@ -85,7 +96,9 @@ export class TimelineState {
   readonly rangeTracks = computed(() => this.draftTracks.value ?? (rangeOf(query.value) === null ? null : (query.value.track?.split(',') ?? null)));
   readonly marks = computed(() => parseMarks(query.value.mark));
   /* As texts, so that a window written into the address lays out nothing anew. */
-  private readonly narrowed = computed(() => JSON.stringify({ ...narrowingOf(query.value), ...(rangeOf(query.value) === null ? {} : { tracks: [] }) }));
+  private readonly narrowed = computed(() =>
+    JSON.stringify(this.axis ? { tracks: this.axis.tracks, hosts: [], devices: [] } : { ...narrowingOf(query.value), ...(rangeOf(query.value) === null ? {} : { tracks: [] }) }),
+  );
   private readonly arranged = computed(() => JSON.stringify(arrangementOf(query.value)));
   readonly arrangement = computed(() => JSON.parse(this.arranged.value) as Arrangement);
   private readonly named = computed(() => query.value.lanes ?? '');
@@ -106,8 +119,11 @@ export class TimelineState {
   constructor(
     readonly run: RunDetails,
     tracks: readonly Track[],
+    readonly axis: Axis | null = null,
   ) {
     this.roots = treeOf(tracks);
+    this.viewport = axis?.viewport ?? signal(viewportOf(0n, 1n));
+    this.hover = axis?.hover ?? signal(null);
     const arrived = () => void this.arrivals.value++;
     this.store = new TileStore(run.id, run.content_id, arrived);
     this.counters = new CounterStore(run.id, arrived);
@@ -116,8 +132,8 @@ export class TimelineState {
     this.start = 0n;
     this.end = run.duration_ps === null ? 1n : toBig(run.duration_ps);
     this.first = openAtFirst(this.roots);
-    this.open.value = openOf(this.first, query.value.open);
-    this.viewport.value = this.windowOfAddress() ?? this.whole();
+    this.open.value = axis ? new Set(tracks.map((track) => track.id).concat(this.roots.map((node) => node.id))) : openOf(this.first, query.value.open);
+    if (!axis) this.viewport.value = this.windowOfAddress() ?? this.whole();
     this.stop = effect(() => {
       const asked = parseSpan(query.value.window);
       const now = this.viewport.peek();
@@ -140,9 +156,15 @@ export class TimelineState {
     this.store.close();
   }
 
+  /* What the window keeps in sight. */
+  get reach(): Span {
+    return this.axis?.reach.value ?? { start: this.start, end: this.end };
+  }
+
   whole(): Viewport {
-    const margin = (this.end - this.start) / 100n;
-    return viewportOf(this.start - margin, this.end + margin);
+    const { start, end } = this.reach;
+    const margin = (end - start) / 100n;
+    return viewportOf(start - margin, end + margin);
   }
 
   private windowOfAddress(): Viewport | null {
@@ -152,8 +174,8 @@ export class TimelineState {
 
   offsetOf = (host: string): bigint => (this.offsets.get(host) ?? 0n) - this.shiftOf(host);
 
-  /* How far a host is drawn to the left, so that a step begins on all hosts at once. */
-  shiftOf = (host: string): bigint => this.shifts.value.get(host) ?? 0n;
+  /* How far a host is drawn to the left, so that a step begins on all hosts, or in both runs, at once. */
+  shiftOf = (host: string): bigint => this.axis?.zero.value ?? this.shifts.value.get(host) ?? 0n;
 
   /* The counted steps are the first view; without them the whole run. */
   showSteps(steps: readonly StepRow[]): void {
@@ -188,7 +210,7 @@ export class TimelineState {
 
   /* Moving. */
   set(viewport: Viewport): void {
-    this.viewport.value = clamped(viewport, this.start, this.end);
+    this.viewport.value = clamped(viewport, this.reach.start, this.reach.end);
     clearTimeout(this.addressTimer);
     this.addressTimer = window.setTimeout(() => {
       this.addressTimer = 0;
@@ -208,7 +230,7 @@ export class TimelineState {
   }
 
   get spanMax(): number {
-    return Number(this.end - this.start) * 1.25;
+    return Number(this.reach.end - this.reach.start) * 1.25;
   }
 
   halt(): void {
@@ -224,7 +246,7 @@ export class TimelineState {
   glide(to: Viewport): void {
     this.halt();
     if (matchMedia('(prefers-reduced-motion: reduce)').matches) return this.set(to);
-    this.glidesTo = clamped(to, this.start, this.end);
+    this.glidesTo = clamped(to, this.reach.start, this.reach.end);
     const from = this.viewport.value;
     const begin = performance.now();
     const step = (now: number): void => {

@@ -1,6 +1,6 @@
 /* The tracks: two canvases that stay while the names and the height below them scroll. */
 import { effect } from '@preact/signals';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useId, useMemo, useRef } from 'preact/hooks';
 import { go } from '../../data/place';
 import type { Want } from '../../data/tile_store';
 import { OverlayPainter, type OverlayScene, type Rect } from '../../draw/overlay';
@@ -24,6 +24,9 @@ import type { TimelineState } from './state';
 
 const HIT_PIXELS_MIN = 4;
 const TICK_PIXELS = 2;
+
+const KEYS = 'W and S zoom, A and D pan, arrow keys go from slice to slice, F shows the focus, M makes it the range, question mark lists all keys.';
+const KEYS_ON_AXIS = 'W and S zoom, A and D pan both runs, J and K go from step to step, a click leads to the slice in its run.';
 
 interface Props {
   state: TimelineState;
@@ -154,6 +157,8 @@ export function Tracks({ state, flows, minimapWants, scrollBy }: Props) {
   const wrapper = useRef<HTMLDivElement>(null);
   const base = useRef<HTMLCanvasElement>(null);
   const over = useRef<HTMLCanvasElement>(null);
+  const own = useId();
+  const id = state.axis ? own : 'timeline';
   const flowsNow = useRef(flows);
   flowsNow.current = flows;
 
@@ -186,7 +191,7 @@ export function Tracks({ state, flows, minimapWants, scrollBy }: Props) {
       }, 16);
     });
     const stop = effect(() => {
-      void [state.viewport.value, state.layout.value, state.scrollTop.value, state.size.value, state.arrivals.value, theme.value, state.lit.value, state.steps.value, state.shifts.value, state.colouring.value, state.levels.value];
+      void [state.viewport.value, state.layout.value, state.scrollTop.value, state.size.value, state.arrivals.value, theme.value, state.lit.value, state.steps.value, state.shifts.value, state.axis?.zero.value, state.colouring.value, state.levels.value];
       if (state.colouring.value === 'self') void state.weighNames();
       frame.ask();
     });
@@ -198,7 +203,7 @@ export function Tracks({ state, flows, minimapWants, scrollBy }: Props) {
     const frame = oncePerFrame(() => painter.paint(overlayOf(state, readTokens(), flowsNow.current)));
     const stop = effect(() => {
       void [state.viewport.value, state.layout.value, state.scrollTop.value, state.size.value, state.range.value, state.rangeTracks.value, state.marks.value];
-      void [state.focus.value, state.hover.value, state.hoverSlice.value, state.hits.value, state.density.value, state.chain.value, theme.value];
+      void [state.focus.value, state.hover.value, state.hoverSlice.value, state.hits.value, state.density.value, state.chain.value, state.axis?.zero.value, theme.value];
       frame.ask();
     });
     return () => (stop(), frame.stop());
@@ -221,15 +226,15 @@ export function Tracks({ state, flows, minimapWants, scrollBy }: Props) {
   return (
     <div
       ref={wrapper} class="tracks-canvas" tabIndex={0} role="application" aria-roledescription="timeline" data-canvas-tip
-      aria-label={`Timeline of ${state.run.name}`} aria-describedby="timeline-keys" aria-activedescendant="timeline-focus"
+      aria-label={`Timeline of ${state.run.name}`} aria-describedby={`${id}-keys`} aria-activedescendant={`${id}-focus`}
       {...handlers}
     >
       <canvas ref={base} aria-hidden="true" />
       <canvas ref={over} aria-hidden="true" />
-      <span id="timeline-keys" class="hidden-text">
-        W and S zoom, A and D pan, arrow keys go from slice to slice, F shows the focus, M makes it the range, question mark lists all keys.
+      <span id={`${id}-keys`} class="hidden-text">
+        {state.axis ? KEYS_ON_AXIS : KEYS}
       </span>
-      <span id="timeline-focus" class="hidden-text" aria-live="polite">
+      <span id={`${id}-focus`} class="hidden-text" aria-live="polite">
         {sayFocus(state)}
       </span>
     </div>
@@ -239,11 +244,12 @@ export function Tracks({ state, flows, minimapWants, scrollBy }: Props) {
 function pointerHandlers(state: TimelineState, scrollBy: (pixels: number) => void) {
   const click = async (x: number, y: number): Promise<void> => {
     const { hit } = hitAt(state, x, y);
-    if (!hit) return go({ slice: null });
+    if (!hit) return state.axis ? undefined : go({ slice: null });
     const slice = await sliceOf(state, hit);
-    if (slice) go({ slice: slice.id });
+    if (slice && state.axis) state.axis.onSlice(slice);
+    else if (slice) go({ slice: slice.id });
   };
-  const menu = (x: number, y: number, clientX: number, clientY: number) => canvasMenu(state, x, y, clientX, clientY);
+  const menu = (x: number, y: number, clientX: number, clientY: number) => !state.axis && canvasMenu(state, x, y, clientX, clientY);
   const pointers = new TracksPointers(state, { onClick: (x, y) => void click(x, y), onMenu: menu, scrollBy });
   const inside = (event: MouseEvent) => {
     const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
@@ -280,7 +286,7 @@ function pointerHandlers(state: TimelineState, scrollBy: (pixels: number) => voi
     onDblClick: (event: MouseEvent) => {
       const { x, y } = inside(event);
       const { hit } = hitAt(state, x, y);
-      if (!hit) return;
+      if (!hit || state.axis) return;
       void sliceOf(state, hit).then((slice) => {
         if (!slice) return;
         const start = toBig(slice.start_ps);
