@@ -48,14 +48,42 @@ export function sharesOf(summaries: readonly PlacedSummary[][], width: number): 
   return shares;
 }
 
+/* The pixel columns of a quantum: at least one. */
+function columnsOf(one: PlacedSummary, quantum: number): { from: number; to: number } {
+  const from = Math.floor(one.left + quantum * one.quantum);
+  return { from, to: Math.max(from + 1, Math.floor(one.left + (quantum + 1) * one.quantum)) };
+}
+
+/* The shares by kind of one pixel column, as sharesOf has them; null: no tile holds it. */
+export function sharesAt(summaries: readonly PlacedSummary[][], x: number): number[] | null {
+  const shares = new Array<number>(SUMMARY_KINDS).fill(0);
+  let known = false;
+  for (const placed of summaries) {
+    const held = placed.flatMap((one) => quantaAt(one, x).map((quantum) => ({ one, quantum })));
+    known ||= held.length > 0;
+    for (const { one, quantum } of held)
+      for (let kind = 0; kind < SUMMARY_KINDS; kind++) shares[kind]! += one.share[kind * TILE_QUANTA + quantum]! / 65_535 / held.length / summaries.length;
+  }
+  return known ? shares : null;
+}
+
+function quantaAt(one: PlacedSummary, x: number): number[] {
+  const first = Math.max(0, Math.floor((x - one.left) / one.quantum) - 1);
+  const last = Math.min(TILE_QUANTA, Math.ceil((x + 1 - one.left) / one.quantum) + 1);
+  const quanta = Array.from({ length: Math.max(0, last - first) }, (_, index) => first + index);
+  return quanta.filter((quantum) => {
+    const { from, to } = columnsOf(one, quantum);
+    return from <= x && x < to;
+  });
+}
+
 function addTile(one: PlacedSummary, width: number): void {
   const first = Math.max(0, Math.floor(-one.left / one.quantum));
   const last = Math.min(TILE_QUANTA, Math.ceil((width - one.left) / one.quantum));
   const kinds = kindsIn(one.share);
   for (let quantum = first; quantum < last; quantum++) {
-    const from = Math.max(0, Math.floor(one.left + quantum * one.quantum));
-    const to = Math.min(width, Math.max(from + 1, Math.floor(one.left + (quantum + 1) * one.quantum)));
-    for (let x = from; x < to; x++) {
+    const { from, to } = columnsOf(one, quantum);
+    for (let x = Math.max(0, from); x < Math.min(width, to); x++) {
       weight[x]!++;
       for (const kind of kinds) sum[kind * width + x]! += one.share[kind * TILE_QUANTA + quantum]! / 65_535;
     }

@@ -1,6 +1,10 @@
-/* The tooltip of a slice: at once what the tile knows, the exact figures a moment later. */
+/* The tooltip of a slice: at once what the tile knows, the exact figures a moment later; of a
+ * counter its value, of a closed group its shares by kind. */
+import type { ComponentChildren } from 'preact';
 import { CELL_ASYNC, CELL_CUT, CELL_PARTIAL } from '../../data/tiles';
 import { KINDS, type Slice } from '../../data/types';
+import { sharesAt } from '../../draw/summary';
+import { summaryOf } from '../../draw/scene';
 import { shown } from '../../model/cut';
 import { stretchAt } from '../../data/counter_store';
 import { count, share, significant, size, time } from '../../model/numbers';
@@ -76,6 +80,32 @@ function CounterContent({ state, band, at }: { state: TimelineState; band: Band;
   );
 }
 
+/* Of a closed group: what of its tracks was busy with what in that pixel. */
+function GroupContent({ band, shares }: { band: Band; shares: readonly number[] }) {
+  const parts = shares.map((part, kind) => ({ part, kind })).filter(({ part }) => part > 0).sort((a, b) => b.part - a.part);
+  return (
+    <>
+      <bdi>{shown(band.node.name)}</bdi>
+      <br />
+      <strong>{parts.length === 0 ? 'nothing' : parts.map(({ part, kind }) => `${KINDS[kind]} ${share(part)}`).join(', ')}</strong>
+      <br />
+      <span class="faint">in this pixel, mean over its tracks; a click on its name opens it</span>
+    </>
+  );
+}
+
+/* Rows of slices tell by themselves. */
+function aggregateAt(state: TimelineState, band: Band | null, x: number): ComponentChildren {
+  if (band?.node.kind === 'counter') {
+    const at = timeAt(state.viewport.value, x / state.size.value.width) + state.shiftOf(band.node.host);
+    return <CounterContent state={state} band={band} at={at} />;
+  }
+  if (!band || band.summaries.length === 0) return null;
+  const camera = state.cameraOf(band.node.host);
+  const shares = sharesAt(band.summaries.map((track) => summaryOf(state.store, track, camera)), Math.floor(x * devicePixelRatio));
+  return shares && <GroupContent band={band} shares={shares} />;
+}
+
 export function showHover(state: TimelineState, x: number, y: number, clientX: number, clientY: number): void {
   const { band, hit } = hitAt(state, x, y);
   if (!hit) {
@@ -83,10 +113,9 @@ export function showHover(state: TimelineState, x: number, y: number, clientX: n
     clearTimeout(timer);
     abort?.abort();
     state.hoverSlice.value = null;
-    if (band?.node.kind === 'counter') {
-      const at = timeAt(state.viewport.value, x / state.size.value.width) + state.shiftOf(band.node.host);
-      showTip(<CounterContent state={state} band={band} at={at} />, clientX, clientY);
-    } else hideTip();
+    const told = aggregateAt(state, band, x);
+    if (told) showTip(told, clientX, clientY);
+    else hideTip();
     return;
   }
   const key = `${hit.band.node.id}:${hit.depth}:${hit.start}:${hit.name}`;
