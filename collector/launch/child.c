@@ -94,15 +94,17 @@ void child_unset(void)
 
 static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 
-/* The terminal and who sends to a group reach the program themselves; what only we got goes on. */
+/* The terminal and who sends to a group reach the program themselves; what only we got goes on. The
+ * witness is asked in any case: what waits for it would be taken for the next of its kind. */
 static void pass_on(pid_t pid, const siginfo_t *info)
 {
     const struct timespec none = {0};
     sigset_t same;
 
+    bool is_of_group = witness_saw(info->si_signo);
     if (info->si_code > 0)
         return;
-    if (witness_saw(info->si_signo) && getpgid(pid) == getpgrp()) {
+    if (is_of_group && getpgid(pid) == getpgrp()) {
         sigemptyset(&same);
         sigaddset(&same, info->si_signo);
         sigtimedwait(&same, NULL, &none); /* of both ways the second */

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What jview-collect is asked for: when it records, what, where to, and how it is turned while it runs."""
 
+import fcntl
 import json
 import os
 import pathlib
@@ -10,6 +11,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 import unittest
 
@@ -96,6 +98,31 @@ class Launch(unittest.TestCase):
                 said += run.stdout.read().splitlines(True)
                 self.assertEqual((run.wait(60), said), (0, ["ready\n", "got\n"]))
                 run.stdout.close()
+
+    def test_signal_of_terminal(self):
+        """^C reaches the program by itself; what is sent to the launcher afterwards goes on to it."""
+        program = ("import signal, sys\n"
+                   "signal.signal(signal.SIGINT, lambda *_: print('got', flush=True))\n"
+                   "signal.signal(signal.SIGUSR2, lambda *_: sys.exit(0))\n"
+                   "print('ready', flush=True)\n"
+                   "while True:\n    signal.pause()\n")
+        outside, inside = os.openpty()
+        run = subprocess.Popen([COLLECT, "-q", "--system=0", "-o", self.out, "--", sys.executable, "-c", program],
+                               stdin=inside, stdout=subprocess.PIPE, text=True, start_new_session=True,
+                               preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+        said = [run.stdout.readline()]
+        os.write(outside, b"\x03")
+        said.append(run.stdout.readline())
+        status = pathlib.Path(f"/proc/{run.pid}/status")
+        while "\nShdPnd:\t0000000000000000\n" not in status.read_text():
+            time.sleep(0.01)  # two that wait would be one
+        os.kill(run.pid, signal.SIGINT)
+        os.kill(run.pid, signal.SIGUSR2)
+        said += run.stdout.read().splitlines(True)
+        self.assertEqual((run.wait(60), said), (0, ["ready\n", "got\n", "got\n"]))
+        run.stdout.close()
+        os.close(outside)
+        os.close(inside)
 
     def test_second_profiler(self):
         """Another profiler's sign in the environment is told, where CUDA is asked for."""
