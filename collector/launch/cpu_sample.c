@@ -15,6 +15,7 @@
 #include "launch/cpu_ring.h"
 #include "launch/cpu_symbols.h"
 #include "launch/sample_log.h"
+#include "launch/sample_processes.h"
 
 enum {
     PROCESSORS_MAX = 1024,
@@ -84,7 +85,8 @@ static void take_fork(struct fields *fields)
         symbols_forked(process, parent);
 }
 
-/* pid tid name */
+/* pid tid name. What was not sampled yet gets no log for it: most of what a shell starts never is.
+ */
 static void take_comm(struct fields *fields, bool is_exec)
 {
     pid_t process = (pid_t)take(fields, 4);
@@ -95,7 +97,7 @@ static void take_comm(struct fields *fields, bool is_exec)
     memcpy(name, fields->at, count < sizeof name - 1 ? count : sizeof name - 1);
     if (is_exec)
         symbols_became(process);
-    struct sample_log *log = sample_log_of(process);
+    struct sample_log *log = sample_log_find(process);
     if (log != NULL && name[0] != '\0')
         sample_log_task(log, thread, name);
 }
@@ -139,6 +141,15 @@ static uint32_t take_chain(struct fields *fields, struct sample_log *log, pid_t 
     return stack;
 }
 
+/* At its first sample: it got its name before, or from who made it. */
+static void name_task(struct sample_log *log, pid_t process, int64_t thread)
+{
+    char name[32];
+
+    if (!sample_log_knows(log, thread) && task_name(process, thread, name))
+        sample_log_task(log, thread, name);
+}
+
 /* ip pid tid time period chain */
 static void take_sample(struct fields *fields)
 {
@@ -155,6 +166,7 @@ static void take_sample(struct fields *fields)
     }
     sampler.any = log;
     sample_log_sampler(log, SAMPLER_CPU, sampler.hz);
+    name_task(log, process, row.thread);
     row.stack = take_chain(fields, log, process);
     sample_log_put(log, &row);
 }

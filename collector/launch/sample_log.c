@@ -17,6 +17,7 @@ enum {
     TEXT_MAX = 1024, /* bytes of one */
     ROWS = 1024,     /* of a kind that wait at most */
     LOGS_MAX = 128,
+    TASKS_MAX = 1 << 16, /* whose name is told */
     PENDING_MAX = 1 << 20
 };
 
@@ -35,6 +36,7 @@ struct sample_log {
     bool is_told[SAMPLERS];
     bool is_refused;             /* the disk took no more */
     struct id_map texts, stacks; /* hash -> id */
+    struct id_map known;         /* threads */
     struct text pending;         /* texts that were not written yet */
     uint32_t pending_count;
     struct rows calls, samples, tasks;
@@ -79,13 +81,16 @@ static struct sample_log *open_log(pid_t process, uint64_t start)
 }
 
 /* A process that has ended keeps its log: what was seen of it may come late. */
-static struct sample_log *find_or_open(pid_t process)
+static struct sample_log *find_log(pid_t process, uint64_t start)
 {
-    uint64_t start = process_start(process);
-
     for (uint32_t index = logs.count; index-- > 0;)
         if (logs.at[index]->process == process && (start == 0 || logs.at[index]->start == start))
             return logs.at[index];
+    return NULL;
+}
+
+static struct sample_log *open_next(pid_t process, uint64_t start)
+{
     errno = logs.count == LOGS_MAX ? ENOSPC : ESRCH;
     struct sample_log *log = logs.count < LOGS_MAX && start != 0 ? open_log(process, start) : NULL;
     if (log != NULL)
@@ -95,8 +100,22 @@ static struct sample_log *find_or_open(pid_t process)
 
 struct sample_log *sample_log_of(pid_t process)
 {
+    uint64_t start = process_start(process);
+
     pthread_mutex_lock(&logs.lock);
-    struct sample_log *log = find_or_open(process);
+    struct sample_log *log = find_log(process, start);
+    if (log == NULL)
+        log = open_next(process, start);
+    pthread_mutex_unlock(&logs.lock);
+    return log;
+}
+
+struct sample_log *sample_log_find(pid_t process)
+{
+    uint64_t start = process_start(process);
+
+    pthread_mutex_lock(&logs.lock);
+    struct sample_log *log = find_log(process, start);
     pthread_mutex_unlock(&logs.lock);
     return log;
 }
@@ -272,6 +291,17 @@ void sample_log_task(struct sample_log *log, int64_t thread, const char *name)
     pthread_mutex_unlock(&log->lock);
 }
 
+bool sample_log_knows(struct sample_log *log, int64_t thread)
+{
+    bool is_new = false;
+
+    pthread_mutex_lock(&log->lock);
+    if (log->known.count < TASKS_MAX)
+        id_map_add(&log->known, (uint64_t)thread, 1, &is_new);
+    pthread_mutex_unlock(&log->lock);
+    return !is_new;
+}
+
 void sample_log_lost(struct sample_log *log, enum spool_cause cause, uint64_t count)
 {
     pthread_mutex_lock(&log->lock);
@@ -298,6 +328,7 @@ static void close_log(struct sample_log *log)
     spool_close(log->spool);
     id_map_free(&log->texts);
     id_map_free(&log->stacks);
+    id_map_free(&log->known);
     text_free(&log->pending);
     free(log->calls.at);
     free(log->samples.at);

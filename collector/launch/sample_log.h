@@ -29,6 +29,8 @@ struct sample_log;
 /* The log of a process, the same for all samplers; NULL where it is gone, where there is no room
  * for it (errno), or where there are too many (ENOSPC). */
 struct sample_log *sample_log_of(pid_t process);
+/* The log that it has already; NULL: none. */
+struct sample_log *sample_log_find(pid_t process);
 /* Once is enough; again is nothing. */
 void sample_log_sampler(struct sample_log *log, enum spool_sampler kind, uint32_t hz);
 /* 0 where there are too many; a longer one is cut. */
@@ -48,6 +50,8 @@ struct sample_row {
 };
 void sample_log_put(struct sample_log *log, const struct sample_row *row);
 void sample_log_task(struct sample_log *log, int64_t thread, const char *name);
+/* False once for each thread: then its name is to be told; true for what is beyond TASKS_MAX. */
+bool sample_log_knows(struct sample_log *log, int64_t thread);
 void sample_log_lost(struct sample_log *log, enum spool_cause cause, uint64_t count);
 
 #endif

@@ -168,6 +168,16 @@ class Sample(unittest.TestCase):
         self.assertGreater(counts["spends_some"], 0)
         self.assertGreater(counts["whole"], 0)
 
+    def test_short_lived(self):
+        """What is started and never sampled takes no place, however much of it there is."""
+        command = f'for i in $(seq 200); do /bin/true; done; kill -USR2 $PPID; exec "{NATIVE}" "$0"'
+        run, trace = self.enough("sh", "-c", command, options=("--sample=cpu", "--capture-range=signal",
+                                                               "--sampling-frequency=999"))
+        if trace is not None:
+            self.assertIn("samples of stacks of 1 process", run.stderr)
+        run = self.collect("sh", "-c", "for i in $(seq 9); do /bin/true; done", options=("--sample=cpu", "--delay=3600"))
+        self.assertFalse([*self.out.glob("**/*.jvs")], "nothing was sampled")
+
     def test_both(self):
         """Both samplers are one spool, and a sample is of one of them."""
         run, trace = self.enough(sys.executable, PROGRAM, options=("--py-sample", "--sample=cpu"))
