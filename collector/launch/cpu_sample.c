@@ -22,7 +22,15 @@ enum {
     DEPTH_MAX = 127,
     LOOK_MS = 50,
     FLUSH_LOOKS = 5,
-    PATH_MAX_BYTES = 4096
+    PATH_MAX_BYTES = 4096,
+    LATELY = 256
+};
+
+/* Of which process a sample is, found out once while a ring's records are read. */
+struct lately {
+    pid_t process;
+    uint64_t drain;
+    struct sample_log *log;
 };
 
 static struct {
@@ -34,6 +42,8 @@ static struct {
     struct cpu_ring *rings;
     uint64_t lost;          /* by the kernel, or of processes that have ended or are too many */
     struct sample_log *any; /* where losses are told */
+    uint64_t drain;         /* counts from 1 */
+    struct lately lately[LATELY];
 } sampler;
 
 /* Reads fields in turn; past the end they are 0. */
@@ -150,6 +160,15 @@ static void name_task(struct sample_log *log, pid_t process, int64_t thread)
         sample_log_task(log, thread, name);
 }
 
+static struct sample_log *log_of(pid_t process)
+{
+    struct lately *lately = &sampler.lately[(uint32_t)process % LATELY];
+
+    if (lately->process != process || lately->drain != sampler.drain)
+        *lately = (struct lately){process, sampler.drain, sample_log_of(process)};
+    return lately->log;
+}
+
 /* ip pid tid time period chain */
 static void take_sample(struct fields *fields)
 {
@@ -158,7 +177,7 @@ static void take_sample(struct fields *fields)
     struct sample_row row = {.thread = (int64_t)take(fields, 4), .kind = SAMPLER_CPU, .cpu_ns = -1};
     row.at_ns = (int64_t)take(fields, 8);
     row.time_ns = (int64_t)take(fields, 8);
-    struct sample_log *log = sample_log_of(process);
+    struct sample_log *log = log_of(process);
 
     if (log == NULL) {
         sampler.lost++;
@@ -202,6 +221,7 @@ static void drain(void)
 {
     bool is_kept = atomic_load_explicit(&sampler.session->control->gate, memory_order_relaxed) != 0;
 
+    sampler.drain++;
     for (uint32_t ring = 0; ring < sampler.ring_count; ring++)
         for (const struct perf_event_header *record;
              (record = ring_next(&sampler.rings[ring])) != NULL;)
