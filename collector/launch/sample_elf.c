@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 
-enum { NAME_MAX_BYTES = 4096, HEADERS_MAX = 1024 };
+enum { NAME_MAX_BYTES = 4096, HEADERS_MAX = 1024, PAGE_BYTES_MIN = 4096 };
 static const uint64_t TABLE_MAX = 512 << 20; /* bytes of symbols, of their names */
 
 static bool read_at(const struct elf *elf, uint64_t offset, void *ret, size_t count)
@@ -62,13 +62,15 @@ static bool section_at(const struct elf *elf, uint32_t index, Elf64_Shdr *ret)
 
 bool elf_address(const struct elf *elf, uint64_t offset, uint64_t *ret)
 {
+    long page = sysconf(_SC_PAGESIZE);
     Elf64_Phdr header;
 
     for (uint32_t index = 0; index < elf->header_count; index++) {
         if (!entry_at(elf, elf->headers_at, elf->header_size, index, &header, sizeof header))
             return false;
         /* Mappings begin at pages, so one may begin in front of what the header tells. */
-        uint64_t slack = header.p_offset % 4096;
+        uint64_t slack =
+            header.p_offset % (page > PAGE_BYTES_MIN ? (uint64_t)page : PAGE_BYTES_MIN);
         if (header.p_type == PT_LOAD && offset >= header.p_offset - slack &&
             offset - (header.p_offset - slack) < header.p_filesz + slack) {
             *ret = header.p_vaddr + (offset - header.p_offset);
