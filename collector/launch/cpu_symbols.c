@@ -175,6 +175,14 @@ static int open_file(pid_t process, const char *path)
     return fd;
 }
 
+static void read_symbols(const struct elf *elf, struct file *file)
+{
+    elf_symbols(elf, take_symbol, file);
+    if (file->count > 0)
+        qsort(file->symbols, file->count, sizeof *file->symbols, by_address);
+    file->is_read = true;
+}
+
 /* The file's symbols, once, and where it has what is mapped here. */
 static void read_file(pid_t process, struct mapped *mapped, struct file *file)
 {
@@ -187,11 +195,8 @@ static void read_file(pid_t process, struct mapped *mapped, struct file *file)
         if (!elf_address(&elf, mapped->map.offset, &mapped->first))
             mapped->first = mapped->map.offset;
         if (!file->is_read)
-            elf_symbols(&elf, take_symbol, file);
-        file->is_read = true;
+            read_symbols(&elf, file);
     }
-    if (file->count > 0 && file->is_read)
-        qsort(file->symbols, file->count, sizeof *file->symbols, by_address);
     if (fd >= 0)
         close(fd);
 }
