@@ -248,6 +248,7 @@ enum spool_cause { /* of a loss; count and first..last say how many, and when (t
                    LOST_LATE,       /* looks at threads that came too late, so were left out */
                    LOST_STACKS,     /* more different stacks than are kept: cut to callers */
                    LOST_SAMPLES,    /* samples that the system dropped */
+                   LOST_PROCESSORS, /* processors on which nothing was sampled */
                    LOST_CAUSES,
 };
 

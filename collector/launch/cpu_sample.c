@@ -38,7 +38,7 @@ static struct {
     bool is_running;
     atomic_bool is_stopping;
     const struct launched *session;
-    uint32_t hz, ring_count;
+    uint32_t hz, ring_count, processors_lost;
     struct cpu_ring *rings;
     uint64_t lost;          /* by the kernel, or of processes that have ended or are too many */
     struct sample_log *any; /* where losses are told */
@@ -262,6 +262,12 @@ static int paranoia(void)
     return level;
 }
 
+static void tell_files(void)
+{
+    fprintf(stderr, "  It takes a file a processor: ulimit -n %ld\n",
+            sysconf(_SC_NPROCESSORS_CONF) + 64);
+}
+
 /* What forbids it, and the line that would allow it. */
 static void explain(int why)
 {
@@ -272,8 +278,7 @@ static void explain(int why)
     if (why == ENOSYS)
         fprintf(stderr, "  This system has no perf events, or hides them (gVisor).\n");
     else if (why == EMFILE)
-        fprintf(stderr, "  It takes a file a processor: ulimit -n %ld\n",
-                sysconf(_SC_NPROCESSORS_CONF) + 64);
+        tell_files();
     else if (level > 2)
         fprintf(stderr,
                 "  kernel.perf_event_paranoid is %d: sysctl kernel.perf_event_paranoid=2, or\n"
@@ -288,11 +293,23 @@ static void explain(int why)
             level);
 }
 
+static void tell_refused(uint32_t processors, int why)
+{
+    fprintf(stderr,
+            "jview-collect: --sample=cpu sees %" PRIu32 " of %" PRIu32
+            " processors, what runs on the others is not sampled: perf_event_open says \"%s\".\n",
+            sampler.ring_count, processors, strerror(why));
+    if (why == EMFILE)
+        tell_files();
+}
+
 /* With what is spent in the kernel where that is allowed. */
 static bool open_rings(pid_t process, uint32_t hz)
 {
     long processors = sysconf(_SC_NPROCESSORS_CONF);
     bool has_kernel = true;
+    uint32_t refused = 0;
+    int why = 0;
 
     if (processors > PROCESSORS_MAX)
         processors = PROCESSORS_MAX;
@@ -305,11 +322,17 @@ static bool open_rings(pid_t process, uint32_t hz)
             has_kernel = false;
             is_open = ring_open(ring, process, processor, hz, has_kernel);
         }
-        if (is_open)
+        if (is_open) {
             sampler.ring_count++;
-        else if (errno != ENODEV) /* a processor that is off */
-            break;
+        } else if (errno != ENODEV) { /* a processor that is off */
+            why = errno;
+            refused++;
+        }
     }
+    sampler.processors_lost = refused;
+    if (refused > 0 && sampler.ring_count > 0)
+        tell_refused(sampler.ring_count + refused, why);
+    errno = why;
     return sampler.ring_count > 0;
 }
 
@@ -330,6 +353,12 @@ void cpu_sample_start(const struct launched *session, pid_t process, uint32_t hz
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
+static void tell_losses(void)
+{
+    sample_log_lost(sampler.any, LOST_SAMPLES, sampler.lost);
+    sample_log_lost(sampler.any, LOST_PROCESSORS, sampler.processors_lost);
+}
+
 void cpu_sample_stop(void)
 {
     if (!sampler.is_running)
@@ -337,7 +366,7 @@ void cpu_sample_stop(void)
     atomic_store(&sampler.is_stopping, true);
     pthread_join(sampler.thread, NULL);
     if (sampler.any != NULL)
-        sample_log_lost(sampler.any, LOST_SAMPLES, sampler.lost);
+        tell_losses();
     for (uint32_t ring = 0; ring < sampler.ring_count; ring++)
         ring_close(&sampler.rings[ring]);
     free(sampler.rings);

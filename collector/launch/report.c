@@ -80,6 +80,7 @@ static void print_losses(const struct summary *summary)
         [LOST_LATE] = "looks at threads: the machine was too busy for so many a second",
         [LOST_STACKS] = "samples cut to their callers: more different stacks than are kept",
         [LOST_SAMPLES] = "samples that the system dropped, or of processes that had just ended",
+        [LOST_PROCESSORS] = "processors on which nothing was sampled",
     };
 
     for (int cause = 0; cause < LOST_CAUSES; cause++)

@@ -29,6 +29,8 @@ void record_note_losses(struct record *record)
         [LOST_SAMPLES] = "samples of the processor are missing: the system dropped them, or their "
                          "process had just ended. A lower --sampling-frequency helps with the "
                          "former.",
+        [LOST_PROCESSORS] = "processors were not sampled, so what ran on them is missing: the "
+                            "system refused a ring of samples for each.",
         [LOST_LIMIT] = "ranges are missing: the spool had reached the size that --max-spool "
                        "allows.",
     };

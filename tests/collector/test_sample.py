@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import platform
+import resource
 import struct
 import subprocess
 import sys
@@ -177,6 +178,22 @@ class Sample(unittest.TestCase):
             self.assertIn("samples of stacks of 1 process", run.stderr)
         run = self.collect("sh", "-c", "for i in $(seq 9); do /bin/true; done", options=("--sample=cpu", "--delay=3600"))
         self.assertFalse([*self.out.glob("**/*.jvs")], "nothing was sampled")
+
+    def test_some_processors(self):
+        """Where there are files for some processors only, it is told for how many."""
+        if os.sysconf("SC_NPROCESSORS_ONLN") < 2:
+            self.skipTest("one processor: all of them, or none")
+        told = ""
+        for files in range(8, 40):
+            run = subprocess.run([BIN / "jview-collect", "-o", self.out, "--system=0", "--sample=cpu", "--", "true"],
+                                 capture_output=True, text=True, timeout=60,
+                                 preexec_fn=lambda most=files: resource.setrlimit(resource.RLIMIT_NOFILE, (most, most)))
+            told += run.stderr
+            if "--sample=cpu sees " in told or ("records nothing" in told and "Too many open files" not in told):
+                break
+        if "Too many open files" not in told:
+            self.skipTest(f"not permitted here: {told.splitlines()[0]}")
+        self.assertRegex(told, r"sees [0-9]+ of [0-9]+ processors, .*Too many open files.*\n.* ulimit -n [0-9]+\n")
 
     def test_both(self):
         """Both samplers are one spool, and a sample is of one of them."""
