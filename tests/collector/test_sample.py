@@ -21,6 +21,7 @@ BIN = pathlib.Path(os.environ["JVIEWD_DEV"]).parent
 DUMP = os.environ["TRACE_DUMP"]
 PROGRAM = pathlib.Path(__file__).with_name("sampled.py")
 NATIVE = os.environ["SAMPLED_PROGRAM"]
+REFUSED = 99  # the exit code where a sandbox lets nobody set a filter
 ENOUGH = 60  # samples of a thread: a quarter and three quarters are told apart
 
 
@@ -36,7 +37,7 @@ def forbid(*calls):
     program = ctypes.create_string_buffer(struct.pack("HxxxxxxQ", len(rows), ctypes.addressof(code)))
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(38, 1, 0, 0, 0) != 0 or libc.prctl(22, 2, program, 0, 0) != 0:
-        os._exit(99)
+        os._exit(REFUSED)
 
 
 def version_of(python):
@@ -78,6 +79,9 @@ class Sample(unittest.TestCase):
         self.out = pathlib.Path(tempfile.mkdtemp(dir=self.place.name))
         run = subprocess.run([BIN / "jview-collect", "-o", self.out, "--system=0", *options, "--", *map(str, command)],
                              capture_output=True, text=True, timeout=120, preexec_fn=before)
+        if before is not None and run.returncode == REFUSED:
+            print("no seccomp filter can be set here: not tested", file=sys.stderr)
+            self.skipTest("no seccomp filter can be set here")
         self.assertEqual(run.returncode, 0, run.stderr)
         if before is None and ("process_vm_readv says" in run.stderr or "ptrace_scope is" in run.stderr):
             self.skipTest(f"not permitted here, which was told: {run.stderr.splitlines()[0]}")
