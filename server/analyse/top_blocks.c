@@ -16,7 +16,7 @@ void top_sum_block(struct tallies *tallies, const struct whole_block *block, con
     for (uint32_t i = 0; i < block->sum_count; i++) {
         const struct name_sum *sum = &block->sums[i];
 
-        if (groups[i] == NO_GROUP)
+        if (groups[i] == NO_GROUP || sum->count == 0)
             continue;
 
         struct tally of_place = {

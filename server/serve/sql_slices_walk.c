@@ -140,6 +140,9 @@ static uint32_t find_id(const struct slices_cursor *cursor, uint32_t first, uint
 
 static bool begin_ids(struct slices_cursor *cursor, const struct name_run *run)
 {
+    if (run->row >= cursor->trace->row_count)
+        return false;
+
     const struct row *row = &cursor->trace->rows[run->row];
 
     if (!slices_want_row(cursor, row))
@@ -176,10 +179,11 @@ static bool begin_name(struct slices_cursor *cursor)
 static void look_at(struct slices_cursor *cursor, slice_id id)
 {
     const unsigned times = COLUMN_START | COLUMN_DUR | COLUMN_SELF;
+    const struct row *row = cursor->at_row;
+    uint32_t ordinal = id - row->first_slice;
 
-    cursor->slice = (cursor->columns & ~times) == 0
-                        ? trace_slice_times(cursor->trace, cursor->at_row,
-                                            id - cursor->at_row->first_slice, cursor->columns)
+    cursor->slice = (cursor->columns & ~times) == 0 && ordinal < row->count
+                        ? trace_slice_times(cursor->trace, row, ordinal, cursor->columns)
                         : trace_slice(cursor->trace, id);
 }
 

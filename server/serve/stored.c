@@ -22,7 +22,9 @@ static struct making {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     struct hash128 keys[MAKING_MAX];
+    uint64_t turns[MAKING_MAX]; /* the makers of one key are told apart by it */
     uint32_t count;
+    uint64_t turn;
 } making = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 /* making.count: nobody makes it. */
@@ -36,6 +38,14 @@ static uint32_t place_of(struct hash128 key)
     return at;
 }
 
+static bool is_making(struct hash128 key, uint64_t turn)
+{
+    uint32_t at = place_of(key);
+
+    return at < making.count && making.turns[at] == turn;
+}
+
+/* Whoever has waited waits no more: what is never kept would be made by one after the other. */
 bool stored_take(struct request *req, const struct run_record *run)
 {
     struct hash128 key;
@@ -43,11 +53,16 @@ bool stored_take(struct request *req, const struct run_record *run)
     if (!answer_key(req, run, &key))
         return false;
     pthread_mutex_lock(&making.lock);
-    while (place_of(key) < making.count)
+    uint32_t at = place_of(key);
+    bool taken = at == making.count && at < MAKING_MAX;
+    if (taken) {
+        making.keys[at] = key;
+        making.turns[at] = ++making.turn;
+        making.count++;
+    }
+    uint64_t turn = at < making.count ? making.turns[at] : 0;
+    while (!taken && is_making(key, turn))
         pthread_cond_wait(&making.changed, &making.lock);
-    bool taken = making.count < MAKING_MAX;
-    if (taken)
-        making.keys[making.count++] = key;
     pthread_mutex_unlock(&making.lock);
     return taken;
 }
@@ -60,8 +75,10 @@ void stored_leave(struct request *req, const struct run_record *run)
         return;
     pthread_mutex_lock(&making.lock);
     uint32_t at = place_of(key);
-    if (at < making.count)
+    if (at < making.count) {
         making.keys[at] = making.keys[--making.count];
+        making.turns[at] = making.turns[making.count];
+    }
     pthread_cond_broadcast(&making.changed);
     pthread_mutex_unlock(&making.lock);
 }

@@ -16,8 +16,8 @@ enum { STORED_SLICES_MIN = 1000000 };
 
 /* Is what the request asks kept on disk, once it was answered? */
 bool stored_may(const struct request *req, const struct run_record *run);
-/* Waits while somebody else makes the same answer, which then may be kept. With true it is made
- * by who asks, and others wait until stored_leave. */
+/* Waits, once, while somebody else makes the same answer, which then may be kept. With true it is
+ * made by who asks, and others wait until stored_leave. */
 bool stored_take(struct request *req, const struct run_record *run);
 void stored_leave(struct request *req, const struct run_record *run);
 /* True: the reply is the one that was kept. */

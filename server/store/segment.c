@@ -36,7 +36,7 @@ static struct bytes map_table(void *from, enum table_kind kind)
     const struct segment_table *table = &map->tables[kind];
     struct bytes bytes = map_data(map, table->offset, (size_t)table->size);
     if (map->checked_elsewhere)
-        return bytes;
+        map->checked[kind] = SEGMENT_WHOLE;
     if (map->checked[kind] == SEGMENT_UNTOUCHED && bytes.count > 0)
         file_will_need(bytes.at, bytes.count);
     if (map->checked[kind] == SEGMENT_UNTOUCHED)
@@ -144,6 +144,7 @@ static enum status open_path(const char *path, bool is_checked, struct segment *
     enum status status = map_file(path, segment, err);
     if (status == OK)
         status = open_mapped(segment, err);
+    segment->map.checked_elsewhere = false;
     if (status != OK) {
         error_context(err, "%s: ", path);
         segment_close(segment);

@@ -27,7 +27,7 @@ void segment_writer_abandon(struct segment_writer *writer); /* takes NULL; frees
 
 struct segment;
 MUST_CHECK enum status segment_open(const char *path, struct segment **ret, struct error *err);
-/* One that another process has open and has checked: its tables are read as they are needed. */
+/* One that another process has open: what that one checked by opening it is not checked again. */
 MUST_CHECK enum status segment_open_checked(const char *path, struct segment **ret,
                                             struct error *err);
 const struct trace *segment_trace(const struct segment *segment);

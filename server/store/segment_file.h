@@ -46,7 +46,7 @@ struct segment_map {
     struct segment_table tables[TABLE_KIND_COUNT_]; /* by kind; size 0: none */
     _Atomic uint8_t checked[TABLE_KIND_COUNT_];     /* enum segment_check */
     _Atomic bool damaged;
-    bool checked_elsewhere; /* all of them: see segment_open_checked */
+    bool checked_elsewhere; /* those that are touched now: see segment_open_checked */
 };
 enum segment_check { SEGMENT_UNTOUCHED, SEGMENT_WHOLE, SEGMENT_DAMAGED };
 

@@ -291,11 +291,26 @@ static void shelf(void **state)
     make_run(&run, false);
 
     struct trace large = run.made.trace;
-    struct sum_shelf *one = sum_shelf_create(1);
+    struct block_sums *alone = block_sums_make(&run.made.trace, &run.attribution);
+    struct sum_shelf *small = sum_shelf_create(1024);
+    struct sum_shelf *one = sum_shelf_create(alone->bytes + alone->bytes / 2);
 
     CHECK("a small trace is walked",
           sum_shelf_hold(one, contents[0], &large, &run.attribution) == NULL);
     large.slice_count = 1 << 20; /* as it says of itself */
+    CHECK("of sums that are larger than the shelf none are lent",
+          sum_shelf_hold(small, contents[0], &large, &run.attribution) == NULL);
+
+    struct trace empty = large;
+
+    empty.row_count = 0;
+    CHECK("nor made again", sum_shelf_hold(small, contents[0], &empty, &run.attribution) == NULL);
+    CHECK("what fits is lent",
+          sum_shelf_hold(small, contents[1], &empty, &run.attribution) != NULL);
+    CHECK("several fit by their slices",
+          sum_shelf_fits(small, 80) && !sum_shelf_fits(small, 1 << 20));
+    sum_shelf_destroy(small);
+    block_sums_free(alone);
 
     const struct block_sums *held = sum_shelf_hold(one, contents[0], &large, &run.attribution);
     const struct block_sums *other = sum_shelf_hold(one, contents[1], &large, &run.attribution);
