@@ -88,15 +88,6 @@ static void name_of(const struct target *target, char ret[HOST_BYTES_MAX + 1])
             *at = '_';
 }
 
-static bool is_same_file(const struct target *a, const struct target *b)
-{
-    char a_name[HOST_BYTES_MAX + 1], b_name[HOST_BYTES_MAX + 1];
-
-    name_of(a, a_name);
-    name_of(b, b_name);
-    return strcmp(a_name, b_name) == 0 && strcmp(a->port, b->port) == 0;
-}
-
 /* Within the session's directory. */
 static void file_of(const struct target *target, const char *suffix, char ret[NAME_MAX + 1])
 {
@@ -104,6 +95,15 @@ static void file_of(const struct target *target, const char *suffix, char ret[NA
 
     name_of(target, name);
     snprintf(ret, NAME_MAX + 1, "%.200s_%s.xplane.pb%s", name, target->port, suffix);
+}
+
+static bool is_same_file(const struct target *a, const struct target *b)
+{
+    char a_name[NAME_MAX + 1], b_name[NAME_MAX + 1];
+
+    file_of(a, "", a_name);
+    file_of(b, "", b_name);
+    return strcmp(a_name, b_name) == 0;
 }
 
 /* What came stands under its name; that it is not all, the failure says. */
@@ -178,19 +178,27 @@ static enum status make_root(const char *path, struct error *err)
     }
 }
 
-/* The one beneath, made where it is not there; no link leads out of the profile directory, whoever
- * else may write there. Closes `parent`; -1 where it cannot be. */
+/* The one beneath; no link leads out of the profile directory, whoever else may write there.
+ * Closes `parent`; -1 where it cannot be. */
 static int enter(int parent, const char *name)
 {
-    int fd = -1;
-
-    if (parent >= 0 && (mkdirat(parent, name, 0777) == 0 || errno == EEXIST))
-        fd = openat(parent, name, O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int fd = parent >= 0 ? openat(parent, name, O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
     int reason = errno;
     if (parent >= 0)
         close(parent);
     errno = reason;
     return fd;
+}
+
+/* The same, made where it is not there. */
+static int make(int parent, const char *name)
+{
+    if (parent < 0 || mkdirat(parent, name, 0777) == 0 || errno == EEXIST)
+        return enter(parent, name);
+    int reason = errno;
+    close(parent);
+    errno = reason;
+    return -1;
 }
 
 static enum status open_parent(struct capture *capture, const char *profile_dir, char parent[3072],
@@ -200,7 +208,7 @@ static enum status open_parent(struct capture *capture, const char *profile_dir,
         return fail(err, ERR_INVALID, "the directory's path is too long");
     TRY(make_root(profile_dir, err));
     capture->parent_fd =
-        enter(enter(open(profile_dir, O_DIRECTORY | O_CLOEXEC), "plugins"), "profile");
+        make(make(open(profile_dir, O_DIRECTORY | O_CLOEXEC), "plugins"), "profile");
     return capture->parent_fd >= 0 ? OK : not_made(parent, err);
 }
 
@@ -353,6 +361,8 @@ void capture_remove(const char *profile_dir, const char *directory)
     if (open_directory != NULL) {
         closedir(open_directory);
         unlinkat(parent, session, AT_REMOVEDIR);
+    } else if (fd >= 0) {
+        close(fd);
     }
     if (parent >= 0)
         close(parent);
