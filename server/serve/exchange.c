@@ -125,8 +125,9 @@ static const char *waiting_place(struct exchange *exchange)
 /* Made on a pool thread at its own speed, sent on this one at the client's. */
 static void run_made_stream(struct exchange *exchange)
 {
+    static struct outflow_room room = {.bytes_max = OUTFLOW_ROOM_BYTES};
     struct making making = {.reply = &exchange->reply,
-                            .outflow = outflow_create(waiting_place(exchange))};
+                            .outflow = outflow_create(waiting_place(exchange), &room)};
     struct error err = {0};
 
     if (!pool_submit(exchange->server->heavy, make_stream, &making))

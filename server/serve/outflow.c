@@ -15,6 +15,7 @@ struct outflow {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     const char *dir;
+    struct outflow_room *shared;
     int fd;             /* -1: no file yet, or none to be had */
     bool refused;       /* the disk has, once: no second try */
     int64_t sent, made; /* positions in the file */
@@ -23,11 +24,11 @@ struct outflow {
     enum status status; /* once it has ended */
 };
 
-struct outflow *outflow_create(const char *dir)
+struct outflow *outflow_create(const char *dir, struct outflow_room *room)
 {
     struct outflow *outflow = memory_resize(NULL, 1, sizeof *outflow);
 
-    *outflow = (struct outflow){.dir = dir, .fd = -1, .refused = dir == NULL};
+    *outflow = (struct outflow){.dir = dir, .shared = room, .fd = -1, .refused = dir == NULL};
     pthread_mutex_init(&outflow->lock, NULL);
     pthread_cond_init(&outflow->changed, NULL);
     return outflow;
@@ -37,6 +38,7 @@ void outflow_destroy(struct outflow *outflow)
 {
     if (outflow->fd >= 0)
         close(outflow->fd);
+    atomic_fetch_sub(&outflow->shared->waiting, outflow->made - outflow->sent);
     pthread_cond_destroy(&outflow->changed);
     pthread_mutex_destroy(&outflow->lock);
     free(outflow);
@@ -60,7 +62,7 @@ static bool keep(struct outflow *outflow, struct bytes piece)
 {
     struct error ignored = {0};
 
-    if (outflow->refused)
+    if (outflow->refused || atomic_load(&outflow->shared->waiting) >= outflow->shared->bytes_max)
         return false;
     if (outflow->fd < 0)
         outflow->fd = open_nameless(outflow->dir);
@@ -101,6 +103,7 @@ enum status outflow_put(void *data, struct bytes piece, struct error *err)
     pthread_mutex_lock(&outflow->lock);
     if (kept) {
         outflow->made += (int64_t)piece.count;
+        atomic_fetch_add(&outflow->shared->waiting, (int64_t)piece.count);
         pthread_cond_broadcast(&outflow->changed);
     } else {
         hand_over(outflow, piece);
@@ -145,10 +148,12 @@ static enum status take(struct outflow *outflow, uint8_t *room, struct bytes *re
 static void taken(struct outflow *outflow, struct bytes piece, const uint8_t *room)
 {
     pthread_mutex_lock(&outflow->lock);
-    if (piece.at == room)
+    if (piece.at == room) {
         outflow->sent += (int64_t)piece.count;
-    else
+        atomic_fetch_sub(&outflow->shared->waiting, (int64_t)piece.count);
+    } else {
         outflow->piece.count = 0;
+    }
     pthread_cond_broadcast(&outflow->changed);
     pthread_mutex_unlock(&outflow->lock);
 }

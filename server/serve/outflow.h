@@ -4,19 +4,28 @@
  *                                 an unlinked file                         thread, at its speed
  *
  * A thread that computes is thereby free when it has computed, however slow the client is. It waits
- * only where OUTFLOW_AHEAD_BYTES_MAX wait already, and where the disk takes nothing: then pieces go
- * from hand to hand. One thread puts, one sends.
+ * only where OUTFLOW_AHEAD_BYTES_MAX wait already; where the room of all connections is taken, or
+ * the disk takes nothing, pieces go from hand to hand. One thread puts, one sends.
  */
 #ifndef JVIEWD_SERVE_OUTFLOW_H
 #define JVIEWD_SERVE_OUTFLOW_H
 
+#include <stdatomic.h>
+
 #include "base/pack.h"
 
 #define OUTFLOW_AHEAD_BYTES_MAX (INT64_C(1) << 30)
+#define OUTFLOW_ROOM_BYTES (INT64_C(4) << 30)
+
+/* What may wait of all together, by at most a piece each more. */
+struct outflow_room {
+    int64_t bytes_max;
+    atomic_int_fast64_t waiting;
+};
 
 struct outflow;
-/* The file is made in `dir`, which is borrowed, where something waits; NULL: from hand to hand. */
-struct outflow *outflow_create(const char *dir);
+/* The file is made in `dir`, where something waits; NULL: from hand to hand. Both are borrowed. */
+struct outflow *outflow_create(const char *dir, struct outflow_room *room);
 void outflow_destroy(struct outflow *outflow); /* when both threads are done */
 
 /* A pack_write. ERR_CANCELLED once the client has gone. */

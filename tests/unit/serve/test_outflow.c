@@ -2,11 +2,14 @@
 #include "serve/outflow.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 
 #include "check.h"
 
 enum { PIECES = 300, PIECE_BYTES = 10000 };
+
+static struct outflow_room wide = {.bytes_max = INT64_MAX};
 
 struct maker {
     struct outflow *outflow;
@@ -69,7 +72,7 @@ static void whole_and_in_order(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
-        struct maker maker = {.outflow = outflow_create(rows[i].dir),
+        struct maker maker = {.outflow = outflow_create(rows[i].dir, &wide),
                               .ends_with = rows[i].ends_with};
         struct taker taker = {.leaves_at = rows[i].leaves_at};
         struct error err = {0};
@@ -85,12 +88,41 @@ static void whole_and_in_order(void **state)
         if (rows[i].want == OK)
             CHECK_INT(rows[i].what, taker.count, PIECES * PIECE_BYTES);
         outflow_destroy(maker.outflow);
+        CHECK_INT(rows[i].what, atomic_load(&wide.waiting), 0);
     }
+}
+
+/* One that waits fills the room of all; the other goes from hand to hand. */
+static void shared_room(void **state)
+{
+    struct outflow_room room = {.bytes_max = PIECES / 3 * PIECE_BYTES};
+    struct maker slow = {.outflow = outflow_create("/tmp", &room)};
+    struct maker other = {.outflow = outflow_create("/tmp", &room)};
+    struct taker takers[2] = {{.leaves_at = SIZE_MAX}, {.leaves_at = SIZE_MAX}};
+    struct error err = {0};
+    pthread_t threads[2];
+
+    (void)state;
+    CHECK_INT("thread", pthread_create(&threads[0], NULL, make, &slow), 0);
+    while (atomic_load(&room.waiting) < room.bytes_max)
+        sched_yield();
+    CHECK_INT("thread", pthread_create(&threads[1], NULL, make, &other), 0);
+    CHECK_OK("the other", outflow_send(other.outflow, take, &takers[1], &err), &err);
+    CHECK_INT("no more waits", atomic_load(&room.waiting), room.bytes_max);
+    CHECK_OK("the slow one", outflow_send(slow.outflow, take, &takers[0], &err), &err);
+    for (int i = 0; i < 2; i++) {
+        pthread_join(threads[i], NULL);
+        CHECK("in order", !takers[i].wrong);
+        CHECK_INT("whole", takers[i].count, PIECES * PIECE_BYTES);
+    }
+    CHECK_INT("nothing waits", atomic_load(&room.waiting), 0);
+    outflow_destroy(slow.outflow);
+    outflow_destroy(other.outflow);
 }
 
 static void nothing(void **state)
 {
-    struct outflow *outflow = outflow_create("/tmp");
+    struct outflow *outflow = outflow_create("/tmp", &wide);
     struct taker taker = {.leaves_at = SIZE_MAX};
     struct error err = {0};
 
@@ -105,7 +137,7 @@ static void nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(whole_and_in_order),
-                                       cmocka_unit_test(nothing)};
+                                       cmocka_unit_test(shared_room), cmocka_unit_test(nothing)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
