@@ -54,6 +54,7 @@ static struct ingest *create(const struct ingest_options *options, struct catalo
 
     *ingest = (struct ingest){.options = *options, .catalog = catalog, .cache = cache};
     pthread_mutex_init(&ingest->lock, NULL);
+    pthread_mutex_init(&ingest->telling, NULL);
     for (size_t i = 0; i < PUBLISHING_COUNT; i++)
         pthread_mutex_init(&ingest->publishing[i], NULL);
     pthread_condattr_init(&monotonic);
@@ -143,6 +144,7 @@ void ingest_stop(struct ingest *ingest)
     pthread_cond_destroy(&ingest->changed);
     for (size_t i = 0; i < PUBLISHING_COUNT; i++)
         pthread_mutex_destroy(&ingest->publishing[i]);
+    pthread_mutex_destroy(&ingest->telling);
     pthread_mutex_destroy(&ingest->lock);
     free(ingest->roots);
     free(ingest->workers);

@@ -86,6 +86,7 @@ struct ingest {
     /* Taken before lock: a run's records reach the catalog in order. One for all would let a scan
      * of thousands keep the workers waiting. */
     pthread_mutex_t publishing[PUBLISHING_COUNT];
+    pthread_mutex_t telling; /* taken before lock: what is told last is what holds */
     struct ingest_root *roots;
     pthread_t *workers;
     unsigned worker_count;

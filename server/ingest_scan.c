@@ -262,6 +262,7 @@ void ingest_tell_scan(struct ingest *ingest, bool active)
 {
     struct scan_state state = {.active = active, .done_once = true};
 
+    pthread_mutex_lock(&ingest->telling);
     pthread_mutex_lock(&ingest->lock);
     for (uint32_t i = 0; i < ingest->options.root_count; i++) {
         state.directories += ingest->roots[i].directories;
@@ -271,6 +272,7 @@ void ingest_tell_scan(struct ingest *ingest, bool active)
     pthread_mutex_unlock(&ingest->lock);
     state.active |= !state.done_once; /* a root that nobody looked at yet is no idle one */
     catalog_set_scan(ingest->catalog, state);
+    pthread_mutex_unlock(&ingest->telling);
 }
 
 /* What the scan could not look at, and why there is nothing when it failed altogether. */
