@@ -142,10 +142,9 @@ def a_client_that_leaves_leaves_nothing(server):
     head = f"POST /api/upload?name=a.pb HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/octet-stream\r\nContent-Length: {len(SAMPLE)}\r\n\r\n"
     with socket.create_connection(("127.0.0.1", server.port), timeout=5) as wire:
         wire.sendall(head.encode() + SAMPLE[:1000])
-    until = time.monotonic() + 10
-    while leftovers(server) and time.monotonic() < until:
-        time.sleep(0.05)
-    assert not leftovers(server) and not list((server.place.cache / "uploads").iterdir())
+        harness.until("the file to be begun", lambda: leftovers(server))
+    harness.until("nothing to be left of it", lambda: not leftovers(server))
+    assert not list((server.place.cache / "uploads").iterdir())
     assert ask(server, "/api/upload").json["bytes"] == 0
 
 
