@@ -12,13 +12,13 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/spawn.h"
 #include "cli/cli.h"
 #include "index.h"
 #include "ingest_parts.h"
@@ -26,8 +26,6 @@
 enum { PROGRESS_FD = STDIN_FILENO, STREAM_OUT = 0, STREAM_ERROR, STREAM_PROGRESS, STREAM_COUNT };
 
 enum { TEXT_BYTES_MAX = 4 << 20, ARGUMENTS_MAX = 20 };
-
-extern char **environ;
 
 struct child {
     pid_t pid;
@@ -81,29 +79,14 @@ static void fill_arguments(const struct child_job *job, struct arena *arena,
     argv[count++] = str_c(arena, job->path);
 }
 
-/* The child's ends become its descriptors 0, 1 and 2; signals are as at birth, and what a terminal
- * sends us is not for it. */
+/* The child's ends become its descriptors 0, 1 and 2. */
 static int spawn(int pipes[STREAM_COUNT][2], char *argv[ARGUMENTS_MAX], pid_t *ret)
 {
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t none, all;
+    const struct spawn_end ends[] = {{pipes[STREAM_PROGRESS][1], PROGRESS_FD},
+                                     {pipes[STREAM_OUT][1], STDOUT_FILENO},
+                                     {pipes[STREAM_ERROR][1], STDERR_FILENO}};
 
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, pipes[STREAM_PROGRESS][1], PROGRESS_FD);
-    posix_spawn_file_actions_adddup2(&actions, pipes[STREAM_OUT][1], STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, pipes[STREAM_ERROR][1], STDERR_FILENO);
-    posix_spawnattr_init(&attributes);
-    sigemptyset(&none);
-    sigfillset(&all);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &all);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
-                                              POSIX_SPAWN_SETPGROUP);
-    int error = posix_spawn(ret, "/proc/self/exe", &actions, &attributes, argv, environ);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&actions);
-    return error;
+    return spawn_self(argv, ends, COUNT(ends), ret);
 }
 
 static enum status start(const struct child_job *job, struct arena *arena, struct child *ret,

@@ -4,12 +4,12 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
-#include <spawn.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
+#include "base/bytes.h"
+#include "base/spawn.h"
 
 static struct ready {
     pthread_mutex_t lock; /* also while one is started: there is one at most */
@@ -17,29 +17,14 @@ static struct ready {
     bool stands_there;
 } ready = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Its ends become 0 and 1; signals are as at birth, and what a terminal sends us is not for it. */
+/* Its ends become 0 and 1. */
 static int spawn(int in, int out, pid_t *ret)
 {
     char name[] = "jviewd", verb[] = "sql-worker";
     char *argv[] = {name, verb, NULL};
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t none, all;
+    const struct spawn_end ends[] = {{in, STDIN_FILENO}, {out, STDOUT_FILENO}};
 
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
-    posix_spawnattr_init(&attributes);
-    sigemptyset(&none);
-    sigfillset(&all);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &all);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
-                                              POSIX_SPAWN_SETPGROUP);
-    int error = posix_spawn(ret, "/proc/self/exe", &actions, &attributes, argv, environ);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&actions);
-    return error;
+    return spawn_self(argv, ends, COUNT(ends), ret);
 }
 
 void sql_process_close(int *end)

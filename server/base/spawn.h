@@ -1,0 +1,16 @@
+/* This program, started again as a process of its own. */
+#ifndef JVIEWD_BASE_SPAWN_H
+#define JVIEWD_BASE_SPAWN_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+struct spawn_end { /* a descriptor of ours, and which it is there */
+    int fd, as;
+};
+
+/* 0, or errno. All else that is close-on-exec is closed there; signals are as at birth, and what a
+ * terminal sends us is not for it. */
+int spawn_self(char *const argv[], const struct spawn_end *ends, size_t count, pid_t *ret);
+
+#endif
