@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "inject/utf8.h"
+
 enum {
     SLOTS = 1 << 20,
     TEXTS_MAX = SLOTS / 2,
@@ -156,21 +158,6 @@ uint32_t text_id(const char *text, size_t count)
 uint64_t texts_refused(void)
 {
     return atomic_load(&refused);
-}
-
-static size_t put_utf8(char *to, uint32_t code)
-{
-    if (code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
-        code = 0xfffd;
-    if (code < 0x80) {
-        to[0] = (char)code;
-        return 1;
-    }
-    size_t count = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-    for (size_t at = count - 1; at > 0; at--, code >>= 6)
-        to[at] = (char)(0x80 | (code & 0x3f));
-    to[0] = (char)((0xf00u >> count & 0xf0u) | code);
-    return count;
 }
 
 uint32_t text_id_wide(const wchar_t *text)

@@ -1,5 +1,7 @@
 #include "launch/py_text.h"
 
+#include "inject/utf8.h"
+
 struct form { /* of the characters */
     unsigned width;
     bool is_ascii;
@@ -21,21 +23,6 @@ static bool form_of(uint32_t state, struct form *ret)
         }
     }
     return false;
-}
-
-static size_t put_utf8(char *to, uint32_t code)
-{
-    if (code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
-        code = 0xfffd;
-    if (code < 0x80) {
-        to[0] = (char)code;
-        return 1;
-    }
-    size_t count = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-    for (size_t at = count - 1; at > 0; at--, code >>= 6)
-        to[at] = (char)(0x80 | (code & 0x3f));
-    to[0] = (char)((0xf00u >> count & 0xf0u) | code);
-    return count;
 }
 
 size_t py_text(struct remote *remote, const struct py_layout *layout, uint64_t address,
