@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "analyse/scan.h"
 #include "analyse/split.h"
 #include "base/arena.h"
 #include "trace/ps.h"
@@ -167,22 +168,6 @@ static void make_entry_block(struct maker *maker, track_id track, uint32_t begin
     sums->entries[sums->entry_block_count++] = block;
 }
 
-/* The first entry at or behind a slice. */
-static uint32_t entry_at(const struct attribution *attribution, slice_id slice)
-{
-    uint32_t low = 0, high = attribution->entry_count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (attribution->entries[middle].slice < slice)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static void make_row(struct maker *maker, const struct row *row)
 {
     const struct track *track = &maker->trace->tracks[row->track];
@@ -196,9 +181,9 @@ static void make_row(struct maker *maker, const struct row *row)
     if (maker->attribution == NULL)
         return;
 
-    uint32_t end = entry_at(maker->attribution, row->first_slice + row->count);
+    uint32_t end = entry_from(maker->attribution, row->first_slice + row->count);
 
-    for (uint32_t at = entry_at(maker->attribution, row->first_slice); at < end;) {
+    for (uint32_t at = entry_from(maker->attribution, row->first_slice); at < end;) {
         uint32_t to = end - at > CHUNK_SLICES ? at + CHUNK_SLICES : end;
 
         make_entry_block(maker, row->track, at, to);
