@@ -40,7 +40,7 @@ static struct {
     uint8_t about[ABOUT_BYTES_MAX];
     size_t about_size;
     uint32_t texts_out, flush_seen;
-    uint64_t lost_on_disk, lost_to_limit, lost_told[LOST_CAUSES];
+    uint64_t lost_on_disk, lost_to_limit, lost_told[LOST_CAUSES], bytes_told;
     int64_t framed_ms, looked_ms, refused_ms, flushed_ms;
 } writer = {.ranges = {.type = SPOOL_RANGE, .columns = RANGE_COLUMNS},
             .nodes = {.type = SPOOL_NODE, .columns = NODE_COLUMNS}};
@@ -424,7 +424,9 @@ static void close_frames(int64_t now)
     }
     if (writer.is_begun) {
         put_gate();
-        atomic_store(&writer.session.control->bytes, spool_size(writer.spool));
+        uint64_t bytes = spool_size(writer.spool);
+        atomic_fetch_add(&writer.session.control->bytes, bytes - writer.bytes_told);
+        writer.bytes_told = bytes;
     }
     writer.framed_ms = now;
 }

@@ -12,11 +12,14 @@
 #include <unistd.h>
 
 #include "launch/jax.h"
+#include "launch/progress.h"
 #include "launch/sampling.h"
 #include "launch/system.h"
 #include "launch/witness.h"
 
 #define LIBRARY "libjview-collector.so"
+
+enum { NAP_MS_MAX = 3600000 };
 
 static const char *const injections[] = {"NVTX_INJECTION64_PATH", "CUDA_INJECTION64_PATH"};
 
@@ -199,7 +202,9 @@ static int wait_for(pid_t pid, const struct options *options, struct control *co
 
     while (!is_over(pid, &status)) {
         int64_t next = turn_gate(options, control, now_ms() - began);
-        int64_t left = next == INT64_MAX ? 3600000 : began + next - now_ms();
+        int64_t left = next == INT64_MAX ? NAP_MS_MAX : began + next - now_ms();
+        int64_t told_ms = progress_look(control);
+        left = left < told_ms ? left : told_ms;
         struct timespec nap = {.tv_sec = left > 0 ? left / 1000 : 0,
                                .tv_nsec = left > 0 ? left % 1000 * 1000000 : 1};
         siginfo_t info;
@@ -246,8 +251,10 @@ int child_run(const struct options *options, struct launched *session, struct er
     if (pid > 0 && told != sizeof why) {
         system_start(session->control);
         sampling_start(options, session);
+        progress_begin(options, session);
     }
     int code = pid > 0 ? wait_for(pid, options, session->control, &awaited) : 127;
+    progress_end();
     system_stop();
     sampling_stop();
     witness_stop();

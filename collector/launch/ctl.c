@@ -20,6 +20,7 @@
 
 #include "base/human.h"
 #include "collector/control_memory.h"
+#include "launch/progress.h"
 
 struct live {
     char directory[4096];
@@ -90,24 +91,21 @@ static enum status find(const char *place, struct live *live, struct error *err)
     return OK;
 }
 
-static const char *state_of(const struct control *control)
-{
-    if (atomic_load(&control->gate) != 0)
-        return "recording";
-    return atomic_load(&control->capture) == 0 ? "waiting" : "stopped";
-}
-
 static void print_status(const struct live *live)
 {
     const struct control *control = live->control;
     const char *slash = strrchr(live->directory, '/');
 
     printf("session    %s\nstate      %s\ncaptures   %" PRIu32 "\nprocesses  %" PRIu32
-           "\nranges     %" PRIu64 "\nlost       %" PRIu64 "\nlauncher   %d\nprogram    %d\n",
-           slash != NULL ? slash + 1 : live->directory, state_of(control),
+           "\nranges     %" PRIu64 "\nactivity   %" PRIu64 "\nbytes      %" PRIu64
+           "\nlost       %" PRIu64 "\nlauncher   %d\nprogram    %d\n",
+           slash != NULL ? slash + 1 : live->directory, progress_state(control),
            atomic_load(&control->capture), atomic_load(&control->loaded),
-           atomic_load(&control->records), atomic_load(&control->lost), control->launcher,
+           atomic_load(&control->records), atomic_load(&control->activity),
+           atomic_load(&control->bytes), atomic_load(&control->lost), control->launcher,
            control->child);
+    if (atomic_load(&control->complaint_state) == 2)
+        printf("missing    %.*s\n", COMPLAINT_MAX - 1, control->complaint);
 }
 
 enum status ctl_run(char **words, struct error *err)

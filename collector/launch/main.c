@@ -52,7 +52,7 @@ static int record(const struct options *options)
     if (session_end(&session, &result, &at_end) != OK)
         complain(&at_end, code);
     else if (!options->is_quiet && err.code == OK)
-        report_print(&session, &result);
+        report_print(options, &session, &result);
     if (options->finalize_ms > 0 && result.spools > 0)
         finalize_session(result.profile, options->finalize_ms);
     return code;

@@ -2,6 +2,8 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/human.h"
 #include "launch/py_sample.h"
@@ -63,31 +65,58 @@ static void print_nothing(const struct control *control)
                         "tells its own modules and ops.\n");
 }
 
+/* What was lost, why, and what helps. */
 static void print_losses(const struct summary *summary)
 {
-    static const char *const causes[LOST_CAUSES] = {
-        [LOST_RING_FULL] = "told faster than they were written down",
-        [LOST_TEXTS_FULL] = "without a name: more different texts than are kept",
-        [LOST_TOO_DEEP] = "more open at once than are kept",
-        [LOST_NO_PUSH] = "ended without a beginning",
-        [LOST_DISK] = "the disk was full, or refused",
-        [LOST_THREADS] = "of more threads than are kept",
-        [LOST_LIMIT] = "beyond --max-spool",
-        [LOST_POOL] = "CUDA records: all buffers were full",
-        [LOST_CUPTI] = "CUDA records that CUPTI dropped",
-        [LOST_PAYLOADS] = "payloads: more different ones than are kept",
-        [LOST_TORN] = "Python stacks that changed while they were read",
-        [LOST_LATE] = "looks at threads: the machine was too busy for so many a second",
-        [LOST_STACKS] = "samples cut to their callers: more different stacks than are kept",
-        [LOST_SAMPLES] = "samples that the system dropped, or of processes that had just ended",
-        [LOST_PROCESSORS] = "processors on which nothing was sampled",
+    static const struct {
+        const char *cause, *help;
+    } losses[LOST_CAUSES] = {
+        [LOST_RING_FULL] = {"told faster than they were written down",
+                            "fewer ranges, or --nvtx-domain-exclude of the busiest domain"},
+        [LOST_TEXTS_FULL] = {"without a name: more different texts than are kept",
+                             "numbers that run go into a range's payload, not into its name"},
+        [LOST_TOO_DEEP] = {"more open at once than are kept", NULL},
+        [LOST_NO_PUSH] = {"ended without a beginning", NULL},
+        [LOST_DISK] = {"the disk was full, or refused", "room where -o is"},
+        [LOST_THREADS] = {"of more threads than are kept", NULL},
+        [LOST_LIMIT] = {"beyond --max-spool", "more of it, or a --capture-range"},
+        [LOST_POOL] = {"CUDA records: all buffers were full",
+                       "--cuda-graph-trace=graph, or a --capture-range"},
+        [LOST_CUPTI] = {"CUDA records that CUPTI dropped",
+                        "--cuda-graph-trace=graph, or a --capture-range"},
+        [LOST_PAYLOADS] = {"payloads: more different ones than are kept", NULL},
+        [LOST_TORN] = {"Python stacks that changed while they were read", NULL},
+        [LOST_LATE] = {"looks at threads: the machine was too busy for so many a second",
+                       "a smaller --py-sample"},
+        [LOST_STACKS] = {"samples cut to their callers: more different stacks than are kept", NULL},
+        [LOST_SAMPLES] = {"samples that the system dropped, or of processes that had just ended",
+                          "a smaller --sampling-frequency"},
+        [LOST_PROCESSORS] = {"processors on which nothing was sampled",
+                             "ulimit -n above the number of processors"},
     };
 
-    for (int cause = 0; cause < LOST_CAUSES; cause++)
-        if (summary->lost[cause] > 0)
-            fprintf(stderr, "  %-8s %" PRIu64 ": %s\n", cause == LOST_NO_PUSH ? "odd" : "lost",
-                    summary->lost[cause],
-                    causes[cause] != NULL ? causes[cause] : "the profile's notes say why");
+    for (int cause = 0; cause < LOST_CAUSES; cause++) {
+        const char *why = losses[cause].cause, *help = losses[cause].help;
+
+        if (summary->lost[cause] == 0)
+            continue;
+        fprintf(stderr, "  %-8s %" PRIu64 ": %s\n", cause == LOST_NO_PUSH ? "odd" : "lost",
+                summary->lost[cause], why != NULL ? why : "the profile's notes say why");
+        if (help != NULL)
+            fprintf(stderr, "  %-8s %s\n", "", help);
+    }
+}
+
+/* XLA's ops have names alone where nothing kept their modules. */
+static void print_hint(const struct options *options, const struct summary *summary)
+{
+    const char *flags = getenv("XLA_FLAGS");
+
+    if (summary->has_xla && options->hlo_dump == NULL &&
+        (flags == NULL || strstr(flags, "--xla_dump_to") == NULL))
+        fprintf(stderr,
+                "  %-8s --hlo-dump keeps what XLA compiles: ops get their source and text\n",
+                "hint");
 }
 
 static void print_top(const struct summary *summary)
@@ -100,7 +129,8 @@ static void print_top(const struct summary *summary)
     }
 }
 
-void report_print(const struct launched *session, const struct session_result *result)
+void report_print(const struct options *options, const struct launched *session,
+                  const struct session_result *result)
 {
     struct summary summary;
 
@@ -134,6 +164,7 @@ void report_print(const struct launched *session, const struct session_result *r
     fprintf(stderr, "\n");
     print_losses(&summary);
     print_top(&summary);
+    print_hint(options, &summary);
     fprintf(stderr, "  profile  %s\n  open     jviewd --profile-dir %s\n", result->profile,
             session->out);
 }

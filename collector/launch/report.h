@@ -3,8 +3,10 @@
 #ifndef JVIEWD_LAUNCH_REPORT_H
 #define JVIEWD_LAUNCH_REPORT_H
 
+#include "launch/options.h"
 #include "launch/session.h"
 
-void report_print(const struct launched *session, const struct session_result *result);
+void report_print(const struct options *options, const struct launched *session,
+                  const struct session_result *result);
 
 #endif

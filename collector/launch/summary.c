@@ -11,6 +11,7 @@
 #include "decode/record_read.h"
 
 enum { TEXTS_MAX = 1 << 20 };
+#define XLA_SIGN "XlaModule:#"
 
 struct sums {
     struct summary *summary;
@@ -77,6 +78,7 @@ static void take_texts(struct sums *sums, struct one *one, const struct record_f
             one->text_count = count;
         }
         one->texts[id - 1].name = name_index(sums, text) + 1;
+        sums->summary->has_xla |= memmem(text.at, text.count, XLA_SIGN, strlen(XLA_SIGN)) != NULL;
     }
 }
 

@@ -3,6 +3,7 @@
 #ifndef JVIEWD_LAUNCH_SUMMARY_H
 #define JVIEWD_LAUNCH_SUMMARY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "api/record.h"
@@ -12,6 +13,7 @@ enum { SUMMARY_TOP = 5 };
 struct summary {
     uint64_t ranges, samples, bytes;
     uint64_t lost[LOST_CAUSES];
+    bool has_xla; /* modules or ops of XLA are named */
     struct summary_name {
         char name[64]; /* cut at a character */
         uint64_t count;

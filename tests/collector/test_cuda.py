@@ -167,7 +167,9 @@ class Cuda(unittest.TestCase):
     def test_xla(self):
         """Launches within XLA's ranges are of their ops, to the nanosecond; others of none."""
         steps = 50
-        self.runs_on(collect(self.out, 0, 0, "xla", steps, FAKE_CUPTI_LATE=0))
+        run = collect(self.out, 0, 0, "xla", steps, FAKE_CUPTI_LATE=0)
+        self.runs_on(run)
+        self.assertIn("--hlo-dump keeps what XLA compiles", run.stderr)
         want = collections.Counter()
         for step in range(steps):
             for place, op in enumerate(["matmul.1"] * 3 + ["add.3"] * 2 + [None]):

@@ -220,7 +220,7 @@ class Launch(unittest.TestCase):
         said = self.status(processes=lambda count: count == "1", state=lambda state: state == "waiting")
         session = self.out / ".jview-spool" / said["session"]
         self.assertEqual(self.ctl("start")[1]["state"], "recording")
-        self.status(ranges=lambda count: int(count) > 0)
+        self.status(ranges=lambda count: int(count) > 0, bytes=lambda count: int(count) > 0)
         self.assertEqual(self.ctl("stop", session)[1]["state"], "stopped")
         self.assertEqual(self.ctl("toggle")[1]["captures"], "2")
         time.sleep(0.3)  # the program looks at the gate every 50 ms
@@ -268,7 +268,37 @@ class Launch(unittest.TestCase):
         self.assertIn(f"jviewd --profile-dir {self.out.resolve()}", run.stderr)
         run = self.collect(words=("deep", 150))
         self.assertIn("lost     22: more open at once than are kept", run.stderr)
+        run = self.collect("--max-spool", "1K", "--flush-interval", "0.05", words=("steps", 500))
+        self.assertRegex(run.stderr, r"lost     \d+: beyond --max-spool\n           more of it, or a --capture-range\n")
         self.assertEqual(self.collect("-q").stderr, "")
+
+    def on_terminal(self, *options, is_alone):
+        """What a terminal shows of it, with the program's output there too, or not."""
+        outside, inside = os.openpty()
+        run = subprocess.Popen(self.command(*options, words=("steps", 400)), start_new_session=True, stdin=inside,
+                               stdout=subprocess.DEVNULL if is_alone else inside, stderr=inside,
+                               preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+        os.close(inside)
+        shown = b""
+        try:
+            while part := os.read(outside, 4096):
+                shown += part
+        except OSError:  # the other end is closed
+            pass
+        os.close(outside)
+        self.assertEqual(run.wait(60), 0)
+        return shown.decode()
+
+    def test_progress(self):
+        """A terminal that is the launcher's own has a line that is renewed and goes; one that it shares keeps its lines."""
+        for is_alone in (True, False):
+            shown = self.on_terminal(is_alone=is_alone)
+            self.assertIn("ctl status", shown)
+            self.assertRegex(shown, r"recording, [0-9.]+ s, \d.* ranges, ")
+            self.assertEqual("\r\033[K" in shown, is_alone)
+            self.assertIn("1200 ranges of 1 process", shown)
+        self.assertNotIn("recording", self.on_terminal("-q", is_alone=True))
+        self.assertNotIn("recording", self.collect(words=("steps", 400)).stderr)
 
     def test_report_of_nothing(self):
         run = self.collect("--capture-range", "nvtx", "--nvtx-capture", "epoch@train")
