@@ -1,5 +1,7 @@
 #include "inject/cupti_names.h"
 
+#include <dlfcn.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -23,13 +25,51 @@ static size_t read_text(const char *name, char ret[TEXT_BYTES_MAX])
     return count > 0 ? strnlen(ret, (size_t)count) : 0;
 }
 
+typedef char *demangler(const char *name, char *room, size_t *size, int *status);
+
+/* That of the C++ runtime: the one that the program has mapped, else the system's. */
+static demangler *find_demangler(void)
+{
+    static const char library[] = "libstdc++.so.6";
+    void *mapped = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+    void *found = mapped != NULL ? mapped : dlopen(library, RTLD_LAZY | RTLD_LOCAL);
+    void *symbol = found != NULL ? dlsym(found, "__cxa_demangle") : NULL;
+    demangler *ret;
+
+    memcpy(&ret, &symbol, sizeof ret);
+    return ret;
+}
+
+/* As the source has it, and as XLA's own profiler and nsys name kernels; what is no name of C++ as
+ * it is. */
+static uint32_t source_name(uint32_t id, const char *name, size_t count)
+{
+    static char copy[TEXT_BYTES_MAX + 1];
+    static demangler *demangle;
+    static bool is_sought;
+    int status = 0;
+
+    if (count < 3 || memcmp(name, "_Z", 2) != 0)
+        return id;
+    if (!is_sought)
+        demangle = find_demangler();
+    is_sought = true;
+    memcpy(copy, name, count);
+    copy[count] = '\0';
+    char *shown = demangle != NULL ? demangle(copy, NULL, NULL, &status) : NULL;
+    if (shown != NULL)
+        id = text_id(shown, strlen(shown));
+    free(shown);
+    return id;
+}
+
 /* CUPTI keeps a name at its place as long as the module is loaded, and may put another there later:
  * what is remembered of a place is held against what stands there. */
 uint32_t cupti_name(const char *name)
 {
     static struct {
         const char *at;
-        uint32_t id;
+        uint32_t id, shown;
     } known[NAMES_SLOTS];
     static char read[TEXT_BYTES_MAX];
     /* All bits count: short names lie beside one another, and each miss costs a call of the system.
@@ -42,13 +82,14 @@ uint32_t cupti_name(const char *name)
         return 0;
     if (known[slot].at == name && text_at(known[slot].id, &text, &count) &&
         strnlen(name, TEXT_BYTES_MAX) == count && memcmp(text, name, count) == 0)
-        return known[slot].id;
+        return known[slot].shown;
     count = read_text(name, read);
     if (count == 0)
         return 0;
     known[slot].at = name;
     known[slot].id = text_id(read, count);
-    return known[slot].id;
+    known[slot].shown = source_name(known[slot].id, read, count);
+    return known[slot].shown;
 }
 
 uint32_t cupti_call_name(uint32_t kind, uint32_t call)

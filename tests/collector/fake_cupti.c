@@ -14,6 +14,7 @@
  * FAKE_CUPTI_VERSION, _DROPS          what it answers
  * FAKE_CUPTI_ZERO, _INVERT, _ASTRAY=N every N'th kernel has no times, the end first, a name that
  *                                     points nowhere
+ * FAKE_CUPTI_MANGLED=1                kernels are called as a C++ compiler calls them
  * FAKE_CUPTI_NOISE=1                  times, sizes and streams without rule, for speed and size
  * FAKE_CUPTI_LATE=NS                  work begins so long behind its call, on the real clock
  * FAKE_CUPTI_TIGHT=1                  kernels need a pool on the GPU of no more than 16 buffers
@@ -152,7 +153,9 @@ static void put_call(uint32_t call, uint32_t correlation, uint64_t start)
 
 static void put_kernel(int thread, long number, uint32_t correlation, uint64_t start)
 {
-    static const char *const names[] = {"matmul", "softmax", "add"};
+    static const char *const names[] = {
+        "matmul", "softmax", "add", "_Z6matmulIfEvPT_i", "_Z7softmaxPfi", "_ZN3ops3addEPfS0_"};
+    long first = number_of("FAKE_CUPTI_MANGLED", 0) != 0 ? 3 : 0;
     long zero = number_of("FAKE_CUPTI_ZERO", 0), invert = number_of("FAKE_CUPTI_INVERT", 0),
          astray = number_of("FAKE_CUPTI_ASTRAY", 0);
     struct cupti_kernel record = {.kind = CUPTI_CONCURRENT_KERNEL,
@@ -168,7 +171,7 @@ static void put_kernel(int thread, long number, uint32_t correlation, uint64_t s
                                   .dynamic_shared = 2048,
                                   .local_per_thread = 16,
                                   .correlation = correlation,
-                                  .name = names[number % 3]};
+                                  .name = names[first + number % 3]};
 
     if (number_of("FAKE_CUPTI_NOISE", 0) != 0) {
         uint64_t noise = ((uint64_t)number * 31 + (uint64_t)thread) * UINT64_C(0x9e3779b97f4a7c15);

@@ -127,6 +127,12 @@ class Cuda(unittest.TestCase):
         tracks = {row["name"] for row in self.ask("top", "latest", "--by", "track", "--limit", "99")["rows"]}
         self.assertLessEqual({"Stream #7", "Stream #8", "CUDA API"}, tracks)
 
+    def test_source_names(self):
+        """Kernels are called as in the source, whatever the compiler made of it."""
+        self.runs_on(collect(self.out, 2, 30, FAKE_CUPTI_MANGLED=1))
+        shown = dict(zip(NAMES, ("void matmul<float>(float*, int)", "softmax(float*, int)", "ops::add(float*, float*)")))
+        self.assertEqual(self.told(), {shown.get(name, name): sums for name, sums in made(2, 30).items()})
+
     def test_devices(self):
         """What CUDA tells of a GPU; NVML's figures of it go by its number, which is another with NVML."""
         for version in (130001, 24):

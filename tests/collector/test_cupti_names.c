@@ -36,6 +36,26 @@ static void another_at_the_place(void **state)
     assert_int_equal(cupti_name(place), first);
 }
 
+static void as_in_the_source(void **state)
+{
+    (void)state;
+    const struct {
+        const char *name, *shown;
+    } rows[] = {
+        {"_Z3addi", "add(int)"},
+        {"_Z6matmulIfEvPKT_S2_PS0_i",
+         "void matmul<float>(float const*, float const*, float*, int)"},
+        {"_ZN7cutlass6KernelIfE3runEv", "cutlass::Kernel<float>::run()"},
+        {"_Zzz", "_Zzz"},
+        {"_Z", "_Z"},
+        {"loop_add_fusion_3", "loop_add_fusion_3"},
+    };
+
+    for (int again = 0; again < 2; again++)
+        for (size_t index = 0; index < COUNT(rows); index++)
+            assert_string_equal(told(rows[index].name), rows[index].shown);
+}
+
 static void none(void **state)
 {
     (void)state;
@@ -52,7 +72,7 @@ static int open_texts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(another_at_the_place),
-                                       cmocka_unit_test(none)};
+                                       cmocka_unit_test(as_in_the_source), cmocka_unit_test(none)};
 
     return cmocka_run_group_tests(tests, open_texts, NULL);
 }
