@@ -18,9 +18,9 @@ import { TimelineView } from './timeline/timeline';
 import { TransfersView } from './transfers';
 
 /* With the chart that it alone draws. */
-const MemoryView = lazy(() => import('./memory').then((module) => module.MemoryView));
+const MemoryView = lazy(() => import('./later').then((module) => module.MemoryView));
 
-const SqlView = lazy(() => import('./sql').then((module) => module.SqlView));
+const SqlView = lazy(() => import('./later').then((module) => module.SqlView));
 
 export interface ViewEntry {
   view: View;

@@ -22,7 +22,7 @@ import { ALSO, columnsOf } from './columns';
 import { Icicles } from '../../ui/icicles';
 import { picking } from './picker';
 
-const Aligned = lazy(() => import('./aligned').then((module) => module.Aligned));
+const Aligned = lazy(() => import('../later').then((module) => module.Aligned));
 
 const BY = ['op', 'scope', 'module', 'category', 'source', 'kind'];
 const ROWS_MAX = 5000;
