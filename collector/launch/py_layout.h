@@ -15,7 +15,8 @@
 
 #include "base/bytes.h"
 
-enum { PY_ABSENT = UINT32_MAX, PY_DEBUG_BYTES = 1024, PY_FRAME_MAX = 256, PY_CODE_MAX = 512 };
+#define PY_ABSENT UINT32_MAX
+enum { PY_DEBUG_BYTES = 1024, PY_FRAME_MAX = 256, PY_CODE_MAX = 512 };
 
 struct py_layout {
     uint32_t version; /* 0x030c: 3.12 */

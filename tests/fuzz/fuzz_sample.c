@@ -48,10 +48,8 @@ void sample_log_sampler(struct sample_log *log, enum spool_sampler kind, uint32_
 
 static void read_all(const void *at, size_t count)
 {
-    volatile uint8_t sum = 0;
-
     for (size_t index = 0; index < count; index++)
-        sum ^= ((const uint8_t *)at)[index];
+        (void)((const volatile uint8_t *)at)[index];
 }
 
 uint32_t sample_log_text(struct sample_log *log, const char *at, size_t count)
