@@ -1,11 +1,19 @@
 /* Where the reader is: the address as a signal, and the one way to change it. */
-import { computed, signal } from '@preact/signals';
+import { computed, signal, type ReadonlySignal } from '@preact/signals';
 import { changed, formatQuery, isPlaceChange, parseQuery, type Changes, type Query, type View } from '../model/address';
 
 export const query = signal<Query>(parseQuery(location.search));
 
 export const runName = computed(() => query.value.run ?? null);
 export const view = computed<View>(() => (query.value.view as View | undefined) ?? 'overview');
+
+/* What a part of the address tells: made anew when that part is another, not whenever anything is. */
+export function fromAddress<T>(part: (query: Query) => string | undefined, make: (text: string | undefined) => T): ReadonlySignal<T> {
+  const text = computed(() => part(query.value));
+  return computed(() => make(text.value));
+}
+/* One word of it. */
+export const word = (key: string): ReadonlySignal<string | undefined> => computed(() => query.value[key]);
 
 addEventListener('popstate', () => {
   query.value = parseQuery(location.search);

@@ -5,7 +5,7 @@
  * answers 503 with its progress: asked again after a moment.
  */
 import { signal } from '@preact/signals';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { address, getJson, Problem, type Params } from './api';
 
 export interface Resource<T> {
@@ -142,7 +142,8 @@ export function useJson<T>(path: string | null, params: Params = {}): Resource<T
   const shelved = held.current?.key === key && held.current.seen === seen ? held.current.value : null;
   const [state, setState] = useState<Resource<T> & { key: string | null }>({ data: null, error: null, waiting: false, progress: null, key: null });
 
-  useEffect(() => {
+  /* Asked with the first drawing, not after it was painted: a page is a chain of questions. */
+  useLayoutEffect(() => {
     if (path === null || shelved !== null) return;
     const controller = new AbortController();
     const load = async (): Promise<void> => {

@@ -1,9 +1,8 @@
 /* What all views are narrowed to, as parameters of the API. */
-import { computed } from '@preact/signals';
-import { restrictionOf } from '../model/address';
-import { query } from './place';
+import { formatQuery, parseQuery, restrictionOf } from '../model/address';
+import { fromAddress } from './place';
 
-export const restriction = computed(() => restrictionOf(query.value));
+export const restriction = fromAddress((query) => formatQuery(restrictionOf(query)), (text) => parseQuery(text!));
 
 /* Of these, what an endpoint knows: steps have no ops, allocators no scopes. */
 export function restrictedBy(...keys: string[]): Record<string, string> {

@@ -1,6 +1,6 @@
 /* The page: header, tabs, one view. Views know nothing of one another; the address joins them. */
 import { useEffect } from 'preact/hooks';
-import { go, hrefOf, query, runName, view } from '../data/place';
+import { go, hrefOf, query, runName, view, word } from '../data/place';
 import { forgetOne, useJson } from '../data/resource';
 import { absence, isUnsettled, type RunDetails, type RunList } from '../data/types';
 import { faultsOf } from '../model/address';
@@ -32,7 +32,7 @@ import { PerfettoDialog } from './shell/perfetto_dialog';
 import { Tabs } from './shell/tabs';
 import { DropTarget, UploadBar } from './shell/upload';
 
-const TrendPage = lazy(() => import('./trend').then((module) => module.TrendPage));
+const TrendPage = lazy(() => import('./later').then((module) => module.TrendPage));
 
 const RUNS_HREF = { run: null, view: 'runs', by: null, sort: null, q: null, columns: null, a: null, b: null };
 
@@ -44,6 +44,8 @@ function FaultBar() {
 
 /* A run that is still being read is asked for again, whether or not the event stream is open. */
 const POLL_MS = 1500;
+const asked = word('view');
+const embed = word('embed');
 const WITHOUT_TIME = ['memory', 'hlo', 'flame', 'files'] as const;
 
 function titleOf(run: RunDetails, words: string): string {
@@ -80,7 +82,7 @@ function RunPage({ name }: { name: string }) {
     return () => clearTimeout(timer);
   }, [data, unsettled]);
   const shape = data && entry.shape ? ` ${entry.shape}` : '';
-  const embedded = query.value.embed === '1';
+  const embedded = embed.value === '1';
   return (
     <div class={embedded ? 'shell embedded' : 'shell'}>
       {!embedded && <Header run={data} />}
@@ -109,12 +111,12 @@ function RunPage({ name }: { name: string }) {
 
 /* Without a run in the address: a run that is alone opens itself, else the list. */
 function Start() {
-  const runs = useJson<RunList>(query.value.view === 'runs' ? null : 'api/runs', { limit: 2 });
+  const runs = useJson<RunList>(asked.value === 'runs' ? null : 'api/runs', { limit: 2 });
   const only = runs.data?.row_count === 1 ? runs.data.runs[0]! : null;
   useEffect(() => {
     if (only) go({ run: only.name }, 'replace');
   }, [only?.id]);
-  if (query.value.view !== 'runs' && !runs.data && !runs.error) return null;
+  if (asked.value !== 'runs' && !runs.data && !runs.error) return null;
   if (only) return null;
   return (
     <div class="shell">
@@ -151,14 +153,14 @@ export function App() {
   );
   return (
     <>
-      {query.value.view === 'compare' ? <CompareView /> : query.value.view === 'trend' ? <TrendPage /> : query.value.view === 'settings' ? <SettingsPage /> : runName.value === null ? <Start /> : <RunPage key={runName.value} name={runName.value} />}
+      {asked.value === 'compare' ? <CompareView /> : asked.value === 'trend' ? <TrendPage /> : asked.value === 'settings' ? <SettingsPage /> : runName.value === null ? <Start /> : <RunPage key={runName.value} name={runName.value} />}
       <Tooltip />
       <Said />
       <ContextMenu />
       <Help />
       <Palette />
       <ComparePicker />
-      {query.value.embed !== '1' && <DropTarget />}
+      {embed.value !== '1' && <DropTarget />}
     </>
   );
 }

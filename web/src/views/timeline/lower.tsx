@@ -1,7 +1,7 @@
 /* The pane below the tracks: this slice, the range or the window, its slices, the search. */
 import { effect, untracked } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { go, query } from '../../data/place';
+import { go, query, word } from '../../data/place';
 import type { Span } from '../../model/address';
 import { count } from '../../model/numbers';
 import { endOf, startOf } from '../../model/viewport';
@@ -13,10 +13,10 @@ import { FlamePane } from './flame_pane';
 import { SearchPane, type useSearch } from './search_pane';
 import { SlicesPane } from './slices_pane';
 import { SlicePane } from './slice_pane';
-import type { TimelineState } from './state';
+import type { Tab, TimelineState } from './state';
 import { WindowPane } from './window_pane';
 
-type Tab = 'slice' | 'range' | 'flame' | 'slices' | 'search';
+const found = word('find');
 const SETTLE_MS = 200;
 const FOLLOW_MS = 33;
 
@@ -62,17 +62,18 @@ function SearchField({ focusOn }: { focusOn: { current: HTMLInputElement | null 
 
 export function Lower({ state, search }: { state: TimelineState; search: ReturnType<typeof useSearch> }) {
   const focus = state.focus.value;
-  const find = query.value.find;
+  const find = found.value;
+  const kept = state.kept.value;
   const hasRange = state.range.value !== null;
-  const [tab, setTab] = useState<Tab>('range');
+  const tab = state.tab.value;
+  const setTab = (next: Tab): void => void (state.tab.value = next);
   const field = useRef<HTMLInputElement>(null);
   const span = useRestingWindow(state);
   const painted = state.painted.value; // tables come after the picture
 
-  useEffect(() => setTab(focus ? (state.listed.peek() > 0 && tab === 'slices' ? 'slices' : 'slice') : 'range'), [focus?.id]);
   useEffect(() => void (state.listed.value > 0 && setTab('slices')), [state.listed.value]);
   useEffect(() => void (find && setTab('search')), [find]);
-  useEffect(() => void (hasRange && setTab('range')), [hasRange, query.value.start_ps, query.value.end_ps]);
+  useEffect(() => void (hasRange && setTab('range')), [hasRange, kept]);
   useEffect(() => registerActions({ search: () => (field.current?.focus(), field.current?.select()) }), []);
 
   const tabs: [Tab, string, boolean][] = [

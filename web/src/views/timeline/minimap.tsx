@@ -2,12 +2,13 @@
 import { effect } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Want } from '../../data/tile_store';
-import { summaryOf, wantedTiles } from '../../draw/scene';
+import { summaryOf, wantedTiles, type PlacedSummary } from '../../draw/scene';
 import { paintSummary } from '../../draw/summary';
 import { readTokens } from '../../draw/tokens';
 import { densityBars } from '../../model/search';
 import { positionOf, timeAt, viewportOf, type Viewport } from '../../model/viewport';
 import { theme } from '../../ui/settings';
+import { oncePerFrame } from './frame';
 import { wheel } from './gestures';
 import type { TimelineState } from './state';
 
@@ -41,31 +42,40 @@ function moveTo(state: TimelineState, position: number): void {
   state.set(next);
 }
 
+function paint(state: TimelineState, element: HTMLCanvasElement, width: number, summaries: readonly PlacedSummary[][]): void {
+  const height = Math.round(32 * devicePixelRatio);
+  element.width = width;
+  element.height = height;
+  const context = element.getContext('2d')!;
+  const tokens = readTokens();
+  paintSummary(context, summaries, { top: 0, width, height }, tokens);
+  context.fillStyle = tokens.accent;
+  const unit = Math.max(2, Math.round(2 * devicePixelRatio));
+  for (const { at, share } of densityBars(state.density.value?.run ?? [])) {
+    const size = Math.round((3 + 5 * share) * devicePixelRatio);
+    context.fillRect(Math.round(at * width), height - size, unit, size);
+  }
+}
+
 export function Minimap({ state }: { state: TimelineState }) {
   const canvas = useRef<HTMLCanvasElement>(null);
-  useEffect(
-    () =>
-      effect(() => {
-        void [state.arrivals.value, state.size.value, theme.value, state.density.value];
-        const element = canvas.current!;
-        const width = Math.round(state.size.value.width * devicePixelRatio);
-        const height = Math.round(32 * devicePixelRatio);
-        if (width === 0) return;
-        element.width = width;
-        element.height = height;
-        const summaries = rootsOf(state).map(({ host, track }) => summaryOf(state.store, track, cameraOf(state, host, width)));
-        const context = element.getContext('2d')!;
-        const tokens = readTokens();
-        paintSummary(context, summaries, { top: 0, width, height }, tokens);
-        context.fillStyle = tokens.accent;
-        const unit = Math.max(2, Math.round(2 * devicePixelRatio));
-        for (const { at, share } of densityBars(state.density.value?.run ?? [])) {
-          const size = Math.round((3 + 5 * share) * devicePixelRatio);
-          context.fillRect(Math.round(at * width), height - size, unit, size);
-        }
-      }),
-    [state],
-  );
+  useEffect(() => {
+    let shown: readonly unknown[] = [];
+    const frame = oncePerFrame(() => {
+      const width = Math.round(state.size.value.width * devicePixelRatio);
+      if (width === 0) return;
+      const summaries = rootsOf(state).map(({ host, track }) => summaryOf(state.store, track, cameraOf(state, host, width)));
+      const now = [width, theme.value, state.density.value?.run, state.shifts.value, ...summaries.flatMap((placed) => placed.map((one) => one.share))];
+      if (now.length === shown.length && now.every((one, at) => one === shown[at])) return; // other tiles came
+      shown = now;
+      paint(state, canvas.current!, width, summaries);
+    });
+    const stop = effect(() => {
+      void [state.arrivals.value, state.size.value, theme.value, state.density.value, state.shifts.value];
+      if (state.painted.value) frame.ask(); // the tracks come first
+    });
+    return () => (stop(), frame.stop());
+  }, [state]);
 
   const whole = viewportOf(state.start, state.end);
   const now = state.viewport.value;

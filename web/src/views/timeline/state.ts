@@ -5,7 +5,7 @@
  */
 import { computed, effect, signal, type ReadonlySignal, type Signal } from '@preact/signals';
 import { CounterStore } from '../../data/counter_store';
-import { go, query } from '../../data/place';
+import { fromAddress, go, query, word } from '../../data/place';
 import { TileStore, type RowKey, type Want } from '../../data/tile_store';
 import { loadJson } from '../../data/resource';
 import type { ChainReply, RunDetails, Slice, SliceDetails, StepRow, TopList, Track } from '../../data/types';
@@ -48,6 +48,8 @@ export interface Axis {
   onSlice: (slice: Slice) => void;
 }
 
+export type Tab = 'slice' | 'range' | 'flame' | 'slices' | 'search'; // of the pane below
+
 /* How many hits begin when: over the run, and of each track over a window. */
 export interface Density {
   run: readonly number[];
@@ -74,6 +76,7 @@ export class TimelineState {
   readonly hover: Signal<Hover | null>;
   readonly hoverSlice = signal<{ slice: Slice; band: Band } | null>(null);
   readonly focus = signal<SliceDetails | null>(null);
+  readonly tab = signal<Tab>('range');
   readonly draft = signal<Span | null>(null); // a range while it is dragged
   readonly draftTracks = signal<readonly string[] | null>(null); // of a box
   readonly lit = signal<Lit | null>(null);
@@ -91,23 +94,25 @@ export class TimelineState {
   readonly painted = signal(false); // something of what is on the screen was drawn once
   readonly store: TileStore;
   readonly counters: CounterStore;
-  readonly range = computed(() => this.draft.value ?? rangeOf(query.value));
+  readonly kept = fromAddress((query) => `${query.start_ps}-${query.end_ps}`, parseSpan); // the range in the address
+  readonly range = computed(() => this.draft.value ?? this.kept.value);
   /* A box veils the other tracks, as a range veils the rest of the time; tracks without a range hide them. */
-  readonly rangeTracks = computed(() => this.draftTracks.value ?? (rangeOf(query.value) === null ? null : (query.value.track?.split(',') ?? null)));
-  readonly marks = computed(() => parseMarks(query.value.mark));
+  private readonly keptTracks = fromAddress((query) => query.track, (text) => text?.split(',') ?? null);
+  readonly rangeTracks = computed(() => this.draftTracks.value ?? (this.kept.value && this.keptTracks.value));
+  readonly marks = fromAddress((query) => query.mark, parseMarks);
   /* As texts, so that a window written into the address lays out nothing anew. */
   private readonly narrowed = computed(() =>
     JSON.stringify(this.axis ? { tracks: this.axis.tracks, hosts: [], devices: [] } : { ...narrowingOf(query.value), ...(rangeOf(query.value) === null ? {} : { tracks: [] }) }),
   );
-  private readonly arranged = computed(() => JSON.stringify(arrangementOf(query.value)));
-  readonly arrangement = computed(() => JSON.parse(this.arranged.value) as Arrangement);
+  readonly arrangement = fromAddress((query) => JSON.stringify(arrangementOf(query)), (text) => JSON.parse(text!) as Arrangement);
   private readonly named = computed(() => query.value.lanes ?? '');
   readonly hidden = computed(() => new Set([...hiddenBy(this.roots, JSON.parse(this.narrowed.value) as Narrowing), ...unlikeNamed(this.roots, this.named.value)]));
   readonly layout = computed(() =>
     layoutOf(this.roots, (id) => this.open.value.has(id), METRICS[settings.value.rows]!, this.hidden.value, this.arrangement.value),
   );
   /* By host, of `stack=STEP`; none where the hosts stand by their clocks. */
-  readonly shifts = computed(() => shiftsOf(this.steps.value, query.value.stack));
+  private readonly stack = word('stack');
+  readonly shifts = computed(() => shiftsOf(this.steps.value, this.stack.value));
   readonly stuck = computed(() => stuckHeight(this.layout.value, this.size.value.height)); // pixels of pinned bands
   private readonly first: ReadonlySet<string>; // what is open without a word in the address
   private frame = 0;

@@ -1,9 +1,9 @@
 /* The timeline: minimap, ruler, tracks, and what is known below. */
 import { effect } from '@preact/signals';
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { query } from '../../data/place';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { word } from '../../data/place';
 import { loadJson, useJson } from '../../data/resource';
-import type { ChainReply, RunDetails, SearchReply, SliceDetails, StepList, TrackList } from '../../data/types';
+import type { ChainReply, RunDetails, SearchReply, StepList, StepRow, TrackList } from '../../data/types';
 import type { Span } from '../../model/address';
 import { time, toBig } from '../../model/numbers';
 import { endOf, startOf } from '../../model/viewport';
@@ -15,6 +15,7 @@ import { timelineActions } from './actions';
 import { chainFlows } from './chain';
 import { docked, DOCK_PIXELS } from './dock';
 import { drawnFlows, type DrawnFlow } from './flows';
+import { followFocus } from './focus';
 import { useSearch } from './search_pane';
 import { Legend } from './legend';
 import { Lower } from './lower';
@@ -28,25 +29,16 @@ const STEPS_MAX = 10_000;
 const DENSITY_MS = 120;
 const LINKS_MAX = 200; // of a chain
 
+const found = word('find');
+
 export function TimelineView({ run }: { run: RunDetails }) {
   const tracks = useJson<TrackList>('api/tracks', { run: run.id });
+  const steps = useJson<StepList>('api/steps', { run: run.id, limit: STEPS_MAX });
   if (tracks.error) return <Failed error={tracks.error} />;
   if (!tracks.data) return tracks.waiting ? <Waiting what="Reading the tracks." progress={tracks.progress} /> : null;
   if (tracks.data.tracks.every((track) => track.slice_count === 0 && track.kind !== 'counter'))
     return <p class="state">Nothing was recorded in this run: its files hold no slices.</p>;
-  return <Timeline key={`${run.id} ${run.content_id}`} run={run} tracks={tracks.data} />;
-}
-
-function useSlice(state: TimelineState): void {
-  const id = query.value.slice;
-  const details = useJson<SliceDetails>(id ? 'api/slice' : null, { run: state.run.id, id });
-  useEffect(() => {
-    if (!id) state.focus.value = null;
-    else if (details.data && details.data.id === id && state.focus.value?.id !== id) {
-      state.focus.value = details.data;
-      state.reveal(details.data);
-    }
-  }, [id, details.data]);
+  return <Timeline key={`${run.id} ${run.content_id}`} run={run} tracks={tracks.data} steps={steps.data?.rows ?? null} />;
 }
 
 /* Counts of hits: over the run with the search itself, by track whenever the window came to rest. */
@@ -119,10 +111,10 @@ function WindowWords({ state }: { state: TimelineState }) {
   );
 }
 
-function Timeline({ run, tracks }: { run: RunDetails; tracks: TrackList }) {
+function Timeline({ run, tracks, steps }: { run: RunDetails; tracks: TrackList; steps: readonly StepRow[] | null }) {
   const state = useMemo(() => new TimelineState(run, tracks.tracks), [run.id, run.content_id]);
-  const steps = useJson<StepList>('api/steps', { run: run.id, limit: STEPS_MAX });
-  const search = useSearch(state, query.value.find);
+  const find = found.value;
+  const search = useSearch(state, find);
   const scroller = useRef<HTMLDivElement>(null);
   const shown = useRef<readonly DrawnFlow[]>([]);
   const [names, setNames] = useState(220);
@@ -130,14 +122,12 @@ function Timeline({ run, tracks }: { run: RunDetails; tracks: TrackList }) {
   const [dock, setDock] = useState(DOCK_PIXELS);
 
   useEffect(() => () => state.close(), [state]);
-  useEffect(() => {
-    if (steps.data) state.showSteps(steps.data.rows);
-  }, [state, steps.data]);
+  useLayoutEffect(() => void (steps && state.showSteps(steps)), [state, steps]);
+  useLayoutEffect(() => followFocus(state), [state]);
   useEffect(() => registerActions(timelineActions(state, { rows: () => state.hits.value, flows: () => shown.current })), [state]);
-  useEffect(() => void (state.lit.value = litBySearch(query.value.find)), [query.value.find]);
-  useEffect(() => void (state.hits.value = query.value.find ? (search.data?.rows ?? []) : []), [query.value.find, search.data]);
-  useDensity(state, query.value.find, search.data);
-  useSlice(state);
+  useEffect(() => void (state.lit.value = litBySearch(find)), [find]);
+  useEffect(() => void (state.hits.value = find ? (search.data?.rows ?? []) : []), [find, search.data]);
+  useDensity(state, find, search.data);
   const flows = useFlows(state);
   shown.current = flows;
 

@@ -1,6 +1,6 @@
 /* The tracks: two canvases that stay while the names and the height below them scroll. */
 import { effect } from '@preact/signals';
-import { useEffect, useId, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useId, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { go } from '../../data/place';
 import type { Want } from '../../data/tile_store';
 import { OverlayPainter, type OverlayScene, type Rect } from '../../draw/overlay';
@@ -15,6 +15,8 @@ import { positionOf, timeAt } from '../../model/viewport';
 import { theme } from '../../ui/settings';
 import { hideTip } from '../../ui/tooltip';
 import type { DrawnEnd, DrawnFlow } from './flows';
+import { loadSlice } from './focus';
+import { oncePerFrame } from './frame';
 import { otherEdge, TracksPointers, wheel } from './gestures';
 import { hitAt, sliceOf } from './hit';
 import { showHover } from './hover_tip';
@@ -144,15 +146,6 @@ export function overlayOf(state: TimelineState, tokens: Tokens, flows: readonly 
   };
 }
 
-/* A function that runs at most once a frame. */
-function oncePerFrame(run: () => void): { ask: () => void; stop: () => void } {
-  let frame = 0;
-  return {
-    ask: () => (frame ||= requestAnimationFrame(() => ((frame = 0), run()))),
-    stop: () => cancelAnimationFrame(frame),
-  };
-}
-
 export function Tracks({ state, flows, minimapWants, scrollBy }: Props) {
   const wrapper = useRef<HTMLDivElement>(null);
   const base = useRef<HTMLCanvasElement>(null);
@@ -162,7 +155,7 @@ export function Tracks({ state, flows, minimapWants, scrollBy }: Props) {
   const flowsNow = useRef(flows);
   flowsNow.current = flows;
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     const painter = new TimelinePainter(base.current!);
     const element = wrapper.current!; // a frame may come after the view has gone
     let tokens = readTokens();
@@ -170,10 +163,6 @@ export function Tracks({ state, flows, minimapWants, scrollBy }: Props) {
     let timer = 0;
     let asked = false;
     const frame = oncePerFrame(() => {
-      if (!asked && state.size.value.width > 0) {
-        asked = true; // the first tiles are not waited for
-        state.request(minimapWants());
-      }
       if (tokensOf !== theme.value) [tokens, tokensOf] = [readTokens(), theme.value];
       const begin = performance.now();
       const painted = painter.paint(sceneOf(state, tokens));
@@ -194,6 +183,9 @@ export function Tracks({ state, flows, minimapWants, scrollBy }: Props) {
       void [state.viewport.value, state.layout.value, state.scrollTop.value, state.size.value, state.arrivals.value, theme.value, state.lit.value, state.steps.value, state.shifts.value, state.axis?.zero.value, state.colouring.value, state.levels.value];
       if (state.colouring.value === 'self') void state.weighNames();
       frame.ask();
+      if (asked || state.size.value.width === 0) return;
+      asked = true; // the first tiles wait for no frame
+      queueMicrotask(() => state.request(minimapWants()));
     });
     return () => (stop(), frame.stop(), clearTimeout(timer));
   }, [state]);
@@ -209,11 +201,14 @@ export function Tracks({ state, flows, minimapWants, scrollBy }: Props) {
     return () => (stop(), frame.stop());
   }, [state, flows]);
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = wrapper.current!;
-    const measure = new ResizeObserver(() => {
-      state.size.value = { width: element.clientWidth, height: element.clientHeight };
-    });
+    const take = () => {
+      const { clientWidth: width, clientHeight: height } = element;
+      if (width !== state.size.peek().width || height !== state.size.peek().height) state.size.value = { width, height };
+    };
+    take();
+    const measure = new ResizeObserver(take);
     measure.observe(element);
     const onWheel = (event: WheelEvent) => wheel(state, event, element.getBoundingClientRect(), false);
     element.addEventListener('wheel', onWheel, { passive: false });
@@ -251,6 +246,12 @@ function pointerHandlers(state: TimelineState, scrollBy: (pixels: number) => voi
   };
   const menu = (x: number, y: number, clientX: number, clientY: number) => !state.axis && canvasMenu(state, x, y, clientX, clientY);
   const pointers = new TracksPointers(state, { onClick: (x, y) => void click(x, y), onMenu: menu, scrollBy });
+  /* What a click would show is asked for while the button is down. */
+  const press = (event: PointerEvent): void => {
+    const { x, y } = inside(event);
+    const { hit } = hitAt(state, x, y);
+    if (hit && !state.axis) sliceOf(state, hit).then((slice) => slice && loadSlice(state, slice.id)).catch(() => undefined);
+  };
   const inside = (event: MouseEvent) => {
     const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
     return { x: event.clientX - box.left, y: event.clientY - box.top, width: box.width };
@@ -261,6 +262,7 @@ function pointerHandlers(state: TimelineState, scrollBy: (pixels: number) => voi
       state.halt();
       hideTip();
       pointers.down(event);
+      if (event.button === 0 && event.pointerType === 'mouse' && !event.shiftKey) press(event);
     },
     onPointerUp: (event: PointerEvent) => pointers.up(event),
     onPointerCancel: (event: PointerEvent) => pointers.up(event),
