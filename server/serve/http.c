@@ -14,6 +14,7 @@
 #include "serve/prepare.h"
 #include "serve/reply.h"
 #include "serve/sql_process.h"
+#include "serve/wake.h"
 
 enum {
     HTTP_THREADS = 256,
@@ -29,6 +30,7 @@ struct http {
     struct server server;
     struct arena *arena; /* of the gate's texts */
     struct prepare *prepare;
+    char address[64];
     int port;
 };
 
@@ -201,6 +203,7 @@ static enum status listen_on(struct http *http, const char *address, int port, s
     if (mg_get_server_ports(http->context, 4, got) < 1)
         return fail(err, ERR_IO, "%s: no port was opened", ports);
     http->port = got[0].port;
+    snprintf(http->address, sizeof http->address, "%s", address);
     return OK;
 }
 
@@ -299,8 +302,11 @@ void http_stop(struct http *http)
         return;
     drain(http);
     prepare_stop(http->prepare);
-    if (http->context != NULL)
+    if (http->context != NULL) {
+        struct wake *wake = wake_begin(http->address, http->port);
         mg_stop(http->context);
+        wake_end(wake);
+    }
     pool_destroy(http->server.work);
     pool_destroy(http->server.heavy);
     pool_destroy(http->server.waiters);
