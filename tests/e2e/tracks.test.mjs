@@ -40,6 +40,11 @@ async function lastTrack(url) {
   return tracks.filter((track) => track.kind === 'thread' && track.depth_count > 0 && track.depth_count < 6 && track.slice_count > 10).at(-1);
 }
 
+async function oneStep(url) {
+  const [step] = (await json(url, 'api/slices?run=step_1000&name=train&limit=3')).rows;
+  return `${step.start_ps}-${step.start_ps + step.dur_ps}`;
+}
+
 const menuItem = async (page, words) => {
   await page.locator('.ruler-left button').click();
   await page.getByRole('menuitemradio', { name: words }).click();
@@ -119,6 +124,35 @@ export const tests = {
     await page.reload();
     await settle(page);
     assert.equal(await page.getByRole('treeitem').count(), 2);
+  }),
+
+  'letters go with their slice: none changes while the window is moved': scene(async (url) => `&window=${await oneStep(url)}`, async ({ page }) => {
+    const box = await page.locator('.tracks-canvas').boundingBox();
+    await page.mouse.move(box.x + box.width / 2, box.y + 60);
+    await page.evaluate(() => {
+      const own = CanvasRenderingContext2D.prototype.fillText;
+      globalThis.letters = [];
+      CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+        if (this.canvas === document.querySelector('.tracks-canvas canvas')) globalThis.letters.push({ text, x, y });
+        own.call(this, text, x, y);
+      };
+    });
+    const painted = () => page.evaluate(() => globalThis.letters.splice(0));
+    const width = await page.evaluate(() => document.querySelector('.tracks-canvas canvas').width);
+    let before = null;
+    let followed = 0;
+    for (let turn = 0; turn < 5; turn++) {
+      await page.mouse.wheel(37, 0);
+      await settle(page);
+      const now = await painted();
+      for (const { text, x, y } of before ?? []) {
+        if (x < 60 || x > width - 4) continue;
+        followed++;
+        assert.ok(now.some((one) => one.text === text && one.y === y && Math.abs(one.x - (x - 37)) <= 1), `turn ${turn}: "${text}" at ${x}, ${y}; then ${JSON.stringify(now.filter((one) => one.y === y))}`);
+      }
+      before = now;
+    }
+    assert.ok(followed > 10, `${followed} labels`);
   }),
 
   'a wheel goes down to picoseconds, and a slice stays where it is': scene(async (url) => `&slice=${(await json(url, 'api/slices?run=step_1000&name=train&limit=3')).rows[2].id}`, async ({ page, url }) => {

@@ -9,19 +9,20 @@ export interface Box {
   height: number;
 }
 
+const KINDS = Array.from({ length: SUMMARY_KINDS }, (_, kind) => kind);
+
+function isThere(values: Uint16Array | Float32Array, from: number, count: number): boolean {
+  for (let at = from; at < from + count; at++) if (values[at]! > 0) return true;
+  return false;
+}
+
 /* The kinds that a tile holds at all: of seven mostly one or two. */
 const present = new WeakMap<Uint16Array, number[]>();
 
 function kindsIn(share: Uint16Array): number[] {
   let kinds = present.get(share);
   if (!kinds) {
-    kinds = [];
-    for (let kind = 0; kind < SUMMARY_KINDS; kind++)
-      for (let at = kind * TILE_QUANTA; at < (kind + 1) * TILE_QUANTA; at++)
-        if (share[at]! > 0) {
-          kinds.push(kind);
-          break;
-        }
+    kinds = KINDS.filter((kind) => isThere(share, kind * TILE_QUANTA, TILE_QUANTA));
     present.set(share, kinds);
   }
   return kinds;
@@ -96,24 +97,20 @@ function addTile(one: PlacedSummary, width: number): void {
   }
 }
 
-/* Tells which kinds are there, a bit each. */
-export function paintSummary(context: CanvasRenderingContext2D, summaries: readonly PlacedSummary[][], box: Box, tokens: Tokens): number {
-  return paintShares(context, sharesOf(summaries, box.width), box, tokens);
-}
+let image: ImageData | null = null; // used again while bands are of one height
 
 /* As pixels: a path of a rectangle a column costs ten times as much. */
-export function paintShares(context: CanvasRenderingContext2D, shares: Float32Array, box: Box, tokens: Tokens): number {
+function paintShares(context: CanvasRenderingContext2D, shares: Float32Array, box: Box, tokens: Tokens): number {
   const { width, height, top } = box;
   if (width < 1 || height < 1) return 0;
-  let kinds = 0;
-  const image = new ImageData(width, height);
+  if (image?.width !== width || image.height !== height) image = new ImageData(width, height);
   const pixels = new Uint32Array(image.data.buffer).fill(tokens.background);
+  const present = KINDS.filter((kind) => isThere(shares, kind * width, width));
   for (let x = 0; x < width; x++) {
     let foot = height;
-    for (let kind = 0; kind < SUMMARY_KINDS; kind++) {
+    for (const kind of present) {
       const share = shares[kind * width + x]!;
       if (share <= 0) continue;
-      kinds |= 1 << kind;
       const size = Math.min(foot, Math.max(Math.round(share * height), foot === height ? 1 : 0));
       const colour = tokens.kinds[kind]!.fills[1];
       for (let y = foot - size; y < foot; y++) pixels[y * width + x] = colour;
@@ -121,5 +118,10 @@ export function paintShares(context: CanvasRenderingContext2D, shares: Float32Ar
     }
   }
   context.putImageData(image, 0, top);
-  return kinds;
+  return present.reduce((kinds, kind) => kinds | (1 << kind), 0);
+}
+
+/* Tells which kinds are there, a bit each. */
+export function paintSummary(context: CanvasRenderingContext2D, summaries: readonly PlacedSummary[][], box: Box, tokens: Tokens): number {
+  return paintShares(context, sharesOf(summaries, box.width), box, tokens);
 }

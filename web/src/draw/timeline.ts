@@ -50,6 +50,7 @@ export interface Painted {
 
 const LABEL_PIXELS_MIN = 24;
 const LABELS_MAX = 600;
+const PADDING = 4;
 const TRIANGLE = 7;
 const NOTCH = 5;
 const BOUND_PIXELS_MIN = 40;
@@ -67,6 +68,25 @@ interface Line {
   top: number; // device pixels
   height: number;
   paint: RowPaint;
+}
+
+/* For a label: the slice's width, at most that of the screen. */
+function roomOf({ left, right, flags }: Span, width: number): number {
+  return flags & (CELL_FROM_BEFORE | CELL_GOES_ON) ? width : Math.min(right - left, width);
+}
+
+/* Where more labels have room than a frame bears, narrow slices go without, by their width alone. */
+function leastRoom(lines: readonly Line[], width: number, ratio: number): number {
+  const counts: number[] = []; // of widths that grow by half
+  const from = LABEL_PIXELS_MIN * ratio;
+  for (const { paint } of lines)
+    for (const span of paint.spans) {
+      const step = Math.floor(Math.log(roomOf(span, width) / from) / Math.log(1.5));
+      if (step >= 0) counts[step] = (counts[step] ?? 0) + 1;
+    }
+  let step = counts.length;
+  for (let sum = counts[step - 1] ?? 0; step > 0 && sum <= LABELS_MAX; sum += counts[step - 1] ?? 0) step--;
+  return from * 1.5 ** step;
 }
 
 export class TimelinePainter {
@@ -202,7 +222,7 @@ export class TimelinePainter {
     const { context } = this;
     context.font = `${11 * scene.ratio}px ${scene.tokens.font}`;
     context.textBaseline = 'middle';
-    let left = LABELS_MAX;
+    const least = leastRoom(lines, width, scene.ratio);
     for (const line of lines) {
       for (const instant of line.paint.instants) this.triangle(scene, instant, line);
       if (line.height < 12 * scene.ratio) continue;
@@ -210,7 +230,7 @@ export class TimelinePainter {
         if (span.kind === NEUTRAL) this.box(scene, span, line, width);
         if (span.flags & CELL_CUT) this.torn(scene, span, line);
         if (span.flags & CELL_PARTIAL) this.notch(scene, span, line);
-        if (left > 0 && this.label(scene, span, line, width)) left--;
+        if (roomOf(span, width) >= least) this.label(scene, span, line, width);
       }
     }
   }
@@ -225,18 +245,16 @@ export class TimelinePainter {
     this.context.strokeRect(from + unit / 2, line.top + unit / 2, to - from - unit, line.height - unit);
   }
 
-  /* Sticks to the screen's left edge while its slice goes on. */
-  private label(scene: TimelineScene, span: Span, line: Line, width: number): boolean {
-    const padding = 4 * scene.ratio;
-    const from = Math.max(0, span.flags & CELL_FROM_BEFORE && span.left < 0 ? 0 : span.left) + padding;
-    const to = Math.min(width, span.flags & CELL_GOES_ON ? Math.max(span.right, span.left) : span.right) - padding / 2;
-    if (to - from < LABEL_PIXELS_MIN * scene.ratio - padding) return false;
-    const text = this.labels.fit(shown(scene.store.names.texts[span.name]), to - from);
-    if (text === '') return false;
+  /* Sticks to the screen's left edge while its slice goes on, and leaves with its end. It is cut to its
+   * slice, not to what of that is on the screen: panning moves letters and changes none. */
+  private label(scene: TimelineScene, span: Span, line: Line, width: number): void {
+    const padding = Math.round(PADDING * scene.ratio);
+    const text = this.labels.fit(shown(scene.store.names.texts[span.name]), roomOf(span, width) - 1.5 * padding);
+    if (text === '') return;
+    const last = span.flags & CELL_GOES_ON ? width : Math.round(span.right - padding / 2 - this.labels.width(text));
     const lit = scene.lit === null || scene.lit(span.name);
     this.context.fillStyle = !lit ? scene.tokens.ink3 : span.kind === NEUTRAL ? scene.tokens.ink : scene.tokens.slots[span.slot]!.label;
-    this.context.fillText(text, Math.round(from), line.top + Math.round(line.height / 2) + 0.5 * scene.ratio);
-    return true;
+    this.context.fillText(text, Math.min(Math.max(0, Math.round(span.left)) + padding, last), line.top + Math.round(line.height / 2) + 0.5 * scene.ratio);
   }
 
   /* An end that is not in the file is torn off. */
