@@ -53,12 +53,14 @@ function NameRow({ state, band, width, current, onFocus, onDrag }: RowProps) {
   const letters = Math.floor((width - 40 - 12 * level) / (node.children.length > 0 ? BOLD_LETTER : LETTER));
   const height = Math.min(band.height, Math.max(NAME_ROW, 20));
   const dragged = useRef(false);
+  const [under, setUnder] = useState(false); // the pointer
   return (
     <div
       class={`track-name level-${level}${node.children.length > 0 ? ' group' : ''}${band.pinned ? ' pinned' : ''}`}
       role="treeitem" aria-level={band.level} aria-setsize={band.siblings} aria-posinset={band.position}
       aria-expanded={band.foldable ? band.open : undefined} tabIndex={current ? 0 : -1} data-id={node.id}
       style={{ top: `${band.y}px`, height: `${height}px` }}
+      onPointerEnter={() => setUnder(true)} onPointerLeave={() => setUnder(false)}
       onPointerDown={(event) => {
         dragged.current = false;
         const element = event.currentTarget;
@@ -90,7 +92,7 @@ function NameRow({ state, band, width, current, onFocus, onDrag }: RowProps) {
     >
       {band.foldable ? <Icon name={band.open ? 'down' : 'right'} /> : <span class="no-icon" />}
       <bdi class="cut">{cutMiddle(shown(band.label), letters)}</bdi>
-      <Tools band={band} />
+      {under && <Tools band={band} />}
     </div>
   );
 }
