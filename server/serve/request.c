@@ -122,8 +122,14 @@ enum status request_run(struct request *req, const struct run_record **ret, stru
     return OK;
 }
 
+/* Nobody reads again what is gone: to wait for it would be to wait for ever. */
 static enum status not_ready(const struct run_record *run, struct error *err)
 {
+    if (run->state == RUN_GONE)
+        return fail(err, ERR_NOT_FOUND,
+                    "the files of run \"%.*s\" are no longer there, and what was read of them is "
+                    "not kept any more",
+                    STR_ARG(run->name));
     return fail(err, ERR_NOT_READY, "run \"%.*s\" is %s (%.0f %%): ask again", STR_ARG(run->name),
                 run_state_word(run->state), 100 * run->progress);
 }
@@ -398,9 +404,6 @@ enum status request_traces(struct request *req, const struct run_traces **ret, s
         return fail(err, ERR_FORMAT, "run \"%.*s\" cannot be read: %.*s", STR_ARG(run->name),
                     STR_ARG(run->error.count > 0 ? run->error : STR("no file of it is readable")));
     bool any = run->host_count > 0 || has_others(run);
-    if (!any && run->state == RUN_GONE)
-        return fail(err, ERR_NOT_FOUND, "the files of run \"%.*s\" are no longer there",
-                    STR_ARG(run->name));
     if (!any || run->host_count > HOSTS_MAX || (req->settled && run->state == RUN_WRITING) ||
         (may_get_hosts(run) && (run->host_count == 0 || req->whole)))
         return not_ready(run, err);

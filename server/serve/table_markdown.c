@@ -125,12 +125,15 @@ static bool is_text(const struct column *column)
     return column->unit == UNIT_NONE || column->unit == UNIT_TEXT;
 }
 
-static void put_head(struct text *out, const struct table *table, const struct scale *scales)
+/* A title may be a run's name, a metric's, or what a query calls it. */
+static void put_head(struct text *out, const struct table *table, const struct scale *scales,
+                     struct arena *arena)
 {
     for (uint32_t i = 0; i < table->column_count; i++) {
         if (!table->columns[i].by_default)
             continue;
-        text_putf(out, "| %s", table->columns[i].title);
+        text_puts(out, "| ");
+        markdown_put(out, str_utf8(arena, str_of(table->columns[i].title)));
         if (scales[i].unit[0] != '\0')
             text_putf(out, " (%s)", scales[i].unit);
         text_puts(out, " ");
@@ -150,7 +153,7 @@ void table_markdown(struct text *out, const struct table *table)
 
     for (uint32_t i = 0; i < table->column_count; i++)
         scales[i] = scale_of(table, i);
-    put_head(out, table, scales);
+    put_head(out, table, scales, arena);
     for (uint32_t row = 0; row < table->row_count; row++) {
         for (uint32_t i = 0; i < table->column_count; i++) {
             if (!table->columns[i].by_default)

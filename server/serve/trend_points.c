@@ -218,9 +218,19 @@ static void note(struct request *req, struct trend *trend, const char *kind, uin
         .count = count};
 }
 
+/* Its file ends too early, so that what it tells is of the part that is there. */
+static bool is_cut_off(const struct run_record *run)
+{
+    for (uint32_t i = 0; i < run->badge_count; i++) {
+        if (str_equal(run->badges[i], STR("truncated")))
+            return true;
+    }
+    return false;
+}
+
 static void tell(struct request *req, struct trend *trend, uint64_t left_out, uint64_t no_step)
 {
-    uint64_t same = 0, gone = 0, unread = 0, without = 0, unmeasured = 0;
+    uint64_t same = 0, gone = 0, unread = 0, without = 0, unmeasured = 0, cut = 0;
 
     for (uint32_t i = 0; i < trend->count; i++) {
         const struct trend_point *point = &trend->points[i], *before = point - (i > 0);
@@ -228,6 +238,7 @@ static void tell(struct request *req, struct trend *trend, uint64_t left_out, ui
         same += trend->over == OVER_STEP && i > 0 && point->has_step && before->has_step &&
                 point->step == before->step;
         gone += point->run->state == RUN_GONE;
+        cut += is_cut_off(point->run);
         bool read = run_was_read(point->run) || point->run->state == RUN_GONE;
         unread += !point->has_value && !read;
         unmeasured += read && !point->is_measured;
@@ -242,6 +253,8 @@ static void tell(struct request *req, struct trend *trend, uint64_t left_out, ui
          "runs have the step number of the one before, and stand "
          "behind it by time");
     note(req, trend, "gone", gone, "runs are no longer on disk: what was read of them stands");
+    note(req, trend, "cut-off", cut,
+         "runs were cut off: their values are of what is there of them");
     note(req, trend, "not-read", unread, "runs were not read (yet): they have no value");
     note(req, trend, "not-measured", unmeasured,
          "runs were not measured yet: a server does that beside its answers");

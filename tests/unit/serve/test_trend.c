@@ -1,4 +1,4 @@
-/* The trend over a catalog: its order, what it says of odd runs, and that it is quick. */
+/* The trend over a catalog: its order, what it says of odd runs, and two thousand of them. */
 #include "check.h"
 
 #include <jansson.h>
@@ -123,12 +123,17 @@ static void odd_runs(void **state)
                                 run_named(place->arena, "a/step_100", 100, 12),
                                 run_named(place->arena, "a/step_50", 200, -1)};
 
+    const struct str cut_off = STR("truncated");
+
     runs[3].state = RUN_GONE;
+    runs[1].badges = &cut_off;
+    runs[1].badge_count = 1;
     put(place, runs, COUNT(runs));
     json_t *trend = ask(place, "");
     check_order(trend, "step", "a/step_30 a/step_50 a/step_100 b/step_200 a/step_200 ");
     CHECK("of one step", has_note(trend, "same-step", 1));
     CHECK("gone", has_note(trend, "gone", 1));
+    CHECK("cut off", has_note(trend, "cut-off", 1));
     CHECK("without steps", has_note(trend, "no-value", 1));
     const json_t *row = json_array_get(json_object_get(trend, "rows"), 1);
     CHECK("null", json_is_null(json_object_get(row, "value")));
@@ -269,11 +274,10 @@ static void time_question(struct place *place, const char *query, json_t **ret)
                 (double)(after.tv_nsec - before.tv_nsec) / 1e6;
     print_message("2,000 runs, %s: %.0f ms\n", query, ms);
     CHECK_INT("all", json_array_size(json_object_get(*ret, "rows")), 2000);
-    CHECK("quick", ms < 2000);
 }
 
-/* Processor time, of a build that checks itself: far from 200 ms in one that does not. */
-static void two_thousand_runs_are_quick(void **state)
+/* All of them stand in one answer; how long that took is printed. */
+static void two_thousand_runs(void **state)
 {
     struct place *place = *state;
     json_t *trend;
@@ -302,7 +306,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(odd_runs, make_place, leave_place),
         cmocka_unit_test_setup_teardown(few_runs_tell_no_noise, make_place, leave_place),
         cmocka_unit_test_setup_teardown(a_jump_has_two_sides, make_place, leave_place),
-        cmocka_unit_test_setup_teardown(two_thousand_runs_are_quick, make_place, leave_place),
+        cmocka_unit_test_setup_teardown(two_thousand_runs, make_place, leave_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
