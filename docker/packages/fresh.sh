@@ -7,6 +7,7 @@
 #   readme   README's commands, word by word, until the server answers
 #   tests    ./dev test in the same place (long; tests=PATTERN those whose name matches)
 #   deb      install, run, upgrade over the version before, remove, purge
+#   ubuntu   the same package and the archive in a bare Ubuntu 22.04
 #   service  its units in a system whose own systemd runs: the machine's, and users' with and without namespaces
 #   tarball  unpack, run
 #   source   unpack the sources, cmake without Node or network
@@ -151,9 +152,9 @@ servers_here() {
   done
 }
 
-# README's first block: what a stranger types. Its comments and the user's own directory stay out.
-readme_command() {
-  sed -n '/^```/,/^```/p' README.md | grep '^\./dev run' | head -1 | sed 's/ *#.*//'
+# README's first command of that beginning, without its comment.
+readme_command() { # BEGINNING
+  sed -n '/^```/,/^```/p' README.md | grep "^$1" | head -1 | sed 's/ *#.*//'
 }
 
 sources_into() {
@@ -161,11 +162,19 @@ sources_into() {
   git archive HEAD | tar -x -C "$at/src"
 }
 
+# Word by word; the port is of this machine's network, and may be somebody's.
 part_readme() {
+  local command
   system readme
   sources_into
-  # Word by word; the port is of this machine's network, and may be somebody's.
-  check "README: $(readme_command)" answers env JVIEWD_PORT=auto sh -c "cd /src && $(readme_command)"
+  command=$(readme_command './dev run')
+  check "README: $command" answers env JVIEWD_PORT=auto sh -c "cd /src && $command"
+  mkdir -p "$at/src/runs"
+  cp -r tests/samples "$at/src/runs/profiles" # the stranger's own
+  command=$(readme_command 'build/release/jviewd --profile-dir')
+  check "README: $command" answers env JVIEWD_PORT=auto sh -c "cd /src && $command"
+  command=$(readme_command 'build/release/jviewd top')
+  check "README: $command" inside sh -c "cd /src && $command"
 }
 
 part_tests() { # [PATTERN]
@@ -386,17 +395,18 @@ part_same() {
 }
 
 . docker/packages/service.sh
+. docker/packages/ubuntu.sh
 
 mkdir -p "$place/archives"
 exec 9>"$place/lock" # apt's archives and the systems are one's own
 flock -n 9 || { say "another fresh is at work in $place"; exit 1; }
 base_ready
-[ $# -gt 0 ] || set -- readme deb service tarball source wheel image same tests
+[ $# -gt 0 ] || set -- readme deb ubuntu service tarball source wheel image same tests
 for part in "$@"; do
   case $part in
-    readme | tests | deb | service | tarball | source | wheel | image | same) "part_$part" ;;
+    readme | tests | deb | ubuntu | service | tarball | source | wheel | image | same) "part_$part" ;;
     tests=*) part=tests part_tests "'${part#tests=}'" ;;
-    *) say "fresh knows readme tests deb service tarball source wheel image same, not $part"; exit 2 ;;
+    *) say "fresh knows readme tests deb ubuntu service tarball source wheel image same, not $part"; exit 2 ;;
   esac
 done
 unmount_all
