@@ -70,6 +70,26 @@ export const tests = {
     });
   }),
 
+  'each page without data says what is missing, and how to record it': withFolder(async (browser, folder) => {
+    writeFileSync(join(folder, 'one.trace.json'), JSON.stringify({ traceEvents: [{ ph: 'X', pid: 1, tid: 1, ts: 0, dur: 80, name: 'alone' }] }));
+    const server = await startOwn([folder], ready);
+    const said = {
+      ops: /1 name takes 80\.0 µs.* holds no ops/, kernels: /annotations.*jax\.profiler\.trace.*nsys export/, steps: /No steps were found.*StepTraceAnnotation/, compiles: /begin the capture before/,
+      transfers: /host_tracer_level 2/, memory: /save_device_memory_profile/, hosts: /recorded anything to compare.*block_until_ready/, roofline: /No op has FLOPs.*\.xplane\.pb/, hlo: /XLA_FLAGS/,
+    };
+    try {
+      await on(browser, server.url, '', async (page) => {
+        for (const [view, words] of Object.entries(said)) {
+          await page.goto(`${server.url}?run=one&view=${view}`);
+          await settle(page);
+          assert.match((await page.locator('main').innerText()).replaceAll(/\s+/g, ' '), words, view);
+        }
+      });
+    } finally {
+      server.stop();
+    }
+  }),
+
   'names are hostile': withFolder(async (browser, folder) => {
     mkdirSync(join(folder, 'a & b'), { recursive: true });
     writeFileSync(join(folder, 'a & b', '<i>x.trace.json'), hostileTrace());

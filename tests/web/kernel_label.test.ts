@@ -19,6 +19,14 @@ describe('kernel labels', () => {
     expect(labels.get(sum)).toBe('EigenMetaKernel<…scalar_sum_op<float>>');
     expect(labels.get(product)).toBe('EigenMetaKernel<…scalar_product_op<float>>');
   });
+  test('what only the compiler needs is left out', () => {
+    const made = (what: string) => `void at::elementwise_kernel<128, 4, at::impl<${what}>(at::Iterator&, ${what} const&)::{lambda(int)#1}>(int, at::impl<${what}>)`;
+    const copy = (type: string) => made(`at::copy_kernel(at::Iterator&)::{lambda()#3}::operator()() const::{lambda(${type})#1}`);
+    const labels = kernelLabels(['Add<float>', 'Mul<at::Op<int> >'].map(made));
+    expect([...labels.values()]).toEqual(['elementwise_kernel<128, 4, impl<Add<float>>>', 'elementwise_kernel<128, 4, impl<Mul<Op<int>>>>']);
+    expect(kernelLabels([copy('float')]).get(copy('float'))).toBe('elementwise_kernel<128, 4, impl<copy_kernel>>');
+    expect(new Set(kernelLabels(['float', 'double'].map(copy)).values()).size).toBe(2);
+  });
   test('equal labels only for equal names', () => {
     const labels = kernelLabels(['void f<int>(float)', 'void f<int>(double)', 'a::g', 'b::g']);
     expect(new Set(labels.values()).size).toBe(4);

@@ -37,9 +37,14 @@ describe('sentences', () => {
     expect(plain(plainText(hostsSentence(table([host('a'), host('b')], 'end'))))).toBe('No host comes last in more than half of 6 steps.');
     expect(plain(plainText(hostsSentence(table([host('a')], 'none'))))).toBe('A step takes 11.0 ms on 1 host; the device is busy 75 % of it.');
   });
-  test('of hosts without steps: why nothing more is told', () => {
+  test('of hosts without steps: how busy each is, and why nothing more is told', () => {
     const none = { step_count: 0, step_median_ps: null, busy_share: null };
-    expect(plain(plainText(hostsSentence(table([host('a', none)], 'none'))))).toBe('1 host; no steps were found, and what is told of a host is told of its steps.');
+    expect(plain(plainText(hostsSentence(table([host('a', none)], 'none'))))).toBe('1 host; no steps were found.');
     expect(plain(plainText(hostsSentence(table([host('a', none), host('b', none)], 'none'))))).toBe('2 hosts; no steps were found, so that nothing tells who comes last.');
+    const busy = (share: number) => ({ ...none, busy_share: share });
+    expect(plain(plainText(hostsSentence(table([host('a', busy(0.5))], 'none'))))).toBe('1 host, busy 50 % from its first to its last event; no steps were found.');
+    expect(plain(plainText(hostsSentence(table([host('a', busy(0.5)), host('b', busy(0.61))], 'none'))))).toBe(
+      '2 hosts, busy 50 % to 61 % from their first to their last event; no steps were found, so that nothing tells who comes last.',
+    );
   });
 });

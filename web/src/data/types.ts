@@ -283,6 +283,7 @@ export interface Roofline {
 
 export interface Share {
   kind: Kind;
+  label?: string; // the word to show, where the kind's own says too much
   self_ps: Ps;
   share: number;
 }
@@ -416,7 +417,7 @@ export interface Overview {
     warmup_count: number;
   } | null;
   breakdown: Share[];
-  devices: { name: string; busy_ps: Ps; idle_ps: Ps; busy_share: number }[];
+  devices: { name: string; host: string; device: number | null; busy_ps: Ps; idle_ps: Ps; busy_share: number | null }[];
   top: TopRow[];
   top_by?: string; // op, kernel or name: what the rows of `top` are
   findings: { rule: string; severity: string; text: string; remedy: string; win_ps: Ps | null }[];

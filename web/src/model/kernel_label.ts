@@ -1,6 +1,7 @@
 /* Names of kernels made short in a table: C++ spells templates, and what all of a family begin with says nothing.
  *
  *   void at::native::reduce_kernel<512, 1, ReduceOp<float>>(ReduceOp<float>)   ->   reduce_kernel<512, 1, ReduceOp<float>>
+ *   elementwise_kernel<4, impl<Mul>(Iterator&, Mul const&)::{lambda(int)#1}>   ->   elementwise_kernel<4, impl<Mul>>
  *   EigenMetaKernel<A<B, sum>>, EigenMetaKernel<A<B, product>>                 ->   EigenMetaKernel<…sum>>, EigenMetaKernel<…product>>
  */
 
@@ -24,6 +25,23 @@ export function bareKernel(name: string): string {
   return bare === '' ? name : bare;
 }
 
+/* And without what only the compiler needs: parameters of functions inside, and their lambdas. */
+function withoutInner(bare: string): string {
+  if (!bare.includes('<')) return bare;
+  let text = bare;
+  for (let before = ''; text !== before; ) {
+    before = text;
+    text = text.replace(/\([^()]*\)/g, '');
+  }
+  return text.replace(/(?:::(?:\{lambda#\d+\}|operator)(?: const)?)+/g, '').replaceAll(' >', '>');
+}
+
+/* Those of `names` that `label` does not tell apart. */
+function alike(names: readonly string[], label: (name: string) => string): string[] {
+  const labels = names.map(label);
+  return names.filter((_name, at) => labels.indexOf(labels[at]!) !== labels.lastIndexOf(labels[at]!));
+}
+
 function sharedLength(names: readonly string[]): number {
   let length = names[0]!.length;
   for (const name of names) {
@@ -42,16 +60,16 @@ export function kernelLabels(names: readonly string[]): Map<string, string> {
     if (labels.has(name)) continue;
     const bare = bareKernel(name);
     const head = bare.includes('<') ? bare.slice(0, bare.indexOf('<')) : bare;
-    labels.set(name, bare);
+    labels.set(name, withoutInner(bare));
     families.set(head, [...(families.get(head) ?? []), name]);
   }
   for (const [head, family] of families) {
-    const bare = family.map((name) => labels.get(name)!);
-    if (new Set(bare).size < family.length) {
-      for (const name of family) labels.set(name, name); // parameters alone tell them apart
-      continue;
-    }
-    if (family.length === 1) continue;
+    const told = (name: string): string => labels.get(name)!;
+    for (const name of alike(family, told)) labels.set(name, bareKernel(name));
+    const left = alike(family, told);
+    for (const name of left) labels.set(name, name); // parameters alone tell them apart
+    if (family.length === 1 || left.length > 0) continue;
+    const bare = family.map(told);
     const shared = sharedLength(bare);
     const from = Math.max(head.length + 1, ...['<', ',', ' '].map((sign) => bare[0]!.lastIndexOf(sign, shared - 1) + 1));
     if (from - head.length - 1 < SHARED_MIN) continue;

@@ -67,10 +67,12 @@ function comparedWords(table: HostTable<unknown>): string {
   return `of ${plural(table.compared_count, 'step')}`;
 }
 
-/* All figures of the page are of steps. */
-function withoutSteps(count: number, one: string): Sentence {
-  if (count === 1) return [strong(plural(count, one)), `; no steps were found, and what is told of a ${one} is told of its steps.`];
-  return [strong(plural(count, one)), '; no steps were found, so that nothing tells who comes last.'];
+/* How busy each is by itself; all other figures of the page are of steps. */
+function withoutSteps(rows: readonly HostRow[], one: string): Sentence {
+  const shares = rows.flatMap((row) => row.busy_share ?? []);
+  const [least, most] = [share(Math.min(...shares)), share(Math.max(...shares))];
+  const busy: Sentence = shares.length === 0 ? [] : [', busy ', strong(least === most ? most : `${least} to ${most}`), ` from ${rows.length === 1 ? 'its first to its' : 'their first to their'} last event`];
+  return [strong(plural(rows.length, one)), ...busy, rows.length === 1 ? '; no steps were found.' : '; no steps were found, so that nothing tells who comes last.'];
 }
 
 /* Who lags, by how much, how often; else that nobody does. */
@@ -81,7 +83,7 @@ export function hostsSentence(table: HostTable<HostRow>): Sentence {
   const median = rows.map((row) => (row.step_median_ps === null ? 0 : toNumber(row.step_median_ps))).sort((a, b) => b - a)[0] ?? 0;
   if (rows.length === 1 || basis === 'none') {
     const busy = rows[0]!.busy_share;
-    if (median === 0) return withoutSteps(rows.length, one);
+    if (median === 0) return withoutSteps(rows, one);
     const sentence: Sentence = ['A step takes ', strong(time(median)), ' on ', strong(plural(rows.length, one))];
     if (rows.length === 1 && busy !== null) sentence.push(by === 'host' && rows[0]!.device_count > 1 ? '; devices are busy ' : '; the device is busy ', strong(share(busy)), ' of it');
     return [...sentence, '.'];

@@ -111,9 +111,9 @@ export function Empty({ children, copy }: { children: ComponentChildren; copy?: 
   );
 }
 
-/* Where there is no run at all. */
-export function HowToRecord() {
-  return <Empty copy={'jax.profiler.trace("runs/profiles/step_1000")'}>To record one, in the program:</Empty>;
+/* Where there is no run at all, or no timeline in it. */
+export function HowToRecord({ children = 'To record one, in the program:' }: { children?: ComponentChildren }) {
+  return <Empty copy={'jax.profiler.trace("runs/profiles/step_1000")'}>{children}</Empty>;
 }
 
 /* Where a run has no steps. */
@@ -121,10 +121,16 @@ export function HowToMarkSteps({ framework, children }: { framework: string | nu
   return <Empty copy={framework === 'pytorch' ? 'prof.step()' : 'with jax.profiler.StepTraceAnnotation("train", step_num=step):'}>{children}</Empty>;
 }
 
+/* Where devices left nothing: what still ran when the recording stopped is not told. */
+export function HowToRecordDevices({ framework, children }: { framework: string | null; children: ComponentChildren }) {
+  return <Empty copy={framework === 'pytorch' ? 'torch.cuda.synchronize()' : 'jax.block_until_ready(result)'}>{children} Devices tell only what has ended before the recording stops; to wait for it there:</Empty>;
+}
+
+export const isWhole = (): boolean => Object.keys(restriction.value).length === 0;
+
 /* A view without rows: that may be what it is narrowed to, or the run. */
 export function NothingHere({ did }: { did: string }) {
-  const narrowed = Object.keys(restriction.value).length > 0;
-  return <p class="state">{`${did} in ${narrowed ? 'what this page is narrowed to' : 'this run, as far as it was recorded'}.`}</p>;
+  return <p class="state">{`${did} in ${isWhole() ? 'this run, as far as it was recorded' : 'what this page is narrowed to'}.`}</p>;
 }
 
 /* Data if there is any; else why not. */

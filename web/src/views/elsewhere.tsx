@@ -1,7 +1,11 @@
-/* A run without a timeline - a heap, programs - on a page about time: why, and where its answers are. */
+/* A run without a timeline - a heap, programs - on a page about time: why, where its answers are, and how
+ * to record one. Who asked for no page in particular is led to the answers at once. */
+import { useEffect } from 'preact/hooks';
+import { go, query } from '../data/place';
 import { absence, type RunDetails } from '../data/types';
 import type { View } from '../model/address';
 import { Link } from '../ui/link';
+import { HowToRecord } from '../ui/states';
 import { SentenceLine } from '../ui/text';
 
 const PLACES: readonly { view: View; words: string }[] = [
@@ -17,12 +21,16 @@ export function isElsewhere(run: RunDetails, view: View): boolean {
 }
 
 export function Elsewhere({ run, view }: { run: RunDetails; view: View }) {
+  const places = PLACES.filter((place) => absence(run, place.view) === null);
+  useEffect(() => {
+    if (query.value.view === undefined) go({ view: places[0]!.view }, 'replace');
+  }, []);
   return (
     <>
       <SentenceLine sentence={[`${absence(run, view)!.replace(/\.$/, '')}.`]} />
       <p class="state">
         {'See '}
-        {PLACES.filter((place) => absence(run, place.view) === null).map((place, index) => (
+        {places.map((place, index) => (
           <>
             {index > 0 && ', '}
             <Link to={{ view: place.view }}>{place.words}</Link>
@@ -30,6 +38,7 @@ export function Elsewhere({ run, view }: { run: RunDetails; view: View }) {
         ))}
         .
       </p>
+      <HowToRecord>To record a timeline, in the program:</HowToRecord>
     </>
   );
 }

@@ -11,7 +11,7 @@ import { kernelsSentence, type KernelList, type KernelRow } from '../model/kerne
 import { count, inScale, shareCell, size, timeExact, timeScale, toNumber, UNKNOWN, type Scale } from '../model/numbers';
 import { sentenceCase } from '../model/sentence';
 import { Link } from '../ui/link';
-import { Empty, Failed, NothingHere, Waiting } from '../ui/states';
+import { Empty, Failed, HowToRecordDevices, isWhole, NothingHere, Waiting } from '../ui/states';
 import { Table, type Column } from '../ui/table';
 import { NothingMatches, TableBar } from '../ui/table_bar';
 import { Name, SentenceLine } from '../ui/text';
@@ -91,12 +91,12 @@ function kernelColumns(rows: readonly KernelRow[], by: string): Column<KernelRow
     }),
     textColumn('block', 'block', '84px', { numeric: true, from: by === 'variant' ? 700 : 1400 }),
     {
-      key: 'registers', title: 'registers', width: '80px', numeric: true, ...(recorded ? { from: 900 } : { optional: true }), cell: (row) => row.registers ?? UNKNOWN,
+      key: 'registers', title: 'registers', width: '80px', numeric: true, ...(recorded ? { from: 1400 } : { optional: true }), cell: (row) => row.registers ?? UNKNOWN,
       exact: (row) => (row.registers === null ? why(row, 'registers') : `${row.registers} a thread`),
     },
     { key: 'shared_bytes', title: 'shared', width: '88px', numeric: true, from: 1500, cell: (row) => (row.shared_bytes === null || row.shared_bytes === undefined ? UNKNOWN : size(row.shared_bytes)), exact: (row) => (row.shared_bytes === null ? why(row, 'shared_bytes') : `${row.shared_bytes} bytes a block`) },
     occupancyColumn(rows),
-    textColumn('limited_by', 'limited by', '108px', rows.some((row) => row.limited_by) ? { from: 1240 } : { optional: true }),
+    textColumn('limited_by', 'limited by', '108px', rows.some((row) => row.limited_by) ? { from: 1400 } : { optional: true }),
     {
       key: 'tensor_core', title: 'tensor', tip: 'uses tensor cores', width: '56px', from: rows.some((row) => row.tensor_core === true) ? 1180 : 1400, cell: (row) => (row.tensor_core === null || row.tensor_core === undefined ? UNKNOWN : row.tensor_core ? 'yes' : 'no'),
       exact: (row) => row.tensor_core_by ?? why(row, 'tensor_core'),
@@ -258,7 +258,7 @@ export function KernelsView({ run, absent }: { run: RunDetails; absent: string |
       </TableBar>
       {list.error && <Failed error={list.error} />}
       {!data && list.waiting && <Waiting what="Adding up." progress={list.progress} />}
-      {data && data.row_count === 0 && <NothingHere did={`No ${BY[by]!} was recorded`} />}
+      {data && data.row_count === 0 && (by === 'kernel' && isWhole() ? <HowToRecordDevices framework={run.framework}>No kernel was recorded in this run.</HowToRecordDevices> : <NothingHere did={`No ${BY[by]!} was recorded`} />)}
       {rows.length > 0 && shown.length === 0 && <NothingMatches table={table} total={data!.row_count} />}
       {shown.length > 0 && (
         <Table

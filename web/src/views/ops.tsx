@@ -5,11 +5,12 @@ import { useJson } from '../data/resource';
 import { restriction } from '../data/restriction';
 import type { RunDetails, TopList, TopRow } from '../data/types';
 import { shortScope, shortSource } from '../model/cut';
+import { kernelLabels } from '../model/kernel_label';
 import type { Cell } from '../model/table';
 import { count, inScale, plural, rateScale, shareCell, timeExact, timeScale, toBig, toNumber, UNKNOWN, type Scale } from '../model/numbers';
 import { opsSentence, sentenceCase } from '../model/sentence';
 import { Link } from '../ui/link';
-import { Failed, NothingHere, Waiting } from '../ui/states';
+import { Failed, isWhole, NothingHere, Waiting } from '../ui/states';
 import { Table, type Column } from '../ui/table';
 import { NothingMatches, TableBar } from '../ui/table_bar';
 import { Name, SentenceLine } from '../ui/text';
@@ -69,6 +70,7 @@ function columnsOf(rows: readonly TopRow[], by: string): Column<TopRow>[] {
   const largest = Math.max(1e-9, ...rows.map((row) => row.share ?? 0));
   const has = (key: keyof TopRow) => rows.some((row) => row[key] !== null && row[key] !== undefined && row[key] !== '');
   const swatch = has('kind') ? 16 : 0;
+  const labels = by === 'kernel' ? kernelLabels(rows.map((row) => row.name)) : null;
   const spread = (key: 'mean_ps' | 'stdev_ps' | 'min_ps' | 'p50_ps' | 'p95_ps' | 'max_ps', title: string, more: Partial<Column<TopRow>>): Column<TopRow> => ({
     key, title, unit: each.unit, width: '88px', numeric: true, cell: (row) => inScale(row[key], each),
     exact: (row) => (row[key] === null || row[key] === undefined ? unknown(row, key) : timeExact(row[key])), ...more,
@@ -82,7 +84,7 @@ function columnsOf(rows: readonly TopRow[], by: string): Column<TopRow>[] {
         <span class={row.kind ? `kind-${row.kind}` : undefined}>
           {row.kind && <span class="swatch" data-tip={row.kind} />}
           <Link to={goalOf(row, by)}>
-            <Name text={by === 'scope' ? shortScope(row.name) : row.name} />
+            <Name text={by === 'scope' ? shortScope(row.name) : (labels?.get(row.name) ?? row.name)} />
           </Link>
         </span>
       ),
@@ -188,7 +190,7 @@ export function OpsView({ run }: { run: RunDetails }) {
       </TableBar>
       {top.error && <Failed error={top.error} />}
       {!data && top.waiting && <Waiting what="Adding up." progress={top.progress} />}
-      {data && data.row_count === 0 && <NothingHere did="Nothing ran" />}
+      {data && data.row_count === 0 && (by === 'name' || !isWhole() ? <NothingHere did="Nothing ran" /> : <p class="state">{`No ${by} ran on a device in this run. `}<Link to={{ by: 'name' }}>By name</Link> there is what its hosts did.</p>)}
       {data && rows.length > 0 && shown.length === 0 && <NothingMatches table={table} total={data.row_count} />}
       {shown.length > 0 && (
         <Table

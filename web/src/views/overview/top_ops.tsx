@@ -4,6 +4,7 @@ import { useJson } from '../../data/resource';
 import { restriction } from '../../data/restriction';
 import type { Overview, RunDetails, StepRow, TopList, TopRow } from '../../data/types';
 import { shortScope, shortSource } from '../../model/cut';
+import { kernelLabels } from '../../model/kernel_label';
 import { count, inScale, shareCell, timeExact, timeScale, toNumber } from '../../model/numbers';
 import { Link } from '../../ui/link';
 import { Table, type Column } from '../../ui/table';
@@ -14,27 +15,28 @@ function columnsOf(rows: readonly TopRow[], by: string, steps: number, devices: 
   const perStep = (row: TopRow) => toNumber(row.self_ps) / (steps * devices);
   const scale = timeScale(rows.map(perStep));
   const largest = Math.max(1e-9, ...rows.map((row) => row.share ?? 0));
+  const labels = by === 'kernel' ? kernelLabels(rows.map((row) => row.name)) : null;
   const columns: (Column<TopRow> | null)[] = [
     {
-      key: 'name', title: by, width: 'minmax(160px, 3fr)', indent: 16, exact: (row) => row.name,
+      key: 'name', title: by, width: 'minmax(160px, 1fr)', indent: 16, exact: (row) => row.name,
       cell: (row) => (
         <span class={row.kind ? `kind-${row.kind}` : undefined}>
           {row.kind && <span class="swatch" data-tip={row.kind} />}
           <Link to={{ view: 'ops', key: row.key }}>
-            <Name text={row.name} />
+            <Name text={labels?.get(row.name) ?? row.name} />
           </Link>
         </span>
       ),
     },
     rows.some((row) => row.scope)
-      ? { key: 'scope', title: 'scope', width: 'minmax(100px, 2fr)', cutFront: true, from: 720, exact: (row) => row.scope, cell: (row) => (row.scope ? <Name text={shortScope(row.scope)} /> : '–') }
+      ? { key: 'scope', title: 'scope', width: 'minmax(100px, 1fr)', cutFront: true, from: 720, exact: (row) => row.scope, cell: (row) => (row.scope ? <Name text={shortScope(row.scope)} /> : '–') }
       : null,
     rows.some((row) => row.source)
       ? { key: 'source', title: 'source', width: 'minmax(148px, 1fr)', cutFront: true, from: 1440, exact: (row) => row.source, cell: (row) => (row.source ? <Name text={shortSource(row.source)} mono /> : '–') }
       : null,
     { key: 'count', title: 'count', width: '64px', numeric: true, cell: (row) => count(row.count) },
     {
-      key: 'self_ps', title: steps > 0 && devices > 1 ? 'per step, device' : steps > 1 ? 'per step' : 'self', unit: scale.unit, width: '136px', numeric: true,
+      key: 'self_ps', title: steps > 0 && devices > 1 ? 'per step, device' : steps > 1 ? 'per step' : 'self', unit: scale.unit, width: steps > 1 ? '136px' : '96px', numeric: true,
       cell: (row) => inScale(perStep(row), scale), exact: (row) => `${timeExact(row.self_ps)} in ${count(row.count)} executions${devices > 1 ? ` on ${devices} devices` : ''}`,
     },
     { key: 'share', title: 'share', width: '136px', numeric: true, cell: (row) => shareCell(row.share), bar: (row) => (row.share ?? 0) / largest },
