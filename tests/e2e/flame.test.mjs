@@ -140,6 +140,17 @@ export const tests = {
     const { root } = await json(url, 'api/flame?run=step_1000&by=track&weight=count&order=time');
     const first = root.children.map((child) => child.first_ps);
     assert.deepEqual(first, [...first].sort((a, b) => a - b), 'children in time order');
+    await page.keyboard.press('2');
+    await until(page, 'the heaviest left by its key', (now) => now.order === undefined);
+    await page.keyboard.press('1');
+    await until(page, 'in order of time by its key', (now) => now.order === 'time');
+    await page.getByLabel('Search the flame graph').fill('fusion');
+    await until(page, 'what is searched for', (now) => now.find === 'fusion');
+    await page.goto(page.url());
+    await page.getByText(/^\d+ found/).first().waitFor();
+    await page.keyboard.press('3');
+    await until(page, 'the names in focus', () => page.evaluate(() => document.activeElement.closest('.relatives') !== null));
+    await page.getByLabel('Search the flame graph').fill('');
     await page.locator('.flame').focus();
     await page.keyboard.press('ArrowUp'); // away from the root
     await until(page, 'the child in focus', (now) => now.key !== undefined);

@@ -1,7 +1,7 @@
 /* Every action, once: the dispatcher, the palette and the help read this list. */
 import type { View } from './address';
 
-export type Group = 'Everywhere' | 'Timeline: move' | 'Timeline: slices' | 'Timeline: ranges and search' | 'Tables' | 'Go to';
+export type Group = 'Everywhere' | 'Timeline: move' | 'Timeline: slices' | 'Timeline: ranges and search' | 'Flame' | 'Tables' | 'Go to';
 
 export interface KeyEntry {
   keys: string; // as shown; '' where only the palette has it
@@ -20,6 +20,7 @@ const all = entry.bind(null, 'Everywhere');
 const move = entry.bind(null, 'Timeline: move');
 const slices = entry.bind(null, 'Timeline: slices');
 const ranges = entry.bind(null, 'Timeline: ranges and search');
+const flame = entry.bind(null, 'Flame');
 const tables = entry.bind(null, 'Tables');
 
 const LETTERS: readonly ['runs' | View, string][] = [
@@ -85,6 +86,9 @@ export const KEYS: KeyEntry[] = [
   ranges('shift M', ['shift+m'], 'range-keep', 'keep the range as a mark'),
   ranges('Enter', ['enter'], 'hit-next', 'next hit', 'next hit; shift: previous'),
   ranges('', ['shift+enter'], 'hit-previous', 'previous hit'),
+  flame('1', ['1'], 'flame-time', 'in order of time'),
+  flame('2', ['2'], 'flame-heavy', 'the heaviest left'),
+  flame('3', ['3'], 'flame-names', 'every name, its callers and callees'),
   /* A table acts on these itself while it has the focus. */
   tables('↑ ↓', [], 'table-rows', 'rows; page, Home and End as well'),
   tables('← →', [], 'table-cells', 'cells; fold, unfold a group'),

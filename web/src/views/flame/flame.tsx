@@ -1,5 +1,5 @@
 /* Where time went as a tree: zoom by click, search, the path above. */
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { Params } from '../../data/api';
 import { go, query } from '../../data/place';
 import { useJson } from '../../data/resource';
@@ -15,6 +15,7 @@ import { registerActions } from '../../ui/keys';
 import { Link } from '../../ui/link';
 import { Failed, NothingHere, Waiting } from '../../ui/states';
 import { Name, SentenceLine } from '../../ui/text';
+import { useTyped } from '../../ui/typed';
 import { AgainstChoice, Differential } from './against';
 import { Choices, Exports } from './controls';
 import { Graph } from './graph';
@@ -63,6 +64,10 @@ function Explorer({ layout, data, params, lit, flipped, label }: { layout: Flame
   const zoomTo = (index: number) => go({ zoom: index === 0 ? null : pathOf(layout, index), key: null });
   const isCut = (data.node_count_all ?? 0) > layout.nodes.length;
   const focusOn = (index: number) => go({ key: pathOf(layout, index) || null }, 'replace');
+  useEffect(() => {
+    const inwards = () => zoomTo(focus ?? 0);
+    return registerActions({ 'zoom-in': inwards, 'zoom-focus': inwards, 'zoom-out': () => zoomTo(Math.max(0, layout.parent[zoom]!)), 'zoom-all': () => zoomTo(0) });
+  }, [layout, focus, zoom]);
   return (
     <div class="explorer">
       <Crumbs layout={layout} zoom={zoom} />
@@ -103,9 +108,21 @@ export function FlameView({ run }: { run: RunDetails }) {
   const flame = useJson<FlameReply>('api/flame', params);
   const data = flame.data;
   const { against } = query.value;
-  const [text, setText] = useState('');
+  const [text, setText] = useTyped('find');
   const field = useRef<HTMLInputElement>(null);
-  useEffect(() => registerActions({ search: () => field.current?.focus() }), []);
+  useEffect(
+    () =>
+      registerActions({
+        search: () => field.current?.focus(),
+        'flame-time': () => go({ order: 'time' }, 'replace'),
+        'flame-heavy': () => go({ order: null }, 'replace'),
+        'flame-names': () => {
+          go({ zoom: null, key: null });
+          requestAnimationFrame(() => document.querySelector<HTMLElement>('.relatives [tabindex="0"]')?.focus());
+        },
+      }),
+    [],
+  );
   const layout = useMemo(() => (data?.root ? layoutFlame(asWidths(data.root), amountOf(data.unit ?? 'ps', data.of === 'samples' ? 'samples' : 'executions')) : null), [data]);
   const word = text.trim().toLowerCase();
   const lit = useMemo(() => (word === '' ? null : (name: string) => name.toLowerCase().includes(word)), [word]);
