@@ -45,16 +45,14 @@ function pairsOf(value: RunDetails['environment'] | RunDetails['capture_options'
   return Object.entries(value).map(([name, one]) => [name, text(one)]);
 }
 
-/* Every device tells the same of itself: said once, with how many say so. */
-function once(pairs: [string, string][]): { name: string; value: string; times: number }[] {
-  const seen = new Map<string, { name: string; value: string; times: number }>();
+/* Every device tells of itself: each thing once, with what they say of it and how many say so. */
+function once(pairs: [string, string][]): Map<string, Map<string, number>> {
+  const seen = new Map<string, Map<string, number>>();
   for (const [name, value] of pairs) {
-    const key = JSON.stringify([name, value]);
-    const known = seen.get(key);
-    if (known) known.times++;
-    else seen.set(key, { name, value, times: 1 });
+    const values = seen.get(name) ?? new Map<string, number>();
+    seen.set(name, values.set(value, (values.get(value) ?? 0) + 1));
   }
-  return [...seen.values()];
+  return seen;
 }
 
 function Pairs({ title, pairs }: { title: string; pairs: [string, string][] }) {
@@ -63,14 +61,19 @@ function Pairs({ title, pairs }: { title: string; pairs: [string, string][] }) {
     <section>
       <h2 class="section">{title}</h2>
       <dl class="pairs">
-        {once(pairs).map(({ name, value, times }) => (
+        {[...once(pairs)].map(([name, values]) => (
           <>
             <dt class="cut">
               <Name text={name} />
             </dt>
             <dd>
-              <Name text={value} mono />
-              {times > 1 && <span class="faint"> × {times}</span>}
+              {[...values].map(([value, times], index) => (
+                <>
+                  {index > 0 && ', '}
+                  <Name text={value} mono />
+                  {times > 1 && <span class="faint"> × {times}</span>}
+                </>
+              ))}
             </dd>
           </>
         ))}

@@ -79,7 +79,7 @@ function columnsOf(runs: readonly Run[], now: Date): Column<Run>[] {
   const reason = (run: Run, field: string, otherwise: string) => run.reasons?.[field] ?? (run.state === 'ready' || run.state === 'partial' ? otherwise : `not indexed yet: ${run.state}`);
   return [
     {
-      key: 'name', title: 'name', width: 'minmax(220px, 6fr)', indent: 24, groups: true, value: (run) => run.name, exact: (run) => run.dir,
+      key: 'name', title: 'name', width: 'minmax(220px, 7fr)', indent: 24, groups: true, value: (run) => run.name, exact: (run) => run.dir,
       cell: (run) => (
         <>
           <Tick run={run} />
@@ -107,9 +107,9 @@ function columnsOf(runs: readonly Run[], now: Date): Column<Run>[] {
       bar: (run) => (run.step_median_ps === null ? 0 : toNumber(run.step_median_ps) / longest),
       subtotal: (group) => <GroupTrend runs={group} />,
     },
-    { key: 'device_count', title: 'devices', groups: true, value: (run) => (run.device_count ? devices(run) : null), width: 'minmax(80px, 2fr)', exact: (run) => devices(run), cell: (run) => <Name text={devices(run)} /> },
+    { key: 'device_count', title: 'devices', groups: true, value: (run) => (run.device_count ? devices(run) : null), width: 'minmax(112px, 4fr)', exact: (run) => devices(run), cell: (run) => <Name text={devices(run)} /> },
     { key: 'file_bytes', title: 'size', unit: bytes.unit, width: '80px', numeric: true, sums: (total) => inScale(total, bytes), cell: (run) => inScale(run.file_bytes, bytes), exact: (run) => `${run.file_bytes} bytes in ${plural(run.file_count, 'file')}` },
-    { key: 'state', title: 'state, notes', groups: true, width: 'minmax(120px, 3fr)', exact: (run) => run.error, cell: (run) => <StateCell run={run} /> },
+    { key: 'state', title: 'state, notes', groups: true, width: 'minmax(120px, 2fr)', exact: (run) => run.error, cell: (run) => <StateCell run={run} /> },
   ];
 }
 

@@ -9,7 +9,7 @@ import { go, query } from '../data/place';
 import { askSql, dropQuery, keepQuery, keptQueries, type SqlAnswer, type SqlCell } from '../data/sql';
 import { absence, type RunDetails } from '../data/types';
 import { count, inScale, plural, shareCell, sizeScale, timeExact, timeScale, UNKNOWN } from '../model/numbers';
-import { strong } from '../model/sentence';
+import { sentenceCase, strong } from '../model/sentence';
 import { isNumeric, pictureOf, placeOf, type Picture } from '../model/sql';
 import { Empty } from '../ui/states';
 import type { Column } from '../ui/table';
@@ -95,7 +95,7 @@ function Result({ answer }: { answer: SqlAnswer }) {
   return (
     <>
       <p class="quiet" role="status">
-        {answer.row_count === null ? `The first ${plural(answer.rows.length, 'row')}` : plural(answer.row_count, 'row')}, {count(answer.scan_count)} looked at.{answer.notes.map((note) => <>{' '}<Prose text={note.message} /></>)}
+        {answer.row_count === null ? `The first ${plural(answer.rows.length, 'row')}` : plural(answer.row_count, 'row')}, {count(answer.scan_count)} looked at.{answer.notes.map((note) => <>{' '}<Prose text={sentenceCase(note.message)} /></>)}
       </p>
       {picture && (
         <details open class="sql-picture">

@@ -72,7 +72,7 @@ function basisOf(diff: Diff): string[] {
   const warm = (side: Diff['a']) => (side.warmup_count > 0 ? ` (${count(side.warmup_count)} warm-up excluded)` : '');
   const alike = a.step_count === b.step_count && warm(a) === warm(b);
   const counts = alike ? `${plural(a.step_count, 'step')}${warm(a)} each` : `${plural(a.step_count, 'step')}${warm(a)} of A, ${count(b.step_count)}${warm(b)} of B`;
-  const steps = diff.step ? `${counts}, by ${a.basis === b.basis ? a.basis : `${a.basis}, and ${b.basis}`}.` : 'Without steps on both sides the captures are compared.';
+  const steps = diff.step ? `${counts}; ${a.basis === b.basis ? a.basis : `A: ${a.basis}; B: ${b.basis}`}.` : 'Without steps on both sides the captures are compared.';
   const sure = diff.matched_share === 0 ? 'No op has a partner in the other run.' : `Of the ops' time ${share(diff.matched_share)} found its partner, ${share(diff.sure_share)} for sure.`;
   return [changed, `${steps} ${sure}`];
 }
