@@ -77,7 +77,7 @@ static void boot_id(uint8_t ret[16])
     }
 }
 
-static bool write_head(struct spool *spool, pid_t process)
+static struct spool_head head_of(pid_t process)
 {
     struct spool_head head = {.version = SPOOL_VERSION,
                               .process = (uint32_t)process,
@@ -87,6 +87,11 @@ static bool write_head(struct spool *spool, pid_t process)
 
     memcpy(head.magic, SPOOL_MAGIC, sizeof head.magic);
     boot_id(head.boot);
+    return head;
+}
+
+static bool write_head(struct spool *spool, struct spool_head head)
+{
     head.check = XXH3_64bits(&head, sizeof head - sizeof head.check);
     spool->size = sizeof head;
     return pwrite(spool->fd, &head, sizeof head, 0) == (ssize_t)sizeof head;
@@ -112,26 +117,45 @@ static int make_file(const char *directory, pid_t process, const char *kind,
     return fd;
 }
 
-struct spool *spool_open_of(const char *directory, pid_t process, const char *kind)
+/* Of a file that was made; NULL where the system refuses (errno), and the file is gone again. */
+static struct spool *begin(int fd, const char *path, const struct spool_head *head)
 {
-    char path[PATH_BYTES];
     struct spool *spool = calloc(1, sizeof *spool);
 
-    if (spool == NULL)
-        return NULL;
-    spool->packer = ZSTD_createCCtx();
-    spool->fd = make_file(directory, process, kind, path);
-    if (spool->packer == NULL || spool->fd < 0 || !write_head(spool, process)) {
+    if (spool != NULL) {
+        spool->fd = fd;
+        spool->packer = ZSTD_createCCtx();
+    }
+    if (spool == NULL || spool->packer == NULL || fd < 0 || !write_head(spool, *head)) {
         int why = errno;
-        if (spool->fd >= 0)
+        if (fd >= 0)
             unlink(path); /* or the next try would find its name taken */
-        spool_close(spool);
+        if (spool != NULL)
+            spool_close(spool);
+        else if (fd >= 0)
+            close(fd);
         errno = why;
         return NULL;
     }
     ZSTD_CCtx_setParameter(spool->packer, ZSTD_c_compressionLevel, PACK_LEVEL);
     flock(spool->fd, LOCK_EX | LOCK_NB); /* held as long as the process lives */
     return spool;
+}
+
+struct spool *spool_open_of(const char *directory, pid_t process, const char *kind)
+{
+    struct spool_head head = head_of(process);
+    char path[PATH_BYTES];
+    int fd = make_file(directory, process, kind, path);
+
+    return begin(fd, path, &head);
+}
+
+struct spool *spool_open_as(const char *path, const struct spool_head *head)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+    return begin(fd, path, head);
 }
 
 struct spool *spool_open(const char *directory)

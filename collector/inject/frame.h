@@ -15,6 +15,8 @@ struct spool;
 struct spool *spool_open(const char *directory);
 /* The same of another process: "<directory>/<process>-<start><kind>.jvs". */
 struct spool *spool_open_of(const char *directory, pid_t process, const char *kind);
+/* A new file of that path, which begins as another spool did; its check is made anew. */
+struct spool *spool_open_as(const char *path, const struct spool_head *head);
 uint64_t process_start(pid_t process); /* in ticks of the boot; 0 where there is none */
 /* Rows of `columns` numbers, one after the other. False where the disk refused: nothing of the
  * frame stands in the file then. */

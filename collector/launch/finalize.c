@@ -18,6 +18,7 @@
 #include "api/record.h"
 #include "launch/child.h"
 #include "launch/spools.h"
+#include "launch/stage.h"
 
 enum { PATH_BYTES = 4096, REASON_BYTES = 512, LOOK_MS = 5, EXIT_NO_PROGRAM = 127 };
 
@@ -68,15 +69,19 @@ static void mark_settled(const char *spool)
     utimensat(AT_FDCWD, spool, times, 0);
 }
 
+struct work {                   /* for jviewd */
+    const char *spool, *staged; /* the latter: with modules, in this directory; NULL alone */
+    const char *cache, *target;
+};
+
 /* In the child: ends with us, and is nobody's subject. */
-static void become(const char *program, const char *spool, const char *cache, const char *target,
-                   int messages, pid_t parent)
+static void become(const char *program, const struct work *work, int messages, pid_t parent)
 {
-    char *const words[] = {(char *)(uintptr_t) "jviewd", (char *)(uintptr_t) "extract",
-                           (char *)(uintptr_t)spool,     (char *)(uintptr_t) "--cache-dir",
-                           (char *)(uintptr_t)cache,     (char *)(uintptr_t) "--format",
-                           (char *)(uintptr_t) "xplane", (char *)(uintptr_t) "-o",
-                           (char *)(uintptr_t)target,    NULL};
+    const char *alone[] = {"jviewd",   "extract", work->spool, "--cache-dir", work->cache,
+                           "--format", "xplane",  "-o",        work->target,  NULL};
+    const char *staged[] = {"jviewd",     "extract",     "latest",     "--profile-dir",
+                            work->staged, "--cache-dir", work->cache,  "--format",
+                            "xplane",     "-o",          work->target, NULL};
     sigset_t none;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -87,7 +92,7 @@ static void become(const char *program, const char *spool, const char *cache, co
     child_unset();
     dup2(messages, STDERR_FILENO);
     dup2(messages, STDOUT_FILENO);
-    execv(program, words);
+    execv(program, (char *const *)(uintptr_t)(work->staged != NULL ? staged : alone));
     _exit(EXIT_NO_PROGRAM);
 }
 
@@ -124,8 +129,7 @@ static void last_line(int messages, char ret[REASON_BYTES])
         memmove(ret, line + 1, strlen(line + 1) + 1);
 }
 
-static enum status run_jviewd(const char *spool, const char *cache, const char *target,
-                              int64_t most_ms, struct error *err)
+static enum status run_jviewd(const struct work *work, int64_t most_ms, struct error *err)
 {
     char program[PATH_BYTES], reason[REASON_BYTES];
     int64_t began = now_ms();
@@ -140,7 +144,7 @@ static enum status run_jviewd(const char *spool, const char *cache, const char *
     pid_t pid = fork();
 
     if (pid == 0)
-        become(program, spool, cache, target, messages, parent);
+        become(program, work, messages, parent);
     int status =
         pid > 0 ? wait_for(pid, most_ms > INT64_MAX - began ? INT64_MAX : began + most_ms) : 0;
 
@@ -165,10 +169,26 @@ static int remove_one(const char *path, const struct stat *about, int kind, stru
     return kind == FTW_DP ? rmdir(path) : unlink(path);
 }
 
-enum status finalize_spool(const char *spool, int64_t most_ms, struct error *err)
+/* Where --hlo-dump puts it unless it is told where: OUT/plugins/profile/SESSION/host.jvs ->
+ * OUT/hlo-SESSION. */
+static void usual_dump(const char *spool, char ret[PATH_BYTES])
+{
+    static const char above[] = "/plugins/profile";
+    const size_t above_count = sizeof above - 1;
+    const char *file = strrchr(spool, '/');
+    const char *session = file != NULL ? memrchr(spool, '/', (size_t)(file - spool)) : NULL;
+    size_t count = session != NULL ? (size_t)(session - spool) : 0;
+
+    ret[0] = '\0';
+    if (count >= above_count && memcmp(session - above_count, above, above_count) == 0)
+        snprintf(ret, PATH_BYTES, "%.*s/hlo-%.*s", (int)(count - above_count), spool,
+                 (int)(file - session - 1), session + 1);
+}
+
+enum status finalize_spool(const char *spool, const char *dump, int64_t most_ms, struct error *err)
 {
     const char *slash = strrchr(spool, '/');
-    char cache[PATH_BYTES + 64], target[PATH_BYTES];
+    char cache[PATH_BYTES + 64], staged[PATH_BYTES + 80], target[PATH_BYTES], usual[PATH_BYTES];
 
     TRY(target_of(spool, target, err));
     /* Beside it: there is room for a spool, so mostly for its index. */
@@ -177,7 +197,14 @@ enum status finalize_spool(const char *spool, int64_t most_ms, struct error *err
     if (mkdtemp(cache) == NULL)
         return fail(err, ERR_IO, "cannot write beside %s: %s", spool, strerror(errno));
     mark_settled(spool);
-    enum status status = run_jviewd(spool, cache, target, most_ms, err);
+    usual_dump(spool, usual);
+    snprintf(staged, sizeof staged, "%s/staged", cache);
+    const struct work work = {
+        .spool = spool,
+        .staged = stage_make(staged, spool, dump[0] != '\0' ? dump : usual) ? staged : NULL,
+        .cache = cache,
+        .target = target};
+    enum status status = run_jviewd(&work, most_ms, err);
 
     nftw(cache, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     if (status == OK && access(target, R_OK) != 0)
@@ -187,14 +214,7 @@ enum status finalize_spool(const char *spool, int64_t most_ms, struct error *err
     return status;
 }
 
-static bool is_spool(const char *name)
-{
-    size_t count = strlen(name), suffix = strlen(SPOOL_SUFFIX);
-
-    return count > suffix && strcmp(name + count - suffix, SPOOL_SUFFIX) == 0;
-}
-
-uint32_t finalize_session(const char *profile, int64_t most_ms)
+uint32_t finalize_session(const char *profile, const char *dump, int64_t *most_ms)
 {
     int64_t began = now_ms();
     uint32_t stay = 0;
@@ -203,12 +223,12 @@ uint32_t finalize_session(const char *profile, int64_t most_ms)
     for (struct dirent *entry; open != NULL && (entry = readdir(open)) != NULL;) {
         char path[PATH_BYTES + NAME_MAX];
         struct error err = {0};
-        int64_t left = most_ms - (now_ms() - began);
+        int64_t left = *most_ms - (now_ms() - began);
 
-        if (!is_spool(entry->d_name) || spools_is_held(profile, entry->d_name))
+        if (!spools_is_one(entry->d_name) || spools_is_held(profile, entry->d_name))
             continue;
         snprintf(path, sizeof path, "%.4000s/%s", profile, entry->d_name);
-        if (finalize_spool(path, left > 0 ? left : 0, &err) == OK)
+        if (finalize_spool(path, dump, left > 0 ? left : 0, &err) == OK)
             continue;
         stay++;
         fprintf(stderr,
@@ -218,6 +238,7 @@ uint32_t finalize_session(const char *profile, int64_t most_ms)
     }
     if (open != NULL)
         closedir(open);
+    *most_ms -= now_ms() - began;
     return stay;
 }
 
@@ -234,7 +255,7 @@ uint32_t finalize_sessions(const char *out, int64_t most_ms)
 
         snprintf(session, sizeof session, "%.4000s/%s", path, entry->d_name);
         if (entry->d_name[0] != '.')
-            stay += finalize_session(session, most_ms);
+            stay += finalize_session(session, "", &most_ms);
     }
     if (open != NULL)
         closedir(open);

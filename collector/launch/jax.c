@@ -23,19 +23,22 @@ static enum status set(const char *name, const char *value, bool replaces, struc
 
 /* Beside plugins/, where jviewd takes it for the session's; a given one from where we stand, for
  * the program may go elsewhere. */
-static enum status dump_directory(const struct options *options, const struct launched *session,
-                                  char ret[2 * PATH_BYTES], struct error *err)
+enum status jax_dump_directory(const struct options *options, const struct launched *session,
+                               char ret[JAX_PATH_BYTES], struct error *err)
 {
     char given[PATH_BYTES], here[PATH_BYTES];
 
+    ret[0] = '\0';
+    if (options->hlo_dump == NULL)
+        return OK;
     if (options->hlo_dump[0] == '\0') {
-        snprintf(ret, 2 * PATH_BYTES, "%s/hlo-%s", session->out, session->name);
+        snprintf(ret, JAX_PATH_BYTES, "%s/hlo-%s", session->out, session->name);
         return OK;
     }
     TRY(place_of(options->hlo_dump, given, sizeof given, err));
     if (given[0] != '/' && getcwd(here, sizeof here) == NULL)
         return fail(err, ERR_IO, "no directory for --hlo-dump: %s", strerror(errno));
-    snprintf(ret, 2 * PATH_BYTES, "%s%s%s", given[0] != '/' ? here : "", given[0] != '/' ? "/" : "",
+    snprintf(ret, JAX_PATH_BYTES, "%s%s%s", given[0] != '/' ? here : "", given[0] != '/' ? "/" : "",
              given);
     return OK;
 }
@@ -74,7 +77,7 @@ static enum status append_flags(const char *flags, const char *directory, struct
 static enum status set_dump(const struct options *options, const struct launched *session,
                             struct error *err)
 {
-    char directory[2 * PATH_BYTES];
+    char directory[JAX_PATH_BYTES];
     const char *flags = getenv("XLA_FLAGS");
 
     if (flags == NULL)
@@ -92,7 +95,7 @@ static enum status set_dump(const struct options *options, const struct launched
                         "nothing; jviewd takes a dump that lies beside plugins/\n");
         return OK;
     }
-    TRY(dump_directory(options, session, directory, err));
+    TRY(jax_dump_directory(options, session, directory, err));
     return append_flags(*first == '\0' ? "" : flags, directory, err);
 }
 

@@ -16,4 +16,10 @@
 MUST_CHECK enum status jax_prepare(const struct options *options, const struct launched *session,
                                    struct error *err);
 
+enum { JAX_PATH_BYTES = 8192 };
+/* Where --hlo-dump has XLA dump; "" where nobody asked for it. */
+MUST_CHECK enum status jax_dump_directory(const struct options *options,
+                                          const struct launched *session, char ret[JAX_PATH_BYTES],
+                                          struct error *err);
+
 #endif

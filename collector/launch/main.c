@@ -11,6 +11,7 @@
 #include "launch/condition.h"
 #include "launch/ctl.h"
 #include "launch/finalize.h"
+#include "launch/jax.h"
 #include "launch/place.h"
 #include "launch/report.h"
 #include "launch/spools.h"
@@ -35,7 +36,7 @@ static int record(const struct options *options)
 {
     static struct launched session;
     static struct session_result result;
-    static char out[4096];
+    static char out[4096], dump[JAX_PATH_BYTES];
     struct error err = {0}, at_end = {0};
     bool is_open = options->asked.range == CAPTURE_NONE && options->delay_ms == 0;
 
@@ -53,8 +54,11 @@ static int record(const struct options *options)
         complain(&at_end, code);
     else if (!options->is_quiet && err.code == OK)
         report_print(options, &session, &result);
-    if (options->finalize_ms > 0 && result.spools > 0)
-        finalize_session(result.profile, options->finalize_ms);
+    if (options->finalize_ms > 0 && jax_dump_directory(options, &session, dump, &err) != OK)
+        complain(&err, code);
+    int64_t until_ms = options->finalize_ms;
+    for (uint32_t index = 0; index < result.profile_count && options->finalize_ms > 0; index++)
+        finalize_session(result.profiles[index], dump, &until_ms);
     return code;
 }
 
@@ -65,7 +69,7 @@ static int finalize(const char *path)
     size_t count = strlen(path), suffix = strlen(SPOOL_SUFFIX);
 
     if (count > suffix && strcmp(path + count - suffix, SPOOL_SUFFIX) == 0)
-        return finalize_spool(path, INT64_MAX, &err) == OK ? 0 : complain(&err, 1);
+        return finalize_spool(path, "", INT64_MAX, &err) == OK ? 0 : complain(&err, 1);
     if (spools_finalize(path, &err) != OK)
         return complain(&err, 1);
     return options_finalize_ms() > 0 && finalize_sessions(path, INT64_MAX) > 0;

@@ -151,7 +151,7 @@ void report_print(const struct options *options, const struct launched *session,
             print_nothing(session->control);
         return;
     }
-    summary_read(result->profile, &summary);
+    summary_read(result->profiles, result->profile_count, &summary);
     fprintf(stderr, "jview-collect: %" PRIu64 " ranges", summary.ranges);
     if (result->activity > 0)
         fprintf(stderr, " and %" PRIu64 " CUDA records", result->activity);
@@ -165,6 +165,8 @@ void report_print(const struct options *options, const struct launched *session,
     print_losses(&summary);
     print_top(&summary);
     print_hint(options, &summary);
-    fprintf(stderr, "  profile  %s\n  open     jviewd --profile-dir %s\n", result->profile,
-            session->out);
+    for (uint32_t index = 0; index < result->profile_count; index++)
+        if (index == 0 || index + 1 == result->profile_count)
+            fprintf(stderr, "  %-8s %s\n", index == 0 ? "profile" : "to", result->profiles[index]);
+    fprintf(stderr, "  open     jviewd --profile-dir %s\n", session->out);
 }

@@ -137,12 +137,14 @@ enum status session_end(struct launched *session, struct session_result *ret, st
                                    .lost = session->control->lost};
     if (atomic_load(&session->control->complaint_state) == 2)
         memcpy(ret->complaint, session->control->complaint, sizeof ret->complaint - 1);
-    snprintf(ret->profile, sizeof ret->profile, "%.3500s/plugins/profile/%s", session->out,
-             session->name);
     samples_join(session->directory);
-    TRY(spools_move(session->directory, ret->profile, &spools, err));
+    enum status status =
+        spools_place(session->directory, session->out, session->name, &spools, err);
     ret->spools = spools.moved;
     ret->busy = spools.busy;
+    ret->profiles = spools.profiles;
+    ret->profile_count = spools.profile_count;
+    TRY(status);
     if (spools.busy > 0)
         return OK; /* finalize finds the session as it is */
     snprintf(control, sizeof control, "%s/%s", session->directory, CONTROL_FILE);

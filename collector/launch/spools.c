@@ -12,14 +12,17 @@
 #include <unistd.h>
 
 #include "api/record.h"
+#include "base/arena.h"
 #include "base/file.h"
 #include "collector/control.h"
 #include "decode/record_read.h"
+#include "launch/capture_list.h"
+#include "launch/capture_split.h"
 #include "launch/sample_join.h"
 
 enum { NAME_MAX_BYTES = 256, PATH_BYTES = 4096, WAIT_MS = 100 };
 
-static bool is_spool(const char *name)
+bool spools_is_one(const char *name)
 {
     size_t count = strlen(name), suffix = strlen(SPOOL_SUFFIX);
 
@@ -45,7 +48,7 @@ void spools_count(const char *directory, struct spools *ret)
 
     *ret = (struct spools){0};
     for (struct dirent *entry; open != NULL && (entry = readdir(open)) != NULL;) {
-        if (!is_spool(entry->d_name))
+        if (!spools_is_one(entry->d_name))
             continue;
         if (spools_is_held(directory, entry->d_name))
             ret->busy++;
@@ -118,22 +121,107 @@ static enum status move_one(const char *directory, const char *profile, const ch
     return OK;
 }
 
-enum status spools_move(const char *directory, const char *profile, struct spools *ret,
-                        struct error *err)
+static enum status move_all(const char *directory, const char *profile, struct spools *sum,
+                            struct error *err)
 {
     enum status status = OK;
+    struct spools here;
 
-    spools_count(directory, ret);
-    if (ret->moved == 0)
+    spools_count(directory, &here);
+    if (here.moved == 0)
         return OK;
     TRY(directory_make(profile, err));
     DIR *open = opendir(directory);
     for (struct dirent *entry; status == OK && open != NULL && (entry = readdir(open)) != NULL;)
-        if (is_spool(entry->d_name) && !spools_is_held(directory, entry->d_name))
-            status = move_one(directory, profile, entry->d_name, ret->moved + ret->busy == 1, err);
+        if (spools_is_one(entry->d_name) && !spools_is_held(directory, entry->d_name))
+            status = move_one(directory, profile, entry->d_name, here.moved + here.busy == 1, err);
     if (open != NULL)
         closedir(open);
+    sum->profiles = memory_resize(sum->profiles, sum->profile_count + 1, sizeof *sum->profiles);
+    sum->profiles[sum->profile_count] = strdup(profile);
+    if (sum->profiles[sum->profile_count++] == NULL)
+        abort();
     return status;
+}
+
+/* Each that can be; the others stay one profile, with the reason told. */
+static void split_all(const char *directory, const struct capture_list *captures)
+{
+    DIR *open = opendir(directory);
+    struct error err = {0};
+
+    for (struct dirent *entry; open != NULL && (entry = readdir(open)) != NULL;) {
+        if (!spools_is_one(entry->d_name) || spools_is_held(directory, entry->d_name))
+            continue;
+        if (capture_split(directory, entry->d_name, captures, &err) != OK) {
+            fprintf(stderr, "jview-collect: all captures stay in one profile: %s\n", err.message);
+            break;
+        }
+    }
+    if (open != NULL)
+        closedir(open);
+}
+
+/* As the JAX profiler names its sessions: by the second of the beginning, the next where that is
+ * taken. */
+static void name_capture(const char *out, int64_t realtime_ns, char ret[PATH_BYTES])
+{
+    time_t at = (time_t)(realtime_ns / 1000000000);
+    char name[NAME_MAX_BYTES];
+    struct tm parts;
+
+    do {
+        localtime_r(&at, &parts);
+        strftime(name, sizeof name, "%Y_%m_%d_%H_%M_%S", &parts);
+        snprintf(ret, PATH_BYTES, "%.3500s/plugins/profile/%.255s", out, name);
+        at++;
+    } while (access(ret, F_OK) == 0);
+}
+
+static enum status move_captures(const char *directory, const char *out,
+                                 const struct capture_list *captures, struct spools *sum,
+                                 struct error *err)
+{
+    char part[4400], profile[PATH_BYTES];
+
+    for (uint32_t index = 0; index < captures->count; index++) {
+        const struct capture *capture = &captures->at[index];
+        struct spools here;
+
+        capture_directory(directory, capture->number, part);
+        spools_count(part, &here);
+        if (here.moved == 0)
+            continue;
+        name_capture(out, capture->realtime_ns, profile);
+        TRY(move_all(part, profile, sum, err));
+        rmdir(part);
+    }
+    return OK;
+}
+
+enum status spools_place(const char *directory, const char *out, const char *session,
+                         struct spools *ret, struct error *err)
+{
+    struct capture_list captures;
+    char profile[PATH_BYTES];
+
+    spools_count(directory, ret);
+    captures_read(directory, &captures);
+    if (captures.count > 1)
+        split_all(directory, &captures);
+    snprintf(profile, sizeof profile, "%.3500s/plugins/profile/%.255s", out, session);
+    enum status status = move_all(directory, profile, ret, err);
+    if (status == OK && captures.count > 1)
+        status = move_captures(directory, out, &captures, ret, err);
+    captures_free(&captures);
+    return status;
+}
+
+void spools_free(struct spools *spools)
+{
+    for (uint32_t index = 0; index < spools->profile_count; index++)
+        free(spools->profiles[index]);
+    free(spools->profiles);
 }
 
 /* A session without a launcher is named by its process: it gets the time of its last change. */
@@ -151,7 +239,7 @@ static void name_of(const char *directory, const char *session, char ret[NAME_MA
 static enum status finalize_one(const char *out, const char *session, struct spools *sum,
                                 struct error *err)
 {
-    char directory[PATH_BYTES], profile[PATH_BYTES], control[2 * PATH_BYTES], name[NAME_MAX_BYTES];
+    char directory[PATH_BYTES], control[2 * PATH_BYTES], name[NAME_MAX_BYTES];
     struct spools spools;
 
     snprintf(directory, sizeof directory, "%.3500s/.jview-spool/%.255s", out, session);
@@ -160,11 +248,12 @@ static enum status finalize_one(const char *out, const char *session, struct spo
         return OK;
     }
     name_of(directory, session, name);
-    snprintf(profile, sizeof profile, "%.3500s/plugins/profile/%.255s", out, name);
     samples_join(directory);
-    TRY(spools_move(directory, profile, &spools, err));
-    if (spools.moved > 0)
-        printf("profile    %s\n", profile);
+    enum status status = spools_place(directory, out, name, &spools, err);
+    for (uint32_t index = 0; index < spools.profile_count; index++)
+        printf("profile    %s\n", spools.profiles[index]);
+    spools_free(&spools);
+    TRY(status);
     if (spools.busy > 0)
         printf("session    %s: %u processes still record\n", session, spools.busy);
     sum->moved += spools.moved;

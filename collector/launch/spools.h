@@ -3,6 +3,8 @@
  *   OUT/.jview-spool/SESSION/466-3444070.jvs  ->  OUT/plugins/profile/SESSION/host.jvs,
  *                                                 or host_p466.jvs of several
  *
+ * Where a session has several captures, each becomes a session of its own, named by its beginning.
+ *
  * A process holds a lock (flock) on its own as long as it lives; such ones stay.
  */
 #ifndef JVIEWD_LAUNCH_SPOOLS_H
@@ -15,12 +17,17 @@
 
 struct spools {
     uint32_t moved, busy;
+    char **profiles; /* the directories that they lie in now */
+    uint32_t profile_count;
 };
 
+bool spools_is_one(const char *name);                         /* by its ending */
 bool spools_is_held(const char *directory, const char *name); /* someone holds its lock */
 void spools_count(const char *directory, struct spools *ret); /* as they would be */
-MUST_CHECK enum status spools_move(const char *directory, const char *profile, struct spools *ret,
-                                   struct error *err);
+/* `ret` is to be freed in any case; `moved` counts processes. */
+MUST_CHECK enum status spools_place(const char *directory, const char *out, const char *session,
+                                    struct spools *ret, struct error *err);
+void spools_free(struct spools *spools);
 /* Waits until none is busy. */
 void spools_wait(const char *directory);
 

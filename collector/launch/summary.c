@@ -190,20 +190,27 @@ static int by_total(const void *a, const void *b)
                                              : strcmp(left->name, right->name);
 }
 
-void summary_read(const char *profile, struct summary *ret)
+static void read_profile(struct sums *sums, const char *profile)
 {
-    struct sums sums = {.summary = ret};
     DIR *open = opendir(profile);
     char path[4096];
 
-    *ret = (struct summary){0};
     for (struct dirent *entry; open != NULL && (entry = readdir(open)) != NULL;) {
         int count = snprintf(path, sizeof path, "%s/%s", profile, entry->d_name);
         if (entry->d_name[0] != '.' && count < (int)sizeof path)
-            read_one(&sums, path);
+            read_one(sums, path);
     }
     if (open != NULL)
         closedir(open);
+}
+
+void summary_read(char *const *profiles, uint32_t count, struct summary *ret)
+{
+    struct sums sums = {.summary = ret};
+
+    *ret = (struct summary){0};
+    for (uint32_t index = 0; index < count; index++)
+        read_profile(&sums, profiles[index]);
     if (sums.count > 0)
         qsort(sums.names, sums.count, sizeof *sums.names, by_total);
     for (uint32_t index = 0; index < SUMMARY_TOP && index < sums.count; index++)

@@ -21,6 +21,6 @@ struct summary {
     } top[SUMMARY_TOP]; /* by total time, those of the same name together; "" behind the last */
 };
 
-void summary_read(const char *profile, struct summary *ret);
+void summary_read(char *const *profiles, uint32_t count, struct summary *ret);
 
 #endif

@@ -27,6 +27,8 @@ struct export_run {
     int64_t epoch_ns; /* Unix time of run time 0 */
     bool has_window;
     int64_t start_ps, end_ps;
+    const struct trace *const *others; /* files without a timeline: what they hold of programs */
+    uint32_t other_count;
     bool (*cancelled)(void *data); /* may be NULL; asked now and then: ERR_CANCELLED */
     void *data;
 };

@@ -6,7 +6,8 @@
  *   track             a line, named with what stands between it and the outermost one
  *   counter           events of the line _counters_
  *   properties        stats of their plane, the file's in "Task Environment"
- *   programs          /host:metadata: an event metadata entry each, with the whole HloProto
+ *   programs          /host:metadata: an event metadata entry each, with the whole HloProto; also
+ *                     those of modules that lie beside the profile
  *   notes             errors and warnings
  *
  *   samples of stacks  a line of events beside their thread's: xspace_samples.c; those without a
@@ -168,20 +169,20 @@ static enum status put_root(struct xspace_out *space, track_id root, track_id ma
 
 /* One entry: "module(program id)" with the proto as a stat of bytes. A module that stands alone
  * gets the message around it that readers expect. */
-static enum status put_program(struct plane_out *plane, const struct program *program,
-                               struct error *err)
+static enum status put_program(struct plane_out *plane, const struct trace *trace,
+                               const struct program *program, struct error *err)
 {
     struct xspace_out *space = plane->space;
     struct arena *arena = arena_create();
     struct text proto = {0}, name = {0}, *entry = &plane->event;
     struct bytes blob;
 
-    if (trace_program_blob(space->trace, program, arena, &blob, err) != OK) {
+    if (trace_program_blob(trace, program, arena, &blob, err) != OK) {
         arena_destroy(arena);
         return err->code;
     }
     bool is_bare = hlo_parts_of(blob).module.at == blob.at;
-    struct str module = str_utf8(arena, trace_name(space->trace, program->name));
+    struct str module = str_utf8(arena, trace_name(trace, program->name));
 
     text_put(&name, module.at, module.count);
     text_putf(&name, "(%" PRIu64 ")", program->id);
@@ -202,12 +203,18 @@ static enum status put_program(struct plane_out *plane, const struct program *pr
     return plane_keep(plane, &plane->events, err);
 }
 
-static enum status put_programs(struct xspace_out *space, struct error *err)
-{
-    const struct trace *trace = space->trace;
+struct programs_out { /* the plane, once there is one to put */
+    struct xspace_out *space;
     struct plane_out plane;
+    struct id_map put; /* by program id: the first of several stands */
+    bool any;
+};
+
+static enum status put_programs_of(struct programs_out *out, const struct trace *trace,
+                                   struct error *err)
+{
     enum status status = OK;
-    bool any = false;
+    bool is_new = true;
 
     for (uint32_t index = 0; index < trace->program_count && status == OK; index++) {
         const struct program *program = &trace->programs[index];
@@ -215,12 +222,30 @@ static enum status put_programs(struct xspace_out *space, struct error *err)
 
         if (program->form != PROGRAM_PROTO || program->blob_bytes == 0 || !is_final)
             continue;
-        if (!any)
-            plane_open(&plane, space, STR("/host:metadata"));
-        any = true;
-        status = put_program(&plane, program, err);
+        if (trace != out->space->trace)
+            id_map_add(&out->put, program->id, index, &is_new);
+        if (!is_new)
+            continue;
+        if (!out->any)
+            plane_open(&out->plane, out->space, STR("/host:metadata"));
+        out->any = true;
+        status = put_program(&out->plane, trace, program, err);
     }
-    return any ? plane_close(&plane, status, err) : status;
+    return status;
+}
+
+/* Modules beside a profile that has some of its own are those again. */
+static enum status put_programs(struct xspace_out *space, struct error *err)
+{
+    struct programs_out out = {.space = space};
+    enum status status = put_programs_of(&out, space->trace, err);
+    bool is_borrowed = !out.any;
+
+    for (uint32_t index = 0; index < space->run->other_count && status == OK && is_borrowed;
+         index++)
+        status = put_programs_of(&out, space->run->others[index], err);
+    id_map_free(&out.put);
+    return out.any ? plane_close(&out.plane, status, err) : status;
 }
 
 static void put_times(struct plane_out *plane)

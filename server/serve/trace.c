@@ -67,7 +67,8 @@ static enum status begin_export(struct request *req, struct transfer *transfer, 
 {
     const struct run_traces *run;
 
-    TRY(request_traces(req, &run, err));
+    TRY(transfer->export == export_xspace ? request_all_traces(req, &run, err)
+                                          : request_traces(req, &run, err));
     struct restriction asked;
     TRY(request_restriction(req, &asked, err));
     struct export_host *hosts = arena_array(req->arena, struct export_host, run->host_count);
@@ -78,8 +79,14 @@ static enum status begin_export(struct request *req, struct transfer *transfer, 
                                                   .name = run->hosts[i].name,
                                                   .offset_ps = run->hosts[i].offset_ps};
     }
+    const struct trace **others = arena_array(req->arena, const struct trace *, run->other_count);
+
+    for (uint32_t i = 0; i < run->other_count; i++)
+        others[i] = run->others[i].trace;
     transfer->run = (struct export_run){.hosts = hosts,
                                         .host_count = count,
+                                        .others = others,
+                                        .other_count = run->other_count,
                                         .name = run->name,
                                         .has_epoch = run->has_epoch,
                                         .epoch_ns = run->epoch_ns,
@@ -94,9 +101,9 @@ static enum status send_export(struct request *req, struct reply *reply, exporte
 {
     struct transfer *transfer = arena_new(req->arena, struct transfer);
 
+    transfer->export = export;
     TRY(begin_export(req, transfer, err));
     transfer->services = req->services;
-    transfer->export = export;
     transfer->gzip = gzip;
     reply->status = 200;
     reply->type = type;

@@ -27,6 +27,25 @@ for tool in ("kernel_stats", "trace_viewer"):
 """
 
 
+def field(number, value):
+    """Of a message: a number, or what has a length."""
+    out, count = bytearray(), value if isinstance(value, int) else len(value)
+    for part in (number << 3 | (0 if isinstance(value, int) else 2), count):
+        while part >= 0x80:
+            out.append(part & 0x7F | 0x80)
+            part >>= 7
+        out.append(part)
+    return bytes(out) + (b"" if isinstance(value, int) else value)
+
+
+def hlo_module():
+    """jit_step, of which matmul.1 and add.3 are: an HloProto, as XLA dumps it."""
+    ops = [field(1, name) + field(2, opcode) + field(7, field(2, b"jit(step)/train/" + opcode)) + field(35, number)
+           for number, (name, opcode) in enumerate(((b"matmul.1", b"dot"), (b"add.3", b"add")), 1)]
+    computation = field(1, b"main") + b"".join(field(2, op) for op in ops) + field(5, 1) + field(6, 2)
+    return field(1, field(1, b"jit_step") + field(2, b"main") + field(3, computation) + field(5, 3) + field(6, 1))
+
+
 def made(threads, launches):
     """By name of the kernel: how many there are, and how long they take together, in ns: see fake_cupti.c."""
     counts, times = collections.Counter(), collections.Counter()
@@ -74,6 +93,32 @@ class Finalize(unittest.TestCase):
         run = self.collect("exec", 5, program=NVTX_PROGRAM)
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertEqual(self.files(), [".pb", ".pb"], run.stderr)
+
+    def test_modules(self):
+        """What XLA dumped goes into the file: of the session's own dump, and of one elsewhere; of each capture."""
+        module = hlo_module()
+        for elsewhere, captures in ((True, 1), (False, 1), (True, 2)):
+            with self.subTest(elsewhere=elsewhere, captures=captures):
+                out, self.out = self.out, self.out / f"{elsewhere}{captures}"
+                dump = self.out / "dump" if elsewhere else pathlib.Path(self.place.name) / "made"
+                dump.mkdir(parents=True, exist_ok=True)
+                (dump / "module_0003.jit_step.sm_9.0_gpu_after_optimizations.hlo.pb").write_bytes(module)
+                (dump / "module_0003.jit_step.before_optimizations.hlo.pb").write_bytes(b"none of ours")
+                run = self.collect(0, 0, *(("profile", 2) if captures > 1 else ("xla", 3)), options=(
+                    ("--hlo-dump=" + str(dump),) if elsewhere else ()) + (
+                    ("--capture-range=cudaProfilerApi", "--capture-range-end=repeat") if captures > 1 else ()),
+                    JVIEW_FINALIZE="100" if elsewhere else "0", FAKE_CUPTI_LATE="0")
+                self.assertEqual(run.returncode, 0, run.stderr)
+                if not elsewhere:
+                    spool, = self.out.glob("plugins/profile/*/*.jvs")
+                    dump.rename(self.out / f"hlo-{spool.parent.name}")
+                    subprocess.run([BIN / "jview-collect", "finalize", spool], check=True, timeout=100)
+                spaces = [path.read_bytes() for path in self.out.glob("plugins/profile/*/*.pb")]
+                self.assertEqual([space.count(module) for space in spaces], [1] * captures, run.stderr)
+                for space in spaces:
+                    self.assertEqual((space.count(b"/host:metadata"), space.count(b"jit_step(3)")), (1, 1))
+                self.assertEqual(self.files(), [".pb"] * captures)
+                self.out = out
 
     def test_asked_not_to(self):
         for options, env in ((("--finalize=0",), {}), ((), {"JVIEW_FINALIZE": "0"})):

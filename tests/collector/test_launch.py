@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What jview-collect is asked for: when it records, what, where to, and how it is turned while it runs."""
 
+import collections
 import fcntl
 import json
 import os
@@ -45,7 +46,23 @@ class Launch(unittest.TestCase):
         self.assertEqual(run.returncode, 0, run.stderr)
         return json.loads(run.stdout)
 
+    def dumps(self):
+        """Each spool, by session, as its decoder reads it."""
+        for spool in sorted(self.out.glob("plugins/profile/*/*.jvs")):
+            run = subprocess.run([os.environ["TRACE_DUMP"], spool], capture_output=True, text=True, check=True, timeout=60)
+            yield json.loads(run.stdout)
+
+    def sessions(self):
+        """What each holds: names, and how often."""
+        sums = [collections.Counter() for _ in self.out.glob("plugins/profile/*/*.jvs")]
+        for names, dump in zip(sums, self.dumps()):
+            for track in dump["tracks"]:
+                names.update({name: count for name, count, *_ in track["names"]})
+        return sums
+
     def names(self, out=None):
+        if len(list((out or self.out).glob("plugins/profile/*"))) > 1:
+            return dict(sum(self.sessions(), collections.Counter()))
         table = self.ask("top", "latest", "--by", "name", "--limit", "1000", out=out)
         return {row["name"]: row["count"] for row in table["rows"]}
 
@@ -77,8 +94,22 @@ class Launch(unittest.TestCase):
                 wanted = {name: count for name in ("step", "load", "compute")}
                 wanted.update({f"capture {number + 1}": 1 for number in range(count)})
                 self.assertEqual(self.names(), wanted)
-                self.assertEqual(self.notes()["captures"]["count"], count)
+                self.assertEqual(self.notes()["captures"]["count"], 1)
                 self.out = out
+
+    def test_sessions(self):
+        """Each capture is a session and a run of its own, of all processes that told something then."""
+        shell = f"{PROGRAM} steps 3; {PROGRAM} steps 2"
+        run = subprocess.run([COLLECT, "-o", self.out, "--capture-range=nvtx", "-p", "step", "--capture-range-end=repeat",
+                              "sh", "-c", shell], capture_output=True, text=True, timeout=60)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("15 ranges of 2 processes", run.stderr)
+        self.assertIn("in 5 captures", run.stderr)
+        self.assertEqual(self.sessions(), [{"step": 1, "load": 1, "compute": 1, f"capture {number + 1}": 1}
+                                           for number in range(5)])
+        spools = {path.relative_to(self.out / "plugins/profile").parts for path in self.out.glob("plugins/profile/*/*")}
+        self.assertEqual((len(spools), len({session for session, _ in spools})), (5, 5))
+        self.assertFalse(list(self.out.glob(".jview-spool/*")), "nothing is left behind")
 
     def test_signal_once(self):
         """Sent to the launcher alone, or to its whole group: the program gets it once."""
@@ -171,7 +202,8 @@ class Launch(unittest.TestCase):
                            words=("around", 4))
         self.assertEqual(self.names(), {"open": 4, "within": 4, **{f"capture {number + 1}": 1 for number in range(4)}},
                          run.stderr)
-        self.assertEqual(self.notes()["unbalanced-ranges"]["count"], 1)
+        notes = [note for dump in self.dumps() for note in dump["notes"]]
+        self.assertEqual(sum(count for kind, count, _ in notes if kind == "unbalanced-ranges"), 1)
 
     def test_nvtx_other_domain(self):
         run = self.collect("--capture-range", "nvtx", "--nvtx-capture", "step@validate")
