@@ -1,6 +1,10 @@
 /* Tracks: pinned ones stay in sight, colours tell what was chosen, what was not recorded is hatched. */
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { json, openPage, pass, rest, settle } from './browser.mjs';
+import { ready, startOwn } from './server.mjs';
 
 const QUERY = '?run=step_1000&view=timeline';
 
@@ -50,7 +54,90 @@ const menuItem = async (page, words) => {
   await page.getByRole('menuitemradio', { name: words }).click();
 };
 
+/* What a rank of a job recorded: steps, slices that cross, one without an end, a moment, a counter, and
+ * requests that overlap; each rank begins later than the one before, and is slower from step 2 on. */
+function traceOf(rank) {
+  const of = { pid: 7 };
+  const begin = 1000 + 300 * rank;
+  const slice = (tid, name, start, dur) => ({ ...of, ph: 'X', tid, name, ts: begin + start, dur });
+  const requests = [0, 1, 2].flatMap((id) => [['b', 1000], ['e', 8000]].map(([ph, at]) => ({ ...of, ph, cat: 'request', id, tid: 5, name: `request ${id}`, ts: begin + at + 500 * id })));
+  const names = ['steps', 'crossing', 'open', 'calls'].map((name, at) => ({ ...of, ph: 'M', tid: at + 1, name: 'thread_name', args: { name } }));
+  const counter = [[0, 3], [7000, 17]].map(([at, value]) => ({ ...of, ph: 'C', name: 'queue length', ts: begin + at, args: { value } }));
+  return {
+    schemaVersion: 1, distributedInfo: { backend: 'nccl', rank, world_size: 2 }, baseTimeNanoseconds: 0,
+    traceEvents: [
+      ...names, slice(1, 'ProfilerStep#1', 0, 4000), slice(1, 'ProfilerStep#2', 4000 + 1000 * rank, 4000), slice(1, 'ProfilerStep#3', 9000 + 1000 * rank, 4000),
+      slice(2, 'first', 1000, 3000), slice(2, 'second', 3000, 4000), { ...of, ph: 'B', tid: 3, name: 'unfinished', ts: begin + 5000 },
+      slice(4, 'call', 1000, 6000), { ...of, ph: 'i', s: 't', tid: 4, name: 'moment', ts: begin + 2000 }, ...counter, ...requests,
+    ],
+  };
+}
+
+/* A page over two ranks of a job, every track open. */
+async function withJob(browser, body) {
+  const folder = mkdtempSync(join(tmpdir(), 'jviewd-tracks-'));
+  for (const rank of [0, 1]) writeFileSync(join(folder, `job_rank-${rank}.json`), JSON.stringify(traceOf(rank)));
+  const server = await startOwn([folder], ready);
+  try {
+    const { tracks } = await json(server.url, 'api/tracks?run=job');
+    const opened = await openPage(browser, server.url, { viewport: { width: 1600, height: 1200 } });
+    await opened.page.goto(`${server.url}?run=job&view=timeline&window=0-15000000000`);
+    await settle(opened.page);
+    for (let closed = opened.page.locator('[role=treeitem][aria-expanded=false]'); (await closed.count()) > 0; await settle(opened.page)) await closed.first().click();
+    await body(opened.page, tracks);
+    assert.deepEqual(opened.complaints, [], 'the console');
+    await opened.context.close();
+  } finally {
+    server.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
 export const tests = {
+  'counters, moments, lanes, what crosses and what is cut tell what they are; hosts stand side by side': ({ browser }) =>
+    withJob(browser, async (page, tracks) => {
+      const area = await page.locator('.tracks-canvas').boundingBox();
+      const nameOf = (track, host = 0) => page.locator(`[data-id="${tracks.filter(({ name }) => name === track)[host].id}"]`);
+      const tip = async (track, depth, ms, words) => {
+        const { y } = await nameOf(track).boundingBox();
+        await page.mouse.move(area.x + (area.width * ms) / 15, y + depth * 20 + 10);
+        await page.waitForFunction((text) => document.querySelector('.tooltip')?.textContent.includes(text), words);
+      };
+      await tip('queue length', 0, 3, '3');
+      await tip('queue length', 0, 9, '17');
+      await tip('crossing', 1, 5, 'overlaps another slice');
+      await tip('open', 0, 10, 'its end is not in the file');
+      await tip('calls', 1, 2, 'instant');
+      for (const id of [0, 1, 2]) await tip('request', id, 5, `request ${id}`);
+      await tip('request', 2, 6, 'asynchronous');
+      await nameOf('calls').click();
+      await settle(page);
+      await tip('calls', 0, 4, 'in this pixel');
+
+      await page.evaluate(() => {
+        const own = CanvasRenderingContext2D.prototype.fillText;
+        globalThis.letters = [];
+        CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+          globalThis.letters.push({ text, x, y });
+          own.call(this, text, x, y);
+        };
+      });
+      const begins = () => page.evaluate(() => [...new Map(globalThis.letters.filter(({ text }) => text === 'ProfilerStep#2').map(({ x, y }) => [y, x])).values()]);
+      await page.locator('.ruler-left button').click();
+      await page.getByRole('menuitemradio', { name: 'Hosts side by side from the begin of step 2' }).click();
+      await page.waitForFunction(() => location.search.includes('stack=2'));
+      await settle(page);
+      const [one, other] = await begins();
+      assert.ok(other !== undefined && Math.abs(one - other) <= 1, `step 2 begins at ${one} and ${other}`);
+      await page.evaluate(() => (globalThis.letters.length = 0));
+      await page.locator('.ruler-left button').click();
+      await page.getByRole('menuitemradio', { name: 'Hosts by their clocks' }).click();
+      await page.waitForFunction(() => !location.search.includes('stack='));
+      await settle(page);
+      const apart = await begins();
+      assert.ok(Math.abs(apart[1] - apart[0] - (area.width * 1.3) / 15) <= 2, `apart by ${apart[1] - apart[0]}`);
+    }),
+
   'a pinned track stays at the top while the others scroll': scene(async (url) => `&pin=${(await lastTrack(url)).id}`, async ({ page, url }) => {
     const { id, depth_count } = await lastTrack(url);
     await page.setViewportSize({ width: 1280, height: 560 });

@@ -359,8 +359,8 @@ export class TimelineState {
     return layoutY(y, this.scrollTop.value, this.stuck.value);
   }
 
-  /* Tiles of the rows on the screen; then those of the whole run, a last parent for any window; then
-   * their nearer parents and neighbours. */
+  /* Tiles of the rows on the screen; then those of the minimap and of the whole run, a last parent for
+   * any window; then their nearer parents and neighbours. */
   request(minimap: Want[]): void {
     const byHost = new Map<string, RowKey[]>();
     for (const band of this.visibleBands()) {
@@ -381,6 +381,6 @@ export class TimelineState {
       later.push({ rows, level: range.level + PREFETCH_LEVELS, from: Math.floor(range.from / up), to: Math.floor((range.to - 1) / up) + 1 });
       later.push({ rows, level: range.level, from: range.from - 1, to: range.to + 1 });
     }
-    this.store.want([...now, ...minimap], later);
+    this.store.want(now, [...minimap, ...later]);
   }
 }
