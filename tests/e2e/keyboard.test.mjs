@@ -95,7 +95,7 @@ export const tests = {
   }, { allow: ['https://ui.perfetto.dev'] }),
 
   'at 200 % nothing is lost: one column, all reachable': by('?run=step_1000&view=ops', async ({ page }) => {
-    for (const view of ['overview', 'ops', 'steps', 'hlo', 'files']) {
+    for (const view of ['overview', 'ops', 'steps', 'hlo', 'files', 'timeline']) {
       await page.evaluate((one) => history.pushState(null, '', one), `?run=step_1000&view=${view}`);
       await page.reload();
       await settle(page);
@@ -104,6 +104,7 @@ export const tests = {
       const lost = await page.locator('.header .actions button, .header .actions a').evaluateAll((all) => all.filter((one) => one.getBoundingClientRect().right > innerWidth + 1).map((one) => one.textContent));
       assert.deepEqual(lost, [], `${view}: beyond the edge`);
     }
+    assert.ok((await page.locator('.tracks-canvas').boundingBox()).height >= 60, 'rows of the timeline are seen');
   }, { viewport: { width: 640, height: 360 } }),
 
   'in forced colours chosen rows, bars and the focus are seen': by('?run=step_1000&view=ops', async ({ page, press }) => {
