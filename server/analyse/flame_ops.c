@@ -8,7 +8,7 @@
 #include "trace/ps.h"
 
 struct share { /* what one op has of one node */
-    uint32_t op, node;
+    uint32_t op, path, node;
     uint64_t parts; /* of its events: TALLY_WHOLE each */
     int64_t self_ps;
 };
@@ -16,7 +16,7 @@ struct share { /* what one op has of one node */
 struct ops_walk {
     struct growth *growth;
     struct paths paths;
-    uint32_t *share_of;           /* by op, plus one */
+    uint32_t *share_of;           /* by op, plus one: the one used last */
     struct map64 share_of_launch; /* (op, node of its call) -> share, plus one */
     struct share *shares;
     uint32_t share_count, share_capacity;
@@ -40,25 +40,32 @@ static uint32_t add_share(struct ops_walk *walk, uint32_t op, uint32_t path)
         walk->shares = memory_resize(walk->shares, walk->share_capacity, sizeof(*walk->shares));
     }
     walk->shares[walk->share_count] =
-        (struct share){.op = op, .node = own_node(walk->growth, path, op)};
+        (struct share){.op = op, .path = path, .node = own_node(walk->growth, path, op)};
     return ++walk->share_count;
+}
+
+/* Of an op and the call that launched it. */
+static uint32_t share_of_launch(struct ops_walk *walk, uint32_t op, uint32_t path)
+{
+    uint32_t *share = map64_at(&walk->share_of_launch, map64_pair(op, path), 0);
+
+    if (*share == 0)
+        *share = add_share(walk, op, path);
+    return *share;
 }
 
 static uint32_t share_of_entry(struct ops_walk *walk, const struct attributed *entry)
 {
     struct growth *growth = walk->growth;
-    uint32_t *share;
+    uint32_t *share = &walk->share_of[entry->op];
 
     if (growth->by == FLAME_HOST) {
         uint32_t path = path_of_launch(growth, &walk->paths, entry);
 
-        share = map64_at(&walk->share_of_launch, map64_pair(entry->op, path), 0);
-        if (*share == 0)
-            *share = add_share(walk, entry->op, path);
-    } else {
-        share = &walk->share_of[entry->op];
-        if (*share == 0)
-            *share = add_share(walk, entry->op, path_of_op(growth, &walk->paths, entry->op));
+        if (*share == 0 || walk->shares[*share - 1].path != path)
+            *share = share_of_launch(walk, entry->op, path);
+    } else if (*share == 0) {
+        *share = add_share(walk, entry->op, path_of_op(growth, &walk->paths, entry->op));
     }
     return *share - 1;
 }

@@ -8,6 +8,7 @@
 #define JVIEWD_ANALYSE_FLAME_PARTS_H
 
 #include "analyse/flame.h"
+#include "analyse/launch.h"
 #include "analyse/map64.h"
 #include "analyse/op_stacks.h"
 #include "analyse/scan.h"
@@ -87,9 +88,15 @@ void grow_from_tracks(struct growth *growth);
 /* flame_path.c: where an op belongs, before its own name. */
 struct paths { /* what is looked for once on a host */
     struct op_stacks stacks;
-    uint32_t *node_of_frame;     /* by frame, plus one */
-    slice_id *call_of_execution; /* by host */
-    struct map64 node_of_call;   /* slice -> node, plus one */
+    uint32_t *node_of_frame; /* by frame, plus one */
+    /* By host: */
+    slice_id *call_of_execution;
+    struct launch_reader *launches;
+    struct map64 node_of_caller; /* slice -> node, plus one */
+    struct map64 child_of;       /* (parent, name's id) -> node */
+    slice_id last_call;
+    uint32_t last_node;
+    bool has_last;
 };
 void paths_open(struct paths *paths, struct growth *growth);
 void paths_close(struct paths *paths);

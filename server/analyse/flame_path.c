@@ -16,8 +16,10 @@ enum { CALLS_MAX = 512 };
 void paths_open(struct paths *paths, struct growth *growth)
 {
     *paths = (struct paths){0};
-    if (growth->by == FLAME_HOST)
+    if (growth->by == FLAME_HOST) {
         paths->call_of_execution = calls_of_executions(growth->selection->host, growth->arena);
+        paths->launches = launch_reader_create(growth->selection->host->trace);
+    }
     if (growth->by != FLAME_STACK)
         return;
     op_stacks_read(growth->selection->host, NULL, growth->arena, &paths->stacks);
@@ -30,7 +32,9 @@ void paths_open(struct paths *paths, struct growth *growth)
 
 void paths_close(struct paths *paths)
 {
-    map64_free(&paths->node_of_call);
+    map64_free(&paths->node_of_caller);
+    map64_free(&paths->child_of);
+    launch_reader_free(paths->launches);
 }
 
 /* A level for the op itself must be left. */
