@@ -43,6 +43,8 @@ void doctor_machine(struct findings *findings, const char *system_root, bool run
 /* Is 127.0.0.1:PORT taken, and by a JAX program that waits for its trace to be fetched? `release`
  * fetches it once, which lets the program go on. */
 void doctor_waiting(struct findings *findings, int port, bool release);
+/* The head of an answer is that of JAX's waiting server. */
+bool doctor_is_waiting_jax(struct str head);
 void doctor_port(struct findings *findings, int port);
 /* True when some run of a framework for accelerators holds no event of a device. */
 bool doctor_runs(struct findings *findings, struct app *app);

@@ -1,8 +1,14 @@
 /* Ports: the one to serve on, and the one on which a JAX program may wait.
  *
- * jax.profiler.trace(create_perfetto_link=True) serves its trace on 127.0.0.1:9001 and goes on only
- * when perfetto_trace.json.gz has been fetched. Its answers allow one origin, which tells it apart:
- * a HEAD does not count as the fetch.
+ * jax.profiler.trace(create_perfetto_link=True) serves the session's directory on 127.0.0.1:9001
+ * and goes on only when perfetto_trace.json.gz has been asked for by GET; a HEAD does not count:
+ *
+ *   HEAD /perfetto_trace.json.gz    HTTP/1.0 200 OK
+ *                                   Server: SimpleHTTP/0.6 Python/3.12.3
+ *                                   Access-Control-Allow-Origin: *
+ *
+ * Source: _PerfettoServer in jax/_src/profiler.py. Python's own http.server allows no origin, and
+ * Perfetto's open_trace_in_ui a single one: neither waits for this file.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -45,10 +51,8 @@ static bool ask_port(int port, const char *method, const char *path, struct aren
     *ret_bytes = 0;
     if (fd < 0)
         return false;
-    int count = snprintf(head, sizeof head,
-                         "%s %s HTTP/1.0\r\nHost: 127.0.0.1:%d\r\n"
-                         "Origin: https://ui.perfetto.dev\r\n\r\n",
-                         method, path, port);
+    int count = snprintf(head, sizeof head, "%s %s HTTP/1.0\r\nHost: 127.0.0.1:%d\r\n\r\n", method,
+                         path, port);
     bool sent = send(fd, head, (size_t)count, MSG_NOSIGNAL) == count;
     for (ssize_t got; sent && (got = recv(fd, answer, sizeof answer, 0)) > 0;) {
         size_t room = sizeof head - kept, more = (size_t)got < room ? (size_t)got : room;
@@ -62,6 +66,13 @@ static bool ask_port(int port, const char *method, const char *path, struct aren
     return sent && kept > 0;
 }
 
+bool doctor_is_waiting_jax(struct str head)
+{
+    return str_starts(head, STR("HTTP/1.")) && str_contains(head, STR(" 200 ")) &&
+           str_contains(head, STR("\r\nServer: SimpleHTTP/")) &&
+           str_contains(head, STR("\r\nAccess-Control-Allow-Origin: *\r\n"));
+}
+
 void doctor_waiting(struct findings *findings, int port, bool release)
 {
     static const char file[] = "/perfetto_trace.json.gz";
@@ -71,8 +82,7 @@ void doctor_waiting(struct findings *findings, int port, bool release)
 
     finding.subject = str_format(findings->arena, "127.0.0.1:%d", port);
     if (!ask_port(port, "HEAD", file, findings->arena, &head, &bytes) ||
-        !str_contains(head, STR("https://ui.perfetto.dev")) ||
-        !str_contains(head, STR("SimpleHTTP")))
+        !doctor_is_waiting_jax(head))
         return;
     finding.message = STR("a JAX program (create_perfetto_link=True) waits until its trace has "
                           "been fetched, and does nothing meanwhile");

@@ -6,11 +6,12 @@ import http.server
 import json
 import os
 import shutil
+import socket
 import socketserver
 import subprocess
 import threading
 
-from harness import NOBODY, Skip, age, main
+from harness import NOBODY, WAIT_S, Skip, age, main
 
 
 def doctor(place, *arguments, directory=None, user=None):
@@ -88,18 +89,33 @@ def rights(place):
 
 
 class Waiting(http.server.SimpleHTTPRequestHandler):
-    """As JAX's create_perfetto_link serves its trace."""
+    """JAX's _PerfettoServer (jax/_src/profiler.py), header by header."""
+
+    origin = "*"
 
     def end_headers(self):
-        self.send_header("Access-Control-Allow-Origin", "https://ui.perfetto.dev")
-        super().end_headers()
+        if self.origin:
+            self.send_header("Access-Control-Allow-Origin", self.origin)
+        return super().end_headers()
 
     def do_GET(self):
-        self.server.fetched.append(self.path)
+        self.server.last_request = self.path
         return super().do_GET()
 
     def log_message(self, *_):
         pass
+
+
+class NoOrigin(Waiting):
+    """Python's http.server: some directory, and nobody waits."""
+
+    origin = ""
+
+
+class OneOrigin(Waiting):
+    """Perfetto's open_trace_in_ui."""
+
+    origin = "https://ui.perfetto.dev"
 
 
 def odd_files(place):
@@ -126,26 +142,52 @@ def fake_nsys(place):
     return tools
 
 
+def serve_9001(place, handler, while_it_waits):
+    """JAX's own loop: it ends when the file has been asked for. Whether it has ended afterwards."""
+    socketserver.TCPServer.allow_reuse_address = True
+    try:
+        server = socketserver.TCPServer(("127.0.0.1", 9001), functools.partial(handler, directory=place.dir))
+    except OSError as error:
+        raise Skip(f"port 9001: {error}") from error
+    server.last_request = ""
+    stop = threading.Event()
+
+    def loop():
+        while server.last_request != "/perfetto_trace.json.gz" and not stop.is_set():
+            server.handle_request()
+
+    thread = threading.Thread(target=loop, daemon=True)
+    thread.start()
+    try:
+        while_it_waits(thread)
+        return not thread.is_alive()
+    finally:
+        stop.set()
+        if thread.is_alive():
+            socket.create_connection(("127.0.0.1", 9001)).close()
+        thread.join()
+        server.server_close()
+
+
 def waiting_program(place):
     place.sample()
     (place.dir / "perfetto_trace.json.gz").write_bytes(b"x" * 300000)
-    socketserver.TCPServer.allow_reuse_address = True
-    try:
-        server = socketserver.TCPServer(("127.0.0.1", 9001), functools.partial(Waiting, directory=place.dir))
-    except OSError as error:
-        raise Skip(f"port 9001: {error}") from error
-    server.fetched = []
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
+
+    def jax(thread):
         _, kinds = doctor(place)
         assert kinds["waiting-jax"][0]["remedy"] == "jviewd doctor --release", kinds
-        assert server.fetched == [], server.fetched
+        assert thread.is_alive()
         _, kinds = doctor(place, "--release")
         assert "goes on" in kinds["waiting-jax"][0]["message"], kinds
-        assert server.fetched == ["/perfetto_trace.json.gz"], server.fetched
-    finally:
-        server.shutdown()
-        server.server_close()
+        thread.join(WAIT_S)
+
+    def another(thread):
+        _, kinds = doctor(place, "--release")
+        assert "waiting-jax" not in kinds and thread.is_alive(), kinds
+
+    assert serve_9001(place, Waiting, jax)
+    assert not serve_9001(place, NoOrigin, another)
+    assert not serve_9001(place, OneOrigin, another)
     _, kinds = doctor(place)
     assert "waiting-jax" not in kinds, kinds
 

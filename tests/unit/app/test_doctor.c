@@ -93,6 +93,35 @@ static void missing_directory(void **state)
     arena_destroy(findings.arena);
 }
 
+/* Who answers HEAD on port 9001. */
+static void waiting(void **state)
+{
+    (void)state;
+#define PYTHON "Server: SimpleHTTP/0.6 Python/3.12.3\r\nContent-Length: 7\r\n"
+#define ANY "Access-Control-Allow-Origin: *\r\n\r\n"
+    const struct {
+        const char *what;
+        struct str head;
+        bool waits;
+    } rows[] = {
+        {"JAX", STR("HTTP/1.0 200 OK\r\n" PYTHON ANY), true},
+        {"the file is not there", STR("HTTP/1.0 404 File not found\r\n" PYTHON ANY), false},
+        {"python -m http.server", STR("HTTP/1.0 200 OK\r\n" PYTHON "\r\n"), false},
+        {"Perfetto's open_trace_in_ui",
+         STR("HTTP/1.0 200 OK\r\n" PYTHON
+             "Access-Control-Allow-Origin: https://ui.perfetto.dev\r\n\r\n"),
+         false},
+        {"another server", STR("HTTP/1.1 200 OK\r\nServer: nginx\r\n" ANY), false},
+        {"no HTTP", STR("\r\n" PYTHON ANY " 200 "), false},
+        {"nothing", STR(""), false},
+    };
+#undef PYTHON
+#undef ANY
+
+    for (size_t i = 0; i < COUNT(rows); i++)
+        CHECK_INT(rows[i].what, doctor_is_waiting_jax(rows[i].head), rows[i].waits);
+}
+
 static void many(void **state)
 {
     (void)state;
@@ -110,6 +139,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(machines),
         cmocka_unit_test(missing_directory),
+        cmocka_unit_test(waiting),
         cmocka_unit_test(many),
     };
 
