@@ -131,7 +131,11 @@ static enum status open_part(struct packing_away *away, struct error *err)
         return fail(err, ERR_CONFLICT, "%.*s stays as it is: somebody else packs it",
                     STR_ARG(away->file->path));
     }
-    return ftruncate(away->part, 0) == 0 ? OK : cannot(away, "its part cannot be written", err);
+    if (ftruncate(away->part, 0) == 0)
+        return OK;
+    enum status status = cannot(away, "its part cannot be written", err);
+    unlinkat(away->directory, away->part_name, 0);
+    return status;
 }
 
 /* Whose it is, who may read it, and how old it is. */
