@@ -70,11 +70,34 @@ static void on_call(const struct cupti_call_site *site)
         gate_turn_by_call(false);
 }
 
+/* What CUPTI complains of meanwhile; that another one asked for it is what a program of two
+ * profilers, as the JAX profiler below us, does. */
+static void on_state(const struct cupti_state *state)
+{
+    if (state->result == CUPTI_TAKEN)
+        cupti_say("Another profiler of the program asked for CUPTI, which is held here: it gets no "
+                  "CUDA activity (" ENV_CUPTI "=off leaves CUPTI to it; CUPTI error %d).",
+                  state->result);
+    else
+        cupti_say("CUPTI says: %.300s (CUPTI error %d).",
+                  state->message != NULL ? state->message : "nothing more", state->result);
+}
+
+/* Of old ones that do not tell it nothing is missed. */
+static void watch_state(void *subscriber)
+{
+    for (uint32_t state = CUPTI_STATE_FATAL; state <= CUPTI_STATE_WARNING; state++)
+        if (library.enable_callback != NULL)
+            library.enable_callback(1, subscriber, CUPTI_DOMAIN_STATE, state);
+}
+
 /* A subscriber is what makes CUPTI ours. */
 static void on_callback(void *data, int domain, uint32_t number, const void *about)
 {
     (void)data;
-    if (domain == CUPTI_DOMAIN_RESOURCE)
+    if (domain == CUPTI_DOMAIN_STATE)
+        on_state(about);
+    else if (domain == CUPTI_DOMAIN_RESOURCE)
         cupti_nodes_callback(&library, number, about);
     else
         on_call(about);
@@ -254,6 +277,7 @@ static int take_cupti(const struct control_asked *asked)
         cupti_say_result(&library, not_recorded, result, holder);
         return result;
     }
+    watch_state(subscriber);
     bool is_watched = gate_has_calls() && watch_gate(subscriber);
     if (asked->no_activity != 0)
         return is_watched ? CUPTI_OK : CUPTI_NOT_SUPPORTED;

@@ -43,7 +43,13 @@ enum cupti_kind {
 };
 
 enum { CUPTI_OBJECT_THREAD = 2 };
-enum { CUPTI_DOMAIN_DRIVER = 1, CUPTI_DOMAIN_RUNTIME = 2, CUPTI_DOMAIN_RESOURCE = 3 };
+enum {
+    CUPTI_DOMAIN_DRIVER = 1,
+    CUPTI_DOMAIN_RUNTIME = 2,
+    CUPTI_DOMAIN_RESOURCE = 3,
+    CUPTI_DOMAIN_STATE = 6
+};
+enum { CUPTI_STATE_FATAL = 1, CUPTI_STATE_ERROR, CUPTI_STATE_WARNING }; /* of the last one */
 enum { CUPTI_NODE_CREATED = 13, CUPTI_NODE_CLONED = 20 }; /* of CUPTI_DOMAIN_RESOURCE */
 enum { CUPTI_SITE_ENTER, CUPTI_SITE_EXIT };
 enum { CUPTI_THREAD_ID_SYSTEM = 1 };
@@ -65,6 +71,11 @@ struct cupti_subscriber { /* what cuptiSubscribe_v2 takes */
 struct cupti_call_site { /* what a callback of the two domains of calls is given */
     int site;
     const char *function;
+};
+
+struct cupti_state { /* what one of states is given */
+    int result;
+    const char *message; /* may be NULL */
 };
 
 struct cupti_resource { /* what one of resources is given */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/human.h"
+#include "launch/others.h"
 #include "launch/py_sample.h"
 #include "launch/summary.h"
 
@@ -136,6 +137,7 @@ void report_print(const struct options *options, const struct launched *session,
 
     if (result->complaint[0] != '\0')
         fprintf(stderr, "jview-collect: %s\n", result->complaint);
+    others_tell(session);
     if (py_sample_found_none())
         fprintf(stderr,
                 "jview-collect: no Python was found in the program or below it, so there "

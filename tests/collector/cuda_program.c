@@ -1,13 +1,14 @@
 /* A program that uses CUDA: initialises it, then launches from several threads.
  *
  * usage: cuda_program THREADS LAUNCHES [sleep MILLISECONDS | kill | profile TIMES | xla STEPS |
- *                                       graph TIMES | burst RANGES]
+ *                                       graph TIMES | burst RANGES | second]
  *
  * profile: so often 5 launches more outside of cuProfilerStart and Stop, and 20 between them.
  * xla: so often a module of jit_step, of which matmul.1 launches 3 and add.3, within while.2, 2;
  * one launch stands outside.
  * graph: builds nodes 1 and 2 within fusion.1, 3 within add.2 and 4 in no op, and copies them as 11
  * to 14; 0.3 s later launches the copies so often, within command_buffer.9.
+ * second: asks for CUPTI itself, as a profiler in the program would; says what it was told.
  * burst: tells so many of XLA's ranges, and the nanoseconds of CPU that each took. */
 #include <pthread.h>
 #include <signal.h>
@@ -132,6 +133,16 @@ static void burst(long count)
                (double)count);
 }
 
+static void second(void)
+{
+    void *cupti = dlopen("libcupti.so.13", RTLD_NOW), *subscriber = NULL;
+    int (*subscribe)(void **, void *, void *) = NULL;
+
+    *(void **)&subscribe = cupti != NULL ? dlsym(cupti, "cuptiSubscribe") : NULL;
+    printf("%d ", subscribe != NULL ? subscribe(&subscriber, NULL, NULL) : -1);
+    launch_some(10);
+}
+
 int main(int argc, char **argv)
 {
     void *cuda = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
@@ -162,6 +173,8 @@ int main(int argc, char **argv)
         run_graph(cuda, atol(argv[4]));
     if (argc > 4 && strcmp(argv[3], "burst") == 0)
         burst(atol(argv[4]));
+    if (argc > 3 && strcmp(argv[3], "second") == 0)
+        second();
     if (argc > 3 && strcmp(argv[3], "kill") == 0) {
         usleep(1500000); /* a flush and a frame */
         raise(SIGKILL);

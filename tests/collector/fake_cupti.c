@@ -61,6 +61,7 @@ static struct {
     uint32_t correlation;
     uint64_t dropped;
     uint8_t kinds[64], driver_calls[CALLS_MAX], watched[CALLS_MAX], watched_nodes[64];
+    uint8_t watched_state, is_taken;
 } fake = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static long number_of(const char *name, long otherwise)
@@ -334,10 +335,19 @@ FAKE(cuptiGetVersion, uint32_t *ret)
 
 FAKE(cuptiSubscribe, void **ret, cupti_callback *callback, void *data)
 {
+    int result = failure_of("cuptiSubscribe");
+
     (void)data;
+    if (fake.is_taken) { /* one at a time: whoever has it is told, where it wants to be */
+        struct cupti_state state = {.result = CUPTI_TAKEN, .message = "made up"};
+        if (fake.watched_state)
+            fake.callback(NULL, CUPTI_DOMAIN_STATE, CUPTI_STATE_ERROR, &state);
+        return CUPTI_TAKEN;
+    }
     fake.callback = callback;
+    fake.is_taken = result == CUPTI_OK;
     *ret = &fake;
-    return failure_of("cuptiSubscribe");
+    return result;
 }
 
 FAKE(cuptiSubscribe_v2, void **ret, cupti_callback *callback, void *data,
@@ -352,6 +362,10 @@ FAKE(cuptiSubscribe_v2, void **ret, cupti_callback *callback, void *data,
 
 FAKE(cuptiEnableCallback, uint32_t on, void *subscriber, int domain, uint32_t call)
 {
+    if (subscriber == &fake && domain == CUPTI_DOMAIN_STATE) {
+        fake.watched_state = (uint8_t)on;
+        return CUPTI_OK;
+    }
     if (subscriber == &fake && domain == CUPTI_DOMAIN_RESOURCE && call < 64) {
         fake.watched_nodes[call] = (uint8_t)on;
         return failure_of("cuptiEnableCallback:3");
@@ -375,6 +389,7 @@ void fake_cupti_profiler(int starts)
 
 FAKE(cuptiUnsubscribe, void *subscriber)
 {
+    fake.is_taken = 0;
     return subscriber == &fake ? CUPTI_OK : 19;
 }
 

@@ -10,6 +10,7 @@ Where each bad case is tested; without a file's name, here:
              of one kind 12 21 27 35 40 42 44                test_refused_in_part
              8 or 12 until half as many buffers do           test_tight
              of nodes, of the profiler's calls 27            test_no_nodes, test_profiler_range
+  another of the same program asks for it                    test_second
   a flush takes 5 s; never comes back                        test_cupti_flush.c; test_hang
   its version, its layouts, too old                          test_older, test_newer, test_too_old, test_cupti_layout.c
   records dropped, without times, inverted, astray           test_drops, test_without_times, test_inverted, test_astray
@@ -325,6 +326,14 @@ class Cuda(unittest.TestCase):
                 self.assertIn(words, run.stderr)
                 self.assertIn(f"error {code}", run.stderr)
                 self.assertFalse((self.out / "plugins").exists())
+
+    def test_second(self):
+        """A profiler within the program asks for CUPTI, too: it gets none, ours goes on, and it is told."""
+        run = collect(self.out, 1, 40, "second", FAKE_CUPTI_LATE=0)
+        self.assertEqual((run.returncode, run.stdout), (0, "39 done\n"), run.stderr)
+        self.assertEqual(self.told()["cuLaunchKernel"][0], 50)
+        self.assertIn("Another profiler of the program asked for CUPTI", self.notes()["collector"][1])
+        self.assertIn("Another profiler of the program asked for CUPTI", run.stderr)
 
     def test_all_refuse(self):
         """15 of every libcupti there is."""

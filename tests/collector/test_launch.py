@@ -161,6 +161,19 @@ class Launch(unittest.TestCase):
             run = self.collect(*options, words=("steps", 1), env={"NSYS_PROFILING_SESSION_ID": "7"})
             self.assertEqual((run.returncode, "another profiler seems" in run.stderr), (0, is_told), run.stderr)
 
+    def test_other_profile(self):
+        """What another profiler wrote meanwhile is told; what was there before, or is of a jview-collect, is not."""
+        there = self.out / "plugins/profile"
+        for name, text in (("before", b"x"), ("meanwhile", b"x"), ("ours", b"jview_collect_version")):
+            (there / name).mkdir(parents=True)
+            (pathlib.Path(self.place.name) / name).write_bytes(text)
+        shutil.copy(pathlib.Path(self.place.name) / "before", there / "before/h.xplane.pb")
+        shell = "; ".join(f"cp {self.place.name}/{name} {there}/{name}/h.xplane.pb" for name in ("meanwhile", "ours"))
+        run = subprocess.run([COLLECT, "-o", self.out, "sh", "-c", f"{shell}; {PROGRAM} steps 2"], capture_output=True,
+                             text=True, timeout=60)
+        told = [line for line in run.stderr.splitlines() if "another profiler" in line]
+        self.assertEqual((len(told), "profile/meanwhile" in told[0]), (1, True), run.stderr)
+
     def environment(self, *options, **env):
         """What the program inherits, and what was told."""
         known = {name: value for name, value in os.environ.items() if not name.startswith(("XLA_", "JAX_"))}
