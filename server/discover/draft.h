@@ -32,6 +32,7 @@ struct draft {
     struct str session;  /* name of its first session; "" where the directory itself is one */
     struct str unfolded; /* the name with a repeated last component kept */
     struct str key;      /* of a run without sessions: its stem's path, or its directory */
+    struct str own_key;  /* ... its first rank's, where several were joined */
     enum hint_kind kind; /* ... and its format's */
     bool has_time;
     int64_t time;

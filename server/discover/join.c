@@ -4,7 +4,8 @@
  *   log/plugins/profile/10_41_49/hostB      by side (w/worker0, w/worker1): different hosts, and
  *                                           recorded at the same time
  *   tb/worker0.1.pt.trace.json              files that say they are ranks of one job, recorded at
- *   tb/worker1.1.pt.trace.json              the same time
+ *   tb/worker1.1.pt.trace.json              the same time; of equal names (rank0/step_10.json,
+ *                                           rank1/step_10.json) their directories name the hosts
  *
  * "At the same time" is what the files say once they were read; until then a session's name, which
  * is the second of its export, says it to within two minutes. So what was joined by name may part
@@ -90,12 +91,49 @@ static bool is_host_of(const struct draft *draft, struct str host)
     return false;
 }
 
+/* The directory of a file: "rank0" of "traces/rank0/step_10.json". */
+static struct str place_of(const struct group *group, const struct scan_run_file *file)
+{
+    return path_base(path_dir(group->files[file->file].path));
+}
+
 static bool hosts_differ(const struct draft *a, const struct draft *b)
 {
     for (uint32_t i = 0; i < b->run.file_count; i++)
         if (b->files[i].role == SCAN_TRACE && is_host_of(a, b->files[i].host))
             return false;
     return a->run.file_count > 0;
+}
+
+/* Does each of its traces lie in a directory of one process, which is its host's name or may be? */
+static bool is_of_places(const struct group *group, const struct draft *draft)
+{
+    for (uint32_t i = 0; i < draft->run.file_count; i++) {
+        struct str place = place_of(group, &draft->files[i]);
+
+        if (draft->files[i].role != SCAN_TRACE || !names_a_place(place))
+            return false;
+        if (i > 0 && !str_equal(draft->files[i].host, place))
+            return false;
+    }
+    return true;
+}
+
+static bool places_differ(const struct group *group, const struct draft *a, const struct draft *b)
+{
+    if (!is_of_places(group, a) || !is_of_places(group, b))
+        return false;
+    for (uint32_t i = 0; i < a->run.file_count; i++)
+        for (uint32_t j = 0; j < b->run.file_count; j++)
+            if (str_equal(place_of(group, &a->files[i]), place_of(group, &b->files[j])))
+                return false;
+    return true;
+}
+
+static void call_hosts_by_place(const struct group *group, struct draft *draft)
+{
+    for (uint32_t i = 0; i < draft->run.file_count; i++)
+        draft->files[i].host = place_of(group, &draft->files[i]);
 }
 
 static void widen(struct window *window, struct window by, bool first)
@@ -268,7 +306,9 @@ static struct candidate *find_job(const struct group *group, struct candidate *c
             !str_equal(known_of(group, candidates[i].draft)->group, job))
             return NULL;
         if (!has_rank(group, other->draft, known_of(group, rank->draft)->rank) &&
-            hosts_differ(other->draft, rank->draft) && overlap(other->window, rank->window))
+            overlap(other->window, rank->window) &&
+            (hosts_differ(other->draft, rank->draft) ||
+             places_differ(group, other->draft, rank->draft)))
             return other;
     }
     return NULL;
@@ -297,7 +337,7 @@ static struct str hood_of_file(const struct group *group, const struct draft *dr
 
 /* What the keys of two ranks begin with, without the word that counts them: "k/sampled" of
  * "k/sampled_rank-0" and "k/sampled_rank-1". */
-static struct str common_key(struct str a, struct str b)
+static struct str common_start(struct str a, struct str b)
 {
     struct str ret = {.at = a.at};
 
@@ -307,6 +347,26 @@ static struct str common_key(struct str a, struct str b)
     cut_place_word(&ret);
     ret = cut_end(ret, is_separator);
     return str_ends(ret, STR("/")) ? path_dir(ret) : ret;
+}
+
+/* One capture of both, under what their names have in common: "traces/step_10" of
+ * "traces/rank0/step_10" and "traces/rank1/step_10". */
+static void join_rank(const struct group *group, struct draft *job, struct draft *rank)
+{
+    struct str base = path_base(rank->key), hood = path_dir(path_dir(rank->key));
+
+    if (job->own_key.count == 0)
+        job->own_key = job->key;
+    if (str_equal(path_base(job->own_key), base) && places_differ(group, job, rank)) {
+        call_hosts_by_place(group, job);
+        call_hosts_by_place(group, rank);
+        job->key = hood.count == 0
+                       ? base
+                       : str_format(group->arena, "%.*s/%.*s", STR_ARG(hood), STR_ARG(base));
+    } else {
+        job->key = common_start(job->key, rank->key);
+    }
+    draft_join(group, job, rank);
 }
 
 void join_ranks(struct drafts *drafts, size_t first)
@@ -330,8 +390,7 @@ void join_ranks(struct drafts *drafts, size_t first)
 
         if (job == NULL)
             continue;
-        job->draft->key = common_key(job->draft->key, candidates[i].draft->key);
-        draft_join(group, job->draft, candidates[i].draft);
+        join_rank(group, job->draft, candidates[i].draft);
         widen(&job->window, candidates[i].window, false);
         candidates[i].into = job;
     }

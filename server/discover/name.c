@@ -30,8 +30,9 @@ static struct str without_plugins(struct str path, struct arena *arena)
     return whole;
 }
 
-/* The name of what lies at `path` below the root: without plugins/profile; with `fold` a repeated
- * last component once; the root's own base name for "". */
+/* The name of what lies at `path` below the root: text, whatever bytes the path has, so that it can
+ * be asked for as it is shown; without plugins/profile; with `fold` a repeated last component once;
+ * the root's own base name for "". */
 static struct str run_name(const struct group *group, struct str path, bool fold)
 {
     struct str name = without_plugins(path, group->arena);
@@ -43,11 +44,9 @@ static struct str run_name(const struct group *group, struct str path, bool fold
             break;
         name = above;
     }
-    if (name.count > 0)
-        return name;
-    struct str base = path_base(group->root);
-
-    return base.count > 0 ? base : STR("/");
+    if (name.count == 0)
+        name = path_base(group->root);
+    return name.count > 0 ? str_utf8(group->arena, name) : STR("/");
 }
 
 /* The name's path below the root: a log directory's, with the session's where it has several. */
@@ -85,7 +84,8 @@ static void give_name(const struct drafts *drafts, size_t index)
     struct str path = path_of(drafts->group, draft, several);
 
     draft->run.name = run_name(drafts->group, path, true);
-    draft->unfolded = run_name(drafts->group, path, false);
+    draft->unfolded =
+        run_name(drafts->group, draft->own_key.count > 0 ? draft->own_key : path, false);
     if (draft->kind == HINT_BUNDLE) /* beside the run that it was made of */
         draft->unfolded = str_format(drafts->group->arena, "%.*s.jvz", STR_ARG(draft->unfolded));
 }
@@ -98,7 +98,8 @@ static int by_name(const void *a, const void *b)
     return order != 0 ? order : str_compare(left->run.dir, right->run.dir);
 }
 
-/* Where folding would make two runs share a name, neither is folded; a bundle keeps its suffix. */
+/* Where folding would make two runs share a name, neither is folded; a bundle keeps its suffix, and
+ * what ranks have in common becomes the first rank's own name. */
 static void tell_apart(struct drafts *drafts)
 {
     for (size_t first = 0, end; first < drafts->count; first = end) {

@@ -186,8 +186,9 @@ def odd_names(place):
     runs = server.until_settled()
     assert set(names) <= set(runs) and len(runs) == len(names) + 1, set(runs)
     assert all(run["state"] == "ready" for run in runs.values()), runs
-    for run in runs.values():
+    for name, run in runs.items():
         assert server.top(run["id"])[0] == 200
+        assert server.run(name)["id"] == run["id"], name
 
 
 def paused(place, events=300000):

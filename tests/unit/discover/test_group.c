@@ -357,6 +357,30 @@ static const struct row rows[] = {
      "k = k/rank0 k/rank1\n"
      "  trace t: t.pt.trace.json\n"
      "  trace u: u.pt.trace.json\n"},
+    {"... of equal names in directories of their own", "/p",
+     "k/rank0/s_10.pt.trace.json [10-20] job:0\nk/rank1/s_10.pt.trace.json [11-21] job:1\n"
+     "k/rank2/s_10.pt.trace.json [12-22] job:2\n"
+     "k/rank0/s_20.pt.trace.json [30-40] job:0\nk/rank1/s_20.pt.trace.json [31-41] job:1\n",
+     "k/s_10 = k/rank0 k/rank1 k/rank2\n"
+     "  trace rank0: s_10.pt.trace.json\n"
+     "  trace rank1: s_10.pt.trace.json\n"
+     "  trace rank2: s_10.pt.trace.json\n"
+     "k/s_20 = k/rank0 k/rank1\n"
+     "  trace rank0: s_20.pt.trace.json\n"
+     "  trace rank1: s_20.pt.trace.json\n"},
+    {"... that share no more than a directory with those of the next step", "/p",
+     "tb/worker0_11.100.pt.trace.json [10-20] job:0\n"
+     "tb/worker1_12.101.pt.trace.json [10-20] job:1\n"
+     "tb/worker0_11.200.pt.trace.json [30-40] job:0\n"
+     "tb/worker1_12.201.pt.trace.json [30-40] job:1\n",
+     "tb/worker0_11.100 = tb\n"
+     "  trace worker0_11.100: worker0_11.100.pt.trace.json\n"
+     "  trace worker1_12.101: worker1_12.101.pt.trace.json\n"
+     "tb/worker0_11.200 = tb\n"
+     "  trace worker0_11.200: worker0_11.200.pt.trace.json\n"
+     "  trace worker1_12.201: worker1_12.201.pt.trace.json\n"},
+    {"a path that is no text", "/p", "\xff\xfe/a.pt.trace.json\n",
+     "\xef\xbf\xbd\xef\xbf\xbd/a = \xff\xfe\n  trace a: a.pt.trace.json\n"},
     {"... one after another, of another job, or the same rank again", "/p",
      "a0.pt.trace.json @4 [10-20] job:0\na1.pt.trace.json @3 [30-40] job:1\n"
      "b1.pt.trace.json @2 [10-20] other:1\nc0.pt.trace.json @1 [10-20] job:0\n",
