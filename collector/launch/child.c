@@ -19,7 +19,7 @@
 
 #define LIBRARY "libjview-collector.so"
 
-enum { NAP_MS_MAX = 3600000 };
+enum { NAP_MS_MAX = 3600000, LOOK_MS = 50, FLUSH_MS = 200 };
 
 static const char *const injections[] = {"NVTX_INJECTION64_PATH", "CUDA_INJECTION64_PATH"};
 
@@ -65,11 +65,31 @@ static void warn_of_others(void)
                     signs[sign]);
 }
 
+/* "A=B,C=D", as nsys has it. */
+static enum status set_variables(const char *words, struct error *err)
+{
+    char name[256], value[4096];
+
+    while (words != NULL && *words != '\0') {
+        size_t count = strcspn(words, ","), equals = strcspn(words, "=");
+
+        if (equals == 0 || equals >= count || equals >= sizeof name ||
+            count - equals > sizeof value)
+            return fail(err, ERR_INVALID, "-e takes NAME=VALUE[,NAME=VALUE], not \"%s\"", words);
+        snprintf(name, sizeof name, "%.*s", (int)equals, words);
+        snprintf(value, sizeof value, "%.*s", (int)(count - equals - 1), words + equals + 1);
+        TRY(set(name, value, err));
+        words += words[count] == ',' ? count + 1 : count;
+    }
+    return OK;
+}
+
 enum status child_prepare(const struct options *options, const struct launched *session,
                           struct error *err)
 {
     char library[4096];
 
+    TRY(set_variables(options->variables, err));
     TRY(find_library(library, err));
     for (size_t index = 0; index < sizeof injections / sizeof injections[0]; index++) {
         const char *taken = getenv(injections[index]);
@@ -194,10 +214,34 @@ static bool is_over(pid_t pid, int *ret_status)
     return over != 0;
 }
 
+/* Is recording over, where the program is to end with it? */
+static bool wants_end(const struct options *options, const struct control *control,
+                      int64_t after_ms)
+{
+    uint32_t most = options->asked.captures_max;
+
+    if (options->kill_signal == 0 || atomic_load(&control->gate) != 0)
+        return false;
+    if (options->asked.range == CAPTURE_NONE)
+        return options->duration_ms > 0 && after_ms >= options->delay_ms + options->duration_ms;
+    return options->shuts_down && most > 0 && atomic_load(&control->capture) >= most;
+}
+
+/* What it told is written down first: a signal may leave it no time for that. */
+static void end_program(pid_t pid, const struct options *options, struct control *control)
+{
+    const struct timespec nap = {.tv_nsec = FLUSH_MS * 1000000};
+
+    atomic_fetch_add(&control->flush, 1);
+    nanosleep(&nap, NULL);
+    kill(pid, options->kill_signal);
+}
+
 static int wait_for(pid_t pid, const struct options *options, struct control *control,
                     const sigset_t *awaited)
 {
     int64_t began = now_ms();
+    bool is_ended = options->kill_signal == 0;
     int status;
 
     while (!is_over(pid, &status)) {
@@ -205,6 +249,12 @@ static int wait_for(pid_t pid, const struct options *options, struct control *co
         int64_t left = next == INT64_MAX ? NAP_MS_MAX : began + next - now_ms();
         int64_t told_ms = progress_look(control);
         left = left < told_ms ? left : told_ms;
+        if (!is_ended) {
+            left = left < LOOK_MS ? left : LOOK_MS;
+            is_ended = wants_end(options, control, now_ms() - began);
+            if (is_ended)
+                end_program(pid, options, control);
+        }
         struct timespec nap = {.tv_sec = left > 0 ? left / 1000 : 0,
                                .tv_nsec = left > 0 ? left % 1000 * 1000000 : 1};
         siginfo_t info;

@@ -1,5 +1,7 @@
 #include "launch/options.h"
 
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,8 +28,9 @@ const char options_help[] =
     "      --nvtx-capture NAME[@DOMAIN]\n"
     "                          the range of nvtx and steps (steps: \"step\" unless given)\n"
     "      --capture-range-end stop|repeat[:N]\n"
-    "                          one such range, N of them, or all, a session each [stop; of signal:\n"
-    "                          repeat]\n"
+    "                          one such range, N of them, or all, a session each [stop; of "
+    "signal:\n"
+    "                          repeat]; stop-shutdown and repeat-shutdown:N end the program then\n"
     "      --nvtx-domain-include LIST, --nvtx-domain-exclude LIST\n"
     "                          only these domains, or all others; \"default\" is one\n"
     "      --cuda-graph-trace node|graph\n"
@@ -52,6 +55,10 @@ const char options_help[] =
     "0:\n"
     "                          the spools stay, which jviewd alone opens [60]\n"
     "      --wait primary|all  also for the processes that the program leaves behind [primary]\n"
+    "      --kill none|sigterm|sigkill|N\n"
+    "                          ends the program behind --duration or the last capture [none; of\n"
+    "                          ...-shutdown: sigterm]\n"
+    "  -e, --env-var A=B[,C=D] variables of the program\n"
     "      --replace-injection take the place of another tool that is set to be loaded\n"
     "  -q, --quiet             say nothing while it runs, and nothing at the end\n"
     "  -V, --version           the version\n"
@@ -112,9 +119,41 @@ static enum status take_range(const char *value, struct options *options, struct
     return value_capture_range(value, &options->asked, err);
 }
 
+/* "stop-shutdown", "repeat-shutdown:3": the same, and then the program is ended. */
 static enum status take_range_end(const char *value, struct options *options, struct error *err)
 {
-    return value_capture_end(value, &options->asked, err);
+    static const char word[] = "-shutdown";
+    const char *at = strstr(value, word);
+    char rest[64];
+
+    options->shuts_down = at != NULL && strcmp(value, "repeat-shutdown") != 0;
+    if (!options->shuts_down)
+        return value_capture_end(value, &options->asked, err);
+    snprintf(rest, sizeof rest, "%.*s%.40s", (int)(at - value < 20 ? at - value : 20), value,
+             at + strlen(word));
+    return value_capture_end(rest, &options->asked, err);
+}
+
+static enum status take_kill(const char *value, struct options *options, struct error *err)
+{
+    return value_signal(value, &options->kill_signal, err);
+}
+
+static enum status take_variables(const char *value, struct options *options, struct error *err)
+{
+    options->variables = value;
+    return strchr(value, '=') != NULL
+               ? OK
+               : fail(err, ERR_INVALID, "-e takes NAME=VALUE[,NAME=VALUE], not \"%s\"", value);
+}
+
+/* Words of nsys that scripts have, and that mean nothing here. */
+static enum status take_nothing(const char *value, struct options *options, struct error *err)
+{
+    (void)value;
+    (void)options;
+    (void)err;
+    return OK;
 }
 
 static enum status take_capture(const char *value, struct options *options, struct error *err)
@@ -253,6 +292,26 @@ static const struct word words_known[] = {
     {"-s", "--sample", take_sample},
     {NULL, "--sampling-frequency", take_frequency},
     {NULL, "--hlo-dump", take_hlo_dump},
+    {NULL, "--kill", take_kill},
+    {"-e", "--env-var", take_variables},
+};
+
+static const struct word words_of_nsys[] = {
+    {"-f", "--force-overwrite", take_nothing},
+    {NULL, "--stats", take_nothing},
+    {NULL, "--export", take_nothing},
+    {NULL, "--show-output", take_nothing},
+    {NULL, "--backtrace", take_nothing},
+    {NULL, "--cpuctxsw", take_nothing},
+    {"-x", "--stop-on-exit", take_nothing},
+    {NULL, "--trace-fork-before-exec", take_nothing},
+    {NULL, "--gpu-metrics-devices", take_nothing},
+    {NULL, "--cuda-memory-usage", take_nothing},
+    {NULL, "--cuda-um-cpu-page-faults", take_nothing},
+    {NULL, "--cuda-um-gpu-page-faults", take_nothing},
+    {NULL, "--cuda-event-trace", take_nothing},
+    {NULL, "--cudabacktrace", take_nothing},
+    {NULL, "--python-backtrace", take_nothing},
 };
 
 static bool is_word(const char *word, const char *brief, const char *full)
@@ -292,6 +351,15 @@ static enum status parse_one(char **words, struct options *options, int *ret_tak
         if (value != NULL)
             return words_known[index].take(value, options, err);
     }
+    for (size_t index = 0; index < sizeof words_of_nsys / sizeof words_of_nsys[0]; index++) {
+        const struct word *word = &words_of_nsys[index];
+        const char *value = value_of(words, word, ret_taken);
+        if (value == NULL)
+            continue;
+        if (word->brief == NULL || word->brief[1] != 'f')
+            fprintf(stderr, "jview-collect: %s is nsys's and does nothing here\n", word->full);
+        return word->take(value, options, err);
+    }
     return fail(err, ERR_INVALID, "no option %s; jview-collect --help names them", words[0]);
 }
 
@@ -303,6 +371,8 @@ static enum status check(struct options *options, struct error *err)
 
     if (!options->samples_cpu)
         options->cpu_sample_hz = 0;
+    if (options->shuts_down && options->kill_signal == 0)
+        options->kill_signal = SIGTERM;
     if (asked->captures_max == UINT32_MAX)
         asked->captures_max = asked->range != CAPTURE_SIGNAL;
     if (asked->range == CAPTURE_STEPS && asked->name[0] == '\0')

@@ -12,10 +12,13 @@ struct options {
     const char *condition;         /* of --if; NULL: none */
     const char *hlo_dump;          /* a directory, "": the session's own; NULL: none */
     int64_t delay_ms, duration_ms; /* 0: from the start, until the end */
+    const char *variables;         /* of -e, "A=B,C=D"; NULL: none */
     int64_t finalize_ms;           /* at most so long at the end; 0: spools stay as they are */
     struct control_asked asked;
     uint32_t py_sample_hz;  /* 0: no samples of Python stacks */
     uint32_t cpu_sample_hz; /* 0: no samples of the processor */
+    int kill_signal;        /* when recording is over; 0: the program goes on */
+    bool shuts_down;        /* captures, too, not --duration alone */
     bool replaces;          /* another tool's injection */
     bool waits_all;         /* for every process that records, not for the program alone */
     bool samples_cpu;
@@ -42,6 +45,8 @@ MUST_CHECK enum status value_nvtx_capture(const char *text, struct control_asked
                                           struct error *err);
 MUST_CHECK enum status value_domains(const char *text, bool excludes, struct control_asked *asked,
                                      struct error *err);
+/* "none", "sigterm", "sigkill" or a number; 0 is none. */
+MUST_CHECK enum status value_signal(const char *text, int *ret, struct error *err);
 /* "nvtx,osrt": what is not recorded is told on stderr. */
 MUST_CHECK enum status value_trace(const char *text, struct control_asked *asked,
                                    struct error *err);

@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,7 +94,9 @@ enum status value_capture_end(const char *text, struct control_asked *asked, str
         asked->captures_max = count;
     else
         return fail(err, ERR_INVALID,
-                    "--capture-range-end takes stop, repeat or repeat:N, not \"%s\"", text);
+                    "--capture-range-end takes stop, repeat, repeat:N, stop-shutdown or "
+                    "repeat-shutdown:N, not \"%s\"",
+                    text);
     return OK;
 }
 
@@ -126,6 +129,25 @@ enum status value_domains(const char *text, bool excludes, struct control_asked 
                     sizeof asked->domains - 1);
     snprintf(asked->domains, sizeof asked->domains, "%s", text);
     asked->excludes_domains = excludes;
+    return OK;
+}
+
+enum status value_signal(const char *text, int *ret, struct error *err)
+{
+    char *end;
+    unsigned long number = strtoul(text, &end, 10);
+
+    if (strcmp(text, "none") == 0)
+        *ret = 0;
+    else if (strcmp(text, "sigterm") == 0)
+        *ret = SIGTERM;
+    else if (strcmp(text, "sigkill") == 0)
+        *ret = SIGKILL;
+    else if (text[0] >= '1' && text[0] <= '9' && *end == '\0' && number <= (unsigned long)SIGRTMAX)
+        *ret = (int)number;
+    else
+        return fail(err, ERR_INVALID,
+                    "--kill takes none, sigterm, sigkill or a signal's number, not \"%s\"", text);
     return OK;
 }
 

@@ -412,11 +412,31 @@ class Launch(unittest.TestCase):
         self.assertEqual(run.returncode, 127)
         self.assertIn("belongs beside jviewd", run.stderr)
 
+    def test_shutdown(self):
+        """A capture, or a time, behind which the program is ended; what was told by then is there."""
+        for options, code, steps in ((("--capture-range=nvtx", "-p", "step", "--capture-range-end=stop-shutdown"), 143, 1),
+                                     (("--capture-range=steps=2:3", "--capture-range-end=repeat-shutdown:1"), 143, 2),
+                                     (("--duration=0.5", "--kill=sigkill"), 137, None)):
+            with self.subTest(options):
+                out, self.out = self.out, self.out / options[-1][2:]
+                run = self.collect(*options, words=("steps", 100000))
+                self.assertEqual(run.returncode, code, run.stderr)
+                names = self.names()
+                self.assertEqual(names["step"], steps or names["step"])
+                self.out = out
+        self.assertEqual(self.collect("--duration=0.2", words=("steps", 100)).returncode, 0)
+
+    def test_words_of_nsys(self):
+        """Scripts' words that mean nothing here are named, and no error; variables go to the program."""
+        found, told = self.environment("-f", "true", "--stats=true", "--backtrace", "none", "-e", "A_ONE=1,A_TWO=b=c")
+        self.assertEqual((found["A_ONE"], found["A_TWO"]), ("1", "b=c"))
+        self.assertEqual([line.split()[1] for line in told.splitlines()], ["--stats", "--backtrace"])
+
     def test_wrong_words(self):
         for words in (("--capture-range", "nvtx"), ("--capture-range", "x"),
                       ("--capture-range", "steps=5:3"), ("--capture-range-end", "repeat:0"),
                       ("--nvtx-capture", "step"), ("-t", "nvtz"), ("--max-spool", "-1"), ("--max-spool", "1X"),
-                      ("--flush-interval", "0"), ("--wait", "some"), ("--hlo-dump=",), ("--capture-range", "signal", "--delay", "1"),
+                      ("--flush-interval", "0"), ("--wait", "some"), ("--hlo-dump=",), ("--kill", "9x"), ("-e", "A"), ("--capture-range-end", "repeat-shutdown"), ("--capture-range", "signal", "--delay", "1"),
                       ("--nvtx-domain-include", "a", "--nvtx-domain-exclude", "b")):
             with self.subTest(words):
                 run = self.collect(*words)
