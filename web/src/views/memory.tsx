@@ -11,7 +11,7 @@ import { Link } from '../ui/link';
 import { Empty, Failed, Waiting } from '../ui/states';
 import { Name, SentenceLine } from '../ui/text';
 import { HeapView } from './heap';
-import { hasReserved, MemoryChart } from './memory_chart';
+import { hasReserved, MemoryChart, spanOf } from './memory_chart';
 import { Owners } from './memory_owners';
 import { SnapshotsView } from './snapshots';
 
@@ -102,7 +102,7 @@ function factsOf(allocator: Allocator): string {
   return facts.filter((fact) => fact !== false).map((fact) => `, ${fact}`).join('');
 }
 
-function Chart({ run, allocator, only }: { run: RunDetails; allocator: Allocator; only: boolean }) {
+function Chart({ run, allocator, only, span }: { run: RunDetails; allocator: Allocator; only: boolean; span: readonly [number, number] }) {
   const isChosen = query.value.allocator === allocator.name || (only && !query.value.allocator);
   return (
     <section>
@@ -111,13 +111,14 @@ function Chart({ run, allocator, only }: { run: RunDetails; allocator: Allocator
         {allocator.host && <span class="quiet"> {allocator.host}</span>}
         <span class="quiet">{factsOf(allocator)}</span>
       </h2>
-      <MemoryChart allocator={allocator} at={isChosen ? (query.value.at ?? null) : null} />
+      <MemoryChart allocator={allocator} at={isChosen ? (query.value.at ?? null) : null} span={span} />
       {isChosen && allocator.peak_bytes !== null && <Owners run={run} allocator={allocator} />}
     </section>
   );
 }
 
 function OverTime({ run, allocators, nav }: { run: RunDetails; allocators: readonly Allocator[]; nav: ComponentChildren }) {
+  const span = spanOf(allocators);
   const highest = allocators.reduce((a, b) => ((b.peak_bytes ?? 0) > (a.peak_bytes ?? 0) && !ofHost(b) ? b : a));
   return (
     <div class="sections">
@@ -134,7 +135,7 @@ function OverTime({ run, allocators, nav }: { run: RunDetails; allocators: reado
         </ul>
       )}
       {allocators.map((allocator) => (
-        <Chart key={`${allocator.host} ${allocator.name}`} run={run} allocator={allocator} only={allocator === highest} />
+        <Chart key={`${allocator.host} ${allocator.name}`} run={run} allocator={allocator} only={allocator === highest} span={span} />
       ))}
     </div>
   );

@@ -31,9 +31,29 @@ function tipOf(sample: Sample): string {
   return `${time(sample.at_ps)}: ${parts.filter((part) => part !== null).join(', ')}`;
 }
 
+type Span = readonly [number, number];
+
+/* From the first to the last that any of them tells: charts beneath one another have one axis. */
+export function spanOf(allocators: readonly Allocator[]): Span {
+  const times = allocators.flatMap(({ samples }) => (samples.length > 0 ? [samples[0]!, samples.at(-1)!].map((sample) => toNumber(sample.at_ps)) : []));
+  return [Math.min(...times), Math.max(...times)];
+}
+
+/* Before its first sample a level is unknown; the last one holds. */
+function filling(samples: readonly Sample[], [from, to]: Span): readonly Sample[] {
+  const [first, last] = [samples[0], samples.at(-1)];
+  if (!first || !last) return samples;
+  return [
+    ...(toNumber(first.at_ps) > from ? [{ ...first, at_ps: from, allocated_bytes: null, reserved_bytes: null }] : []),
+    ...samples,
+    ...(toNumber(last.at_ps) < to ? [{ ...last, at_ps: to }] : []),
+  ];
+}
+
 /* A click asks who was alive then. */
-export function MemoryChart({ allocator, at }: { allocator: Allocator; at: string | null }) {
-  const { samples, peak_bytes: peak, peak_at_ps: peakAt } = allocator;
+export function MemoryChart({ allocator, at, span }: { allocator: Allocator; at: string | null; span: Span }) {
+  const { peak_bytes: peak, peak_at_ps: peakAt } = allocator;
+  const samples = filling(allocator.samples, span);
   const limit = limitInSight(allocator);
   const times = timeScale(samples.map((sample) => sample.at_ps));
   const highest = samples.reduce((most, sample) => Math.max(most, total(sample) ?? 0), 1);
