@@ -9,7 +9,7 @@ import { Icon } from '../ui/icons';
 import { Name } from '../ui/text';
 
 const SHOWN_AT_ONCE = 6;
-const ROOM: Room = { pixels: 124, front: false }; // of the column that the style gives them
+const ROOM: Room = { pixels: 156, front: false }; // of the column that the style gives them
 
 export function Facets({ runs, filter }: { runs: readonly Run[]; filter: FilterState }) {
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());

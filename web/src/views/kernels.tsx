@@ -80,7 +80,7 @@ function kernelColumns(rows: readonly KernelRow[], by: string): Column<KernelRow
   const recorded = rows.some((row) => row.registers !== null);
   return [
     nameColumn(by, rows),
-    textColumn('op', 'op', 'minmax(96px, 1fr)', { from: 1400 }),
+    textColumn('op', 'op', 'minmax(96px, 1fr)', rows.some((row) => row.op) ? { from: 1400 } : { optional: true }),
     countColumn,
     timeColumn('total_ps', 'total', all),
     shareColumn('share', rows),

@@ -18,7 +18,7 @@ function columnsOf(rows: readonly TopRow[], by: string, steps: number, devices: 
   const labels = by === 'kernel' ? kernelLabels(rows.map((row) => row.name)) : null;
   const columns: (Column<TopRow> | null)[] = [
     {
-      key: 'name', title: by, width: 'minmax(160px, 1fr)', indent: 16, exact: (row) => row.name,
+      key: 'name', title: by, width: 'minmax(160px, 2fr)', indent: 16, exact: (row) => row.name,
       cell: (row) => (
         <span class={row.kind ? `kind-${row.kind}` : undefined}>
           {row.kind && <span class="swatch" data-tip={row.kind} />}
@@ -29,7 +29,7 @@ function columnsOf(rows: readonly TopRow[], by: string, steps: number, devices: 
       ),
     },
     rows.some((row) => row.scope)
-      ? { key: 'scope', title: 'scope', width: 'minmax(100px, 1fr)', cutFront: true, from: 720, exact: (row) => row.scope, cell: (row) => (row.scope ? <Name text={shortScope(row.scope)} /> : '–') }
+      ? { key: 'scope', title: 'scope', width: 'minmax(100px, 2fr)', cutFront: true, from: 720, exact: (row) => row.scope, cell: (row) => (row.scope ? <Name text={shortScope(row.scope)} /> : '–') }
       : null,
     rows.some((row) => row.source)
       ? { key: 'source', title: 'source', width: 'minmax(148px, 1fr)', cutFront: true, from: 1440, exact: (row) => row.source, cell: (row) => (row.source ? <Name text={shortSource(row.source)} mono /> : '–') }
