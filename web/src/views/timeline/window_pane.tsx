@@ -156,7 +156,7 @@ export function WindowPane({ state, span, range }: { state: TimelineState; span:
           sort={sort} onSort={setSort} onOpen={(row) => void openRow(state, row, by, span)} onHoverRow={light} rest={restOf(top.data!, rows)} scroll
         />
       )}
-      {top.data && rows.length === 0 && <p class="quiet">{`No ${by} ran here${by === 'name' ? '' : '; by name there may be more'}.`}</p>}
+      {top.data && rows.length === 0 && <p class="quiet">{`No ${by} ran here. `}{by !== 'name' && <button class="framed" onClick={() => setBy('name')}>By name</button>}</p>}
     </>
   );
 }
