@@ -70,9 +70,13 @@ interface Line {
   paint: RowPaint;
 }
 
+/* Whether a slice ends beyond the screen where no tile tells; one that crosses from tile to tile in sight does not. */
+const goesOn = ({ right, flags }: Span, width: number): boolean => (flags & CELL_GOES_ON) !== 0 && right >= width;
+
 /* For a label: the slice's width, at most that of the screen. */
-function roomOf({ left, right, flags }: Span, width: number): number {
-  return flags & (CELL_FROM_BEFORE | CELL_GOES_ON) ? width : Math.min(right - left, width);
+function roomOf(span: Span, width: number): number {
+  const fromBefore = span.flags & CELL_FROM_BEFORE && span.left <= 0;
+  return fromBefore || goesOn(span, width) ? width : Math.min(span.right - span.left, width);
 }
 
 /* Where more labels have room than a frame bears, narrow slices go without, by their width alone. */
@@ -251,7 +255,7 @@ export class TimelinePainter {
     const padding = Math.round(PADDING * scene.ratio);
     const text = this.labels.fit(shown(scene.store.names.texts[span.name]), roomOf(span, width) - 1.5 * padding);
     if (text === '') return;
-    const last = span.flags & CELL_GOES_ON ? width : Math.round(span.right - padding / 2 - this.labels.width(text));
+    const last = goesOn(span, width) ? width : Math.round(span.right - padding / 2 - this.labels.width(text));
     const lit = scene.lit === null || scene.lit(span.name);
     this.context.fillStyle = !lit ? scene.tokens.ink3 : span.kind === NEUTRAL ? scene.tokens.ink : scene.tokens.slots[span.slot]!.label;
     this.context.fillText(text, Math.min(Math.max(0, Math.round(span.left)) + padding, last), line.top + Math.round(line.height / 2) + 0.5 * scene.ratio);
