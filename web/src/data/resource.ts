@@ -140,7 +140,7 @@ export function useJson<T>(path: string | null, params: Params = {}): Resource<T
   const held = useRef<{ key: string; seen: number; value: T } | null>(null);
   if (key !== null && shelf.has(key)) held.current = { key, seen, value: shelf.get(key) as T };
   const shelved = held.current?.key === key && held.current.seen === seen ? held.current.value : null;
-  const [state, setState] = useState<Resource<T> & { key: string | null }>({ data: null, error: null, waiting: false, progress: null, key: null });
+  const [state, setState] = useState<Resource<T> & { key: string | null; seen: number }>({ data: null, error: null, waiting: false, progress: null, key: null, seen: 0 });
 
   /* Asked with the first drawing, not after it was painted: a page is a chain of questions. */
   useLayoutEffect(() => {
@@ -150,7 +150,7 @@ export function useJson<T>(path: string | null, params: Params = {}): Resource<T
       for (;;) {
         try {
           const data = await loadJson<T>(path, params, controller.signal);
-          setState({ data, error: null, waiting: false, progress: null, key });
+          setState({ data, error: null, waiting: false, progress: null, key, seen });
           return;
         } catch (error) {
           if (controller.signal.aborted) return;
@@ -161,6 +161,7 @@ export function useJson<T>(path: string | null, params: Params = {}): Resource<T
             waiting: indexing,
             progress: indexing ? error.body.progress : null,
             key,
+            seen,
           }));
           if (!indexing) return;
           await wait(RETRY_MS, controller.signal);
@@ -174,5 +175,5 @@ export function useJson<T>(path: string | null, params: Params = {}): Resource<T
   if (key === null) return { data: null, error: null, waiting: false, progress: null };
   if (shelved !== null) return { data: shelved, error: null, waiting: false, progress: null };
   if (state.key !== key) return { data: state.data, error: null, waiting: true, progress: null };
-  return state;
+  return state.seen === seen ? state : { ...state, waiting: true }; // asked again
 }

@@ -34,8 +34,12 @@ const found = word('find');
 export function TimelineView({ run }: { run: RunDetails }) {
   const tracks = useJson<TrackList>('api/tracks', { run: run.id });
   const steps = useJson<StepList>('api/steps', { run: run.id, limit: STEPS_MAX });
+  /* Asked again with the run, either may come first: of what the run is now, and not before. */
+  const held = useRef<{ content: string | null; data: TrackList } | null>(null);
+  if (tracks.data && !tracks.waiting) held.current = { content: run.content_id, data: tracks.data };
   if (tracks.error) return <Failed error={tracks.error} />;
   if (!tracks.data) return tracks.waiting ? <Waiting what="Reading the tracks." progress={tracks.progress} /> : null;
+  if (held.current?.content !== run.content_id) return null;
   if (tracks.data.tracks.every((track) => track.slice_count === 0 && track.kind !== 'counter'))
     return <p class="state">Nothing was recorded in this run: its files hold no slices.</p>;
   return <Timeline key={`${run.id} ${run.content_id}`} run={run} tracks={tracks.data} steps={steps.data?.rows ?? null} />;
