@@ -1,4 +1,6 @@
 /* What must be said beside every table of collectives. */
+#include <stdlib.h>
+
 #include "analyse/collectives_rows.h"
 #include "analyse/step_of.h"
 #include "base/human.h"
@@ -24,6 +26,24 @@ static struct str bounds_text(const struct alignment *alignment, struct arena *a
                       -(double)alignment->low_ps / 1e9, (double)alignment->high_ps / 1e9);
 }
 
+static struct str clock_text(const struct alignment *alignment, struct str first,
+                             struct arena *arena)
+{
+    double skew_us = (double)llabs(alignment->skew_ps) / 1e6;
+    double spread_us = (double)alignment->spread_ps / 1e6;
+
+    if (llabs(alignment->skew_ps) <= alignment->spread_ps)
+        return str_format(arena,
+                          "its clock and %.*s's agree within %.3f us, by %u collectives or "
+                          "launches of both",
+                          STR_ARG(first), spread_us, alignment->pair_count);
+    return str_format(arena,
+                      "its clock is %.3f us %s %.*s's, by what %u collectives or launches ended "
+                      "apart; 80 %% of them agree within %.3f us",
+                      skew_us, alignment->skew_ps > 0 ? "ahead of" : "behind", STR_ARG(first),
+                      alignment->pair_count, spread_us);
+}
+
 static void note_clocks(const struct run_traces *run, const struct collectives *found,
                         struct arena *arena, struct answer_note *notes, struct table *ret)
 {
@@ -32,12 +52,7 @@ static void note_clocks(const struct run_traces *run, const struct collectives *
         struct str host = run->hosts[i].name, first = run->hosts[0].name;
 
         if (alignment->known)
-            add_note(ret, notes, "clock-skew", NOTE_INFO, host,
-                     str_format(arena,
-                                "its clock is %.3f us ahead of %.*s's, by what %u collectives or "
-                                "launches ended apart; 80 %% of them agree within %.3f us",
-                                (double)alignment->skew_ps / 1e6, STR_ARG(first),
-                                alignment->pair_count, (double)alignment->spread_ps / 1e6),
+            add_note(ret, notes, "clock-skew", NOTE_INFO, host, clock_text(alignment, first, arena),
                      alignment->pair_count);
         else
             add_note(ret, notes, "clock-skew-unknown", NOTE_WARNING, host,

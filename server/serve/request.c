@@ -262,15 +262,35 @@ const struct alignment *request_alignments(struct request *req)
     return state->at->alignments;
 }
 
-/* align=collectives: hosts are laid by what they did together, where that is known. */
+static struct str aligned_text(struct request *req, uint32_t aligned)
+{
+    const struct run_traces *traces = &req->state->at->traces;
+
+    if (traces->host_count <= 1)
+        return STR("One host was asked for: there is no clock to compare its own with.");
+    uint32_t others = traces->host_count - 1;
+
+    if (aligned == others)
+        return str_format(req->arena,
+                          "All %u hosts are laid by what they did together instead of by their "
+                          "clocks; /api/run tells each host's skew from %.*s.",
+                          traces->host_count, STR_ARG(traces->hosts[0].name));
+    return str_format(req->arena,
+                      "%u of the %u hosts beside %.*s are laid by what they did together, the "
+                      "others stand by their clocks; /api/run tells why their skew is not known.",
+                      aligned, others, STR_ARG(traces->hosts[0].name));
+}
+
+/* align=collectives: hosts are laid by what they did together, where that is known. The first is
+ * the one that the others are laid by. */
 static void align(struct request *req)
 {
     struct request_state *state = req->state;
     const struct alignment *alignments = request_alignments(req);
     struct host_trace *hosts = (struct host_trace *)(uintptr_t)state->at->traces.hosts;
-    uint32_t aligned = 0;
+    uint32_t count = state->at->traces.host_count, aligned = 0;
 
-    for (uint32_t i = 0; i < state->at->traces.host_count; i++) {
+    for (uint32_t i = 1; i < count; i++) {
         int64_t offset_ps;
 
         if (!alignments[i].known ||
@@ -279,11 +299,8 @@ static void align(struct request *req)
         hosts[i].offset_ps = offset_ps;
         aligned++;
     }
-    add_note(state, "aligned", aligned == state->at->traces.host_count ? NOTE_INFO : NOTE_WARNING,
-             str_format(req->arena,
-                        "%u of %u hosts are laid by what they did together instead of by their "
-                        "clocks; /api/run tells each host's skew.",
-                        aligned, state->at->traces.host_count));
+    add_note(state, "aligned", aligned + 1 >= count ? NOTE_INFO : NOTE_WARNING,
+             aligned_text(req, aligned));
 }
 
 static bool is_other(const struct run_file *file)
