@@ -31,6 +31,9 @@ export const tests = {
     assert.equal(bars.length, mates.histogram.counts.length);
     const own = mates.histogram.bounds_ps.findLastIndex((bound) => bound <= slice.dur_ps);
     assert.deepEqual(bars.flatMap((bar, index) => (bar.own ? [index] : [])), [Math.min(own, bars.length - 1)]);
+    const links = (await page.locator('.lower-body a').evaluateAll((all) => all.map((one) => one.getAttribute('href')))).map((href) => Object.fromEntries(new URLSearchParams(href)));
+    assert.ok(links.some((to) => to.view === 'timeline' && to.find === slice.name), 'to all of its name');
+    assert.ok(links.some((to) => to.view === 'ops' && to.q === `op:"${slice.name}"`), 'to its row among the ops');
     mates.histogram.counts.forEach((count, index) => assert.ok(count === 0 || bars[index].height >= 2, `bar ${index}`));
   }),
 

@@ -53,7 +53,9 @@ function Figures({ slice }: { slice: SliceDetails }) {
       {slice.self_ps !== null && <span data-tip={timeExact(slice.self_ps)}>self {time(slice.self_ps)}</span>}
       {mates && (
         <span>
-          {mates.rank === null ? `one of ${count(mates.count)}` : rankWords(mates.rank, mates.count)}
+          <Link to={{ find: slice.name }} title="All slices of this name">
+            {mates.rank === null ? `one of ${count(mates.count)}` : rankWords(mates.rank, mates.count)}
+          </Link>
           {mates.count > 1 && ` (median ${time(mates.p50_ps)})`}
         </span>
       )}
@@ -86,6 +88,7 @@ function Belongs({ slice, state }: { slice: SliceDetails; state: TimelineState }
       {slice.source && (
         <SourceOf source={slice.source} />
       )}
+      {slice.op && <Link to={{ view: 'ops', q: `op:"${slice.op}"` }}>Op</Link>}
       {slice.op && slice.module && !absence(state.run, 'hlo') && (
         <Link to={{ view: 'hlo', module: moduleKey(slice), name: slice.op }}>HLO</Link>
       )}
