@@ -46,7 +46,7 @@ static void put_bash(void)
           "--capture-range-end --nvtx-capture --nvtx-domain-include --nvtx-domain-exclude --if "
           "--max-spool --flush-interval --wait --replace-injection --py-sample --sample "
           "--sampling-frequency --cuda-graph-trace --system --finalize --hlo-dump --py-locations "
-          "--quiet --help\" ;;\n",
+          "--kill --env-var --quiet --help\" ;;\n",
           stdout);
     printf("    *) words=\"serve index open doctor prune collect");
     for (uint32_t i = 0; i < cli_verb_count; i++)
