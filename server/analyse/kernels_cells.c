@@ -2,6 +2,7 @@
 #include "analyse/kernel_names.h"
 #include "analyse/kernels_parts.h"
 #include "analyse/scope.h"
+#include "base/shell.h"
 
 enum {
     COLUMN_KEY,
@@ -224,33 +225,15 @@ static struct cell name_cell(const struct kernels_work *work, const struct kerne
                      : cell_text(trace_name(host_of(work, row)->trace, name));
 }
 
-/* Within single quotes a shell takes everything but a quote. */
-static struct str quoted(struct arena *arena, struct str text)
-{
-    struct text whole = {0};
-
-    for (size_t at = 0; at < text.count; at++) {
-        if (text.at[at] == '\'')
-            text_puts(&whole, "'\\''");
-        else
-            text_put(&whole, text.at + at, 1);
-    }
-
-    struct str ret = str_copy(arena, text_str(&whole));
-
-    text_free(&whole);
-    return ret;
-}
-
 static struct cell ncu_cell(const struct kernels_work *work, const struct kernel_row *row)
 {
     if (work->processors[row->host].amd)
         return cell_null(STR("Nsight Compute profiles NVIDIA's devices alone"));
     return cell_text(
         str_format(work->arena,
-                   "ncu --kernel-name-base demangled --kernel-name '%.*s' --launch-skip %u "
+                   "ncu --kernel-name-base demangled --kernel-name %.*s --launch-skip %u "
                    "--launch-count 1%s",
-                   STR_ARG(quoted(work->arena, row->name)), row->longest_skip,
+                   STR_ARG(shell_argument(work->arena, row->name)), row->longest_skip,
                    row->graph_count > 0 ? " --graph-profiling node" : ""));
 }
 

@@ -4,6 +4,7 @@
  * numbers come first, then JSON and text, then protobuf messages, which only their shape tells.
  */
 #include "base/archive.h"
+#include "base/shell.h"
 #include "decode/decode.h"
 #include "decode/foreign.h"
 #include "decode/json_kinds.h"
@@ -295,32 +296,6 @@ static const struct format after_decoders[] = {
     {"unknown", is_anything, NULL, why_unknown},
 };
 
-static bool is_plain_byte(char byte)
-{
-    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-           (byte >= '0' && byte <= '9') || (byte != '\0' && strchr("._+-@=,%:", byte) != NULL);
-}
-
-/* As a shell takes it. */
-static void put_file_name(struct text *out, struct str name)
-{
-    bool plain = name.count > 0;
-
-    for (size_t i = 0; i < name.count; i++)
-        plain &= is_plain_byte(name.at[i]);
-    if (str_starts(name, STR("-"))) /* not an option */
-        text_puts(out, "./");
-    if (!plain)
-        text_puts(out, "'");
-    for (size_t i = 0; i < name.count; i++)
-        if (name.at[i] == '\'')
-            text_puts(out, "'\\''");
-        else
-            text_put(out, &name.at[i], 1);
-    if (!plain)
-        text_puts(out, "'");
-}
-
 struct str decode_reason(const struct identity *identity, struct str name, struct arena *arena)
 {
     struct text out = {0};
@@ -328,7 +303,9 @@ struct str decode_reason(const struct identity *identity, struct str name, struc
 
     for (; rest.count > 0; rest = str_skip(rest, 1))
         if (str_starts(rest, STR("{}"))) {
-            put_file_name(&out, name);
+            struct str word = shell_word(arena, name);
+
+            text_put(&out, word.at, word.count);
             rest = str_skip(rest, 1);
         } else {
             text_put(&out, rest.at, 1);
