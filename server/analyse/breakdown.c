@@ -84,8 +84,7 @@ track_id breakdown_thread(const struct trace *trace)
     for (track_id id = 0; id < trace->track_count; id++) {
         const struct track *track = &trace->tracks[id];
 
-        if (track->kind == TRACK_THREAD && track->device < 0 && !track->derived &&
-            track->end_ps - track->start_ps > best_ps) {
+        if (tells_of_host(trace, id) && track->end_ps - track->start_ps > best_ps) {
             best = id;
             best_ps = track->end_ps - track->start_ps;
         }

@@ -12,7 +12,8 @@
  *
  * What is said of a host joins its devices by their mean, to the picosecond: devices that are busy
  * for less than a hundredth of the busiest are left out. One computing device hides no other's
- * collective. A host without devices is said by its thread alone.
+ * collective. A host without devices is said by its threads: what the stepping one did, and where
+ * that waits or has nothing recorded, the most telling of what the others did.
  */
 #ifndef JVIEWD_ANALYSE_BREAKDOWN_H
 #define JVIEWD_ANALYSE_BREAKDOWN_H
@@ -29,7 +30,7 @@ struct device_time {                  /* of one device in one window */
 
 struct host_devices { /* of one host, those that ran ops */
     const int32_t *devices;
-    uint32_t count;      /* 0: the host's thread alone, told as one device of ordinal -1 */
+    uint32_t count;      /* 0: the host's threads, told as one device of ordinal -1 */
     uint32_t dropped;    /* beyond HOST_DEVICES_MAX: not looked at */
     const bool *counted; /* those that the host's mean is over */
     uint32_t counted_count;
@@ -56,6 +57,11 @@ struct breakdown_question {
     uint32_t window_count;
     bool host_alone; /* one lane: what the thread did, whatever ran on devices meanwhile */
 };
+/* Do all of the host's threads count, for it has no device? */
+static inline bool breakdown_of_pool(const struct breakdown_question *question)
+{
+    return question->devices->count == 0 && !question->host_alone;
+}
 void breakdown_walk(const struct breakdown_question *question, breakdown_visit *visit, void *data);
 
 /* The mean over the counted lanes; kinds_ps, and the rest of it, sum as each lane's do. */

@@ -281,8 +281,8 @@ static void run_part(void *data, uint32_t index)
     for (uint32_t i = 0; !question->host_alone && i < question->devices->count; i++)
         part.lanes[i].line = device_line_open(question->host, question->devices->devices[i],
                                               part.window, batch->roles);
-    part.line = host_line_open(question->host->trace, question->thread, part.window,
-                               question->skipped, batch->names);
+    part.line = (breakdown_of_pool(question) ? host_line_open_pool : host_line_open)(
+        question->host->trace, question->thread, part.window, question->skipped, batch->names);
     sweep_part(&part);
     host_line_close(part.line);
     free(part.lanes);
@@ -295,6 +295,9 @@ static uint64_t count_items(const struct breakdown_question *question)
 {
     const struct trace *trace = question->host->trace;
     const struct attribution *attribution = question->host->attribution;
+
+    if (breakdown_of_pool(question))
+        return trace->slice_count;
 
     return (attribution == NULL || question->host_alone ? 0 : attribution->entry_count) +
            (question->thread == NO_TRACK ? 0 : trace->tracks[question->thread].slice_count);

@@ -20,6 +20,8 @@ static const struct {
     {DOING_DISPATCH,
      "PjitFunction|Execute|LaunchKernel|GraphLaunch|ModuleLaunch|ParseArguments|Dispatch|"
      "^cudaLaunch|^cuLaunch|^hipLaunch|Executable|Enqueue|~ shard_args|~ pjit_call"},
+    {DOING_COMMUNICATION, "^gloo:|^c10d::|^nccl:|^mpi:|^MPI_"},
+    {DOING_COMPUTE, "^aten::|^oneDNN|^mkldnn"},
     {DOING_PYTHON, "^$"},
 };
 

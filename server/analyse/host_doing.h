@@ -9,7 +9,7 @@
 
 #include "trace/trace.h"
 
-enum { HOST_DOING_VERSION = 2 }; /* of the table of names */
+enum { HOST_DOING_VERSION = 3 }; /* of the table of names */
 
 enum host_doing { /* what comes first in this order has a meaning for what is inside of it */
                   DOING_COMPUTE,       /* computes, on a host that has no devices */

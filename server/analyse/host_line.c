@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+enum { POOL_ROWS_MAX = 8192 }; /* each keeps a group of slices: 6 MB; threads behind are left out */
+
 struct row_walk { /* a row of the thread */
     const struct row *row;
     uint32_t at, end;
@@ -9,9 +11,16 @@ struct row_walk { /* a row of the thread */
     struct slice_group *group;
 };
 
-/* Where pieces come from: a row, or deeper rows laid over shallower ones. */
+enum joint {               /* what counts where two have a piece */
+             JOINT_INSIDE, /* rows of a thread: the inner one, as doing_inside says */
+             JOINT_BESIDE, /* threads: the more telling one */
+             JOINT_BEHIND, /* a thread that speaks first: where it waits, as JOINT_BESIDE */
+};
+
+/* Where pieces come from: a row, or two nodes laid over each other. */
 struct node {
     struct row_walk row;
+    enum joint joint;
     struct node *outer, *inner; /* NULL: a row */
     bool has_outer, has_inner;  /* a piece of each at hand */
     struct host_piece rest, over;
@@ -26,6 +35,17 @@ struct host_line {
     struct node **nodes; /* all that were made */
     uint32_t node_count, node_capacity;
 };
+
+bool tells_of_host(const struct trace *trace, track_id id)
+{
+    const struct track *track = &trace->tracks[id];
+    struct str name = trace_name(trace, track->name);
+
+    return track->kind == TRACK_THREAD && track->device < 0 && !track->derived &&
+           track->row_count > 0 && !str_equal(name, STR("Profiler overhead")) &&
+           !str_equal(name, STR("PyTorch Profiler")) &&
+           !str_equal(name, STR("Trace PyTorch Profiler"));
+}
 
 struct doing_names doing_names_create(const struct trace *trace, bool has_devices)
 {
@@ -49,6 +69,8 @@ static enum host_doing doing_of_slice(const struct doing_names *names, enum kind
 {
     enum host_doing doing;
 
+    if (names == NULL)
+        return DOING_OTHER;
     if (kind != KIND_HOST && kind != KIND_OTHER) {
         doing = doing_of(kind, STR(""));
         return names->has_devices && doing <= DOING_COMMUNICATION ? DOING_OTHER : doing;
@@ -57,7 +79,10 @@ static enum host_doing doing_of_slice(const struct doing_names *names, enum kind
     uint8_t known = __atomic_load_n(&names->known[name], __ATOMIC_RELAXED);
 
     if (known == 0) {
-        known = (uint8_t)(1 + doing_of(KIND_HOST, trace_name(names->trace, name)));
+        doing = doing_of(KIND_HOST, trace_name(names->trace, name));
+        if (names->has_devices && doing <= DOING_COMMUNICATION)
+            doing = DOING_OTHER;
+        known = (uint8_t)(1 + doing);
         __atomic_store_n(&names->known[name], known, __ATOMIC_RELAXED);
     }
     return (enum host_doing)(known - 1);
@@ -129,6 +154,15 @@ static bool next_of_row(const struct host_line *line, struct row_walk *walk, str
 
 static bool next_of(const struct host_line *line, struct node *node, struct host_piece *ret);
 
+static enum host_doing join(enum joint joint, enum host_doing outer, enum host_doing inner)
+{
+    if (joint == JOINT_INSIDE)
+        return doing_inside(outer, inner);
+    if (joint == JOINT_BEHIND && outer < DOING_WAIT)
+        return outer;
+    return outer < inner ? outer : inner;
+}
+
 /* Cuts the outer piece where it ends or where the inner one begins or ends; what is left of both
  * stays at hand. */
 static void lay_over(const struct host_line *line, struct node *node, struct host_piece *ret)
@@ -144,7 +178,7 @@ static void lay_over(const struct host_line *line, struct node *node, struct hos
     } else {
         *ret = (struct host_piece){rest->from_ps,
                                    rest->to_ps < over->to_ps ? rest->to_ps : over->to_ps,
-                                   doing_inside(rest->doing, over->doing)};
+                                   join(node->joint, rest->doing, over->doing)};
         rest->from_ps = over->from_ps = ret->to_ps;
     }
     if (rest->from_ps == rest->to_ps)
@@ -171,19 +205,29 @@ static bool next_of(const struct host_line *line, struct node *node, struct host
     return true;
 }
 
+static struct node *join_nodes(struct host_line *line, enum joint joint, struct node *outer,
+                               struct node *inner)
+{
+    struct node *node = make_node(line);
+
+    node->joint = joint;
+    node->outer = outer;
+    node->inner = inner;
+    node->has_outer = next_of(line, outer, &node->rest);
+    node->has_inner = next_of(line, inner, &node->over);
+    return node;
+}
+
 /* Deeper rows over shallower ones, by halves, so that a piece is handed up log(depth) times. */
 static struct node *open_rows(struct host_line *line, const struct track *track, uint32_t first,
                               uint32_t count)
 {
+    if (count > 1)
+        return join_nodes(line, JOINT_INSIDE, open_rows(line, track, first, count / 2),
+                          open_rows(line, track, first + count / 2, count - count / 2));
+
     struct node *node = make_node(line);
 
-    if (count > 1) {
-        node->outer = open_rows(line, track, first, count / 2);
-        node->inner = open_rows(line, track, first + count / 2, count - count / 2);
-        node->has_outer = next_of(line, node->outer, &node->rest);
-        node->has_inner = next_of(line, node->inner, &node->over);
-        return node;
-    }
     node->row.row = &line->trace->rows[track->first_row + first];
     node->row.skip = skipped_from(line->skipped, node->row.row->first_slice);
     node->row.group = calloc(1, sizeof(*node->row.group));
@@ -203,6 +247,53 @@ struct host_line *host_line_open(const struct trace *trace, track_id thread, str
         (struct host_line){.trace = trace, .window = window, .skipped = skipped, .names = names};
     if (thread != NO_TRACK && trace->tracks[thread].row_count > 0)
         line->root = open_rows(line, &trace->tracks[thread], 0, trace->tracks[thread].row_count);
+    return line;
+}
+
+static struct node *open_tracks(struct host_line *line, const track_id *tracks, uint32_t count)
+{
+    const struct track *track = &line->trace->tracks[tracks[0]];
+
+    if (count == 1)
+        return open_rows(line, track, 0, track->row_count);
+    return join_nodes(line, JOINT_BESIDE, open_tracks(line, tracks, count / 2),
+                      open_tracks(line, tracks + count / 2, count - count / 2));
+}
+
+struct host_line *host_line_open_cover(const struct trace *trace, const track_id *tracks,
+                                       uint32_t count, struct window window)
+{
+    static const struct skipped none;
+    struct host_line *line = host_line_open(trace, NO_TRACK, window, &none, NULL);
+
+    if (count > 0)
+        line->root = open_tracks(line, tracks, count);
+    return line;
+}
+
+struct host_line *host_line_open_pool(const struct trace *trace, track_id thread,
+                                      struct window window, const struct skipped *skipped,
+                                      const struct doing_names *names)
+{
+    struct host_line *line = host_line_open(trace, thread, window, skipped, names);
+    track_id *others = memory_resize(NULL, (size_t)trace->track_count + 1, sizeof(*others));
+    uint32_t count = 0, row_count = 0;
+
+    for (track_id id = 0; id < trace->track_count; id++) {
+        const struct track *track = &trace->tracks[id];
+
+        if (id == thread || !tells_of_host(trace, id) || track->start_ps >= window.to_ps ||
+            track->end_ps <= window.from_ps || row_count + track->row_count > POOL_ROWS_MAX)
+            continue;
+        others[count++] = id;
+        row_count += track->row_count;
+    }
+    if (count > 0) {
+        struct node *pool = open_tracks(line, others, count);
+
+        line->root = line->root == NULL ? pool : join_nodes(line, JOINT_BEHIND, line->root, pool);
+    }
+    free(others);
     return line;
 }
 

@@ -39,8 +39,9 @@ struct overview {
     int64_t total_ps, median_ps, mean_ps, stdev_ps, min_ps, max_ps, p95_ps; /* counted > 0 */
     struct device_time time; /* means over devices, summed: kinds_ps sums to time_total_ps */
     int64_t time_total_ps;   /* of the counted steps; without them of the capture */
-    struct str thread;       /* whose record tells what the host did; "": each host has its own */
-    uint32_t other_threads;  /* of hosts, that recorded slices in that time as well */
+    struct str thread;       /* whose record tells what the host did; "": each host has its own, or
+                              * has no device, so that all of its threads tell */
+    uint32_t other_threads;  /* of hosts with devices, that recorded slices in that time as well */
     const struct device_busy *devices;
     uint32_t device_count;
     struct str basis;        /* "8 x NVIDIA H100", "2 device ordinals on host threads" */
@@ -72,6 +73,8 @@ void overview_threads(const struct run_traces *run, const struct steps *steps,
 /* What it was measured on: "8 x NVIDIA H100". */
 struct str overview_basis(const struct run_traces *run, const struct overview *overview,
                           struct arena *arena);
+/* Is what counts as idle mostly time of which nothing was recorded? */
+bool overview_is_unrecorded(const struct overview *overview);
 /* From the figures alone; overview_sentence.c. */
 struct str overview_sentence(const struct overview *overview, struct arena *arena);
 

@@ -61,8 +61,7 @@ static uint32_t large_kinds(const struct overview *overview, int ret[SHARES_MAX]
     return count;
 }
 
-/* Is the idle time one of which nothing was recorded? */
-static bool is_unrecorded(const struct overview *overview)
+bool overview_is_unrecorded(const struct overview *overview)
 {
     return overview->time.doing_ps[DOING_NOTHING] * 2 > overview->time.kinds_ps[KIND_IDLE];
 }
@@ -75,7 +74,7 @@ static void put_idle(struct text *out, const struct overview *overview)
 
     if (overview->time.doing_ps[DOING_WAIT] * 2 > overview->time.kinds_ps[KIND_IDLE])
         text_puts(out, "is idle while the host waits");
-    else if (!is_unrecorded(overview))
+    else if (!overview_is_unrecorded(overview))
         text_puts(out, kind_clauses[KIND_IDLE]);
     else if (overview->device_count > 0)
         text_putf(out, "is idle while nothing was recorded on the host%s",
@@ -115,7 +114,7 @@ static void put_shares(struct text *out, const struct overview *overview, struct
             put_idle(out, overview);
         else
             text_puts(out, kind_clauses[kinds[i]]);
-        unrecorded |= kinds[i] == KIND_IDLE && is_unrecorded(overview);
+        unrecorded |= kinds[i] == KIND_IDLE && overview_is_unrecorded(overview);
     }
     text_puts(out, count > 0 ? "." : "");
     if (unrecorded)

@@ -21,8 +21,7 @@ static bool row_has_work(const struct trace *trace, const struct row *row, struc
 static bool track_has_work(const struct trace *trace, const struct track *track,
                            struct window window)
 {
-    if (track->kind != TRACK_THREAD || track->device >= 0 || track->derived ||
-        track->start_ps >= window.to_ps || track->end_ps <= window.from_ps)
+    if (track->start_ps >= window.to_ps || track->end_ps <= window.from_ps)
         return false;
     for (uint32_t i = 0; i < track->row_count; i++) {
         if (row_has_work(trace, &trace->rows[track->first_row + i], window))
@@ -55,12 +54,15 @@ void overview_threads(const struct run_traces *run, const struct steps *steps,
         struct window hull = hull_of(counted, host, item->offset_ps);
         struct host_devices devices = host_devices_of(item, arena);
 
+        if (devices.count == 0) /* all of its threads tell */
+            continue;
         told = counted->of_steps ? steps_question(item, host, steps, &devices, arena)->thread
                                  : breakdown_thread(trace);
         if (told == NO_TRACK)
             continue;
         ret->thread = host_count++ == 0 ? trace_name(trace, trace->tracks[told].name) : STR("");
         for (track_id id = 0; id < trace->track_count; id++)
-            ret->other_threads += id != told && track_has_work(trace, &trace->tracks[id], hull);
+            ret->other_threads += id != told && tells_of_host(trace, id) &&
+                                  track_has_work(trace, &trace->tracks[id], hull);
     }
 }

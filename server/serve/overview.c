@@ -68,6 +68,8 @@ static void put_breakdown(struct json *json, const struct overview *overview)
         json_put_text(json, "kind", str_of(kind_word((enum kind)kind)));
         json_put_integer(json, "self_ps", overview->time.kinds_ps[kind]);
         put_share(json, overview->time.kinds_ps[kind], overview->time_total_ps);
+        if (kind == KIND_IDLE && overview->device_count == 0 && overview_is_unrecorded(overview))
+            json_put_text(json, "label", str_of(doing_word(DOING_NOTHING)));
         json_close(json, '}');
     }
     json_close(json, ']');
@@ -103,8 +105,11 @@ static void put_duty(struct json *json, const struct overview *overview)
     json_close(json, '}');
     json_key(json, "idle_causes");
     json_open(json, '[');
-    for (int doing = 0; overview->device_count > 0 && doing < DOING_COUNT; doing++) {
-        if (time->doing_ps[doing] == 0)
+    for (int doing = 0; doing < DOING_COUNT; doing++) {
+        bool is_idle =
+            overview->device_count > 0 || doing_kind((enum host_doing)doing) == KIND_IDLE;
+
+        if (!is_idle || time->doing_ps[doing] == 0)
             continue;
         json_open(json, '{');
         json_put_text(json, "cause", str_of(doing_word((enum host_doing)doing)));

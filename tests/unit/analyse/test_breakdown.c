@@ -1,7 +1,7 @@
 /* Where time went, against a plain look at every picosecond, over thousands of made traces.
  *
  *   a seed     up to 3 devices with ops that overlap, loops, waits and work handed on among them; a
- *              thread whose slices lie inside each other
+ *              thread whose slices lie inside each other; where no device is, two more of them
  *   held       each device's kinds sum to each window, and are what a plain look counts;
  *              windows of a partition add up to the whole; parts of the sweep change nothing */
 #include "unit/analyse/made_run.h"
@@ -11,6 +11,7 @@
 #include "analyse/split.h"
 
 enum { SEEDS = 3000, END_PS = 160, OPS_MAX = 24, SLICES_MAX = 40, DEVICES = 3, CUTS = 6 };
+enum { THREADS = 3, ALONE_EVERY = 4 }; /* seeds without devices */
 
 struct made_op {
     int64_t from_ps, event_end_ps,
@@ -22,6 +23,7 @@ struct made_op {
 
 struct made_slice {
     int64_t from_ps, to_ps;
+    int thread; /* 0 is the one that steps */
     enum host_doing doing;
 };
 
@@ -80,8 +82,8 @@ static void add_op(struct made_run *run, track_id pool, track_id worker, struct 
 }
 
 /* A slice and those inside of it. */
-static void add_slices(struct made_run *run, track_id thread, struct dice *dice, struct plan *plan,
-                       int64_t from_ps, int64_t to_ps, int depth)
+static void add_slices(struct made_run *run, const track_id *threads, int thread, struct dice *dice,
+                       struct plan *plan, int64_t from_ps, int64_t to_ps, int depth)
 {
     static const struct {
         const char *name;
@@ -106,11 +108,12 @@ static void add_slices(struct made_run *run, track_id thread, struct dice *dice,
         end_ps = end_ps > to_ps ? to_ps : end_ps;
         if (begin_ps >= end_ps)
             return;
-        run_slice(run, thread, begin_ps, end_ps - begin_ps, kinds[which].name, kinds[which].kind);
+        run_slice(run, threads[thread], begin_ps, end_ps - begin_ps, kinds[which].name,
+                  kinds[which].kind);
         plan->slices[plan->slice_count++] =
-            (struct made_slice){begin_ps, end_ps, kinds[which].doing};
+            (struct made_slice){begin_ps, end_ps, thread, kinds[which].doing};
         if (depth < 4 && dice_below(dice, 3) > 0)
-            add_slices(run, thread, dice, plan, begin_ps + 1, end_ps - 1, depth + 1);
+            add_slices(run, threads, thread, dice, plan, begin_ps + 1, end_ps - 1, depth + 1);
         from_ps = end_ps;
     }
 }
@@ -141,14 +144,42 @@ static int64_t over_ps(const struct plan *plan, uint32_t at)
     return ret_ps;
 }
 
+static enum host_doing doing_at(const struct plan *plan, int thread, int64_t at_ps)
+{
+    enum host_doing doing = DOING_NOTHING;
+    bool first = true;
+
+    for (uint32_t i = 0; i < plan->slice_count; i++) {
+        const struct made_slice *slice = &plan->slices[i];
+
+        if (slice->thread != thread || slice->from_ps > at_ps || at_ps >= slice->to_ps)
+            continue;
+        doing = first ? slice->doing : doing_inside(doing, slice->doing);
+        first = false;
+    }
+    return doing;
+}
+
+/* Without devices other threads tell where the one that steps waits or has nothing. */
+static enum host_doing doing_of_pool(const struct plan *plan, int64_t at_ps)
+{
+    enum host_doing steps = doing_at(plan, 0, at_ps), doing = steps;
+
+    for (int thread = 1; thread < THREADS && steps >= DOING_WAIT; thread++) {
+        enum host_doing other = doing_at(plan, thread, at_ps);
+
+        doing = other < doing ? other : doing;
+    }
+    return doing;
+}
+
 /* What one picosecond of a device counts as. */
 static void look_at(const struct plan *plan, int32_t device, int64_t at_ps, struct device_time *to)
 {
     static const enum kind telling[] = {KIND_COMPUTE, KIND_COMMUNICATION, KIND_COPY, KIND_INPUT,
                                         KIND_COMPILE, KIND_HOST,          KIND_OTHER};
     bool runs[3][KIND_COUNT] = {{false}};
-    enum host_doing doing = DOING_NOTHING;
-    bool any = false, first = true;
+    bool any = false;
 
     for (uint32_t i = 0; i < plan->op_count; i++) {
         const struct made_op *op = &plan->ops[i];
@@ -169,14 +200,9 @@ static void look_at(const struct plan *plan, int32_t device, int64_t at_ps, stru
             return;
         }
     }
-    for (uint32_t i = 0; i < plan->slice_count; i++) {
-        const struct made_slice *slice = &plan->slices[i];
 
-        if (slice->from_ps > at_ps || at_ps >= slice->to_ps)
-            continue;
-        doing = first ? slice->doing : doing_inside(doing, slice->doing);
-        first = false;
-    }
+    enum host_doing doing = device < 0 ? doing_of_pool(plan, at_ps) : doing_at(plan, 0, at_ps);
+
     to->doing_ps[doing]++;
     to->kinds_ps[doing_kind(doing)]++;
 }
@@ -268,10 +294,13 @@ static void one_seed(uint64_t seed)
     run_begin(&run);
     track_id thread = run_thread(&run, "python"), pool = run_thread(&run, "pool");
     track_id worker = run_thread(&run, "worker");
+    const track_id threads[THREADS] = {thread, pool, worker};
+    bool alone = seed % ALONE_EVERY == 0;
 
-    for (uint64_t ops = dice_below(&dice, OPS_MAX + 1); ops > 0; ops--)
+    for (uint64_t ops = alone ? 0 : dice_below(&dice, OPS_MAX + 1); ops > 0; ops--)
         add_op(&run, pool, worker, &dice, &plan);
-    add_slices(&run, thread, &dice, &plan, 0, END_PS, 0);
+    for (int i = 0; i < (alone ? THREADS : 1); i++)
+        add_slices(&run, threads, i, &dice, &plan, 0, END_PS, 0);
     run_finish(&run);
     while (count < CUTS && from_ps < END_PS) {
         int64_t to_ps = count + 1 < CUTS ? from_ps + 1 + (int64_t)dice_below(&dice, 60) : END_PS;

@@ -102,31 +102,53 @@ static void without_steps(void **state)
     run_end(&run);
 }
 
-/* The thread that steps recorded nothing in its step; that of others is none of its own. */
+/*  python   |-- step ----------------------------|     0 .. 100, nothing in it but a wait, 30 .. 40
+ *  pool         |-- all_reduce --|                      10 .. 60
+ *  loader                     |load|                    55 .. 65
+ *  (its own) |-- Profiler overhead -------------|       counts nowhere
+ *  device                                    |op|       of the second run: 90 .. 95            */
+static void threads_of_a_step(struct made_run *run, bool has_device)
+{
+    run_begin(run);
+    track_id python = run_thread(run, "python"), pool = run_thread(run, "pool");
+    track_id loader = run_thread(run, "loader"), own = run_thread(run, "Profiler overhead");
+    annotated(run, python, 0, 100);
+    run_slice(run, python, 30, 10, "$time sleep", KIND_HOST);
+    run_slice(run, pool, 10, 50, "gloo:all_reduce", KIND_HOST);
+    run_slice(run, loader, 55, 10, "load_batch", KIND_INPUT);
+    run_slice(run, own, 0, 300, "Chunk Allocation", KIND_HOST);
+    for (int64_t i = 0; i < 3; i++)
+        run_slice(run, python, 200 + 10 * i, 5, "empty", KIND_HOST);
+    if (has_device)
+        run_cpu_op(run, pool, 90, 5, "dot", 7, 1, 0, 0);
+    run_finish(run);
+}
+
 static void others_recorded(void **state)
 {
     (void)state;
     struct made_run run;
 
-    run_begin(&run);
-    track_id python = run_thread(&run, "python"), pool = run_thread(&run, "pool");
-    track_id later = run_thread(&run, "later"), marks = run_thread(&run, "marks");
-    annotated(&run, python, 0, 100);
-    run_slice(&run, pool, 10, 50, "all_reduce", KIND_HOST);
-    run_slice(&run, marks, 20, 0, "mark", KIND_HOST);
-    run_slice(&run, marks, 120, 5, "f", KIND_HOST);
-    for (int64_t i = 0; i < 3; i++) {
-        run_slice(&run, python, 200 + 10 * i, 5, "empty", KIND_HOST);
-        run_slice(&run, later, 200 + 10 * i, 5, "f", KIND_HOST);
-    }
-    run_finish(&run);
-
+    threads_of_a_step(&run, false);
     struct overview got = ask(&run, (struct restriction){0});
 
-    CHECK_INT("nothing of the step", got.time.doing_ps[DOING_NOTHING], 100);
+    CHECK_INT("the pool works, though the thread waits", got.time.kinds_ps[KIND_COMMUNICATION], 50);
+    CHECK_INT("the loader behind it", got.time.kinds_ps[KIND_INPUT], 5);
+    CHECK_INT("nobody", got.time.doing_ps[DOING_NOTHING], 45);
+    CHECK_INT("which is all that is idle", got.time.kinds_ps[KIND_IDLE], 45);
+    CHECK("all threads tell", got.other_threads == 0 && got.thread.count == 0);
+    CHECK("it is not called idle",
+          str_contains(got.sentence, STR("50 % is exposed communication, 45 % has nothing")));
+    run_end(&run);
+
+    threads_of_a_step(&run, true);
+    got = ask(&run, (struct restriction){0});
+    CHECK_INT("beside a device one thread tells", got.time.doing_ps[DOING_NOTHING], 85);
+    CHECK_INT("that it waits", got.time.doing_ps[DOING_WAIT], 10);
+    CHECK_INT("the device", got.time.kinds_ps[KIND_COMPUTE], 5);
     CHECK_STR("told by", got.thread, "python");
-    CHECK_INT("but the pool worked", got.other_threads, 1);
-    CHECK("the sentence says so", str_contains(got.sentence, STR("That thread is python; 1 other "
+    CHECK_INT("but others worked", got.other_threads, 2);
+    CHECK("the sentence says so", str_contains(got.sentence, STR("That thread is python; 2 others "
                                                                  "recorded slices")));
     run_end(&run);
 }

@@ -133,7 +133,7 @@ static void marks_apart(void **state)
 
     struct steps steps = find(&run, NULL);
 
-    CHECK_INT("host", steps.items[0].time.kinds_ps[KIND_HOST], 70);
+    CHECK_INT("without a device it computes", steps.items[0].time.kinds_ps[KIND_COMPUTE], 70);
     CHECK_INT("input", steps.items[0].time.kinds_ps[KIND_INPUT], 30);
     run_end(&run);
 }

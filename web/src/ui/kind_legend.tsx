@@ -6,6 +6,7 @@ import { Link } from './link';
 
 export interface KindPart {
   kind: Kind;
+  label?: string;
   self_ps: Ps;
   share: number;
 }
@@ -19,7 +20,7 @@ export function KindLegend({ parts, steps }: { parts: readonly KindPart[]; steps
           <li key={part.kind} class={`kind-${part.kind}`} data-tip={`${time(part.self_ps)} in all${steps > 1 ? `, ${plural(steps, 'step')}` : ''}`}>
             <span>
               <span class="swatch" />
-              {part.kind === 'idle' ? 'idle' : <Link to={{ view: 'ops', q: `kind:${part.kind}` }}>{part.kind}</Link>}
+              {part.kind === 'idle' ? (part.label ?? 'idle') : <Link to={{ view: 'ops', q: `kind:${part.kind}` }}>{part.kind}</Link>}
             </span>
             <span class="number">{share(part.share)}</span>
             {steps > 0 && <span class="number quiet">{time(toNumber(part.self_ps) / steps)} a step</span>}

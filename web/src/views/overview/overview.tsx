@@ -39,8 +39,8 @@ function Breakdown({ overview }: { overview: Overview }) {
       {overview.breakdown
         .filter((part) => (part.share ?? 0) > 0)
         .map((part) => (
-          <div key={part.kind} class={`kind-${part.kind}`} style={{ width: `${part.share * 100}%` }} data-tip={`${part.kind} ${time(part.self_ps)}, ${share(part.share)}`}>
-            {part.share >= 0.08 && part.kind}
+          <div key={part.kind} class={`kind-${part.kind}`} style={{ width: `${part.share * 100}%` }} data-tip={`${part.label ?? part.kind} ${time(part.self_ps)}, ${share(part.share)}`}>
+            {part.share >= 0.08 && (part.label ?? part.kind)}
           </div>
         ))}
     </div>
