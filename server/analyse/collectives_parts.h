@@ -72,7 +72,7 @@ void collectives_hide(struct finding_work *work, const struct selection *selecti
 bool collectives_local_groups(const struct run_traces *run, const struct replica_groups *groups,
                               struct collective_run *runs, uint32_t count);
 
-/* Sorts the runs and fills group, wait, late, last. */
+/* Sorts the runs, into the arena, and fills group, wait, late, last. */
 void collectives_match(struct finding_work *work);
 
 #endif

@@ -23,10 +23,12 @@ static int compare_places(const struct collective_run *a, const struct collectiv
     return (a->slice > b->slice) - (a->slice < b->slice);
 }
 
-/* By collective; those of one keep their order: host, device, start. */
-static void gather_collectives(struct collectives *found)
+/* By collective; those of one keep their order: host, device, start. They leave the heap for the
+ * arena, whose owner they have. */
+static void gather_collectives(struct collectives *found, struct arena *arena)
 {
-    struct collective_run *runs = memory_resize(NULL, (size_t)found->run_count + 1, sizeof(*runs));
+    struct collective_run *runs =
+        arena_array(arena, struct collective_run, (size_t)found->run_count + 1);
     uint32_t *firsts = calloc((size_t)found->count + 1, sizeof(*firsts));
 
     if (firsts == NULL)
@@ -293,7 +295,7 @@ void collectives_match(struct finding_work *work)
     struct collectives *found = work->ret;
     bool any = false;
 
-    gather_collectives(found);
+    gather_collectives(found, work->arena);
     for (uint32_t first = 0, end; first < found->run_count; first = end) {
         for (end = first + 1; end < found->run_count &&
                               found->runs[end].collective == found->runs[first].collective;)
