@@ -34,47 +34,69 @@ static void add_length(struct lengths *lengths, int64_t length_ps)
     ps_add(&lengths->total_ps, length_ps);
 }
 
-/* The part of a span inside the windows, less that of the spans right inside it. */
-static void add_spans(struct note_table *table, const struct marks *marks,
-                      const struct selection *selection)
+/* By span the time inside the windows in which it is the innermost; the caller frees it. */
+static int64_t *self_times(const struct marks *marks, const struct selection *selection)
 {
-    int64_t *inside_ps = memory_resize(NULL, (size_t)marks->count + 1, sizeof *inside_ps);
-    int64_t *self_ps = memory_resize(NULL, (size_t)marks->count + 1, sizeof *self_ps);
+    int64_t *self_ps = calloc((size_t)marks->count + 1, sizeof *self_ps);
 
-    for (uint32_t i = 0; i < marks->count; i++) {
-        const struct span_mark *span = &marks->spans[i];
+    if (self_ps == NULL)
+        abort(); /* out of memory: as base/arena.h says */
+    for (uint32_t group = 0; group < marks->group_count; group++) {
+        for (uint32_t i = marks->first_change[group]; i + 1 < marks->first_change[group + 1]; i++) {
+            const struct innermost *change = &marks->changes[i];
+            int64_t dur_ps = change[1].from_ps - change->from_ps;
+            int64_t inside_ps = change->span == NO_SPAN || dur_ps <= 0
+                                    ? 0
+                                    : selection_inside(selection, change->from_ps, dur_ps);
 
-        inside_ps[i] = selection_inside(selection, span->start_ps, span->end_ps - span->start_ps);
-        self_ps[i] = inside_ps[i] < 0 ? 0 : inside_ps[i];
+            if (inside_ps > 0)
+                ps_add(&self_ps[change->span], inside_ps);
+        }
     }
-    for (uint32_t i = 0; i < marks->count; i++) {
-        const struct span_mark *span = &marks->spans[i];
+    return self_ps;
+}
 
-        if (span->parent == NO_SPAN)
-            continue;
+/* Returns what all spans cover inside the windows, of whatever name. */
+static int64_t add_spans(struct note_table *table, const struct marks *marks,
+                         const struct selection *selection)
+{
+    int64_t *self_ps = self_times(marks, selection);
+    int64_t covered_ps = 0;
 
-        int64_t parent_end_ps = marks->spans[span->parent].end_ps;
-        int64_t end_ps = span->end_ps < parent_end_ps ? span->end_ps : parent_end_ps;
-        int64_t covered_ps = selection_inside(selection, span->start_ps, end_ps - span->start_ps);
-
-        self_ps[span->parent] -= covered_ps > 0 ? covered_ps : 0;
-    }
     for (uint32_t i = 0; i < marks->count; i++) {
         const struct span_mark *span = &marks->spans[i];
         struct str name = trace_name(marks->trace, span->name);
 
-        if (inside_ps[i] < 0 || (selection->by_name && !selection_has_name(selection, name)))
+        int64_t inside_ps =
+            selection_inside(selection, span->start_ps, span->end_ps - span->start_ps);
+
+        ps_add(&covered_ps, self_ps[i]);
+        if (inside_ps < 0 || (selection->by_name && !selection_has_name(selection, name)))
             continue;
 
         struct note_row *row = row_of(table, name);
 
         add_length(&row->whole, span->end_ps - span->start_ps);
-        row->sum.total_ps += inside_ps[i];
+        row->sum.total_ps += inside_ps;
         row->sum.self_ps += self_ps[i];
         table->host_self_ps += self_ps[i];
     }
-    free(inside_ps);
     free(self_ps);
+    return covered_ps;
+}
+
+/* What threads recorded outside of all spans is in the row of what no span launched. */
+static void add_rest(struct note_table *table, int64_t outside_ps)
+{
+    struct note_row *row;
+
+    if (outside_ps <= 0)
+        return;
+    row = row_of(table, STR("(no annotation)"));
+    row->is_rest = true;
+    ps_add(&row->sum.total_ps, outside_ps);
+    ps_add(&row->sum.self_ps, outside_ps);
+    ps_add(&table->host_self_ps, outside_ps);
 }
 
 static void add_device(struct note_table *table, struct str name, const struct device_sum *sum,
@@ -116,7 +138,11 @@ static void add_host(struct note_table *table, const struct selection *selection
     if (by_name == NULL)
         abort(); /* out of memory: as base/arena.h says */
     marks_find(trace, selection->host->attribution, &marks);
-    add_spans(table, &marks, selection);
+
+    int64_t covered_ps = add_spans(table, &marks, selection);
+
+    if (!selection->by_name)
+        add_rest(table, marks_recorded_ps(&marks, selection) - covered_ps);
     marks_add_device(&marks, nameless, by_name, &none);
     for (name_id name = 0; name < trace->name_count; name++) {
         if (!selection->by_name || selection_has_name(selection, trace_name(trace, name)))
@@ -149,7 +175,8 @@ static enum status make_table(struct note_table *rows, const struct page *page, 
             rows->arena,
             "Spans of the program: NVTX ranges in reports of Nsight Systems, user_annotation in "
             "Kineto's; else what is left when the names and threads of XLA, JAX and TensorFlow are "
-            "taken away (list %d). Device time counts where it was launched.",
+            "taken away (list %d). Host time counts in the innermost span, device time where it "
+            "was launched.",
             ANNOTATION_NAMES_VERSION),
         .count = 1,
     };

@@ -8,8 +8,11 @@
  *                total   self        device: launched inside, and innermost
  *   train        40      40-10-11    k1+k2+k3, of them k3 as the innermost
  *   forward      11      11          k1+k2,    both
- *   (no annotation)                  what no span launched
+ *   (no annotation)  the rest        what no span launched
  *
+ * A host's time belongs to the innermost span around it, whatever the runtime recorded inside of
+ * that: so self is when a span was the innermost, and (no annotation) has what the
+ * program's threads recorded outside of all. Self times add up to all that these recorded.
  * A device's op belongs to the innermost span in which its call lies, on the same thread; of an
  * execution that another thread launched, to the span from which arrows lead there. So self times
  * of devices add up to all they did. `projected` is from the first op of a span to its

@@ -1,4 +1,4 @@
-/* Cells of a row of annotations; what no span is around has no time on the host. */
+/* Cells of a row of annotations; what no span is around has time, but no spans to count. */
 #include "analyse/annotations_parts.h"
 #include "analyse/quantile.h"
 
@@ -115,6 +115,8 @@ static struct cell host_cell(const struct note_row *row, uint32_t column)
 {
     const struct lengths *lengths = &row->whole;
 
+    if (row->is_rest && (column == COLUMN_TOTAL || column == COLUMN_OWN))
+        return cell_integer(row->sum.total_ps);
     if (row->is_rest || lengths->count == 0)
         return rest_cell();
     switch (column) {

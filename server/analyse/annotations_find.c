@@ -225,17 +225,10 @@ static void close_spans(struct marks *marks, struct open_spans *open, int64_t un
 
 static void open_span(struct marks *marks, struct open_spans *open, uint32_t index)
 {
-    struct span_mark *span = &marks->spans[index];
-
-    if (open->count > 0) {
-        struct span_mark *parent = &marks->spans[open->items[open->count - 1]];
-        int64_t end_ps = span->end_ps < parent->end_ps ? span->end_ps : parent->end_ps;
-
-        span->parent = open->items[open->count - 1];
-        parent->covered_ps += end_ps - span->start_ps;
-    }
+    if (open->count > 0)
+        marks->spans[index].parent = open->items[open->count - 1];
     open->items[open->count++] = index;
-    add_change(marks, span->start_ps, index);
+    add_change(marks, marks->spans[index].start_ps, index);
 }
 
 static void lay_out(struct marks *marks)

@@ -2,6 +2,7 @@
  *
  *   names -> spans       annotations_find.c     the spans of each thread, and who is innermost when
  *   entries -> spans     annotations_device.c   the work that was launched inside
+ *   threads -> recorded  annotations_host.c     when they had anything open, spans or not
  *   spans -> rows        annotations.c
  *   rows -> cells        annotations_cells.c
  */
@@ -19,7 +20,6 @@ struct span_mark { /* one annotation that was running */
     name_id name;
     uint32_t group, parent; /* NO_SPAN at the top */
     int64_t start_ps, end_ps;
-    int64_t covered_ps;        /* by spans right inside */
     int64_t first_ps, last_ps; /* of the device's work inside; none: first > last */
     slice_id slice;
     int64_t device_ps; /* of all the device's work inside, spans inside included */
@@ -47,6 +47,9 @@ void marks_find(const struct trace *trace, const struct attribution *of, struct 
 void marks_free(struct marks *marks);
 /* The innermost span then; *ret_change is its change, and stays where there is none. */
 uint32_t marks_at(const struct marks *marks, uint32_t group, int64_t at_ps, uint32_t *ret_change);
+
+/* How long the host's threads had slices open inside the windows, each thread for itself. */
+int64_t marks_recorded_ps(const struct marks *marks, const struct selection *selection);
 
 struct device_sum { /* of a name */
     int64_t device_ps, device_self_ps, total_ps, self_ps;

@@ -57,6 +57,8 @@ static void kernel(struct made_run *run, track_id track, int64_t start_ps, int64
 #define WIDE "regs:32 static_shared:0 dynamic_shared:0 grid:128,1,1 block:256,1,1 occ_pct:100"
 #define THIN "regs:32 static_shared:0 dynamic_shared:0 grid:1,1,1 block:256,1,1 occ_pct:25"
 
+enum { SEEDS = 1000 }; /* of made runs, a few events each */
+
 static void by_kernel_and_variant(void **state)
 {
     (void)state;
@@ -112,7 +114,7 @@ static void by_kernel_and_variant(void **state)
 static void sums_agree(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 60; seed++) {
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct dice dice = {.state = seed};
         struct made_run run;
         struct kernels_summary summary;
@@ -123,7 +125,7 @@ static void sums_agree(void **state)
             track_id stream = run_stream(&run, "Stream #7", ROLE_NONE, device);
             int64_t at = 0;
 
-            for (uint64_t i = dice_below(&dice, 60); i > 0; i--) {
+            for (uint64_t i = dice_below(&dice, 12); i > 0; i--) {
                 char name[2] = {(char)('a' + dice_below(&dice, 5))};
                 int64_t dur_ps = 1 + (int64_t)dice_below(&dice, 100);
 
@@ -208,7 +210,10 @@ static void annotated(void **state)
     CHECK_INT("its spread", integer(&table, train, "projected_stdev_ps"), 0);
     CHECK("none has no projection", is_null(&table, rest, "projected_mean_ps"));
     CHECK_INT("launched by none", integer(&table, rest, "device_ps"), 11);
-    CHECK("no span of it", is_null(&table, rest, "total_ps"));
+    CHECK_INT("the call outside of all", integer(&table, rest, "self_ps"), 1);
+    CHECK_INT("in all, too", integer(&table, rest, "total_ps"), 1);
+    CHECK_INT("all that the thread recorded", table.total_self_ps, 101);
+    CHECK("no span of it", is_null(&table, rest, "count"));
     CHECK_INT("all the device did", table.total_ps, 23);
 
     const struct {
@@ -276,46 +281,97 @@ static void names_of_quotes(void **state)
     run_end(&run);
 }
 
-/* Whatever was marked, rows add up to what the device did, a span inside its like counts once. */
+/* Whatever was marked, rows add up to what the device did and to what the thread recorded, in the
+ * whole as in the parts of it; a span inside its like counts once. */
+static void check_annotations(const struct table *table, int64_t device_ps, int64_t host_ps)
+{
+    int64_t device_sum_ps = 0, host_sum_ps = 0;
+
+    for (uint32_t row = 0; row < table->row_count; row++) {
+        int64_t self_ps = integer(table, row, "device_self_ps");
+
+        device_sum_ps += self_ps;
+        CHECK("self is part of all", self_ps <= integer(table, row, "device_ps"));
+        CHECK("at most all there is", integer(table, row, "device_ps") <= device_ps);
+        if (is_null(table, row, "self_ps"))
+            continue;
+        host_sum_ps += integer(table, row, "self_ps");
+        CHECK("nothing is less than nothing", integer(table, row, "self_ps") >= 0);
+    }
+    CHECK_INT("adds up", device_sum_ps, device_ps);
+    CHECK_INT("the host's adds up", host_sum_ps, host_ps);
+    CHECK_INT("and is told", table->total_self_ps, host_ps);
+}
+
+enum { HOST_END = 400 };
+
+static int64_t count_of(const bool *recorded, int64_t from, int64_t to)
+{
+    int64_t count = 0;
+
+    for (int64_t at = from; at < to; at++)
+        count += recorded[at];
+    return count;
+}
+
+static void record(bool *recorded, int64_t from, int64_t dur)
+{
+    memset(&recorded[from], true, (size_t)dur);
+}
+
+static int64_t make_annotated(struct made_run *run, struct dice *dice, bool *recorded)
+{
+    int64_t device_ps = 0, at = 0;
+
+    run_begin(run);
+    track_id host = run_thread(run, "python");
+    track_id stream = run_stream(run, "Stream #7", ROLE_NONE, 0);
+    for (uint64_t i = dice_below(dice, 8); i > 0; i--) {
+        static const char *const names[] = {"p", "q", "r", "PjitFunction(f)"};
+        int64_t from = (int64_t)dice_below(dice, 300), dur = 1 + (int64_t)dice_below(dice, 90);
+
+        run_slice(run, host, from, dur, names[dice_below(dice, COUNT(names))], KIND_HOST);
+        record(recorded, from, dur);
+    }
+    for (uint64_t i = dice_below(dice, 8); i > 0; i--) {
+        int64_t dur_ps = 1 + (int64_t)dice_below(dice, 20);
+        int64_t call_ps = (int64_t)dice_below(dice, HOST_END - 1);
+
+        call(run, host, stream, call_ps, at, dur_ps);
+        record(recorded, call_ps, 1);
+        at += dur_ps + (int64_t)dice_below(dice, 10);
+        device_ps += dur_ps;
+    }
+    run_finish(run);
+    return device_ps;
+}
+
 static void annotations_add_up(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 60; seed++) {
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct dice dice = {.state = seed};
         struct made_run run;
         struct kernels_summary summary;
-        int64_t device_ps = 0, at = 0, sum_ps = 0;
+        bool recorded[HOST_END] = {false};
+        int64_t device_ps = make_annotated(&run, &dice, recorded);
+        int64_t cut_ps = 1 + (int64_t)dice_below(&dice, HOST_END - 1);
+        struct table whole = ask(&run, "annotation", (struct restriction){0}, &summary);
+        struct table before = ask(
+            &run, "annotation",
+            (struct restriction){.has_window = true, .start_ps = 0, .end_ps = cut_ps}, &summary);
+        struct table behind = ask(
+            &run, "annotation",
+            (struct restriction){.has_window = true, .start_ps = cut_ps, .end_ps = HOST_END + 1000},
+            &summary);
 
-        run_begin(&run);
-        track_id host = run_thread(&run, "python");
-        track_id stream = run_stream(&run, "Stream #7", ROLE_NONE, 0);
-        for (uint64_t i = dice_below(&dice, 20); i > 0; i--) {
-            char name[2] = {(char)('p' + dice_below(&dice, 3))};
-
-            run_slice(&run, host, (int64_t)dice_below(&dice, 1000),
-                      1 + (int64_t)dice_below(&dice, 300), name, KIND_HOST);
-        }
-        for (uint64_t i = dice_below(&dice, 40); i > 0; i--) {
-            int64_t dur_ps = 1 + (int64_t)dice_below(&dice, 20);
-
-            call(&run, host, stream, (int64_t)dice_below(&dice, 1200), at, dur_ps);
-            at += dur_ps + (int64_t)dice_below(&dice, 10);
-            device_ps += dur_ps;
-        }
-        run_finish(&run);
-
-        struct table table = ask(&run, "annotation", (struct restriction){0}, &summary);
-
-        for (uint32_t row = 0; row < table.row_count; row++) {
-            int64_t self_ps = integer(&table, row, "device_self_ps");
-
-            sum_ps += self_ps;
-            CHECK("self is part of all", self_ps <= integer(&table, row, "device_ps"));
-            CHECK("at most all there is", integer(&table, row, "device_ps") <= device_ps);
-        }
-        CHECK_INT("adds up", sum_ps, device_ps);
+        check_annotations(&whole, device_ps, count_of(recorded, 0, HOST_END));
+        check_annotations(&before, before.total_ps, count_of(recorded, 0, cut_ps));
+        check_annotations(&behind, behind.total_ps, count_of(recorded, cut_ps, HOST_END));
+        CHECK_INT("parts of the device", before.total_ps + behind.total_ps, device_ps);
         run_end(&run);
     }
+    print_message("%d seeds\n", SEEDS);
 }
 
 static void occupancies(void **state)

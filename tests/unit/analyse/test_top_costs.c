@@ -127,13 +127,13 @@ static void executions(void **state)
 static void partitions(void **state)
 {
     (void)state;
-    enum { SEEDS = 200, PARTS = 5 };
+    enum { SEEDS = 2000, PARTS = 3 };
     static const char *const all[] = {"op", "module", "scope", "category", "device", "kernel"};
 
     for (seed = 1; seed <= SEEDS; seed += 1) {
         uint64_t this_seed = seed;
         struct made_run run;
-        int64_t end_ps = make(&run, 1 + (int)dice(4), 1 + (int)dice(2));
+        int64_t end_ps = make(&run, 1 + (int)dice(3), 1 + (int)dice(2));
         const char *by = all[dice(COUNT(all))];
         struct table whole = ask(&run, by, &(struct restriction){0});
         double flops = 0, bytes = 0;
@@ -156,6 +156,7 @@ static void partitions(void **state)
         run_end(&run);
         seed = this_seed;
     }
+    print_message("%d seeds\n", SEEDS);
 }
 
 /* The program is the sum of its ops; without limits none is told. */
