@@ -107,7 +107,7 @@ inside() {
 check() {
   local what=$1 log=$place/$part.log
   shift
-  if "$@" >"$log" 2>&1; then
+  if "$@" >"$log" 2>&1 9>&-; then # what outlives it holds no lock
     say "ok $what"
   else
     failed=$((failed + 1))
