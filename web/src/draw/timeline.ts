@@ -11,6 +11,7 @@ import { rowsTop, type Band } from '../model/layout';
 import { positionOf, type Viewport } from '../model/viewport';
 import { paintCounter } from './counter';
 import { Labels } from './label';
+import { goesOn, roomOf } from './label_room';
 import { NEUTRAL, RowImage, UNRECORDED, type RowPaint, type SlotOf, type Span } from './row_image';
 import { cellsOf, summaryOf, type Camera } from './scene';
 import { paintSummary } from './summary';
@@ -68,15 +69,6 @@ interface Line {
   top: number; // device pixels
   height: number;
   paint: RowPaint;
-}
-
-/* Whether a slice ends beyond the screen where no tile tells; one that crosses from tile to tile in sight does not. */
-const goesOn = ({ right, flags }: Span, width: number): boolean => (flags & CELL_GOES_ON) !== 0 && right >= width;
-
-/* For a label: the slice's width, at most that of the screen. */
-function roomOf(span: Span, width: number): number {
-  const fromBefore = span.flags & CELL_FROM_BEFORE && span.left <= 0;
-  return fromBefore || goesOn(span, width) ? width : Math.min(span.right - span.left, width);
 }
 
 /* Where more labels have room than a frame bears, narrow slices go without, by their width alone. */
