@@ -290,14 +290,9 @@ static struct table shown_table(struct request *req, const struct compared *comp
 
     columns[0] = (struct column){"key", "figure", UNIT_TEXT, true};
     columns[width - 1] = (struct column){"scope", "scope", UNIT_TEXT, true};
-    for (uint32_t run = 0; run < compared->count; run++) {
-        struct text title = {0};
-
-        markdown_put(&title, str_utf8(req->arena, compared->sides[run].called));
-        columns[run + 1] =
-            (struct column){"value", str_c(req->arena, text_str(&title)), UNIT_TEXT, true};
-        text_free(&title);
-    }
+    for (uint32_t run = 0; run < compared->count; run++)
+        columns[run + 1] = (struct column){"value", str_c(req->arena, compared->sides[run].called),
+                                           UNIT_TEXT, true};
     for (uint32_t i = 0; i < comparison->row_count; i++) {
         const struct compare_row *row = &comparison->rows[i];
         struct cell *line = &cells[(size_t)i * width];

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """What people say of runs: baselines, notes, tags, links; over HTTP and from the command line."""
 
+import contextlib
 import json
 import os
-import pathlib
+import sqlite3
 import subprocess
 
 import common
@@ -244,10 +245,68 @@ def without_a_place_to_write_the_rest_works(server):
     assert (blocked / "user.db").is_dir() and not os.listdir(blocked / "user.db")
 
 
+def damaged(path):
+    whole = path.read_bytes()
+    path.write_bytes(whole[:4096] + b"\xa5" * (len(whole) - 4096))
+
+
+def letter(path):
+    path.write_text("a letter " * 200)
+
+
+def newer(path):
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        database.executescript("PRAGMA user_version=99; ALTER TABLE baselines ADD COLUMN colour TEXT")
+
+
+def held(path):
+    """Until the test lets go of it."""
+    holder = sqlite3.connect(path, isolation_level=None)
+    holder.execute("BEGIN EXCLUSIVE")
+    return holder
+
+
+def what_is_wrong_with_the_database_is_told_and_it_stays(server):
+    """Reading goes on, writing is refused with the reason, and every byte stays; a run's numbers need none of it."""
+    place = server.place
+    for what, spoil, word in (("damaged", damaged, "damaged"), ("newer", newer, "newer"), ("held", held, "another program holds"),
+                              ("no database", letter, "damaged")):
+        data = place.dir / f"data {what}"
+        data.mkdir()
+        path = data / "user.db"
+        words = ("--profile-dir", place.profiles, "--cache-dir", place.cache, "--data-dir", data)
+        assert place.jviewd("baseline", "set", "main", "step_500", *words).returncode == 0
+        before = path.read_bytes()
+        holder = spoil(path)
+        if holder is None:  # else reading it here would end the hold: a process has one lock of a file
+            before = path.read_bytes()
+        other = place.serve(data=data)
+        other.port = int(other.url.rsplit(":", 1)[1].split("/")[0])
+        other.until_settled()
+        assert good(other, "/api/overview", run=RUN).json["run"]["name"] == RUN, what
+        for path_asked, value in (("/api/baselines", {"name": "a", "run": RUN}), ("/api/notes", {"run": RUN, "text": "x"})):
+            reply = ask(other, path_asked, "POST", JSON, json.dumps(value).encode())
+            assert reply.status >= 500 and word in reply.json["detail"], (what, path_asked, reply.status, reply.body)
+        if what == "newer":
+            assert [row["name"] for row in good(other, "/api/baselines").json["rows"]] == ["main"], what
+        seen = ask(other, "/api/notes")
+        if what == "damaged":  # where notes are, nothing can be read
+            assert seen.status == 500 and str(path) in seen.json["detail"], (what, seen.body)
+        elif holder is None:
+            assert any(note["kind"] == "user-database" for note in seen.json["notes"]), (what, seen.body)
+        done = place.jviewd("baseline", "set", "b", "step_500", *words)
+        assert done.returncode == 4 and word in done.stderr, (what, done.returncode, done.stderr)
+        assert other.stop() == 0
+        if holder is not None:
+            holder.close()
+        assert path.read_bytes() == before and sorted(os.listdir(data)) == ["user.db"], (what, os.listdir(data))
+
+
 if __name__ == "__main__":
     common.main([a_baseline_is_found_by_its_name, a_changed_baseline_changes_the_answer,
                  a_baseline_wins_over_a_run_only_where_one_is_asked_for, a_baseline_whose_run_is_elsewhere_says_so,
                  bad_requests_are_refused, other_sites_cannot_write, notes_hang_on_runs_and_windows,
                  the_program_tells_of_its_run, a_link_leads_to_its_view,
                  many_runs_stand_side_by_side, odd_comparisons_are_told, metrics_tell_runs_on_request, a_difference_tells_what_was_set_otherwise,
-                 the_command_line_says_the_same, without_a_place_to_write_the_rest_works])
+                 the_command_line_says_the_same, without_a_place_to_write_the_rest_works,
+                 what_is_wrong_with_the_database_is_told_and_it_stays])
