@@ -136,15 +136,15 @@ int app_with_store(struct app *app, bool on_demand, int (*use)(struct app *app, 
 {
     const struct options *options = &app->options;
     struct error err = {0};
-    struct str reason, note;
+    struct str note;
     int code = EXIT_IO;
 
     find_roots(app);
-    if (cache_open(options->cache_dir, options->cache_bytes_max, app->arena, &app->cache, &reason,
-                   &err) != OK)
+    if (cache_open(options->cache_dir, options->cache_bytes_max, app->arena, &app->cache,
+                   &app->cache_trouble, &err) != OK)
         return app_failed(&err);
-    if (reason.count > 0)
-        log_warning("%.*s", STR_ARG(reason));
+    if (app->cache_trouble.count > 0)
+        log_warning("%.*s", STR_ARG(app->cache_trouble));
     user_open(options->data_dir == NULL ? "" : options->data_dir, &app->user);
     if (catalog_open(cache_dir(app->cache), &app->catalog, &err) == OK &&
         start_ingest(app, on_demand, &err) == OK) {

@@ -13,6 +13,7 @@ struct app { /* the rooms that are open */
     struct texts roots;   /* absolute; that of uploads stands last */
     uint32_t given_count; /* of roots: without that of uploads */
     struct cache *cache;
+    struct str cache_trouble; /* why it is a temporary one; "" it is the one asked for */
     struct catalog *catalog;
     struct user *user;
     struct ingest *ingest;

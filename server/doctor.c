@@ -104,34 +104,18 @@ static int exit_code(const struct findings *findings, bool is_there)
     return EXIT_OK;
 }
 
-static void tell_version_and_cache(struct findings *findings, const struct app *app)
+static void tell_system(struct findings *findings)
 {
     struct utsname machine;
-    struct str cache = str_copy(findings->arena, str_of(cache_dir(app->cache)));
 
-    if (uname(&machine) == 0)
-        finding_add(findings, (struct finding){.kind = "version",
-                                               .severity = FINDING_OK,
-                                               .subject = STR("jviewd " JVIEWD_VERSION),
-                                               .message = str_format(
-                                                   findings->arena, "%s %s, %s", machine.sysname,
-                                                   machine.release, machine.machine)});
-    finding_add(
-        findings,
-        (struct finding){.kind = "cache",
-                         .severity = FINDING_OK,
-                         .subject = cache,
-                         .message = str_format(
-                             findings->arena, "%.*s of at most %.*s",
-                             STR_ARG(size_text(cache_bytes(app->cache), findings->arena)),
-                             STR_ARG(size_text(cache_bytes_max(app->cache), findings->arena)))});
-    struct str note = catalog_note(app->catalog, findings->arena);
-    if (note.count > 0)
-        finding_add(findings, (struct finding){.kind = "catalog",
-                                               .severity = FINDING_WARNING,
-                                               .subject = cache,
-                                               .message = note});
-    doctor_room(findings, "cache-room", str_c(findings->arena, cache));
+    if (uname(&machine) != 0)
+        return;
+    finding_add(findings, (struct finding){.kind = "version",
+                                           .severity = FINDING_OK,
+                                           .subject = STR("jviewd " JVIEWD_VERSION),
+                                           .message = str_format(findings->arena, "%s %s, %s",
+                                                                 machine.sysname, machine.release,
+                                                                 machine.machine)});
 }
 
 struct examination {
@@ -143,7 +127,8 @@ static int examine_store(struct app *app, const void *data)
 {
     struct examination *examination = (struct examination *)(uintptr_t)data;
 
-    tell_version_and_cache(examination->findings, app);
+    tell_system(examination->findings);
+    doctor_cache(examination->findings, app);
     examination->lacks_devices = doctor_runs(examination->findings, app);
     return EXIT_OK;
 }

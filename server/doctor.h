@@ -1,7 +1,10 @@
 /* `jviewd doctor [DIR]`: what stands between a user and their profiles, and the line that mends it.
  *
  *   doctor_place.c     the directory: file system, rights, room
- *   doctor_machine.c   this computer: WSL, driver, CUPTI's rights, other profilers, a waiting JAX
+ *   doctor_rights.c    the lines that let this user use a path
+ *   doctor_cache.c     where indexed profiles are kept
+ *   doctor_machine.c   this computer: WSL, driver, CUPTI's rights, the GPU's, other profilers
+ *   doctor_port.c      the port, and a JAX program that waits on another
  *   doctor_runs.c      the runs below the directory: unreadable, cut off, copies only, no devices
  *   doctor.c           asks them in order and prints
  *
@@ -35,9 +38,17 @@ const char *finding_severity_word(enum finding_severity severity);
 /* argv[0] is the verb. The exit code: 0 nothing is wrong, 3 no such directory, 4 an error. */
 int doctor_main(int argc, char **argv);
 
+struct file_system { /* as statfs(2) numbers it; 0 any local one */
+    unsigned long magic;
+    const char *name, *message, *remedy;
+};
+const struct file_system *file_system_of(unsigned long magic);
+
 /* False when there is no directory to go on with. */
 bool doctor_place(struct findings *findings, const char *path);
 void doctor_room(struct findings *findings, const char *kind, const char *path);
+/* The cache that was asked for, or why it is not the one in use. */
+void doctor_cache(struct findings *findings, const struct app *app);
 /* `system_root` is "" but in tests: what /proc, /dev and /usr/lib hold is looked up below it. */
 void doctor_machine(struct findings *findings, const char *system_root, bool runs_lack_devices);
 /* Is 127.0.0.1:PORT taken, and by a JAX program that waits for its trace to be fetched? `release`

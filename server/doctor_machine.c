@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "doctor.h"
+#include "doctor_rights.h"
 
 enum { SMALL_FILE_MAX = 8192, PATH_SIZE = 4200 };
 
@@ -77,21 +78,37 @@ static void look_at_cupti(struct findings *findings, const char *root)
             "/etc/modprobe.d/nvidia-profiling.conf && sudo update-initramfs -u && sudo reboot");
 }
 
+/* One line for each group or right that is missing. */
 static void look_at_devices(struct findings *findings, const char *root)
 {
     static const char *const nodes[] = {"/dev/nvidia0", "/dev/nvidiactl", "/dev/kfd",
                                         "/dev/dri/renderD128"};
+    struct str told[COUNT(nodes)];
+    size_t told_count = 0;
     char whole[PATH_SIZE];
+    struct stat info;
 
     for (size_t i = 0; i < COUNT(nodes); i++) {
         snprintf(whole, sizeof whole, "%s%s", root, nodes[i]);
-        if (access(whole, F_OK) != 0 || access(whole, R_OK | W_OK) == 0)
+        if (stat(whole, &info) != 0 || access(whole, R_OK | W_OK) == 0)
             continue;
-        add(findings, "device-permission", FINDING_WARNING, nodes[i],
-            "this user may not open the GPU: programs fall back to the CPU, and profiles hold no "
-            "device",
-            "sudo usermod -aG video,render \"$USER\"   # then log in again");
-        return;
+        struct str line = mend_rights(findings->arena, nodes[i], &info, "rw");
+        bool is_new = true;
+
+        for (size_t k = 0; k < told_count; k++)
+            is_new &= !str_equal(told[k], line);
+        if (!is_new)
+            continue;
+        told[told_count++] = line;
+        finding_add(findings,
+                    (struct finding){
+                        .kind = "device-permission",
+                        .severity = FINDING_WARNING,
+                        .subject = str_of(nodes[i]),
+                        .message = STR("this user may not open the GPU: programs fall back to the "
+                                       "CPU, and profiles hold no device"),
+                        .remedy = line,
+                    });
     }
 }
 

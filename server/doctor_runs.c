@@ -5,7 +5,9 @@
  */
 #include <errno.h>
 
+#include "base/shell.h"
 #include "doctor.h"
+#include "doctor_rights.h"
 #include "ingest.h"
 
 enum { RUNS_MAX = 10000, RUNS_READ = 20, WAIT_MS = 10000 };
@@ -18,23 +20,11 @@ static bool has_format(const struct run_record *run, struct str format)
     return false;
 }
 
-/* A path below the directory, as a shell takes it from anywhere. */
-static struct str quoted(const struct findings *findings, const struct app *app, struct str path)
+static struct str below(const struct findings *findings, const struct app *app, struct str path)
 {
-    struct text out = {0};
-    struct str whole =
-        str_format(findings->arena, "%s/%.*s", app->services.profile_dir, STR_ARG(path));
-
-    text_puts(&out, "'");
-    for (size_t i = 0; i < whole.count; i++)
-        if (whole.at[i] == '\'')
-            text_puts(&out, "'\\''");
-        else
-            text_put(&out, whole.at + i, 1);
-    text_puts(&out, "'");
-    struct str ret = str_copy(findings->arena, text_str(&out));
-    text_free(&out);
-    return ret;
+    return path.count == 0
+               ? str_of(app->services.profile_dir)
+               : str_format(findings->arena, "%s/%.*s", app->services.profile_dir, STR_ARG(path));
 }
 
 static struct str directory_of(struct str path)
@@ -55,7 +45,7 @@ static struct str command_in(struct findings *findings, const struct app *app, s
     struct str command = str_skip(reason, (size_t)(open + 1 - reason.at));
     const char *close = memchr(command.at, '`', command.count);
     command.count = close == NULL ? command.count : (size_t)(close - command.at);
-    struct str place = quoted(findings, app, directory_of(path));
+    struct str place = shell_quoted(findings->arena, below(findings, app, directory_of(path)));
     return str_format(findings->arena, "cd %.*s && %.*s", STR_ARG(place), STR_ARG(command));
 }
 
@@ -75,8 +65,8 @@ static void tell_file(struct findings *findings, const struct app *app, const st
 
         finding.kind = denied ? "unreadable" : "broken";
         finding.severity = FINDING_ERROR;
-        struct str path = quoted(findings, app, file->path);
-        finding.remedy = denied ? str_format(findings->arena, "chmod a+r %.*s", STR_ARG(path))
+        struct str path = below(findings, app, file->path);
+        finding.remedy = denied ? mend_access(findings->arena, str_c(findings->arena, path), "r")
                                 : STR("copy it again, or capture again");
     } else if (file->state == FILE_IGNORED && str_contains(file->error, STR("`"))) {
         finding.kind = "not-read";
@@ -136,7 +126,8 @@ static bool tell_run(struct findings *findings, struct app *app, struct str id, 
     return lacks;
 }
 
-static void tell_troubles(struct findings *findings, struct app *app)
+/* What was said of the directory itself (doctor_place.c) is not said again. */
+static void tell_troubles(struct findings *findings, struct app *app, bool is_closed)
 {
     struct scan_trouble *troubles;
     uint32_t count;
@@ -144,17 +135,35 @@ static void tell_troubles(struct findings *findings, struct app *app)
     catalog_troubles(app->catalog, findings->arena, &troubles, &count);
     for (uint32_t i = 0; i < count; i++) {
         bool denied = str_equal(troubles[i].reason, str_of(strerror(EACCES)));
-        struct str path = quoted(findings, app, troubles[i].path);
+        bool is_root = troubles[i].path.count == 0;
+        struct str path = below(findings, app, troubles[i].path);
 
-        finding_add(findings,
-                    (struct finding){.kind = "not-looked-at",
-                                     .severity = denied ? FINDING_ERROR : FINDING_WARNING,
-                                     .subject = troubles[i].path,
-                                     .message = troubles[i].reason,
-                                     .remedy = denied ? str_format(findings->arena,
-                                                                   "chmod a+rx %.*s", STR_ARG(path))
-                                                      : STR("")});
+        if (is_root && is_closed)
+            continue;
+        finding_add(findings, (struct finding){
+                                  .kind = "not-looked-at",
+                                  .severity = denied ? FINDING_ERROR : FINDING_WARNING,
+                                  .subject = is_root ? path : troubles[i].path,
+                                  .message = troubles[i].reason,
+                                  .remedy = denied ? mend_access(findings->arena,
+                                                                 str_c(findings->arena, path), "rx")
+                                                   : STR("")});
     }
+}
+
+/* Of a directory that nobody could look into it is not known that it holds none. */
+static void tell_count(struct findings *findings, const struct app *app, uint64_t count)
+{
+    finding_add(
+        findings,
+        (struct finding){.kind = "runs",
+                         .severity = count > 0 ? FINDING_OK : FINDING_INFO,
+                         .subject = str_of(app->services.profile_dir),
+                         .message = str_format(findings->arena, "%llu run%s",
+                                               (unsigned long long)count, count == 1 ? "" : "s"),
+                         .remedy = count > 0 ? STR("")
+                                             : STR("jax.profiler.trace(DIR) writes one; "
+                                                   "it is shown as soon as it is there")});
 }
 
 bool doctor_runs(struct findings *findings, struct app *app)
@@ -164,9 +173,12 @@ bool doctor_runs(struct findings *findings, struct app *app)
     struct error err = {0};
     uint32_t count = 0;
     uint64_t all = 0;
+    struct stat info;
+    bool is_closed =
+        stat(app->services.profile_dir, &info) != 0 || !may_look(app->services.profile_dir, &info);
     bool lacks = false;
 
-    tell_troubles(findings, app);
+    tell_troubles(findings, app, is_closed);
     if (catalog_runs(app->catalog, &query, findings->arena, &runs, &count, &all, &err) != OK) {
         finding_add(
             findings,
@@ -178,15 +190,8 @@ bool doctor_runs(struct findings *findings, struct app *app)
     }
     for (uint32_t i = 0; i < count; i++)
         all -= runs[i].state == RUN_GONE;
-    finding_add(findings, (struct finding){
-                              .kind = "runs",
-                              .severity = all > 0 ? FINDING_OK : FINDING_INFO,
-                              .subject = str_of(app->services.profile_dir),
-                              .message = str_format(findings->arena, "%llu run%s",
-                                                    (unsigned long long)all, all == 1 ? "" : "s"),
-                              .remedy = all > 0 ? STR("")
-                                                : STR("jax.profiler.trace(DIR) writes one; "
-                                                      "it is shown as soon as it is there")});
+    if (all > 0 || !is_closed)
+        tell_count(findings, app, all);
     for (uint32_t i = 0; i < count; i++)
         lacks |= tell_run(findings, app, runs[i].id, i < RUNS_READ);
     return lacks;

@@ -21,6 +21,8 @@ struct cache;
  * directory, with *ret_reason set, when it cannot be written. */
 MUST_CHECK enum status cache_open(const char *dir, uint64_t bytes_max, struct arena *arena,
                                   struct cache **ret, struct str *ret_reason, struct error *err);
+/* Where that is; absolute. Nothing is made. */
+MUST_CHECK enum status cache_place(const char *dir, char ret[3072], struct error *err);
 void cache_close(struct cache *cache);
 const char *cache_dir(const struct cache *cache);
 

@@ -34,7 +34,7 @@ void cache_remove_dir(const char *path)
 }
 
 /* "$XDG_CACHE_HOME/jviewd", "~/.cache/jviewd", or what was asked for; absolute. */
-static enum status choose(const char *dir, char ret[CACHE_DIR_SIZE], struct error *err)
+enum status cache_place(const char *dir, char ret[CACHE_DIR_SIZE], struct error *err)
 {
     const char *base = getenv("XDG_CACHE_HOME"), *tail = "/jviewd";
     char cwd[CACHE_DIR_SIZE] = "";
@@ -154,7 +154,7 @@ enum status cache_dir_open(struct cache *cache, const char *dir, struct arena *a
                            struct str *ret_reason, struct error *err)
 {
     struct error why = {0};
-    enum status status = choose(dir, cache->dir, &why);
+    enum status status = cache_place(dir, cache->dir, &why);
 
     *ret_reason = STR("");
     cache->temporary_fd = -1;

@@ -2,9 +2,11 @@
 """`jviewd doctor`: what it finds in a directory, the line that mends it, and its exit code."""
 
 import functools
+import grp
 import http.server
 import json
 import os
+import pwd
 import shutil
 import socket
 import socketserver
@@ -17,7 +19,7 @@ from harness import NOBODY, WAIT_S, Skip, age, main
 def doctor(place, *arguments, directory=None, user=None):
     """(exit code, findings by kind)"""
     done = place.jviewd("doctor", directory or place.profiles, "--format", "json", "--cache-dir", place.cache,
-                        *arguments, user=user, group=user, env={**os.environ, "HOME": "/nonexistent"})
+                        *arguments, user=user, group=user, extra_groups=None if user is None else [], env={**os.environ, "HOME": "/nonexistent"})
     assert done.stdout, done.stderr
     told = json.loads(done.stdout)
     kinds = {}
@@ -80,12 +82,100 @@ def rights(place):
     code, kinds = doctor(place, user=NOBODY)
     assert code == 4, code
     assert kinds["not-looked-at"][0]["subject"] == "closed", kinds
-    assert kinds["not-looked-at"][0]["remedy"] == f"chmod a+rx '{closed}'", kinds
+    assert kinds["not-looked-at"][0]["remedy"] == f"sudo chmod o+rx '{closed}'", kinds
     assert kinds["write"][0]["remedy"].startswith("sudo chmod o+rwx"), kinds["write"]
     os.chown(place.profiles, NOBODY, NOBODY)
     place.profiles.chmod(0o555)
     _, kinds = doctor(place, user=NOBODY)
     assert kinds["write"][0]["remedy"] == f"chmod u+rwx '{place.profiles}'", kinds["write"]
+
+
+def run_line(line):
+    """The line as root would run it in a shell."""
+    line = line.replace("sudo ", "")
+    done = subprocess.run(["/bin/bash", "-c", line], capture_output=True, text=True)
+    assert done.returncode == 0, (line, done)
+
+
+def lines_mend(place):
+    """Each line is run as it is printed, and then the trouble is gone."""
+    if os.getuid() != 0:
+        raise Skip("needs root to become another user")
+    closed = place.profiles / "it's closed"
+    root = closed / "-p ro$files"
+    root.mkdir(parents=True)
+    shutil.move(place.sample().parents[3], root / "step")
+    profile = next(root.rglob("*.xplane.pb"))
+    place.cache.mkdir(mode=0o700)
+    profile.chmod(0o600)
+    root.chmod(0o700)
+    closed.chmod(0o700)
+
+    code, kinds = doctor(place, directory=root, user=NOBODY)
+    assert code == 3 and kinds["directory"][0]["remedy"].startswith("sudo chmod o+x '"), kinds
+    run_line(kinds["directory"][0]["remedy"])
+    code, kinds = doctor(place, directory=root, user=NOBODY)
+    assert code == 4 and "runs" not in kinds and "not-looked-at" not in kinds, kinds
+    assert not any(finding["subject"] is None for found in kinds.values() for finding in found), kinds
+    run_line(kinds["read"][0]["remedy"])
+    assert kinds["cache"][0]["subject"] == str(place.cache), kinds["cache"]
+    assert kinds["cache"][0]["severity"] == "error", kinds["cache"]
+    assert kinds["cache"][0]["remedy"].startswith("sudo chown -R "), kinds["cache"]
+    run_line(kinds["cache"][0]["remedy"])
+    code, kinds = doctor(place, directory=root, user=NOBODY)
+    assert code == 4 and kinds["cache"][0]["severity"] == "ok" and "read" not in kinds, kinds
+    assert kinds["unreadable"][0]["remedy"].startswith("sudo chmod o+r '"), kinds
+    run_line(kinds["unreadable"][0]["remedy"])
+    run_line(kinds["write"][0]["remedy"])
+    code, kinds = doctor(place, directory=root, user=NOBODY)
+    assert code == 0 and "write" not in kinds and "unreadable" not in kinds, kinds
+
+
+def caches(place):
+    """A cache that cannot be made, and one whose owner took its rights away."""
+    if os.getuid() != 0:
+        raise Skip("needs root to become another user")
+    place.sample()
+    wanted = place.cache
+    place.cache = wanted / "not/there"
+    wanted.mkdir(mode=0o755)
+    code, kinds = doctor(place, user=NOBODY)
+    line = kinds["cache"][0]["remedy"]
+    assert code == 4 and line.startswith(f"sudo mkdir -p '{place.cache}' && sudo chown "), kinds
+    run_line(line)
+    code, kinds = doctor(place, user=NOBODY)
+    assert code == 0 and kinds["cache"][0]["severity"] == "ok", kinds
+    mend = f"chmod -R u+rwX '{place.cache}'"
+    place.cache.chmod(0o500)
+    _, kinds = doctor(place, user=NOBODY)
+    assert "cannot be written" in kinds["catalog"][0]["message"] and kinds["catalog"][0]["remedy"] == mend, kinds
+    (place.cache / "tmp").chmod(0o500)
+    code, kinds = doctor(place, user=NOBODY)
+    assert code == 4 and kinds["cache"][0]["remedy"] == mend, kinds
+    run_line(mend)
+    code, kinds = doctor(place, user=NOBODY)
+    assert code == 0 and "catalog" not in kinds and kinds["cache"][0]["severity"] == "ok", kinds
+
+
+def groups(place):
+    """A group that may write is joined; group root is not."""
+    if os.getuid() != 0:
+        raise Skip("needs root to become another user")
+    try:
+        video = grp.getgrnam("video").gr_gid
+        user = pwd.getpwuid(NOBODY).pw_name
+    except KeyError as error:
+        raise Skip(f"needs a group and a user: {error}") from error
+    place.sample()
+    os.chown(place.profiles, 0, video)
+    for mode in (0o2775, 0o2770):
+        place.profiles.chmod(mode)
+        _, kinds = doctor(place, user=NOBODY)
+        assert kinds["write"][0]["remedy"] == f"sudo usermod -aG video {user}   # then log in again", kinds
+    os.chown(place.profiles, 0, 0)
+    place.profiles.chmod(0o750)
+    _, kinds = doctor(place, user=NOBODY)
+    assert kinds["read"][0]["remedy"] == f"sudo chmod o+rx '{place.profiles}'", kinds
 
 
 class Waiting(http.server.SimpleHTTPRequestHandler):
@@ -202,4 +292,4 @@ def nothing_is_changed(place):
     assert code == 0 and kinds["runs"][0]["severity"] == "info", kinds
 
 
-main([all_is_well, no_directory, usage, files, only_json, odd_files, rights, waiting_program, nothing_is_changed])
+main([all_is_well, no_directory, usage, files, only_json, odd_files, rights, lines_mend, caches, groups, waiting_program, nothing_is_changed])

@@ -6,6 +6,7 @@
 
 #include "check.h"
 #include "doctor.h"
+#include "doctor_rights.h"
 
 static void make_file(const char *root, const char *path, const char *text)
 {
@@ -93,6 +94,122 @@ static void missing_directory(void **state)
     arena_destroy(findings.arena);
 }
 
+static void file_systems(void **state)
+{
+    (void)state;
+    const struct {
+        unsigned long magic; /* as linux/magic.h and GNU stat have it */
+        const char *name, *says;
+    } rows[] = {
+        {0x01021997, "9p", "WSL2"},
+        {0x53464846, "drvfs", "WSL1"},
+        {0x6969, "nfs", "NFS"},
+        {0xff534d42, "cifs", "does not tell changes"},
+        {0x65735546, "fuse", "sshfs"},
+        {0x00c36400, "ceph", "does not tell changes"},
+        {0x794c7630, "overlayfs", "container"},
+        {0x01021994, "tmpfs", "memory"},
+        {0xef53, "local", "a local file system"},     /* ext4 */
+        {0x9123683e, "local", "a local file system"}, /* btrfs */
+        {0, "local", "a local file system"},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const struct file_system *kind = file_system_of(rows[i].magic);
+
+        CHECK_STR(rows[i].says, str_of(kind->name), rows[i].name);
+        CHECK_HAS(rows[i].name, kind->message, rows[i].says);
+    }
+    CHECK_HAS("9p", file_system_of(0x01021997)->remedy, "not below /mnt/c");
+    CHECK_HAS("drvfs", file_system_of(0x53464846)->remedy, "not below /mnt/c");
+}
+
+/* The one line that lets a user in, by who the user is to the file. */
+static void rights(void **state)
+{
+    (void)state;
+    enum who { OTHER, OWNER, MEMBER, LISTED, ROOT };
+    const struct {
+        const char *what, *rights, *line;
+        unsigned mode;
+        enum who who;
+        const char *group, *user;
+    } rows[] = {
+        {"the owner's", "rx", "chmod u+rx '/p'", 0055, OWNER, "video", "eve"},
+        {"the owner's to write", "rwx", "chmod u+rwx '/p'", 0555, OWNER, "video", "eve"},
+        {"a group reads", "rx", "sudo usermod -aG video eve   # then log in again", 0750, OTHER,
+         "video", "eve"},
+        {"a group writes", "rwx", "sudo usermod -aG video eve   # then log in again", 0775, OTHER,
+         "video", "eve"},
+        {"... and others nothing", "rwx", "sudo usermod -aG video eve   # then log in again", 0770,
+         OTHER, "video", "eve"},
+        {"a group reads, to write", "rwx", "sudo chmod o+rwx '/p'", 0755, OTHER, "video", "eve"},
+        {"a GPU", "rw", "sudo usermod -aG render eve   # then log in again", 0660, OTHER, "render",
+         "eve"},
+        {"a file of root", "r", "sudo chmod o+r '/p'", 0600, OTHER, "root", "eve"},
+        {"group root", "rx", "sudo chmod o+rx '/p'", 0750, OTHER, "root", "eve"},
+        {"group sudo", "rx", "sudo chmod o+rx '/p'", 0750, OTHER, "sudo", "eve"},
+        {"group docker", "rx", "sudo chmod o+rx '/p'", 0750, OTHER, "docker", "eve"},
+        {"a group without a name", "rx", "sudo chmod o+rx '/p'", 0750, OTHER, "", "eve"},
+        {"a user without a name", "rx", "sudo chmod o+rx '/p'", 0750, OTHER, "video", ""},
+        {"of the group, which may not", "rwx", "sudo chmod g+rwx '/p'", 0757, MEMBER, "video",
+         "eve"},
+        {"of the group since", "rx", "newgrp video   # or log in again", 0750, LISTED, "video",
+         "eve"},
+        {"a group with a blank", "rx", "sudo usermod -aG 'domain users' eve   # then log in again",
+         0750, OTHER, "domain users", "eve"},
+        {"its mode allows it", "rx",
+         "getfacl '/p'   # its mode allows it, and the file system does not", 0755, OTHER, "root",
+         "eve"},
+        {"the administrator", "r",
+         "getfacl '/p'   # its mode allows it, and the file system does not", 0600, ROOT, "root",
+         "root"},
+    };
+    struct arena *arena = arena_create();
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct barred barred = {
+            .path = "/p",
+            .mode = rows[i].mode,
+            .is_root = rows[i].who == ROOT,
+            .is_owner = rows[i].who == OWNER,
+            .is_member = rows[i].who == MEMBER,
+            .is_listed = rows[i].who == LISTED,
+            .group = str_of(rows[i].group),
+            .user = str_of(rows[i].user),
+        };
+        CHECK_STR(rows[i].what, rights_line(arena, &barred, rows[i].rights), rows[i].line);
+    }
+    struct barred barred = {.path = "/x/it's p", .is_owner = true};
+    CHECK_STR("a quote", rights_line(arena, &barred, "rx"), "chmod u+rx '/x/it'\\''s p'");
+    arena_destroy(arena);
+}
+
+/* What keeps a missing directory from being made, and what a closed one hides. */
+static void missing_lines(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    char root[] = "/tmp/jview-doctor-XXXXXX", command[64];
+
+    assert_non_null(mkdtemp(root));
+    make_file(root, "/file", "x");
+    const char *below_file = str_c(arena, str_format(arena, "%s/file/p", root));
+    const char *link = str_c(arena, str_format(arena, "%s/link", root));
+    const char *quote = str_c(arena, str_format(arena, "%s/it's p", root));
+    assert_int_equal(symlink("nowhere", link), 0);
+    CHECK_STR("below a file", mend_missing(arena, below_file),
+              str_c(arena, str_format(arena, "another directory: %s/file is a file", root)));
+    CHECK_STR("behind a link", mend_missing(arena, link),
+              str_c(arena, str_format(arena, "mkdir -p \"$(readlink -m '%s')\"", link)));
+    CHECK_STR("a quote", mend_missing(arena, quote),
+              str_c(arena, str_format(arena, "mkdir -p '%s/it'\\''s p'", root)));
+    CHECK_STR("nothing is there", mend_access(arena, quote, "r"), "");
+    snprintf(command, sizeof command, "rm -rf '%s'", root);
+    assert_int_equal(system(command), 0);
+    arena_destroy(arena);
+}
+
 /* Who answers HEAD on port 9001. */
 static void waiting(void **state)
 {
@@ -137,9 +254,9 @@ static void many(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(machines),
-        cmocka_unit_test(missing_directory),
-        cmocka_unit_test(waiting),
+        cmocka_unit_test(machines),      cmocka_unit_test(missing_directory),
+        cmocka_unit_test(file_systems),  cmocka_unit_test(rights),
+        cmocka_unit_test(missing_lines), cmocka_unit_test(waiting),
         cmocka_unit_test(many),
     };
 
