@@ -14,6 +14,9 @@ MACHINE_PATH = re.compile(r"(^|[^A-Za-z0-9_.])/(root|work|farm)/[a-z.]")
 
 
 def tracked():
+    if not (ROOT / ".git").exists():
+        print("skipped: unpacked sources, nothing tells which files are the project's")
+        sys.exit(77)
     out = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True).stdout
     return [pathlib.Path(name.decode()) for name in out.split(b"\0") if name]
 
