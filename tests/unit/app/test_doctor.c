@@ -1,7 +1,10 @@
 /* What `jviewd doctor` says of a machine that is drawn as a directory, and of a waiting port. */
+#include <grp.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -185,6 +188,70 @@ static void rights(void **state)
     arena_destroy(arena);
 }
 
+/* The lines of this kind, as an unprivileged user of no group reads them. */
+static void lines_of_nobody(const char *root, const char *kind, char *ret, size_t size)
+{
+    int ends[2], left;
+
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        struct findings findings = {.arena = arena_create()};
+
+        if (setgroups(0, NULL) != 0 || setgid(65534) != 0 || setuid(65534) != 0)
+            _exit(1);
+        doctor_machine(&findings, root, false);
+        for (uint32_t i = 0; i < findings.count; i++)
+            if (strcmp(findings.at[i].kind, kind) == 0)
+                dprintf(ends[1], "%.*s\n", STR_ARG(findings.at[i].remedy));
+        arena_destroy(findings.arena);
+        _exit(0);
+    }
+    close(ends[1]);
+    size_t kept = 0;
+    for (ssize_t count; (count = read(ends[0], ret + kept, size - 1 - kept)) > 0;)
+        kept += (size_t)count;
+    ret[kept] = '\0';
+    close(ends[0]);
+    assert_int_equal(waitpid(child, &left, 0), child);
+    assert_int_equal(left, 0);
+}
+
+/* A GPU's files and the groups that they belong to. */
+static void devices(void **state)
+{
+    (void)state;
+    const struct group *video = getgrnam("video");
+    const struct passwd *nobody = getpwuid(65534);
+    char root[] = "/tmp/jview-doctor-XXXXXX", path[64], lines[1000], want[200], command[64];
+    static const char *const nodes[] = {"/dev/nvidia0", "/dev/nvidiactl", "/dev/kfd"};
+
+    if (geteuid() != 0 || video == NULL || nobody == NULL) {
+        print_message("skipped: needs root, a group video and a user 65534\n");
+        skip();
+    }
+    snprintf(want, sizeof want,
+             "sudo usermod -aG video %s   # then log in again\nsudo chmod o+rw '/dev/kfd'\n",
+             nobody->pw_name);
+    gid_t group = video->gr_gid;
+    assert_non_null(mkdtemp(root));
+    assert_int_equal(chmod(root, 0755), 0);
+    for (size_t i = 0; i < COUNT(nodes); i++) {
+        make_file(root, nodes[i], "");
+        snprintf(path, sizeof path, "%s%s", root, nodes[i]);
+        assert_int_equal(chown(path, 0, i < 2 ? group : 0), 0);
+        assert_int_equal(chmod(path, 0660), 0);
+    }
+    lines_of_nobody(root, "device-permission", lines, sizeof lines);
+    CHECK_STR("one line for each group or right", str_of(lines), want);
+    snprintf(command, sizeof command, "chmod 666 '%s'/dev/*", root);
+    assert_int_equal(system(command), 0);
+    lines_of_nobody(root, "device-permission", lines, sizeof lines);
+    CHECK_STR("open to all", str_of(lines), "");
+    snprintf(command, sizeof command, "rm -rf '%s'", root);
+    assert_int_equal(system(command), 0);
+}
+
 /* What keeps a missing directory from being made, and what a closed one hides. */
 static void missing_lines(void **state)
 {
@@ -254,10 +321,10 @@ static void many(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(machines),      cmocka_unit_test(missing_directory),
-        cmocka_unit_test(file_systems),  cmocka_unit_test(rights),
-        cmocka_unit_test(missing_lines), cmocka_unit_test(waiting),
-        cmocka_unit_test(many),
+        cmocka_unit_test(machines),     cmocka_unit_test(missing_directory),
+        cmocka_unit_test(file_systems), cmocka_unit_test(rights),
+        cmocka_unit_test(devices),      cmocka_unit_test(missing_lines),
+        cmocka_unit_test(waiting),      cmocka_unit_test(many),
     };
 
     return cmocka_run_group_tests_name("doctor", tests, NULL, NULL);
