@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/shell.h"
+#include "discover/session.h"
 #include "doctor.h"
 #include "doctor_rights.h"
 
@@ -32,6 +33,16 @@ static bool find_owner(const char *cache, uid_t *ret)
     return found;
 }
 
+/* By its name, or by what is seen in it: /var/cache is nobody's to be given. */
+static bool is_cache(struct str dir)
+{
+    char path[PLACE_SIZE + 32];
+    struct stat info;
+
+    snprintf(path, sizeof path, "%.*s/catalog.sqlite", STR_ARG(dir));
+    return str_starts(path_base(dir), STR("jviewd")) || stat(path, &info) == 0;
+}
+
 static struct str mend_cache(struct arena *arena, const char *cache)
 {
     struct str path = shell_quoted(arena, str_of(cache));
@@ -48,6 +59,8 @@ static struct str mend_cache(struct arena *arena, const char *cache)
         return STR("");
     if (owner == geteuid())
         return str_format(arena, "chmod -R u+rwX %.*s", STR_ARG(path));
+    if (owner == 0 && !is_cache(str_of(cache)))
+        return STR("another --cache-dir: this directory is root's");
     if (owner == 0)
         return str_format(arena, "sudo chown -R %.*s %.*s",
                           STR_ARG(shell_word(arena, user_name(arena))), STR_ARG(path));

@@ -99,6 +99,17 @@ static void add_rest(struct note_table *table, int64_t outside_ps)
     ps_add(&table->host_self_ps, outside_ps);
 }
 
+static void add_recorded(struct note_table *table, const struct marks *marks,
+                         const struct selection *selection, int64_t covered_ps)
+{
+    int64_t recorded_ps;
+
+    if (marks_recorded(marks, selection, &recorded_ps))
+        add_rest(table, recorded_ps - covered_ps);
+    else
+        table->is_rest_unknown = true;
+}
+
 static void add_device(struct note_table *table, struct str name, const struct device_sum *sum,
                        bool is_rest)
 {
@@ -142,7 +153,7 @@ static void add_host(struct note_table *table, const struct selection *selection
     int64_t covered_ps = add_spans(table, &marks, selection);
 
     if (!selection->by_name)
-        add_rest(table, marks_recorded_ps(&marks, selection) - covered_ps);
+        add_recorded(table, &marks, selection, covered_ps);
     marks_add_device(&marks, nameless, by_name, &none);
     for (name_id name = 0; name < trace->name_count; name++) {
         if (!selection->by_name || selection_has_name(selection, trace_name(trace, name)))
@@ -163,12 +174,12 @@ static enum status make_table(struct note_table *rows, const struct page *page, 
                                   .row_count = rows->row_count,
                                   .cell = annotation_cell,
                                   .data = rows};
-    struct answer_note *note = arena_new(rows->arena, struct answer_note);
+    struct answer_note *notes = arena_array(rows->arena, struct answer_note, 2);
     uint32_t *order;
 
     TRY(table_order(&source, page->sort, "-device_ps,-total_ps,name", rows->arena, &order, err));
     table_fill(&source, order, page, rows->arena, ret);
-    *note = (struct answer_note){
+    notes[0] = (struct answer_note){
         .kind = "annotations-by-name",
         .severity = NOTE_INFO,
         .message = str_format(
@@ -180,8 +191,16 @@ static enum status make_table(struct note_table *rows, const struct page *page, 
             ANNOTATION_NAMES_VERSION),
         .count = 1,
     };
-    ret->notes = note;
-    ret->note_count = 1;
+    notes[1] = (struct answer_note){
+        .kind = "annotations-rest-unknown",
+        .severity = NOTE_WARNING,
+        .message =
+            STR("A thread has more than 65,536 lanes: what was recorded outside of all spans "
+                "is not added up, and is in no row."),
+        .count = 1,
+    };
+    ret->notes = notes;
+    ret->note_count = rows->is_rest_unknown ? 2 : 1;
     ret->total_ps = rows->device_ps;
     ret->total_self_ps = rows->host_self_ps;
     return OK;

@@ -13,6 +13,8 @@
 #include "analyse/host_line.h"
 #include "trace/ps.h"
 
+enum { THREAD_ROWS_MAX = 65536 }; /* each keeps a group of slices while it is walked: 52 MB */
+
 static bool is_of_program(const struct trace *trace, track_id id)
 {
     return tells_of_host(trace, id) &&
@@ -37,13 +39,23 @@ static int64_t recorded_ps(const struct selection *selection, const track_id *tr
     return ret_ps;
 }
 
-int64_t marks_recorded_ps(const struct marks *marks, const struct selection *selection)
+static bool may_be_walked(const struct trace *trace, const track_id *tracks, uint32_t count)
+{
+    uint64_t row_count = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        row_count += trace->tracks[tracks[i]].row_count;
+    return row_count <= THREAD_ROWS_MAX;
+}
+
+bool marks_recorded(const struct marks *marks, const struct selection *selection, int64_t *ret_ps)
 {
     const struct trace *trace = marks->trace;
     track_id *tracks = memory_resize(NULL, (size_t)trace->track_count + 1, sizeof *tracks);
     uint32_t *ends = calloc((size_t)trace->track_count + 2, sizeof *ends); /* by group */
-    int64_t ret_ps = 0;
+    bool ret = true;
 
+    *ret_ps = 0;
     if (ends == NULL)
         abort(); /* out of memory: as base/arena.h says */
     for (track_id id = 0; id < trace->track_count; id++)
@@ -54,13 +66,16 @@ int64_t marks_recorded_ps(const struct marks *marks, const struct selection *sel
         if (is_of_program(trace, id)) /* begins become ends */
             tracks[ends[marks->groups[id]]++] = id;
     }
-    for (uint32_t group = 0; group < trace->track_count; group++) {
-        uint32_t begin = group > 0 ? ends[group - 1] : 0;
+    for (uint32_t group = 0; ret && group < trace->track_count; group++) {
+        uint32_t begin = group > 0 ? ends[group - 1] : 0, count = ends[group] - begin;
 
-        if (ends[group] > begin && selection->window_count > 0)
-            ps_add(&ret_ps, recorded_ps(selection, tracks + begin, ends[group] - begin));
+        if (count == 0 || selection->window_count == 0)
+            continue;
+        ret = may_be_walked(trace, tracks + begin, count);
+        if (ret)
+            ps_add(ret_ps, recorded_ps(selection, tracks + begin, count));
     }
     free(ends);
     free(tracks);
-    return ret_ps;
+    return ret;
 }

@@ -48,8 +48,9 @@ void marks_free(struct marks *marks);
 /* The innermost span then; *ret_change is its change, and stays where there is none. */
 uint32_t marks_at(const struct marks *marks, uint32_t group, int64_t at_ps, uint32_t *ret_change);
 
-/* How long the host's threads had slices open inside the windows, each thread for itself. */
-int64_t marks_recorded_ps(const struct marks *marks, const struct selection *selection);
+/* How long the host's threads had slices open inside the windows, each thread for itself; false
+ * where a thread has more lanes than are walked together. */
+bool marks_recorded(const struct marks *marks, const struct selection *selection, int64_t *ret_ps);
 
 struct device_sum { /* of a name */
     int64_t device_ps, device_self_ps, total_ps, self_ps;
@@ -87,6 +88,7 @@ struct note_table {
     struct note_row *rows;
     uint32_t row_count, row_capacity;
     int64_t device_ps, host_self_ps;
+    bool is_rest_unknown; /* of a host: what was recorded outside of all spans is in no row */
 };
 
 extern const struct column annotation_columns[];

@@ -2,7 +2,8 @@
 
 #include <stdlib.h>
 
-enum { POOL_ROWS_MAX = 8192 }; /* each keeps a group of slices: 6 MB; threads behind are left out */
+/* Each keeps a group of slices: 6 MB. Threads behind are left out, the same in every window. */
+enum { POOL_ROWS_MAX = 8192 };
 
 struct row_walk { /* a row of the thread */
     const struct row *row;
@@ -282,11 +283,12 @@ struct host_line *host_line_open_pool(const struct trace *trace, track_id thread
     for (track_id id = 0; id < trace->track_count; id++) {
         const struct track *track = &trace->tracks[id];
 
-        if (id == thread || !tells_of_host(trace, id) || track->start_ps >= window.to_ps ||
-            track->end_ps <= window.from_ps || row_count + track->row_count > POOL_ROWS_MAX)
+        if (id == thread || !tells_of_host(trace, id) ||
+            row_count + track->row_count > POOL_ROWS_MAX)
             continue;
-        others[count++] = id;
         row_count += track->row_count;
+        if (track->start_ps < window.to_ps && track->end_ps > window.from_ps)
+            others[count++] = id;
     }
     if (count > 0) {
         struct node *pool = open_tracks(line, others, count);

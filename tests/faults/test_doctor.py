@@ -106,7 +106,8 @@ def lines_mend(place):
     root.mkdir(parents=True)
     shutil.move(place.sample().parents[3], root / "step")
     profile = next(root.rglob("*.xplane.pb"))
-    place.cache.mkdir(mode=0o700)
+    place.cache = place.cache / "jviewd"
+    place.cache.mkdir(mode=0o700, parents=True)
     profile.chmod(0o600)
     root.chmod(0o700)
     closed.chmod(0o700)
@@ -137,8 +138,10 @@ def caches(place):
         raise Skip("needs root to become another user")
     place.sample()
     wanted = place.cache
-    place.cache = wanted / "not/there"
     wanted.mkdir(mode=0o755)
+    code, kinds = doctor(place, user=NOBODY)
+    assert code == 4 and kinds["cache"][0]["remedy"] == "another --cache-dir: this directory is root's", kinds
+    place.cache = wanted / "not/there"
     code, kinds = doctor(place, user=NOBODY)
     line = kinds["cache"][0]["remedy"]
     assert code == 4 and line.startswith(f"sudo mkdir -p '{place.cache}' && sudo chown "), kinds
