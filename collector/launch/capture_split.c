@@ -356,11 +356,13 @@ enum status capture_split(const char *directory, const char *name,
     index_frames(&split);
     enum status status = write_parts(&split, directory, name, err);
 
+    if (status == OK && unlink(path) != 0) {
+        status = fail(err, ERR_IO, "cannot remove %s: %s", path, strerror(errno));
+        remove_parts(&split, directory, name);
+    }
     free(split.parts);
     free(split.frames);
     free(split.rows);
     spool_read_close(&split.spool);
-    if (status == OK && unlink(path) != 0)
-        status = fail(err, ERR_IO, "cannot remove %s: %s", path, strerror(errno));
     return status;
 }

@@ -129,7 +129,6 @@ enum status session_begin(const char *out, const struct control_asked *asked, bo
 
 enum status session_end(struct launched *session, struct session_result *ret, struct error *err)
 {
-    char control[4200];
     struct spools spools;
 
     *ret = (struct session_result){.records = session->control->records,
@@ -145,10 +144,7 @@ enum status session_end(struct launched *session, struct session_result *ret, st
     ret->profiles = spools.profiles;
     ret->profile_count = spools.profile_count;
     TRY(status);
-    if (spools.busy > 0)
-        return OK; /* finalize finds the session as it is */
-    snprintf(control, sizeof control, "%s/%s", session->directory, CONTROL_FILE);
-    unlink(control);
-    rmdir(session->directory);
+    if (spools.busy == 0) /* else finalize finds the session as it is */
+        spools_leave(session->directory);
     return OK;
 }

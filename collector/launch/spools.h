@@ -24,10 +24,13 @@ struct spools {
 bool spools_is_one(const char *name);                         /* by its ending */
 bool spools_is_held(const char *directory, const char *name); /* someone holds its lock */
 void spools_count(const char *directory, struct spools *ret); /* as they would be */
-/* `ret` is to be freed in any case; `moved` counts processes. */
+/* `ret` is to be freed in any case; `moved` counts processes, and each part that somebody left who
+ * was killed before it was moved. */
 MUST_CHECK enum status spools_place(const char *directory, const char *out, const char *session,
                                     struct spools *ret, struct error *err);
 void spools_free(struct spools *spools);
+/* What else of a session stands there goes, where no spool does. */
+void spools_leave(const char *directory);
 /* Waits until none is busy. */
 void spools_wait(const char *directory);
 

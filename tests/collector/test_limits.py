@@ -2,12 +2,14 @@
 """Where the collector's room ends, and where a program is killed: what is there is right, what is not is
 counted. JVIEWD_KILLS is how many programs are killed (20)."""
 
+import fcntl
 import json
 import os
 import pathlib
 import random
 import struct
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -100,6 +102,93 @@ class Limits(unittest.TestCase):
         chance = random.Random(466)
         for number in range(int(os.environ.get("JVIEWD_KILLS", "20"))):
             self.kill_one(number, chance.uniform(0, 2.5))
+
+OUTLIVES = """
+import fcntl, os, pathlib, shutil, subprocess, sys
+program, until = sys.argv[1:]
+subprocess.run([program, "steps", "3"], check=True)
+spool, = pathlib.Path(os.environ["JVIEW_SESSION"]).glob("*.jvs")
+later = open(shutil.copy(spool, spool.with_name("9-9.jvs")))
+fcntl.flock(later, fcntl.LOCK_EX)
+if os.fork() == 0:
+    os.close(1), os.close(2)
+    open(until).read()
+    os._exit(0)
+"""
+
+
+class Left(unittest.TestCase):
+    """Captures of a session whose spools somebody had not put into their places yet."""
+
+    def setUp(self):
+        self.place = tempfile.TemporaryDirectory()
+        self.out = pathlib.Path(self.place.name)
+
+    def tearDown(self):
+        self.place.cleanup()
+
+    def collect(self, *command):
+        run = subprocess.run([BIN / "jview-collect", "--system=0", "--finalize=0", "-o", self.out, "--capture-range=nvtx",
+                              "-p", "step", "--capture-range-end=repeat", "--", *command], capture_output=True, text=True,
+                             timeout=100)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        return run.stderr
+
+    def finalize(self):
+        run = subprocess.run([BIN / "jview-collect", "finalize", self.out], capture_output=True, text=True, timeout=100,
+                             env={**os.environ, "JVIEW_FINALIZE": "0"})
+        self.assertEqual(run.returncode, 0, run.stderr)
+        return run.stdout
+
+    def spools(self):
+        """Of each session, in order, what each of its spools tells."""
+        return [[counts(dump(spool)) for spool in sorted(session.glob("*.jvs"))]
+                for session in sorted(self.out.glob("plugins/profile/*"))]
+
+    def step(self, *numbers):
+        return [[{"step": 1, "load": 1, "compute": 1, f"capture {number}": 1}] for number in numbers]
+
+    def test_not_moved(self):
+        """Split, and no place to move the parts to."""
+        (self.out / "plugins").touch()
+        self.assertIn("Not a directory", self.collect(PROGRAM, "steps", "3"))
+        self.assertEqual(len(list(self.out.glob(".jview-spool/*/capture-*/*.jvs"))), 3)
+        (self.out / "plugins").unlink()
+        self.assertIn("moved      3 spools", self.finalize())
+        self.assertEqual(self.spools(), self.step(1, 2, 3))
+        self.assertFalse(list(self.out.glob(".jview-spool/*")), "nothing is left behind")
+
+    def test_half_moved(self):
+        """The second of three was moved: the others have sessions of their own, whatever was there before."""
+        (self.out / "plugins").touch()
+        self.collect(PROGRAM, "steps", "3")
+        (self.out / "plugins").unlink()
+        second, = self.out.glob(".jview-spool/*/capture-2/*.jvs")
+        moved = self.out / "plugins/profile" / second.parent.parent.name
+        moved.mkdir(parents=True)
+        second.rename(moved / "host.jvs")
+        self.finalize()
+        self.assertEqual(sorted(map(str, self.spools())), sorted(map(str, self.step(1, 2, 3))))
+
+    def test_later(self):
+        """A process that outlives the launcher brings its parts to the same sessions."""
+        until = self.out / "until"
+        os.mkfifo(until)
+        self.assertIn("1 process", self.collect(sys.executable, "-c", OUTLIVES, PROGRAM, until))
+        self.assertEqual(self.spools(), self.step(1, 2, 3))
+        until.write_text("now")
+        later, = self.out.glob(".jview-spool/*/9-9.jvs")
+        with later.open() as held:
+            fcntl.flock(held, fcntl.LOCK_EX)
+        self.assertIn("moved      1 spools", self.finalize())
+        self.assertEqual(self.spools(), [2 * told for told in self.step(1, 2, 3)])
+        self.assertFalse(list(self.out.glob(".jview-spool/*")), "nothing is left behind")
+
+    def test_half_split(self):
+        """A part that was being written while its whole still stood is made anew."""
+        left = f'{PROGRAM} steps 3; cd "$JVIEW_SESSION"; mkdir capture-2; for it in *.jvs; do head -c 100 $it > capture-2/$it; done'
+        self.assertNotIn("stay in one profile", self.collect("sh", "-c", left))
+        self.assertEqual(self.spools(), self.step(1, 2, 3))
 
 
 if __name__ == "__main__":
