@@ -1,7 +1,7 @@
 /* A spool and what XLA compiled meanwhile, as one profile that jviewd reads together:
  *
  *   DIR/plugins/profile/recorded/host.jvs          the spool, by a second name
- *   DIR/modules/module_0003.jit_step....hlo.pb     of the dump the modules as they ran
+ *   DIR/modules/module_0003.jit_step....hlo.pb     copies of the dump's modules as they ran
  */
 #ifndef JVIEWD_LAUNCH_STAGE_H
 #define JVIEWD_LAUNCH_STAGE_H

@@ -120,6 +120,28 @@ class Finalize(unittest.TestCase):
                 self.assertEqual(self.files(), [".pb"] * captures)
                 self.out = out
 
+    def take_dump(self, dump):
+        """The user's files stay as they are, and what cannot be read is told once."""
+        kept = dump / "module_0003.jit_step.sm_9.0_gpu_after_optimizations.hlo.pb"
+        kept.write_bytes(hlo_module())
+        for number in (4, 5):
+            os.symlink("nowhere", dump / f"module_000{number}.jit_f.gpu_after_optimizations.hlo.pb")
+        before = kept.stat()
+        run = self.collect(0, 0, "xla", 3, options=(f"--hlo-dump={dump}",), FAKE_CUPTI_LATE="0")
+        space = max(self.out.glob("plugins/profile/*/*.pb"))
+        self.assertEqual(space.read_bytes().count(hlo_module()), 1, run.stderr)
+        self.assertEqual(run.stderr.count("not in the XPlane"), 1, run.stderr)
+        self.assertIn(f"2 modules of {dump} are not in the XPlane: ", run.stderr)
+        after = kept.stat()
+        self.assertEqual((after.st_mtime_ns, after.st_ctime_ns), (before.st_mtime_ns, before.st_ctime_ns))
+
+    def test_dump_elsewhere(self):
+        """On the same disk, and on another, where there is one."""
+        for place in (self.place.name, "/dev/shm"):
+            if os.access(place, os.W_OK):
+                with self.subTest(place), tempfile.TemporaryDirectory(dir=place) as dump:
+                    self.take_dump(pathlib.Path(dump))
+
     def test_asked_not_to(self):
         for options, env in ((("--finalize=0",), {}), ((), {"JVIEW_FINALIZE": "0"})):
             self.collect(1, 10, options=options, **env)
