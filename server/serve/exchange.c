@@ -308,7 +308,7 @@ static void compute(struct exchange *exchange, const struct route *route)
                         : route->heavy ? server->heavy
                                        : server->work;
 
-    for (;;) { /* each run that it asks for is waited for once */
+    for (;;) { /* runs that it asks for are waited for */
         exchange->computed |= pool == server->heavy;
         pool_run(pool, try_once, exchange);
         if (exchange->answered)

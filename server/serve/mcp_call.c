@@ -186,7 +186,7 @@ static void answer_on_pool(const struct mcp_asker *asker, struct request *reques
         return;
     }
     const struct route *route = route_find(request->method, request->path, &allow, request->arena);
-    for (;;) { /* each run that it asks for is waited for once */
+    for (;;) { /* runs that it asks for are waited for */
         if (route == NULL || route->apart)
             try_once(&asked);
         else

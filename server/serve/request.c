@@ -5,13 +5,19 @@
 #include "analyse/lend.h"
 #include "serve/gate.h"
 
-enum { HOSTS_MAX = 4096, NOTES_MAX = 8 };
+enum {
+    HOSTS_MAX = 4096,
+    NOTES_MAX = 8,
+    WAITS_MAX = 3, /* what a small cache brought back may be gone again before it is held */
+};
 
 struct asked_run {
     struct asked_run *next;
     struct str asked;  /* as it was named */
     struct str run_id; /* resolved */
-    bool has_run, has_traces, has_others, others_held, waited;
+    bool has_run, has_traces, has_others, others_held;
+    bool in_vain; /* it was waited for, and did not become ready in time */
+    uint32_t wait_count;
     struct run_record run;
     struct cached *held;
     uint32_t held_count;
@@ -480,23 +486,21 @@ bool request_named_no_run(const struct request *req)
            (state->at != &state->first || request_has(req, "run"));
 }
 
-void request_mark_waited(struct request *req)
-{
-    req->state->at->waited = true;
-}
-
 bool request_should_wait(const struct request *req)
 {
-    return req->services->wait != NULL && req->state->at->run_id.count > 0 &&
-           !req->state->at->waited;
+    const struct asked_run *at = req->state->at;
+
+    return req->services->wait != NULL && at->run_id.count > 0 && !at->in_vain &&
+           at->wait_count < WAITS_MAX;
 }
 
 void request_wait(struct request *req)
 {
     const struct services *services = req->services;
-    struct error ignored = {0};
+    struct asked_run *at = req->state->at;
+    struct error ignored = {0}; /* what it became is what the next try sees */
 
-    /* Whether it became ready is what the second try sees. */
-    (void)services->wait(services->ingest, req->state->at->run_id,
-                         request_integer(req, "wait_ms", WAIT_MS_DEFAULT), &ignored);
+    at->wait_count++;
+    at->in_vain = services->wait(services->ingest, at->run_id,
+                                 request_integer(req, "wait_ms", WAIT_MS_DEFAULT), &ignored) != OK;
 }

@@ -111,8 +111,7 @@ const struct run_record *request_run_known(const struct request *req); /* NULL: 
 /* Was a run asked for by a name that none has? */
 bool request_named_no_run(const struct request *req);
 void request_wait(struct request *req); /* for the run that was not ready */
-void request_mark_waited(struct request *req);
-/* Is there a run to wait for, and was it not waited for yet? */
+/* Is there a run to wait for, and may waiting help? */
 bool request_should_wait(const struct request *req);
 /* Lets go of the traces; forgets the run, so that the next try sees its new state. */
 void request_release(struct request_state *state);

@@ -227,7 +227,6 @@ bool serve_try(struct request *req, struct reply *reply)
 
 void serve_wait(struct request *req)
 {
-    request_mark_waited(req);
     request_wait(req);
     request_release(req->state);
 }
