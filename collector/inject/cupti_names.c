@@ -40,8 +40,8 @@ static demangler *find_demangler(void)
     return ret;
 }
 
-/* As the source has it, and as XLA's own profiler and nsys name kernels; what is no name of C++ as
- * it is. */
+/* As the source has it, and as XLA's own profiler and nsys name kernels; what is no name of C++, or
+ * finds no room, as it is. */
 static uint32_t source_name(uint32_t id, const char *name, size_t count)
 {
     static char copy[TEXT_BYTES_MAX + 1];
@@ -57,10 +57,9 @@ static uint32_t source_name(uint32_t id, const char *name, size_t count)
     memcpy(copy, name, count);
     copy[count] = '\0';
     char *shown = demangle != NULL ? demangle(copy, NULL, NULL, &status) : NULL;
-    if (shown != NULL)
-        id = text_id(shown, strlen(shown));
+    uint32_t source = shown != NULL ? text_id(shown, strlen(shown)) : 0;
     free(shown);
-    return id;
+    return source != 0 ? source : id;
 }
 
 /* CUPTI keeps a name at its place as long as the module is loaded, and may put another there later:
@@ -86,9 +85,12 @@ uint32_t cupti_name(const char *name)
     count = read_text(name, read);
     if (count == 0)
         return 0;
+    uint32_t id = text_id(read, count);
+    if (id == 0) /* texts are full: nothing to remember it by */
+        return 0;
     known[slot].at = name;
-    known[slot].id = text_id(read, count);
-    known[slot].shown = source_name(known[slot].id, read, count);
+    known[slot].id = id;
+    known[slot].shown = source_name(id, read, count);
     return known[slot].shown;
 }
 

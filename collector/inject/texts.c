@@ -179,8 +179,9 @@ uint32_t text_count(void)
 
 bool text_at(uint32_t id, const char **ret, size_t *ret_count)
 {
+    if (id == 0 || id > text_count())
+        return false;
     struct entry *entry = atomic_load_explicit(&entries[id - 1], memory_order_acquire);
-
     if (entry == NULL)
         return false;
     *ret = entry->at;

@@ -25,7 +25,8 @@ uint32_t text_id(const char *text, size_t count);
 uint32_t text_id_wide(const wchar_t *text);
 uint64_t texts_refused(void);
 uint32_t text_count(void);
-/* The text of an id that text_count covers; false while its last instructions are not done. */
+/* The text of an id; false of 0, of one that nobody has, and while its last instructions are not
+ * done. */
 bool text_at(uint32_t id, const char **ret, size_t *ret_count);
 
 #endif

@@ -1,6 +1,7 @@
 /* Names of kernels: CUPTI may put another at a place where one was, once its module is gone. */
 #include "inject/cupti_names.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "check.h"
@@ -63,6 +64,22 @@ static void none(void **state)
     assert_int_equal(cupti_name((const char *)(uintptr_t)0x10), 0);
 }
 
+/* Behind all others: from here on no text gets an id. */
+static void full(void **state)
+{
+    char text[32];
+
+    (void)state;
+    assert_int_not_equal(text_id("_Z3subi", 7), 0);
+    for (uint32_t number = 0, id = 1; id != 0; number++)
+        id = text_id(text, (size_t)snprintf(text, sizeof text, "%u", number));
+    for (int again = 0; again < 2; again++) {
+        assert_int_equal(cupti_name("never_seen"), 0);
+        assert_string_equal(told("_Z3subi"), "_Z3subi");
+        assert_string_equal(told("_Z3addi"), "add(int)");
+    }
+}
+
 static int open_texts(void **state)
 {
     (void)state;
@@ -72,7 +89,8 @@ static int open_texts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(another_at_the_place),
-                                       cmocka_unit_test(as_in_the_source), cmocka_unit_test(none)};
+                                       cmocka_unit_test(as_in_the_source), cmocka_unit_test(none),
+                                       cmocka_unit_test(full)};
 
     return cmocka_run_group_tests(tests, open_texts, NULL);
 }
