@@ -50,6 +50,7 @@ struct split {
     } * frames;
     size_t frame_count, frame_capacity, last_open; /* the last look at what was open, + 1 */
     uint64_t copied_bytes;
+    uint64_t broken_frames; /* that do not unpack */
     int64_t *rows;
     size_t row_capacity;
 };
@@ -141,8 +142,10 @@ static void index_frame(struct split *split, const struct record_frame *frame,
     struct record_columns columns;
     uint16_t type = frame->head.type;
 
-    if (!record_columns(&split->spool.file, frame, &columns))
+    if (!record_columns(&split->spool.file, frame, &columns)) {
+        split->broken_frames++;
         return;
+    }
     for (uint32_t row = 0; row < columns.count; row++) {
         uint32_t owner = owner_of(split, type, &columns, row);
 
@@ -230,7 +233,7 @@ static bool put_rows(struct split *split, struct spool *to, const struct record_
     uint32_t width = 0, kept = 0;
 
     if (!record_columns(&split->spool.file, frame, &columns))
-        return true; /* the whole one's reader passes over it, too */
+        return false;
     while (width < SPOOL_COLUMNS_MAX && columns.column[width] != NULL)
         width++;
     int64_t *rows = room_for(split, (size_t)columns.count * width + 1);
@@ -318,12 +321,26 @@ static void remove_parts(const struct split *split, const char *directory, const
     }
 }
 
+/* What is missing stands between frames, which no part would tell. */
+static enum status check_whole(const struct split *split, struct error *err)
+{
+    const struct record_file *file = &split->spool.file;
+
+    if (file->bytes_skipped == 0 && file->frames_lost == 0 && split->broken_frames == 0)
+        return OK;
+    return fail(err, ERR_FORMAT,
+                "it is damaged, %" PRIu64 " bytes belong to no frame, %" PRIu64
+                " frames are missing and %" PRIu64 " do not unpack",
+                file->bytes_skipped, file->frames_lost, split->broken_frames);
+}
+
 static enum status write_parts(struct split *split, const char *directory, const char *name,
                                struct error *err)
 {
     uint32_t parts = 0;
     enum status status = OK;
 
+    TRY(check_whole(split, err));
     for (uint32_t capture = 0; capture < split->captures->count; capture++)
         parts += split->parts[capture].has_rows;
     if (parts == 0) /* figures alone: of the last */
@@ -346,9 +363,6 @@ enum status capture_split(const char *directory, const char *name,
     char path[PATH_BYTES];
 
     snprintf(path, sizeof path, "%.4000s/%.255s", directory, name);
-    if (captures->count > CAPTURES_SPLIT_MAX)
-        return fail(err, ERR_LIMIT, "it has %u captures, and %d become sessions at most",
-                    captures->count, CAPTURES_SPLIT_MAX);
     if (!spool_read_open(path, &split.spool))
         return fail(err, ERR_FORMAT, "%s cannot be read", path);
     split.parts = memory_resize(NULL, captures->count, sizeof *split.parts);

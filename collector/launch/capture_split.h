@@ -16,7 +16,8 @@
 enum { CAPTURES_SPLIT_MAX = 1000 };
 
 /* "<directory>/<name>" into "<directory>/capture-N/<name>" of those captures in which something
- * happened; after a failure it is as it was. */
+ * happened, of at most CAPTURES_SPLIT_MAX; after a failure it is as it was. One that is damaged is
+ * not split. */
 MUST_CHECK enum status capture_split(const char *directory, const char *name,
                                      const struct capture_list *captures, struct error *err);
 /* "<directory>/capture-N" */

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,16 +71,20 @@ void spools_wait(const char *directory)
 /* Each that can be; the others stay one profile, with the reason told. */
 static void split_all(const char *directory, const struct capture_list *captures)
 {
-    DIR *open = opendir(directory);
-    struct error err = {0};
+    DIR *open = captures->count <= CAPTURES_SPLIT_MAX ? opendir(directory) : NULL;
 
+    if (captures->count > CAPTURES_SPLIT_MAX)
+        fprintf(stderr,
+                "jview-collect: %" PRIu32
+                " captures stay in one profile: %d become sessions at most\n",
+                captures->count, CAPTURES_SPLIT_MAX);
     for (struct dirent *entry; open != NULL && (entry = readdir(open)) != NULL;) {
-        if (!spools_is_one(entry->d_name) || spools_is_held(directory, entry->d_name))
-            continue;
-        if (capture_split(directory, entry->d_name, captures, &err) != OK) {
-            fprintf(stderr, "jview-collect: all captures stay in one profile: %s\n", err.message);
-            break;
-        }
+        struct error err = {0};
+
+        if (spools_is_one(entry->d_name) && !spools_is_held(directory, entry->d_name) &&
+            capture_split(directory, entry->d_name, captures, &err) != OK)
+            fprintf(stderr, "jview-collect: the captures of %s stay in one profile: %s\n",
+                    entry->d_name, err.message);
     }
     if (open != NULL)
         closedir(open);

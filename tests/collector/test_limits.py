@@ -116,6 +116,16 @@ if os.fork() == 0:
     os._exit(0)
 """
 
+DAMAGES = """
+import os, pathlib, subprocess, sys
+for count in sys.argv[2:]:
+    subprocess.run([sys.argv[1], "steps", count], check=True)
+spool = min(pathlib.Path(os.environ["JVIEW_SESSION"]).glob("*.jvs"), key=lambda path: path.stat().st_mtime_ns)
+told = bytearray(spool.read_bytes())
+told[len(told) // 2] ^= 0x40
+spool.write_bytes(told)
+"""
+
 
 class Left(unittest.TestCase):
     """Captures of a session whose spools somebody had not put into their places yet."""
@@ -183,6 +193,14 @@ class Left(unittest.TestCase):
         self.assertIn("moved      1 spools", self.finalize())
         self.assertEqual(self.spools(), [2 * told for told in self.step(1, 2, 3)])
         self.assertFalse(list(self.out.glob(".jview-spool/*")), "nothing is left behind")
+
+    def test_damaged(self):
+        """A spool that lost something stays whole, and tells so; the other is split."""
+        self.assertIn("stay in one profile: it is damaged", self.collect(sys.executable, "-c", DAMAGES, PROGRAM, "3", "2"))
+        (whole,), *others = ([dump(spool) for spool in session.glob("*.jvs")]
+                             for session in sorted(self.out.glob("plugins/profile/*")))
+        self.assertIn("damaged", [note[0] for note in whole["notes"]])
+        self.assertEqual([[counts(trace) for trace in session] for session in others], self.step(4, 5))
 
     def test_half_split(self):
         """A part that was being written while its whole still stood is made anew."""
