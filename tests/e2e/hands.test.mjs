@@ -181,6 +181,32 @@ export const tests = {
     await until(page, 'there again', async (now) => now.hide === undefined && (await names()).includes(hidden));
   }),
 
+  'a finger and the keys reach what stands at a name': scene(
+    async ({ page }) => {
+      const row = page.getByRole('treeitem').nth(2);
+      const id = await row.getAttribute('data-id');
+      const box = await row.boundingBox();
+      await page.touchscreen.tap(box.x + box.width - 12, box.y + box.height / 2);
+      assert.equal(address(page).hide ?? address(page).track, undefined, 'nothing is chosen before it is seen');
+      await row.getByRole('button', { name: /^Pin/ }).tap();
+      await until(page, 'pinned', (now) => now.pin === id);
+      await settle(page);
+      const first = page.getByRole('treeitem').first();
+      await first.tap();
+      await first.getByRole('button', { name: /^Unpin/ }).tap();
+      await until(page, 'as before', (now) => now.pin === undefined);
+      await settle(page);
+      await page.getByRole('treeitem').first().focus();
+      for (const key of ['Home', 'ArrowDown', 'ArrowDown']) await page.keyboard.press(key);
+      await until(page, 'the row in focus', () => row.evaluate((one) => one === document.activeElement));
+      for (let turn = 0; turn < 2; turn++) await page.keyboard.press('Tab');
+      await page.keyboard.press('Enter');
+      await until(page, 'hidden by its button', (now) => now.hide === id);
+    },
+    '',
+    { hasTouch: true },
+  ),
+
   'tracks are dragged into another order, and moved by menu': scene(async ({ page }) => {
     const siblings = () => page.locator('.track-name[aria-level="2"]').evaluateAll((all) => all.map((one) => one.dataset.id));
     const before = await siblings();

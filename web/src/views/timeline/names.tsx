@@ -1,5 +1,5 @@
 /* The tree of tracks at the left: fold by click, move by arrow keys, reorder by dragging; pin, hide
- * and only-this wait at the right of the name below the pointer. */
+ * and only-this stand at the right of the name below the pointer, or that a finger or the keys have chosen. */
 import { computed } from '@preact/signals';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { cutMiddle, shown } from '../../model/cut';
@@ -25,11 +25,11 @@ interface RowProps {
   onDrag: (event: PointerEvent) => boolean; // true: it was a drag, no click
 }
 
-function Tools({ band }: { band: Band }) {
+function Tools({ band, held }: { band: Band; held: boolean }) {
   const { node } = band;
   const tool = (words: string, icon: 'pin' | 'hide' | 'only', run: () => void) => (
     <button
-      class="bare" tabIndex={-1} aria-label={`${words} ${shown(node.name)}`} data-tip={words} onPointerDown={(event) => event.stopPropagation()}
+      class="bare" tabIndex={held ? 0 : -1} aria-label={`${words} ${shown(node.name)}`} data-tip={words} onPointerDown={(event) => event.stopPropagation()}
       onClick={(event) => {
         event.stopPropagation();
         run();
@@ -54,15 +54,20 @@ function NameRow({ state, band, width, current, onFocus, onDrag }: RowProps) {
   const height = Math.min(band.height, Math.max(NAME_ROW, 20));
   const dragged = useRef(false);
   const [under, setUnder] = useState(false); // the pointer
+  const [held, setHeld] = useState(false); // by the focus; that of a mouse chooses nothing
+  const touched = useRef(false);
   return (
     <div
       class={`track-name level-${level}${node.children.length > 0 ? ' group' : ''}${band.pinned ? ' pinned' : ''}`}
       role="treeitem" aria-level={band.level} aria-setsize={band.siblings} aria-posinset={band.position}
-      aria-expanded={band.foldable ? band.open : undefined} tabIndex={current ? 0 : -1} data-id={node.id}
+      aria-label={shown(band.label)} aria-expanded={band.foldable ? band.open : undefined} tabIndex={current ? 0 : -1} data-id={node.id}
       style={{ top: `${band.y}px`, height: `${height}px` }}
-      onPointerEnter={() => setUnder(true)} onPointerLeave={() => setUnder(false)}
+      onPointerEnter={(event) => setUnder(event.pointerType !== 'touch')} onPointerLeave={() => setUnder(false)} // a finger leaves before its click
+      onFocusIn={(event) => setHeld(touched.current || (event.target as Element).matches(':focus-visible'))}
+      onFocusOut={(event) => !event.currentTarget.contains(event.relatedTarget as Node | null) && setHeld(false)}
       onPointerDown={(event) => {
         dragged.current = false;
+        touched.current = event.pointerType === 'touch';
         const element = event.currentTarget;
         if (event.button !== 0) return;
         element.setPointerCapture(event.pointerId);
@@ -92,7 +97,7 @@ function NameRow({ state, band, width, current, onFocus, onDrag }: RowProps) {
     >
       {band.foldable ? <Icon name={band.open ? 'down' : 'right'} /> : <span class="no-icon" />}
       <bdi class="cut">{cutMiddle(shown(band.label), letters)}</bdi>
-      {under && <Tools band={band} />}
+      {(under || held) && <Tools band={band} held={held} />}
     </div>
   );
 }
@@ -133,7 +138,7 @@ export function TrackNames({ state, width }: { state: TimelineState; width: numb
   useEffect(() => {
     if (!moved.current) return;
     moved.current = false;
-    tree.current?.querySelector<HTMLElement>('[tabindex="0"]')?.focus();
+    tree.current?.querySelector<HTMLElement>('[role=treeitem][tabindex="0"]')?.focus();
   });
 
   const dragOf = (band: Band) => (event: PointerEvent): boolean => {
@@ -164,7 +169,7 @@ export function TrackNames({ state, width }: { state: TimelineState; width: numb
       Enter: () => band.foldable && state.toggle(band.node.id),
     };
     const action = actions[event.key];
-    if (!action) return;
+    if (!action || (event.key === 'Enter' && event.target instanceof HTMLButtonElement)) return;
     event.preventDefault();
     event.stopPropagation();
     action();
