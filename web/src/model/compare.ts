@@ -45,7 +45,7 @@ export function sideShort(text: string): string {
 
 /* What only the page of two runs, or only one of a run, understands. */
 const OF_COMPARING = ['a', 'b', 'by', 'sort', 'q', 'columns', 'key', 'zoom', 'align', 'window'];
-const OF_ONE_PAGE = ['run', 'slice', 'key', 'window', 'step', 'start_ps', 'end_ps', 'track', 'zoom', 'mark', 'open', 'pin', 'hide', 'tracks', 'find', 'by', 'sort', 'q', 'columns', 'group', 'host', 'device', 'module', 'scope', 'name'];
+const OF_ONE_PAGE = ['run', 'slice', 'key', 'window', 'step', 'start_ps', 'end_ps', 'track', 'zoom', 'mark', 'open', 'pin', 'hide', 'tracks', 'find', 'search', 'by', 'sort', 'q', 'columns', 'group', 'host', 'device', 'module', 'scope', 'name'];
 
 /* From anywhere to the comparison. */
 export function compareChange(a: string, b: string): Changes {

@@ -108,7 +108,7 @@ export function FlameView({ run }: { run: RunDetails }) {
   const flame = useJson<FlameReply>('api/flame', params);
   const data = flame.data;
   const { against } = query.value;
-  const [text, setText] = useTyped('find');
+  const [text, setText] = useTyped('search');
   const field = useRef<HTMLInputElement>(null);
   useEffect(
     () =>
