@@ -220,7 +220,7 @@ static enum status move_part(const char *directory, const char *out, int64_t num
         captures_name(directory, number, name);
     }
     snprintf(profile, sizeof profile, "%.3500s/plugins/profile/%.255s", out, name);
-    TRY(spools_move(part, profile, sum, err));
+    TRY(spools_move(part, directory, profile, sum, err));
     rmdir(part);
     return OK;
 }

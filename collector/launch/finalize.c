@@ -17,6 +17,7 @@
 
 #include "api/record.h"
 #include "launch/child.h"
+#include "launch/dump_mark.h"
 #include "launch/spools.h"
 #include "launch/stage.h"
 
@@ -185,36 +186,55 @@ static void usual_dump(const char *spool, char ret[PATH_BYTES])
                  (int)(file - session - 1), session + 1);
 }
 
-enum status finalize_spool(const char *spool, const char *dump, int64_t most_ms, struct error *err)
+/* As the mark in the spool's directory says, else where it usually is. */
+static void find_dump(const char *spool, const char *directory, char ret[PATH_BYTES])
+{
+    if (!dump_mark_get(directory, ret) || access(ret, F_OK) != 0)
+        usual_dump(spool, ret);
+}
+
+/* Nobody asks for the dump any more where the last spool is gone. */
+static enum status take_away(const char *spool, const char *directory, struct error *err)
+{
+    struct spools left;
+
+    if (unlink(spool) != 0)
+        return fail(err, ERR_IO, "it cannot be removed: %s", strerror(errno));
+    spools_count(directory, &left);
+    if (left.moved + left.busy == 0)
+        dump_mark_remove(directory);
+    return OK;
+}
+
+enum status finalize_spool(const char *spool, int64_t most_ms, struct error *err)
 {
     const char *slash = strrchr(spool, '/');
-    char cache[PATH_BYTES + 64], staged[PATH_BYTES + 80], target[PATH_BYTES], usual[PATH_BYTES];
+    char directory[PATH_BYTES], cache[PATH_BYTES + 64], staged[PATH_BYTES + 80];
+    char target[PATH_BYTES], dump[PATH_BYTES];
 
     TRY(target_of(spool, target, err));
+    snprintf(directory, sizeof directory, "%.*s", slash != NULL ? (int)(slash - spool) : 1,
+             slash != NULL ? spool : ".");
     /* Beside it: there is room for a spool, so mostly for its index. */
-    snprintf(cache, sizeof cache, "%.*s/.jview-index-XXXXXX",
-             slash != NULL ? (int)(slash - spool) : 1, slash != NULL ? spool : ".");
+    snprintf(cache, sizeof cache, "%s/.jview-index-XXXXXX", directory);
     if (mkdtemp(cache) == NULL)
         return fail(err, ERR_IO, "cannot write beside %s: %s", spool, strerror(errno));
     mark_settled(spool);
-    usual_dump(spool, usual);
+    find_dump(spool, directory, dump);
     snprintf(staged, sizeof staged, "%s/staged", cache);
-    const struct work work = {
-        .spool = spool,
-        .staged = stage_make(staged, spool, dump[0] != '\0' ? dump : usual) ? staged : NULL,
-        .cache = cache,
-        .target = target};
+    const struct work work = {.spool = spool,
+                              .staged = stage_make(staged, spool, dump) ? staged : NULL,
+                              .cache = cache,
+                              .target = target};
     enum status status = run_jviewd(&work, most_ms, err);
 
     nftw(cache, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     if (status == OK && access(target, R_OK) != 0)
         status = fail(err, ERR_IO, "%s was not written", target);
-    if (status == OK && unlink(spool) != 0)
-        status = fail(err, ERR_IO, "it cannot be removed: %s", strerror(errno));
-    return status;
+    return status == OK ? take_away(spool, directory, err) : status;
 }
 
-uint32_t finalize_session(const char *profile, const char *dump, int64_t *most_ms)
+uint32_t finalize_session(const char *profile, int64_t *most_ms)
 {
     int64_t began = now_ms();
     uint32_t stay = 0;
@@ -228,7 +248,7 @@ uint32_t finalize_session(const char *profile, const char *dump, int64_t *most_m
         if (!spools_is_one(entry->d_name) || spools_is_held(profile, entry->d_name))
             continue;
         snprintf(path, sizeof path, "%.4000s/%s", profile, entry->d_name);
-        if (finalize_spool(path, dump, left > 0 ? left : 0, &err) == OK)
+        if (finalize_spool(path, left > 0 ? left : 0, &err) == OK)
             continue;
         stay++;
         fprintf(stderr,
@@ -255,7 +275,7 @@ uint32_t finalize_sessions(const char *out, int64_t most_ms)
 
         snprintf(session, sizeof session, "%.4000s/%s", path, entry->d_name);
         if (entry->d_name[0] != '.')
-            stay += finalize_session(session, "", &most_ms);
+            stay += finalize_session(session, &most_ms);
     }
     if (open != NULL)
         closedir(open);

@@ -11,13 +11,12 @@
 
 #include "base/error.h"
 
-/* With the modules of a dump in it, "": of the one where --hlo-dump puts it. In at most so long;
- * what is not whole by then goes, and the spool stays. */
-MUST_CHECK enum status finalize_spool(const char *spool, const char *dump, int64_t most_ms,
-                                      struct error *err);
+/* With the modules of its dump in it (dump_mark.h), without a mark of the one where --hlo-dump puts
+ * it. In at most so long; what is not whole by then goes, and the spool stays. */
+MUST_CHECK enum status finalize_spool(const char *spool, int64_t most_ms, struct error *err);
 /* All spools of a session's directory whose processes have ended, in at most so long together,
  * which it takes from *most_ms. Each that stays is told on stderr, with the reason; how many do. */
-uint32_t finalize_session(const char *profile, const char *dump, int64_t *most_ms);
+uint32_t finalize_session(const char *profile, int64_t *most_ms);
 /* Of every session below OUT/plugins/profile. */
 uint32_t finalize_sessions(const char *out, int64_t most_ms);
 

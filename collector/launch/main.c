@@ -10,6 +10,7 @@
 #include "launch/child.h"
 #include "launch/condition.h"
 #include "launch/ctl.h"
+#include "launch/dump_mark.h"
 #include "launch/finalize.h"
 #include "launch/jax.h"
 #include "launch/place.h"
@@ -32,18 +33,28 @@ static void wait_for_all(const struct launched *session)
     spools_wait(session->directory);
 }
 
+/* Whoever finalizes, now or later, takes the modules from there. */
+static enum status mark_dump(const struct options *options, const struct launched *session,
+                             struct error *err)
+{
+    static char dump[JAX_PATH_BYTES];
+
+    TRY(jax_dump_directory(options, session, dump, err));
+    return dump[0] != '\0' ? dump_mark_put(session->directory, dump, err) : OK;
+}
+
 static int record(const struct options *options)
 {
     static struct launched session;
     static struct session_result result;
-    static char out[4096], dump[JAX_PATH_BYTES];
+    static char out[4096];
     struct error err = {0}, at_end = {0};
     bool is_open = options->asked.range == CAPTURE_NONE && options->delay_ms == 0;
 
     if (place_of(options->out, out, sizeof out, &err) != OK)
         return complain(&err, EXIT_USAGE);
     if (session_begin(out, &options->asked, is_open, &session, &err) != OK ||
-        child_prepare(options, &session, &err) != OK)
+        child_prepare(options, &session, &err) != OK || mark_dump(options, &session, &err) != OK)
         return complain(&err, EXIT_CANNOT_START);
     int code = child_run(options, &session, &err);
     if (err.code != OK)
@@ -54,11 +65,9 @@ static int record(const struct options *options)
         complain(&at_end, code);
     else if (!options->is_quiet && err.code == OK)
         report_print(options, &session, &result);
-    if (options->finalize_ms > 0 && jax_dump_directory(options, &session, dump, &err) != OK)
-        complain(&err, code);
     int64_t until_ms = options->finalize_ms;
     for (uint32_t index = 0; index < result.profile_count && options->finalize_ms > 0; index++)
-        finalize_session(result.profiles[index], dump, &until_ms);
+        finalize_session(result.profiles[index], &until_ms);
     return code;
 }
 
@@ -69,7 +78,7 @@ static int finalize(const char *path)
     size_t count = strlen(path), suffix = strlen(SPOOL_SUFFIX);
 
     if (count > suffix && strcmp(path + count - suffix, SPOOL_SUFFIX) == 0)
-        return finalize_spool(path, "", INT64_MAX, &err) == OK ? 0 : complain(&err, 1);
+        return finalize_spool(path, INT64_MAX, &err) == OK ? 0 : complain(&err, 1);
     if (spools_finalize(path, &err) != OK)
         return complain(&err, 1);
     return options_finalize_ms() > 0 && finalize_sessions(path, INT64_MAX) > 0;

@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "base/file.h"
 #include "decode/record_read.h"
+#include "launch/dump_mark.h"
 
 enum { NAME_MAX_BYTES = 256, PATH_BYTES = 4096 };
 
@@ -86,8 +87,8 @@ static enum status move_one(const char *directory, const char *profile, const ch
     return fail(err, ERR_IO, "cannot move %s to %s: %s", from, to, strerror(errno));
 }
 
-enum status spools_move(const char *directory, const char *profile, struct spools *sum,
-                        struct error *err)
+enum status spools_move(const char *directory, const char *session, const char *profile,
+                        struct spools *sum, struct error *err)
 {
     enum status status = OK;
     struct spools here;
@@ -96,6 +97,7 @@ enum status spools_move(const char *directory, const char *profile, struct spool
     if (here.moved == 0)
         return OK;
     TRY(directory_make(profile, err));
+    TRY(dump_mark_copy(session, profile, err));
     DIR *open = opendir(directory);
     for (struct dirent *entry; status == OK && open != NULL && (entry = readdir(open)) != NULL;)
         if (spools_is_one(entry->d_name) && !spools_is_held(directory, entry->d_name))

@@ -8,9 +8,9 @@
 
 #include "launch/spools.h"
 
-/* Those that nobody writes any more. The profile is made, and told in sum->profiles, where there is
- * such a one. */
-MUST_CHECK enum status spools_move(const char *directory, const char *profile, struct spools *sum,
-                                   struct error *err);
+/* Those that nobody writes any more. The profile is made, with the mark of the session's dump, and
+ * told in sum->profiles, where there is such a one. */
+MUST_CHECK enum status spools_move(const char *directory, const char *session, const char *profile,
+                                   struct spools *sum, struct error *err);
 
 #endif

@@ -17,6 +17,7 @@
 #include "launch/capture_list.h"
 #include "launch/capture_place.h"
 #include "launch/capture_split.h"
+#include "launch/dump_mark.h"
 #include "launch/sample_join.h"
 #include "launch/spool_move.h"
 
@@ -104,7 +105,7 @@ enum status spools_place(const char *directory, const char *out, const char *ses
     else if (captures.count == 1 && ret->busy > 0)
         captures_name(directory, captures.at[0].number, session);
     snprintf(profile, sizeof profile, "%.3500s/plugins/profile/%.255s", out, session);
-    enum status status = spools_move(directory, profile, ret, err);
+    enum status status = spools_move(directory, directory, profile, ret, err);
     if (status == OK)
         status = captures_move(directory, out, &captures, ret, err);
     captures_free(&captures);
@@ -116,6 +117,7 @@ void spools_leave(const char *directory)
     char control[2 * PATH_BYTES];
 
     captures_forget(directory);
+    dump_mark_remove(directory);
     snprintf(control, sizeof control, "%s/%s", directory, CONTROL_FILE);
     unlink(control);
     rmdir(directory);

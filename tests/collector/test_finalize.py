@@ -120,6 +120,30 @@ class Finalize(unittest.TestCase):
                 self.assertEqual(self.files(), [".pb"] * captures)
                 self.out = out
 
+    def test_modules_later(self):
+        """Captures keep the dump of their session, also where the launcher found no place for them."""
+        made = pathlib.Path(self.place.name) / "module_0003.jit_step.sm_9.0_gpu_after_optimizations.hlo.pb"
+        made.write_bytes(hlo_module())
+        for given, is_left in ((True, False), (True, True), (False, False)):
+            with self.subTest(given=given, is_left=is_left):
+                out, self.out = self.out, self.out / f"{given}{is_left}"
+                self.out.mkdir(parents=True)
+                dump = f"{self.out}/dump" if given else f"{self.out}/hlo-$(basename $JVIEW_SESSION)"
+                if is_left:
+                    (self.out / "plugins").touch()
+                run = self.collect("-c", f"{PROGRAM} 0 0 profile 2; mkdir {dump}; cp {made} {dump}", program="sh", options=(
+                    f"--hlo-dump={dump}" if given else "--hlo-dump", "--capture-range=cudaProfilerApi",
+                    "--capture-range-end=repeat"), JVIEW_FINALIZE="0", FAKE_CUPTI_LATE="0")
+                self.assertEqual(run.returncode, 0, run.stderr)
+                if is_left:
+                    (self.out / "plugins").unlink()
+                run = subprocess.run([BIN / "jview-collect", "finalize", self.out], capture_output=True, text=True,
+                                     timeout=100, env={**os.environ, "JVIEW_FINALIZE": "100"})
+                self.assertEqual((run.returncode, self.files()), (0, [".pb", ".pb"]), run.stderr)
+                self.assertEqual([path.read_bytes().count(hlo_module()) for path in self.out.glob("plugins/profile/*/*.pb")],
+                                 [1, 1])
+                self.out = out
+
     def take_dump(self, dump):
         """The user's files stay as they are, and what cannot be read is told once."""
         kept = dump / "module_0003.jit_step.sm_9.0_gpu_after_optimizations.hlo.pb"
