@@ -105,10 +105,11 @@ class Limits(unittest.TestCase):
 
 OUTLIVES = """
 import fcntl, os, pathlib, shutil, subprocess, sys
-program, until = sys.argv[1:]
-subprocess.run([program, "steps", "3"], check=True)
-spool, = pathlib.Path(os.environ["JVIEW_SESSION"]).glob("*.jvs")
-later = open(shutil.copy(spool, spool.with_name("9-9.jvs")))
+program, until, *counts = sys.argv[1:]
+for count in counts:
+    subprocess.run([program, "steps", count], check=True)
+*others, last = sorted(pathlib.Path(os.environ["JVIEW_SESSION"]).glob("*.jvs"), key=lambda path: path.stat().st_mtime_ns)
+later = open((last.rename if others else lambda to: shutil.copy(last, to))(last.with_name("9-9.jvs")))
 fcntl.flock(later, fcntl.LOCK_EX)
 if os.fork() == 0:
     os.close(1), os.close(2)
@@ -180,19 +181,41 @@ class Left(unittest.TestCase):
         self.finalize()
         self.assertEqual(sorted(map(str, self.spools())), sorted(map(str, self.step(1, 2, 3))))
 
-    def test_later(self):
-        """A process that outlives the launcher brings its parts to the same sessions."""
-        until = self.out / "until"
-        os.mkfifo(until)
-        self.assertIn("1 process", self.collect(sys.executable, "-c", OUTLIVES, PROGRAM, until))
-        self.assertEqual(self.spools(), self.step(1, 2, 3))
-        until.write_text("now")
+    def outlive(self, *counts):
+        """The last spool, of one a copy, is held by a process that lives on."""
+        os.mkfifo(self.out / "until")
+        self.collect(sys.executable, "-c", OUTLIVES, PROGRAM, self.out / "until", *counts)
+
+    def end_later(self):
+        (self.out / "until").write_text("now")
         later, = self.out.glob(".jview-spool/*/9-9.jvs")
         with later.open() as held:
             fcntl.flock(held, fcntl.LOCK_EX)
         self.assertIn("moved      1 spools", self.finalize())
-        self.assertEqual(self.spools(), [2 * told for told in self.step(1, 2, 3)])
         self.assertFalse(list(self.out.glob(".jview-spool/*")), "nothing is left behind")
+
+    def test_later(self):
+        """A process that outlives the launcher brings its parts to the same sessions."""
+        self.outlive("3")
+        self.assertEqual(self.spools(), self.step(1, 2, 3))
+        self.end_later()
+        self.assertEqual(self.spools(), [2 * told for told in self.step(1, 2, 3)])
+
+    def test_later_beside(self):
+        """The others are XPlane by then, of which its name would be taken."""
+        self.outlive("3")
+        for spool in self.out.glob("plugins/profile/*/*.jvs"):
+            spool.rename(spool.with_suffix(".xplane.pb"))
+        self.end_later()
+        self.assertEqual(self.spools(), self.step(1, 2, 3))
+        self.assertEqual([spool.stem[-3:] for spool in self.out.glob("plugins/profile/*/*.jvs")], 3 * ["_p9"])
+
+    def test_later_another(self):
+        """What it recorded is the second capture, of which the launcher placed nothing."""
+        self.outlive("1", "1")
+        self.assertEqual(self.spools(), self.step(1))
+        self.end_later()
+        self.assertEqual(self.spools(), self.step(1, 2))
 
     def test_damaged(self):
         """A spool that lost something stays whole, and tells so; the other is split."""
