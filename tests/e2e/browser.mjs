@@ -21,6 +21,8 @@ export async function launch() {
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 const underWay = new WeakMap(); // page -> requests without an answer
+const broken = new WeakMap(); // context -> why an answer could not be changed
+const ASKED_AGAIN_MAX = 2; // after a connection that was closed while it lay idle
 
 /* Who asked; nobody's are those of a page that is not there yet. */
 function pageOf(request) {
@@ -61,8 +63,10 @@ export async function openPage(browser, origin, options = {}) {
   const close = context.close.bind(context);
   /* Answers that are still being made up for a page that goes are nobody's. */
   context.close = async () => {
+    const reason = broken.get(context);
     for (const one of [context, ...context.pages()]) await one.unrouteAll({ behavior: 'ignoreErrors' });
     await close();
+    if (reason !== undefined) throw reason;
   };
   const page = await context.newPage();
   page.on('console', (message) => {
@@ -70,6 +74,20 @@ export async function openPage(browser, origin, options = {}) {
   });
   page.on('pageerror', (error) => complaints.push(error.stack ?? error.message));
   return { page, context, foreign, complaints };
+}
+
+/* The page is told what `change` makes of the server's answers. What goes wrong there fails the test
+ * that asked for it, as its page is closed, and none beside it. */
+export function changeAnswers(page, pattern, change) {
+  return page.route(pattern, async (route) => {
+    try {
+      const response = await route.fetch({ maxRetries: ASKED_AGAIN_MAX });
+      await route.fulfill({ response, json: change(await response.json()) });
+    } catch (error) {
+      broken.set(page.context(), error);
+      await route.abort().catch(() => undefined); // the page may have gone
+    }
+  });
 }
 
 /* The question as the address has it. */

@@ -1,7 +1,7 @@
 /* What changed between two runs: tick two, read the sentence, sort, filter, swap, go into either, come back. */
 import assert from 'node:assert/strict';
 import { assertAccessible, violations } from './axe.mjs';
-import { address, eventually, json, openPage, settle, until, windowOf } from './browser.mjs';
+import { address, changeAnswers, eventually, json, openPage, settle, until, windowOf } from './browser.mjs';
 
 const words = async (page) => (await page.locator('main').innerText()).replaceAll('\u202f', ' ');
 const names = (page) => page.locator('.table-row [aria-colindex="1"]').allInnerTexts();
@@ -193,14 +193,12 @@ export const tests = {
   }),
 
   'what is not read yet waits with its share; names are text': at('?view=runs', async ({ page, url }) => {
-    let asked = 0;
     const evil = '<img src=x onerror=alert(1)>';
-    await page.route('**/api/diff?**', async (route) => {
-      if (asked++ === 0) return route.fulfill({ status: 503, contentType: 'application/problem+json', json: { type: 'indexing', title: 'Indexing', status: 503, detail: 'being indexed', progress: { done_bytes: 1048576, total_bytes: 4194304 } } });
-      const reply = await route.fetch();
-      const diff = await reply.json();
-      return route.fulfill({ json: { ...diff, step: null, sentence: `The capture of ${evil} lasts 1.00 ms; not both have steps.`, rows: diff.rows.map((row, index) => ({ ...row, name: index === 0 ? evil : row.name })) } });
-    });
+    await changeAnswers(page, '**/api/diff?**', (diff) => ({
+      ...diff, step: null, sentence: `The capture of ${evil} lasts 1.00 ms; not both have steps.`, rows: diff.rows.map((row, index) => ({ ...row, name: index === 0 ? evil : row.name })),
+    }));
+    const indexing = (route) => route.fulfill({ status: 503, contentType: 'application/problem+json', json: { type: 'indexing', title: 'Indexing', status: 503, detail: 'being indexed', progress: { done_bytes: 1048576, total_bytes: 4194304 } } });
+    await page.route('**/api/diff?**', indexing, { times: 1 });
     await page.goto(`${url}?view=compare&a=step_500&b=step_1000`);
     await page.getByText(/Indexing 1\.00.MiB of 4\.00.MiB/).waitFor();
     await page.locator('.table-row').first().waitFor();

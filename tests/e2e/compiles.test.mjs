@@ -1,6 +1,6 @@
 /* Compiles and transfers: what a sample holds, why another has none, and a made reply. */
 import assert from 'node:assert/strict';
-import { openPage, settle } from './browser.mjs';
+import { changeAnswers, openPage, settle } from './browser.mjs';
 
 const words = async (page) => (await page.locator('main').innerText()).replaceAll('\u202f', ' ');
 
@@ -46,11 +46,7 @@ export const tests = {
   'transfers by direction and size': async ({ browser, url }) => {
     const { page, context, complaints } = await openPage(browser, url);
     try {
-      await page.route('**/api/run?**', async (route) => {
-        const answer = await route.fetch();
-        const run = await answer.json();
-        await route.fulfill({ response: answer, json: { ...run, views: { ...run.views, transfers: null } } });
-      });
+      await changeAnswers(page, '**/api/run?**', (run) => ({ ...run, views: { ...run.views, transfers: null } }));
       await page.route('**/api/transfers?**', (route) => {
         const by = new URL(route.request().url()).searchParams.get('by');
         const rows = by === 'size' ? [transfer('16 KiB to 256 KiB', { direction: null }), transfer('unknown', { direction: null, count: 2 })] : [transfer('h2d'), transfer('d2h', { count: 2, bytes: null, bytes_per_s: null, total_ps: 2e9, share: 0.2 })];

@@ -1,7 +1,7 @@
 /* What to do first: sentences with what they win, each a click from its evidence; all of them on
  * demand. */
 import assert from 'node:assert/strict';
-import { openPage, settle } from './browser.mjs';
+import { changeAnswers, openPage, settle } from './browser.mjs';
 
 async function onOverview({ browser, url }, look) {
   const { page, context, complaints } = await openPage(browser, url);
@@ -36,11 +36,7 @@ export const tests = {
   /* The samples have as many as the overview shows: here it is told of fewer. */
   'the others unfold in place': (at) =>
     onOverview(at, async (page) => {
-      await page.route(/api\/overview/, async (route) => {
-        const reply = await route.fetch();
-        const overview = await reply.json();
-        await route.fulfill({ response: reply, json: { ...overview, findings: overview.findings.slice(0, 1) } });
-      });
+      await changeAnswers(page, /api\/overview/, (overview) => ({ ...overview, findings: overview.findings.slice(0, 1) }));
       await page.reload();
       await settle(page);
       assert.equal(await page.locator('.findings > li').count(), 1);

@@ -1,6 +1,6 @@
 /* Kernels: absent on a CPU with the reason, its annotations there; and with kernels the table that the server gives. */
 import assert from 'node:assert/strict';
-import { openPage, settle } from './browser.mjs';
+import { changeAnswers, openPage, settle } from './browser.mjs';
 
 const words = async (page) => (await page.locator('main').innerText()).replaceAll('\u202f', ' ');
 
@@ -35,11 +35,7 @@ export const tests = {
   'kernels with shape, occupancy and what limits it': async ({ browser, url }) => {
     const { page, context, complaints } = await openPage(browser, url);
     try {
-      await page.route('**/api/run?**', async (route) => {
-        const answer = await route.fetch();
-        const run = await answer.json();
-        await route.fulfill({ response: answer, json: { ...run, views: { ...run.views, kernels: null } } });
-      });
+      await changeAnswers(page, '**/api/run?**', (run) => ({ ...run, views: { ...run.views, kernels: null } }));
       const asked = [];
       await page.route('**/api/kernels?**', (route) =>
         asked.push(new URL(route.request().url()).searchParams) && route.fulfill({ json: reply([row('gemm'), row('add', { total_ps: 2e9, share: 0.2, variant_count: 3, grid: null, block: null, registers: null, occupancy: null, limited_by: null, tensor_core: null })]) }));
@@ -72,11 +68,7 @@ export const tests = {
         route.fulfill({
           json: { ...reply([activity(1, family('sum_op')), activity(7, family('product_op')), activity(9, 'MemcpyH2D', { what: 'copy', grid: null, block: null, bytes: 2048, bytes_per_s: 4e8, direction: 'h2d' })]), by: 'activity', total_ps: 15e6 },
         }));
-      await page.route('**/api/run?**', async (route) => {
-        const answer = await route.fetch();
-        const run = await answer.json();
-        await route.fulfill({ response: answer, json: { ...run, views: { ...run.views, kernels: null } } });
-      });
+      await changeAnswers(page, '**/api/run?**', (run) => ({ ...run, views: { ...run.views, kernels: null } }));
       await page.goto(`${url}?run=step_1000&view=kernels&by=activity`);
       await settle(page);
       const text = await words(page);
@@ -93,11 +85,10 @@ export const tests = {
       await page.goto(`${url}?run=step_1000&view=overview`);
       await settle(page);
       assert.doesNotMatch(await words(page), /Where ops ran/i);
-      await page.route('**/api/overview?**', async (route) => {
-        const answer = await route.fetch();
+      await changeAnswers(page, '**/api/overview?**', (overview) => {
         const rows = [['device', 73], ['host', 0], ['callback', 27]].map(([place, share]) => ({ place, self_ps: share * 1e9, share: share / 100, count: share, reason: null }));
         const movable = [{ name: 'pure_callback.1', place: 'callback', self_ps: 27e9, count: 6, why: 'it calls back into Python' }];
-        await route.fulfill({ response: answer, json: { ...(await answer.json()), places: { reason: null, total_ps: 100e9, rows, movable, movable_count: 1, movable_ps: 27e9 } } });
+        return { ...overview, places: { reason: null, total_ps: 100e9, rows, movable, movable_count: 1, movable_ps: 27e9 } };
       });
       await page.reload();
       await settle(page);

@@ -1,6 +1,6 @@
 /* Memory over time, as compiled, as saved: what counts is drawn, named and told under the pointer. */
 import assert from 'node:assert/strict';
-import { openPage, settle } from './browser.mjs';
+import { changeAnswers, openPage, settle } from './browser.mjs';
 
 const GIB = 2 ** 30;
 const MIB = 2 ** 20;
@@ -29,11 +29,7 @@ async function opened(browser, url, views, reply) {
   const opening = await openPage(browser, url);
   const { page } = opening;
   const asked = [];
-  await page.route('**/api/run?**', async (route) => {
-    const answer = await route.fetch();
-    const run = await answer.json();
-    await route.fulfill({ response: answer, json: { ...run, views: { ...run.views, ...views } } });
-  });
+  await changeAnswers(page, '**/api/run?**', (run) => ({ ...run, views: { ...run.views, ...views } }));
   await page.route('**/api/memory?**', (route) => {
     const question = new URL(route.request().url()).searchParams;
     asked.push(question);

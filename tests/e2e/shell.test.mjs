@@ -1,6 +1,6 @@
 /* Around the views: palette and help from one list, the dock, a lost server, facets, the hand-over. */
 import assert from 'node:assert/strict';
-import { openPage, pass, settle, until } from './browser.mjs';
+import { changeAnswers, openPage, pass, settle, until } from './browser.mjs';
 
 
 function at(query, body, options = {}) {
@@ -48,8 +48,10 @@ export const tests = {
     await until(page, 'dense rows', () => page.evaluate(() => document.documentElement.dataset.rows === 'dense'));
     await choose(page, 'op profile');
     await until(page, 'the flame graph', (now) => now.view === 'flame');
+    await settle(page);
     await page.keyboard.press('Control+k');
-    assert.equal(await page.getByRole('option', { name: 'zoom in' }).count(), 0, 'what cannot be done here is not offered');
+    await page.getByRole('option', { name: 'the heaviest left' }).waitFor();
+    assert.equal(await page.getByRole('option', { name: 'range = focus' }).count(), 0, 'what cannot be done here is not offered');
     await page.keyboard.press('Escape');
     await choose(page, 'python');
     await until(page, 'that track', (now) => now.view === 'timeline' && now.track !== undefined);
@@ -93,11 +95,7 @@ export const tests = {
     const { page, context, complaints } = await openPage(browser, url);
     try {
       await page.route('**/api/events', (route) => route.abort());
-      await page.route('**/api/runs?**', async (route) => {
-        const reply = await route.fetch();
-        const list = await reply.json();
-        await route.fulfill({ response: reply, json: { ...list, runs: list.runs.map((run, index) => ({ ...run, device_kind: index === 0 ? 'TPU v6 Lite' : 'T4' })) } });
-      });
+      await changeAnswers(page, '**/api/runs?**', (list) => ({ ...list, runs: list.runs.map((run, index) => ({ ...run, device_kind: index === 0 ? 'TPU v6 Lite' : 'T4' })) }));
       await page.goto(`${url}?view=runs`);
       await settle(page);
       const all = await page.locator('.table-row').count();

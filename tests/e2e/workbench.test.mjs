@@ -2,7 +2,7 @@
  * copies, a file of what is shown, and as many rows as there are. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { address, json, openPage, settle, until } from './browser.mjs';
+import { address, changeAnswers, json, openPage, settle, until } from './browser.mjs';
 
 
 function at(query, body, options = {}) {
@@ -23,12 +23,10 @@ function at(query, body, options = {}) {
 /* The list as it would be with `runs` more of a series, the last three slower. */
 async function withSeries(page, count) {
   await page.route('**/api/events', (route) => route.abort());
-  await page.route('**/api/runs?**', async (route) => {
-    const reply = await route.fetch();
-    const list = await reply.json();
+  await changeAnswers(page, '**/api/runs?**', (list) => {
     const [one] = list.runs;
     const more = Array.from({ length: count }, (_, index) => ({ ...one, id: `r${index}`, name: `train_${index * 100}`, step_median_ps: index < count - 3 ? 20e9 : 80e9 }));
-    await route.fulfill({ response: reply, json: { ...list, runs: [...more, ...list.runs], row_count: list.row_count + count, next: null } });
+    return { ...list, runs: [...more, ...list.runs], row_count: list.row_count + count, next: null };
   });
 }
 
