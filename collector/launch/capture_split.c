@@ -37,6 +37,8 @@ static const struct placed {
 
 struct part {
     bool has_rows;
+    bool is_cut;                   /* the next opened before this was seen closed */
+    int64_t end_at;                /* ... then, in ticks */
     int64_t first_call, last_call; /* correlations of its calls; none where first > last */
 };
 
@@ -51,6 +53,7 @@ struct split {
     size_t frame_count, frame_capacity, last_open; /* the last look at what was open, + 1 */
     uint64_t copied_bytes;
     uint64_t broken_frames; /* that do not unpack */
+    struct part *open;      /* by the turns so far; NULL: none */
     int64_t *rows;
     size_t row_capacity;
 };
@@ -136,6 +139,18 @@ static bool is_placed(const struct record_frame *frame)
     return frame->head.type < SPOOL_TYPE_COUNT && placed[frame->head.type].clock != NO_CLOCK;
 }
 
+static void take_turn(struct split *split, const struct record_columns *columns, uint32_t row,
+                      struct part *part)
+{
+    bool is_open = record_at(columns, GATE_IS_OPEN, row) != 0;
+
+    if (is_open && split->open != NULL && split->open != part) {
+        split->open->is_cut = true;
+        split->open->end_at = record_at(columns, GATE_AT, row);
+    }
+    split->open = is_open ? part : NULL;
+}
+
 static void index_frame(struct split *split, const struct record_frame *frame,
                         struct indexed *indexed)
 {
@@ -152,6 +167,8 @@ static void index_frame(struct split *split, const struct record_frame *frame,
         indexed->first = owner < indexed->first ? owner : indexed->first;
         indexed->last = owner > indexed->last ? owner : indexed->last;
         split->parts[owner].has_rows |= !placed[type].is_beside;
+        if (type == SPOOL_GATE)
+            take_turn(split, &columns, row, &split->parts[owner]);
     }
 }
 
@@ -273,6 +290,16 @@ static bool put_frames(struct split *split, struct spool *to, uint32_t capture)
     return is_written;
 }
 
+/* It ends where the next begins, where no turn says so. */
+static bool put_end(const struct split *split, struct spool *to, uint32_t capture)
+{
+    const struct part *part = &split->parts[capture];
+    const int64_t turn[GATE_COLUMNS] = {
+        [GATE_AT] = part->end_at, [GATE_CAPTURE] = split->captures->at[capture].number};
+
+    return !part->is_cut || spool_rows(to, SPOOL_GATE, turn, 1, GATE_COLUMNS);
+}
+
 /* It begins where its capture does. */
 static struct spool_head head_of(const struct split *split, uint32_t capture)
 {
@@ -303,7 +330,7 @@ static enum status write_part(struct split *split, const char *directory, const 
     struct spool *to = spool_open_as(path, &head);
     if (to == NULL)
         return fail(err, ERR_IO, "cannot make %s: %s", path, strerror(errno));
-    bool is_written = put_frames(split, to, capture) &&
+    bool is_written = put_frames(split, to, capture) && put_end(split, to, capture) &&
                       (!is_whole || spool_rows(to, SPOOL_END, (const int64_t[]){0}, 0, 0));
     spool_close(to);
     return is_written ? OK : fail(err, ERR_IO, "cannot write %s: %s", path, strerror(errno));
