@@ -21,7 +21,7 @@
 #define ENV_OUT "JVIEW_OUT"         /* without a launcher: the profile directory */
 
 enum {
-    CONTROL_VERSION = 5,
+    CONTROL_VERSION = 6,
     CAPTURE_NAME_MAX = 128, /* with its NUL, as the next two */
     DOMAINS_MAX = 1024,
     SEEN_NAME_MAX = 64,
@@ -29,7 +29,8 @@ enum {
     COMPLAINT_MAX = 512,
     SAMPLES_MAX = 4096, /* seconds of them: whoever reads comes several times a second */
     GPUS_MAX = 32,
-    GPU_TEXT_MAX = 96
+    GPU_TEXT_MAX = 96,
+    WRITERS_MAX = 256
 };
 
 enum capture_range {                 /* what opens the gate */
@@ -74,6 +75,11 @@ struct control_system {
     } samples[SAMPLES_MAX];
 };
 
+struct control_writer { /* a process that records, while it lives */
+    _Atomic int32_t process;
+    _Atomic uint32_t is_done; /* it saw is_ending, and all is written */
+};
+
 struct control {
     uint32_t magic, version;
     int32_t launcher, child; /* processes */
@@ -92,6 +98,8 @@ struct control {
     _Atomic uint32_t complaint_state;   /* 0, 1 while it is written, 2 when it stands */
     char complaint[COMPLAINT_MAX];      /* what the first process with one could not record */
     struct control_system system;
+    _Atomic uint32_t is_ending; /* a signal comes: write all that is there, then say so */
+    struct control_writer writers[WRITERS_MAX];
 };
 
 /* The first one stands. */
@@ -104,6 +112,22 @@ static inline void control_complain(struct control *control, const char *text)
     for (size_t at = 0; at + 1 < COMPLAINT_MAX && text[at] != '\0'; at++)
         control->complaint[at] = text[at];
     atomic_store(&control->complaint_state, 2);
+}
+
+/* The process's own place, also behind an exec; NULL where all are taken: nobody waits for it. */
+static inline struct control_writer *control_join(struct control *control, int32_t process)
+{
+    struct control_writer *writers = control->writers;
+
+    for (int32_t pass = 0; pass < 2; pass++)
+        for (size_t at = 0; at < WRITERS_MAX; at++) {
+            int32_t wanted = pass == 0 ? process : 0;
+            if (!atomic_compare_exchange_strong(&writers[at].process, &wanted, process))
+                continue;
+            atomic_store(&writers[at].is_done, 0);
+            return &writers[at];
+        }
+    return NULL;
 }
 
 /* False where it stood so already. */

@@ -9,6 +9,7 @@
 #include "inject/cupti_pool.h"
 #include "inject/cupti_say.h"
 #include "inject/gate.h"
+#include "inject/ticks.h"
 #include "inject/writer.h"
 
 enum {
@@ -17,7 +18,8 @@ enum {
     VERSION_KNOWN = 130100, /* layouts below it were checked against headers */
     CALLS_MAX = 2048,       /* numbers of calls that are asked for their names */
     DEVICE_BUFFERS_MAX = 32,
-    LAST_FLUSH_MS = 2000 /* of the time that the process has for its end */
+    LAST_FLUSH_MS = 2000, /* of the time that the process has for its end */
+    LOOK_MS = 20
 };
 
 static const char not_recorded[] = "CUDA activity is not recorded";
@@ -71,14 +73,15 @@ static void on_call(const struct cupti_call_site *site)
 }
 
 /* What CUPTI complains of meanwhile; that another one asked for it is what a program of two
- * profilers, as the JAX profiler below us, does. */
-static void on_state(const struct cupti_state *state)
+ * profilers, as the JAX profiler below us, does. A mere warning tells of nothing that is missing.
+ */
+static void on_state(uint32_t number, const struct cupti_state *state)
 {
     if (state->result == CUPTI_TAKEN)
         cupti_say("Another profiler of the program asked for CUPTI, which is held here: it gets no "
                   "CUDA activity (" ENV_CUPTI "=off leaves CUPTI to it; CUPTI error %d).",
                   state->result);
-    else
+    else if (number != CUPTI_STATE_WARNING)
         cupti_say("CUPTI says: %.300s (CUPTI error %d).",
                   state->message != NULL ? state->message : "nothing more", state->result);
 }
@@ -96,7 +99,7 @@ static void on_callback(void *data, int domain, uint32_t number, const void *abo
 {
     (void)data;
     if (domain == CUPTI_DOMAIN_STATE)
-        on_state(about);
+        on_state(number, about);
     else if (domain == CUPTI_DOMAIN_RESOURCE)
         cupti_nodes_callback(&library, number, about);
     else
@@ -350,12 +353,19 @@ void cupti_flush(void)
         cupti_flush_ask(false);
 }
 
-void cupti_flush_last(void)
+void cupti_flush_whole(void (*meanwhile)(void))
 {
+    int64_t until_ns = clock_ns(CLOCK_MONOTONIC) + (int64_t)LAST_FLUSH_MS * 1000000;
+
     if (cupti_library() == NULL)
         return;
     cupti_flush_ask(true);
-    if (!cupti_flush_wait(LAST_FLUSH_MS))
+    while (!cupti_flush_wait(LOOK_MS)) {
+        meanwhile();
+        if (clock_ns(CLOCK_MONOTONIC) < until_ns)
+            continue;
         cupti_say("CUPTI did not give its last records within %d s: they are missing.",
                   LAST_FLUSH_MS / 1000);
+        return;
+    }
 }

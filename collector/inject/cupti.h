@@ -23,10 +23,11 @@ typedef void cupti_put(struct batch *batch); /* takes the rows out */
 void cupti_drain(cupti_put *put);            /* what came back by now */
 void cupti_close_frames(cupti_put *put);     /* rows that wait, and sentences */
 void cupti_flush(void);                      /* asks CUPTI for what it has; waits for nothing */
-void cupti_flush_last(void);                 /* and waits a little */
-uint64_t cupti_lost_in_pool(void);           /* records that found no buffer to be read from */
-uint64_t cupti_lost_in_cupti(void);          /* records that CUPTI itself dropped */
-void cupti_forget(void);                     /* in a forked child */
+/* For all there is; waits so long as that may take, and calls `meanwhile` again and again. */
+void cupti_flush_whole(void (*meanwhile)(void));
+uint64_t cupti_lost_in_pool(void);  /* records that found no buffer to be read from */
+uint64_t cupti_lost_in_cupti(void); /* records that CUPTI itself dropped */
+void cupti_forget(void);            /* in a forked child */
 
 /* Between its own files: NULL until CUPTI records. */
 const struct cupti *cupti_library(void);

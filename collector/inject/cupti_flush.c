@@ -30,6 +30,7 @@ static void *run(void *unused)
             pthread_cond_wait(&flusher.rings, &flusher.lock);
         uint64_t asked = flusher.asked;
         uint32_t flags = flusher.flags;
+        flusher.flags = 0;
         flusher.began_ns = clock_ns(CLOCK_MONOTONIC);
         pthread_mutex_unlock(&flusher.lock);
         flusher.flush_all(flags);
@@ -60,15 +61,15 @@ bool cupti_flush_open(cupti_flush_all *flush_all)
     return flusher.is_open;
 }
 
-void cupti_flush_ask(bool is_last)
+void cupti_flush_ask(bool is_whole)
 {
     pthread_mutex_lock(&flusher.lock);
     bool is_slow = flusher.began_ns != 0 &&
                    clock_ns(CLOCK_MONOTONIC) - flusher.began_ns > (int64_t)SLOW_S * NS_PER_S;
-    if (is_last)
+    if (is_whole)
         flusher.flags = CUPTI_FLUSH_FORCED;
     /* While one is at work a second one waits, and no more than that. */
-    if (is_last || flusher.asked - flusher.done < 2)
+    if (is_whole || flusher.asked - flusher.done < 2)
         flusher.asked++;
     pthread_cond_broadcast(&flusher.rings);
     pthread_mutex_unlock(&flusher.lock);

@@ -14,7 +14,8 @@ typedef int cupti_flush_all(uint32_t flags);
 
 /* False where there is no thread for it. */
 bool cupti_flush_open(cupti_flush_all *flush_all);
-void cupti_flush_ask(bool is_last);
+/* Whole: with what is not complete, for nothing comes behind it. */
+void cupti_flush_ask(bool is_whole);
 /* False where the last one that was asked for did not come back within that time. */
 bool cupti_flush_wait(int most_ms);
 

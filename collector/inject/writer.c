@@ -401,7 +401,7 @@ static void put_names(void)
     }
 }
 
-static void close_frames(int64_t now)
+static void close_frames(int64_t now, bool is_whole)
 {
     static int64_t last_look;
 
@@ -413,7 +413,7 @@ static void close_frames(int64_t now)
         system_close_frames(&writer.session, put_activity);
     if (cupti_said(0) != NULL)
         control_complain(writer.session.control, cupti_said(0));
-    if (now - writer.looked_ms >= LOOK_MS || atomic_load(&is_stopping) != 0) {
+    if (is_whole || now - writer.looked_ms >= LOOK_MS) {
         put_losses(last_look);
         if (writer_gate())
             put_open();
@@ -431,8 +431,32 @@ static void close_frames(int64_t now)
     writer.framed_ms = now;
 }
 
+/* All that was told by now, and what CUPTI has. */
+static void put_all(void)
+{
+    cupti_flush_whole(drain);
+    gate_follow();
+    drain();
+    close_frames(now_ms(), true);
+}
+
+/* Somebody is about to end the program, which may leave it no time: once. */
+static void prepare_end(struct control_writer *place)
+{
+    static bool is_prepared;
+
+    if (is_prepared || atomic_load(&writer.session.control->is_ending) == 0)
+        return;
+    is_prepared = true;
+    put_all();
+    if (place != NULL)
+        atomic_store(&place->is_done, 1);
+}
+
 static void *run(void *unused)
 {
+    struct control_writer *place = control_join(writer.session.control, getpid());
+
     (void)unused;
     pthread_setname_np(pthread_self(), "jview-writer");
     while (atomic_load(&is_stopping) == 0) {
@@ -443,19 +467,19 @@ static void *run(void *unused)
         int64_t now = now_ms();
         if (now - writer.framed_ms >= session_flush_ms(&writer.session) ||
             flush != writer.flush_seen)
-            close_frames(now);
+            close_frames(now, false);
         if (now - writer.flushed_ms >= FLUSH_MS || flush != writer.flush_seen) {
             cupti_flush();
             writer.flushed_ms = now;
         }
         writer.flush_seen = flush;
+        prepare_end(place);
     }
-    cupti_flush_last();
-    gate_follow();
-    drain();
-    close_frames(now_ms());
+    put_all();
     if (writer.is_begun)
         spool_rows(writer.spool, SPOOL_END, (const int64_t[]){0}, 0, 0);
+    if (place != NULL)
+        atomic_store(&place->process, 0);
     return NULL;
 }
 

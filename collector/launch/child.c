@@ -14,12 +14,13 @@
 #include "launch/jax.h"
 #include "launch/progress.h"
 #include "launch/sampling.h"
+#include "launch/spools.h"
 #include "launch/system.h"
 #include "launch/witness.h"
 
 #define LIBRARY "libjview-collector.so"
 
-enum { NAP_MS_MAX = 3600000, LOOK_MS = 50, FLUSH_MS = 200 };
+enum { NAP_MS_MAX = 3600000, LOOK_MS = 50, WRITE_MS = 5000, EXIT_MS = 5000 };
 
 static const char *const injections[] = {"NVTX_INJECTION64_PATH", "CUDA_INJECTION64_PATH"};
 
@@ -89,7 +90,8 @@ enum status child_prepare(const struct options *options, const struct launched *
 {
     char library[4096];
 
-    TRY(set_variables(options->variables, err));
+    for (uint32_t index = 0; index < options->variable_count; index++)
+        TRY(set_variables(options->variables[index], err));
     TRY(find_library(library, err));
     for (size_t index = 0; index < sizeof injections / sizeof injections[0]; index++) {
         const char *taken = getenv(injections[index]);
@@ -219,29 +221,81 @@ static bool wants_end(const struct options *options, const struct control *contr
                       int64_t after_ms)
 {
     uint32_t most = options->asked.captures_max;
+    uint32_t capture =
+        atomic_load(&control->capture); /* in front of the gate: the last has begun */
 
     if (options->kill_signal == 0 || atomic_load(&control->gate) != 0)
         return false;
     if (options->asked.range == CAPTURE_NONE)
         return options->duration_ms > 0 && after_ms >= options->delay_ms + options->duration_ms;
-    return options->shuts_down && most > 0 && atomic_load(&control->capture) >= most;
+    return most > 0 && capture >= most;
 }
 
-/* What it told is written down first: a signal may leave it no time for that. */
-static void end_program(pid_t pid, const struct options *options, struct control *control)
+static bool is_written(const struct control *control)
 {
-    const struct timespec nap = {.tv_nsec = FLUSH_MS * 1000000};
+    for (size_t at = 0; at < WRITERS_MAX; at++) {
+        const struct control_writer *writer = &control->writers[at];
+        int32_t process = atomic_load(&writer->process);
+        if (process > 1 && atomic_load(&writer->is_done) == 0 && kill(process, 0) == 0)
+            return false;
+    }
+    return true;
+}
 
-    atomic_fetch_add(&control->flush, 1);
-    nanosleep(&nap, NULL);
-    kill(pid, options->kill_signal);
+/* The program may be a shell around those that record. Of these the ones that just answered get it:
+ * their numbers are no others' by now. */
+static void signal_all(pid_t pid, int number, const struct control *control)
+{
+    kill(pid, number);
+    for (size_t at = 0; at < WRITERS_MAX; at++) {
+        const struct control_writer *writer = &control->writers[at];
+        int32_t process = atomic_load(&writer->process);
+        if (process > 1 && process != pid && atomic_load(&writer->is_done) != 0)
+            kill(process, number);
+    }
+}
+
+/* What was told is written down first: a signal may leave no time for that. True once it is sent.
+ */
+static bool end_program(pid_t pid, const struct options *options, struct control *control,
+                        int64_t after_ms)
+{
+    static int64_t until_ms; /* 0: not yet */
+
+    if (until_ms == 0 && wants_end(options, control, after_ms)) {
+        until_ms = now_ms() + WRITE_MS;
+        atomic_store(&control->is_ending, 1);
+    }
+    if (until_ms == 0)
+        return false;
+    bool is_all = is_written(control);
+    if (!is_all && now_ms() < until_ms)
+        return false;
+    if (!is_all)
+        fprintf(stderr,
+                "jview-collect: the program is ended before it wrote all down: it took more than "
+                "%d s\n",
+                WRITE_MS / 1000);
+    signal_all(pid, options->kill_signal, control);
+    return true;
+}
+
+/* Those that got the signal besides the program write their last. */
+static void await_others(const char *directory)
+{
+    const struct timespec nap = {.tv_nsec = LOOK_MS * 1000000};
+    int64_t until_ms = now_ms() + EXIT_MS;
+    struct spools spools;
+
+    for (spools_count(directory, &spools); spools.busy > 0 && now_ms() < until_ms;
+         spools_count(directory, &spools))
+        nanosleep(&nap, NULL);
 }
 
 static int wait_for(pid_t pid, const struct options *options, struct control *control,
-                    const sigset_t *awaited)
+                    const sigset_t *awaited, bool *ret_is_ended)
 {
     int64_t began = now_ms();
-    bool is_ended = options->kill_signal == 0;
     int status;
 
     while (!is_over(pid, &status)) {
@@ -249,11 +303,9 @@ static int wait_for(pid_t pid, const struct options *options, struct control *co
         int64_t left = next == INT64_MAX ? NAP_MS_MAX : began + next - now_ms();
         int64_t told_ms = progress_look(control);
         left = left < told_ms ? left : told_ms;
-        if (!is_ended) {
+        if (options->kill_signal != 0 && !*ret_is_ended) {
             left = left < LOOK_MS ? left : LOOK_MS;
-            is_ended = wants_end(options, control, now_ms() - began);
-            if (is_ended)
-                end_program(pid, options, control);
+            *ret_is_ended = end_program(pid, options, control, now_ms() - began);
         }
         struct timespec nap = {.tv_sec = left > 0 ? left / 1000 : 0,
                                .tv_nsec = left > 0 ? left % 1000 * 1000000 : 1};
@@ -271,6 +323,7 @@ int child_run(const struct options *options, struct launched *session, struct er
 {
     sigset_t awaited = awaited_signals(), before;
     int failed[2], why = 0;
+    bool is_ended = false;
 
     sigprocmask(SIG_BLOCK, &awaited, &before);
     witness_start(); /* in front of the pipe, which it would hold open */
@@ -303,10 +356,12 @@ int child_run(const struct options *options, struct launched *session, struct er
         sampling_start(options, session);
         progress_begin(options, session);
     }
-    int code = pid > 0 ? wait_for(pid, options, session->control, &awaited) : 127;
+    int code = pid > 0 ? wait_for(pid, options, session->control, &awaited, &is_ended) : 127;
     progress_end();
     system_stop();
     sampling_stop();
+    if (is_ended)
+        await_others(session->directory);
     witness_stop();
     sigprocmask(SIG_SETMASK, &before, NULL);
     if (pid < 0 || told == sizeof why)

@@ -58,7 +58,7 @@ const char options_help[] =
     "      --kill none|sigterm|sigkill|N\n"
     "                          ends the program behind --duration or the last capture [none; of\n"
     "                          ...-shutdown: sigterm]\n"
-    "  -e, --env-var A=B[,C=D] variables of the program\n"
+    "  -e, --env-var A=B[,C=D] variables of the program; may be repeated\n"
     "      --replace-injection take the place of another tool that is set to be loaded\n"
     "  -q, --quiet             say nothing while it runs, and nothing at the end\n"
     "  -V, --version           the version\n"
@@ -136,15 +136,19 @@ static enum status take_range_end(const char *value, struct options *options, st
 
 static enum status take_kill(const char *value, struct options *options, struct error *err)
 {
+    options->has_kill = true;
     return value_signal(value, &options->kill_signal, err);
 }
 
 static enum status take_variables(const char *value, struct options *options, struct error *err)
 {
-    options->variables = value;
-    return strchr(value, '=') != NULL
-               ? OK
-               : fail(err, ERR_INVALID, "-e takes NAME=VALUE[,NAME=VALUE], not \"%s\"", value);
+    if (strchr(value, '=') == NULL)
+        return fail(err, ERR_INVALID, "-e takes NAME=VALUE[,NAME=VALUE], not \"%s\"", value);
+    if (options->variable_count == VARIABLES_MAX)
+        return fail(err, ERR_INVALID, "-e stands more than %d times: one takes A=B,C=D",
+                    VARIABLES_MAX);
+    options->variables[options->variable_count++] = value;
+    return OK;
 }
 
 /* Words of nsys that scripts have, and that mean nothing here. */
@@ -371,7 +375,7 @@ static enum status check(struct options *options, struct error *err)
 
     if (!options->samples_cpu)
         options->cpu_sample_hz = 0;
-    if (options->shuts_down && options->kill_signal == 0)
+    if (options->shuts_down && !options->has_kill)
         options->kill_signal = SIGTERM;
     if (asked->captures_max == UINT32_MAX)
         asked->captures_max = asked->range != CAPTURE_SIGNAL;

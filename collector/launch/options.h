@@ -7,18 +7,22 @@
 #include "base/error.h"
 #include "collector/control.h"
 
+enum { VARIABLES_MAX = 64 };
+
 struct options {
-    const char *out;               /* the profile directory; may hold %h %p %q{VAR} */
-    const char *condition;         /* of --if; NULL: none */
-    const char *hlo_dump;          /* a directory, "": the session's own; NULL: none */
-    int64_t delay_ms, duration_ms; /* 0: from the start, until the end */
-    const char *variables;         /* of -e, "A=B,C=D"; NULL: none */
-    int64_t finalize_ms;           /* at most so long at the end; 0: spools stay as they are */
+    const char *out;                      /* the profile directory; may hold %h %p %q{VAR} */
+    const char *condition;                /* of --if; NULL: none */
+    const char *hlo_dump;                 /* a directory, "": the session's own; NULL: none */
+    int64_t delay_ms, duration_ms;        /* 0: from the start, until the end */
+    const char *variables[VARIABLES_MAX]; /* of each -e: "A=B,C=D" */
+    uint32_t variable_count;
+    int64_t finalize_ms; /* at most so long at the end; 0: spools stay as they are */
     struct control_asked asked;
     uint32_t py_sample_hz;  /* 0: no samples of Python stacks */
     uint32_t cpu_sample_hz; /* 0: no samples of the processor */
     int kill_signal;        /* when recording is over; 0: the program goes on */
-    bool shuts_down;        /* captures, too, not --duration alone */
+    bool has_kill;          /* it was said, be it as none */
+    bool shuts_down;        /* said of captures: by SIGTERM unless said otherwise */
     bool replaces;          /* another tool's injection */
     bool waits_all;         /* for every process that records, not for the program alone */
     bool samples_cpu;

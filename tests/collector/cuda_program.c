@@ -1,8 +1,9 @@
 /* A program that uses CUDA: initialises it, then launches from several threads.
  *
  * usage: cuda_program THREADS LAUNCHES [sleep MILLISECONDS | kill | profile TIMES | xla STEPS |
- *                                       graph TIMES | burst RANGES | second]
+ *                                       graph TIMES | burst RANGES | second] [stay]
  *
+ * stay, behind the others' words: goes on until it is ended.
  * profile: so often 5 launches more outside of cuProfilerStart and Stop, and 20 between them.
  * xla: so often a module of jit_step, of which matmul.1 launches 3 and add.3, within while.2, 2;
  * one launch stands outside.
@@ -179,6 +180,8 @@ int main(int argc, char **argv)
         usleep(1500000); /* a flush and a frame */
         raise(SIGKILL);
     }
+    if (strcmp(argv[argc - 1], "stay") == 0)
+        sleep(100);
     puts("done");
     return 0;
 }

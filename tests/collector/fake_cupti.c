@@ -19,6 +19,8 @@
  * FAKE_CUPTI_LATE=NS                  work begins so long behind its call, on the real clock
  * FAKE_CUPTI_TIGHT=1                  kernels need a pool on the GPU of no more than 16 buffers
  * FAKE_CUPTI_HANG=N                   the N'th flush, and those behind it, never come back
+ * FAKE_CUPTI_SLOW=MS                  each flush takes so long before it gives anything
+ * FAKE_CUPTI_WARNS=1                  it warns of something
  * FAKE_CUPTI_NO_NAMES=1               without cuptiSubscribe_v2's name of the holder
  */
 #include <pthread.h>
@@ -397,6 +399,9 @@ FAKE(cuptiActivityRegisterCallbacks, cupti_request *request, cupti_complete *com
 {
     fake.request = request;
     fake.complete = complete;
+    struct cupti_state state = {.result = 1, .message = "made up"};
+    if (fake.watched_state && getenv("FAKE_CUPTI_WARNS") != NULL)
+        fake.callback(NULL, CUPTI_DOMAIN_STATE, CUPTI_STATE_WARNING, &state);
     return failure_of("cuptiActivityRegisterCallbacks");
 }
 
@@ -460,6 +465,7 @@ FAKE(cuptiActivityFlushAll, uint32_t flags)
     while (hang > 0 && flushes + 1 >= hang)
         sleep(1);
     flushes++;
+    usleep((useconds_t)number_of("FAKE_CUPTI_SLOW", 0) * 1000);
     pthread_mutex_lock(&fake.lock);
     complete_buffer();
     pthread_mutex_unlock(&fake.lock);

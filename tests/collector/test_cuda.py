@@ -312,6 +312,15 @@ class Cuda(unittest.TestCase):
         run = collect(self.out, 1, 5, options=("--capture-range=cudaProfilerApi",), FAKE_CUPTI_FAIL="cuptiEnableCallback=27")
         self.assertIn("are not seen: this libcupti does not support it", run.stderr)
 
+    def test_shutdown(self):
+        """A program that is ended behind its capture: CUPTI's slow answer is waited for, and nothing is lost."""
+        run = collect(self.out, 0, 0, "profile", 1, "stay", FAKE_CUPTI_LATE=0, FAKE_CUPTI_SLOW=200,
+                      options=("--capture-range=cudaProfilerApi", "--capture-range-end=stop-shutdown", "--kill=sigkill",
+                               "--flush-interval=60"))
+        self.assertEqual(run.returncode, 128 + signal.SIGKILL, run.stderr)
+        told = self.told()
+        self.assertEqual((told["cuLaunchKernel"][0], sum(told[name][0] for name in NAMES)), (20, 20))
+
     def test_refused(self):
         """Every way in which CUPTI refuses everything: one sentence, and the program goes on."""
         for code, words in ((999, "no usable CUDA driver"), (35, "administrators"),
@@ -363,8 +372,8 @@ class Cuda(unittest.TestCase):
                 self.out = out
 
     def test_tight(self):
-        """A GPU without room for CUPTI's buffers: half as many do."""
-        self.runs_on(collect(self.out, 2, 40, FAKE_CUPTI_TIGHT=1))
+        """A GPU without room for CUPTI's buffers: half as many do. What CUPTI merely warns of is no complaint."""
+        self.runs_on(collect(self.out, 2, 40, FAKE_CUPTI_TIGHT=1, FAKE_CUPTI_WARNS=1))
         self.assertEqual(self.told(), made(2, 40))
         self.assertEqual(self.notes(), {})
 

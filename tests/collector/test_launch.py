@@ -335,12 +335,12 @@ class Launch(unittest.TestCase):
         return shown.decode()
 
     def test_progress(self):
-        """A terminal that is the launcher's own has a line that is renewed and goes; one that it shares keeps its lines."""
+        """A terminal is told when the recording begins; what the program says there is never wiped."""
         for is_alone in (True, False):
             shown = self.on_terminal(is_alone=is_alone)
             self.assertIn("ctl status", shown)
             self.assertRegex(shown, r"recording, [0-9.]+ s, \d.* ranges, ")
-            self.assertEqual("\r\033[K" in shown, is_alone)
+            self.assertNotIn("\033[K", shown)
             self.assertIn("1200 ranges of 1 process", shown)
         self.assertNotIn("recording", self.on_terminal("-q", is_alone=True))
         self.assertNotIn("recording", self.collect(words=("steps", 400)).stderr)
@@ -416,6 +416,7 @@ class Launch(unittest.TestCase):
         """A capture, or a time, behind which the program is ended; what was told by then is there."""
         for options, code, steps in ((("--capture-range=nvtx", "-p", "step", "--capture-range-end=stop-shutdown"), 143, 1),
                                      (("--capture-range=steps=2:3", "--capture-range-end=repeat-shutdown:1"), 143, 2),
+                                     (("--capture-range=steps=3:4", "--kill=15"), 143, 2),
                                      (("--duration=0.5", "--kill=sigkill"), 137, None)):
             with self.subTest(options):
                 out, self.out = self.out, self.out / options[-1][2:]
@@ -425,11 +426,22 @@ class Launch(unittest.TestCase):
                 self.assertEqual(names["step"], steps or names["step"])
                 self.out = out
         self.assertEqual(self.collect("--duration=0.2", words=("steps", 100)).returncode, 0)
+        run = self.collect("--capture-range=steps=1:1", "--capture-range-end=stop-shutdown", "--kill=none", words=("steps", 50))
+        self.assertEqual(run.returncode, 0, run.stderr)
+
+    def test_shutdown_of_shell(self):
+        """Below a shell the one that records is ended, too, and the launcher sees its end."""
+        run = subprocess.run([COLLECT, "-o", self.out, "--capture-range=steps=2:3", "--capture-range-end=stop-shutdown", "--",
+                              "sh", "-c", f"{PROGRAM} steps 100000; true"], capture_output=True, text=True, timeout=120)
+        self.assertEqual(run.returncode, 143, run.stderr)
+        self.assertNotIn("still recorded", run.stderr)
+        self.assertEqual(self.names()["step"], 2)
 
     def test_words_of_nsys(self):
         """Scripts' words that mean nothing here are named, and no error; variables go to the program."""
-        found, told = self.environment("-f", "true", "--stats=true", "--backtrace", "none", "-e", "A_ONE=1,A_TWO=b=c")
-        self.assertEqual((found["A_ONE"], found["A_TWO"]), ("1", "b=c"))
+        found, told = self.environment("-f", "true", "--stats=true", "--backtrace", "none", "-e", "A_ONE=1,A_TWO=b=c",
+                                       "--env-var=A_THREE=3")
+        self.assertEqual((found["A_ONE"], found["A_TWO"], found["A_THREE"]), ("1", "b=c", "3"))
         self.assertEqual([line.split()[1] for line in told.splitlines()], ["--stats", "--backtrace"])
 
     def test_wrong_words(self):
