@@ -8,10 +8,10 @@
 
 #include "base/human.h"
 
-enum { LOOK_MS = 1000, APART_MS = 5000, LINE_BYTES = 256, COLUMNS_SAFE = 79 };
+enum { LOOK_MS = 1000, APART_MS = 5000, LINE_BYTES = 256 };
 
 static struct {
-    bool is_told, is_line; /* to a terminal; that is ours alone, so a line may be renewed there */
+    bool is_told;
     int64_t began_ms, next_ms;
     uint32_t capture; /* as it was told last */
     const char *state;
@@ -37,7 +37,6 @@ void progress_begin(const struct options *options, const struct launched *sessio
     bool is_ours = tcgetpgrp(STDERR_FILENO) == getpgrp(); /* a terminal, and we stand in front */
 
     progress.is_told = is_ours && !options->is_quiet;
-    progress.is_line = progress.is_told && !isatty(STDOUT_FILENO);
     progress.began_ms = now_ms();
     progress.state = "";
     if (progress.is_told)
@@ -76,22 +75,17 @@ int64_t progress_look(const struct control *control)
         return INT64_MAX;
     bool is_other = capture != progress.capture || progress_state(control) != progress.state;
 
-    if ((is_other || progress.is_line) && now >= progress.next_ms) {
+    if (is_other && now >= progress.next_ms) {
         put_state(control, line);
-        if (progress.is_line)
-            fprintf(stderr, "\r%.*s\033[K", COLUMNS_SAFE, line);
-        else
-            fprintf(stderr, "jview-collect: %s\n", line);
+        fprintf(stderr, "jview-collect: %s\n", line);
         progress.capture = capture;
         progress.state = progress_state(control);
-        progress.next_ms = now + (progress.is_line ? LOOK_MS : APART_MS);
+        progress.next_ms = now + APART_MS;
     }
     return LOOK_MS;
 }
 
 void progress_end(void)
 {
-    if (progress.is_line)
-        fprintf(stderr, "\r\033[K");
-    progress.is_told = progress.is_line = false;
+    progress.is_told = false;
 }

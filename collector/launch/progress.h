@@ -1,9 +1,6 @@
 /* How a recording goes, for who sits before a terminal; nobody else is told.
- *
- *   the program's output goes elsewhere   one line, renewed each second, gone at the end
- *   it goes to the same terminal          a line when the recording begins or ends, and none
- * between
- */
+ * A line when the recording begins or ends, and none between: the terminal is the program's, too,
+ * and a line that is renewed would wipe what it says. */
 #ifndef JVIEWD_LAUNCH_PROGRESS_H
 #define JVIEWD_LAUNCH_PROGRESS_H
 
