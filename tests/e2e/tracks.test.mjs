@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { json, openPage, pass, rest, settle } from './browser.mjs';
+import { eventually, json, openPage, pass, rest, settle } from './browser.mjs';
 import { ready, startOwn } from './server.mjs';
 
 const QUERY = '?run=step_1000&view=timeline';
@@ -79,6 +79,9 @@ async function withJob(browser, body) {
   for (const rank of [0, 1]) writeFileSync(join(folder, `job_rank-${rank}.json`), JSON.stringify(traceOf(rank)));
   const server = await startOwn([folder], ready);
   try {
+    /* A rank that is read before the other was seen is a run of its own for a moment. */
+    await eventually('the job', async () => (await json(server.url, 'api/runs')).runs.some((run) => run.name === 'job'));
+    await ready(server.url);
     const { tracks } = await json(server.url, 'api/tracks?run=job');
     const opened = await openPage(browser, server.url, { viewport: { width: 1600, height: 1200 } });
     await opened.page.goto(`${server.url}?run=job&view=timeline&window=0-15000000000`);
