@@ -120,7 +120,7 @@ static void read_by_users(struct reading *reading, uint32_t value)
 {
     struct cost_work *work = reading->work;
 
-    if (reading->depth == 32 || work->step_count >= COST_STEPS_MAX) {
+    if (reading->depth == 32 || work->step_count >= work->steps_max) {
         read_whole(reading);
         return;
     }

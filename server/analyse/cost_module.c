@@ -464,6 +464,9 @@ struct cost_work *cost_work_create(const struct hlo_module *module, const bool *
     struct cost_work *work = memory_resize(NULL, 1, sizeof(*work));
 
     *work = (struct cost_work){.module = module, .with_events = with_events};
+    work->steps_max = (uint64_t)module->instruction_count * COST_STEPS_AN_INSTRUCTION;
+    if (work->steps_max > COST_STEPS_MAX)
+        work->steps_max = COST_STEPS_MAX;
     work->computations = calloc((size_t)module->computation_count + 1, sizeof(*work->computations));
     work->states = calloc((size_t)module->computation_count + 1, 1);
     if (work->computations == NULL || work->states == NULL)

@@ -50,7 +50,9 @@ enum cost_class {
 };
 enum cost_class cost_class_of(struct str opcode);
 
-enum { COST_STEPS_MAX = 1 << 24 }; /* of one module: beyond, what a hostile module asks for */
+/* Through the fusions of one module: beyond is what a hostile module asks for, whose fusions hold
+ * themselves. */
+enum { COST_STEPS_MAX = 1 << 24, COST_STEPS_AN_INSTRUCTION = 1024 };
 
 struct cost_work {
     const struct hlo_module *module;
@@ -59,7 +61,7 @@ struct cost_work {
     uint8_t *states;              /* of them: 0 not yet, 1 on it, 2 known */
     uint32_t *first_user, *users; /* of instruction i: users[first_user[i] ... first_user[i + 1]) */
     uint32_t depth;
-    uint64_t step_count;
+    uint64_t step_count, steps_max;
 };
 
 /* The ordinal of an operand; HLO_NONE. */
