@@ -52,15 +52,17 @@ function NameRow({ state, band, width, current, onFocus, onDrag }: RowProps) {
   const level = Math.min(4, band.level);
   const letters = Math.floor((width - 40 - 12 * level) / (node.children.length > 0 ? BOLD_LETTER : LETTER));
   const height = Math.min(band.height, Math.max(NAME_ROW, 20));
+  const text = cutMiddle(shown(band.label), letters);
   const dragged = useRef(false);
   const [under, setUnder] = useState(false); // the pointer
   const [held, setHeld] = useState(false); // by the focus; that of a mouse chooses nothing
   const touched = useRef(false);
+  const hasTools = under || held; // whose words are not the row's
   return (
     <div
       class={`track-name level-${level}${node.children.length > 0 ? ' group' : ''}${band.pinned ? ' pinned' : ''}`}
       role="treeitem" aria-level={band.level} aria-setsize={band.siblings} aria-posinset={band.position}
-      aria-label={shown(band.label)} aria-expanded={band.foldable ? band.open : undefined} tabIndex={current ? 0 : -1} data-id={node.id}
+      aria-label={hasTools ? text : undefined} aria-expanded={band.foldable ? band.open : undefined} tabIndex={current ? 0 : -1} data-id={node.id}
       style={{ top: `${band.y}px`, height: `${height}px` }}
       onPointerEnter={(event) => setUnder(event.pointerType !== 'touch')} onPointerLeave={() => setUnder(false)} // a finger leaves before its click
       onFocusIn={(event) => setHeld(touched.current || (event.target as Element).matches(':focus-visible'))}
@@ -96,8 +98,8 @@ function NameRow({ state, band, width, current, onFocus, onDrag }: RowProps) {
       data-tip={shown(band.label)}
     >
       {band.foldable ? <Icon name={band.open ? 'down' : 'right'} /> : <span class="no-icon" />}
-      <bdi class="cut">{cutMiddle(shown(band.label), letters)}</bdi>
-      {(under || held) && <Tools band={band} held={held} />}
+      <bdi class="cut">{text}</bdi>
+      {hasTools && <Tools band={band} held={held} />}
     </div>
   );
 }
