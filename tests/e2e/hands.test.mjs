@@ -197,9 +197,9 @@ export const tests = {
       await until(page, 'as before', (now) => now.pin === undefined);
       await settle(page);
       await page.getByRole('treeitem').first().focus();
-      for (const at of [1, 2]) {
-        await page.keyboard.press('ArrowDown');
-        await until(page, `row ${at} in focus`, () => page.getByRole('treeitem').nth(at).evaluate((one) => one === document.activeElement));
+      for (const [at, key] of ['Home', 'ArrowDown', 'ArrowDown'].entries()) {
+        await page.keyboard.press(key);
+        await until(page, `row ${at} in focus`, () => page.getByRole('treeitem').nth(at).evaluate((one) => one === document.activeElement && one.tabIndex === 0));
       }
       for (let turn = 0; turn < 2; turn++) await page.keyboard.press('Tab');
       await page.keyboard.press('Enter');
