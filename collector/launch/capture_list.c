@@ -26,17 +26,11 @@ static void read_ties(struct spool_open *spool)
 
 bool spool_read_open(const char *path, struct spool_open *ret)
 {
-    struct file_stamp stamp;
     struct file_map map;
     struct error err = {0};
-    int fd;
 
     *ret = (struct spool_open){0};
-    if (file_open(path, &fd, &stamp, &err) != OK)
-        return false;
-    enum status status = file_map(fd, stamp.size, &map, &err);
-    file_close(fd);
-    if (status != OK)
+    if (!spools_map(path, &map))
         return false;
     ret->mapped = map.bytes;
     if (!record_is(map.bytes) || record_open(map.bytes, &ret->file, &err) != OK) {

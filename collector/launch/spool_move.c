@@ -23,19 +23,13 @@ static void host_of(const char *path, char ret[NAME_MAX_BYTES])
     struct record_file file = {0};
     struct record_frame frame;
     struct record_texts texts;
-    struct file_stamp stamp;
     struct file_map map;
     struct error err = {0};
     struct str key, value = {0};
     bool is_found = false;
-    int fd;
 
     snprintf(ret, NAME_MAX_BYTES, "host");
-    if (file_open(path, &fd, &stamp, &err) != OK)
-        return;
-    enum status status = file_map(fd, stamp.size, &map, &err);
-    file_close(fd);
-    if (status != OK)
+    if (!spools_map(path, &map))
         return;
     if (record_open(map.bytes, &file, &err) == OK && record_next(&file, &frame) &&
         frame.head.type == SPOOL_ABOUT && record_texts(&file, &frame, &texts))

@@ -23,6 +23,19 @@
 
 enum { NAME_MAX_BYTES = 256, PATH_BYTES = 4096, WAIT_MS = 100 };
 
+bool spools_map(const char *path, struct file_map *ret)
+{
+    struct file_stamp stamp;
+    struct error err = {0};
+    int fd;
+
+    if (file_open(path, &fd, &stamp, &err) != OK)
+        return false;
+    enum status status = file_map(fd, stamp.size, ret, &err);
+    file_close(fd);
+    return status == OK;
+}
+
 bool spools_is_one(const char *name)
 {
     size_t count = strlen(name), suffix = strlen(SPOOL_SUFFIX);

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/file.h"
 
 struct spools {
     uint32_t moved, busy;
@@ -24,6 +25,8 @@ struct spools {
 bool spools_is_one(const char *name);                         /* by its ending */
 bool spools_is_held(const char *directory, const char *name); /* someone holds its lock */
 void spools_count(const char *directory, struct spools *ret); /* as they would be */
+/* One of them, whatever it holds; to be given to file_unmap. */
+bool spools_map(const char *path, struct file_map *ret);
 /* `ret` is to be freed in any case; `moved` counts processes, and each part that somebody left who
  * was killed before it was moved. */
 MUST_CHECK enum status spools_place(const char *directory, const char *out, const char *session,

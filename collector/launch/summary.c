@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "decode/id_map.h"
 #include "decode/record_read.h"
+#include "launch/spools.h"
 
 enum { TEXTS_MAX = 1 << 20 };
 #define XLA_SIGN "XlaModule:#"
@@ -150,18 +151,12 @@ static void add_up(struct sums *sums, const struct one *one)
 
 static void read_one(struct sums *sums, const char *path)
 {
-    struct file_stamp stamp;
     struct file_map map;
     struct one one = {0};
     struct record_frame frame;
     struct error err = {0};
-    int fd;
 
-    if (file_open(path, &fd, &stamp, &err) != OK)
-        return;
-    enum status status = file_map(fd, stamp.size, &map, &err);
-    file_close(fd);
-    if (status != OK)
+    if (!spools_map(path, &map))
         return;
     sums->summary->bytes += map.bytes.count;
     if (record_open(map.bytes, &one.file, &err) == OK) {
