@@ -362,6 +362,7 @@ static int run_command(struct app *app, int argc, char **argv)
         app->options.cache_dir = call.cache_dir;
     if (call.data_dir != NULL)
         app->options.data_dir = call.data_dir;
+    app->options.follow_symlinks |= call.follow_symlinks;
     log_set_level(LOG_WARNING);
     signal(SIGPIPE, SIG_IGN);
     return app_with_store(app, true, run_call, &call);

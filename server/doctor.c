@@ -15,7 +15,7 @@ enum { FINDINGS_MAX = 1000, USUAL_PORT = 8080, PERFETTO_PORT = 9001 };
 struct question { /* what was asked */
     const char *path, *cache_dir;
     int port;
-    bool json, release, help;
+    bool json, release, follow_symlinks, help;
 };
 
 static const char *const severity_words[] = {[FINDING_OK] = "ok",
@@ -148,6 +148,7 @@ static int examine_runs(struct findings *findings, const struct question *questi
     app.options.roots = (struct texts){.at = &root, .count = 1};
     if (question->cache_dir != NULL)
         app.options.cache_dir = question->cache_dir;
+    app.options.follow_symlinks |= question->follow_symlinks;
     int code = app_with_store(&app, true, examine_store, &examination);
     *ret_lacks_devices = examination.lacks_devices;
     return code;
@@ -188,6 +189,8 @@ static enum status read_question(int argc, char **argv, struct question *ret, st
             ret->help = true;
         else if (strcmp(argv[i], "--release") == 0)
             ret->release = true;
+        else if (strcmp(argv[i], "--follow-symlinks") == 0)
+            ret->follow_symlinks = true;
         else if (strcmp(argv[i], "--format") == 0 && value != NULL &&
                  (strcmp(value, "json") == 0 || strcmp(value, "table") == 0))
             ret->json = strcmp(argv[++i], "json") == 0;
@@ -203,7 +206,7 @@ static enum status read_question(int argc, char **argv, struct question *ret, st
         else if (argv[i][0] == '-' || ret->path != NULL)
             return fail(err, ERR_INVALID,
                         "doctor does not understand %s: jviewd doctor [DIR] [--release] [--port N] "
-                        "[--cache-dir DIR] [--format table|json]",
+                        "[--cache-dir DIR] [--follow-symlinks] [--format table|json]",
                         argv[i]);
         else
             ret->path = argv[i];
@@ -225,6 +228,7 @@ static void help(void)
            "  --release         fetch the trace that a JAX program waits for, so that it goes on\n"
            "  --port N          the port to look at (8080)\n"
            "  --cache-dir DIR   the cache to look at\n"
+           "  --follow-symlinks follow symbolic links, wherever they lead\n"
            "  --format json     for programs\n\n"
            "Exit codes: 0 nothing is wrong, 2 usage, 3 no such directory, 4 something is.\n");
 }

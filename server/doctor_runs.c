@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "base/shell.h"
+#include "cli/wait.h"
 #include "doctor.h"
 #include "doctor_rights.h"
 #include "ingest.h"
@@ -49,7 +50,8 @@ static struct str command_in(struct findings *findings, const struct app *app, s
     return str_format(findings->arena, "cd %.*s && %.*s", STR_ARG(place), STR_ARG(command));
 }
 
-static void tell_file(struct findings *findings, const struct app *app, const struct run_file *file)
+static void tell_file(struct findings *findings, const struct app *app, const struct run_file *file,
+                      bool is_alone)
 {
     struct finding finding = {.subject = str_copy(findings->arena, file->path),
                               .message = str_copy(findings->arena, file->error)};
@@ -68,7 +70,7 @@ static void tell_file(struct findings *findings, const struct app *app, const st
         struct str path = below(findings, app, file->path);
         finding.remedy = denied ? mend_access(findings->arena, str_c(findings->arena, path), "r")
                                 : STR("copy it again, or capture again");
-    } else if (file->state == FILE_IGNORED && str_contains(file->error, STR("`"))) {
+    } else if (file->state == FILE_IGNORED && (is_alone || str_contains(file->error, STR("`")))) {
         finding.kind = "not-read";
         finding.severity = FINDING_INFO;
         finding.remedy = command_in(findings, app, file->path, finding.message);
@@ -119,7 +121,7 @@ static bool tell_run(struct findings *findings, struct app *app, struct str id, 
         err = (struct error){0}; /* what is known so far is told all the same */
     if (catalog_run(app->catalog, id, arena, &run, &err) == OK && run.state != RUN_GONE) {
         for (uint32_t i = 0; i < run.run_file_count; i++)
-            tell_file(findings, app, &run.files[i]);
+            tell_file(findings, app, &run.files[i], run.run_file_count == 1);
         lacks = tell_lacks(findings, &run);
     }
     arena_destroy(arena);
@@ -141,8 +143,10 @@ static void tell_troubles(struct findings *findings, struct app *app, bool is_cl
         if (is_root && is_closed)
             continue;
         finding_add(findings, (struct finding){
-                                  .kind = "not-looked-at",
-                                  .severity = denied ? FINDING_ERROR : FINDING_WARNING,
+                                  .kind = troubles[i].is_remark ? "no-profile" : "not-looked-at",
+                                  .severity = denied                  ? FINDING_ERROR
+                                              : troubles[i].is_remark ? FINDING_INFO
+                                                                      : FINDING_WARNING,
                                   .subject = is_root ? path : troubles[i].path,
                                   .message = troubles[i].reason,
                                   .remedy = denied ? mend_access(findings->arena,
@@ -166,6 +170,15 @@ static void tell_count(struct findings *findings, const struct app *app, uint64_
                                                    "it is shown as soon as it is there")});
 }
 
+/* What is a run only if its content says so is looked at first. */
+static void wait_for_unlisted(const struct app *app)
+{
+    struct waiting waiting = wait_begin();
+
+    while (wait_may_bring(&app->services) && wait_on(&waiting, &app->services))
+        ;
+}
+
 bool doctor_runs(struct findings *findings, struct app *app)
 {
     struct run_query query = {.limit = RUNS_MAX};
@@ -178,6 +191,7 @@ bool doctor_runs(struct findings *findings, struct app *app)
         stat(app->services.profile_dir, &info) != 0 || !may_look(app->services.profile_dir, &info);
     bool lacks = false;
 
+    wait_for_unlisted(app);
     tell_troubles(findings, app, is_closed);
     if (catalog_runs(app->catalog, &query, findings->arena, &runs, &count, &all, &err) != OK) {
         finding_add(

@@ -19,6 +19,7 @@
 #include "index_convert.h"
 #include "index_guard.h"
 #include "index_options.h"
+#include "index_xplane.h"
 #include "serve/bundled.h"
 #include "store/cache.h"
 #include "store/segment.h"
@@ -246,6 +247,9 @@ static enum status index_input(struct index_job *job, struct input *input, struc
         return index_converted(job, err);
     if (identity.decoder == NULL)
         return ignore_file(job, &identity);
+    if (job->options->xplane)
+        return index_xplane(input, identity.decoder, job->options->out,
+                            job->options->thread_count > 1, err);
     return index_decoded(job, input, &identity, err);
 }
 

@@ -19,9 +19,10 @@ static void help(void)
            "  --out SEGMENT     where to write; an older file is replaced when all is done\n"
            "  --growing         take what the file holds now, though it may grow meanwhile\n"
            "  --root DIR        FILE is a path below DIR and may not lead out of it\n"
-           "  --follow-symlinks follow links below the root\n"
+           "  --follow-symlinks follow links, wherever they lead\n"
            "  --identify        say what the file is and write nothing\n"
            "  --convert         run `nsys export` on reports of Nsight Systems\n"
+           "  --xplane          of a recording of jview-collect: SEGMENT is an XPlane, for XProf\n"
            "  --threads 1|2     2, where there are two processors: the bytes are the same\n"
            "  --unless CONTENT  do nothing when the file's hash is this one\n"
            "  --progress-fd N   write progress there, and end with the parent\n\n"
@@ -62,6 +63,8 @@ static bool parse(int argc, char **argv, struct index_options *options)
             options->growing = true;
         else if (strcmp(argv[i], "--convert") == 0)
             options->convert = true;
+        else if (strcmp(argv[i], "--xplane") == 0)
+            options->xplane = true;
         else if (strcmp(argv[i], "--identify") == 0)
             options->identify = true;
         else if (strcmp(argv[i], "--follow-symlinks") == 0)

@@ -9,11 +9,12 @@ enum { UNLESS_MAX = 16 };
 struct index_options {
     const char *file, *out;
     const char *root;     /* the file's name is a path below it, and may not lead out; else NULL */
-    bool follow_symlinks; /* below the root */
+    bool follow_symlinks; /* wherever they lead */
     bool identify;        /* say what the file is, and read it no further */
     bool convert;         /* reports that only another program reads, by that program */
     int progress_fd;      /* -1: nobody asks; else the server is our parent */
     int thread_count;     /* 1 or 2 */
+    bool xplane;          /* of a spool: XPlane instead of a segment */
     bool growing;         /* the file may grow meanwhile: what it held at first is read */
     const char *unless[UNLESS_MAX]; /* contents that are there already */
     int unless_count;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "decode/decode.h"
+#include "discover/session.h"
 #include "serve/about.h"
 
 #define MS INT64_C(1000000)
@@ -329,6 +331,19 @@ static int64_t growing_from(const struct ingest_file *file)
     return file->ended_ns + (pause > GROWING_MS * MS ? pause : GROWING_MS * MS);
 }
 
+/* XProf writes its answer down also where it found nothing: that is no failed file. */
+static void take_empty(struct ingest_file *file)
+{
+    file_forget(file);
+    if (decode_is_xprof_cache(path_base(file->path))) {
+        file_set_format(file, STR("xprof-cache"));
+        file_set_state(file, FILE_IGNORED,
+                       STR("An empty cache of XProf: it can be deleted, nothing of it is needed."));
+    } else {
+        file_set_state(file, FILE_FAILED, STR("the file is empty (0 bytes)"));
+    }
+}
+
 /* An open file is read when nobody writes it any more, or when it has been growing for long. One
  * that was read before keeps its pause even when it has settled. */
 static void plan_file(struct ingest_file *file, int64_t now_ns)
@@ -337,8 +352,7 @@ static void plan_file(struct ingest_file *file, int64_t now_ns)
     bool settled = is_settled(file, now_ns) && (file->took_ns == 0 || now_ns >= from);
 
     if (file->stamp.size == 0 && settled) {
-        file_forget(file);
-        file_set_state(file, FILE_FAILED, STR("the file is empty (0 bytes)"));
+        take_empty(file);
     } else if (file->state == FILE_WRITING && file->attempts > 0 && now_ns < file->due_ns) {
         file_set_state(file, FILE_WRITING, STR("the file changed while it was read"));
     } else if (settled || now_ns >= from) {
@@ -426,9 +440,22 @@ enum run_state run_state_of(const struct ingest_run *run)
     return count_state(run, FILE_FAILED) > 0 ? RUN_PARTIAL : RUN_READY;
 }
 
+/* A file that another program is for, and not merely something that lies there. */
+static bool holds_recording(const struct ingest_run *run)
+{
+    for (uint32_t i = 0; i < run->file_count; i++) {
+        const struct ingest_file *file = &run->files[i];
+
+        if (file->state == FILE_IGNORED && decode_is_recording(str_of(file->format), file->path))
+            return true;
+    }
+    return false;
+}
+
 bool run_is_shown(const struct ingest_run *run)
 {
-    return run->certain || run_has_segment(run) || count_state(run, FILE_FAILED) > 0;
+    return run->certain || run_has_segment(run) || count_state(run, FILE_FAILED) > 0 ||
+           holds_recording(run);
 }
 
 bool run_may_change(const struct ingest_run *run)

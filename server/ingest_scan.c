@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/shell.h"
 #include "ingest_parts.h"
 
 struct news { /* runs to be told about, by id */
@@ -275,11 +276,47 @@ void ingest_tell_scan(struct ingest *ingest, bool active)
     pthread_mutex_unlock(&ingest->telling);
 }
 
+static bool has_certain_run(const struct ingest_root *root)
+{
+    for (uint32_t i = 0; i < root->run_count; i++)
+        if (root->runs[i]->certain)
+            return true;
+    return false;
+}
+
+/* Where nothing has the name of a profile: what else lies there that may have been meant. */
+static uint32_t put_remarks(const struct ingest_root *root, const struct scan *scan,
+                            struct arena *arena, struct scan_trouble *ret)
+{
+    unsigned long long events = scan->event_files, links = scan->links_left;
+    struct str place = shell_word(arena, root->given);
+    uint32_t count = 0;
+
+    if (has_certain_run(root))
+        return 0;
+    if (events > 0)
+        ret[count++] = (struct scan_trouble){
+            .reason =
+                str_format(arena,
+                           "%llu file%s of scalars for TensorBoard (*.tfevents.*) hold%s no "
+                           "profile; see them with `tensorboard --logdir %.*s`",
+                           events, events == 1 ? "" : "s", events == 1 ? "s" : "", STR_ARG(place)),
+            .is_remark = true};
+    if (links > 0)
+        ret[count++] = (struct scan_trouble){
+            .reason = str_format(arena,
+                                 "%llu symbolic link%s not followed, as %.*s; --follow-symlinks "
+                                 "follows them",
+                                 links, links == 1 ? " was" : "s were", STR_ARG(scan->first_link)),
+            .is_remark = true};
+    return count;
+}
+
 /* What the scan could not look at, and why there is nothing when it failed altogether. */
 static void tell_troubles(struct ingest_root *root, const struct scan *scan, const char *failure,
                           struct arena *arena)
 {
-    struct scan_trouble *troubles = arena_array(arena, struct scan_trouble, scan->note_count + 1);
+    struct scan_trouble *troubles = arena_array(arena, struct scan_trouble, scan->note_count + 3);
     uint32_t count = 0;
 
     if (failure != NULL)
@@ -287,6 +324,7 @@ static void tell_troubles(struct ingest_root *root, const struct scan *scan, con
     for (uint32_t i = 0; i < scan->note_count; i++)
         troubles[count++] =
             (struct scan_trouble){.path = scan->notes[i].path, .reason = scan->notes[i].reason};
+    count += put_remarks(root, scan, arena, &troubles[count]);
     catalog_set_troubles(root->ingest->catalog, root->given, troubles, count);
 }
 

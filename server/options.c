@@ -59,7 +59,7 @@ static const struct option table[] = {
      "write every host's trace as plain JSON and end"},
     {"output", VALUE_TEXT, AT(output), NULL, "DIR", "where --extract writes (-o)"},
     {"follow-symlinks", VALUE_NONE, AT(follow_symlinks), NULL, NULL,
-     "follow symbolic links below the directory"},
+     "follow symbolic links, wherever they lead"},
     {"convert", VALUE_NONE, AT(convert), NULL, NULL,
      "run `nsys export` on reports of Nsight Systems, where it is on the PATH"},
     {"allow-capture", VALUE_NONE, AT(allow_capture), NULL, NULL,

@@ -11,6 +11,8 @@
 struct made_spool {
     struct text file;
     uint64_t sequence;
+    size_t raw_bits;   /* of all frames so far, before they were packed */
+    size_t turned_bit; /* of those, counted from 1: turned before its frame is packed and checked */
 };
 
 static inline void spool_check(struct made_spool *made, size_t from)
@@ -38,6 +40,15 @@ static inline void spool_frame(struct made_spool *made, uint16_t type, struct by
 {
     size_t from = made->file.count, capacity = zstd_bound(raw.count);
     void *packed = malloc(capacity);
+    uint8_t *turned = malloc(raw.count + 1);
+    size_t bit = made->turned_bit - made->raw_bits - 1;
+
+    if (raw.count > 0)
+        memcpy(turned, raw.at, raw.count);
+    if (made->turned_bit > made->raw_bits && bit < raw.count * 8)
+        turned[bit / 8] ^= (uint8_t)(1 << bit % 8);
+    made->raw_bits += raw.count * 8;
+    raw.at = turned;
     struct spool_frame head = {.magic = SPOOL_FRAME_MAGIC,
                                .type = type,
                                .raw_bytes = (uint32_t)raw.count,
@@ -48,6 +59,7 @@ static inline void spool_frame(struct made_spool *made, uint16_t type, struct by
     text_put(&made->file, packed, head.packed_bytes);
     spool_check(made, from);
     free(packed);
+    free(turned);
 }
 
 static inline void spool_varint(struct text *to, uint64_t value)

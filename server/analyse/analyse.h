@@ -112,6 +112,8 @@ struct table { /* rows of one page; lives in the arena of the request */
     uint32_t note_count;
     const char *const *approx; /* columns that are not exact */
     uint32_t approx_count;
+    const bool *inexact;     /* rows of the page whose columns `approx` these are; NULL: all */
+    const uint32_t *numbers; /* of the page's rows in their own order: equal ones stand by it */
     /* What some tables say beside their rows; sums are over all rows, not the page. */
     struct str by, of;
     int64_t total_ps, total_self_ps;

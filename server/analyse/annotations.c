@@ -220,6 +220,9 @@ enum status annotations(const struct run_traces *run, const struct restriction *
     TRY(restrict_run(run, &nameless, arena, &all, &all_count, err));
     TRY(restrict_run(run, restriction, arena, &selections, &count, err));
     rows.keys = names_create();
+    for (uint32_t i = 0; i < run->host_count; i++)
+        rows.has_devices |=
+            run->hosts[i].attribution != NULL && run->hosts[i].attribution->entry_count > 0;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t same = 0;
 

@@ -85,6 +85,11 @@ static struct cell rest_cell(void)
     return cell_null(STR("no span of the program is around it"));
 }
 
+static bool is_of_devices(uint32_t column)
+{
+    return column >= COLUMN_DEVICE && column <= COLUMN_PROJECTED_STDEV;
+}
+
 static struct cell projected_cell(const struct note_row *row, uint32_t column)
 {
     const struct lengths *lengths = &row->projected;
@@ -146,6 +151,8 @@ struct cell annotation_cell(const void *data, uint32_t at, uint32_t column)
     const struct note_table *table = data;
     const struct note_row *row = &table->rows[at];
 
+    if (is_of_devices(column) && !table->has_devices)
+        return cell_null(STR("the profile holds no work of devices"));
     switch (column) {
     case COLUMN_KEY:
     case COLUMN_LABEL:
@@ -157,7 +164,7 @@ struct cell annotation_cell(const void *data, uint32_t at, uint32_t column)
     case COLUMN_DEVICE_SHARE:
         return table->device_ps > 0
                    ? cell_real((double)row->sum.device_self_ps / (double)table->device_ps)
-                   : cell_null(STR("the profile holds no work of devices"));
+                   : cell_null(STR("devices did nothing in the time that was asked for"));
     case COLUMN_LAUNCHES:
         return cell_integer((int64_t)row->sum.launch_count);
     case COLUMN_PROJECTED:

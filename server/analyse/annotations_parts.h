@@ -88,6 +88,7 @@ struct note_table {
     struct note_row *rows;
     uint32_t row_count, row_capacity;
     int64_t device_ps, host_self_ps;
+    bool has_devices;     /* the run has work of devices, asked for or not */
     bool is_rest_unknown; /* of a host: what was recorded outside of all spans is in no row */
 };
 

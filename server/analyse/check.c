@@ -190,6 +190,7 @@ static enum status sample_steps(const struct diff_side *const sides[2],
                                 struct arena *arena, struct measurements ret[2], struct error *err)
 {
     struct measured measured[2] = {0};
+    unsigned wanted = question->metric == METRIC_OP ? DIFF_OPS : DIFF_STEPS;
 
     for (int side = first; side < 2; side++) {
         bool has_steps;
@@ -200,7 +201,7 @@ static enum status sample_steps(const struct diff_side *const sides[2],
                 str_format(arena, "run \"%.*s\" has no steps", STR_ARG(sides[side]->run->name));
             return OK;
         }
-        TRY(diff_measure(sides[side], true, arena, &measured[side], err));
+        TRY(diff_measure(sides[side], true, wanted, arena, &measured[side], err));
     }
     for (int side = first; side < 2 && question->metric == METRIC_STEP_TIME; side++)
         take_steps(sides[side], &measured[side], measured[side].durs_ps, true, arena, &ret[side]);

@@ -62,6 +62,7 @@ struct collective_run { /* one execution on one device */
     int64_t inside_ps;        /* in the windows asked for; */
     int64_t hidden_ps;        /* of that; the rest is exposed */
     int64_t blocked_ps;       /* of an asynchronous one: in its done */
+    bool has_done;            /* else nobody knows that */
     int64_t wait_ps, late_ps; /* for the last to come; behind the first to come; -1 unknown */
     bool is_last;
 };
@@ -110,5 +111,12 @@ MUST_CHECK enum status collectives_arrivals(const struct run_traces *run,
                                             const struct restriction *restriction,
                                             const struct page *page, struct arena *arena,
                                             struct table *ret, struct error *err);
+/* The same of collectives that were found; and those of all that rules are asked about. */
+MUST_CHECK enum status collectives_of(const struct run_traces *run, const struct collectives *found,
+                                      struct str by, const struct page *page, struct arena *arena,
+                                      struct table *ret, struct error *err);
+struct facts;
+MUST_CHECK enum status facts_collectives(struct facts *facts, const struct collectives **ret,
+                                         struct error *err);
 
 #endif

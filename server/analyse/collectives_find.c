@@ -153,6 +153,7 @@ static void add_entry(struct finding_work *work, uint32_t host, const struct att
 
         run->dur_ps = start_ps + entry->dur_ps - run->start_ps;
         run->blocked_ps = entry->dur_ps;
+        run->has_done = true;
         return;
     }
     struct collective_run *run = collectives_add_run(work);
@@ -167,7 +168,8 @@ static void add_entry(struct finding_work *work, uint32_t host, const struct att
                     : 0;
     run->start_ps = start_ps;
     run->dur_ps = entry->dur_ps;
-    run->blocked_ps = facts->half == HALF_DONE ? entry->dur_ps : 0;
+    run->has_done = facts->half == HALF_DONE;
+    run->blocked_ps = run->has_done ? entry->dur_ps : 0;
     if (facts->half == HALF_START)
         open_start(pairing, work->ret->run_count - 1);
 }

@@ -204,6 +204,7 @@ static void add_run(struct summing *summing, uint32_t index, const struct collec
     row->hidden_ps = ps_sum(row->hidden_ps, run->hidden_ps);
     row->exposed_ps = ps_sum(row->exposed_ps, run->inside_ps - run->hidden_ps);
     row->blocked_ps = ps_sum(row->blocked_ps, run->blocked_ps);
+    row->done_count += run->has_done;
     row->min_ps = run->dur_ps < row->min_ps ? run->dur_ps : row->min_ps;
     if (row->longest == NO_SLICE || run->dur_ps > row->max_ps) {
         row->max_ps = run->dur_ps;

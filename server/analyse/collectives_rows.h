@@ -23,6 +23,7 @@ struct collective_row {
     bool same_kind, same_axis, same_size, same_bytes; /* all alike */
     uint64_t count;
     int64_t total_ps, exposed_ps, hidden_ps, min_ps, max_ps, blocked_ps;
+    uint64_t done_count;
     slice_id longest; /* of longest_host */
     uint32_t longest_host;
     int64_t longest_start_ps;

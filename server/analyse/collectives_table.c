@@ -237,7 +237,9 @@ static struct cell row_cell(const void *data, uint32_t index, uint32_t column)
     case ROW_MAX:
         return cell_integer(row->max_ps);
     case ROW_BLOCKED:
-        return cell_integer(row->blocked_ps);
+        return row->done_count > 0
+                   ? cell_integer(row->blocked_ps)
+                   : cell_null(STR("nothing in the profile is the done of any of these"));
     case ROW_BYTES_TOTAL:
         return row->rated_count == 0 && row->bytes_sum == 0
                    ? cell_null(str_of(unknown))
@@ -265,12 +267,11 @@ static struct cell row_cell(const void *data, uint32_t index, uint32_t column)
     }
 }
 
-enum status collectives_table(const struct run_traces *run, const struct restriction *restriction,
-                              struct str by, const struct page *page, struct arena *arena,
-                              struct table *ret, struct error *err)
+enum status collectives_of(const struct run_traces *run, const struct collectives *found,
+                           struct str by, const struct page *page, struct arena *arena,
+                           struct table *ret, struct error *err)
 {
-    struct collectives found;
-    struct shown shown = {.run = run, .found = &found, .arena = arena};
+    struct shown shown = {.run = run, .found = found, .arena = arena};
     struct table_source source = {
         .columns = columns, .column_count = COUNT(columns), .cell = row_cell, .data = &shown};
     uint32_t *order;
@@ -278,13 +279,22 @@ enum status collectives_table(const struct run_traces *run, const struct restric
     *ret = (struct table){0};
     if (!collective_by_read(by, &shown.by))
         return fail(err, ERR_INVALID, "collectives are not told apart by \"%.*s\"", STR_ARG(by));
-    TRY(collectives_find(run, restriction, arena, &found, err));
-    collectives_rows(run, &found, shown.by, arena, &shown.rows);
+    collectives_rows(run, found, shown.by, arena, &shown.rows);
     source.row_count = shown.rows.count;
     TRY(table_order(&source, page->sort, "-exposed_ps,-total_ps,name", arena, &order, err));
     table_fill(&source, order, page, arena, ret);
     ret->by = by.count > 0 ? by : STR("op");
     ret->total_ps = shown.rows.total_ps;
     ret->total_self_ps = shown.rows.exposed_ps;
-    return collectives_note(run, &found, arena, ret, err);
+    return collectives_note(run, found, arena, ret, err);
+}
+
+enum status collectives_table(const struct run_traces *run, const struct restriction *restriction,
+                              struct str by, const struct page *page, struct arena *arena,
+                              struct table *ret, struct error *err)
+{
+    struct collectives found;
+
+    TRY(collectives_find(run, restriction, arena, &found, err));
+    return collectives_of(run, &found, by, page, arena, ret, err);
 }

@@ -169,7 +169,7 @@ static enum status measure(const struct diff_side *sides, uint32_t count, struct
     }
     *ret = arena_array(arena, struct measured, count);
     for (uint32_t i = 0; i < count; i++)
-        TRY(diff_measure(&sides[i], *ret_by_steps, arena, &(*ret)[i], err));
+        TRY(diff_measure(&sides[i], *ret_by_steps, DIFF_ALL, arena, &(*ret)[i], err));
     return OK;
 }
 

@@ -342,8 +342,8 @@ enum status diff_runs(const struct diff_side *a, const struct diff_side *b, stru
     TRY(diff_has_steps(a, arena, &a_steps, err));
     TRY(diff_has_steps(b, arena, &b_steps, err));
     ret->by_steps = a_steps && b_steps;
-    TRY(diff_measure(a, ret->by_steps, arena, &sides[0], err));
-    TRY(diff_measure(b, ret->by_steps, arena, &sides[1], err));
+    TRY(diff_measure(a, ret->by_steps, DIFF_ALL, arena, &sides[0], err));
+    TRY(diff_measure(b, ret->by_steps, DIFF_ALL, arena, &sides[1], err));
     ret->a = sides[0].told;
     ret->b = sides[1].told;
     if (ret->by_steps)

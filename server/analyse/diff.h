@@ -20,9 +20,18 @@
 #include "analyse/host_doing.h"
 #include "analyse/stats.h"
 
+/* Where bytes that were measured of a run are kept: by its steps, and of its captures, apart. */
+struct diff_keeper {
+    void *data;
+    /* False: there are none. */
+    bool (*get)(void *data, bool by_steps, struct arena *arena, struct bytes *ret);
+    void (*put)(void *data, bool by_steps, struct bytes bytes);
+};
+
 struct diff_side { /* what is compared */
     const struct run_traces *run;
     const struct restriction *restriction;
+    const struct diff_keeper *keeper; /* of a whole run; NULL: it is measured each time */
 };
 
 struct diff_measured {     /* of a side */

@@ -3,7 +3,7 @@
  *   steps ─> windows ─> ops inside ─> sums by item ─┐
  *                                                   ├─> rows ─> cells
  *   the same of the other run ──────────────────────┘      diff_rows.c, diff.c
- *              diff_side.c
+ *              diff_side.c, what is kept of it: diff_kept.c
  */
 #ifndef JVIEWD_ANALYSE_DIFF_PARTS_H
 #define JVIEWD_ANALYSE_DIFF_PARTS_H
@@ -28,9 +28,20 @@ struct measured { /* a side */
     struct diff_measured told;
 };
 
+enum diff_wanted { /* beside the steps themselves */
+                   DIFF_STEPS = 0,
+                   DIFF_OPS = 1, /* `ops`, `sums`, `series` */
+                   DIFF_TIME =
+                       2, /* `told`: kinds and what the host did: each device's line is swept */
+                   DIFF_ALL = DIFF_OPS | DIFF_TIME,
+};
+
 /* `by_steps` false: the captures, whatever steps there are. */
-MUST_CHECK enum status diff_measure(const struct diff_side *side, bool by_steps,
+MUST_CHECK enum status diff_measure(const struct diff_side *side, bool by_steps, unsigned wanted,
                                     struct arena *arena, struct measured *ret, struct error *err);
+/* As bytes, and back: into one with the run's `ops`. False: they are cut, or of another run. */
+void diff_pack(const struct measured *measured, struct text *text);
+bool diff_unpack(struct bytes bytes, struct arena *arena, struct measured *ret);
 /* Are there steps to be counted? */
 MUST_CHECK enum status diff_has_steps(const struct diff_side *side, struct arena *arena, bool *ret,
                                       struct error *err);

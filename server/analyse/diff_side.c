@@ -14,6 +14,7 @@ struct gather { /* what one part of a walk adds up */
     const struct window *windows; /* of the host's steps, by start */
     const uint32_t *step_of;      /* and which step each is */
     uint32_t window_count, step_count;
+    uint32_t near;    /* the window of the last entry: the next one's is mostly the same */
     int64_t *self_ps; /* by op */
     uint64_t *counts;
     int64_t *series; /* by item and step; NULL */
@@ -39,11 +40,21 @@ static bool is_counted(const struct host_devices *devices, int32_t device)
     return low < devices->count && devices->devices[low] == device && devices->counted[low];
 }
 
+static bool is_window_at(const struct gather *gather, uint32_t at, int64_t at_ps)
+{
+    return at < gather->window_count && gather->windows[at].from_ps <= at_ps &&
+           (at + 1 == gather->window_count || gather->windows[at + 1].from_ps > at_ps);
+}
+
 /* The last window that begins at or before a moment, else the first. */
 static uint32_t window_at(const struct gather *gather, int64_t at_ps)
 {
     uint32_t low = 0, high = gather->window_count;
 
+    if (is_window_at(gather, gather->near, at_ps))
+        return gather->near;
+    if (is_window_at(gather, gather->near + 1, at_ps))
+        return gather->near + 1;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
 
@@ -67,10 +78,9 @@ static void add_block(void *data, const struct op_block *block)
         gather->self_ps[entry->op] += block->self_ps[i];
         gather->counts[entry->op]++;
         if (gather->series != NULL) {
-            uint32_t step = gather->step_of[window_at(gather, entry->start_ps)];
-
-            gather->series[(size_t)gather->item_of[entry->op] * gather->step_count + step] +=
-                block->self_ps[i];
+            gather->near = window_at(gather, entry->start_ps);
+            gather->series[(size_t)gather->item_of[entry->op] * gather->step_count +
+                           gather->step_of[gather->near]] += block->self_ps[i];
         }
     }
 }
@@ -272,8 +282,9 @@ enum status diff_has_steps(const struct diff_side *side, struct arena *arena, bo
     return OK;
 }
 
-static enum status take_steps(const struct diff_side *side, bool by_steps, struct arena *arena,
-                              struct steps *ret, struct measured *measured, struct error *err)
+static enum status take_steps(const struct diff_side *side, bool by_steps, unsigned wanted,
+                              struct arena *arena, struct steps *ret, struct measured *measured,
+                              struct error *err)
 {
     if (!by_steps) {
         take_captures(side, arena, ret);
@@ -284,33 +295,77 @@ static enum status take_steps(const struct diff_side *side, bool by_steps, struc
     }
     TRY(steps_find(side->run, side->restriction, arena, ret, err));
     leave_out_warmup(side, ret, &measured->told.warmup_count);
-    steps_breakdown(side->run, ret);
+    if ((wanted & DIFF_TIME) != 0)
+        steps_breakdown(side->run, ret);
     measured->told.step_count = ret->count;
     measured->told.basis = ret->rule_text;
     return OK;
 }
 
-enum status diff_measure(const struct diff_side *side, bool by_steps, struct arena *arena,
-                         struct measured *ret, struct error *err)
+static enum status measure_ops(const struct diff_side *side, const struct steps *steps,
+                               struct arena *arena, struct measured *ret, struct error *err)
 {
     struct restriction restriction = *side->restriction;
     struct selection *selections;
-    struct steps steps;
     uint32_t count;
 
-    *ret = (struct measured){.by_steps = by_steps};
-    TRY(take_steps(side, by_steps, arena, &steps, ret, err));
-    sum_steps(&steps, arena, ret);
-    if (by_steps)
-        ask_for(&steps, arena, &restriction);
-    match_run(side->run, arena, &ret->ops);
+    if (ret->by_steps)
+        ask_for(steps, arena, &restriction);
     ret->sums = arena_array(arena, struct diff_sums, ret->ops.count);
-    if (by_steps && (uint64_t)ret->ops.count * ret->step_count <= SERIES_MAX)
+    if (ret->by_steps && (uint64_t)ret->ops.count * ret->step_count <= SERIES_MAX)
         ret->series = arena_array(arena, int64_t, (size_t)ret->ops.count * ret->step_count);
     TRY(restrict_run(side->run, &restriction, arena, &selections, &count, err));
     for (uint32_t i = 0; i < count; i++) {
         if (selections[i].host->attribution != NULL)
-            measure_host(&selections[i], &steps, arena, ret);
+            measure_host(&selections[i], steps, arena, ret);
     }
+    return OK;
+}
+
+static bool is_kept(const struct diff_side *side, struct arena *arena, struct measured *ret)
+{
+    const struct measured empty = *ret;
+    struct bytes bytes;
+
+    if (side->keeper->get(side->keeper->data, ret->by_steps, arena, &bytes) &&
+        diff_unpack(bytes, arena, ret))
+        return true;
+    *ret = empty;
+    return false;
+}
+
+static void keep(const struct diff_side *side, const struct measured *measured)
+{
+    struct text text = {0};
+
+    diff_pack(measured, &text);
+    side->keeper->put(side->keeper->data, measured->by_steps,
+                      (struct bytes){.at = (const uint8_t *)text.at, .count = text.count});
+    text_free(&text);
+}
+
+static enum status measure(const struct diff_side *side, bool by_steps, unsigned wanted,
+                           struct arena *arena, struct measured *ret, struct error *err)
+{
+    struct steps steps;
+
+    TRY(take_steps(side, by_steps, wanted, arena, &steps, ret, err));
+    sum_steps(&steps, arena, ret);
+    return (wanted & DIFF_OPS) != 0 ? measure_ops(side, &steps, arena, ret, err) : OK;
+}
+
+enum status diff_measure(const struct diff_side *side, bool by_steps, unsigned wanted,
+                         struct arena *arena, struct measured *ret, struct error *err)
+{
+    bool keeps = side->keeper != NULL && (wanted & DIFF_OPS) != 0;
+
+    *ret = (struct measured){.by_steps = by_steps};
+    if ((wanted & DIFF_OPS) != 0)
+        match_run(side->run, arena, &ret->ops);
+    if (keeps && is_kept(side, arena, ret))
+        return OK;
+    TRY(measure(side, by_steps, wanted, arena, ret, err));
+    if (keeps && wanted == DIFF_ALL)
+        keep(side, ret);
     return OK;
 }

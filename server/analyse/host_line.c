@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* Each keeps a group of slices: 6 MB. Threads behind are left out, the same in every window. */
+/* Each keeps a group of slices: 6 MB. Threads behind are left out, and steps_left_out() says so. */
 enum { POOL_ROWS_MAX = 8192 };
 
 struct row_walk { /* a row of the thread */
@@ -272,23 +272,52 @@ struct host_line *host_line_open_cover(const struct trace *trace, const track_id
     return line;
 }
 
+/* The threads beside `thread` that are walked, the same in every window; the others are counted. */
+static uint32_t threads_of_pool(const struct trace *trace, track_id thread, track_id *ret,
+                                uint32_t *ret_left_out)
+{
+    uint32_t count = 0;
+    uint64_t row_count = 0;
+
+    *ret_left_out = 0;
+    for (track_id id = 0; id < trace->track_count; id++) {
+        const struct track *track = &trace->tracks[id];
+
+        if (id == thread || !tells_of_host(trace, id))
+            continue;
+        if (row_count + track->row_count > POOL_ROWS_MAX) {
+            ++*ret_left_out;
+            continue;
+        }
+        row_count += track->row_count;
+        ret[count++] = id;
+    }
+    return count;
+}
+
+uint32_t host_pool_left_out(const struct trace *trace, track_id thread)
+{
+    track_id *others = memory_resize(NULL, (size_t)trace->track_count + 1, sizeof(*others));
+    uint32_t ret;
+
+    threads_of_pool(trace, thread, others, &ret);
+    free(others);
+    return ret;
+}
+
 struct host_line *host_line_open_pool(const struct trace *trace, track_id thread,
                                       struct window window, const struct skipped *skipped,
                                       const struct doing_names *names)
 {
     struct host_line *line = host_line_open(trace, thread, window, skipped, names);
     track_id *others = memory_resize(NULL, (size_t)trace->track_count + 1, sizeof(*others));
-    uint32_t count = 0, row_count = 0;
+    uint32_t left_out, all = threads_of_pool(trace, thread, others, &left_out), count = 0;
 
-    for (track_id id = 0; id < trace->track_count; id++) {
-        const struct track *track = &trace->tracks[id];
+    for (uint32_t i = 0; i < all; i++) {
+        const struct track *track = &trace->tracks[others[i]];
 
-        if (id == thread || !tells_of_host(trace, id) ||
-            row_count + track->row_count > POOL_ROWS_MAX)
-            continue;
-        row_count += track->row_count;
         if (track->start_ps < window.to_ps && track->end_ps > window.from_ps)
-            others[count++] = id;
+            others[count++] = others[i];
     }
     if (count > 0) {
         struct node *pool = open_tracks(line, others, count);

@@ -46,6 +46,8 @@ struct host_line *host_line_open(const struct trace *trace, track_id thread, str
 struct host_line *host_line_open_pool(const struct trace *trace, track_id thread,
                                       struct window window, const struct skipped *skipped,
                                       const struct doing_names *names);
+/* How many of the others have too many rows, those of threads before them added, to be walked. */
+uint32_t host_pool_left_out(const struct trace *trace, track_id thread);
 /* When any of these tracks had a slice open, whatever it says. */
 struct host_line *host_line_open_cover(const struct trace *trace, const track_id *tracks,
                                        uint32_t count, struct window window);

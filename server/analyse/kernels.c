@@ -109,7 +109,13 @@ static enum status make_table(struct kernels_work *work, const struct page *page
     TRY(table_order(&source, page->sort, "-total_ps,name", work->arena, &order, err));
     table_range(page, work->row_count, &first, &end);
     kernels_spread(work, order, first, end);
+    bool *inexact = arena_array(work->arena, bool, end - first);
+    for (uint32_t i = first; i < end; i++) {
+        inexact[i - first] = work->rows[order[i]].approximate;
+        work->approximate |= inexact[i - first];
+    }
     table_fill(&source, order, page, work->arena, ret);
+    ret->inexact = inexact;
     return OK;
 }
 

@@ -65,6 +65,7 @@ struct pair_row {
     int64_t total_ps, inner_ps; /* inside the windows */
     int64_t whole_ps, min_ps, max_ps;
     int64_t p50_ps, p95_ps, stdev_ps;
+    bool approximate;
     struct quantiles *spread; /* while it is gathered */
 };
 
@@ -91,7 +92,6 @@ struct pairs {
     struct pair_row *rows;
     uint32_t row_count, row_capacity;
     int64_t inner_ps;
-    bool approximate;
 };
 
 struct kept { /* while a selection is scanned */
@@ -312,7 +312,7 @@ static void spread_rows(struct pairs *pairs, const uint32_t *order, uint32_t fir
         row->p50_ps = quantiles_at(row->spread, 50);
         row->p95_ps = quantiles_at(row->spread, 95);
         row->stdev_ps = quantiles_stdev(row->spread);
-        pairs->approximate |= !quantiles_exact(row->spread);
+        row->approximate = !quantiles_exact(row->spread);
         quantiles_free(row->spread);
         row->spread = NULL;
     }
@@ -379,10 +379,15 @@ static enum status make_table(struct pairs *pairs, const struct page *page, stru
     if (!sorts_by_spread && first < end)
         spread_rows(pairs, order, first, end);
     table_fill(&source, order, page, pairs->work->arena, ret);
-    if (pairs->approximate) {
-        ret->approx = quantile_names;
-        ret->approx_count = COUNT(quantile_names);
+    bool *inexact = arena_array(pairs->work->arena, bool, end - first);
+    for (uint32_t i = first; i < end; i++) {
+        inexact[i - first] = pairs->rows[order[i]].approximate;
+        if (inexact[i - first]) {
+            ret->approx = quantile_names;
+            ret->approx_count = COUNT(quantile_names);
+        }
     }
+    ret->inexact = inexact;
     ret->total_ps = ret->total_self_ps = pairs->inner_ps;
     return OK;
 }

@@ -190,7 +190,6 @@ void kernels_spread(struct kernels_work *work, const uint32_t *order, uint32_t f
     for (uint32_t i = first; i < end; i++) {
         if (spreads[order[i]].durs != NULL)
             close_spread(&spreads[order[i]], &work->rows[order[i]]);
-        work->approximate |= work->rows[order[i]].approximate;
     }
     free(spreads);
 }

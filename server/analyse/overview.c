@@ -1,6 +1,7 @@
 #include "analyse/overview.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyse/quantile.h"
 #include "analyse/rules_idle.h"
@@ -188,6 +189,17 @@ static void fill_ops(const struct table *ops, struct overview *ret)
     ret->most = most_of(ops);
 }
 
+static void fill_notes(const struct run_traces *run, const struct steps *steps,
+                       const struct note_list *notes, struct arena *arena, struct overview *ret)
+{
+    struct answer_note *all = arena_array(arena, struct answer_note, notes->count + LEFT_OUT_NOTES);
+
+    if (notes->count > 0)
+        memcpy(all, notes->items, notes->count * sizeof(*all));
+    ret->notes = all;
+    ret->note_count = notes->count + steps_left_out(run, steps, arena, &all[notes->count]);
+}
+
 enum status overview(struct facts *facts, struct overview *ret, struct error *err)
 {
     const struct selections *selections;
@@ -212,8 +224,7 @@ enum status overview(struct facts *facts, struct overview *ret, struct error *er
     ret->duration_ps = hull_of(selections);
     fill_ops(ops, ret);
     places_find(selections->items, selections->count, facts->arena, &ret->places);
-    ret->notes = notes->items;
-    ret->note_count = notes->count;
+    fill_notes(facts->run, steps, notes, facts->arena, ret);
     ret->sentence = overview_sentence(ret, facts->arena);
     findings_find(facts, &ret->findings);
     return OK;

@@ -189,11 +189,22 @@ static uint32_t window_from(const struct selection *selection, int64_t at_ps)
     return low;
 }
 
-int64_t selection_inside(const struct selection *selection, int64_t start_ps, int64_t dur_ps)
+/* Is it the window that window_from tells? */
+static bool is_window_from(const struct selection *selection, uint32_t at, int64_t at_ps)
+{
+    return at < selection->window_count && selection->windows[at].to_ps > at_ps &&
+           (at == 0 || selection->windows[at - 1].to_ps <= at_ps);
+}
+
+int64_t selection_inside_near(const struct selection *selection, uint32_t *near, int64_t start_ps,
+                              int64_t dur_ps)
 {
     int64_t inside_ps = -1, end_ps = start_ps + dur_ps;
 
-    for (uint32_t i = window_from(selection, start_ps); i < selection->window_count; i++) {
+    if (!is_window_from(selection, *near, start_ps) &&
+        !is_window_from(selection, ++*near, start_ps))
+        *near = window_from(selection, start_ps);
+    for (uint32_t i = *near; i < selection->window_count; i++) {
         const struct window *window = &selection->windows[i];
 
         if (end_ps < window->from_ps || (end_ps == window->from_ps && dur_ps > 0))
@@ -205,6 +216,13 @@ int64_t selection_inside(const struct selection *selection, int64_t start_ps, in
         inside_ps = (inside_ps < 0 ? 0 : inside_ps) + (to_ps - from_ps);
     }
     return inside_ps;
+}
+
+int64_t selection_inside(const struct selection *selection, int64_t start_ps, int64_t dur_ps)
+{
+    uint32_t near = 0;
+
+    return selection_inside_near(selection, &near, start_ps, dur_ps);
 }
 
 bool selection_is_whole(const struct selection *selection)

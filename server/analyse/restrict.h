@@ -34,6 +34,10 @@ MUST_CHECK enum status restrict_run(const struct run_traces *run,
 
 /* The part of [start, start + dur) inside the windows; -1 when nothing touches them. */
 int64_t selection_inside(const struct selection *selection, int64_t start_ps, int64_t dur_ps);
+/* The same of one after another, where mostly each is in the window of the last one or in the next:
+ * `*near` is 0 before the first. */
+int64_t selection_inside_near(const struct selection *selection, uint32_t *near, int64_t start_ps,
+                              int64_t dur_ps);
 /* Does what begins at this moment begin inside of a window? */
 bool selection_begins_inside(const struct selection *selection, int64_t at_ps);
 /* Is every op of the host let through, whole? Then totals of ops say all of them. */

@@ -53,6 +53,16 @@ enum status comm_look(struct facts *facts, struct comm_asked *ret, struct error 
     return OK;
 }
 
+enum status facts_collectives(struct facts *facts, const struct collectives **ret,
+                              struct error *err)
+{
+    struct comm_asked asked;
+
+    TRY(comm_look(facts, &asked, err));
+    *ret = asked.found;
+    return OK;
+}
+
 int64_t comm_measured(const struct comm_asked *asked, const struct collective_run *run,
                       enum measure measure)
 {

@@ -143,9 +143,10 @@ static const struct compute_rule questions[] = {
      "Make sizes multiples of 8 and let one library call do the whole product; look at the "
      "kernels' names on the page of kernels.",
      ""},
-    {layout_copy, 0.05, SEVERITY_WARNING, CONFIDENCE_MEDIUM, "transposes and copies of layout",
+    {layout_copy, 0.05, SEVERITY_WARNING, CONFIDENCE_MEDIUM, "transposes and copies",
      "Keep one layout from op to op: choose `dimension_numbers` and the order of axes that the "
-     "heaviest op wants, and transpose parameters once, outside of the step.",
+     "heaviest op wants, and transpose parameters once, outside of the step. A copy of an argument "
+     "that is given back goes where the argument is donated (`donate_argnums`).",
      ""},
     {computed_again, 0.02, SEVERITY_INFO, CONFIDENCE_HIGH, "values that are computed a second time",
      "If memory allows, save more in `jax.checkpoint`: a policy as `dots_saveable`, or fewer "

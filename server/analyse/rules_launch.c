@@ -132,11 +132,12 @@ static enum status find_tiny_kernels(struct facts *facts, struct finding_list *l
         struct finding finding = {
             .severity = SEVERITY_WARNING,
             .confidence = CONFIDENCE_MEDIUM,
-            .text = text_on_host(facts, host,
-                                 "%s of %s kernels are shorter than 5 µs: they take %s, and the "
-                                 "gaps before them %s.",
-                                 human_count(count).text, human_count(all).text,
-                                 human_ps(time_ps).text, human_ps(gaps_ps).text),
+            .text =
+                text_on_host(facts, host,
+                             "%s of %s launches are of kernels whose median is below 5 µs: they "
+                             "take %s, and the gaps before them %s.",
+                             human_count(count).text, human_count(all).text, human_ps(time_ps).text,
+                             human_ps(gaps_ps).text),
             .remedy =
                 STR("Let XLA fuse them: keep them inside one `jax.jit`, avoid ops that break "
                     "fusions (sorts, gathers, custom calls between them); or launch them "
@@ -145,7 +146,7 @@ static enum status find_tiny_kernels(struct facts *facts, struct finding_list *l
         };
 
         finding_win(&finding, gaps_ps);
-        finding_prove_count(&finding, "kernels below 5 µs", count)->view = "kernels";
+        finding_prove_count(&finding, "launches of such kernels", count)->view = "kernels";
         prove_heaviest(facts, &finding, host, tiny_gaps, "gaps");
         findings_add(list, &finding);
     }
@@ -388,7 +389,8 @@ static enum status find_slow_calls(struct facts *facts, struct finding_list *lis
 const struct rule rules_launch[] = {
     {.name = "tiny-kernels",
      .theme = "launch",
-     .when = "half of the kernels are shorter than 5 µs, and the gaps before them add up",
+     .when = "half of the launches are of kernels below 5 µs in the median, and the gaps before "
+             "them add up",
      .find = find_tiny_kernels},
     {.name = "low-occupancy",
      .theme = "launch",

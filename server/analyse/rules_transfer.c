@@ -90,14 +90,23 @@ static void add(struct finding_list *list, struct finding *finding, const struct
     findings_add(list, finding);
 }
 
-static enum status ask(struct facts *facts, transfer_test *test, struct gathered *ret,
-                       const struct counted **ret_counted, struct error *err)
+enum status facts_transfers(struct facts *facts, const struct transfers **ret, struct error *err)
 {
     const void *made;
 
     TRY(facts_once(facts, make_transfers, &made, err));
+    *ret = made;
+    return OK;
+}
+
+static enum status ask(struct facts *facts, transfer_test *test, struct gathered *ret,
+                       const struct counted **ret_counted, struct error *err)
+{
+    const struct transfers *transfers;
+
+    TRY(facts_transfers(facts, &transfers, err));
     TRY(facts_counted(facts, ret_counted, err));
-    *ret = gather(facts, made, *ret_counted, test);
+    *ret = gather(facts, transfers, *ret_counted, test);
     return OK;
 }
 
@@ -273,14 +282,12 @@ static void tell_upload(struct facts *facts, struct finding_list *list,
 
 static enum status find_repeated(struct facts *facts, struct finding_list *list, struct error *err)
 {
-    const void *made;
     const struct transfers *transfers;
     const struct counted *counted;
     uint32_t count = 0;
 
-    TRY(facts_once(facts, make_transfers, &made, err));
+    TRY(facts_transfers(facts, &transfers, err));
     TRY(facts_counted(facts, &counted, err));
-    transfers = made;
 
     const struct transfer **uploads =
         arena_array(facts->arena, const struct transfer *, (size_t)transfers->count + 1);

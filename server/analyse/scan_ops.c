@@ -20,9 +20,10 @@ bool track_is_device_work(const struct track *track)
     return track->role == ROLE_OPS || (track->role == ROLE_NONE && track->kind == TRACK_STREAM);
 }
 
-/* The track of each entry, found along the rows: entries come in slice order. */
+/* Where a walk stands: entries come in slice order, row after row, each along time. */
 struct track_cursor {
     const struct trace *trace;
+    uint32_t near; /* see selection_inside_near */
     slice_id first, end;
     track_id track;
 };
@@ -173,7 +174,7 @@ static int64_t inside_of(const struct part *part, struct track_cursor *cursor,
         return -1;
     if (!selection->cut_in_time || is_whole_in_first(selection, entry))
         return entry->dur_ps;
-    return selection_inside(selection, entry->start_ps, entry->dur_ps);
+    return selection_inside_near(selection, &cursor->near, entry->start_ps, entry->dur_ps);
 }
 
 static void walk_entries(struct part *part, struct track_cursor *cursor, uint32_t begin,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/sort.h"
 
 enum { EXACT_MAX = 400, DRAWN_MAX = 4096 };
 
@@ -44,6 +45,12 @@ static int64_t select_kth(int64_t *values, uint32_t count, uint32_t k)
     return values[k];
 }
 
+/* Between both, rounded down. */
+static int64_t middle_of(int64_t low, int64_t high)
+{
+    return low + (int64_t)(((uint64_t)high - (uint64_t)low) / 2);
+}
+
 int64_t median_of(int64_t *values, uint32_t count)
 {
     if (count == 0)
@@ -54,28 +61,29 @@ int64_t median_of(int64_t *values, uint32_t count)
     int64_t low = values[0];
     for (uint32_t i = 1; i < count / 2; i++)
         low = values[i] > low ? values[i] : low;
-    return low + (int64_t)(((uint64_t)high - (uint64_t)low) / 2);
+    return middle_of(low, high);
 }
 
-struct ranked {
+struct placed {
     int64_t value;
-    bool is_a;
+    uint32_t place; /* in the list it came from; of two lists, the second behind the first */
 };
 
-static int by_value(const void *a, const void *b)
+static bool is_lower(const struct placed *a, const struct placed *b)
 {
-    const struct ranked *x = a, *y = b;
-
-    return x->value < y->value ? -1 : x->value > y->value;
+    return a->value < b->value;
 }
 
-/* Twice the sum of the ranks of a, equal values sharing theirs; *ret_ties is the sum of t^3 - t. */
-static double ranks_of(struct ranked *all, uint32_t count, double *ret_ties)
+SORT_DEFINE(sort_placed, struct placed, is_lower)
+
+/* Twice the sum of the ranks of a, the first `a_count` of all; equal values share theirs. *ret_ties
+ * is the sum of t^3 - t. */
+static double ranks_of(struct placed *all, uint32_t count, uint32_t a_count, double *ret_ties)
 {
     double twice = 0;
 
     *ret_ties = 0;
-    qsort(all, count, sizeof *all, by_value);
+    sort_placed(all, count);
     for (uint32_t first = 0, end; first < count; first = end) {
         for (end = first + 1; end < count && all[end].value == all[first].value;)
             end++;
@@ -83,7 +91,7 @@ static double ranks_of(struct ranked *all, uint32_t count, double *ret_ties)
 
         *ret_ties += tied * tied * tied - tied;
         for (uint32_t i = first; i < end; i++)
-            twice += all[i].is_a ? (double)first + 1 + (double)end : 0;
+            twice += all[i].place < a_count ? (double)first + 1 + (double)end : 0;
     }
     return twice;
 }
@@ -133,12 +141,12 @@ double mann_whitney(const int64_t *a, uint32_t a_count, const int64_t *b, uint32
 
     if (a_count == 0 || b_count == 0)
         return 1;
-    struct ranked *all = memory_resize(NULL, count, sizeof *all);
+    struct placed *all = memory_resize(NULL, count, sizeof *all);
     for (uint32_t i = 0; i < a_count; i++)
-        all[i] = (struct ranked){a[i], true};
+        all[i] = (struct placed){a[i], i};
     for (uint32_t i = 0; i < b_count; i++)
-        all[a_count + i] = (struct ranked){b[i], false};
-    double ties, ranks = ranks_of(all, count, &ties) / 2;
+        all[a_count + i] = (struct placed){b[i], a_count + i};
+    double ties, ranks = ranks_of(all, count, a_count, &ties) / 2;
     free(all);
 
     double u = ranks - (double)a_count * (a_count + 1.0) / 2;
@@ -158,27 +166,105 @@ static uint64_t draw(uint64_t *state)
     return *state * UINT64_C(0x2545f4914f6cdd1d);
 }
 
-static int64_t drawn_median(const int64_t *values, uint32_t count, uint64_t *state, int64_t *room)
-{
-    uint32_t drawn = count < DRAWN_MAX ? count : DRAWN_MAX;
+/* Drawn values are counted by their rank, 256 ranks a group, so that the middle one is found
+ * without sorting what was drawn:
+ *
+ *   rank     0  1  2  3 ...           value = sorted[rank]
+ *   counts   2  0  1  3 ...           how often it was drawn
+ *   groups   [      6      ] ...
+ */
+struct pool {
+    int64_t *sorted;
+    uint32_t *rank_of; /* by place in the list */
+    uint32_t *drawn;   /* ranks */
+    uint16_t *counts, *groups;
+    uint32_t count;
+};
 
-    for (uint32_t i = 0; i < drawn; i++)
-        room[i] = values[(uint32_t)((draw(state) >> 32) * count >> 32)];
-    return median_of(room, drawn);
+enum { GROUP_BITS = 8 };
+
+static struct pool pool_create(const int64_t *values, uint32_t count)
+{
+    size_t group_count = (count >> GROUP_BITS) + 1;
+    struct placed *order = memory_resize(NULL, count, sizeof *order);
+    struct pool pool = {.sorted = memory_resize(NULL, count, sizeof *pool.sorted),
+                        .rank_of = memory_resize(NULL, count, sizeof *pool.rank_of),
+                        .drawn = memory_resize(NULL, DRAWN_MAX, sizeof *pool.drawn),
+                        .counts = memory_resize(NULL, count, sizeof *pool.counts),
+                        .groups = memory_resize(NULL, group_count, sizeof *pool.groups),
+                        .count = count};
+
+    for (uint32_t i = 0; i < count; i++)
+        order[i] = (struct placed){values[i], i};
+    sort_placed(order, count);
+    for (uint32_t rank = 0; rank < count; rank++) {
+        pool.sorted[rank] = order[rank].value;
+        pool.rank_of[order[rank].place] = rank;
+    }
+    free(order);
+    memset(pool.counts, 0, count * sizeof *pool.counts);
+    memset(pool.groups, 0, group_count * sizeof *pool.groups);
+    return pool;
+}
+
+static void pool_free(struct pool *pool)
+{
+    free(pool->sorted);
+    free(pool->rank_of);
+    free(pool->drawn);
+    free(pool->counts);
+    free(pool->groups);
+}
+
+/* The rank of the k-th of the drawn ones, from 0; *ret_before: how many have a smaller one. */
+static uint32_t drawn_rank(const struct pool *pool, uint32_t k, uint32_t *ret_before)
+{
+    uint32_t before = 0, group = 0;
+
+    while (before + pool->groups[group] <= k)
+        before += pool->groups[group++];
+    uint32_t rank = group << GROUP_BITS;
+    while (before + pool->counts[rank] <= k)
+        before += pool->counts[rank++];
+    *ret_before = before;
+    return rank;
+}
+
+static int64_t drawn_median(const struct pool *pool, uint64_t *state)
+{
+    uint32_t drawn = pool->count < DRAWN_MAX ? pool->count : DRAWN_MAX, before;
+
+    for (uint32_t i = 0; i < drawn; i++) {
+        uint32_t rank = pool->rank_of[(uint32_t)((draw(state) >> 32) * pool->count >> 32)];
+
+        pool->drawn[i] = rank;
+        pool->counts[rank]++;
+        pool->groups[rank >> GROUP_BITS]++;
+    }
+    int64_t high = pool->sorted[drawn_rank(pool, drawn / 2, &before)], low = high;
+    if (drawn % 2 == 0 && before == drawn / 2)
+        low = pool->sorted[drawn_rank(pool, drawn / 2 - 1, &before)];
+    for (uint32_t i = 0; i < drawn; i++) {
+        pool->counts[pool->drawn[i]] = 0;
+        pool->groups[pool->drawn[i] >> GROUP_BITS] = 0;
+    }
+    return middle_of(low, high);
 }
 
 static void bound(const int64_t *a, uint32_t a_count, const int64_t *b, uint32_t b_count,
                   double confidence, struct shift *ret)
 {
     uint64_t state = UINT64_C(0x9e3779b97f4a7c15);
-    int64_t *deltas = memory_resize(NULL, SHIFT_DRAWS + DRAWN_MAX, sizeof *deltas);
-    int64_t *room = deltas + SHIFT_DRAWS;
+    int64_t *deltas = memory_resize(NULL, SHIFT_DRAWS, sizeof *deltas);
+    struct pool from = pool_create(a, a_count), to = pool_create(b, b_count);
 
     for (uint32_t i = 0; i < SHIFT_DRAWS; i++) {
-        int64_t from = drawn_median(a, a_count, &state, room);
+        int64_t from_median = drawn_median(&from, &state);
 
-        deltas[i] = drawn_median(b, b_count, &state, room) - from;
+        deltas[i] = drawn_median(&to, &state) - from_median;
     }
+    pool_free(&from);
+    pool_free(&to);
     qsort(deltas, SHIFT_DRAWS, sizeof *deltas, ascending);
     uint32_t left_out = (uint32_t)((1 - confidence) / 2 * SHIFT_DRAWS);
     ret->low = deltas[left_out];

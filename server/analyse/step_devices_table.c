@@ -134,10 +134,10 @@ static void keep_kinds(struct table *table, struct arena *arena)
 
 static void say_dropped(const struct lane_rows *rows, struct arena *arena, struct table *ret)
 {
-    struct answer_note *notes = arena_array(arena, struct answer_note, 2);
+    struct answer_note *notes = arena_array(arena, struct answer_note, ret->note_count + 1);
 
-    notes[0] = ret->notes[0];
-    notes[1] = (struct answer_note){
+    memcpy(notes, ret->notes, ret->note_count * sizeof(*notes));
+    notes[ret->note_count++] = (struct answer_note){
         .kind = "rows-kept",
         .severity = NOTE_WARNING,
         .message = str_format(arena, "%llu rows of later steps are left out: ask for fewer steps",
@@ -145,7 +145,6 @@ static void say_dropped(const struct lane_rows *rows, struct arena *arena, struc
         .count = rows->dropped,
     };
     ret->notes = notes;
-    ret->note_count = 2;
 }
 
 enum status step_devices_table(const struct run_traces *run, const struct restriction *restriction,
@@ -172,7 +171,7 @@ enum status step_devices_table(const struct run_traces *run, const struct restri
         ret->total_ps += ret_steps->items[rows.rows[i].step].dur_ps;
     keep_kinds(ret, arena);
     free(rows.rows);
-    steps_say_rule(ret_steps, arena, ret);
+    steps_say_rule(run, ret_steps, arena, ret);
     if (rows.dropped > 0)
         say_dropped(&rows, arena, ret);
     ret->of = STR("device");

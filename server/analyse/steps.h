@@ -82,6 +82,11 @@ struct breakdown_question *steps_question(const struct host_trace *host, uint32_
                                           const struct steps *steps,
                                           const struct host_devices *devices, struct arena *arena);
 
+enum { LEFT_OUT_NOTES = 2 };
+/* Notes of the threads and devices that are too many to be walked; there is room for all. */
+uint32_t steps_left_out(const struct run_traces *run, const struct steps *steps,
+                        struct arena *arena, struct answer_note *ret);
+
 /* The median of each host's steps without warm-ups; -1 of fewer than two. */
 int64_t *steps_medians(const struct run_traces *run, const struct steps *steps,
                        struct arena *arena);
@@ -92,6 +97,10 @@ MUST_CHECK enum status steps_table(const struct run_traces *run,
                                    const struct restriction *restriction, const struct page *page,
                                    struct arena *arena, struct steps *ret_steps, struct table *ret,
                                    struct error *err);
+/* The same of steps that were found. */
+MUST_CHECK enum status steps_rows(const struct run_traces *run, struct steps *steps,
+                                  const struct page *page, struct arena *arena, struct table *ret,
+                                  struct error *err);
 /* Columns: step host device start_ps dur_ps in_mean busy_ps wait_ps hidden_communication_ps
  * breakdown. A row a step and device; default sort "start_ps,device". */
 MUST_CHECK enum status step_devices_table(const struct run_traces *run,

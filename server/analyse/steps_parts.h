@@ -49,7 +49,8 @@ void steps_mark(const struct run_traces *run, struct step_list *list, uint32_t h
 enum step_trust steps_trust(const struct run_traces *run, enum step_rule rule, bool derived,
                             const struct step_list *list, struct arena *arena, struct str *ret_why);
 
-/* Notes and words of a table: by which rule, how sure. */
-void steps_say_rule(const struct steps *steps, struct arena *arena, struct table *ret);
+/* Notes and words of a table: by which rule, how sure, and what is left out. */
+void steps_say_rule(const struct run_traces *run, const struct steps *steps, struct arena *arena,
+                    struct table *ret);
 
 #endif

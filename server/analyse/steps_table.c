@@ -126,42 +126,49 @@ int64_t *steps_medians(const struct run_traces *run, const struct steps *steps, 
     return medians_ps;
 }
 
-void steps_say_rule(const struct steps *steps, struct arena *arena, struct table *ret)
+void steps_say_rule(const struct run_traces *run, const struct steps *steps, struct arena *arena,
+                    struct table *ret)
 {
-    struct answer_note *note = arena_new(arena, struct answer_note);
+    struct answer_note *notes = arena_array(arena, struct answer_note, 1 + LEFT_OUT_NOTES);
 
-    *note = (struct answer_note){
+    notes[0] = (struct answer_note){
         .kind = "steps-rule",
         .severity = steps->confidence == TRUST_HIGH ? NOTE_INFO : NOTE_WARNING,
         .message = str_format(arena, "%.*s (confidence %s: %.*s)", STR_ARG(steps->rule_text),
                               step_trust_word(steps->confidence), STR_ARG(steps->confidence_text)),
         .count = 1,
     };
-    ret->notes = note;
-    ret->note_count = 1;
+    ret->notes = notes;
+    ret->note_count = 1 + steps_left_out(run, steps, arena, &notes[1]);
     ret->by = str_of(step_rule_word(steps->rule));
     ret->of = STR("host");
+}
+
+enum status steps_rows(const struct run_traces *run, struct steps *steps, const struct page *page,
+                       struct arena *arena, struct table *ret, struct error *err)
+{
+    struct step_rows rows = {.run = run, .steps = steps};
+    struct table_source source = {
+        .columns = columns, .column_count = COUNT(columns), .cell = step_cell, .data = &rows};
+    uint32_t *order;
+
+    *ret = (struct table){0};
+    steps_breakdown(run, steps);
+    rows.median_ps = steps_medians(run, steps, arena);
+    rows.why = steps_why(run, steps, rows.median_ps, arena);
+    source.row_count = steps->count;
+    TRY(table_order(&source, page->sort, "start_ps", arena, &order, err));
+    table_fill(&source, order, page, arena, ret);
+    for (uint32_t i = 0; i < steps->count; i++)
+        ps_add(&ret->total_ps, steps->items[i].dur_ps);
+    steps_say_rule(run, steps, arena, ret);
+    return OK;
 }
 
 enum status steps_table(const struct run_traces *run, const struct restriction *restriction,
                         const struct page *page, struct arena *arena, struct steps *ret_steps,
                         struct table *ret, struct error *err)
 {
-    struct step_rows rows = {.run = run, .steps = ret_steps};
-    struct table_source source = {
-        .columns = columns, .column_count = COUNT(columns), .cell = step_cell, .data = &rows};
-    uint32_t *order;
-
-    *ret = (struct table){0};
     TRY(steps_find(run, restriction, arena, ret_steps, err));
-    steps_breakdown(run, ret_steps);
-    rows.median_ps = steps_medians(run, ret_steps, arena);
-    rows.why = steps_why(run, ret_steps, rows.median_ps, arena);
-    source.row_count = ret_steps->count;
-    TRY(table_order(&source, page->sort, "start_ps", arena, &order, err));
-    table_fill(&source, order, page, arena, ret);
-    for (uint32_t i = 0; i < ret_steps->count; i++)
-        ps_add(&ret->total_ps, ret_steps->items[i].dur_ps);
-    steps_say_rule(ret_steps, arena, ret);
-    return OK;
+    return steps_rows(run, ret_steps, page, arena, ret, err);
 }

@@ -171,6 +171,7 @@ void table_fill(const struct table_source *source, const uint32_t *order, const 
     ret->columns = source->columns;
     ret->column_count = source->column_count;
     ret->cells = cells;
+    ret->numbers = &order[first];
     ret->row_count = end - first;
     ret->row_count_all = source->row_count;
     ret->next = end < source->row_count ? end : 0;

@@ -27,7 +27,7 @@ bool table_sorts_by(struct str sort, const char *column);
 /* Ordinals [first, end) of the rows on the page. */
 void table_range(const struct page *page, uint32_t row_count, uint32_t *ret_first,
                  uint32_t *ret_end);
-/* The page's cells. */
+/* The page's cells; keeps the order. */
 void table_fill(const struct table_source *source, const uint32_t *order, const struct page *page,
                 struct arena *arena, struct table *ret);
 

@@ -8,8 +8,8 @@
 static const char *const by_words[BY_COUNT] = {
     [BY_OP] = "op",         [BY_MODULE] = "module",     [BY_SCOPE] = "scope",
     [BY_SOURCE] = "source", [BY_CATEGORY] = "category", [BY_NAME] = "name",
-    [BY_KERNEL] = "kernel", [BY_API] = "api",           [BY_ANNOTATION] = "annotation",
-    [BY_TRACK] = "track",   [BY_HOST] = "host",         [BY_DEVICE] = "device",
+    [BY_KERNEL] = "kernel", [BY_API] = "api",           [BY_TRACK] = "track",
+    [BY_HOST] = "host",     [BY_DEVICE] = "device",
 };
 
 const char *top_by_word(enum top_by by)
@@ -30,7 +30,7 @@ static enum status parse_by(struct str word, enum top_by *ret, struct error *err
                ? OK
                : fail(err, ERR_INVALID,
                       "by=%.*s is none of op, name, kernel, api, category, module, scope, source, "
-                      "host, device, track, annotation",
+                      "host, device, track",
                       STR_ARG(word));
 }
 
@@ -106,9 +106,13 @@ static enum status make_table(struct top_work *work, const struct page *page, st
     table_range(page, kept, &first, &end);
     if (!work->question->without_spread)
         complete_spreads(work, order, first, end);
-    for (uint32_t i = first; i < end; i++)
-        work->approximate |= work->rows[order[i]].approximate;
+    bool *inexact = arena_array(work->arena, bool, end - first);
+    for (uint32_t i = first; i < end; i++) {
+        inexact[i - first] = work->rows[order[i]].approximate;
+        work->approximate |= inexact[i - first];
+    }
     table_fill(&source, order, page, work->arena, ret);
+    ret->inexact = inexact;
     return OK;
 }
 
@@ -135,7 +139,7 @@ static struct str of_word(const struct top_work *work)
 static void add_notes(struct top_work *work, enum top_by asked, struct table *ret)
 {
     static const char *const quantiles[] = {"p50_ps", "p95_ps"};
-    struct answer_note *notes = arena_array(work->arena, struct answer_note, 3 + TOP_COST_NOTES);
+    struct answer_note *notes = arena_array(work->arena, struct answer_note, 2 + TOP_COST_NOTES);
 
     ret->notes = notes;
     if (asked != work->by)
@@ -144,15 +148,6 @@ static void add_notes(struct top_work *work, enum top_by asked, struct table *re
             .message = str_format(work->arena, "by %s, because the profile holds no ops%s",
                                   top_by_word(work->by),
                                   work->by == BY_NAME ? " and no kernels" : " of a program"),
-            .count = 1,
-        };
-    if (work->by == BY_ANNOTATION)
-        notes[ret->note_count++] = (struct answer_note){
-            .kind = "annotations-by-name",
-            .message =
-                STR("annotations are told from the runtime's own events by their names; self is "
-                    "what nothing recorded lies in: the table of kernels by annotation tells "
-                    "what of each lies in no other, and what it launched"),
             .count = 1,
         };
     if (work->total_ps == INT64_MAX)

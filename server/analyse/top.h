@@ -2,13 +2,14 @@
  *
  *   by                                         sums
  *   op module scope source category            attributed intervals of op slices
- *   name track host device annotation          recorded intervals; derived tracks never
+ *   name track host device                     recorded intervals; derived tracks never
  *   kernel                                     recorded ones of device streams
  *   api                                        recorded ones of host threads that called a driver
  *
  * `total_ps` sums durations, `self_ps` what direct children do not cover. A window counts the part
  * of each slice inside it, so both add up over a partition of time; `count` and quantiles take
- * whole slices. Without ops `by` "op" falls to "kernel", then to "name": `ret->by` tells.
+ * whole slices. Spans of the program have a table of their own: annotations.h. Without ops `by`
+ * "op" falls to "kernel", then to "name": `ret->by` tells.
  */
 #ifndef JVIEWD_ANALYSE_TOP_H
 #define JVIEWD_ANALYSE_TOP_H

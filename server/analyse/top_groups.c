@@ -8,7 +8,7 @@ uint32_t top_group_count(const struct top_work *work, const struct top_host *hos
 
     if (work->by <= BY_CATEGORY)
         return at->attribution == NULL ? 0 : at->attribution->op_count;
-    if (work->by <= BY_ANNOTATION)
+    if (work->by <= BY_API)
         return at->trace->name_count;
     return at->trace->track_count + host->device_count;
 }
@@ -19,11 +19,10 @@ bool top_one_by_one(const struct top_work *work, const struct top_host *host, tr
            !track_is_device_work(&host->selection->host->trace->tracks[track]);
 }
 
-/* A kernel is an op, an annotation is none. */
+/* A kernel is an op. */
 static bool asks_for_ops(const struct top_work *work, const struct top_host *host)
 {
-    return (work->by == BY_KERNEL || work->by == BY_ANNOTATION) &&
-           host->selection->host->attribution != NULL;
+    return work->by == BY_KERNEL && host->selection->host->attribution != NULL;
 }
 
 /* Is a slice of this track and name one that the table is about, as far as these tell? */
@@ -38,14 +37,10 @@ static bool fits(const struct top_work *work, const struct top_host *host, track
         return track_is_device_work(track) && track->kind == TRACK_STREAM &&
                (kind != KIND_COPY || asks_for_ops(work, host));
     case BY_API:
-    case BY_ANNOTATION:
         if (track->device >= 0)
             return false;
-        if (*seen == 0) {
-            struct str text = trace_name(trace, name);
-
-            *seen = (work->by == BY_API ? is_api_name(text) : is_annotation_name(text)) ? 1 : 2;
-        }
+        if (*seen == 0)
+            *seen = is_api_name(trace_name(trace, name)) ? 1 : 2;
         return *seen == 1;
     default:
         return true;
@@ -69,12 +64,11 @@ uint32_t top_group_of(const struct top_work *work, const struct top_host *host,
     if (entry == NULL && at->attribution != NULL &&
         (asks_for_ops(work, host) || top_one_by_one(work, host, slice->track)))
         entry = attribution_of(at->attribution, slice->slice);
-    if (asks_for_ops(work, host) && (entry != NULL) != (work->by == BY_KERNEL))
+    if (asks_for_ops(work, host) &&
+        (entry == NULL ||
+         !is_kernel(at->attribution, (uint32_t)(entry - at->attribution->entries), slice->kind)))
         return NO_GROUP;
-    if (asks_for_ops(work, host) && entry != NULL &&
-        !is_kernel(at->attribution, (uint32_t)(entry - at->attribution->entries), slice->kind))
-        return NO_GROUP;
-    if (work->by <= BY_ANNOTATION)
+    if (work->by <= BY_API)
         return slice->name;
     if (!top_one_by_one(work, host, slice->track))
         return slice->track;
@@ -99,24 +93,22 @@ static enum kind kind_at(const struct chunk *chunk, uint32_t at)
     return (enum kind)chunk->dictionary_kind[chunk->place[at]];
 }
 
-/* Marks those of the span that are ops, or those that are none. */
-static void take_ops(const struct top_work *work, const struct top_host *host,
-                     const struct span *span, struct top_span *ret)
+/* Marks those of the span that are kernels. */
+static void take_kernels(const struct top_host *host, const struct span *span, struct top_span *ret)
 {
     const struct attribution *attribution = host->selection->host->attribution;
-    bool kernel = work->by == BY_KERNEL;
     slice_id first = span->chunk->first_slice;
     uint32_t entry = entry_from(attribution, first + span->first);
     uint32_t end = entry_from(attribution, first + span->end), count = span->end - span->first;
 
-    ret->some = end - entry != (kernel ? count : 0) || (kernel && has_copies(span->chunk));
+    ret->some = end - entry != count || has_copies(span->chunk);
     if (!ret->some)
         return;
-    memset(ret->taken + span->first, !kernel, count);
+    memset(ret->taken + span->first, 0, count);
     for (; entry < end; entry++) {
         uint32_t at = attribution->entries[entry].slice - first;
 
-        ret->taken[at] = kernel && is_kernel(attribution, entry, kind_at(span->chunk, at));
+        ret->taken[at] = is_kernel(attribution, entry, kind_at(span->chunk, at));
     }
 }
 
@@ -125,7 +117,7 @@ uint32_t top_group_of_name(const struct top_work *work, const struct top_host *h
 {
     if (!fits(work, host, track, name, kind, seen))
         return NO_GROUP;
-    return work->by <= BY_ANNOTATION ? name : track;
+    return work->by <= BY_API ? name : track;
 }
 
 bool top_takes_whole(const struct top_work *work, const struct top_host *host,
@@ -138,12 +130,12 @@ bool top_takes_whole(const struct top_work *work, const struct top_host *host,
     if (!asks_for_ops(work, host))
         return true;
     for (uint32_t i = 0; i < block->sum_count; i++) {
-        if (work->by == BY_KERNEL && block->sums[i].kind == KIND_COPY)
+        if (block->sums[i].kind == KIND_COPY)
             return false;
     }
     return entry_from(attribution, block->first_slice + block->slice_count) -
                entry_from(attribution, block->first_slice) ==
-           (work->by == BY_KERNEL ? block->slice_count : 0);
+           block->slice_count;
 }
 
 bool top_groups_of(const struct top_work *work, const struct top_host *host,
@@ -164,6 +156,6 @@ bool top_groups_of(const struct top_work *work, const struct top_host *host,
     }
     ret->some = false;
     if (any && asks_for_ops(work, host))
-        take_ops(work, host, span, ret);
+        take_kernels(host, span, ret);
     return any;
 }

@@ -27,8 +27,7 @@ enum top_by {
     BY_CATEGORY = SPREAD_BY_CATEGORY, /* up to here attributed ops, from here recorded slices */
     BY_NAME,
     BY_KERNEL,
-    BY_API,
-    BY_ANNOTATION, /* up to here from BY_NAME on: groups are names */
+    BY_API, /* up to here from BY_NAME on: groups are names */
     BY_TRACK,
     BY_HOST,
     BY_DEVICE, /* groups of the last three are tracks; behind them, devices of ops on threads */

@@ -152,7 +152,7 @@ static uint32_t make_row(struct top_work *work, const struct top_host *host, uin
 {
     if (work->by <= BY_CATEGORY)
         return row_of_op(work, host, group);
-    if (work->by <= BY_ANNOTATION)
+    if (work->by <= BY_API)
         return row_of_name(work, host, group, kind);
     if (work->by == BY_TRACK)
         return row_of_track(work, host, group, kind);

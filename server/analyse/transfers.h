@@ -87,5 +87,12 @@ MUST_CHECK enum status transfers_table(const struct run_traces *run,
                                        const struct restriction *restriction, struct str by,
                                        const struct page *page, struct arena *arena,
                                        struct table *ret, struct error *err);
+/* The same of transfers that were found; and those of all that rules are asked about. */
+MUST_CHECK enum status transfers_of(const struct run_traces *run, const struct transfers *transfers,
+                                    struct str by, const struct page *page, struct arena *arena,
+                                    struct table *ret, struct error *err);
+struct facts;
+MUST_CHECK enum status facts_transfers(struct facts *facts, const struct transfers **ret,
+                                       struct error *err);
 
 #endif

@@ -195,12 +195,11 @@ bool transfer_table_of_slice(const struct host_trace *host, slice_id id, struct 
     return each_table(run, transfers, TRANSFER_STEP, &page, arena, ret, &err) == OK;
 }
 
-enum status transfers_table(const struct run_traces *run, const struct restriction *restriction,
-                            struct str by, const struct page *page, struct arena *arena,
-                            struct table *ret, struct error *err)
+enum status transfers_of(const struct run_traces *run, const struct transfers *transfers,
+                         struct str by, const struct page *page, struct arena *arena,
+                         struct table *ret, struct error *err)
 {
     static const char *const words[] = {"direction", "size", "stream", "caller", "transfer"};
-    struct transfers *transfers = arena_new(arena, struct transfers);
     uint32_t asked = 0;
 
     *ret = (struct table){0};
@@ -208,7 +207,6 @@ enum status transfers_table(const struct run_traces *run, const struct restricti
         asked++;
     if (asked == COUNT(words))
         return fail(err, ERR_INVALID, "by is direction, size, stream, caller or transfer");
-    TRY(transfers_find(run, restriction, arena, transfers, err));
     if (asked == TRANSFERS_BY_TRANSFER)
         TRY(each_table(run, transfers, COUNT(columns), page, arena, ret, err));
     else
@@ -216,4 +214,14 @@ enum status transfers_table(const struct run_traces *run, const struct restricti
     ret->by = str_of(words[asked]);
     ret->of = STR("device");
     return OK;
+}
+
+enum status transfers_table(const struct run_traces *run, const struct restriction *restriction,
+                            struct str by, const struct page *page, struct arena *arena,
+                            struct table *ret, struct error *err)
+{
+    struct transfers *transfers = arena_new(arena, struct transfers);
+
+    TRY(transfers_find(run, restriction, arena, transfers, err));
+    return transfers_of(run, transfers, by, page, arena, ret, err);
 }

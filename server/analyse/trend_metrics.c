@@ -173,7 +173,7 @@ enum status trend_figures(const struct run_traces *run, struct arena *arena,
                           struct trend_figures *ret, struct error *err)
 {
     const struct restriction whole = {0};
-    const struct diff_side side = {run, &whole};
+    const struct diff_side side = {.run = run, .restriction = &whole};
 
     return figures_of(&side, arena, ret, err);
 }

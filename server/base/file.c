@@ -117,12 +117,25 @@ enum status file_open(const char *path, int *ret_fd, struct file_stamp *ret, str
     return accept_regular(path, open(path, OPEN_READ), ret_fd, ret, err);
 }
 
+/* Does the path itself, before any link, lead out? */
+static bool climbs(const char *path)
+{
+    for (const char *at = path; *at != '\0'; at += strspn(at, "/")) {
+        size_t count = strcspn(at, "/");
+
+        if (count == 0 || (count == 2 && memcmp(at, "..", 2) == 0))
+            return true;
+        at += count;
+    }
+    return false;
+}
+
 static int open_resolved(int root_fd, const char *path, bool follow_symlinks)
 {
     struct open_how how = {
-        .flags = OPEN_READ,
+        .flags = follow_symlinks ? O_PATH | O_CLOEXEC : OPEN_READ,
         .resolve =
-            RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | (follow_symlinks ? 0 : RESOLVE_NO_SYMLINKS),
+            RESOLVE_NO_MAGICLINKS | (follow_symlinks ? 0 : RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS),
     };
     long fd = -1;
 
@@ -135,13 +148,11 @@ static int open_resolved(int root_fd, const char *path, bool follow_symlinks)
     return (int)fd;
 }
 
-/* Where the kernel has no openat2: component by component, links never followed. */
+/* Where the kernel has no openat2 and no link is to be followed: component by component. */
 static int open_walking(int root_fd, const char *path)
 {
     int at = root_fd;
 
-    if (path[0] == '/')
-        return errno = EXDEV, -1;
     for (;;) {
         size_t count = strcspn(path, "/");
         size_t behind = count + strspn(path + count, "/");
@@ -153,11 +164,6 @@ static int open_walking(int root_fd, const char *path)
         }
         memcpy(name, path, count);
         name[count] = '\0';
-        if (strcmp(name, "..") == 0) {
-            errno = EXDEV;
-            break;
-        }
-
         bool last = path[behind] == '\0';
         int fd =
             openat(at, name, O_NOFOLLOW | (last ? OPEN_READ : O_PATH | O_DIRECTORY | O_CLOEXEC));
@@ -184,15 +190,39 @@ static int open_walking(int root_fd, const char *path)
     return -1;
 }
 
+/* A link may lead to a device, and opening that may already do something: so what it leads to is
+ * held without being opened, looked at, and then that very file is opened. */
+static enum status open_held(const char *path, int held, int *ret_fd, struct file_stamp *ret,
+                             struct error *err)
+{
+    char self[32];
+    struct file_stamp stamp;
+    int fd = -1;
+
+    TRY(accept_regular(path, held, &held, &stamp, err));
+    snprintf(self, sizeof self, "/proc/self/fd/%d", held);
+    fd = open(self, OPEN_READ);
+    int error = errno;
+    close(held);
+    errno = error;
+    return accept_regular(path, fd, ret_fd, ret, err);
+}
+
 enum status file_open_beneath(int root_fd, const char *path, bool follow_symlinks, int *ret_fd,
                               struct file_stamp *ret, struct error *err)
 {
-    int fd = open_resolved(root_fd, path, follow_symlinks);
+    int fd = -1;
 
+    if (climbs(path))
+        errno = EXDEV;
+    else
+        fd = open_resolved(root_fd, path, follow_symlinks);
     /* Sandboxes that do not know openat2 say EPERM. */
     if (fd < 0 && (errno == ENOSYS || errno == EPERM))
-        fd = open_walking(root_fd, path);
-    return accept_regular(path, fd, ret_fd, ret, err);
+        fd = follow_symlinks ? openat(root_fd, path, O_PATH | O_CLOEXEC)
+                             : open_walking(root_fd, path);
+    return follow_symlinks ? open_held(path, fd, ret_fd, ret, err)
+                           : accept_regular(path, fd, ret_fd, ret, err);
 }
 
 void file_close(int fd)

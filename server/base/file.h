@@ -19,7 +19,8 @@ struct file_stamp { /* who a file is and when it last changed */
 /* Opens a regular file for reading, never blocking on a FIFO, never a device. */
 MUST_CHECK enum status file_open(const char *path, int *ret_fd, struct file_stamp *ret,
                                  struct error *err);
-/* The same below a directory: no "..", no link out of it; no links at all unless follow. */
+/* The same below a directory: no "..", and no link unless follow_symlinks; those that are followed
+ * may lead anywhere; with openat2, not by what /proc pretends to be links. */
 MUST_CHECK enum status file_open_beneath(int root_fd, const char *path, bool follow_symlinks,
                                          int *ret_fd, struct file_stamp *ret, struct error *err);
 MUST_CHECK enum status file_stamp_of(int fd, struct file_stamp *ret, struct error *err);

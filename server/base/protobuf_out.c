@@ -4,26 +4,36 @@
 
 enum { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2 };
 
-void pb_put_varint(struct text *text, uint64_t value)
-{
-    char bytes[10];
-    size_t count = 0;
+/* A tag and a number take this at most. */
+enum { NUMBER_BYTES = 20 };
 
+static char *varint_at(char *at, uint64_t value)
+{
     for (; value >= 0x80; value >>= 7)
-        bytes[count++] = (char)(value | 0x80);
-    bytes[count++] = (char)value;
-    text_put(text, bytes, count);
+        *at++ = (char)(value | 0x80);
+    *at++ = (char)value;
+    return at;
 }
 
-static void put_tag(struct text *text, uint32_t field, unsigned wire)
+void pb_put_varint(struct text *text, uint64_t value)
 {
-    pb_put_varint(text, (uint64_t)field << 3 | wire);
+    char bytes[NUMBER_BYTES];
+
+    text_put(text, bytes, (size_t)(varint_at(bytes, value) - bytes));
+}
+
+/* In one piece: most of what is written is these. */
+static void put_tagged(struct text *text, uint32_t field, unsigned wire, uint64_t value)
+{
+    char bytes[NUMBER_BYTES];
+    char *at = varint_at(bytes, (uint64_t)field << 3 | wire);
+
+    text_put(text, bytes, (size_t)(varint_at(at, value) - bytes));
 }
 
 void pb_put_number(struct text *text, uint32_t field, uint64_t value)
 {
-    put_tag(text, field, WIRE_VARINT);
-    pb_put_varint(text, value);
+    put_tagged(text, field, WIRE_VARINT, value);
 }
 
 void pb_put_double(struct text *text, uint32_t field, double value)
@@ -34,14 +44,13 @@ void pb_put_double(struct text *text, uint32_t field, double value)
     memcpy(&bits, &value, sizeof bits);
     for (size_t i = 0; i < sizeof bytes; i++)
         bytes[i] = (char)(bits >> 8 * i);
-    put_tag(text, field, WIRE_FIXED64);
+    pb_put_varint(text, (uint64_t)field << 3 | WIRE_FIXED64);
     text_put(text, bytes, sizeof bytes);
 }
 
 void pb_put_bytes(struct text *text, uint32_t field, const void *at, size_t count)
 {
-    put_tag(text, field, WIRE_BYTES);
-    pb_put_varint(text, count);
+    put_tagged(text, field, WIRE_BYTES, count);
     text_put(text, at, count);
 }
 

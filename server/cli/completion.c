@@ -29,7 +29,8 @@ static void put_flags(const struct cli_verb *verb)
     }
     if (verb->own_flag != NULL)
         printf("--%s ", verb->own_flag);
-    fputs("--profile-dir --cache-dir --data-dir --format --output --help", stdout);
+    fputs("--profile-dir --cache-dir --data-dir --follow-symlinks --format --output --help",
+          stdout);
 }
 
 static void put_bash(void)

@@ -10,6 +10,7 @@ static const struct {
     {"--profile-dir DIR", "where RUN is looked up by name (also --logdir)"},
     {"--cache-dir DIR", "where indexed profiles are kept"},
     {"--data-dir DIR", "where notes and baselines are kept"},
+    {"--follow-symlinks", "follow symbolic links, wherever they lead"},
     {"--format FORMAT", "table (default on a terminal), json, csv, md"},
     {"-o, --output FILE", "where to write"},
     {"-h, --help", "this text"},

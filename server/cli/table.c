@@ -1,4 +1,5 @@
 /* Verbs whose answer is a table. */
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -6,6 +7,7 @@
 
 #include "cli/ask.h"
 #include "cli/grid.h"
+#include "cli/plain.h"
 #include "cli/verbs.h"
 #include "cli/wait.h"
 #include "serve/reply.h"
@@ -50,15 +52,63 @@ void wait_for_jobs(const struct services *services)
     progress_clear();
 }
 
+static bool wants_table(const struct cli_call *call)
+{
+    return call->format.count == 0 || str_equal(call->format, STR("table"));
+}
+
+static void say(const char *text)
+{
+    struct arena *arena = arena_create();
+
+    fprintf(stderr, "jviewd: %.*s\n", STR_ARG(str_plain(arena, str_of(text))));
+    arena_destroy(arena);
+}
+
+/* What the table has no room for: what was not looked at, and why a run cannot be read. */
+static void say_what_is_missing(const json_t *list, bool is_filtered)
+{
+    enum { FAILED_TOLD_MAX = 10 };
+    json_t *runs = json_object_get(list, "runs"), *item;
+    unsigned failed = 0;
+    size_t index;
+
+    json_array_foreach(json_object_get(list, "notes"), index, item)
+        say(json_string_value(json_object_get(item, "message")));
+    json_array_foreach(runs, index, item)
+    {
+        const char *state = json_string_value(json_object_get(item, "state"));
+        const char *error = json_string_value(json_object_get(item, "error"));
+
+        if (state == NULL || error == NULL || strcmp(state, "failed") != 0)
+            continue;
+        if (++failed <= FAILED_TOLD_MAX)
+            say(error);
+    }
+    if (failed > FAILED_TOLD_MAX)
+        fprintf(stderr, "jviewd: %u more cannot be read; `jviewd doctor` tells why\n",
+                failed - FAILED_TOLD_MAX);
+    if (json_array_size(runs) == 0)
+        say(is_filtered ? "no run is like that" : "no profile was found");
+}
+
 int print_list(const struct cli_call *call, const struct services *services)
 {
+    json_t *list = NULL;
+
     wait_for_jobs(services);
-    return print_table(call, services);
+    int code = print_table(call, services);
+
+    if (code == EXIT_OK && wants_table(call) &&
+        ask_json(call, services, "/api/runs", call->query, &list) == EXIT_OK)
+        say_what_is_missing(list, call->query.count > 0);
+    json_decref(list);
+    return code;
 }
 
 int print_table(const struct cli_call *call, const struct services *services)
 {
-    bool as_table = call->format.count == 0 || str_equal(call->format, STR("table"));
+    bool as_table = wants_table(call);
     struct answer answer;
 
     ask(call, services, as_table ? STR("md") : call->format, &answer);

@@ -54,10 +54,16 @@ struct identity {                  /* what a file is */
     const char *format;            /* "xplane", "pprof", "text", "unknown", ... */
     const char *reason;            /* why it is not read, and what to do; NULL when it is. "{}"
                                       stands for the file's name */
+    enum packing packing;          /* around it */
 };
 /* Every format of the corpus is named, also those that no decoder reads yet. */
 struct identity decode_identify(const struct input *input);
-/* The reason in words that a shell takes for a file of that base name. */
+/* Somebody recorded it, or computed it from a recording: worth a line in a list, read or not. A
+ * message that only its shape tells is one where the file's name says so too. */
+bool decode_is_recording(struct str format, struct str path);
+/* Does XProf keep results under this name beside a profile, and nothing else? Some are empty. */
+bool decode_is_xprof_cache(struct str name);
+/* The reason in words that a shell takes for a file of that base name, which it unpacks first. */
 struct str decode_reason(const struct identity *identity, struct str name, struct arena *arena);
 
 #endif

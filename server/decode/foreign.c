@@ -1,7 +1,10 @@
 #include "decode/foreign.h"
 
+/* A module without computations is none; two texts are what many messages begin with. */
+static const struct shape_rule named_rules[] = {{1, SHAPE_TEXT, true, NULL}};
+static const struct shape named = SHAPE(named_rules, 2);
 static const struct shape_rule hlo_module_rules[] = {
-    {1, SHAPE_TEXT, true, NULL},   {2, SHAPE_TEXT, false, NULL},   {3, SHAPE_BYTES, false, NULL},
+    {1, SHAPE_TEXT, true, NULL},   {2, SHAPE_TEXT, false, NULL},   {3, SHAPE_BYTES, true, &named},
     {4, SHAPE_BYTES, false, NULL}, {5, SHAPE_VARINT, false, NULL}, {6, SHAPE_VARINT, false, NULL},
 };
 static const struct shape hlo_module = SHAPE(hlo_module_rules, 7);

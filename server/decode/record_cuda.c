@@ -6,7 +6,28 @@
 #include "decode/record_state.h"
 #include "trace/kind.h"
 
-enum { ORDINAL_MAX = 1023, PS_PER_NS = 1000, STREAM_NAMES_MAX = 1 << 16 };
+enum { ORDINAL_MAX = 1023, PS_PER_NS = 1000, STREAM_NAMES_MAX = 1 << 16, HEAPS = 64 };
+
+static const char *const keys[CUDA_KEYS] = {
+    [KEY_BLOCK] = "block",
+    [KEY_BYTES] = "bytes",
+    [KEY_CORRELATION] = "correlation_id",
+    [KEY_DESTINATION] = "destination_memory",
+    [KEY_DYNAMIC_SHARED] = "dynamic_shared_memory_bytes",
+    [KEY_FROM_DEVICE] = "srcDeviceId",
+    [KEY_GRAPH] = "graph_id",
+    [KEY_GRID] = "grid",
+    [KEY_LOCAL] = "local_memory_per_thread_bytes",
+    [KEY_MEMORY] = "memory",
+    [KEY_NODE] = "graph_node_id",
+    [KEY_REGISTERS] = "registers_per_thread",
+    [KEY_RESULT] = "return_value",
+    [KEY_SOURCE] = "source_memory",
+    [KEY_STATIC_SHARED] = "static_shared_memory_bytes",
+    [KEY_THREAD] = "thread",
+    [KEY_TO_DEVICE] = "dstDeviceId",
+    [KEY_VALUE] = "value",
+};
 
 static const char *const copies[] = {
     "[CUDA memcpy]",
@@ -126,18 +147,30 @@ static enum kind kind_of_name(struct record_cuda *cuda, name_id name, bool on_de
     return (enum kind)id_map_add(&cuda->kinds, key, kind, &is_new);
 }
 
-static void put_number(struct record_cuda *cuda, const char *key, int64_t value)
+static name_id key_of(struct record_cuda *cuda, enum cuda_key key)
 {
-    sink_arg(cuda->sink, (struct arg){.key = sink_name(cuda->sink, str_of(key)),
-                                      .type = ARG_INT64,
-                                      .bits = (uint64_t)value});
+    if (cuda->keys[key] == 0)
+        cuda->keys[key] = sink_name(cuda->sink, str_of(keys[key]));
+    return cuda->keys[key];
 }
 
-static void put_text(struct record_cuda *cuda, const char *key, struct str text)
+static void put_number(struct record_cuda *cuda, enum cuda_key key, int64_t value)
 {
-    sink_arg(cuda->sink, (struct arg){.key = sink_name(cuda->sink, str_of(key)),
-                                      .type = ARG_STRING,
-                                      .bits = sink_name(cuda->sink, text)});
+    sink_arg(cuda->sink,
+             (struct arg){.key = key_of(cuda, key), .type = ARG_INT64, .bits = (uint64_t)value});
+}
+
+static void put_name(struct record_cuda *cuda, enum cuda_key key, name_id text)
+{
+    sink_arg(cuda->sink, (struct arg){.key = key_of(cuda, key), .type = ARG_STRING, .bits = text});
+}
+
+static void put_text(struct record_cuda *cuda, enum cuda_key key, struct str text)
+{
+    name_id name = key_of(cuda, key); /* names are counted as they stand */
+
+    sink_arg(cuda->sink,
+             (struct arg){.key = name, .type = ARG_STRING, .bits = sink_name(cuda->sink, text)});
 }
 
 static void put_launch(struct record_cuda *cuda, enum flow_end end, int64_t correlation)
@@ -146,7 +179,7 @@ static void put_launch(struct record_cuda *cuda, enum flow_end end, int64_t corr
         return;
     if (cuda->launch == 0)
         cuda->launch = sink_name(cuda->sink, STR("kernel launch"));
-    put_number(cuda, "correlation_id", correlation);
+    put_number(cuda, KEY_CORRELATION, correlation);
     sink_flow(cuda->sink, end, cuda->launch, (uint64_t)cuda->process << 32 ^ (uint64_t)correlation);
 }
 
@@ -169,21 +202,37 @@ static bool put_work(struct record_cuda *cuda, const struct record_columns *colu
     sink_slice(cuda->sink, slice);
     put_launch(cuda, FLOW_TO, record_at(columns, WORK_CORRELATION, row));
     if (record_at(columns, WORK_GRAPH, row) != 0)
-        put_number(cuda, "graph_id", record_at(columns, WORK_GRAPH, row));
+        put_number(cuda, KEY_GRAPH, record_at(columns, WORK_GRAPH, row));
     if (record_at(columns, WORK_NODE, row) != 0)
-        put_number(cuda, "graph_node_id", record_at(columns, WORK_NODE, row));
+        put_number(cuda, KEY_NODE, record_at(columns, WORK_NODE, row));
     record_nodes_put(cuda->record, record_at(columns, WORK_NODE, row),
                      record_at(columns, WORK_CORRELATION, row));
     return true;
 }
 
-static void put_size(struct record_cuda *cuda, const char *key,
+/* Kernels come in few sizes: "8,4,2" is made once. */
+static name_id size_text(struct record_cuda *cuda, int64_t x, int64_t y, int64_t z)
+{
+    uint64_t hash = ((uint64_t)x * 31 + (uint64_t)y) * 31 + (uint64_t)z;
+    struct cuda_size *known = &cuda->sizes[hash % CUDA_SIZES];
+
+    if (known->text == 0 || known->x != x || known->y != y || known->z != z)
+        *known = (struct cuda_size){
+            .x = x,
+            .y = y,
+            .z = z,
+            .text = sink_name(
+                cuda->sink, str_format(cuda->arena, "%" PRId64 ",%" PRId64 ",%" PRId64, x, y, z))};
+    return known->text;
+}
+
+static void put_size(struct record_cuda *cuda, enum cuda_key key,
                      const struct record_columns *columns, int first, uint32_t row)
 {
-    put_text(cuda, key,
-             str_format(cuda->arena, "%" PRId64 ",%" PRId64 ",%" PRId64,
-                        record_at(columns, first, row), record_at(columns, first + 1, row),
-                        record_at(columns, first + 2, row)));
+    key_of(cuda, key);
+    put_name(cuda, key,
+             size_text(cuda, record_at(columns, first, row), record_at(columns, first + 1, row),
+                       record_at(columns, first + 2, row)));
 }
 
 static void put_kernel(struct record_cuda *cuda, const struct record_columns *columns, uint32_t row)
@@ -192,13 +241,12 @@ static void put_kernel(struct record_cuda *cuda, const struct record_columns *co
 
     if (!put_work(cuda, columns, row, name != 0 ? sink_text(cuda->sink, name) : STR("(no name)")))
         return;
-    put_size(cuda, "grid", columns, KERNEL_GRID, row);
-    put_size(cuda, "block", columns, KERNEL_BLOCK, row);
-    put_number(cuda, "registers_per_thread", record_at(columns, KERNEL_REGISTERS, row));
-    put_number(cuda, "static_shared_memory_bytes", record_at(columns, KERNEL_STATIC_SHARED, row));
-    put_number(cuda, "dynamic_shared_memory_bytes", record_at(columns, KERNEL_DYNAMIC_SHARED, row));
-    put_number(cuda, "local_memory_per_thread_bytes",
-               record_at(columns, KERNEL_LOCAL_PER_THREAD, row));
+    put_size(cuda, KEY_GRID, columns, KERNEL_GRID, row);
+    put_size(cuda, KEY_BLOCK, columns, KERNEL_BLOCK, row);
+    put_number(cuda, KEY_REGISTERS, record_at(columns, KERNEL_REGISTERS, row));
+    put_number(cuda, KEY_STATIC_SHARED, record_at(columns, KERNEL_STATIC_SHARED, row));
+    put_number(cuda, KEY_DYNAMIC_SHARED, record_at(columns, KERNEL_DYNAMIC_SHARED, row));
+    put_number(cuda, KEY_LOCAL, record_at(columns, KERNEL_LOCAL_PER_THREAD, row));
 }
 
 static void put_copy(struct record_cuda *cuda, const struct record_columns *columns, uint32_t row)
@@ -209,24 +257,24 @@ static void put_copy(struct record_cuda *cuda, const struct record_columns *colu
 
     if (!put_work(cuda, columns, row, name))
         return;
-    put_number(cuda, "bytes", record_at(columns, COPY_BYTES, row));
-    put_text(cuda, "source_memory",
+    put_number(cuda, KEY_BYTES, record_at(columns, COPY_BYTES, row));
+    put_text(cuda, KEY_SOURCE,
              word_of(cuda, memories, COUNT(memories), record_at(columns, COPY_FROM_MEMORY, row)));
-    put_text(cuda, "destination_memory",
+    put_text(cuda, KEY_DESTINATION,
              word_of(cuda, memories, COUNT(memories), record_at(columns, COPY_TO_MEMORY, row)));
     if (columns->column[COPY_TO_DEVICE] == NULL || record_at(columns, COPY_TO_DEVICE, row) < 0)
         return;
-    put_number(cuda, "srcDeviceId", record_at(columns, COPY_FROM_DEVICE, row));
-    put_number(cuda, "dstDeviceId", record_at(columns, COPY_TO_DEVICE, row));
+    put_number(cuda, KEY_FROM_DEVICE, record_at(columns, COPY_FROM_DEVICE, row));
+    put_number(cuda, KEY_TO_DEVICE, record_at(columns, COPY_TO_DEVICE, row));
 }
 
 static void put_set(struct record_cuda *cuda, const struct record_columns *columns, uint32_t row)
 {
     if (!put_work(cuda, columns, row, STR("[CUDA memset]")))
         return;
-    put_number(cuda, "bytes", record_at(columns, SET_BYTES, row));
-    put_number(cuda, "value", record_at(columns, SET_VALUE, row));
-    put_text(cuda, "memory",
+    put_number(cuda, KEY_BYTES, record_at(columns, SET_BYTES, row));
+    put_number(cuda, KEY_VALUE, record_at(columns, SET_VALUE, row));
+    put_text(cuda, KEY_MEMORY,
              word_of(cuda, memories, COUNT(memories), record_at(columns, SET_MEMORY, row)));
 }
 
@@ -255,7 +303,7 @@ static void put_call(struct record_cuda *cuda, const struct record_columns *colu
     sink_slice(cuda->sink, slice);
     put_launch(cuda, FLOW_FROM, record_at(columns, CALL_CORRELATION, row));
     if (result != 0)
-        put_number(cuda, "return_value", result);
+        put_number(cuda, KEY_RESULT, result);
 }
 
 /* CUPTI's numbers: the driver's compiler is 1, all others count in 65,536s. */
@@ -297,7 +345,7 @@ static void put_overhead(struct record_cuda *cuda, const struct record_columns *
     slice.kind = KIND_OTHER;
     sink_slice(cuda->sink, slice);
     if (record_at(columns, OVERHEAD_THREAD, row) != 0)
-        put_number(cuda, "thread", record_at(columns, OVERHEAD_THREAD, row));
+        put_number(cuda, KEY_THREAD, record_at(columns, OVERHEAD_THREAD, row));
 }
 
 static void put_log(struct record_cuda *cuda, const struct record_columns *columns, uint32_t row)
@@ -322,11 +370,43 @@ bool record_cuda_is(uint16_t type)
     return type < COUNT(readers) && readers[type] != NULL;
 }
 
+static uint32_t heap_of(enum spool_type type, const struct record_columns *columns, uint32_t row)
+{
+    uint64_t line = type == SPOOL_CALL ? (uint64_t)record_at(columns, CALL_THREAD, row)
+                                       : (uint64_t)record_at(columns, WORK_STREAM, row) * 8 +
+                                             (uint64_t)record_at(columns, WORK_DEVICE, row);
+
+    return (uint32_t)(line * UINT64_C(0x9e3779b97f4a7c15) >> 32) % HEAPS;
+}
+
+/* Rows in the order in which they are told: those of a stream or thread together, as they came, so
+ * that who follows it later finds its args together, too.
+ *
+ *   streams of rows   7 8 7 7 9 8   ->   7 7 7 | 8 8 | 9
+ */
+static const uint32_t *heap_rows(struct record_cuda *cuda, enum spool_type type,
+                                 const struct record_columns *columns)
+{
+    uint32_t *order = arena_array(cuda->arena, uint32_t, columns->count);
+    uint32_t ends[HEAPS + 1] = {0};
+
+    for (uint32_t row = 0; row < columns->count; row++)
+        ends[heap_of(type, columns, row) + 1]++;
+    for (uint32_t heap = 0; heap < HEAPS; heap++)
+        ends[heap + 1] += ends[heap];
+    for (uint32_t row = 0; row < columns->count; row++)
+        order[ends[heap_of(type, columns, row)]++] = row;
+    return order;
+}
+
 void record_cuda_read(struct record_cuda *cuda, enum spool_type type,
                       const struct record_columns *columns)
 {
+    bool has_lines = type != SPOOL_LOG && type != SPOOL_OVERHEAD;
+    const uint32_t *order = has_lines ? heap_rows(cuda, type, columns) : NULL;
+
     for (uint32_t row = 0; row < columns->count && !sink_failed(cuda->sink); row++)
-        readers[type](cuda, columns, row);
+        readers[type](cuda, columns, order != NULL ? order[row] : row);
 }
 
 void record_cuda_streams(struct record_cuda *cuda, const struct record_columns *columns)

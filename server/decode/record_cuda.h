@@ -18,6 +18,30 @@
 #include "decode/record_tracks.h"
 #include "trace/sink.h"
 
+/* What args are called: looked up once, when it is first needed. */
+enum cuda_key {
+    KEY_BLOCK,
+    KEY_BYTES,
+    KEY_CORRELATION,
+    KEY_DESTINATION,
+    KEY_DYNAMIC_SHARED,
+    KEY_FROM_DEVICE,
+    KEY_GRAPH,
+    KEY_GRID,
+    KEY_LOCAL,
+    KEY_MEMORY,
+    KEY_NODE,
+    KEY_REGISTERS,
+    KEY_RESULT,
+    KEY_SOURCE,
+    KEY_STATIC_SHARED,
+    KEY_THREAD,
+    KEY_TO_DEVICE,
+    KEY_VALUE,
+    CUDA_KEYS
+};
+enum { CUDA_SIZES = 1 << 8 };
+
 struct record_cuda {
     struct record *record;
     struct sink *sink;
@@ -31,6 +55,11 @@ struct record_cuda {
     struct id_map kinds;          /* name and whether it is a device's -> kind */
     struct id_map stream_names;   /* number -> name */
     name_id launch;               /* the kind of flow; 0 until it is needed */
+    name_id keys[CUDA_KEYS];      /* the same */
+    struct cuda_size {
+        int64_t x, y, z;
+        name_id text;    /* 0: none */
+    } sizes[CUDA_SIZES]; /* the last ones, by their hash */
     uint64_t without_time, inverted, without_place;
 };
 

@@ -4,7 +4,6 @@
  * numbers come first, then JSON and text, then protobuf messages, which only their shape tells.
  */
 #include "base/archive.h"
-#include "base/shell.h"
 #include "decode/decode.h"
 #include "decode/foreign.h"
 #include "decode/json_kinds.h"
@@ -14,6 +13,7 @@ struct format {
     bool (*is)(const struct input *input);
     const struct shape *shape; /* of a protobuf message, instead of `is` */
     const char *reason; /* why it is not read and what to do instead; NULL: see json_kinds.h */
+    bool is_recording;
 };
 
 static bool head_starts(const struct input *input, struct bytes magic)
@@ -29,9 +29,44 @@ static struct str head_text(const struct input *input, size_t limit)
     };
 }
 
+static struct str base_name(struct str path)
+{
+    for (size_t count = path.count; count > 0; count--)
+        if (path.at[count - 1] == '/')
+            return str_skip(path, count);
+    return path;
+}
+
 static bool is_empty(const struct input *input)
 {
     return input->bytes.count == 0;
+}
+
+bool decode_is_xprof_cache(struct str name)
+{
+    static const char *const suffixes[] = {".op_stats_v2.pb",
+                                           ".flat_op_stats_v2.pb",
+                                           ".dcn_collective_stats.pb",
+                                           ".smart_suggestion.pb",
+                                           ".SSTABLE",
+                                           "cache_version.txt",
+                                           "NO_MODULE.hlo_proto.pb"};
+
+    for (size_t i = 0; i < COUNT(suffixes); i++)
+        if (str_ends(name, str_of(suffixes[i])))
+            return true;
+    return false;
+}
+
+/* Messages without anything that tells them from others, and empty ones: the name has to. */
+static bool is_xprof_cache(const struct input *input)
+{
+    return decode_is_xprof_cache(input->name);
+}
+
+static bool is_empty_cache(const struct input *input)
+{
+    return is_empty(input) && is_xprof_cache(input);
 }
 
 static bool is_damaged_packing(const struct input *input)
@@ -172,6 +207,12 @@ static bool is_json(const struct input *input)
     return text.count > 0 && (text.at[0] == '{' || text.at[0] == '[') && is_text(input);
 }
 
+static bool is_json_profile(const struct input *input)
+{
+    return is_json(input) &&
+           json_kind_is_profile(head_text(input, SIZE_MAX), base_name(input->name));
+}
+
 /* TensorBoard writes it beside a profile, XProf answers with it. */
 static bool is_memory_profile_json(const struct input *input)
 {
@@ -188,6 +229,26 @@ static bool is_mangled(const struct input *input)
     for (size_t index = 0; index + 3 <= rest.count; index++)
         replaced += memcmp(rest.at + index, "\xef\xbf\xbd", 3) == 0;
     return replaced >= 16 && replaced > rest.count / 256 && !is_text(input);
+}
+
+/* Of several files, one of them a profile by its name or place. */
+static bool is_profile_zip(const struct input *input)
+{
+    static const char *const suffixes[] = {".xplane.pb", ".trace.json", ".trace.json.gz",
+                                           ".nsys-rep", ".pftrace"};
+    struct arena *arena = arena_create();
+    struct archive archive;
+    struct error err = {0};
+    bool found = false;
+
+    if (is_zip(input) && archive_open(input->bytes, arena, &archive, &err) == OK) {
+        for (uint32_t i = 0; i < archive.count && !found; i++)
+            for (size_t k = 0; k < COUNT(suffixes) && !found; k++)
+                found = str_ends(archive.entries[i].name, str_of(suffixes[k]));
+        archive_close(&archive);
+    }
+    arena_destroy(arena);
+    return found;
 }
 
 /* `nsys stats`' table of NVTX ranges, which nsys-jax keeps beside its table of projected ones. */
@@ -235,19 +296,20 @@ static const char why_damaged_zip[] =
 static const char why_odd_zip[] =
     "A ZIP archive with more than 10,000 entries, or with one that is encrypted or packed in a way "
     "that is not read: unpack it, and give the directory.";
+static const char why_profile_zip[] =
+    "A ZIP archive of several files, profiles among them: unpack it, and give the directory.";
 static const char why_zip[] = "A ZIP archive: unpack it, and give the directory.";
 static const char why_riegeli[] =
     "An XPlane profile packed as Riegeli records; capture without continuous profiling, which "
     "writes *.xplane.pb.";
-static const char why_sstable[] =
-    "A cache that XProf leaves beside a profile; it can be removed, the *.xplane.pb says "
-    "more.";
+static const char why_xprof_cache[] =
+    "A cache that XProf keeps beside a profile: it can be deleted, nothing of it is needed.";
 static const char why_tfevents[] =
     "Scalars for TensorBoard, not a profile; see them with `tensorboard --logdir DIR`.";
 static const char why_gperftools_heap[] =
-    "A heap profile of gperftools as text, without a timeline; convert it with `pprof -proto`.";
+    "A heap profile of gperftools as text, without a timeline; convert it with `pprof -proto {}`.";
 static const char why_gperftools_cpu[] =
-    "A CPU profile of gperftools, without a timeline; open it with `pprof`.";
+    "A CPU profile of gperftools, without a timeline; open it with `pprof {}`.";
 static const char why_mangled[] =
     "The file went through a program that takes it for text, and every byte above 127 was "
     "lost; fetch the original again as binary.";
@@ -258,18 +320,19 @@ static const char why_text[] = "Text, not a profile.";
 static const char why_unknown[] = "A binary file of a format that is not known.";
 
 static const struct format before_decoders[] = {
-    {"empty", is_empty, NULL, why_empty},
-    {"damaged", is_damaged_packing, NULL, why_damaged},
-    {"nsys-rep", is_nsys_report, NULL, why_nsys_rep},
-    {"ncu-rep", is_ncu_report, NULL, why_ncu_rep},
-    {"rocpd", is_rocpd, NULL, why_rocpd},
-    {"rpd", is_rpd, NULL, why_rpd},
-    {"otf2", is_otf2, NULL, why_otf2},
-    {"riegeli", is_riegeli, NULL, why_riegeli},
-    {"sstable", is_sstable, NULL, why_sstable},
-    {"tfevents", is_tfevents, NULL, why_tfevents},
-    {"gperftools-cpu", is_gperftools, NULL, why_gperftools_cpu},
-    {"mangled", is_mangled, NULL, why_mangled},
+    {"xprof-cache", is_empty_cache, NULL, why_xprof_cache, false},
+    {"empty", is_empty, NULL, why_empty, false},
+    {"damaged", is_damaged_packing, NULL, why_damaged, false},
+    {"nsys-rep", is_nsys_report, NULL, why_nsys_rep, true},
+    {"ncu-rep", is_ncu_report, NULL, why_ncu_rep, true},
+    {"rocpd", is_rocpd, NULL, why_rocpd, true},
+    {"rpd", is_rpd, NULL, why_rpd, true},
+    {"otf2", is_otf2, NULL, why_otf2, true},
+    {"riegeli", is_riegeli, NULL, why_riegeli, true},
+    {"sstable", is_sstable, NULL, why_xprof_cache, false},
+    {"tfevents", is_tfevents, NULL, why_tfevents, false},
+    {"gperftools-cpu", is_gperftools, NULL, why_gperftools_cpu, true},
+    {"mangled", is_mangled, NULL, why_mangled, false},
 };
 
 static const struct decoder *const decoders[] = {
@@ -279,41 +342,25 @@ static const struct decoder *const decoders[] = {
 };
 
 static const struct format after_decoders[] = {
-    {"sqlite", is_sqlite, NULL, why_sqlite},
-    {"parquet", is_parquet, NULL, why_parquet},
-    {"zip", is_damaged_zip, NULL, why_damaged_zip},
-    {"zip", is_odd_zip, NULL, why_odd_zip},
-    {"zip", is_zip, NULL, why_zip},
-    {"memory-profile-json", is_memory_profile_json, NULL, NULL},
-    {"json", is_json, NULL, NULL},
-    {"gperftools-heap", is_gperftools_heap, NULL, why_gperftools_heap},
-    {"nsys-jax-report", is_jax_report, NULL, why_jax_report},
-    {"text", is_text, NULL, why_text},
-    {"kernel-stats", NULL, &shape_kernel_stats, why_tool_output},
-    {"overview-page", NULL, &shape_overview, why_tool_output},
-    {"input-pipeline", NULL, &shape_input_pipeline, why_tool_output},
-    {"tensorflow-stats", NULL, &shape_tensorflow_stats, why_tool_output},
-    {"unknown", is_anything, NULL, why_unknown},
+    {"xprof-cache", is_xprof_cache, NULL, why_xprof_cache, false},
+    {"sqlite", is_sqlite, NULL, why_sqlite, false},
+    {"parquet", is_parquet, NULL, why_parquet, false},
+    {"zip", is_damaged_zip, NULL, why_damaged_zip, false},
+    {"zip", is_odd_zip, NULL, why_odd_zip, false},
+    {"zip-of-profiles", is_profile_zip, NULL, why_profile_zip, true},
+    {"zip", is_zip, NULL, why_zip, false},
+    {"memory-profile-json", is_memory_profile_json, NULL, NULL, true},
+    {"json-profile", is_json_profile, NULL, NULL, true},
+    {"json", is_json, NULL, NULL, false},
+    {"gperftools-heap", is_gperftools_heap, NULL, why_gperftools_heap, true},
+    {"nsys-jax-report", is_jax_report, NULL, why_jax_report, true},
+    {"text", is_text, NULL, why_text, false},
+    {"kernel-stats", NULL, &shape_kernel_stats, why_tool_output, true},
+    {"overview-page", NULL, &shape_overview, why_tool_output, true},
+    {"input-pipeline", NULL, &shape_input_pipeline, why_tool_output, true},
+    {"tensorflow-stats", NULL, &shape_tensorflow_stats, why_tool_output, true},
+    {"unknown", is_anything, NULL, why_unknown, false},
 };
-
-struct str decode_reason(const struct identity *identity, struct str name, struct arena *arena)
-{
-    struct text out = {0};
-    struct str rest = str_of(identity->reason);
-
-    for (; rest.count > 0; rest = str_skip(rest, 1))
-        if (str_starts(rest, STR("{}"))) {
-            struct str word = shell_word(arena, name);
-
-            text_put(&out, word.at, word.count);
-            rest = str_skip(rest, 1);
-        } else {
-            text_put(&out, rest.at, 1);
-        }
-    struct str reason = str_copy(arena, text_str(&out));
-    text_free(&out);
-    return reason;
-}
 
 static const struct format *find_format(const struct format *formats, size_t count,
                                         const struct input *input)
@@ -325,16 +372,52 @@ static const struct format *find_format(const struct format *formats, size_t cou
     return NULL;
 }
 
+/* "h.kernel_stats.pb" says "kernel-stats". */
+static bool says(struct str name, struct str format)
+{
+    for (; name.count >= format.count; name = str_skip(name, 1)) {
+        size_t i = 0;
+
+        while (i < format.count &&
+               (name.at[i] == format.at[i] || (name.at[i] == '_' && format.at[i] == '-')))
+            i++;
+        if (i == format.count)
+            return true;
+    }
+    return false;
+}
+
+/* Many a message has a shape that fits by chance. */
+static bool records(const struct format *formats, size_t count, struct str format, struct str name)
+{
+    for (size_t index = 0; index < count; index++)
+        if (str_equal(format, str_of(formats[index].name)))
+            return formats[index].is_recording &&
+                   (formats[index].shape == NULL || says(name, format));
+    return false;
+}
+
+bool decode_is_recording(struct str format, struct str path)
+{
+    struct str name = base_name(path);
+
+    return records(before_decoders, COUNT(before_decoders), format, name) ||
+           records(after_decoders, COUNT(after_decoders), format, name);
+}
+
 struct identity decode_identify(const struct input *input)
 {
     const struct format *found = find_format(before_decoders, COUNT(before_decoders), input);
 
     for (size_t index = 0; found == NULL && index < COUNT(decoders); index++)
         if (decoders[index]->sniff(input))
-            return (struct identity){.decoder = decoders[index], .format = decoders[index]->name};
+            return (struct identity){.decoder = decoders[index],
+                                     .format = decoders[index]->name,
+                                     .packing = input->packing};
     if (found == NULL)
         found = find_format(after_decoders, COUNT(after_decoders), input);
     return (struct identity){.format = found->name,
+                             .packing = input->packing,
                              .reason = found->reason != NULL
                                            ? found->reason
                                            : json_kind_reason(head_text(input, SIZE_MAX))};

@@ -149,12 +149,23 @@ bool hint_skips_directory(struct str name)
     return false;
 }
 
+/* "h.xplane.pb.zip": an archive of that one file, by its name. */
+static bool is_zipped(struct str name, struct hint *ret)
+{
+    if (!cut_suffix(&name, ".zip") || str_ends(name, STR(".zip")))
+        return false;
+    *ret = hint_of(name);
+    return ret->certain;
+}
+
 struct hint hint_of(struct str name)
 {
-    struct hint hint = {.kind = HINT_NONE, .stem = name};
+    struct hint hint = {.kind = HINT_NONE, .stem = name}, zipped;
 
     if (name.count == 0 || name.at[0] == '.' || is_plain(name))
         return hint;
+    if (is_zipped(name, &zipped))
+        return zipped;
     bool packed = cut_suffix(&hint.stem, ".gz") || cut_suffix(&hint.stem, ".zst") ||
                   cut_suffix(&hint.stem, ".xz");
 

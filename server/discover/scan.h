@@ -55,13 +55,17 @@ struct scan {
     uint32_t file_count;
     uint64_t directories, entries; /* seen */
     uint64_t passed;               /* regular files whose names promise nothing */
+    uint64_t event_files;          /* ... that TensorBoard keeps its scalars in */
+    uint64_t links_left;           /* symbolic links that were not followed */
+    struct str first_link;         /* one of them */
     struct scan_note *notes;
     uint32_t note_count;
 };
 
 /* Walks everything below `root`, a directory at any level or a single file. Symbolic links are
- * followed only when asked; a directory is entered once. What cannot be read becomes a note; only a
- * root that cannot be opened fails (ERR_NOT_FOUND, ERR_PERMISSION, ERR_IO). */
+ * followed only when asked, wherever they lead; a directory is entered once. What cannot be read
+ * becomes a note; only a root that cannot be opened fails (ERR_NOT_FOUND, ERR_PERMISSION, ERR_IO).
+ */
 MUST_CHECK enum status scan_walk(const char *root, const struct scan_options *options,
                                  struct arena *arena, struct scan *ret, struct error *err);
 

@@ -35,8 +35,8 @@ struct walk {
     int root_fd;
     struct scan *scan;
     uint32_t file_capacity, note_capacity;
-    struct place *pending;
-    size_t pending_count, pending_capacity;
+    struct place *pending, *links; /* links to directories wait for all that is no link */
+    size_t pending_count, pending_capacity, link_count, link_capacity;
     struct identity *entered;
     size_t entered_count, entered_capacity;
     struct text names; /* of the directory being read, each ended by NUL */
@@ -81,6 +81,33 @@ static void add_pending(struct walk *walk, struct str path, unsigned depth)
     walk->pending = grown(walk->arena, walk->pending, walk->pending_count, &walk->pending_capacity,
                           sizeof *walk->pending);
     walk->pending[walk->pending_count++] = (struct place){.path = path, .depth = depth};
+}
+
+static void add_link(struct walk *walk, struct str path, unsigned depth)
+{
+    walk->links = grown(walk->arena, walk->links, walk->link_count, &walk->link_capacity,
+                        sizeof *walk->links);
+    walk->links[walk->link_count++] = (struct place){.path = path, .depth = depth};
+}
+
+static int last_first(const void *a, const void *b)
+{
+    return str_compare(((const struct place *)b)->path, ((const struct place *)a)->path);
+}
+
+/* The next directory; of one that has several names the real one counts, then the first by name. */
+static bool next_place(struct walk *walk, struct place *ret)
+{
+    if (walk->pending_count == 0 && walk->link_count > 0) {
+        qsort(walk->links, walk->link_count, sizeof *walk->links, last_first);
+        for (size_t i = 0; i < walk->link_count; i++)
+            add_pending(walk, walk->links[i].path, walk->links[i].depth);
+        walk->link_count = 0;
+    }
+    if (walk->pending_count == 0)
+        return false;
+    *ret = walk->pending[--walk->pending_count];
+    return true;
 }
 
 static void add_file(struct walk *walk, struct str path, const struct stat *stat)
@@ -147,45 +174,36 @@ static bool enter(struct walk *walk, const struct stat *stat)
     return true;
 }
 
-/* Does the path, links resolved, still lie below the root? */
-static bool stays_inside(const struct walk *walk, const char *path)
-{
-    struct str root = walk->scan->root;
-    struct text whole = {0};
-    bool inside = false;
-
-    text_putf(&whole, "%.*s/%s", STR_ARG(root), path);
-    char *real = realpath(whole.at, NULL);
-
-    if (real != NULL) {
-        struct str found = str_of(real);
-        bool is_slash = root.count == 1;
-
-        inside = str_starts(found, root) &&
-                 (is_slash || found.count == root.count || found.at[root.count] == '/');
-        free(real);
-    }
-    text_free(&whole);
-    return inside;
-}
-
 /* Stats what the name stands for; false when it is to be left alone. */
-static bool look(struct walk *walk, int directory, struct str place, const char *name,
-                 struct stat *ret)
+static bool look(struct walk *walk, int directory, struct str place, const char *name, bool wanted,
+                 struct stat *ret, bool *ret_is_link)
 {
+    struct scan *scan = walk->scan;
+
     if (fstatat(directory, name, ret, AT_SYMLINK_NOFOLLOW) != 0)
         return false; /* gone meanwhile */
-    if (!S_ISLNK(ret->st_mode))
+    *ret_is_link = S_ISLNK(ret->st_mode);
+    if (!*ret_is_link)
         return true;
-    if (!walk->options.follow_symlinks)
-        return false;
-    struct str path = join(walk, place, str_of(name));
+    if (walk->options.follow_symlinks) {
+        bool found = fstatat(directory, name, ret, 0) == 0;
 
-    if (!stays_inside(walk, str_c(walk->arena, path))) {
-        add_note(walk, path, "the link leads out of the profile directory, not followed");
-        return false;
+        if (!found && (wanted || errno != ENOENT))
+            add_note(walk, join(walk, place, str_of(name)),
+                     errno == ENOENT ? "a link that leads nowhere" : strerror(errno));
+        return found;
     }
-    return fstatat(directory, name, ret, 0) == 0;
+    if (scan->links_left == 0)
+        scan->first_link = join(walk, place, str_of(name));
+    scan->links_left++;
+    return false;
+}
+
+/* A file whose name promises nothing. */
+static void pass(struct walk *walk, struct str name)
+{
+    walk->scan->passed++;
+    walk->scan->event_files += str_contains(name, STR(".tfevents."));
 }
 
 static void look_at_name(struct walk *walk, int directory, const struct place *place, char type,
@@ -202,20 +220,24 @@ static void look_at_name(struct walk *walk, int directory, const struct place *p
         return;
     }
     if (!wanted && !may_be_directory) {
-        walk->scan->passed += type == DT_REG;
+        if (type == DT_REG)
+            pass(walk, text);
         return;
     }
-    if (!look(walk, directory, place->path, name, &stat))
+    if (type == DT_LNK && !wanted && hint_skips_directory(text))
+        return; /* an editor's lock: wherever it leads */
+    bool is_link = false;
+    if (!look(walk, directory, place->path, name, wanted, &stat, &is_link))
         return;
     if (S_ISDIR(stat.st_mode) && !hint_skips_directory(text))
-        add_pending(walk, join(walk, place->path, text), place->depth + 1);
+        (is_link ? add_link : add_pending)(walk, join(walk, place->path, text), place->depth + 1);
     else if (S_ISREG(stat.st_mode) && wanted)
         add_file(walk, join(walk, place->path, text), &stat);
     else if (wanted && !S_ISDIR(stat.st_mode))
         add_note(walk, join(walk, place->path, text),
                  "a pipe, a socket or a device and no file: it is not opened");
-    else
-        walk->scan->passed += S_ISREG(stat.st_mode);
+    else if (S_ISREG(stat.st_mode))
+        pass(walk, text);
 }
 
 /* The names of one directory into walk->names: a byte of type, the name, NUL. */
@@ -271,12 +293,12 @@ static int by_path(const void *a, const void *b)
 static enum status walk_all(struct walk *walk, struct error *err)
 {
     add_pending(walk, STR(""), 0);
-    while (walk->pending_count > 0) {
+    for (struct place place; next_place(walk, &place);) {
         if (walk->options.cancelled != NULL && walk->options.cancelled(walk->options.data))
             return fail(err, ERR_CANCELLED, "the scan was stopped");
         if (walk->scan->entries > walk->options.entries_max)
             break;
-        read_place(walk, walk->pending[--walk->pending_count]);
+        read_place(walk, place);
     }
     if (walk->scan->file_count > 1)
         qsort(walk->scan->files, walk->scan->file_count, sizeof *walk->scan->files, by_path);

@@ -5,7 +5,6 @@
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -32,25 +31,6 @@ struct burst { /* what is gathered before it is told */
     struct text *dir;
 };
 
-/* File systems that other machines write to, or that do not tell. */
-static bool tells_changes(const char *root)
-{
-    static const unsigned long silent[] = {
-        0x6969 /* NFS */,        0xff534d42 /* CIFS */,   0xfe534d42 /* SMB2 */,
-        0x517b /* SMB */,        0x65735546 /* FUSE */,   0x01021997 /* 9P */,
-        0x0bd00bd0 /* Lustre */, 0x47504653 /* GPFS */,   0x00c36400 /* Ceph */,
-        0x5346414f /* AFS */,    0x19830326 /* BeeGFS */,
-    };
-    struct statfs stat;
-
-    if (statfs(root, &stat) != 0)
-        return false;
-    for (size_t i = 0; i < COUNT(silent); i++)
-        if ((unsigned long)stat.f_type == silent[i])
-            return false;
-    return true;
-}
-
 static void disarm(struct watch *watch)
 {
     file_close(watch->watched.inotify_fd);
@@ -71,7 +51,7 @@ static void arm(struct watch *watch)
         watch->reason = "asked to";
     else if (stat(watch->root, &stat_of) != 0 || !S_ISDIR(stat_of.st_mode))
         watch->reason = "the directory is not there";
-    else if (!tells_changes(watch->root))
+    else if (!watched_tells_changes(watch->root))
         watch->reason = "its file system does not tell changes";
     if (watch->reason != NULL)
         return;
@@ -113,14 +93,34 @@ static bool matters(const struct watch *watch, const char *dir, const struct ino
 {
     if (event->len == 0)
         return true;
-    struct str name = str_of(event->name);
+    return event->mask & IN_ISDIR ? !hint_skips_directory(str_of(event->name))
+                                  : watched_wants(&watch->watched, dir, event->name);
+}
 
-    if (event->mask & IN_ISDIR)
-        return !hint_skips_directory(name);
-    if (session_is_named(str_of(watch->root), str_of(dir)))
-        return name.at[0] != '.';
-    /* jview.json is no profile, but says what one is called and where it stands. */
-    return hint_of(name).kind != HINT_NONE || str_equal(name, STR("jview.json"));
+/* A link to a directory is told of as a file: it came when it leads to one, it went when what it
+ * led to is watched. One that leads to a file, or nowhere yet, ends watching alone. */
+static bool is_linked_directory(struct watched *watched, const char *dir,
+                                const struct inotify_event *event)
+{
+    struct text below = {0}, whole = {0};
+    struct stat stat_of;
+    bool is_one = false;
+
+    if (!watched->follow_symlinks || event->len == 0 || hint_skips_directory(str_of(event->name)) ||
+        !(event->mask & (IN_CREATE | IN_MOVED_TO | IN_DELETE | IN_MOVED_FROM)))
+        return false;
+    text_putf(&below, dir[0] != '\0' ? "%s/%s" : "%s%s", dir, event->name);
+    text_putf(&whole, "%s/%s", watched->root, below.at);
+    if (event->mask & (IN_DELETE | IN_MOVED_FROM)) {
+        is_one = watched_knows(watched, below.at);
+    } else if (lstat(whole.at, &stat_of) == 0 && S_ISLNK(stat_of.st_mode)) {
+        is_one = stat(whole.at, &stat_of) == 0 && S_ISDIR(stat_of.st_mode);
+        if (!is_one && watched_wants(watched, dir, event->name))
+            watched_lose_linked_file(watched);
+    }
+    text_free(&below);
+    text_free(&whole);
+    return is_one;
 }
 
 static unsigned depth_of(const char *path)
@@ -150,9 +150,11 @@ static void take_event(struct watch *watch, const struct inotify_event *event, s
         watched_forget(watched, event->wd);
         return;
     }
-    if (!matters(watch, dir, event))
+    bool is_link = is_linked_directory(watched, dir, event);
+    if (!is_link && !matters(watch, dir, event))
         return;
     gather(burst, dir);
+    burst->rearm |= is_link;
     /* Paths are others, or rights: then what lies below may be looked at now. */
     if ((event->mask & IN_ISDIR) && (event->mask & (IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB)))
         burst->rearm = true;
@@ -161,10 +163,10 @@ static void take_event(struct watch *watch, const struct inotify_event *event, s
 
         text_putf(&below, dir[0] != '\0' ? "%s/%s" : "%s%s", dir, event->name);
         watched_add(watched, below.at, depth_of(below.at));
-        if (watched->lost != NULL)
-            watch->reason = watched->lost;
         text_free(&below);
     }
+    if (watched->lost != NULL)
+        watch->reason = watched->lost;
 }
 
 static void read_events(struct watch *watch, struct burst *burst)

@@ -2,8 +2,9 @@
  *
  * Where the kernel tells (inotify), directories are watched, at most `watches_max` of them, and
  * bursts are gathered until they pause. Where it does not (network and user-space file systems, no
- * watches left, a root that is not there yet), time is the news: every `poll_ms` the whole root may
- * have changed. Either way the answer to news is a scan; a watch knows nothing of runs.
+ * watches left, files behind links, a root that is not there yet), time is the news: every
+ * `poll_ms` the whole root may have changed. Either way the answer to news is a scan; a watch knows
+ * nothing of runs.
  *
  * One thread waits; any thread, or a signal handler, may wake it.
  */

@@ -14,10 +14,17 @@ struct watched {
     const char *lost; /* why some directory is not watched; a literal, NULL while all are */
 };
 
+/* False of file systems that other machines write to, or that do not tell. */
+bool watched_tells_changes(const char *path);
 /* Watches a directory and all below it. */
 void watched_add(struct watched *watched, const char *path, unsigned depth);
+/* Is a file of this name in the directory, a path below the root, news? */
+bool watched_wants(const struct watched *watched, const char *directory, const char *name);
+/* A link came that leads to a file: what happens to that file is told to nobody here. */
+void watched_lose_linked_file(struct watched *watched);
 /* The path of a watch descriptor; NULL: unknown. Valid until the table changes. */
 const char *watched_path(const struct watched *watched, int descriptor);
+bool watched_knows(const struct watched *watched, const char *path);
 void watched_forget(struct watched *watched, int descriptor); /* the kernel dropped it */
 void watched_free(struct watched *watched);
 

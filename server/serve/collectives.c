@@ -3,6 +3,7 @@
 #include "analyse/collectives.h"
 
 #include "serve/routes.h"
+#include "serve/shared.h"
 #include "serve/table_out.h"
 
 static const struct param params[] = {
@@ -16,22 +17,38 @@ static const struct param params[] = {
     {.name = NULL},
 };
 
+static enum status find(struct request *req, const struct run_traces *run,
+                        const struct restriction *restriction, struct collectives *ret,
+                        struct error *err)
+{
+    struct facts *facts = request_shared(req, run);
+    const struct collectives *found;
+
+    if (facts == NULL)
+        return collectives_find(run, restriction, req->arena, ret, err);
+    TRY(facts_collectives(facts, &found, err));
+    *ret = *found;
+    return OK;
+}
+
 static enum status get_collectives(struct request *req, struct reply *reply, struct error *err)
 {
     const struct run_traces *run;
     struct restriction restriction;
     struct page page;
     struct table table;
+    struct collectives found;
     bool arrivals = request_is(req, "view", "arrivals");
 
     TRY(request_all_traces(req, &run, err));
     TRY(request_restriction(req, &restriction, err));
     TRY(request_page(req, &page, err));
-    if (arrivals)
+    if (arrivals) {
         TRY(collectives_arrivals(run, &restriction, &page, req->arena, &table, err));
-    else
-        TRY(collectives_table(run, &restriction, request_text(req, "by"), &page, req->arena, &table,
-                              err));
+    } else {
+        TRY(find(req, run, &restriction, &found, err));
+        TRY(collectives_of(run, &found, request_text(req, "by"), &page, req->arena, &table, err));
+    }
     if (reply_table_text(req, reply, &table))
         return OK;
     struct json json = reply_json(reply);
@@ -51,4 +68,5 @@ const struct route route_collectives = {.method = "GET",
                                         .path = "/api/collectives",
                                         .handle = get_collectives,
                                         .params = params,
-                                        .heavy = true};
+                                        .heavy = true,
+                                        .is_table = true};

@@ -20,13 +20,21 @@ static const struct param params[] = {
     {.name = NULL},
 };
 
+static enum status make(struct request *req, const struct run_traces *run,
+                        const struct restriction *restriction, const struct page *page,
+                        struct table *ret, struct error *err)
+{
+    return compiles_table(run, restriction, request_text(req, "by"), page, req->arena, ret, err);
+}
+
 static enum status get_compiles(struct request *req, struct reply *reply, struct error *err)
 {
-    return reply_table_by(req, reply, compiles_table, err);
+    return reply_table_by(req, reply, make, err);
 }
 
 const struct route route_compiles = {.method = "GET",
                                      .path = "/api/compiles",
                                      .handle = get_compiles,
                                      .params = params,
-                                     .heavy = true};
+                                     .heavy = true,
+                                     .is_table = true};

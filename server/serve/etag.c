@@ -91,18 +91,48 @@ struct str etag_of_run(const struct request *req, const struct run_record *run)
     return end(req, hasher);
 }
 
-bool answer_key(const struct request *req, const struct run_record *run, struct hash128 *ret)
+/* How a run was named, how long one waits, and what part of a kept table one reads, and how. */
+static bool is_of_reader(const struct route *route, const struct param *param)
+{
+    static const char *const always[] = {"run", "wait_ms"};
+    static const char *const of_tables[] = {"limit", "cursor", "sort", "format"};
+
+    for (size_t i = 0; i < COUNT(always); i++) {
+        if (strcmp(param->name, always[i]) == 0)
+            return true;
+    }
+    for (size_t i = 0; i < COUNT(of_tables) && route->is_table; i++) {
+        if (strcmp(param->name, of_tables[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Of the words that tell a table's rows apart the first is meant where none is given. */
+static struct str given_or_meant(const struct request *req, const struct param *param)
+{
+    struct str given = request_text(req, param->name);
+    const char *end = param->words == NULL ? NULL : strchr(param->words, '|');
+
+    if (given.count > 0 || end == NULL || strcmp(param->name, "by") != 0 ||
+        !request_route(req)->is_table)
+        return given;
+    return (struct str){.at = param->words, .count = (size_t)(end - param->words)};
+}
+
+static struct hasher *begin_key(struct str what)
 {
     struct hasher *hasher = hasher_create();
 
     pthread_once(&build_once, build_read);
     hasher_put(hasher, (struct bytes){.at = (const uint8_t *)&build.program,
                                       .count = sizeof build.program});
-    put_str(hasher, req->path);
-    for (const struct param *param = request_route(req)->params; param->name != NULL; param++) {
-        if (strcmp(param->name, "run") != 0 && strcmp(param->name, "wait_ms") != 0)
-            put_str(hasher, request_text(req, param->name));
-    }
+    put_str(hasher, what);
+    return hasher;
+}
+
+static bool end_key(struct hasher *hasher, const struct run_record *run, struct hash128 *ret)
+{
     put_run(hasher, run);
     put_number(hasher, run->has_epoch);
     put_number(hasher, (uint64_t)run->epoch_ns);
@@ -110,6 +140,22 @@ bool answer_key(const struct request *req, const struct run_record *run, struct 
         put_str(hasher, run->hosts[i].name);
     *ret = hasher_end(hasher);
     return build.program.inode != 0;
+}
+
+bool answer_key_of(struct str what, const struct run_record *run, struct hash128 *ret)
+{
+    return end_key(begin_key(what), run, ret);
+}
+
+bool answer_key(const struct request *req, const struct run_record *run, struct hash128 *ret)
+{
+    struct hasher *hasher = begin_key(req->path);
+
+    for (const struct param *param = request_route(req)->params; param->name != NULL; param++) {
+        if (!is_of_reader(request_route(req), param))
+            put_str(hasher, given_or_meant(req, param));
+    }
+    return end_key(hasher, run, ret);
 }
 
 struct str etag_of_catalog(const struct request *req)

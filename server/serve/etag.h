@@ -12,9 +12,12 @@
 #include "serve/request.h"
 
 /* The same of a run for who keeps bodies longer than this process lives: the program, the path, the
- * parameters but for those that only name the run or wait for it, and the run. False: what program
- * this is cannot be told. */
+ * parameters but for those that only name the run or wait for it, and the run. Of a table, which is
+ * kept whole, also but for those that sort, cut and write it. False: what program this is cannot be
+ * told. */
 bool answer_key(const struct request *req, const struct run_record *run, struct hash128 *ret);
+/* The same of what is no route's answer: of a word that tells what it is. */
+bool answer_key_of(struct str what, const struct run_record *run, struct hash128 *ret);
 /* W/"32 hex digits" */
 struct str etag_of_run(const struct request *req, const struct run_record *run);
 struct str etag_of_catalog(const struct request *req);

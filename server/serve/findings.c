@@ -4,6 +4,7 @@
 #include "serve/findings_out.h"
 
 #include "serve/routes.h"
+#include "serve/shared.h"
 #include "serve/table_out.h"
 
 static const struct param params[] = {
@@ -48,7 +49,7 @@ static enum status get_findings(struct request *req, struct reply *reply, struct
     TRY(request_restriction(req, &restriction, err));
     TRY(request_page(req, &page, err));
 
-    struct facts *facts = facts_create(run, &restriction, req->arena);
+    struct facts *facts = request_facts(req, run, &restriction);
 
     findings_find(facts, &findings);
     TRY(narrow(req, &findings, err));

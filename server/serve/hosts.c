@@ -6,6 +6,7 @@
 #include "analyse/hosts.h"
 
 #include "serve/routes.h"
+#include "serve/shared.h"
 #include "serve/table_out.h"
 
 static const struct param params[] = {
@@ -35,7 +36,7 @@ static enum status get_hosts(struct request *req, struct reply *reply, struct er
     TRY(request_traces(req, &run, err));
     TRY(request_restriction(req, &restriction, err));
     TRY(request_page(req, &page, err));
-    TRY(steps_find(run, &restriction, req->arena, &steps, err));
+    TRY(request_steps(req, run, &restriction, &steps, err));
     lanes_find(run, &steps, request_is(req, "by", "device") ? LANES_BY_DEVICE : LANES_BY_HOST,
                req->arena, &lanes);
     if (grid)
@@ -59,5 +60,9 @@ static enum status get_hosts(struct request *req, struct reply *reply, struct er
     return OK;
 }
 
-const struct route route_hosts = {
-    .method = "GET", .path = "/api/hosts", .handle = get_hosts, .params = params, .heavy = true};
+const struct route route_hosts = {.method = "GET",
+                                  .path = "/api/hosts",
+                                  .handle = get_hosts,
+                                  .params = params,
+                                  .heavy = true,
+                                  .is_table = true};

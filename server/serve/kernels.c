@@ -17,15 +17,29 @@ static const struct param params[] = {
     {.name = NULL},
 };
 
-static void put_summary(struct json *json, const struct run_traces *run,
+/* What all kernels come to, in the tables that walk them; null in the others. */
+static void put_summary(struct json *json, const struct run_traces *run, const struct table *table,
                         const struct kernels_summary *summary)
 {
-    json_put_unsigned(json, "launch_count", summary->launch_count);
-    json_put_integer(json, "occupancy_known_ps", summary->occupancy_known_ps);
-    json_put_integer(json, "half_occupancy_ps", summary->half_occupancy_ps);
-    json_put_integer(json, "tensor_core_known_ps", summary->tensor_core_known_ps);
-    json_put_integer(json, "tensor_core_ps", summary->tensor_core_ps);
-    json_put_integer(json, "graph_ps", summary->graph_ps);
+    const struct {
+        const char *name;
+        int64_t value;
+    } sums[] = {
+        {"launch_count", (int64_t)summary->launch_count},
+        {"occupancy_known_ps", summary->occupancy_known_ps},
+        {"half_occupancy_ps", summary->half_occupancy_ps},
+        {"tensor_core_known_ps", summary->tensor_core_known_ps},
+        {"tensor_core_ps", summary->tensor_core_ps},
+        {"graph_ps", summary->graph_ps},
+    };
+    bool summed = str_equal(table->by, STR("kernel")) || str_equal(table->by, STR("variant"));
+
+    for (size_t i = 0; i < COUNT(sums); i++) {
+        if (summed)
+            json_put_integer(json, sums[i].name, sums[i].value);
+        else
+            json_put_null(json, sums[i].name);
+    }
     json_put_text_or_null(json, "missing", kernels_missing(run));
 }
 
@@ -52,7 +66,7 @@ static enum status get_kernels(struct request *req, struct reply *reply, struct 
     json_put_text(&json, "of", table.of);
     json_put_integer(&json, "total_ps", table.total_ps);
     json_put_integer(&json, "total_self_ps", table.total_self_ps);
-    put_summary(&json, run, &summary);
+    put_summary(&json, run, &table, &summary);
     json_put_table(&json, req, &table);
     json_close(&json, '}');
     return OK;
@@ -62,4 +76,5 @@ const struct route route_kernels = {.method = "GET",
                                     .path = "/api/kernels",
                                     .handle = get_kernels,
                                     .params = params,
-                                    .heavy = true};
+                                    .heavy = true,
+                                    .is_table = true};

@@ -3,6 +3,7 @@
 
 #include "serve/findings_out.h"
 #include "serve/routes.h"
+#include "serve/shared.h"
 #include "serve/table_out.h"
 
 static const struct param params[] = {
@@ -277,7 +278,7 @@ static enum status get_overview(struct request *req, struct reply *reply, struct
     TRY(request_traces(req, &run, err));
     TRY(request_restriction(req, &restriction, err));
 
-    struct facts *facts = facts_create(run, &restriction, req->arena);
+    struct facts *facts = request_facts(req, run, &restriction);
 
     TRY(overview(facts, &answer, err));
     if (reply_table_text(req, reply, &answer.top))

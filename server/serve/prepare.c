@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "serve/measure.h"
+#include "serve/shared.h"
 #include "serve/stored.h"
 
 enum { LOOK_MS = 250, RUNS_MAX = 8, ASKED_MAX = 64 };
@@ -22,9 +23,41 @@ struct prepare {
     uint32_t asked_count;
 };
 
-static const struct {
+/* As the pages ask. Those that stand on the same analyses come first, and share them; tables are
+ * kept whole, so their pages and orders need not be asked. */
+static const struct question {
     const char *path, *more;
-} questions[] = {{"/api/overview", ""}, {"/api/findings", "&limit=200"}}; /* as the page asks */
+    bool shares;
+} questions[] = {
+    {"/api/overview", "", true},
+    {"/api/findings", "&limit=200", true},
+    {"/api/steps", "", true},
+    {"/api/hosts", "", true},
+    {"/api/transfers", "", true},
+    {"/api/collectives", "", true},
+    {"/api/top", "&by=op", false},
+    {"/api/top", "&by=name", false},
+    {"/api/top", "&by=kernel", false},
+    {"/api/top", "&by=category", false},
+    {"/api/top", "&by=module", false},
+    {"/api/top", "&by=scope", false},
+    {"/api/top", "&by=source", false},
+    {"/api/top", "&by=device", false},
+    {"/api/top", "&by=track", false},
+    {"/api/top", "&by=host", false},
+    {"/api/top", "&by=annotation", false},
+    {"/api/top", "&by=api", false},
+    {"/api/kernels", "&by=kernel", false},
+    {"/api/kernels", "&by=variant", false},
+    {"/api/kernels", "&by=annotation", false},
+    {"/api/roofline", "", false},
+    {"/api/compiles", "", false},
+    {"/api/flame", "&by=scope&limit=20000", false},
+    {"/api/flame", "&by=source&limit=20000", false},
+    {"/api/flame", "&by=stack&limit=20000", false},
+    {"/api/flame", "&by=track&limit=20000", false},
+    {"/api/flame", "&by=host&limit=20000", false},
+};
 
 static bool pause_until_next(struct prepare *prepare)
 {
@@ -48,38 +81,67 @@ static bool is_stopping(struct prepare *prepare)
     return stopping;
 }
 
-/* Who asks first is the one who waits; what is kept already costs a read. */
-static void ask(const struct services *services, struct str run_id, const char *path,
-                const char *more)
+/* The reply's status. Who asks first is the one who waits; what is kept already costs a read. */
+static int ask(const struct services *services, struct str run_id, const struct question *question,
+               struct shared *shared)
 {
     struct arena *arena = arena_create();
-    struct request request = {.method = STR("GET"),
-                              .path = str_of(path),
-                              .query = str_format(arena, "run=%.*s%s", STR_ARG(run_id), more),
-                              .arena = arena,
-                              .services = services};
+    struct request request = {
+        .method = STR("GET"),
+        .path = str_of(question->path),
+        .query = str_format(arena, "run=%.*s%s", STR_ARG(run_id), question->more),
+        .arena = arena,
+        .services = services,
+        .shared = shared,
+    };
     struct reply reply;
 
     serve_request(&request, &reply);
+
+    int status = reply.status;
+
     reply_free(&reply);
     arena_destroy(arena);
     memory_give_back();
+    return status;
+}
+
+/* False: the first was not answered, so that no more were asked. */
+static bool ask_all(struct prepare *prepare, struct str run_id)
+{
+    struct arena *arena = arena_create();
+    struct shared shared;
+    size_t at = 1;
+
+    shared_open(&shared, &prepare->services, run_id, arena);
+
+    bool answered = ask(&prepare->services, run_id, &questions[0], &shared) == 200;
+
+    for (; answered && questions[at].shares && !is_stopping(prepare); at++)
+        (void)ask(&prepare->services, run_id, &questions[at], &shared);
+    shared_close(&shared);
+    arena_destroy(arena);
+    for (; answered && at < COUNT(questions) && !is_stopping(prepare); at++)
+        (void)ask(&prepare->services, run_id, &questions[at], NULL);
+    return answered;
+}
+
+static uint64_t as_it_is(const struct run_record *run, struct arena *arena)
+{
+    struct str text = str_format(arena, "%.*s\n%.*s\n%.*s", STR_ARG(run->id),
+                                 STR_ARG(run->content_id), STR_ARG(run->name));
+
+    return hash64((struct bytes){.at = (const uint8_t *)text.at, .count = text.count});
 }
 
 /* What could not be kept, since it is too large or shares its slot, would be made again at each
  * change of the catalog. */
-static bool was_asked(struct prepare *prepare, const struct run_record *run, struct arena *arena)
+static bool was_asked(const struct prepare *prepare, uint64_t run)
 {
-    struct str as_it_is = str_format(arena, "%.*s\n%.*s\n%.*s", STR_ARG(run->id),
-                                     STR_ARG(run->content_id), STR_ARG(run->name));
-    uint64_t hash =
-        hash64((struct bytes){.at = (const uint8_t *)as_it_is.at, .count = as_it_is.count});
-
     for (uint32_t i = 0; i < prepare->asked_count && i < ASKED_MAX; i++) {
-        if (prepare->asked[i] == hash)
+        if (prepare->asked[i] == run)
             return true;
     }
-    prepare->asked[prepare->asked_count++ % ASKED_MAX] = hash;
     return false;
 }
 
@@ -97,10 +159,10 @@ static void look(struct prepare *prepare)
         count = 0;
     for (uint32_t i = 0; i < count; i++) {
         bool is_large = runs[i].state == RUN_READY && runs[i].slice_count >= STORED_SLICES_MIN;
-        bool is_new = is_large && !was_asked(prepare, &runs[i], arena);
+        uint64_t run = as_it_is(&runs[i], arena);
 
-        for (size_t at = 0; is_new && at < COUNT(questions) && !is_stopping(prepare); at++)
-            ask(&prepare->services, runs[i].id, questions[at].path, questions[at].more);
+        if (is_large && !was_asked(prepare, run) && ask_all(prepare, runs[i].id))
+            prepare->asked[prepare->asked_count++ % ASKED_MAX] = run;
     }
     arena_destroy(arena);
 }

@@ -3,9 +3,10 @@
  *   indexed -> catalog -> findings, overview asked once -> kept (see stored.h) -> read by the page
  *
  * Of the newest eight runs, right after they were indexed and their pages are in memory; what was
- * kept before costs a read. Each run is asked once a server, as it is: what is too large to be kept
- * is not made again. A run of fewer slices is answered as fast. Then every run that is ready is
- * measured once, for trends (measure.h).
+ * kept before costs a read. Each run is answered once a server, as it is: what is too large to be
+ * kept is not made again, and what could not be opened is asked at the next change. A run of fewer
+ * slices is answered as fast. Then every run that is ready is measured once, for trends
+ * (measure.h).
  */
 #ifndef JVIEWD_SERVE_PREPARE_H
 #define JVIEWD_SERVE_PREPARE_H

@@ -212,5 +212,7 @@ enum status request_page(struct request *req, struct page *ret, struct error *er
          ret->offset > INT64_MAX))
         return fail(err, ERR_INVALID, "cursor is \"%.*s\"; it takes the `next` of the reply before",
                     shown(cursor), cursor.at);
+    if (req->keeping != NULL)
+        *ret = (struct page){.limit = PAGE_LIMIT_MAX};
     return OK;
 }

@@ -152,4 +152,5 @@ const struct route route_roofline = {.method = "GET",
                                      .path = "/api/roofline",
                                      .handle = get_roofline,
                                      .params = params,
-                                     .heavy = true};
+                                     .heavy = true,
+                                     .is_table = true};

@@ -1,6 +1,7 @@
 /* All routes in one place, and what happens around each handler. */
 #include "serve/etag.h"
 #include "serve/gate.h"
+#include "serve/kept.h"
 #include "serve/reply.h"
 #include "serve/routes.h"
 #include "serve/stored.h"
@@ -163,6 +164,8 @@ static enum status handle(struct request *req, struct reply *reply, struct error
 
     if (run == NULL || !stored_may(req, run))
         return request_route(req)->handle(req, reply, err);
+    if (request_route(req)->is_table)
+        return kept_answer(req, run, reply, err);
     if (stored_get(req, run, reply))
         return OK;
     bool is_ours = stored_take(req, run);

@@ -134,8 +134,8 @@ static const struct answer_note *notes_of(struct request *req, uint32_t *ret_cou
             .kind = "catalog", .severity = NOTE_WARNING, .message = own, .count = 1};
     for (uint32_t i = 0; i < trouble_count && count < NOTES_MAX; i++)
         notes[count++] = (struct answer_note){
-            .kind = "not-looked-at",
-            .severity = NOTE_WARNING,
+            .kind = troubles[i].is_remark ? "no-profile" : "not-looked-at",
+            .severity = troubles[i].is_remark ? NOTE_INFO : NOTE_WARNING,
             .message =
                 str_format(req->arena, "%.*s%s%.*s", STR_ARG(troubles[i].path),
                            troubles[i].path.count > 0 ? ": " : "", STR_ARG(troubles[i].reason)),

@@ -83,9 +83,11 @@ struct request {
     struct coming *coming; /* instead of `body`, where the route takes a file; else NULL */
     struct arena *arena;   /* of this request; outlives the reply */
     const struct services *services;
-    bool whole;            /* rather waits than hears of some of a run's hosts */
-    bool settled;          /* ... and than hears of files that are still being written */
-    struct server *server; /* http.c's own: counters, pool; NULL for callers without sockets */
+    bool whole;              /* rather waits than hears of some of a run's hosts */
+    bool settled;            /* ... and than hears of files that are still being written */
+    struct shared *shared;   /* serve/shared.h: what was analysed for others; NULL: for none */
+    struct keeping *keeping; /* kept.c's own: all rows are made, to be kept; NULL: the page alone */
+    struct server *server;   /* http.c's own: counters, pool; NULL for callers without sockets */
     struct request_state *state; /* request.c's own: parsed parameters, the traces it holds */
 };
 
@@ -115,14 +117,15 @@ enum route_age { AGE_LIVE, AGE_CATALOG, AGE_BUILD, AGE_NONE };
 struct route {
     const char *method, *path; /* a path that ends in a star takes everything below */
     handler *handle;
-    bool light;      /* needs no pool thread: answers from memory at once */
-    bool heavy;      /* computes over a whole run: a pool of its own, so that tiles need not wait */
-    bool apart;      /* has others do the work, and waits for them: a process, other routes */
-    bool slices;     /* asks nothing of attributions, which then stay closed */
-    bool skews;      /* asks them for how hosts' clocks differ alone: closed where there is one */
-    bool open;       /* answers without a token too: health, the launch link */
-    bool any_query;  /* the page: its query is the UI's own */
-    bool takes_file; /* reads its body itself */
+    bool light;     /* needs no pool thread: answers from memory at once */
+    bool heavy;     /* computes over a whole run: a pool of its own, so that tiles need not wait */
+    bool apart;     /* has others do the work, and waits for them: a process, other routes */
+    bool slices;    /* asks nothing of attributions, which then stay closed */
+    bool skews;     /* asks them for how hosts' clocks differ alone: closed where there is one */
+    bool is_table;  /* rows to sort and cut: all of them are kept, for any page, order and format */
+    bool open;      /* answers without a token too: health, the launch link */
+    bool any_query; /* the page: its query is the UI's own */
+    bool takes_file;    /* reads its body itself */
     enum route_age age; /* what the answer changes with, where no run is asked for; AGE_NONE: with
                            more than any tag tells, so nobody keeps it */
     const struct param *params; /* see request.h; ends with a nameless one. NULL: takes none */

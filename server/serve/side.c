@@ -1,6 +1,12 @@
 #include "serve/side.h"
 
+#include <stdlib.h>
+
+#include "base/pack.h"
+#include "serve/etag.h"
+#include "serve/stored.h"
 #include "serve/user_out.h"
+#include "store/answers.h"
 #include "store/user.h"
 
 /* "step=4-9" or "START-END"; false: it is neither, so it belongs to the name. */
@@ -52,6 +58,70 @@ static enum status take_baseline(struct request *req, bool baselines_first, stru
     return OK;
 }
 
+enum { RAW_BYTES_MAX = 16 << 20 };
+
+/* A run that is compared in turn with runs with and without steps is kept as both. */
+static bool key_of(const struct run_record *run, bool by_steps, struct hash128 *ret)
+{
+    return answer_key_of(by_steps ? STR("side of a difference of steps")
+                                  : STR("side of a difference of captures"),
+                         run, ret);
+}
+
+/* Packed: their number, then one frame. */
+static bool get_kept(void *data, bool by_steps, struct arena *arena, struct bytes *ret)
+{
+    const struct side_kept *kept = data;
+    struct error ignored = {0};
+    struct hash128 key;
+    struct bytes body;
+    uint64_t count;
+
+    if (!key_of(kept->run, by_steps, &key) ||
+        !answers_get(kept->req->services->cache, key, arena, &body) || body.count < sizeof count)
+        return false;
+    memcpy(&count, body.at, sizeof count);
+    if (count > RAW_BYTES_MAX)
+        return false;
+    uint8_t *raw = arena_alloc(arena, count, 1);
+    *ret = (struct bytes){.at = raw, .count = count};
+    body = (struct bytes){.at = body.at + sizeof count, .count = body.count - sizeof count};
+    return zstd_unpack(raw, count, body, &ignored) == OK;
+}
+
+static void put_kept(void *data, bool by_steps, struct bytes bytes)
+{
+    const struct side_kept *kept = data;
+    const struct run_record *run = kept->run;
+    size_t capacity = zstd_bound(bytes.count);
+    uint64_t count = bytes.count;
+    struct hash128 key;
+
+    if (count > RAW_BYTES_MAX || !key_of(run, by_steps, &key))
+        return;
+    uint8_t *packed = memory_resize(NULL, sizeof count + capacity, 1);
+    memcpy(packed, &count, sizeof count);
+    size_t packed_count = zstd_pack(packed + sizeof count, capacity, bytes, 1);
+    answers_put(kept->req->services->cache, key, run->host_count > 0 ? run->hosts[0].content : "",
+                (struct bytes){.at = packed, .count = sizeof count + packed_count});
+    free(packed);
+}
+
+/* A whole run, once all of it is read, and long enough that a file is read faster. */
+static enum status find_keeper(struct request *req, struct asked_side *side, struct error *err)
+{
+    const struct run_record *run;
+
+    TRY(request_run(req, &run, err));
+    if (req->services->cache == NULL || run->slice_count < STORED_SLICES_MIN ||
+        (run->state != RUN_READY && run->state != RUN_PARTIAL))
+        return OK;
+    side->kept = (struct side_kept){req, run};
+    side->keeper = (struct diff_keeper){&side->kept, get_kept, put_kept};
+    side->side.keeper = &side->keeper;
+    return OK;
+}
+
 static enum status take_side(struct request *req, struct str text, bool baselines_first,
                              struct asked_side *ret, struct error *err)
 {
@@ -70,8 +140,8 @@ static enum status take_side(struct request *req, struct str text, bool baseline
     TRY(request_traces(req, &run, err));
     ret->run = *run;
     ret->called = str_format(req->arena, "%.*s%.*s", STR_ARG(run->name), STR_ARG(part));
-    ret->side = (struct diff_side){&ret->run, &ret->restriction};
-    return OK;
+    ret->side = (struct diff_side){&ret->run, &ret->restriction, NULL};
+    return part.count == 0 ? find_keeper(req, ret, err) : OK;
 }
 
 enum status request_side(struct request *req, const char *param, struct asked_side *ret,

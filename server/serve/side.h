@@ -15,7 +15,12 @@ struct asked_side {
     struct restriction restriction;
     struct run_traces run;
     struct diff_side side; /* of the two above: stays where it is */
-    struct str called;     /* "step_500@step=4": the run's name and its part */
+    struct diff_keeper keeper;
+    struct side_kept {
+        struct request *req;
+        const struct run_record *run;
+    } kept;            /* where what is measured of a large run stays, as answers do (stored.h) */
+    struct str called; /* "step_500@step=4": the run's name and its part */
 };
 
 /* Chooses the run of the parameter's text and takes its traces. */

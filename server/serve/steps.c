@@ -8,6 +8,7 @@
 #include "analyse/idle.h"
 
 #include "serve/routes.h"
+#include "serve/shared.h"
 #include "serve/table_out.h"
 
 static const struct param params[] = {
@@ -24,7 +25,7 @@ static const struct param params[] = {
     {.name = NULL},
 };
 
-static enum status ask(const struct request *req, const struct run_traces *run,
+static enum status ask(struct request *req, const struct run_traces *run,
                        const struct restriction *restriction, const struct page *page,
                        struct steps *ret_steps, struct table *ret, struct error *err)
 {
@@ -36,7 +37,8 @@ static enum status ask(const struct request *req, const struct run_traces *run,
                    ? idle_table(run, restriction, page, req->arena, ret, err)
                    : gaps_table(run, restriction, page, req->arena, ret, err);
     }
-    return steps_table(run, restriction, page, req->arena, ret_steps, ret, err);
+    TRY(request_steps(req, run, restriction, ret_steps, err));
+    return steps_rows(run, ret_steps, page, req->arena, ret, err);
 }
 
 static enum status get_steps(struct request *req, struct reply *reply, struct error *err)
@@ -68,5 +70,9 @@ static enum status get_steps(struct request *req, struct reply *reply, struct er
     return OK;
 }
 
-const struct route route_steps = {
-    .method = "GET", .path = "/api/steps", .handle = get_steps, .params = params, .heavy = true};
+const struct route route_steps = {.method = "GET",
+                                  .path = "/api/steps",
+                                  .handle = get_steps,
+                                  .params = params,
+                                  .heavy = true,
+                                  .is_table = true};

@@ -1,6 +1,7 @@
 #include "serve/stored.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 
 #include "serve/etag.h"
 #include "serve/reply.h"
@@ -15,6 +16,13 @@ bool stored_may(const struct request *req, const struct run_record *run)
            (run->state == RUN_READY || run->state == RUN_PARTIAL) && req->services->cache != NULL &&
            !request_is(req, "spread", "none");
 }
+
+enum {
+    RAW_BYTES_MAX = 64 << 20, /* what is kept of them is 8 MiB at most: see store/answers.h */
+    PACK_LEVEL = 1,
+};
+
+static const uint64_t too_large = UINT64_MAX; /* alone: instead of how many bytes they are */
 
 enum { MAKING_MAX = 32 }; /* more are made without anybody waiting for them */
 
@@ -83,25 +91,92 @@ void stored_leave(struct request *req, const struct run_record *run)
     pthread_mutex_unlock(&making.lock);
 }
 
-bool stored_get(struct request *req, const struct run_record *run, struct reply *reply)
+/* Packed: how many bytes they are, then one frame. */
+bool stored_get_bytes(struct request *req, const struct run_record *run, struct bytes *ret)
+{
+    struct hash128 key;
+    struct bytes body;
+    uint64_t count;
+    struct error ignored = {0};
+
+    if (!answer_key(req, run, &key) || !answers_get(req->services->cache, key, req->arena, &body) ||
+        body.count < sizeof count)
+        return false;
+    memcpy(&count, body.at, sizeof count);
+    if (count > RAW_BYTES_MAX)
+        return false;
+
+    uint8_t *raw = arena_alloc(req->arena, count, 1);
+
+    body.at += sizeof count;
+    body.count -= sizeof count;
+    *ret = (struct bytes){.at = raw, .count = count};
+    return zstd_unpack(raw, count, body, &ignored) == OK;
+}
+
+bool stored_is_refused(struct request *req, const struct run_record *run)
 {
     struct hash128 key;
     struct bytes body;
 
-    if (!answer_key(req, run, &key) || !answers_get(req->services->cache, key, req->arena, &body))
+    return answer_key(req, run, &key) &&
+           answers_get(req->services->cache, key, req->arena, &body) &&
+           body.count == sizeof too_large && memcmp(body.at, &too_large, sizeof too_large) == 0;
+}
+
+static void put(struct request *req, const struct run_record *run, struct bytes body)
+{
+    struct hash128 key;
+
+    if (answer_key(req, run, &key))
+        answers_put(req->services->cache, key, run->host_count > 0 ? run->hosts[0].content : "",
+                    body);
+}
+
+void stored_refuse(struct request *req, const struct run_record *run)
+{
+    put(req, run, (struct bytes){.at = (const uint8_t *)&too_large, .count = sizeof too_large});
+}
+
+void stored_put_bytes(struct request *req, const struct run_record *run, struct bytes bytes)
+{
+    size_t capacity = zstd_bound(bytes.count);
+    uint64_t count = bytes.count;
+
+    if (count > RAW_BYTES_MAX) {
+        stored_refuse(req, run);
+        return;
+    }
+
+    uint8_t *packed = memory_resize(NULL, sizeof count + capacity, 1);
+
+    memcpy(packed, &count, sizeof count);
+
+    size_t packed_count =
+        sizeof count + zstd_pack(packed + sizeof count, capacity, bytes, PACK_LEVEL);
+
+    if (packed_count > ANSWER_BYTES_MAX)
+        stored_refuse(req, run);
+    else
+        put(req, run, (struct bytes){.at = packed, .count = packed_count});
+    free(packed);
+}
+
+bool stored_get(struct request *req, const struct run_record *run, struct reply *reply)
+{
+    struct bytes body;
+
+    if (!stored_get_bytes(req, run, &body))
         return false;
+    reply->borrowed = body;
     reply->status = 200;
     reply->type = TYPE_JSON;
-    reply->borrowed = body;
     return true;
 }
 
 void stored_put(struct request *req, const struct run_record *run, const struct reply *reply)
 {
-    struct hash128 key;
-
     if (reply->status == 200 && reply->stream == NULL && reply->header_count == 0 &&
-        str_equal(str_of(reply->type), STR(TYPE_JSON)) && answer_key(req, run, &key))
-        answers_put(req->services->cache, key, run->host_count > 0 ? run->hosts[0].content : "",
-                    reply_bytes(reply));
+        str_equal(str_of(reply->type), STR(TYPE_JSON)))
+        stored_put_bytes(req, run, reply_bytes(reply));
 }

@@ -1,6 +1,7 @@
 /* Answers over large runs outlive the process that made them.
  *
- *   hash of (program, path, parameters, run as it is) -> store/answers.h -> the body as it left
+ *   hash of (program, path, parameters, run as it is) -> store/answers.h -> the body as it left,
+ *                                                                           or a kept table, packed
  *
  * An answer over a million slices takes up to seconds to make and some kilobytes to keep. What it
  * depends on is what its tag depends on (see etag.h), and all of that is in the key: nothing kept
@@ -24,5 +25,12 @@ void stored_leave(struct request *req, const struct run_record *run);
 bool stored_get(struct request *req, const struct run_record *run, struct reply *reply);
 /* Keeps a whole 200 of JSON. */
 void stored_put(struct request *req, const struct run_record *run, const struct reply *reply);
+/* The same of bytes that are no reply, as kept.c has them; packed, and aligned to 8 when read. */
+bool stored_get_bytes(struct request *req, const struct run_record *run, struct bytes *ret);
+void stored_put_bytes(struct request *req, const struct run_record *run, struct bytes bytes);
+/* What cannot be kept, as it is too large, leaves a mark: to make it for keeping again is in vain.
+ */
+void stored_refuse(struct request *req, const struct run_record *run);
+bool stored_is_refused(struct request *req, const struct run_record *run);
 
 #endif

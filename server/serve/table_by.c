@@ -11,7 +11,7 @@ enum status reply_table_by(struct request *req, struct reply *reply, table_by *m
     TRY(request_traces(req, &run, err));
     TRY(request_restriction(req, &restriction, err));
     TRY(request_page(req, &page, err));
-    TRY(make(run, &restriction, request_text(req, "by"), &page, req->arena, &table, err));
+    TRY(make(req, run, &restriction, &page, &table, err));
     if (reply_table_text(req, reply, &table))
         return OK;
     struct json json = reply_json(reply);

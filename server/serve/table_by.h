@@ -4,8 +4,8 @@
 
 #include "serve/table_out.h"
 
-typedef enum status table_by(const struct run_traces *run, const struct restriction *restriction,
-                             struct str by, const struct page *page, struct arena *arena,
+typedef enum status table_by(struct request *req, const struct run_traces *run,
+                             const struct restriction *restriction, const struct page *page,
                              struct table *ret, struct error *err);
 /* Asks for the page that the request wants and answers with it. */
 MUST_CHECK enum status reply_table_by(struct request *req, struct reply *reply, table_by *make,

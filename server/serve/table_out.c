@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "serve/fields.h"
+#include "serve/kept.h"
 
 /* A cell of kinds stands as one column a kind in flat formats. */
 static bool is_breakdown(const struct column *column)
@@ -103,6 +104,16 @@ void json_put_table(struct json *json, const struct request *req, const struct t
     uint32_t counts[2] = {0, table->note_count};
     const struct answer_note *lists[2] = {request_notes(req, &counts[0]), table->notes};
 
+    if (req->keeping != NULL) {
+        keeping_take(req, text_str(json->out), table);
+        return;
+    }
+    json_put_table_noted(json, lists, counts, table);
+}
+
+void json_put_table_noted(struct json *json, const struct answer_note *const lists[2],
+                          const uint32_t counts[2], const struct table *table)
+{
     json_put_unsigned(json, "row_count", table->row_count_all);
     json_put_next(json, table->next);
     json_put_rows(json, table);
@@ -180,7 +191,7 @@ bool reply_table_text(const struct request *req, struct reply *reply, const stru
 {
     bool csv = request_is(req, "format", "csv");
 
-    if (!csv && !request_is(req, "format", "md"))
+    if ((!csv && !request_is(req, "format", "md")) || req->keeping != NULL)
         return false;
     reply->status = 200;
     reply->type = csv ? "text/csv; charset=utf-8; header=present" : "text/markdown; charset=utf-8";

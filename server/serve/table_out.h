@@ -19,8 +19,11 @@ void json_put_row_objects(struct json *json, const struct table *table);
 void json_put_rows(struct json *json, const struct table *table);
 /* "approx": [...] */
 void json_put_approx(struct json *json, const struct table *table);
-/* "row_count", "next", "rows", "notes", "approx". */
+/* "row_count", "next", "rows", "notes", "approx"; nothing where the table is made to be kept. */
 void json_put_table(struct json *json, const struct request *req, const struct table *table);
+/* The same with the notes that were told then: those of the request and the table's. */
+void json_put_table_noted(struct json *json, const struct answer_note *const lists[2],
+                          const uint32_t counts[2], const struct table *table);
 
 /* format=csv or md: answers and is true; else false and nothing was done. */
 bool reply_table_text(const struct request *req, struct reply *reply, const struct table *table);

@@ -1,6 +1,7 @@
 /* GET /api/top?run=: what took the time, by one property. */
 #include "analyse/top.h"
 
+#include "analyse/annotations.h"
 #include "serve/routes.h"
 #include "serve/sums.h"
 #include "serve/table_out.h"
@@ -21,6 +22,18 @@ static const struct param params[] = {
     {.name = NULL},
 };
 
+/* Spans of the program are no sums of slices: they have a table of their own, and one meaning. */
+static enum status make_table(const struct run_traces *run, const struct restriction *restriction,
+                              const struct top_question *question, const struct page *page,
+                              struct arena *arena, struct table *ret, struct error *err)
+{
+    if (!str_equal(question->by, STR("annotation")))
+        return top(run, restriction, question, page, arena, ret, err);
+    if (question->min_self_ps > 0)
+        return fail(err, ERR_INVALID, "min_self_ps= is not for by=annotation");
+    return annotations(run, restriction, page, arena, ret, err);
+}
+
 static enum status get_top(struct request *req, struct reply *reply, struct error *err)
 {
     const struct run_traces *run;
@@ -39,7 +52,7 @@ static enum status get_top(struct request *req, struct reply *reply, struct erro
     TRY(request_restriction(req, &restriction, err));
     TRY(request_page(req, &page, err));
     run = sums_lend(req, run);
-    enum status status = top(run, &restriction, &question, &page, req->arena, &table, err);
+    enum status status = make_table(run, &restriction, &question, &page, req->arena, &table, err);
     sums_return(req, run);
     TRY(status);
     if (reply_table_text(req, reply, &table))
@@ -56,5 +69,9 @@ static enum status get_top(struct request *req, struct reply *reply, struct erro
     return OK;
 }
 
-const struct route route_top = {
-    .method = "GET", .path = "/api/top", .handle = get_top, .params = params, .heavy = true};
+const struct route route_top = {.method = "GET",
+                                .path = "/api/top",
+                                .handle = get_top,
+                                .params = params,
+                                .heavy = true,
+                                .is_table = true};

@@ -2,6 +2,7 @@
 #include "analyse/transfers.h"
 
 #include "serve/routes.h"
+#include "serve/shared.h"
 #include "serve/table_by.h"
 
 static const struct param params[] = {
@@ -20,13 +21,38 @@ static const struct param params[] = {
     {.name = NULL},
 };
 
+static enum status find(struct request *req, const struct run_traces *run,
+                        const struct restriction *restriction, struct transfers *ret,
+                        struct error *err)
+{
+    struct facts *facts = request_shared(req, run);
+    const struct transfers *found;
+
+    if (facts == NULL)
+        return transfers_find(run, restriction, req->arena, ret, err);
+    TRY(facts_transfers(facts, &found, err));
+    *ret = *found;
+    return OK;
+}
+
+static enum status make(struct request *req, const struct run_traces *run,
+                        const struct restriction *restriction, const struct page *page,
+                        struct table *ret, struct error *err)
+{
+    struct transfers found;
+
+    TRY(find(req, run, restriction, &found, err));
+    return transfers_of(run, &found, request_text(req, "by"), page, req->arena, ret, err);
+}
+
 static enum status get_transfers(struct request *req, struct reply *reply, struct error *err)
 {
-    return reply_table_by(req, reply, transfers_table, err);
+    return reply_table_by(req, reply, make, err);
 }
 
 const struct route route_transfers = {.method = "GET",
                                       .path = "/api/transfers",
                                       .handle = get_transfers,
                                       .params = params,
-                                      .heavy = true};
+                                      .heavy = true,
+                                      .is_table = true};

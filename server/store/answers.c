@@ -9,7 +9,7 @@
 
 #include "base/file.h"
 
-enum { SLOTS = 512 };
+enum { SLOTS = 4096 };
 
 struct head {
     char magic[8];

@@ -4,7 +4,7 @@
  *
  * A key is a hash of all that an answer stands on, the program itself included; so an answer of
  * another question, of another state of a run or of another program is not found, whatever the
- * slot holds. A newer answer takes a slot's place: 512 of at most 1 MiB. A file is checked when
+ * slot holds. A newer answer takes a slot's place: 4,096 of at most 8 MiB. A file is checked when
  * it is read and needs no sync: what was cut or damaged is as if it had never been kept, and is
  * made again. They count in the cache's size: the one used longest ago goes first, and each goes
  * with the segment it was made from.
@@ -15,7 +15,7 @@
 #include "base/hash.h"
 #include "store/cache.h"
 
-enum { ANSWER_BYTES_MAX = 1 << 20 };
+enum { ANSWER_BYTES_MAX = 8 << 20 };
 
 /* False: not kept. The body lives in the arena. */
 bool answers_get(const struct cache *cache, struct hash128 key, struct arena *arena,

@@ -98,8 +98,8 @@ static bool belongs_to(const struct attribution *attribution, const struct trace
     return true;
 }
 
-/* The attribution, or NULL where there is none. A damaged one is removed with its segment, so that
- * both are made again. */
+/* The attribution, or NULL where there is none: not where it could not be opened this time. A
+ * damaged one is removed with its segment, so that both are made again. */
 static enum status open_attribution(const struct cache *cache, const char content[33],
                                     const struct trace *trace, struct attribution_file **ret,
                                     struct error *err)
@@ -115,8 +115,10 @@ static enum status open_attribution(const struct cache *cache, const char conten
         *ret = NULL;
         status = fail(&why, ERR_FORMAT, "%s is of another segment", path);
     }
-    if (status != ERR_FORMAT && status != ERR_TRUNCATED)
+    if (status == OK || status == ERR_NOT_FOUND)
         return OK;
+    if (status != ERR_FORMAT && status != ERR_TRUNCATED)
+        return fail(err, status, "%s", why.message);
     unlink(path);
     cache_segment_path(cache, content, path);
     unlink(path);
@@ -270,7 +272,7 @@ static enum status complete(struct cache *cache, struct cached *cached, struct e
     enum status status = open_attribution(cache, cached->entry->content, cached->trace, &file, err);
 
     pthread_mutex_lock(&cache->lock);
-    if (status != OK)
+    if (status == ERR_NOT_FOUND)
         forget(cache, cached->entry);
     if (status == OK && cached->entry->attribution == NULL) {
         cached->entry->attribution = file;

@@ -36,7 +36,7 @@ struct cached { /* held: stays mapped until cache_release */
     const struct attribution *attribution; /* NULL: not made */
     struct cache_entry *entry;
 };
-/* ERR_NOT_FOUND when it is not there or was damaged. */
+/* ERR_NOT_FOUND when it is not there or was damaged; else its attribution cannot be opened now. */
 MUST_CHECK enum status cache_acquire(struct cache *cache, const char content[33],
                                      struct cached *ret, struct error *err);
 /* The trace alone: an attribution is large, and who draws slices asks nothing of it. */

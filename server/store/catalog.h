@@ -222,6 +222,7 @@ MUST_CHECK enum status catalog_unmeasured(struct catalog *catalog, struct unmeas
 struct scan_trouble {
     struct str path; /* below the root */
     struct str reason;
+    bool is_remark; /* nothing is wrong: what lies there instead of profiles */
 };
 void catalog_set_troubles(struct catalog *catalog, struct str root,
                           const struct scan_trouble *troubles, uint32_t count);

@@ -36,7 +36,8 @@ static void remember(struct catalog *catalog, struct str root, const struct scan
     one->count = count;
     for (uint32_t i = 0; i < count; i++)
         one->all[i] = (struct scan_trouble){.path = str_copy(arena, troubles[i].path),
-                                            .reason = str_copy(arena, troubles[i].reason)};
+                                            .reason = str_copy(arena, troubles[i].reason),
+                                            .is_remark = troubles[i].is_remark};
     one->next = catalog->troubles;
     catalog->troubles = one;
 }
@@ -66,7 +67,8 @@ void catalog_troubles(struct catalog *catalog, struct arena *arena, struct scan_
         for (uint32_t i = 0; i < one->count; i++)
             (*ret)[(*ret_count)++] =
                 (struct scan_trouble){.path = str_copy(arena, one->all[i].path),
-                                      .reason = str_copy(arena, one->all[i].reason)};
+                                      .reason = str_copy(arena, one->all[i].reason),
+                                      .is_remark = one->all[i].is_remark};
     }
     pthread_mutex_unlock(&catalog->lock);
 }

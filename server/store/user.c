@@ -32,6 +32,9 @@ static const int64_t BELIEVED_NS = 500000000;
 
 static const char not_a_database[] =
     "it is damaged, or no database; move it away to begin a new one";
+static const char damaged[] =
+    "it is damaged; what can be read is shown. `sqlite3 user.db .recover` "
+    "may save the rest";
 
 static const char schema[] =
     "CREATE TABLE baselines(name TEXT PRIMARY KEY, content_id TEXT NOT NULL,"
@@ -51,8 +54,10 @@ struct user {
     struct sqlite3 *db; /* NULL: no file, or none that can be read */
     dev_t device;       /* of the open file: another one may have taken its place */
     ino_t inode;
-    char why[400]; /* nothing can be written; "" it can */
-    bool is_held;  /* because another program holds it just now */
+    char why[400];       /* nothing can be written; "" it can */
+    bool is_held;        /* because another program holds it just now */
+    bool is_partly_read; /* damaged, or of a newer version: what cannot be read is not there */
+    bool is_in_the_way;  /* what failed may succeed by itself: held, no memory, the disk */
     int wait_ms;
     int64_t looked_ns;
     uint64_t changes; /* connections made, and changes made through them */
@@ -94,10 +99,36 @@ const char *user_path(const struct user *user)
     return user->path;
 }
 
+static void deny(struct user *user, const char *why)
+{
+    snprintf(user->why, sizeof user->why, "%s", why);
+}
+
+/* A page that nobody had looked at is none, or not what it should be: no more is read, and nothing
+ * written from here on. */
+static bool is_damage(struct user *user, int code)
+{
+    if ((code & 0xff) != SQLITE_CORRUPT && (code & 0xff) != SQLITE_NOTADB)
+        return false;
+    deny(user, damaged);
+    user->is_partly_read = true;
+    return true;
+}
+
+/* Not what the file is, but what befell the reading of it. */
+static bool is_passing(int code)
+{
+    return code == SQLITE_BUSY || code == SQLITE_LOCKED || code == SQLITE_IOERR ||
+           code == SQLITE_NOMEM || code == SQLITE_INTERRUPT || code == SQLITE_CANTOPEN;
+}
+
 static enum status db_failed(struct user *user, struct error *err)
 {
     int code = user->db == NULL ? SQLITE_CANTOPEN : sqlite3_errcode(user->db) & 0xff;
 
+    user->is_in_the_way = is_passing(code);
+    if (is_damage(user, code))
+        return fail(err, ERR_PERMISSION, "nothing was written to %s: %s", user->path, user->why);
     if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
         return fail(err, ERR_IO,
                     "another program holds %s; nothing was changed, try again in a moment",
@@ -136,7 +167,7 @@ bool user_row(struct user *user, struct sqlite3_stmt *statement, struct error *e
 {
     int code = sqlite3_step(statement);
 
-    if (code != SQLITE_ROW && code != SQLITE_DONE)
+    if (code != SQLITE_ROW && code != SQLITE_DONE && !is_damage(user, code))
         db_failed(user, err);
     return code == SQLITE_ROW;
 }
@@ -185,11 +216,6 @@ static bool is_whole(struct user *user)
     return whole;
 }
 
-static void deny(struct user *user, const char *why)
-{
-    snprintf(user->why, sizeof user->why, "%s", why);
-}
-
 static void deny_and_leave(struct user *user, const char *why)
 {
     deny(user, why);
@@ -213,11 +239,12 @@ static void judge(struct user *user)
     } else if (id != APPLICATION_ID && (id != 0 || version != 0 || tables != 0)) {
         deny_and_leave(user, "it is another program's database; choose another --data-dir");
     } else if (version > USER_VERSION) {
+        user->is_partly_read = true;
         deny(user, "a newer jviewd made it; what this one knows of it is shown, and nothing "
                    "written");
     } else if (!is_whole(user)) {
-        deny(user, "it is damaged; what can be read is shown. `sqlite3 user.db .recover` may save "
-                   "the rest");
+        user->is_partly_read = true;
+        deny(user, damaged);
     } else if (sqlite3_db_readonly(user->db, "main") == 1) {
         deny(user, "this user may read it, not write it");
     } else {
@@ -232,7 +259,7 @@ static void connect(struct user *user, int flags)
 
     disconnect(user);
     user->changes++;
-    user->is_held = false;
+    user->is_held = user->is_partly_read = false;
     if (!file_without_links(user->path, path, sizeof path) ||
         sqlite3_open_v2(path, &user->db, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW,
                         NULL) != SQLITE_OK) {
@@ -302,6 +329,19 @@ static enum status make_tables(struct user *user, struct error *err)
     return OK;
 }
 
+/* Why some of it is not there, user_trouble tells beside the rest; what may be there in a moment is
+ * no such thing. */
+static enum status ask_locked(struct user *user, user_work *work, void *data, struct error *err)
+{
+    user->is_in_the_way = false;
+    enum status status = work(user, data, err);
+
+    if (status == OK || !user->is_partly_read || user->is_in_the_way)
+        return status;
+    *err = (struct error){0};
+    return OK;
+}
+
 enum status user_ask(struct user *user, user_work *work, void *data, struct error *err)
 {
     int64_t tables;
@@ -314,7 +354,7 @@ enum status user_ask(struct user *user, user_work *work, void *data, struct erro
     look(user);
     if (user->db != NULL &&
         (!number(user, "SELECT count(*) FROM sqlite_master", &tables, &code) || tables > 0))
-        status = work(user, data, err);
+        status = ask_locked(user, work, data, err);
     pthread_mutex_unlock(&user->lock);
     return status;
 }

@@ -15,7 +15,7 @@ struct sqlite3_stmt;
 struct sqlite3_stmt *user_statement(struct user *user, const char *sql, struct error *err);
 void user_bind_text(struct sqlite3_stmt *statement, int at, struct str text);
 struct str user_column(struct sqlite3_stmt *statement, int column, struct arena *arena);
-/* True while there is a row. */
+/* True while there is a row; a damaged page ends them, and is told by user_trouble. */
 bool user_row(struct user *user, struct sqlite3_stmt *statement, struct error *err);
 /* Runs a statement that yields nothing and finishes it; ret_changes may be NULL. */
 MUST_CHECK enum status user_run(struct user *user, struct sqlite3_stmt *statement, int *ret_changes,

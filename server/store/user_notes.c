@@ -104,22 +104,21 @@ struct wanted {
     struct arena *arena;
     struct user_note *notes;
     struct user_tag *tags;
-    uint32_t count;
+    uint32_t count, capacity;
 };
 
-/* How many rows a statement with the content id will yield, so that they stand in one array. */
-static enum status count_rows(struct user *user, const char *sql, struct str content_id,
-                              uint32_t *ret, struct error *err)
+/* Room for one row more. What a damaged file says of their number is not believed. */
+static void *with_room(struct wanted *wanted, void *rows, size_t row_bytes)
 {
-    struct sqlite3_stmt *ask = user_statement(user, sql, err);
+    if (wanted->count < wanted->capacity)
+        return rows;
+    uint32_t capacity = wanted->capacity == 0 ? 16 : wanted->capacity * 2;
+    void *larger = arena_alloc(wanted->arena, capacity, row_bytes);
 
-    if (ask == NULL)
-        return err->code;
-    user_bind_text(ask, 1, content_id);
-    int64_t count = user_row(user, ask, err) ? sqlite3_column_int64(ask, 0) : 0;
-    sqlite3_finalize(ask);
-    *ret = count < USER_ROWS_MAX ? (uint32_t)count : USER_ROWS_MAX;
-    return err->code;
+    if (wanted->count > 0)
+        memcpy(larger, rows, wanted->count * row_bytes);
+    wanted->capacity = capacity;
+    return larger;
 }
 
 static struct user_note note_of(struct sqlite3_stmt *ask, struct arena *arena)
@@ -141,11 +140,6 @@ static struct user_note note_of(struct sqlite3_stmt *ask, struct arena *arena)
 static enum status list_notes(struct user *user, void *data, struct error *err)
 {
     struct wanted *wanted = data;
-    uint32_t most;
-
-    TRY(count_rows(user, "SELECT count(*) FROM notes WHERE ?1 = '' OR content_id = ?1",
-                   wanted->content_id, &most, err));
-    wanted->notes = arena_array(wanted->arena, struct user_note, most);
     struct sqlite3_stmt *ask = user_statement(
         user,
         "SELECT id, content_id, run_name, start_ps, end_ps, track, text, made_ns, changed_ns FROM "
@@ -154,8 +148,10 @@ static enum status list_notes(struct user *user, void *data, struct error *err)
     if (ask == NULL)
         return err->code;
     user_bind_text(ask, 1, wanted->content_id);
-    while (wanted->count < most && user_row(user, ask, err))
+    while (wanted->count < USER_ROWS_MAX && user_row(user, ask, err)) {
+        wanted->notes = with_room(wanted, wanted->notes, sizeof *wanted->notes);
         wanted->notes[wanted->count++] = note_of(ask, wanted->arena);
+    }
     sqlite3_finalize(ask);
     return err->code;
 }
@@ -174,11 +170,6 @@ enum status user_notes(struct user *user, struct str content_id, struct arena *a
 static enum status list_tags(struct user *user, void *data, struct error *err)
 {
     struct wanted *wanted = data;
-    uint32_t most;
-
-    TRY(count_rows(user, "SELECT count(*) FROM tags WHERE ?1 = '' OR content_id = ?1",
-                   wanted->content_id, &most, err));
-    wanted->tags = arena_array(wanted->arena, struct user_tag, most);
     struct sqlite3_stmt *ask =
         user_statement(user,
                        "SELECT content_id, tag FROM tags WHERE ?1 = '' OR content_id = ?1 ORDER "
@@ -187,9 +178,11 @@ static enum status list_tags(struct user *user, void *data, struct error *err)
     if (ask == NULL)
         return err->code;
     user_bind_text(ask, 1, wanted->content_id);
-    while (wanted->count < most && user_row(user, ask, err))
+    while (wanted->count < USER_ROWS_MAX && user_row(user, ask, err)) {
+        wanted->tags = with_room(wanted, wanted->tags, sizeof *wanted->tags);
         wanted->tags[wanted->count++] = (struct user_tag){user_column(ask, 0, wanted->arena),
                                                           user_column(ask, 1, wanted->arena)};
+    }
     sqlite3_finalize(ask);
     return err->code;
 }

@@ -65,6 +65,17 @@ static bool pop(struct open_track *track, int64_t start_ps, int64_t end_ps)
     return overlapped;
 }
 
+/* Takes a child from its parent's self time. Children that overlap each other may take more than
+ * there is; what all of them take together stays an int64_t. */
+static void take_self(struct open_row *row, int64_t dur_ps)
+{
+    const uint32_t parent = row->count - 1;
+    int64_t *self_ps = &row->columns.self_ps[parent];
+    const int64_t least_ps = row->columns.dur_ps[parent] - INT64_MAX;
+
+    *self_ps = *self_ps < least_ps + dur_ps ? least_ps : *self_ps - dur_ps;
+}
+
 void nest_slice(struct sink *sink, struct open_track *track, struct laid_slice *slice)
 {
     const int64_t end_ps = slice->start_ps + slice->dur_ps;
@@ -92,7 +103,7 @@ void nest_slice(struct sink *sink, struct open_track *track, struct laid_slice *
         return;
     }
     if (above)
-        above->columns.self_ps[above->count - 1] -= slice->dur_ps;
+        take_self(above, slice->dur_ps);
     open_row_append(sink, track, depth, slice, parent, lift);
     if (!(slice->flags & SLICE_INSTANT))
         push(track, end_ps, depth);

@@ -254,7 +254,7 @@ void sink_flow(struct sink *sink, enum flow_end end, name_id kind, uint64_t id)
 {
     struct given_flow given = {.end = end, .kind = kind, .id = id};
 
-    if (sink_failed(sink) || sink->event_count == 0)
+    if (sink_failed(sink) || sink->event_count == 0 || sink->hooks.without_flows)
         return;
     if (sink->thread)
         sink_thread_flow(sink->thread, &given);
@@ -273,7 +273,7 @@ void sink_flow_at(struct sink *sink, enum flow_end end, name_id kind, uint64_t i
                                .track = track,
                                .at_ps = at_ps};
 
-    if (!has_track(sink, track))
+    if (!has_track(sink, track) || sink->hooks.without_flows)
         return;
     if (sink->thread)
         sink_thread_flow(sink->thread, &given);

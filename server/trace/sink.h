@@ -37,6 +37,7 @@ struct sink_hooks { /* each may be NULL; the first two are called now and then *
     void *data;
     bool
         two_threads; /* slices are nested and packed on a thread of the sink; the bytes are equal */
+    bool without_flows; /* ends of arrows are not kept: for who tells them otherwise */
 };
 
 struct sink;

@@ -21,7 +21,7 @@ import urllib.request
 TESTS = pathlib.Path(__file__).resolve().parent.parent
 SAMPLES = TESTS / "samples"
 NOBODY = 65534
-WAIT_S = 60
+WAIT_S = 240
 
 
 class Skip(Exception):

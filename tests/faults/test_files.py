@@ -4,7 +4,9 @@
 import os
 import signal
 import socket
+import struct
 import time
+import zipfile
 
 from harness import NOBODY, SAMPLES, Skip, age, main, make_profile, until
 
@@ -147,8 +149,57 @@ def things_that_are_no_files(place):
     sock.close()
 
 
+def caches_of_xprof(place):
+    """XProf leaves files beside a profile, some of them empty: no run is partial for that."""
+    directory = place.sample().parent
+    for name, content in {"ALL_HOSTS.smart_suggestion.pb": b"", "NO_HOST.dcn_collective_stats.pb": b"", "NO_MODULE.hlo_proto.pb": b"",
+                          "h.smart_suggestion.pb": b"\n\t\n\x04rule\x12\x01t", "ALL_HOSTS.op_stats_v2.pb": b"\n\x02\x1a\x00",
+                          "cache_version.txt": b"2.24.2", "h.SSTABLE": b""}.items():
+        (directory / name).write_bytes(content)
+        age(directory / name)
+    server = place.serve()
+    assert server.until_settled()["step_1000"]["state"] == "ready", server.run("step_1000")
+    files = {file["path"].rsplit("/", 1)[1]: file for file in server.run("step_1000")["files"]}
+    for name in os.listdir(directory):
+        if "xplane" not in name and "trace.json" not in name:
+            assert files[name]["state"] == "ignored" and "can be deleted" in files[name]["error"], files[name]
+    (directory / "jit_f(1).hlo_proto.pb").write_bytes(b"")
+    age(directory / "jit_f(1).hlo_proto.pb")
+    server.until_state("step_1000", "partial")
+
+
+def recordings_of_other_programs(place):
+    """Each is a line with its sentence, wherever it lies; what is no recording is none."""
+    for name, content in {"prog.cpu": struct.pack("<5Q", 0, 3, 0, 10000, 0) + bytes(80),
+                          "flame.speedscope.json": b'{"$schema": "x", "profiles": [], "shared": {}}',
+                          "7_results.db": b"SQLite format 3\0 CREATE TABLE rocpd_info_node_0a",
+                          "config/a.json": b'{"a": 1}', "model.pb": b"\xde\xad\xbe\xef", "users.sqlite": b"SQLite format 3\0 CREATE TABLE users",
+                          "train/events.out.tfevents.1.vm": b"x"}.items():
+        path = place.profiles / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        age(path)
+    with zipfile.ZipFile(place.profiles / "logdir.zip", "w") as archive:
+        archive.writestr("plugins/profile/S/h.xplane.pb", b"x")
+        archive.writestr("plugins/profile/S/i.xplane.pb", b"x")
+    age(place.profiles / "logdir.zip")
+    server = place.serve()
+    runs = until("four runs", lambda: len(server.until_settled()) == 4 and server.runs())
+    words = " ".join(run["error"] for run in runs.values())
+    assert all(part in words for part in ("`pprof prog.cpu`", "speedscope.app", "`rocpd convert -i 7_results.db", "unpack it")), runs
+    notes = server.fetch("/api/runs")[2]["notes"]
+    assert [note["kind"] for note in notes] == ["no-profile"] and "tensorboard --logdir" in notes[0]["message"], notes
+    server.stop()
+    listed = place.jviewd("list", place.profiles, "--cache-dir", place.cache)
+    assert listed.returncode == 0 and "`pprof prog.cpu`" in listed.stderr and "tfevents" in listed.stderr, listed
+    place.sample()
+    server = place.serve()
+    server.until_state("step_1000", "ready")
+    assert server.fetch("/api/runs")[2]["notes"] == [], "beside a profile the rest needs no word"
+
+
 def links(place):
-    """None is followed unless asked, and none out of the directory in any case."""
+    """None is followed unless asked, and then wherever it leads; a directory counts once."""
     target = place.sample()
     outside = place.dir / "outside"
     outside.mkdir()
@@ -168,8 +219,46 @@ def links(place):
     server.stop()
     server = place.serve("--follow-symlinks")
     runs = server.until_settled()
-    assert {name for name, run in runs.items() if run["state"] == "ready"} == {"step_1000", "alias"}, runs
+    assert {name for name, run in runs.items() if run["state"] == "ready"} == {"step_1000", "alias", "linked"}, runs
     assert runs["alias"]["slice_count"] == runs["step_1000"]["slice_count"]
+    assert runs["passwd"]["state"] == "failed", runs["passwd"]
+    assert server.fetch("/api/trace", run="passwd", format="raw")[0] != 200
+    assert any("nowhere" in note["message"] for note in server.fetch("/api/runs")[2]["notes"])
+
+
+def links_that_change(place):
+    """A link to a directory comes, goes and leads elsewhere; what a file became meanwhile is not handed out."""
+    place.sample()
+    elsewhere = place.dir / "elsewhere"
+    good = next((SAMPLES / "step_500").rglob("*.xplane.pb")).read_bytes()
+    (elsewhere / "run").mkdir(parents=True)
+    (elsewhere / "run/hostA.xplane.pb").write_bytes(good)
+    age(elsewhere / "run/hostA.xplane.pb")
+    server = place.serve("--follow-symlinks")
+    server.until_settled()
+    link = place.profiles / "nfs"
+    link.symlink_to(elsewhere)
+    server.until_state("nfs/run", "ready")
+    status, _, body = server.fetch("/api/trace", run="nfs/run", format="raw")
+    assert status == 200 and body == good, status
+    server.process.send_signal(signal.SIGSTOP)
+    (elsewhere / "run/hostA.xplane.pb").unlink()
+    (elsewhere / "run/hostA.xplane.pb").symlink_to("/etc/passwd")
+    server.process.send_signal(signal.SIGCONT)
+    status, _, body = server.fetch("/api/trace", run="nfs/run", format="raw")
+    assert status != 200 and b"root:" not in (body if isinstance(body, bytes) else b""), (status, body)
+    link.unlink()
+    until("the run to go", lambda: server.runs().get("nfs/run", {"state": "gone"})["state"] == "gone")
+    server.answers()
+
+
+def links_are_told_of(place):
+    """Where nothing else lies there."""
+    (place.profiles / "nfs").symlink_to("/nonexistent")
+    server = place.serve()
+    server.until_scanned()
+    notes = server.fetch("/api/runs")[2]["notes"]
+    assert len(notes) == 1 and "--follow-symlinks" in notes[0]["message"] and "nfs" in notes[0]["message"], notes
 
 
 def odd_names(place):
@@ -326,6 +415,7 @@ def deep_and_wide(place):
 
 if __name__ == "__main__":
     main([missing_directory_fills_live, empty_directory_fills_live, polling_sees_as_much, empty_file, text_in_a_pb,
-          wrong_extension, one_bad_host_of_two, copy_stands_in, unreadable, things_that_are_no_files, links, odd_names,
+          wrong_extension, one_bad_host_of_two, copy_stands_in, unreadable, things_that_are_no_files, caches_of_xprof, recordings_of_other_programs,
+          links, links_that_change, links_are_told_of, odd_names,
           replaced_while_indexed, truncated_while_indexed, removed_while_indexed, rewritten_while_indexed,
           grows_and_is_shown, comes_while_written, goes_and_comes_back, deep_and_wide])

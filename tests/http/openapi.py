@@ -31,6 +31,8 @@ def is_type(value, name):
 def faults(value, schema, where="$"):
     """Every difference, as sentences."""
     schema = resolve(schema)
+    if "oneOf" in schema:
+        return min((faults(value, one, where) for one in schema["oneOf"]), key=len)
     types = schema.get("type", [])
     types = [types] if isinstance(types, str) else types
     if types and not any(is_type(value, name) for name in types):

@@ -157,8 +157,8 @@ static void count_names(const struct made_run *run, const struct table *table,
     }
 }
 
-static const char *const words[] = {"op",  "module", "scope",      "source", "category", "name",
-                                    "api", "kernel", "annotation", "track",  "host",     "device"};
+static const char *const words[] = {"op",  "module", "scope", "source", "category", "name",
+                                    "api", "kernel", "track", "host",   "device"};
 
 static void ask_both(const struct made_run *run, const struct block_sums *sums,
                      const struct restriction *restriction)

@@ -30,7 +30,7 @@ static struct check ask(const struct run_traces *a, const struct run_traces *b, 
 {
     const struct judge_rule rule = {.max_regress = 0.03, .confidence = 0.99};
     const struct restriction all = {0};
-    const struct diff_side sides[2] = {{a, &all}, {b, &all}};
+    const struct diff_side sides[2] = {{a, &all, NULL}, {b, &all, NULL}};
     struct check_question question;
     struct error err = {0};
     struct check ret;

@@ -30,17 +30,23 @@ static void make_run(struct made_run *run, const struct op_of_step *ops, int64_t
     run_finish(run);
 }
 
-static struct diff ask(const struct run_traces *a, const struct run_traces *b, const char *by,
-                       struct arena *arena)
+static struct diff ask_kept(const struct run_traces *a, const struct run_traces *b, const char *by,
+                            const struct diff_keeper *keeper, struct arena *arena)
 {
     const struct restriction all = {0};
-    const struct diff_side sides[2] = {{a, &all}, {b, &all}};
+    const struct diff_side sides[2] = {{a, &all, keeper}, {b, &all, NULL}};
     const struct page page = {.limit = 10000};
     struct error err = {0};
     struct diff diff;
 
     CHECK_OK("diff", diff_runs(&sides[0], &sides[1], str_of(by), &page, arena, &diff, &err), &err);
     return diff;
+}
+
+static struct diff ask(const struct run_traces *a, const struct run_traces *b, const char *by,
+                       struct arena *arena)
+{
+    return ask_kept(a, b, by, NULL, arena);
 }
 
 static int64_t sum_of(const struct diff *diff, const char *column)
@@ -180,12 +186,134 @@ static void without_steps(void **state)
     run_end(&b);
 }
 
+struct shelf { /* a keeper of one side */
+    struct text text;
+    struct bytes shown; /* of it, or more */
+    uint32_t get_count, put_count;
+    bool by_steps; /* as it was put last */
+};
+
+static bool get_kept(void *data, bool by_steps, struct arena *arena, struct bytes *ret)
+{
+    struct shelf *shelf = data;
+
+    (void)arena;
+    shelf->get_count++;
+    *ret = shelf->shown;
+    return shelf->shown.count > 0 && by_steps == shelf->by_steps;
+}
+
+static void put_kept(void *data, bool by_steps, struct bytes bytes)
+{
+    struct shelf *shelf = data;
+
+    shelf->by_steps = by_steps;
+    shelf->put_count++;
+    shelf->text.count = 0;
+    text_put(&shelf->text, (const char *)bytes.at, bytes.count);
+}
+
+static void check_same_rows(const char *what, const struct diff *diff, const struct diff *other)
+{
+    static const char *const whole[] = {"a_self_ps", "b_self_ps", "delta_ps"};
+    static const char *const real[] = {"a_count", "p"};
+
+    CHECK(what, str_equal(diff->a.basis, other->a.basis));
+    CHECK_INT(what, diff->a.mean_ps, other->a.mean_ps);
+    CHECK_INT(what, diff->step.low, other->step.low);
+    CHECK_INT(what, diff->table.row_count, other->table.row_count);
+    CHECK(what, memcmp(diff->a.kinds_ps, other->a.kinds_ps, sizeof diff->a.kinds_ps) == 0);
+    for (uint32_t row = 0; row < diff->table.row_count; row++) {
+        for (size_t i = 0; i < COUNT(whole); i++)
+            CHECK_INT(whole[i], cell_of(&diff->table, row, whole[i])->of.integer,
+                      cell_of(&other->table, row, whole[i])->of.integer);
+        for (size_t i = 0; i < COUNT(real); i++)
+            CHECK(real[i], cell_of(&diff->table, row, real[i])->of.real ==
+                               cell_of(&other->table, row, real[i])->of.real);
+    }
+}
+
+static const struct op_of_step before[] = {
+    {"dot.1", 300000}, {"add.2", 100000}, {"dot.3", 50000}, {NULL, 0}};
+static const struct op_of_step after[] = {{"dot.1", 310000}, {"add.2", 90000}, {NULL, 0}};
+
+/* As many ops are not the same ones. */
+static void kept_of_other_ops(void **state)
+{
+    static const struct op_of_step renamed[] = {
+        {"dot.1", 300000}, {"dot.3", 100000}, {"add.2", 50000}, {NULL, 0}};
+    struct made_run a, b, other;
+    struct shelf shelf = {.text = {0}};
+    const struct diff_keeper keeper = {&shelf, get_kept, put_kept};
+    struct arena *arena = arena_create();
+
+    (void)state;
+    make_run(&a, before, 500000);
+    make_run(&b, after, 540000);
+    make_run(&other, renamed, 500000);
+    (void)ask_kept(&a.run, &b.run, "op", &keeper, arena);
+    CHECK("by steps", shelf.by_steps);
+
+    size_t count = shelf.text.count;
+    uint8_t *bytes = arena_array(arena, uint8_t, count);
+    memcpy(bytes, shelf.text.at, count);
+    shelf.shown = (struct bytes){.at = bytes, .count = count};
+
+    struct diff measured = ask(&other.run, &b.run, "op", arena);
+    struct diff kept = ask_kept(&other.run, &b.run, "op", &keeper, arena);
+
+    CHECK_INT("measured again", shelf.put_count, 2);
+    check_same_rows("of other ops", &kept, &measured);
+    text_free(&shelf.text);
+    arena_destroy(arena);
+    run_end(&a);
+    run_end(&b);
+    run_end(&other);
+}
+
+/* What was kept answers as what is measured, and what is cut is measured again. */
+static void kept_sides(void **state)
+{
+    struct made_run a, b;
+    struct shelf shelf = {.text = {0}};
+    const struct diff_keeper keeper = {&shelf, get_kept, put_kept};
+    struct arena *arena = arena_create();
+
+    (void)state;
+    make_run(&a, before, 500000);
+    make_run(&b, after, 540000);
+    struct diff measured = ask(&a.run, &b.run, "op", arena);
+    struct diff first = ask_kept(&a.run, &b.run, "op", &keeper, arena);
+    CHECK_INT("kept once", shelf.put_count, 1);
+    check_same_rows("measured", &first, &measured);
+
+    size_t count = shelf.text.count;
+    uint8_t *bytes = arena_array(arena, uint8_t, count + 1);
+    memcpy(bytes, shelf.text.at, count);
+    shelf.shown = (struct bytes){.at = bytes, .count = count};
+    struct diff kept = ask_kept(&a.run, &b.run, "op", &keeper, arena);
+    CHECK_INT("read", shelf.put_count, 1);
+    check_same_rows("kept", &kept, &measured);
+    for (shelf.shown.count = 1; shelf.shown.count <= count + 1; shelf.shown.count++) {
+        if (shelf.shown.count == count)
+            continue;
+        shelf.put_count = 0;
+        kept = ask_kept(&a.run, &b.run, "op", &keeper, arena);
+        CHECK_INT("cut, or too long", shelf.put_count, 1);
+        check_same_rows("cut, or too long", &kept, &measured);
+    }
+    text_free(&shelf.text);
+    arena_destroy(arena);
+    run_end(&a);
+    run_end(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_slower_op_is_named),
-        cmocka_unit_test(sums),
-        cmocka_unit_test(without_steps),
+        cmocka_unit_test(the_slower_op_is_named), cmocka_unit_test(sums),
+        cmocka_unit_test(without_steps),          cmocka_unit_test(kept_sides),
+        cmocka_unit_test(kept_of_other_ops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -129,6 +129,33 @@ static void traces_are_replayed(void **state)
     arena_destroy(arena);
 }
 
+/* Elements times their size, and what the tiles of a layout add; without a shape nobody knows. */
+static void padding(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct made_module made;
+
+    make_module(&made);
+    made.module.form = PROGRAM_TEXT;
+    add_allocation(&made, 4096);
+    add_buffer(&made, 2, 512, 1, 0);
+    add_buffer(&made, 3, 1024, 1, 512);
+    add_buffer(&made, 4, 256, 1, 1536);
+    made.buffers[0].shape = BYTES("f32[]{:T(256)}");
+    made.buffers[1].shape = BYTES("f32[2,128]{1,0}");
+    add_event(&made, HLO_HEAP_ALLOC, 2, 1, 0);
+    add_event(&made, HLO_HEAP_ALLOC, 3, 1, 0);
+    add_event(&made, HLO_HEAP_ALLOC, 4, 1, 0);
+    struct heap heap = heap_ok(&made, arena);
+
+    CHECK_INT("peak", heap.peak_bytes, 1792);
+    CHECK_INT("a scalar in a tile of 128", heap.peak_unpadded, 1792 - 508);
+    CHECK_INT("padding", heap.padding_bytes, 508);
+    CHECK_INT("no shape", heap.buffers[2].unpadded, -1);
+    arena_destroy(arena);
+}
+
 static void lives_without_traces(void **state)
 {
     (void)state;
@@ -345,6 +372,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(traces_are_replayed),
+        cmocka_unit_test(padding),
         cmocka_unit_test(lives_without_traces),
         cmocka_unit_test(called_computations_stand_before_their_caller),
         cmocka_unit_test(rows_sum_to_the_peak),

@@ -255,6 +255,37 @@ static void a_range_without_a_name(void **state)
     run_end(&run);
 }
 
+/* Nothing was launched inside where devices ran; where none did, nobody knows. */
+static void without_devices(void **state)
+{
+    (void)state;
+
+    for (int devices = 0; devices <= 1; devices++) {
+        struct made_run run;
+        struct kernels_summary summary;
+
+        run_begin(&run);
+        track_id host = run_thread(&run, "python");
+        run_slice(&run, host, 0, 100, "train", KIND_HOST);
+        if (devices > 0)
+            call(&run, host, run_stream(&run, "Stream #7", ROLE_NONE, 0), 200, 210, 5);
+        run_finish(&run);
+
+        struct table table = ask(&run, "annotation", (struct restriction){0}, &summary);
+        uint32_t train = row_named(&table, "train");
+        static const char *const columns[] = {"device_ps", "device_self_ps", "launch_count",
+                                              "projected_ps", "projected_count"};
+
+        CHECK_INT("host", integer(&table, train, "total_ps"), 100);
+        for (size_t i = 0; i < COUNT(columns); i++) {
+            CHECK(columns[i], is_null(&table, train, columns[i]) == (devices == 0));
+            if (devices > 0)
+                CHECK_INT(columns[i], integer(&table, train, columns[i]), 0);
+        }
+        run_end(&run);
+    }
+}
+
 /* Each quote is four letters of a shell's: the text grows, the memory must not with its square. */
 static void names_of_quotes(void **state)
 {
@@ -333,7 +364,7 @@ static int64_t make_annotated(struct made_run *run, struct dice *dice, bool *rec
         run_slice(run, host, from, dur, names[dice_below(dice, COUNT(names))], KIND_HOST);
         record(recorded, from, dur);
     }
-    for (uint64_t i = dice_below(dice, 8); i > 0; i--) {
+    for (uint64_t i = 1 + dice_below(dice, 7); i > 0; i--) {
         int64_t dur_ps = 1 + (int64_t)dice_below(dice, 20);
         int64_t call_ps = (int64_t)dice_below(dice, HOST_END - 1);
 
@@ -497,6 +528,7 @@ int main(void)
         cmocka_unit_test(sums_agree),
         cmocka_unit_test(annotated),
         cmocka_unit_test(a_range_without_a_name),
+        cmocka_unit_test(without_devices),
         cmocka_unit_test(names_of_quotes),
         cmocka_unit_test(annotations_add_up),
         cmocka_unit_test(occupancies),

@@ -70,6 +70,26 @@ static void with_steps(void **state)
     run_end(&run);
 }
 
+/* A host without devices is told by its threads, as many as are walked. */
+static void too_many_threads(void **state)
+{
+    (void)state;
+    enum { WALKED = 8192, BEHIND = 3 };
+    struct made_run run;
+
+    run_begin(&run);
+    for (int i = 0; i < WALKED + BEHIND; i++)
+        run_slice(&run, run_thread(&run, "worker"), i, 10, "work", KIND_HOST);
+    run_finish(&run);
+
+    struct overview got = ask(&run, (struct restriction){0});
+
+    CHECK_INT("one note", got.note_count, 1);
+    CHECK_STR("which", str_of(got.notes[0].kind), "threads-left-out");
+    CHECK_INT("the one that speaks first is none of them", got.notes[0].count, BEHIND - 1);
+    run_end(&run);
+}
+
 static void without_steps(void **state)
 {
     (void)state;
@@ -238,9 +258,9 @@ static void memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(with_steps),      cmocka_unit_test(without_steps),
-        cmocka_unit_test(others_recorded), cmocka_unit_test(unions),
-        cmocka_unit_test(memory),
+        cmocka_unit_test(with_steps),       cmocka_unit_test(without_steps),
+        cmocka_unit_test(too_many_threads), cmocka_unit_test(others_recorded),
+        cmocka_unit_test(unions),           cmocka_unit_test(memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

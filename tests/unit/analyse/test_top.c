@@ -77,7 +77,6 @@ static void whole(void **state)
         {"track", "python", 4, 145, 100, 5, 10, 100, 36},
         {"host", "hostA", 7, 205, 160, 5, 20, 100, 29},
         {"device", "device 0", 2, 50, 50, 20, 20, 30, 25},
-        {"annotation", "f", 2, 40, 35, 10, 10, 30, 20},
     };
 
     make_cpu_run(&run);
@@ -384,8 +383,8 @@ static void check_same(const char *what, const struct table *table, const struct
 static void shared_walks(void **state)
 {
     (void)state;
-    static const char *const bys[] = {"name",     "op",         "module", "scope", "kernel",
-                                      "category", "annotation", "track",  "host",  "device"};
+    static const char *const bys[] = {"name",     "op",    "module", "scope", "kernel",
+                                      "category", "track", "host",   "device"};
     const uint64_t items_a_part = split_items_a_part;
     struct dice dice = {7};
 

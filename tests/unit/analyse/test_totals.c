@@ -3,6 +3,8 @@
 #include "analyse/top.h"
 #include "unit/analyse/made_run.h"
 
+enum { SEEDS = 3000 };
+
 /*  devices 0 1 2     programs 7 (jit_f), 8 (jit_g): ops of one name in both, scopes that they share
  *  executions        of one to nine ops that nest, some with an op twice, lengths at random      */
 static const char *const instructions[] = {"dot.1",   "jit(f)/layer_0/dot",
@@ -19,9 +21,9 @@ static uint32_t next_random(uint32_t *seed)
     return *seed >> 8;
 }
 
-static void make_run(struct made_run *run, uint32_t execution_count, uint32_t op_kinds)
+static void make_run(struct made_run *run, uint32_t seed, uint32_t execution_count,
+                     uint32_t op_kinds)
 {
-    uint32_t seed = 7;
     int64_t at_ps[3] = {0, 50, 100};
     track_id pools[3];
 
@@ -107,10 +109,12 @@ static void ask_both(const struct made_run *run, const struct restriction *restr
     }
 }
 
-static void ask_all(const struct made_run *run)
+enum { RESTRICTIONS = 8, QUESTIONS = 5, PAGES = 5, ASKED = RESTRICTIONS * QUESTIONS * PAGES };
+
+static void ask_one(const struct made_run *run, uint32_t at)
 {
     static const int64_t devices[] = {1};
-    const struct restriction restrictions[] = {
+    const struct restriction restrictions[RESTRICTIONS] = {
         {.hosts = NULL},
         {.name = STR("dot.1")},
         {.q = STR("O")},
@@ -120,9 +124,9 @@ static void ask_all(const struct made_run *run)
         {.devices = devices, .device_count = 1},
         {.has_window = true, .start_ps = 3000, .end_ps = 40000},
     };
-    const struct top_question questions[] = {
+    const struct top_question questions[QUESTIONS] = {
         {.depth = 0}, {.depth = 1}, {.depth = 2}, {.fold_siblings = true}, {.min_self_ps = 1000}};
-    const struct page pages[] = {
+    const struct page pages[PAGES] = {
         {.limit = 10000},
         {.limit = 2, .offset = 1},
         {.limit = 3, .sort = STR("-p95_ps,name")},
@@ -130,12 +134,8 @@ static void ask_all(const struct made_run *run)
         {.limit = 10000, .sort = STR("-count,name")},
     };
 
-    for (size_t i = 0; i < COUNT(restrictions); i++) {
-        for (size_t k = 0; k < COUNT(questions); k++) {
-            for (size_t page = 0; page < COUNT(pages); page++)
-                ask_both(run, &restrictions[i], questions[k], &pages[page]);
-        }
-    }
+    ask_both(run, &restrictions[at % RESTRICTIONS], questions[at / RESTRICTIONS % QUESTIONS],
+             &pages[at / RESTRICTIONS / QUESTIONS % PAGES]);
 }
 
 static void equal_tables(void **state)
@@ -143,10 +143,24 @@ static void equal_tables(void **state)
     struct made_run run;
 
     (void)state;
-    make_run(&run, 300, 6);
+    make_run(&run, 7, 300, 6);
     CHECK_INT("rows by op have spreads", run.attribution.spreads[0].by, SPREAD_BY_OP);
-    ask_all(&run);
+    for (uint32_t at = 0; at < ASKED; at++)
+        ask_one(&run, at);
     run_end(&run);
+}
+
+static void equal_tables_of_seeds(void **state)
+{
+    (void)state;
+    for (uint32_t seed = 1; seed <= SEEDS; seed++) {
+        struct made_run run;
+
+        make_run(&run, seed, 1 + seed % 13, 1 + seed % 6);
+        ask_one(&run, seed);
+        run_end(&run);
+    }
+    print_message("%d seeds\n", SEEDS);
 }
 
 /* Rows of so many events that their quantiles are from a histogram. */
@@ -156,7 +170,7 @@ static void equal_histograms(void **state)
     const struct restriction all = {0};
 
     (void)state;
-    make_run(&run, 30000, 1);
+    make_run(&run, 7, 30000, 1);
     CHECK("there are enough", run.attribution.entry_count > 2 * 65536);
     CHECK_INT("a histogram", run.attribution.spreads[0].approximate, 1);
     ask_both(&run, &all, (struct top_question){.depth = 0}, &(struct page){.limit = 100});
@@ -199,6 +213,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_tables),
+        cmocka_unit_test(equal_tables_of_seeds),
         cmocka_unit_test(equal_histograms),
         cmocka_unit_test(devices_by_hand),
     };

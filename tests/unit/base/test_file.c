@@ -65,12 +65,13 @@ static int make_tree(void **state)
 
     snprintf(address.sun_path, sizeof(address.sun_path), "%s/socket", root);
 
-    bool made = mkfifo(below("fifo"), 0644) == 0 &&
-                bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0 &&
-                symlink("a.pb", below("link")) == 0 && symlink("../secret", below("out")) == 0 &&
-                symlink("sub", below("linkdir")) == 0 &&
-                symlink("/etc/passwd", below("absolute")) == 0 &&
-                symlink("loop", below("loop")) == 0 && chmod(dir, 0755) == 0;
+    bool made =
+        mkfifo(below("fifo"), 0644) == 0 &&
+        bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0 &&
+        symlink("a.pb", below("link")) == 0 && symlink("../secret", below("out")) == 0 &&
+        symlink("sub", below("linkdir")) == 0 && symlink("/etc/passwd", below("absolute")) == 0 &&
+        symlink("/dev/zero", below("device")) == 0 && symlink("closed", below("to_closed")) == 0 &&
+        symlink("loop", below("loop")) == 0 && chmod(dir, 0755) == 0;
 
     close(fd);
     return made ? 0 : -1;
@@ -124,29 +125,29 @@ static void opens(void **state)
 
 struct beneath {
     const char *path;
-    enum status kept, followed; /* links kept as links, or followed */
-    enum status walked;         /* without openat2, which never follows */
+    enum status kept, followed; /* links kept as links, or followed; with openat2 and without */
 };
 
 static const struct beneath beneath_rows[] = {
-    {"a.pb", OK, OK, OK},
-    {"sub/b.pb", OK, OK, OK},
-    {"sub//b.pb", OK, OK, OK},
-    {"./a.pb", OK, OK, OK},
-    {"link", ERR_UNSUPPORTED, OK, ERR_UNSUPPORTED},
-    {"linkdir/b.pb", ERR_UNSUPPORTED, OK, ERR_UNSUPPORTED},
-    {"out", ERR_UNSUPPORTED, ERR_PERMISSION, ERR_UNSUPPORTED},
-    {"absolute", ERR_UNSUPPORTED, ERR_PERMISSION, ERR_UNSUPPORTED},
-    {"loop", ERR_UNSUPPORTED, ERR_UNSUPPORTED, ERR_UNSUPPORTED},
-    {"../secret", ERR_PERMISSION, ERR_PERMISSION, ERR_PERMISSION},
-    {"sub/../../secret", ERR_PERMISSION, ERR_PERMISSION, ERR_PERMISSION},
-    {"/etc/passwd", ERR_PERMISSION, ERR_PERMISSION, ERR_PERMISSION},
-    {"fifo", ERR_UNSUPPORTED, ERR_UNSUPPORTED, ERR_UNSUPPORTED},
-    {"socket", ERR_UNSUPPORTED, ERR_UNSUPPORTED, ERR_UNSUPPORTED},
-    {"sub", ERR_UNSUPPORTED, ERR_UNSUPPORTED, ERR_UNSUPPORTED},
-    {"none", ERR_NOT_FOUND, ERR_NOT_FOUND, ERR_NOT_FOUND},
-    {"a.pb/x", ERR_NOT_FOUND, ERR_NOT_FOUND, ERR_NOT_FOUND},
-    {"", ERR_NOT_FOUND, ERR_NOT_FOUND, ERR_NOT_FOUND},
+    {"a.pb", OK, OK},
+    {"sub/b.pb", OK, OK},
+    {"sub//b.pb", OK, OK},
+    {"./a.pb", OK, OK},
+    {"link", ERR_UNSUPPORTED, OK},
+    {"linkdir/b.pb", ERR_UNSUPPORTED, OK},
+    {"out", ERR_UNSUPPORTED, OK},
+    {"absolute", ERR_UNSUPPORTED, OK},
+    {"device", ERR_UNSUPPORTED, ERR_UNSUPPORTED},
+    {"loop", ERR_UNSUPPORTED, ERR_UNSUPPORTED},
+    {"../secret", ERR_PERMISSION, ERR_PERMISSION},
+    {"sub/../../secret", ERR_PERMISSION, ERR_PERMISSION},
+    {"/etc/passwd", ERR_PERMISSION, ERR_PERMISSION},
+    {"fifo", ERR_UNSUPPORTED, ERR_UNSUPPORTED},
+    {"socket", ERR_UNSUPPORTED, ERR_UNSUPPORTED},
+    {"sub", ERR_UNSUPPORTED, ERR_UNSUPPORTED},
+    {"none", ERR_NOT_FOUND, ERR_NOT_FOUND},
+    {"a.pb/x", ERR_NOT_FOUND, ERR_NOT_FOUND},
+    {"", ERR_NOT_FOUND, ERR_NOT_FOUND},
 };
 
 static enum status open_below(const char *path, bool follow, struct error *err)
@@ -198,7 +199,8 @@ static int walk_all(void)
         for (int follow = 0; follow < 2; follow++) {
             struct error err = {0};
 
-            if (open_below(beneath_rows[i].path, follow, &err) != beneath_rows[i].walked)
+            if (open_below(beneath_rows[i].path, follow, &err) !=
+                (follow ? beneath_rows[i].followed : beneath_rows[i].kept))
                 return (int)i + 1;
         }
     }
@@ -212,7 +214,10 @@ static int open_closed(void)
 
     if (geteuid() == 0 && setuid(65534) != 0)
         return NO_SECCOMP;
-    return (int)open_below("closed", false, &err);
+    enum status status = open_below("closed", false, &err);
+    struct error followed = {0};
+
+    return (int)(open_below("to_closed", true, &followed) == status ? status : ERR_IO);
 }
 
 static int in_child(int (*call)(void))

@@ -1,3 +1,5 @@
+#include <stdlib.h>
+
 #include "made_hlo.h"
 #include "made_space.h"
 
@@ -140,12 +142,48 @@ static void cut_off(void **state)
     arena_destroy(arena);
 }
 
+/* Every prefix of each kind of text, and a bit of every byte: a document, a module or a sentence.
+ */
+static void damaged_texts(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "BufferAssignment:\nallocation 0: size 8, parameter 0\n value: <0 a @0> (size=8,offset=0)",
+        "module @jit_f {\n  func.func @main(%arg0: tensor<2xf32>) { return }\n}\n",
+        "; ModuleID = 'jit_f'\ndefine void @f() { ret void }\n",
+        "HloModule jit_f, entry\n",
+    };
+
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        size_t size = strlen(texts[i]);
+
+        for (size_t at = 0; at < 2 * size; at++) {
+            size_t kept = at < size ? at : size;
+            uint8_t *copy = memory_resize(NULL, kept + 1, 1); /* its end is watched */
+            struct arena *arena = arena_create();
+            struct trace trace;
+            struct error err = {0};
+
+            memcpy(copy + 1, texts[i], kept);
+            if (at >= size)
+                copy[1 + at - size] ^= (uint8_t)(1 << at % 8);
+            enum status status =
+                decode_named(STR("m.txt"), (struct bytes){copy + 1, kept}, arena, &trace, &err);
+            CHECK(texts[i], status == OK ? trace.document_count + trace.program_count <= 1
+                                         : status == ERR_UNSUPPORTED || err.message[0] != '\0');
+            arena_destroy(arena);
+            free(copy);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(programs),
         cmocka_unit_test(documents),
         cmocka_unit_test(cut_off),
+        cmocka_unit_test(damaged_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,9 +33,41 @@ static void reasons(void **state)
         CHECK_HAS(rows[i].what, json_kind_reason(str_of(rows[i].head)), rows[i].part);
 }
 
+static void profiles(void **state)
+{
+    (void)state;
+    const struct {
+        const char *head, *name;
+        bool is_profile;
+    } rows[] = {
+        {"{\"$schema\":1,\"profiles\":[],\"shared\":{}}", "a.json", true},
+        {"{\"byProgram\":{}}", "profile.json", false},
+        {"[[1,2]]", "profile.json", false},
+        {"{\"a\":1}", "profile.json", false},
+        {"{\"meta\":{},\"libs\":[],\"threads\":[", "a.json", true},
+        {"{\"meta\":{\"user\":\"alice\"},\"threads\":[]}", "diary.json", false},
+        {"{\"meta\":{},\"threads\":[]}", "profile.json.gz", true},
+        {"{\"label\":\"a\",\"allocations\":{},\"profile\":{", "budget.json", false},
+        {"{\"label\":\"a\",\"allocations\":{},\"profile\":{", "my profile.json", true},
+        {"{\"head\":1,\"samples\":[],\"timestamps\":[]}", "blood.json", false},
+        {"{\"head\":1,\"samples\":[],\"timestamps\":[]}", "a.cpuprofile", true},
+        {"{\"nodes\":[],\"samples\":[],\"timeDeltas\":[]}", "a.json", true},
+        {"{\"traceId\":1,\"spans\":[]}", "a.json", false},
+        {"{\"traceId\":1,\"spans\":[]}", "trace.json", true},
+        {"{\"projectId\":1,\"traceId\":1,\"spans\":[]}", "a.json", true},
+        {"{\"cost_centres\":[],\"profile\":{}}", "firm.json", false},
+        {"{\"cost_centres\":[],\"profile\":{}}", "a.prof", true},
+        {"{\"rts_arguments\":[],\"tick_interval\":1,\"cost_centres\":[", "a.json", true},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++)
+        CHECK(rows[i].head, json_kind_is_profile(str_of(rows[i].head), str_of(rows[i].name)) ==
+                                rows[i].is_profile);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(reasons)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(reasons), cmocka_unit_test(profiles)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -97,21 +97,13 @@ static void all(void **state)
     arena_destroy(arena);
 }
 
-/* Every prefix, and numbers of every kind in every column. */
+/* Cut, bent, and numbers of every kind in every column: nothing but a trace or none. */
 static void damage(void **state)
 {
     (void)state;
     static const int64_t odd[] = {0, -1, 1, 7, 14, INT64_MAX, INT64_MIN, INT64_C(1) << 40};
-    struct made_spool made = {0};
 
-    put_all(&made);
-    for (size_t count = 0; count < made.file.count; count += 3) {
-        struct arena *arena = arena_create();
-        struct text prefix = {.at = made.file.at, .count = count};
-        picture_fed(spool_feed, &prefix, arena);
-        arena_destroy(arena);
-    }
-    text_free(&made.file);
+    spool_feed_damaged(put_all);
     for (uint32_t turn = 0; turn < 2 * DEVICE_COLUMNS * COUNT(odd); turn++) {
         struct arena *arena = arena_create();
         struct made_spool bent = {0};

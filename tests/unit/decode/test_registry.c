@@ -33,7 +33,11 @@ static void by_content(void **state)
         {"a plane with a field of tomorrow", "xplane", BYTES("\x0a\x06\x12\x02gh\x78\x01")},
         {"a plane, then no field", "unknown", BYTES("\x0a\x04\x12\x02gh\x0f\x00")},
         {"a plane whose name is a number", "unknown", BYTES("\x0a\x02\x10\x05\x0a\x01\xff")},
-        {"an HLO module", "hlo-proto", BYTES("\x0a\x09\x0a\x04jit_\x12\x01m")},
+        {"an HLO module", "hlo-proto", BYTES("\x0a\x0e\x0a\x04jit_\x12\x01m\x1a\x03\x0a\x01m")},
+        {"two texts", "unknown", BYTES("\x0a\x09\x0a\x04jit_\x12\x01m")},
+        {"a profile of speedscope", "json-profile",
+         BYTES("{\"$schema\":\"x\",\"profiles\":[],\"shared\":{}}")},
+        {"a table of TensorBoard", "json", BYTES("{\"cols\":[]}")},
         {"an array of events", "chrome-json", BYTES("[{\"ph\":\"X\",\"ts\":1,\"pid\":1}]")},
         {"an object with events", "chrome-json", BYTES("{\"traceEvents\":[]}")},
         {"an object without", "json", BYTES("{\"a\":1}")},
@@ -88,10 +92,66 @@ static void packed_and_misnamed(void **state)
     arena_destroy(arena);
 }
 
+/* XProf's caches have nothing in them that tells; content that does is not called one. */
+static void caches(void **state)
+{
+    (void)state;
+    const struct {
+        const char *name;
+        struct bytes bytes;
+        const char *format;
+    } rows[] = {
+        {"ALL_HOSTS.smart_suggestion.pb", BYTES(""), "xprof-cache"},
+        {"NO_HOST.dcn_collective_stats.pb", BYTES(""), "xprof-cache"},
+        {"NO_MODULE.hlo_proto.pb", BYTES(""), "xprof-cache"},
+        {"jit_f(3).hlo_proto.pb", BYTES(""), "empty"},
+        {"h.smart_suggestion.pb", BYTES("\x0a\x09\x0a\x04rule\x12\x01t"), "xprof-cache"},
+        {"h.op_stats_v2.pb", BYTES("\x0a\x02\x1a\x00"), "xprof-cache"},
+        {"ALL_HOSTS.flat_op_stats_v2.pb", BYTES("\x1a\x02\x10\x01"), "xprof-cache"},
+        {"cache_version.txt", BYTES("2.24.2"), "xprof-cache"},
+        {"h.trie.SSTABLE", BYTES("\x01\x02"), "xprof-cache"},
+        {"h.op_stats_v2.pb", BYTES("\x0a\x0d\x08\x02\x12\x09/host:CPU"), "xplane"},
+        {"version.txt", BYTES("2.24.2"), "text"},
+    };
+    struct arena *arena = arena_create();
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct identity identity = identify(arena, str_of(rows[i].name), rows[i].bytes);
+        CHECK_STR(rows[i].name, str_of(identity.format), rows[i].format);
+        if (strcmp(rows[i].format, "xprof-cache") == 0)
+            CHECK_HAS(rows[i].name, identity.reason, "can be deleted");
+    }
+    arena_destroy(arena);
+}
+
+/* What is worth a line in a list of runs although it is not read. */
+static void recordings(void **state)
+{
+    (void)state;
+    const struct {
+        const char *format;
+        bool is_recording;
+    } rows[] = {
+        {"rocpd", true},        {"gperftools-cpu", true}, {"gperftools-heap", true},
+        {"json-profile", true}, {"overview-page", false}, {"zip-of-profiles", true},
+        {"nsys-rep", true},     {"json", false},          {"text", false},
+        {"sqlite", false},      {"zip", false},           {"tfevents", false},
+        {"xprof-cache", false}, {"unknown", false},       {"", false},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++)
+        CHECK(rows[i].format,
+              decode_is_recording(str_of(rows[i].format), STR("a.pb")) == rows[i].is_recording);
+    CHECK("by its name", decode_is_recording(STR("overview-page"), STR("d/h.overview_page.pb")));
+    CHECK("not by its place",
+          !decode_is_recording(STR("overview-page"), STR("overview_page/h.pb")));
+}
+
 /* The command is one that a shell takes, whatever the file is called. */
 static void reasons(void **state)
 {
     (void)state;
+    struct arena *arena = arena_create();
     const struct {
         const char *name, *command;
         struct bytes bytes;
@@ -110,10 +170,17 @@ static void reasons(void **state)
          BYTES("SQLite format 3\0 CREATE TABLE rocpd_info_node_0a")},
         {"a.rpd", "`python3 rpd2tracing.py a.rpd a.rpd.trace.json`",
          BYTES("SQLite format 3\0 CREATE TABLE rocpd_op")},
+        {"a.nsys-rep.gz",
+         "`gzip -dc a.nsys-rep.gz > a.nsys-rep && nsys export --type sqlite a.nsys-rep`",
+         pack_gzip(arena, BYTES("QDSTRM"))},
+        {"my run",
+         "`zstd -dc 'my run' > 'my run.unpacked' && nsys export --type sqlite 'my run.unpacked'`",
+         pack_zstd(arena, BYTES("QDSTRM"))},
+        {"t.trace.gz", "`gzip -dc t.trace.gz > t.trace && pprof t.trace`",
+         pack_gzip(arena, BYTES("\0\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+                                "\x10\x27\0\0\0\0\0\0\0\0\0\0\0\0\0\0"))},
         {"traces.otf2", "`rocprofv3 --output-format pftrace`", BYTES("\x03#\0\0")},
     };
-    struct arena *arena = arena_create();
-
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct str name = str_of(rows[i].name);
         struct identity identity = identify(arena, name, rows[i].bytes);
@@ -164,6 +231,7 @@ static const struct {
     {"tensorflow_stats", "tensorflow-stats"},
     {"memory-profile-json", "memory-profile-json"},
     {"json", "json"},
+    {"json", "json-profile"},
     {"zip", "nsys-jax"},
     {"zip", "chrome-json"}, /* of one file */
     {"binary", "gperftools-cpu"},
@@ -235,6 +303,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(by_content), cmocka_unit_test(packed_and_misnamed),
         cmocka_unit_test(reasons),    cmocka_unit_test(mangled),
+        cmocka_unit_test(caches),     cmocka_unit_test(recordings),
         cmocka_unit_test(corpus),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

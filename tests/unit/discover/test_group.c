@@ -245,6 +245,14 @@ static const struct row rows[] = {
      "  beside memory: memory.prof\n"
      "r/S1 = r/plugins/profile/S1\n"
      "  trace vm: vm.xplane.pb\n"},
+    {"an archive of one profile has its name", "/p",
+     "r/plugins/profile/S/h.xplane.pb.zip\nx.trace.json.zip\ndata.json.zip\n",
+     "data.json =  ?\n"
+     "  trace data.json: data.json.zip\n"
+     "r = r/plugins/profile/S\n"
+     "  trace h: h.xplane.pb.zip\n"
+     "x = \n"
+     "  trace x: x.trace.json.zip\n"},
     {"checkpoints and sources are no runs", "/p",
      "ckpt/saved_model.pb\nckpt/config.json\nckpt/d/manifest.ocdbt\nsrc/train.py\ndata.tar.gz\n",
      ""},

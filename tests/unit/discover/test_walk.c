@@ -106,21 +106,34 @@ static void links_and_odd_files(void **state)
     assert_int_equal(symlink("real", at("r/again")), 0);
     assert_int_equal(symlink("real/a.trace.json", at("r/link.trace.json")), 0);
     assert_int_equal(symlink("../outside", at("r/away")), 0);
+    assert_int_equal(symlink("../outside", at("r/away_again")), 0);
     assert_int_equal(symlink("nowhere", at("r/dead.trace.json")), 0);
+    assert_int_equal(symlink("me@vm.17", at("r/real/.#notes.txt")), 0); /* an editor's lock */
+    put("outside/scalars/events.out.tfevents.1.vm");
+    assert_int_equal(symlink("../../r", at("outside/scalars/back")), 0);
     assert_int_equal(mkfifo(at("r/pipe.trace.json"), 0600), 0);
 
     struct scan scan = walk("not followed", at("r"), (struct scan_options){0});
 
     CHECK_INT("links are left alone", scan.file_count, 1);
     CHECK_STR("the real one", scan.files[0].path, "real/a.trace.json");
+    CHECK_INT("and counted", scan.links_left, 6);
+    CHECK("one of them is told", scan.first_link.count > 0);
 
+    assert_int_equal(symlink("nowhere", at("r/current")), 0);
     scan = walk("followed", at("r"), (struct scan_options){.follow_symlinks = true});
-    CHECK_INT("each directory once, the loop too", scan.directories, 2);
-    CHECK_INT("a file and a link to it", scan.file_count, 2);
-    CHECK_INT("notes", scan.note_count, 3);
+    CHECK_INT("each directory once, by its own name or its first", scan.directories, 4);
+    CHECK_INT("a file, a link to it, and one outside", scan.file_count, 3);
+    CHECK_STR("outside", scan.files[0].path, "away/b.trace.json");
+    CHECK_STR("the link to a file", scan.files[1].path, "link.trace.json");
+    CHECK_STR("the real one", scan.files[2].path, "real/a.trace.json");
+    CHECK("one file by two names", scan.files[1].inode == scan.files[2].inode);
+    CHECK_INT("TensorBoard's", scan.event_files, 1);
+    CHECK_INT("none is left", scan.links_left, 0);
+    CHECK_INT("notes", scan.note_count, 2);
     for (uint32_t i = 0; i < scan.note_count; i++)
         CHECK_HAS("why not", scan.notes[i].reason.at,
-                  str_ends(scan.notes[i].path, STR("pipe.trace.json")) ? "a pipe" : "leads out of");
+                  str_ends(scan.notes[i].path, STR("pipe.trace.json")) ? "a pipe" : "nowhere");
 }
 
 static void limits(void **state)

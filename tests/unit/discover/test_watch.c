@@ -113,6 +113,61 @@ static void kernel_tells(void **state)
     watch_close(watch);
 }
 
+static void linked_directories(void **state)
+{
+    (void)state;
+    make("root");
+    make("out");
+    make("out/S");
+    struct watch *watch = open_watch(at("root"), (struct watch_options){.follow_symlinks = true});
+
+    if (watch_poll_reason(watch) != NULL) {
+        watch_close(watch);
+        return;
+    }
+    assert_int_equal(symlink(at("out"), at("root/link")), 0);
+    expect("a link to a directory", watch, WATCH_CHANGED, "");
+    put("out/S/x.trace.json");
+    expect("behind it", watch, WATCH_CHANGED, "link/S");
+    assert_int_equal(symlink("/nonexistent", at("root/dead")), 0);
+    expect("one that leads nowhere", watch, WATCH_NOTHING, NULL);
+    assert_int_equal(unlink(at("root/link")), 0);
+    expect("it is gone", watch, WATCH_CHANGED, "");
+    put("out/S/x.trace.json");
+    expect("and what is behind it is no news", watch, WATCH_NOTHING, NULL);
+    watch_close(watch);
+}
+
+/* What happens to a file behind a link is told where that file lies. */
+static void linked_files(void **state)
+{
+    (void)state;
+    make("root");
+    make("out");
+    put("out/x.trace.json");
+    assert_int_equal(symlink(at("out/x.trace.json"), at("root/notes.txt")), 0);
+    struct watch_options options = {.follow_symlinks = true, .poll_ms = 40};
+    struct watch *watch = open_watch(at("root"), options);
+
+    if (watch_poll_reason(watch) != NULL) {
+        CHECK("a name that promises nothing", strstr(watch_poll_reason(watch), "link") == NULL);
+        watch_close(watch);
+        return;
+    }
+    assert_int_equal(symlink(at("out/x.trace.json"), at("root/x.trace.json")), 0);
+    expect("one came", watch, WATCH_CHANGED, "");
+    CHECK_HAS("and is looked at by time", watch_poll_reason(watch), "leads to a file");
+    put("out/x.trace.json");
+    expect("what it leads to grew", watch, WATCH_POLL, "");
+    watch_close(watch);
+    watch = open_watch(at("root"), options);
+    CHECK_HAS("one that was there", watch_poll_reason(watch), "leads to a file");
+    watch_close(watch);
+    watch = open_watch(at("root"), (struct watch_options){0});
+    CHECK("not followed", watch_poll_reason(watch) == NULL);
+    watch_close(watch);
+}
+
 static void time_tells(void **state)
 {
     (void)state;
@@ -170,6 +225,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(kernel_tells, setup, teardown),
+        cmocka_unit_test_setup_teardown(linked_directories, setup, teardown),
+        cmocka_unit_test_setup_teardown(linked_files, setup, teardown),
         cmocka_unit_test_setup_teardown(time_tells, setup, teardown),
         cmocka_unit_test_setup_teardown(root_comes_later, setup, teardown),
         cmocka_unit_test_setup_teardown(woken, setup, teardown),

@@ -18,7 +18,7 @@ struct place {
     struct arena *arena;
 };
 
-static inline void put_segment(struct place *place)
+static inline void put_segment(struct place *place, const char content[33])
 {
     struct cache *cache = place->services.cache;
     char directory[4096], segment[4200], attribution[4200];
@@ -35,16 +35,16 @@ static inline void put_segment(struct place *place)
     picture_draw(sink, "host / python\n  0 +30 step 1\n    10 +5 fusion.3\n");
     CHECK_OK("finish", sink_finish(sink, &err), &err);
     sink_destroy(sink);
-    CHECK_OK("commit", segment_writer_commit(writer, made_content, &err), &err);
+    CHECK_OK("commit", segment_writer_commit(writer, content, &err), &err);
     segment_writer_abandon(writer);
-    CHECK_OK("attribution",
-             attribution_write(attribution, made_content, &(struct attribution){0}, &err), &err);
-    CHECK_OK("adopt", cache_adopt(cache, made_content, segment, attribution, &err), &err);
+    CHECK_OK("attribution", attribution_write(attribution, content, &(struct attribution){0}, &err),
+             &err);
+    CHECK_OK("adopt", cache_adopt(cache, content, segment, attribution, &err), &err);
 }
 
-/* With the segment as its only host's. */
-static inline void put_run(struct place *place, const char *id, const char *content_id,
-                           const char *name, uint64_t slice_count)
+/* With the segment of this content as its only host's. */
+static inline void put_run_of(struct place *place, const char content[33], const char *id,
+                              const char *content_id, const char *name, uint64_t slice_count)
 {
     struct run_host host = {.name = STR("h")};
     struct run_record run = {.id = str_of(id),
@@ -60,8 +60,14 @@ static inline void put_run(struct place *place, const char *id, const char *cont
                              .host_count = 1};
     struct error err = {0};
 
-    memcpy(host.content, made_content, sizeof host.content);
+    memcpy(host.content, content, sizeof host.content);
     CHECK_OK("put", catalog_put_runs(place->services.catalog, &run, 1, &err), &err);
+}
+
+static inline void put_run(struct place *place, const char *id, const char *content_id,
+                           const char *name, uint64_t slice_count)
+{
+    put_run_of(place, made_content, id, content_id, name, slice_count);
 }
 
 static inline int make_place(void **state)
@@ -77,7 +83,7 @@ static inline int make_place(void **state)
              cache_open(place->dir, 1 << 30, place->arena, &place->services.cache, &reason, &err),
              &err);
     CHECK_OK("catalog", catalog_open(place->dir, &place->services.catalog, &err), &err);
-    put_segment(place);
+    put_segment(place, made_content);
     *state = place;
     return 0;
 }

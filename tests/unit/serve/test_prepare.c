@@ -7,7 +7,7 @@
 #include "serve/stored.h"
 #include "unit/serve/made_place.h"
 
-enum { QUESTIONS = 2, LOOKS_MAX = 1200 };
+enum { QUESTIONS = 28, LOOKS_MAX = 1200 };
 
 static struct prepare *prepare; /* of the test at hand */
 
@@ -43,23 +43,35 @@ static uint32_t kept_count(const struct place *place, bool forget)
     return count;
 }
 
-/* Runs are measured behind the questions of the same look. */
-static void wait_until_measured(struct place *place)
+/* But for so many. Runs are measured behind the questions of the same look. */
+static void wait_until_left(struct place *place, uint32_t left)
 {
-    uint32_t missing = 1;
+    uint32_t missing = left + 1;
 
-    for (int look = 0; look < LOOKS_MAX && missing > 0; look++) {
+    for (int look = 0; look < LOOKS_MAX && missing > left; look++) {
         struct unmeasured walk = {0};
         struct error err = {0};
-        struct str id;
+        struct str ids[2];
 
         rest();
         CHECK_OK("walk",
-                 catalog_unmeasured(place->services.catalog, &walk, place->arena, &id, 1, &missing,
-                                    &err),
+                 catalog_unmeasured(place->services.catalog, &walk, place->arena, ids, COUNT(ids),
+                                    &missing, &err),
                  &err);
     }
-    CHECK_INT("measured", missing, 0);
+    CHECK_INT("measured", missing, left);
+}
+
+static void wait_until_measured(struct place *place)
+{
+    wait_until_left(place, 0);
+}
+
+static void wait_until_kept(struct place *place, const char *what)
+{
+    for (int look = 0; look < LOOKS_MAX && kept_count(place, false) == 0; look++)
+        rest();
+    CHECK(what, kept_count(place, false) > 0);
 }
 
 static int start(void **state)
@@ -108,9 +120,7 @@ static void asks_again(void **state)
 
     for (size_t i = 0; i < COUNT(rows); i++) {
         put_run(place, rows[i].id, rows[i].content_id, rows[i].name, STORED_SLICES_MIN);
-        for (int look = 0; look < LOOKS_MAX && kept_count(place, false) == 0; look++)
-            rest();
-        CHECK(rows[i].what, kept_count(place, false) > 0);
+        wait_until_kept(place, rows[i].what);
         /* The look goes on to its second question; what is forgotten before is no sign of the next.
          */
         put_run(place, "small", rows[i].what, "small", 1);
@@ -119,11 +129,30 @@ static void asks_again(void **state)
     }
 }
 
+/* A run whose segment is made late is no run that was asked. */
+static void asks_what_could_not_be_opened(void **state)
+{
+    static const char late[33] = "fedcba9876543210fedcba9876543210";
+    struct place *place = *state;
+
+    put_run_of(place, late, "late", "c1", "late", STORED_SLICES_MIN);
+    put_run(place, "r2", "c2", "two", STORED_SLICES_MIN);
+    wait_until_kept(place, "a look that saw both");
+    put_run(place, "small", "c3", "small", 1);
+    wait_until_left(place, 1);
+    kept_count(place, true);
+    put_segment(place, late);
+    put_run(place, "small", "c4", "small", 1);
+    wait_until_measured(place);
+    CHECK("asked by then", kept_count(place, false) > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(asks_once, start, stop),
         cmocka_unit_test_setup_teardown(asks_again, start, stop),
+        cmocka_unit_test_setup_teardown(asks_what_could_not_be_opened, start, stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

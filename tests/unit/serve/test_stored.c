@@ -61,6 +61,72 @@ static void reads_what_was_kept(void **state)
     CHECK_INT("the run is another", ask(place, "/api/overview", "run=r1", &again), 503);
 }
 
+/* Orders, pages and forms of a table are read of the one that was kept. */
+static void reads_tables_of_what_was_kept(void **state)
+{
+    static const struct {
+        const char *what, *query;
+        int status;
+        const char *part;
+    } rows[] = {
+        {"another page", "run=r1&by=name&limit=1", 200, "\"next\":\"n1\""},
+        {"the next one", "run=r1&by=name&limit=1&cursor=n1", 200, "\"next\":null"},
+        {"another order", "run=r1&by=name&limit=1&sort=self_ps", 200, "fusion.3"},
+        {"back to front", "run=r1&by=name&limit=1&sort=-self_ps", 200, "step 1"},
+        {"no order", "run=r1&by=name&sort=sel", 400, "no column"},
+        {"CSV", "run=r1&by=name&format=csv", 200, "fusion.3,"},
+        {"Markdown", "run=r1&by=name&format=md", 200, "| fusion.3 |"},
+        {"another table", "run=r1&by=track", 503, ""},
+    };
+    struct place *place = *state;
+    struct str body;
+
+    put_run(place, "r1", "c1", "one", STORED_SLICES_MIN);
+    CHECK_INT("made", ask(place, "/api/top", "run=r1&by=name&sort=name&limit=1", &body), 200);
+    lose_segment(place);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        CHECK_INT(rows[i].what, ask(place, "/api/top", rows[i].query, &body), rows[i].status);
+        CHECK(rows[i].what, str_contains(body, str_of(rows[i].part)));
+    }
+}
+
+/* What is too large leaves a mark, and its handler is asked from then on. */
+static void marks_what_cannot_be_kept(void **state)
+{
+    enum { PACKED_MAX = 9 << 20 };
+    struct place *place = *state;
+    struct request request = {.method = STR("GET"),
+                              .path = STR("/api/top"),
+                              .query = STR("run=r1&by=name"),
+                              .arena = place->arena,
+                              .services = &place->services};
+    uint8_t *noise = arena_alloc(place->arena, PACKED_MAX, 1);
+    const struct bytes rows[] = {{.at = noise, .count = PACKED_MAX},
+                                 {.at = noise, .count = (size_t)1 << 30}}; /* not even read */
+    const struct run_record *run;
+    struct error err = {0};
+    struct str body;
+    uint32_t state32 = 1;
+
+    for (size_t i = 0; i < PACKED_MAX; i++) {
+        state32 = state32 * 1664525 + 1013904223;
+        noise[i] = (uint8_t)(state32 >> 24);
+    }
+    put_run(place, "r1", "c1", "one", STORED_SLICES_MIN);
+    CHECK_OK("opened", request_open(&request, &route_top, &err), &err);
+    CHECK_OK("run", request_run(&request, &run, &err), &err);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        stored_put_bytes(&request, run, BYTES("small"));
+        CHECK("kept", !stored_is_refused(&request, run));
+        stored_put_bytes(&request, run, rows[i]);
+        CHECK("marked", stored_is_refused(&request, run));
+        CHECK_INT("made", ask(place, "/api/top", "run=r1&by=name&limit=1", &body), 200);
+        CHECK("its page", str_contains(body, STR("\"next\":\"n1\"")));
+        CHECK("and not for keeping", stored_is_refused(&request, run));
+    }
+    request_release(request.state);
+}
+
 static void keeps_nothing_of_small_runs(void **state)
 {
     struct place *place = *state;
@@ -129,6 +195,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(reads_what_was_kept, make_place, leave_place),
+        cmocka_unit_test_setup_teardown(reads_tables_of_what_was_kept, make_place, leave_place),
+        cmocka_unit_test_setup_teardown(marks_what_cannot_be_kept, make_place, leave_place),
         cmocka_unit_test_setup_teardown(keeps_nothing_of_small_runs, make_place, leave_place),
         cmocka_unit_test_setup_teardown(keeps_no_failure, make_place, leave_place),
         cmocka_unit_test_setup_teardown(waits_for_who_makes_it, make_place, leave_place),

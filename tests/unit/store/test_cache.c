@@ -162,6 +162,32 @@ static void attributions_open_when_asked_for(void **state)
     CHECK("made again", is_there(place->cache, second));
 }
 
+/* What cannot be opened this time is no attribution that was never made, and nothing is forgotten.
+ */
+static void an_attribution_that_cannot_be_opened(void **state)
+{
+    struct place *place = *state;
+    struct cached cached;
+    struct error err = {0};
+    char path[4096], aside[4200];
+
+    put(place->cache, first);
+    cache_attribution_path(place->cache, first, path);
+    snprintf(aside, sizeof aside, "%s.aside", path);
+    CHECK_INT("aside", rename(path, aside), 0);
+    CHECK_INT("in its way", mkdir(path, 0700), 0);
+    CHECK_INT("refused", cache_acquire(place->cache, first, &cached, &err), ERR_UNSUPPORTED);
+    CHECK_HAS("with its reason", err.message, path);
+    CHECK_INT("out of its way", rmdir(path), 0);
+    CHECK_OK("none", cache_acquire(place->cache, first, &cached, &err), &err);
+    CHECK("is none", cached.attribution == NULL);
+    cache_release(place->cache, cached);
+    CHECK_INT("back", rename(aside, path), 0);
+    CHECK_OK("opened", cache_acquire(place->cache, first, &cached, &err), &err);
+    CHECK("attributed", cached.attribution != NULL);
+    cache_release(place->cache, cached);
+}
+
 static void names_that_are_no_content(void **state)
 {
     struct place *place = *state;
@@ -409,6 +435,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_PLACE(shares_one_mapping),
         IN_PLACE(attributions_open_when_asked_for),
+        IN_PLACE(an_attribution_that_cannot_be_opened),
         IN_PLACE(names_that_are_no_content),
         IN_PLACE(damage_is_removed),
         IN_PLACE(a_segment_of_another_file),

@@ -2,6 +2,7 @@
 #include "store/user.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -305,6 +306,24 @@ static void bad_files_stay_as_they_are(void **state)
     check_untouched("a newer version", place, "newer", "main=c1 ");
 }
 
+/* What stands on whole pages is read, and no question fails. */
+static void check_read_in_part(const char *what, struct place *place, uint32_t least, uint32_t most)
+{
+    struct error err = {0};
+    struct user_note *notes;
+    struct user_tag *tags;
+    uint32_t count, tag_count;
+
+    reopen(place);
+    CHECK_OK(what, user_notes(place->user, STR(""), place->arena, &notes, &count, &err), &err);
+    CHECK(what, count >= least && count <= most);
+    CHECK_OK(what, user_notes(place->user, STR("c1"), place->arena, &notes, &count, &err), &err);
+    CHECK_OK(what, user_tags(place->user, STR(""), place->arena, &tags, &tag_count, &err), &err);
+    CHECK(what, str_contains(user_trouble(place->user, place->arena), STR("damaged")));
+    user_close(place->user);
+    place->user = NULL;
+}
+
 static void damage_is_told(void **state)
 {
     struct place *place = *state;
@@ -323,6 +342,13 @@ static void damage_is_told(void **state)
         memset(bad + at, 0xa5, 4096);
     write_file(place->file, (const char *)bad, whole.count);
     check_untouched("pages", place, "damaged", "main=c1 ");
+    check_read_in_part("all pages of notes", place, 0, 0);
+    for (size_t page = 2; page < whole.count / 4096; page++) {
+        memcpy(bad, whole.at, whole.count);
+        memset(bad + page * 4096, 0xa5, 4096);
+        write_file(place->file, (const char *)bad, whole.count);
+        check_read_in_part("a page", place, 0, 60);
+    }
     for (size_t cut = 1; cut < whole.count; cut += 1000) {
         struct error err = {0};
 
@@ -464,6 +490,56 @@ static void nobody_waits_for_ever(void **state)
     check_baselines("then it goes on", place, "main=c1 new=c9 ");
 }
 
+/* A child that holds the file as SQLite does it, until it is killed: the byte behind which readers
+ * wait. */
+static pid_t hold(struct place *place)
+{
+    enum { PENDING_BYTE = 0x40000000 };
+    int ends[2];
+    char held = 'n';
+
+    CHECK_INT("pipe", pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        struct flock lock = {
+            .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = PENDING_BYTE, .l_len = 512};
+        int fd = open(place->file, O_RDWR | O_CLOEXEC);
+
+        if (write(ends[1], fcntl(fd, F_SETLK, &lock) == 0 ? "y" : "n", 1) == 1)
+            pause();
+        _exit(0);
+    }
+    CHECK_INT("read", read(ends[0], &held, 1), 1);
+    CHECK_INT("held", held, 'y');
+    close(ends[0]);
+    close(ends[1]);
+    return child;
+}
+
+/* What is read as far as it goes may be held as well, and then it is not empty. On a machine that
+ * is slow the connection is looked at anew, so there are some tries. */
+static void held_is_not_empty(void **state)
+{
+    struct place *place = *state;
+    struct user_baseline *rows;
+    uint32_t count;
+    struct error err = {0};
+
+    must_set(place, "main", "c1");
+    sql(place, "PRAGMA user_version=99");
+    for (int i = 0; i < 50 && err.code == OK; i++) {
+        reopen(place);
+        check_baselines("free", place, "main=c1 ");
+        pid_t holder = hold(place);
+        if (user_baselines(place->user, place->arena, &rows, &count, &err) == OK)
+            CHECK_INT("nothing", count, 0);
+        kill(holder, SIGKILL);
+        waitpid(holder, NULL, 0);
+    }
+    CHECK_INT("told", err.code, ERR_IO);
+    CHECK_HAS("told", err.message, "another program holds");
+}
+
 /* A full table takes what replaces a row, and nothing more. */
 static void a_full_table_still_takes_what_is_there(void **state)
 {
@@ -493,6 +569,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(baselines_are_kept, make_place, leave_place),
         cmocka_unit_test_setup_teardown(a_directory_behind_a_link, make_place, leave_place),
+        cmocka_unit_test_setup_teardown(held_is_not_empty, make_place, leave_place),
         cmocka_unit_test(names),
         cmocka_unit_test_setup_teardown(notes_stand_in_time_order, make_place, leave_place),
         cmocka_unit_test_setup_teardown(tags_are_words, make_place, leave_place),

@@ -221,11 +221,36 @@ static void like_the_model(void **state)
     }
 }
 
+/* Children that lie in one slice and over each other for longer than an int64_t can count. */
+static void children_longer_than_counted(void **state)
+{
+    (void)state;
+    const int64_t day_ps = 86400 * INT64_C(1000000000000);
+    const int64_t start_ps = -50 * day_ps;
+    struct given slices[] = {{start_ps, 100 * day_ps},
+                             {start_ps + 1, 60 * day_ps},
+                             {start_ps + 2, 60 * day_ps},
+                             {start_ps + 3, 60 * day_ps},
+                             {start_ps + 4, 60 * day_ps}};
+    struct made made = {slices, COUNT(slices), 1};
+    struct arena *arena = arena_create();
+    const struct trace *trace = picture_fed(feed_made, &made, arena);
+
+    CHECK_INT("slices", trace->slice_count, COUNT(slices));
+    for (slice_id id = 0; id < trace->slice_count; id++) {
+        const struct slice slice = trace_slice(trace, id);
+        CHECK_INT("self", slice.self_ps,
+                  slice.event == 0 ? 100 * day_ps - INT64_MAX : slice.dur_ps);
+    }
+    arena_destroy(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pictures),
         cmocka_unit_test(like_the_model),
+        cmocka_unit_test(children_longer_than_counted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
