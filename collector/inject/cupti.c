@@ -337,6 +337,12 @@ void cupti_start(const struct control_asked *asked)
     }
     if (!is_known_version(cupti_version()))
         return;
+    const char *other = cupti_other_path();
+
+    if (other != NULL)
+        cupti_say("Two libcuptis are in the program: %.200s is used, and what goes through %.200s "
+                  "is not seen.",
+                  cupti_path(), other);
     if (!pool_open())
         cupti_say("CUDA activity is not recorded: no memory for its buffers.");
     else if (take_any(asked) != CUPTI_OK)

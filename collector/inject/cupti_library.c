@@ -1,6 +1,7 @@
 #include "inject/cupti_library.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,6 +117,34 @@ bool cupti_find(struct cupti *ret, const char **ret_missing)
     *ret_missing = "libcupti";
     loaded.at = find_library();
     return loaded.at != NULL && take_symbols(ret, ret_missing);
+}
+
+const char *cupti_path(void)
+{
+    struct link_map *map;
+
+    return dlinfo(loaded.at, RTLD_DI_LINKMAP, &map) == 0 ? map->l_name : "";
+}
+
+static int take_other(struct dl_phdr_info *mapped, size_t size, void *ret)
+{
+    const char *slash = strrchr(mapped->dlpi_name, '/');
+    const char *name = slash != NULL ? slash + 1 : mapped->dlpi_name;
+
+    (void)size;
+    if (strncmp(name, names[COUNT_OF(names) - 1], strlen(names[COUNT_OF(names) - 1])) != 0 ||
+        strcmp(mapped->dlpi_name, cupti_path()) == 0)
+        return 0;
+    *(const char **)ret = mapped->dlpi_name;
+    return 1;
+}
+
+const char *cupti_other_path(void)
+{
+    const char *other = NULL;
+
+    dl_iterate_phdr(take_other, (void *)&other);
+    return other;
 }
 
 bool cupti_find_older(struct cupti *ret)

@@ -38,5 +38,9 @@ bool cupti_find(struct cupti *ret, const char **ret_missing);
 /* Where the driver is too old for that one: the next older one that is installed, in its place.
  * False where the program itself has it mapped, or there is no other. */
 bool cupti_find_older(struct cupti *ret);
+/* The path of the one in use; of another that the program has mapped, too, NULL where there is
+ * none. Both as long as they are mapped. */
+const char *cupti_path(void);
+const char *cupti_other_path(void);
 
 #endif

@@ -251,6 +251,11 @@ uint64_t spool_size(const struct spool *spool)
     return spool->size;
 }
 
+bool spool_sync(struct spool *spool)
+{
+    return fsync(spool->fd) == 0;
+}
+
 void spool_close(struct spool *spool)
 {
     if (spool->fd >= 0)

@@ -25,6 +25,8 @@ bool spool_rows(struct spool *spool, enum spool_type type, const int64_t *rows, 
 bool spool_bytes(struct spool *spool, enum spool_type type, const void *at, size_t count,
                  uint32_t records);
 uint64_t spool_size(const struct spool *spool);
+/* Until the disk has what was appended; false (errno) where it refuses. */
+bool spool_sync(struct spool *spool);
 void spool_close(struct spool *spool);
 /* In a forked child: the file is the parent's. */
 void spool_forget(struct spool *spool);

@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "inject/frame.h"
+#include "launch/sync.h"
 
 enum { PATH_BYTES = 4400, COPIED_MAX = 256 << 20, COPIED_TIMES = 4, PS_PER_NS = 1000 };
 
@@ -331,9 +332,15 @@ static enum status write_part(struct split *split, const char *directory, const 
     if (to == NULL)
         return fail(err, ERR_IO, "cannot make %s: %s", path, strerror(errno));
     bool is_written = put_frames(split, to, capture) && put_end(split, to, capture) &&
-                      (!is_whole || spool_rows(to, SPOOL_END, (const int64_t[]){0}, 0, 0));
+                      (!is_whole || spool_rows(to, SPOOL_END, (const int64_t[]){0}, 0, 0)) &&
+                      spool_sync(to);
+    int why = errno;
+
     spool_close(to);
-    return is_written ? OK : fail(err, ERR_IO, "cannot write %s: %s", path, strerror(errno));
+    if (!is_written)
+        return fail(err, ERR_IO, "cannot write %s: %s", path, strerror(why));
+    path[count] = '\0';
+    return sync_directory(path, err);
 }
 
 static void remove_parts(const struct split *split, const char *directory, const char *name)
@@ -378,6 +385,8 @@ static enum status write_parts(struct split *split, const char *directory, const
     for (uint32_t capture = 0; capture < split->captures->count && status == OK; capture++)
         if (split->parts[capture].has_rows)
             status = write_part(split, directory, name, capture, err);
+    if (status == OK)
+        status = sync_directory(directory, err);
     if (status != OK)
         remove_parts(split, directory, name);
     return status;

@@ -18,6 +18,7 @@
 #include "api/record.h"
 #include "launch/child.h"
 #include "launch/dump_mark.h"
+#include "launch/publish.h"
 #include "launch/spools.h"
 #include "launch/stage.h"
 
@@ -45,7 +46,7 @@ static enum status find_jviewd(char ret[PATH_BYTES], struct error *err)
     return fail(err, ERR_NOT_FOUND, "jviewd is not beside jview-collect");
 }
 
-/* "host.jvs" -> "host.xplane.pb"; one that is there is somebody's. */
+/* "host.jvs" -> "host.xplane.pb". */
 static enum status target_of(const char *spool, char ret[PATH_BYTES], struct error *err)
 {
     size_t count = strlen(spool), suffix = strlen(SPOOL_SUFFIX);
@@ -54,8 +55,6 @@ static enum status target_of(const char *spool, char ret[PATH_BYTES], struct err
         count > PATH_BYTES - 64)
         return fail(err, ERR_INVALID, "%s is no spool: its name would end in " SPOOL_SUFFIX, spool);
     snprintf(ret, PATH_BYTES, "%.*s.xplane.pb", (int)(count - suffix), spool);
-    if (access(ret, F_OK) == 0)
-        return fail(err, ERR_CONFLICT, "%s is there already", ret);
     return OK;
 }
 
@@ -72,27 +71,32 @@ static void mark_settled(const char *spool)
 
 struct work {                   /* for jviewd */
     const char *spool, *staged; /* the latter: with modules, in this directory; NULL alone */
-    const char *cache, *target;
+    const char *cache, *made;   /* what is temporary; in it, what becomes the target */
 };
 
-/* In the child: ends with us, and is nobody's subject. */
+/* In the child: ends with us, and is nobody's subject. It says on stderr why it failed; what it
+ * tells programs of a file that it indexed, on stdout, nobody reads. */
 static void become(const char *program, const struct work *work, int messages, pid_t parent)
 {
-    const char *alone[] = {"jviewd",   "extract", work->spool, "--cache-dir", work->cache,
-                           "--format", "xplane",  "-o",        work->target,  NULL};
-    const char *staged[] = {"jviewd",     "extract",     "latest",     "--profile-dir",
-                            work->staged, "--cache-dir", work->cache,  "--format",
-                            "xplane",     "-o",          work->target, NULL};
+    const char *alone[] = {"jviewd",   "index", "--xplane",  "--out",
+                           work->made, "--",    work->spool, NULL};
+    const char *staged[] = {"jviewd",     "extract",     "latest",    "--profile-dir",
+                            work->staged, "--cache-dir", work->cache, "--format",
+                            "xplane",     "-o",          work->made,  NULL};
     sigset_t none;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(EXIT_NO_PROGRAM);
+    int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+    if (nowhere < 0)
+        _exit(EXIT_NO_PROGRAM);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     child_unset();
     dup2(messages, STDERR_FILENO);
-    dup2(messages, STDOUT_FILENO);
+    dup2(nowhere, STDOUT_FILENO);
     execv(program, (char *const *)(uintptr_t)(work->staged != NULL ? staged : alone));
     _exit(EXIT_NO_PROGRAM);
 }
@@ -210,7 +214,7 @@ enum status finalize_spool(const char *spool, int64_t most_ms, struct error *err
 {
     const char *slash = strrchr(spool, '/');
     char directory[PATH_BYTES], cache[PATH_BYTES + 64], staged[PATH_BYTES + 80];
-    char target[PATH_BYTES], dump[PATH_BYTES];
+    char target[PATH_BYTES], made[PATH_BYTES + 80], dump[PATH_BYTES];
 
     TRY(target_of(spool, target, err));
     snprintf(directory, sizeof directory, "%.*s", slash != NULL ? (int)(slash - spool) : 1,
@@ -222,15 +226,16 @@ enum status finalize_spool(const char *spool, int64_t most_ms, struct error *err
     mark_settled(spool);
     find_dump(spool, directory, dump);
     snprintf(staged, sizeof staged, "%s/staged", cache);
+    snprintf(made, sizeof made, "%s/made.xplane.pb", cache);
     const struct work work = {.spool = spool,
                               .staged = stage_make(staged, spool, dump) ? staged : NULL,
                               .cache = cache,
-                              .target = target};
+                              .made = made};
     enum status status = run_jviewd(&work, most_ms, err);
 
+    if (status == OK)
+        status = publish_file(made, target, directory, err);
     nftw(cache, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-    if (status == OK && access(target, R_OK) != 0)
-        status = fail(err, ERR_IO, "%s was not written", target);
     return status == OK ? take_away(spool, directory, err) : status;
 }
 

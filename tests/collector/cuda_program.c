@@ -1,7 +1,7 @@
 /* A program that uses CUDA: initialises it, then launches from several threads.
  *
  * usage: cuda_program THREADS LAUNCHES [sleep MILLISECONDS | kill | profile TIMES | xla STEPS |
- *                                       graph TIMES | burst RANGES | second] [stay]
+ *                                       graph TIMES | burst RANGES | second | two] [stay]
  *
  * stay, behind the others' words: goes on until it is ended.
  * profile: so often 5 launches more outside of cuProfilerStart and Stop, and 20 between them.
@@ -10,6 +10,7 @@
  * graph: builds nodes 1 and 2 within fusion.1, 3 within add.2 and 4 in no op, and copies them as 11
  * to 14; 0.3 s later launches the copies so often, within command_buffer.9.
  * second: asks for CUPTI itself, as a profiler in the program would; says what it was told.
+ * two: has two libcuptis mapped before it initialises CUDA.
  * burst: tells so many of XLA's ranges, and the nanoseconds of CPU that each took. */
 #include <pthread.h>
 #include <signal.h>
@@ -156,6 +157,9 @@ int main(int argc, char **argv)
     launches = argc > 2 ? atol(argv[2]) : 1;
     *(void **)&init = dlsym(cuda, "cuInit");
     *(void **)&launch = dlsym(cuda, "fake_cuda_launch");
+    if (argc > 3 && strcmp(argv[3], "two") == 0 &&
+        (dlopen("libcupti.so.12", RTLD_NOW) == NULL || dlopen("libcupti.so.13", RTLD_NOW) == NULL))
+        return 2;
     if (init == NULL || launch == NULL || init(0) != 0)
         return 2;
     for (int index = 0; index < count; index++) {

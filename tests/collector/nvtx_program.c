@@ -224,6 +224,33 @@ static void crowd(long count)
     free(all);
 }
 
+static void *push_until_cancelled(void *data)
+{
+    int before;
+
+    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &before);
+    for (;;) {
+        push("cancelled");
+        pop();
+    }
+    return data;
+}
+
+/* Threads that end wherever they are, within our calls too; those behind them are recorded. */
+static void cancelled(long count)
+{
+    pthread_t thread;
+
+    for (long number = 0; number < count; number++) {
+        if (pthread_create(&thread, NULL, push_until_cancelled, NULL) != 0)
+            exit(77);
+        usleep(200 + (useconds_t)(number * 37 % 1000));
+        pthread_cancel(thread);
+        pthread_join(thread, NULL);
+    }
+    steps(count);
+}
+
 /* Steps, each with its time written to a file that outlives us: for who kills us. */
 static void counted(const char *path)
 {
@@ -318,6 +345,8 @@ static int run(const char *mode, long count)
         steps(count);
     else if (strcmp(mode, "threads") == 0)
         threads(count);
+    else if (strcmp(mode, "cancelled") == 0)
+        cancelled(count);
     else if (strcmp(mode, "others") == 0)
         others();
     else if (strcmp(mode, "exec") == 0) {

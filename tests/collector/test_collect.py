@@ -5,6 +5,7 @@ became of the program; and the program never notices."""
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import time
@@ -15,10 +16,12 @@ from settled import settle
 
 BIN = pathlib.Path(os.environ["JVIEWD_DEV"]).parent
 PROGRAM = os.environ["NVTX_PROGRAM"]
+FAST = pathlib.Path(os.environ.get("JVIEWD", BIN / "jviewd")).parent
+without_sanitizers = unittest.skipUnless((FAST / "tests/nvtx_program").exists(), f"{FAST} has no nvtx_program")
 
 
-def collect(out, *words, options=(), env=None):
-    return subprocess.run([BIN / "jview-collect", "-o", out, *options, "--", PROGRAM, *map(str, words)],
+def collect(out, *words, options=(), env=None, place=BIN, program=PROGRAM):
+    return subprocess.run([place / "jview-collect", "-o", out, *options, "--", program, *map(str, words)],
                           capture_output=True, text=True, timeout=120, env=env)
 
 
@@ -119,6 +122,30 @@ class Collect(unittest.TestCase):
         run.communicate()
         self.assertEqual(run.returncode, 0)
         self.assertEqual(self.names()["step"], 3000)
+
+    @without_sanitizers  # they keep frames of threads that are gone
+    def test_cancelled(self):
+        """Threads that are cancelled at any instruction, within the collector's too: nothing waits for them."""
+        run = collect(self.out, "cancelled", 100, place=FAST, program=FAST / "tests/nvtx_program")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        names = self.names()
+        self.assertEqual((names["step"], names["load"], names["compute"]), (100, 100, 100))
+        self.assertGreater(names["cancelled"], 0)
+
+    @without_sanitizers  # they look at a program by ptrace, which is refused
+    @unittest.skipUnless(os.geteuid() == 0, "only root makes a program that is another's")
+    def test_set_user_id(self):
+        """A program with more rights than its user's: it runs as ever, and nothing is written."""
+        with tempfile.TemporaryDirectory() as place:
+            os.chmod(place, 0o755)
+            program = shutil.copy(FAST / "tests/nvtx_program", place)
+            os.chown(program, 65534, 65534)
+            os.chmod(program, 0o4755)
+            run = collect(self.out, "steps", 5, place=FAST, program=program)
+        if "error while loading" in run.stderr:
+            self.skipTest("its libraries are not the system's")
+        self.assertEqual((run.returncode, run.stdout), (0, "alone\n"), run.stderr)
+        self.assertFalse((self.out / "plugins").exists())
 
     def test_exec(self):
         """A program that becomes another one keeps what it told, and the next image has a spool of its own."""

@@ -22,7 +22,9 @@ Where each bad case is tested; without a file's name, here:
   disk full, --max-spool                                     test_collect.py test_disk_full; test_launch.py test_max_spool
   a spool cut at every 97th byte, flipped, hostile           test_cut; unit decode.record*, fuzz_record
   another name at the place of one                           test_cupti_names.c
-  no tests: two libcuptis mapped, thread cancellation, CUPTI's second subscriber interface, a set-user-id program"""
+  two libcuptis mapped                                       test_two_libraries
+  threads cancelled, a set-user-id program                   test_collect.py test_cancelled, test_set_user_id
+  no test: CUPTI's second subscriber interface (13.3), whose layouts are in no header that was at hand"""
 
 import collections
 import json
@@ -343,6 +345,16 @@ class Cuda(unittest.TestCase):
         self.assertEqual(self.told()["cuLaunchKernel"][0], 50)
         self.assertIn("Another profiler of the program asked for CUPTI", self.notes()["collector"][1])
         self.assertIn("Another profiler of the program asked for CUPTI", run.stderr)
+
+    def test_two_libraries(self):
+        """The program has two libcuptis mapped: one is used, and both are named."""
+        run = collect(self.out, 1, 40, "two")
+        self.runs_on(run)
+        self.assertEqual(self.told(), made(1, 40))
+        said = self.notes()["collector"][1]
+        for name in ("libcupti.so.13", "libcupti.so.12"):
+            self.assertIn(f"{FAKES}/{name}", said)
+        self.assertIn("Two libcuptis", run.stderr)
 
     def test_all_refuse(self):
         """15 of every libcupti there is."""

@@ -11,6 +11,8 @@ import subprocess
 import tempfile
 import unittest
 
+from settled import settle
+
 BIN = pathlib.Path(os.environ["JVIEWD_DEV"]).parent
 PROGRAM = os.environ["CUDA_PROGRAM"]
 NVTX_PROGRAM = os.environ["NVTX_PROGRAM"]
@@ -24,6 +26,17 @@ from xprof.convert import raw_to_tool_data
 for tool in ("kernel_stats", "trace_viewer"):
     data, _ = raw_to_tool_data.xspace_to_tool_data([sys.argv[1]], tool, {})
     print(json.dumps(json.loads(data)))
+"""
+
+
+ASK_XPROF_MODULES = """
+import sys
+from xprof.convert import raw_to_tool_data
+space, module = sys.argv[1], {"module_name": "jit_copy(3)", "program_id": "3"}
+assert {"memory_viewer", "graph_viewer"} <= set(raw_to_tool_data.xspace_to_tool_names([space]))
+for tool, options in (("memory_viewer", module), ("graph_viewer", {"graph_viewer_options": {"type": "short_txt", **module}})):
+    data, _ = raw_to_tool_data.xspace_to_tool_data([space], tool, options)
+    print(data.decode())
 """
 
 
@@ -44,6 +57,17 @@ def hlo_module():
            for number, (name, opcode) in enumerate(((b"matmul.1", b"dot"), (b"add.3", b"add")), 1)]
     computation = field(1, b"main") + b"".join(field(2, op) for op in ops) + field(5, 1) + field(6, 2)
     return field(1, field(1, b"jit_step") + field(2, b"main") + field(3, computation) + field(5, 3) + field(6, 1))
+
+
+def whole_module():
+    """jit_copy of one number, whole enough for XLA to read: types of 11 are F32."""
+    shape = field(2, 11)
+    program = field(1, shape) + field(2, shape) + field(3, b"x")
+    ops = (field(1, b"x.1") + field(2, b"parameter") + field(3, shape) + field(35, 1),
+           field(1, b"copy.2") + field(2, b"copy") + field(3, shape) + field(35, 2) + field(36, 1))
+    computation = field(1, b"main") + b"".join(field(2, op) for op in ops) + field(4, program) + field(5, 1) + field(6, 2)
+    return field(1, field(1, b"jit_copy") + field(2, b"main") + field(3, computation) + field(4, program) + field(5, 3) +
+                 field(6, 1))
 
 
 def made(threads, launches):
@@ -180,6 +204,48 @@ class Finalize(unittest.TestCase):
                                  text=True, timeout=100, env={**os.environ, "JVIEW_FINALIZE": "100"})
             self.assertEqual((run.returncode, set(self.files())), (0, {".pb"}), run.stderr)
 
+    def test_as_extracted(self):
+        """What a recording becomes at once is what jviewd makes of it by its index, byte for byte; and nothing else is one."""
+        self.collect(4, 500, JVIEW_FINALIZE="0")
+        spool, = self.out.glob("plugins/profile/*/*.jvs")
+        settle(self.out)
+        place = pathlib.Path(self.place.name)
+        for words in (("extract", spool, "--cache-dir", place / "cache", "--format", "xplane", "-o", place / "extracted.pb"),
+                      ("index", spool, "--xplane", "--out", place / "at-once.pb")):
+            run = subprocess.run([BIN / "jviewd", *words], capture_output=True, text=True, timeout=120)
+            self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual((place / "at-once.pb").read_bytes(), (place / "extracted.pb").read_bytes())
+        run = subprocess.run([BIN / "jviewd", "index", place / "at-once.pb", "--xplane", "--out", place / "none.pb"],
+                             capture_output=True, text=True, timeout=120)
+        self.assertIn("it is no spool of jview-collect", run.stderr)
+        self.assertNotEqual(run.returncode, 0)
+        self.assertFalse([path for path in place.iterdir() if path.name.startswith("none.pb")])
+
+    def test_why_not(self):
+        """The reason is a sentence."""
+        spool = pathlib.Path(self.place.name) / "bad.jvs"
+        spool.write_text("no spool\n")
+        run = subprocess.run([BIN / "jview-collect", "finalize", spool], capture_output=True, text=True, timeout=100)
+        self.assertEqual((run.returncode, run.stdout, [spool]), (1, "", list(spool.parent.iterdir())))
+        self.assertEqual(run.stderr, f"jview-collect: jviewd: {spool}: Text, not a profile.\n")
+
+    def test_ended_half_way(self):
+        """Who was ended when the XPlane had its name and the spool its own is followed by another; a file that is
+        another's stays, and the spool with it."""
+        self.collect(1, 10, JVIEW_FINALIZE="0")
+        spool, = self.out.glob("plugins/profile/*/*.jvs")
+        recorded, space = spool.read_bytes(), spool.with_suffix(".xplane.pb")
+        for left, want in ((None, 0), ("itself", 0), ("another's", 1)):
+            spool.write_bytes(recorded)
+            if left == "another's":
+                space.write_text(left)
+            elif left is None:
+                space.unlink(missing_ok=True)
+            run = subprocess.run([BIN / "jview-collect", "finalize", spool], capture_output=True, text=True, timeout=100)
+            self.assertEqual((run.returncode, self.files()), (want, [".jvs", ".pb"] if want else [".pb"]), run.stderr)
+        self.assertIn(f"{space} is there already", run.stderr)
+        self.assertEqual(space.read_text(), "another's")
+
     def test_no_jviewd(self):
         """The program's exit code is its own; the spool stays, and opens."""
         alone = pathlib.Path(self.place.name) / "alone"
@@ -223,6 +289,19 @@ class Finalize(unittest.TestCase):
         drawn = collections.Counter(event["name"] for event in viewer["traceEvents"] if event.get("ph") == "X")
         self.assertEqual({name: drawn[name] for name in NAMES}, {name: count for name, (count, _) in made(4, 500).items()})
         self.assertEqual(drawn["cuLaunchKernel"], 2000)
+
+    @unittest.skipUnless(XPROF, "JVIEW_XPROF_PYTHON names no Python with XProf")
+    def test_xprof_modules(self):
+        """Its viewers of memory and graph find the modules; it writes them beside the file when it is asked for its tools."""
+        dump = pathlib.Path(self.place.name) / "dump"
+        dump.mkdir()
+        (dump / "module_0003.jit_copy.sm_9.0_gpu_after_optimizations.hlo.pb").write_bytes(whole_module())
+        run = self.collect(0, 0, "xla", 3, options=(f"--hlo-dump={dump}",), FAKE_CUPTI_LATE="0")
+        space, = self.out.glob("plugins/profile/*/*.xplane.pb")
+        run = subprocess.run([XPROF, "-c", ASK_XPROF_MODULES, space], capture_output=True, text=True, timeout=200)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn('"moduleName":"jit_copy"', run.stdout)
+        self.assertIn("HloModule jit_copy", run.stdout)
 
 
 if __name__ == "__main__":
