@@ -32,9 +32,9 @@ async function opened({ browser, url }, run, body) {
   }
 }
 
-/* Pixels of the timeline that are not its background. */
-const painted = (page) =>
-  page.locator('.tracks-stick canvas').first().evaluate((canvas) => {
+/* Pixels of a canvas that are not its background. */
+const painted = (page, where) =>
+  page.locator(`${where} canvas`).first().evaluate((canvas) => {
     const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
     const first = data.slice(0, 3).join();
     let count = 0;
@@ -64,7 +64,8 @@ export const tests = {
       await page.getByRole('link', { name: 'Timeline' }).click();
       await page.locator('.tracks-canvas').first().waitFor();
       await assertAccessible(page);
-      await eventually('slices are drawn', async () => (await painted(page)) > 0.05);
+      await eventually('slices are drawn', async () => (await painted(page, '.tracks-stick')) > 0.05);
+      await eventually('the whole run stands above them', async () => (await painted(page, '.minimap')) > 0.05);
       assert.match(await page.locator('.reduced').innerText(), /reduced: what is shorter than/);
     }),
 };

@@ -50,7 +50,7 @@ export const tests = {
       const text = await words(page);
       assert.match(text, /^Peak 3\.00 GiB of 8\.00 GiB at 1\.00 ms on device 2\./);
       assert.match(text, /reserved above it/);
-      assert.deepEqual((await page.locator('h2.section').allInnerTexts()).map((one) => one.split(' h,')[0]), ['device 2', 'device 10']);
+      assert.deepEqual((await page.locator('.memory-charts h2').allInnerTexts()).map((one) => one.split(',')[0]), ['device 2', 'device 10']);
       const box = await page.locator('main .canvas-box').first().boundingBox();
       await page.mouse.move(box.x + box.width - 13, box.y + 40);
       await page.waitForFunction(() => /allocated/.test(document.querySelector('.tooltip')?.textContent ?? ''));
@@ -75,6 +75,17 @@ export const tests = {
       await settle(page);
       assert.match(await words(page), /In use at 2\.00 ms/);
       assert.ok(asked.some((question) => question.get('at_ps') === '2000000000' && question.get('allocator') === 'device 2'));
+      await page.getByRole('link', { name: 'device 10' }).press('Enter');
+      await page.waitForURL(/allocator=device(\+|%20)10/);
+      await settle(page);
+      assert.deepEqual(await page.locator('.memory-charts a[aria-current]').allInnerTexts(), ['device 10']);
+      assert.ok(asked.some((question) => question.get('at_ps') === '2000000000' && question.get('allocator') === 'device 10'));
+      for (const [address, chosen, moment] of [['h device 10', 'device 10', /In use at 2\.00 ms/], ['gone', 'device 2', /In use at the peak/]]) {
+        await page.goto(`${url}?run=step_1000&view=memory&at=2000000000&allocator=${encodeURIComponent(address)}`);
+        await settle(page);
+        assert.deepEqual(await page.locator('.memory-charts a[aria-current]').allInnerTexts(), [chosen], address);
+        assert.match(await words(page), moment, address);
+      }
     } finally {
       await context.close();
     }

@@ -1,9 +1,9 @@
 /* Empty, live, lost, hostile: the states of a page that nobody plans for, each with a server of its
  * own. */
 import assert from 'node:assert/strict';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openPage, settle } from './browser.mjs';
 import { payloads } from './payloads.mjs';
@@ -30,6 +30,21 @@ function withFolder(body) {
   };
 }
 
+/* The sample, whose second half comes when `body` is done; until then it changes all the time. */
+async function whileWritten(path, body) {
+  const sample = join(SAMPLE, readdirSync(SAMPLE, { recursive: true }).find((name) => name.endsWith('.xplane.pb')));
+  const whole = readFileSync(sample);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, whole.subarray(0, whole.length / 2));
+  const writer = setInterval(() => utimesSync(path, new Date(), new Date()), 100);
+  try {
+    await body();
+  } finally {
+    clearInterval(writer);
+  }
+  writeFileSync(path, whole);
+}
+
 async function on(browser, url, query, body) {
   const opened = await openPage(browser, url);
   try {
@@ -53,6 +68,18 @@ export const tests = {
         await page.getByText(/No profiles .* yet/).waitFor();
         cpSync(SAMPLE, join(folder, 'step_500'), { recursive: true });
         await page.getByText('A step takes').waitFor({ timeout: 20_000 });
+      });
+      await on(browser, server.url, '?view=runs', async (page) => {
+        await page.locator('.table-row', { hasText: 'step_500' }).waitFor();
+        await page.evaluate(() => (window.isTheSamePage = true));
+        const row = page.locator('.table-row', { hasText: 'step_900' });
+        await whileWritten(join(folder, 'step_900', 'host.xplane.pb'), async () => {
+          await page.getByRole('button', { name: '1 new run' }).click();
+          await row.getByText('still being written').waitFor();
+        });
+        await ready(server.url);
+        await row.filter({ hasNotText: /still being written|indexing|waiting|cannot be read/ }).waitFor();
+        assert.ok(await page.evaluate(() => window.isTheSamePage), 'nothing was loaded again');
       });
     } finally {
       server.stop();

@@ -28,11 +28,14 @@ type Passed =
   | { what: 'changed' }
   | { what: 'lost' };
 
+const TAKE_MS = 50;
 const SETTLE_MS = 400;
 const WAIT_MS_MIN = 1000;
 const WAIT_MS_MAX = 30_000;
 const PLACE = `jviewd-events ${new URL('.', location.href).href}`;
 
+let untaken: Partial<Run>[] = [];
+let takeTimer = 0;
 let settleTimer = 0;
 let tryTimer = 0;
 let waitMs = WAIT_MS_MIN;
@@ -43,12 +46,21 @@ let channel: BroadcastChannel | null = null;
 
 const pass = (message: Passed): void => channel?.postMessage(message);
 
+/* Thousands of runs may be told at once, and each view of them is drawn once for all. */
+function takeAll(): void {
+  clearTimeout(takeTimer);
+  takeTimer = 0;
+  if (untaken.length === 0) return;
+  const next = new Map(runEvents.value);
+  for (const run of untaken) if (run.id) next.set(run.id, { ...next.get(run.id), ...run });
+  untaken = [];
+  runEvents.value = next;
+}
+
 function take(text: string): void {
   const told = parseExact(text) as Partial<Run> | { runs: Partial<Run>[] };
-  const next = new Map(runEvents.value);
-  for (const run of 'runs' in told ? told.runs : [told as Partial<Run>])
-    if (run.id) next.set(run.id, { ...next.get(run.id), ...run });
-  runEvents.value = next;
+  untaken.push(...('runs' in told ? told.runs : [told as Partial<Run>]));
+  takeTimer ||= window.setTimeout(takeAll, TAKE_MS);
 }
 
 function settle(): void {
@@ -107,6 +119,7 @@ function open(): void {
 
 function hear(message: Passed): void {
   if (message.what === 'hello') {
+    takeAll();
     if (source) pass({ what: 'known', runs: [...runEvents.value] });
   } else if (message.what === 'known') {
     runEvents.value = new Map([...runEvents.value, ...message.runs]);

@@ -92,6 +92,7 @@ export class TileStore {
   private readonly flights = new Set<Flight>();
   private bytes = 0;
   failure: Error | null = null;
+  readonly isWhole = given !== null; // what it does not hold is empty
 
   constructor(
     private readonly run: string,

@@ -75,7 +75,7 @@ function paintAxes(context: CanvasRenderingContext2D, scene: LevelScene, place: 
   const { xs } = scene;
   const line = (x: number, y: number, width: number, height: number): void => context.fillRect(Math.round(x), Math.round(y), width, height);
   const across = decimalTicks(xs[0] ?? 0, xs.at(-1) ?? 0, (place.right - LEVELS.left) / TICK.x);
-  const upwards = binaryTicks(scene.top, (place.bottom - LEVELS.top) / TICK.y);
+  const upwards = binaryTicks(scene.top, Math.max(2, (place.bottom - LEVELS.top) / TICK.y));
   const words = { x: scene.xWords(across), y: scene.yWords(upwards) };
   context.fillStyle = tokens.line;
   for (const tick of across) line(place.x(tick), LEVELS.top, 1, place.bottom - LEVELS.top);

@@ -65,7 +65,7 @@ function each(store: TileStore, row: RowKey, camera: Camera, take: (found: Found
   let covered = true;
   for (let index = range.from; index < range.to; index++) {
     const found = find(store, row, range.level, index);
-    if (found.length === 0) covered = false;
+    if (found.length === 0 && !store.isWhole) covered = false;
     for (const one of found) {
       const key = `${one.level}|${one.index}`;
       if (seen.has(key)) continue;

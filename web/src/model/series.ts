@@ -24,7 +24,10 @@ export function seriesAmong(runs: readonly Run[]): Series[] {
   const stems = new Map<string, Run[]>();
   for (const run of runs) {
     const stem = stemOf(run.name);
-    if (stem !== null && run.step_median_ps !== null) stems.set(stem, [...(stems.get(stem) ?? []), run]);
+    if (stem === null || run.step_median_ps === null) continue;
+    const of = stems.get(stem);
+    if (of) of.push(run);
+    else stems.set(stem, [run]);
   }
   return [...stems]
     .map(([stem, of]) => ({

@@ -33,7 +33,7 @@ export function stepsSentence(steps: readonly StepRow[], median: number | null):
   const sum = (of: (row: StepRow) => number): number => counted.reduce((total, row) => total + of(row), 0);
   const waits = sum((row) => toNumber(row.wait_ps ?? 0)) / Math.max(1, sum((row) => toNumber(row.dur_ps)));
   return [
-    strong(plural(steps.length, 'step')), ', median ', strong(time(median)), warmups > 0 ? ` without ${plural(warmups, 'warm-up')}` : '',
+    strong(plural(steps.length, 'step')), counted.length === 1 ? ' of ' : ', median ', strong(time(median)), warmups > 0 ? ` without ${plural(warmups, 'warm-up')}` : '',
     ...(waits >= WAITS_SHARE ? ['; for ', strong(share(waits)), ' of it devices do nothing but wait'] : []), ...slowestClause(counted, median), '.',
   ];
 }

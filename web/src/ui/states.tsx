@@ -7,7 +7,7 @@ import { runChange } from '../model/address';
 import { size, THIN } from '../model/numbers';
 import { sentenceCase } from '../model/sentence';
 import { Link } from './link';
-import { copyText } from './text';
+import { Code, copyText } from './text';
 
 interface Told {
   done?: number;
@@ -101,7 +101,7 @@ export function Empty({ children, copy }: { children: ComponentChildren; copy?: 
       {copy !== undefined && (
         <>
           {' '}
-          <code class="mono">{copy}</code>
+          <Code text={copy} />
           <button class="framed" onClick={() => void copyText(copy)}>
             Copy
           </button>

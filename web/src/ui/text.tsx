@@ -11,9 +11,15 @@ export function Name({ text, mono = false }: { text: string | null | undefined; 
   return <bdi class={mono ? 'mono' : undefined}>{room === null ? words : fitText(words, room, mono)}</bdi>;
 }
 
+const CODE_WHOLE = 32;
+
+export function Code({ text }: { text: string }) {
+  return <code class={`mono ${text.length > CODE_WHOLE ? 'long' : 'whole'}`}>{text}</code>;
+}
+
 /* A text of the server: what it sets in `backticks` is typed as it stands. */
 export function Prose({ text }: { text: string }) {
-  return <>{text.split('`').map((piece, index) => (index % 2 === 1 ? <code key={index} class="mono">{piece}</code> : piece))}</>;
+  return <>{text.split('`').map((piece, index) => (index % 2 === 1 ? <Code key={index} text={piece} /> : piece))}</>;
 }
 
 export function SentenceLine({ sentence }: { sentence: Sentence }) {

@@ -127,7 +127,7 @@ function Arrivals({ run, name, module }: { run: RunDetails; name: string; module
 export function CollectivesTable({ run }: { run: RunDetails }) {
   const asked = query.value.collectives ?? 'op';
   const by = (BY as readonly string[]).includes(asked) ? asked : 'op';
-  const sort = /^-?[a-z_]+(,-?[a-z_]+)*$/.test(query.value.collectives_sort ?? '') ? query.value.collectives_sort! : '-exposed_ps';
+  const sort = /^-?[a-z_]+(,-?[a-z_]+)*$/.test(query.value.collectives_sort ?? '') ? query.value.collectives_sort! : undefined;
   const params = { run: run.id, ...restriction.value, by };
   const reply = useJson<CollectiveTable>('api/collectives', { ...params, sort, limit: ROWS_MAX });
   const rows = reply.data?.rows ?? [];

@@ -88,14 +88,14 @@ function columnsOf(rows: readonly CompileRow[], by: string): Column<CompileRow>[
   const each = by === 'compile';
   const columns: (Column<CompileRow> | false)[] = [
     {
-      key: 'function', title: 'function', groups: each, width: 'minmax(120px, 1fr)', exact: (row) => row.function ?? row.reasons.function ?? null,
+      key: 'function', title: 'function', groups: each, width: 'minmax(120px, 3fr)', exact: (row) => row.function ?? row.reasons.function ?? null,
       cell: (row) => <Link to={goalOf(row, by)}>{row.function ? <Name text={row.function} /> : '(no name)'}</Link>,
     },
     each && ps('start_ps', 'begin', start),
     !each && { key: 'count', title: 'count', width: '64px', numeric: true, cell: (row) => count(row.count ?? 0) },
     ps('total_ps', 'total', scale, { sums: (total) => inScale(total, scale) }),
     {
-      key: 'phases', title: 'phases', width: 'minmax(120px, 1fr)', sortable: false, cell: (row) => <PhaseBar row={row} longest={longest} />,
+      key: 'phases', title: 'phases', width: 'minmax(120px, 2fr)', sortable: false, cell: (row) => <PhaseBar row={row} longest={longest} />,
       exact: (row) => PHASES.filter((phase) => phaseOf(row, phase) > 0).map((phase) => `${PHASE_WORDS[phase]} ${time(row[`${phase}_ps`]!)}`).join(', '),
     },
     !each && ps('later_ps', 'again', scale, { tip: 'All but the first', from: 900 }),
@@ -109,7 +109,7 @@ function columnsOf(rows: readonly CompileRow[], by: string): Column<CompileRow>[
     each
       ? { key: 'step', title: 'step', width: '64px', numeric: true, cell: (row) => (row.step === null || row.step === undefined ? UNKNOWN : String(row.step)), exact: (row) => row.reasons.step ?? null }
       : { key: 'steps', title: 'in steps', width: '72px', cell: (row) => row.steps ?? UNKNOWN, exact: (row) => row.steps ?? row.reasons.steps ?? null },
-    { key: 'changed', title: 'what changed', groups: each, width: 'minmax(160px, 4fr)', cell: (row) => (row.changed ? <Name text={row.changed} /> : UNKNOWN), exact: (row) => row.changed ?? row.reasons.changed ?? null },
+    { key: 'changed', title: 'what changed', groups: each, width: 'minmax(160px, 5fr)', cell: (row) => (row.changed ? <Name text={row.changed} /> : UNKNOWN), exact: (row) => row.changed ?? row.reasons.changed ?? null },
   ];
   return columns.filter((column) => column !== false);
 }

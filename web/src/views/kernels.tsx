@@ -233,7 +233,7 @@ export function KernelsView({ run, absent }: { run: RunDetails; absent: string |
   const by = query.value.by !== undefined && query.value.by in BY ? query.value.by : 'kernel';
   const gone = absent !== null && (by === 'kernel' || by === 'variant' || by === 'activity');
   const sort = query.value.sort ?? SORTS[by] ?? '-total_ps';
-  const params = { run: run.id, by, ...restriction.value, sort };
+  const params = { run: run.id, by, ...restriction.value, sort: query.value.sort };
   const list = useJson<KernelList>(gone ? null : 'api/kernels', { ...params, limit: ROWS_MAX });
   const data = list.data?.by === by ? list.data : null;
   const rows = data?.rows ?? [];

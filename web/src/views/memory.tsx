@@ -1,7 +1,7 @@
 /* Memory three ways, side by side: over time, as compiled, as saved. */
 import type { ComponentChildren } from 'preact';
+import { go, query } from '../data/place';
 import { useJson } from '../data/resource';
-import { query } from '../data/place';
 import { memoryRestriction } from '../data/restriction';
 import type { Allocator, TimelineReply } from '../data/memory';
 import { absence, type RunDetails } from '../data/types';
@@ -102,24 +102,23 @@ function factsOf(allocator: Allocator): string {
   return facts.filter((fact) => fact !== false).map((fact) => `, ${fact}`).join('');
 }
 
-function Chart({ run, allocator, only, span }: { run: RunDetails; allocator: Allocator; only: boolean; span: readonly [number, number] }) {
-  const isChosen = query.value.allocator === allocator.name || (only && !query.value.allocator);
-  return (
-    <section>
-      <h2 class="section">
-        <Name text={allocator.name} />
-        {allocator.host && <span class="quiet"> {allocator.host}</span>}
-        <span class="quiet">{factsOf(allocator)}</span>
-      </h2>
-      <MemoryChart allocator={allocator} at={isChosen ? (query.value.at ?? null) : null} span={span} />
-      {isChosen && allocator.peak_bytes !== null && <Owners run={run} allocator={allocator} />}
-    </section>
-  );
-}
+/* How the address names one: the host too where there are several. */
+const keyOf = (allocator: Allocator, isMany: boolean): string => (isMany ? `${allocator.host} ${allocator.name}` : allocator.name);
+
+/* What the address names, however many hosts there were then; undefined where this run has no such. */
+const namedIn = (allocators: readonly Allocator[], key: string): Allocator | undefined =>
+  allocators.find((one) => keyOf(one, true) === key) ?? allocators.find((one) => keyOf(one, false) === key);
+
+const MANY = 2; // charts; more are lower, so that the table still stands on the first screen
 
 function OverTime({ run, allocators, nav }: { run: RunDetails; allocators: readonly Allocator[]; nav: ComponentChildren }) {
   const span = spanOf(allocators);
   const highest = allocators.reduce((a, b) => ((b.peak_bytes ?? 0) > (a.peak_bytes ?? 0) && !ofHost(b) ? b : a));
+  const isMany = new Set(allocators.map((one) => one.host)).size > 1;
+  const asked = query.value.allocator;
+  const named = asked === undefined ? highest : namedIn(allocators, asked);
+  const chosen = named ?? highest;
+  const at = (named && query.value.at) ?? null; // a moment in another allocator is none in this one
   return (
     <div class="sections">
       {highest.peak_bytes !== null && <SentenceLine sentence={sentenceOf(highest)} />}
@@ -134,9 +133,43 @@ function OverTime({ run, allocators, nav }: { run: RunDetails; allocators: reado
           </li>
         </ul>
       )}
-      {allocators.map((allocator) => (
-        <Chart key={`${allocator.host} ${allocator.name}`} run={run} allocator={allocator} only={allocator === highest} span={span} />
-      ))}
+      <div class={allocators.length > MANY ? 'memory-charts many' : 'memory-charts'}>
+        {allocators.map((allocator) => {
+          const key = keyOf(allocator, isMany);
+          const isChosen = allocator === chosen;
+          return (
+            <section key={key}>
+              <h2 class="section">
+                {allocators.length > 1 ? (
+                  <Link to={{ allocator: key, at }} current={isChosen} title="Who is alive in it: the table below">
+                    <Name text={allocator.name} />
+                  </Link>
+                ) : (
+                  <Name text={allocator.name} />
+                )}
+                {isMany && <span class="quiet"> {allocator.host}</span>}
+                {allocators.length <= MANY && <span class="quiet">{factsOf(allocator)}</span>}
+              </h2>
+              <MemoryChart
+                allocator={allocator} height={allocators.length > MANY ? 112 : 200} at={isChosen ? at : null} span={span}
+                onPick={(moment) => go({ allocator: key, at: moment })}
+              />
+            </section>
+          );
+        })}
+      </div>
+      {chosen.peak_bytes !== null && (
+        <section>
+          {allocators.length > 1 && (
+            <h2 class="section">
+              <Name text={chosen.name} />
+              {isMany && <span class="quiet"> {chosen.host}</span>}
+              {allocators.length > MANY && <span class="quiet">{factsOf(chosen)}</span>}
+            </h2>
+          )}
+          <Owners run={run} allocator={chosen} at={at} />
+        </section>
+      )}
     </div>
   );
 }

@@ -5,11 +5,8 @@
  *   ░░░▓▓▓░░░      reserved upon allocated; both count towards the peak
  */
 import type { Allocator, Sample } from '../data/memory';
-import { go } from '../data/place';
 import { fixed, size, THIN, time, timeScale, toNumber } from '../model/numbers';
 import { decimalsOf, LevelChart } from './level_chart';
-
-const HEIGHT = 200;
 
 export function hasReserved(allocator: Allocator): boolean {
   return allocator.samples.some((sample) => (sample.reserved_bytes ?? 0) > 0);
@@ -50,8 +47,16 @@ function filling(samples: readonly Sample[], [from, to]: Span): readonly Sample[
   ];
 }
 
+interface Props {
+  allocator: Allocator;
+  height: number;
+  at: string | null;
+  span: Span;
+  onPick: (at: string) => void;
+}
+
 /* A click asks who was alive then. */
-export function MemoryChart({ allocator, at, span }: { allocator: Allocator; at: string | null; span: Span }) {
+export function MemoryChart({ allocator, height, at, span, onPick }: Props) {
   const { peak_bytes: peak, peak_at_ps: peakAt } = allocator;
   const samples = filling(allocator.samples, span);
   const limit = limitInSight(allocator);
@@ -59,7 +64,7 @@ export function MemoryChart({ allocator, at, span }: { allocator: Allocator; at:
   const highest = samples.reduce((most, sample) => Math.max(most, total(sample) ?? 0), 1);
   return (
     <LevelChart
-      label={`Memory of ${allocator.name} over time`} height={HEIGHT} tip={(index) => tipOf(samples[index]!)} onPick={(index) => go({ allocator: allocator.name, at: String(samples[index]!.at_ps) })}
+      label={`Memory of ${allocator.name} over time`} height={height} tip={(index) => tipOf(samples[index]!)} onPick={(index) => onPick(String(samples[index]!.at_ps))}
       scene={(tokens) => ({
         xs: samples.map((sample) => toNumber(sample.at_ps)),
         areas: [

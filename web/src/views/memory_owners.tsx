@@ -36,9 +36,8 @@ function columnsOf(rows: readonly OwnerRow[]): Column<OwnerRow>[] {
   return columns.filter((column) => column !== false);
 }
 
-export function Owners({ run, allocator }: { run: RunDetails; allocator: Allocator }) {
+export function Owners({ run, allocator, at }: { run: RunDetails; allocator: Allocator; at: string | null }) {
   const by = BY.find((one) => one === query.value.by) ?? 'owner';
-  const at = query.value.at;
   const asked = { run: run.id, view: 'peak', allocator: allocator.name, by, ...(at ? { at_ps: at } : {}), ...memoryRestriction(), ...(allocator.host ? { host: allocator.host } : {}) };
   const owners = useJson<OwnersReply>('api/memory', { ...asked, limit: ROWS_MAX, sort: query.value.sort });
   const rows = owners.data?.rows ?? [];

@@ -68,6 +68,8 @@ function columnsOf(rows: readonly TopRow[], by: string): Column<TopRow>[] {
   const flops = rateScale((heavy.length > 0 ? heavy : rows).map((row) => row.flops_per_s), 'FLOP/s');
   const bytes = rateScale((heavy.length > 0 ? heavy : rows).map((row) => row.bytes_per_s), 'B/s');
   const largest = Math.max(1e-9, ...rows.map((row) => row.share ?? 0));
+  let sum = 0;
+  const upTo = new Map(rows.map((row) => [row, (sum += row.share ?? 0)]));
   const has = (key: keyof TopRow) => rows.some((row) => row[key] !== null && row[key] !== undefined && row[key] !== '');
   const swatch = has('kind') ? 16 : 0;
   const labels = by === 'kernel' ? kernelLabels(rows.map((row) => row.name)) : null;
@@ -114,6 +116,10 @@ function columnsOf(rows: readonly TopRow[], by: string): Column<TopRow>[] {
       subtotal: (group) => shareCell(group.reduce((sum, row) => sum + (row.share ?? 0), 0)),
     },
     {
+      key: 'cumulative', title: 'cumulative', width: '96px', from: 1500, numeric: true, sortable: false,
+      cell: (row) => (row.share === null ? UNKNOWN : shareCell(Math.min(1, upTo.get(row)!))), exact: () => 'this row and all before it in this order, filtered or not',
+    },
+    {
       key: 'total_ps', title: 'total', unit: self.unit, width: '96px', from: 1500, numeric: true, cell: (row) => inScale(row.total_ps, self), exact: (row) => timeExact(row.total_ps),
       subtotal: (group) => inScale(sumOf(group, (row) => row.total_ps), self),
     },
@@ -155,7 +161,7 @@ function restOf(top: TopList, rows: readonly TopRow[], noun: string): Record<str
 export function OpsView({ run }: { run: RunDetails }) {
   const asked = query.value.by ?? 'op';
   const sort = query.value.sort ?? '-self_ps';
-  const params = { run: run.id, by: asked, ...restriction.value, sort };
+  const params = { run: run.id, by: asked, ...restriction.value, sort: query.value.sort };
   const top = useJson<TopList>('api/top', { ...params, limit: ROWS_MAX });
   const data = top.data;
   const rows = data?.rows ?? [];

@@ -83,8 +83,7 @@ function basisOf(data: Roofline): string[] {
 }
 
 export function RooflineView({ run }: { run: RunDetails }) {
-  const sort = query.value.sort ?? '-self_ps';
-  const params = { run: run.id, ...restriction.value, sort };
+  const params = { run: run.id, ...restriction.value, sort: query.value.sort };
   const found = useJson<Roofline>('api/roofline', { ...params, limit: ROWS_MAX });
   const data = found.data;
   const rows = data?.rows ?? [];

@@ -133,6 +133,16 @@ function useHeld(runs: readonly Run[], limit: number): { shown: readonly Run[]; 
   };
 }
 
+const ListNotes = ({ list }: { list: RunList }) => (
+  <>
+    {list.notes.map((note) => (
+      <p key={note.message} class="basis">
+        {sentenceCase(note.message)}
+      </p>
+    ))}
+  </>
+);
+
 function NoRuns({ list }: { list: RunList }) {
   const { scan } = list;
   const looked = `${plural(scan.directories, 'directory', 'directories')} and ${plural(scan.files, 'file')}`;
@@ -140,6 +150,7 @@ function NoRuns({ list }: { list: RunList }) {
     <>
       <SentenceLine sentence={scan.state === 'idle' ? [`No profiles ${scan.directory ? `below ${scan.directory}` : 'here'} yet.`] : ['Looking for profiles.']} />
       <p class="basis">{scan.state === 'idle' ? `${looked} were looked at; new ones appear by themselves.` : `${looked} so far.`}</p>
+      <ListNotes list={list} />
       <HowToRecord />
       <p class="state">
         To open one of this computer, drop it here:{' '}
@@ -207,11 +218,7 @@ export function RunsView() {
           />
         )}
       </div>
-      {data.notes.map((note) => (
-        <p key={note.message} class="basis">
-          {sentenceCase(note.message)}
-        </p>
-      ))}
+      <ListNotes list={data} />
     </>
   );
 }

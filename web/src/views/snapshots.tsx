@@ -76,7 +76,7 @@ function columnsOf(reply: Reply, by: string, amount: Amount): Column<Row>[] {
     (by === 'owner' || by === 'frame') && {
       key: 'source', title: 'source', groups: true, width: 'minmax(120px, 2fr)', exact: (row) => row.source ?? row.reasons.source ?? null, cell: (row) => (row.source === null ? UNKNOWN : <Name text={shortSource(row.source)} mono />),
     },
-    by === 'owner' && rows.some((row) => row.device !== null) && text('device', 'minmax(80px, 1fr)'),
+    by === 'owner' && rows.some((row) => row.device !== null) && text('device', 'minmax(96px, 2fr)'),
     by === 'owner' && rows.some((row) => row.kind !== null) && text('kind', 'minmax(80px, 120px)'),
     { key: 'value', title: amount.title, unit: values.unit, width: '112px', numeric: true, sums: (sum) => inScale(sum, values), cell: (row) => inScale(row.value, values), exact: (row) => amount.exact(row.value) },
     reply.base !== null && { key: 'base_value', title: 'before', unit: values.unit, width: '112px', numeric: true, sums: (sum) => inScale(sum, values), cell: (row) => inScale(row.base_value, values), exact: (row) => amount.exact(row.base_value ?? 0) },

@@ -30,7 +30,7 @@ export function stepColumns(rows: readonly StepRow[], median: number | null): Co
     { key: 'start_ps', title: 'begin', unit: begin.unit, width: '88px', numeric: true, cell: (row) => inScale(row.start_ps, begin), exact: (row) => timeExact(row.start_ps) },
     { key: 'dur_ps', title: 'time', unit: duration.unit, width: '88px', numeric: true, sums: (total) => inScale(total, duration), cell: (row) => inScale(row.dur_ps, duration), exact: (row) => timeExact(row.dur_ps) },
     {
-      key: 'delta', title: 'Δ median', unit: deltas.unit, width: '104px', numeric: true, value: delta, cell: (row) => signed(delta(row)),
+      key: 'delta', title: 'Δ median', unit: deltas.unit, width: '104px', numeric: true, optional: rows.every((row) => delta(row) === 0), value: delta, cell: (row) => signed(delta(row)),
       exact: (row) => (median ? `${toNumber(row.dur_ps) < median ? '' : '+'}${fixed((toNumber(row.dur_ps) / median - 1) * 100, 1)}${THIN}% of the median` : null),
     },
     ...kinds.map(

@@ -104,7 +104,7 @@ export function TransfersView({ run, absent }: { run: RunDetails; absent: string
   const by = query.value.by !== undefined && BY.includes(query.value.by) ? query.value.by : 'direction';
   const sort = query.value.sort ?? (by === 'transfer' ? 'start_ps' : '-total_ps');
   const { module: _module, scope: _scope, ...asked } = restriction.value;
-  const params = { run: run.id, by, ...asked, sort };
+  const params = { run: run.id, by, ...asked, sort: query.value.sort };
   const path = absent === null ? 'api/transfers' : null;
   const list = useJson<TransferList>(path, { ...params, limit: ROWS_MAX });
   const directions = useJson<TransferList>(path, { ...params, by: 'direction', sort: '-total_ps', limit: 10 });

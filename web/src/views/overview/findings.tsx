@@ -8,17 +8,16 @@ import { linkOf } from '../../model/evidence';
 import { countInProse, plural, share, size, time, toNumber, UNKNOWN } from '../../model/numbers';
 import { piecesOf } from '../../model/spoken';
 import { Link } from '../../ui/link';
+import { Code } from '../../ui/text';
 
 /* As much evidence as stands in a line. */
 const SHOWN = 3;
-/* Code as short as this is not broken at its hyphens. */
-const CODE_WHOLE = 48;
 
 function Words({ text }: { text: string }) {
   return (
     <>
       {piecesOf(text).map((piece, index) =>
-        piece.as === 'code' ? <code key={index} class={piece.text.length <= CODE_WHOLE ? 'whole' : undefined}>{piece.text}</code> : piece.as === 'strong' ? <strong key={index}>{piece.text}</strong> : <bdi key={index}>{piece.text}</bdi>,
+        piece.as === 'code' ? <Code key={index} text={piece.text} /> : piece.as === 'strong' ? <strong key={index}>{piece.text}</strong> : <bdi key={index}>{piece.text}</bdi>,
       )}
     </>
   );

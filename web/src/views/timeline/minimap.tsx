@@ -1,6 +1,6 @@
 /* The whole run by kind in 40 pixels, and where the window stands in it. */
 import { effect } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Want } from '../../data/tile_store';
 import { summaryOf, wantedTiles, type PlacedSummary } from '../../draw/scene';
 import { paintSummary } from '../../draw/summary';
@@ -59,7 +59,8 @@ function paint(state: TimelineState, element: HTMLCanvasElement, width: number, 
 
 export function Minimap({ state }: { state: TimelineState }) {
   const canvas = useRef<HTMLCanvasElement>(null);
-  useEffect(() => {
+  // At once when the view goes: a frame that comes after it would find no canvas.
+  useLayoutEffect(() => {
     let shown: readonly unknown[] = [];
     const frame = oncePerFrame(() => {
       const width = Math.round(state.size.value.width * devicePixelRatio);

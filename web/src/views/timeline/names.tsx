@@ -1,7 +1,7 @@
 /* The tree of tracks at the left: fold by click, move by arrow keys, reorder by dragging; pin, hide
  * and only-this stand at the right of the name below the pointer, or that a finger or the keys have chosen. */
 import { computed } from '@preact/signals';
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { cutMiddle, shown } from '../../model/cut';
 import type { Band } from '../../model/layout';
 import { Icon } from '../../ui/icons';
@@ -137,7 +137,8 @@ export function TrackNames({ state, width }: { state: TimelineState; width: numb
   const moved = useRef(false);
   const active = current !== null && bands.some((band) => band.node.id === current) ? current : (bands[0]?.node.id ?? null);
 
-  useEffect(() => {
+  // With the row itself: put off, it would be done before the row that was moved to is drawn.
+  useLayoutEffect(() => {
     if (!moved.current) return;
     moved.current = false;
     tree.current?.querySelector<HTMLElement>('[role=treeitem][tabindex="0"]')?.focus();

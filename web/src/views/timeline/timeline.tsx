@@ -28,6 +28,9 @@ import { Tracks } from './tracks';
 const STEPS_MAX = 10_000;
 const DENSITY_MS = 120;
 const LINKS_MAX = 200; // of a chain
+const LOWER_PIXELS = 240;
+const TRACKS_PIXELS_MIN = 96;
+const BELOW_TRACKS_PIXELS = 24; // empty: a click there lets the focus go
 
 const found = word('find');
 
@@ -122,10 +125,17 @@ function Timeline({ run, tracks, steps }: { run: RunDetails; tracks: TrackList; 
   const scroller = useRef<HTMLDivElement>(null);
   const shown = useRef<readonly DrawnFlow[]>([]);
   const [names, setNames] = useState(220);
-  const [lower, setLower] = useState(240);
+  const [lower, setLower] = useState<number | null>(null); // what few tracks leave, until it is dragged
+  const below = useRef<HTMLDivElement>(null);
+  const [lowerNow, setLowerNow] = useState(LOWER_PIXELS);
   const [dock, setDock] = useState(DOCK_PIXELS);
 
   useEffect(() => () => state.close(), [state]);
+  useLayoutEffect(() => {
+    const watch = new ResizeObserver(() => setLowerNow(below.current!.offsetHeight));
+    watch.observe(below.current!);
+    return () => watch.disconnect();
+  }, []);
   useLayoutEffect(() => void (steps && state.showSteps(steps)), [state, steps]);
   useLayoutEffect(() => followFocus(state), [state]);
   useEffect(() => registerActions(timelineActions(state, { rows: () => state.hits.value, flows: () => shown.current })), [state]);
@@ -135,7 +145,7 @@ function Timeline({ run, tracks, steps }: { run: RunDetails; tracks: TrackList; 
   const flows = useFlows(state);
   shown.current = flows;
 
-  useEffect(
+  useLayoutEffect(
     () =>
       effect(() => {
         const wanted = state.scrollTop.value;
@@ -158,7 +168,7 @@ function Timeline({ run, tracks, steps }: { run: RunDetails; tracks: TrackList; 
         <Ruler state={state} />
       </div>
       <Legend state={state} />
-      <div ref={scroller} class="tracks" onScroll={(event) => void (state.scrollTop.value = event.currentTarget.scrollTop)}>
+      <div ref={scroller} class="tracks" style={{ flex: lower === null ? `0 1 ${Math.max(TRACKS_PIXELS_MIN, state.layout.value.height + BELOW_TRACKS_PIXELS)}px` : '1 1 0' }} onScroll={(event) => void (state.scrollTop.value = event.currentTarget.scrollTop)}>
         <div class="tracks-inner" style={{ height: `${state.layout.value.height}px` }}>
           <TrackNames state={state} width={names} />
           <div>
@@ -175,9 +185,9 @@ function Timeline({ run, tracks, steps }: { run: RunDetails; tracks: TrackList; 
       {docked.value ? (
         <Split axis="x" label="Width of the details" value={dock} min={320} max={960} invert onChange={setDock} />
       ) : (
-        <Split axis="y" label="Height of the details" value={lower} min={32} max={Math.max(120, innerHeight - 320)} invert onChange={setLower} />
+        <Split axis="y" label="Height of the details" value={lower ?? lowerNow} min={32} max={Math.max(120, innerHeight - 320)} invert onChange={setLower} />
       )}
-      <div class="timeline-lower" style={docked.value ? undefined : { height: `${lower}px` }}>
+      <div ref={below} class="timeline-lower" style={docked.value ? undefined : { flex: lower === null ? `1 0 ${LOWER_PIXELS}px` : `0 0 ${lower}px` }}>
         <Lower state={state} search={search} />
       </div>
     </div>
