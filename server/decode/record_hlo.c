@@ -45,13 +45,11 @@ static name_id value_of(struct record *record, struct str name, struct str key)
 /* Of a payload of fields: "sHLO Op=fusion.3", see api/record.h. */
 static void take_field(struct record *record, struct str field, struct hlo_words *words)
 {
-    const char *equals = field.count > 1 ? memchr(field.at, '=', field.count) : NULL;
+    struct str key, value;
 
-    if (equals == NULL)
+    if (!record_split_field(field, &key, &value))
         return;
-    struct str key =
-        record_key_of_field((struct str){field.at + 1, (size_t)(equals - field.at - 1)});
-    struct str value = str_skip(field, (size_t)(equals - field.at) + 1);
+    key = record_key_of_field(key);
     if (str_equal(key, STR("hlo_op")) && value.count > 0)
         words->op = sink_name(record->sink, value);
     else if (str_equal(key, STR("hlo_module")) && value.count > 0)

@@ -54,16 +54,25 @@ static bool to_double(struct str text, double *ret)
     return end == digits + text.count;
 }
 
+bool record_split_field(struct str field, struct str *ret_key, struct str *ret_value)
+{
+    const char *equals = field.count > 2 ? memchr(field.at + 1, '=', field.count - 1) : NULL;
+
+    if (equals == NULL || equals == field.at + 1)
+        return false;
+    *ret_key = (struct str){field.at + 1, (size_t)(equals - field.at - 1)};
+    *ret_value = str_skip(field, ret_key->count + 2);
+    return true;
+}
+
 static void put_field(struct record *record, struct str field)
 {
-    const char *equals = field.count > 1 ? memchr(field.at, '=', field.count) : NULL;
+    struct str key, value;
     uint64_t bits;
     double number;
 
-    if (equals == NULL || equals == field.at + 1)
+    if (!record_split_field(field, &key, &value))
         return;
-    struct str key = {field.at + 1, (size_t)(equals - field.at - 1)};
-    struct str value = str_skip(field, key.count + 2);
     struct arg arg = {.key = sink_name(record->sink, record_key_of_field(key))};
     bool is_minus = field.at[0] == 'i' && str_starts(value, STR("-"));
     if ((field.at[0] == 'i' || field.at[0] == 'u') &&

@@ -49,6 +49,8 @@ void record_ranges_open(
     struct record *record); /* the last look at what was open, less what ended */
 /* The next field of a payload of fields, "iKEY=VALUE". */
 bool record_next_field(struct str *rest, struct str *ret);
+/* Without its letter; false: no such field, or one without a key. */
+bool record_split_field(struct str field, struct str *ret_key, struct str *ret_value);
 /* Keys of NCCL and XLA, as jviewd names the same of other formats; all others as they are. */
 struct str record_key_of_field(struct str key);
 /* record_notes.c */

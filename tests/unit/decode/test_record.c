@@ -89,6 +89,28 @@ static void ranges(void **state)
     arena_destroy(arena);
 }
 
+/* Of a payload of fields those that have a type and a key are args. */
+static void fields(void **state)
+{
+    (void)state;
+    static const char *const texts_of[] = {"step", "=1\x1fi=2\x1fikey=-3\x1fs\x1fsnone="};
+    static const int64_t row[] = {
+        RANGE(466, 3000, 9000, 0, 1, 0, 0, FORM_NESTED, PAYLOAD_FIELDS, 2, 0)};
+    struct arena *arena = arena_create();
+    struct made_spool made = {0};
+
+    spool_begin(&made);
+    spool_ties(&made);
+    spool_texts(&made, SPOOL_TEXT, 1, texts_of, COUNT(texts_of));
+    spool_rows(&made, SPOOL_RANGE, row, 1, RANGE_COLUMNS);
+    spool_rows(&made, SPOOL_END, NULL, 0, 0);
+    CHECK_PICTURE("fields", trace_of(&made, arena), PICTURE_ARGS,
+                  "process (466) / main thread (466)\n"
+                  "  2000000 +6000000 step {key: -3, none: \"\"}\n");
+    text_free(&made.file);
+    arena_destroy(arena);
+}
+
 /* Recorded in parts: each is a slice; the last one, which nothing closed, lasts as the ranges do. A
  * recording that is on throughout shows none. */
 static void captures(void **state)
@@ -314,9 +336,9 @@ static void clock_set(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ranges), cmocka_unit_test(captures),  cmocka_unit_test(killed),
-        cmocka_unit_test(lost),   cmocka_unit_test(damaged),   cmocka_unit_test(gap),
-        cmocka_unit_test(clocks), cmocka_unit_test(clock_set),
+        cmocka_unit_test(ranges), cmocka_unit_test(fields), cmocka_unit_test(captures),
+        cmocka_unit_test(killed), cmocka_unit_test(lost),   cmocka_unit_test(damaged),
+        cmocka_unit_test(gap),    cmocka_unit_test(clocks), cmocka_unit_test(clock_set),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
