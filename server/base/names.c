@@ -9,7 +9,7 @@
 
 #include "base/hash.h"
 
-enum { SLOTS_MIN = 256, TEXT_CHUNK = 1 << 16 };
+enum { SLOTS_MIN = 256, ENTRIES_MIN = 32, CHUNK_MIN = 512, CHUNK_MAX = 1 << 16 };
 
 struct entry {
     uint64_t hash;
@@ -18,8 +18,8 @@ struct entry {
 
 struct names {
     struct arena *texts;
-    char *chunk; /* what is left of the newest */
-    size_t chunk_left;
+    char *chunk;                   /* what is left of the newest */
+    size_t chunk_left, next_chunk; /* the next one is twice as large, up to CHUNK_MAX */
     struct entry *entries;
     uint32_t *slots;
     uint32_t count, capacity, slot_mask;
@@ -65,11 +65,14 @@ static struct str keep_text(struct names *names, struct str text)
 {
     if (text.count == 0)
         return STR("");
-    if (text.count > TEXT_CHUNK / 8)
+    if (text.count > CHUNK_MAX / 8)
         return str_copy(names->texts, text);
     if (text.count > names->chunk_left) {
-        names->chunk = arena_alloc(names->texts, TEXT_CHUNK, 1);
-        names->chunk_left = TEXT_CHUNK;
+        while (names->next_chunk < 8 * text.count)
+            names->next_chunk *= 2;
+        names->chunk = arena_alloc(names->texts, names->next_chunk, 1);
+        names->chunk_left = names->next_chunk;
+        names->next_chunk = names->next_chunk < CHUNK_MAX ? 2 * names->next_chunk : CHUNK_MAX;
     }
 
     struct str kept = {.at = names->chunk, .count = text.count};
@@ -84,7 +87,7 @@ struct names *names_create(void)
 {
     struct names *names = memory_resize(NULL, 1, sizeof(*names));
 
-    *names = (struct names){.texts = arena_create()};
+    *names = (struct names){.texts = arena_create(), .next_chunk = CHUNK_MIN};
     grow_slots(names, SLOTS_MIN);
     names_add(names, STR(""));
     return names;
@@ -109,7 +112,8 @@ name_id names_add(struct names *names, struct str text)
         return names->slots[slot] - 1;
 
     if (names->count == names->capacity) {
-        names->capacity = names->capacity == 0 ? SLOTS_MIN : names->capacity + names->capacity / 2;
+        names->capacity =
+            names->capacity == 0 ? ENTRIES_MIN : names->capacity + names->capacity / 2;
         names->entries = memory_resize(names->entries, names->capacity, sizeof(*names->entries));
     }
 

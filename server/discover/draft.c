@@ -53,7 +53,7 @@ void draft_add_file(const struct group *group, struct draft *draft, struct scan_
     draft->run.bytes += found->bytes;
     if (found->modified_ns > draft->run.modified_ns || draft->run.file_count == 1)
         draft->run.modified_ns = found->modified_ns;
-    draft->run.certain |= hint_of(path_base(found->path)).certain;
+    draft->run.certain |= group->hints[file.file].certain;
 }
 
 void draft_join(const struct group *group, struct draft *into, struct draft *from)

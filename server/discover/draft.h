@@ -13,8 +13,10 @@
 struct group { /* one grouping: what all its steps see */
     struct str root;
     const struct scan_file *files;
+    const struct hint *hints; /* of the files' names */
     struct arena *arena;
-    bool is_one_file; /* there is no other: it was named, whatever its name promises */
+    bool has_nsys_jax; /* anywhere */
+    bool is_one_file;  /* there is no other: it was named, whatever its name promises */
 };
 
 struct place { /* the files of one directory: order[first ... first + count) */

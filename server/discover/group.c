@@ -35,7 +35,7 @@ static int by_dir(const void *a, const void *b)
 /* A bundle is a run of its own, also where it lies beside the files of another. */
 static bool is_apart(const struct group *group, const struct place *place, uint32_t file)
 {
-    return place->count > 1 && hint_of(path_base(group->files[file].path)).kind == HINT_BUNDLE;
+    return place->count > 1 && group->hints[file].kind == HINT_BUNDLE;
 }
 
 static void add_session(struct drafts *drafts, const struct place *place)
@@ -57,7 +57,7 @@ static void add_session(struct drafts *drafts, const struct place *place)
     draft_add_dir(group, draft, place->dir);
     for (uint32_t i = 0; i < place->count; i++)
         if (!is_apart(group, place, files[i].file) &&
-            (named || hint_of(path_base(group->files[files[i].file].path)).kind != HINT_NONE))
+            (named || group->hints[files[i].file].kind != HINT_NONE))
             draft_add_file(group, draft, files[i]);
 }
 
@@ -198,10 +198,11 @@ static bool is_nsys_jax(const struct group *group, const struct place *places, u
                         struct str dir)
 {
     const struct place key = {.dir = dir};
-    const struct place *place = bsearch(&key, places, count, sizeof *places, by_dir);
+    const struct place *place =
+        group->has_nsys_jax ? bsearch(&key, places, count, sizeof *places, by_dir) : NULL;
 
     for (uint32_t i = 0; place != NULL && i < place->count; i++)
-        if (hint_of(path_base(group->files[place->order[i]].path)).kind == HINT_NSYS_JAX)
+        if (group->hints[place->order[i]].kind == HINT_NSYS_JAX)
             return true;
     return false;
 }
@@ -214,7 +215,7 @@ static void add_rest(struct drafts *drafts, const struct sessions *sessions,
     for (uint32_t i = 0; i < place->count; i++) {
         uint32_t index = place->order[i];
         const struct scan_file *file = &group->files[index];
-        struct hint hint = hint_of(path_base(file->path));
+        struct hint hint = group->hints[index];
         bool is_only = hint.kind == HINT_PPROF || hint.kind == HINT_HLO ? hint.kind == only
                                                                         : only == HINT_NONE;
 
@@ -258,7 +259,7 @@ static bool is_session(const struct group *group, const struct place *place)
     if (session_is_named(group->root, place->dir))
         return true;
     for (uint32_t i = 0; i < place->count; i++) {
-        enum hint_kind kind = hint_of(path_base(group->files[place->order[i]].path)).kind;
+        enum hint_kind kind = group->hints[place->order[i]].kind;
         if (kind == HINT_XPLANE || kind == HINT_SPOOL)
             return true;
     }
@@ -274,16 +275,29 @@ static int by_place(const void *a, const void *b, void *data)
     return order != 0 ? order : str_compare(left, right);
 }
 
+/* Files come by path, which is this order wherever directories hold either files or directories. */
+static uint32_t *order_by_place(const struct group *group, uint32_t file_count)
+{
+    void *files = (void *)(uintptr_t)group->files;
+    uint32_t *order = arena_array(group->arena, uint32_t, file_count);
+    bool is_ordered = true;
+
+    for (uint32_t i = 0; i < file_count; i++) {
+        order[i] = i;
+        is_ordered = is_ordered && (i == 0 || by_place(&order[i - 1], &order[i], files) <= 0);
+    }
+    if (!is_ordered)
+        qsort_r(order, file_count, sizeof *order, by_place, files);
+    return order;
+}
+
 static struct place *find_places(const struct group *group, uint32_t file_count,
                                  uint32_t *ret_count)
 {
-    uint32_t *order = arena_array(group->arena, uint32_t, file_count);
+    uint32_t *order = order_by_place(group, file_count);
     struct place *places = arena_array(group->arena, struct place, file_count);
     uint32_t count = 0;
 
-    for (uint32_t i = 0; i < file_count; i++)
-        order[i] = i;
-    qsort_r(order, file_count, sizeof *order, by_place, (void *)(uintptr_t)group->files);
     for (uint32_t i = 0; i < file_count; i++) {
         struct str dir = path_dir(group->files[order[i]].path);
 
@@ -335,10 +349,10 @@ static void add_apart(struct drafts *drafts, const struct place *place)
     const struct group *group = drafts->group;
 
     for (uint32_t i = 0; i < place->count; i++) {
-        struct str name = path_base(group->files[place->order[i]].path);
+        uint32_t index = place->order[i];
 
-        if (is_apart(group, place, place->order[i]))
-            add_single(drafts, place->order[i], place->dir, hint_of(name));
+        if (is_apart(group, place, index))
+            add_single(drafts, index, place->dir, group->hints[index]);
     }
 }
 
@@ -381,6 +395,17 @@ static void collect(struct drafts *drafts, uint32_t file_count)
     join_ranks(drafts, session_count);
 }
 
+static void read_hints(struct group *group, uint32_t file_count)
+{
+    struct hint *hints = arena_array(group->arena, struct hint, file_count);
+
+    for (uint32_t i = 0; i < file_count; i++) {
+        hints[i] = hint_of(path_base(group->files[i].path));
+        group->has_nsys_jax |= hints[i].kind == HINT_NSYS_JAX;
+    }
+    group->hints = hints;
+}
+
 void scan_group(struct str root, const struct scan_file *files, uint32_t file_count,
                 struct arena *arena, struct scan_run **ret, uint32_t *ret_count)
 {
@@ -392,6 +417,7 @@ void scan_group(struct str root, const struct scan_file *files, uint32_t file_co
     *ret_count = 0;
     if (file_count == 0)
         return;
+    read_hints(&group, file_count);
     collect(&drafts, file_count);
     if (drafts.count == 0)
         return;

@@ -1,87 +1,90 @@
 #include "discover/hint.h"
 
+#define NAME(literal)                                                                              \
+    {                                                                                              \
+        (literal), sizeof(literal) - 1                                                             \
+    }
+
 static const struct {
-    const char *suffix;
+    struct str suffix;
     enum hint_kind kind;
     bool certain;
 } suffixes[] = {
     /* longer ones before those they end in */
-    {".xplane.pb", HINT_XPLANE, true},
-    {".hlo_proto.pb", HINT_HLO, false},
-    {".hlo.pb", HINT_HLO, false},
-    {".pt.trace.json", HINT_TRACE_JSON, true},
-    {".trace.json", HINT_TRACE_JSON, true},
-    {".memory.prof", HINT_PPROF, true},
-    {".pprof", HINT_PPROF, true},
-    {".prof", HINT_PPROF, true},
-    {".heap", HINT_PPROF, false},
-    {".cpu", HINT_PPROF, false},
-    {".nsys-rep", HINT_NSYS, true},
-    {".qdrep", HINT_NSYS, true},
-    {".ncu-rep", HINT_ANY, true},
-    {".rpd", HINT_ANY, true},
-    {".otf2", HINT_ANY, true},
-    {"_results.db", HINT_ANY, false}, /* rocprofv3 */
-    {".sqlite", HINT_NSYS, false},
-    {".jvs", HINT_SPOOL, true},
-    {".jvz", HINT_BUNDLE, true},
-    {".pftrace", HINT_PERFETTO, true},
-    {".perfetto-trace", HINT_PERFETTO, true},
-    {".perfetto", HINT_PERFETTO, true},
-    {".perfetto_trace", HINT_PERFETTO, true},
-    {".trace", HINT_ANY, false},
-    {".json", HINT_JSON, false},
-    {".pb", HINT_ANY, false},
-    {".zip", HINT_ANY, false},
+    {NAME(".xplane.pb"), HINT_XPLANE, true},
+    {NAME(".hlo_proto.pb"), HINT_HLO, false},
+    {NAME(".hlo.pb"), HINT_HLO, false},
+    {NAME(".pt.trace.json"), HINT_TRACE_JSON, true},
+    {NAME(".trace.json"), HINT_TRACE_JSON, true},
+    {NAME(".memory.prof"), HINT_PPROF, true},
+    {NAME(".pprof"), HINT_PPROF, true},
+    {NAME(".prof"), HINT_PPROF, true},
+    {NAME(".heap"), HINT_PPROF, false},
+    {NAME(".cpu"), HINT_PPROF, false},
+    {NAME(".nsys-rep"), HINT_NSYS, true},
+    {NAME(".qdrep"), HINT_NSYS, true},
+    {NAME(".ncu-rep"), HINT_ANY, true},
+    {NAME(".rpd"), HINT_ANY, true},
+    {NAME(".otf2"), HINT_ANY, true},
+    {NAME("_results.db"), HINT_ANY, false}, /* rocprofv3 */
+    {NAME(".sqlite"), HINT_NSYS, false},
+    {NAME(".jvs"), HINT_SPOOL, true},
+    {NAME(".jvz"), HINT_BUNDLE, true},
+    {NAME(".pftrace"), HINT_PERFETTO, true},
+    {NAME(".perfetto-trace"), HINT_PERFETTO, true},
+    {NAME(".perfetto"), HINT_PERFETTO, true},
+    {NAME(".perfetto_trace"), HINT_PERFETTO, true},
+    {NAME(".trace"), HINT_ANY, false},
+    {NAME(".json"), HINT_JSON, false},
+    {NAME(".pb"), HINT_ANY, false},
+    {NAME(".zip"), HINT_ANY, false},
 };
 
 /* Names that every checkpoint, dump or source tree is full of. */
-static const char *const plain_names[] = {
-    "jview.json",
-    "saved_model.pb",
-    "keras_metadata.pb",
-    "fingerprint.pb",
-    "topology.pb",
-    "compile_options.pb",
-    "package.json",
-    "package-lock.json",
-    "tsconfig.json",
-    "config.json",
-    "tokenizer.json",
-    "tokenizer_config.json",
-    "special_tokens_map.json",
-    "vocab.json",
-    "added_tokens.json",
-    "generation_config.json",
-    "preprocessor_config.json",
+static const struct str plain_names[] = {
+    NAME("jview.json"),
+    NAME("saved_model.pb"),
+    NAME("keras_metadata.pb"),
+    NAME("fingerprint.pb"),
+    NAME("topology.pb"),
+    NAME("compile_options.pb"),
+    NAME("package.json"),
+    NAME("package-lock.json"),
+    NAME("tsconfig.json"),
+    NAME("config.json"),
+    NAME("tokenizer.json"),
+    NAME("tokenizer_config.json"),
+    NAME("special_tokens_map.json"),
+    NAME("vocab.json"),
+    NAME("added_tokens.json"),
+    NAME("generation_config.json"),
+    NAME("preprocessor_config.json"),
 };
-static const char *const plain_suffixes[] = {
-    ".index.json",
-    ".memory-usage-report.pb",
-    "-memory-usage-report.pb",
-    ".schema.json",
+static const struct str plain_suffixes[] = {
+    NAME(".index.json"),
+    NAME(".memory-usage-report.pb"),
+    NAME("-memory-usage-report.pb"),
+    NAME(".schema.json"),
 };
-static const char *const plain_directories[] = {
-    "node_modules",
-    "__pycache__",
-    "site-packages",
+static const struct str plain_directories[] = {
+    NAME("node_modules"),
+    NAME("__pycache__"),
+    NAME("site-packages"),
 };
 
 static bool is_plain(struct str name)
 {
     for (size_t i = 0; i < COUNT(plain_names); i++)
-        if (str_equal(name, str_of(plain_names[i])))
+        if (str_equal(name, plain_names[i]))
             return true;
     for (size_t i = 0; i < COUNT(plain_suffixes); i++)
-        if (str_ends(name, str_of(plain_suffixes[i])))
+        if (str_ends(name, plain_suffixes[i]))
             return true;
     return false;
 }
 
-static bool cut_suffix(struct str *name, const char *suffix)
+static bool cut_suffix(struct str *name, struct str end)
 {
-    struct str end = str_of(suffix);
-
     if (name->count <= end.count || !str_ends(*name, end))
         return false;
     name->count -= end.count;
@@ -94,7 +97,8 @@ static bool has_dot(struct str name)
 }
 
 /* What XLA writes of a module, and is read. */
-static const char *const module_suffixes[] = {".hlo.pb", ".txt", ".mlir", ".pbtxt", ".ll", ".ptx"};
+static const struct str module_suffixes[] = {NAME(".hlo.pb"), NAME(".txt"), NAME(".mlir"),
+                                             NAME(".pbtxt"),  NAME(".ll"),  NAME(".ptx")};
 
 bool hint_is_module(struct str name)
 {
@@ -107,11 +111,12 @@ bool hint_is_module(struct str name)
 /* Tables of nsys-jax: those of metadata tell its directory from any other. */
 static enum hint_kind table_kind(struct str stem)
 {
-    static const char *const metadata[] = {"thread-metadata.parquet", "device-metadata.parquet",
-                                           "system-metadata.parquet"};
+    static const struct str metadata[] = {NAME("thread-metadata.parquet"),
+                                          NAME("device-metadata.parquet"),
+                                          NAME("system-metadata.parquet")};
 
     for (size_t i = 0; i < COUNT(metadata); i++)
-        if (str_equal(stem, str_of(metadata[i])))
+        if (str_equal(stem, metadata[i]))
             return HINT_NSYS_JAX;
     if (str_equal(stem, STR("trace.parquet")) || str_equal(stem, STR("files.parquet")) ||
         (str_starts(stem, STR("report_")) && str_ends(stem, STR(".csv"))))
@@ -124,7 +129,7 @@ static bool hint_of_name(struct hint *hint)
 {
     if (hint_is_module(hint->stem)) {
         for (size_t i = 0; i < COUNT(module_suffixes) && hint->kind == HINT_NONE; i++) {
-            hint->is_text_form = strcmp(module_suffixes[i], ".txt") == 0;
+            hint->is_text_form = str_equal(module_suffixes[i], STR(".txt"));
             if (cut_suffix(&hint->stem, module_suffixes[i]))
                 hint->kind = HINT_HLO;
         }
@@ -144,7 +149,7 @@ bool hint_skips_directory(struct str name)
     if (name.count > 0 && name.at[0] == '.')
         return true;
     for (size_t i = 0; i < COUNT(plain_directories); i++)
-        if (str_equal(name, str_of(plain_directories[i])))
+        if (str_equal(name, plain_directories[i]))
             return true;
     return false;
 }
@@ -152,7 +157,7 @@ bool hint_skips_directory(struct str name)
 /* "h.xplane.pb.zip": an archive of that one file, by its name. */
 static bool is_zipped(struct str name, struct hint *ret)
 {
-    if (!cut_suffix(&name, ".zip") || str_ends(name, STR(".zip")))
+    if (!cut_suffix(&name, STR(".zip")) || str_ends(name, STR(".zip")))
         return false;
     *ret = hint_of(name);
     return ret->certain;
@@ -166,8 +171,8 @@ struct hint hint_of(struct str name)
         return hint;
     if (is_zipped(name, &zipped))
         return zipped;
-    bool packed = cut_suffix(&hint.stem, ".gz") || cut_suffix(&hint.stem, ".zst") ||
-                  cut_suffix(&hint.stem, ".xz");
+    bool packed = cut_suffix(&hint.stem, STR(".gz")) || cut_suffix(&hint.stem, STR(".zst")) ||
+                  cut_suffix(&hint.stem, STR(".xz"));
 
     if (hint_of_name(&hint))
         return hint;

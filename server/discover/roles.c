@@ -69,19 +69,17 @@ static void give_role(struct cast *cast, struct scan_run_file *file, struct hint
 void roles_of_session(const struct group *group, const struct place *place,
                       struct scan_run_file *ret)
 {
-    struct hint *hints = arena_array(group->arena, struct hint, place->count);
     struct cast cast = {.hosts = names_create()};
 
-    for (uint32_t i = 0; i < place->count; i++) {
-        hints[i] = hint_of(path_base(group->files[place->order[i]].path));
+    for (uint32_t i = 0; i < place->count; i++)
         ret[i] =
             (struct scan_run_file){.file = place->order[i], .role = SCAN_OTHER, .rank = RANK_NONE};
-    }
-
     for (enum rank rank = RANK_XPLANE; rank < RANK_NONE; rank++) {
         for (uint32_t i = 0; i < place->count; i++) {
-            if (rank_of(hints[i]) == rank)
-                give_role(&cast, &ret[i], hints[i], rank);
+            struct hint hint = group->hints[place->order[i]];
+
+            if (rank_of(hint) == rank)
+                give_role(&cast, &ret[i], hint, rank);
         }
     }
     names_destroy(cast.hosts);

@@ -4,11 +4,9 @@
 
 struct str path_dir(struct str path)
 {
-    size_t end = path.count;
+    const char *slash = path.count > 0 ? memrchr(path.at, '/', path.count) : NULL;
 
-    while (end > 0 && path.at[end - 1] != '/')
-        end--;
-    return (struct str){.at = path.at, .count = end > 0 ? end - 1 : 0};
+    return (struct str){.at = path.at, .count = slash == NULL ? 0 : (size_t)(slash - path.at)};
 }
 
 struct str path_base(struct str path)
