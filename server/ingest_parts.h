@@ -98,8 +98,15 @@ struct ingest {
 /* ingest_run.c: lock held, except for run_load and run_free. */
 struct ingest_run *run_find(const struct ingest *ingest, struct str id);
 struct ingest_file *run_file_find(struct ingest_run *run, struct str path);
+struct sighting { /* a run as a scan found it */
+    const struct scan_run *run;
+    char id[RUN_ID_SIZE];
+    uint64_t about_stamp;
+};
 struct ingest_run *run_of_scan(struct ingest_root *root, const struct scan *scan,
-                               const struct scan_run *found, int64_t now_ns);
+                               const struct sighting *seen, int64_t now_ns);
+/* The same files with the same stamps. */
+bool run_is(const struct ingest_run *run, const struct scan *scan, const struct sighting *seen);
 /* The file that a worker took from a run, wherever a scan has put it since; NULL: it is gone. */
 struct ingest_file *run_file_search(struct ingest *ingest, struct str id, struct str path,
                                     struct ingest_run **ret);
@@ -123,8 +130,6 @@ const struct run_file *index_remembered(const struct file_index *index, struct s
 void index_make(struct ingest_root *root, struct arena *arena, struct file_index *ret);
 /* What the files of a scan are known to hold. Lock held. */
 void index_tell(const struct file_index *index, struct scan *scan, struct arena *arena);
-/* The same files with the same stamps. */
-bool run_equal(const struct ingest_run *a, const struct ingest_run *b);
 void run_free(struct ingest_run *run);
 /* Queues, delays or covers every file whose state is open. */
 void run_plan(struct ingest_run *run, int64_t now_ns);

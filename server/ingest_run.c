@@ -7,7 +7,6 @@
 #include "base/clock.h"
 #include "decode/decode.h"
 #include "discover/session.h"
-#include "serve/about.h"
 
 #define MS INT64_C(1000000)
 
@@ -146,9 +145,19 @@ struct ingest_file *run_file_search(struct ingest *ingest, struct str id, struct
     return file;
 }
 
-struct ingest_run *run_of_scan(struct ingest_root *root, const struct scan *scan,
-                               const struct scan_run *found, int64_t now_ns)
+static struct file_stamp stamp_of(const struct scan_file *seen)
 {
+    return (struct file_stamp){.device = seen->device,
+                               .inode = seen->inode,
+                               .size = seen->bytes,
+                               .modified_ns = seen->modified_ns,
+                               .changed_ns = seen->changed_ns};
+}
+
+struct ingest_run *run_of_scan(struct ingest_root *root, const struct scan *scan,
+                               const struct sighting *seen, int64_t now_ns)
+{
+    const struct scan_run *found = seen->run;
     struct arena *arena = arena_create();
     struct ingest_run *run = arena_new(arena, struct ingest_run);
     struct str *dirs = arena_array(arena, struct str, found->dir_count);
@@ -163,27 +172,22 @@ struct ingest_run *run_of_scan(struct ingest_root *root, const struct scan *scan
         .files = arena_array(arena, struct ingest_file, found->file_count),
         .file_count = found->file_count,
         .modified_ns = found->modified_ns,
-        .about_stamp = about_stamp(root->given, found->dir),
+        .about_stamp = seen->about_stamp,
         .certain = found->certain,
         .joinable = found->joinable,
     };
-    run_id_of(scan->root, found->dir, run->id);
+    memcpy(run->id, seen->id, sizeof run->id);
     for (uint32_t i = 0; i < found->dir_count; i++)
         dirs[i] = str_copy(arena, found->dirs[i]);
     for (uint32_t i = 0; i < found->file_count; i++) {
         const struct scan_run_file *from = &found->files[i];
-        const struct scan_file *seen = &scan->files[from->file];
 
         run->files[i] = (struct ingest_file){
-            .path = str_copy(arena, seen->path),
+            .path = str_copy(arena, scan->files[from->file].path),
             .host = str_copy(arena, from->host),
             .role = from->role,
             .rank = from->rank,
-            .stamp = {.device = seen->device,
-                      .inode = seen->inode,
-                      .size = seen->bytes,
-                      .modified_ns = seen->modified_ns,
-                      .changed_ns = seen->changed_ns},
+            .stamp = stamp_of(&scan->files[from->file]),
             .state = FILE_QUEUED,
             .seen_ns = now_ns,
             .first_seen_ns = now_ns,
@@ -191,6 +195,25 @@ struct ingest_run *run_of_scan(struct ingest_root *root, const struct scan *scan
         };
     }
     return run;
+}
+
+bool run_is(const struct ingest_run *run, const struct scan *scan, const struct sighting *seen)
+{
+    const struct scan_run *found = seen->run;
+
+    if (run->file_count != found->file_count || !str_equal(run->name, found->name) ||
+        run->about_stamp != seen->about_stamp)
+        return false;
+    for (uint32_t i = 0; i < run->file_count; i++) {
+        const struct scan_file *file = &scan->files[found->files[i].file];
+        const struct file_stamp stamp = stamp_of(file);
+
+        if (!str_equal(run->files[i].path, file->path) ||
+            run->files[i].role != found->files[i].role ||
+            !file_stamp_equal(&run->files[i].stamp, &stamp))
+            return false;
+    }
+    return true;
 }
 
 void run_free(struct ingest_run *run)
@@ -299,20 +322,6 @@ void run_inherit(struct ingest_run *run, const struct file_index *index)
         if (file->state == FILE_COVERED)
             file_set_state(file, FILE_QUEUED, STR(""));
     }
-}
-
-bool run_equal(const struct ingest_run *a, const struct ingest_run *b)
-{
-    if (a->file_count != b->file_count || !str_equal(a->name, b->name) ||
-        a->about_stamp != b->about_stamp)
-        return false;
-    for (uint32_t i = 0; i < a->file_count; i++) {
-        if (!str_equal(a->files[i].path, b->files[i].path) ||
-            a->files[i].role != b->files[i].role ||
-            !file_stamp_equal(&a->files[i].stamp, &b->files[i].stamp))
-            return false;
-    }
-    return true;
 }
 
 static bool is_settled(const struct ingest_file *file, int64_t now_ns)

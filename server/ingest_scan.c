@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/shell.h"
 #include "ingest_parts.h"
+#include "serve/about.h"
 
 struct news { /* runs to be told about, by id */
     char (*ids)[RUN_ID_SIZE];
@@ -19,7 +20,8 @@ struct change { /* from what was known of a root to what a scan found */
     struct ingest_root *root;
     struct arena *arena;
     bool is_first;
-    struct ingest_run **older, **runs; /* by id; newest first */
+    struct ingest_run **older,
+        **runs; /* by id; newest first, one of the older where it is so still */
     uint32_t older_count, count;
     struct file_index index;
     struct news news;
@@ -57,35 +59,23 @@ static struct ingest_run **sorted(struct ingest_run **runs, uint32_t count)
     return copy;
 }
 
-static struct ingest_run **find_sorted(struct ingest_run **runs, uint32_t count,
-                                       struct ingest_run *run)
+static int by_key(const void *id, const void *run)
 {
-    return bsearch(&run, runs, count, sizeof *runs, by_id);
+    return strcmp(id, (*(const struct ingest_run *const *)run)->id);
 }
 
-/* Two runs of one directory would share an id; the second is known by its name as well. */
-static void make_ids_differ(struct ingest_run **runs, uint32_t count)
+static struct ingest_run **find_by_id(struct ingest_run **runs, uint32_t count, const char *id)
 {
-    struct ingest_run **order = sorted(runs, count);
-
-    for (uint32_t i = 1; i < count; i++) {
-        struct ingest_run *run = order[i];
-
-        if (strcmp(order[i - 1]->id, run->id) == 0)
-            run_id_of(run->dir, run->name, run->id);
-    }
-    free(order);
+    return bsearch(id, runs, count, sizeof *runs, by_key);
 }
 
 /* Does a run of this id exist, in this process or in the catalog? */
 static bool is_known_run(const struct change *change, const char *id)
 {
-    struct ingest_run key = {0};
     struct run_record record;
     struct error unknown = {0};
 
-    memcpy(key.id, id, sizeof key.id);
-    if (find_sorted(change->older, change->older_count, &key) != NULL)
+    if (find_by_id(change->older, change->older_count, id) != NULL)
         return true;
     return change->is_first && catalog_run(change->root->ingest->catalog, str_of(id), change->arena,
                                            &record, &unknown) == OK;
@@ -106,29 +96,75 @@ static void choose_home(const struct change *change, const struct scan *scan,
     }
 }
 
-static void find_runs(struct change *change, struct scan *scan)
+static int by_sighted_id(const void *a, const void *b)
 {
-    int64_t now_ns = clock_monotonic_ns();
+    const struct sighting *const *left = a, *const *right = b;
+
+    return strcmp((*left)->id, (*right)->id);
+}
+
+/* Two runs of one directory would share an id; the second is known by its name as well. */
+static void make_ids_differ(struct sighting *seen, uint32_t count, struct arena *arena)
+{
+    struct sighting **order = arena_array(arena, struct sighting *, count);
+
+    for (uint32_t i = 0; i < count; i++)
+        order[i] = &seen[i];
+    qsort(order, count, sizeof *order, by_sighted_id);
+    for (uint32_t i = 1; i < count; i++)
+        if (strcmp(order[i - 1]->id, order[i]->id) == 0)
+            run_id_of(order[i]->run->dir, order[i]->run->name, order[i]->id);
+}
+
+static struct sighting *sight_runs(struct change *change, struct scan *scan)
+{
     struct scan_run *found;
 
     scan_group(scan->root, scan->files, scan->file_count, change->arena, &found, &change->count);
-    change->runs = memory_resize(NULL, change->count + 1, sizeof(struct ingest_run *));
+    struct sighting *seen = arena_array(change->arena, struct sighting, change->count);
+
     for (uint32_t i = 0; i < change->count; i++) {
         choose_home(change, scan, &found[i]);
-        change->runs[i] = run_of_scan(change->root, scan, &found[i], now_ns);
+        seen[i].run = &found[i];
+        run_id_of(scan->root, found[i].dir, seen[i].id);
+        if (scan->may_say)
+            seen[i].about_stamp = about_stamp(change->root->given, found[i].dir);
     }
-    make_ids_differ(change->runs, change->count);
+    make_ids_differ(seen, change->count, change->arena);
+    return seen;
+}
+
+/* Runs that are what they were stay. */
+static void keep_same(struct change *change, const struct scan *scan, const struct sighting *seen)
+{
+    pthread_mutex_lock(&change->root->ingest->lock);
+    for (uint32_t i = 0; i < change->count; i++) {
+        struct ingest_run **before = find_by_id(change->older, change->older_count, seen[i].id);
+
+        if (before == NULL || !run_is(*before, scan, &seen[i]))
+            continue;
+        change->runs[i] = *before;
+        change->runs[i]->joinable = seen[i].run->joinable;
+    }
+    pthread_mutex_unlock(&change->root->ingest->lock);
 }
 
 /* Runs that this process did not know take up what the catalog remembers, and need no telling when
  * it remembers all. They are still ours alone, so no lock is held. */
-static void load_new(const struct change *change)
+static void find_runs(struct change *change, struct scan *scan)
 {
-    for (uint32_t i = 0; i < change->count; i++) {
-        struct ingest_run *run = change->runs[i];
+    const struct sighting *seen = sight_runs(change, scan);
+    int64_t now_ns = clock_monotonic_ns();
 
-        if (find_sorted(change->older, change->older_count, run) == NULL)
-            run->told = run_load(change->root->ingest, run, &change->index);
+    change->runs = memory_resize(NULL, change->count + 1, sizeof(struct ingest_run *));
+    memset(change->runs, 0, (change->count + 1) * sizeof(struct ingest_run *));
+    keep_same(change, scan, seen);
+    for (uint32_t i = 0; i < change->count; i++) {
+        if (change->runs[i] != NULL)
+            continue;
+        change->runs[i] = run_of_scan(change->root, scan, &seen[i], now_ns);
+        if (find_by_id(change->older, change->older_count, seen[i].id) == NULL)
+            change->runs[i]->told = run_load(change->root->ingest, change->runs[i], &change->index);
     }
 }
 
@@ -143,7 +179,7 @@ static void inherit(const struct change *change, struct ingest_run *run,
     run_inherit(run, &change->index);
 }
 
-/* Puts the new runs in place of the old; those that are the same stay, and their new forms go. */
+/* Puts the new runs in place of the old. */
 static void exchange(struct change *change)
 {
     struct ingest_root *root = change->root;
@@ -152,14 +188,10 @@ static void exchange(struct change *change)
     pthread_mutex_lock(&root->ingest->lock);
     for (uint32_t i = 0; i < change->count; i++) {
         struct ingest_run *run = change->runs[i];
-        struct ingest_run **before = find_sorted(change->older, change->older_count, run);
+        struct ingest_run **before = find_by_id(change->older, change->older_count, run->id);
 
-        if (before != NULL && run_equal(run, *before)) {
-            change->runs[i] = *before;
-            change->runs[i]->joinable = run->joinable;
-            *before = run;
+        if (before != NULL && *before == run)
             continue;
-        }
         inherit(change, run, before == NULL ? NULL : *before);
         run_plan(run, now_ns);
         if (!run->told)
@@ -196,17 +228,18 @@ static void tell_gone(struct ingest_root *root, struct str id, bool has_segment)
         log_error("run %.*s: %s", STR_ARG(id), err.message);
 }
 
-/* Runs of this process that the scan did not find. */
+/* Runs of this process that the scan did not find, and those that became others. */
 static void retire(struct ingest_root *root, struct ingest_run **older, uint32_t older_count)
 {
-    struct ingest_run **now = sorted(root->runs, root->run_count);
-
     for (uint32_t i = 0; i < older_count; i++) {
-        if (find_sorted(now, root->run_count, older[i]) == NULL && older[i]->listed)
+        struct ingest_run **now = find_by_id(root->by_id, root->run_count, older[i]->id);
+
+        if (now != NULL && *now == older[i])
+            continue;
+        if (now == NULL && older[i]->listed)
             tell_gone(root, str_of(older[i]->id), run_has_segment(older[i]));
         run_free(older[i]);
     }
-    free(now);
 }
 
 /* Is what the run consisted of part of another run now? */
@@ -227,7 +260,6 @@ static bool lives_on(const struct ingest_root *root, const struct run_record *re
 static void retire_remembered(struct ingest_root *root, struct arena *arena)
 {
     struct run_query all = {.limit = UINT32_MAX};
-    struct ingest_run **now = sorted(root->runs, root->run_count);
     struct run_record *records = NULL;
     struct error err = {0};
     uint32_t count = 0;
@@ -236,16 +268,12 @@ static void retire_remembered(struct ingest_root *root, struct arena *arena)
     if (catalog_runs(root->ingest->catalog, &all, arena, &records, &count, &unused, &err) != OK)
         log_error("%s", err.message);
     for (uint32_t i = 0; i < count; i++) {
-        struct ingest_run key = {0};
-
         if (!str_equal(records[i].root, root->given) || records[i].state == RUN_GONE)
             continue;
-        snprintf(key.id, sizeof key.id, "%.*s", STR_ARG(records[i].id));
-        if (find_sorted(now, root->run_count, &key) == NULL)
+        if (find_by_id(root->by_id, root->run_count, str_c(arena, records[i].id)) == NULL)
             tell_gone(root, records[i].id,
                       records[i].host_count > 0 && !lives_on(root, &records[i]));
     }
-    free(now);
 }
 
 bool ingest_is_stopping(void *data)
@@ -365,7 +393,6 @@ static void take_scan(struct ingest_root *root, struct scan *scan, struct arena 
     index_tell(&change.index, scan, arena);
     pthread_mutex_unlock(&root->ingest->lock);
     find_runs(&change, scan);
-    load_new(&change);
     exchange(&change);
     retire(root, change.older, change.older_count);
     if (change.is_first)

@@ -56,6 +56,7 @@ struct scan {
     uint64_t directories, entries; /* seen */
     uint64_t passed;               /* regular files whose names promise nothing */
     uint64_t event_files;          /* ... that TensorBoard keeps its scalars in */
+    bool may_say;                  /* a jview.json was seen, or not everything was looked at */
     uint64_t links_left;           /* symbolic links that were not followed */
     struct str first_link;         /* one of them */
     struct scan_note *notes;
