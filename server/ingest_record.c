@@ -438,6 +438,8 @@ static void put_about(const struct ingest *ingest, struct run_record *record, st
 {
     struct about *about = arena_new(arena, struct about);
 
+    if (record->about.stamp == 0 && !run_is_bundle(record))
+        return; /* the scan saw no jview.json */
     bundled_about(ingest->catalog, record, arena, about);
     if (about->is_there)
         record->about = (struct run_about){.stamp = record->about.stamp,
@@ -505,10 +507,18 @@ static void publish_batch(struct ingest *ingest, char (*ids)[RUN_ID_SIZE], uint3
     arena_destroy(arena);
 }
 
+static int by_run_id(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+/* By id, as the catalog keeps them: each batch then writes pages of its own. */
 void runs_publish(struct ingest *ingest, char (*ids)[RUN_ID_SIZE], uint32_t count)
 {
     enum { BATCH = 1024 }; /* workers wait for so many at most: some 50 ms */
 
+    if (count > 1)
+        qsort(ids, count, sizeof *ids, by_run_id);
     for (uint32_t i = 0; i < count; i += BATCH)
         publish_batch(ingest, ids + i, count - i < BATCH ? count - i : BATCH);
 }

@@ -85,6 +85,47 @@ static void names(void **state)
     CHECK_INT("notes", scan.note_count, 0);
 }
 
+/* Directories are opened from the one they lie in, so one too many or too few shows here. */
+static void neighbours(void **state)
+{
+    (void)state;
+    static const char *const files[] = {"a/b/c/d.trace.json",  "a/b/e.trace.json",
+                                        "a/b2/c/f.trace.json", "a/g.trace.json",
+                                        "h/b/c/i.trace.json",  "j.trace.json"};
+
+    for (size_t i = 0; i < COUNT(files); i++)
+        put(files[i]);
+    put("outside/b/c/k.trace.json");
+    put("outside/b/l.trace.json");
+    assert_int_equal(symlink("../../outside/b", at("a/b/n")), 0);
+    struct scan scan = walk("as they lie", at("a"), (struct scan_options){0});
+
+    CHECK_INT("below one of them", scan.file_count, 4);
+    scan = walk("from above", top, (struct scan_options){0});
+    CHECK_INT("all", scan.file_count, COUNT(files) + 2);
+    for (uint32_t i = 0; i < COUNT(files); i++)
+        CHECK_STR(files[i], scan.files[i].path, files[i]);
+    CHECK_INT("each directory", scan.directories, 12);
+    scan = walk("by a link deep below", at("a"), (struct scan_options){.follow_symlinks = true});
+    CHECK_INT("and what is linked", scan.file_count, 6);
+    CHECK_STR("below the link", scan.files[2].path, "b/n/c/k.trace.json");
+}
+
+/* Where nothing says a word of a run, nobody looks for it again. */
+static void sayings(void **state)
+{
+    (void)state;
+    put("r/a/plugins/profile/S/vm.xplane.pb");
+    put("r/a/jview.json.txt");
+    CHECK("nobody says a word", !walk("none", at("r"), (struct scan_options){0}).may_say);
+    put("r/a/jview.json");
+    CHECK("beside plugins", walk("one", at("r"), (struct scan_options){0}).may_say);
+    CHECK("not looked at", walk("few", at("r"), (struct scan_options){.entries_max = 1}).may_say);
+    unlink(at("r/a/jview.json"));
+    put("r/a/plugins/profile/S/jview.json");
+    CHECK("in the session", walk("one", at("r"), (struct scan_options){0}).may_say);
+}
+
 static void one_file(void **state)
 {
     (void)state;
@@ -199,6 +240,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(names, setup, teardown),
+        cmocka_unit_test_setup_teardown(neighbours, setup, teardown),
+        cmocka_unit_test_setup_teardown(sayings, setup, teardown),
         cmocka_unit_test_setup_teardown(one_file, setup, teardown),
         cmocka_unit_test_setup_teardown(links_and_odd_files, setup, teardown),
         cmocka_unit_test_setup_teardown(limits, setup, teardown),
