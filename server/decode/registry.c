@@ -207,6 +207,24 @@ static bool is_json(const struct input *input)
     return text.count > 0 && (text.at[0] == '{' || text.at[0] == '[') && is_text(input);
 }
 
+/* A trace says what it is in its first member, so this one ended before it could. */
+static bool is_cut_json(const struct input *input)
+{
+    struct str text = head_text(input, SIZE_MAX);
+
+    if (input->packing != PACKING_NONE || text.count < input->bytes.count || !is_json(input))
+        return false;
+    while (strchr(" \t\r\n", text.at[text.count - 1]) != NULL)
+        text.count--;
+    return text.at[text.count - 1] != '}' && text.at[text.count - 1] != ']';
+}
+
+/* Too short for any format; "{}" and "[" are told as JSON. */
+static bool is_stub(const struct input *input)
+{
+    return input->bytes.count < 4 && !is_json(input);
+}
+
 static bool is_json_profile(const struct input *input)
 {
     return is_json(input) &&
@@ -269,6 +287,12 @@ static const char why_tool_output[] =
     "*.xplane.pb of the same session.";
 static const char why_empty[] =
     "The file is empty: its writer was stopped or is not done yet; capture again.";
+static const char why_stub[] =
+    "The file ends after its first bytes: its writer was stopped, or it was cut off while copied; "
+    "capture or copy it again.";
+static const char why_cut_json[] =
+    "JSON that ends before it says what it is: its writer was stopped, or it was cut off while "
+    "copied; capture or copy it again.";
 static const char why_damaged[] =
     "The file is compressed, and nothing could be unpacked; copy it again.";
 static const char why_sqlite[] = "An SQLite database that holds no profile.";
@@ -322,6 +346,7 @@ static const char why_unknown[] = "A binary file of a format that is not known."
 static const struct format before_decoders[] = {
     {"xprof-cache", is_empty_cache, NULL, why_xprof_cache, false},
     {"empty", is_empty, NULL, why_empty, false},
+    {"cut-off", is_stub, NULL, why_stub, false},
     {"damaged", is_damaged_packing, NULL, why_damaged, false},
     {"nsys-rep", is_nsys_report, NULL, why_nsys_rep, true},
     {"ncu-rep", is_ncu_report, NULL, why_ncu_rep, true},
@@ -351,6 +376,7 @@ static const struct format after_decoders[] = {
     {"zip", is_zip, NULL, why_zip, false},
     {"memory-profile-json", is_memory_profile_json, NULL, NULL, true},
     {"json-profile", is_json_profile, NULL, NULL, true},
+    {"cut-off", is_cut_json, NULL, why_cut_json, false},
     {"json", is_json, NULL, NULL, false},
     {"gperftools-heap", is_gperftools_heap, NULL, why_gperftools_heap, true},
     {"nsys-jax-report", is_jax_report, NULL, why_jax_report, true},

@@ -255,7 +255,9 @@ static void note_end(struct reader *reader, enum outcome outcome)
 
     if (packing->code != OK)
         sink_note(sink, "truncated", NOTE_WARNING, 1,
-                  "The file ends early: %s. What is whole was read.", packing->message);
+                  "The file ends early: %s. What is whole was read; the file was probably cut off "
+                  "while copied: copy it again.",
+                  packing->message);
     else if (reader->stream.too_long)
         sink_note(sink, "damaged", NOTE_ERROR, 1,
                   "An event at byte %" PRIu64 " is longer than %d MiB; nothing behind it was read.",
@@ -266,7 +268,10 @@ static void note_end(struct reader *reader, enum outcome outcome)
                   "leaves it that was stopped.");
     else if (outcome == ENDED)
         sink_note(sink, "truncated", NOTE_WARNING, 1,
-                  "The file ends in the middle of an event or member; what is whole was read.");
+                  "The file ends in the middle of an event or member, at byte %" PRIu64
+                  "; what is whole was read. It was probably cut off while copied: copy it again.",
+                  reader->stream.before +
+                      (uint64_t)(reader->stream.json.end - reader->stream.window));
     else if (outcome == BROKEN)
         sink_note(sink, "damaged", NOTE_ERROR, 1,
                   "At byte %" PRIu64 " the JSON is broken: %s. What stands before was read.",
@@ -340,7 +345,10 @@ static enum status decode(struct input *input, struct sink *sink, struct error *
     if (sink_failed(sink))
         status = fail(err, sink_error(sink)->code, "%s", sink_error(sink)->message);
     else if (reader->json.event_count == 0 && packing->code != OK)
-        status = fail(err, packing->code, "%s", packing->message);
+        status = fail(err, packing->code,
+                      "%s before its first event: it was probably cut off while copied, copy it "
+                      "again",
+                      packing->message);
     else if (reader->json.event_count == 0 && outcome == BROKEN)
         status = fail(err, ERR_FORMAT, "the JSON is broken at byte %" PRIu64 ": %s",
                       json_stream_offset(&reader->stream),

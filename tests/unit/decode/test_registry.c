@@ -26,6 +26,12 @@ static void by_content(void **state)
         struct bytes bytes;
     } rows[] = {
         {"nothing", "empty", BYTES("")},
+        {"a byte of a message", "cut-off", BYTES("\x0a")},
+        {"a byte of SQLite", "cut-off", BYTES("S")},
+        {"a byte of JSON", "cut-off", BYTES("{")},
+        {"JSON cut in its first key", "cut-off", BYTES("{\n  \"sche")},
+        {"JSON cut behind a value", "cut-off", BYTES("{\"a\": 1, \n")},
+        {"whole JSON of two bytes", "json", BYTES("{}")},
         {"a plane", "xplane", BYTES("\x0a\x0d\x08\x02\x12\x09/host:CPU")},
         {"a plane cut in its name", "xplane", BYTES("\x0a\x0d\x08\x02\x12\x09/host")},
         {"a plane cut in its first line", "xplane",

@@ -211,8 +211,8 @@ static const struct json_row rows[] = {
     {"cut off in an event", "[{\"ph\":\"i\",\"name\":\"a\",\"ts\":1},{\"ph\":\"i\",\"na",
      PICTURE_NOTES,
      HEAD "  1000000 +0 a\n"
-          "note truncated 1 The file ends in the middle of an event or member; what is whole was "
-          "read.\n"},
+          "note truncated 1 The file ends in the middle of an event or member, at byte 43; what is "
+          "whole was read. It was probably cut off while copied: copy it again.\n"},
     {"broken in the middle", "[{\"ph\":\"i\",\"name\":\"a\",\"ts\":1} {\"ph\":\"i\"}]",
      PICTURE_NOTES,
      HEAD
