@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "serve/measure.h"
 #include "serve/shared.h"
+#include "serve/sql_process.h"
 #include "serve/stored.h"
 
 enum { LOOK_MS = 250, RUNS_MAX = 8, ASKED_MAX = 64 };
@@ -181,6 +182,7 @@ static void *run(void *data)
     struct prepare *prepare = data;
 
     while (pause_until_next(prepare)) {
+        sql_process_end_idle();
         uint64_t generation = catalog_generation(prepare->services.catalog);
 
         if (generation == prepare->seen)

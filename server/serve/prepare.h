@@ -6,7 +6,8 @@
  * kept before costs a read. Each run is answered once a server, as it is: what is too large to be
  * kept is not made again, and what could not be opened is asked at the next change. A run of fewer
  * slices is answered as fast. Then every run that is ready is measured once, for trends
- * (measure.h).
+ * (measure.h). Between looks the process is ended that nobody asks in SQL any more
+ * (sql_process.h).
  */
 #ifndef JVIEWD_SERVE_PREPARE_H
 #define JVIEWD_SERVE_PREPARE_H

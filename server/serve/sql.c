@@ -7,9 +7,11 @@
  */
 #include <jansson.h>
 
+#include "serve/etag.h"
 #include "serve/routes.h"
 #include "serve/run_out.h"
 #include "serve/sql_job.h"
+#include "serve/sql_parts.h"
 #include "serve/trend_parts.h"
 #include "store/sql.h"
 
@@ -134,6 +136,7 @@ static void put_run(struct json *json, struct request *req, const struct run_rec
         put_host(json, req, &run->hosts[i], is_held);
     json_close(json, ']');
     put_beside(json, req, run, beside_left);
+    sql_put_kept(json, req, run);
     json_close(json, '}');
 }
 
@@ -203,8 +206,8 @@ static enum status query_of(const struct request *req, struct str *ret, struct e
     return OK;
 }
 
-static enum status write_job(struct request *req, int64_t run_ms, struct text *out,
-                             struct error *err)
+static enum status write_query(struct request *req, int64_t run_ms, struct text *out,
+                               struct error *err)
 {
     struct json json = json_into(out);
     struct str query;
@@ -216,6 +219,17 @@ static enum status write_job(struct request *req, int64_t run_ms, struct text *o
     json_put_integer(&json, "bytes_max", BYTES_MAX);
     json_put_integer(&json, "run_ms", run_ms);
     json_put_text(&json, "format", request_text(req, "format"));
+    json_close(&json, '}');
+    return OK;
+}
+
+/* sql_describe */
+static enum status write_runs(void *data, struct text *out, struct error *err)
+{
+    struct request *req = data;
+    struct json json = json_into(out);
+
+    json_open(&json, '{');
     json_key(&json, "runs");
     json_open(&json, '[');
     TRY(put_runs(req, &json, err));
@@ -225,16 +239,31 @@ static enum status write_job(struct request *req, int64_t run_ms, struct text *o
     return OK;
 }
 
+/* All that write_runs stands on: which run is named, and the catalog. */
+static struct hash128 asked_of(const struct request *req)
+{
+    struct request named = *req;
+
+    named.query = request_text(req, "run");
+    struct str tag = etag_of_catalog(&named);
+    return hash128((struct bytes){.at = (const uint8_t *)tag.at, .count = tag.count});
+}
+
 static enum status post_sql(struct request *req, struct reply *reply, struct error *err)
 {
     int64_t run_ms = request_integer(req, "timeout_ms", RUN_MS_DEFAULT);
-    struct text job = {0};
+    struct text query = {0};
     struct sql_answer answer = {0};
-    enum status status = write_job(req, run_ms, &job, err);
+    enum status status = write_query(req, run_ms, &query, err);
+    const struct sql_task job = {.asked = asked_of(req),
+                                 .describe = write_runs,
+                                 .data = req,
+                                 .query = text_str(&query),
+                                 .run_ms = run_ms};
 
     if (status == OK)
-        status = sql_job(text_str(&job), run_ms, req->server != NULL, req->arena, &answer, err);
-    text_free(&job);
+        status = sql_job(&job, req->server != NULL, req->arena, &answer, err);
+    text_free(&query);
     if (status == ERR_CONFLICT) {
         reply_problem(reply, 429, "busy", str_of(err->message));
         reply_header(reply, STR("Retry-After"), STR("1"));

@@ -176,7 +176,7 @@ static uint32_t notes_of(const struct sql_work *work, const struct sql_outcome *
             .kind = "cut-off",
             .severity = NOTE_WARNING,
             .message =
-                str_format(work->arena,
+                str_format(work->query_arena,
                            "There are more rows than these %llu: %s. Add LIMIT and OFFSET, "
                            "or group.",
                            (unsigned long long)outcome->row_count,
@@ -184,10 +184,11 @@ static uint32_t notes_of(const struct sql_work *work, const struct sql_outcome *
                                                              : "an answer holds at most 32 MiB"),
             .count = 1};
     if (work->lost_count > 0)
-        ret[count++] = (struct answer_note){.kind = "runs-not-read",
-                                            .severity = NOTE_WARNING,
-                                            .message = lost_message(work->lost_count, work->arena),
-                                            .count = work->lost_count};
+        ret[count++] =
+            (struct answer_note){.kind = "runs-not-read",
+                                 .severity = NOTE_WARNING,
+                                 .message = lost_message(work->lost_count, work->query_arena),
+                                 .count = work->lost_count};
     for (uint32_t i = 0; i < work->note_count; i++)
         ret[count++] = *work->notes[i];
     return count;
@@ -289,7 +290,7 @@ void sql_put_problem(const struct sql_work *work, const struct sql_table *tables
 {
     bool is_limit = failure->code == ERR_LIMIT;
     struct str message = str_of(failure->message);
-    struct str nearest = nearest_of(tables, table_count, message, work->arena);
+    struct str nearest = nearest_of(tables, table_count, message, work->query_arena);
     uint32_t line, column;
     struct json json = json_into(out);
 
@@ -300,10 +301,10 @@ void sql_put_problem(const struct sql_work *work, const struct sql_table *tables
     json_put_text(&json, "title", str_of(http_reason(*ret_status)));
     json_put_integer(&json, "status", *ret_status);
     if (outcome->has_place)
-        message = str_format(work->arena, "Line %u, column %u: %.*s%.*s.", line, column,
+        message = str_format(work->query_arena, "Line %u, column %u: %.*s%.*s.", line, column,
                              STR_ARG(message), STR_ARG(nearest));
     else
-        message = str_format(work->arena, "%.*s%.*s.", STR_ARG(message), STR_ARG(nearest));
+        message = str_format(work->query_arena, "%.*s%.*s.", STR_ARG(message), STR_ARG(nearest));
     json_put_text(&json, "detail", message);
     if (outcome->has_place) {
         json_key(&json, "at");

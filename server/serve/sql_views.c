@@ -75,7 +75,7 @@ static const struct view {
 };
 
 struct made { /* of one run */
-    bool done;
+    bool done, is_kept;
     struct table table;
     uint32_t place[SQL_VIEW_COLUMNS_MAX]; /* of the view's columns in the table */
 };
@@ -119,33 +119,30 @@ static uint32_t place_of(const struct table *table, const char *name)
     return kind_place(table, name);
 }
 
-static void keep_notes(struct sql_work *work, const struct table *table)
+static enum status make(const struct view_data *data, uint32_t run, struct made *ret,
+                        struct error *err)
 {
-    for (uint32_t i = 0; i < table->note_count; i++) {
-        uint32_t at = 0;
+    const struct page all = {.limit = UINT32_MAX};
 
-        while (at < work->note_count && strcmp(work->notes[at]->kind, table->notes[i].kind) != 0)
-            at++;
-        if (at == work->note_count && at < COUNT(work->notes))
-            work->notes[work->note_count++] = &table->notes[i];
-    }
+    ret->is_kept = sql_kept_table(data->work, run, data->view->name, &ret->table);
+    if (!ret->is_kept && sql_traces(data->work, run)->host_count > 0)
+        TRY(data->view->make(sql_traces(data->work, run), &all, data->work->arena, &ret->table,
+                             err));
+    for (uint32_t i = 1; i < data->column_count; i++)
+        ret->place[i] = place_of(&ret->table, data->columns[i].name);
+    ret->done = true;
+    return OK;
 }
 
 static enum status make_once(const struct view_data *data, uint32_t run, struct error *err)
 {
-    const struct page all = {.limit = UINT32_MAX};
     struct made *made = &data->made[run];
-    const struct run_traces *traces = sql_traces(data->work, run);
 
-    if (made->done)
-        return OK;
-    made->done = true;
-    if (traces->host_count == 0)
-        return OK;
-    TRY(data->view->make(traces, &all, data->work->arena, &made->table, err));
-    for (uint32_t i = 1; i < data->column_count; i++)
-        made->place[i] = place_of(&made->table, data->columns[i].name);
-    keep_notes(data->work, &made->table);
+    if (!made->done)
+        TRY(make(data, run, made, err));
+    if (!made->is_kept)
+        (void)sql_traces(data->work, run); /* whose notes hold for each query */
+    sql_keep_notes(data->work, made->table.notes, made->table.note_count);
     return OK;
 }
 

@@ -1,10 +1,12 @@
-/* `jviewd sql-worker`: a process that answers one query and ends. */
+/* `jviewd sql-worker`: a process that answers queries about the runs it is told of. */
 #ifndef JVIEWD_SERVE_SQL_WORKER_H
 #define JVIEWD_SERVE_SQL_WORKER_H
 
-/* Reads the job from `in` to its end, answers on `out`: the head's line, then the body.
+/* Reads from `in` what it is told of the runs, then one query after the other, each part behind its
+ * size in 8 bytes; answers each on `out`: the head's line, then the body. Ends with the input, and
+ * after an answer that does not say it stays.
  *
- *   {"status":200,"type":"application/json"}
+ *   {"status":200,"type":"application/json","bytes":17,"stays":true}
  *   {"run":...
  */
 int sql_worker(int in, int out);

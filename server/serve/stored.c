@@ -92,26 +92,33 @@ void stored_leave(struct request *req, const struct run_record *run)
 }
 
 /* Packed: how many bytes they are, then one frame. */
-bool stored_get_bytes(struct request *req, const struct run_record *run, struct bytes *ret)
+bool stored_unpack(struct arena *arena, struct bytes body, struct bytes *ret)
 {
-    struct hash128 key;
-    struct bytes body;
     uint64_t count;
     struct error ignored = {0};
 
-    if (!answer_key(req, run, &key) || !answers_get(req->services->cache, key, req->arena, &body) ||
-        body.count < sizeof count)
+    if (body.count < sizeof count)
         return false;
     memcpy(&count, body.at, sizeof count);
     if (count > RAW_BYTES_MAX)
         return false;
 
-    uint8_t *raw = arena_alloc(req->arena, count, 1);
+    uint8_t *raw = arena_alloc(arena, count, 1);
 
     body.at += sizeof count;
     body.count -= sizeof count;
     *ret = (struct bytes){.at = raw, .count = count};
     return zstd_unpack(raw, count, body, &ignored) == OK;
+}
+
+bool stored_get_bytes(struct request *req, const struct run_record *run, struct bytes *ret)
+{
+    struct hash128 key;
+    struct bytes body;
+
+    return answer_key(req, run, &key) &&
+           answers_get(req->services->cache, key, req->arena, &body) &&
+           stored_unpack(req->arena, body, ret);
 }
 
 bool stored_is_refused(struct request *req, const struct run_record *run)

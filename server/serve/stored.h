@@ -27,6 +27,7 @@ bool stored_get(struct request *req, const struct run_record *run, struct reply 
 void stored_put(struct request *req, const struct run_record *run, const struct reply *reply);
 /* The same of bytes that are no reply, as kept.c has them; packed, and aligned to 8 when read. */
 bool stored_get_bytes(struct request *req, const struct run_record *run, struct bytes *ret);
+bool stored_unpack(struct arena *arena, struct bytes body, struct bytes *ret);
 void stored_put_bytes(struct request *req, const struct run_record *run, struct bytes bytes);
 /* What cannot be kept, as it is too large, leaves a mark: to make it for keeping again is in vain.
  */

@@ -23,27 +23,33 @@ _Static_assert(sizeof(struct head) == 80, "no hidden padding: as it is it goes t
 
 static const char magic[8] = {'J', 'V', 'A', 'N', 'S', '2', '\r', '\n'};
 
-static void path_of(const struct cache *cache, struct hash128 key, char ret[4096])
+void answers_path(const struct cache *cache, struct hash128 key, char ret[4096])
 {
     snprintf(ret, 4096, "%s/answers/%03x", cache_dir(cache), (unsigned)(key.low % SLOTS));
+}
+
+bool answers_read(const char *path, struct hash128 key, struct arena *arena, struct bytes *ret)
+{
+    struct head head;
+    struct bytes whole;
+    struct error why = {0};
+
+    if (file_read(path, arena, sizeof head + ANSWER_BYTES_MAX, &whole, &why) != OK ||
+        whole.count < sizeof head)
+        return false;
+    memcpy(&head, whole.at, sizeof head);
+    *ret = (struct bytes){.at = whole.at + sizeof head, .count = whole.count - sizeof head};
+    return memcmp(head.magic, magic, sizeof magic) == 0 && head.key_high == key.high &&
+           head.key_low == key.low && head.count == ret->count && head.sum == hash64(*ret);
 }
 
 bool answers_get(const struct cache *cache, struct hash128 key, struct arena *arena,
                  struct bytes *ret)
 {
     char path[4096];
-    struct head head;
-    struct bytes whole;
-    struct error why = {0};
 
-    path_of(cache, key, path);
-    if (file_read(path, arena, sizeof head + ANSWER_BYTES_MAX, &whole, &why) != OK ||
-        whole.count < sizeof head)
-        return false;
-    memcpy(&head, whole.at, sizeof head);
-    *ret = (struct bytes){.at = whole.at + sizeof head, .count = whole.count - sizeof head};
-    if (memcmp(head.magic, magic, sizeof magic) != 0 || head.key_high != key.high ||
-        head.key_low != key.low || head.count != ret->count || head.sum != hash64(*ret))
+    answers_path(cache, key, path);
+    if (!answers_read(path, key, arena, ret))
         return false;
     (void)utimensat(AT_FDCWD, path, NULL, 0); /* used now: the last that goes */
     return true;
@@ -71,7 +77,7 @@ static enum status put(struct cache *cache, struct hash128 key, const char *cont
     snprintf(made, sizeof made, "%s/answer-XXXXXX", temporary);
     snprintf(path, sizeof path, "%s/answers", cache_dir(cache));
     TRY(directory_make(path, err));
-    path_of(cache, key, path);
+    answers_path(cache, key, path);
     int fd = mkostemp(made, O_CLOEXEC);
     if (fd < 0)
         return fail(err, ERR_IO, "%s cannot be made", made);

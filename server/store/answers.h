@@ -20,6 +20,9 @@ enum { ANSWER_BYTES_MAX = 8 << 20 };
 /* False: not kept. The body lives in the arena. */
 bool answers_get(const struct cache *cache, struct hash128 key, struct arena *arena,
                  struct bytes *ret);
+/* Where it is or will be, and what lies there: for a process that has no cache. */
+void answers_path(const struct cache *cache, struct hash128 key, char ret[4096]);
+bool answers_read(const char *path, struct hash128 key, struct arena *arena, struct bytes *ret);
 /* Of the run whose first host's content this is; "" none. Does nothing with what is too large or
  * cannot be written: an answer can always be made again. */
 void answers_put(struct cache *cache, struct hash128 key, const char *content, struct bytes body);

@@ -1,6 +1,8 @@
 /* One query: opened, checked, stepped, told. */
 #include "store/sql.h"
 
+#include <stdlib.h>
+
 #include "store/sql_parts.h"
 
 void sql_guard_process(uint64_t heap_bytes_max)
@@ -30,12 +32,11 @@ static void find_table(const char *text, const char *message, struct sql_outcome
 }
 
 /* What SQLite says of a failure, or what we know better. */
-static enum status explain(struct sql_question *question, int code, const char *text,
-                           struct sql_outcome *ret, struct error *err)
+static enum status explain(struct sql *sql, int code, const char *text, struct sql_outcome *ret,
+                           struct error *err)
 {
-    int place = sqlite3_error_offset(question->db);
-    const char *message =
-        question->refused.code != OK ? question->refused.message : sqlite3_errmsg(question->db);
+    int place = sqlite3_error_offset(sql->db);
+    const char *message = sql->refused.code != OK ? sql->refused.message : sqlite3_errmsg(sql->db);
 
     if (place >= 0) {
         ret->has_place = true;
@@ -43,13 +44,13 @@ static enum status explain(struct sql_question *question, int code, const char *
     } else if (text != NULL) {
         find_table(text, message, ret);
     }
-    if (question->limit_met != NULL)
+    if (sql->limit_met != NULL)
         return fail(err, ERR_LIMIT,
                     "the query took more than %.1f s and was stopped: ask for fewer rows, a window "
                     "of start_ps, or one name",
-                    (double)question->limits->run_ms / 1000);
-    if (question->scan_fail.code != OK)
-        return fail(err, question->scan_fail.code, "%s", question->scan_fail.message);
+                    (double)sql->limits->run_ms / 1000);
+    if (sql->scan_fail.code != OK)
+        return fail(err, sql->scan_fail.code, "%s", sql->scan_fail.message);
     if (code == SQLITE_NOMEM)
         return fail(err, ERR_LIMIT,
                     "the query needs more memory than it may have: group or filter "
@@ -82,18 +83,18 @@ static bool is_empty(sqlite3 *db, const char *text)
     return true;
 }
 
-static enum status prepare(struct sql_question *question, const char *text,
-                           sqlite3_stmt **ret_statement, struct sql_outcome *ret, struct error *err)
+static enum status prepare(struct sql *sql, const char *text, sqlite3_stmt **ret_statement,
+                           struct sql_outcome *ret, struct error *err)
 {
     const char *tail = NULL;
-    int code = sqlite3_prepare_v3(question->db, text, -1, 0, ret_statement, &tail);
+    int code = sqlite3_prepare_v3(sql->db, text, -1, 0, ret_statement, &tail);
 
     if (code != SQLITE_OK)
-        return explain(question, code, text, ret, err);
+        return explain(sql, code, text, ret, err);
     if (*ret_statement == NULL)
         return fail(err, ERR_INVALID, "there is no statement: begin with SELECT");
     ret->place = (size_t)(tail - text);
-    if (!is_empty(question->db, tail)) {
+    if (!is_empty(sql->db, tail)) {
         ret->has_place = true;
         return fail(err, ERR_INVALID,
                     "one statement at a time: what stands behind the first one is "
@@ -168,13 +169,12 @@ static struct sql_value cell_of(sqlite3_stmt *statement, int column)
     }
 }
 
-static enum status take_rows(struct sql_question *question, sqlite3_stmt *statement,
-                             const struct sql_sink *sink, struct sql_outcome *ret,
-                             struct error *err)
+static enum status take_rows(struct sql *sql, sqlite3_stmt *statement, const struct sql_sink *sink,
+                             struct sql_outcome *ret, struct error *err)
 {
     struct sql_value values[200];
     size_t name_bytes[200];
-    const struct sql_limits *limits = question->limits;
+    const struct sql_limits *limits = sql->limits;
     int count = sqlite3_column_count(statement), code;
     uint64_t bytes = 0;
 
@@ -196,60 +196,84 @@ static enum status take_rows(struct sql_question *question, sqlite3_stmt *statem
         sink->row(sink->data, values);
         ret->row_count++;
     }
-    return code == SQLITE_DONE ? OK : explain(question, code, NULL, ret, err);
+    return code == SQLITE_DONE ? OK : explain(sql, code, NULL, ret, err);
 }
 
-static enum status run(struct sql_question *question, const char *text, const struct sql_sink *sink,
+static enum status ask(struct sql *sql, const char *text, const struct sql_sink *sink,
                        struct sql_outcome *ret, struct error *err)
 {
     sqlite3_stmt *statement = NULL;
-    enum status status;
+    enum status status = prepare(sql, text, &statement, ret, err);
 
-    TRY(sql_add_tables(question, err));
-    if (sqlite3_exec(question->db, "PRAGMA temp_store=MEMORY; PRAGMA query_only=1", NULL, NULL,
-                     NULL) != SQLITE_OK)
-        return fail(err, ERR_IO, "SQLite cannot be set up: %s", sqlite3_errmsg(question->db));
-    sql_guard(question);
-    status = prepare(question, text, &statement, ret, err);
     if (status == OK)
         status = check_names(statement, err);
     if (status == OK) {
         tell_columns(statement, sink);
-        status = take_rows(question, statement, sink, ret, err);
+        status = take_rows(sql, statement, sink, ret, err);
     }
     sqlite3_finalize(statement);
     return status;
 }
 
-enum status sql_run(const struct sql_table *tables, uint32_t table_count, struct str query,
-                    const struct sql_limits *limits, const struct sql_sink *sink,
-                    struct sql_outcome *ret, struct error *err)
+enum status sql_ask(struct sql *sql, struct str query, const struct sql_limits *limits,
+                    const struct sql_sink *sink, struct sql_outcome *ret, struct error *err)
 {
-    struct sql_question question = {.tables = tables,
-                                    .table_count = table_count,
-                                    .limits = limits,
-                                    .until_ns = sql_cpu_ns() + limits->run_ms * 1000000};
+    const char *nul = query.count == 0 ? NULL : memchr(query.at, '\0', query.count);
 
     *ret = (struct sql_outcome){0};
     if (query.count >= SQL_QUERY_BYTES_MAX)
         return fail(err, ERR_LIMIT, "a query has at most %d bytes, this one %zu",
                     SQL_QUERY_BYTES_MAX, query.count);
-    const char *nul = query.count == 0 ? NULL : memchr(query.at, '\0', query.count);
     if (nul != NULL) {
         ret->has_place = true;
         ret->place = (size_t)(nul - query.at);
         return fail(err, ERR_INVALID, "a query is text: there is a NUL in it");
     }
-    if (sqlite3_open_v2(":memory:", &question.db,
-                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX,
-                        NULL) != SQLITE_OK) {
-        sqlite3_close(question.db);
-        return fail(err, ERR_IO, "SQLite cannot be opened");
-    }
+    sql->limits = limits;
+    sql->until_ns = sql_cpu_ns() + limits->run_ms * 1000000;
+    sql->scan_count = 0;
+    sql->limit_met = NULL;
+    sql->refused = sql->scan_fail = (struct error){0};
+
     struct arena *arena = arena_create();
-    enum status status = run(&question, str_c(arena, query), sink, ret, err);
-    ret->scan_count = question.scan_count;
+    enum status status = ask(sql, str_c(arena, query), sink, ret, err);
+    ret->scan_count = sql->scan_count;
     arena_destroy(arena);
-    sqlite3_close(question.db);
     return status;
+}
+
+static enum status set_up(struct sql *sql, struct error *err)
+{
+    TRY(sql_add_tables(sql, err));
+    if (sqlite3_exec(sql->db, "PRAGMA temp_store=MEMORY; PRAGMA query_only=1", NULL, NULL, NULL) !=
+        SQLITE_OK)
+        return fail(err, ERR_IO, "SQLite cannot be set up: %s", sqlite3_errmsg(sql->db));
+    sql_guard(sql);
+    return OK;
+}
+
+enum status sql_open(const struct sql_table *tables, uint32_t table_count, struct sql **ret,
+                     struct error *err)
+{
+    struct sql *sql = memory_resize(NULL, 1, sizeof *sql);
+    enum status status;
+
+    *sql = (struct sql){.tables = tables, .table_count = table_count};
+    if (sqlite3_open_v2(":memory:", &sql->db,
+                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX,
+                        NULL) != SQLITE_OK)
+        status = fail(err, ERR_IO, "SQLite cannot be opened");
+    else
+        status = set_up(sql, err);
+    *ret = status == OK ? sql : NULL;
+    if (status != OK)
+        sql_close(sql);
+    return status;
+}
+
+void sql_close(struct sql *sql)
+{
+    if (sql != NULL)
+        sqlite3_close(sql->db);
+    free(sql);
 }

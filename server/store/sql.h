@@ -1,8 +1,8 @@
-/* One question in SQL over tables that somebody else has: SQLite without a file.
+/* Questions in SQL over tables that somebody else has: SQLite without a file.
  *
  *   floor above    struct sql_table {name, columns, open, next, cell}     slices, ops, steps, ...
- *        |         each becomes an eponymous virtual table
- *   sql_run        one SELECT, under limits, in a process of its own
+ *   sql_open       each becomes an eponymous virtual table
+ *   sql_ask        one SELECT, under limits, in a process that is not the server's
  *        |
  *   struct sql_sink {columns, row}                                        the rows of the result
  *
@@ -110,10 +110,13 @@ enum { SQL_QUERY_BYTES_MAX = 65536 };
 bool sql_matches(enum sql_comparison comparison, const char *pattern, const char *text);
 /* Limits for all of SQLite in this process, before anything else of it is used: for a worker. */
 void sql_guard_process(uint64_t heap_bytes_max);
+struct sql; /* a connection; the tables outlive it */
+MUST_CHECK enum status sql_open(const struct sql_table *tables, uint32_t table_count,
+                                struct sql **ret, struct error *err);
 /* ERR_INVALID: what SQL the text breaks, ERR_LIMIT: what it takes too much of. */
-MUST_CHECK enum status sql_run(const struct sql_table *tables, uint32_t table_count,
-                               struct str query, const struct sql_limits *limits,
+MUST_CHECK enum status sql_ask(struct sql *sql, struct str query, const struct sql_limits *limits,
                                const struct sql_sink *sink, struct sql_outcome *ret,
                                struct error *err);
+void sql_close(struct sql *sql); /* takes NULL */
 
 #endif

@@ -35,10 +35,10 @@ static bool is_function(const char *name)
     return false;
 }
 
-static bool is_table(const struct sql_question *question, const char *name)
+static bool is_table(const struct sql *sql, const char *name)
 {
-    for (uint32_t i = 0; i < question->table_count; i++) {
-        if (sqlite3_stricmp(question->tables[i].name, name) == 0)
+    for (uint32_t i = 0; i < sql->table_count; i++) {
+        if (sqlite3_stricmp(sql->tables[i].name, name) == 0)
             return true;
     }
     return false;
@@ -58,16 +58,16 @@ static bool is_foreign(const char *name)
 }
 
 /* A query's own WITH tables are asked for by name, without a column, and are not ours to know. */
-static bool may_read(const struct sql_question *question, const char *table, const char *column)
+static bool may_read(const struct sql *sql, const char *table, const char *column)
 {
-    if (is_table(question, table))
+    if (is_table(sql, table))
         return true;
     return (column == NULL || column[0] == '\0') && !is_foreign(table);
 }
 
-static int refuse(struct sql_question *question, const char *what, const char *name)
+static int refuse(struct sql *sql, const char *what, const char *name)
 {
-    (void)fail(&question->refused, ERR_INVALID, "%s%s%s", what, name == NULL ? "" : " ",
+    (void)fail(&sql->refused, ERR_INVALID, "%s%s%s", what, name == NULL ? "" : " ",
                name == NULL ? "" : name);
     return SQLITE_DENY;
 }
@@ -75,31 +75,30 @@ static int refuse(struct sql_question *question, const char *what, const char *n
 static int authorize(void *data, int action, const char *first, const char *second,
                      const char *database, const char *inner)
 {
-    struct sql_question *question = data;
+    struct sql *sql = data;
 
     (void)database;
     (void)inner;
-    if (question->declaring)
+    if (sql->declaring)
         return SQLITE_OK;
     switch (action) {
     case SQLITE_SELECT:
     case SQLITE_RECURSIVE:
         return SQLITE_OK;
     case SQLITE_READ:
-        return first != NULL && may_read(question, first, second)
-                   ? SQLITE_OK
-                   : refuse(question, "no such table:", first);
+        return first != NULL && may_read(sql, first, second) ? SQLITE_OK
+                                                             : refuse(sql, "no such table:", first);
     case SQLITE_FUNCTION:
         return second != NULL && is_function(second)
                    ? SQLITE_OK
-                   : refuse(question, "not a function that is offered here:", second);
+                   : refuse(sql, "not a function that is offered here:", second);
     case SQLITE_ATTACH:
     case SQLITE_DETACH:
-        return refuse(question, "no other database can be attached", NULL);
+        return refuse(sql, "no other database can be attached", NULL);
     case SQLITE_PRAGMA:
-        return refuse(question, "there are no settings to ask or change: PRAGMA", first);
+        return refuse(sql, "there are no settings to ask or change: PRAGMA", first);
     default:
-        return refuse(question, "only SELECT is answered: nothing here can be changed", NULL);
+        return refuse(sql, "only SELECT is answered: nothing here can be changed", NULL);
     }
 }
 
@@ -113,15 +112,15 @@ int64_t sql_cpu_ns(void)
 
 static int look_at_clock(void *data)
 {
-    struct sql_question *question = data;
+    struct sql *sql = data;
 
-    if (sql_cpu_ns() < question->until_ns)
+    if (sql_cpu_ns() < sql->until_ns)
         return 0;
-    question->limit_met = "time";
+    sql->limit_met = "time";
     return 1;
 }
 
-void sql_guard(struct sql_question *question)
+void sql_guard(struct sql *sql)
 {
     static const struct {
         int what, most;
@@ -150,11 +149,11 @@ void sql_guard(struct sql_question *question)
                               SQLITE_DBCONFIG_WRITABLE_SCHEMA};
 
     for (size_t i = 0; i < COUNT(limits); i++)
-        sqlite3_limit(question->db, limits[i].what, limits[i].most);
+        sqlite3_limit(sql->db, limits[i].what, limits[i].most);
     for (size_t i = 0; i < COUNT(on); i++)
-        sqlite3_db_config(question->db, on[i], 1, NULL);
+        sqlite3_db_config(sql->db, on[i], 1, NULL);
     for (size_t i = 0; i < COUNT(off); i++)
-        sqlite3_db_config(question->db, off[i], 0, NULL);
-    sqlite3_set_authorizer(question->db, authorize, question);
-    sqlite3_progress_handler(question->db, STEPS_A_LOOK, look_at_clock, question);
+        sqlite3_db_config(sql->db, off[i], 0, NULL);
+    sqlite3_set_authorizer(sql->db, authorize, sql);
+    sqlite3_progress_handler(sql->db, STEPS_A_LOOK, look_at_clock, sql);
 }

@@ -10,7 +10,7 @@
 
 #include "store/sql.h"
 
-struct sql_question { /* one run of sql_run: what its callbacks see */
+struct sql { /* a connection, and of the query that it is asked what its callbacks see */
     sqlite3 *db;
     const struct sql_table *tables;
     uint32_t table_count;
@@ -24,9 +24,9 @@ struct sql_question { /* one run of sql_run: what its callbacks see */
 };
 
 /* Limits of sizes, the authorizer, the clock. */
-void sql_guard(struct sql_question *question);
+void sql_guard(struct sql *sql);
 int64_t sql_cpu_ns(void);
 /* One module a table. */
-MUST_CHECK enum status sql_add_tables(struct sql_question *question, struct error *err);
+MUST_CHECK enum status sql_add_tables(struct sql *sql, struct error *err);
 
 #endif

@@ -16,7 +16,7 @@ enum { ORDER_MASK = 127, ASKED_BIT = 7, ASKED_SHOWN = 23 };
 
 struct table { /* one of the query's, connected */
     sqlite3_vtab base;
-    struct sql_question *question;
+    struct sql *sql;
     const struct sql_table *source;
 };
 
@@ -25,7 +25,7 @@ struct cursor {
     void *rows; /* of source->open; NULL: not opened */
     bool (*next)(void *rows, struct error *err);
     void (*cell)(const void *rows, uint32_t column, struct sql_cell *ret);
-    struct sql_question *question;
+    struct sql *sql;
     bool ended;
     sqlite3_int64 rowid;
 };
@@ -44,7 +44,7 @@ static const char *type_word(enum sql_type type)
 }
 
 struct connection { /* what a module's client data points to */
-    struct sql_question *question;
+    struct sql *sql;
     const struct sql_table *source;
 };
 
@@ -63,9 +63,9 @@ static int connect_table(sqlite3 *db, void *data, int argc, const char *const *a
         text_putf(&declared, "%s\"%s\" %s", i > 0 ? ", " : "", source->columns[i].name,
                   type_word(source->columns[i].type));
     text_puts(&declared, ")");
-    connection->question->declaring = true;
+    connection->sql->declaring = true;
     int code = sqlite3_declare_vtab(db, declared.at);
-    connection->question->declaring = false;
+    connection->sql->declaring = false;
     text_free(&declared);
     if (code != SQLITE_OK)
         return code;
@@ -73,7 +73,7 @@ static int connect_table(sqlite3 *db, void *data, int argc, const char *const *a
     struct table *table = sqlite3_malloc64(sizeof *table);
     if (table == NULL)
         return SQLITE_NOMEM;
-    *table = (struct table){.question = connection->question, .source = source};
+    *table = (struct table){.sql = connection->sql, .source = source};
     *ret = &table->base;
     return SQLITE_OK;
 }
@@ -220,10 +220,10 @@ static int next_row(sqlite3_vtab_cursor *base)
 {
     struct cursor *cursor = (struct cursor *)base;
 
-    cursor->ended = !cursor->next(cursor->rows, &cursor->question->scan_fail);
+    cursor->ended = !cursor->next(cursor->rows, &cursor->sql->scan_fail);
     cursor->rowid++;
-    cursor->question->scan_count += !cursor->ended;
-    return cursor->question->scan_fail.code == OK ? SQLITE_OK : SQLITE_ERROR;
+    cursor->sql->scan_count += !cursor->ended;
+    return cursor->sql->scan_fail.code == OK ? SQLITE_OK : SQLITE_ERROR;
 }
 
 static int filter(sqlite3_vtab_cursor *base, int number, const char *text, int argc,
@@ -249,8 +249,8 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *text, int a
     cursor->rowid = 0;
     cursor->next = table->source->next;
     cursor->cell = table->source->cell;
-    cursor->question = table->question;
-    if (table->source->open(table->source, &scan, &cursor->rows, &table->question->scan_fail) != OK)
+    cursor->sql = table->sql;
+    if (table->source->open(table->source, &scan, &cursor->rows, &table->sql->scan_fail) != OK)
         return SQLITE_ERROR;
     return next_row(base);
 }
@@ -312,7 +312,7 @@ void sql_put_text_copy(struct sql_cell *cell, struct str value)
                           SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 
-enum status sql_add_tables(struct sql_question *question, struct error *err)
+enum status sql_add_tables(struct sql *sql, struct error *err)
 {
     /* Without xCreate a module is its one table, and no statement can make another. */
     static const sqlite3_module module = {.xConnect = connect_table,
@@ -326,14 +326,14 @@ enum status sql_add_tables(struct sql_question *question, struct error *err)
                                           .xColumn = read_column,
                                           .xRowid = read_rowid};
 
-    for (uint32_t i = 0; i < question->table_count; i++) {
+    for (uint32_t i = 0; i < sql->table_count; i++) {
         struct connection *connection = memory_resize(NULL, 1, sizeof *connection);
 
-        *connection = (struct connection){.question = question, .source = &question->tables[i]};
-        if (sqlite3_create_module_v2(question->db, question->tables[i].name, &module, connection,
-                                     free) != SQLITE_OK)
-            return fail(err, ERR_IO, "the table %s cannot be offered: %s", question->tables[i].name,
-                        sqlite3_errmsg(question->db));
+        *connection = (struct connection){.sql = sql, .source = &sql->tables[i]};
+        if (sqlite3_create_module_v2(sql->db, sql->tables[i].name, &module, connection, free) !=
+            SQLITE_OK)
+            return fail(err, ERR_IO, "the table %s cannot be offered: %s", sql->tables[i].name,
+                        sqlite3_errmsg(sql->db));
     }
     return OK;
 }

@@ -232,15 +232,12 @@ def group_diff():
 
 
 def cpu_of_sql(server, run, query, times):
-    """CPU seconds of a query, from its job to its answer: the server's and those of the process that stood ready."""
-    server.post("/api/sql", {"query": "select 1"}, run=run)
-    spent = 0
-    for turn in range(times):  # children are counted at a hundredth of a second, so many are asked
-        ahead = server.waiting_worker()[1]
-        before = server.cpu_seconds() + server.children_cpu_seconds()
+    """CPU seconds of a query: the server's and those of all processes that answer, those that start meanwhile with them."""
+    server.post("/api/sql", {"query": query}, run=run)  # opens what the others ask again
+    before = server.family_cpu_seconds()
+    for turn in range(1, times + 1):
         server.post("/api/sql", {"query": query + " " * turn}, run=run)
-        spent += server.cpu_seconds() + server.children_cpu_seconds() - before - ahead
-    return spent / times
+    return (server.family_cpu_seconds() - before) / times
 
 
 def group_sql_views():
@@ -255,7 +252,7 @@ def group_sql_views():
                 server.json(f"/api/{path}", run=run, limit=40 + turn, **query)
                 rest.append(1000 * (server.cpu_seconds() - before))
             rest = statistics.median(rest)
-            spent = 1000 * cpu_of_sql(server, run, f"select * from {view} limit 50", 20)
+            spent = 1000 * cpu_of_sql(server, run, f"select * from {view} limit 50", 100)
             yield Figure(f"sql.{view}", spent, "ms of CPU")
             yield Figure(f"sql.{view}.of_rest", spent / rest, "times", at_most=2)
 

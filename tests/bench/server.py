@@ -97,23 +97,28 @@ class Server:
         """Of all threads, ended ones too: says on a busy machine what wall time does not."""
         return time.clock_gettime((~self.process.pid << 3) | 2)
 
-    def children_cpu_seconds(self):
-        """Of the processes it has started and waited for."""
-        fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[13]) + int(fields[14])) / os.sysconf("SC_CLK_TCK")
+    def children(self):
+        """Its living children, CPU seconds by pid."""
+        ret = {}
+        for task in pathlib.Path(f"/proc/{self.process.pid}/task").iterdir():
+            try:
+                for pid in (task / "children").read_text().split():
+                    ret[int(pid)] = int(pathlib.Path(f"/proc/{pid}/schedstat").read_text().split()[0]) / 1e9
+            except (FileNotFoundError, ProcessLookupError):  # a thread or a child that has ended meanwhile
+                pass
+        return ret
 
-    def waiting_worker(self):
-        """(pid, CPU seconds it has spent) of the process that stands ready for a query, once it only waits."""
+    def family_cpu_seconds(self):
+        """Of the server and all that it has started, once none of them does anything."""
         before, end = None, time.perf_counter() + 60
         while time.perf_counter() < end:
-            for task in os.listdir(f"/proc/{self.process.pid}/task"):
-                for pid in pathlib.Path(f"/proc/{self.process.pid}/task/{task}/children").read_text().split():
-                    now = int(pid), int(pathlib.Path(f"/proc/{pid}/schedstat").read_text().split()[0]) / 1e9
-                    if now == before:
-                        return now
-                    before = now
+            fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+            living = self.children()
+            if living == before:
+                return self.cpu_seconds() + (int(fields[13]) + int(fields[14])) / os.sysconf("SC_CLK_TCK") + sum(living.values())
+            before = living
             time.sleep(0.2)
-        raise RuntimeError("no worker stands ready")
+        raise RuntimeError("a child does not rest")
 
     def anonymous_bytes(self):
         """RssAnon of the server: mapped files may be dropped by the kernel and are not counted."""

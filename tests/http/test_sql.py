@@ -199,31 +199,72 @@ def many_at_once_are_refused_or_answered(server):
     assert rows(server, "select 1 as one") == [{"one": 1}]
 
 
-def one_worker_stands_ready(server):
-    """Each query has a process of its own; the next one is started before it is asked, and nothing else is left."""
-    def text(pid, name):
-        try:
-            return (pid / name).read_text(errors="replace")
-        except OSError:  # it has ended meanwhile
-            return ""
+def text_of(pid, name):
+    try:
+        return pathlib.Path(f"/proc/{pid}/{name}").read_text(errors="replace")
+    except OSError:  # it has ended meanwhile
+        return ""
 
-    def standing():
-        mine = [pid for pid in pathlib.Path("/proc").iterdir() if pid.name.isdigit() and f"PPid:\t{server.process.pid}\n" in text(pid, "status")]
-        assert len(mine) <= 1, mine
-        return mine and "sql-worker" in text(mine[0], "cmdline") and mine[0]
 
-    seen = []
-    for _ in range(3):
-        assert rows(server, "select 1 as one") == [{"one": 1}]
-        seen.append(harness.until("a worker that stands ready", standing))
-    assert len(set(seen)) == 3, seen
-    harness.until("its limits", lambda: re.search(r"Max file size +0 +0 ", text(seen[2], "limits")))
-    os.kill(int(seen[2].name), signal.SIGKILL)
-    harness.until("it to be gone", lambda: "State:\tZ" in text(seen[2], "status"))
+def workers(server):
+    """Who waits: one that has answered, and one that stands ready."""
+    def two():
+        mine = {pid for pid in server.children() if "sql-worker" in text_of(pid, "cmdline")}
+        assert len(mine) <= 2, mine
+        return len(mine) == 2 and mine
+    return harness.until("two workers", two)
+
+
+def who_has_answered_answers_again(server):
+    assert rows(server, "select count(*) c from steps") == [{"c": 5}]
+    first = workers(server)
+    for format in ("json", "csv", "md"):
+        assert sql(server, "select name, count from ops", run=RUN, format=format, limit=7).status == 200
+    assert workers(server) == first
+    for pid in first:
+        harness.until("its limits", lambda: re.search(r"Max file size +0 +0 ", text_of(pid, "limits")))
+        assert re.search(r"Max cpu time +\d+ +\d+ ", text_of(pid, "limits"))
+    # A note of a table is told by each answer that stands on it, and by no other.
+    lost = "select * from compiles"
+    assert sql(server, lost, run=RUN).json["notes"] == sql(server, lost + " ", run=RUN).json["notes"]
+    assert sql(server, "select 1", run=RUN).json["notes"] == []
+    assert workers(server) == first
+
+
+def who_has_refused_ends(server):
+    assert rows(server, "select 1 as one") == [{"one": 1}]
+    before = workers(server)
+    assert sql(server, "select nme from ops", run=RUN).status == 400
     assert rows(server, "select 2 as two") == [{"two": 2}]
+    after = workers(server)
+    assert len(before & after) == 1, (before, after)  # the one that stood ready
+    slow = "with recursive r(i) as (select 1 union all select i + 1 from r) select count(*) from r"
+    assert sql(server, slow, run=RUN, timeout_ms=200).status == 422
+    assert rows(server, "select 3 as three") == [{"three": 3}]
+    assert len(after & workers(server)) == 1
+
+
+def another_run_is_told_to_another(server):
+    assert rows(server, "select run from steps limit 1") == [{"run": RUN}]
+    before = workers(server)
+    assert rows(server, "select run from steps limit 1", run="step_500") == [{"run": "step_500"}]
+    assert len(before & workers(server)) == 1
+    assert rows(server, "select count(*) c from runs", run=None) == [{"c": 3}]
+    server.place.sample("step_500", "step_501")
+    server.until_state("step_501", "ready")
+    assert rows(server, "select count(*) c from runs", run=None) == [{"c": 4}]
+
+
+def one_that_dies_is_not_missed(server):
+    assert rows(server, "select 1 as one") == [{"one": 1}]
+    for pid in workers(server):
+        os.kill(pid, signal.SIGKILL)
+        harness.until("it to be gone", lambda: "State:\tZ" in text_of(pid, "status"))
+    assert rows(server, "select 2 as two") == [{"two": 2}]
+    assert rows(server, "select 3 as three") == [{"three": 3}]
 
 
 if __name__ == "__main__":
     common.main([views_are_the_endpoints, slices_are_the_endpoint, names_sum_to_the_slices, bounds_change_no_answer, runs_and_tracks,
                  the_page_and_columns, formats_agree, errors_say_where, attacks_end, many_at_once_are_refused_or_answered,
-                 one_worker_stands_ready])
+                 who_has_answered_answers_again, who_has_refused_ends, another_run_is_told_to_another, one_that_dies_is_not_missed])

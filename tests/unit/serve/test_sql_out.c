@@ -8,7 +8,7 @@
 static void check_lost(const char *what, uint32_t lost_count, const char *want)
 {
     static struct sql_result result; /* nothing was asked for */
-    struct sql_work work = {.arena = arena_create(), .lost_count = lost_count};
+    struct sql_work work = {.query_arena = arena_create(), .lost_count = lost_count};
     struct sql_outcome outcome = {0};
     struct text out = {0};
 
@@ -20,7 +20,7 @@ static void check_lost(const char *what, uint32_t lost_count, const char *want)
     CHECK_STR(what, str_of(message != NULL ? message : ""), want);
     json_decref(reply);
     text_free(&out);
-    arena_destroy(work.arena);
+    arena_destroy(work.query_arena);
 }
 
 static void runs_not_read(void **state)

@@ -95,26 +95,45 @@ static void see_row(void *data, const struct sql_value *values)
 
 static const struct sql_limits usual = {.rows_max = 100, .bytes_max = 1 << 20, .run_ms = 2000};
 
-static enum status ask(struct numbers *numbers, struct str query, const struct sql_limits *limits,
-                       struct seen *seen, struct sql_outcome *outcome, struct error *err)
+static struct sql_table table_of(struct numbers *numbers)
 {
     static const struct sql_column columns[] = {
         [NUMBER] = {.name = "n", .type = SQL_INTEGER, .helps = SQL_RANGE},
         [HALF] = {
             .name = "half", .type = SQL_TEXT, .helps = SQL_EQUAL | SQL_LIKE, .grouped = true}};
-    const struct sql_table table = {.name = "numbers",
-                                    .columns = columns,
-                                    .column_count = COUNT(columns),
-                                    .row_count = (uint64_t)numbers->count,
-                                    .data = numbers,
-                                    .open = numbers_open,
-                                    .next = numbers_next,
-                                    .cell = numbers_cell,
-                                    .close = numbers_close};
+
+    return (struct sql_table){.name = "numbers",
+                              .columns = columns,
+                              .column_count = COUNT(columns),
+                              .row_count = (uint64_t)numbers->count,
+                              .data = numbers,
+                              .open = numbers_open,
+                              .next = numbers_next,
+                              .cell = numbers_cell,
+                              .close = numbers_close};
+}
+
+static enum status ask_again(struct sql *sql, struct str query, const struct sql_limits *limits,
+                             struct seen *seen, struct sql_outcome *outcome, struct error *err)
+{
     const struct sql_sink sink = {.data = seen, .columns = see_columns, .row = see_row};
 
     *err = (struct error){0};
-    return sql_run(&table, 1, query, limits, &sink, outcome, err);
+    return sql_ask(sql, query, limits, &sink, outcome, err);
+}
+
+/* Over a connection of its own. */
+static enum status ask(struct numbers *numbers, struct str query, const struct sql_limits *limits,
+                       struct seen *seen, struct sql_outcome *outcome, struct error *err)
+{
+    const struct sql_table table = table_of(numbers);
+    struct sql *sql;
+
+    *err = (struct error){0};
+    CHECK_OK("open", sql_open(&table, 1, &sql, err), err);
+    enum status status = ask_again(sql, query, limits, seen, outcome, err);
+    sql_close(sql);
+    return status;
 }
 
 static void answers(void **state)
@@ -304,8 +323,23 @@ static void cuts_at_limits(void **state)
     text_free(&seen.text);
 }
 
-/* Each line of http/sql_attacks.txt ends, refused or answered, within its limits.
- */
+static void check_unchanged(const char *after, struct sql *sql)
+{
+    struct seen seen = {0};
+    struct sql_outcome outcome;
+    struct error err;
+
+    CHECK_OK(after,
+             ask_again(sql, STR("select count(*), sum(n), min(half) from numbers where n < 10"),
+                       &usual, &seen, &outcome, &err),
+             &err);
+    CHECK_STR(after, text_str(&seen.text), "count(*)|sum(n)|min(half)\n10|45|0\n");
+    CHECK_INT(after, outcome.scan_count, 1000);
+    text_free(&seen.text);
+}
+
+/* Each line of http/sql_attacks.txt ends, refused or answered, within its limits, and the one
+ * connection that takes them all answers after each as before. */
 static void attacks_end(void **state)
 {
     const struct sql_limits tight = {.rows_max = 10, .bytes_max = 1 << 16, .run_ms = 100};
@@ -314,21 +348,24 @@ static void attacks_end(void **state)
     size_t size = 0;
     ssize_t count;
     unsigned attacks = 0;
+    struct numbers numbers = {.count = 1000};
+    const struct sql_table table = table_of(&numbers);
+    struct error err = {0};
+    struct sql *sql;
 
     (void)state;
     CHECK("attacks", file != NULL);
+    CHECK_OK("open", sql_open(&table, 1, &sql, &err), &err);
     while ((count = getline(&line, &size, file)) > 0) {
-        struct numbers numbers = {.count = 1000};
         struct seen seen = {0};
         struct sql_outcome outcome;
-        struct error err;
         bool may_answer = line[0] == '+';
         const char *at = line + 2;
 
         if (line[0] != '+' && line[0] != '-')
             continue;
         line[count - 1] = '\0';
-        enum status status = ask(&numbers, str_of(at), &tight, &seen, &outcome, &err);
+        enum status status = ask_again(sql, str_of(at), &tight, &seen, &outcome, &err);
         if (!may_answer)
             CHECK(at, status == ERR_INVALID || status == ERR_LIMIT);
         else
@@ -336,9 +373,11 @@ static void attacks_end(void **state)
         CHECK(at, outcome.row_count <= tight.rows_max);
         CHECK(at, status == OK || err.message[0] != '\0');
         text_free(&seen.text);
+        check_unchanged(at, sql);
         attacks++;
     }
     CHECK("three hundred", attacks >= 300);
+    sql_close(sql);
     free(line);
     fclose(file);
 }
