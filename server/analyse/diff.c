@@ -355,3 +355,12 @@ enum status diff_runs(const struct diff_side *a, const struct diff_side *b, stru
     add_rest(sides, arena, &rows);
     return show(sides, &rows, page, arena, &ret->table, err);
 }
+
+enum status diff_prepare(const struct diff_side *side, struct arena *arena, struct error *err)
+{
+    struct measured measured;
+    bool by_steps;
+
+    TRY(diff_has_steps(side, arena, &by_steps, err));
+    return diff_measure(side, by_steps, DIFF_ALL, arena, &measured, err);
+}

@@ -62,4 +62,8 @@ MUST_CHECK enum status diff_runs(const struct diff_side *a, const struct diff_si
                                  struct str by, const struct page *page, struct arena *arena,
                                  struct diff *ret, struct error *err);
 
+/* What differences with a side like itself need of it is measured and kept, unless it is. */
+MUST_CHECK enum status diff_prepare(const struct diff_side *side, struct arena *arena,
+                                    struct error *err);
+
 #endif

@@ -7,7 +7,9 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "serve/measure.h"
+#include "serve/routes.h"
 #include "serve/shared.h"
+#include "serve/side.h"
 #include "serve/sql_process.h"
 #include "serve/stored.h"
 
@@ -107,6 +109,24 @@ static int ask(const struct services *services, struct str run_id, const struct 
     return status;
 }
 
+/* What a difference with another run will need of this one. */
+static void measure_side(const struct services *services, struct str run_id)
+{
+    struct arena *arena = arena_create();
+    struct request request = {.query = STR("a=-&b=-"), .arena = arena, .services = services};
+    struct asked_side side;
+    struct error ignored = {0};
+
+    if (request_open(&request, &route_diff, &ignored) == OK) {
+        if (request_side_of(&request, run_id, &side, &ignored) == OK &&
+            diff_prepare(&side.side, arena, &ignored) != OK)
+            ignored = (struct error){0}; /* who compares is told why */
+        request_release(request.state);
+    }
+    arena_destroy(arena);
+    memory_give_back();
+}
+
 /* False: the first was not answered, so that no more were asked. */
 static bool ask_all(struct prepare *prepare, struct str run_id)
 {
@@ -124,6 +144,8 @@ static bool ask_all(struct prepare *prepare, struct str run_id)
     arena_destroy(arena);
     for (; answered && at < COUNT(questions) && !is_stopping(prepare); at++)
         (void)ask(&prepare->services, run_id, &questions[at], NULL);
+    if (answered && !is_stopping(prepare))
+        measure_side(&prepare->services, run_id);
     return answered;
 }
 

@@ -1,6 +1,7 @@
 /* The first questions of a large run, asked before anybody does.
  *
  *   indexed -> catalog -> findings, overview asked once -> kept (see stored.h) -> read by the page
+ *                         measured for differences (diff.h)
  *
  * Of the newest eight runs, right after they were indexed and their pages are in memory; what was
  * kept before costs a read. Each run is answered once a server, as it is: what is too large to be
