@@ -280,7 +280,7 @@ enum status http_start(const struct http_options *options, const struct services
     }
     atomic_store(&http->server.auth, auth);
     if (services->catalog != NULL && services->cache != NULL)
-        http->prepare = prepare_start(services);
+        http->prepare = prepare_start(services, &http->server);
     *ret = http;
     return OK;
 }

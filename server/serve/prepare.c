@@ -13,10 +13,12 @@
 #include "serve/sql_process.h"
 #include "serve/stored.h"
 
-enum { LOOK_MS = 250, RUNS_MAX = 8, ASKED_MAX = 64 };
+enum { LOOK_MS = 250, LOOKS_IN_VAIN_MAX = 8, RUNS_MAX = 8, ASKED_MAX = 64 };
 
 struct prepare {
     struct services services; /* without waiting: what is no longer indexed is not prepared */
+    const struct server *server;
+    struct pace pace;
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -199,6 +201,24 @@ static void measure_all(struct prepare *prepare)
         ;
 }
 
+bool pace_is_due(struct pace *pace, uint64_t replies)
+{
+    bool due = replies == pace->replies || pace->waited == LOOKS_IN_VAIN_MAX;
+
+    pace->replies = replies;
+    pace->waited = due ? 0 : pace->waited + 1;
+    return due;
+}
+
+static uint64_t replies_of(const struct server *server)
+{
+    uint64_t all = 0;
+
+    for (size_t i = 0; server != NULL && i < COUNT(server->replies); i++)
+        all += atomic_load(&server->replies[i]);
+    return all;
+}
+
 static void *run(void *data)
 {
     struct prepare *prepare = data;
@@ -207,7 +227,8 @@ static void *run(void *data)
         sql_process_end_idle();
         uint64_t generation = catalog_generation(prepare->services.catalog);
 
-        if (generation == prepare->seen)
+        if (generation == prepare->seen ||
+            !pace_is_due(&prepare->pace, replies_of(prepare->server)))
             continue;
         prepare->seen = generation;
         look(prepare);
@@ -216,11 +237,11 @@ static void *run(void *data)
     return NULL;
 }
 
-struct prepare *prepare_start(const struct services *services)
+struct prepare *prepare_start(const struct services *services, const struct server *server)
 {
     struct prepare *prepare = memory_resize(NULL, 1, sizeof *prepare);
 
-    *prepare = (struct prepare){.services = *services, .seen = UINT64_MAX};
+    *prepare = (struct prepare){.services = *services, .server = server, .seen = UINT64_MAX};
     prepare->services.wait = NULL;
     pthread_mutex_init(&prepare->lock, NULL);
     pthread_cond_init(&prepare->changed, NULL);

@@ -79,7 +79,7 @@ static int start(void **state)
     make_place(state);
     struct place *place = *state;
 
-    prepare = prepare_start(&place->services);
+    prepare = prepare_start(&place->services, NULL);
     return prepare == NULL;
 }
 
@@ -147,9 +147,27 @@ static void asks_what_could_not_be_opened(void **state)
     CHECK("asked by then", kept_count(place, false) > 0);
 }
 
+static void waits_for_who_looks(void **state)
+{
+    struct pace pace = {0};
+    uint64_t replies = 7;
+    unsigned looks = 0;
+    (void)state;
+
+    CHECK("answers went out", !pace_is_due(&pace, replies));
+    CHECK("and no more", pace_is_due(&pace, replies));
+    CHECK("again", !pace_is_due(&pace, ++replies));
+    CHECK("none again", pace_is_due(&pace, replies));
+    while (!pace_is_due(&pace, ++replies) && looks < 100)
+        looks++;
+    CHECK_INT("a server that never rests", looks, 8);
+    CHECK("waits anew", !pace_is_due(&pace, ++replies));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(waits_for_who_looks),
         cmocka_unit_test_setup_teardown(asks_once, start, stop),
         cmocka_unit_test_setup_teardown(asks_again, start, stop),
         cmocka_unit_test_setup_teardown(asks_what_could_not_be_opened, start, stop),

@@ -76,6 +76,12 @@ function renew({ id, content_id: content }: { id: string; content_id: string | n
   contents.set(id, content);
 }
 
+/* `latest` is asked for once: the page goes on under the name that it has. */
+function takeRun(params: Params, run: { id: string; name: string; content_id: string | null }): void {
+  renew(run);
+  if (String(params.run).startsWith('latest')) keep(address('api/run', { ...params, run: run.name }), run);
+}
+
 /* What is on its way: every row of a list may ask the same, and one question is enough. It is given up
  * when nobody waits for it any more; once forgotten, who asks later asks anew. */
 interface Asked {
@@ -92,7 +98,7 @@ function ask(path: string, params: Params, key: string): Asked {
   one.answer = getJson(path, params, abort.signal).then(
     (value) => {
       if (!done()) return value; // forgotten meanwhile: for those who waited
-      if (path === 'api/run') renew(value as { id: string; content_id: string | null });
+      if (path === 'api/run') takeRun(params, value as { id: string; name: string; content_id: string | null });
       keep(key, value);
       return value;
     },
@@ -111,9 +117,12 @@ export async function loadJson<T>(path: string, params: Params = {}, abort?: Abo
   const one = asked.get(key) ?? ask(path, params, key);
   one.waiting++;
   const leave = (): void => {
-    if (--one.waiting > 0) return;
-    if (asked.get(key) === one) asked.delete(key);
-    one.abort.abort();
+    one.waiting--;
+    queueMicrotask(() => { // who comes in this place of the page may ask the same
+      if (one.waiting > 0) return;
+      if (asked.get(key) === one) asked.delete(key);
+      one.abort.abort();
+    });
   };
   abort?.addEventListener('abort', leave, { once: true });
   try {

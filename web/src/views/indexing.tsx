@@ -7,8 +7,6 @@ import type { RunDetails } from '../data/types';
 import { plural, size, time } from '../model/numbers';
 import { ProgressBar } from '../ui/states';
 
-const NUDGE_MS = 1000;
-
 /* Picoseconds left, by the pace since it was first seen here; null while that says nothing. */
 function useLeft(share: number): number | null {
   const begin = useRef<{ at: number; share: number } | null>(null);
@@ -19,7 +17,7 @@ function useLeft(share: number): number | null {
 }
 
 export function Indexing({ run, name }: { run: RunDetails; name: string }) {
-  const nudge = useJson<unknown>('api/overview', { run: run.id, wait_ms: NUDGE_MS });
+  const nudge = useJson<unknown>('api/tracks', { run: run.id }); // costs little, and the timeline asks it next
   useEffect(() => {
     if (nudge.data !== null || nudge.error !== null) forgetOne('api/run', { run: name });
   }, [nudge.data, nudge.error]);
