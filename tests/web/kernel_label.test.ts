@@ -1,5 +1,5 @@
 /* Names of kernels in a table. */
-import { bareKernel, kernelLabels } from '../../web/src/model/kernel_label';
+import { bareKernel, kernelLabels, spelledLabels, telling } from '../../web/src/model/kernel_label';
 
 const EIGEN = 'Eigen::TensorEvaluator<Eigen::TensorAssignOp<Eigen::TensorMap<Eigen::Tensor<float, 1, 1, long>, 16>>>';
 
@@ -30,6 +30,26 @@ describe('kernel labels', () => {
   test('equal labels only for equal names', () => {
     const labels = kernelLabels(['void f<int>(float)', 'void f<int>(double)', 'a::g', 'b::g']);
     expect(new Set(labels.values()).size).toBe(4);
+  });
+  test('what is the same at both ends shows what is between', () => {
+    const made = (tiles: string) => `sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize${tiles}_stage3_warpsize2x2x1_ffma_execute_kernel__5x_cublas`;
+    expect([...kernelLabels([made('64x64x8'), made('128x64x8')]).values()]).toEqual(['sm80_xmma_ge…tilesize64x64x8…x_cublas', 'sm80_xmma_ge…tilesize128x64x8…x_cublas']);
+    const one = made('64x64x8');
+    expect(kernelLabels([one, 'volta_sgemm']).get(one)).toBe(one);
+    const parts = ['a', 'a_b'].map(made); // one's middle is the beginning of the other's
+    expect(new Set(kernelLabels(parts).values()).size).toBe(2);
+  });
+  test('in a narrow place a call is its function, and a kernel goes without its spelling', () => {
+    const rows = [
+      ['$model.py:10 layer_8', 'layer_8'],
+      ['$strange', '$strange'],
+      ['void at::native::reduce_kernel<512>(int)', 'reduce_kernel<512>'],
+      ['ncclKernel_SendRecv(ncclDevComm*, unsigned long, ncclWork*)', 'ncclKernel_SendRecv'],
+      ['PjitFunction(forward)', 'PjitFunction(forward)'],
+      ['fusion.3', 'fusion.3'],
+    ];
+    for (const [name, short] of rows) expect(telling(name!)).toBe(short);
+    expect([...spelledLabels(['PjitFunction(f)', 'void f<int>(int)']).keys()]).toEqual(['void f<int>(int)']);
   });
   test('a short beginning stays', () => {
     const labels = kernelLabels(['f<int, 1>(a)', 'f<int, 2>(a)']);

@@ -1,11 +1,13 @@
 /* Text in slices: widths are measured once per name, and cut by their ratio. */
 import { cutMiddle } from '../model/cut';
+import { telling } from '../model/kernel_label';
 
 const CACHE_MAX = 20_000;
 const LETTERS_MIN = 5;
 
 export class Labels {
   private readonly widths = new Map<string, number>();
+  private readonly short = new Map<string, string>();
 
   constructor(private readonly context: CanvasRenderingContext2D) {}
 
@@ -19,8 +21,20 @@ export class Labels {
     return width;
   }
 
-  /* The part of `text` that fits, both ends kept; "" when not even five letters do. */
-  fit(text: string, room: number): string {
+  private shorter(text: string): string {
+    let short = this.short.get(text);
+    if (short === undefined) {
+      if (this.short.size >= CACHE_MAX) this.short.clear();
+      short = telling(text);
+      this.short.set(text, short);
+    }
+    return short;
+  }
+
+  /* The part of `whole` that fits, of a call its function, both ends kept; "" when not even five letters do. */
+  fit(whole: string, room: number): string {
+    if (this.width(whole) <= room) return whole;
+    const text = this.shorter(whole);
     const width = this.width(text);
     if (width <= room) return text;
     for (let letters = Math.floor((room / width) * text.length); letters >= LETTERS_MIN; letters--) {

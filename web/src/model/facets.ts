@@ -18,6 +18,7 @@ const VALUES_MAX = 40;
 
 const RANGES = 4; // of step numbers, where there are more than anyone would list
 const NUMBERS_MAX = 8;
+const DATED = /\d{4}[-_]?\d\d[-_]?\d\d[-_T]\d{6}\D*$/; // a time of day is no step
 
 const OF: Record<string, (run: Run) => readonly (string | null)[]> = {
   host: (run) => run.hosts,
@@ -44,9 +45,11 @@ function stems(runs: readonly Run[]): Facet[] {
   return [{ name: 'name', values: values.map(([value, number]) => ({ value, count: number, token: /[\s"]/.test(value) ? `name~"${value.replaceAll('"', '')}"` : `name~${value}` })) }];
 }
 
-/* Step numbers: each, or as many runs in each of a few ranges. */
+/* Step numbers, of runs whose names differ by nothing else: each, or as many runs in each of a few ranges. */
 function numbers(runs: readonly Run[]): Facet[] {
-  const all = runs.flatMap((run) => numberOf(run.name) ?? []).sort((a, b) => a - b);
+  const stems = runs.map((run) => stemOf(run.name));
+  const isOneOfMany = (at: number): boolean => stems.indexOf(stems[at]!) !== stems.lastIndexOf(stems[at]!);
+  const all = runs.flatMap((run, at) => (isOneOfMany(at) && !DATED.test(run.name) ? (numberOf(run.name) ?? []) : [])).sort((a, b) => a - b);
   const different = [...new Set(all)];
   if (different.length < 2) return [];
   const one = (low: number, high: number): FacetValue => ({

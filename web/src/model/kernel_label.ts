@@ -3,9 +3,13 @@
  *   void at::native::reduce_kernel<512, 1, ReduceOp<float>>(ReduceOp<float>)   ->   reduce_kernel<512, 1, ReduceOp<float>>
  *   elementwise_kernel<4, impl<Mul>(Iterator&, Mul const&)::{lambda(int)#1}>   ->   elementwise_kernel<4, impl<Mul>>
  *   EigenMetaKernel<A<B, sum>>, EigenMetaKernel<A<B, product>>                 ->   EigenMetaKernel<…sum>>, EigenMetaKernel<…product>>
+ *   sm80_xmma_gemm_f32_tilesize64x64_execute_kernel, ..._tilesize128x64_...    ->   sm80_xmma_ge…tilesize64x64…e_kernel
  */
 
 const SHARED_MIN = 16; // as much of a common beginning as is worth a sign of its own
+const CUT_KEEPS = 20; // letters at each end, of what is cut in the middle
+const HEAD = 12;
+const TAIL = 8;
 
 /* Without its result, namespaces and parameters. */
 export function bareKernel(name: string): string {
@@ -52,6 +56,41 @@ function sharedLength(names: readonly string[]): number {
   return length;
 }
 
+const isParted = (letter: string): boolean => /[^A-Za-z0-9]/.test(letter);
+
+/* Long labels whose ends are the same would look alike once they are cut: of those the middle shows. */
+function showMiddles(labels: Map<string, string>): void {
+  const ends = new Map<string, string[]>();
+  for (const label of new Set(labels.values())) {
+    if (label.length <= 2 * CUT_KEEPS) continue;
+    const cut = label.slice(0, CUT_KEEPS) + label.slice(-CUT_KEEPS);
+    ends.set(cut, [...(ends.get(cut) ?? []), label]);
+  }
+  const middles = new Map<string, string>();
+  for (const family of [...ends.values()].filter((all) => all.length > 1)) {
+    let from = sharedLength(family);
+    let back = sharedLength(family.map((label) => [...label].reverse().join('')));
+    const one = family[0]!;
+    while (from > HEAD && !isParted(one[from - 1]!)) from--;
+    while (back > TAIL && !isParted(one[one.length - back]!)) back--;
+    for (const label of family) if (label.length - back > from) middles.set(label, `${label.slice(0, HEAD)}…${label.slice(from, label.length - back)}…${label.slice(-TAIL)}`);
+  }
+  if (new Set(middles.values()).size < middles.size) return;
+  for (const [name, label] of labels) labels.set(name, middles.get(label) ?? label);
+}
+
+/* C++ has a result before the name, or pointers among the parameters: `PjitFunction(f)` has neither. */
+const isSpelled = (name: string): boolean => name.startsWith('void ') || /\*[,)]/.test(name);
+
+/* What a place that is too narrow for the name shows: `void at::f<T>(int)` -> `f<T>`, `$model.py:10 layer` -> `layer`. */
+export function telling(name: string): string {
+  if (name.startsWith('$')) return name.slice(name.lastIndexOf(' ') + 1) || name;
+  return isSpelled(name) ? withoutInner(bareKernel(name)) : name;
+}
+
+/* The same where not all names are of kernels. */
+export const spelledLabels = (names: readonly string[]): Map<string, string> => kernelLabels(names.filter(isSpelled));
+
 /* By name; equal ones only where names are. */
 export function kernelLabels(names: readonly string[]): Map<string, string> {
   const labels = new Map<string, string>();
@@ -75,5 +114,6 @@ export function kernelLabels(names: readonly string[]): Map<string, string> {
     if (from - head.length - 1 < SHARED_MIN) continue;
     for (const name of family) labels.set(name, `${head}<…${labels.get(name)!.slice(from)}`);
   }
+  showMiddles(labels);
   return labels;
 }

@@ -2,6 +2,7 @@
  * out, never filled. Numbers are set in 600. */
 import type { FlameNode, Run, TopList } from '../data/types';
 import { cutMiddle, shown } from './cut';
+import { telling } from './kernel_label';
 import { count, countInProse, plural, share, time, toNumber } from './numbers';
 
 export interface Strong {
@@ -11,9 +12,9 @@ export type Sentence = (string | Strong)[];
 
 export const strong = (text: string): Strong => ({ strong: text });
 
-/* A kernel's name may be a page long: both its ends say enough. */
+/* A kernel's name may be a page long: what tells says enough, or both its ends. */
 const NAME_LETTERS = 56;
-export const named = (text: string): string => cutMiddle(shown(text), NAME_LETTERS);
+export const named = (text: string): string => cutMiddle(text.length > NAME_LETTERS ? shown(telling(text)) : shown(text), NAME_LETTERS);
 
 export function plainText(sentence: Sentence): string {
   return sentence.map((piece) => (typeof piece === 'string' ? piece : piece.strong)).join('');

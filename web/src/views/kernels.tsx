@@ -250,6 +250,7 @@ export function KernelsView({ run, absent }: { run: RunDetails; absent: string |
     <>
       {data && data.row_count > 0 && <SentenceLine sentence={kernelsSentence(data)} />}
       {data?.notes.filter((note) => note.kind !== 'ncu-counts-launches').map((note) => <p key={note.message} class="basis">{sentenceCase(note.message)}</p>)}
+      {data && data.row_count === 0 && (by === 'kernel' && isWhole() ? <HowToRecordDevices framework={run.framework}>No kernel was recorded in this run.</HowToRecordDevices> : <NothingHere did={`No ${BY[by]!} was recorded`} />)}
       <TableBar
         table={table} noun={BY[by]!} total={data?.row_count ?? 0} example="gemm occupancy<50% total>1ms" file={`${run.name}-${by}`}
         csv={address('api/kernels', { ...params, limit: 10_000, format: 'csv' })}
@@ -258,7 +259,6 @@ export function KernelsView({ run, absent }: { run: RunDetails; absent: string |
       </TableBar>
       {list.error && <Failed error={list.error} />}
       {!data && list.waiting && <Waiting what="Adding up." progress={list.progress} />}
-      {data && data.row_count === 0 && (by === 'kernel' && isWhole() ? <HowToRecordDevices framework={run.framework}>No kernel was recorded in this run.</HowToRecordDevices> : <NothingHere did={`No ${BY[by]!} was recorded`} />)}
       {rows.length > 0 && shown.length === 0 && <NothingMatches table={table} total={data!.row_count} />}
       {shown.length > 0 && (
         <Table

@@ -148,7 +148,7 @@ function OverTime({ run, allocators, nav }: { run: RunDetails; allocators: reado
                   <Name text={allocator.name} />
                 )}
                 {isMany && <span class="quiet"> {allocator.host}</span>}
-                {allocators.length <= MANY && <span class="quiet">{factsOf(allocator)}</span>}
+                {allocators.length === 1 && <span class="quiet">{factsOf(allocator)}</span>}
               </h2>
               <MemoryChart
                 allocator={allocator} height={allocators.length > MANY ? 112 : 200} at={isChosen ? at : null} span={span}
@@ -164,7 +164,7 @@ function OverTime({ run, allocators, nav }: { run: RunDetails; allocators: reado
             <h2 class="section">
               <Name text={chosen.name} />
               {isMany && <span class="quiet"> {chosen.host}</span>}
-              {allocators.length > MANY && <span class="quiet">{factsOf(chosen)}</span>}
+              <span class="quiet">{factsOf(chosen)}</span>
             </h2>
           )}
           <Owners run={run} allocator={chosen} at={at} />

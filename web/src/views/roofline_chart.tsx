@@ -92,7 +92,7 @@ export function RooflineChart({ data, focused }: { data: Roofline; focused: stri
           {powers(ranges.x, 10).map((power) => (
             <g key={`x${power}`}>
               <line class="grid" x1={x(10 ** power)} x2={x(10 ** power)} y1={MARGIN.top} y2={bottom} />
-              <text class="tick" x={x(10 ** power)} y={bottom + 14} text-anchor={x(10 ** power) > right - 20 ? 'end' : 'middle'}>{ratioWords(power)}</text>
+              <text class="tick" x={x(10 ** power)} y={bottom + 14} text-anchor={x(10 ** power) > right - 20 ? 'end' : x(10 ** power) < MARGIN.left + 20 ? 'start' : 'middle'}>{ratioWords(power)}</text>
             </g>
           ))}
           {powers(ranges.y, 6).map((power) => (

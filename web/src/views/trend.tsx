@@ -201,7 +201,7 @@ export function TrendPage() {
       <LostBar />
       <main class="page">
         {data && data.rows.some((row) => row.value !== null) && (
-          <SentenceLine sentence={[sentenceCase(jump ? `${wordsOf(shownLast)} was ${told(jump.from, data.unit)} until ${shown(jump.before.name)}, and is ${told(jump.to, data.unit)} since ${shown(jump.run.name)}.` : `${wordsOf(shownLast)} has not jumped in ${plural(data.rows.length, 'run')}.`)]} />
+          <SentenceLine sentence={[sentenceCase(jump ? `${wordsOf(shownLast)} was ${told(jump.from, data.unit)} until ${shown(jump.before.name)}, and is ${told(jump.to, data.unit)} since ${shown(jump.run.name)}.` : `${wordsOf(shownLast)} has not jumped in ${plural(data.rows.filter((row) => row.value !== null).length, 'run')}.`)]} />
         )}
         {data?.row_count === 0 && <NoRuns path={query.value.path} />}
         {data?.row_count !== 0 && metrics.map((metric) => (

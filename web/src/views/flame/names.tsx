@@ -3,19 +3,22 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { FlameLayout } from '../../model/flame_layout';
 import { namesOf, sortNames, type NameSum } from '../../model/flame_relations';
 import { count, inScale, plural, share, shareCell, toNumber } from '../../model/numbers';
+import { spelledLabels } from '../../model/kernel_label';
 import { Table, type Column } from '../../ui/table';
 import { Name } from '../../ui/text';
 
 const SHOWN_MAX = 10_000;
+const LABELS_MAX = 200; // rows that stand beside one another
 const NONE: readonly NameSum[] = [];
 
 function columnsOf(rows: readonly NameSum[], layout: FlameLayout): Column<NameSum>[] {
   const { amount } = layout;
+  const labels = spelledLabels(rows.slice(0, LABELS_MAX).map((row) => row.name));
   const whole = toNumber(layout.nodes[0]!.total_ps);
   const [own, all] = [amount.scale(rows.map((row) => row.selfPs)), amount.scale(rows.map((row) => row.totalPs))];
   const largest = rows.reduce((most, row) => Math.max(most, row.selfPs), 1);
   return [
-    { key: 'name', title: 'name', width: 'minmax(160px, 1fr)', exact: (row) => row.name, cell: (row) => <Name text={row.name} /> },
+    { key: 'name', title: 'name', width: 'minmax(160px, 1fr)', exact: (row) => row.name, cell: (row) => <Name text={labels.get(row.name) ?? row.name} /> },
     { key: 'self', title: 'self', unit: own.unit, width: '96px', numeric: true, cell: (row) => inScale(row.selfPs, own), exact: (row) => amount.exact(row.selfPs) },
     { key: 'share', title: 'share', width: '144px', numeric: true, sortable: false, cell: (row) => shareCell(whole === 0 ? null : row.selfPs / whole), bar: (row) => row.selfPs / largest },
     { key: 'total', title: 'with all below', unit: all.unit, width: '144px', numeric: true, cell: (row) => inScale(row.totalPs, all), exact: (row) => amount.exact(row.totalPs) },

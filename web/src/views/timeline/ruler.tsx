@@ -16,6 +16,8 @@ import { NoteFlags } from './note_flags';
 import type { TimelineState } from './state';
 
 const TICK_PIXELS = 110;
+const TICK_MARGIN = 5;
+const LETTER = 6.6; // pixels, of 11 px
 
 /* Picoseconds since 1970 at the run's time zero, when the ruler shows the time of day. */
 function wallZero(state: TimelineState): bigint | null {
@@ -96,7 +98,7 @@ export function Ruler({ state }: { state: TimelineState }) {
     >
       {ruler.ticks.map((tick) => (
         <span key={tick.text} class="tick" style={{ left: `${Math.round(tick.position * width)}px` }}>
-          {tick.text}
+          {tick.position * width + TICK_MARGIN + tick.text.length * LETTER < width && tick.text}
         </span>
       ))}
       {range && to > 0 && from < width && (

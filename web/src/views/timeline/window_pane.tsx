@@ -6,23 +6,24 @@ import { loadJson } from '../../data/resource';
 import { useSteady } from '../../data/steady';
 import type { IdleRow, StepRow, TopList, TopRow } from '../../data/types';
 import { formatSpan, type Span } from '../../model/address';
-import { cutMiddle, shown } from '../../model/cut';
+import { shown } from '../../model/cut';
+import { spelledLabels } from '../../model/kernel_label';
 import { count, inScale, plural, share, shareCell, significant, time, timeExact, timeScale, toBig, toNumber, UNKNOWN } from '../../model/numbers';
 import { go, query } from '../../data/place';
 import { Link } from '../../ui/link';
 import { Failed } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
 import { Name } from '../../ui/text';
-import { timeOf } from '../../model/sentence';
+import { named, timeOf } from '../../model/sentence';
 import { litBySearch, type TimelineState } from './state';
 
 /* Rows of these are names of slices. */
 const NAMES = new Set(['op', 'name', 'kernel']);
 const BY = ['op', 'name', 'category', 'module', 'scope', 'source', 'track', 'idle'];
 const ROWS_MAX = 100;
-const NAME_LETTERS = 48;
 
 function columnsOf(rows: readonly TopRow[], by: string): Column<TopRow>[] {
+  const labels = spelledLabels(rows.map((row) => row.name));
   const self = timeScale(rows.map((row) => row.self_ps));
   const total = timeScale(rows.map((row) => row.total_ps));
   const mean = timeScale(rows.map((row) => row.mean_ps));
@@ -33,7 +34,7 @@ function columnsOf(rows: readonly TopRow[], by: string): Column<TopRow>[] {
       cell: (row) => (
         <span class={row.kind ? `kind-${row.kind}` : undefined}>
           {row.kind && <span class="swatch" data-tip={row.kind} />}
-          <Name text={row.name} />
+          <Name text={labels.get(row.name) ?? row.name} />
         </span>
       ),
     },
@@ -78,7 +79,7 @@ function Sentence({ state, span, range, top }: { state: TimelineState; span: Spa
       {first && first.share !== null && (
         <>
           {', '}
-          <Name text={cutMiddle(shown(first.name), NAME_LETTERS)} /> <strong>{share(first.share)}</strong>
+          <Name text={named(first.name)} /> <strong>{share(first.share)}</strong>
           {' of it'}
         </>
       )}
