@@ -8,10 +8,11 @@
  * which a busy machine changes less. A short figure is measured again, three times at most, and the best
  * counts: a busy machine takes time away and never gives any.
  */
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { launch, openPage, settle } from './browser.mjs';
 import { measureFrames } from './frames.mjs';
 import { measureHeap } from './heap.mjs';
@@ -319,25 +320,50 @@ async function firstOpen(browser, profile) {
   }
 }
 
-const XPROF = `
-import sys, time
-from xprof.convert import raw_to_tool_data
-begin = time.perf_counter()
-data, _ = raw_to_tool_data.xspace_to_tool_data([sys.argv[1]], "trace_viewer@", {"trace_viewer_options": {"resolution": 4040}})
-assert data
-print(time.perf_counter() - begin)
-`;
+function freePort() {
+  return new Promise((resolve) => {
+    const taken = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = taken.address();
+      taken.close(() => resolve(port));
+    });
+  });
+}
 
-/* Of XProf its converter alone, without server, page and drawing: what its own page waits for at least. */
-function xprofSeconds(profile) {
+/* Until somebody answers there. */
+async function answers(url) {
+  for (let look = 0; look < 1500; look++) {
+    if (await fetch(url).then(() => true, () => false)) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error(`nobody answers at ${url}`);
+}
+
+/* Runs in each of its frames: once what the answer changed is drawn. */
+const twoFrames = () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+
+/* XProf's own page in the same browser: from its start to its trace viewer's first picture, of a file that
+ * it never saw. Its fonts and charts from elsewhere are refused at once. */
+async function xprofSeconds(browser, profile) {
   const folder = mkdtempSync(join(tmpdir(), 'jviewd-xprof-'));
+  const session = join(folder, 'plugins/profile/s');
+  mkdirSync(session, { recursive: true });
+  copyFileSync(profile, join(session, 'h.xplane.pb'));
+  const { page, context } = await openPage(browser, 'http://', { viewport: { width: 1600, height: 1000 } });
+  await page.goto('about:blank');
+  await page.waitForTimeout(WINDOW_MS);
+  const begin = performance.now();
+  const url = `http://localhost:${await freePort()}/`;
+  const child = spawn(join(dirname(process.env.JVIEWD_XPROF), 'xprof'), ['--logdir', folder, '--port', new URL(url).port], { stdio: 'ignore' });
   try {
-    const copy = join(folder, 'host.xplane.pb');
-    spawnSync('cp', [profile, copy]);
-    const ended = spawnSync(process.env.JVIEWD_XPROF, ['-c', XPROF, copy], { encoding: 'utf8' });
-    if (ended.status !== 0) throw new Error(`XProf: ${ended.stderr.slice(-400)}`);
-    return Number(ended.stdout.trim().split('\n').at(-1));
+    await answers(url);
+    const trace = page.waitForResponse((reply) => /\/data\?.*trace_viewer/.test(reply.url()), { timeout: 120_000 });
+    await page.goto(`${url}data/plugin/profile/trace_viewer@?run=s&tag=trace_viewer@&host=h`, { waitUntil: 'commit' });
+    await (await trace).finished();
+    await Promise.all(page.frames().map((frame) => frame.evaluate(twoFrames)));
+    return (performance.now() - begin) / 1000;
   } finally {
+    await context.close();
+    child.kill();
     rmSync(folder, { recursive: true, force: true });
   }
 }
@@ -345,7 +371,7 @@ function xprofSeconds(profile) {
 async function beside(browser, profile) {
   const ours = await firstOpen(browser, profile);
   if (!process.env.JVIEWD_XPROF) return;
-  const theirs = xprofSeconds(profile);
+  const theirs = await xprofSeconds(browser, profile);
   figure('web.first_open.xprof', theirs, 's', null);
   figure('web.first_open.share_of_xprof', ours / theirs, '1', 0.1);
 }
