@@ -13,7 +13,6 @@ export function cutMiddle(text: string, length: number): string {
 /* Control characters show as �; of what is longer than anyone reads both ends stay (Copy gives the whole). */
 export function shown(name: string | null | undefined): string {
   if (name === null || name === undefined || name === '') return '(no name)';
-  if (name.trim() === '') return '(blank)';
   return cutMiddle(name, NAME_LENGTH_MAX).replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '\ufffd');
 }
 

@@ -4,6 +4,7 @@ import type { DiffRow } from '../../data/diff';
 import { barOf, changeExact, changeInScale, goalEither, goalOf, isOp, matchExact, matchWords, nameExact, perStep, spreadOf, stateExact, whyWords, type Spread } from '../../model/compare';
 import { shortScope, shortSource } from '../../model/cut';
 import type { Cell } from '../../model/filter';
+import { spelledLabels } from '../../model/kernel_label';
 import { inScale, shareCell, timeExact, timeScale, toNumber, UNKNOWN, type Scale } from '../../model/numbers';
 import { Link } from '../../ui/link';
 import type { Column } from '../../ui/table';
@@ -62,12 +63,13 @@ export function columnsOf(rows: readonly DiffRow[], by: string, a: string, b: st
   const count = (key: 'a_count' | 'b_count', title: string): Column<DiffRow> => ({
     key, title, width: '72px', numeric: true, optional: true, cell: (row) => perStep(row[key]), exact: (row) => (row[key] === null ? why(row, key) : `${row[key]} a step`),
   });
+  const labels = spelledLabels(rows.map((row) => row.name));
   const columns: (Column<DiffRow> | false)[] = [
     {
       key: 'name', title: by, width: 'minmax(180px, 3fr)', indent: 16, cutFront: by === 'scope', exact: nameExact,
       cell: (row) => {
         const goal = isOp(row) ? goalEither(row, by, a, b) : null;
-        const words = <Name text={by === 'scope' && isOp(row) ? shortScope(row.name) : row.name} />;
+        const words = <Name text={by === 'scope' && isOp(row) ? shortScope(row.name) : (labels.get(row.name) ?? row.name)} />;
         return (
           <span class={row.kind ? `kind-${row.kind}` : undefined}>
             {row.kind && <span class="swatch" data-tip={row.kind} />}
