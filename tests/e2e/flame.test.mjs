@@ -164,7 +164,7 @@ export const tests = {
       await page.locator('.source-lines').waitFor();
       assert.equal(await page.locator('.source-lines li[aria-current]').innerText(), '<b>bold</b> = 41');
       assert.equal(await page.locator('.source-lines b').count(), 0, 'text, not markup');
-      assert.equal(await page.getByRole('link', { name: 'edit' }).getAttribute('href'), 'vscode://file//home/me/layers.py:41');
+      assert.equal(await page.getByRole('link', { name: 'edit' }).getAttribute('href'), 'vscode://file/home/me/layers.py:41');
     },
     async (page) => {
       await page.addInitScript(() => localStorage.setItem('jviewd', JSON.stringify({ editor: 'vscode://file/{file}:{line}' })));

@@ -67,11 +67,11 @@ export const tests = {
     }
   },
 
-  'a Perfetto of one\'s own, slow to wake, on another origin, through a tunnel on another port': async ({ browser, url }) => {
+  'a Perfetto of one\'s own, below a path, slow to wake, on another origin, through a tunnel on another port': async ({ browser, url }) => {
     /* As ui.perfetto.dev: it listens only after a while, answers PING by PONG, takes the first buffer. */
     const own = createServer((_request, reply) => reply.setHeader('content-type', 'text/html').end(STAND_IN.replace('<script>', '<script>setTimeout(() => {').replace('</script>', '}, 1500);</script>')));
     await new Promise((resolve) => own.listen(0, '127.0.0.1', resolve));
-    const target = `http://127.0.0.1:${own.address().port}`;
+    const target = `http://127.0.0.1:${own.address().port}/perfetto`;
     const tunnel = createTunnel((taken) => {
       const through = connect(Number(new URL(url).port), '127.0.0.1');
       taken.pipe(through).pipe(taken);

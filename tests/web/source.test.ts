@@ -1,7 +1,9 @@
 import { editorLink, isEditor, placeOf, shortPlace } from '../../web/src/model/source';
 
 test.each([
-  ['vscode://file/{file}:{line}', '/a/b.py', 7, 'vscode://file//a/b.py:7'],
+  ['vscode://file/{file}:{line}', '/a/b.py', 7, 'vscode://file/a/b.py:7'],
+  ['vscode://file/{file}:{line}', 'C:/a/b.py', 7, 'vscode://file/C:/a/b.py:7'],
+  ['txmt://open?url=file://{file}&line={line}', '/a/b.py', 7, 'txmt://open?url=file:///a/b.py&line=7'],
   ['idea://open?file={file}&line={line}', '/a b/c&d.py', 1, 'idea://open?file=/a%20b/c%26d.py&line=1'],
   ['javascript:alert("{file}")', '/a.py', 1, null],
   ['JavaScript:alert("{file}")', '/a.py', 1, null],

@@ -7,7 +7,7 @@
 import { getBytesCounted, type Params } from './api';
 
 export interface HandOver {
-  origin: string;
+  address: string; // of its page, which may stand below a path
   title: string;
   params: Params;
   onProgress: (words: HandOverState) => void;
@@ -42,15 +42,17 @@ function answered(target: Window, origin: string): Promise<boolean> {
 }
 
 /* Call it in the click itself. */
-export async function handOver({ origin, title, params, onProgress }: HandOver): Promise<void> {
-  const target = window.open(origin);
+export async function handOver({ address, title, params, onProgress }: HandOver): Promise<void> {
+  if (!URL.canParse(address)) return onProgress({ state: 'failed', message: `${address} is no address: the settings say where Perfetto is.` });
+  const target = window.open(address);
   if (!target) return onProgress({ state: 'failed', message: 'The browser blocked the new tab. Allow it for this page, or download the trace.' });
+  const { origin } = new URL(address);
   const pong = answered(target, origin);
   try {
     const buffer = await getBytesCounted('api/trace', params, (bytes) => onProgress({ state: 'reading', bytes }));
     onProgress({ state: 'waiting' });
     if (!(await pong))
-      return onProgress({ state: 'failed', message: `${origin} did not answer. It may not be reachable from here; download the trace and open it there.` });
+      return onProgress({ state: 'failed', message: `${address} did not answer. It may not be reachable from here; download the trace and open it there.` });
     target.postMessage({ perfetto: { buffer, title, fileName: `${title}.json.gz` } }, origin, [buffer]);
     onProgress({ state: 'done' });
   } catch (error) {

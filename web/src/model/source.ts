@@ -13,7 +13,7 @@ export function isEditor(template: string): boolean {
 export function editorLink(template: string, file: string, line: number | null | undefined): string | null {
   if (!isEditor(template)) return null;
   const path = encodeURI(file).replace(/[?#&]/g, encodeURIComponent);
-  return template.replaceAll('{file}', path).replaceAll('{line}', String(line ?? 1));
+  return template.replace(/(?<=\w)\/(?=\{file\})/g, path.startsWith('/') ? '' : '/').replaceAll('{file}', path).replaceAll('{line}', String(line ?? 1));
 }
 
 /* "/a/b/model.py:41" -> file and line; null where there is no line. */

@@ -20,7 +20,7 @@ const now = signal<HandOverState | { state: 'asking' } | null>(null);
 export function openInPerfetto(run: RunDetails, span: Span | null): void {
   const window = span ? { start_ps: span.start, end_ps: span.end } : {};
   void handOver({
-    origin: settings.value.perfetto,
+    address: settings.value.perfetto,
     title: run.name,
     params: { run: run.id, format: 'perfetto', ...window },
     onProgress: (state) => {
