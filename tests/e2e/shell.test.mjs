@@ -152,6 +152,29 @@ export const tests = {
     await until(page, 'the ops', async () => (await page.locator('.table-row').count()) > 10);
   }),
 
+  'a run that is being read is asked for its tracks alone, and each thing once': async ({ browser, url }) => {
+    const { page, context } = await openPage(browser, url);
+    const asked = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname.slice(1)));
+    const count = (path) => asked.filter((one) => one === path).length;
+    let isRead = false;
+    try {
+      await changeAnswers(page, '**/api/run?**', (run) => (isRead ? run : { ...run, state: 'indexing', content_id: null, progress: 0.4 }));
+      const held = [];
+      await page.route('**/api/tracks?**', (route) => (isRead ? route.continue() : held.push(route)));
+      await page.goto(`${url}?run=latest&view=timeline`);
+      await page.getByText(/^Indexing/).waitFor();
+      await until(page, 'its name in the address', (now) => now.run !== 'latest');
+      assert.equal(count('api/tracks'), 1, 'by latest and by its name the same question');
+      isRead = true;
+      for (const route of held) await route.continue();
+      await until(page, 'tiles', () => page.locator('.tracks-canvas').evaluate((one) => Number(one.dataset.covered) > 0));
+      assert.deepEqual(['api/overview', 'api/steps', 'api/tracks'].map(count), [0, 1, 1]);
+    } finally {
+      await context.close();
+    }
+  },
+
   'view=perfetto stands ready to hand over, and waits for the click': at('?run=step_1000&view=perfetto', async ({ page, context }) => {
     await context.route('https://ui.perfetto.dev/**', (route) => route.fulfill({ contentType: 'text/html', body: '<p>stand-in</p>' }));
     const dialog = page.getByRole('dialog');

@@ -36,6 +36,8 @@ describe('kernel labels', () => {
     expect([...kernelLabels([made('64x64x8'), made('128x64x8')]).values()]).toEqual(['sm80_xmma_ge…tilesize64x64x8…x_cublas', 'sm80_xmma_ge…tilesize128x64x8…x_cublas']);
     const one = made('64x64x8');
     expect(kernelLabels([one, 'volta_sgemm']).get(one)).toBe(one);
+    expect(kernelLabels([one, made('128x64x8')], 200).get(one)).toBe(one); // where there is room
+    expect(spelledLabels([one, made('128x64x8')]).get(one)).toBe('sm80_xmma_ge…tilesize64x64x8…x_cublas');
     const parts = ['a', 'a_b'].map(made); // one's middle is the beginning of the other's
     expect(new Set(kernelLabels(parts).values()).size).toBe(2);
   });

@@ -7,7 +7,7 @@
  */
 
 const SHARED_MIN = 16; // as much of a common beginning as is worth a sign of its own
-const CUT_KEEPS = 20; // letters at each end, of what is cut in the middle
+const ROOM = 48; // letters of a name that show in a table of 1280 pixels
 const HEAD = 12;
 const TAIL = 8;
 
@@ -58,12 +58,14 @@ function sharedLength(names: readonly string[]): number {
 
 const isParted = (letter: string): boolean => /[^A-Za-z0-9]/.test(letter);
 
-/* Long labels whose ends are the same would look alike once they are cut: of those the middle shows. */
-function showMiddles(labels: Map<string, string>): void {
+/* Labels that are longer than their room would look alike once they are cut, where their ends are the same: of
+ * those the middle shows. */
+function showMiddles(labels: Map<string, string>, room: number): void {
+  const kept = Math.floor(room / 2);
   const ends = new Map<string, string[]>();
   for (const label of new Set(labels.values())) {
-    if (label.length <= 2 * CUT_KEEPS) continue;
-    const cut = label.slice(0, CUT_KEEPS) + label.slice(-CUT_KEEPS);
+    if (label.length <= room) continue;
+    const cut = label.slice(0, kept) + label.slice(-kept);
     ends.set(cut, [...(ends.get(cut) ?? []), label]);
   }
   const middles = new Map<string, string>();
@@ -89,10 +91,10 @@ export function telling(name: string): string {
 }
 
 /* The same where not all names are of kernels. */
-export const spelledLabels = (names: readonly string[]): Map<string, string> => kernelLabels(names.filter(isSpelled));
+export const spelledLabels = (names: readonly string[], room = ROOM): Map<string, string> => kernelLabels(names.filter((name) => isSpelled(name) || !/[<(]/.test(name)), room);
 
 /* By name; equal ones only where names are. */
-export function kernelLabels(names: readonly string[]): Map<string, string> {
+export function kernelLabels(names: readonly string[], room = ROOM): Map<string, string> {
   const labels = new Map<string, string>();
   const families = new Map<string, string[]>();
   for (const name of names) {
@@ -114,6 +116,6 @@ export function kernelLabels(names: readonly string[]): Map<string, string> {
     if (from - head.length - 1 < SHARED_MIN) continue;
     for (const name of family) labels.set(name, `${head}<…${labels.get(name)!.slice(from)}`);
   }
-  showMiddles(labels);
+  showMiddles(labels, room);
   return labels;
 }

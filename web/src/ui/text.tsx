@@ -5,6 +5,9 @@ import type { Sentence } from '../model/sentence';
 import { shown } from '../model/cut';
 import { fitText, RoomContext } from './fit';
 
+/* Letters of a name that a table of the window's width shows, roughly. */
+export const nameRoom = (): number => Math.round(Math.max(48, innerWidth / 26));
+
 export function Name({ text, mono = false }: { text: string | null | undefined; mono?: boolean }) {
   const room = useContext(RoomContext);
   const words = shown(text);

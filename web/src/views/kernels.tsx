@@ -14,7 +14,7 @@ import { Link } from '../ui/link';
 import { Empty, Failed, HowToRecordDevices, isWhole, NothingHere, Waiting } from '../ui/states';
 import { Table, type Column } from '../ui/table';
 import { NothingMatches, TableBar } from '../ui/table_bar';
-import { Name, SentenceLine } from '../ui/text';
+import { Name, SentenceLine, nameRoom } from '../ui/text';
 import { useTable } from '../ui/use_table';
 
 const BY: Record<string, string> = { kernel: 'kernel', variant: 'launch shape', activity: 'activity', api: 'call', annotation: 'annotation', range: 'range', 'range-kernel': 'range\u2019s kernel' };
@@ -46,7 +46,7 @@ function textColumn(key: keyof KernelRow & string, title: string, width: string,
 }
 
 function nameColumn(by: string, rows: readonly KernelRow[] = []): Column<KernelRow> {
-  const labels = kernelLabels(rows.map((row) => row.name));
+  const labels = kernelLabels(rows.map((row) => row.name), nameRoom());
   return {
     key: 'name', title: BY[by] ?? by, width: 'minmax(200px, 4fr)', indent: 16, exact: (row) => row.name,
     cell: (row) => (

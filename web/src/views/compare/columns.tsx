@@ -8,7 +8,7 @@ import { spelledLabels } from '../../model/kernel_label';
 import { inScale, shareCell, timeExact, timeScale, toNumber, UNKNOWN, type Scale } from '../../model/numbers';
 import { Link } from '../../ui/link';
 import type { Column } from '../../ui/table';
-import { Name } from '../../ui/text';
+import { Name, nameRoom } from '../../ui/text';
 
 const number = (value: Ps | null): number | null => (value === null ? null : toNumber(value));
 
@@ -63,7 +63,7 @@ export function columnsOf(rows: readonly DiffRow[], by: string, a: string, b: st
   const count = (key: 'a_count' | 'b_count', title: string): Column<DiffRow> => ({
     key, title, width: '72px', numeric: true, optional: true, cell: (row) => perStep(row[key]), exact: (row) => (row[key] === null ? why(row, key) : `${row[key]} a step`),
   });
-  const labels = spelledLabels(rows.map((row) => row.name));
+  const labels = spelledLabels(rows.map((row) => row.name), nameRoom());
   const columns: (Column<DiffRow> | false)[] = [
     {
       key: 'name', title: by, width: 'minmax(180px, 3fr)', indent: 16, cutFront: by === 'scope', exact: nameExact,

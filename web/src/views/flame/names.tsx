@@ -5,7 +5,7 @@ import { namesOf, sortNames, type NameSum } from '../../model/flame_relations';
 import { count, inScale, plural, share, shareCell, toNumber } from '../../model/numbers';
 import { spelledLabels } from '../../model/kernel_label';
 import { Table, type Column } from '../../ui/table';
-import { Name } from '../../ui/text';
+import { Name, nameRoom } from '../../ui/text';
 
 const SHOWN_MAX = 10_000;
 const LABELS_MAX = 200; // rows that stand beside one another
@@ -13,7 +13,7 @@ const NONE: readonly NameSum[] = [];
 
 function columnsOf(rows: readonly NameSum[], layout: FlameLayout): Column<NameSum>[] {
   const { amount } = layout;
-  const labels = spelledLabels(rows.slice(0, LABELS_MAX).map((row) => row.name));
+  const labels = spelledLabels(rows.slice(0, LABELS_MAX).map((row) => row.name), nameRoom());
   const whole = toNumber(layout.nodes[0]!.total_ps);
   const [own, all] = [amount.scale(rows.map((row) => row.selfPs)), amount.scale(rows.map((row) => row.totalPs))];
   const largest = rows.reduce((most, row) => Math.max(most, row.selfPs), 1);

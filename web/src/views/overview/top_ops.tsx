@@ -8,14 +8,14 @@ import { kernelLabels } from '../../model/kernel_label';
 import { count, inScale, shareCell, timeExact, timeScale, toNumber } from '../../model/numbers';
 import { Link } from '../../ui/link';
 import { Table, type Column } from '../../ui/table';
-import { Name } from '../../ui/text';
+import { Name, nameRoom } from '../../ui/text';
 
 /* Per step and device, so that a column of shares and one of times tell the same. */
 function columnsOf(rows: readonly TopRow[], by: string, steps: number, devices: number): Column<TopRow>[] {
   const perStep = (row: TopRow) => toNumber(row.self_ps) / (steps * devices);
   const scale = timeScale(rows.map(perStep));
   const largest = Math.max(1e-9, ...rows.map((row) => row.share ?? 0));
-  const labels = by === 'kernel' ? kernelLabels(rows.map((row) => row.name)) : null;
+  const labels = by === 'kernel' ? kernelLabels(rows.map((row) => row.name), nameRoom()) : null;
   const columns: (Column<TopRow> | null)[] = [
     {
       key: 'name', title: by, width: 'minmax(160px, 2fr)', indent: 16, exact: (row) => row.name,

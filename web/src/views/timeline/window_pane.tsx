@@ -13,7 +13,7 @@ import { go, query } from '../../data/place';
 import { Link } from '../../ui/link';
 import { Failed } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
-import { Name } from '../../ui/text';
+import { Name, nameRoom } from '../../ui/text';
 import { named, timeOf } from '../../model/sentence';
 import { litBySearch, type TimelineState } from './state';
 
@@ -23,7 +23,7 @@ const BY = ['op', 'name', 'category', 'module', 'scope', 'source', 'track', 'idl
 const ROWS_MAX = 100;
 
 function columnsOf(rows: readonly TopRow[], by: string): Column<TopRow>[] {
-  const labels = spelledLabels(rows.map((row) => row.name));
+  const labels = spelledLabels(rows.map((row) => row.name), nameRoom());
   const self = timeScale(rows.map((row) => row.self_ps));
   const total = timeScale(rows.map((row) => row.total_ps));
   const mean = timeScale(rows.map((row) => row.mean_ps));
