@@ -209,6 +209,7 @@ static enum status index_mapped(struct index_job *job, struct bytes bytes, struc
     struct input input;
 
     TRY(input_open(STR("report.sqlite"), bytes, job->directory, job->arena, &input, err));
+    input.is_map = true;
     identity = decode_identify(&input);
     enum status status =
         identity.decoder == NULL
@@ -248,8 +249,7 @@ static enum status index_input(struct index_job *job, struct input *input, struc
     if (identity.decoder == NULL)
         return ignore_file(job, &identity);
     if (job->options->xplane)
-        return index_xplane(input, identity.decoder, job->options->out,
-                            job->options->thread_count > 1, err);
+        return index_xplane(input, identity.decoder, job->options->out, err);
     return index_decoded(job, input, &identity, err);
 }
 
@@ -394,9 +394,10 @@ static enum status index_bytes(struct index_job *job, struct error *err)
     }
     TRY(input_open(base_name(job->options->file), job->bytes, job->directory, job->arena, &input,
                    err));
+    input.is_map = !job->is_member;
     enum status status = index_input(job, &input, err);
     input_close(&input);
-    if (!job->options->identify)
+    if (!job->options->identify && !job->options->xplane)
         finish_hash(job);
     memcpy(job->facts.content, job->content, sizeof job->content);
     return status;

@@ -10,25 +10,28 @@
 
 enum { PATH_BYTES = 4096 };
 
-static enum status decode_into(struct input *input, struct segment_writer *writer, bool two_threads,
-                               struct error *err)
+static enum status decode_into(struct input *input, struct segment_writer *writer,
+                               struct xspace_lines *lines, struct error *err)
 {
-    const struct sink_hooks hooks = {.two_threads = two_threads, .without_flows = true};
+    const struct sink_hooks hooks = {.taker = xspace_lines_taker(lines)};
     struct sink *sink = sink_create(segment_writer_out(writer), &budget_default, hooks,
                                     input_temporary_dir(input), err);
 
     if (sink == NULL)
         return err->code;
+    xspace_lines_begin(lines, sink);
     enum status status = decode_record.decode(input, sink, err);
 
+    if (status == OK)
+        status = xspace_lines_end(lines, err);
     if (status == OK)
         status = sink_finish(sink, err);
     sink_destroy(sink);
     return status;
 }
 
-/* A segment that has no name any more once it is open. */
-static enum status make_segment(struct input *input, const char *out, bool two_threads,
+/* A segment of all but slices; it has no name any more once it is open. */
+static enum status make_segment(struct input *input, const char *out, struct xspace_lines *lines,
                                 struct segment **ret, struct error *err)
 {
     static const char no_content[33] = "00000000000000000000000000000000";
@@ -38,7 +41,7 @@ static enum status make_segment(struct input *input, const char *out, bool two_t
     if (snprintf(path, sizeof path, "%s.seg", out) >= PATH_BYTES)
         return fail(err, ERR_INVALID, "%s is too long a path", out);
     TRY(segment_writer_open(path, &writer, err));
-    enum status status = decode_into(input, writer, two_threads, err);
+    enum status status = decode_into(input, writer, lines, err);
 
     if (status == OK)
         status = segment_writer_commit(writer, no_content, err);
@@ -74,12 +77,14 @@ static void usual_rights(int fd)
         fprintf(stderr, "jviewd: the file stays readable by its owner only\n");
 }
 
-static enum status write_xplane(const struct trace *trace, const char *out, struct error *err)
+static enum status write_xplane(const struct trace *trace, struct xspace_lines *lines,
+                                const char *out, struct error *err)
 {
     const struct export_host host = {.trace = trace, .name = trace->hostname};
     const struct export_run run = {.hosts = &host,
                                    .host_count = 1,
                                    .name = trace->hostname,
+                                   .lines = lines,
                                    .has_epoch = trace->has_epoch,
                                    .epoch_ns = trace->epoch_ns};
     struct file_out file;
@@ -97,15 +102,19 @@ static enum status write_xplane(const struct trace *trace, const char *out, stru
 }
 
 enum status index_xplane(struct input *input, const struct decoder *decoder, const char *out,
-                         bool two_threads, struct error *err)
+                         struct error *err)
 {
     struct segment *segment;
 
     if (decoder != &decode_record)
         return fail(err, ERR_UNSUPPORTED, "it is no spool of jview-collect");
-    TRY(make_segment(input, out, two_threads, &segment, err));
-    enum status status = write_xplane(segment_trace(segment), out, err);
+    struct xspace_lines *lines = xspace_lines_create(input_temporary_dir(input));
+    enum status status = make_segment(input, out, lines, &segment, err);
 
-    segment_close(segment);
+    if (status == OK) {
+        status = write_xplane(segment_trace(segment), lines, out, err);
+        segment_close(segment);
+    }
+    xspace_lines_destroy(lines);
     return status;
 }

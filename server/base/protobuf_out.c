@@ -5,7 +5,23 @@
 enum { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2 };
 
 /* A tag and a number take this at most. */
-enum { NUMBER_BYTES = 20 };
+enum { NUMBER_BYTES = 20, PAIR_BYTES = 2 + 2 * 11 };
+
+/* Where the next bytes go. Most of what is written is few of them, written in place. */
+static char *room(struct text *text, size_t more)
+{
+    if (text->capacity - text->count <= more) {
+        text->capacity = text->capacity + text->capacity / 2 + 256 + more;
+        text->at = memory_resize(text->at, text->capacity, 1);
+    }
+    return text->at + text->count;
+}
+
+static void put_until(struct text *text, char *end)
+{
+    *end = '\0';
+    text->count = (size_t)(end - text->at);
+}
 
 static char *varint_at(char *at, uint64_t value)
 {
@@ -17,18 +33,15 @@ static char *varint_at(char *at, uint64_t value)
 
 void pb_put_varint(struct text *text, uint64_t value)
 {
-    char bytes[NUMBER_BYTES];
-
-    text_put(text, bytes, (size_t)(varint_at(bytes, value) - bytes));
+    put_until(text, varint_at(room(text, NUMBER_BYTES), value));
 }
 
 /* In one piece: most of what is written is these. */
 static void put_tagged(struct text *text, uint32_t field, unsigned wire, uint64_t value)
 {
-    char bytes[NUMBER_BYTES];
-    char *at = varint_at(bytes, (uint64_t)field << 3 | wire);
+    char *at = varint_at(room(text, NUMBER_BYTES), (uint64_t)field << 3 | wire);
 
-    text_put(text, bytes, (size_t)(varint_at(at, value) - bytes));
+    put_until(text, varint_at(at, value));
 }
 
 void pb_put_number(struct text *text, uint32_t field, uint64_t value)
@@ -57,6 +70,20 @@ void pb_put_bytes(struct text *text, uint32_t field, const void *at, size_t coun
 void pb_put_text(struct text *text, uint32_t field, struct str value)
 {
     pb_put_bytes(text, field, value.at, value.count);
+}
+
+void pb_put_pair(struct text *text, uint32_t field, uint32_t first_field, uint64_t first,
+                 uint32_t second_field, uint64_t second)
+{
+    char *from = room(text, PAIR_BYTES), *at = from + 2;
+
+    *at++ = (char)(first_field << 3 | WIRE_VARINT);
+    at = varint_at(at, first);
+    *at++ = (char)(second_field << 3 | WIRE_VARINT);
+    at = varint_at(at, second);
+    from[0] = (char)(field << 3 | WIRE_BYTES);
+    from[1] = (char)(at - from - 2);
+    put_until(text, at);
 }
 
 void pb_put_message(struct text *text, uint32_t field, struct text *inside)

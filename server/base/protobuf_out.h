@@ -16,6 +16,9 @@ void pb_put_number(struct text *text, uint32_t field, uint64_t value); /* also s
 void pb_put_double(struct text *text, uint32_t field, double value);
 void pb_put_bytes(struct text *text, uint32_t field, const void *at, size_t count);
 void pb_put_text(struct text *text, uint32_t field, struct str value);
+/* A message of two numbers, whose tags take a byte each. */
+void pb_put_pair(struct text *text, uint32_t field, uint32_t first_field, uint64_t first,
+                 uint32_t second_field, uint64_t second);
 /* A message that was written to `inside`, which is emptied for the next. */
 void pb_put_message(struct text *text, uint32_t field, struct text *inside);
 

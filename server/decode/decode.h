@@ -18,6 +18,7 @@ struct input {          /* a profile file, mapped; see input.c */
     struct str name;    /* base name */
     struct bytes bytes; /* the file */
     enum packing packing;
+    bool is_map;       /* of a file: what was read can be read again, so its pages need not stay */
     struct bytes head; /* its first bytes, unpacked: at most 64 KiB, whole file if shorter */
     struct input_state *state;
 };
@@ -30,6 +31,9 @@ void input_close(struct input *input);
  * cut-off packing yields what is whole and sets *ret_cut. */
 MUST_CHECK enum status input_whole(struct input *input, struct bytes *ret, bool *ret_cut,
                                    struct error *err);
+/* The pages of the whole content up to there need not stay: who walks it gives them back now and
+ * then, so that memory does not grow with the file. */
+void input_pass(const struct input *input, struct bytes whole, size_t upto);
 /* The unpacked content piece by piece, at most 1 MiB each; no bytes at the end. A failure of the
  * packing (cut off, corrupt, a bomb) ends the pieces and stands in `err`. */
 struct bytes input_next(struct input *input, struct error *err);

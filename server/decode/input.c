@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/archive.h"
@@ -191,6 +192,16 @@ enum status input_whole(struct input *input, struct bytes *ret, bool *ret_cut, s
     enum status status = unpack_to_map(input, &input->state->whole, ret_cut, err);
     *ret = input->state->whole.bytes;
     return status;
+}
+
+void input_pass(const struct input *input, struct bytes whole, size_t upto)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = (uintptr_t)whole.at;
+    uintptr_t end = (from + upto) / page * page;
+
+    /* Of a map, which begins with a page. Advice only: a refusal changes nothing but the memory. */
+    if ((input->is_map || input->packing != PACKING_NONE) && from < end)
+        (void)madvise((void *)from, end - from, MADV_DONTNEED);
 }
 
 static struct bytes next_plain(struct input *input)

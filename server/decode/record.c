@@ -21,6 +21,7 @@ enum {
     NAMES_MAX = 1 << 20,
     ABOUTS_MAX = 16,
     PAIRS_MAX = 100,
+    PASS_BYTES = 8 << 20,
     VALUE_MAX = 4096
 };
 
@@ -210,6 +211,17 @@ static void read_events(struct record *record, const struct record_frame *frame)
     arena_reset(record->arena);
 }
 
+/* Whoever walks a large spool does not hold it. */
+static void pass(struct record *record, bool is_end)
+{
+    struct record_file *file = &record->file;
+
+    if (is_end || file->at - record->passed >= PASS_BYTES) {
+        input_pass(record->input, file->bytes, file->at);
+        record->passed = is_end ? 0 : file->at;
+    }
+}
+
 static void walk(struct record *record, void (*read)(struct record *, const struct record_frame *),
                  bool is_second)
 {
@@ -221,7 +233,9 @@ static void walk(struct record *record, void (*read)(struct record *, const stru
             read(record, &frame);
         if (is_second)
             sink_progress(record->sink, record->file.at, record->file.bytes.count);
+        pass(record, false);
     }
+    pass(record, true);
 }
 
 static void read_hlo(struct record *record, const struct record_frame *frame)
@@ -311,7 +325,8 @@ static void free_all(struct record *record)
 
 static enum status decode(struct input *input, struct sink *sink, struct error *err)
 {
-    struct record record = {.sink = sink, .process = NO_TRACK, .free_ranges = NO_TRACK};
+    struct record record = {
+        .sink = sink, .input = input, .process = NO_TRACK, .free_ranges = NO_TRACK};
     struct bytes bytes;
     bool is_cut;
 

@@ -42,8 +42,9 @@ static const char *const copies[] = {
     "[CUDA memcpy Host-to-Host]",
     "[CUDA memcpy Peer-to-Peer]",
 };
-static const char *const memories[] = {"Unknown", "Pageable", "Pinned",        "Device",
-                                       "Array",   "Managed",  "Device Static", "Managed Static"};
+static const char *const memories[CUDA_MEMORIES] = {"Unknown",       "Pageable",      "Pinned",
+                                                    "Device",        "Array",         "Managed",
+                                                    "Device Static", "Managed Static"};
 
 /* A word of CUPTI's; its number where it is a newer one. */
 static struct str word_of(struct record_cuda *cuda, const char *const *words, size_t count,
@@ -154,59 +155,84 @@ static name_id key_of(struct record_cuda *cuda, enum cuda_key key)
     return cuda->keys[key];
 }
 
+static void put_arg(struct record_cuda *cuda, struct arg arg)
+{
+    if (cuda->arg_count < COUNT(cuda->args))
+        cuda->args[cuda->arg_count++] = arg;
+}
+
 static void put_number(struct record_cuda *cuda, enum cuda_key key, int64_t value)
 {
-    sink_arg(cuda->sink,
-             (struct arg){.key = key_of(cuda, key), .type = ARG_INT64, .bits = (uint64_t)value});
+    put_arg(cuda,
+            (struct arg){.key = key_of(cuda, key), .type = ARG_INT64, .bits = (uint64_t)value});
 }
 
 static void put_name(struct record_cuda *cuda, enum cuda_key key, name_id text)
 {
-    sink_arg(cuda->sink, (struct arg){.key = key_of(cuda, key), .type = ARG_STRING, .bits = text});
+    put_arg(cuda, (struct arg){.key = key_of(cuda, key), .type = ARG_STRING, .bits = text});
 }
 
-static void put_text(struct record_cuda *cuda, enum cuda_key key, struct str text)
+static void put_memory(struct record_cuda *cuda, enum cuda_key key, int64_t kind)
 {
-    name_id name = key_of(cuda, key); /* names are counted as they stand */
+    bool is_known = kind >= 0 && kind < (int64_t)COUNT(memories);
+    name_id *known = is_known ? &cuda->memories[kind] : &(name_id){0};
 
-    sink_arg(cuda->sink,
-             (struct arg){.key = name, .type = ARG_STRING, .bits = sink_name(cuda->sink, text)});
+    key_of(cuda, key); /* names are counted as they stand */
+    if (*known == 0)
+        *known = sink_name(cuda->sink, word_of(cuda, memories, COUNT(memories), kind));
+    put_name(cuda, key, *known);
 }
 
-static void put_launch(struct record_cuda *cuda, enum flow_end end, int64_t correlation)
+/* The slice at hand, with its args. */
+static void tell(struct record_cuda *cuda)
+{
+    sink_slice_args(cuda->sink, &cuda->slice, cuda->args, cuda->arg_count);
+    cuda->arg_count = 0;
+}
+
+/* The same; the call and the work with one number are joined. */
+static void tell_end(struct record_cuda *cuda, enum flow_end end, int64_t correlation)
+{
+    tell(cuda);
+    if (correlation != 0)
+        sink_flow(cuda->sink, end, cuda->launch,
+                  (uint64_t)cuda->process << 32 ^ (uint64_t)correlation);
+}
+
+static void put_correlation(struct record_cuda *cuda, int64_t correlation)
 {
     if (correlation == 0)
         return;
     if (cuda->launch == 0)
         cuda->launch = sink_name(cuda->sink, STR("kernel launch"));
     put_number(cuda, KEY_CORRELATION, correlation);
-    sink_flow(cuda->sink, end, cuda->launch, (uint64_t)cuda->process << 32 ^ (uint64_t)correlation);
 }
 
 /* What any work on a stream tells; false where it has no place or no time. */
 static bool put_work(struct record_cuda *cuda, const struct record_columns *columns, uint32_t row,
-                     struct str name)
+                     name_id name)
 {
     int64_t ordinal = record_at(columns, WORK_DEVICE, row);
-    struct sink_slice slice = {.name = sink_name(cuda->sink, name)};
+    struct sink_slice *slice = &cuda->slice;
 
-    if (!take_times(cuda, columns, WORK_START, row, &slice))
+    *slice = (struct sink_slice){.name = name};
+    if (!take_times(cuda, columns, WORK_START, row, slice))
         return false;
     if (ordinal < 0 || ordinal > ORDINAL_MAX) {
         cuda->without_place++;
         return false;
     }
-    slice.track = stream_track(cuda, ordinal, (uint32_t)record_at(columns, WORK_CONTEXT, row),
-                               (uint32_t)record_at(columns, WORK_STREAM, row));
-    slice.kind = kind_of_name(cuda, slice.name, true);
-    sink_slice(cuda->sink, slice);
-    put_launch(cuda, FLOW_TO, record_at(columns, WORK_CORRELATION, row));
+    slice->track = stream_track(cuda, ordinal, (uint32_t)record_at(columns, WORK_CONTEXT, row),
+                                (uint32_t)record_at(columns, WORK_STREAM, row));
+    slice->kind = kind_of_name(cuda, name, true);
+    put_correlation(cuda, record_at(columns, WORK_CORRELATION, row));
     if (record_at(columns, WORK_GRAPH, row) != 0)
         put_number(cuda, KEY_GRAPH, record_at(columns, WORK_GRAPH, row));
     if (record_at(columns, WORK_NODE, row) != 0)
         put_number(cuda, KEY_NODE, record_at(columns, WORK_NODE, row));
-    record_nodes_put(cuda->record, record_at(columns, WORK_NODE, row),
-                     record_at(columns, WORK_CORRELATION, row));
+    cuda->arg_count +=
+        record_nodes_args(cuda->record, record_at(columns, WORK_NODE, row),
+                          record_at(columns, WORK_CORRELATION, row), cuda->args + cuda->arg_count);
     return true;
 }
 
@@ -239,7 +265,9 @@ static void put_kernel(struct record_cuda *cuda, const struct record_columns *co
 {
     name_id name = record_text_of(cuda->record, record_at(columns, KERNEL_NAME, row));
 
-    if (!put_work(cuda, columns, row, name != 0 ? sink_text(cuda->sink, name) : STR("(no name)")))
+    if (name == 0)
+        name = sink_name(cuda->sink, STR("(no name)"));
+    if (!put_work(cuda, columns, row, name))
         return;
     put_size(cuda, KEY_GRID, columns, KERNEL_GRID, row);
     put_size(cuda, KEY_BLOCK, columns, KERNEL_BLOCK, row);
@@ -247,63 +275,67 @@ static void put_kernel(struct record_cuda *cuda, const struct record_columns *co
     put_number(cuda, KEY_STATIC_SHARED, record_at(columns, KERNEL_STATIC_SHARED, row));
     put_number(cuda, KEY_DYNAMIC_SHARED, record_at(columns, KERNEL_DYNAMIC_SHARED, row));
     put_number(cuda, KEY_LOCAL, record_at(columns, KERNEL_LOCAL_PER_THREAD, row));
+    tell_end(cuda, FLOW_TO, record_at(columns, WORK_CORRELATION, row));
 }
 
 static void put_copy(struct record_cuda *cuda, const struct record_columns *columns, uint32_t row)
 {
     int64_t kind = record_at(columns, COPY_KIND, row);
-    struct str name =
-        kind >= 0 && kind < (int64_t)COUNT(copies) ? str_of(copies[kind]) : str_of(copies[0]);
+    const char *name = kind >= 0 && kind < (int64_t)COUNT(copies) ? copies[kind] : copies[0];
 
-    if (!put_work(cuda, columns, row, name))
+    if (!put_work(cuda, columns, row, sink_name(cuda->sink, str_of(name))))
         return;
     put_number(cuda, KEY_BYTES, record_at(columns, COPY_BYTES, row));
-    put_text(cuda, KEY_SOURCE,
-             word_of(cuda, memories, COUNT(memories), record_at(columns, COPY_FROM_MEMORY, row)));
-    put_text(cuda, KEY_DESTINATION,
-             word_of(cuda, memories, COUNT(memories), record_at(columns, COPY_TO_MEMORY, row)));
-    if (columns->column[COPY_TO_DEVICE] == NULL || record_at(columns, COPY_TO_DEVICE, row) < 0)
-        return;
-    put_number(cuda, KEY_FROM_DEVICE, record_at(columns, COPY_FROM_DEVICE, row));
-    put_number(cuda, KEY_TO_DEVICE, record_at(columns, COPY_TO_DEVICE, row));
+    put_memory(cuda, KEY_SOURCE, record_at(columns, COPY_FROM_MEMORY, row));
+    put_memory(cuda, KEY_DESTINATION, record_at(columns, COPY_TO_MEMORY, row));
+    if (columns->column[COPY_TO_DEVICE] != NULL && record_at(columns, COPY_TO_DEVICE, row) >= 0) {
+        put_number(cuda, KEY_FROM_DEVICE, record_at(columns, COPY_FROM_DEVICE, row));
+        put_number(cuda, KEY_TO_DEVICE, record_at(columns, COPY_TO_DEVICE, row));
+    }
+    tell_end(cuda, FLOW_TO, record_at(columns, WORK_CORRELATION, row));
 }
 
 static void put_set(struct record_cuda *cuda, const struct record_columns *columns, uint32_t row)
 {
-    if (!put_work(cuda, columns, row, STR("[CUDA memset]")))
+    if (!put_work(cuda, columns, row, sink_name(cuda->sink, STR("[CUDA memset]"))))
         return;
     put_number(cuda, KEY_BYTES, record_at(columns, SET_BYTES, row));
     put_number(cuda, KEY_VALUE, record_at(columns, SET_VALUE, row));
-    put_text(cuda, KEY_MEMORY,
-             word_of(cuda, memories, COUNT(memories), record_at(columns, SET_MEMORY, row)));
+    put_memory(cuda, KEY_MEMORY, record_at(columns, SET_MEMORY, row));
+    tell_end(cuda, FLOW_TO, record_at(columns, WORK_CORRELATION, row));
 }
 
 /* Its nodes are not there then. */
 static void put_graph(struct record_cuda *cuda, const struct record_columns *columns, uint32_t row)
 {
-    put_work(cuda, columns, row,
-             str_format(cuda->arena, "CUDA graph %" PRId64, record_at(columns, WORK_GRAPH, row)));
+    struct str name =
+        str_format(cuda->arena, "CUDA graph %" PRId64, record_at(columns, WORK_GRAPH, row));
+
+    if (put_work(cuda, columns, row, sink_name(cuda->sink, name)))
+        tell_end(cuda, FLOW_TO, record_at(columns, WORK_CORRELATION, row));
 }
 
 static void put_call(struct record_cuda *cuda, const struct record_columns *columns, uint32_t row)
 {
     int64_t result = record_at(columns, CALL_RESULT, row);
+    int64_t correlation = record_at(columns, CALL_CORRELATION, row);
     bool is_driver = record_at(columns, CALL_IS_DRIVER, row) != 0;
-    struct sink_slice slice = {
-        .name = record_text_of(cuda->record, record_at(columns, CALL_NAME, row))};
+    struct sink_slice *slice = &cuda->slice;
 
-    if (!take_times(cuda, columns, CALL_START, row, &slice))
+    *slice = (struct sink_slice){
+        .name = record_text_of(cuda->record, record_at(columns, CALL_NAME, row))};
+    if (!take_times(cuda, columns, CALL_START, row, slice))
         return;
-    if (slice.name == 0)
-        slice.name = sink_name(cuda->sink, str_format(cuda->arena, "CUDA %s call %" PRId64,
-                                                      is_driver ? "driver" : "runtime",
-                                                      record_at(columns, CALL_NUMBER, row)));
-    slice.track = call_track(cuda, record_at(columns, CALL_THREAD, row));
-    slice.kind = kind_of_name(cuda, slice.name, false);
-    sink_slice(cuda->sink, slice);
-    put_launch(cuda, FLOW_FROM, record_at(columns, CALL_CORRELATION, row));
+    if (slice->name == 0)
+        slice->name = sink_name(cuda->sink, str_format(cuda->arena, "CUDA %s call %" PRId64,
+                                                       is_driver ? "driver" : "runtime",
+                                                       record_at(columns, CALL_NUMBER, row)));
+    slice->track = call_track(cuda, record_at(columns, CALL_THREAD, row));
+    slice->kind = kind_of_name(cuda, slice->name, false);
+    put_correlation(cuda, correlation);
     if (result != 0)
         put_number(cuda, KEY_RESULT, result);
+    tell_end(cuda, FLOW_FROM, correlation);
 }
 
 /* CUPTI's numbers: the driver's compiler is 1, all others count in 65,536s. */
@@ -330,9 +362,10 @@ static struct str overhead_word(struct record_cuda *cuda, int64_t kind)
 static void put_overhead(struct record_cuda *cuda, const struct record_columns *columns,
                          uint32_t row)
 {
-    struct sink_slice slice = {.flags = SLICE_ASYNC};
+    struct sink_slice *slice = &cuda->slice;
 
-    if (!take_times(cuda, columns, OVERHEAD_START, row, &slice))
+    *slice = (struct sink_slice){.flags = SLICE_ASYNC, .kind = KIND_OTHER};
+    if (!take_times(cuda, columns, OVERHEAD_START, row, slice))
         return;
     if (cuda->overhead == NO_TRACK)
         cuda->overhead =
@@ -340,12 +373,12 @@ static void put_overhead(struct record_cuda *cuda, const struct record_columns *
                                                        .kind = TRACK_ASYNC,
                                                        .name = STR("CUDA overhead"),
                                                        .device = -1});
-    slice.track = cuda->overhead;
-    slice.name = sink_name(cuda->sink, overhead_word(cuda, record_at(columns, OVERHEAD_KIND, row)));
-    slice.kind = KIND_OTHER;
-    sink_slice(cuda->sink, slice);
+    slice->track = cuda->overhead;
+    slice->name =
+        sink_name(cuda->sink, overhead_word(cuda, record_at(columns, OVERHEAD_KIND, row)));
     if (record_at(columns, OVERHEAD_THREAD, row) != 0)
         put_number(cuda, KEY_THREAD, record_at(columns, OVERHEAD_THREAD, row));
+    tell(cuda);
 }
 
 static void put_log(struct record_cuda *cuda, const struct record_columns *columns, uint32_t row)

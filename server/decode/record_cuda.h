@@ -14,6 +14,7 @@
 #include "decode/id_map.h"
 #include "decode/pair_table.h"
 #include "decode/record_clock.h"
+#include "decode/record_hlo.h"
 #include "decode/record_read.h"
 #include "decode/record_tracks.h"
 #include "trace/sink.h"
@@ -40,7 +41,7 @@ enum cuda_key {
     KEY_VALUE,
     CUDA_KEYS
 };
-enum { CUDA_SIZES = 1 << 8 };
+enum { CUDA_SIZES = 1 << 8, CUDA_MEMORIES = 8 };
 
 struct record_cuda {
     struct record *record;
@@ -56,6 +57,10 @@ struct record_cuda {
     struct id_map stream_names;   /* number -> name */
     name_id launch;               /* the kind of flow; 0 until it is needed */
     name_id keys[CUDA_KEYS];      /* the same */
+    name_id memories[CUDA_MEMORIES];
+    struct sink_slice slice; /* at hand, with its args */
+    struct arg args[CUDA_KEYS + RECORD_HLO_ARGS_MAX];
+    uint32_t arg_count;
     struct cuda_size {
         int64_t x, y, z;
         name_id text;    /* 0: none */

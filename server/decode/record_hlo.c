@@ -285,31 +285,30 @@ void record_hlo_calls(struct record *record, const struct record_columns *column
     }
 }
 
-static void put_text(struct record *record, const char *key, name_id value)
+uint32_t record_hlo_args(struct record *record, int64_t correlation, uint32_t of_node,
+                         struct arg *ret)
 {
-    if (value != 0)
-        sink_arg(record->sink, (struct arg){.key = sink_name(record->sink, str_of(key)),
-                                            .type = ARG_STRING,
-                                            .bits = value});
-}
-
-void record_hlo_put(struct record *record, int64_t correlation, uint32_t of_node)
-{
+    static const char *const keys[] = {"tf_op", "hlo_op", "hlo_module"};
     struct hlo_words words = {0};
-    uint32_t index;
+    uint32_t index, count = 0;
 
     if (of_node != PAIR_NONE)
         words = record->hlo.words[of_node];
     if (record->hlo.launches.count > 0 &&
         id_map_find(&record->hlo.launches, (uint64_t)correlation, &index))
         words = words_fill(words, record->hlo.words[index]);
-    put_text(record, "tf_op", words.title);
-    put_text(record, "hlo_op", words.op);
-    put_text(record, "hlo_module", words.module);
+    const name_id values[] = {words.title, words.op, words.module};
+
+    for (size_t key = 0; key < COUNT(keys); key++)
+        if (values[key] != 0)
+            ret[count++] = (struct arg){.key = sink_name(record->sink, str_of(keys[key])),
+                                        .type = ARG_STRING,
+                                        .bits = values[key]};
     if (words.has_program)
-        sink_arg(record->sink, (struct arg){.key = sink_name(record->sink, STR("program_id")),
-                                            .type = ARG_UINT64,
-                                            .bits = words.program});
+        ret[count++] = (struct arg){.key = sink_name(record->sink, STR("program_id")),
+                                    .type = ARG_UINT64,
+                                    .bits = words.program};
+    return count;
 }
 
 void record_hlo_note(struct record *record)

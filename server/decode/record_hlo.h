@@ -52,9 +52,10 @@ void record_hlo_calls(struct record *record, const struct record_columns *column
 /* What a range says, PAIR_NONE nothing; and with what the one around it says. */
 uint32_t record_hlo_words(struct record *record, name_id domain, name_id name, name_id payload);
 uint32_t record_hlo_within(struct record *record, uint32_t outer, uint32_t inner);
-/* The args of what the call started, for the slice put last; what its node says (PAIR_NONE) comes
- * first. */
-void record_hlo_put(struct record *record, int64_t correlation, uint32_t of_node);
+/* The args of what the call started: how many. What its node says (PAIR_NONE) comes first. */
+enum { RECORD_HLO_ARGS_MAX = 5 }; /* with the one of record_nodes_args */
+uint32_t record_hlo_args(struct record *record, int64_t correlation, uint32_t of_node,
+                         struct arg *ret);
 void record_hlo_note(struct record *record);
 void record_hlo_free(struct record_hlo *hlo);
 

@@ -81,19 +81,20 @@ void record_nodes_read(struct record *record, const struct record_columns *colum
     }
 }
 
-void record_nodes_put(struct record *record, int64_t node, int64_t correlation)
+uint32_t record_nodes_args(struct record *record, int64_t node, int64_t correlation,
+                           struct arg ret[RECORD_HLO_ARGS_MAX])
 {
     const struct record_nodes *nodes = &record->nodes;
-    uint32_t stack, of_node = PAIR_NONE;
+    uint32_t stack, of_node = PAIR_NONE, count = 0;
 
     if (node != 0 && id_map_find(&nodes->nodes, (uint64_t)node, &stack)) {
         of_node = nodes->at[stack].words;
         if (nodes->at[stack].innermost != 0)
-            sink_arg(record->sink, (struct arg){.key = sink_name(record->sink, STR("built_in")),
-                                                .type = ARG_STRING,
-                                                .bits = nodes->at[stack].innermost});
+            ret[count++] = (struct arg){.key = sink_name(record->sink, STR("built_in")),
+                                        .type = ARG_STRING,
+                                        .bits = nodes->at[stack].innermost};
     }
-    record_hlo_put(record, correlation, of_node);
+    return count + record_hlo_args(record, correlation, of_node, ret + count);
 }
 
 void record_nodes_note(struct record *record)

@@ -10,6 +10,7 @@
 #define JVIEWD_DECODE_RECORD_NODES_H
 
 #include "decode/id_map.h"
+#include "decode/record_hlo.h"
 #include "decode/record_read.h"
 #include "trace/sink.h"
 
@@ -28,8 +29,9 @@ struct record_nodes {
 
 /* Rows of SPOOL_NODE, after all texts. */
 void record_nodes_read(struct record *record, const struct record_columns *columns);
-/* The args of work that a call started, maybe as a node, for the slice put last. */
-void record_nodes_put(struct record *record, int64_t node, int64_t correlation);
+/* The args of work that a call started, maybe as a node: how many. */
+uint32_t record_nodes_args(struct record *record, int64_t node, int64_t correlation,
+                           struct arg ret[RECORD_HLO_ARGS_MAX]);
 void record_nodes_note(struct record *record);
 void record_nodes_free(struct record_nodes *nodes);
 

@@ -145,8 +145,12 @@ static bool take_column(struct bytes *rest, int64_t *ret, uint32_t count)
     uint64_t value = 0, step;
 
     for (uint32_t row = 0; row < count; row++) {
-        if (!take_varint(rest, &step))
+        if (rest->count > 0 && *rest->at < 0x80) { /* nearly all are short */
+            step = *rest->at++;
+            rest->count--;
+        } else if (!take_varint(rest, &step)) {
             return false;
+        }
         value += step >> 1 ^ -(step & 1);
         ret[row] = (int64_t)value;
     }

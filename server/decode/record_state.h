@@ -16,7 +16,9 @@
 #include "decode/record_tracks.h"
 
 struct record {
+    const struct input *input;
     struct record_file file;
+    size_t passed; /* bytes of the file that need not stay */
     struct sink *sink;
     struct arena *arena;
     struct record_clock clock;

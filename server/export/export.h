@@ -11,6 +11,7 @@
 #define JVIEWD_EXPORT_EXPORT_H
 
 #include "base/pack.h"
+#include "trace/sink.h"
 #include "trace/trace.h"
 
 struct export_host {
@@ -29,6 +30,7 @@ struct export_run {
     int64_t start_ps, end_ps;
     const struct trace *const *others; /* files without a timeline: what they hold of programs */
     uint32_t other_count;
+    struct xspace_lines *lines; /* of an XSpace: what its slices became; NULL: they are in rows */
     bool (*cancelled)(void *data); /* may be NULL; asked now and then: ERR_CANCELLED */
     void *data;
 };
@@ -47,5 +49,15 @@ MUST_CHECK enum status export_csv(const struct export_run *run, pack_write *writ
  * several hosts. What the format cannot say is told in its warnings. */
 MUST_CHECK enum status export_xspace(const struct export_run *run, pack_write *write, void *to,
                                      struct error *err);
+
+/* The lines of an XSpace while the decoder still tells its slices: the taker of a sink, which has
+ * the names meanwhile. Arrows go by the ids that args tell. Ended before the sink is finished; then
+ * they are part of the run that is exported, once. */
+struct xspace_lines;
+struct xspace_lines *xspace_lines_create(const char *temporary_dir /* borrowed */);
+const struct slice_taker *xspace_lines_taker(const struct xspace_lines *lines);
+void xspace_lines_begin(struct xspace_lines *lines, struct sink *sink);
+MUST_CHECK enum status xspace_lines_end(struct xspace_lines *lines, struct error *err);
+void xspace_lines_destroy(struct xspace_lines *lines);
 
 #endif

@@ -67,7 +67,7 @@ static track_id main_process(const struct xspace_out *space)
 
     memset(counts, 0, ((size_t)trace->track_count + 1) * sizeof *counts);
     for (track_id track = 0; track < trace->track_count; track++)
-        counts[space->roots[track]] += trace->tracks[track].slice_count;
+        counts[space->roots[track]] += trace->tracks[track].slice_count + lines_count(space, track);
     for (uint32_t index = 0; index < space->sample_count; index++)
         counts[space->roots[trace->samples[space->samples[index]].track]]++;
     for (track_id track = 0; track < trace->track_count; track++)
@@ -141,7 +141,8 @@ static enum status put_tracks(struct plane_out *plane, track_id root, struct err
     for (track_id id = root; id != NO_TRACK; id = space->next[id]) {
         const struct track *track = &space->trace->tracks[id];
 
-        if (track->kind != TRACK_COUNTER && (id != root || track->slice_count > 0))
+        if (track->kind != TRACK_COUNTER &&
+            (id != root || track->slice_count + lines_count(space, id) > 0))
             TRY(plane_put_track(plane, id, err));
     }
     TRY(plane_put_samples(plane, root, err));
@@ -156,7 +157,8 @@ static enum status put_root(struct xspace_out *space, track_id root, track_id ma
     struct str name = str_copy(names, plane_name(space, root, main));
     struct str own = trace_name(space->trace, space->trace->tracks[root].name);
 
-    plane_open(&plane, space, name);
+    if (!lines_take_plane(space, root, name, &plane))
+        plane_open(&plane, space, name);
     put_properties(&plane, root);
     put_vendor(&plane);
     if (!str_equal(name, own))

@@ -18,14 +18,19 @@ struct found { /* args by what they are for; NULL: there is none */
     const struct arg *by[DETAILS];
 };
 
-static struct found find(const struct xspace_out *space, const struct arg *args, uint32_t count)
+static struct found find(const struct xspace_out *space, const struct event_out *event)
 {
     struct found found = {0};
 
-    for (uint32_t index = 0; index < count; index++)
+    for (uint32_t index = 0; index < event->arg_count; index++) {
+        key_id key = event->args[index].key;
+
+        if ((space->detail_bits >> key % 64 & 1) == 0)
+            continue;
         for (uint32_t detail = 0; detail < DETAILS; detail++)
-            if (space->details[detail] != 0 && args[index].key == space->details[detail])
-                found.by[detail] = &args[index];
+            if (space->details[detail] != 0 && key == space->details[detail])
+                found.by[detail] = &event->args[index];
+    }
     return found;
 }
 
@@ -39,9 +44,8 @@ static struct str text_of(const struct plane_out *plane, const struct found *fou
 {
     const struct arg *arg = found->by[key];
 
-    return arg != NULL && arg->type == ARG_STRING
-               ? trace_name(plane->space->trace, (name_id)arg->bits)
-               : STR("");
+    return arg != NULL && arg->type == ARG_STRING ? space_text(plane->space, (name_id)arg->bits)
+                                                  : STR("");
 }
 
 static bool is_text(const struct found *found, enum detail_key key)
@@ -98,28 +102,46 @@ static void put_kernel(struct plane_out *plane, const struct found *found)
         known->ref = names_stat_id(plane, names_make(plane, kernel_text(plane, found)));
         plane->known_count++;
     }
-    pb_put_number(&plane->stat, XSTAT_ID, names_stat_id(plane, key));
-    pb_put_number(&plane->stat, XSTAT_REF, known->ref);
-    pb_put_message(&plane->event, XEVENT_STATS, &plane->stat);
+    pb_put_pair(&plane->event, XEVENT_STATS, XSTAT_ID, names_stat_id(plane, key), XSTAT_REF,
+                known->ref);
 }
 
-void details_put(struct plane_out *plane, name_id name, const struct arg *args, uint32_t count)
+/* A stat of one text of two texts and a number; there are as many as there are copies. */
+static void put_sized(struct plane_out *plane, key_id key, const char *first, struct str first_is,
+                      const char *second, struct str second_is, const char *third, uint64_t size)
+{
+    struct text *text = &plane->pieces;
+    char digits[20];
+    size_t at = sizeof digits;
+
+    do
+        digits[--at] = (char)('0' + size % 10);
+    while ((size /= 10) != 0);
+    text->count = 0;
+    text_puts(text, first);
+    text_put(text, first_is.at, first_is.count);
+    text_puts(text, second);
+    text_put(text, second_is.at, second_is.count);
+    text_puts(text, third);
+    text_put(text, digits + at, sizeof digits - at);
+    stat_put_text(plane, &plane->event, XEVENT_STATS, key, text_str(text));
+}
+
+void details_put(struct plane_out *plane, const struct event_out *event)
 {
     struct xspace_out *space = plane->space;
-    struct found found = find(space, args, count);
-    struct str called = trace_name(space->trace, name);
+    struct found found = find(space, event);
 
     if (is_text(&found, DETAIL_GRID) && is_text(&found, DETAIL_BLOCK))
         put_kernel(plane, &found);
     else if (is_text(&found, DETAIL_SOURCE) && is_text(&found, DETAIL_DESTINATION))
-        stat_put_text(plane, &plane->event, XEVENT_STATS, space->words[WORD_MEMCPY_DETAILS],
-                      str_format(space->arena, "kind_src:%.*s kind_dst:%.*s size:%" PRIu64,
-                                 STR_ARG(text_of(plane, &found, DETAIL_SOURCE)),
-                                 STR_ARG(text_of(plane, &found, DETAIL_DESTINATION)),
-                                 bits_of(&found, DETAIL_BYTES)));
-    else if (is_text(&found, DETAIL_MEMORY) && str_contains(called, STR("memset")))
-        stat_put_text(plane, &plane->event, XEVENT_STATS, space->words[WORD_MEMSET_DETAILS],
-                      str_format(space->arena, "kind:%.*s num_bytes:%" PRIu64,
-                                 STR_ARG(text_of(plane, &found, DETAIL_MEMORY)),
-                                 bits_of(&found, DETAIL_BYTES)));
+        put_sized(plane, space->words[WORD_MEMCPY_DETAILS],
+                  "kind_src:", text_of(plane, &found, DETAIL_SOURCE),
+                  " kind_dst:", text_of(plane, &found, DETAIL_DESTINATION),
+                  " size:", bits_of(&found, DETAIL_BYTES));
+    else if (is_text(&found, DETAIL_MEMORY) &&
+             str_contains(space_text(space, event->name), STR("memset")))
+        put_sized(plane, space->words[WORD_MEMSET_DETAILS],
+                  "kind:", text_of(plane, &found, DETAIL_MEMORY), "", STR(""),
+                  " num_bytes:", bits_of(&found, DETAIL_BYTES));
 }

@@ -25,69 +25,69 @@ void stat_put_text(struct plane_out *plane, struct text *to, uint32_t field, key
 void stat_put_number(struct plane_out *plane, struct text *to, uint32_t field, enum xspace_word key,
                      uint64_t value)
 {
-    pb_put_number(&plane->stat, XSTAT_ID, names_stat_id(plane, plane->space->words[key]));
-    pb_put_number(&plane->stat, XSTAT_UINT64, value);
-    pb_put_message(to, field, &plane->stat);
+    pb_put_pair(to, field, XSTAT_ID, names_stat_id(plane, plane->space->words[key]), XSTAT_UINT64,
+                value);
 }
 
-static void put_text(struct plane_out *plane, name_id name)
+/* A text that is longer than a reference to it is referred to. */
+static void put_text(struct plane_out *plane, struct text *to, uint32_t field, key_id key,
+                     name_id name)
 {
-    struct str text = trace_name(plane->space->trace, name);
+    struct str text = space_text(plane->space, name);
+    uint64_t id = names_stat_id(plane, key); /* ids count in the order of first use */
 
     if (text.count > SHORT_TEXT && plane->stat_count < REFS_MAX)
-        pb_put_number(&plane->stat, XSTAT_REF, names_stat_id(plane, name));
+        pb_put_pair(to, field, XSTAT_ID, id, XSTAT_REF, names_stat_id(plane, name));
     else
-        pb_put_text(&plane->stat, XSTAT_TEXT, str_utf8(plane->space->arena, text));
+        stat_put_text(plane, to, field, key, text);
 }
 
-static void put_value(struct plane_out *plane, const struct arg *arg)
+static void put_other(struct plane_out *plane, struct text *to, uint32_t field,
+                      const struct arg *arg)
 {
     struct text *stat = &plane->stat;
-    struct str text;
     double real;
 
-    switch (arg->type) {
-    case ARG_INT64:
-    case ARG_BOOL:
-        pb_put_number(stat, XSTAT_INT64, arg->bits);
-        break;
-    case ARG_UINT64:
-    case ARG_DIGITS:
-        pb_put_number(stat, XSTAT_UINT64, arg->bits);
-        break;
-    case ARG_DOUBLE:
+    pb_put_number(stat, XSTAT_ID, names_stat_id(plane, arg->key));
+    if (arg->type == ARG_DOUBLE) {
         memcpy(&real, &arg->bits, sizeof real);
         pb_put_double(stat, XSTAT_DOUBLE, real);
-        break;
-    case ARG_STRING:
-    case ARG_JSON:
-        put_text(plane, (name_id)arg->bits);
-        break;
-    case ARG_BYTES:
-        text = trace_name(plane->space->trace, (name_id)arg->bits);
+    } else if (arg->type == ARG_BYTES) {
+        struct str text = space_text(plane->space, (name_id)arg->bits);
         pb_put_bytes(stat, XSTAT_BYTES, text.at, text.count);
-        break;
-    case ARG_NONE:
-    case ARG_NULL:
-        break;
     }
+    pb_put_message(to, field, stat);
 }
 
 void stat_put(struct plane_out *plane, struct text *to, uint32_t field, struct arg arg)
 {
-    if (arg.type == ARG_NONE)
-        return;
-    pb_put_number(&plane->stat, XSTAT_ID, names_stat_id(plane, arg.key));
-    put_value(plane, &arg);
-    pb_put_message(to, field, &plane->stat);
+    switch (arg.type) {
+    case ARG_INT64:
+    case ARG_BOOL:
+        pb_put_pair(to, field, XSTAT_ID, names_stat_id(plane, arg.key), XSTAT_INT64, arg.bits);
+        break;
+    case ARG_UINT64:
+    case ARG_DIGITS:
+        pb_put_pair(to, field, XSTAT_ID, names_stat_id(plane, arg.key), XSTAT_UINT64, arg.bits);
+        break;
+    case ARG_STRING:
+    case ARG_JSON:
+        put_text(plane, to, field, arg.key, (name_id)arg.bits);
+        break;
+    case ARG_DOUBLE:
+    case ARG_BYTES:
+    case ARG_NULL:
+        put_other(plane, to, field, &arg);
+        break;
+    case ARG_NONE:
+        break;
+    }
 }
 
 void stat_put_name(struct plane_out *plane, struct text *to, uint32_t field, enum xspace_word key,
                    name_id name)
 {
-    pb_put_number(&plane->stat, XSTAT_ID, names_stat_id(plane, plane->space->words[key]));
-    put_text(plane, name);
-    pb_put_message(to, field, &plane->stat);
+    put_text(plane, to, field, plane->space->words[key], name);
 }
 
 static void put_number(struct plane_out *plane, enum xspace_word key, uint64_t value)
@@ -137,29 +137,35 @@ static bool has_key(const struct arg *args, uint32_t count, key_id key)
     return false;
 }
 
-void event_put(struct plane_out *plane, const struct merged_slice *slice, int64_t base_ps)
+/* What only XSpaces tell by stats. */
+static void put_beside(struct plane_out *plane, const struct event_out *out)
 {
-    struct xspace_out *space = plane->space;
-    struct text *event = &plane->event;
-    const struct arg *args;
-    type_id type;
-    uint32_t count = slice_args_of(&space->args, slice->event, &args, &type);
+    const struct xspace_out *space = plane->space;
 
-    pb_put_number(event, XEVENT_ID, names_event_id(plane, slice->name, type));
+    if (plane->is_device)
+        details_put(plane, out);
+    if (!space->has_told_arrows &&
+        !has_key(out->args, out->arg_count, space->words[WORD_CORRELATION]))
+        put_arrows(plane, out->id);
+    if ((out->flags & SLICE_ASYNC) != 0 &&
+        !has_key(out->args, out->arg_count, space->words[WORD_ASYNC]))
+        put_number(plane, WORD_ASYNC, 1);
+    if ((out->flags & SLICE_CUT) != 0)
+        put_number(plane, WORD_UNFINISHED, 1);
+}
+
+void event_put(struct plane_out *plane, struct text *to, const struct event_out *out,
+               int64_t base_ps)
+{
+    struct text *event = &plane->event;
+
+    pb_put_number(event, XEVENT_ID, names_event_id(plane, out->name, out->type));
     pb_put_number(event, XEVENT_OFFSET_PS,
-                  (uint64_t)space_time(space, slice->start_ps) - (uint64_t)base_ps);
-    pb_put_number(event, XEVENT_DURATION_PS, (uint64_t)slice->dur_ps);
-    for (uint32_t index = 0; index < count; index++)
-        stat_put(plane, event, XEVENT_STATS, args[index]);
-    if (!space->is_xplane) {
-        if (plane->is_device)
-            details_put(plane, slice->name, args, count);
-        if (!space->has_told_arrows && !has_key(args, count, space->words[WORD_CORRELATION]))
-            put_arrows(plane, slice->id);
-        if ((slice->flags & SLICE_ASYNC) != 0 && !has_key(args, count, space->words[WORD_ASYNC]))
-            put_number(plane, WORD_ASYNC, 1);
-        if ((slice->flags & SLICE_CUT) != 0)
-            put_number(plane, WORD_UNFINISHED, 1);
-    }
-    pb_put_message(&plane->events, XLINE_EVENTS, event);
+                  (uint64_t)space_time(plane->space, out->start_ps) - (uint64_t)base_ps);
+    pb_put_number(event, XEVENT_DURATION_PS, (uint64_t)out->dur_ps);
+    for (uint32_t index = 0; index < out->arg_count; index++)
+        stat_put(plane, event, XEVENT_STATS, out->args[index]);
+    if (!plane->space->is_xplane)
+        put_beside(plane, out);
+    pb_put_message(to, XLINE_EVENTS, event);
 }

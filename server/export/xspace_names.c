@@ -42,18 +42,35 @@ static const char *const details[DETAILS] = {
     [DETAIL_MEMORY] = "memory",
 };
 
+struct str space_text(const struct xspace_out *space, name_id name)
+{
+    return space->sink != NULL ? sink_text(space->sink, name) : trace_name(space->trace, name);
+}
+
+/* While names still come, words are names before they are. */
+static bool find_name(struct xspace_out *space, const char *text, name_id *ret)
+{
+    if (space->trace != NULL)
+        return trace_find_name(space->trace, str_of(text), ret);
+    *ret = sink_name(space->sink, str_of(text));
+    return true;
+}
+
 /* A word that is a name of the trace too is that name: XProf looks for one id a name. */
 void names_open_words(struct xspace_out *space)
 {
     for (size_t word = 0; word < WORDS; word++) {
         name_id name;
-        bool is_known = trace_find_name(space->trace, str_of(words[word]), &name);
+        bool is_known = find_name(space, words[word], &name);
 
         space->words[word] = is_known ? name : UINT64_C(1) << WORD_KEYS | word;
     }
-    for (size_t detail = 0; detail < DETAILS; detail++)
-        if (!trace_find_name(space->trace, str_of(details[detail]), &space->details[detail]))
+    space->detail_bits = 0;
+    for (size_t detail = 0; detail < DETAILS; detail++) {
+        if (!find_name(space, details[detail], &space->details[detail]))
             space->details[detail] = 0;
+        space->detail_bits |= UINT64_C(1) << space->details[detail] % 64;
+    }
 }
 
 struct str names_text(const struct plane_out *plane, key_id key)
@@ -66,7 +83,7 @@ struct str names_text(const struct plane_out *plane, key_id key)
     }
     if (key >> WORD_KEYS & 1)
         return str_of(words[rest]);
-    return trace_name(plane->space->trace, rest);
+    return space_text(plane->space, rest);
 }
 
 key_id names_make(struct plane_out *plane, struct str text)
@@ -97,8 +114,14 @@ static uint64_t number_of(struct id_map *ids, uint64_t key, uint64_t **list, uin
 
 uint64_t names_stat_id(struct plane_out *plane, key_id key)
 {
-    return number_of(&plane->stat_ids, key, &plane->stats, &plane->stat_count,
-                     &plane->stat_capacity);
+    uint32_t place = (uint32_t)key % QUICK_IDS;
+
+    if (plane->quick[place].id == 0 || plane->quick[place].key != key) {
+        plane->quick[place].key = key;
+        plane->quick[place].id = number_of(&plane->stat_ids, key, &plane->stats, &plane->stat_count,
+                                           &plane->stat_capacity);
+    }
+    return plane->quick[place].id;
 }
 
 uint64_t names_event_id(struct plane_out *plane, name_id name, type_id type)

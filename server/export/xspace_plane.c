@@ -33,7 +33,7 @@ void plane_open(struct plane_out *plane, struct xspace_out *space, struct str na
 {
     *plane = (struct plane_out){.space = space, .name = name};
     plane->is_device = str_starts(name, STR("/device:"));
-    plane->spill = spill_create(NULL, UINT64_MAX);
+    plane->spill = spill_create(space->temporary_dir, UINT64_MAX);
 }
 
 enum status plane_keep(struct plane_out *plane, struct text *text, struct error *err)
@@ -47,7 +47,7 @@ enum status plane_keep(struct plane_out *plane, struct text *text, struct error 
 
 /* XProf takes lines of one id for one line: in files that were none of its kind each gets its own.
  */
-static int64_t line_id(struct plane_out *plane, track_id track)
+int64_t plane_line_id(struct plane_out *plane, track_id track)
 {
     int64_t id = plane->space->trace->tracks[track].source_id;
     bool is_new;
@@ -82,9 +82,26 @@ struct line_out *plane_add_line(struct plane_out *plane)
     }
     struct line_out *line = &plane->lines[plane->line_count++];
 
-    *line =
-        (struct line_out){.head_at = plane->heads.count, .events_at = spill_bytes(plane->spill)};
+    *line = (struct line_out){.head_at = plane->heads.count};
+    plane->line_from = spill_bytes(plane->spill);
     return line;
+}
+
+void line_add(struct line_out *line, struct extent extent)
+{
+    struct extent *last =
+        line->extent_count > 0 ? &line->extents[line->extent_count - 1] : &(struct extent){0};
+
+    line->bytes += extent.count;
+    if (last->count > 0 && last->at + last->count == extent.at) {
+        last->count += extent.count;
+        return;
+    }
+    if (line->extent_count == line->extent_capacity) {
+        line->extent_capacity = line->extent_capacity == 0 ? 1 : line->extent_capacity * 2;
+        line->extents = memory_resize(line->extents, line->extent_capacity, sizeof *line->extents);
+    }
+    line->extents[line->extent_count++] = extent;
 }
 
 static bool is_cancelled(const struct xspace_out *space)
@@ -118,23 +135,39 @@ int64_t plane_put_head(struct plane_out *plane, int64_t id, struct str name, int
 
 void plane_end_line(struct plane_out *plane, struct line_out *line)
 {
+    uint64_t end = spill_bytes(plane->spill);
+
     line->head_count = plane->heads.count - line->head_at;
-    line->events_count = spill_bytes(plane->spill) - line->events_at;
+    if (end > plane->line_from)
+        line_add(line, (struct extent){.at = plane->line_from, .count = end - plane->line_from});
+    plane->lines_end = end;
 }
 
-enum status plane_put_track(struct plane_out *plane, track_id id, struct error *err)
+static void put_slice(struct plane_out *plane, const struct merged_slice *slice, int64_t base_ps)
+{
+    struct event_out out = {.id = slice->id,
+                            .name = slice->name,
+                            .flags = slice->flags,
+                            .start_ps = slice->start_ps,
+                            .dur_ps = slice->dur_ps};
+
+    out.arg_count = slice_args_of(&plane->space->args, slice->event, &out.args, &out.type);
+    event_put(plane, &plane->events, &out, base_ps);
+}
+
+static enum status put_rows(struct plane_out *plane, track_id id, struct error *err)
 {
     struct xspace_out *space = plane->space;
     const struct track *track = &space->trace->tracks[id];
     struct line_out *line = plane_add_line(plane);
     struct row_merge *merge = row_merge_open(space->run, space->host, track, space->chunk);
     const struct merged_slice *slice = row_merge_next(merge);
-    int64_t base_ps = plane_put_head(plane, line_id(plane, id), plane_line_name(plane, id),
+    int64_t base_ps = plane_put_head(plane, plane_line_id(plane, id), plane_line_name(plane, id),
                                      slice != NULL ? slice->start_ps : -space->shift_ps);
     enum status status = OK;
 
     for (uint64_t count = 1; slice != NULL && status == OK; slice = row_merge_next(merge)) {
-        event_put(plane, slice, base_ps);
+        put_slice(plane, slice, base_ps);
         status = plane_look_around(plane, count++, err);
     }
     row_merge_close(merge);
@@ -142,6 +175,12 @@ enum status plane_put_track(struct plane_out *plane, track_id id, struct error *
         status = plane_keep(plane, &plane->events, err);
     plane_end_line(plane, line);
     return status;
+}
+
+enum status plane_put_track(struct plane_out *plane, track_id id, struct error *err)
+{
+    return plane->space->run->lines != NULL ? plane_put_told(plane, id, err)
+                                            : put_rows(plane, id, err);
 }
 
 /* What is known of a counter goes with its first sample. */
@@ -250,11 +289,6 @@ static size_t varint_size(uint64_t value)
     return size;
 }
 
-static uint64_t line_bytes(const struct line_out *line)
-{
-    return line->head_count + line->events_count;
-}
-
 static void put_length(struct text *text, uint32_t field, uint64_t count)
 {
     pb_put_varint(text, (uint64_t)field << 3 | PB_BYTES);
@@ -268,7 +302,7 @@ static enum status send_plane(struct plane_out *plane, uint64_t metadata_at, str
     uint64_t bytes = plane->about.count + metadata_bytes;
 
     for (uint32_t index = 0; index < plane->line_count; index++) {
-        uint64_t count = line_bytes(&plane->lines[index]);
+        uint64_t count = plane->lines[index].head_count + plane->lines[index].bytes;
 
         bytes += 1 + varint_size(count) + count;
     }
@@ -277,25 +311,28 @@ static enum status send_plane(struct plane_out *plane, uint64_t metadata_at, str
     for (uint32_t index = 0; index < plane->line_count; index++) {
         const struct line_out *line = &plane->lines[index];
 
-        put_length(text, XPLANE_LINES, line_bytes(line));
+        put_length(text, XPLANE_LINES, line->head_count + line->bytes);
         text_put(text, plane->heads.at + line->head_at, line->head_count);
         TRY(send(plane, text, err));
-        TRY(send_kept(plane, line->events_at, line->events_count, err));
+        for (uint32_t part = 0; part < line->extent_count; part++)
+            TRY(send_kept(plane, line->extents[part].at, line->extents[part].count, err));
     }
     TRY(send(plane, text, err));
     return send_kept(plane, metadata_at, metadata_bytes, err);
 }
 
-static void free_plane(struct plane_out *plane)
+void plane_free(struct plane_out *plane)
 {
-    struct text *const texts[] = {&plane->heads, &plane->events, &plane->event,
-                                  &plane->stat,  &plane->about,  &plane->made};
+    struct text *const texts[] = {&plane->heads, &plane->events, &plane->event, &plane->stat,
+                                  &plane->about, &plane->made,   &plane->pieces};
 
     for (size_t index = 0; index < COUNT(texts); index++)
         text_free(texts[index]);
     id_map_free(&plane->line_ids);
     id_map_free(&plane->stat_ids);
     id_map_free(&plane->event_ids);
+    for (uint32_t index = 0; index < plane->line_count; index++)
+        free(plane->lines[index].extents);
     free(plane->lines);
     free(plane->stats);
     free(plane->events_by_id);
@@ -303,19 +340,10 @@ static void free_plane(struct plane_out *plane)
     spill_destroy(plane->spill);
 }
 
-static uint64_t lines_end(const struct plane_out *plane)
-{
-    if (plane->line_count == 0)
-        return 0;
-    const struct line_out *last = &plane->lines[plane->line_count - 1];
-
-    return last->events_at + last->events_count;
-}
-
 /* Name and stats of the plane may stand in any order; they come first, in plane.about. */
 enum status plane_close(struct plane_out *plane, enum status status, struct error *err)
 {
-    uint64_t metadata_at = lines_end(plane);
+    uint64_t metadata_at = plane->lines_end;
     struct text stats = plane->about;
 
     plane->about = (struct text){0};
@@ -327,6 +355,6 @@ enum status plane_close(struct plane_out *plane, enum status status, struct erro
         status = names_put(plane, err);
     if (status == OK)
         status = send_plane(plane, metadata_at, err);
-    free_plane(plane);
+    plane_free(plane);
     return status;
 }

@@ -254,7 +254,7 @@ void sink_flow(struct sink *sink, enum flow_end end, name_id kind, uint64_t id)
 {
     struct given_flow given = {.end = end, .kind = kind, .id = id};
 
-    if (sink_failed(sink) || sink->event_count == 0 || sink->hooks.without_flows)
+    if (sink_failed(sink) || sink->event_count == 0 || sink->hooks.taker != NULL)
         return;
     if (sink->thread)
         sink_thread_flow(sink->thread, &given);
@@ -273,7 +273,7 @@ void sink_flow_at(struct sink *sink, enum flow_end end, name_id kind, uint64_t i
                                .track = track,
                                .at_ps = at_ps};
 
-    if (!has_track(sink, track) || sink->hooks.without_flows)
+    if (!has_track(sink, track) || sink->hooks.taker != NULL)
         return;
     if (sink->thread)
         sink_thread_flow(sink->thread, &given);
@@ -281,18 +281,23 @@ void sink_flow_at(struct sink *sink, enum flow_end end, name_id kind, uint64_t i
         sink_take_flow(sink, &given);
 }
 
-/* The time of a sample, within TIME_PS_MAX; the hull of them grows. */
+void sink_include(struct sink *sink, int64_t at_ps)
+{
+    if (!sink->has_samples)
+        sink->sample_start_ps = sink->sample_end_ps = at_ps;
+    sink->has_samples = true;
+    sink->sample_start_ps = at_ps < sink->sample_start_ps ? at_ps : sink->sample_start_ps;
+    sink->sample_end_ps = at_ps > sink->sample_end_ps ? at_ps : sink->sample_end_ps;
+}
+
+/* The time of a sample, within TIME_PS_MAX. */
 static int64_t sample_time(struct sink *sink, int64_t at_ps)
 {
     if (at_ps > TIME_PS_MAX || at_ps < -TIME_PS_MAX) {
         at_ps = at_ps < 0 ? -TIME_PS_MAX : TIME_PS_MAX;
         sink->clamped_samples++;
     }
-    if (!sink->has_samples)
-        sink->sample_start_ps = sink->sample_end_ps = at_ps;
-    sink->has_samples = true;
-    sink->sample_start_ps = at_ps < sink->sample_start_ps ? at_ps : sink->sample_start_ps;
-    sink->sample_end_ps = at_ps > sink->sample_end_ps ? at_ps : sink->sample_end_ps;
+    sink_include(sink, at_ps);
     return at_ps;
 }
 

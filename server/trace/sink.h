@@ -28,6 +28,25 @@ struct budget { /* budget_default in sink.c; each number with its reason */
 };
 extern const struct budget budget_default;
 
+struct sink_slice {
+    track_id track;
+    int64_t start_ps, dur_ps; /* dur_ps >= 0; 0 with SLICE_INSTANT or an instant by that */
+    name_id name;
+    enum kind kind;
+    uint8_t flags;
+    type_id type;
+};
+
+/* Who takes slices in place of rows: each when it comes, its times within what can be shown, then
+ * its args; arrows go nowhere. The trace has no slices then, but their time. On the decoder's
+ * thread; a failure goes to `err`. */
+struct slice_taker {
+    void (*track)(void *to, track_id id, const struct track *track);
+    void (*slice)(void *to, const struct sink_slice *slice, struct error *err);
+    void (*args)(void *to, const struct arg *args, uint32_t count);
+    void *to;
+};
+
 struct sink_hooks { /* each may be NULL; the first two are called now and then */
     void (*progress)(void *data, uint64_t done, uint64_t total); /* bytes of the input */
     bool (*cancelled)(void *data);
@@ -37,7 +56,7 @@ struct sink_hooks { /* each may be NULL; the first two are called now and then *
     void *data;
     bool
         two_threads; /* slices are nested and packed on a thread of the sink; the bytes are equal */
-    bool without_flows; /* ends of arrows are not kept: for who tells them otherwise */
+    const struct slice_taker *taker; /* not with two threads */
 };
 
 struct sink;
@@ -83,14 +102,6 @@ void sink_track_end(struct sink *sink, track_id track);
 type_id sink_type(struct sink *sink, name_id name);
 void sink_type_arg(struct sink *sink, type_id type, struct arg arg);
 
-struct sink_slice {
-    track_id track;
-    int64_t start_ps, dur_ps; /* dur_ps >= 0; 0 with SLICE_INSTANT or an instant by that */
-    name_id name;
-    enum kind kind;
-    uint8_t flags;
-    type_id type;
-};
 event_id sink_slice(struct sink *sink, struct sink_slice slice);
 /* Of the slice just given. */
 void sink_arg(struct sink *sink, struct arg arg);

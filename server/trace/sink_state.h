@@ -120,7 +120,7 @@ struct sink {
     struct counter_writer *counters;
     struct stack_writer *stacks;
     uint64_t clamped_samples, labels_left_out;
-    bool has_samples; /* of counters or stacks, with a time */
+    bool has_samples; /* of counters or stacks, with a time; or slices that were taken */
     int64_t sample_start_ps, sample_end_ps;
 
     /* About the file. */
@@ -144,6 +144,9 @@ struct sink {
     uint32_t document_count, document_capacity;
     struct spill *memory_events; /* NULL until there is one; .slice is the event */
 };
+
+/* The hull of what has a time and lies in no row grows. */
+void sink_include(struct sink *sink, int64_t at_ps);
 
 /* Makes room for one more of an array of the sink. */
 #define sink_room(array, count, capacity)                                                          \

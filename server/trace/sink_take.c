@@ -16,6 +16,8 @@ void sink_take_track(struct sink *sink, const struct track *track)
     struct open_track *open = &sink->tracks[sink->taken_tracks++];
     memset(open, 0, sizeof(*open));
     open->track = *track;
+    if (sink->hooks.taker != NULL)
+        sink->hooks.taker->track(sink->hooks.taker->to, sink->taken_tracks - 1, track);
 }
 
 void sink_take_rename(struct sink *sink, track_id track, name_id name)
@@ -82,6 +84,20 @@ static void lay(struct sink *sink, struct open_track *track, struct laid_slice *
         nest_slice(sink, track, slice);
 }
 
+static void hand_over(struct sink *sink, const struct sink_slice *given,
+                      const struct laid_slice *slice)
+{
+    const struct slice_taker *taker = sink->hooks.taker;
+    struct sink_slice checked = *given;
+
+    checked.start_ps = slice->start_ps;
+    checked.dur_ps = slice->dur_ps;
+    checked.flags = slice->flags;
+    sink_include(sink, slice->start_ps);
+    sink_include(sink, slice->start_ps + slice->dur_ps);
+    taker->slice(taker->to, &checked, sink->take_err);
+}
+
 void sink_take_slice(struct sink *sink, const struct sink_slice *given)
 {
     struct open_track *track = &sink->tracks[given->track];
@@ -108,6 +124,10 @@ void sink_take_slice(struct sink *sink, const struct sink_slice *given)
         slice.flags |= SLICE_DERIVED;
     sink->taken_events++;
     sink->event_args = 0;
+    if (sink->hooks.taker != NULL) {
+        hand_over(sink, given, &slice);
+        return;
+    }
     args_writer_event(sink->args, given->type);
     lay(sink, track, &slice);
 }
@@ -123,7 +143,10 @@ void sink_take_args(struct sink *sink, const struct arg *args, uint32_t count)
         count = (uint32_t)room;
     }
     sink->event_args += count;
-    args_writer_args(sink->args, args, count);
+    if (sink->hooks.taker != NULL)
+        sink->hooks.taker->args(sink->hooks.taker->to, args, count);
+    else
+        args_writer_args(sink->args, args, count);
 }
 
 void sink_take_flow(struct sink *sink, const struct given_flow *given)

@@ -70,6 +70,63 @@ def whole_module():
                  field(6, 1))
 
 
+def fields(message):
+    """Of a message: number and value of each, in order; numbers as they are, what has a length as bytes."""
+    at = 0
+
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = message[at]
+            at += 1
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                return value
+
+    while at < len(message):
+        tag = varint()
+        if tag & 7 == 0:
+            yield tag >> 3, varint()
+        else:
+            count = 8 if tag & 7 == 1 else varint()
+            yield tag >> 3, message[at:at + count]
+            at += count
+
+
+def all_of(message, number):
+    return [value for key, value in fields(message) if key == number]
+
+
+def meaning(space):
+    """What an XSpace says, whatever the numbers of its names: planes with their lines, events with their stats, times."""
+    def stat(names, message):
+        parts = dict(fields(message))
+        key, (kind, value) = names[parts.pop(1)], next(iter(parts.items()), (0, b""))
+        return key, names[value] if kind == 7 else value
+
+    def names_of(plane, number):
+        entries = (dict(fields(entry))[2] for entry in all_of(plane, number))
+        return {one.get(1, 0): (one.get(2, b""), entry) for entry in entries for one in [dict(fields(entry))]}
+
+    planes = []
+    for plane in all_of(space, 1):
+        names = {number: text for number, (text, _) in names_of(plane, 5).items()}
+        events = {number: (text, [stat(names, one) for one in all_of(entry, 5)])
+                  for number, (text, entry) in names_of(plane, 4).items()}
+        lines = []
+        for line in all_of(plane, 3):
+            about = dict(fields(line))
+            lines.append((about.get(1, 0), about.get(2), [
+                (events[one[1]], about.get(3, 0) * 1000 + one.get(2, 0), one.get(3, 0),
+                 [stat(names, value) for value in all_of(event, 4)])
+                for event in all_of(line, 4) for one in [dict(fields(event))]]))
+        planes.append((all_of(plane, 2), lines, [stat(names, one) for one in all_of(plane, 6)],
+                       sorted(entry for entry in events.values()) if not lines else None))
+    return planes, [field for field in fields(space) if field[0] != 1]
+
+
 def made(threads, launches):
     """By name of the kernel: how many there are, and how long they take together, in ns: see fake_cupti.c."""
     counts, times = collections.Counter(), collections.Counter()
@@ -205,17 +262,31 @@ class Finalize(unittest.TestCase):
             self.assertEqual((run.returncode, set(self.files())), (0, {".pb"}), run.stderr)
 
     def test_as_extracted(self):
-        """What a recording becomes at once is what jviewd makes of it by its index, byte for byte; and nothing else is one."""
-        self.collect(4, 500, JVIEW_FINALIZE="0")
-        spool, = self.out.glob("plugins/profile/*/*.jvs")
-        settle(self.out)
+        """What a recording becomes at once says what jviewd makes of it by its index, of lines in order and of others; the
+        same bytes each time; and nothing else is a recording."""
         place = pathlib.Path(self.place.name)
-        for words in (("extract", spool, "--cache-dir", place / "cache", "--format", "xplane", "-o", place / "extracted.pb"),
-                      ("index", spool, "--xplane", "--out", place / "at-once.pb")):
-            run = subprocess.run([BIN / "jviewd", *words], capture_output=True, text=True, timeout=120)
-            self.assertEqual(run.returncode, 0, run.stderr)
-        self.assertEqual((place / "at-once.pb").read_bytes(), (place / "extracted.pb").read_bytes())
-        run = subprocess.run([BIN / "jviewd", "index", place / "at-once.pb", "--xplane", "--out", place / "none.pb"],
+        for number, (words, env) in enumerate((
+                ((4, 500), {}), ((4, 500), {"FAKE_CUPTI_NOISE": "1"}), ((0, 0, "xla", 3), {"FAKE_CUPTI_LATE": "0"}),
+                ((0, 0, "graph", 3), {"FAKE_CUPTI_LATE": "0"}), (("steps", 500), {}), (("payloads",), {}), (("abort",), {}))):
+            with self.subTest(words=words):
+                self.out = place / f"profiles{number}"
+                self.collect(*words, options=("--delay=0",), JVIEW_FINALIZE="0", **env,
+                             program=PROGRAM if isinstance(words[0], int) else NVTX_PROGRAM)
+                spool, = self.out.glob("plugins/profile/*/*.jvs")
+                settle(self.out)
+                spaces = []
+                for words in (("extract", spool, "--cache-dir", place / f"cache{number}", "--format", "xplane", "-o"),
+                              ("index", spool, "--xplane", "--out"), ("index", spool, "--xplane", "--out")):
+                    run = subprocess.run([BIN / "jviewd", *words, place / f"{len(spaces)}.pb"], capture_output=True, text=True,
+                                         timeout=120)
+                    self.assertEqual(run.returncode, 0, run.stderr)
+                    spaces.append((place / f"{len(spaces)}.pb").read_bytes())
+                self.assertEqual(spaces[1], spaces[2])
+                (planes, about), extracted = meaning(spaces[1]), meaning(spaces[0])
+                self.assertEqual(about, extracted[1])
+                for plane, want in zip(planes, extracted[0], strict=True):
+                    self.assertEqual(plane, want)
+        run = subprocess.run([BIN / "jviewd", "index", place / "1.pb", "--xplane", "--out", place / "none.pb"],
                              capture_output=True, text=True, timeout=120)
         self.assertIn("it is no spool of jview-collect", run.stderr)
         self.assertNotEqual(run.returncode, 0)
