@@ -157,7 +157,8 @@ static bool take_column(struct bytes *rest, int64_t *ret, uint32_t count)
     return true;
 }
 
-/* Every number takes a byte at least, so a short payload cannot ask for much room. */
+/* Every number takes a byte at least, so a short payload cannot ask for much room. No rows have no
+ * numbers, whatever columns they would have had. */
 bool record_columns(struct record_file *file, const struct record_frame *frame,
                     struct record_columns *ret)
 {
@@ -166,8 +167,12 @@ bool record_columns(struct record_file *file, const struct record_frame *frame,
     void *numbers = file->numbers;
 
     *ret = (struct record_columns){0};
-    if (!take_varint(&rest, &count) || !take_varint(&rest, &columns) || count > SPOOL_RECORDS_MAX ||
-        columns > rest.count || count * columns > rest.count || (count > 0 && columns == 0))
+    if (!take_varint(&rest, &count) || !take_varint(&rest, &columns))
+        return false;
+    if (count == 0)
+        return true;
+    if (count > SPOOL_RECORDS_MAX || columns == 0 || columns > rest.count ||
+        count * columns > rest.count)
         return false;
     if (columns > SPOOL_COLUMNS_MAX)
         columns = SPOOL_COLUMNS_MAX;

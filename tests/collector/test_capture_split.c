@@ -51,7 +51,8 @@ int __wrap_unlink(const char *path)
     return __real_unlink(path);
 }
 
-/* Opened from 5,000 to 200,000 ns of the clock and from 500,000 on, a range in each. */
+/* Opened from 5,000 to 200,000 ns of the clock and from 500,000 on, a range in each; at the last
+ * look none was open any more, which a frame of no rows says. */
 static void make_spool(const char *path)
 {
     const int64_t turns[] = {1000, 1, 1, 200000, 0, 1, 500000, 1, 2};
@@ -67,6 +68,7 @@ static void make_spool(const char *path)
     spool_ties(&made);
     spool_rows(&made, SPOOL_GATE, turns, 3, GATE_COLUMNS);
     spool_rows(&made, SPOOL_RANGE, rows, 2, RANGE_COLUMNS);
+    spool_rows(&made, SPOOL_OPEN, rows, 0, RANGE_COLUMNS);
     FILE *file = fopen(path, "wb");
     CHECK("the spool", file != NULL && fwrite(made.file.at, made.file.count, 1, file) == 1);
     CHECK("the spool's end", fclose(file) == 0);
