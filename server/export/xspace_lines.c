@@ -12,7 +12,7 @@
 #include "export/xspace_out.h"
 
 enum {
-    KEEP_BYTES = 64 << 10,        /* of a line */
+    KEEP_BYTES = 256 << 10,       /* of a line: as many as a spill writes at once */
     WAITING_BYTES_MAX = 16 << 20, /* of all lines */
     CLEAN_EVERY = 4096,
     PS_PER_NS = 1000

@@ -14,7 +14,7 @@
 
 #include "trace/counter.h"
 
-enum { KEEP_BYTES = 64 << 10, COPY_BYTES = 256 << 10, PS_PER_NS = 1000, ASK_EVERY = 4096 };
+enum { KEEP_BYTES = 256 << 10, COPY_BYTES = 256 << 10, PS_PER_NS = 1000, ASK_EVERY = 4096 };
 
 /* Lines whose times begin later than readers take for times of a session (26 days) say so in their
  * events. */
