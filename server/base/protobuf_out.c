@@ -86,6 +86,26 @@ void pb_put_pair(struct text *text, uint32_t field, uint32_t first_field, uint64
     put_until(text, at);
 }
 
+void pb_put_triple(struct text *text, uint32_t field, const uint64_t numbers[3],
+                   struct bytes behind)
+{
+    char front[3 * 11], *at = front;
+
+    for (int index = 0; index < 3; index++) {
+        *at++ = (char)((index + 1) << 3 | WIRE_VARINT);
+        at = varint_at(at, numbers[index]);
+    }
+    size_t count = (size_t)(at - front);
+    char *to = room(text, NUMBER_BYTES + count + behind.count);
+
+    to = varint_at(to, (uint64_t)field << 3 | WIRE_BYTES);
+    to = varint_at(to, count + behind.count);
+    memcpy(to, front, count);
+    if (behind.count > 0)
+        memcpy(to + count, behind.at, behind.count);
+    put_until(text, to + count + behind.count);
+}
+
 void pb_put_message(struct text *text, uint32_t field, struct text *inside)
 {
     pb_put_bytes(text, field, inside->at, inside->count);

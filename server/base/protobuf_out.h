@@ -19,6 +19,9 @@ void pb_put_text(struct text *text, uint32_t field, struct str value);
 /* A message of two numbers, whose tags take a byte each. */
 void pb_put_pair(struct text *text, uint32_t field, uint32_t first_field, uint64_t first,
                  uint32_t second_field, uint64_t second);
+/* A message of three numbers, whose tags are 1, 2 and 3, and the fields `behind` them. */
+void pb_put_triple(struct text *text, uint32_t field, const uint64_t numbers[3],
+                   struct bytes behind);
 /* A message that was written to `inside`, which is emptied for the next. */
 void pb_put_message(struct text *text, uint32_t field, struct text *inside);
 

@@ -85,7 +85,7 @@ static struct str kernel_text(struct plane_out *plane, const struct found *found
                       STR_ARG(text_of(plane, found, DETAIL_BLOCK)));
 }
 
-static void put_kernel(struct plane_out *plane, const struct found *found)
+static void put_kernel(struct plane_out *plane, struct text *to, const struct found *found)
 {
     key_id key = plane->space->words[WORD_KERNEL_DETAILS];
     const uint64_t parts[5] = {
@@ -94,7 +94,7 @@ static void put_kernel(struct plane_out *plane, const struct found *found)
     struct plane_detail *known = find_known(plane, parts);
 
     if (known == NULL) {
-        stat_put_text(plane, &plane->event, XEVENT_STATS, key, kernel_text(plane, found));
+        stat_put_text(plane, to, XEVENT_STATS, key, kernel_text(plane, found));
         return;
     }
     if (known->ref == 0) {
@@ -102,13 +102,13 @@ static void put_kernel(struct plane_out *plane, const struct found *found)
         known->ref = names_stat_id(plane, names_make(plane, kernel_text(plane, found)));
         plane->known_count++;
     }
-    pb_put_pair(&plane->event, XEVENT_STATS, XSTAT_ID, names_stat_id(plane, key), XSTAT_REF,
-                known->ref);
+    pb_put_pair(to, XEVENT_STATS, XSTAT_ID, names_stat_id(plane, key), XSTAT_REF, known->ref);
 }
 
 /* A stat of one text of two texts and a number; there are as many as there are copies. */
-static void put_sized(struct plane_out *plane, key_id key, const char *first, struct str first_is,
-                      const char *second, struct str second_is, const char *third, uint64_t size)
+static void put_sized(struct plane_out *plane, struct text *to, key_id key, const char *first,
+                      struct str first_is, const char *second, struct str second_is,
+                      const char *third, uint64_t size)
 {
     struct text *text = &plane->pieces;
     char digits[20];
@@ -124,24 +124,24 @@ static void put_sized(struct plane_out *plane, key_id key, const char *first, st
     text_put(text, second_is.at, second_is.count);
     text_puts(text, third);
     text_put(text, digits + at, sizeof digits - at);
-    stat_put_text(plane, &plane->event, XEVENT_STATS, key, text_str(text));
+    stat_put_text(plane, to, XEVENT_STATS, key, text_str(text));
 }
 
-void details_put(struct plane_out *plane, const struct event_out *event)
+void details_put(struct plane_out *plane, struct text *to, const struct event_out *event)
 {
     struct xspace_out *space = plane->space;
     struct found found = find(space, event);
 
     if (is_text(&found, DETAIL_GRID) && is_text(&found, DETAIL_BLOCK))
-        put_kernel(plane, &found);
+        put_kernel(plane, to, &found);
     else if (is_text(&found, DETAIL_SOURCE) && is_text(&found, DETAIL_DESTINATION))
-        put_sized(plane, space->words[WORD_MEMCPY_DETAILS],
+        put_sized(plane, to, space->words[WORD_MEMCPY_DETAILS],
                   "kind_src:", text_of(plane, &found, DETAIL_SOURCE),
                   " kind_dst:", text_of(plane, &found, DETAIL_DESTINATION),
                   " size:", bits_of(&found, DETAIL_BYTES));
     else if (is_text(&found, DETAIL_MEMORY) &&
              str_contains(space_text(space, event->name), STR("memset")))
-        put_sized(plane, space->words[WORD_MEMSET_DETAILS],
+        put_sized(plane, to, space->words[WORD_MEMSET_DETAILS],
                   "kind:", text_of(plane, &found, DETAIL_MEMORY), "", STR(""),
                   " num_bytes:", bits_of(&found, DETAIL_BYTES));
 }

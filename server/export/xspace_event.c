@@ -90,9 +90,10 @@ void stat_put_name(struct plane_out *plane, struct text *to, uint32_t field, enu
     put_text(plane, to, field, plane->space->words[key], name);
 }
 
-static void put_number(struct plane_out *plane, enum xspace_word key, uint64_t value)
+static void put_number(struct plane_out *plane, struct text *to, enum xspace_word key,
+                       uint64_t value)
 {
-    stat_put_number(plane, &plane->event, XEVENT_STATS, key, value);
+    stat_put_number(plane, to, XEVENT_STATS, key, value);
 }
 
 static bool is_on_device(const struct trace *trace, slice_id slice)
@@ -104,29 +105,30 @@ static bool is_on_device(const struct trace *trace, slice_id slice)
 
 /* A launch and its work share a correlation id, as XProf looks for it; other arrows a context. The
  * id is that of the slice where the arrow begins, so many may end what one began. */
-static void put_arrow(struct plane_out *plane, const struct flow *flow, bool is_begin)
+static void put_arrow(struct plane_out *plane, struct text *to, const struct flow *flow,
+                      bool is_begin)
 {
     const struct trace *trace = plane->space->trace;
     bool is_launch = !is_on_device(trace, flow->from) && is_on_device(trace, flow->to);
     uint64_t id = (uint64_t)flow->from + 1;
 
     if (is_launch) {
-        put_number(plane, WORD_CORRELATION, id);
+        put_number(plane, to, WORD_CORRELATION, id);
         return;
     }
-    put_number(plane, is_begin ? WORD_PRODUCER_TYPE : WORD_CONSUMER_TYPE, PRODUCER_GENERIC);
-    put_number(plane, is_begin ? WORD_PRODUCER : WORD_CONSUMER, id);
+    put_number(plane, to, is_begin ? WORD_PRODUCER_TYPE : WORD_CONSUMER_TYPE, PRODUCER_GENERIC);
+    put_number(plane, to, is_begin ? WORD_PRODUCER : WORD_CONSUMER, id);
 }
 
-static void put_arrows(struct plane_out *plane, slice_id slice)
+static void put_arrows(struct plane_out *plane, struct text *to, slice_id slice)
 {
     const struct trace *trace = plane->space->trace;
-    uint64_t from = flow_first_from(trace, slice), to = flow_first_to(trace, slice);
+    uint64_t from = flow_first_from(trace, slice), end = flow_first_to(trace, slice);
 
     if (from < trace->flow_count && trace->flows[from].from == slice)
-        put_arrow(plane, &trace->flows[from], true);
-    if (to < trace->flow_count && trace->flows[trace->flow_by_to[to]].to == slice)
-        put_arrow(plane, &trace->flows[trace->flow_by_to[to]], false);
+        put_arrow(plane, to, &trace->flows[from], true);
+    if (end < trace->flow_count && trace->flows[trace->flow_by_to[end]].to == slice)
+        put_arrow(plane, to, &trace->flows[trace->flow_by_to[end]], false);
 }
 
 static bool has_key(const struct arg *args, uint32_t count, key_id key)
@@ -138,24 +140,31 @@ static bool has_key(const struct arg *args, uint32_t count, key_id key)
 }
 
 /* What only XSpaces tell by stats. */
-static void put_beside(struct plane_out *plane, const struct event_out *out)
+static void put_beside(struct plane_out *plane, struct text *to, const struct event_out *out)
 {
     const struct xspace_out *space = plane->space;
 
     if (plane->is_device)
-        details_put(plane, out);
+        details_put(plane, to, out);
     if (!space->has_told_arrows &&
         !has_key(out->args, out->arg_count, space->words[WORD_CORRELATION]))
-        put_arrows(plane, out->id);
+        put_arrows(plane, to, out->id);
     if ((out->flags & SLICE_ASYNC) != 0 &&
         !has_key(out->args, out->arg_count, space->words[WORD_ASYNC]))
-        put_number(plane, WORD_ASYNC, 1);
+        put_number(plane, to, WORD_ASYNC, 1);
     if ((out->flags & SLICE_CUT) != 0)
-        put_number(plane, WORD_UNFINISHED, 1);
+        put_number(plane, to, WORD_UNFINISHED, 1);
 }
 
-void event_put(struct plane_out *plane, struct text *to, const struct event_out *out,
-               int64_t base_ps)
+void event_put_stats(struct plane_out *plane, struct text *to, const struct event_out *out)
+{
+    for (uint32_t index = 0; index < out->arg_count; index++)
+        stat_put(plane, to, XEVENT_STATS, out->args[index]);
+    if (!plane->space->is_xplane)
+        put_beside(plane, to, out);
+}
+
+void event_put(struct plane_out *plane, const struct event_out *out, int64_t base_ps)
 {
     struct text *event = &plane->event;
 
@@ -163,9 +172,6 @@ void event_put(struct plane_out *plane, struct text *to, const struct event_out 
     pb_put_number(event, XEVENT_OFFSET_PS,
                   (uint64_t)space_time(plane->space, out->start_ps) - (uint64_t)base_ps);
     pb_put_number(event, XEVENT_DURATION_PS, (uint64_t)out->dur_ps);
-    for (uint32_t index = 0; index < out->arg_count; index++)
-        stat_put(plane, event, XEVENT_STATS, out->args[index]);
-    if (!plane->space->is_xplane)
-        put_beside(plane, out);
-    pb_put_message(to, XLINE_EVENTS, event);
+    event_put_stats(plane, event, out);
+    pb_put_message(&plane->events, XLINE_EVENTS, event);
 }

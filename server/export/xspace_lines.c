@@ -1,29 +1,43 @@
 /* Lines of what is still told: a slice becomes an event when it comes, in place of a row's.
  *
- *   track    base_ps   | events that wait | extents of its plane's spill
+ *   track    events that wait  ->  extents of the spill of its plane
  *
  * What else a trace holds is made meanwhile as always; the exporter then finds the planes of the
  * outermost tracks, with names numbered and lines spilled, and adds the rest. Slices mostly come in
- * the order of their line; a line where one did not is put in order at its end.
+ * the order of their line, or nearly: those that wait are sorted, and half of them wait on. Where
+ * one came when a later one had gone, the line is put in order at its end: xspace_order.c.
  */
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "export/xspace_out.h"
 
 enum {
-    KEEP_BYTES = 256 << 10,       /* of a line: as many as a spill writes at once */
-    WAITING_BYTES_MAX = 16 << 20, /* of all lines */
+    WAIT_EVENTS = 1 << 16,        /* of a line */
+    WAITING_BYTES_MAX = 80 << 20, /* of all lines, with their stats */
     CLEAN_EVERY = 4096,
     PS_PER_NS = 1000
 };
 
+struct waiting { /* an event */
+    int64_t start_ps, dur_ps;
+    uint32_t number;    /* in the line */
+    uint32_t id;        /* of its name */
+    uint32_t at, count; /* in the line's stats */
+};
+
 struct line_told {
     struct line_out out;
-    struct text events; /* that wait; offsets are from base_ps */
-    int64_t base_ps, least_ps, last_start_ps, last_dur_ps;
-    uint64_t count;
-    bool is_unsorted;
+    struct waiting *waiting;
+    uint32_t waiting_count, waiting_capacity;
+    struct text stats;
+    int64_t base_ps; /* offsets of those that went are from it: the nanosecond of the first */
+    int64_t least_ps;
+    int64_t gone_start_ps, gone_dur_ps; /* of the last that went */
+    uint64_t count, gone_count;
+    bool is_mixed;    /* those that wait are in no order */
+    bool is_unsorted; /* one came when what follows it had gone */
 };
 
 struct track_told {
@@ -43,7 +57,8 @@ struct xspace_lines {
     struct arg *args;
     uint32_t arg_capacity;
     uint64_t event_count;
-    size_t waiting;
+    size_t waiting; /* bytes */
+    struct text going, moved;
 };
 
 static void take_track(void *to, track_id id, const struct track *track)
@@ -82,30 +97,16 @@ static struct line_told *line_of(struct xspace_lines *lines, track_id track)
     return told->line;
 }
 
-static enum status keep(struct xspace_lines *lines, track_id track, struct error *err)
+static bool is_before(const struct waiting *a, const struct waiting *b)
 {
-    struct line_told *line = lines->tracks[track].line;
-    struct extent extent = {.count = line->events.count};
-    const struct bytes bytes = {.at = (const uint8_t *)line->events.at, .count = extent.count};
-
-    lines->waiting -= extent.count;
-    line->events.count = 0;
-    TRY(spill_append(plane_of(lines, track)->spill, bytes, &extent.at, err));
-    if (extent.count > 0)
-        line_add(&line->out, extent);
-    return OK;
+    if (a->start_ps != b->start_ps)
+        return a->start_ps < b->start_ps;
+    if (a->dur_ps != b->dur_ps)
+        return a->dur_ps > b->dur_ps;
+    return a->number < b->number;
 }
 
-/* Many lines of few events each: their room goes too. */
-static enum status keep_all(struct xspace_lines *lines, struct error *err)
-{
-    for (track_id track = 0; track < lines->track_count; track++)
-        if (lines->tracks[track].line != NULL) {
-            TRY(keep(lines, track, err));
-            text_free(&lines->tracks[track].line->events);
-        }
-    return OK;
-}
+SORT_DEFINE(sort_waiting, struct waiting, is_before)
 
 static int64_t whole_ns(int64_t ps)
 {
@@ -114,19 +115,119 @@ static int64_t whole_ns(int64_t ps)
     return ps - (rest < 0 ? rest + PS_PER_NS : rest);
 }
 
-static void look_at_order(struct line_told *line, const struct event_out *event)
+static void go(struct xspace_lines *lines, struct line_told *line, const struct waiting *event)
 {
-    if (line->count++ == 0) {
+    if (line->gone_count++ == 0)
         line->base_ps = whole_ns(event->start_ps);
-        line->least_ps = event->start_ps;
-    } else if (event->start_ps < line->last_start_ps ||
-               (event->start_ps == line->last_start_ps && event->dur_ps > line->last_dur_ps)) {
+    else if (event->start_ps < line->gone_start_ps ||
+             (event->start_ps == line->gone_start_ps && event->dur_ps > line->gone_dur_ps))
         line->is_unsorted = true;
+    line->gone_start_ps = event->start_ps;
+    line->gone_dur_ps = event->dur_ps;
+    pb_put_triple(&lines->going, XLINE_EVENTS,
+                  (const uint64_t[]){event->id, (uint64_t)event->start_ps - (uint64_t)line->base_ps,
+                                     (uint64_t)event->dur_ps},
+                  (struct bytes){(const uint8_t *)line->stats.at + event->at, event->count});
+}
+
+/* What waits on, from the front. */
+static void move_up(struct xspace_lines *lines, struct line_told *line, uint32_t from)
+{
+    struct text stats = lines->moved;
+    uint32_t count = line->waiting_count - from;
+
+    stats.count = 0;
+    for (uint32_t index = 0; index < count; index++) {
+        struct waiting *event = &line->waiting[index];
+
+        *event = line->waiting[from + index];
+        text_put(&stats, line->stats.at + event->at, event->count);
+        event->at = (uint32_t)(stats.count - event->count);
     }
-    if (event->start_ps < line->least_ps)
+    lines->moved = line->stats;
+    line->stats = stats;
+    line->waiting_count = count;
+}
+
+static size_t bytes_of(const struct line_told *line)
+{
+    return line->stats.count + line->waiting_count * sizeof *line->waiting;
+}
+
+/* The first `count` of those that wait go to the spill of their plane, in order. */
+static enum status send(struct xspace_lines *lines, track_id track, uint32_t count,
+                        struct error *err)
+{
+    struct line_told *line = lines->tracks[track].line;
+    struct extent extent = {0};
+
+    if (count == 0)
+        return OK;
+    if (line->is_mixed)
+        sort_waiting(line->waiting, line->waiting_count);
+    lines->waiting -= bytes_of(line);
+    lines->going.count = 0;
+    for (uint32_t index = 0; index < count; index++)
+        go(lines, line, &line->waiting[index]);
+    move_up(lines, line, count);
+    lines->waiting += bytes_of(line);
+    line->is_mixed = false;
+    extent.count = lines->going.count;
+    TRY(spill_append(plane_of(lines, track)->spill,
+                     (struct bytes){(const uint8_t *)lines->going.at, extent.count}, &extent.at,
+                     err));
+    line_add(&line->out, extent);
+    return OK;
+}
+
+static enum status send_all(struct xspace_lines *lines, struct error *err)
+{
+    for (track_id track = 0; track < lines->track_count; track++) {
+        struct line_told *line = lines->tracks[track].line;
+
+        if (line == NULL)
+            continue;
+        TRY(send(lines, track, line->waiting_count, err));
+        text_free(&line->stats);
+        free(line->waiting);
+        line->waiting = NULL;
+        line->waiting_capacity = 0;
+    }
+    return OK;
+}
+
+/* Copies stand in other frames than kernels, so an event may come when tens of thousands that
+ * follow it were told: half of those that wait stay. */
+static enum status send_half(struct xspace_lines *lines, track_id track, struct error *err)
+{
+    return send(lines, track, (lines->tracks[track].line->waiting_count + 1) / 2, err);
+}
+
+/* Half of all; many lines of few events each give back their room, too. */
+static enum status make_room(struct xspace_lines *lines, struct error *err)
+{
+    for (track_id track = 0; track < lines->track_count; track++)
+        if (lines->tracks[track].line != NULL)
+            TRY(send_half(lines, track, err));
+    return lines->waiting > WAITING_BYTES_MAX / 4 * 3 ? send_all(lines, err) : OK;
+}
+
+static struct waiting *add_waiting(struct line_told *line, const struct event_out *event)
+{
+    if (line->waiting_count == line->waiting_capacity) {
+        line->waiting_capacity = line->waiting_capacity == 0 ? 64 : line->waiting_capacity * 2;
+        line->waiting = memory_resize(line->waiting, line->waiting_capacity, sizeof *line->waiting);
+    }
+    if (line->count == 0 || event->start_ps < line->least_ps)
         line->least_ps = event->start_ps;
-    line->last_start_ps = event->start_ps;
-    line->last_dur_ps = event->dur_ps;
+    struct waiting *added = &line->waiting[line->waiting_count++];
+
+    *added = (struct waiting){.start_ps = event->start_ps,
+                              .dur_ps = event->dur_ps,
+                              .number = (uint32_t)line->count++,
+                              .at = (uint32_t)line->stats.count};
+    line->is_mixed |= line->waiting_count > 1 && is_before(added, added - 1);
+    return added;
 }
 
 static enum status put_last(struct xspace_lines *lines, struct error *err)
@@ -136,18 +237,20 @@ static enum status put_last(struct xspace_lines *lines, struct error *err)
     if (track == NO_TRACK)
         return OK;
     struct line_told *line = line_of(lines, track);
-    size_t before = line->events.count;
+    struct plane_out *plane = plane_of(lines, track);
+    struct waiting *event = add_waiting(line, &lines->last);
 
     lines->last_track = NO_TRACK;
     lines->last.args = lines->args;
-    look_at_order(line, &lines->last);
-    event_put(plane_of(lines, track), &line->events, &lines->last, line->base_ps);
-    lines->waiting += line->events.count - before;
+    event->id = (uint32_t)names_event_id(plane, lines->last.name, lines->last.type);
+    event_put_stats(plane, &line->stats, &lines->last);
+    event->count = (uint32_t)(line->stats.count - event->at);
+    lines->waiting += event->count + sizeof *event;
     if (++lines->event_count % CLEAN_EVERY == 0)
         arena_reset(lines->space.arena);
     if (lines->waiting > WAITING_BYTES_MAX)
-        return keep_all(lines, err);
-    return line->events.count < KEEP_BYTES ? OK : keep(lines, track, err);
+        return make_room(lines, err);
+    return line->waiting_count < WAIT_EVENTS ? OK : send_half(lines, track, err);
 }
 
 static void take_slice(void *to, const struct sink_slice *slice, struct error *err)
@@ -204,7 +307,7 @@ enum status xspace_lines_end(struct xspace_lines *lines, struct error *err)
     enum status status = put_last(lines, err);
 
     if (status == OK)
-        status = keep_all(lines, err);
+        status = send_all(lines, err);
     lines->space.sink = NULL;
     return status;
 }
@@ -217,12 +320,15 @@ void xspace_lines_destroy(struct xspace_lines *lines)
         if (told->plane != NULL)
             plane_free(told->plane);
         if (told->line != NULL) {
-            text_free(&told->line->events);
+            text_free(&told->line->stats);
+            free(told->line->waiting);
             free(told->line->out.extents);
         }
         free(told->plane);
         free(told->line);
     }
+    text_free(&lines->going);
+    text_free(&lines->moved);
     arena_destroy(lines->space.arena);
     free(lines->tracks);
     free(lines->args);

@@ -151,12 +151,13 @@ void stat_put_text(struct plane_out *plane, struct text *to, uint32_t field, key
                    struct str text);
 void stat_put_name(struct plane_out *plane, struct text *to, uint32_t field, enum xspace_word key,
                    name_id name);
-/* Behind `to`; its offset is from `base_ps`, a time of the space. */
-void event_put(struct plane_out *plane, struct text *to, const struct event_out *event,
-               int64_t base_ps);
+/* Behind plane->events; its offset is from `base_ps`, a time of the space. */
+void event_put(struct plane_out *plane, const struct event_out *event, int64_t base_ps);
+/* Of it what follows its name and times. */
+void event_put_stats(struct plane_out *plane, struct text *to, const struct event_out *event);
 
 /* xspace_details.c */
-void details_put(struct plane_out *plane, const struct event_out *event);
+void details_put(struct plane_out *plane, struct text *to, const struct event_out *event);
 
 /* xspace_plane.c */
 void plane_open(struct plane_out *plane, struct xspace_out *space, struct str name);

@@ -152,7 +152,7 @@ static void put_slice(struct plane_out *plane, const struct merged_slice *slice,
                             .dur_ps = slice->dur_ps};
 
     out.arg_count = slice_args_of(&plane->space->args, slice->event, &out.args, &out.type);
-    event_put(plane, &plane->events, &out, base_ps);
+    event_put(plane, &out, base_ps);
 }
 
 static enum status put_rows(struct plane_out *plane, track_id id, struct error *err)
