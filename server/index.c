@@ -383,7 +383,7 @@ static enum status index_bytes(struct index_job *job, struct error *err)
 
     if (bundle_is(job->bytes) && !job->is_member)
         return index_bundle(job, err);
-    job->hasher = hasher_create();
+    job->hasher = job->options->xplane ? NULL : hasher_create(); /* nobody asks for it again */
     if (job->options->unless_count > 0) {
         finish_hash(job);
         if (is_known(job)) {
@@ -397,7 +397,7 @@ static enum status index_bytes(struct index_job *job, struct error *err)
     input.is_map = !job->is_member;
     enum status status = index_input(job, &input, err);
     input_close(&input);
-    if (!job->options->identify && !job->options->xplane)
+    if (!job->options->identify)
         finish_hash(job);
     memcpy(job->facts.content, job->content, sizeof job->content);
     return status;

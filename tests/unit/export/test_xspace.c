@@ -6,6 +6,7 @@
 #include "decode/xspace.h"
 #include "export/export.h"
 #include "picture.h"
+#include "trace/args.h"
 
 static enum status gather(void *to, struct bytes piece, struct error *err)
 {
@@ -314,11 +315,118 @@ static void refused(void **state)
     arena_destroy(arena);
 }
 
+enum { TOLD = 150000, EACH = 10 };
+
+/* A line in order; one where each tenth came before what follows it for long, as copies behind
+ * kernels do; one that a slice encloses which ends, and comes, last. */
+static void feed_told(struct sink *sink, void *data)
+{
+    static const char *const names[] = {"in order", "mixed", "enclosed"};
+    track_id tracks[3], root = sink_track(sink, (struct sink_track){.parent = NO_TRACK,
+                                                                    .kind = TRACK_PROCESS,
+                                                                    .name = STR("/host:CPU"),
+                                                                    .device = -1});
+    name_id key = sink_name(sink, STR("n"));
+    (void)data;
+
+    for (int track = 0; track < 3; track++)
+        tracks[track] = sink_track(sink, (struct sink_track){.parent = root,
+                                                             .kind = TRACK_THREAD,
+                                                             .name = str_of(names[track]),
+                                                             .source_id = track + 1,
+                                                             .device = -1});
+    for (int64_t index = 0; index <= TOLD; index++) {
+        int64_t at[3] = {index * 1001, index * 1001, index * 1001};
+
+        if (index % EACH == 0 && index >= 3000)
+            at[1] -= 3000 * 1001 - 1;
+        if (index == TOLD)
+            at[2] = -1500;
+        for (int track = 0; track < 3; track++) {
+            const struct sink_slice slice = {.track = tracks[track],
+                                             .start_ps = at[track],
+                                             .dur_ps = at[track] < 0 ? (TOLD + 1) * INT64_C(1001)
+                                                       : track == 1  ? 0
+                                                                     : 1 + index % 7,
+                                             .name = sink_name(sink, str_of(names[index % 3]))};
+            const struct arg arg = {.key = key, .type = ARG_INT64, .bits = (uint64_t)index};
+
+            sink_slice_args(sink, &slice, &arg, 1);
+        }
+    }
+}
+
+/* Without rows: its lines are told to the exporter. */
+static struct text told(struct arena *arena)
+{
+    struct error err = {0};
+    struct memory_blocks *blocks = memory_blocks_create(arena);
+    struct trace *trace = arena_new(arena, struct trace);
+    struct xspace_lines *lines = xspace_lines_create(NULL);
+    struct sink *sink =
+        sink_create(memory_blocks_out(blocks), &budget_default,
+                    (struct sink_hooks){.taker = xspace_lines_taker(lines)}, NULL, &err);
+
+    xspace_lines_begin(lines, sink);
+    feed_told(sink, NULL);
+    CHECK_OK("lines", xspace_lines_end(lines, &err), &err);
+    CHECK_OK("finish", sink_finish(sink, &err), &err);
+    sink_destroy(sink);
+    CHECK_OK("open", trace_open(memory_blocks_in(blocks), arena, trace, &err), &err);
+    CHECK_INT("slices in rows", trace->slice_count, 0);
+    struct export_host host;
+    struct export_run run = run_of(&host, trace);
+
+    run.lines = lines;
+    struct text text = written(&run);
+
+    xspace_lines_destroy(lines);
+    return text;
+}
+
+static void lines_that_are_told(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create(), *scratch = arena_create();
+    struct export_host host;
+    struct export_run run = run_of(&host, picture_fed(feed_told, NULL, arena));
+    const struct trace *want = again(&run, arena);
+    struct text text = told(arena);
+    const struct trace *got = picture_fed(feed_space, &text, arena);
+
+    CHECK_INT("slices", got->slice_count, 3 * (TOLD + 1));
+    CHECK_INT("as many as of rows", got->slice_count, want->slice_count);
+    CHECK_INT("their epoch", got->start_ps, want->start_ps);
+    for (slice_id id = 0; id < got->slice_count; id += 7) {
+        struct slice one = trace_slice(got, id), other = trace_slice(want, id);
+
+        if (one.start_ps != other.start_ps || one.dur_ps != other.dur_ps ||
+            !str_equal(trace_name(got, one.name), trace_name(want, other.name)))
+            CHECK_INT("a slice", id, NO_SLICE);
+    }
+    for (slice_id id = 0; id < got->slice_count; id += 4001) {
+        struct arg *args, *others;
+        uint32_t count = trace_args(got, trace_slice(got, id).event, scratch, &args);
+
+        CHECK_INT("args", count, trace_args(want, trace_slice(want, id).event, scratch, &others));
+        CHECK_INT("their number", args[0].bits, others[0].bits);
+        arena_reset(scratch);
+    }
+    text_free(&text);
+    arena_destroy(scratch);
+    arena_destroy(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whole_and_window), cmocka_unit_test(names),   cmocka_unit_test(hostile),
-        cmocka_unit_test(kernels),          cmocka_unit_test(refused), cmocka_unit_test(samples),
+        cmocka_unit_test(whole_and_window),
+        cmocka_unit_test(names),
+        cmocka_unit_test(hostile),
+        cmocka_unit_test(kernels),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(samples),
+        cmocka_unit_test(lines_that_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
