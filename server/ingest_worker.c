@@ -29,45 +29,6 @@ struct work { /* one file on its way */
     bool is_other; /* what the file holds may make it part of another run */
 };
 
-bool run_is_wanted(const struct ingest *ingest, const struct ingest_run *run)
-{
-    return !ingest->options.on_demand || run->urgency > 0 || !run->certain;
-}
-
-/* Questions first, the last one before the others; then the newest run. */
-static bool is_before(const struct ingest_run *run, const struct ingest_run *best)
-{
-    if (best == NULL || run->urgency != best->urgency)
-        return best == NULL || run->urgency > best->urgency;
-    return run->modified_ns > best->modified_ns;
-}
-
-static struct ingest_file *queued_file(struct ingest_run *run)
-{
-    for (uint32_t i = 0; i < run->file_count; i++) {
-        if (run->files[i].state == FILE_QUEUED)
-            return &run->files[i];
-    }
-    return NULL;
-}
-
-/* The file to read next; lock held. */
-static struct ingest_file *next_file(struct ingest *ingest, struct ingest_run **ret)
-{
-    struct ingest_run *best = NULL;
-
-    for (uint32_t i = 0; i < ingest->options.root_count; i++) {
-        for (uint32_t j = 0; j < ingest->roots[i].run_count; j++) {
-            struct ingest_run *run = ingest->roots[i].runs[j];
-
-            if (run_is_wanted(ingest, run) && is_before(run, best) && queued_file(run) != NULL)
-                best = run;
-        }
-    }
-    *ret = best;
-    return best == NULL ? NULL : queued_file(best);
-}
-
 static void begin(struct work *work, struct ingest_run *run, struct ingest_file *file)
 {
     struct ingest *ingest = work->ingest;
@@ -91,7 +52,7 @@ static bool take(struct work *work)
     struct ingest_file *file = NULL;
 
     pthread_mutex_lock(&ingest->lock);
-    while (!ingest->stopping && (file = next_file(ingest, &run)) == NULL)
+    while (!ingest->stopping && (file = ingest_next(ingest, &run)) == NULL)
         pthread_cond_wait(&ingest->changed, &ingest->lock);
     if (!ingest->stopping)
         begin(work, run, file);

@@ -94,6 +94,39 @@ static void states(void **state)
     }
 }
 
+/* Each row takes the next file and has read it. */
+static void what_is_read_next(void **state)
+{
+    struct place *place = *state;
+    struct ingest_file odd[] = {{.path = STR("odd"), .state = FILE_QUEUED}},
+                       session[] = {{.path = STR("trace"), .state = FILE_QUEUED},
+                                    {.path = STR("cache"), .role = SCAN_OTHER}},
+                       older[] = {{.path = STR("older"), .state = FILE_QUEUED}},
+                       asked[] = {{.path = STR("asked's trace"), .state = FILE_QUEUED},
+                                  {.path = STR("asked's cache"), .role = SCAN_OTHER}};
+    struct ingest_run runs[] = {
+        {.files = odd, .file_count = 1, .modified_ns = 9},
+        {.files = session, .file_count = 2, .modified_ns = 8, .certain = true},
+        {.files = older, .file_count = 1, .modified_ns = 7, .certain = true},
+        {.files = asked, .file_count = 2, .modified_ns = 1, .certain = true, .urgency = 1},
+    };
+    struct ingest_run *list[] = {&runs[0], &runs[1], &runs[2], &runs[3]}, *run;
+    static const char *const order[] = {"asked's trace", "asked's cache", "trace",
+                                        "older",         "odd",           "cache"};
+
+    session[1].state = asked[1].state = FILE_QUEUED;
+    place->root.runs = list;
+    place->root.run_count = COUNT(list);
+    for (size_t i = 0; i < COUNT(order); i++) {
+        struct ingest_file *file = ingest_next(&place->ingest, &run);
+
+        assert_non_null(file);
+        CHECK_STR(order[i], file->path, order[i]);
+        file->state = FILE_READY;
+    }
+    CHECK("nothing is left", ingest_next(&place->ingest, &run) == NULL && run == NULL);
+}
+
 static void when_a_file_is_read(void **state)
 {
     struct place *place = *state;
@@ -459,6 +492,7 @@ int main(void)
 #define IN_PLACE(test) cmocka_unit_test_setup_teardown(test, make_place, leave_place)
     const struct CMUnitTest tests[] = {
         IN_PLACE(states),
+        IN_PLACE(what_is_read_next),
         IN_PLACE(when_a_file_is_read),
         IN_PLACE(which_copy_is_read),
         IN_PLACE(one_axis_of_time),
