@@ -12,6 +12,7 @@ struct called { /* one jitted function of a host */
     struct str function;
     const struct name_stats *stats; /* of PjitFunction(function) */
     uint64_t call_count;            /* of those the ones that are in no other */
+    int64_t call_p50_ps;            /* of these */
     uint64_t execution_count;       /* of its program, on the device that ran it most often */
     int64_t execution_p50_ps;       /* from its first op to its last */
 };
@@ -26,10 +27,29 @@ static bool is_call(struct str name, struct str *ret)
     return ret->count > 0;
 }
 
-/* "jit_f" is the program of f; a name that Python gave twice has more behind it. */
+static bool is_word(char byte)
+{
+    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+           (byte >= '0' && byte <= '9') || byte == '_' || byte == '.' || byte == '-' ||
+           (byte & 0x80) != 0;
+}
+
+/* "jit_f" is the program of f, "jit__lambda" that of <lambda>: JAX writes `_` for what no name of a
+ * module may have, and none at its end. A name that Python gave twice has more behind it. */
 static bool is_program_of(struct str program, struct str function)
 {
-    return str_starts(program, STR("jit_")) && str_equal(str_skip(program, 4), function);
+    if (!str_starts(program, STR("jit_")))
+        return false;
+    program = str_skip(program, 4);
+    while (function.count > 0 &&
+           (function.at[function.count - 1] == '_' || !is_word(function.at[function.count - 1])))
+        function.count--;
+    if (program.count != function.count)
+        return false;
+    for (size_t i = 0; i < program.count; i++)
+        if (program.at[i] != (is_word(function.at[i]) ? function.at[i] : '_'))
+            return false;
+    return true;
 }
 
 enum { DEVICES_COUNTED = 1024 };
@@ -63,10 +83,8 @@ static void measure_executions(const struct host_trace *host, struct called *cal
 /* A call may be two spans, one in the other: the fast path's and that behind it. And a call inside
  * of another function's is traced into that, and never executed by itself. Frames of Python may
  * stand in between. */
-static bool is_inside_a_call(const struct trace *trace, slice_id id, uint64_t *looks_left)
+static bool is_inside_a_call(const struct trace *trace, struct slice slice, uint64_t *looks_left)
 {
-    struct slice slice = trace_slice(trace, id);
-
     while (slice.parent != NO_SLICE && *looks_left > 0) {
         struct str function;
 
@@ -78,22 +96,34 @@ static bool is_inside_a_call(const struct trace *trace, slice_id id, uint64_t *l
     return false;
 }
 
-static uint64_t count_calls(const struct trace *trace, const struct name_stats *stats,
-                            uint64_t *all_left)
+/* Where nothing is left to look further, calls count as those that are in no other. */
+static void measure_calls(const struct trace *trace, struct called *called, uint64_t *all_left)
 {
+    const struct name_stats *stats = called->stats;
     uint32_t run_count;
     const struct name_run *runs = trace_name_runs(trace, stats->name, &run_count);
-    uint64_t most = *all_left < LOOKS_MAX ? *all_left : LOOKS_MAX, inside = 0, looks_left = most;
+    uint64_t most = *all_left < LOOKS_MAX ? *all_left : LOOKS_MAX, looks_left = most;
+    uint64_t inside = 0, outer = 0;
+    uint64_t kept = stats->count < most ? stats->count : most;
+    int64_t *durs_ps = memory_resize(NULL, (size_t)kept + 1, sizeof *durs_ps);
 
-    for (uint32_t run = 0; run < run_count; run++) {
-        const struct row *row = &trace->rows[runs[run].row];
-        const slice_id *slices = row->depth > 0 ? trace_name_slices(trace, &runs[run]) : NULL;
+    for (uint32_t run = 0; run < run_count && looks_left > 0; run++) {
+        const slice_id *slices = trace_name_slices(trace, &runs[run]);
 
-        for (uint32_t i = 0; slices != NULL && i < runs[run].count && looks_left > 0; i++)
-            inside += is_inside_a_call(trace, slices[i], &looks_left);
+        for (uint32_t i = 0; slices != NULL && i < runs[run].count && looks_left > 0; i++) {
+            struct slice slice = trace_slice(trace, slices[i]);
+
+            looks_left--;
+            if (is_inside_a_call(trace, slice, &looks_left))
+                inside++;
+            else if (outer < kept)
+                durs_ps[outer++] = slice.dur_ps;
+        }
     }
     *all_left -= most - looks_left;
-    return stats->count - inside;
+    called->call_count = stats->count - inside;
+    called->call_p50_ps = inside > 0 ? quantile_of(durs_ps, outer, 50) : stats->p50_ps;
+    free(durs_ps);
 }
 
 typedef void see_called(struct facts *facts, uint32_t host, const struct called *called,
@@ -121,7 +151,7 @@ static enum status each_called(struct facts *facts, struct finding_list *list, s
             if (left < looks)
                 break;
             left -= looks;
-            called.call_count = count_calls(at->trace, &stats[i], &left);
+            measure_calls(at->trace, &called, &left);
             measure_executions(at, &called);
             see(facts, host, &called, list);
         }
@@ -143,7 +173,7 @@ static struct evidence *prove_call(struct finding *finding, uint32_t host, const
 static void see_short(struct facts *facts, uint32_t host, const struct called *called,
                       struct finding_list *list)
 {
-    int64_t call_ps = called->stats->p50_ps, run_ps = called->execution_p50_ps;
+    int64_t call_ps = called->call_p50_ps, run_ps = called->execution_p50_ps;
 
     if (called->call_count < CALLS_MIN || called->execution_count < CALLS_MIN || run_ps == 0 ||
         call_ps / 2 < run_ps)
@@ -202,7 +232,7 @@ static void see_unblocked(struct facts *facts, uint32_t host, const struct calle
                       "`jax.profiler.stop_trace()`."),
         .win_reason = STR("it hides time, it does not cost any"),
     };
-    struct evidence *evidence = finding_prove_count(&finding, "calls", called->stats->count);
+    struct evidence *evidence = finding_prove_count(&finding, "calls", called->call_count);
 
     evidence->host = host;
     evidence->find = trace_name(trace, called->stats->name);

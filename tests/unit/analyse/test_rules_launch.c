@@ -117,39 +117,63 @@ static void graphs(void **state)
 
 static const char *const instructions[] = {"dot.1", "", NULL};
 
-/* `count` calls of f, of which `ran` ran for `run_ps`. */
-static void make_calls(struct made_run *run, int count, int ran, int64_t call_ps, int64_t run_ps)
+struct made_calls {
+    const char *function, *program;
+    int count, ran;
+    int64_t call_ps, run_ps, inner_ps; /* each call holds one of the same name; 0: none */
+};
+
+static void make_calls(struct made_run *run, struct made_calls made)
 {
+    char name[64];
+
+    (void)snprintf(name, sizeof name, "PjitFunction(%s)", made.function);
     run_begin(run);
-    run_program(run, 7, "jit_f", 99, instructions);
+    run_program(run, 7, made.program, 99, instructions);
     track_id python = run_thread(run, "python"), pool = run_thread(run, "tf_pool");
 
-    for (int i = 0; i < count; i++)
-        run_slice(run, python, i * INT64_C(1000000), call_ps, "PjitFunction(f)", KIND_HOST);
-    for (int i = 0; i < ran; i++)
-        run_cpu_op(run, pool, i * INT64_C(1000000), run_ps, "dot.1", 7, i + 1, 0, 0);
+    for (int i = 0; i < made.count; i++) {
+        run_slice(run, python, i * INT64_C(1000000), made.call_ps, name, KIND_HOST);
+        if (made.inner_ps > 0)
+            run_slice(run, python, i * INT64_C(1000000) + 1, made.inner_ps, name, KIND_HOST);
+    }
+    for (int i = 0; i < made.ran; i++)
+        run_cpu_op(run, pool, i * INT64_C(1000000), made.run_ps, "dot.1", 7, i + 1, 0, 0);
     run_finish(run);
 }
 
 static void calls(void **state)
 {
     (void)state;
-    struct made_run run;
+    const struct {
+        const char *what;
+        struct made_calls made;
+        int64_t short_win_ps; /* 0: it is not found */
+        bool unblocked;
+    } rows[] = {
+        {"dearer than what runs", {"f", "jit_f", 30, 30, 900, 100, 0}, 30 * 800, false},
+        {"of the same cost", {"f", "jit_f", 30, 30, 900, 800, 0}, 0, false},
+        {"few", {"f", "jit_f", 10, 10, 900, 100, 0}, 0, false},
+        {"not executed", {"f", "jit_f", 10, 2, 900, 100, 0}, 0, true},
+        {"a lambda", {"<lambda>", "jit__lambda", 30, 30, 900, 100, 0}, 30 * 800, false},
+        {"a lambda of no program", {"<lambda>", "jit_lambda", 30, 2, 900, 100, 0}, 0, false},
+        {"two spans a call", {"f", "jit_f", 30, 30, 900, 400, 300}, 30 * 500, false},
+        {"two spans a call, executed", {"f", "jit_f", 10, 6, 900, 100, 300}, 0, false},
+    };
 
-    make_calls(&run, 30, 30, 900, 100);
-    CHECK_FINDS(&run, "calls-shorter-than-dispatch");
-    CHECK_INT("800 each", run_finding(&run, "calls-shorter-than-dispatch")->win_ps, 30 * 800);
-    CHECK_FINDS_NOT(&run, "nothing-blocked");
-    run_end(&run);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct made_run run;
+        const struct finding *finding;
 
-    make_calls(&run, 30, 30, 900, 800);
-    CHECK_FINDS_NOT(&run, "calls-shorter-than-dispatch");
-    run_end(&run);
-
-    make_calls(&run, 10, 2, 900, 100);
-    CHECK_FINDS(&run, "nothing-blocked");
-    CHECK_FINDS_NOT(&run, "calls-shorter-than-dispatch");
-    run_end(&run);
+        make_calls(&run, rows[i].made);
+        finding = run_finding(&run, "calls-shorter-than-dispatch");
+        CHECK_INT(rows[i].what, finding == NULL ? 0 : finding->win_ps, rows[i].short_win_ps);
+        finding = run_finding(&run, "nothing-blocked");
+        CHECK(rows[i].what, (finding != NULL) == rows[i].unblocked);
+        if (finding != NULL)
+            CHECK_INT(rows[i].what, finding->evidence[0].value.of.integer, rows[i].made.count);
+        run_end(&run);
+    }
 }
 
 int main(void)
