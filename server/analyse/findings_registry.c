@@ -9,6 +9,7 @@ extern const struct rule rules_comm_rate[];
 extern const struct rule rules_comm_wait[];
 extern const struct rule rules_compile[];
 extern const struct rule rules_transfer[];
+extern const struct rule rules_copy[];
 extern const struct rule rules_dispatch[];
 extern const struct rule rules_launch[];
 extern const struct rule rules_missing[];
@@ -37,6 +38,7 @@ const struct rule *const rule_themes[] = {
     rules_memory,
     rules_compile,
     rules_transfer,
+    rules_copy,
     rules_steps,
     rules_idle,
     rules_hosts,

@@ -38,35 +38,37 @@ static void draw(struct made_run *run, const struct drawn *drawn)
 static void rules(void **state)
 {
     (void)state;
-    enum { BLOCKING = 1, SMALL = 2, PAGEABLE = 4, IMPLICIT = 8, REPEATED = 16 };
+    enum { BLOCKING = 1, SMALL = 2, PAGEABLE = 4, IMPLICIT = 8, REPEATED = 16, EXPOSED = 32 };
     static const struct {
         const char *rule;
         unsigned bit;
-    } asked[] = {{"blocking-transfers", BLOCKING},
-                 {"small-transfers", SMALL},
-                 {"pageable-transfers", PAGEABLE},
-                 {"implicit-transfers", IMPLICIT},
-                 {"repeated-upload", REPEATED}};
+    } asked[] = {{"blocking-transfers", BLOCKING}, {"small-transfers", SMALL},
+                 {"pageable-transfers", PAGEABLE}, {"implicit-transfers", IMPLICIT},
+                 {"repeated-upload", REPEATED},    {"exposed-transfers", EXPOSED}};
     const struct {
         const char *what;
         struct drawn drawn;
         unsigned found;
     } rows[] = {
-        {"a call that waits", {"MemcpyD2H", "fetch", "cudaMemcpy", 100, 1 << 19, 1}, BLOCKING},
+        {"a call that waits",
+         {"MemcpyD2H", "fetch", "cudaMemcpy", 100, 1 << 19, 1},
+         BLOCKING | EXPOSED},
         {"one that waits shortly", {"MemcpyD2H", "fetch", "cudaMemcpy", 5, 1 << 19, 1}, 0},
-        {"one that goes on", {"MemcpyD2H", "fetch", "cudaMemcpyAsync", 100, 1 << 19, 1}, 0},
+        {"one that goes on", {"MemcpyD2H", "fetch", "cudaMemcpyAsync", 100, 1 << 19, 1}, EXPOSED},
         {"ten small ones a step", {"MemcpyD2H", "fetch", "cudaMemcpyAsync", 1, 64, 10}, SMALL},
         {"nine", {"MemcpyD2H", "fetch", "cudaMemcpyAsync", 1, 64, 9}, 0},
         {"pageable",
          {"Memcpy DtoH (Device -> Pageable)", "fetch", "cudaMemcpyAsync", 100, 1 << 19, 1},
-         PAGEABLE},
+         PAGEABLE | EXPOSED},
         {"pinned",
          {"Memcpy DtoH (Device -> Pinned)", "fetch", "cudaMemcpyAsync", 100, 1 << 19, 1},
-         0},
+         EXPOSED},
         {"by a jitted call",
          {"MemcpyH2D", "PjitFunction(f)", "cudaMemcpyAsync", 1, 4, 1},
          IMPLICIT},
-        {"the same each step", {"MemcpyH2D", "load", "cudaMemcpyAsync", 100, 1 << 24, 1}, REPEATED},
+        {"the same each step",
+         {"MemcpyH2D", "load", "cudaMemcpyAsync", 100, 1 << 24, 1},
+         REPEATED | EXPOSED},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -97,11 +99,61 @@ static void at_one_time(void **state)
     run_end(&run);
 }
 
+/* A copy of 100 ps in each of ten steps of 1000, and a kernel that runs beside it. */
+static void beside_kernels(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *what, *copy;
+        int64_t kernel_ps;
+        int32_t devices;
+        int64_t win_ps; /* 0: not found */
+    } rows[] = {
+        {"nothing beside it", "MemcpyH2D", 0, 1, 1000},
+        {"down", "MemcpyD2H", 0, 1, 1000},
+        {"a kernel beside a part", "MemcpyH2D", 20, 1, 800},
+        {"a kernel beside most", "MemcpyH2D", 60, 1, 0},
+        {"another device that copies nothing", "MemcpyH2D", 0, 2, 500},
+        {"three others", "MemcpyH2D", 0, 4, 0},
+        {"within the device", "MemcpyD2D", 0, 1, 0},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct made_run run;
+
+        run_begin(&run);
+
+        track_id python = run_thread(&run, "python");
+        track_id copies = run_stream(&run, "Stream #7", ROLE_OPS, 0);
+        track_id kernels = run_stream(&run, "Stream #8", ROLE_OPS, 0);
+
+        for (int64_t step = 0; step < 10; step++) {
+            run_slice(&run, python, step * 1000, 1000, "train", KIND_HOST);
+            run_int(&run, "_r", 1);
+            run_int(&run, "step_num", step);
+            run_slice(&run, copies, step * 1000 + 100, 100, rows[i].copy, KIND_COPY);
+            run_int(&run, "bytes", 1 << 19);
+            if (rows[i].kernel_ps > 0)
+                run_slice(&run, kernels, step * 1000 + 100, rows[i].kernel_ps, "k", KIND_COMPUTE);
+        }
+        for (int32_t device = 1; device < rows[i].devices; device++)
+            run_slice(&run, run_stream(&run, "Stream #7", ROLE_OPS, device), 0, 1, "k",
+                      KIND_COMPUTE);
+        run_finish(&run);
+
+        const struct finding *finding = run_finding(&run, "exposed-transfers");
+
+        CHECK_INT(rows[i].what, finding == NULL ? 0 : finding->win_ps, rows[i].win_ps);
+        run_end(&run);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rules),
         cmocka_unit_test(at_one_time),
+        cmocka_unit_test(beside_kernels),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
