@@ -2,13 +2,16 @@
 """What fires where (findings_expected.txt) against the raw events: for rules that a short reckoning over a file can decide, a
 plain reader says on every profile of its format whether they must fire, how often, and the figures that some of them state.
 
-  xplane   python-tracer, unused-devices, input-bound, outlier-step, capture-too-short, waits-for-copies
-  nsys     small-transfers, tiny-kernels, no-device-events (SQL)
+  xplane   python-tracer, unused-devices, input-bound, outlier-step, capture-too-short, waits-for-copies, no-hlo, no-step-markers,
+           calls-shorter-than-dispatch, nothing-blocked (raw_calls.py), memory-donation, memory-rematerialise (raw_heap.py)
+  JSON     no-hlo, no-step-markers, as far as args and names tell
+  nsys     small-transfers, tiny-kernels, no-device-events, no-step-markers, exposed-transfers (SQL)
   pprof    memory-leak
 Nothing of the program is asked: truth_findings.py holds it to the table.
 """
 import collections
 import gzip
+import json
 import os
 import pathlib
 import sqlite3
@@ -16,6 +19,8 @@ import statistics
 import sys
 
 import manifest
+import raw_calls
+import raw_heap
 import xplane_reader
 from truth_steps import spans, stat
 
@@ -26,6 +31,7 @@ PLACES = {  # run -> where it lies, if not where its name says
 }
 INPUT = {"data_loading", "load_data", "Iterator::Prefetch::Generator"}  # what loads data in our captures
 SMALL_BYTES, TINY_NS = 64 * 1024, 5000
+CALLS, MIB, MODULES, BLOBS = 20, 1 << 20, 16, 16 << 20  # calls that are enough; modules whose plans are looked at, of how many bytes
 
 
 def expected():
@@ -112,10 +118,87 @@ def check_waits(run, rules, spaces):
     must(run, rules, "waits-for-copies", int(waits * 20 >= busy > 0))
 
 
+def check_markers(run, rules, spaces):
+    """Marks of a step, by the program on a thread or by a line "Steps"."""
+    marks = sum(len(line["events"]) if line["name"] == "Steps" else sum(stat(event, "_r") == 1 and event["dur_ps"] > 0 for event in line["events"])
+                for space in spaces for plane in space["planes"] for line in plane["lines"])
+    must(run, rules, "no-step-markers", int(marks == 0))
+
+
+def check_calls(run, rules, spaces, programs):
+    """Of a function that was called 20 times and ran 20 times a call against what runs; and calls of which half never ran."""
+    short = unblocked = 0
+    for space, known in zip(spaces, programs):
+        executions = raw_calls.executions_of(space)
+        names = {raw_heap.Heap(blob).name for blob in known.values()}
+        for function, lengths in raw_calls.calls_of(space).items():
+            mine = [one for one in executions if one[0] == raw_calls.program_of(function)]
+            ran = max(collections.Counter(device for _, _, device, _, _ in mine).values(), default=0)
+            if min(ran, len(lengths)) >= CALLS:
+                short += statistics.median_low(lengths) // 2 >= statistics.median_low([end - begin for _, _, _, begin, end in mine])
+            unblocked += raw_calls.program_of(function) in names and bool(executions) and len(lengths) >= 3 and 2 * ran <= len(lengths)
+    must(run, rules, "calls-shorter-than-dispatch", short)
+    must(run, rules, "nothing-blocked", unblocked)
+
+
+def check_plans(run, rules, spaces, programs):
+    """Modules that ran, each once for all hosts."""
+    ran, blobs = collections.Counter(), {}
+    for space, known in zip(spaces, programs):
+        for module, program, _, _, _ in raw_calls.executions_of(space):
+            program &= xplane_reader.MASK
+            ran[(module, program)] += 1
+            if program in known:
+                blobs[(module, program)] = known[program]
+    plans = {key: raw_heap.Heap(blob) for key, blob in blobs.items()}
+    plans = {key: plan for key, plan in plans.items() if plan.has_buffers}
+    if len(plans) > MODULES or sum(len(blobs[key]) for key in plans) > BLOBS or not all(plan.is_told for plan in plans.values()):
+        return False
+    spared = [(plan.donation_bytes, plan.peak_bytes) for key, plan in plans.items() if ran[key] >= 2]
+    must(run, rules, "memory-donation", sum(spare >= MIB and 4 * spare >= peak for spare, peak in spared))
+    again = [(plan.again_bytes(), plan.peak_bytes) for plan in plans.values()]
+    must(run, rules, "memory-rematerialise", sum(spare >= MIB and 10 * spare >= peak for spare, peak in again))
+    return True
+
+
+def check_hlo(run, rules, spaces, programs):
+    """Hosts whose ops name modules, where no file of the run holds HLO."""
+    names = [any(line["name"] == "XLA Modules" and line["events"] or any(stat(event, "hlo_module") for event in line["events"])
+                 for plane in space["planes"] for line in plane["lines"]) for space in spaces]
+    must(run, rules, "no-hlo", 0 if any(programs) else sum(names))
+
+
 def check_xplane(run, rules, files):
-    spaces = [xplane_reader.read(file) for file in files]
-    for check in (check_python, check_devices, check_steps, check_waits):
+    spaces, programs = [xplane_reader.read(file) for file in files], [raw_heap.programs(file) for file in files]
+    for check in (check_python, check_devices, check_steps, check_waits, check_markers):
         check(run, rules, spaces)
+    for check in (check_calls, check_hlo):
+        check(run, rules, spaces, programs)
+    if not check_plans(run, rules, spaces, programs):
+        print(f"{run}: not every module's heap is told by simulations, so memory-donation and memory-rematerialise are not checked")
+
+
+def json_file(place):
+    return next((file for end in (".json", ".json.gz") for file in [place.with_name(place.name + end)] if file.is_file()), None)
+
+
+def check_json(run, rules, file):
+    """JSON holds no HLO. What is no profile of a program has no steps to miss: that some op names its module says that it is one."""
+    data = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
+    try:
+        told = json.loads(data)
+    except ValueError:
+        return False  # cut off, or more than JSON
+    events = [one for one in (told.get("traceEvents", []) if isinstance(told, dict) else told) if isinstance(one, dict)]
+    tracks = {str((one.get("args") or {}).get("name")) for one in events if one.get("name") == "thread_name"}
+    args = [one["args"] for one in events if isinstance(one.get("args"), dict)]
+    modules = any("hlo_module" in one for one in args) or "XLA Modules" in tracks
+    must(run, rules, "no-hlo", int(modules))
+    if "Steps" in tracks or any(str(one.get("name")).startswith("ProfilerStep#") for one in events) or any("step_num" in one for one in args):
+        must(run, rules, "no-step-markers", 0)
+    elif modules:
+        must(run, rules, "no-step-markers", 1)
+    return True
 
 
 def rows(database, query):
@@ -125,19 +208,38 @@ def rows(database, query):
         return []  # an export has the tables of what was recorded
 
 
+def exposed_share(database):
+    """Of the time from the first to the last event of devices what they do nothing in but copy to or from the host; their mean."""
+    work, copies = collections.defaultdict(list), collections.defaultdict(list)
+    for device, begin, end in rows(database, "select deviceId, start, end from CUPTI_ACTIVITY_KIND_KERNEL"):
+        work[device].append((begin, end))
+    for device, begin, end in rows(database, "select deviceId, start, end from CUPTI_ACTIVITY_KIND_MEMCPY where copyKind in (1, 2)"):
+        copies[device].append((begin, end))
+    spans = [span for of_device in (*work.values(), *copies.values()) for span in of_device]
+    if not spans:
+        return 0
+    hull = [(min(spans)[0], max(end for _, end in spans))]
+    exposed = [union_inside(work[device] + copies[device], hull) - union_inside(work[device], hull) for device in {*work, *copies}]
+    return statistics.mean(exposed) / (hull[0][1] - hull[0][0])
+
+
 def check_nsys(run, rules, file):
     with sqlite3.connect(f"file:{file}?mode=ro", uri=True) as database:
         kernels = collections.defaultdict(list)
         for name, dur_ns in rows(database, "select demangledName, end - start from CUPTI_ACTIVITY_KIND_KERNEL"):
             kernels[name].append(dur_ns)
         copies = rows(database, f"select count(*) from CUPTI_ACTIVITY_KIND_MEMCPY where bytes <= {SMALL_BYTES} and copyKind in (1, 2)")
+        share = exposed_share(database)
         moved = sum(count for table in ("MEMCPY", "MEMSET") for count, in rows(database, f"select count(*) from CUPTI_ACTIVITY_KIND_{table}"))
     launches = sum(map(len, kernels.values()))
     tiny = sum(len(durs) for durs in kernels.values() if statistics.median_low(durs) < TINY_NS)
     if tiny < 100 or 2 * tiny < launches:  # else the gaps decide
         must(run, rules, "tiny-kernels", 0)
+    if not 0.01 < share < 0.25:  # else it is for what the counted steps are
+        must(run, rules, "exposed-transfers", int(share >= 0.25))
     must(run, rules, "small-transfers", int(bool(copies) and copies[0][0] >= 100))
     must(run, rules, "no-device-events", int(not kernels and not moved))
+    must(run, rules, "no-step-markers", 1)  # NVTX has no word for a step
 
 
 def held_bytes(file):
@@ -170,9 +272,11 @@ def main():
     root, fires, checked = pathlib.Path(given).parent, expected(), 0
     for run, rules in fires.items():
         place = root / PLACES.get(run, run)
-        files = sorted(place.rglob("*.xplane.pb")) if place.is_dir() else []
+        files = sorted(place.rglob("*.xplane.pb*")) if place.is_dir() else []
         if files:
             check_xplane(run, rules, files)
+        elif json_file(place):
+            checked -= not check_json(run, rules, json_file(place))
         elif place.with_suffix(".sqlite").is_file():
             check_nsys(run, rules, place.with_suffix(".sqlite"))
         else:
