@@ -102,8 +102,7 @@ static struct str way_text(struct arena *arena, uint64_t bytes, int64_t ps, cons
 {
     double per_s = ps > 0 ? (double)bytes * 1e12 / (double)ps : 0;
 
-    return str_format(arena, "%s %s at %s/s", human_bytes(bytes).text, way,
-                      human_bytes((uint64_t)per_s).text);
+    return str_format(arena, "%s %s at %.3g GB/s", human_bytes(bytes).text, way, per_s * 1e-9);
 }
 
 static void tell(struct facts *facts, struct finding_list *list, const struct copying *copying,

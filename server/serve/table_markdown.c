@@ -31,17 +31,27 @@ static struct scale scale_of(const struct table *table, uint32_t column)
         {1024. * 1024 * 1024, "GiB"}, {1024. * 1024, "MiB"}, {1024, "KiB"}, {1, "B"}};
     static const struct scale rates[] = {{1e15, "P"}, {1e12, "T"}, {1e9, "G"},
                                          {1e6, "M"},  {1e3, "k"},  {1, ""}};
+    static const struct scale bandwidths[] = {
+        {1e12, "TB/s"}, {1e9, "GB/s"}, {1e6, "MB/s"}, {1e3, "kB/s"}, {1, "B/s"}};
     enum unit unit = table->columns[column].unit;
     /* Where the title is the unit: "FLOP/s (T)". */
     bool is_rate = unit == UNIT_PER_S && str_ends(str_of(table->columns[column].title), STR("/s"));
-    const struct scale *scales = unit == UNIT_PS ? times : is_rate ? rates : sizes;
-    size_t count = unit == UNIT_PS ? COUNT(times) : is_rate ? COUNT(rates) : COUNT(sizes);
+    bool is_bandwidth = unit == UNIT_PER_S && !is_rate &&
+                        str_ends(str_of(table->columns[column].key), STR("bytes_per_s"));
+    const struct scale *scales = unit == UNIT_PS ? times
+                                 : is_rate       ? rates
+                                 : is_bandwidth  ? bandwidths
+                                                 : sizes;
+    size_t count = unit == UNIT_PS ? COUNT(times)
+                   : is_rate       ? COUNT(rates)
+                   : is_bandwidth  ? COUNT(bandwidths)
+                                   : COUNT(sizes);
     double largest = 0;
 
     if (unit == UNIT_SHARE)
         return (struct scale){.divisor = 0.01, .unit = "%"};
     bool kinds = strcmp(table->columns[column].key, "breakdown") == 0;
-    if ((unit != UNIT_PS && unit != UNIT_BYTES && !is_rate) || kinds)
+    if ((unit != UNIT_PS && unit != UNIT_BYTES && !is_rate && !is_bandwidth) || kinds)
         return (struct scale){.divisor = 1, .unit = ""};
     for (uint32_t row = 0; row < table->row_count; row++)
         largest = fmax(largest,

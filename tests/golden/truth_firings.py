@@ -10,6 +10,7 @@ plain reader says on every profile of its format whether they must fire, how oft
 Nothing of the program is asked: truth_findings.py holds it to the table.
 """
 import collections
+import glob
 import gzip
 import json
 import os
@@ -27,6 +28,8 @@ from truth_steps import spans, stat
 TABLE = pathlib.Path(__file__).with_name("findings_expected.txt")
 PLACES = {  # run -> where it lies, if not where its name says
     "corpus/gpu-mi300x-jax08/conv": "corpus/gpu-mi300x-jax08/plugins/profile/conv",
+    **{f"corpus/tpu-qwen3-vllm-trace-only/{day}": f"corpus/tpu-qwen3-vllm-trace-only/plugins/profile/{day}"
+       for day in ("2026_01_11_21_26_41", "2026_01_12_00_26_20")},
     "corpus/gpu-mi300x-jax08/gemm": "corpus/gpu-mi300x-jax08/plugins/profile/gemm",
 }
 INPUT = {"data_loading", "load_data", "Iterator::Prefetch::Generator"}  # what loads data in our captures
@@ -179,7 +182,9 @@ def check_xplane(run, rules, files):
 
 
 def json_file(place):
-    return next((file for end in (".json", ".json.gz") for file in [place.with_name(place.name + end)] if file.is_file()), None)
+    """The one in that directory, else of that name."""
+    names = ["*.trace.json.gz"] if place.is_dir() else [glob.escape(place.name) + end for end in (".json", ".json.gz", ".*.json.gz")]
+    return next((file for name in names for file in (place if place.is_dir() else place.parent).glob(name)), None)
 
 
 def check_json(run, rules, file):

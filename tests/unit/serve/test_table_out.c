@@ -139,7 +139,8 @@ static void tags(void **state)
                   rows[i].want);
 }
 
-/* Where a column's title is the unit of its rates, they are told in thousands of it. */
+/* Where a column's title is the unit of its rates, they are told in thousands of it; a bandwidth
+ * has its own. */
 static void rates(void **state)
 {
     (void)state;
@@ -157,7 +158,7 @@ static void rates(void **state)
 
     table_markdown(&text, &table);
     CHECK_HAS("in tera", text_str(&text).at,
-              "| FLOP/s (T) | Bandwidth |\n| ---: | ---: |\n| 106.2 | 5000000000000 |\n| 0 | – |");
+              "| FLOP/s (T) | Bandwidth (TB/s) |\n| ---: | ---: |\n| 106.2 | 5.000 |\n| 0 | – |");
     text_free(&text);
 }
 
