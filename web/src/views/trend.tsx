@@ -58,7 +58,6 @@ interface Trend {
 
 const USUAL = 'step_time';
 const CHARTS_MAX = 6;
-const WIDTH = 1200;
 const HEIGHT = 150;
 const LEFT = 76;
 const RIGHT = 24;
@@ -85,7 +84,8 @@ function Chart({ metric, trend }: { metric: string; trend: Trend }) {
   const values = points.flatMap(({ row }) => [row.value, row.low, row.high]).filter((value) => value !== null).map(Number);
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const last = Math.max(1, trend.rows.length - 1);
-  const x = (at: number): number => LEFT + (at / last) * (WIDTH - LEFT - RIGHT);
+  const width = Math.max(600, innerWidth - 32); // as wide as it is seen, so that its words keep their size
+  const x = (at: number): number => LEFT + (at / last) * (width - LEFT - RIGHT);
   const y = (value: number): number => (high === low ? (HEIGHT - BOTTOM) / 2 : TOP + (1 - (value - low) / (high - low)) * (HEIGHT - BOTTOM - 2 * TOP));
   const place = (row: Point): string => (trend.over === 'step' && row.step !== null ? count(row.step) : trend.over === 'commit' && row.commit !== null ? row.commit.slice(0, 9) : (row.at?.slice(0, 10) ?? ''));
   const jumps = new Map(trend.jumps.map((jump) => [jump.run.id, jump]));
@@ -96,7 +96,7 @@ function Chart({ metric, trend }: { metric: string; trend: Trend }) {
     else bands.push({ from: at, to: at, row });
   }
   return (
-    <svg class="trend-picture" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="group" aria-label={`${wordsOf(metric)} over ${plural(points.length, 'run')}`}>
+    <svg class="trend-picture" viewBox={`0 0 ${width} ${HEIGHT}`} role="group" aria-label={`${wordsOf(metric)} over ${plural(points.length, 'run')}`}>
       {bands.filter(({ row }) => row.high !== null).map(({ from, to, row }) => (
         <rect key={from} class="trend-noise" x={x(from) - 4} width={x(to) - x(from) + 8} y={y(Number(row.high))} height={Math.max(1, y(row.low === null ? low : Number(row.low)) - y(Number(row.high)))} />
       ))}
@@ -121,7 +121,7 @@ function Chart({ metric, trend }: { metric: string; trend: Trend }) {
         </a>
       ))}
       {trend.rows.length > 0 && <text x={LEFT} y={HEIGHT - 3}>{place(trend.rows[0]!)}</text>}
-      {trend.rows.length > 1 && <text x={WIDTH - RIGHT} y={HEIGHT - 3} text-anchor="end">{place(trend.rows.at(-1)!)}</text>}
+      {trend.rows.length > 1 && <text x={width - RIGHT} y={HEIGHT - 3} text-anchor="end">{place(trend.rows.at(-1)!)}</text>}
     </svg>
   );
 }
