@@ -75,9 +75,9 @@ function showMiddles(labels: Map<string, string>, room: number): void {
     const one = family[0]!;
     while (from > HEAD && !isParted(one[from - 1]!)) from--;
     while (back > TAIL && !isParted(one[one.length - back]!)) back--;
-    for (const label of family) if (label.length - back > from) middles.set(label, `${label.slice(0, HEAD)}…${label.slice(from, label.length - back)}…${label.slice(-TAIL)}`);
+    const short = family.map((label) => (label.length - back > from ? `${label.slice(0, HEAD)}…${label.slice(from, label.length - back)}…${label.slice(-TAIL)}` : label));
+    if (new Set(short).size === family.length) family.forEach((label, at) => middles.set(label, short[at]!));
   }
-  if (new Set(middles.values()).size < middles.size) return;
   for (const [name, label] of labels) labels.set(name, middles.get(label) ?? label);
 }
 

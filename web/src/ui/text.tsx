@@ -5,8 +5,8 @@ import type { Sentence } from '../model/sentence';
 import { shown } from '../model/cut';
 import { fitText, RoomContext } from './fit';
 
-/* Letters of a name that a table of the window's width shows, roughly. */
-export const nameRoom = (): number => Math.round(Math.max(48, innerWidth / 26));
+/* Letters of a name that a table shows, roughly: of the window's width, where names have half of it, else less. */
+export const nameRoom = (isWide: boolean): number => Math.round(Math.max(48, innerWidth / (isWide ? 14 : 26)));
 
 export function Name({ text, mono = false }: { text: string | null | undefined; mono?: boolean }) {
   const room = useContext(RoomContext);

@@ -46,7 +46,7 @@ function textColumn(key: keyof KernelRow & string, title: string, width: string,
 }
 
 function nameColumn(by: string, rows: readonly KernelRow[] = []): Column<KernelRow> {
-  const labels = kernelLabels(rows.map((row) => row.name), nameRoom());
+  const labels = kernelLabels(rows.map((row) => row.name), nameRoom(false));
   return {
     key: 'name', title: BY[by] ?? by, width: 'minmax(200px, 4fr)', indent: 16, exact: (row) => row.name,
     cell: (row) => (

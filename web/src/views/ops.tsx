@@ -72,7 +72,7 @@ function columnsOf(rows: readonly TopRow[], by: string): Column<TopRow>[] {
   const upTo = new Map(rows.map((row) => [row, (sum += row.share ?? 0)]));
   const has = (key: keyof TopRow) => rows.some((row) => row[key] !== null && row[key] !== undefined && row[key] !== '');
   const swatch = has('kind') ? 16 : 0;
-  const labels = by === 'kernel' ? kernelLabels(rows.map((row) => row.name), nameRoom()) : null;
+  const labels = by === 'kernel' ? kernelLabels(rows.map((row) => row.name), nameRoom(true)) : null;
   const spread = (key: 'mean_ps' | 'stdev_ps' | 'min_ps' | 'p50_ps' | 'p95_ps' | 'max_ps', title: string, more: Partial<Column<TopRow>>): Column<TopRow> => ({
     key, title, unit: each.unit, width: '88px', numeric: true, cell: (row) => inScale(row[key], each),
     exact: (row) => (row[key] === null || row[key] === undefined ? unknown(row, key) : timeExact(row[key])), ...more,

@@ -63,7 +63,7 @@ export function columnsOf(rows: readonly DiffRow[], by: string, a: string, b: st
   const count = (key: 'a_count' | 'b_count', title: string): Column<DiffRow> => ({
     key, title, width: '72px', numeric: true, optional: true, cell: (row) => perStep(row[key]), exact: (row) => (row[key] === null ? why(row, key) : `${row[key]} a step`),
   });
-  const labels = spelledLabels(rows.map((row) => row.name), nameRoom());
+  const labels = spelledLabels(rows.map((row) => row.name), nameRoom(false));
   const columns: (Column<DiffRow> | false)[] = [
     {
       key: 'name', title: by, width: 'minmax(180px, 3fr)', indent: 16, cutFront: by === 'scope', exact: nameExact,

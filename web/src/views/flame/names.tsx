@@ -13,7 +13,7 @@ const NONE: readonly NameSum[] = [];
 
 function columnsOf(rows: readonly NameSum[], layout: FlameLayout): Column<NameSum>[] {
   const { amount } = layout;
-  const labels = spelledLabels(rows.slice(0, LABELS_MAX).map((row) => row.name), nameRoom());
+  const labels = spelledLabels(rows.slice(0, LABELS_MAX).map((row) => row.name), nameRoom(true));
   const whole = toNumber(layout.nodes[0]!.total_ps);
   const [own, all] = [amount.scale(rows.map((row) => row.selfPs)), amount.scale(rows.map((row) => row.totalPs))];
   const largest = rows.reduce((most, row) => Math.max(most, row.selfPs), 1);

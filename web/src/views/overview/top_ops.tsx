@@ -15,7 +15,7 @@ function columnsOf(rows: readonly TopRow[], by: string, steps: number, devices: 
   const perStep = (row: TopRow) => toNumber(row.self_ps) / (steps * devices);
   const scale = timeScale(rows.map(perStep));
   const largest = Math.max(1e-9, ...rows.map((row) => row.share ?? 0));
-  const labels = by === 'kernel' ? kernelLabels(rows.map((row) => row.name), nameRoom()) : null;
+  const labels = by === 'kernel' ? kernelLabels(rows.map((row) => row.name), nameRoom(false)) : null;
   const columns: (Column<TopRow> | null)[] = [
     {
       key: 'name', title: by, width: 'minmax(160px, 2fr)', indent: 16, exact: (row) => row.name,

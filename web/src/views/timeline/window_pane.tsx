@@ -23,7 +23,7 @@ const BY = ['op', 'name', 'category', 'module', 'scope', 'source', 'track', 'idl
 const ROWS_MAX = 100;
 
 function columnsOf(rows: readonly TopRow[], by: string): Column<TopRow>[] {
-  const labels = spelledLabels(rows.map((row) => row.name), nameRoom());
+  const labels = spelledLabels(rows.map((row) => row.name), nameRoom(true));
   const self = timeScale(rows.map((row) => row.self_ps));
   const total = timeScale(rows.map((row) => row.total_ps));
   const mean = timeScale(rows.map((row) => row.mean_ps));
