@@ -11,9 +11,8 @@ import { useJson } from '../data/resource';
 import { runChange } from '../model/address';
 import { compareChange } from '../model/compare';
 import { shown } from '../model/cut';
-import { count, plural, share, size, THIN, time, timeExact, UNKNOWN } from '../model/numbers';
-import { sentenceCase } from '../model/sentence';
-import { figureColumn, type Figure } from '../model/trend';
+import { count, plural, share, THIN, timeExact, UNKNOWN } from '../model/numbers';
+import { figureColumn, told, trendSentence, type Figure, type TrendJump } from '../model/trend';
 import { Link } from '../ui/link';
 import { Failed, HowToRecord, Waiting } from '../ui/states';
 import { Table, type Column } from '../ui/table';
@@ -38,19 +37,12 @@ interface Point {
   reasons: Readonly<Record<string, string>>;
 }
 
-interface Jump {
-  before: { id: string; name: string };
-  run: { id: string; name: string };
-  from: number | bigint;
-  to: number | bigint;
-}
-
 interface Trend {
   metric: string;
   unit: string;
   over: string;
   names?: { name: string; unit: string; runs: number | null }[];
-  jumps: Jump[];
+  jumps: TrendJump[];
   rows: Point[];
   row_count: number;
   notes: { kind: string; message: string }[];
@@ -67,13 +59,6 @@ const LARGE = 120; // runs, from which points are small
 
 const metricsOf = (text: string | undefined): string[] => [...new Set((text ?? USUAL).split(';').filter(Boolean))].slice(0, CHARTS_MAX);
 const wordsOf = (metric: string): string => (metric.startsWith('op:') ? metric.slice(3) : metric.replace(/_/g, ' '));
-
-function told(value: Figure, unit: string): string {
-  if (value === null) return UNKNOWN;
-  if (unit === 'ps') return time(value);
-  if (unit === 'bytes') return size(Number(value));
-  return unit === 'share' ? share(Number(value)) : count(Number(value));
-}
 
 function toRun(name: string) {
   return { ...runChange(name), view: null, metric: null, q: null, sort: null, filter: null, columns: null };
@@ -185,7 +170,6 @@ export function TrendPage() {
   const data = trend.data?.metric === shownLast ? trend.data : null;
   const sort = query.value.sort ?? '';
   const table = useTable<Point>({ columns: columnsOf(data), rows: data?.rows ?? [], sort, here: true });
-  const jump = data?.jumps.at(-1);
   useEffect(() => {
     document.title = `Trend of ${metrics.map(wordsOf).join(', ')} – jviewd`;
   }, [query.value.metric]);
@@ -201,7 +185,7 @@ export function TrendPage() {
       <LostBar />
       <main class="page">
         {data && data.rows.some((row) => row.value !== null) && (
-          <SentenceLine sentence={[sentenceCase(jump ? `${wordsOf(shownLast)} was ${told(jump.from, data.unit)} until ${shown(jump.before.name)}, and is ${told(jump.to, data.unit)} since ${shown(jump.run.name)}.` : `${wordsOf(shownLast)} has not jumped in ${plural(data.rows.filter((row) => row.value !== null).length, 'run')}.`)]} />
+          <SentenceLine sentence={trendSentence(wordsOf(shownLast), data)} />
         )}
         {data?.row_count === 0 && <NoRuns path={query.value.path} />}
         {data?.row_count !== 0 && metrics.map((metric) => (
