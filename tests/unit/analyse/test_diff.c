@@ -271,6 +271,45 @@ static void kept_of_other_ops(void **state)
     run_end(&other);
 }
 
+static struct bytes copy_of(const struct text *text, struct arena *arena)
+{
+    uint8_t *bytes = arena_array(arena, uint8_t, text->count);
+
+    memcpy(bytes, text->at, text->count);
+    return (struct bytes){.at = bytes, .count = text->count};
+}
+
+/* What is measured ahead is what a difference asks for, and is measured once. */
+static void prepared_sides(void **state)
+{
+    static const struct restriction all = {0};
+    struct made_run a, b;
+    struct shelf shelf = {.text = {0}};
+    const struct diff_keeper keeper = {&shelf, get_kept, put_kept};
+    const struct diff_side side = {&a.run, &all, &keeper};
+    struct arena *arena = arena_create();
+    struct error err = {0};
+
+    (void)state;
+    make_run(&a, before, 500000);
+    make_run(&b, after, 540000);
+    CHECK_OK("prepared", diff_prepare(&side, arena, &err), &err);
+    CHECK_INT("kept", shelf.put_count, 1);
+    CHECK("by steps", shelf.by_steps);
+    shelf.shown = copy_of(&shelf.text, arena);
+    CHECK_OK("again", diff_prepare(&side, arena, &err), &err);
+
+    struct diff measured = ask(&a.run, &b.run, "op", arena);
+    struct diff kept = ask_kept(&a.run, &b.run, "op", &keeper, arena);
+
+    CHECK_INT("nothing was measured again", shelf.put_count, 1);
+    check_same_rows("prepared", &kept, &measured);
+    text_free(&shelf.text);
+    arena_destroy(arena);
+    run_end(&a);
+    run_end(&b);
+}
+
 /* What was kept answers as what is measured, and what is cut is measured again. */
 static void kept_sides(void **state)
 {
@@ -313,7 +352,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_slower_op_is_named), cmocka_unit_test(sums),
         cmocka_unit_test(without_steps),          cmocka_unit_test(kept_sides),
-        cmocka_unit_test(kept_of_other_ops),
+        cmocka_unit_test(prepared_sides),         cmocka_unit_test(kept_of_other_ops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
