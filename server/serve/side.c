@@ -122,6 +122,22 @@ static enum status find_keeper(struct request *req, struct asked_side *side, str
     return OK;
 }
 
+/* A name that is no run's may be a baseline's that cannot be looked up. */
+static enum status take_traces(struct request *req, const struct run_traces **ret,
+                               struct error *err)
+{
+    struct error why = {0};
+    enum status status = request_traces(req, ret, &why);
+    struct str trouble =
+        status == ERR_NOT_FOUND ? user_trouble(req->services->user, req->arena) : STR("");
+
+    if (status == OK)
+        return OK;
+    if (trouble.count == 0)
+        return fail(err, status, "%s", why.message);
+    return fail(err, status, "%s. If it is a baseline: %.*s", why.message, STR_ARG(trouble));
+}
+
 static enum status take_side(struct request *req, struct str text, bool baselines_first,
                              struct asked_side *ret, struct error *err)
 {
@@ -137,7 +153,7 @@ static enum status take_side(struct request *req, struct str text, bool baseline
     }
     TRY(take_baseline(req, baselines_first, &text, err));
     request_choose(req, text);
-    TRY(request_traces(req, &run, err));
+    TRY(take_traces(req, &run, err));
     ret->run = *run;
     ret->called = str_format(req->arena, "%.*s%.*s", STR_ARG(run->name), STR_ARG(part));
     ret->side = (struct diff_side){&ret->run, &ret->restriction, NULL};

@@ -292,6 +292,8 @@ def what_is_wrong_with_the_database_is_told_and_it_stays(server):
         if holder is None:
             seen = good(other, "/api/notes")
             assert any(note["kind"] == "user-database" and str(path) in note["message"] for note in seen.json["notes"]), (what, seen.body)
+        lost = ask(other, "/api/check", run=RUN, baseline="lost")  # which may stand where nobody can look
+        assert lost.status == 404 and 'no run "lost"' in lost.json["detail"] and word in lost.json["detail"], (what, lost.body)
         done = place.jviewd("baseline", "set", "b", "step_500", *words)
         assert done.returncode == 4 and word in done.stderr, (what, done.returncode, done.stderr)
         assert other.stop() == 0
