@@ -38,6 +38,8 @@ describe('kernel labels', () => {
     expect(kernelLabels([one, 'volta_sgemm']).get(one)).toBe(one);
     expect(kernelLabels([one, made('128x64x8')], 200).get(one)).toBe(one); // where there is room
     expect(spelledLabels([one, made('128x64x8')]).get(one)).toBe('sm80_xmma_ge…tilesize64x64x8…x_cublas');
+    const rows = ['unweighted', 'weighted'].flatMap((what) => ['cta', 'warp'].map((by) => `split_embedding_backward_codegen_${what}_kernel_${by}_per_row_1`));
+    expect(new Set(kernelLabels(rows, 40).values()).size).toBe(4);
     const parts = ['a', 'a_b'].map(made); // one's middle is the beginning of the other's
     expect(new Set(kernelLabels(parts).values()).size).toBe(2);
   });

@@ -78,6 +78,9 @@ function showMiddles(labels: Map<string, string>, room: number): void {
     const short = family.map((label) => (label.length - back > from ? `${label.slice(0, HEAD)}…${label.slice(from, label.length - back)}…${label.slice(-TAIL)}` : label));
     if (new Set(short).size === family.length) family.forEach((label, at) => middles.set(label, short[at]!));
   }
+  const uses = new Map<string, number>(); // families may have the same middles
+  for (const short of middles.values()) uses.set(short, (uses.get(short) ?? 0) + 1);
+  for (const [label, short] of middles) if (uses.get(short)! > 1) middles.delete(label);
   for (const [name, label] of labels) labels.set(name, middles.get(label) ?? label);
 }
 
