@@ -67,6 +67,8 @@ static void tell_file(struct findings *findings, const struct app *app, const st
 
         finding.kind = denied ? "unreadable" : "broken";
         finding.severity = FINDING_ERROR;
+        if (denied)
+            finding.message = STR("cannot be opened: permission denied");
         struct str path = below(findings, app, file->path);
         finding.remedy = denied ? mend_access(findings->arena, str_c(findings->arena, path), "r")
                                 : STR("copy it again, or capture again");

@@ -23,7 +23,9 @@ static enum status refuse(const char *path, int error, struct error *err)
         return fail(err, ERR_NOT_FOUND, "%s does not exist", path);
     case EACCES:
     case EPERM:
-        return fail(err, ERR_PERMISSION, "%s cannot be opened: permission denied", path);
+        return fail(err, ERR_PERMISSION,
+                    "%s cannot be opened: permission denied; `jviewd doctor` tells what to type",
+                    path);
     case ELOOP:
         return fail(err, ERR_UNSUPPORTED, "%s is or passes a symbolic link, and is not followed",
                     path);

@@ -19,11 +19,6 @@
 
 #define FILE_BYTES_MAX (UINT64_C(1) << 30)
 
-static bool sniff_proto(const struct input *input)
-{
-    return shape_fits(input->head, &shape_hlo) || shape_fits(input->head, &shape_hlo_module);
-}
-
 static bool sniff_text(const struct input *input)
 {
     struct bytes start = BYTES("HloModule ");
@@ -37,6 +32,13 @@ static bool is_text(struct bytes head)
         if (head.at[i] < 0x20 && memchr("\t\n\r\f", head.at[i], 4) == NULL)
             return false;
     return head.count > 0;
+}
+
+/* "\n{": a message of 123 bytes, or JSON; only the latter has no control characters. */
+static bool sniff_proto(const struct input *input)
+{
+    return !is_text(input->head) &&
+           (shape_fits(input->head, &shape_hlo) || shape_fits(input->head, &shape_hlo_module));
 }
 
 static bool sniff_document(const struct input *input)

@@ -222,7 +222,8 @@ static bool is_cut_json(const struct input *input)
 /* Too short for any format; "{}" and "[" are told as JSON. */
 static bool is_stub(const struct input *input)
 {
-    return input->bytes.count < 4 && !is_json(input);
+    return input->bytes.count < 4 && input->packing == PACKING_NONE && !is_json(input) &&
+           !is_xprof_cache(input);
 }
 
 static bool is_json_profile(const struct input *input)
@@ -247,6 +248,17 @@ static bool is_mangled(const struct input *input)
     for (size_t index = 0; index + 3 <= rest.count; index++)
         replaced += memcmp(rest.at + index, "\xef\xbf\xbd", 3) == 0;
     return replaced >= 16 && replaced > rest.count / 256 && !is_text(input);
+}
+
+static bool is_packed_again(const struct input *input)
+{
+    return input->packing != PACKING_NONE &&
+           (packing_of(input->head) != PACKING_NONE || is_zip(input));
+}
+
+static bool is_tar(const struct input *input)
+{
+    return input->head.count > 262 && memcmp(input->head.at + 257, "ustar", 5) == 0;
 }
 
 /* Of several files, one of them a profile by its name or place. */
@@ -295,6 +307,9 @@ static const char why_cut_json[] =
     "copied; capture or copy it again.";
 static const char why_damaged[] =
     "The file is compressed, and nothing could be unpacked; copy it again.";
+static const char why_packed_again[] =
+    "It is packed twice, and only one packing is opened: unpack it once.";
+static const char why_tar[] = "A TAR archive: unpack it with `tar -xf {}`, and give the directory.";
 static const char why_sqlite[] = "An SQLite database that holds no profile.";
 static const char why_nsys_rep[] =
     "A report of Nsight Systems in its private format; export it beside itself with `nsys export "
@@ -368,6 +383,8 @@ static const struct decoder *const decoders[] = {
 
 static const struct format after_decoders[] = {
     {"xprof-cache", is_xprof_cache, NULL, why_xprof_cache, false},
+    {"packed-twice", is_packed_again, NULL, why_packed_again, true},
+    {"tar", is_tar, NULL, why_tar, false},
     {"sqlite", is_sqlite, NULL, why_sqlite, false},
     {"parquet", is_parquet, NULL, why_parquet, false},
     {"zip", is_damaged_zip, NULL, why_damaged_zip, false},

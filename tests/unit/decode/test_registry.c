@@ -31,6 +31,7 @@ static void by_content(void **state)
         {"a byte of JSON", "cut-off", BYTES("{")},
         {"JSON cut in its first key", "cut-off", BYTES("{\n  \"sche")},
         {"JSON cut behind a value", "cut-off", BYTES("{\"a\": 1, \n")},
+        {"JSON behind an empty line", "cut-off", BYTES("\n{\n  \"sche")},
         {"whole JSON of two bytes", "json", BYTES("{}")},
         {"a plane", "xplane", BYTES("\x0a\x0d\x08\x02\x12\x09/host:CPU")},
         {"a plane cut in its name", "xplane", BYTES("\x0a\x0d\x08\x02\x12\x09/host")},
@@ -93,8 +94,30 @@ static void packed_and_misnamed(void **state)
 
     CHECK_STR("gzip", str_of(identify(arena, STR("a"), pack_gzip(arena, plane)).format), "xplane");
     CHECK_STR("zstd", str_of(identify(arena, STR("a"), pack_zstd(arena, plane)).format), "xplane");
+    struct bytes once = pack_gzip(arena, plane), twice = pack_zstd(arena, once);
+
+    CHECK_STR("twice", str_of(identify(arena, STR("a"), twice).format), "packed-twice");
+    once = pack_gzip(arena, BYTES("PK\x03\x04\x14\x00"));
+    CHECK_STR("a ZIP", str_of(identify(arena, STR("a"), once).format), "packed-twice");
     CHECK_STR("misnamed", str_of(identify(arena, STR("a.json"), plane).format), "xplane");
     CHECK_STR("misnamed", str_of(identify(arena, STR("a.xplane.pb"), BYTES("{}")).format), "json");
+    arena_destroy(arena);
+}
+
+static void archives(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    uint8_t *tar = arena_alloc(arena, 1024, 1);
+
+    memcpy(tar, "h.xplane.pb", 11);
+    memcpy(tar + 257, "ustar", 5);
+    struct bytes packed = pack_gzip(arena, (struct bytes){.at = tar, .count = 1024});
+    struct identity identity = identify(arena, STR("a.tar.gz"), packed);
+
+    CHECK_STR("TAR", str_of(identity.format), "tar");
+    CHECK_HAS("how to open it", decode_reason(&identity, STR("a.tar.gz"), arena).at,
+              "`gzip -dc a.tar.gz > a.tar && tar -xf a.tar`");
     arena_destroy(arena);
 }
 
@@ -309,8 +332,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(by_content), cmocka_unit_test(packed_and_misnamed),
         cmocka_unit_test(reasons),    cmocka_unit_test(mangled),
-        cmocka_unit_test(caches),     cmocka_unit_test(recordings),
-        cmocka_unit_test(corpus),
+        cmocka_unit_test(archives),   cmocka_unit_test(caches),
+        cmocka_unit_test(recordings), cmocka_unit_test(corpus),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
