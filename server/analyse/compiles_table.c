@@ -391,5 +391,7 @@ enum status compiles_table(const struct run_traces *run, const struct restrictio
     ret->by = each ? STR("compile") : STR("function");
     ret->of = STR("host");
     ret->total_ps = rows->total_ps;
+    if (ret->row_count_all == 0)
+        table_tell_missing(ret, "no-compiles", compiles_missing(run), arena);
     return OK;
 }

@@ -176,3 +176,16 @@ void table_fill(const struct table_source *source, const uint32_t *order, const 
     ret->row_count_all = source->row_count;
     ret->next = end < source->row_count ? end : 0;
 }
+
+void table_tell_missing(struct table *table, const char *kind, struct str reason,
+                        struct arena *arena)
+{
+    struct answer_note *note = arena_new(arena, struct answer_note);
+
+    if (reason.count == 0)
+        return;
+    *note =
+        (struct answer_note){.kind = kind, .severity = NOTE_INFO, .message = reason, .count = 1};
+    table->notes = note;
+    table->note_count = 1;
+}

@@ -30,6 +30,9 @@ void table_range(const struct page *page, uint32_t row_count, uint32_t *ret_firs
 /* The page's cells; keeps the order. */
 void table_fill(const struct table_source *source, const uint32_t *order, const struct page *page,
                 struct arena *arena, struct table *ret);
+/* Why a table without rows has none, as its note; "" tells nothing. */
+void table_tell_missing(struct table *table, const char *kind, struct str reason,
+                        struct arena *arena);
 
 static inline struct cell cell_integer(int64_t value)
 {

@@ -213,6 +213,8 @@ enum status transfers_of(const struct run_traces *run, const struct transfers *t
         TRY(transfer_groups_table(run, transfers, (enum transfers_by)asked, page, arena, ret, err));
     ret->by = str_of(words[asked]);
     ret->of = STR("device");
+    if (ret->row_count_all == 0)
+        table_tell_missing(ret, "no-transfers", transfers_missing(run), arena);
     return OK;
 }
 

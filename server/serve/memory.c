@@ -7,6 +7,7 @@
  */
 #include "analyse/memory.h"
 
+#include "analyse/table.h"
 #include "serve/memory_parts.h"
 #include "serve/routes.h"
 #include "serve/table_out.h"
@@ -230,6 +231,8 @@ static enum status reply_timeline(struct request *req, struct reply *reply, stru
     if (request_has(req, "allocator"))
         keep_allocator(&timeline, request_text(req, "allocator"), req->arena);
     struct table table = memory_allocators_table(req->arena, &timeline);
+    if (timeline.allocator_count == 0)
+        table_tell_missing(&table, "no-allocators", timeline.reason, req->arena);
     if (reply_table_text(req, reply, &table))
         return OK;
     struct json json = reply_json(reply);

@@ -361,16 +361,35 @@ static void beside_what_computes(void **state)
     }
 }
 
+/* Where nothing of the kind was recorded the table says why. */
+static void nothing(void **state)
+{
+    (void)state;
+    struct made_run run;
+    struct table table;
+    struct error err = {0};
+    const struct restriction everything = {0};
+    const struct page page = {.limit = 10};
+
+    run_begin(&run);
+    run_slice(&run, run_thread(&run, "python"), 0, 10, "f", KIND_HOST);
+    run_finish(&run);
+    CHECK_OK("empty",
+             transfers_table(&run.run, &everything, STR(""), &page, run.made.arena, &table, &err),
+             &err);
+    CHECK_INT("one note", table.note_count, 1);
+    CHECK_STR("its kind", str_of(table.notes[0].kind), "no-transfers");
+    CHECK_HAS("the reason", table.notes[0].message.at, "no transfer between host");
+    run_end(&run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(beside_what_computes),
-        cmocka_unit_test(names),
-        cmocka_unit_test(details),
-        cmocka_unit_test(offload),
-        cmocka_unit_test(on_a_gpu),
-        cmocka_unit_test(on_a_host),
-        cmocka_unit_test(sums),
+        cmocka_unit_test(nothing),   cmocka_unit_test(beside_what_computes),
+        cmocka_unit_test(names),     cmocka_unit_test(details),
+        cmocka_unit_test(offload),   cmocka_unit_test(on_a_gpu),
+        cmocka_unit_test(on_a_host), cmocka_unit_test(sums),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
