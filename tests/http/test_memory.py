@@ -84,6 +84,7 @@ def heap(server):
 
 def nothing_says_why(server):
     assert memory(server, run=RUN)["reasons"]["allocators"]
+    assert "the profile holds no allocator events" in good(server, "/api/memory", run=RUN, format="md").text, "as text too"
     assert memory(server, run=RUN, view="peak")["reasons"]["allocator"]
     assert memory(server, view="heap")["reasons"]["module"]
 
