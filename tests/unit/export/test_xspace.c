@@ -340,14 +340,17 @@ static void feed_told(struct sink *sink, void *data)
 
         if (index % EACH == 0 && index >= 3000)
             at[1] -= 3000 * 1001 - 1;
-        if (index == TOLD)
-            at[2] = -1500;
+        if (index == TOLD) /* what it encloses went long ago, but for the first */
+            at[2] = 500;
+        if (index == 0)
+            at[1] = -1500;
         for (int track = 0; track < 3; track++) {
             const struct sink_slice slice = {.track = tracks[track],
                                              .start_ps = at[track],
-                                             .dur_ps = at[track] < 0 ? (TOLD + 1) * INT64_C(1001)
-                                                       : track == 1  ? 0
-                                                                     : 1 + index % 7,
+                                             .dur_ps = track == 1 ? 0
+                                                       : track == 2 && index == TOLD
+                                                           ? TOLD * INT64_C(1001)
+                                                           : 1 + index % 7,
                                              .name = sink_name(sink, str_of(names[index % 3]))};
             const struct arg arg = {.key = key, .type = ARG_INT64, .bits = (uint64_t)index};
 
@@ -384,6 +387,43 @@ static struct text told(struct arena *arena)
     return text;
 }
 
+/* XProf takes events in the order of their line. */
+static void check_order(struct pb line)
+{
+    int64_t last_ps = 0, dur_ps = INT64_MAX;
+
+    for (struct pb_field event; pb_next(&line, &event);) {
+        struct pb inside = pb_inside(&line, event.bytes, line.err);
+        int64_t times[4] = {0};
+
+        if (event.number != XLINE_EVENTS)
+            continue;
+        for (struct pb_field field; pb_next(&inside, &field);)
+            if (field.number <= XEVENT_DURATION_PS)
+                times[field.number] = (int64_t)field.varint;
+        CHECK("in order",
+              times[XEVENT_OFFSET_PS] > last_ps ||
+                  (times[XEVENT_OFFSET_PS] == last_ps && times[XEVENT_DURATION_PS] <= dur_ps));
+        last_ps = times[XEVENT_OFFSET_PS];
+        dur_ps = times[XEVENT_DURATION_PS];
+    }
+}
+
+static void check_orders(struct bytes space)
+{
+    struct error err = {0};
+    struct pb file = pb_open(space, &err);
+
+    for (struct pb_field plane; pb_next(&file, &plane);) {
+        struct pb inside = pb_inside(&file, plane.bytes, &err);
+
+        for (struct pb_field line; plane.number == 1 && pb_next(&inside, &line);)
+            if (line.number == XPLANE_LINES)
+                check_order(pb_inside(&inside, line.bytes, &err));
+    }
+    CHECK_INT("read", err.code, OK);
+}
+
 static void lines_that_are_told(void **state)
 {
     (void)state;
@@ -393,6 +433,7 @@ static void lines_that_are_told(void **state)
     const struct trace *want = again(&run, arena);
     struct text text = told(arena);
     const struct trace *got = picture_fed(feed_space, &text, arena);
+    check_orders((struct bytes){(const uint8_t *)text.at, text.count});
 
     CHECK_INT("slices", got->slice_count, 3 * (TOLD + 1));
     CHECK_INT("as many as of rows", got->slice_count, want->slice_count);
