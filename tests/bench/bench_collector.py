@@ -102,13 +102,16 @@ def finalised(place, records):
     """The recording becomes XPlane, in the process that jview-collect starts for it: all its CPU, and memory with what is mapped."""
     spool, = (place / "cuda").glob("plugins/profile/*/*.jvs")
     made = place / "made.xplane.pb"
-    process = subprocess.Popen([BUILD / "jviewd", "index", spool, "--xplane", "--out", made], stdout=subprocess.DEVNULL)
-    _, status, used = os.wait4(process.pid, 0)
-    if status != 0:
-        raise SystemExit(f"{spool} did not become XPlane")
-    cpu = used.ru_utime + used.ru_stime
+    turns = []
+    for _ in range(TURNS):
+        process = subprocess.Popen([BUILD / "jviewd", "index", spool, "--xplane", "--out", made], stdout=subprocess.DEVNULL)
+        _, status, used = os.wait4(process.pid, 0)
+        if status != 0:
+            raise SystemExit(f"{spool} did not become XPlane")
+        turns.append((used.ru_utime + used.ru_stime, used.ru_maxrss))
+    cpu, most = min(turns)[0], max(most for _, most in turns)
     row("CUDA records to XPlane, of its CPU", f"{cpu / records * 1e6:.2f}", "us/record", "<= 0.5")
-    row("CUDA records to XPlane, memory at its most", f"{used.ru_maxrss / 1024:.0f}", "MiB", "<= 256")
+    row("CUDA records to XPlane, memory at its most", f"{most / 1024:.0f}", "MiB", "<= 256")
     row("CUDA records as XPlane", f"{made.stat().st_size / records:.0f}", "B/record")
 
 
