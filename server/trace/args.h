@@ -51,6 +51,8 @@ struct arg_column { /* one key over one block; types[i] is ARG_NONE where the ev
     uint64_t bits[ARGS_BLOCK_EVENTS];
 };
 uint32_t trace_arg_block_count(const struct trace *trace);
+/* How many events a block has, and the ordinal of the first. */
+uint32_t trace_arg_events(const struct trace *trace, uint32_t block, event_id *ret_first);
 /* The block that holds the event; their count where none does. */
 uint32_t trace_arg_block_of(const struct trace *trace, event_id event);
 /* False: no event of this block has the key (nothing was unpacked). A key that stands twice in an

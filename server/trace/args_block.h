@@ -83,8 +83,21 @@ static inline uint32_t args_packed_count(const struct args_column_head *head)
 void args_column_pack(struct args_column_head *head, uint64_t *values, uint64_t *narrow,
                       uint8_t *to);
 size_t args_column_bound(uint32_t count);
-/* The bits of a column whose head is sound; NULL when the stored bytes are damaged. */
-const uint64_t *args_column_unpack(const struct args_column_head *head, const uint8_t *stored,
-                                   struct arena *scratch);
+/* The bits of a column whose head is sound; false when the stored bytes are damaged. `values` has
+ * room for count + 1, `room` for as many bytes as count values. */
+MUST_CHECK bool args_column_unpack(const struct args_column_head *head, const uint8_t *stored,
+                                   uint64_t *values, uint8_t *room);
+
+struct args_block { /* one, found whole */
+    const struct args_block_record *record;
+    const struct args_column_head *heads;
+    const uint8_t *at;
+};
+
+/* False: its heads break the rules above. */
+MUST_CHECK bool args_block_find(const struct trace *trace, uint32_t index, struct args_block *ret);
+/* Does every event that passes through a node have its value there? */
+MUST_CHECK bool args_block_agrees(const struct args_block *block, const uint64_t *last_nodes,
+                                  struct arena *scratch);
 
 #endif

@@ -165,20 +165,19 @@ static bool rebuild(const struct args_column_head *head, uint64_t *values)
     return !broken;
 }
 
-const uint64_t *args_column_unpack(const struct args_column_head *head, const uint8_t *stored,
-                                   struct arena *scratch)
+bool args_column_unpack(const struct args_column_head *head, const uint8_t *stored,
+                        uint64_t *values, uint8_t *room)
 {
-    uint64_t *values = arena_array(scratch, uint64_t, head->count + 1);
-    uint32_t count = args_packed_count(head);
-    size_t raw = (size_t)count * head->width;
+    bool is_deltas = head->packing == ARGS_DELTAS;
+    size_t raw = (size_t)args_packed_count(head) * head->width;
 
     if (head->stored_bytes < raw) {
-        uint8_t *room = arena_array(scratch, uint8_t, raw);
-
         if (zstd_unpack(room, raw, (struct bytes){stored, head->stored_bytes}, NULL) != OK)
-            return NULL;
+            return false;
         stored = room;
     }
-    widen(stored, count, head->width, head->packing == ARGS_DELTAS ? values + 1 : values);
-    return rebuild(head, values) ? values : NULL;
+    values[head->count] = 0;
+    if (head->packing != ARGS_CONSTANT)
+        widen(stored, head->count - is_deltas, head->width, values + is_deltas);
+    return rebuild(head, values);
 }

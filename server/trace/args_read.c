@@ -14,12 +14,6 @@ struct args {
     uint32_t block_count;
 };
 
-struct block { /* one, found whole */
-    const struct args_block_record *record;
-    const struct args_column_head *heads;
-    const uint8_t *at;
-};
-
 static bool is_text(uint8_t type)
 {
     return type == ARG_STRING || type == ARG_BYTES || type == ARG_JSON;
@@ -46,7 +40,7 @@ static bool head_is_sound(const struct trace *trace, const struct args_block_rec
            (!is_text(head->type) || head->max < trace->name_count);
 }
 
-static bool find_block(const struct trace *trace, uint32_t index, struct block *ret)
+bool args_block_find(const struct trace *trace, uint32_t index, struct args_block *ret)
 {
     const struct args *args = trace->parts->args;
     const struct args_block_record *record = &args->blocks[index];
@@ -54,13 +48,19 @@ static bool find_block(const struct trace *trace, uint32_t index, struct block *
 
     if (data.count < record->bytes || record->offset % 8 != 0)
         return false;
-    *ret = (struct block){.record = record,
-                          .heads = (const struct args_column_head *)(const void *)data.at,
-                          .at = data.at};
+    *ret = (struct args_block){.record = record,
+                               .heads = (const struct args_column_head *)(const void *)data.at,
+                               .at = data.at};
     for (uint32_t node = 0; node < record->column_count; node++)
         if (!head_is_sound(trace, record, node, &ret->heads[node]))
             return false;
     return true;
+}
+
+uint32_t trace_arg_events(const struct trace *trace, uint32_t index, event_id *ret_first)
+{
+    *ret_first = trace->parts->args->blocks[index].first_event;
+    return trace->parts->args->blocks[index].event_count;
 }
 
 uint32_t trace_arg_block_of(const struct trace *trace, event_id event)
@@ -80,39 +80,43 @@ uint32_t trace_arg_block_of(const struct trace *trace, event_id event)
 }
 
 /* The block of an event, or false. */
-static bool find_block_of(const struct trace *trace, event_id event, struct block *ret)
+static bool find_block_of(const struct trace *trace, event_id event, struct args_block *ret)
 {
     uint32_t index = trace_arg_block_of(trace, event);
 
-    return index < trace_arg_block_count(trace) && find_block(trace, index, ret);
+    return index < trace_arg_block_count(trace) && args_block_find(trace, index, ret);
 }
 
 /* All values of a column, in scratch; NULL when it is damaged. */
-static const uint64_t *unpack_column(const struct block *block, uint32_t node,
+static const uint64_t *unpack_column(const struct args_block *block, uint32_t node,
                                      struct arena *scratch)
 {
     const struct args_column_head *head = &block->heads[node];
+    uint64_t *values = arena_array(scratch, uint64_t, head->count + 1);
+    uint8_t *room = arena_array(scratch, uint8_t, (size_t)args_packed_count(head) * head->width);
 
-    return args_column_unpack(head, block->at + head->at, scratch);
+    return args_column_unpack(head, block->at + head->at, values, room) ? values : NULL;
 }
 
 /* How many of the first `event_count` events pass through each node. */
-static uint32_t *count_passing(const struct block *block, const uint64_t *last_nodes,
+static uint32_t *count_passing(const struct args_block *block, const uint64_t *last_nodes,
                                uint32_t event_count, struct arena *scratch)
 {
     uint32_t node_count = block->record->column_count;
     uint32_t *passing = arena_array(scratch, uint32_t, node_count);
 
-    for (uint32_t i = 0; i < event_count; i++)
-        passing[last_nodes[i]]++;
+    if (block->heads[ARGS_NODE_ROOT].packing == ARGS_CONSTANT)
+        passing[last_nodes[0]] = event_count;
+    else
+        for (uint32_t i = 0; i < event_count; i++)
+            passing[last_nodes[i]]++;
     for (uint32_t node = node_count; node-- > ARGS_NODE_FIRST;)
         passing[block->heads[node].parent] += passing[node];
     return passing;
 }
 
-/* Every event that passes through a node has its value there. */
-static bool counts_agree(const struct block *block, const uint64_t *last_nodes,
-                         struct arena *scratch)
+bool args_block_agrees(const struct args_block *block, const uint64_t *last_nodes,
+                       struct arena *scratch)
 {
     const uint32_t *passing = count_passing(block, last_nodes, block->record->event_count, scratch);
 
@@ -122,14 +126,14 @@ static bool counts_agree(const struct block *block, const uint64_t *last_nodes,
     return true;
 }
 
-static const uint64_t *unpack_last_nodes(const struct block *block, struct arena *scratch)
+static const uint64_t *unpack_last_nodes(const struct args_block *block, struct arena *scratch)
 {
     const uint64_t *last_nodes = unpack_column(block, ARGS_NODE_ROOT, scratch);
 
-    return last_nodes != NULL && counts_agree(block, last_nodes, scratch) ? last_nodes : NULL;
+    return last_nodes != NULL && args_block_agrees(block, last_nodes, scratch) ? last_nodes : NULL;
 }
 
-static uint32_t depth_of(const struct block *block, uint64_t node)
+static uint32_t depth_of(const struct args_block *block, uint64_t node)
 {
     uint32_t depth = 0;
 
@@ -138,7 +142,7 @@ static uint32_t depth_of(const struct block *block, uint64_t node)
     return depth;
 }
 
-static uint32_t read_event(const struct block *block, uint32_t index, struct arena *scratch,
+static uint32_t read_event(const struct args_block *block, uint32_t index, struct arena *scratch,
                            struct arena *arena, struct arg **ret)
 {
     const uint64_t *last_nodes = unpack_last_nodes(block, scratch);
@@ -167,7 +171,7 @@ static uint32_t read_event(const struct block *block, uint32_t index, struct are
 uint32_t trace_args(const struct trace *trace, event_id event, struct arena *arena,
                     struct arg **ret)
 {
-    struct block block;
+    struct args_block block;
 
     *ret = NULL;
     if (!find_block_of(trace, event, &block))
@@ -180,7 +184,8 @@ uint32_t trace_args(const struct trace *trace, event_id event, struct arena *are
     return count;
 }
 
-static type_id *row_types(const struct block *block, struct arena *scratch, struct arena *arena)
+static type_id *row_types(const struct args_block *block, struct arena *scratch,
+                          struct arena *arena)
 {
     const uint64_t *values = unpack_column(block, ARGS_NODE_TYPES, scratch);
     type_id *types = arena_array(arena, type_id, block->record->event_count);
@@ -190,7 +195,7 @@ static type_id *row_types(const struct block *block, struct arena *scratch, stru
     return types;
 }
 
-static bool fill_rows(const struct block *block, struct arena *scratch, struct arena *arena,
+static bool fill_rows(const struct args_block *block, struct arena *scratch, struct arena *arena,
                       struct arg_rows *ret)
 {
     const uint64_t *last_nodes = unpack_last_nodes(block, scratch);
@@ -232,7 +237,7 @@ static bool fill_rows(const struct block *block, struct arena *scratch, struct a
 bool trace_arg_rows(const struct trace *trace, event_id event, struct arena *arena,
                     struct arg_rows *ret)
 {
-    struct block block;
+    struct args_block block;
 
     if (!find_block_of(trace, event, &block))
         return false;
@@ -254,7 +259,7 @@ static void fill_types(const uint64_t *values, uint32_t count, type_id *ret)
 
 type_id trace_type(const struct trace *trace, event_id event)
 {
-    struct block block;
+    struct args_block block;
 
     if (!find_block_of(trace, event, &block))
         return 0;
@@ -272,25 +277,24 @@ type_id trace_type(const struct trace *trace, event_id event)
 uint32_t trace_arg_types(const struct trace *trace, uint32_t block_index, event_id *ret_first,
                          type_id ret[ARGS_BLOCK_EVENTS])
 {
-    struct block block;
+    struct args_block block;
 
     if (block_index >= trace_arg_block_count(trace))
         return 0;
 
-    const struct args_block_record *record = &trace->parts->args->blocks[block_index];
+    uint32_t count = trace_arg_events(trace, block_index, ret_first);
 
-    *ret_first = record->first_event;
-    memset(ret, 0, record->event_count * sizeof(*ret));
-    if (!find_block(trace, block_index, &block))
-        return record->event_count;
+    memset(ret, 0, count * sizeof(*ret));
+    if (!args_block_find(trace, block_index, &block))
+        return count;
 
     struct arena *scratch = arena_create();
     const uint64_t *values = unpack_column(&block, ARGS_NODE_TYPES, scratch);
 
     if (values != NULL)
-        fill_types(values, record->event_count, ret);
+        fill_types(values, count, ret);
     arena_destroy(scratch);
-    return record->event_count;
+    return count;
 }
 
 uint32_t trace_arg_block_count(const struct trace *trace)
@@ -298,79 +302,13 @@ uint32_t trace_arg_block_count(const struct trace *trace)
     return trace->parts->args == NULL ? 0 : trace->parts->args->block_count;
 }
 
-/* near[node]: the node itself or the ancestor next to it that bears the key; 0: none does. */
-static bool find_bearers(const struct block *block, name_id key, struct arena *scratch,
-                         uint16_t **ret_near, const uint64_t ***ret_values)
-{
-    uint32_t node_count = block->record->column_count;
-    uint16_t *near = arena_array(scratch, uint16_t, node_count);
-    const uint64_t **values = arena_array(scratch, const uint64_t *, node_count);
-
-    for (uint32_t node = ARGS_NODE_FIRST; node < node_count; node++) {
-        near[node] = near[block->heads[node].parent];
-        if (block->heads[node].key != key)
-            continue;
-        near[node] = (uint16_t)node;
-        values[node] = unpack_column(block, node, scratch);
-        if (values[node] == NULL)
-            return false;
-    }
-    *ret_near = near;
-    *ret_values = values;
-    return true;
-}
-
-static bool fill_column(const struct block *block, name_id key, struct arena *scratch,
-                        struct arg_column *ret)
-{
-    const uint64_t *last_nodes = unpack_last_nodes(block, scratch);
-    uint16_t *near;
-    const uint64_t **next;
-
-    if (last_nodes == NULL || !find_bearers(block, key, scratch, &near, &next))
-        return false;
-    for (uint32_t i = 0; i < block->record->event_count; i++) {
-        ret->type[i] = ARG_NONE;
-        ret->bits[i] = 0;
-        /* From the last arg of this key to the first, which stays. */
-        for (uint16_t node = near[last_nodes[i]]; node != 0;
-             node = near[block->heads[node].parent]) {
-            ret->type[i] = block->heads[node].type;
-            ret->bits[i] = *next[node]++;
-        }
-    }
-    return true;
-}
-
-bool trace_arg_column(const struct trace *trace, uint32_t block_index, name_id key,
-                      struct arg_column *ret)
-{
-    struct block block;
-    bool borne = false;
-
-    if (block_index >= trace_arg_block_count(trace) || !find_block(trace, block_index, &block))
-        return false;
-    ret->first_event = block.record->first_event;
-    ret->count = block.record->event_count;
-    for (uint32_t node = ARGS_NODE_FIRST; node < block.record->column_count; node++)
-        borne = borne || block.heads[node].key == key;
-    if (!borne)
-        return false;
-
-    struct arena *scratch = arena_create();
-    bool found = fill_column(&block, key, scratch, ret);
-
-    arena_destroy(scratch);
-    return found;
-}
-
 bool trace_arg_block_may(const struct trace *trace, uint32_t block_index, name_id key,
                          enum arg_type type, uint64_t bits)
 {
-    struct block block;
+    struct args_block block;
     uint64_t ordered = args_ordered((uint8_t)type, bits);
 
-    if (block_index >= trace_arg_block_count(trace) || !find_block(trace, block_index, &block))
+    if (block_index >= trace_arg_block_count(trace) || !args_block_find(trace, block_index, &block))
         return false;
     for (uint32_t node = ARGS_NODE_FIRST; node < block.record->column_count; node++) {
         const struct args_column_head *head = &block.heads[node];
@@ -400,10 +338,10 @@ static bool any_within(const name_id *texts, uint32_t count, uint64_t min, uint6
 uint32_t trace_arg_text_keys(const struct trace *trace, uint32_t block_index, const name_id *texts,
                              uint32_t count, name_id *ret, uint32_t most)
 {
-    struct block block;
+    struct args_block block;
     uint32_t found = 0;
 
-    if (block_index >= trace_arg_block_count(trace) || !find_block(trace, block_index, &block))
+    if (block_index >= trace_arg_block_count(trace) || !args_block_find(trace, block_index, &block))
         return 0;
     for (uint32_t node = ARGS_NODE_FIRST; node < block.record->column_count; node++) {
         const struct args_column_head *head = &block.heads[node];

@@ -1,5 +1,5 @@
 /* Args against a plain list of what was written. */
-#include "trace/args.h"
+#include "trace/args_walk.h"
 
 #include <stdlib.h>
 
@@ -223,6 +223,39 @@ static void check_column(const char *what, const struct world *world, const stru
     free(column);
 }
 
+/* Keys in another order than the events have them, one that none has, and one that is not asked. */
+static void check_walk(const char *what, const struct world *world, const struct model *model,
+                       uint32_t asked)
+{
+    const name_id keys[] = {4, 1, NO_KEY, 0, 3, 2};
+    struct arg_walk *walk = arg_walk_create(&world->trace, keys, COUNT(keys));
+    uint32_t event = 0;
+
+    for (uint32_t block = 0; block < trace_arg_block_count(&world->trace); block++) {
+        uint32_t found = arg_walk_open(walk, block, asked), seen = 0;
+
+        CHECK_INT(what, walk->first_event, event);
+        for (uint32_t i = 0; i < walk->count; i++, event++) {
+            arg_walk_step(walk, i);
+            CHECK_INT(what, walk->types[i], model->types[event]);
+            for (uint32_t key = 0; key < COUNT(keys); key++) {
+                struct arg want = first_of_key(model, event, keys[key]);
+                bool has = arg_walk_has(walk, key);
+
+                CHECK_INT(what, has, want.type != ARG_NONE && (asked >> key & 1) != 0);
+                if (has) {
+                    CHECK_INT(what, walk->type[key], want.type);
+                    CHECK_INT(what, walk->bits[key], want.bits);
+                }
+            }
+            seen |= walk->present;
+        }
+        CHECK_INT(what, found, seen);
+    }
+    CHECK_INT(what, event, model->event_count);
+    arg_walk_destroy(walk);
+}
+
 static const struct {
     const char *what;
     uint32_t event_count;
@@ -256,6 +289,8 @@ static void what_was_written_is_read(void **state)
         check_rows(shapes[i].what, &world, &model);
         for (name_id key = 0; key < 5; key++)
             check_column(shapes[i].what, &world, &model, key);
+        check_walk(shapes[i].what, &world, &model, UINT32_MAX);
+        check_walk(shapes[i].what, &world, &model, 0x12);
         arena_destroy(world.arena);
     }
 }
