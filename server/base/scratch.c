@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@ enum { HEADER = 64, ON_HEAP = -1 };
 struct array { /* in front of its elements */
     struct array *before, *after;
     size_t bytes; /* of the elements */
+    size_t room;  /* >= bytes: of a file's elements, all of its pages met */
     int fd;       /* or ON_HEAP */
 };
 
@@ -24,7 +26,9 @@ _Static_assert(sizeof(struct array) <= HEADER, "the elements follow the header")
 
 struct scratch {
     const char *dir;
+    pthread_mutex_t lock; /* of all below */
     struct array *first;
+    struct array *spare; /* files whose arrays left, linked by `after` */
     size_t file_bytes;
     int refusal;
 };
@@ -58,18 +62,55 @@ static void unlink_array(struct scratch *scratch, struct array *array)
         array->after->before = array->before;
 }
 
+static void close_file(struct array *array)
+{
+    int fd = array->fd;
+
+    munmap(array, HEADER + array->room);
+    close(fd);
+}
+
+/* A file's pages are kept for the next array: to meet new ones costs more than to fill them. */
 static void release(struct scratch *scratch, struct array *array)
 {
     if (array->fd == ON_HEAP) {
         free(array);
         return;
     }
-
-    int fd = array->fd;
-
     scratch->file_bytes -= array->bytes;
-    munmap(array, HEADER + array->bytes);
-    close(fd);
+    array->after = scratch->spare;
+    scratch->spare = array;
+}
+
+static void close_spares(struct scratch *scratch)
+{
+    while (scratch->spare != NULL) {
+        struct array *array = scratch->spare;
+
+        scratch->spare = array->after;
+        close_file(array);
+    }
+}
+
+/* The smallest that has room for so many bytes, zeroed; NULL where none has. */
+static struct array *take_spare(struct scratch *scratch, size_t bytes)
+{
+    struct array **best = NULL;
+
+    for (struct array **at = &scratch->spare; *at != NULL; at = &(*at)->after) {
+        if ((*at)->room >= bytes && (best == NULL || (*at)->room < (*best)->room))
+            best = at;
+    }
+    if (best == NULL)
+        return NULL;
+
+    struct array *array = *best;
+
+    *best = array->after;
+    array->bytes = bytes;
+    memset(elements_of(array), 0, bytes);
+    scratch->file_bytes += bytes;
+    return array;
 }
 
 static int open_file(const char *dir)
@@ -119,19 +160,33 @@ static void populate(struct array *array, size_t begin, size_t end)
 /* NULL where the system refuses; the array is then as it was. */
 static struct array *lengthen_file(struct scratch *scratch, struct array *array, size_t bytes)
 {
-    int failure = allot(array->fd, HEADER + array->bytes, HEADER + bytes);
+    int failure = allot(array->fd, HEADER + array->room, HEADER + bytes);
 
     if (failure != 0)
         return refuse(scratch, failure);
 
-    struct array *moved = mremap(array, HEADER + array->bytes, HEADER + bytes, MREMAP_MAYMOVE);
+    struct array *moved = mremap(array, HEADER + array->room, HEADER + bytes, MREMAP_MAYMOVE);
 
     if (moved == MAP_FAILED)
         return refuse(scratch, errno);
-    populate(moved, HEADER + moved->bytes, HEADER + bytes);
-    scratch->file_bytes += bytes - moved->bytes;
-    moved->bytes = bytes;
+    populate(moved, HEADER + moved->room, HEADER + bytes);
+    moved->room = bytes;
     return moved;
+}
+
+/* NULL where the system refuses; the array is then as it was. */
+static struct array *grow_in_file(struct scratch *scratch, struct array *array, size_t bytes)
+{
+    size_t within = bytes < array->room ? bytes : array->room;
+
+    memset(elements_of(array) + array->bytes, 0, within - array->bytes);
+    if (bytes > array->room)
+        array = lengthen_file(scratch, array, bytes);
+    if (array != NULL) {
+        scratch->file_bytes += bytes - array->bytes;
+        array->bytes = bytes;
+    }
+    return array;
 }
 
 static struct array *create_in_file(struct scratch *scratch, size_t bytes)
@@ -154,7 +209,7 @@ static struct array *create_in_file(struct scratch *scratch, size_t bytes)
     }
     populate(array, 0, HEADER + bytes);
     array->fd = fd;
-    array->bytes = bytes;
+    array->bytes = array->room = bytes;
     scratch->file_bytes += bytes;
     return array;
 }
@@ -183,12 +238,28 @@ static struct array *lengthen_on_heap(struct array *array, size_t bytes)
     return array;
 }
 
+/* A file that was kept, else a new one; where there is no room for that, what was kept gives way.
+ */
+static struct array *find_file(struct scratch *scratch, size_t bytes)
+{
+    struct array *array = take_spare(scratch, bytes);
+
+    if (array == NULL && scratch->refusal == 0)
+        array = create_in_file(scratch, bytes);
+    if (array == NULL && scratch->spare != NULL) {
+        close_spares(scratch);
+        scratch->refusal = 0;
+        array = create_in_file(scratch, bytes);
+    }
+    return array;
+}
+
 static struct array *create(struct scratch *scratch, size_t bytes)
 {
     struct array *array = NULL;
 
-    if (bytes >= SCRATCH_FILE_BYTES_MIN && scratch->refusal == 0)
-        array = create_in_file(scratch, bytes);
+    if (bytes >= SCRATCH_FILE_BYTES_MIN)
+        array = find_file(scratch, bytes);
     return array != NULL ? array : create_on_heap(bytes);
 }
 
@@ -199,7 +270,7 @@ static struct array *lengthen(struct scratch *scratch, struct array *array, size
     if (array->fd == ON_HEAP && !in_file)
         return lengthen_on_heap(array, bytes);
     if (array->fd != ON_HEAP && in_file) {
-        struct array *same = lengthen_file(scratch, array, bytes);
+        struct array *same = grow_in_file(scratch, array, bytes);
 
         if (same != NULL)
             return same;
@@ -212,6 +283,18 @@ static struct array *lengthen(struct scratch *scratch, struct array *array, size
     return other;
 }
 
+static struct array *resize(struct scratch *scratch, struct array *array, size_t bytes)
+{
+    if (array != NULL) {
+        unlink_array(scratch, array);
+        array = lengthen(scratch, array, bytes);
+    } else {
+        array = create(scratch, bytes);
+    }
+    link_array(scratch, array);
+    return array;
+}
+
 void *scratch_resize(struct scratch *scratch, void *array, size_t count, size_t size)
 {
     struct array *one = array == NULL ? NULL : array_of(array);
@@ -221,13 +304,9 @@ void *scratch_resize(struct scratch *scratch, void *array, size_t count, size_t 
         return out_of_memory();
     if (one != NULL && bytes <= one->bytes)
         return array;
-    if (one != NULL) {
-        unlink_array(scratch, one);
-        one = lengthen(scratch, one, bytes);
-    } else {
-        one = create(scratch, bytes);
-    }
-    link_array(scratch, one);
+    pthread_mutex_lock(&scratch->lock);
+    one = resize(scratch, one, bytes);
+    pthread_mutex_unlock(&scratch->lock);
     return elements_of(one);
 }
 
@@ -235,8 +314,10 @@ void scratch_free(struct scratch *scratch, void *array)
 {
     if (array == NULL)
         return;
+    pthread_mutex_lock(&scratch->lock);
     unlink_array(scratch, array_of(array));
     release(scratch, array_of(array));
+    pthread_mutex_unlock(&scratch->lock);
 }
 
 struct scratch *scratch_create(const char *dir)
@@ -246,6 +327,7 @@ struct scratch *scratch_create(const char *dir)
     if (dir == NULL)
         dir = getenv("TMPDIR");
     *scratch = (struct scratch){.dir = dir == NULL || dir[0] == '\0' ? "/tmp" : dir};
+    pthread_mutex_init(&scratch->lock, NULL);
     return scratch;
 }
 
@@ -259,6 +341,8 @@ void scratch_destroy(struct scratch *scratch)
         unlink_array(scratch, array);
         release(scratch, array);
     }
+    close_spares(scratch);
+    pthread_mutex_destroy(&scratch->lock);
     free(scratch);
 }
 

@@ -12,6 +12,9 @@
  * system refuses a file or room in it, this array and all that grow after it stand in memory: the
  * work is as right there as in a file, and a process bounds its private memory by a limit. The
  * owner may tell why: `scratch_refusal`. As with an arena, a process out of memory ends.
+ *
+ * The file of an array that left is kept for the next one that fits. Threads may share a scratch,
+ * each with its own arrays.
  */
 #ifndef JVIEWD_BASE_SCRATCH_H
 #define JVIEWD_BASE_SCRATCH_H

@@ -133,6 +133,35 @@ static void no_room(void **state)
     scratch_destroy(scratch);
 }
 
+/* A file is used again by what fits, and what is used again is zero. */
+static void files_are_used_again(void **state)
+{
+    (void)state;
+    struct scratch *scratch = scratch_create(NULL);
+    unsigned char *small = scratch_array(scratch, unsigned char, 2 * LARGE);
+    unsigned char *large = scratch_array(scratch, unsigned char, 5 * LARGE);
+    int next = descriptor_next();
+
+    memset(small, 1, 2 * LARGE);
+    memset(large, 2, 5 * LARGE);
+    scratch_free(scratch, small);
+    scratch_free(scratch, large);
+    CHECK_INT("none in use", scratch_file_bytes(scratch), 0);
+
+    unsigned char *again = scratch_array(scratch, unsigned char, LARGE);
+
+    CHECK("the smallest that has room", again == small);
+    CHECK("zeroed", holds(again, 0, LARGE, 0));
+    again = scratch_resize(scratch, again, 2 * LARGE, 1);
+    CHECK("zeroed where it grew within its room", holds(again, 0, 2 * LARGE, 0));
+    again = scratch_resize(scratch, again, 3 * LARGE, 1);
+    CHECK("and beyond", holds(again, 0, 3 * LARGE, 0));
+    CHECK("the other is free still", scratch_array(scratch, unsigned char, 4 * LARGE) == large);
+    CHECK_INT("no file is new", descriptor_next(), next);
+    CHECK_INT("bytes in use", scratch_file_bytes(scratch), 7 * LARGE);
+    scratch_destroy(scratch);
+}
+
 static int64_t private_kib(void)
 {
     FILE *file = fopen("/proc/self/status", "r");
@@ -182,9 +211,10 @@ static void too_much_ends_the_process(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(where_arrays_stand),   cmocka_unit_test(growth),
-        cmocka_unit_test(all_leave_at_once),    cmocka_unit_test(no_room),
-        cmocka_unit_test(is_no_private_memory), cmocka_unit_test(too_much_ends_the_process),
+        cmocka_unit_test(where_arrays_stand),        cmocka_unit_test(growth),
+        cmocka_unit_test(all_leave_at_once),         cmocka_unit_test(no_room),
+        cmocka_unit_test(files_are_used_again),      cmocka_unit_test(is_no_private_memory),
+        cmocka_unit_test(too_much_ends_the_process),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
