@@ -10,7 +10,7 @@ enum { SELECT_MAX = 2048 }; /* more are parted by their buckets first */
 
 static uint32_t *buckets_create(void)
 {
-    uint32_t *buckets = calloc(QUANTILE_BUCKETS, sizeof(*buckets));
+    uint32_t *buckets = calloc(SIGNED_BUCKETS, sizeof(*buckets));
 
     if (buckets == NULL)
         abort(); /* out of memory: as base/arena.h says */
@@ -40,12 +40,12 @@ void quantiles_join(struct quantiles *to, const struct quantiles *part)
 
     if (to->values != NULL)
         memcpy(to->values + to->count, part->values, count * sizeof(*to->values));
-    for (uint32_t i = 0; to->buckets != NULL && i < QUANTILE_BUCKETS; i++)
+    for (uint32_t i = 0; to->buckets != NULL && i < SIGNED_BUCKETS; i++)
         to->buckets[i] += part->buckets[i];
     to->count += count;
-    to->sum += part->sum;
-    to->squares_low += part->squares_low;
-    to->squares_high += part->squares_high;
+    to->squares.sum += part->squares.sum;
+    to->squares.low += part->squares.low;
+    to->squares.high += part->squares.high;
 }
 
 void quantiles_free(struct quantiles *quantiles)
@@ -65,14 +65,16 @@ static int64_t select_by_bucket(const struct quantiles *quantiles, uint32_t inde
     uint32_t bucket = 0, before = 0, found = 0;
 
     for (uint32_t i = 0; i < count; i++)
-        buckets[quantile_bucket(quantiles->values[i])]++;
+        buckets[signed_bucket(quantiles->values[i])]++;
     while (before + buckets[bucket] <= index)
         before += buckets[bucket++];
 
     int64_t *within = memory_resize(NULL, buckets[bucket], sizeof(*within));
+    uint64_t width;
+    int64_t first = signed_bucket_first(bucket, &width);
 
     for (uint32_t i = 0; i < count; i++) {
-        if (quantile_bucket(quantiles->values[i]) == bucket)
+        if ((uint64_t)quantiles->values[i] - (uint64_t)first < width)
             within[found++] = quantiles->values[i];
     }
 
@@ -83,6 +85,31 @@ static int64_t select_by_bucket(const struct quantiles *quantiles, uint32_t inde
     return value;
 }
 
+int64_t signed_bucket_first(uint32_t bucket, uint64_t *ret_width)
+{
+    if (bucket >= QUANTILE_BUCKETS)
+        return quantile_bucket_first(bucket - QUANTILE_BUCKETS, ret_width);
+
+    int64_t mirrored = quantile_bucket_first(QUANTILE_BUCKETS - 1 - bucket, ret_width);
+
+    return -mirrored - (int64_t)*ret_width; /* its last value is -mirrored - 1 */
+}
+
+int64_t signed_bucket_middle(uint32_t bucket)
+{
+    return bucket >= QUANTILE_BUCKETS ? quantile_bucket_middle(bucket - QUANTILE_BUCKETS)
+                                      : -quantile_bucket_middle(QUANTILE_BUCKETS - 1 - bucket) - 1;
+}
+
+static int64_t middle_of_rank(const uint32_t *buckets, uint32_t rank)
+{
+    uint32_t bucket = 0, before = buckets[0];
+
+    while (before <= rank)
+        before += buckets[++bucket];
+    return signed_bucket_middle(bucket);
+}
+
 int64_t quantiles_at(struct quantiles *quantiles, unsigned percent)
 {
     uint32_t count = (uint32_t)quantiles->count;
@@ -90,7 +117,7 @@ int64_t quantiles_at(struct quantiles *quantiles, unsigned percent)
     if (count == 0)
         return 0;
     if (quantiles->buckets != NULL)
-        return quantile_of_buckets(quantiles->buckets, count, percent);
+        return middle_of_rank(quantiles->buckets, quantile_rank(count, percent));
     return count > SELECT_MAX ? select_by_bucket(quantiles, quantile_rank(count, percent))
                               : quantile_select(quantiles->values, count, percent);
 }
@@ -100,45 +127,37 @@ bool quantiles_exact(const struct quantiles *quantiles)
     return quantiles->buckets == NULL;
 }
 
-/* About their mean, so that digits are kept; in integers, so that their order does not matter. */
-static double deviation_of_values(const struct quantiles *quantiles)
+int64_t squares_deviation(const struct squares *squares, uint64_t number)
 {
+    double count = (double)number, mean = (double)squares->sum / count;
+    double sum = (double)squares->low + ldexp((double)squares->high, 64);
+    double variance = sum / count - mean * mean;
+
+    return variance > 0 ? (int64_t)llround(sqrt(variance)) : 0;
+}
+
+/* About their mean, so that digits are kept; in integers, so that their order does not matter. */
+static int64_t deviation_of_values(const struct quantiles *quantiles)
+{
+    struct squares squares = {0};
     wide_int sum = 0;
-    wide_uint squares_low = 0, squares_high = 0;
 
     for (uint64_t i = 0; i < quantiles->count; i++)
         sum += quantiles->values[i];
 
     int64_t mean = (int64_t)(sum / (wide_int)quantiles->count);
-    double rest =
-        (double)(sum - (wide_int)mean * (wide_int)quantiles->count) / (double)quantiles->count;
 
-    for (uint64_t i = 0; i < quantiles->count; i++) {
-        wide_int distance = (wide_int)quantiles->values[i] - mean;
-        wide_uint square = (wide_uint)(distance * distance);
-
-        squares_low += (uint64_t)square;
-        squares_high += (uint64_t)(square >> 64);
-    }
-
-    double squares = (double)squares_low + ldexp((double)squares_high, 64);
-    double variance = squares / (double)quantiles->count - rest * rest;
-
-    return variance > 0 ? sqrt(variance) : 0;
+    for (uint64_t i = 0; i < quantiles->count; i++)
+        squares_add(&squares, quantiles->values[i], mean);
+    return squares_deviation(&squares, quantiles->count);
 }
 
 int64_t quantiles_stdev(const struct quantiles *quantiles)
 {
     if (quantiles->count == 0)
         return 0;
-    if (quantiles->values != NULL)
-        return (int64_t)llround(deviation_of_values(quantiles));
-
-    double count = (double)quantiles->count, mean = (double)quantiles->sum / count;
-    double squares = (double)quantiles->squares_low + ldexp((double)quantiles->squares_high, 64);
-    double variance = squares / count - mean * mean;
-
-    return variance > 0 ? (int64_t)llround(sqrt(variance)) : 0;
+    return quantiles->values != NULL ? deviation_of_values(quantiles)
+                                     : squares_deviation(&quantiles->squares, quantiles->count);
 }
 
 int64_t quantile_of(int64_t *values, uint64_t count, unsigned percent)

@@ -1,7 +1,11 @@
-/* Nearest-rank quantiles and the spread of many lengths.
+/* Nearest-rank quantiles and the spread of many lengths, and of waits, which may be below zero.
  *
- * Exact up to 65,536 values; beyond that from the histogram of trace/quantile.h. Sums are of
- * integers, so a spread that was gathered in parts is the same as one that was not.
+ * Exact up to 65,536 values; beyond that within 0.8 % from a histogram: that of trace/quantile.h,
+ * and its mirror image for what is below zero. Sums are of integers, so a spread that was gathered
+ * in parts is the same as one that was not.
+ *
+ *   bucket   0 ... | SIGNED_BUCKETS / 2 - 1 | SIGNED_BUCKETS / 2 | ... SIGNED_BUCKETS - 1
+ *   value    least ...           -1         |         0          | 1 ...
  */
 #ifndef JVIEWD_ANALYSE_QUANTILE_H
 #define JVIEWD_ANALYSE_QUANTILE_H
@@ -12,20 +16,55 @@
 
 #include "trace/quantile.h"
 
-enum { QUANTILE_EXACT_MAX = 65536 };
-
-#define SMALL_DISTANCE (INT64_C(1) << 31)
+enum { QUANTILE_EXACT_MAX = 65536, SIGNED_BUCKETS = 2 * QUANTILE_BUCKETS };
 
 __extension__ typedef __int128 wide_int; /* a sum of squares of picoseconds */
 __extension__ typedef unsigned __int128 wide_uint;
 
+struct squares { /* of distances from a value: what a deviation is made of */
+    wide_int sum;
+    wide_uint low, high; /* of the halves of each square */
+};
+
+static inline void squares_add(struct squares *squares, int64_t value, int64_t origin)
+{
+    const int64_t small = INT64_C(1) << 31;
+    int64_t distance;
+
+    if (!__builtin_sub_overflow(value, origin, &distance) && distance < small &&
+        distance > -small) { /* its square fits one word, as nearly all do */
+        squares->sum += distance;
+        squares->low += (uint64_t)(distance * distance);
+        return;
+    }
+
+    wide_int far = (wide_int)value - origin;
+    wide_uint square = (wide_uint)(far * far);
+
+    squares->sum += far;
+    squares->low += (uint64_t)square;
+    squares->high += (uint64_t)(square >> 64);
+}
+
+/* Of the population, to whole units; count > 0. */
+int64_t squares_deviation(const struct squares *squares, uint64_t count);
+
+static inline uint32_t signed_bucket(int64_t value)
+{
+    return value >= 0 ? QUANTILE_BUCKETS + quantile_bucket(value)
+                      : QUANTILE_BUCKETS - 1 - quantile_bucket(-(value + 1));
+}
+
+/* The least value in a bucket, and how many there are. */
+int64_t signed_bucket_first(uint32_t bucket, uint64_t *ret_width);
+int64_t signed_bucket_middle(uint32_t bucket);
+
 struct quantiles {
     uint64_t expected, count;
     int64_t *values;   /* exact: the first `count` are filled */
-    uint32_t *buckets; /* else */
-    int64_t origin;    /* sums are of distances from it */
-    wide_int sum;
-    wide_uint squares_low, squares_high; /* of the halves of each square */
+    uint32_t *buckets; /* else: SIGNED_BUCKETS */
+    int64_t origin;
+    struct squares squares; /* else */
 };
 
 /* For `count` values in all, about `origin`. */
@@ -36,17 +75,6 @@ struct quantiles *quantiles_create_like(const struct quantiles *whole);
 void quantiles_join(struct quantiles *to, const struct quantiles *part);
 void quantiles_free(struct quantiles *quantiles);
 
-/* What lies far from the origin, once it is counted. */
-static inline void quantiles_add_far(struct quantiles *quantiles, int64_t value)
-{
-    wide_int distance = (wide_int)value - quantiles->origin;
-    wide_uint square = (wide_uint)(distance * distance);
-
-    quantiles->sum += distance;
-    quantiles->squares_low += (uint64_t)square;
-    quantiles->squares_high += (uint64_t)(square >> 64);
-}
-
 static inline void quantiles_add(struct quantiles *quantiles, int64_t value)
 {
     if (quantiles->count == quantiles->expected)
@@ -55,18 +83,9 @@ static inline void quantiles_add(struct quantiles *quantiles, int64_t value)
         quantiles->values[quantiles->count++] = value;
         return;
     }
-
-    int64_t distance;
-
-    quantiles->buckets[quantile_bucket(value)]++;
+    quantiles->buckets[signed_bucket(value)]++;
     quantiles->count++;
-    if (!__builtin_sub_overflow(value, quantiles->origin, &distance) && distance < SMALL_DISTANCE &&
-        distance > -SMALL_DISTANCE) { /* its square fits one word, as nearly all do */
-        quantiles->sum += distance;
-        quantiles->squares_low += (uint64_t)(distance * distance);
-        return;
-    }
-    quantiles_add_far(quantiles, value);
+    squares_add(&quantiles->squares, value, quantiles->origin);
 }
 
 /* The value of rank ceil(percent / 100 * n), percent 1 ... 100; 0 of none. */

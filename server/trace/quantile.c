@@ -7,16 +7,21 @@ uint32_t quantile_rank(uint32_t count, uint32_t percent)
     return (uint32_t)(((uint64_t)count * percent + 99) / 100) - 1;
 }
 
-/* The middle of a bucket. */
-static int64_t bucket_middle(uint32_t bucket)
+int64_t quantile_bucket_first(uint32_t bucket, uint64_t *ret_width)
 {
-    if (bucket < QUANTILE_STEPS)
-        return bucket;
+    uint32_t octave = bucket < QUANTILE_STEPS ? 6 : bucket / QUANTILE_STEPS + 5;
+    uint64_t steps = bucket < QUANTILE_STEPS ? bucket : QUANTILE_STEPS + bucket % QUANTILE_STEPS;
 
-    uint32_t octave = bucket / QUANTILE_STEPS + 5;
+    *ret_width = UINT64_C(1) << (octave - 6);
+    return (int64_t)(steps << (octave - 6));
+}
 
-    return (int64_t)(((uint64_t)(QUANTILE_STEPS + bucket % QUANTILE_STEPS) << (octave - 6)) +
-                     ((UINT64_C(1) << (octave - 6)) >> 1));
+int64_t quantile_bucket_middle(uint32_t bucket)
+{
+    uint64_t width;
+    int64_t first = quantile_bucket_first(bucket, &width);
+
+    return first + (int64_t)(width / 2);
 }
 
 int64_t quantile_of_buckets(const uint32_t *buckets, uint32_t count, uint32_t percent)
@@ -25,7 +30,7 @@ int64_t quantile_of_buckets(const uint32_t *buckets, uint32_t count, uint32_t pe
 
     while (before <= rank)
         before += buckets[++bucket];
-    return bucket_middle(bucket);
+    return quantile_bucket_middle(bucket);
 }
 
 static bool shorter(const int64_t *a, const int64_t *b)

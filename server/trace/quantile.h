@@ -30,6 +30,9 @@ static inline uint32_t quantile_bucket(int64_t dur_ps)
 
     return (octave - 5) * QUANTILE_STEPS + (uint32_t)(dur >> (octave - 6)) % QUANTILE_STEPS;
 }
+/* The least duration in a bucket, and how many there are. */
+int64_t quantile_bucket_first(uint32_t bucket, uint64_t *ret_width);
+int64_t quantile_bucket_middle(uint32_t bucket);
 /* The middle of the bucket in which the quantile of all `count` durations lies. */
 int64_t quantile_of_buckets(const uint32_t *buckets, uint32_t count, uint32_t percent);
 
