@@ -93,7 +93,8 @@ static void write_attribution(void *data, const struct trace *trace)
     char path[4096];
 
     attribution_path(job->options->out, path);
-    enum status status = attribute(trace, job->scratch, &job->attribution, err);
+    enum status status =
+        attribute(trace, job->scratch, job->options->thread_count > 1, &job->attribution, err);
     if (status == OK)
         status = attribution_write(path, job->content, &job->attribution, err);
     assert(status == err->code);

@@ -4,6 +4,7 @@
 
 #include "analyse/attribute_parts.h"
 #include "analyse/scan.h"
+#include "analyse/split.h"
 
 typedef void see_chunk(struct attribute_work *work, const struct track *track, track_id id,
                        const struct chunk *chunk);
@@ -142,8 +143,8 @@ static uint32_t add_op(struct attribute_work *work, const struct more *more, nam
     return work->op_count++;
 }
 
-uint32_t op_find(struct attribute_work *work, const struct more *more, name_id name,
-                 bool is_slice_name)
+static uint32_t find_or_add_op(struct attribute_work *work, const struct more *more, name_id name,
+                               bool is_slice_name)
 {
     uint32_t *at = map64_at(&work->op_of, map64_pair(more->context, name), NO_OP);
 
@@ -158,7 +159,20 @@ uint32_t op_find(struct attribute_work *work, const struct more *more, name_id n
 
     uint32_t op = *same;
 
-    *map64_at(&work->op_of, map64_pair(more->context, name), op) = op;
+    *map64_at(&work->op_of, map64_pair(more->context, name), NO_OP) = op;
+    return op;
+}
+
+uint32_t op_find(struct attribute_work *work, const struct more *more, name_id name,
+                 bool is_slice_name)
+{
+    uint32_t op = op_known(work, more->context, name);
+
+    if (op == NO_OP) {
+        op = find_or_add_op(work, more, name, is_slice_name);
+        work->known_ops[name % KNOWN_OPS] =
+            (struct known_op){.name = name, .context = more->context, .op = op, .used = true};
+    }
     return op;
 }
 
@@ -176,16 +190,12 @@ static uint32_t group_of_ordinal(struct attribute_work *work, int32_t device)
 static uint32_t kernel_at(struct attribute_work *work, track_id id, const struct chunk *chunk,
                           uint32_t at, const struct facts *facts, uint32_t op)
 {
-    uint32_t shape = NO_SHAPE;
-
     if (!work->runs_kernels[id])
         return NO_KERNEL;
-    if (work->shape_of_facts != NULL)
-        shape = work->shape_of_facts[facts - work->facts];
     if (chunk->kind[at] == KIND_COPY &&
-        (shape == NO_SHAPE || work->shapes[shape].grid[0] == NOT_RECORDED))
+        (facts->shape == NO_SHAPE || work->shapes[facts->shape].grid[0] == NOT_RECORDED))
         return NO_KERNEL;
-    return kernel_find(work, chunk->name[at], shape, op);
+    return kernel_find(work, chunk->name[at], facts->shape, op);
 }
 
 static void add_entry(struct attribute_work *work, const struct track *track, track_id id,
@@ -204,10 +214,6 @@ static void add_entry(struct attribute_work *work, const struct track *track, tr
                       ? facts->op
                       : op_find(work, &work->more[facts->more], chunk->name[at], true);
 
-    uint8_t graph = GRAPH_NONE;
-
-    if (work->graph_of_facts != NULL)
-        graph = work->graph_of_facts[facts - work->facts];
     if (work->kernel_of != NULL)
         work->kernel_of[work->entry_count] = kernel_at(work, id, chunk, at, facts, op);
     if (!work->op_seen[op])
@@ -218,7 +224,7 @@ static void add_entry(struct attribute_work *work, const struct track *track, tr
         .op = op,
         .execution = facts->execution,
         .device = device,
-        .graph = graph,
+        .graph = facts->graph,
         .launch = NO_SLICE,
         .start_ps = chunk->start_ps[at],
         .dur_ps = chunk->dur_ps[at],
@@ -294,8 +300,6 @@ static void drop_facts(struct attribute_work *work)
     scratch_free(work->scratch, work->event_facts);
     scratch_free(work->scratch, work->facts);
     scratch_free(work->scratch, work->partner_end_ps);
-    scratch_free(work->scratch, work->shape_of_facts);
-    scratch_free(work->scratch, work->graph_of_facts);
     scratch_free(work->scratch, work->shapes);
     scratch_free(work->scratch, work->more);
     scratch_free(work->scratch, work->types);
@@ -381,7 +385,6 @@ static void read_slices(struct attribute_work *work)
         each_chunk(work, &trace->tracks[id], id, COLUMN_EVENT, chunk, mark_events);
     }
     facts_read(work);
-    shapes_read(work);
     make_entries(work);
     for (track_id id = 0; id < trace->track_count && work->facts_count > 0; id++) {
         if (!trace->tracks[id].derived &&
@@ -405,8 +408,35 @@ static struct attribute_work begin(const struct trace *trace, struct scratch *sc
     };
 }
 
-enum status attribute(const struct trace *trace, struct scratch *scratch, struct attribution *ret,
-                      struct error *err)
+struct tables {
+    const struct trace *trace;
+    struct scratch *scratch;
+    struct attribution *of;
+};
+
+/* Neither reads what the other makes. */
+static void make_table(void *data, uint32_t part)
+{
+    const struct tables *tables = data;
+
+    if (part == 0)
+        kernels_make(tables->trace, tables->scratch, tables->of);
+    else
+        totals_make(tables->trace, tables->scratch, tables->of);
+}
+
+static void make_tables(struct tables tables, bool two_threads)
+{
+    if (two_threads && split_count(tables.of->entry_count) > 1) {
+        split_run(2, make_table, &tables);
+        return;
+    }
+    make_table(&tables, 0);
+    make_table(&tables, 1);
+}
+
+enum status attribute(const struct trace *trace, struct scratch *scratch, bool two_threads,
+                      struct attribution *ret, struct error *err)
 {
     struct attribute_work work = begin(trace, scratch);
 
@@ -431,8 +461,7 @@ enum status attribute(const struct trace *trace, struct scratch *scratch, struct
         .kernel_count = work.kernel_count,
         .kernel_of = work.kernel_count > 0 ? work.kernel_of : NULL,
     };
-    kernels_make(trace, scratch, ret);
-    totals_make(trace, scratch, ret);
+    make_tables((struct tables){trace, scratch, ret}, two_threads);
     if (trace_damaged(trace))
         return fail(err, ERR_FORMAT, "a part of the index turned out damaged");
     return OK;

@@ -21,10 +21,10 @@
 #include "base/scratch.h"
 #include "trace/attribution.h"
 
-/* The result lives in the scratch, for it grows with the ops. A trace without ops yields an empty
- * attribution. */
+/* The result lives in the scratch, for it grows with the ops; it is the same with two threads. A
+ * trace without ops yields an empty attribution. */
 MUST_CHECK enum status attribute(const struct trace *trace, struct scratch *scratch,
-                                 struct attribution *ret, struct error *err);
+                                 bool two_threads, struct attribution *ret, struct error *err);
 
 /* A stream of a GPU: what lies on it are kernels, copies and sets. */
 bool track_runs_kernels(const struct trace *trace, track_id id);

@@ -1,12 +1,12 @@
 /* What the args of op events say.
  *
- * An arg of the event itself wins over its type's. Columns are read block by block; a key that a
- * block lacks costs nothing.
+ * An arg of the event itself wins over its type's. All keys are read in one walk, those of shapes
+ * behind the others.
  */
 #include <stdlib.h>
 
 #include "analyse/attribute_parts.h"
-#include "trace/args.h"
+#include "trace/args_walk.h"
 
 enum key {
     KEY_HLO_OP,
@@ -43,17 +43,6 @@ static const char *const key_words[KEY_COUNT] = {
     "device_duration_ps",
 };
 
-struct block {
-    const struct trace *trace;
-    name_id keys[KEY_COUNT];
-    bool known[KEY_COUNT];   /* the trace has the key at all */
-    bool present[KEY_COUNT]; /* this block has */
-    struct arg_column columns[KEY_COUNT];
-    event_id first_event;
-    uint32_t count;
-    type_id types[ARGS_BLOCK_EVENTS];
-};
-
 struct pair_end { /* an op that a later event may end, or an event that may end an op */
     uint64_t id;
     uint32_t at; /* facts, or event */
@@ -67,6 +56,10 @@ struct pair_ends {
 struct pairs {
     struct pair_ends ops, ends;
 };
+
+#define ALL_KEYS UINT32_MAX
+#define KEYS_OF_ENDS (UINT32_C(1) << KEY_CONSUMER | UINT32_C(1) << KEY_CONSUMER_TYPE)
+_Static_assert(KEY_COUNT + SHAPE_KEYS <= ARG_WALK_KEYS_MAX, "one walk reads them all");
 
 static void add_end(struct attribute_work *work, struct pair_ends *ends, uint64_t id, uint32_t at)
 {
@@ -85,18 +78,16 @@ static name_id text_of(const struct trace *trace, uint8_t type, uint64_t bits)
     return type == ARG_STRING && bits < trace->name_count ? (name_id)bits : 0;
 }
 
-static name_id text_at(const struct block *block, enum key key, uint32_t at)
+static name_id text_at(const struct arg_walk *walk, enum key key)
 {
-    return block->present[key]
-               ? text_of(block->trace, block->columns[key].type[at], block->columns[key].bits[at])
-               : 0;
+    return arg_walk_has(walk, key) ? text_of(walk->trace, walk->type[key], walk->bits[key]) : 0;
 }
 
-static bool number_at(const struct block *block, enum key key, uint32_t at, uint64_t *ret)
+static bool number_at(const struct arg_walk *walk, enum key key, uint64_t *ret)
 {
-    if (!block->present[key] || !is_number(block->columns[key].type[at]))
+    if (!arg_walk_has(walk, key) || !is_number(walk->type[key]))
         return false;
-    *ret = block->columns[key].bits[at];
+    *ret = walk->bits[key];
     return true;
 }
 
@@ -108,7 +99,7 @@ static bool is_mark(const struct trace *trace, const struct arg *arg)
                      STR("gpu_user_annotation"));
 }
 
-static void read_types(struct attribute_work *work, const struct block *block)
+static void read_types(struct attribute_work *work, const name_id *keys)
 {
     const struct trace *trace = work->trace;
 
@@ -121,19 +112,19 @@ static void read_types(struct attribute_work *work, const struct block *block)
 
             name_id text = text_of(trace, (uint8_t)arg->type, arg->bits);
 
-            if (text != 0 && arg->key == block->keys[KEY_HLO_OP])
+            if (text != 0 && arg->key == keys[KEY_HLO_OP])
                 facts->hlo_op = text;
-            else if (text != 0 && arg->key == block->keys[KEY_HLO_MODULE])
+            else if (text != 0 && arg->key == keys[KEY_HLO_MODULE])
                 facts->module = text;
-            else if (text != 0 && arg->key == block->keys[KEY_TF_OP])
+            else if (text != 0 && arg->key == keys[KEY_TF_OP])
                 facts->tf_op = text;
-            else if (text != 0 && arg->key == block->keys[KEY_CATEGORY])
+            else if (text != 0 && arg->key == keys[KEY_CATEGORY])
                 facts->category = text;
-            else if (text != 0 && arg->key == block->keys[KEY_SOURCE])
+            else if (text != 0 && arg->key == keys[KEY_SOURCE])
                 facts->source = text;
             else if (text != 0 && is_mark(trace, arg))
                 facts->is_mark = true;
-            else if (is_number((uint8_t)arg->type) && arg->key == block->keys[KEY_PROGRAM_ID]) {
+            else if (is_number((uint8_t)arg->type) && arg->key == keys[KEY_PROGRAM_ID]) {
                 facts->has_program = true;
                 facts->program = arg->bits;
             }
@@ -168,21 +159,21 @@ static uint32_t context_find(struct attribute_work *work, bool has_program, uint
     return *at;
 }
 
-/* Context, op and execution of one event are mostly those of the one before. */
+/* Context and execution of one event are mostly those of the one before. */
 struct last {
     bool any, has_program;
     uint64_t program, run_id;
-    name_id module, op_name;
+    name_id module;
     int32_t device;
-    uint32_t context, op, execution;
+    uint32_t context, execution;
 };
 
-static void turn_to_context(struct attribute_work *work, const struct block *block, uint32_t at,
+static void turn_to_context(struct attribute_work *work, const struct arg_walk *walk,
                             const struct type_facts *type, struct last *last)
 {
     uint64_t program = type->program;
-    bool has_program = number_at(block, KEY_PROGRAM_ID, at, &program) || type->has_program;
-    name_id module = text_at(block, KEY_HLO_MODULE, at);
+    bool has_program = number_at(walk, KEY_PROGRAM_ID, &program) || type->has_program;
+    name_id module = text_at(walk, KEY_HLO_MODULE);
 
     if (module == 0)
         module = type->module;
@@ -195,50 +186,71 @@ static void turn_to_context(struct attribute_work *work, const struct block *blo
             .module = module,
             .context = context_find(work, has_program, program, module),
             .execution = NO_EXECUTION,
-            .op = NO_OP,
         };
 }
 
-static name_id text_or(const struct block *block, enum key key, uint32_t at, name_id otherwise)
+struct reading {
+    struct arg_walk *walk;
+    struct shapes *shapes; /* NULL: nothing of the trace tells any */
+    struct pairs pairs;
+    struct last last;
+};
+
+static name_id text_or(const struct arg_walk *walk, enum key key, name_id otherwise)
 {
-    name_id own = text_at(block, key, at);
+    name_id own = text_at(walk, key);
 
     return own != 0 ? own : otherwise;
 }
 
-static struct more more_at(const struct block *block, uint32_t at, const struct type_facts *type,
+static bool device_time_at(const struct arg_walk *walk, int64_t *ret_start_ps, int64_t *ret_dur_ps)
+{
+    uint64_t start, dur;
+
+    if (!number_at(walk, KEY_DEVICE_START, &start) || !number_at(walk, KEY_DEVICE_DUR, &dur) ||
+        start > TIME_PS_MAX || dur > TIME_PS_MAX)
+        return false;
+    *ret_start_ps = (int64_t)start;
+    *ret_dur_ps = (int64_t)dur;
+    return true;
+}
+
+static struct more more_at(const struct arg_walk *walk, const struct type_facts *type,
                            uint32_t context)
 {
-    uint64_t start = 0, dur = 0;
     struct more more = {
         .context = context,
-        .tf_op = text_or(block, KEY_TF_OP, at, type->tf_op),
-        .category = text_or(block, KEY_CATEGORY, at, type->category),
-        .source = text_or(block, KEY_SOURCE, at, type->source),
+        .tf_op = text_or(walk, KEY_TF_OP, type->tf_op),
+        .category = text_or(walk, KEY_CATEGORY, type->category),
+        .source = text_or(walk, KEY_SOURCE, type->source),
     };
 
-    more.has_device_time = number_at(block, KEY_DEVICE_START, at, &start) &&
-                           number_at(block, KEY_DEVICE_DUR, at, &dur) && start <= TIME_PS_MAX &&
-                           dur <= TIME_PS_MAX;
-    more.device_start_ps = (int64_t)start;
-    more.device_dur_ps = (int64_t)dur;
+    more.has_device_time = device_time_at(walk, &more.device_start_ps, &more.device_dur_ps);
     return more;
 }
 
-static int32_t device_at(const struct block *block, uint32_t at, int32_t otherwise)
+static uint32_t add_more(struct attribute_work *work, const struct more *more)
+{
+    work->has_device_times |= more->has_device_time;
+    WORK_GROW(work, work->more, work->more_count, work->more_capacity);
+    work->more[work->more_count] = *more;
+    return work->more_count++;
+}
+
+static int32_t device_at(const struct arg_walk *walk, int32_t otherwise)
 {
     uint64_t device;
 
-    return number_at(block, KEY_DEVICE, at, &device) && device <= INT32_MAX ? (int32_t)device
-                                                                            : otherwise;
+    return number_at(walk, KEY_DEVICE, &device) && device <= INT32_MAX ? (int32_t)device
+                                                                       : otherwise;
 }
 
-static uint32_t execution_at(struct attribute_work *work, const struct block *block, uint32_t at,
+static uint32_t execution_at(struct attribute_work *work, const struct arg_walk *walk,
                              int32_t device, struct last *last)
 {
     uint64_t run_id;
 
-    if (!number_at(block, KEY_RUN_ID, at, &run_id))
+    if (!number_at(walk, KEY_RUN_ID, &run_id))
         return NO_EXECUTION;
     if (last->execution == NO_EXECUTION || last->run_id != run_id || last->device != device) {
         last->execution = execution_find(work, last->context, run_id, device);
@@ -248,61 +260,100 @@ static uint32_t execution_at(struct attribute_work *work, const struct block *bl
     return last->execution;
 }
 
-static void add_facts(struct attribute_work *work, const struct block *block, uint32_t at,
-                      name_id hlo_op, const struct type_facts *type, struct last *last,
-                      struct pairs *pairs)
+/* Its op, where its args name one, and what its slice's name will be asked for. */
+static void find_op(struct attribute_work *work, const struct arg_walk *walk, name_id hlo_op,
+                    const struct type_facts *type, uint32_t context, struct facts *facts)
 {
-    uint64_t producer_type = 0, producer = 0;
-
-    turn_to_context(work, block, at, type, last);
-
-    int32_t device = device_at(block, at, work->has_devices ? -1 : 0);
-    struct more more = more_at(block, at, type, last->context);
-    struct facts facts = {
-        .op = NO_OP,
-        .more = NO_MORE,
-        .execution = execution_at(work, block, at, device, last),
-        .device = device,
-    };
-
-    if (hlo_op != 0) {
-        if (last->op == NO_OP || last->op_name != hlo_op)
-            last->op = op_find(work, &more, hlo_op, false);
-        last->op_name = hlo_op;
-        facts.op = last->op;
+    if (hlo_op != 0 && !arg_walk_has(walk, KEY_DEVICE_START)) {
+        facts->op = op_known(work, context, hlo_op);
+        if (facts->op != NO_OP)
+            return;
     }
-    if (hlo_op == 0 || more.has_device_time) {
-        facts.more = work->more_count;
-        work->has_device_times |= more.has_device_time;
-        WORK_GROW(work, work->more, work->more_count, work->more_capacity);
-        work->more[work->more_count++] = more;
-    }
-    WORK_GROW(work, work->facts, work->facts_count, work->facts_capacity);
-    if (number_at(block, KEY_PRODUCER, at, &producer) &&
-        (!number_at(block, KEY_PRODUCER_TYPE, at, &producer_type) || producer_type == 0))
-        add_end(work, &pairs->ops, producer, work->facts_count);
-    work->facts[work->facts_count++] = facts;
-    work->event_facts[block->first_event + at] = work->facts_count;
+
+    struct more more = more_at(walk, type, context);
+
+    if (hlo_op != 0)
+        facts->op = op_find(work, &more, hlo_op, false);
+    if (hlo_op == 0 || more.has_device_time)
+        facts->more = add_more(work, &more);
 }
 
-static void read_block(struct attribute_work *work, const struct block *block, struct pairs *pairs,
-                       struct last *last)
+static void add_facts(struct attribute_work *work, struct reading *reading, type_id id,
+                      name_id hlo_op, event_id event)
 {
-    for (uint32_t at = 0; at < block->count; at++) {
-        event_id event = block->first_event + at;
-        const struct type_facts *type = &work->types[block->types[at]];
-        name_id hlo_op = text_or(block, KEY_HLO_OP, at, type->hlo_op);
-        uint64_t consumer_type = 0, consumer;
+    const struct arg_walk *walk = reading->walk;
+    const struct type_facts *type = &work->types[id];
+    struct last *last = &reading->last;
+    uint64_t producer_type = 0, producer = 0;
+    int32_t device = device_at(walk, work->has_devices ? -1 : 0);
 
-        if (event >= work->trace->event_count)
-            return;
-        if (type->is_mark)
-            continue;
-        if (work->has_devices ? (work->on_device[event / 8] >> event % 8 & 1) != 0 : hlo_op != 0)
-            add_facts(work, block, at, hlo_op, type, last, pairs);
-        else if (number_at(block, KEY_CONSUMER, at, &consumer) &&
-                 (!number_at(block, KEY_CONSUMER_TYPE, at, &consumer_type) || consumer_type == 0))
-            add_end(work, &pairs->ends, consumer, event);
+    turn_to_context(work, walk, type, last);
+    WORK_GROW(work, work->facts, work->facts_count, work->facts_capacity);
+
+    struct facts *facts = &work->facts[work->facts_count];
+
+    *facts = (struct facts){
+        .op = NO_OP,
+        .more = NO_MORE,
+        .execution = execution_at(work, walk, device, last),
+        .device = device,
+        .shape = NO_SHAPE,
+    };
+    find_op(work, walk, hlo_op, type, last->context, facts);
+    if (reading->shapes != NULL)
+        facts->shape = shape_at(work, reading->shapes, id, walk, KEY_COUNT, &facts->graph);
+    if (number_at(walk, KEY_PRODUCER, &producer) &&
+        (!number_at(walk, KEY_PRODUCER_TYPE, &producer_type) || producer_type == 0))
+        add_end(work, &reading->pairs.ops, producer, work->facts_count);
+    work->event_facts[event] = ++work->facts_count;
+}
+
+static void read_event(struct attribute_work *work, struct reading *reading, type_id type,
+                       event_id event)
+{
+    const struct arg_walk *walk = reading->walk;
+    name_id hlo_op = text_or(walk, KEY_HLO_OP, work->types[type].hlo_op);
+    uint64_t consumer_type = 0, consumer;
+
+    if (work->types[type].is_mark)
+        return;
+    if (work->has_devices ? (work->on_device[event / 8] >> event % 8 & 1) != 0 : hlo_op != 0)
+        add_facts(work, reading, type, hlo_op, event);
+    else if (number_at(walk, KEY_CONSUMER, &consumer) &&
+             (!number_at(walk, KEY_CONSUMER_TYPE, &consumer_type) || consumer_type == 0))
+        add_end(work, &reading->pairs.ends, consumer, event);
+}
+
+/* Where the file has devices: is any of the events on one? Of the others only those count that may
+ * end an op. */
+static bool has_ops(const struct attribute_work *work, event_id first, uint32_t count)
+{
+    uint64_t end = (uint64_t)first + count;
+
+    if (!work->has_devices)
+        return true;
+    for (uint64_t at = first / 8; at <= work->trace->event_count / 8 && at * 8 < end; at++) {
+        if (work->on_device[at] != 0)
+            return true;
+    }
+    return false;
+}
+
+static void read_block(struct attribute_work *work, struct reading *reading, uint32_t index)
+{
+    struct arg_walk *walk = reading->walk;
+    type_id type_count = work->trace->type_count;
+    event_id first;
+    uint32_t count = trace_arg_events(work->trace, index, &first);
+    bool with_ops = has_ops(work, first, count);
+
+    if (arg_walk_open(walk, index, with_ops ? ALL_KEYS : KEYS_OF_ENDS) == 0 && !with_ops)
+        return;
+    for (uint32_t at = 0; at < count && first + at < work->trace->event_count; at++) {
+        type_id type = walk->types[at] < type_count ? walk->types[at] : type_count; /* empty */
+
+        arg_walk_step(walk, at);
+        read_event(work, reading, type, first + at);
     }
 }
 
@@ -341,59 +392,36 @@ static void join_partners(struct attribute_work *work, const struct pairs *pairs
     map64_free(&facts_of);
 }
 
-/* Where the file has devices: is any event of the block on one? Of the others only those count that
- * may end an op. */
-static bool has_ops(const struct attribute_work *work, const struct block *block)
+/* Where ops lie on devices it is known how many there are at most. */
+static void make_room(struct attribute_work *work)
 {
-    uint64_t end = (uint64_t)block->first_event + block->count;
+    uint32_t count = 0;
 
-    if (!work->has_devices)
-        return true;
-    for (uint64_t at = block->first_event / 8; at <= work->trace->event_count / 8 && at * 8 < end;
-         at++) {
-        if (work->on_device[at] != 0)
-            return true;
-    }
-    return false;
-}
-
-static void load_columns(const struct attribute_work *work, uint32_t index, struct block *block)
-{
-    const struct trace *trace = work->trace;
-
-    block->count = trace_arg_types(trace, index, &block->first_event, block->types);
-    for (uint32_t i = 0; i < block->count; i++) {
-        if (block->types[i] >= trace->type_count)
-            block->types[i] = trace->type_count; /* the empty facts */
-    }
-
-    bool with_ops = has_ops(work, block);
-
-    for (int key = 0; key < KEY_COUNT; key++)
-        block->present[key] =
-            block->known[key] && (with_ops || key == KEY_CONSUMER || key == KEY_CONSUMER_TYPE) &&
-            trace_arg_column(trace, index, block->keys[key], &block->columns[key]);
+    for (size_t at = 0; at <= work->trace->event_count / 8; at++)
+        count += (uint32_t)__builtin_popcount(work->on_device[at]);
+    work->facts = scratch_array(work->scratch, struct facts, count);
+    work->facts_capacity = count;
 }
 
 void facts_read(struct attribute_work *work)
 {
-    struct block *block = memory_resize(NULL, 1, sizeof(*block)); /* 2 MB: not on a stack */
-    struct pairs pairs = {0};
-    struct last last = {0};
+    name_id keys[KEY_COUNT + SHAPE_KEYS];
+    struct reading reading = {0};
 
-    block->trace = work->trace;
+    make_room(work);
     for (int key = 0; key < KEY_COUNT; key++) {
-        block->known[key] = trace_find_name(work->trace, str_of(key_words[key]), &block->keys[key]);
-        if (!block->known[key])
-            block->keys[key] = UINT32_MAX; /* no arg has it */
+        if (!trace_find_name(work->trace, str_of(key_words[key]), &keys[key]))
+            keys[key] = NO_KEY;
     }
-    read_types(work, block);
-    for (uint32_t index = 0; index < trace_arg_block_count(work->trace); index++) {
-        load_columns(work, index, block);
-        read_block(work, block, &pairs, &last);
-    }
-    join_partners(work, &pairs);
-    scratch_free(work->scratch, pairs.ops.items);
-    scratch_free(work->scratch, pairs.ends.items);
-    free(block);
+    read_types(work, keys);
+    if (shapes_find_keys(work->trace, keys + KEY_COUNT) && work->has_devices)
+        reading.shapes = shapes_begin(work, keys + KEY_COUNT);
+    reading.walk = arg_walk_create(work->trace, keys, COUNT(keys));
+    for (uint32_t index = 0; index < trace_arg_block_count(work->trace); index++)
+        read_block(work, &reading, index);
+    join_partners(work, &reading.pairs);
+    arg_walk_destroy(reading.walk);
+    shapes_end(work, reading.shapes);
+    scratch_free(work->scratch, reading.pairs.ops.items);
+    scratch_free(work->scratch, reading.pairs.ends.items);
 }

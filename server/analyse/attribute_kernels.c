@@ -8,30 +8,36 @@
  * A device's clock and its host's differ by some microseconds, so a kernel may seem to start before
  * its call ended: it then waited for nothing; and its launch may even be less than nothing, which
  * is kept, for it tells how far the clocks are apart.
+ *
+ * What is measured of each launch goes to its kernel's place in an array, from which the quantiles
+ * are taken at the end:
+ *
+ *   durations   [ kernel 0: 3 9 3 | kernel 1: 7 | kernel 2: 1 1 ]
+ *   gaps        [ kernel 0: 1 2 . | kernel 1: . | kernel 2: 8 . ]    the first launch of a row has
+ * none
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyse/attribute_parts.h"
 #include "analyse/launch.h"
-#include "analyse/quantile.h"
+#include "analyse/quantile_set.h"
 
 enum metric { METRIC_DUR, METRIC_QUEUE, METRIC_LAUNCH, METRIC_CALL, METRIC_GAP, METRIC_COUNT };
 
 /* What begins within this after its call ended waited for nothing but the call. */
 #define SOON_PS INT64_C(20000000)
 
-struct gathered { /* of one kernel, or of all of one name */
-    struct quantiles *values[METRIC_COUNT];
-};
-
 struct gathering {
     const struct trace *trace;
     const struct attribution *of;
     struct kernel_total *totals;
-    struct gathered *gathered;
-    uint32_t *longest; /* entry of each kernel */
-    uint32_t *next;    /* kernel of the same name, NO_KERNEL */
+    uint32_t *place;                /* of each kernel, and behind the last */
+    int64_t *values[METRIC_COUNT];  /* by place */
+    uint32_t *filled[METRIC_COUNT]; /* by kernel */
+    uint32_t *longest;              /* entry of each kernel */
+    uint32_t *next;                 /* kernel of the same name, NO_KERNEL */
+    struct quantile_set *set;
 };
 
 struct one_launch { /* of an entry */
@@ -46,18 +52,6 @@ static int64_t sum_of(int64_t left_ps, int64_t right_ps)
     if (__builtin_add_overflow(left_ps, right_ps, &sum_ps))
         return right_ps > 0 ? INT64_MAX : INT64_MIN;
     return sum_ps;
-}
-
-static void gathered_open(struct gathered *gathered, uint32_t count)
-{
-    for (int metric = 0; metric < METRIC_COUNT; metric++)
-        gathered->values[metric] = quantiles_create(count, 0);
-}
-
-static void gathered_close(struct gathered *gathered)
-{
-    for (int metric = 0; metric < METRIC_COUNT; metric++)
-        quantiles_free(gathered->values[metric]);
 }
 
 /* Streams that stand idle, and whose next kernel was launched late: the host kept them waiting. */
@@ -96,16 +90,22 @@ static void add_total(struct gathering *work, uint32_t at, uint32_t kernel,
     add_starved(total, launch);
 }
 
-static void add_values(struct gathered *to, int64_t dur_ps, const struct one_launch *launch)
+static void add_value(struct gathering *work, uint32_t kernel, enum metric metric, int64_t value)
 {
-    quantiles_add(to->values[METRIC_DUR], dur_ps);
+    work->values[metric][work->place[kernel] + work->filled[metric][kernel]++] = value;
+}
+
+static void add_values(struct gathering *work, uint32_t kernel, int64_t dur_ps,
+                       const struct one_launch *launch)
+{
+    add_value(work, kernel, METRIC_DUR, dur_ps);
     if (launch->has_gap)
-        quantiles_add(to->values[METRIC_GAP], launch->gap_ps);
+        add_value(work, kernel, METRIC_GAP, launch->gap_ps);
     if (!launch->is_called)
         return;
-    quantiles_add(to->values[METRIC_QUEUE], launch->queue_ps);
-    quantiles_add(to->values[METRIC_LAUNCH], launch->launch_ps);
-    quantiles_add(to->values[METRIC_CALL], launch->call_ps);
+    add_value(work, kernel, METRIC_QUEUE, launch->queue_ps);
+    add_value(work, kernel, METRIC_LAUNCH, launch->launch_ps);
+    add_value(work, kernel, METRIC_CALL, launch->call_ps);
 }
 
 static struct one_launch launch_of(struct launch_reader *reader, const struct attributed *entry)
@@ -142,7 +142,7 @@ static void gather(struct gathering *work)
             launch.has_gap = !begins;
             launch.gap_ps = entry->start_ps > end_ps ? entry->start_ps - end_ps : 0;
             add_total(work, at, of->kernel_of[at], &launch);
-            add_values(&work->gathered[of->kernel_of[at]], entry->dur_ps, &launch);
+            add_values(work, of->kernel_of[at], entry->dur_ps, &launch);
         }
         end_ps = entry->start_ps + entry->dur_ps;
     }
@@ -169,21 +169,35 @@ static void rank_longest(struct gathering *work, struct scratch *scratch)
     scratch_free(scratch, seen);
 }
 
-static int64_t median(const struct gathered *of, enum metric metric, uint32_t count)
+/* Of one kernel, or of it and those of its name behind it. */
+static void begin_metric(struct gathering *work, enum metric metric, uint32_t first,
+                         bool whole_name)
 {
-    return count == 0 ? 0 : quantiles_at(of->values[metric], 50);
+    quantile_set_begin(work->set);
+    for (uint32_t kernel = first; kernel != NO_KERNEL;
+         kernel = whole_name ? work->next[kernel] : NO_KERNEL)
+        quantile_set_add(work->set, work->values[metric] + work->place[kernel],
+                         work->filled[metric][kernel]);
 }
 
-static void take_quantiles(struct kernel_total *total, const struct gathered *of)
+static int64_t median(struct gathering *work, enum metric metric, uint32_t first, bool whole_name)
 {
-    total->approximate = !quantiles_exact(of->values[METRIC_DUR]);
-    total->p50_ps = quantiles_at(of->values[METRIC_DUR], 50);
-    total->p95_ps = quantiles_at(of->values[METRIC_DUR], 95);
-    total->stdev_ps = quantiles_stdev(of->values[METRIC_DUR]);
-    total->queue_p50_ps = median(of, METRIC_QUEUE, total->launch_count);
-    total->launch_p50_ps = median(of, METRIC_LAUNCH, total->launch_count);
-    total->call_p50_ps = median(of, METRIC_CALL, total->launch_count);
-    total->gap_p50_ps = median(of, METRIC_GAP, total->gap_count);
+    begin_metric(work, metric, first, whole_name);
+    return quantile_set_at(work->set, 50);
+}
+
+static void take_quantiles(struct gathering *work, uint32_t first, bool whole_name,
+                           struct kernel_total *ret)
+{
+    begin_metric(work, METRIC_DUR, first, whole_name);
+    ret->approximate = !quantile_set_exact(work->set);
+    ret->p50_ps = quantile_set_at(work->set, 50);
+    ret->p95_ps = quantile_set_at(work->set, 95);
+    ret->stdev_ps = quantile_set_stdev(work->set, 0);
+    ret->queue_p50_ps = median(work, METRIC_QUEUE, first, whole_name);
+    ret->launch_p50_ps = median(work, METRIC_LAUNCH, first, whole_name);
+    ret->call_p50_ps = median(work, METRIC_CALL, first, whole_name);
+    ret->gap_p50_ps = median(work, METRIC_GAP, first, whole_name);
 }
 
 /* Links kernels of one name in order, and returns how many names there are. */
@@ -226,34 +240,16 @@ static void add_shape(struct kernel_total *to, const struct kernel_total *shape)
     to->starved_ps = sum_of(to->starved_ps, shape->starved_ps);
 }
 
-/* Few values are kept one by one, many in a histogram. */
-static void join_values(struct quantiles *to, const struct quantiles *part)
-{
-    if (to->buckets == NULL || part->buckets != NULL) {
-        quantiles_join(to, part);
-        return;
-    }
-    for (uint64_t i = 0; i < part->count; i++)
-        quantiles_add(to, part->values[i]);
-}
-
 /* Of all launch shapes of a name, from the first of them on. */
-static struct kernel_total total_of_name(const struct gathering *work, uint32_t first)
+static struct kernel_total total_of_name(struct gathering *work, uint32_t first)
 {
     struct kernel_total total = work->totals[first];
-    struct gathered all;
 
     if (work->next[first] == NO_KERNEL)
         return total;
     for (uint32_t kernel = work->next[first]; kernel != NO_KERNEL; kernel = work->next[kernel])
         add_shape(&total, &work->totals[kernel]);
-    gathered_open(&all, total.count);
-    for (uint32_t kernel = first; kernel != NO_KERNEL; kernel = work->next[kernel]) {
-        for (int metric = 0; metric < METRIC_COUNT; metric++)
-            join_values(all.values[metric], work->gathered[kernel].values[metric]);
-    }
-    take_quantiles(&total, &all);
-    gathered_close(&all);
+    take_quantiles(work, first, true, &total);
     return total;
 }
 
@@ -263,17 +259,11 @@ static void make_totals(struct gathering *work, struct scratch *scratch, struct 
     uint32_t name_count = join_names(work, scratch, is_first), name = 0;
     struct kernel_total *by_name = scratch_array(scratch, struct kernel_total, name_count);
 
+    for (uint32_t kernel = 0; kernel < of->kernel_count; kernel++)
+        take_quantiles(work, kernel, false, &work->totals[kernel]);
     for (uint32_t kernel = 0; kernel < of->kernel_count; kernel++) {
         if (is_first[kernel])
             by_name[name++] = total_of_name(work, kernel);
-    }
-    for (uint32_t kernel = 0; kernel < of->kernel_count; kernel++) {
-        take_quantiles(&work->totals[kernel], &work->gathered[kernel]);
-        gathered_close(&work->gathered[kernel]);
-    }
-    for (uint32_t i = 0; i < name_count; i++) { /* those of one shape have that one's */
-        if (work->next[by_name[i].kernel] == NO_KERNEL)
-            by_name[i] = work->totals[by_name[i].kernel];
     }
     scratch_free(scratch, is_first);
     of->kernel_totals = work->totals;
@@ -281,18 +271,47 @@ static void make_totals(struct gathering *work, struct scratch *scratch, struct 
     of->kernel_name_count = name_count;
 }
 
-static void open_kernels(struct gathering *work, struct scratch *scratch)
+static void find_places(struct gathering *work)
 {
     const struct attribution *of = work->of;
-    uint32_t *count = scratch_array(scratch, uint32_t, of->kernel_count);
 
     for (uint32_t at = 0; at < of->entry_count; at++) {
         if (of->kernel_of[at] != NO_KERNEL)
-            count[of->kernel_of[at]]++;
+            work->place[of->kernel_of[at] + 1]++;
     }
     for (uint32_t kernel = 0; kernel < of->kernel_count; kernel++)
-        gathered_open(&work->gathered[kernel], count[kernel]);
-    scratch_free(scratch, count);
+        work->place[kernel + 1] += work->place[kernel];
+}
+
+/* Where no call is known, none is measured. */
+static bool has_launches(const struct attribution *of)
+{
+    for (uint32_t at = 0; at < of->entry_count; at++) {
+        if (of->entries[at].launch != NO_SLICE)
+            return true;
+    }
+    return false;
+}
+
+static void make_room(struct gathering *work, struct scratch *scratch)
+{
+    size_t count = work->place[work->of->kernel_count];
+    bool called = has_launches(work->of);
+
+    for (int metric = 0; metric < METRIC_COUNT; metric++) {
+        bool of_call = metric != METRIC_DUR && metric != METRIC_GAP;
+
+        work->filled[metric] = scratch_array(scratch, uint32_t, work->of->kernel_count);
+        work->values[metric] = scratch_array(scratch, int64_t, called || !of_call ? count : 0);
+    }
+}
+
+static void free_room(struct gathering *work, struct scratch *scratch)
+{
+    for (int metric = 0; metric < METRIC_COUNT; metric++) {
+        scratch_free(scratch, work->filled[metric]);
+        scratch_free(scratch, work->values[metric]);
+    }
 }
 
 void kernels_make(const struct trace *trace, struct scratch *scratch, struct attribution *of)
@@ -304,16 +323,20 @@ void kernels_make(const struct trace *trace, struct scratch *scratch, struct att
         .trace = trace,
         .of = of,
         .totals = scratch_array(scratch, struct kernel_total, of->kernel_count),
-        .gathered = scratch_array(scratch, struct gathered, of->kernel_count),
+        .place = scratch_array(scratch, uint32_t, (size_t)of->kernel_count + 1),
         .longest = scratch_array(scratch, uint32_t, of->kernel_count),
         .next = scratch_array(scratch, uint32_t, of->kernel_count),
+        .set = quantile_set_create(),
     };
 
-    open_kernels(&work, scratch);
+    find_places(&work);
+    make_room(&work, scratch);
     gather(&work);
     rank_longest(&work, scratch);
     make_totals(&work, scratch, of);
-    scratch_free(scratch, work.gathered);
+    free_room(&work, scratch);
+    quantile_set_destroy(work.set);
+    scratch_free(scratch, work.place);
     scratch_free(scratch, work.longest);
     scratch_free(scratch, work.next);
 }

@@ -1,7 +1,7 @@
 /* Inside attribute*.c.
  *
- *   args      attribute_facts.c    block by block: what the args say of each op event
- *             attribute_shapes.c   and of each kernel's launch
+ *   args      attribute_facts.c    event by event: what the args say of each op
+ *             attribute_shapes.c   and of its launch, where it is a kernel
  *   slices    attribute.c          row by row: each op event's slice becomes an entry
  *   launches  attribute_launch.c   along the arrows: which call on the host each came from
  *   time      attribute_time.c     in time order: executions, nesting, first events
@@ -24,6 +24,8 @@ struct facts {          /* of one op event */
     uint32_t more;      /* NO_MORE: nothing */
     uint32_t execution; /* NO_EXECUTION: not said */
     int32_t device;     /* -1: its track's */
+    uint32_t shape;     /* NO_SHAPE: none */
+    uint8_t graph;      /* enum graph_part */
 };
 
 #define NO_MORE UINT32_MAX
@@ -52,9 +54,15 @@ struct type_facts {
     uint64_t program;
 };
 
-enum { KNOWN_KERNELS = 256 };
+enum { KNOWN_OPS = 1024, KNOWN_KERNELS = 256 };
 
-struct known_kernel { /* one of those seen last */
+struct known_op { /* one of those seen last */
+    name_id name;
+    uint32_t context, op;
+    bool used;
+};
+
+struct known_kernel { /* likewise */
     name_id name;
     uint32_t shape, kernel;
     bool used;
@@ -69,8 +77,6 @@ struct attribute_work {
     struct facts *facts;
     int64_t *partner_end_ps; /* by facts, INT64_MIN: none; NULL where no partner was found */
     uint32_t facts_count, facts_capacity;
-    uint32_t *shape_of_facts; /* by facts, NO_SHAPE: none; NULL: of no event */
-    uint8_t *graph_of_facts;  /* by facts: enum graph_part; NULL likewise */
     struct launch_shape *shapes;
     uint32_t shape_count, shape_capacity;
     struct more *more;
@@ -82,6 +88,7 @@ struct attribute_work {
     uint32_t *op_contexts;
     bool *op_seen; /* a slice of it was: its kind is known */
     uint32_t op_count, op_capacity;
+    struct known_op known_ops[KNOWN_OPS]; /* by name */
     struct execution *executions;
     uint32_t execution_count, execution_capacity;
     struct attributed *entries;
@@ -110,7 +117,18 @@ struct attribute_work {
     } while (0)
 
 void facts_read(struct attribute_work *work);
-void shapes_read(struct attribute_work *work);
+
+/* The shapes of launches, while args are walked. */
+struct arg_walk;
+struct shapes;
+enum { SHAPE_KEYS = 15 };
+/* The keys that tell of them, NO_KEY for one that the trace lacks; false: it lacks all. */
+bool shapes_find_keys(const struct trace *trace, name_id ret[SHAPE_KEYS]);
+struct shapes *shapes_begin(struct attribute_work *work, const name_id *keys);
+/* Of the event that the walk stands at, whose keys are the walk's from `first_key` on; NO_SHAPE. */
+uint32_t shape_at(struct attribute_work *work, struct shapes *shapes, type_id type,
+                  const struct arg_walk *walk, uint32_t first_key, uint8_t *ret_graph);
+void shapes_end(struct attribute_work *work, struct shapes *shapes); /* takes NULL */
 /* The kernel of that name and shape, made where it is new: `op` is that of its first launch. */
 uint32_t kernel_find(struct attribute_work *work, name_id name, uint32_t shape, uint32_t op);
 /* The execution of (context, run, device), made where it is new. */
@@ -118,6 +136,13 @@ uint32_t execution_find(struct attribute_work *work, uint32_t context, uint64_t 
                         int32_t device);
 uint32_t execution_add(struct attribute_work *work, uint32_t context, uint64_t run_id,
                        int32_t device);
+/* The op of that name, where it was found lately; NO_OP. */
+static inline uint32_t op_known(const struct attribute_work *work, uint32_t context, name_id name)
+{
+    const struct known_op *known = &work->known_ops[name % KNOWN_OPS];
+
+    return known->used && known->name == name && known->context == context ? known->op : NO_OP;
+}
 /* The op of that name, made where it is new: `name` is an hlo_op, or a slice's own name. */
 uint32_t op_find(struct attribute_work *work, const struct more *more, name_id name,
                  bool is_slice_name);

@@ -17,7 +17,7 @@
 
 #include "analyse/attribute_parts.h"
 #include "base/hash.h"
-#include "trace/args.h"
+#include "trace/args_walk.h"
 
 enum field {
     FIELD_DETAILS,
@@ -52,7 +52,9 @@ static const struct word {
     {"graph node id", FIELD_NODE},
 };
 
-enum { WORD_COUNT = COUNT(words), REGISTERS_MAX = 1024, SHARED_BYTES_MAX = 1 << 20 };
+_Static_assert(COUNT(words) == SHAPE_KEYS, "each word has a key");
+
+enum { REGISTERS_MAX = 1024, SHARED_BYTES_MAX = 1 << 20 };
 
 struct told { /* of one event, before anything is parsed */
     uint32_t type_shape;
@@ -69,15 +71,7 @@ struct known_shape {
     bool used;
 };
 
-struct shapes_block {
-    const struct trace *trace;
-    name_id keys[WORD_COUNT];
-    bool known[WORD_COUNT];
-    int present[WORD_COUNT], present_count; /* of the words */
-    struct arg_column columns[WORD_COUNT];
-    event_id first_event;
-    uint32_t count;
-    type_id types[ARGS_BLOCK_EVENTS];
+struct shapes {
     uint32_t *type_shape;   /* by type: what its own args say */
     uint8_t *type_in_graph; /* by type: its args name a graph */
     struct known_shape lately[KNOWN_SHAPES];
@@ -280,39 +274,39 @@ static const struct told nothing_told = {
     .dynamic_shared = NOT_RECORDED,
 };
 
-static void read_types(struct attribute_work *work, struct shapes_block *block)
+static void read_types(struct attribute_work *work, struct shapes *shapes, const name_id *keys)
 {
     const struct trace *trace = work->trace;
     size_t count = (size_t)trace->type_count + 1;
 
-    block->type_shape = scratch_array(work->scratch, uint32_t, count);
-    block->type_in_graph = scratch_array(work->scratch, uint8_t, count);
-    block->type_shape[trace->type_count] = NO_SHAPE;
+    shapes->type_shape = scratch_array(work->scratch, uint32_t, count);
+    shapes->type_in_graph = scratch_array(work->scratch, uint8_t, count);
+    shapes->type_shape[trace->type_count] = NO_SHAPE;
     for (type_id id = 0; id < trace->type_count; id++) {
         struct told told = nothing_told;
 
         for (uint32_t i = 0; i < trace->types[id].arg_count; i++) {
             const struct arg *arg = &trace->type_args[trace->types[id].first_arg + i];
 
-            for (int word = 0; word < WORD_COUNT; word++) {
-                if (!block->known[word] || arg->key != block->keys[word])
+            for (int word = 0; word < SHAPE_KEYS; word++) {
+                if (arg->key != keys[word])
                     continue;
                 take_arg(trace, words[word].field, (uint8_t)arg->type, arg->bits, &told);
-                block->type_in_graph[id] |= words[word].field == FIELD_GRAPH && arg->bits != 0;
+                shapes->type_in_graph[id] |= words[word].field == FIELD_GRAPH && arg->bits != 0;
             }
         }
-        block->type_shape[id] = shape_of_told(work, &told);
+        shapes->type_shape[id] = shape_of_told(work, &told);
     }
 }
 
-static uint32_t known_shape(struct attribute_work *work, struct shapes_block *block,
+static uint32_t known_shape(struct attribute_work *work, struct shapes *shapes,
                             const struct told *told)
 {
     uint32_t hash =
         (told->type_shape * 31 + told->details * 37 + told->grid * 41 + told->block * 43 +
          told->registers * 47 + told->static_shared * 53 + told->dynamic_shared) *
         UINT32_C(2654435769);
-    struct known_shape *known = &block->lately[hash >> 24];
+    struct known_shape *known = &shapes->lately[hash >> 24];
 
     if (!known->used || memcmp(&known->told, told, sizeof *told) != 0)
         *known =
@@ -321,43 +315,39 @@ static uint32_t known_shape(struct attribute_work *work, struct shapes_block *bl
 }
 
 /* Of what says nothing but its details, as XPlane does. */
-static uint32_t shape_of_details(struct attribute_work *work, struct shapes_block *block,
+static uint32_t shape_of_details(struct attribute_work *work, struct shapes *shapes,
                                  const struct told *told)
 {
-    struct known_details *known = &block->by_details[told->details % KNOWN_DETAILS];
+    struct known_details *known = &shapes->by_details[told->details % KNOWN_DETAILS];
 
     if (known->details != told->details)
         *known = (struct known_details){told->details, shape_of_told(work, told)};
     return known->shape;
 }
 
-/* What the event itself says beside its type. */
-static uint32_t shape_at(struct attribute_work *work, struct shapes_block *block, uint32_t at,
-                         enum graph_part *ret_graph)
+uint32_t shape_at(struct attribute_work *work, struct shapes *shapes, type_id type,
+                  const struct arg_walk *walk, uint32_t first_key, uint8_t *ret_graph)
 {
     struct told told = nothing_told;
-    bool graph = block->type_in_graph[block->types[at]] != 0, node = false, details = true;
+    bool graph = shapes->type_in_graph[type] != 0, node = false, details = true;
 
-    told.type_shape = block->type_shape[block->types[at]];
-    for (int i = 0; i < block->present_count; i++) {
-        int word = block->present[i];
-        const struct arg_column *column = &block->columns[word];
+    told.type_shape = shapes->type_shape[type];
+    for (uint32_t rest = walk->present >> first_key; rest != 0; rest &= rest - 1) {
+        uint32_t word = (uint32_t)__builtin_ctz(rest), key = first_key + word;
 
-        if (column->type[at] == ARG_NONE)
-            continue;
         if (words[word].field == FIELD_GRAPH)
-            graph |= column->bits[at] != 0;
+            graph |= walk->bits[key] != 0;
         else if (words[word].field == FIELD_NODE)
-            node |= column->bits[at] != 0;
+            node |= walk->bits[key] != 0;
         else {
             details &= words[word].field == FIELD_DETAILS;
-            take_arg(work->trace, words[word].field, column->type[at], column->bits[at], &told);
+            take_arg(work->trace, words[word].field, walk->type[key], walk->bits[key], &told);
         }
     }
 
     uint32_t shape = details && told.details != 0 && told.type_shape == NO_SHAPE
-                         ? shape_of_details(work, block, &told)
-                         : known_shape(work, block, &told);
+                         ? shape_of_details(work, shapes, &told)
+                         : known_shape(work, shapes, &told);
 
     *ret_graph = node                         ? GRAPH_NODE
                  : graph && shape == NO_SHAPE ? GRAPH_WHOLE
@@ -366,67 +356,35 @@ static uint32_t shape_at(struct attribute_work *work, struct shapes_block *block
     return shape;
 }
 
-static void read_block(struct attribute_work *work, struct shapes_block *block)
+bool shapes_find_keys(const struct trace *trace, name_id ret[SHAPE_KEYS])
 {
-    for (uint32_t at = 0; at < block->count; at++) {
-        event_id event = block->first_event + at;
-        enum graph_part graph;
-
-        if (event >= work->trace->event_count)
-            return;
-
-        uint32_t told = work->event_facts[event];
-
-        if (told == NO_FACTS || (told & PARTNER) != 0)
-            continue;
-        work->shape_of_facts[told - 1] = shape_at(work, block, at, &graph);
-        work->graph_of_facts[told - 1] = (uint8_t)graph;
-    }
-}
-
-static void load_block(struct shapes_block *block, uint32_t index)
-{
-    const struct trace *trace = block->trace;
-
-    block->count = trace_arg_types(trace, index, &block->first_event, block->types);
-    for (uint32_t i = 0; i < block->count; i++) {
-        if (block->types[i] >= trace->type_count)
-            block->types[i] = trace->type_count;
-    }
-    block->present_count = 0;
-    for (int word = 0; word < WORD_COUNT; word++) {
-        if (block->known[word] &&
-            trace_arg_column(trace, index, block->keys[word], &block->columns[word]))
-            block->present[block->present_count++] = word;
-    }
-}
-
-void shapes_read(struct attribute_work *work)
-{
-    struct shapes_block *block = memory_resize(NULL, 1, sizeof *block); /* 2 MB: not on a stack */
     bool any = false;
 
-    block->trace = work->trace;
-    memset(block->lately, 0, sizeof block->lately);
-    memset(block->by_details, 0, sizeof block->by_details);
-    for (int word = 0; word < WORD_COUNT; word++) {
-        block->known[word] =
-            trace_find_name(work->trace, str_of(words[word].key), &block->keys[word]);
-        any |= block->known[word];
+    for (int word = 0; word < SHAPE_KEYS; word++) {
+        bool known = trace_find_name(trace, str_of(words[word].key), &ret[word]);
+
+        ret[word] = known ? ret[word] : NO_KEY;
+        any |= known;
     }
-    if (any && work->has_devices && work->facts_count > 0) {
-        work->shape_of_facts = scratch_array(work->scratch, uint32_t, work->facts_count);
-        work->graph_of_facts = scratch_array(work->scratch, uint8_t, work->facts_count);
-        memset(work->shape_of_facts, 0xFF, work->facts_count * sizeof(uint32_t));
-        read_types(work, block);
-        for (uint32_t index = 0; index < trace_arg_block_count(work->trace); index++) {
-            load_block(block, index);
-            read_block(work, block);
-        }
-        scratch_free(work->scratch, block->type_shape);
-        scratch_free(work->scratch, block->type_in_graph);
-    }
-    free(block);
+    return any;
+}
+
+struct shapes *shapes_begin(struct attribute_work *work, const name_id *keys)
+{
+    struct shapes *shapes = memory_resize(NULL, 1, sizeof *shapes);
+
+    *shapes = (struct shapes){0};
+    read_types(work, shapes, keys);
+    return shapes;
+}
+
+void shapes_end(struct attribute_work *work, struct shapes *shapes)
+{
+    if (shapes == NULL)
+        return;
+    scratch_free(work->scratch, shapes->type_shape);
+    scratch_free(work->scratch, shapes->type_in_graph);
+    free(shapes);
 }
 
 static struct kernel kernel_of_shape(const struct attribute_work *work, name_id name,

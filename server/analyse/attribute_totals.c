@@ -12,10 +12,14 @@
 
 #include "analyse/attribute_parts.h"
 #include "analyse/cost.h"
+#include "analyse/quantile_set.h"
 #include "analyse/top_parts.h"
 
 /* Of more ops no spreads are kept: their rows would be private memory. */
 enum { SPREAD_OPS_MAX = 1 << 15 };
+
+/* Buckets of fewer durations are as soon counted as kept. */
+enum { COUNTED_MIN = 1024 };
 
 /* Lengths that no machine measured are hostile: their sum stops at what can be told. */
 static int64_t sum_of(int64_t left_ps, int64_t right_ps)
@@ -88,13 +92,23 @@ static void make_devices(struct scratch *scratch, struct attribution *of)
     of->device_count = count;
 }
 
+struct counted { /* an op's durations, in `buckets`; count 0: not yet */
+    size_t first;
+    uint32_t count;
+};
+
 struct spreading {
+    struct scratch *scratch;
     const struct attribution *of;
     int64_t *durs_ps;         /* by op */
     uint64_t *first_dur;      /* of each op, and behind the last */
     uint32_t *first_op;       /* by op: of its row */
     uint32_t *order;          /* ops by row, then id */
     struct op_spread *of_op;  /* of rows of one op; event_count 0: not known yet */
+    struct quantile_set *set; /* of the row that is measured */
+    struct counted *counted;  /* by op */
+    struct bucket_count *buckets;
+    size_t bucket_count, bucket_capacity;
     struct op_spread *spread; /* all that were made */
     uint32_t count;
 };
@@ -112,33 +126,58 @@ static void sort_durs(struct spreading *work)
     work->first_dur[0] = 0;
 }
 
-static struct op_spread measure(const struct spreading *work, const uint32_t *ops, uint32_t count)
+static void keep_buckets(struct spreading *work, uint32_t op)
 {
-    uint64_t event_count = 0;
+    size_t needed = work->bucket_count + SIGNED_BUCKETS;
+
+    if (quantile_set_count(work->set) < COUNTED_MIN)
+        return;
+    if (needed > work->bucket_capacity) {
+        work->bucket_capacity = needed + needed / 2;
+        work->buckets = scratch_resize(work->scratch, work->buckets, work->bucket_capacity,
+                                       sizeof *work->buckets);
+    }
+    work->counted[op] = (struct counted){
+        .first = work->bucket_count,
+        .count = quantile_set_buckets(work->set, work->buckets + work->bucket_count),
+    };
+    work->bucket_count += work->counted[op].count;
+}
+
+static void add_op(struct spreading *work, uint32_t op)
+{
+    const struct counted *counted = &work->counted[op];
+    const int64_t *durs_ps = work->durs_ps + work->first_dur[op];
+    uint64_t count = work->first_dur[op + 1] - work->first_dur[op];
+
+    if (counted->count == 0)
+        quantile_set_add(work->set, durs_ps, count);
+    else
+        quantile_set_add_counted(work->set, durs_ps, count, work->buckets + counted->first,
+                                 counted->count);
+}
+
+static struct op_spread measure(struct spreading *work, const uint32_t *ops, uint32_t count)
+{
     int64_t total_ps = 0;
 
+    quantile_set_begin(work->set);
     for (uint32_t i = 0; i < count; i++) {
-        event_count += work->of->totals[ops[i]].event_count;
+        add_op(work, ops[i]);
         total_ps = sum_of(total_ps, work->of->totals[ops[i]].total_ps);
     }
+    if (count == 1)
+        keep_buckets(work, ops[0]);
 
-    struct quantiles *all = quantiles_create(event_count, total_ps / (int64_t)event_count);
+    uint64_t event_count = quantile_set_count(work->set);
 
-    for (uint32_t i = 0; i < count; i++) {
-        for (uint64_t at = work->first_dur[ops[i]]; at < work->first_dur[ops[i] + 1]; at++)
-            quantiles_add(all, work->durs_ps[at]);
-    }
-
-    struct op_spread spread = {
+    return (struct op_spread){
         .event_count = (uint32_t)event_count,
-        .approximate = !quantiles_exact(all),
-        .p50_ps = quantiles_at(all, 50),
-        .p95_ps = quantiles_at(all, 95),
-        .stdev_ps = quantiles_stdev(all),
+        .approximate = !quantile_set_exact(work->set),
+        .p50_ps = quantile_set_at(work->set, 50),
+        .p95_ps = quantile_set_at(work->set, 95),
+        .stdev_ps = quantile_set_stdev(work->set, total_ps / (int64_t)event_count),
     };
-
-    quantiles_free(all);
-    return spread;
 }
 
 static int by_row(const void *left, const void *right, void *data)
@@ -183,12 +222,15 @@ static void make_spreads(const struct trace *trace, struct scratch *scratch, str
     const struct host_trace host = {.trace = trace, .attribution = of};
     size_t op_count = of->op_count;
     struct spreading work = {
+        .scratch = scratch,
         .of = of,
         .durs_ps = scratch_array(scratch, int64_t, of->entry_count),
         .first_dur = scratch_array(scratch, uint64_t, op_count + 1),
         .first_op = scratch_array(scratch, uint32_t, op_count),
         .order = scratch_array(scratch, uint32_t, op_count),
         .of_op = scratch_array(scratch, struct op_spread, op_count),
+        .set = quantile_set_create(),
+        .counted = scratch_array(scratch, struct counted, op_count),
         .spread = scratch_array(scratch, struct op_spread, SPREAD_BY_COUNT * op_count),
     };
 
@@ -200,6 +242,9 @@ static void make_spreads(const struct trace *trace, struct scratch *scratch, str
     scratch_free(scratch, work.first_op);
     scratch_free(scratch, work.order);
     scratch_free(scratch, work.of_op);
+    scratch_free(scratch, work.counted);
+    scratch_free(scratch, work.buckets);
+    quantile_set_destroy(work.set);
     of->spreads = work.spread;
     of->spread_count = work.count;
 }
