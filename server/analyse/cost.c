@@ -5,7 +5,6 @@
 
 #include "analyse/cost_parts.h"
 #include "analyse/map64.h"
-#include "analyse/scan.h"
 #include "base/hash.h"
 #include "trace/args.h"
 
@@ -56,16 +55,7 @@ static uint64_t key_of(struct str name)
     return hash64((struct bytes){.at = (const uint8_t *)name.at, .count = name.count});
 }
 
-/* Ops of one program: where their instructions stand, and which computations those are of. */
-struct program_costs {
-    const struct trace *trace;
-    const struct attribution *of;
-    const struct hlo_module *module;
-    uint32_t *instructions; /* by op of the program, HLO_NONE */
-    bool *with_events;      /* by computation */
-};
-
-static void find_instructions(struct program_costs *work, const uint32_t *ops, uint32_t count)
+static void find_instructions(struct cost_program *work)
 {
     struct map64 by_name = {0};
     const struct hlo_module *module = work->module;
@@ -73,8 +63,8 @@ static void find_instructions(struct program_costs *work, const uint32_t *ops, u
     map64_reserve(&by_name, module->instruction_count);
     for (uint32_t i = 0; i < module->instruction_count; i++)
         map64_at(&by_name, key_of(module->instructions[i].name), i);
-    for (uint32_t i = 0; i < count; i++) {
-        struct str name = trace_name(work->trace, work->of->ops[ops[i]].name);
+    for (uint32_t i = 0; i < work->count; i++) {
+        struct str name = trace_name(work->trace, work->of->ops[work->ops[i]].name);
         uint32_t found;
 
         work->instructions[i] = HLO_NONE;
@@ -88,33 +78,33 @@ static void find_instructions(struct program_costs *work, const uint32_t *ops, u
     map64_free(&by_name);
 }
 
-static void cost_ops(const struct trace *trace, const struct attribution *of, const uint32_t *ops,
-                     uint32_t count, const struct hlo_module *module, struct op_cost *costs)
+static void cost_ops(struct cost_program *work, struct op_cost *costs)
 {
-    struct program_costs work = {.trace = trace, .of = of, .module = module};
-
-    work.instructions = memory_resize(NULL, count, sizeof(*work.instructions));
-    work.with_events = calloc((size_t)module->computation_count + 1, 1);
-    if (work.with_events == NULL)
+    work->instructions = memory_resize(NULL, work->count, sizeof(*work->instructions));
+    work->with_events = calloc((size_t)work->module->computation_count + 1, 1);
+    if (work->with_events == NULL)
         abort(); /* out of memory: as base/arena.h says */
-    find_instructions(&work, ops, count);
+    find_instructions(work);
+    cost_correct_runs(work, costs);
 
-    struct cost_work *cost = cost_work_create(module, work.with_events);
+    struct cost_work *cost = cost_work_create(work->module, work->with_events);
 
-    for (uint32_t i = 0; i < count; i++) {
-        if (work.instructions[i] == HLO_NONE)
-            costs[ops[i]] = unknown_cost(COST_NO_INSTRUCTION);
-        else
-            cost_of_instruction(cost, work.instructions[i], &costs[ops[i]]);
+    for (uint32_t i = 0; i < work->count; i++) {
+        struct op_cost *to = &costs[work->ops[i]], found = unknown_cost(COST_NO_INSTRUCTION);
+
+        if (work->instructions[i] != HLO_NONE)
+            cost_of_instruction(cost, work->instructions[i], &found);
+        found.run_count = to->run_count;
+        *to = found;
     }
     cost_work_free(cost);
-    free(work.instructions);
-    free(work.with_events);
+    free(work->instructions);
+    free(work->with_events);
 }
 
 /* A blob that cannot be read leaves its ops unknown: the table of modules tells why. */
-static void cost_program(const struct trace *trace, const struct attribution *of, program_id id,
-                         const uint32_t *ops, uint32_t count, struct op_cost *costs)
+static void cost_module_ops(const struct trace *trace, const struct attribution *of, program_id id,
+                            const uint32_t *ops, uint32_t count, struct op_cost *costs)
 {
     const struct program *program = &trace->programs[id];
     struct arena *arena = arena_create();
@@ -124,7 +114,10 @@ static void cost_program(const struct trace *trace, const struct attribution *of
 
     if (trace_program_blob(trace, program, arena, &blob, &err) == OK &&
         hlo_module_read(blob, (enum program_form)program->form, arena, &module, &err) == OK)
-        cost_ops(trace, of, ops, count, &module, costs);
+        cost_ops(
+            &(struct cost_program){
+                .trace = trace, .of = of, .module = &module, .ops = ops, .count = count},
+            costs);
     arena_destroy(arena);
 }
 
@@ -151,7 +144,7 @@ static void cost_programs(const struct trace *trace, struct attribution *of, str
         for (end = i + 1; end < of->op_count && of->ops[order[end]].program == program; end++)
             ;
         if (program < trace->program_count)
-            cost_program(trace, of, program, &order[i], end - i, costs);
+            cost_module_ops(trace, of, program, &order[i], end - i, costs);
     }
     free(order);
 }
@@ -212,82 +205,6 @@ static void cost_by_events(const struct trace *trace, const struct attribution *
     }
 }
 
-enum { RUN_NAMES_MAX = 16 };
-
-struct run { /* of one op on a row */
-    uint32_t op;
-    slice_id first;
-    name_id names[RUN_NAMES_MAX]; /* of its kernels; the first is looked at when it must be */
-    uint32_t name_count;
-};
-
-/* On a stream an op may launch several kernels: as long as the row shows no other op, and none of
- * its kernels again, it is one run. What no program launched, as copies between two kernels of a
- * library, is no other op. */
-static bool goes_on(const struct trace *trace, struct run *run, const struct attributed *entry)
-{
-    if (run->op != entry->op || run->name_count == RUN_NAMES_MAX)
-        return false;
-    if (run->name_count == 0)
-        run->names[run->name_count++] = trace_slice(trace, run->first).name;
-
-    name_id name = trace_slice(trace, entry->slice).name;
-
-    for (uint32_t i = 0; i < run->name_count; i++)
-        if (run->names[i] == name)
-            return false;
-    if (run->name_count < RUN_NAMES_MAX)
-        run->names[run->name_count++] = name;
-    return true;
-}
-
-/* A device that tells its modules' executions runs ops as they are, not their kernels. */
-static bool is_of_kernels(const struct trace *trace, const struct track *track)
-{
-    if (track->kind != TRACK_STREAM || !track_is_device_work(track))
-        return false;
-    for (track_id id = 0; id < trace->track_count; id++) {
-        const struct track *other = &trace->tracks[id];
-
-        if (other->role == ROLE_MODULES && !other->derived && other->device == track->device &&
-            other->slice_count > 0)
-            return false;
-    }
-    return true;
-}
-
-static uint32_t count_runs(const struct trace *trace, const struct attribution *of,
-                           const struct row *row, uint32_t at, struct op_cost *costs)
-{
-    bool is_stream = is_of_kernels(trace, &trace->tracks[row->track]);
-    struct run run = {.op = NO_OP};
-
-    for (; at < of->entry_count && of->entries[at].slice - row->first_slice < row->count; at++) {
-        const struct attributed *entry = &of->entries[at];
-        const struct op *op = &of->ops[entry->op];
-        bool is_of_program = op->program != NO_PROGRAM || op->module != 0;
-
-        if (is_stream && is_of_program && goes_on(trace, &run, entry))
-            continue;
-        costs[entry->op].run_count++;
-        if (is_of_program)
-            run = (struct run){.op = entry->op, .first = entry->slice};
-    }
-    return at;
-}
-
-static void count_all_runs(const struct trace *trace, const struct attribution *of,
-                           struct op_cost *costs)
-{
-    uint32_t at = 0;
-
-    for (row_id id = 0; id < trace->row_count; id++) {
-        while (at < of->entry_count && of->entries[at].slice < trace->rows[id].first_slice)
-            at++;
-        at = count_runs(trace, of, &trace->rows[id], at, costs);
-    }
-}
-
 void costs_make(const struct trace *trace, struct scratch *scratch, struct attribution *of)
 {
     if (of->op_count == 0)
@@ -297,9 +214,9 @@ void costs_make(const struct trace *trace, struct scratch *scratch, struct attri
 
     for (uint32_t op = 0; op < of->op_count; op++)
         costs[op] = unknown_cost(COST_UNKNOWN);
+    cost_count_runs(trace, of, costs);
     cost_programs(trace, of, costs);
     cost_by_events(trace, of, costs);
-    count_all_runs(trace, of, costs);
     for (uint32_t op = 0; op < of->op_count; op++)
         if (of->ops[op].category == 0)
             costs[op].family = cost_family_of(trace_name(trace, of->ops[op].name));

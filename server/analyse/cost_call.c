@@ -161,7 +161,7 @@ static void put_factorisation(struct call *call)
     double m = side(&call->first, 2), n = side(&call->first, 1);
     double matrices = m * n > 0 ? call->first.elements / (m * n) : 0, least = m < n ? m : n;
 
-    if (target_is(call, "potrf"))
+    if (target_is(call, "potrf") || target_is(call, "cholesky"))
         call->ret->flops = matrices * n * n * n / 3;
     else if (target_is(call, "getrf"))
         call->ret->flops =
@@ -169,6 +169,15 @@ static void put_factorisation(struct call *call)
             2;
     else
         call->ret->flops = matrices * 2 * least * least * ((m > n ? m : n) - least / 3);
+}
+
+/* Q of m x n out of k reflectors, whose factors are the second operand. */
+static void put_reflectors(struct call *call)
+{
+    double m = side(&call->first, 2), n = side(&call->first, 1), k = side(&call->second, 1);
+    double matrices = m * n > 0 ? call->first.elements / (m * n) : 0;
+
+    call->ret->flops = matrices * (4 * m * n * k - 2 * (m + n) * k * k + 4 * k * k * k / 3);
 }
 
 /* X of A X = B or X A = B, A n x n: each element of B takes n multiply-adds, half of them at most.
@@ -200,6 +209,9 @@ static const struct {
     {"potrf", put_factorisation},
     {"getrf", put_factorisation},
     {"geqrf", put_factorisation},
+    {"__cusolver$cholesky", put_factorisation},
+    {"orgqr", put_reflectors},
+    {"ungqr", put_reflectors},
     {"trsm", put_triangular},
     {"__cublas$triangularSolve", put_triangular},
     {"Sharding", put_nothing},

@@ -1,6 +1,7 @@
 /* Inside cost*.c.
  *
- *   make      cost.c            over the ops of an attribution: modules, events, runs
+ *   make      cost.c            over the ops of an attribution: modules, events
+ *   runs      cost_runs.c       how often they ran
  *   module    cost_module.c     instructions and computations, each computation once
  *   opcodes   cost_opcode.c     what class an opcode is of
  *   products  cost_product.c    dots and convolutions
@@ -63,6 +64,22 @@ struct cost_work {
     uint32_t depth;
     uint64_t step_count, steps_max;
 };
+
+/* Ops of one program: where their instructions stand, and which computations those are of. */
+struct cost_program {
+    const struct trace *trace;
+    const struct attribution *of;
+    const struct hlo_module *module;
+    const uint32_t *ops;
+    uint32_t count;
+    uint32_t *instructions; /* by op of the program, HLO_NONE */
+    bool *with_events;      /* by computation */
+};
+
+/* Of every op by its events alone, then of those of a program by what its module tells. */
+void cost_count_runs(const struct trace *trace, const struct attribution *of,
+                     struct op_cost *costs);
+void cost_correct_runs(const struct cost_program *program, struct op_cost *costs);
 
 /* The ordinal of an operand; HLO_NONE. */
 uint32_t cost_operand(const struct cost_work *work, uint32_t instruction, uint32_t index);

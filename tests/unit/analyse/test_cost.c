@@ -214,6 +214,12 @@ static void custom_calls(void **state)
          COST_TOLD, 1234, 678},
         {"unknown", "bf16[64,32]{1,0}", "custom_call_target=\"my_kernel\"", COST_CUSTOM_CALL, -1,
          2.0 * (64 * 128 + 128 * 32 + 64 * 32)},
+        {"LU", "(bf16[64,128]{1,0}, s32[64]{0}, s32[])", "custom_call_target=\"lapack_sgetrf_ffi\"",
+         COST_TARGET, 2.0 * (64.0 * 128 * 64 - 192.0 * 64 * 64 / 2 + 64.0 * 64 * 64 / 3),
+         2.0 * (64 * 128 + 128 * 32 + 64 * 128) + 4 * 65},
+        {"Q of a QR", "bf16[64,128]{1,0}", "custom_call_target=\"cusolver_orgqr_ffi\"", COST_TARGET,
+         4.0 * 64 * 128 * 32 - 2.0 * 192 * 32 * 32 + 4.0 * 32 * 32 * 32 / 3,
+         2.0 * (64 * 128 + 128 * 32 + 64 * 128)},
         {"nothing", "bf16[64,32]{1,0}", "custom_call_target=\"Sharding\"", COST_TARGET, 0, 0},
     };
 

@@ -124,6 +124,59 @@ static void executions(void **state)
     run_end(&run);
 }
 
+#define SORTS                                                                                      \
+    "HloModule jit_f\n\n%body () -> f32[] {\n  %c = f32[64]{0} parameter(0)\n"                     \
+    "  %inner = f32[64]{0} sort(%c), dimensions={0}\n"                                             \
+    "  ROOT %twice = f32[64]{0} add(%inner, %inner)\n}\n\n"                                        \
+    "ENTRY %main () -> f32[] {\n  %a = f32[64]{0} parameter(0)\n"                                  \
+    "  %outer = f32[64]{0} sort(%a), dimensions={0}\n"                                             \
+    "  ROOT %loop = f32[64]{0} while(%outer), condition=%body, body=%body\n}\n"
+
+/* XLA:CPU copies what it sorts, in an event of its own that looks as the sort's: here as many as
+ * `copies`, before the loop and in each of its three trips. */
+static void make_sorts(struct made_run *run, int executions, int copies)
+{
+    run_begin(run);
+    struct sink *sink = run->made.sink;
+    program_id program = sink_program(sink, 7, sink_name(sink, STR("jit_f")), 1, BYTES(SORTS));
+    track_id thread = run_thread(run, "tf_XLAEigen/1");
+    int64_t at_ps = 0;
+
+    sink_program_about(sink, program, (struct program_about){.form = PROGRAM_TEXT});
+    for (int execution = 0; execution < executions; execution++) {
+        for (int i = 0; i <= copies; i++, at_ps += 100)
+            run_cpu_op(run, thread, at_ps, 50, "outer", 7, 100 + execution, 0, 0);
+        run_cpu_op(run, thread, at_ps, 1000 * (copies + 2), "loop", 7, 100 + execution, 0, 0);
+        for (int trip = 0; trip < 3; trip++) {
+            for (int i = 0; i <= copies; i++, at_ps += 100)
+                run_cpu_op(run, thread, at_ps, 50, "inner", 7, 100 + execution, 0, 0);
+            run_cpu_op(run, thread, at_ps, 50, "twice", 7, 100 + execution, 0, 0);
+            at_ps += 100;
+        }
+        at_ps += 10000;
+    }
+    run_finish(run);
+}
+
+/* A sort is one run of its op, however many operands it copies first. */
+static void sorts(void **state)
+{
+    (void)state;
+    const double sort_flops = 64 * 6, sum_flops = 64;
+
+    for (int copies = 0; copies < 3; copies++) {
+        struct made_run run;
+
+        make_sorts(&run, 4, copies);
+        struct table table = ask(&run, "op", &(struct restriction){0});
+
+        check_close("FLOPs", sum_of(&table, "flops"),
+                    4 * (sort_flops + 3 * (sort_flops + sum_flops)));
+        check_close("bytes", sum_of(&table, "bytes"), 4 * (512 + 3 * (512 + 768.0)));
+        run_end(&run);
+    }
+}
+
 static void partitions(void **state)
 {
     (void)state;
@@ -192,6 +245,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(executions),
+        cmocka_unit_test(sorts),
         cmocka_unit_test(partitions),
         cmocka_unit_test(program),
     };
