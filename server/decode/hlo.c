@@ -102,13 +102,51 @@ static void read_metadata(const struct pb *outer, struct bytes message, struct h
     }
 }
 
-static bool read_instruction(const struct pb *outer, struct bytes message, struct hlo_text *ret)
+/* What differs from host to host, or where the program is not another: where an instruction comes
+ * from, how it and its operands are numbered, how it was tuned. */
+static bool is_part_of_program(uint32_t number)
+{
+    enum {
+        METADATA = 7,
+        CHANNEL_ID = 26,
+        ID = 35,
+        CALLED_COMPUTATION_IDS = 38, /* 36 operands, 37 control predecessors */
+        SHARDING = 40,               /* with sources; what was partitioned has groups */
+        BACKEND_CONFIG = 43,
+        ALL_REDUCE_ID = 45,
+        FRONTEND_ATTRIBUTES = 68,
+        STATISTICS = 82,
+        ORIGINAL_VALUE = 88,
+    };
+
+    return number != METADATA && number != CHANNEL_ID &&
+           !(number >= ID && number <= CALLED_COMPUTATION_IDS) && number != SHARDING &&
+           number != BACKEND_CONFIG && number != ALL_REDUCE_ID && number != FRONTEND_ATTRIBUTES &&
+           number != STATISTICS && number != ORIGINAL_VALUE;
+}
+
+/* The fields [from, end) stand one behind the other: mostly a few such runs are an instruction. */
+static void hash_fields(struct module *module, const uint8_t *from, const uint8_t *end)
+{
+    if (end > from)
+        hasher_put(module->fingerprint, (struct bytes){.at = from, .count = (size_t)(end - from)});
+}
+
+static bool read_instruction(struct module *module, const struct pb *outer, struct bytes message,
+                             struct hlo_text *ret)
 {
     struct error err = {0};
     struct pb pb = pb_inside(outer, message, &err);
+    const uint8_t *from = pb.at, *end = pb.at; /* of what is to be hashed */
 
     *ret = (struct hlo_text){0};
     for (struct pb_field field; pb_next(&pb, &field);) {
+        if (is_part_of_program(field.number)) {
+            end = pb.at;
+        } else {
+            hash_fields(module, from, end);
+            from = end = pb.at;
+        }
         if (field.wire != PB_BYTES)
             continue;
         switch (field.number) {
@@ -132,6 +170,7 @@ static bool read_instruction(const struct pb *outer, struct bytes message, struc
             break;
         }
     }
+    hash_fields(module, from, end);
     return err.code == OK;
 }
 
@@ -259,41 +298,9 @@ static bool is_fused_computation(struct bytes message)
     return number_in(message, 7) != 0;
 }
 
-static void hash_field(struct hasher *hasher, const void *at, size_t count)
-{
-    uint64_t size = count;
-
-    hasher_put(hasher, (struct bytes){.at = (const uint8_t *)&size, .count = sizeof size});
-    hasher_put(hasher, (struct bytes){.at = at, .count = count});
-}
-
-enum { TAGS_MAX = 33 }; /* of three fields: a byte of number each, ten of length at most */
-
-/* Names, opcodes and shapes: mostly they stand at the front, one behind the other. */
-static void hash_instruction(struct module *module, struct bytes message,
-                             const struct hlo_text *text)
-{
-    const uint8_t *name = (const uint8_t *)text->name.at,
-                  *opcode = (const uint8_t *)text->opcode.at;
-    size_t parts = text->name.count + text->opcode.count + text->shape.count;
-
-    if (name != NULL && name < opcode && opcode < text->shape.at) {
-        size_t head = (size_t)(text->shape.at - message.at) + text->shape.count;
-        if (head <= parts + TAGS_MAX) {
-            hasher_put(module->fingerprint, (struct bytes){.at = message.at, .count = head});
-            return;
-        }
-    }
-    hash_field(module->fingerprint, text->name.at, text->name.count);
-    hash_field(module->fingerprint, text->opcode.at, text->opcode.count);
-    hash_field(module->fingerprint, text->shape.at, text->shape.count);
-}
-
-static void take_instruction(struct module *module, struct bytes message, struct hlo_text *text,
-                             bool is_fused)
+static void take_instruction(struct module *module, struct hlo_text *text, bool is_fused)
 {
     module->fusion_count += str_equal(text->opcode, STR("fusion"));
-    hash_instruction(module, message, text);
     push_instruction(module, text, is_fused);
 }
 
@@ -308,8 +315,8 @@ static void read_computation(const struct pb *outer, struct bytes message, struc
         struct hlo_text text;
         if (field.number != 2 || field.wire != PB_BYTES)
             continue;
-        if (read_instruction(&pb, field.bytes, &text))
-            take_instruction(module, field.bytes, &text, is_fused);
+        if (read_instruction(module, &pb, field.bytes, &text))
+            take_instruction(module, &text, is_fused);
         else
             module->is_whole = false;
     }
@@ -380,6 +387,8 @@ static void push_module(struct module *module, const struct hlo_source *source, 
         sink_program(module->sink, source->id, sink_name(module->sink, own_name), 0, proto);
     open_range(module->index, module->ordinal, sink_name_count(module->sink));
     module->fingerprint = hasher_create();
+    hasher_put(module->fingerprint,
+               (struct bytes){.at = (const uint8_t *)own_name.at, .count = own_name.count});
     read_computations(&pb, parts->module, module);
     sink_program_fingerprint(module->sink, module->program, hasher_end(module->fingerprint).low);
     sink_program_about(module->sink, module->program,

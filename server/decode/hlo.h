@@ -8,8 +8,9 @@
  *   StackFrames  1 file names*  3 locations* { 1 file  3 line }  4 frames* { 1 location }
  *
  * Names of instructions are unique within a module. Ids of stack frames count from 1. The
- * fingerprint covers names, opcodes and shapes in file order, not ids, scopes or sources: the
- * same program has the same one on every host.
+ * fingerprint covers the module's name and what its instructions compute, constants and replica
+ * groups among it, in file order; not ids, scopes, sources or how they were tuned: the same
+ * program has the same one on every host.
  */
 #ifndef JVIEWD_DECODE_HLO_H
 #define JVIEWD_DECODE_HLO_H

@@ -176,39 +176,60 @@ static void categories(void **state)
     }
 }
 
-static struct bytes small_module(struct made_hlo *made, struct text *proto, const char *opcode,
-                                 const char *scope, const char *module)
+struct small { /* a module of one instruction */
+    const char *what;
+    bool is_same; /* as the first */
+    const char *opcode, *scope, *module;
+    uint32_t field; /* of the instruction: 0 none */
+    const char *value;
+};
+
+static struct bytes small_module(struct made_hlo *made, struct text *proto,
+                                 const struct small *small)
 {
-    put_text(&made->metadata, 2, scope);
-    put_instruction(made, "x", opcode);
+    put_text(&made->metadata, 2, small->scope);
+    if (small->field != 0)
+        put_text(&made->instruction, small->field, small->value);
+    put_instruction(made, "x", small->opcode);
     put_message(&made->module, 3, &made->computation);
-    return end_module(made, proto, module);
+    return end_module(made, proto, small->module);
 }
 
-/* Of the instructions: not of scopes, ids or the module's name. */
+/* Of what a program computes: not of scopes, ids, shardings or how it was tuned. */
 static void fingerprints(void **state)
 {
     (void)state;
-    struct arena *arena = arena_create();
-    struct made_hlo made = {0};
-    struct text protos[3] = {0};
-    struct fed fed = {.count = 3};
+    static const struct small rows[] = {
+        {"itself", true, "dot", "here", "jit_f", 0, NULL},
+        {"another scope", true, "dot", "there", "jit_f", 0, NULL},
+        {"numbered", true, "dot", "here", "jit_f", 36, "1"},
+        {"tuned", true, "dot", "here", "jit_f", 43, "{}"},
+        {"an attribute", true, "dot", "here", "jit_f", 68, "a"},
+        {"another opcode", false, "add", "here", "jit_f", 0, NULL},
+        {"another function", false, "dot", "here", "jit_g", 0, NULL},
+        {"a constant", false, "dot", "here", "jit_f", 8, "7"},
+        {"another constant", false, "dot", "here", "jit_f", 8, "8"},
+        {"groups", false, "dot", "here", "jit_f", 49, "01"},
+    };
+    uint64_t found[COUNT(rows)];
 
-    fed.protos[0] = small_module(&made, &protos[0], "dot", "here", "jit_f");
-    fed.protos[1] = small_module(&made, &protos[1], "dot", "there", "jit_f");
-    fed.protos[2] = small_module(&made, &protos[2], "add", "here", "jit_f");
-    const struct trace *trace = picture_fed(feed, &fed, arena);
-    CHECK_INT("programs", trace->program_count, 3);
-    uint64_t a = trace->programs[trace_program(trace, UINT64_MAX)].fingerprint;
-    uint64_t b = trace->programs[trace_program(trace, UINT64_MAX - 1)].fingerprint;
-    uint64_t c = trace->programs[trace_program(trace, UINT64_MAX - 2)].fingerprint;
-    CHECK("another scope", a == b);
-    CHECK("another opcode", a != c);
-    hlo_index_free(&fed.index);
-    for (size_t i = 0; i < COUNT(protos); i++)
-        text_free(&protos[i]);
-    free_hlo(&made);
-    arena_destroy(arena);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct arena *arena = arena_create();
+        struct made_hlo made = {0};
+        struct text proto = {0};
+        struct fed fed = {.protos = {small_module(&made, &proto, &rows[i])}, .count = 1};
+        const struct trace *trace = picture_fed(feed, &fed, arena);
+
+        CHECK_INT(rows[i].what, trace->program_count, 1);
+        found[i] = trace->programs[0].fingerprint;
+        CHECK(rows[i].what, (found[i] == found[0]) == rows[i].is_same);
+        for (size_t k = 0; k < i && !rows[i].is_same; k++)
+            CHECK(rows[i].what, found[k] != found[i]);
+        hlo_index_free(&fed.index);
+        text_free(&proto);
+        free_hlo(&made);
+        arena_destroy(arena);
+    }
 }
 
 static void broken(void **state)
