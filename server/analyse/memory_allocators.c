@@ -12,10 +12,10 @@
 struct sorter { /* one host's events into allocators */
     const struct selection *selection;
     struct arena *arena;
-    struct map64 by_kind, by_device;  /* (name, kind) -> number, (number, device) -> allocator */
-    uint32_t *owner;                  /* by event: the allocator */
-    const struct memory_value *kinds; /* by event: of memory, where totals are not told; or NULL */
-    uint32_t first;                   /* allocator of this host */
+    struct map64 by_kind, by_device; /* (name, kind) -> number, (number, device) -> allocator */
+    uint32_t *owner;                 /* by event: the allocator */
+    const struct event_value *kinds; /* by event: of memory, where totals are not told; or NULL */
+    uint32_t first;                  /* allocator of this host */
 };
 
 static int64_t add_bytes(int64_t a, int64_t b)
@@ -62,7 +62,7 @@ static struct str name_of(const struct sorter *sorter, const struct memory_event
                            : str_format(sorter->arena, "%.*s: %.*s", STR_ARG(name), STR_ARG(kind));
 }
 
-static struct str text_of(const struct trace *trace, struct memory_value value)
+static struct str text_of(const struct trace *trace, struct event_value value)
 {
     return value.type == ARG_STRING && value.bits < trace->name_count
                ? trace_name(trace, (name_id)value.bits)
@@ -93,8 +93,8 @@ static void sort_event(struct sorter *sorter, struct allocators *all, uint32_t i
     const struct trace *trace = sorter->selection->host->trace;
     const struct memory_event *event = &trace->memory_events[index];
     int32_t device = device_of(trace, event->slice);
-    struct memory_value kind =
-        sorter->kinds != NULL ? sorter->kinds[index] : (struct memory_value){.type = ARG_NONE};
+    struct event_value kind =
+        sorter->kinds != NULL ? sorter->kinds[index] : (struct event_value){.type = ARG_NONE};
     uint32_t number =
         *map64_at(&sorter->by_kind,
                   map64_pair(event->allocator, kind.type == ARG_STRING ? (uint32_t)kind.bits : 0),
@@ -111,7 +111,7 @@ static void sort_event(struct sorter *sorter, struct allocators *all, uint32_t i
 }
 
 /* Where totals are not told, what lies on the device and what on the host must not be added. */
-static const struct memory_value *read_kinds(const struct trace *trace, struct arena *arena)
+static const struct event_value *read_kinds(const struct trace *trace, struct arena *arena)
 {
     slice_id *slices;
     bool any = false;
@@ -123,8 +123,8 @@ static const struct memory_value *read_kinds(const struct trace *trace, struct a
     slices = arena_array(arena, slice_id, trace->memory_event_count);
     for (uint32_t i = 0; i < trace->memory_event_count; i++)
         slices[i] = trace->memory_events[i].slice;
-    return memory_values(trace, memory_refs(trace, slices, trace->memory_event_count, arena),
-                         trace->memory_event_count, STR("memory"), arena);
+    return event_values(trace, event_refs(trace, slices, trace->memory_event_count, arena),
+                        trace->memory_event_count, STR("memory"), arena);
 }
 
 static void sum_levels(struct allocator *allocator, int64_t *levels)
@@ -291,8 +291,8 @@ static double fragmentation_at(const struct allocator *allocator, uint32_t index
     const struct trace *trace = allocator->selection->host->trace;
     const struct memory_event *event = allocator_event(allocator, index);
     struct arena *scratch = arena_create();
-    struct memory_value value = memory_values(trace, memory_refs(trace, &event->slice, 1, scratch),
-                                              1, STR("fragmentation"), scratch)[0];
+    struct event_value value = event_values(trace, event_refs(trace, &event->slice, 1, scratch), 1,
+                                            STR("fragmentation"), scratch)[0];
     double ret = -1;
 
     arena_destroy(scratch);

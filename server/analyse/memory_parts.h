@@ -1,7 +1,6 @@
 /* Inside memory*.c.
  *
  *   memory_allocators.c  events by allocator, the level after each, the peak inside the windows
- *   memory_args.c        args of many events at once
  *   memory.c             samples, the table of allocators
  *   memory_replay.c      what is alive after an event
  *   memory_alive.c       its owners, as a table
@@ -10,6 +9,7 @@
 #ifndef JVIEWD_ANALYSE_MEMORY_PARTS_H
 #define JVIEWD_ANALYSE_MEMORY_PARTS_H
 
+#include "analyse/event_args.h"
 #include "analyse/memory.h"
 #include "analyse/restrict.h"
 
@@ -51,25 +51,9 @@ const struct allocator *allocator_pick(const struct allocators *all, struct str 
 struct memory_allocator allocator_told(const struct allocator *allocator);
 struct str memory_absent_reason(void);
 
-/* One event's place among args. */
-struct memory_ref {
-    event_id event;
-    slice_id parent; /* the slice around it; NO_SLICE */
-};
-/* For slices of memory events, in their order. */
-struct memory_ref *memory_refs(const struct trace *trace, const slice_id *slices, uint32_t count,
-                               struct arena *arena);
-struct memory_value {
-    enum arg_type type;
-    uint64_t bits;
-};
-/* The arg of that key of each event; ARG_NONE where it has none. */
-struct memory_value *memory_values(const struct trace *trace, const struct memory_ref *refs,
-                                   uint32_t count, struct str key, struct arena *arena);
-
 struct alive {      /* an allocation that was not freed yet */
     uint32_t event; /* of the allocator */
-    struct memory_ref ref;
+    struct event_ref ref;
     int64_t bytes;
 };
 struct alives {

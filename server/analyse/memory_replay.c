@@ -12,20 +12,20 @@
 
 static const char *const address_keys[] = {"addr", "Addr", "address"};
 
-static bool is_address(struct memory_value value)
+static bool is_address(struct event_value value)
 {
     return value.type == ARG_INT64 || value.type == ARG_UINT64 || value.type == ARG_DIGITS;
 }
 
 /* Of each event: the first of the spellings that it has. */
-static struct memory_value *read_addresses(const struct trace *trace, const struct memory_ref *refs,
-                                           uint32_t count, struct arena *arena)
+static struct event_value *read_addresses(const struct trace *trace, const struct event_ref *refs,
+                                          uint32_t count, struct arena *arena)
 {
-    struct memory_value *ret = memory_values(trace, refs, count, STR("addr"), arena);
+    struct event_value *ret = event_values(trace, refs, count, STR("addr"), arena);
 
     for (size_t k = 1; k < COUNT(address_keys); k++) {
-        const struct memory_value *others =
-            memory_values(trace, refs, count, str_of(address_keys[k]), arena);
+        const struct event_value *others =
+            event_values(trace, refs, count, str_of(address_keys[k]), arena);
 
         for (uint32_t i = 0; i < count; i++)
             if (!is_address(ret[i]))
@@ -46,7 +46,7 @@ struct replay {
 };
 
 static void replay_event(struct replay *replay, const struct memory_event *event, uint32_t index,
-                         struct memory_ref ref, uint64_t address, struct alives *ret)
+                         struct event_ref ref, uint64_t address, struct alives *ret)
 {
     uint32_t *held = map64_at(&replay->live, address, 0);
 
@@ -81,8 +81,8 @@ void memory_replay(const struct allocator *allocator, uint32_t end, struct arena
     for (uint32_t i = 0; i < end; i++)
         slices[i] = allocator_event(allocator, i)->slice;
 
-    const struct memory_ref *refs = memory_refs(trace, slices, end, arena);
-    const struct memory_value *addresses = read_addresses(trace, refs, end, arena);
+    const struct event_ref *refs = event_refs(trace, slices, end, arena);
+    const struct event_value *addresses = read_addresses(trace, refs, end, arena);
 
     for (uint32_t i = 0; i < end; i++) {
         if (is_address(addresses[i]))
@@ -98,7 +98,7 @@ void memory_replay(const struct allocator *allocator, uint32_t end, struct arena
 }
 
 /* TensorFlow's numbers of types, as allocators write them. */
-static struct str type_name(const struct trace *trace, struct memory_value value)
+static struct str type_name(const struct trace *trace, struct event_value value)
 {
     static const char *const names[] = {
         "",           "float32", "float64",   "int32",   "uint8",   "int16",
@@ -115,7 +115,7 @@ static struct str type_name(const struct trace *trace, struct memory_value value
     return STR("");
 }
 
-static struct str text_of(const struct trace *trace, struct memory_value value)
+static struct str text_of(const struct trace *trace, struct event_value value)
 {
     struct str text = STR("");
 
@@ -174,17 +174,17 @@ struct memory_owner *memory_owners(const struct allocator *allocator, const stru
     const struct trace *trace = allocator->selection->host->trace;
     struct memory_owner *owners =
         arena_array(arena, struct memory_owner, (size_t)alives->count + 1);
-    struct memory_ref *refs = arena_array(arena, struct memory_ref, (size_t)alives->count + 1);
-    const struct memory_value *ops, *regions, *shapes, *types, *kinds;
+    struct event_ref *refs = arena_array(arena, struct event_ref, (size_t)alives->count + 1);
+    const struct event_value *ops, *regions, *shapes, *types, *kinds;
     struct map64 paths = {0}; /* slice around -> owner that has its path */
 
     for (uint32_t i = 0; i < alives->count; i++)
         refs[i] = alives->items[i].ref;
-    ops = memory_values(trace, refs, alives->count, STR("tf_op"), arena);
-    regions = memory_values(trace, refs, alives->count, STR("region_type"), arena);
-    shapes = memory_values(trace, refs, alives->count, STR("shape"), arena);
-    types = memory_values(trace, refs, alives->count, STR("data_type"), arena);
-    kinds = memory_values(trace, refs, alives->count, STR("memory"), arena);
+    ops = event_values(trace, refs, alives->count, STR("tf_op"), arena);
+    regions = event_values(trace, refs, alives->count, STR("region_type"), arena);
+    shapes = event_values(trace, refs, alives->count, STR("shape"), arena);
+    types = event_values(trace, refs, alives->count, STR("data_type"), arena);
+    kinds = event_values(trace, refs, alives->count, STR("memory"), arena);
     for (uint32_t i = 0; i < alives->count; i++) {
         const struct memory_event *event = allocator_event(allocator, alives->items[i].event);
         struct str op = text_of(trace, ops[i]);

@@ -1,9 +1,8 @@
-/* Args of many events at once: slices to events chunk by chunk, then each block's column once. */
+#include "analyse/event_args.h"
+
 #include <stdlib.h>
 
-#include "analyse/memory_parts.h"
 #include "base/sort.h"
-#include "trace/args.h"
 
 struct place {
     uint32_t key, at; /* a slice or an event; the ordinal among those asked for */
@@ -22,7 +21,7 @@ static uint32_t chunk_of(const struct row *row, slice_id slice)
 }
 
 static void read_refs(const struct trace *trace, const struct place *places, uint32_t count,
-                      struct chunk *chunk, struct memory_ref *ret)
+                      struct chunk *chunk, struct event_ref *ret)
 {
     uint32_t unpacked = UINT32_MAX;
     const struct row *row = NULL;
@@ -41,19 +40,19 @@ static void read_refs(const struct trace *trace, const struct place *places, uin
         uint32_t at = (slice - row->first_slice) % CHUNK_SLICES;
         if (at < chunk->count)
             ret[places[i].at] =
-                (struct memory_ref){.event = chunk->event[at], .parent = chunk->parent[at]};
+                (struct event_ref){.event = chunk->event[at], .parent = chunk->parent[at]};
     }
 }
 
-struct memory_ref *memory_refs(const struct trace *trace, const slice_id *slices, uint32_t count,
-                               struct arena *arena)
+struct event_ref *event_refs(const struct trace *trace, const slice_id *slices, uint32_t count,
+                             struct arena *arena)
 {
-    struct memory_ref *refs = arena_array(arena, struct memory_ref, (size_t)count + 1);
+    struct event_ref *refs = arena_array(arena, struct event_ref, (size_t)count + 1);
     struct place *places = memory_resize(NULL, (size_t)count + 1, sizeof *places);
     struct chunk *chunk = memory_resize(NULL, 1, sizeof *chunk);
 
     for (uint32_t i = 0; i < count; i++) {
-        refs[i] = (struct memory_ref){.event = UINT32_MAX, .parent = NO_SLICE};
+        refs[i] = (struct event_ref){.event = UINT32_MAX, .parent = NO_SLICE};
         places[i] = (struct place){.key = slices[i], .at = i};
     }
     sort_places(places, count);
@@ -66,7 +65,7 @@ struct memory_ref *memory_refs(const struct trace *trace, const slice_id *slices
 /* Values of the events from places[from] on that lie in the block; returns the first beyond. */
 static uint32_t take_block(const struct arg_column *column, bool has_key,
                            const struct place *places, uint32_t count, uint32_t from,
-                           struct memory_value *ret)
+                           struct event_value *ret)
 {
     while (from < count && places[from].key < column->first_event)
         from++; /* in a block that is damaged */
@@ -75,16 +74,16 @@ static uint32_t take_block(const struct arg_column *column, bool has_key,
 
         if (has_key)
             ret[places[from].at] =
-                (struct memory_value){.type = column->type[at], .bits = column->bits[at]};
+                (struct event_value){.type = column->type[at], .bits = column->bits[at]};
     }
     return from;
 }
 
 /* By type, plus one for none: the arg of that key that all its events share. NULL: no type has it.
  */
-static struct memory_value *values_of_types(const struct trace *trace, name_id key)
+static struct event_value *values_of_types(const struct trace *trace, name_id key)
 {
-    struct memory_value *values = NULL;
+    struct event_value *values = NULL;
 
     for (type_id type = 0; type < trace->type_count; type++) {
         const struct type *shared = &trace->types[type];
@@ -98,7 +97,7 @@ static struct memory_value *values_of_types(const struct trace *trace, name_id k
                 values = memory_resize(NULL, trace->type_count, sizeof *values);
                 memset(values, 0, trace->type_count * sizeof *values);
             }
-            values[type] = (struct memory_value){.type = arg->type, .bits = arg->bits};
+            values[type] = (struct event_value){.type = arg->type, .bits = arg->bits};
             break;
         }
     }
@@ -107,9 +106,9 @@ static struct memory_value *values_of_types(const struct trace *trace, name_id k
 
 /* Many events may share an arg: it then stands with their type. */
 static void take_shared(const struct trace *trace, const struct place *places, uint32_t count,
-                        name_id key, struct memory_value *ret)
+                        name_id key, struct event_value *ret)
 {
-    struct memory_value *of_type = values_of_types(trace, key);
+    struct event_value *of_type = values_of_types(trace, key);
     type_id *types = of_type != NULL ? memory_resize(NULL, ARGS_BLOCK_EVENTS, sizeof *types) : NULL;
     uint32_t from = 0;
 
@@ -131,10 +130,10 @@ static void take_shared(const struct trace *trace, const struct place *places, u
     free(of_type);
 }
 
-struct memory_value *memory_values(const struct trace *trace, const struct memory_ref *refs,
-                                   uint32_t count, struct str key, struct arena *arena)
+struct event_value *event_values(const struct trace *trace, const struct event_ref *refs,
+                                 uint32_t count, struct str key, struct arena *arena)
 {
-    struct memory_value *values = arena_array(arena, struct memory_value, (size_t)count + 1);
+    struct event_value *values = arena_array(arena, struct event_value, (size_t)count + 1);
     name_id name;
 
     if (count == 0 || !trace_find_name(trace, key, &name))
