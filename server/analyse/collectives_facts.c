@@ -238,6 +238,10 @@ static struct collective item_of(struct finding_work *work, const struct trace *
     if (read->mesh != NULL)
         item.groups.axes = mesh_axes_of(read->mesh, &item.groups, work->scratch);
     item.axis = replica_groups_name(&item.groups, work->scratch);
+    if (item.groups.group_count > 1 && !work->devices.is_read)
+        collective_devices_read(work->run, work->arena, &work->devices);
+    if (item.groups.group_count > 1)
+        collective_devices_put(&work->devices, module, work->scratch, &item.groups);
     if (collective_kernel_read(read->kernel, &kernel)) {
         item.algorithm = kernel.algorithm;
         item.protocol = kernel.protocol;

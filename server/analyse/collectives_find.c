@@ -317,6 +317,7 @@ enum status collectives_find(const struct run_traces *run, const struct restrict
     keep_asked(&work, by_host);
     map64_free(&work.by_identity);
     map64_free(&work.by_groups);
+    collective_devices_free(&work.devices);
     arena_destroy(work.scratch);
     return OK;
 }

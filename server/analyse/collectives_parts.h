@@ -2,6 +2,7 @@
  *
  *   ops of a host  --collectives_facts.c-->   what each is: compute, or which collective's half
  *                  --collectives_modules.c  its module
+ *                  --collectives_devices.c  which device runs which partition
  *   entries        --collectives_find.c-->    executions, asynchronous halves put together
  *   calls          --collectives_call.c-->    sizes of kernels without HLO, from who launched them
  *   devices        --collectives_hidden.c-->  what compute covers
@@ -27,6 +28,20 @@ struct op_facts {   /* of one op of a host */
     uint32_t collective;
 };
 
+enum { CALLS_TOLD = 1, CALLS_TORN }; /* torn: they contradict each other */
+
+struct collective_devices { /* as the runtime's calls tell them */
+    bool is_read;
+    struct map64 of;     /* (module's name, partition) -> device */
+    struct map64 states; /* module's name -> CALLS_TOLD, CALLS_TORN; absent: nothing tells */
+};
+void collective_devices_read(const struct run_traces *run, struct arena *arena,
+                             struct collective_devices *ret);
+void collective_devices_free(struct collective_devices *devices);
+/* Devices in the place of partitions; torn, or with a partition that no call tells: unknown ids. */
+void collective_devices_put(const struct collective_devices *devices, struct str module,
+                            struct arena *arena, struct replica_groups *groups);
+
 struct finding_work {
     const struct run_traces *run;
     struct arena *arena;
@@ -37,7 +52,8 @@ struct finding_work {
     struct hlo_modules *modules; /* only where some lie beside the profile */
     struct map64 by_identity;    /* -> item */
     struct map64 by_groups;      /* -> the first item with those groups */
-    struct op_facts **op_facts;  /* by host, by op; NULL: the host has no collectives */
+    struct collective_devices devices;
+    struct op_facts **op_facts; /* by host, by op; NULL: the host has no collectives */
 };
 
 struct opened_module { /* a module that was read for its collectives */

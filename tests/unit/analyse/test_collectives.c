@@ -345,6 +345,77 @@ static void groups_over_hosts(void **state)
     }
 }
 
+/* One host of four devices; partition i ran on orders[i], as the runtime's calls say. Device d
+ * comes 10 d late, and all end together. */
+static void draw_ordered(struct made_run *run, const int *orders, uint32_t count)
+{
+    static const char text[] =
+        "HloModule jit_f\n\nENTRY %main (p: f32[1000]) -> f32[1000] {\n"
+        "  %p = f32[1000]{0} parameter(0)\n"
+        "  ROOT %ar = f32[1000]{0} all-reduce(f32[1000]{0} %p), replica_groups={{0,1},{2,3}}, "
+        "to_apply=%s\n}\n";
+
+    run_begin(run);
+    add_program_of(run, BYTES(text));
+    for (int device = 0; device < 4; device++)
+        add_op(run, run_stream(run, "Stream #1", ROLE_NONE, device), 1000 + 10 * device,
+               60 - 10 * device, "ar", 7);
+
+    track_id thread = run_thread(run, "tf_XLAPjRtCpuClient/1");
+    for (uint32_t i = 0; i < count; i++) {
+        char name[64];
+
+        snprintf(name, sizeof name, "[%u] CommonPjRtLoadedExecutable::Execute (jit_f)", i % 4);
+        run_slice(run, thread, 10 * i, 5, name, KIND_HOST);
+        run_int(run, "partition", i % 4);
+        run_int(run, "replica", 0);
+        run_int(run, "global_device_id", orders[i]);
+    }
+    run_finish(run);
+}
+
+/* Groups hold partitions; which device runs one the runtime's calls say. */
+static void ordered(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *what;
+        int orders[8];
+        uint32_t count;
+        const char *members; /* NULL: unknown */
+        int64_t waits_ps[4]; /* by device */
+    } rows[] = {
+        {"no calls", {0}, 0, "{0,1} {2,3}", {10, 0, 10, 0}},
+        {"as numbered", {0, 1, 2, 3, 0, 1, 2, 3}, 8, "{0,1} {2,3}", {10, 0, 10, 0}},
+        {"turned", {0, 2, 1, 3}, 4, "{0,2} {1,3}", {20, 20, 0, 0}},
+        {"down", {3, 0, 2, 1}, 4, "{0,3} {1,2}", {30, 10, 0, 0}},
+        {"two orders", {0, 1, 2, 3, 0, 2, 1, 3}, 8, NULL, {-1, -1, -1, -1}},
+        {"one missing", {0, 2, 1}, 3, NULL, {-1, -1, -1, -1}},
+    };
+
+    for (size_t row = 0; row < COUNT(rows); row++) {
+        struct made_run run;
+        struct collectives found;
+        struct error err = {0};
+
+        draw_ordered(&run, rows[row].orders, rows[row].count);
+        struct table table = ask(&run, "op", NULL);
+        const struct cell *members = at(&table, "ar", "members");
+
+        CHECK_INT(rows[row].what, members->kind == CELL_NULL, rows[row].members == NULL);
+        if (rows[row].members != NULL)
+            CHECK_STR(rows[row].what, members->of.text, rows[row].members);
+        CHECK_STR(rows[row].what, at(&table, "ar", "axis")->of.text, "2 devices, stride 1");
+        CHECK_OK(rows[row].what,
+                 collectives_find(&run.run, &(struct restriction){0}, run.made.arena, &found, &err),
+                 &err);
+        for (uint32_t i = 0; i < found.run_count; i++)
+            CHECK_INT(rows[row].what, found.runs[i].wait_ps,
+                      rows[row].waits_ps[found.runs[i].device]);
+        run_end(&run);
+    }
+}
+
 #define NCCL_KERNEL "ncclDevKernel_Generic_4(ncclDevKernelArgsStorage<4096ul>)"
 
 /*  python   c10d::_allgather_base_ |---------------|   0 .. 40     [[64], [16], []]
@@ -566,6 +637,7 @@ int main(void)
         cmocka_unit_test(halves),
         cmocka_unit_test(hosts),
         cmocka_unit_test(groups_over_hosts),
+        cmocka_unit_test(ordered),
         cmocka_unit_test(calls),
         cmocka_unit_test(hostile_calls),
         cmocka_unit_test(nothing),
