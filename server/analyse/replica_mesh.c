@@ -200,8 +200,8 @@ struct str mesh_axes_of(const struct mesh *mesh, const struct replica_groups *gr
 {
     enum { COMPARED_MAX = 4096 }; /* groups of a larger program keep their numbers */
 
-    if (groups->axes.count > 0 || groups->form == GROUPS_PAIRS || groups->size < 2 ||
-        groups->first == NULL || groups->id_count > COMPARED_MAX)
+    if (groups->axes.count > 0 || groups->size < 2 || groups->first == NULL ||
+        groups->id_count > COMPARED_MAX)
         return groups->axes;
     uint32_t sizes[COUNT(mesh->axes)], count;
     if (!mesh_size(mesh, sizes, &count) || count != groups->id_count)

@@ -123,8 +123,13 @@ static void meshes(void **state)
 {
     (void)state;
     static const struct {
-        const char *what, *module, *groups, *axes;
+        const char *what, *module, *groups, *axes; /* groups or pairs=... */
     } made[] = {
+        {"rings along an axis", "#sdy.mesh<[\"data\"=4, \"model\"=2]>",
+         "pairs={{0,2},{2,4},{4,6},{6,0},{1,3},{3,5},{5,7},{7,1}}", "data"},
+        {"a chain of all", "#sdy.mesh<[\"data\"=2, \"model\"=2]>", "pairs={{0,1},{1,2},{2,3}}",
+         "data+model"},
+        {"a pair of many", "#sdy.mesh<[\"data\"=4, \"model\"=2]>", "pairs={{0,2}}", ""},
         {"the first axis", "x #sdy.mesh<[\"data\"=4, \"model\"=2]> y", "[2,4]<=[4,2]T(1,0)",
          "data"},
         {"the last axis", "#sdy.mesh<[\"data\"=4, \"model\"=2]>", "{{0,1},{2,3},{4,5},{6,7}}",
@@ -142,7 +147,10 @@ static void meshes(void **state)
     for (size_t i = 0; i < COUNT(made); i++) {
         struct arena *arena = arena_create();
         struct str module = str_of(made[i].module);
-        struct replica_groups groups = replica_groups_read(str_of(made[i].groups), arena);
+        struct str text = str_of(made[i].groups), mark = STR("pairs=");
+        struct replica_groups groups = str_starts(text, mark)
+                                           ? replica_pairs_read(str_skip(text, mark.count), arena)
+                                           : replica_groups_read(text, arena);
         struct mesh mesh;
         struct bytes bytes = {(const uint8_t *)module.at, module.count};
         struct str axes = mesh_read(bytes, &mesh) ? mesh_axes_of(&mesh, &groups, arena) : STR("");
