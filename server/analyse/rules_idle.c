@@ -30,6 +30,22 @@ enum status facts_idle(struct facts *facts, const struct idle **ret, struct erro
     return OK;
 }
 
+int64_t unoccupied_ps(const struct idle *idle, uint32_t host)
+{
+    int64_t sum_ps = 0;
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < idle->device_count; i++) {
+        const struct idle_device *device = &idle->devices[i];
+
+        if (device->host != host || !device->counted)
+            continue;
+        sum_ps += device->window_ps - device->time.busy_ps;
+        count++;
+    }
+    return count == 0 ? 0 : sum_ps / count;
+}
+
 struct causes { /* over the hosts: of each the mean of its counted devices */
     int64_t window_ps;
     int64_t doing_ps[DOING_COUNT];

@@ -3,6 +3,7 @@
 
 #include "analyse/findings.h"
 #include "analyse/kernels.h"
+#include "analyse/rules_idle.h"
 #include "base/human.h"
 #include "trace/by_name.h"
 
@@ -298,13 +299,13 @@ static uint32_t stream_count(const struct trace *trace)
 static enum status find_dispatch_bound(struct facts *facts, struct finding_list *list,
                                        struct error *err)
 {
-    const struct counted *counted;
+    const struct idle *idle;
 
-    TRY(facts_counted(facts, &counted, err));
+    TRY(facts_idle(facts, &idle, err));
     for (uint32_t host = 0; host < facts->run->host_count; host++) {
         const struct attribution *of = attribution_of_host(facts, host);
+        int64_t starved_ps = 0, hull_ps = 0, most_ps = unoccupied_ps(idle, host);
         uint64_t count = 0;
-        int64_t starved_ps = 0, hull_ps = 0;
 
         for (uint32_t i = 0; of != NULL && i < of->kernel_name_count; i++) {
             count += of->kernel_by_name[i].starved_count;
@@ -328,7 +329,7 @@ static enum status find_dispatch_bound(struct facts *facts, struct finding_list 
                           "`float(loss)` and logging out of the loop."),
         };
 
-        finding_win(&finding, starved_ps < counted->total_ps ? starved_ps : counted->total_ps);
+        finding_win(&finding, starved_ps < most_ps ? starved_ps : most_ps);
         finding_prove_count(&finding, "kernels that were launched late", count)->view = "kernels";
         prove_heaviest(facts, &finding, host, starved_by, "idle before");
         findings_add(list, &finding);

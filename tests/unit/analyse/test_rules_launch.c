@@ -18,20 +18,32 @@ static void launch(struct made_run *run, track_id host, track_id stream, int64_t
 #define FULL "regs:16 static_shared:0 dynamic_shared:0 grid:99,1,1 block:256,1,1 occ_pct:100"
 #define QUARTER "regs:255 static_shared:0 dynamic_shared:0 grid:99,1,1 block:256,1,1 occ_pct:25"
 
-/* `count` kernels of `dur_us` with `gap_us` between them, each called `ahead_us` before. */
-static void make(struct made_run *run, int count, int64_t dur_us, int64_t gap_us, int64_t ahead_us,
-                 const char *details)
+/* `count` kernels of `dur_us` with `gap_us` between them, each called `ahead_us` before; a step of
+ * `step_us` around each, 0: none. */
+static void make_stepping(struct made_run *run, int count, int64_t dur_us, int64_t gap_us,
+                          int64_t ahead_us, const char *details, int64_t step_us)
 {
     run_begin(run);
-    track_id host = run_thread(run, "python");
+    track_id host = run_thread(run, "python"), steps = run_thread(run, "steps");
     track_id stream = run_stream(run, "Stream #7", ROLE_NONE, 0);
 
     for (int i = 0; i < count; i++) {
         int64_t start_us = 1000 + i * (dur_us + gap_us);
 
+        if (step_us > 0) {
+            run_slice(run, steps, start_us * 1000000, step_us * 1000000, "train", KIND_HOST);
+            run_int(run, "step_num", i);
+            run_int(run, "_r", 1);
+        }
         launch(run, host, stream, start_us - ahead_us, start_us, dur_us, details);
     }
     run_finish(run);
+}
+
+static void make(struct made_run *run, int count, int64_t dur_us, int64_t gap_us, int64_t ahead_us,
+                 const char *details)
+{
+    make_stepping(run, count, dur_us, gap_us, ahead_us, details, 0);
 }
 
 static void launches(void **state)
@@ -74,6 +86,11 @@ static void wins(void **state)
     /* The first stands before no other; of 30 us the last 2 are the kernel's own start. */
     CHECK("told", finding != NULL && finding->has_win);
     CHECK_INT("what stood idle until the call's end", finding->win_ps, 49 * INT64_C(28000000));
+    run_end(&run);
+    make_stepping(&run, 50, 20, 30, 4, FULL, 25);
+    finding = run_finding(&run, "dispatch-bound");
+    CHECK("told beside steps", finding != NULL && finding->has_win);
+    CHECK_INT("what steps have of it at most", finding->win_ps, 50 * INT64_C(5000000));
     run_end(&run);
 }
 
