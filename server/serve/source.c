@@ -64,8 +64,8 @@ static enum status open_below(struct str root, struct str path, struct arena *ar
 
 /* The longest end of the path that stands below a root. */
 static enum status open_source(const struct services *services, struct str file,
-                               struct arena *arena, struct str *ret_path, int *ret_fd,
-                               struct file_stamp *ret, struct error *err)
+                               struct arena *arena, struct str *ret_root, struct str *ret_path,
+                               int *ret_fd, struct file_stamp *ret, struct error *err)
 {
     struct str end = file;
 
@@ -76,6 +76,7 @@ static enum status open_source(const struct services *services, struct str file,
             struct error ignored = {0};
 
             if (open_below(services->source_roots[root], end, arena, ret_fd, ret, &ignored) == OK) {
+                *ret_root = services->source_roots[root];
                 *ret_path = end;
                 return OK;
             }
@@ -150,7 +151,7 @@ static void put_lines(struct json *json, struct str text, int64_t first, int64_t
 static enum status get_source(struct request *req, struct reply *reply, struct error *err)
 {
     const struct services *services = req->services;
-    struct str file = request_text(req, "file"), path, text = {0};
+    struct str file = request_text(req, "file"), root, path, text = {0};
     int64_t line = request_integer(req, "line", 1);
     int64_t around = request_integer(req, "around", AROUND_DEFAULT);
     struct file_stamp stamp;
@@ -161,7 +162,7 @@ static enum status get_source(struct request *req, struct reply *reply, struct e
                     "this server shows no sources: start it with --source-root DIR");
     if (!is_plain_path(file))
         return fail(err, ERR_INVALID, "file= is no path of a source file");
-    TRY(open_source(services, file, req->arena, &path, &fd, &stamp, err));
+    TRY(open_source(services, file, req->arena, &root, &path, &fd, &stamp, err));
 
     enum status status = read_text(fd, &stamp, path, req->arena, &text, err);
 
@@ -171,6 +172,7 @@ static enum status get_source(struct request *req, struct reply *reply, struct e
     struct json json = reply_json(reply);
     json_open(&json, '{');
     json_put_text(&json, "file", file);
+    json_put_text(&json, "root", root);
     json_put_text(&json, "path", path);
     json_put_integer(&json, "modified_ns", stamp.modified_ns);
     json_put_integer(&json, "line", line);

@@ -164,7 +164,7 @@ export const tests = {
       await page.locator('.source-lines').waitFor();
       assert.equal(await page.locator('.source-lines li[aria-current]').innerText(), '<b>bold</b> = 41');
       assert.equal(await page.locator('.source-lines b').count(), 0, 'text, not markup');
-      assert.equal(await page.getByRole('link', { name: 'edit' }).getAttribute('href'), 'vscode://file/home/me/layers.py:41');
+      assert.equal(await page.getByRole('link', { name: 'edit' }).getAttribute('href'), 'vscode://file/srv/project/layers.py:41', 'as it lies here');
     },
     async (page) => {
       await page.addInitScript(() => localStorage.setItem('jviewd', JSON.stringify({ editor: 'vscode://file/{file}:{line}' })));
@@ -173,7 +173,7 @@ export const tests = {
       const root = { name: 'step_1000', kind: 'other', total_ps: 1000, self_ps: 0, count: 1, children: [call] };
       await page.route('**/api/flame**', (route) => route.fulfill({ json: { run: {}, by: 'track', of: 'device', unit: 'ps', root, notes: [] } }));
       await page.route('**/api/source**', (route) => route.fulfill({
-        json: { file: '/home/me/layers.py', path: 'layers.py', modified_ns: 1, line: 41, first_line: 40, lines: ['def mlp(x):', '<b>bold</b> = 41', ''], line_count: 42 },
+        json: { file: '/home/me/layers.py', root: '/srv/project', path: 'layers.py', modified_ns: 1, line: 41, first_line: 40, lines: ['def mlp(x):', '<b>bold</b> = 41', ''], line_count: 42 },
       }));
     },
   ),

@@ -20,7 +20,7 @@ WRITTEN = {
                  {"ts_ps": 1500, "end_ps": 3000, "min": 1024.5, "max": 4096, "first": 4096, "last": 1024.5, "count": 1}],
         "notes": []},
     "/api/source": {
-        "file": "/home/user/project/model/layers.py", "path": "model/layers.py", "modified_ns": 1795253400000000000, "line": 41,
+        "file": "/home/user/project/model/layers.py", "root": "/home/user/project", "path": "model/layers.py", "modified_ns": 1795253400000000000, "line": 41,
         "first_line": 40, "lines": ["def mlp(params, x):", "    hidden = jnp.dot(x, params['up'])",
                                     "    return jnp.dot(jax.nn.gelu(hidden), params['down'])"], "line_count": 96},
     "/api/transfers": {

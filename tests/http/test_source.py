@@ -51,6 +51,7 @@ def lines_are_those_of_the_file(server):
             reply = source(server, file, line=line, around=around)
             assert reply.status == 200, (file, reply.status, reply.body)
             openapi.check(reply.json, "/api/source")
+            assert reply.json["root"] == str(server.place.dir / "sources"), reply.json
             assert reply.json["path"] == "model/layers.py" and reply.json["line_count"] == 100
             assert reply.json["first_line"] == first, (line, around, reply.json)
             assert reply.json["lines"] == LINES[first - 1:last], (line, around, reply.json)

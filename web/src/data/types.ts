@@ -485,7 +485,8 @@ export interface SliceStack {
 
 export interface SourceReply {
   file: string;
-  path: string;
+  root: string;
+  path: string; // below it
   modified_ns: Ps;
   line: number;
   first_line: number;

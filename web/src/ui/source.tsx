@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { useJson } from '../data/resource';
 import type { SourceReply } from '../data/types';
 import { shown } from '../model/cut';
-import { editorLink, shortPlace } from '../model/source';
+import { editorLink, isEditor, shortPlace } from '../model/source';
 import { settings } from './settings';
 
 interface Place {
@@ -22,15 +22,18 @@ export function SourceLines({ file, line }: Place) {
     <ol class="source-lines mono" start={first} aria-label={`Lines of ${shown(source.data.path)}`}>
       {lines.map((text, index) => (
         <li key={first + index} value={first + index} aria-current={first + index === line ? 'true' : undefined}>
-          <code>{text === '' ? ' ' : shown(text)}</code>
+          <code>{text.trim() ? shown(text) : ' '}</code>
         </li>
       ))}
     </ol>
   );
 }
 
+/* The file as it lies below a --source-root; where none has it, at the path that the profile names. */
 export function EditorLink({ file, line }: Place) {
-  const href = editorLink(settings.value.editor, file, line);
+  const { editor } = settings.value;
+  const { data } = useJson<SourceReply>(isEditor(editor) ? 'api/source' : null, { file, line: line ?? 1, around: 4 });
+  const href = editorLink(editor, data?.file === file ? `${data.root.replace(/\/$/, '')}/${data.path}` : file, line);
   return href === null ? null : (
     <a href={href} rel="noreferrer">
       edit
