@@ -60,7 +60,7 @@ describe('the sentence', () => {
 
 describe('names', () => {
   test.each([
-    [null, '(no name)'], ['', '(no name)'], ['a\u0000b\u2028', 'a\ufffdb\ufffd'], ['x'.repeat(600), `${'x'.repeat(256)}…${'x'.repeat(255)}`], [`${'x'.repeat(2000)}.7`, `${'x'.repeat(256)}…${'x'.repeat(253)}.7`],
+    [null, '(no name)'], ['', '(no name)'], [' ', '(blank)'], ['\u00a0 ', '(blank)'], ['a\u0000b\u2028', 'a\ufffdb\ufffd'], ['x'.repeat(600), `${'x'.repeat(256)}…${'x'.repeat(255)}`], [`${'x'.repeat(2000)}.7`, `${'x'.repeat(256)}…${'x'.repeat(253)}.7`],
   ])('shown %#', (name, text) => {
     expect(shown(name)).toBe(text);
   });

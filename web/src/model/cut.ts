@@ -10,9 +10,11 @@ export function cutMiddle(text: string, length: number): string {
   return `${text.slice(0, length - 1 - tail)}…${tail === 0 ? '' : text.slice(-tail)}`;
 }
 
-/* Control characters show as �; of what is longer than anyone reads both ends stay (Copy gives the whole). */
+/* Control characters show as �; of what is longer than anyone reads both ends stay (Copy gives the whole).
+ * Nothing that bears a name looks empty. */
 export function shown(name: string | null | undefined): string {
-  if (name === null || name === undefined || name === '') return '(no name)';
+  if (!name) return '(no name)';
+  if (!name.trim()) return '(blank)';
   return cutMiddle(name, NAME_LENGTH_MAX).replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '\ufffd');
 }
 

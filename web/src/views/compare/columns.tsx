@@ -86,7 +86,7 @@ export function columnsOf(rows: readonly DiffRow[], by: string, a: string, b: st
     time('a_self_ps', 'a'),
     time('b_self_ps', 'b'),
     { key: 'state', title: 'state', groups: true, width: '64px', cell: (row) => <span class={row.state === 'same' ? 'quiet' : undefined}>{row.state}</span>, exact: stateExact },
-    { key: 'why', title: 'why', width: 'minmax(128px, 2fr)', sortable: false, cell: (row) => <Name text={whyWords(row) || ' '} />, exact: (row) => whyWords(row) || why(row, 'often_ps') },
+    { key: 'why', title: 'why', width: 'minmax(128px, 2fr)', sortable: false, cell: (row) => whyWords(row), exact: (row) => whyWords(row) || why(row, 'often_ps') },
     by === 'op' && { key: 'match', title: 'match', groups: true, width: '96px', from: 1100, tip: 'how its partner was found; ≈ where that is often wrong', cell: (row) => <span class="quiet">{matchWords(row)}</span>, exact: matchExact },
     { key: 'share', title: 'of the change', width: '96px', numeric: true, from: 1600, tip: 'negative, or above 100 %, where rows change both ways', cell: (row) => signedShare(row.share), exact: (row) => why(row, 'share') },
     cause('often_ps', 'by count', 'what another count makes, at A’s duration'),
