@@ -65,7 +65,10 @@ describe('words of a row', () => {
   ])('why: %o', (more, words) => expect(whyWords(row(more))).toBe(words));
   test('what is no op has no cause; ops side by side make less than nothing', () => {
     expect(whyWords(rest('idle'))).toBe('');
-    expect(whyWords(rest('other', { b_self_ps: -1e9 }))).toBe('ops overlap');
+    expect(whyWords(rest('other', { a_self_ps: 1e9, b_self_ps: -1e9 }))).toBe('ops overlap in B');
+    expect(whyWords(rest('other', { a_self_ps: -1e9, b_self_ps: 4 }))).toBe('ops overlap in A');
+    expect(whyWords(rest('other', { a_self_ps: -1e9, b_self_ps: -1e9 }))).toBe('ops overlap');
+    expect(whyWords(rest('other', { a_self_ps: 1e9, b_self_ps: null }))).toBe('');
     expect(nameExact(rest('idle'))).toMatch(/^idle: nothing ran/);
     expect(nameExact(row())).toBe('dot.12, in A dot.1');
   });

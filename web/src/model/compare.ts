@@ -110,11 +110,14 @@ export function ratioWords(a: Ps, b: Ps): string {
   return `${after > before ? '+' : ''}${share(after / before - 1)}`;
 }
 
+/* Ops that run beside one another take more than the step they are in: nothing is left of it, and less. */
+const overlapWords = ([a, b]: readonly boolean[]): string => (a || b ? `ops overlap${a && b ? '' : a ? ' in A' : ' in B'}` : '');
+
 const MOST = 0.9; // of the difference: then the other cause is not worth a word
 
 /* Called more often, or each call longer; both where both count. */
 export function whyWords(row: DiffRow): string {
-  if (row.key === 'other' && !isOp(row)) return toNumber(row.b_self_ps ?? 0) < 0 ? 'ops overlap' : '';
+  if (row.key === 'other' && !isOp(row)) return overlapWords([row.a_self_ps, row.b_self_ps].map((side) => toNumber(side ?? 0) < 0));
   if (row.often_ps === null || row.longer_ps === null || !['slower', 'faster'].includes(row.state)) return '';
   const [often, longer] = [toNumber(row.often_ps), toNumber(row.longer_ps)];
   const all = Math.abs(often) + Math.abs(longer);
