@@ -285,8 +285,10 @@ static enum status fill(const struct grouping *grouping, const struct page *page
     };
     uint32_t *order;
 
-    TRY(table_order(&source, page->sort, grouping->has_base ? "-delta,name" : "-value,name", arena,
-                    &order, err));
+    TRY(table_order(&source, page->sort,
+                    grouping->has_base ? "-delta,name,source,device,kind"
+                                       : "-value,name,source,device,kind",
+                    arena, &order, err));
     table_fill(&source, order, page, arena, &ret->table);
     for (uint64_t i = 0; i < (uint64_t)ret->table.row_count * ret->table.column_count; i++) {
         struct cell *cell = (struct cell *)(uintptr_t)&ret->table.cells[i];

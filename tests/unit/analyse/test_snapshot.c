@@ -160,6 +160,31 @@ static void by_what(void **state)
     end(&all);
 }
 
+/* As large as one another: by name, source, device and kind, however the file has them. */
+static void of_equal_size(void **state)
+{
+    (void)state;
+    struct made_snapshots all;
+
+    begin_memory(&all.made[0]);
+    stack_id late = a_call(&all.made[0], NO_STACK, "load", "/home/u/data.py", 7);
+    stack_id early = a_call(&all.made[0], NO_STACK, "load", "/home/u/data.py", 3);
+
+    a_sample(&all.made[0], late, 1, 30, "buffer", "gpu:1");
+    a_sample(&all.made[0], late, 1, 30, "executable", "gpu:0");
+    a_sample(&all.made[0], early, 1, 30, "buffer", "gpu:1");
+    a_sample(&all.made[0], late, 1, 30, "buffer", "gpu:0");
+    finish(&all, 1, (const char *const[]){"memory.prof"});
+    struct snapshot_table found = ask(&all, (struct snapshot_question){.by = STR("")});
+
+    check_table("of equal size", &found,
+                "load /home/u/data.py:3 gpu:1 buffer 30 0.25 1 \n"
+                "load /home/u/data.py:7 gpu:0 buffer 30 0.25 1 \n"
+                "load /home/u/data.py:7 gpu:0 executable 30 0.25 1 \n"
+                "load /home/u/data.py:7 gpu:1 buffer 30 0.25 1 \n");
+    end(&all);
+}
+
 static void in_order(void **state)
 {
     (void)state;
@@ -396,8 +421,13 @@ static void of_hosts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(by_what),  cmocka_unit_test(in_order), cmocka_unit_test(difference),
-        cmocka_unit_test(types),    cmocka_unit_test(flames),   cmocka_unit_test(flame_of_extremes),
+        cmocka_unit_test(by_what),
+        cmocka_unit_test(of_equal_size),
+        cmocka_unit_test(in_order),
+        cmocka_unit_test(difference),
+        cmocka_unit_test(types),
+        cmocka_unit_test(flames),
+        cmocka_unit_test(flame_of_extremes),
         cmocka_unit_test(of_hosts),
     };
 
