@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 /* Three significant digits of a value below 1,000 or so. */
@@ -25,14 +26,11 @@ struct human human_ps(int64_t ps)
     struct human ret;
 
     if (size >= 60e12) {
-        int64_t seconds = ps / 1000000000000;
+        bool in_hours = size >= 3600e12;
+        int64_t count = llround(size / (in_hours ? 60e12 : 1e12)); /* minutes, or seconds */
 
-        if (size >= 3600e12)
-            snprintf(ret.text, sizeof ret.text, "%" PRId64 " h %02" PRId64 " min", seconds / 3600,
-                     seconds / 60 % 60);
-        else
-            snprintf(ret.text, sizeof ret.text, "%" PRId64 " min %02" PRId64 " s", seconds / 60,
-                     seconds % 60);
+        snprintf(ret.text, sizeof ret.text, "%s%" PRId64 " %s %02" PRId64 " %s", ps < 0 ? "-" : "",
+                 count / 60, in_hours ? "h" : "min", count % 60, in_hours ? "min" : "s");
         return ret;
     }
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
