@@ -108,7 +108,8 @@ void compare_setup(struct comparing *all)
             for (uint32_t k = 0; k < trace->property_count && count < COMPARE_SETUP_MAX; k++) {
                 struct str key = trace_name(trace, trace->properties[k].arg.key);
 
-                if (is_of_the_moment(key) || is_row(all, key))
+                if (property_is_count(trace, &trace->properties[k]) || is_of_the_moment(key) ||
+                    is_row(all, key))
                     continue;
                 take_key(all, key);
                 count++;

@@ -103,10 +103,7 @@ static struct str plane_name(const struct xspace_out *space, track_id root, trac
 /* The reader of XSpaces counts these itself. */
 static bool is_counted(const struct xspace_out *space, const struct property *property)
 {
-    struct str key = trace_name(space->trace, property->arg.key);
-
-    return space->is_xplane &&
-           (str_equal(key, STR("event metadata")) || str_equal(key, STR("stat metadata")));
+    return space->is_xplane && property_is_count(space->trace, property);
 }
 
 static void put_properties(struct plane_out *plane, track_id root)

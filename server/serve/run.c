@@ -136,7 +136,7 @@ static void put_properties(struct json *json, const struct run_traces *traces, c
             const struct property *property = &host->trace->properties[k];
             struct str key = trace_name(host->trace, property->arg.key);
 
-            if (is_option(key) != options)
+            if (is_option(key) != options || property_is_count(host->trace, property))
                 continue;
             json_open(json, '{');
             json_put_text(json, "host", host->name);

@@ -356,4 +356,12 @@ MUST_CHECK enum status trace_document_blob(const struct trace *trace,
                                            const struct document *document, struct arena *arena,
                                            struct bytes *ret, struct error *err);
 
+/* Of how much a file describes, used or not: nothing that it was made with. */
+static inline bool property_is_count(const struct trace *trace, const struct property *property)
+{
+    struct str key = trace_name(trace, property->arg.key);
+
+    return str_equal(key, STR("event metadata")) || str_equal(key, STR("stat metadata"));
+}
+
 #endif

@@ -205,6 +205,8 @@ def a_difference_tells_what_was_set_otherwise(server):
     diff = good(server, "/api/diff", a="step_500", b=RUN).json
     assert isinstance(diff["setup"], list) and all(row["a"] != row["b"] for row in diff["setup"]), diff["setup"]
     assert not any("process_id" in row["key"] or "_time" in row["key"] for row in diff["setup"]), diff["setup"]
+    assert not any("metadata" in row["key"] for row in diff["setup"]), "a count of names is no setting"
+    assert not any("metadata" in one["name"] for one in good(server, "/api/run", run=RUN).json["environment"])
     assert good(server, "/api/diff", a=RUN, b=RUN).json["setup"] == []
 
 
