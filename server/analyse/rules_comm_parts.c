@@ -141,8 +141,7 @@ void comm_prove(const struct comm_asked *asked, struct finding *finding, enum me
         const struct collective_run *run = heavy[i].longest;
         struct evidence *evidence = finding_prove_ps(
             finding,
-            str_format(asked->facts->arena, "%s of %.*s, all devices", what, STR_ARG(item->name))
-                .at,
+            str_format(asked->facts->arena, "%.*s %s on all devices", STR_ARG(item->name), what).at,
             heavy[i].ps);
 
         evidence_at(evidence, run->host, run->start_ps, run->start_ps + run->dur_ps);

@@ -214,7 +214,9 @@ static void tell(struct facts *facts, struct finding_list *list, const struct co
         finding_win(&finding, ps_of_real(concerned->win_ps));
     for (size_t i = 0; i < COUNT(concerned->heaviest) && concerned->heaviest[i] != NULL; i++) {
         const struct op_facts *op = concerned->heaviest[i];
-        struct evidence *proof = finding_prove_ps(&finding, "self time", op->self_ps);
+        struct evidence *proof = finding_prove_ps(
+            &finding, str_format(facts->arena, "self time of %.*s", STR_ARG(op->name)).at,
+            op->self_ps);
 
         proof->host = host;
         proof->view = "ops";

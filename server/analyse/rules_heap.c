@@ -95,7 +95,8 @@ static struct str name_of(const struct planned *planned, const struct heap_buffe
 }
 
 /* Its largest buffers of that sort, as evidence. */
-static void prove_buffers(struct finding *finding, const struct planned *planned,
+static void prove_buffers(struct facts *facts, struct finding *finding,
+                          const struct planned *planned,
                           bool (*is_meant)(const struct heap_buffer *))
 {
     enum { SHOWN = 3 };
@@ -114,9 +115,12 @@ static void prove_buffers(struct finding *finding, const struct planned *planned
             one = moved;
         }
     }
-    for (int k = 0; k < SHOWN && shown[k] != NULL; k++)
-        prove_bytes(finding, "buffer", shown[k]->bytes, planned->listed->key)->find =
-            name_of(planned, shown[k]);
+    for (int k = 0; k < SHOWN && shown[k] != NULL; k++) {
+        struct str name = name_of(planned, shown[k]);
+        struct str words = str_format(facts->arena, "buffer of %.*s", STR_ARG(name));
+
+        prove_bytes(finding, words.at, shown[k]->bytes, planned->listed->key)->find = name;
+    }
 }
 
 static bool is_cheap(const struct heap_buffer *buffer)
@@ -159,7 +163,7 @@ static enum status find_again(struct facts *facts, struct finding_list *list, st
         };
 
         prove_bytes(&finding, "at most", heap->rematerialise_bytes, planned->listed->key);
-        prove_buffers(&finding, planned, is_cheap);
+        prove_buffers(facts, &finding, planned, is_cheap);
         findings_add(list, &finding);
     }
     return OK;
@@ -203,7 +207,7 @@ static enum status find_donation(struct facts *facts, struct finding_list *list,
         };
 
         prove_bytes(&finding, "at most", heap->donation_bytes, planned->listed->key);
-        prove_buffers(&finding, planned, is_reusing);
+        prove_buffers(facts, &finding, planned, is_reusing);
         findings_add(list, &finding);
     }
     return OK;

@@ -47,7 +47,7 @@ static struct evidence *prove_kernel(struct facts *facts, struct finding *findin
     struct str name = kernel_name(facts, host, total);
     struct str shown = shortened(facts, name);
     struct evidence *evidence = finding_prove(
-        finding, str_format(facts->arena, "%s of %.*s", what, STR_ARG(shown)).at, value, unit);
+        finding, str_format(facts->arena, "%s %.*s", what, STR_ARG(shown)).at, value, unit);
 
     evidence->host = host;
     evidence->view = "kernels";
@@ -148,7 +148,7 @@ static enum status find_tiny_kernels(struct facts *facts, struct finding_list *l
 
         finding_win(&finding, gaps_ps);
         finding_prove_count(&finding, "launches of such kernels", count)->view = "kernels";
-        prove_heaviest(facts, &finding, host, tiny_gaps, "gaps");
+        prove_heaviest(facts, &finding, host, tiny_gaps, "gaps before");
         findings_add(list, &finding);
     }
     return OK;
