@@ -31,6 +31,9 @@ export const tests = {
     const known = told.rows.filter((row) => row.value !== null);
     assert.equal(await charts.nth(1).locator('circle').count(), known.length);
     assert.deepEqual((await names(page)).map((one) => one.trim()), told.rows.map((row) => row.name));
+    assert.deepEqual([told.jumps.length, await page.getByRole('columnheader', { name: 'jump' }).count()], [0, 0], 'no column for what no run has');
+    const first = page.locator('.table-row').first().getByRole('gridcell');
+    assert.equal(await first.nth(1).innerText(), String(told.rows[0].step), 'a step is called by its number');
     await page.getByRole('button', { name: 'leave out step time' }).click();
     await settle(page);
     assert.equal(address(page).metric, 'share_idle');

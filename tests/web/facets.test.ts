@@ -20,6 +20,7 @@ test('names that differ by a number, and their numbers, part runs, too', () => {
   expect(facets.map((facet) => facet.name)).toEqual(['name', 'step']);
   expect(facets[0]!.values).toEqual([{ value: 'step_*', count: 12, token: 'name~step_*' }]);
   expect(facets[1]!.values.map((one) => one.token)).toEqual(['step=0..200', 'step=300..500', 'step=600..800', 'step=900..1100']);
+  expect(facets[1]!.values.at(-1)!.value).toBe('900 to 1100'); // as they are called
   expect(facets[1]!.values.every((one) => one.count === 3)).toBe(true);
   expect(facetsOf([run({ name: 'a1' }), run({ name: 'a2' })]).map((facet) => facet.values.map((one) => one.token))).toEqual([['step=1', 'step=2']]);
   const unlike = facetsOf(['gpu-mi300x', 'tpu-4', 'fit/20231107-181856/train', 'fit/20231107-184122/train'].map((name) => run({ name })));

@@ -1,6 +1,5 @@
 /* What the runs of a list have in common and what parts them, as words of the filter. */
 import type { Run } from '../data/types';
-import { count } from './numbers';
 import { numberOf, stemOf } from './series';
 
 export interface FacetValue {
@@ -53,7 +52,7 @@ function numbers(runs: readonly Run[]): Facet[] {
   const different = [...new Set(all)];
   if (different.length < 2) return [];
   const one = (low: number, high: number): FacetValue => ({
-    value: low === high ? count(low) : `${count(low)} to ${count(high)}`,
+    value: low === high ? `${low}` : `${low} to ${high}`,
     count: all.filter((number) => number >= low && number <= high).length,
     token: low === high ? `step=${low}` : `step=${low}..${high}`,
   });

@@ -10,7 +10,7 @@ import type { Run } from '../data/types';
 import { runChange, type Changes } from '../model/address';
 import { compareChange } from '../model/compare';
 import { shown } from '../model/cut';
-import { count, plural, share, significant, time } from '../model/numbers';
+import { plural, share, significant, time } from '../model/numbers';
 import { seriesAmong, type Series } from '../model/series';
 import { Link } from '../ui/link';
 import { Name } from '../ui/text';
@@ -50,8 +50,8 @@ function Picture({ series, jumps }: { series: Series; jumps: readonly Jump[] }) 
       <text x={LEFT - 4} y={y(high) + 4} text-anchor="end">{time(high)}</text>
       {high > low && <text x={LEFT - 4} y={y(low) + 4} text-anchor="end">{time(low)}</text>}
       <polyline points={runs.map((one) => `${x(one.number).toFixed(1)},${y(one.step_ps).toFixed(1)}`).join(' ')} />
-      <text x={x(first)} y={HEIGHT - 2} text-anchor="middle">{count(first)}</text>
-      <text x={x(first + span)} y={HEIGHT - 2} text-anchor="middle">{count(first + span)}</text>
+      <text x={x(first)} y={HEIGHT - 2} text-anchor="middle">{first}</text>
+      <text x={x(first + span)} y={HEIGHT - 2} text-anchor="middle">{first + span}</text>
       {runs.map(({ run, number, step_ps }) => (
         <a key={run.id} href={hrefOf(into(run))} aria-label={`${shown(run.name)}, ${time(step_ps)} a step`} data-tip={`${shown(run.name)}: ${time(step_ps)} a step`} onClick={(event) => follow(event, into(run))}>
           <circle class={begins.has(run.id) ? 'jump' : undefined} cx={x(number)} cy={y(step_ps)} r={runs.length > 60 ? 2.5 : 4} />

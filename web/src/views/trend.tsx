@@ -11,7 +11,7 @@ import { useJson } from '../data/resource';
 import { runChange } from '../model/address';
 import { compareChange } from '../model/compare';
 import { shown } from '../model/cut';
-import { count, plural, share, THIN, timeExact, UNKNOWN } from '../model/numbers';
+import { plural, share, THIN, timeExact, UNKNOWN } from '../model/numbers';
 import { figureColumn, told, trendSentence, type Figure, type TrendJump } from '../model/trend';
 import { Link } from '../ui/link';
 import { Failed, HowToRecord, Waiting } from '../ui/states';
@@ -72,7 +72,7 @@ function Chart({ metric, trend }: { metric: string; trend: Trend }) {
   const width = Math.max(600, innerWidth - 32); // as wide as it is seen, so that its words keep their size
   const x = (at: number): number => LEFT + (at / last) * (width - LEFT - RIGHT);
   const y = (value: number): number => (high === low ? (HEIGHT - BOTTOM) / 2 : TOP + (1 - (value - low) / (high - low)) * (HEIGHT - BOTTOM - 2 * TOP));
-  const place = (row: Point): string => (trend.over === 'step' && row.step !== null ? count(row.step) : trend.over === 'commit' && row.commit !== null ? row.commit.slice(0, 9) : (row.at?.slice(0, 10) ?? ''));
+  const place = (row: Point): string => (trend.over === 'step' && row.step !== null ? String(row.step) : trend.over === 'commit' && row.commit !== null ? row.commit.slice(0, 9) : (row.at?.slice(0, 10) ?? ''));
   const jumps = new Map(trend.jumps.map((jump) => [jump.run.id, jump]));
   const bands: { from: number; to: number; row: Point }[] = [];
   for (const { row, at } of points) {
@@ -138,14 +138,14 @@ function columnsOf(trend: Trend | null): Column<Point>[] {
   });
   const columns: (Column<Point> | false)[] = [
     { key: 'name', title: 'run', width: 'minmax(180px, 2fr)', cell: (row) => <Link to={toRun(row.name)}><Name text={row.name} /></Link>, exact: (row) => row.name },
-    { key: 'step', title: 'step', width: '96px', numeric: true, cell: (row) => (row.step === null ? UNKNOWN : count(row.step)), exact: (row) => row.reasons['step'] ?? null },
+    { key: 'step', title: 'step', width: '96px', numeric: true, cell: (row) => (row.step === null ? UNKNOWN : String(row.step)), exact: (row) => row.reasons['step'] ?? null },
     { key: 'at', title: 'captured', width: '180px', cell: (row) => row.at?.replace('T', ' ').replace('Z', '') ?? UNKNOWN, exact: (row) => row.reasons['at'] ?? row.at },
     (trend?.rows.some((row) => row.commit !== null) ?? false) && { key: 'commit', title: 'commit', width: '120px', cell: (row: Point) => (row.commit === null ? UNKNOWN : <Name text={row.commit} />), exact: (row: Point) => row.commit },
     value('value', trend ? wordsOf(trend.metric) : 'value'),
     value('level', 'level'),
     value('low', 'noise from', { from: 900 }),
     value('high', 'noise to', { from: 900 }),
-    { key: 'jump', title: 'jump', width: '96px', numeric: true, cell: (row) => (row.jump === null ? '' : `${row.jump > 0 ? '+' : '−'}${share(Math.abs(row.jump))}`), exact: (row) => row.reasons['jump'] ?? null },
+    (trend?.jumps.length ?? 0) > 0 && { key: 'jump', title: 'jump', width: '96px', numeric: true, cell: (row) => (row.jump === null ? UNKNOWN : `${row.jump > 0 ? '+' : '−'}${share(Math.abs(row.jump))}`), exact: (row) => row.reasons['jump'] ?? null },
   ];
   return columns.filter((column) => column !== false);
 }
