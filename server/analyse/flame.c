@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analyse/flame_parts.h"
+#include "base/human.h"
 
 enum { DEPTH_DEFAULT = 64, STACK_DEPTH = 512, NODES_DEFAULT = 2000, NODES_MAX = 20000 };
 
@@ -103,8 +104,8 @@ static void tell_costs(const struct growth *growth, struct told *told)
                                  "programs, and the file tells none");
     else if (growth->unknown_count > 0)
         tell(told, "costs-partly",
-             str_format(growth->arena, "%llu ops of unknown cost are left out; they take %.3f ms",
-                        (unsigned long long)growth->unknown_count,
+             str_format(growth->arena, "%llu op%s of unknown cost left out, %.3f ms in all",
+                        (unsigned long long)growth->unknown_count, plural_s(growth->unknown_count),
                         (double)growth->unknown_ps * 1e-9));
 }
 

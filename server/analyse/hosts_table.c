@@ -298,8 +298,8 @@ static void say_basis(const struct run_traces *run, const struct lanes *lanes, s
         notes[ret->note_count++] = (struct answer_note){
             .kind = "steps-compared",
             .severity = NOTE_WARNING,
-            .message = str_format(arena, "%llu later steps are too many to compare",
-                                  (unsigned long long)lanes->dropped),
+            .message = str_format(arena, "%llu later step%s left out: too many to compare",
+                                  (unsigned long long)lanes->dropped, plural_s(lanes->dropped)),
             .count = lanes->dropped,
         };
     say_outside(run, lanes, arena, notes, ret);

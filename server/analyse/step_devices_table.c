@@ -3,6 +3,7 @@
 
 #include "analyse/steps_parts.h"
 #include "analyse/table.h"
+#include "base/human.h"
 
 enum lane_column {
     LANE_STEP,
@@ -140,8 +141,8 @@ static void say_dropped(const struct lane_rows *rows, struct arena *arena, struc
     notes[ret->note_count++] = (struct answer_note){
         .kind = "rows-kept",
         .severity = NOTE_WARNING,
-        .message = str_format(arena, "%llu rows of later steps are left out: ask for fewer steps",
-                              (unsigned long long)rows->dropped),
+        .message = str_format(arena, "%llu row%s of later steps left out: ask for fewer steps",
+                              (unsigned long long)rows->dropped, plural_s(rows->dropped)),
         .count = rows->dropped,
     };
     ret->notes = notes;

@@ -13,4 +13,10 @@ struct human human_share(double share);   /* "61 %", "9.4 %", "<0.1 %" */
 struct human human_bytes(uint64_t bytes); /* "41.2 MiB" */
 struct human human_count(uint64_t count); /* "12 345", "10.2 M" */
 
+/* What ends a noun behind its count: "1 run", "2 runs". */
+static inline const char *plural_s(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 #endif

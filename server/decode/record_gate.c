@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/human.h"
+
 enum { TURNS_MAX = 1 << 20 };
 
 static void keep(struct record_gate *gate, struct record_turn turn)
@@ -71,12 +73,13 @@ void record_gate_put(const struct record_gate *gate, struct sink *sink, struct r
                                  turn + 1 < gate->count ? gate->turns[turn + 1].at : last_at);
     }
     sink_note(sink, "captures", NOTE_INFO, count,
-              "%" PRIu64 " captures were recorded, drawn as a track; what happened outside of them "
-              "was not asked for.",
-              count);
+              "%" PRIu64 " capture%s recorded, drawn as a track; what happened outside was not "
+              "asked for.",
+              count, plural_s(count));
     if (gate->refused > 0)
         sink_note(sink, "unread", NOTE_INFO, gate->refused,
-                  "%" PRIu64 " turns of the recording are not shown.", gate->refused);
+                  "Not shown: %" PRIu64 " turn%s of the recording.", gate->refused,
+                  plural_s(gate->refused));
 }
 
 void record_gate_free(struct record_gate *gate)

@@ -315,8 +315,9 @@ void record_hlo_note(struct record *record)
 {
     if (record->hlo.refused > 0)
         sink_note(record->sink, "unjoined", NOTE_WARNING, record->hlo.refused,
-                  "%" PRIu64 " ranges or launches are not joined: kernels that they started stand "
-                  "without their HLO op, for the spool has more than are kept.",
+                  "Not joined, for the spool has more than are kept: %" PRIu64
+                  " of all ranges and launches; kernels that they started stand without their HLO "
+                  "op.",
                   record->hlo.refused);
 }
 

@@ -101,8 +101,8 @@ void record_nodes_note(struct record *record)
 {
     if (record->nodes.refused > 0)
         sink_note(record->sink, "unjoined", NOTE_WARNING, record->nodes.refused,
-                  "%" PRIu64 " nodes of CUDA graphs are not joined with the ranges that built "
-                  "them: the spool has more than are kept.",
+                  "Not joined with the ranges that built them, for the spool has more than are "
+                  "kept: %" PRIu64 " of all nodes of CUDA graphs.",
                   record->nodes.refused);
 }
 

@@ -1,6 +1,7 @@
 /* What of a spool is missing, and why. */
 #include <inttypes.h>
 
+#include "base/human.h"
 #include "decode/record_state.h"
 
 void record_note_losses(struct record *record)
@@ -57,15 +58,15 @@ void record_note_state(struct record *record)
                   file->bytes_skipped, file->frames_lost, record->broken_frames);
     if (record->other_frames > 0)
         sink_note(record->sink, "unread", NOTE_INFO, record->other_frames,
-                  "%" PRIu64 " frames are of kinds that this version does not know.",
-                  record->other_frames);
+                  "This version does not know the kinds of %" PRIu64 " frame%s.",
+                  record->other_frames, plural_s(record->other_frames));
     if (record_clock_steps(&record->clock) > 0)
         sink_note(record->sink, "clock-set", NOTE_INFO, record_clock_steps(&record->clock),
-                  "The system's clock was set %" PRIu32 " times meanwhile: times follow the one "
+                  "The system's clock was set %" PRIu32 " time%s meanwhile: times follow the one "
                   "that never is.",
-                  record_clock_steps(&record->clock));
+                  record_clock_steps(&record->clock), plural_s(record_clock_steps(&record->clock)));
     if (record->without_time > 0)
         sink_note(record->sink, "no-clock", NOTE_WARNING, record->without_time,
-                  "%" PRIu64 " ranges have no time: the spool ends before its clocks were tied.",
-                  record->without_time);
+                  "The spool ends before its clocks were tied: %" PRIu64 " range%s without a time.",
+                  record->without_time, plural_s(record->without_time));
 }

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/human.h"
 #include "decode/record_state.h"
 
 enum { STACKS_MAX = 1 << 20, TASKS_MAX = 1 << 20 };
@@ -135,17 +136,18 @@ void record_samples_note(const struct record_samples *samples)
     for (int kind = 0; kind < SAMPLERS; kind++)
         if (samples->counts[kind] > 0)
             sink_note(sink, "samples", NOTE_INFO, samples->counts[kind],
-                      "%" PRIu64 " samples of %s, %" PRId64
+                      "%" PRIu64 " sample%s of %s, %" PRId64
                       " looks a second at each thread: shares are estimates.",
-                      samples->counts[kind], kinds[kind].what, samples->hz[kind]);
+                      samples->counts[kind], plural_s(samples->counts[kind]), kinds[kind].what,
+                      samples->hz[kind]);
     if (samples->no_caller > 0)
         sink_note(sink, "lost-frames", NOTE_WARNING, samples->no_caller,
-                  "%" PRIu64 " calls of stacks stand without their callers, which are lost.",
-                  samples->no_caller);
+                  "%" PRIu64 " call%s of stacks without callers, which are lost.",
+                  samples->no_caller, plural_s(samples->no_caller));
     if (samples->unread > 0)
         sink_note(sink, "unread", NOTE_INFO, samples->unread,
-                  "%" PRIu64 " samples or stacks are of kinds that this version does not know.",
-                  samples->unread);
+                  "This version does not know the kinds of %" PRIu64 " sample%s or stack%s.",
+                  samples->unread, plural_s(samples->unread), plural_s(samples->unread));
 }
 
 void record_samples_free(struct record_samples *samples)

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/human.h"
 #include "export/export.h"
 #include "export/xspace_out.h"
 
@@ -327,9 +328,9 @@ static enum status put_notes(struct xspace_out *space, struct error *err)
     if (without_place > 0)
         pb_put_text(&text, XSPACE_WARNINGS,
                     str_format(space->arena,
-                               "%" PRIu32 " samples of stacks have no place in this format and "
-                               "are left out",
-                               without_place));
+                               "%" PRIu32 " sample%s of stacks left out: this format has no place "
+                               "for them",
+                               without_place, plural_s(without_place)));
     if (host.count > 0)
         pb_put_text(&text, XSPACE_HOSTNAMES, str_utf8(space->arena, host));
     enum status status =

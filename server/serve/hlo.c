@@ -8,6 +8,7 @@
  *   module= format=txt        the whole text, as a file
  *   document=                 a text that lies beside: buffer assignment, thunk sequence, MLIR
  */
+#include "base/human.h"
 #include "serve/hlo_parts.h"
 #include "serve/routes.h"
 #include "serve/table_out.h"
@@ -121,8 +122,8 @@ static enum status reply_module(struct hlo_question *question, uint32_t others, 
     if (reply_table_text(req, reply, &table))
         return OK;
     if (others > 0) {
-        note.message = str_format(req->arena, "%u more modules bear this name; shown is %.*s.",
-                                  others, STR_ARG(question->listed->key));
+        note.message = str_format(req->arena, "%u more module%s of this name; shown is %.*s.",
+                                  others, plural_s(others), STR_ARG(question->listed->key));
         table.notes = &note;
         table.note_count = 1;
     }

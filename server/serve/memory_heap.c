@@ -8,6 +8,7 @@
  */
 #include "analyse/heap.h"
 
+#include "base/human.h"
 #include "serve/memory_parts.h"
 #include "serve/table_out.h"
 
@@ -143,8 +144,8 @@ static void add_notes(const struct request *req, struct plan *plan)
         notes[count++] = (struct answer_note){
             .kind = "several-modules",
             .severity = NOTE_INFO,
-            .message = str_format(req->arena, "%u more modules bear this name; shown is %.*s.",
-                                  plan->others, STR_ARG(plan->listed->key)),
+            .message = str_format(req->arena, "%u more module%s of this name; shown is %.*s.",
+                                  plan->others, plural_s(plan->others), STR_ARG(plan->listed->key)),
             .count = plan->others};
     if (plan->listed != NULL && plan->heap.basis == HEAP_RANGES)
         notes[count++] = (struct answer_note){

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analyse/trend_metrics.h"
+#include "base/human.h"
 #include "serve/run_out.h"
 
 static bool step_time(const struct run_record *run, int64_t *ret, const char **ret_reason)
@@ -206,16 +207,18 @@ const char *trend_over_word(enum trend_over over)
     return words[over];
 }
 
+/* "Not read (yet): 3 runs without a value". */
 static void note(struct request *req, struct trend *trend, const char *kind, uint64_t count,
-                 const char *what)
+                 const char *what, const char *so)
 {
     if (count == 0)
         return;
-    trend->notes[trend->note_count++] = (struct answer_note){
-        .kind = kind,
-        .severity = NOTE_INFO,
-        .message = str_format(req->arena, "%llu %s", (unsigned long long)count, what),
-        .count = count};
+    trend->notes[trend->note_count++] =
+        (struct answer_note){.kind = kind,
+                             .severity = NOTE_INFO,
+                             .message = str_format(req->arena, "%s: %llu run%s%s", what,
+                                                   (unsigned long long)count, plural_s(count), so),
+                             .count = count};
 }
 
 /* Its file ends too early, so that what it tells is of the part that is there. */
@@ -244,21 +247,17 @@ static void tell(struct request *req, struct trend *trend, uint64_t left_out, ui
         unmeasured += read && !point->is_measured;
         without += !point->has_value && read && point->is_measured;
     }
-    note(req, trend, "left-out", left_out, "older runs are left out: a trend stands on 10,000");
-    note(req, trend, "no-step-number", no_step,
-         trend->over == OVER_STEP
-             ? "runs have no step number in their name, and stand last by time"
-             : "runs have no step number in their name: the trend is over time");
-    note(req, trend, "same-step", same,
-         "runs have the step number of the one before, and stand "
-         "behind it by time");
-    note(req, trend, "gone", gone, "runs are no longer on disk: what was read of them stands");
-    note(req, trend, "cut-off", cut,
-         "runs were cut off: their values are of what is there of them");
-    note(req, trend, "not-read", unread, "runs were not read (yet): they have no value");
-    note(req, trend, "not-measured", unmeasured,
-         "runs were not measured yet: a server does that beside its answers");
-    note(req, trend, "no-value", without, "runs have no such value");
+    note(req, trend, "left-out", left_out, "Older than the newest 10,000 and left out", "");
+    note(req, trend, "no-step-number", no_step, "Without a step number in the name",
+         trend->over == OVER_STEP ? ", put last by time" : "; the trend is over time");
+    note(req, trend, "same-step", same, "With the step number of the run before",
+         ", put behind it by time");
+    note(req, trend, "gone", gone, "No longer on disk", "; what was read stands");
+    note(req, trend, "cut-off", cut, "Cut off", "; the value is of what is there");
+    note(req, trend, "not-read", unread, "Not read (yet)", " without a value");
+    note(req, trend, "not-measured", unmeasured, "Not measured yet",
+         "; a server does that beside its answers");
+    note(req, trend, "no-value", without, "Without such a value", "");
 }
 
 static enum trend_over over_of(struct request *req, uint64_t with_step, uint64_t no_step,

@@ -130,18 +130,17 @@ static void captures(void **state)
         spool_rows(&made, SPOOL_GATE, turns, count, GATE_COLUMNS);
         spool_rows(&made, SPOOL_END, NULL, 0, 0);
         CHECK_PICTURE("captures", trace_of(&made, arena), PICTURE_NOTES,
-                      count == 1
-                          ? "python3 (466) / main thread (466)\n"
-                            "  1000000 +1000000 step\n"
-                            "  4000000 +4000000 load\n"
-                          : "python3 (466) / main thread (466)\n"
-                            "  1000000 +1000000 step\n"
-                            "  4000000 +4000000 load\n"
-                            "python3 (466) / captures\n"
-                            "  1000000 +1000000 capture 1\n"
-                            "  4000000 +4000000 capture 2\n"
-                            "note captures 2 2 captures were recorded, drawn as a track; what "
-                            "happened outside of them was not asked for.\n");
+                      count == 1 ? "python3 (466) / main thread (466)\n"
+                                   "  1000000 +1000000 step\n"
+                                   "  4000000 +4000000 load\n"
+                                 : "python3 (466) / main thread (466)\n"
+                                   "  1000000 +1000000 step\n"
+                                   "  4000000 +4000000 load\n"
+                                   "python3 (466) / captures\n"
+                                   "  1000000 +1000000 capture 1\n"
+                                   "  4000000 +4000000 capture 2\n"
+                                   "note captures 2 2 captures recorded, drawn as a track; what "
+                                   "happened outside was not asked for.\n");
         text_free(&made.file);
     }
     arena_destroy(arena);
@@ -201,7 +200,7 @@ static void lost(void **state)
         "  4000000 +0 checkpoint\n"
         "python3 (466) / NVTX start/end\n"
         "  3000000 +8000000 epoch [async]\n"
-        "note unread 1 1 frames are of kinds that this version does not know.\n"
+        "note unread 1 This version does not know the kinds of 1 frame.\n"
         "note events-dropped 12 12 ranges are missing: a thread told them faster than they "
         "were written down. Fewer ranges, or --nvtx-domain-exclude, help.\n"
         "note unbalanced-ranges 2 2 ends of ranges had no beginning: they began before the "

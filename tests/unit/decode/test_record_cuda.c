@@ -103,11 +103,12 @@ static void without(void **state)
 
                   "/device:GPU:0 / Stream #7\n"
                   "  1000 +2000 [CUDA memset] {bytes: 5, value: 0, memory: \"99\"}\n"
-                  "note no-times 2 2 kernels, copies or calls are not shown: CUPTI gave no time "
-                  "for them, as it does when its memory on the GPU is full.\n"
-                  "note inverted-times 1 1 kernels, copies or calls are not shown: they end before "
-                  "they begin.\n"
-                  "note unplaced 1 1 kernels or copies are not shown: they name no device.\n");
+                  "note no-times 2 Not shown, for CUPTI gave them no time: 2 of all kernels, "
+                  "copies and calls; so it does when its memory on the GPU is full.\n"
+                  "note inverted-times 1 Not shown, for they end before they begin: 1 of all "
+                  "kernels, copies and calls.\n"
+                  "note unplaced 1 Not shown, for they name no device: 1 of all kernels and "
+                  "copies.\n");
     text_free(&made.file);
     arena_destroy(arena);
 }

@@ -117,10 +117,8 @@ static void odd(void **state)
                   "  9223372036854775807 1  @1001000 on python3 (466) / main thread (466)\n"
                   "note samples 2 2 samples of Python stacks, 100 looks a second at each thread: "
                   "shares are estimates.\n"
-                  "note lost-frames 1 1 calls of stacks stand without their callers, which are "
-                  "lost.\n"
-                  "note unread 4 4 samples or stacks are of kinds that this version does not "
-                  "know.\n");
+                  "note lost-frames 1 1 call of stacks without callers, which are lost.\n"
+                  "note unread 4 This version does not know the kinds of 4 samples or stacks.\n");
     text_free(&made.file);
     arena_destroy(arena);
 }

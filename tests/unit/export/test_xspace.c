@@ -287,7 +287,7 @@ static void samples(void **state)
                   "  95000 +5000 f {file: \"train.py\", line: 1u}\n"
                   "    95000 +5000 g {file: \"train.py\", line: 7u}\n"
                   "      95000 +5000 libm.so\n");
-    CHECK("those without a time are told", memmem(text.at, text.count, "1 samples of stacks", 19));
+    CHECK("those without a time are told", memmem(text.at, text.count, "1 sample of stacks", 18));
     text_free(&text);
     arena_destroy(arena);
 }

@@ -114,6 +114,19 @@ static bool has_note(json_t *trend, const char *kind, int64_t count)
     return false;
 }
 
+static bool is_noted(json_t *trend, const char *words)
+{
+    size_t index;
+    json_t *note;
+
+    json_array_foreach(json_object_get(trend, "notes"), index, note)
+    {
+        if (strcmp(json_string_value(json_object_get(note, "message")), words) == 0)
+            return true;
+    }
+    return false;
+}
+
 static void odd_runs(void **state)
 {
     struct place *place = *state;
@@ -133,6 +146,7 @@ static void odd_runs(void **state)
     check_order(trend, "step", "a/step_30 a/step_50 a/step_100 b/step_200 a/step_200 ");
     CHECK("of one step", has_note(trend, "same-step", 1));
     CHECK("gone", has_note(trend, "gone", 1));
+    CHECK("one in words", is_noted(trend, "No longer on disk: 1 run; what was read stands"));
     CHECK("cut off", has_note(trend, "cut-off", 1));
     CHECK("without steps", has_note(trend, "no-value", 1));
     const json_t *row = json_array_get(json_object_get(trend, "rows"), 1);
