@@ -3,11 +3,16 @@
  *            step 0  1  2  3
  *   hostA    ░░░ ░░░ ░░░ ░░░
  *   hostB    ▓▓▓ ███ ▒▒▒ ▓▓▓    the later, the darker; who was last wears a dot
+ *
+ * Many are as high together as sixteen, so that their table is on the same screen.
  */
 import type { HostStep } from '../data/types';
+import { stepFor } from '../model/ticks';
 import type { Tokens } from './tokens';
 
-export const GRID_ROW = 20;
+const ROW = 20;
+const HEIGHT_MAX = 16 * ROW;
+const LABEL_HEIGHT = 14;
 const LABELS = 18;
 const NAMES = 160;
 const CELL_MAX = 40;
@@ -17,6 +22,7 @@ const DARKEST = 0.8;
 export interface GridLayout {
   left: number;
   pitch: number; // a step
+  row: number; // a lane
   height: number;
 }
 
@@ -32,12 +38,13 @@ export interface GridScene {
 }
 
 export function gridLayout(lanes: number, steps: number, width: number): GridLayout {
-  return { left: NAMES, pitch: Math.min(CELL_MAX, Math.max(1, (width - NAMES) / Math.max(1, steps))), height: LABELS + lanes * GRID_ROW };
+  const row = Math.max(1, Math.min(ROW, Math.floor(HEIGHT_MAX / Math.max(1, lanes))));
+  return { left: NAMES, pitch: Math.min(CELL_MAX, Math.max(1, (width - NAMES) / Math.max(1, steps))), row, height: LABELS + lanes * row };
 }
 
 export function gridAt(layout: GridLayout, lanes: number, steps: number, x: number, y: number): { lane: number; step: number } | null {
   const step = Math.floor((x - layout.left) / layout.pitch);
-  const lane = Math.floor((y - LABELS) / GRID_ROW);
+  const lane = Math.floor((y - LABELS) / layout.row);
   return step >= 0 && step < steps && lane >= 0 && lane < lanes ? { lane, step } : null;
 }
 
@@ -66,11 +73,12 @@ export function paintGrid(canvas: HTMLCanvasElement, scene: GridScene): void {
     context.fillText(String(step), middle, 12);
     free = middle + size / 2;
   });
+  const apart = stepFor(LABEL_HEIGHT / layout.row, 1);
   lanes.forEach((lane, row) => {
-    const top = LABELS + row * GRID_ROW;
+    const top = LABELS + row * layout.row;
     context.textAlign = 'left';
     context.fillStyle = tokens.ink;
-    context.fillText(fit(context, lane, NAMES - 12), 0, top + 14);
+    if (row % apart === 0) context.fillText(fit(context, lane, NAMES - 12), 0, top + layout.row / 2 + 4);
     steps.forEach((_step, column) => paintCell(context, scene, layout, row, column, top));
   });
 }
@@ -84,11 +92,12 @@ function paintCell(context: CanvasRenderingContext2D, scene: GridScene, layout: 
   const share = scene.latest > 0 ? scene.late(cell) / scene.latest : 0;
   context.globalAlpha = LIGHTEST + (DARKEST - LIGHTEST) * share;
   context.fillStyle = scene.tokens.ink;
-  context.fillRect(left, top + 1, size, GRID_ROW - 2);
+  const edge = layout.row >= 6 ? 1 : 0;
+  context.fillRect(left, top + edge, size, layout.row - 2 * edge);
   context.globalAlpha = 1;
-  if (!cell.last || size < 8) return;
+  if (!cell.last || Math.min(size, layout.row) < 8) return;
   context.fillStyle = share > 0.45 ? scene.tokens.bg : scene.tokens.ink;
   context.beginPath();
-  context.arc(left + size / 2, top + GRID_ROW / 2, 2.5, 0, 2 * Math.PI);
+  context.arc(left + size / 2, top + layout.row / 2, 2.5, 0, 2 * Math.PI);
   context.fill();
 }

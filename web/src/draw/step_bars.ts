@@ -6,6 +6,7 @@
 import { KINDS, type StepRow } from '../data/types';
 import { cutMiddle } from '../model/cut';
 import { time, toNumber } from '../model/numbers';
+import { stepFor } from '../model/ticks';
 import type { Tokens } from './tokens';
 
 export interface BarsLayout {
@@ -68,12 +69,13 @@ export function paintBars(canvas: HTMLCanvasElement, scene: BarsScene): void {
   paintAxis(context, scene);
   const numbers = wordsAt(context, height - 4, tokens.ink2);
   const torn = wordsAt(context, layout.top - 4, tokens.ink);
+  const widthOf = (words: string): number => context.measureText(words).width;
+  const named = scene.steps.map(({ step }) => (String(step).length < 8 || widthOf(String(step)) <= layout.bar ? String(step) : cutMiddle(String(step), 7)));
+  const apart = stepFor((named.reduce((most, number) => Math.max(most, widthOf(number)), 0) + 8) / layout.pitch, 1);
   scene.steps.forEach((step, index) => {
     const x = layout.left + index * layout.pitch;
     paintBar(context, scene, step, x, index);
-    const number = String(step.step);
-    if (number.length < 8 || context.measureText(number).width <= layout.bar) numbers(number, x + layout.bar / 2);
-    else numbers(cutMiddle(number, 7), x + layout.bar / 2);
+    if (index % apart === 0) numbers(named[index]!, x + layout.bar / 2);
     if (toNumber(step.dur_ps) > layout.scalePs * 1.001) torn(time(step.dur_ps), x + layout.bar / 2);
   });
 }

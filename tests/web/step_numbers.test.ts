@@ -1,0 +1,39 @@
+/* Where numbers of steps and names of lanes stand, and what of a grid is where. */
+import type { StepRow } from '../../web/src/data/types';
+import { gridAt, gridLayout } from '../../web/src/draw/host_grid';
+import { barsLayout, paintBars } from '../../web/src/draw/step_bars';
+import type { Tokens } from '../../web/src/draw/tokens';
+
+/* Words that are painted, as ten pixels a letter. */
+function wordsOf(paint: (canvas: HTMLCanvasElement) => void): string[] {
+  const words: string[] = [];
+  const context = new Proxy({ measureText: (text: string) => ({ width: 10 * text.length }), fillText: (text: string) => void words.push(text) } as Record<string, unknown>, {
+    get: (known, key) => known[String(key)] ?? (() => undefined),
+    set: () => true,
+  });
+  paint({ getContext: () => context } as unknown as HTMLCanvasElement);
+  return words;
+}
+
+test.each([
+  ['each where there is room', 12, 1000, ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', '10', '11']],
+  ['evenly where there is none', 100, 2064, ['0', '2', '4', '6', '8', '10', '12', '14', '16', '18']],
+  ['by fives', 100, 664, ['0', '5', '10', '15', '20', '25', '30']],
+])('numbers of steps stand %s', (_what, count, width, first) => {
+  const steps = Array.from({ length: count }, (_, step) => ({ step, host: 'h', start_ps: 0, dur_ps: 10, warmup: false, outlier: false, breakdown: [] }) as StepRow);
+  const tokens = { kinds: [] } as unknown as Tokens;
+  const words = wordsOf((canvas) => paintBars(canvas, { steps, medianPs: null, layout: barsLayout(steps, width, 100), width, height: 100, ratio: 1, hover: null, focus: null, tokens }));
+  expect(words.slice(1, 1 + first.length)).toEqual(first); // behind the axis' 0
+});
+
+test.each([
+  [2, 20, 18 + 40],
+  [16, 20, 18 + 320],
+  [64, 5, 18 + 320],
+  [256, 1, 18 + 256],
+])('%i lanes are %i pixels high each', (lanes, row, height) => {
+  const layout = gridLayout(lanes, 6, 1000);
+  expect(layout).toMatchObject({ row, height });
+  expect(gridAt(layout, lanes, 6, layout.left, height - 0.5)).toEqual({ lane: lanes - 1, step: 0 });
+  expect(gridAt(layout, lanes, 6, layout.left, height + 1)).toBeNull();
+});
