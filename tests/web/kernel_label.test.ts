@@ -33,11 +33,13 @@ describe('kernel labels', () => {
   });
   test('what is the same at both ends shows what is between', () => {
     const made = (tiles: string) => `sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize${tiles}_stage3_warpsize2x2x1_ffma_execute_kernel__5x_cublas`;
-    expect([...kernelLabels([made('64x64x8'), made('128x64x8')]).values()]).toEqual(['sm80_xmma_ge…tilesize64x64x8…x_cublas', 'sm80_xmma_ge…tilesize128x64x8…x_cublas']);
+    expect([...kernelLabels([made('64x64x8'), made('128x64x8')]).values()]).toEqual(['sm80_xmma_gemm_f32…tilesize64x64x8…el__5x_cublas', 'sm80_xmma_gemm_f3…tilesize128x64x8…el__5x_cublas']);
     const one = made('64x64x8');
     expect(kernelLabels([one, 'volta_sgemm']).get(one)).toBe(one);
     expect(kernelLabels([one, made('128x64x8')], 200).get(one)).toBe(one); // where there is room
-    expect(spelledLabels([one, made('128x64x8')]).get(one)).toBe('sm80_xmma_ge…tilesize64x64x8…x_cublas');
+    expect(spelledLabels([one, made('128x64x8')]).get(one)).toBe('sm80_xmma_gemm_f32…tilesize64x64x8…el__5x_cublas');
+    const [wide, other] = ['aaaaaaaa', 'bbbbbbbb'].map((what) => `gemm_${'x'.repeat(60)}_${what}_${'y'.repeat(60)}_end`);
+    expect(kernelLabels([wide!, other!], 120).get(wide!)!.length).toBe(60); // half of the room is there on any page
     const rows = ['unweighted', 'weighted'].flatMap((what) => ['cta', 'warp'].map((by) => `split_embedding_backward_codegen_${what}_kernel_${by}_per_row_1`));
     expect(new Set(kernelLabels(rows, 40).values()).size).toBe(4);
     const parts = ['a', 'a_b'].map(made); // one's middle is the beginning of the other's

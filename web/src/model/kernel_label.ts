@@ -3,7 +3,7 @@
  *   void at::native::reduce_kernel<512, 1, ReduceOp<float>>(ReduceOp<float>)   ->   reduce_kernel<512, 1, ReduceOp<float>>
  *   elementwise_kernel<4, impl<Mul>(Iterator&, Mul const&)::{lambda(int)#1}>   ->   elementwise_kernel<4, impl<Mul>>
  *   EigenMetaKernel<A<B, sum>>, EigenMetaKernel<A<B, product>>                 ->   EigenMetaKernel<…sum>>, EigenMetaKernel<…product>>
- *   sm80_xmma_gemm_f32_tilesize64x64_execute_kernel, ..._tilesize128x64_...    ->   sm80_xmma_ge…tilesize64x64…e_kernel
+ *   sm80_xmma_gemm_f32_tilesize64x64_execute_kernel, ..._tilesize128x64_...    ->   sm80_xmma_gemm_f…tilesize64x64…cute_kernel
  */
 
 const SHARED_MIN = 16; // as much of a common beginning as is worth a sign of its own
@@ -58,6 +58,14 @@ function sharedLength(names: readonly string[]): number {
 
 const isParted = (letter: string): boolean => /[^A-Za-z0-9]/.test(letter);
 
+/* All from `from` to `to`, and of both ends as much as there is room for. */
+function withMiddle(label: string, from: number, to: number, room: number): string {
+  const spare = Math.max(0, room - 2 - HEAD - TAIL - (to - from));
+  const head = Math.min(from, HEAD + Math.ceil(spare / 2));
+  const tail = Math.min(label.length - to, TAIL + Math.floor(spare / 2));
+  return `${label.slice(0, head)}${head < from ? '…' : ''}${label.slice(from, to)}${tail < label.length - to ? '…' : ''}${label.slice(label.length - tail)}`;
+}
+
 /* Labels that are longer than their room would look alike once they are cut, where their ends are the same: of
  * those the middle shows. */
 function showMiddles(labels: Map<string, string>, room: number): void {
@@ -75,7 +83,7 @@ function showMiddles(labels: Map<string, string>, room: number): void {
     const one = family[0]!;
     while (from > HEAD && !isParted(one[from - 1]!)) from--;
     while (back > TAIL && !isParted(one[one.length - back]!)) back--;
-    const short = family.map((label) => (label.length - back > from ? `${label.slice(0, HEAD)}…${label.slice(from, label.length - back)}…${label.slice(-TAIL)}` : label));
+    const short = family.map((label) => (label.length - back > from ? withMiddle(label, from, label.length - back, Math.max(ROOM, room / 2)) : label));
     if (new Set(short).size === family.length) family.forEach((label, at) => middles.set(label, short[at]!));
   }
   const uses = new Map<string, number>(); // families may have the same middles
