@@ -35,14 +35,14 @@ function columnsOf(rows: readonly HostRow[], by: 'host' | 'device'): Column<Host
   };
   const columns: (Column<HostRow> | false)[] = [
     {
-      key: 'name', title: by, value: (row) => row.name, width: 'minmax(104px, 2fr)', exact: (row) => row.name,
+      key: 'name', title: by, value: (row) => row.name, width: 'minmax(104px, 320px)', exact: (row) => row.name,
       cell: (row) => (
         <Link to={row.device === null ? { view: 'timeline', host: row.host } : { view: 'timeline', host: row.host, device: String(row.device) }}>
           <Name text={row.name} />
         </Link>
       ),
     },
-    by === 'device' && new Set(rows.map((row) => row.host)).size > 1 && { key: 'host', title: 'host', groups: true, width: 'minmax(80px, 1fr)', from: 1000, cell: (row) => <Name text={row.host} />, exact: (row) => row.host },
+    by === 'device' && new Set(rows.map((row) => row.host)).size > 1 && { key: 'host', title: 'host', groups: true, width: 'minmax(80px, 320px)', from: 1000, cell: (row) => <Name text={row.host} />, exact: (row) => row.host },
     by === 'host' && { key: 'device_count', title: 'devices', width: '68px', numeric: true, cell: (row) => count(row.device_count) },
     inSteps && { key: 'step_count', title: 'steps', width: '64px', numeric: true, cell: (row) => count(row.step_count) },
     known('step_median_ps') && ps('step_median_ps', 'step', { tip: 'The median of its counted steps' }),

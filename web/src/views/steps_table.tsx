@@ -26,7 +26,7 @@ export function stepColumns(rows: readonly StepRow[], median: number | null): Co
   const signed = (value: number | null): string => (value === null || value <= 0 ? inScale(value, deltas) : `+${inScale(value, deltas)}`);
   const columns: (Column<StepRow> | false)[] = [
     { key: 'step', title: 'step', width: stepWidth(rows), numeric: true, cell: (row) => String(row.step) },
-    hosts && { key: 'host', title: 'host', groups: true, width: 'minmax(80px, 1fr)', cell: (row) => <Name text={row.host} /> },
+    hosts && { key: 'host', title: 'host', groups: true, width: 'minmax(80px, 320px)', cell: (row) => <Name text={row.host} /> },
     { key: 'start_ps', title: 'begin', unit: begin.unit, width: '88px', numeric: true, cell: (row) => inScale(row.start_ps, begin), exact: (row) => timeExact(row.start_ps) },
     { key: 'dur_ps', title: 'time', unit: duration.unit, width: '88px', numeric: true, sums: (total) => inScale(total, duration), cell: (row) => inScale(row.dur_ps, duration), exact: (row) => timeExact(row.dur_ps) },
     {

@@ -72,7 +72,7 @@ function columnsOf(rows: readonly TransferRow[], by: string): Column<TransferRow
   });
   const columns: (Column<TransferRow> | false)[] = [
     {
-      key: each ? 'direction' : 'key', title: each ? 'direction' : by, width: 'minmax(140px, 2fr)', exact: (row) => row.key ?? row.name ?? why(row, 'key'),
+      key: each ? 'direction' : 'key', title: each ? 'direction' : by, width: by === 'direction' || each ? 'minmax(140px, 320px)' : 'minmax(140px, 2fr)', exact: (row) => row.key ?? row.name ?? why(row, 'key'),
       cell: (row) => <Link to={goalOf(row)}><Name text={each || by === 'direction' ? directionWords(row.direction) : (row.key ?? '(unknown)')} /></Link>,
     },
     each && text('name', 'name', 'minmax(120px, 2fr)', { from: 1500 }),
