@@ -188,10 +188,12 @@ static void put_capture(struct text *out, const struct overview *overview)
 {
     double busy = 0;
 
-    text_puts(out, "No steps were found.");
-    if (overview->duration_ps <= 0)
+    if (overview->duration_ps <= 0) {
+        text_puts(out, "No steps were found: nothing was recorded that takes time.");
         return;
-    text_putf(out, " The capture lasts %s", human_ps(overview->duration_ps).text);
+    }
+    text_putf(out, "No steps were found. The capture lasts %s",
+              human_ps(overview->duration_ps).text);
     for (uint32_t i = 0; i < overview->device_count; i++)
         busy +=
             share_of(overview->devices[i].busy_ps, overview->duration_ps) / overview->device_count;

@@ -117,6 +117,37 @@ export const tests = {
     }
   }),
 
+  'a run of which nothing can be read says why, and calls no file whole': withFolder(async (browser, folder) => {
+    writeFileSync(join(folder, 'old.heap'), 'heap profile:     3:     4096 [    10:    65536] @ heapprofile\n     1:     1024 [     2:     2048] @ 0x1 0x2\n');
+    const server = await startOwn([folder], ready);
+    const why = 'A heap profile of gperftools as text';
+    try {
+      const { runs } = await fetch(`${server.url}api/runs`).then((reply) => reply.json());
+      for (const [view, words] of [['files', /^1 file, 1\d\d.B, not read\./], ['ops', /^No file of the run could be read\./]])
+        await on(browser, server.url, `?run=${encodeURIComponent(runs[0].name)}&view=${view}`, async (page) => {
+          await settle(page);
+          assert.match(await page.locator('main .sentence').innerText(), words);
+          await page.locator('main p.error', { hasText: why }).waitFor();
+        });
+    } finally {
+      server.stop();
+    }
+  }),
+
+  'a capture of nothing has no shares': withFolder(async (browser, folder) => {
+    writeFileSync(join(folder, 'none.trace.json'), JSON.stringify({ traceEvents: [{ ph: 'i', s: 't', pid: 1, tid: 1, ts: 0, name: 'alone' }] }));
+    const server = await startOwn([folder], ready);
+    try {
+      await on(browser, server.url, '?run=none&view=overview', async (page) => {
+        await page.getByText('nothing was recorded that takes time').waitFor();
+        await settle(page);
+        assert.equal(await page.locator('.legend').count(), 0);
+      });
+    } finally {
+      server.stop();
+    }
+  }),
+
   'names are hostile': withFolder(async (browser, folder) => {
     mkdirSync(join(folder, 'a & b'), { recursive: true });
     writeFileSync(join(folder, 'a & b', '<i>x.trace.json'), hostileTrace());

@@ -116,7 +116,8 @@ static void without_steps(void **state)
           "compute, 29 % is idle while nothing was recorded on the host's thread. One thread of "
           "each host is looked at; 1 other recorded slices in that time.");
     overview = (struct overview){.ops = &names};
-    check("nothing at all", &overview, "No steps were found.");
+    check("nothing at all", &overview,
+          "No steps were found: nothing was recorded that takes time.");
 }
 
 /* A kernel's name of a page, cut between letters. */

@@ -98,7 +98,8 @@ export function runsSentence(runs: readonly Run[], all: number): Sentence {
   return sentence;
 }
 
-export function filesSentence(fileCount: number, bytesText: string, partial: number): Sentence {
-  const whole = partial === 0 ? (fileCount === 1 ? ', whole' : ', all whole') : `, ${count(partial)} not whole`;
+/* `read`: those that are no copies, caches or files of others. */
+export function filesSentence(fileCount: number, bytesText: string, partial: number, read: number): Sentence {
+  const whole = read === 0 ? (fileCount === 1 ? ', not read' : ', none read') : partial === 0 ? (fileCount === 1 ? ', whole' : ', all whole') : `, ${count(partial)} not whole`;
   return [strong(`${countInProse(fileCount)} ${fileCount === 1 ? 'file' : 'files'}`), `, ${bytesText}${whole}.`];
 }

@@ -4,9 +4,10 @@ import { useEffect } from 'preact/hooks';
 import { go, query } from '../data/place';
 import { absence, type RunDetails } from '../data/types';
 import type { View } from '../model/address';
+import { sentenceCase } from '../model/sentence';
 import { Link } from '../ui/link';
 import { HowToRecord } from '../ui/states';
-import { SentenceLine } from '../ui/text';
+import { Prose, SentenceLine } from '../ui/text';
 
 const PLACES: readonly { view: View; words: string }[] = [
   { view: 'memory', words: 'what is allocated' },
@@ -27,7 +28,8 @@ export function Elsewhere({ run, view }: { run: RunDetails; view: View }) {
   }, []);
   return (
     <>
-      <SentenceLine sentence={[`${absence(run, view)!.replace(/\.$/, '')}.`]} />
+      <SentenceLine sentence={[sentenceCase(absence(run, view)!)]} />
+      {run.error && <p class="state error"><Prose text={run.error} /></p>}
       <p class="state">
         {'See '}
         {places.map((place, index) => (

@@ -5,7 +5,7 @@ import { inScale, size, sizeScale, time, UNKNOWN } from '../model/numbers';
 import { filesSentence, type Sentence } from '../model/sentence';
 import { Table, type Column } from '../ui/table';
 import { NothingMatches, TableBar } from '../ui/table_bar';
-import { Name, SentenceLine } from '../ui/text';
+import { Name, Prose, SentenceLine } from '../ui/text';
 import { useTable } from '../ui/use_table';
 
 /* A dump or a snapshot was written by no host that it tells of. */
@@ -16,8 +16,8 @@ function fileColumns(run: RunDetails): Column<RunFile>[] {
   const scale = sizeScale(files.map((file) => file.bytes));
   return [
     { key: 'path', title: 'file', width: 'minmax(240px, 4fr)', exact: (file) => file.path, cell: (file) => <Name text={file.path} mono /> },
-    { key: 'host', title: 'host', groups: true, width: 'minmax(80px, 1fr)', value: hostOf, cell: (file) => (hostOf(file) === null ? UNKNOWN : <Name text={file.host} />), exact: (file) => hostOf(file) ?? 'the file names no host' },
-    { key: 'format', title: 'format', groups: true, width: '112px', cell: (file) => file.format ?? UNKNOWN },
+    { key: 'host', title: 'host', groups: true, width: 'minmax(80px, 1fr)', from: 760, value: hostOf, cell: (file) => (hostOf(file) === null ? UNKNOWN : <Name text={file.host} />), exact: (file) => hostOf(file) ?? 'the file names no host' },
+    { key: 'format', title: 'format', groups: true, width: '112px', from: 760, cell: (file) => file.format ?? UNKNOWN },
     { key: 'bytes', title: 'size', unit: scale.unit, width: '104px', numeric: true, sums: (total) => inScale(total, scale), cell: (file) => inScale(file.bytes, scale), exact: (file) => `${file.bytes} bytes` },
     {
       key: 'state', title: 'state', groups: true, width: 'minmax(120px, 3fr)', exact: (file) => file.error,
@@ -86,7 +86,7 @@ function sentenceOf(run: RunDetails): Sentence {
   const counted = run.files.filter((file) => file.state !== 'ignored' && file.state !== 'covered');
   const partial = counted.filter((file) => file.state !== 'ready').length;
   const bytes = run.files.reduce((sum, file) => sum + file.bytes, 0);
-  const sentence = filesSentence(run.files.length, size(bytes), partial);
+  const sentence = filesSentence(run.files.length, size(bytes), partial, counted.length);
   if (run.started_at !== null) sentence.push(` Captured ${run.started_at.replace('T', ' ').replace('Z', ' UTC')}`, run.duration_ps === null ? '.' : ', ');
   if (run.started_at !== null && run.duration_ps !== null) sentence.push({ strong: time(run.duration_ps) }, '.');
   return sentence;
@@ -97,6 +97,7 @@ export function FilesView({ run }: { run: RunDetails }) {
   return (
     <div class="sections">
       <SentenceLine sentence={sentenceOf(run)} />
+      {run.error && <p class="error"><Prose text={run.error} /></p>}
       <div>
         <TableBar table={table} noun="file" total={run.files.length} example="hlo state!=ready size>1MiB" file={`${run.name}-files`} />
         {run.files.length > 0 && table.rows.length === 0 && <NothingMatches table={table} total={run.files.length} />}

@@ -144,7 +144,7 @@ function Answer({ run, overview }: { run: RunDetails; overview: OverviewReply })
       <p class="basis">{basisOf(run, overview)}</p>
       {counted > 0 ? (
         <StepPicture steps={rows} medianPs={median === null ? null : toNumber(median)} height={180} parts={overview.breakdown} counted={counted} />
-      ) : (
+      ) : toNumber(overview.breakdown_total_ps ?? 0) > 0 && (
         <>
           <Breakdown overview={overview} />
           <KindLegend parts={overview.breakdown} steps={0} />

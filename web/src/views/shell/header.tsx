@@ -88,7 +88,7 @@ export function Header({ run }: { run: RunDetails | null }) {
       <div class="actions">
         {run && run.content_id !== null && absence(run, 'timeline') === null && (
           <>
-            <button onClick={() => act('compare')}>Compare…</button>
+            <button class="seldom" onClick={() => act('compare')}>Compare…</button>
             <PerfettoButton run={run} />
             <DownloadMenu run={run} />
           </>

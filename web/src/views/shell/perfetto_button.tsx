@@ -44,7 +44,7 @@ export function PerfettoButton({ run }: { run: RunDetails }) {
   };
   useEffect(() => registerActions({ perfetto: open }), [run.id]);
   return (
-    <button data-tip="The trace goes from this page to the tab that opens; it is not uploaded" onClick={open}>
+    <button class="seldom" data-tip="The trace goes from this page to the tab that opens; it is not uploaded" onClick={open}>
       Open in Perfetto
     </button>
   );
