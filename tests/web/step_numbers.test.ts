@@ -1,6 +1,6 @@
 /* Where numbers of steps and names of lanes stand, and what of a grid is where. */
-import type { StepRow } from '../../web/src/data/types';
-import { gridAt, gridLayout } from '../../web/src/draw/host_grid';
+import type { HostStep, StepRow } from '../../web/src/data/types';
+import { gridAt, gridLayout, paintGrid, wholeSteps } from '../../web/src/draw/host_grid';
 import { barsLayout, paintBars } from '../../web/src/draw/step_bars';
 import type { Tokens } from '../../web/src/draw/tokens';
 
@@ -36,4 +36,18 @@ test.each([
   expect(layout).toMatchObject({ row, height });
   expect(gridAt(layout, lanes, 6, layout.left, height - 0.5)).toEqual({ lane: lanes - 1, step: 0 });
   expect(gridAt(layout, lanes, 6, layout.left, height + 1)).toBeNull();
+});
+
+test('of more cells than an answer has, whole steps', () => {
+  const rows = [0, 0, 1, 1, 2].map((step) => ({ step }) as HostStep);
+  expect(wholeSteps({ rows, row_count: 6 }).map((row) => row.step)).toEqual([0, 0, 1, 1]);
+  expect(wholeSteps({ rows: rows.slice(0, 4), row_count: 4 })).toHaveLength(4);
+});
+
+test('a grid numbers its steps evenly, none beyond its edge', () => {
+  const steps = Array.from({ length: 118 }, (_, step) => step);
+  const tokens = { font: '' } as Tokens;
+  const words = wordsOf((canvas) => paintGrid(canvas, { lanes: ['h'], steps, cells: new Map(), late: () => 0, latest: 0, width: 1248, ratio: 1, tokens }));
+  expect(words.slice(0, 4)).toEqual(['0', '5', '10', '15']);
+  expect(words.at(-2)).toBe('115');
 });

@@ -6,7 +6,7 @@
  *
  * Many are as high together as sixteen, so that their table is on the same screen.
  */
-import type { HostStep } from '../data/types';
+import type { HostStep, HostTable } from '../data/types';
 import { stepFor } from '../model/ticks';
 import type { Tokens } from './tokens';
 
@@ -37,6 +37,11 @@ export interface GridScene {
   tokens: Tokens;
 }
 
+/* Of more cells than an answer has, whole steps. */
+export function wholeSteps({ rows, row_count: all }: Pick<HostTable<HostStep>, 'rows' | 'row_count'>): readonly HostStep[] {
+  return rows.length < all ? rows.filter((row) => row.step !== rows.at(-1)!.step) : rows;
+}
+
 export function gridLayout(lanes: number, steps: number, width: number): GridLayout {
   const row = Math.max(1, Math.min(ROW, Math.floor(HEIGHT_MAX / Math.max(1, lanes))));
   return { left: NAMES, pitch: Math.min(CELL_MAX, Math.max(1, (width - NAMES) / Math.max(1, steps))), row, height: LABELS + lanes * row };
@@ -64,14 +69,12 @@ export function paintGrid(canvas: HTMLCanvasElement, scene: GridScene): void {
   context.clearRect(0, 0, width, layout.height);
   context.font = `11px ${tokens.font}`;
   context.fillStyle = tokens.ink2;
-  let free = -Infinity;
+  context.textAlign = 'center';
+  const widest = steps.reduce((most, step) => Math.max(most, context.measureText(String(step)).width), 0);
+  const every = stepFor((widest + 8) / layout.pitch, 1);
   steps.forEach((step, index) => {
     const middle = layout.left + (index + 0.5) * layout.pitch;
-    const size = context.measureText(String(step)).width;
-    if (middle - size / 2 < free + 8) return;
-    context.textAlign = 'center';
-    context.fillText(String(step), middle, 12);
-    free = middle + size / 2;
+    if (index % every === 0 && middle + widest / 2 < width) context.fillText(String(step), middle, 12);
   });
   const apart = stepFor(LABEL_HEIGHT / layout.row, 1);
   lanes.forEach((lane, row) => {

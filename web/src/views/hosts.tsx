@@ -93,7 +93,7 @@ export function HostsView({ run }: { run: RunDetails }) {
       {inSteps && rows.length > 0 && <p class="basis">{`The step is the median, the busy share of the counted steps${table.columns.some((column) => column.key === 'idle_ps') ? '; idle time and communication are sums over them' : ''}.`}</p>}
       {rows.length > 0 && !inSteps && <HowToMarkSteps framework={run.framework}>No annotation marks steps, and no module repeats. To mark them:</HowToMarkSteps>}
       {rows.length > 1 && basis && inSteps && <p class="basis">{sentenceCase(basis.message)}</p>}
-      {rows.length > 1 && grid.data && grid.data.basis !== 'none' && grid.data.rows.length > 0 && <HostGrid rows={grid.data.rows} />}
+      {rows.length > 1 && grid.data && grid.data.basis !== 'none' && grid.data.rows.length > 0 && <HostGrid table={grid.data} />}
       {(rows.length > 0 || several) && <TableBar
         table={table} noun={asked} total={list.data.row_count} example="busy_share<80% straggler=yes" file={`${run.name}-hosts`} csv={address('api/hosts', { ...params, limit: ROWS_MAX, format: 'csv' })}
       >

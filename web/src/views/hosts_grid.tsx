@@ -1,12 +1,12 @@
 /* The picture of hosts against steps: darker is later, a dot was last. */
 import { useMemo, useState } from 'preact/hooks';
 import { go } from '../data/place';
-import type { HostStep } from '../data/types';
-import { gridAt, gridLayout, paintGrid, type GridScene } from '../draw/host_grid';
+import type { HostStep, HostTable } from '../data/types';
+import { gridAt, gridLayout, paintGrid, wholeSteps, type GridScene } from '../draw/host_grid';
 import { readTokens } from '../draw/tokens';
 import { formatSpan } from '../model/address';
 import { shown } from '../model/cut';
-import { time, toBig, toNumber } from '../model/numbers';
+import { count, plural, time, toBig, toNumber } from '../model/numbers';
 import { Canvas } from '../ui/canvas';
 import { hideTip, showTip } from '../ui/tooltip';
 
@@ -60,7 +60,8 @@ function lateness(rows: readonly HostStep[]): (cell: HostStep) => number {
   return (cell) => (cell.wait_ps === null ? toNumber(cell.end_lag_ps) : (longest.get(cell.step) ?? 0) - toNumber(cell.wait_ps));
 }
 
-export function HostGrid({ rows }: { rows: readonly HostStep[] }) {
+export function HostGrid({ table }: { table: HostTable<HostStep> }) {
+  const rows = useMemo(() => wholeSteps(table), [table]);
   const [width, setWidth] = useState(0);
   const late = useMemo(() => lateness(rows), [rows]);
   const grid = useMemo(() => gridOf(rows, late), [rows]);
@@ -71,23 +72,26 @@ export function HostGrid({ rows }: { rows: readonly HostStep[] }) {
     return cell ? { cell, lane: grid.lanes[at.lane]! } : null;
   };
   return (
-    <Canvas
-      height={layout.height} label={`How late each of ${grid.lanes.length} came in ${grid.steps.length} steps; the same figures are in the table`} onSize={setWidth}
-      paint={(canvas, at) => paintGrid(canvas, { ...grid, late, width: at, ratio: devicePixelRatio, tokens: readTokens() })}
-      onMove={(x, y, event) => {
-        const found = cellAt(x, y);
-        if (found === null) hideTip();
-        else showTip(<Tip {...found} />, event.clientX, event.clientY);
-      }}
-      onLeave={() => hideTip()}
-      onClick={(x, y) => {
-        const found = cellAt(x, y);
-        if (found === null) return;
-        hideTip();
-        const start = toBig(found.cell.start_ps);
-        const size = toBig(found.cell.dur_ps);
-        go({ view: 'timeline', window: formatSpan({ start: start - size / 20n, end: start + size + size / 20n }) });
-      }}
-    />
+    <>
+      {rows.length < table.row_count && <p class="basis">{`Drawn are the first ${count(grid.steps.length)} of ${plural(table.step_count, 'step')}.`}</p>}
+      <Canvas
+        height={layout.height} label={`How late each of ${grid.lanes.length} came in ${grid.steps.length} steps; the same figures are in the table`} onSize={setWidth}
+        paint={(canvas, at) => paintGrid(canvas, { ...grid, late, width: at, ratio: devicePixelRatio, tokens: readTokens() })}
+        onMove={(x, y, event) => {
+          const found = cellAt(x, y);
+          if (found === null) hideTip();
+          else showTip(<Tip {...found} />, event.clientX, event.clientY);
+        }}
+        onLeave={() => hideTip()}
+        onClick={(x, y) => {
+          const found = cellAt(x, y);
+          if (found === null) return;
+          hideTip();
+          const start = toBig(found.cell.start_ps);
+          const size = toBig(found.cell.dur_ps);
+          go({ view: 'timeline', window: formatSpan({ start: start - size / 20n, end: start + size + size / 20n }) });
+        }}
+      />
+    </>
   );
 }
