@@ -103,6 +103,16 @@ export const tests = {
     assert.match(await page.locator('.tooltip').innerText(), /^train/);
   }),
 
+  'deep inside, times tell what is apart': scene(async ({ page, url, box }) => {
+    await page.goto(`${url}${QUERY}&window=100000000000-100000200000`);
+    await settle(page);
+    const words = (where) => page.locator(where).first().innerText().then((text) => text.replaceAll('\u202f', ' '));
+    assert.equal(await words('.words span'), 'from 100.000 000 000 ms');
+    await page.mouse.move(box.x + box.width / 2, box.y + 20);
+    await page.locator('.ruler-cursor').waitFor();
+    assert.match(await words('.ruler-cursor'), /^\+(99|100)[.\d]* ns$/);
+  }),
+
   'W zooms at the pointer, 0 shows all and returns': scene(async ({ page, box }) => {
     await page.mouse.move(box.x + box.width / 4, box.y + box.height - 4);
     await page.keyboard.press('w');

@@ -110,7 +110,7 @@ export function Ruler({ state }: { state: TimelineState }) {
       {!state.axis && <NoteFlags state={state} />}
       {hover && (
         <span class={`ruler-cursor${hover.x > width - 90 ? ' left' : ''}`} style={{ left: `${Math.round(hover.x)}px` }}>
-          {zero === null ? time(hover.time) : wallTime(hover.time + zero, viewport.span / width)}
+          {zero === null ? `${ruler.base === 0n ? '' : '+'}${time(hover.time - ruler.base)}` : wallTime(hover.time + zero, viewport.span / width)}
         </span>
       )}
     </div>

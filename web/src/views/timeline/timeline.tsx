@@ -5,7 +5,7 @@ import { word } from '../../data/place';
 import { loadJson, useJson } from '../../data/resource';
 import type { ChainReply, RunDetails, SearchReply, StepList, StepRow, TrackList } from '../../data/types';
 import type { Span } from '../../model/address';
-import { time, toBig } from '../../model/numbers';
+import { time, timeExact, toBig } from '../../model/numbers';
 import { endOf, startOf } from '../../model/viewport';
 import { registerActions } from '../../ui/keys';
 import { say } from '../../ui/said';
@@ -108,11 +108,10 @@ function useFlows(state: TimelineState): readonly DrawnFlow[] {
  * not draw the tables again. */
 function WindowWords({ state }: { state: TimelineState }) {
   const viewport = state.viewport.value;
+  const [from, to] = [startOf(viewport), endOf(viewport)].map(time);
   return (
     <div class="words">
-      <span>
-        {time(startOf(viewport))} … {time(endOf(viewport))}
-      </span>
+      <span>{from === to ? `from ${timeExact(startOf(viewport))}` : `${from} … ${to}`}</span>
       <span class="faint">{time(BigInt(Math.round(viewport.span)))} in view</span>
     </div>
   );
