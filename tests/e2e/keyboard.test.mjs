@@ -103,6 +103,7 @@ export const tests = {
       assert.ok(wide <= 0, `${view} is ${wide} px wider than the window`);
       const lost = await page.locator('.header .actions button, .header .actions a').evaluateAll((all) => all.filter((one) => one.getBoundingClientRect().right > innerWidth + 1).map((one) => one.textContent));
       assert.deepEqual(lost, [], `${view}: beyond the edge`);
+      assert.ok(await page.locator('.header h1 .cut').evaluate((name) => name.scrollWidth <= name.clientWidth), 'the run is called by its whole name');
     }
     assert.ok((await page.locator('.tracks-canvas').boundingBox()).height >= 60, 'rows of the timeline are seen');
   }, { viewport: { width: 640, height: 360 } }),
