@@ -333,19 +333,20 @@ uint32_t lend_notes(const struct lent *sum, struct arena *arena,
         ret[count++] = (struct answer_note){
             .kind = "scopes-from-beside",
             .severity = NOTE_INFO,
-            .message =
-                str_format(arena,
-                           "The profile holds no HLO of %u op%s: scopes and sources are from "
-                           "%.*s%.*s, which %s beside it, by module name and number.",
-                           sum->op_count, plural_s(sum->op_count), STR_ARG(sum->file),
-                           STR_ARG(more), sum->file_count > 1 ? "lie" : "lies")};
+            .message = str_format(
+                arena,
+                "The profile holds no HLO of %s op%s: scopes and sources are from "
+                "%.*s%.*s, which %s beside it, by module name and number.",
+                human_count(sum->op_count).text, plural_s(sum->op_count), STR_ARG(sum->file),
+                STR_ARG(more), sum->file_count > 1 ? "lie" : "lies")};
     if (sum->unlike_count > 0)
         ret[count++] = (struct answer_note){
             .kind = "scopes-not-from-beside",
             .severity = NOTE_INFO,
-            .message = str_format(arena,
-                                  "%u op%s without a scope: modules of such names lie beside the "
-                                  "profile, but with other numbers than the programs that ran.",
-                                  sum->unlike_count, plural_s(sum->unlike_count))};
+            .message =
+                str_format(arena,
+                           "%s op%s without a scope: modules of such names lie beside the "
+                           "profile, but with other numbers than the programs that ran.",
+                           human_count(sum->unlike_count).text, plural_s(sum->unlike_count))};
     return count;
 }

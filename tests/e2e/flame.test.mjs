@@ -122,6 +122,7 @@ export const tests = {
       const diff = await json(url, `api/diff?a=${a}&b=${b}&by=scope`);
       const said = (await page.locator('.sentence').innerText()).replaceAll(/\s/g, '');
       assert.equal(said, diff.sentence.replaceAll(/\s/g, ''), words);
+      assert.ok((await page.locator('.sentence').boundingBox()).y < 96, 'the answer stands first');
     }
     await page.getByLabel('against').selectOption('');
     await page.locator('.flame').waitFor();

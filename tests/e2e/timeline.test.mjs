@@ -108,6 +108,7 @@ export const tests = {
     await settle(page);
     const words = (where) => page.locator(where).first().innerText().then((text) => text.replaceAll('\u202f', ' '));
     assert.equal(await words('.words span'), 'from 100.000 000 000 ms');
+    assert.match(await words('.lower'), /200 ns of 1\d\d ms, <0\.01 steps;/);
     await page.mouse.move(box.x + box.width / 2, box.y + 20);
     await page.locator('.ruler-cursor').waitFor();
     assert.match(await words('.ruler-cursor'), /^\+(99|100)[.\d]* ns$/);

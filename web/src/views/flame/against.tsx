@@ -49,19 +49,30 @@ export function AgainstChoice({ run }: { run: string }) {
   );
 }
 
-export function Differential({ run, against }: { run: string; against: string }) {
-  const side = sideOf(run);
-  const { data, error, waiting, progress } = useJson<Diff>('api/diff', { a: against, b: side, by: 'scope', limit: ROWS_MAX });
-  if (error) return <Failed error={error} />;
-  if (!data) return waiting ? <Waiting what="Comparing." progress={progress} /> : null;
-  return (
+interface Sides {
+  run: string;
+  against: string;
+}
+
+const useDifference = ({ run, against }: Sides) => useJson<Diff>('api/diff', { a: against, b: sideOf(run), by: 'scope', limit: ROWS_MAX });
+
+export function DifferenceWords(sides: Sides) {
+  const { data } = useDifference(sides);
+  const side = sideOf(sides.run);
+  return data && (
     <>
       <SentenceLine sentence={spoken(data.sentence)} />
       <p class="basis">
-        Scopes of A, {shown(against)}, and of B, {shown(side)}, on one scale.{' '}
-        <Link to={{ ...compareChange(against, side), by: 'scope' }}>All that changed</Link>
+        Scopes of A, {shown(sides.against)}, and of B, {shown(side)}, on one scale.{' '}
+        <Link to={{ ...compareChange(sides.against, side), by: 'scope' }}>All that changed</Link>
       </p>
-      <Icicles diff={data} />
     </>
   );
+}
+
+export function Difference(sides: Sides) {
+  const { data, error, waiting, progress } = useDifference(sides);
+  if (error) return <Failed error={error} />;
+  if (!data) return waiting ? <Waiting what="Comparing." progress={progress} /> : null;
+  return <Icicles diff={data} />;
 }

@@ -16,7 +16,7 @@ import { Link } from '../../ui/link';
 import { Failed, NothingHere, Waiting } from '../../ui/states';
 import { Name, SentenceLine } from '../../ui/text';
 import { useTyped } from '../../ui/typed';
-import { AgainstChoice, Differential } from './against';
+import { AgainstChoice, Difference, DifferenceWords } from './against';
 import { Choices, Exports } from './controls';
 import { Graph } from './graph';
 import { Names } from './names';
@@ -131,6 +131,7 @@ export function FlameView({ run }: { run: RunDetails }) {
   const notes = (data?.notes ?? []).filter((note) => ['by-fallback', 'unknown-weight', 'costs-partly', 'stacks-cut'].includes(note.kind));
   return (
     <>
+      {against && <DifferenceWords run={run.name} against={against} />}
       {data && layout && !isEmpty && !against && <SentenceLine sentence={sentenceOf(layout.nodes[0]!, data)} />}
       {notes.map((note) => (
         <p key={note.kind} class={data?.root ? 'basis' : 'state'}>{`${note.message.charAt(0).toUpperCase()}${note.message.slice(1)}.`}</p>
@@ -152,7 +153,7 @@ export function FlameView({ run }: { run: RunDetails }) {
       {flame.error && <Failed error={flame.error} />}
       {!data && flame.waiting && <Waiting what="Adding up the tree." progress={flame.progress} />}
       {isEmpty && <NothingHere did="Nothing ran" />}
-      {against && <Differential run={run.name} against={against} />}
+      {against && <Difference run={run.name} against={against} />}
       {data && layout && !isEmpty && !against && <Explorer layout={layout} data={data} params={params} lit={lit} flipped={flipped} label={`Flame graph of ${run.name} by ${data.by ?? by}`} />}
     </>
   );

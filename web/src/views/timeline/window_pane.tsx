@@ -67,7 +67,7 @@ function Sentence({ state, span, range, top }: { state: TimelineState; span: Spa
       {all ? 'all ' : ''}
       <strong>{all ? whole : time(size)}</strong>
       {all ? '' : ` of ${whole}`}
-      {steps.length > 0 && `, ${significant(inSteps)} steps`}
+      {steps.length > 0 && `, ${inSteps > 0 && inSteps < 0.01 ? '<0.01' : significant(inSteps)} steps`}
       {top && `; ${plural(top.row_count, top.by, top.by.endsWith('y') ? `${top.by.slice(0, -1)}ies` : `${top.by}s`)}`}
       {top && top.row_count > 0 && (
         <>
