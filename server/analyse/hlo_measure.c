@@ -1,8 +1,9 @@
-/* Time by instruction: ops of the hosts' attributions that belong to copies of one module. */
+/* Time by instruction: totals of the hosts' ops that belong to copies of one module. */
 #include <stdlib.h>
 
 #include "analyse/hlo.h"
 #include "base/hash.h"
+#include "trace/ps.h"
 
 static uint64_t key_of(struct str name)
 {
@@ -50,22 +51,19 @@ static void measure_host(const struct host_trace *host, program_id program,
                          const struct hlo_listed *listed, struct hlo_measure *ret)
 {
     const struct attribution *attribution = host->attribution;
-    uint32_t *costs = memory_resize(NULL, attribution->op_count, sizeof *costs);
 
-    for (uint32_t i = 0; i < attribution->op_count; i++)
-        costs[i] = (program != NO_PROGRAM ? attribution->ops[i].program == program
-                                          : hlo_is_op_of(host, &attribution->ops[i], listed))
-                       ? cost_at(ret, trace_name(host->trace, attribution->ops[i].name))
-                       : HLO_NONE;
-    for (uint32_t i = 0; i < attribution->entry_count; i++) {
-        const struct attributed *entry = &attribution->entries[i];
-        if (entry->op == NO_OP || costs[entry->op] == HLO_NONE)
+    for (uint32_t i = 0; i < attribution->op_count; i++) {
+        const struct op *op = &attribution->ops[i];
+
+        if (program != NO_PROGRAM ? op->program != program : !hlo_is_op_of(host, op, listed))
             continue;
-        struct hlo_cost *cost = &ret->costs[costs[entry->op]];
-        cost->self_ps += entry->self_ps;
-        cost->execution_count += entry->first;
+
+        uint32_t at = cost_at(ret, trace_name(host->trace, op->name));
+        struct hlo_cost *cost = &ret->costs[at];
+
+        ps_add(&cost->self_ps, attribution->totals[i].self_ps);
+        cost->execution_count += attribution->totals[i].count;
     }
-    free(costs);
 }
 
 void hlo_measure(const struct run_traces *run, const struct hlo_listed *listed,

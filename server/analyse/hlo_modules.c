@@ -5,6 +5,7 @@
 
 #include "analyse/hlo.h"
 #include "decode/hlo_name.h"
+#include "trace/ps.h"
 
 struct found { /* one copy, before they are put together; what its file's name says counts */
     struct str name, stage_name;
@@ -209,7 +210,6 @@ static void list_documents(const struct run_traces *run, struct arena *arena,
 struct tally { /* of one program of one host */
     uint64_t executions;
     int64_t self_ps;
-    bool has_ops;
 };
 
 static void tally_host(const struct host_trace *host, struct tally *tallies)
@@ -219,14 +219,9 @@ static void tally_host(const struct host_trace *host, struct tally *tallies)
     for (uint32_t i = 0; i < attribution->execution_count; i++)
         if (attribution->executions[i].program < host->trace->program_count)
             tallies[attribution->executions[i].program].executions++;
-    for (uint32_t i = 0; i < attribution->entry_count; i++) {
-        uint32_t op = attribution->entries[i].op;
-        if (op == NO_OP || attribution->ops[op].program >= host->trace->program_count)
-            continue;
-        struct tally *tally = &tallies[attribution->ops[op].program];
-        tally->self_ps += attribution->entries[i].self_ps;
-        tally->has_ops = true;
-    }
+    for (uint32_t op = 0; op < attribution->op_count; op++)
+        if (attribution->ops[op].program < host->trace->program_count)
+            ps_add(&tallies[attribution->ops[op].program].self_ps, attribution->totals[op].self_ps);
 }
 
 /* No other module of that name that may have run. */
