@@ -57,13 +57,13 @@ struct collective_run { /* one execution on one device */
     int32_t device;
     slice_id slice;
     uint64_t turn;            /* which execution of the program, and of the collective in it */
-    uint32_t group;           /* REPLICA_NO_GROUP: not known */
     int64_t start_ps, dur_ps; /* run time, whole */
     int64_t inside_ps;        /* in the windows asked for; */
     int64_t hidden_ps;        /* of that; the rest is exposed */
     int64_t blocked_ps;       /* of an asynchronous one: in its done */
-    bool has_done;            /* else nobody knows that */
     int64_t wait_ps, late_ps; /* for the last to come; behind the first to come; -1 unknown */
+    uint32_t group;           /* REPLICA_NO_GROUP: not known */
+    bool has_done;            /* else nobody knows how long it was blocked */
     bool is_last;
 };
 

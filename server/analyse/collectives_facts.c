@@ -290,7 +290,7 @@ static uint32_t order_ops(const struct attribution *attribution, uint32_t **ret)
     return count;
 }
 
-void collectives_facts(struct finding_work *work, uint32_t host, const slice_id *firsts)
+void collectives_facts(struct finding_work *work, uint32_t host)
 {
     const struct trace *trace = work->run->hosts[host].trace;
     const struct attribution *attribution = work->run->hosts[host].attribution;
@@ -303,14 +303,15 @@ void collectives_facts(struct finding_work *work, uint32_t host, const slice_id 
             facts[i].role = OP_COMPUTE;
     for (uint32_t i = 0; i < count; i++) {
         const struct op *op = &attribution->ops[ops[i]];
+        slice_id first = attribution->totals[ops[i]].first;
         struct read_op read = {0};
 
-        if (firsts[ops[i]] == NO_SLICE)
+        if (first == NO_SLICE)
             continue;
-        read.kernel = trace_name(trace, trace_slice(trace, firsts[ops[i]]).name);
+        read.kernel = trace_name(trace, trace_slice(trace, first).name);
         read.told = work->member_count <= MEMBERS_MAX &&
                     (read_by_program(work, &work->run->hosts[host], op, opened, &read) ||
-                     read_by_events(work, trace, firsts[ops[i]], &read));
+                     read_by_events(work, trace, first, &read));
         work->member_count += read.text.groups.id_count;
         if (!read.told)
             read_by_name(trace, op, &read);

@@ -2,7 +2,7 @@
  *
  *   entries  --parts side by side-->  those of communication
  *            --facts of their ops-->  halves put together, on each device by time
- *            --mates-->               over all devices, then what was asked for is kept
+ *            --mates-->               over all devices; what was asked for is kept
  */
 #include <stdlib.h>
 
@@ -97,8 +97,8 @@ struct collective_run *collectives_add_run(struct finding_work *work)
         work->run_capacity = work->run_capacity == 0 ? 1024 : 2 * work->run_capacity;
         ret->runs = memory_resize(ret->runs, work->run_capacity, sizeof(*ret->runs));
     }
-    ret->runs[ret->run_count] =
-        (struct collective_run){.group = REPLICA_NO_GROUP, .wait_ps = -1, .late_ps = -1};
+    ret->runs[ret->run_count] = (struct collective_run){
+        .inside_ps = -1, .wait_ps = -1, .late_ps = -1, .group = REPLICA_NO_GROUP};
     return &ret->runs[ret->run_count++];
 }
 
@@ -186,20 +186,6 @@ static const struct attributed *picked_entry(const struct attribution *attributi
     return &attribution->entries[picked->entries[i]];
 }
 
-static slice_id *first_slices(const struct attribution *attribution, const struct picked *picked)
-{
-    slice_id *firsts = memory_resize(NULL, (size_t)attribution->op_count + 1, sizeof(*firsts));
-
-    memset(firsts, 0xFF, ((size_t)attribution->op_count + 1) * sizeof(*firsts));
-    for (uint32_t i = 0; i < picked->count; i++) {
-        const struct attributed *entry = picked_entry(attribution, picked, i);
-
-        if (entry->slice < firsts[entry->op])
-            firsts[entry->op] = entry->slice;
-    }
-    return firsts;
-}
-
 /* Of the entry's collective, empty where its device is new. */
 static struct pairing *pairing_of(struct pairing *pairings, const struct op_facts *facts,
                                   const struct attributed *entry)
@@ -233,27 +219,6 @@ static void pair_entries(struct finding_work *work, uint32_t host, const struct 
     free(pairings);
 }
 
-static void find_on_host(struct finding_work *work, uint32_t host,
-                         const struct selection *selection, struct launches *launches)
-{
-    const struct attribution *attribution = work->run->hosts[host].attribution;
-    struct picked picked = attribution == NULL ? (struct picked){0} : pick(attribution);
-    uint32_t first = work->ret->run_count;
-
-    if (picked.count > 0) {
-        slice_id *firsts = first_slices(attribution, &picked);
-
-        make_room(work, picked.count);
-        collectives_facts(work, host, firsts);
-        pair_entries(work, host, &picked, launches);
-        if (selection != NULL)
-            collectives_hide(work, selection, first);
-        collectives_calls(work, host, first, launches->by_kernel, launches->slices);
-        free(firsts);
-    }
-    free(picked.entries);
-}
-
 static bool lets_through(const struct selection *selection, const struct collective_run *run,
                          const struct collective *item)
 {
@@ -272,24 +237,37 @@ static bool lets_through(const struct selection *selection, const struct collect
            selection->tracks[trace->rows[trace_row_of(trace, run->slice)].track];
 }
 
-/* What of the runs was asked for: compacts them, in their order. */
-static void keep_asked(struct finding_work *work, const struct selection *const *by_host)
+/* What of each run is asked for. */
+static void ask_inside(struct finding_work *work, const struct selection *selection, uint32_t first)
 {
-    struct collectives *ret = work->ret;
-    uint32_t count = 0;
+    for (uint32_t i = first; i < work->ret->run_count; i++) {
+        struct collective_run *run = &work->ret->runs[i];
 
-    for (uint32_t i = 0; i < ret->run_count; i++) {
-        struct collective_run *run = &ret->runs[i];
-        const struct selection *selection = by_host[run->host];
-
-        if (selection == NULL || !lets_through(selection, run, &ret->items[run->collective]))
-            continue;
-        run->inside_ps =
-            selection_inside(selection, run->start_ps - selection->host->offset_ps, run->dur_ps);
-        if (run->inside_ps >= 0)
-            ret->runs[count++] = *run;
+        if (lets_through(selection, run, &work->ret->items[run->collective]))
+            run->inside_ps = selection_inside(selection, run->start_ps - selection->host->offset_ps,
+                                              run->dur_ps);
     }
-    ret->run_count = count;
+}
+
+/* `selection`: what is asked for of the host; NULL: nothing, but others may have waited for it. */
+static void find_on_host(struct finding_work *work, uint32_t host,
+                         const struct selection *selection, struct launches *launches)
+{
+    const struct attribution *attribution = work->run->hosts[host].attribution;
+    struct picked picked = attribution == NULL ? (struct picked){0} : pick(attribution);
+    uint32_t first = work->ret->run_count;
+
+    if (picked.count > 0) {
+        make_room(work, picked.count);
+        collectives_facts(work, host);
+        pair_entries(work, host, &picked, launches);
+        collectives_calls(work, host, first, launches->by_kernel, launches->slices);
+        if (selection != NULL) {
+            ask_inside(work, selection, first);
+            collectives_hide(work, selection, first);
+        }
+    }
+    free(picked.entries);
 }
 
 enum status collectives_find(const struct run_traces *run, const struct restriction *restriction,
@@ -314,7 +292,6 @@ enum status collectives_find(const struct run_traces *run, const struct restrict
     free(launches.slices);
     free(launches.by_kernel);
     collectives_match(&work);
-    keep_asked(&work, by_host);
     map64_free(&work.by_identity);
     map64_free(&work.by_groups);
     collective_devices_free(&work.devices);

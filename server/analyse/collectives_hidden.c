@@ -158,7 +158,8 @@ static void covered_free(struct covered *covered)
     free(covered);
 }
 
-/* Stretches of file time in which these runs communicate, joined where they overlap. */
+/* Stretches of file time in which those runs that are asked for communicate, joined where they
+ * overlap. */
 static uint32_t stretches_of(const struct collective_run *runs, uint32_t count, int64_t offset_ps,
                              struct window *ret)
 {
@@ -168,6 +169,8 @@ static uint32_t stretches_of(const struct collective_run *runs, uint32_t count, 
         const struct collective_run *run = &runs[i];
         struct window window = {run->start_ps - offset_ps, run->start_ps - offset_ps + run->dur_ps};
 
+        if (run->inside_ps < 0)
+            continue;
         if (joined == 0 || window.from_ps > ret[joined - 1].to_ps)
             ret[joined++] = window;
         else if (window.to_ps > ret[joined - 1].to_ps)
@@ -229,7 +232,8 @@ static void hide_on_device(const struct hiding *hiding, struct collective_run *r
                        stretches, stretch_count);
 
     for (uint32_t i = 0; i < count; i++)
-        runs[i].hidden_ps = hidden_of(covered, selection, &runs[i]);
+        if (runs[i].inside_ps >= 0)
+            runs[i].hidden_ps = hidden_of(covered, selection, &runs[i]);
     covered_free(covered);
     free(stretches);
 }

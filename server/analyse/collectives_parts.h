@@ -71,8 +71,8 @@ bool collectives_open(struct finding_work *work, const struct host_trace *host, 
 /* The item of an identity: the one that is there, or a copy of `fresh`. */
 uint32_t collectives_item(struct finding_work *work, const struct collective *fresh);
 struct collective_run *collectives_add_run(struct finding_work *work);
-/* Fills work->op_facts[host]; `firsts`: of each op that is communication its first slice. */
-void collectives_facts(struct finding_work *work, uint32_t host, const slice_id *firsts);
+/* Fills work->op_facts[host]. */
+void collectives_facts(struct finding_work *work, uint32_t host);
 /* Sizes and groups of runs from `first` on, of a host's ops that are kernels alone, from the args
  * of the kernel or of the calls around its launch; their items become those of one size each. By
  * run: is it such a kernel, and what launched it. */
@@ -80,7 +80,7 @@ void collectives_calls(struct finding_work *work, uint32_t host, uint32_t first,
                        const bool *by_kernel, const slice_id *launches);
 
 /* Fills hidden_ps of a host's runs, those from `first` on, which stand by device and start, in the
- * windows of the selection. */
+ * windows of the selection; of those with inside_ps < 0 nobody asks. */
 void collectives_hide(struct finding_work *work, const struct selection *selection, uint32_t first);
 
 /* Groups of the runs of one item, which stand by host and device and number the devices of each
@@ -88,7 +88,8 @@ void collectives_hide(struct finding_work *work, const struct selection *selecti
 bool collectives_local_groups(const struct run_traces *run, const struct replica_groups *groups,
                               struct collective_run *runs, uint32_t count);
 
-/* Sorts the runs, into the arena, and fills group, wait, late, last. */
+/* Fills group, wait, late and last of the runs, which stand by host, device and start; those with
+ * inside_ps >= 0 are what is left, in the arena, sorted. */
 void collectives_match(struct finding_work *work);
 
 #endif

@@ -23,25 +23,32 @@ static int compare_places(const struct collective_run *a, const struct collectiv
     return (a->slice > b->slice) - (a->slice < b->slice);
 }
 
-/* By collective; those of one keep their order: host, device, start. They leave the heap for the
- * arena, whose owner they have. */
-static void gather_collectives(struct collectives *found, struct arena *arena)
-{
-    struct collective_run *runs =
-        arena_array(arena, struct collective_run, (size_t)found->run_count + 1);
-    uint32_t *firsts = calloc((size_t)found->count + 1, sizeof(*firsts));
+/* Which runs are of one collective, in their order: host, device, start. */
+struct gathered {
+    uint32_t *firsts; /* by collective, into `order`; one more at the end */
+    uint32_t *order;  /* indexes of runs */
+    uint32_t most;    /* of one collective */
+};
 
-    if (firsts == NULL)
+static struct gathered gather_collectives(const struct collectives *found)
+{
+    struct gathered ret = {
+        .firsts = calloc((size_t)found->count + 2, sizeof(*ret.firsts)),
+        .order = memory_resize(NULL, (size_t)found->run_count + 1, sizeof(*ret.order)),
+    };
+    uint32_t *next = ret.firsts + 1; /* while they are filled: where the next of each goes */
+
+    if (ret.firsts == NULL)
         abort(); /* out of memory: as base/arena.h says */
     for (uint32_t i = 0; i < found->run_count; i++)
-        firsts[found->runs[i].collective + 1]++;
-    for (uint32_t i = 0; i < found->count; i++)
-        firsts[i + 1] += firsts[i];
+        ret.firsts[found->runs[i].collective + 2]++;
+    for (uint32_t i = 0; i < found->count; i++) {
+        ret.most = next[i + 1] > ret.most ? next[i + 1] : ret.most;
+        next[i + 1] += next[i];
+    }
     for (uint32_t i = 0; i < found->run_count; i++)
-        runs[firsts[found->runs[i].collective]++] = found->runs[i];
-    free(firsts);
-    free(found->runs);
-    found->runs = runs;
+        ret.order[next[found->runs[i].collective]++] = i;
+    return ret;
 }
 
 static int by_turn(const void *left, const void *right)
@@ -290,28 +297,81 @@ static const char *match_item(struct finding_work *work, struct collective_run *
     return any ? NULL : reason != NULL ? reason : "one device of each group was recorded";
 }
 
+static uint32_t count_asked(const struct collectives *found)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < found->run_count; i++)
+        count += found->runs[i].inside_ps >= 0;
+    return count;
+}
+
+/* Hands on what is asked for of the runs of one collective. */
+static uint32_t keep_asked(const struct collective_run *runs, uint32_t count,
+                           struct collective_run *ret)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        if (runs[i].inside_ps >= 0)
+            ret[kept++] = runs[i];
+    return kept;
+}
+
+/* The runs of one collective stand apart, so those that are soon copied are sent for already. */
+static void copy_runs(const struct collective_run *runs, const uint32_t *order, uint32_t count,
+                      struct collective_run *ret)
+{
+    enum { AHEAD = 16 };
+
+    for (uint32_t i = 0; i < count; i++) {
+        if (count - i > AHEAD) {
+            const struct collective_run *ahead = &runs[order[i + AHEAD]];
+
+            __builtin_prefetch(ahead);
+            __builtin_prefetch((const char *)(ahead + 1) - 1);
+        }
+        ret[i] = runs[order[i]];
+    }
+}
+
+/* One collective after the other, in room that stays at hand: there may be millions of runs. */
 void collectives_match(struct finding_work *work)
 {
     struct collectives *found = work->ret;
+    struct gathered gathered = gather_collectives(found);
+    struct collective_run *room = memory_resize(NULL, (size_t)gathered.most + 1, sizeof(*room));
+    struct collective_run *asked =
+        arena_array(work->arena, struct collective_run, (size_t)count_asked(found) + 1);
+    uint32_t asked_count = 0;
     bool any = false;
 
-    gather_collectives(found, work->arena);
-    for (uint32_t first = 0, end; first < found->run_count; first = end) {
-        for (end = first + 1; end < found->run_count &&
-                              found->runs[end].collective == found->runs[first].collective;)
-            end++;
-        const char *reason = match_item(work, found->runs + first, end - first);
+    for (uint32_t item = 0; item < found->count; item++) {
+        uint32_t first = gathered.firsts[item], count = gathered.firsts[item + 1] - first;
+
+        if (count == 0)
+            continue;
+        copy_runs(found->runs, gathered.order + first, count, room);
+
+        const char *reason = match_item(work, room, count);
 
         any |= reason == NULL;
         if (reason != NULL && found->wait_reason == NULL)
             found->wait_reason = reason;
+        for (uint32_t i = 0; i < count; i++)
+            found->unmatched_count += room[i].wait_ps < 0;
+        asked_count += keep_asked(room, count, asked + asked_count);
     }
-    for (uint32_t i = 0; i < found->run_count; i++)
-        found->unmatched_count += found->runs[i].wait_ps < 0;
     if (any)
         found->wait_reason = NULL;
     else if (found->run_count == 0)
         found->wait_reason = "the run holds no collectives";
+    free(gathered.firsts);
+    free(gathered.order);
+    free(room);
+    free(found->runs);
+    found->runs = asked;
+    found->run_count = asked_count;
 }
 
 static int by_device(const void *left, const void *right)
