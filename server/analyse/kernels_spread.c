@@ -110,19 +110,13 @@ static void spread_like(struct row_spread *to, const struct row_spread *whole)
     };
 }
 
-static void join_and_free(struct quantiles *to, struct quantiles *part)
-{
-    quantiles_join(to, part);
-    quantiles_free(part);
-}
-
 static void spread_join(struct row_spread *to, const struct row_spread *part)
 {
-    join_and_free(to->durs, part->durs);
-    join_and_free(to->queues, part->queues);
-    join_and_free(to->launches, part->launches);
-    join_and_free(to->calls, part->calls);
-    join_and_free(to->gaps, part->gaps);
+    quantiles_take(to->durs, part->durs);
+    quantiles_take(to->queues, part->queues);
+    quantiles_take(to->launches, part->launches);
+    quantiles_take(to->calls, part->calls);
+    quantiles_take(to->gaps, part->gaps);
 }
 
 static void open_part(struct spread_part *part, struct kernels_work *work, uint32_t at,

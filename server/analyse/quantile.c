@@ -48,40 +48,57 @@ void quantiles_join(struct quantiles *to, const struct quantiles *part)
     to->squares.high += part->squares.high;
 }
 
+/* Whose values come first leaves them where they are: they are not written once more. */
+void quantiles_take(struct quantiles *to, struct quantiles *part)
+{
+    if (to->values != NULL && to->count == 0) {
+        int64_t *unused = to->values;
+
+        to->values = part->values;
+        part->values = unused;
+        to->count = part->count;
+    } else {
+        quantiles_join(to, part);
+    }
+    quantiles_free(part);
+}
+
 void quantiles_free(struct quantiles *quantiles)
 {
     if (quantiles == NULL)
         return;
     free(quantiles->values);
     free(quantiles->buckets);
+    free(quantiles->counts);
     free(quantiles);
 }
 
 /* Counts into buckets, then looks among the values of one bucket alone: each value is read twice
- * and moved seldom. */
-static int64_t select_by_bucket(const struct quantiles *quantiles, uint32_t index)
+ * and moved seldom; of several quantiles, once more for each. */
+static int64_t select_by_bucket(struct quantiles *quantiles, uint32_t index)
 {
-    uint32_t count = (uint32_t)quantiles->count, *buckets = buckets_create();
-    uint32_t bucket = 0, before = 0, found = 0;
+    uint32_t count = (uint32_t)quantiles->count, bucket = 0, before = 0, found = 0;
 
-    for (uint32_t i = 0; i < count; i++)
-        buckets[signed_bucket(quantiles->values[i])]++;
-    while (before + buckets[bucket] <= index)
-        before += buckets[bucket++];
+    if (quantiles->counts == NULL) {
+        quantiles->counts = buckets_create();
+        for (uint32_t i = 0; i < count; i++)
+            quantiles->counts[signed_bucket(quantiles->values[i])]++;
+    }
+    while (before + quantiles->counts[bucket] <= index)
+        before += quantiles->counts[bucket++];
 
-    int64_t *within = memory_resize(NULL, buckets[bucket], sizeof(*within));
+    int64_t *within = memory_resize(NULL, (size_t)quantiles->counts[bucket] + 1, sizeof(*within));
     uint64_t width;
     int64_t first = signed_bucket_first(bucket, &width);
 
-    for (uint32_t i = 0; i < count; i++) {
-        if ((uint64_t)quantiles->values[i] - (uint64_t)first < width)
-            within[found++] = quantiles->values[i];
+    for (uint32_t i = 0; i < count; i++) { /* without a branch that nobody foresees */
+        within[found] = quantiles->values[i];
+        found += (uint64_t)quantiles->values[i] - (uint64_t)first < width;
     }
 
     int64_t value = quantile_select_at(within, found, index - before);
 
     free(within);
-    free(buckets);
     return value;
 }
 

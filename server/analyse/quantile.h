@@ -63,6 +63,7 @@ struct quantiles {
     uint64_t expected, count;
     int64_t *values;   /* exact: the first `count` are filled */
     uint32_t *buckets; /* else: SIGNED_BUCKETS */
+    uint32_t *counts;  /* of values by bucket, once a quantile of many was asked for */
     int64_t origin;
     struct squares squares; /* else */
 };
@@ -73,6 +74,8 @@ struct quantiles *quantiles_create(uint64_t count, int64_t origin);
 struct quantiles *quantiles_create_like(const struct quantiles *whole);
 /* Adds the part's values. */
 void quantiles_join(struct quantiles *to, const struct quantiles *part);
+/* The same of a part that was created like it, and frees the part. */
+void quantiles_take(struct quantiles *to, struct quantiles *part);
 void quantiles_free(struct quantiles *quantiles);
 
 static inline void quantiles_add(struct quantiles *quantiles, int64_t value)

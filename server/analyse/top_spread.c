@@ -142,10 +142,8 @@ static void spread_host(struct top_work *work, struct top_host *host, struct qua
         struct spread_part *part = visitor.data[i];
 
         for (uint32_t row = 0; row < work->row_count; row++) {
-            if (own[i][row] == NULL)
-                continue;
-            quantiles_join(all[row], own[i][row]);
-            quantiles_free(own[i][row]);
+            if (own[i][row] != NULL)
+                quantiles_take(all[row], own[i][row]);
         }
         free(own[i]);
         free(part->spreads);

@@ -65,6 +65,40 @@ static void within_a_percent(void **state)
     free(values);
 }
 
+/* Gathered in parts, of which one may have none; asked more than once, and in any order. */
+static void exact_of_many(void **state)
+{
+    (void)state;
+    enum { MANY = 20000 };
+    static const unsigned percents[] = {95, 1, 50, 100, 95};
+    const struct {
+        const char *what;
+        uint64_t first; /* so many in the first part */
+        int shift;
+    } rows[] = {{"halves", MANY / 2, 33}, {"all in the second", 0, 33}, {"many equal", 1, 60}};
+    int64_t *values = malloc(MANY * sizeof(*values));
+
+    for (size_t row = 0; row < COUNT(rows); row++) {
+        struct quantiles *whole = quantiles_create(MANY, 0);
+        struct quantiles *parts[] = {quantiles_create_like(whole), quantiles_create_like(whole)};
+        uint64_t seed = 1;
+
+        for (uint64_t i = 0; i < MANY; i++) {
+            seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
+            values[i] = (int64_t)(seed >> rows[row].shift);
+            quantiles_add(parts[i >= rows[row].first], values[i]);
+        }
+        quantiles_take(whole, parts[0]);
+        quantiles_take(whole, parts[1]);
+        CHECK_INT(rows[row].what, whole->count, MANY);
+        for (size_t i = 0; i < COUNT(percents); i++)
+            CHECK_INT(rows[row].what, quantiles_at(whole, percents[i]),
+                      quantile_of(values, MANY, percents[i]));
+        quantiles_free(whole);
+    }
+    free(values);
+}
+
 static void edges_of_the_histogram(void **state)
 {
     (void)state;
@@ -208,11 +242,9 @@ static void a_set_answers_alike(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nearest_rank),
-        cmocka_unit_test(within_a_percent),
-        cmocka_unit_test(edges_of_the_histogram),
-        cmocka_unit_test(below_zero),
-        cmocka_unit_test(each_value_lies_in_its_bucket),
+        cmocka_unit_test(nearest_rank),        cmocka_unit_test(within_a_percent),
+        cmocka_unit_test(exact_of_many),       cmocka_unit_test(edges_of_the_histogram),
+        cmocka_unit_test(below_zero),          cmocka_unit_test(each_value_lies_in_its_bucket),
         cmocka_unit_test(a_set_answers_alike),
     };
 
