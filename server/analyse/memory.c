@@ -55,8 +55,30 @@ static void take_samples(const struct allocator *allocator, struct arena *arena,
     ret->samples = samples;
 }
 
-struct str memory_absent_reason(void)
+static bool is_of_torch(const struct trace *trace)
 {
+    for (uint32_t i = 0; i < trace->property_count; i++) {
+        const struct arg *arg = &trace->properties[i].arg;
+
+        if (str_equal(trace_name(trace, arg->key), STR("framework")) && arg->type == ARG_STRING &&
+            str_equal(trace_name(trace, (name_id)arg->bits), STR("pytorch")))
+            return true;
+    }
+    return false;
+}
+
+struct str memory_absent_reason(const struct run_traces *run)
+{
+    for (uint32_t host = 0; host < run->host_count; host++) {
+        const struct trace *trace = run->hosts[host].trace;
+
+        if (is_of_torch(trace))
+            return STR("the profile holds no allocator events: PyTorch records them with "
+                       "profile_memory=True");
+        if (str_equal(str_of(trace->format), STR("nsys-sqlite")))
+            return STR("the report holds no memory events: nsys records them with "
+                       "--cuda-memory-usage=true");
+    }
     return STR("the profile holds no allocator events: XLA's CPU client writes none, and "
                "a GPU's only while its allocator is traced; save a device memory profile "
                "with jax.profiler.save_device_memory_profile");
@@ -77,7 +99,7 @@ enum status memory_timeline(const struct run_traces *run, const struct restricti
         take_samples(&all.items[i], arena, &told[i]);
     }
     if (all.count == 0)
-        ret->reason = memory_absent_reason();
+        ret->reason = memory_absent_reason(run);
     ret->allocators = told;
     ret->allocator_count = all.count;
     return OK;

@@ -330,7 +330,7 @@ enum status memory_alive(const struct run_traces *run, const struct restriction 
                     STR_ARG(question->by));
     TRY(memory_allocators(run, restriction, arena, &all, err));
     if (all.count == 0) {
-        ret->reason = memory_absent_reason();
+        ret->reason = memory_absent_reason(run);
         ret->table = (struct table){.columns = columns, .column_count = ALIVE_COLUMN_COUNT};
         return OK;
     }

@@ -49,7 +49,8 @@ const struct allocator *allocator_pick(const struct allocators *all, struct str 
 
 /* What /api/memory shows of it, without samples. */
 struct memory_allocator allocator_told(const struct allocator *allocator);
-struct str memory_absent_reason(void);
+/* By what could have recorded it. */
+struct str memory_absent_reason(const struct run_traces *run);
 
 struct alive {      /* an allocation that was not freed yet */
     uint32_t event; /* of the allocator */

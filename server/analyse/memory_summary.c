@@ -72,7 +72,7 @@ enum status memory_summary(const struct run_traces *run, const struct restrictio
     const struct allocator *highest = allocator_pick(&all, STR(""));
 
     if (highest == NULL) {
-        ret->reason = memory_absent_reason();
+        ret->reason = memory_absent_reason(run);
         return OK;
     }
 

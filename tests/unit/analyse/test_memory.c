@@ -248,6 +248,42 @@ static void summary(void **state)
     run_end(&run);
 }
 
+/* Why there is nothing names what would have recorded it. */
+static void absent(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *format, *framework, *part;
+    } rows[] = {
+        {"xplane", NULL, "jax.profiler.save_device_memory_profile"},
+        {"nsys-sqlite", NULL, "--cuda-memory-usage"},
+        {"chrome-json", "pytorch", "profile_memory=True"},
+        {"chrome-json", "jax", "jax.profiler.save_device_memory_profile"},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct made_run run;
+        struct memory_summary found;
+        struct error err = {0};
+
+        run_begin(&run);
+        struct sink *sink = run.made.sink;
+
+        sink_format(sink, rows[i].format);
+        if (rows[i].framework != NULL)
+            sink_property(sink, NO_TRACK,
+                          (struct arg){.key = sink_name(sink, STR("framework")),
+                                       .type = ARG_STRING,
+                                       .bits = sink_name(sink, str_of(rows[i].framework))});
+        run_finish(&run);
+        CHECK_OK(rows[i].format,
+                 memory_summary(&run.run, &(struct restriction){0}, run.made.arena, &found, &err),
+                 &err);
+        CHECK_HAS(rows[i].format, str_c(run.made.arena, found.reason), rows[i].part);
+        run_end(&run);
+    }
+}
+
 /* The driver's own calls: without totals, of several devices and kinds of memory. */
 static void kinds_and_devices(void **state)
 {
@@ -398,6 +434,7 @@ int main(void)
         cmocka_unit_test(a_window_sees_what_was_there),
         cmocka_unit_test(odd_sequences),
         cmocka_unit_test(summary),
+        cmocka_unit_test(absent),
         cmocka_unit_test(any_sequence),
         cmocka_unit_test(kinds_and_devices),
     };

@@ -18,9 +18,14 @@ import { SnapshotsView } from './snapshots';
 const inOrder = new Intl.Collator('en', { numeric: true });
 const ofHost = (allocator: Allocator): boolean => /host|CPU/.test(allocator.name); // stands below the devices
 
+function recorder(run: RunDetails): string {
+  if (run.framework === 'pytorch') return 'torch.profiler.profile(profile_memory=True)';
+  return run.formats.includes('nsys-sqlite') ? 'nsys profile --cuda-memory-usage=true' : 'jax.profiler.save_device_memory_profile("memory.prof")';
+}
+
 function Absent({ run, reason }: { run: RunDetails; reason: string | null }) {
   return (
-    <Empty copy={run.framework === 'pytorch' ? 'torch.profiler.profile(profile_memory=True)' : 'jax.profiler.save_device_memory_profile("memory.prof")'}>
+    <Empty copy={recorder(run)}>
       {reason ? `${reason.charAt(0).toUpperCase()}${reason.slice(1).replace(/\.?$/, '.')} ` : 'No memory was recorded in this run. '}To record it:
     </Empty>
   );
