@@ -47,7 +47,10 @@ def spans(space, wanted, planes=None):
 
 
 def stat(event, name):
-    return next((value for key, _, value in event["stats"] if key == name), None)
+    for key, _, value in event["stats"]:
+        if key == name:
+            return value
+    return None
 
 
 def raw_steps(space):

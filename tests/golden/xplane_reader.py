@@ -23,6 +23,8 @@ class Malformed(ValueError):
 
 
 def unsigned(data, at, end):
+    if at < end and data[at] < 0x80:  # most are of one byte
+        return data[at], at + 1
     value = 0
     for index in range(10):
         if at + index >= end:
@@ -43,7 +45,7 @@ def message(data, at=0, end=None):
     end = len(data) if end is None else end
     fields = {}
     while at < end:
-        tag, at = unsigned(data, at, end)
+        tag, at = (data[at], at + 1) if data[at] < 0x80 else unsigned(data, at, end)
         wire = tag & 7
         if wire == 0:
             value, at = unsigned(data, at, end)
@@ -58,7 +60,10 @@ def message(data, at=0, end=None):
             raise Malformed("wire type %d before %d" % (wire, at))
         if at > end or tag >> 3 == 0:
             raise Malformed("bad field before %d" % at)
-        fields.setdefault(tag >> 3, []).append(value)
+        if tag >> 3 in fields:
+            fields[tag >> 3].append(value)
+        else:
+            fields[tag >> 3] = [value]
     return fields
 
 
@@ -101,17 +106,24 @@ def stat(data, span, names):
     return name, "none", None
 
 
-def read_events(data, line, events, names):
+def name_of(data, metadata):
+    return text(data, last(metadata, 4, None)) or text(data, last(metadata, 2, None))
+
+
+def read_events(data, line, events, names, known):
+    """`known`: stats by their bytes, which many events have in common."""
     begin = signed(last(line, 3)) * 1000
     out = []
     for span in line.get(4, ()):
         fields = message(data, *span)
         metadata = signed(last(fields, 1))
-        known = events.get(metadata)
-        name = text(data, last(known, 4, None)) or text(data, last(known, 2, None)) \
-            if known is not None else "event %d" % metadata
-        stats = [stat(data, item, names) for item in fields.get(4, ())]
-        out.append({"name": name, "begin_ps": begin + signed(last(fields, 2)),
+        stats = []
+        for from_, to in fields.get(4, ()):
+            item = data[from_:to]
+            if item not in known:
+                known[item] = stat(data, (from_, to), names)
+            stats.append(known[item])
+        out.append({"name": events.get(metadata, "event %d" % metadata), "begin_ps": begin + signed(last(fields, 2)),
                     "dur_ps": signed(last(fields, 3)), "stats": stats,
                     "aggregated": 5 in fields and 2 not in fields,
                     "async": ("_a", "int64", 1) in stats})
@@ -138,14 +150,14 @@ def read(path):
         plane = message(data, *span)
         names = {key: text(data, last(value, 2, None))
                  for key, value in table(data, plane.get(5, ())).items()}
-        events = table(data, plane.get(4, ()))
-        lines = []
+        events = {key: name_of(data, value) for key, value in table(data, plane.get(4, ())).items()}
+        lines, known = [], {}
         for line_span in plane.get(3, ()):
             line = message(data, *line_span)
             lines.append({
                 "id": signed(last(line, 1)),
                 "name": text(data, last(line, 11, None)) or text(data, last(line, 2, None)),
-                "events": read_events(data, line, events, names)})
+                "events": read_events(data, line, events, names, known)})
         planes.append({"name": text(data, last(plane, 2, None)), "lines": lines,
                        "stats": [stat(data, item, names) for item in plane.get(6, ())]})
     return {"hostnames": [text(data, item) for item in space.get(4, ())], "planes": planes}
