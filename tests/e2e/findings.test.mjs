@@ -33,6 +33,16 @@ export const tests = {
       assert.equal(query.get('view'), 'timeline');
       assert.ok(query.get('slice') ?? query.get('start_ps') ?? query.get('step'), page.url());
     }),
+  'every kind of work leads to what it is made of': (at) =>
+    onOverview(at, async (page) => {
+      const links = await page.locator('main .legend a').evaluateAll((all) => all.map((one) => [one.textContent, one.href]));
+      assert.ok(links.some(([kind]) => kind === 'host') && links.some(([kind]) => kind === 'compute'), String(links));
+      for (const [kind, href] of links) {
+        await page.goto(href);
+        await settle(page);
+        assert.doesNotMatch(await page.locator('main').innerText(), /Nothing matches/, kind);
+      }
+    }),
   /* The samples have as many as the overview shows: here it is told of fewer. */
   'the others unfold in place': (at) =>
     onOverview(at, async (page) => {

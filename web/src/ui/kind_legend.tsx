@@ -4,6 +4,9 @@ import type { Kind } from '../data/types';
 import { plural, share, time, toNumber } from '../model/numbers';
 import { Link } from './link';
 
+/* What a host did is told by name: no op of a device is of these. */
+const OF_HOST: ReadonlySet<Kind> = new Set(['host', 'input', 'compile']);
+
 export interface KindPart {
   kind: Kind;
   label?: string;
@@ -20,7 +23,7 @@ export function KindLegend({ parts, steps }: { parts: readonly KindPart[]; steps
           <li key={part.kind} class={`kind-${part.kind}`} data-tip={`${time(part.self_ps)} in all${steps > 1 ? `, ${plural(steps, 'step')}` : ''}`}>
             <span>
               <span class="swatch" />
-              {part.kind === 'idle' ? (part.label ?? 'idle') : <Link to={{ view: 'ops', q: `kind:${part.kind}` }}>{part.kind}</Link>}
+              {part.kind === 'idle' ? (part.label ?? 'idle') : <Link to={{ view: 'ops', by: OF_HOST.has(part.kind) ? 'name' : null, q: `kind:${part.kind}` }}>{part.kind}</Link>}
             </span>
             <span class="number">{share(part.share)}</span>
             {steps > 0 && <span class="number quiet">{time(toNumber(part.self_ps) / steps)} a step</span>}
