@@ -63,6 +63,20 @@ static void add_places(const struct chunk *chunk, struct name_sum *places)
     }
 }
 
+static bool are_kernels(const struct attribution *of, const struct chunk *chunk)
+{
+    uint32_t first = of == NULL ? 0 : entry_from(of, chunk->first_slice);
+
+    if (of == NULL || entry_from(of, chunk->first_slice + chunk->count) - first != chunk->count)
+        return false;
+    for (uint32_t at = 0; at < chunk->count; at++) {
+        if (chunk->dictionary_kind[chunk->place[at]] == KIND_COPY &&
+            (of->kernel_of == NULL || of->kernel_of[first + at] == NO_KERNEL))
+            return false;
+    }
+    return true;
+}
+
 /* A damaged chunk is empty, and has no sums. */
 static void make_slice_block(struct maker *maker, uint32_t index)
 {
@@ -72,11 +86,12 @@ static void make_slice_block(struct maker *maker, uint32_t index)
 
     chunk_unpack(maker->trace, index, COLUMN_DUR | COLUMN_SELF | COLUMN_PLACE | COLUMN_PARENT,
                  chunk);
-    *block = (struct slice_block){.first = sums->place_count};
+    *block = (struct slice_block){.first = sums->place_count,
+                                  .all_kernels = are_kernels(maker->attribution, chunk)};
     add_parents(chunk, block);
     if (chunk->count == 0 || chunk->dictionary_count > SUMS_A_BLOCK_MAX)
         return;
-    block->count = chunk->dictionary_count;
+    block->count = chunk->dictionary_count & INT32_MAX;
     while (maker->place_capacity - sums->place_count < block->count)
         sums->places =
             room(sums->places, maker->place_capacity, &maker->place_capacity, sizeof *sums->places);

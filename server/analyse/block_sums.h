@@ -25,7 +25,9 @@ struct name_sum { /* slices of one name and kind */
 };
 
 struct slice_block {                 /* a chunk */
-    uint32_t first, count;           /* its name sums; none: look at its slices */
+    uint32_t first;                  /* of its name sums */
+    uint32_t count : 31;             /* none: look at its slices */
+    uint32_t all_kernels : 1;        /* each is an op, and what copies was launched as a kernel */
     slice_id parent_min, parent_max; /* of those that have a parent; min NO_SLICE: none has */
     int64_t below_ps;                /* how long they are together */
 };

@@ -223,11 +223,16 @@ static void give_ops(struct part *part, const struct span *span)
 }
 
 /* Slices [first, end) of the chunk that is unpacked. */
-static void give_span(struct part *part, const struct range *range, uint32_t first, uint32_t end)
+static void give_span(struct part *part, const struct range *range, uint32_t first, uint32_t end,
+                      bool all_kernels)
 {
     const struct chunk *chunk = part->chunk;
     const struct selection *selection = part->listing->selection;
-    struct span span = {.track = range->track, .chunk = chunk, .first = first, .end = end};
+    struct span span = {.track = range->track,
+                        .chunk = chunk,
+                        .first = first,
+                        .end = end,
+                        .all_kernels = all_kernels};
 
     for (uint32_t at = first; range->below_cut && at < end; at++)
         take_from_parent(part, chunk->parent[at], chunk->dur_ps[at]);
@@ -269,7 +274,8 @@ static uint32_t give_block(struct part *part, const struct range *range, uint32_
                                       .first_slice = row->first_slice + at,
                                       .slice_count = count,
                                       .sums = &sums->places[block->first],
-                                      .sum_count = block->count};
+                                      .sum_count = block->count,
+                                      .all_kernels = block->all_kernels};
 
     if (block->count == 0 || (range->below_cut && !knows_parents(listing, block)) ||
         !listing->visitor->block(part->data, &whole))
@@ -283,6 +289,7 @@ static uint32_t give_block(struct part *part, const struct range *range, uint32_
 static void walk_range(struct part *part, const struct range *range, uint32_t first, uint32_t end)
 {
     const struct listing *listing = part->listing;
+    const struct block_sums *sums = listing->selection->host->sums;
     const struct row *row = &listing->trace->rows[range->row];
     bool with_self = listing->visitor->with_self || listing->selection->ops_only;
     unsigned columns = COLUMN_DUR | COLUMN_PLACE | (with_self ? COLUMN_SELF : 0u) |
@@ -290,19 +297,20 @@ static void walk_range(struct part *part, const struct range *range, uint32_t fi
 
     for (uint32_t at = first; at < end;) {
         uint32_t offset = at / CHUNK_SLICES * CHUNK_SLICES;
+        uint32_t index = row->first_chunk + at / CHUNK_SLICES;
         uint32_t given = give_block(part, range, at, end);
 
         if (given > 0) {
             at += given;
             continue;
         }
-        chunk_unpack(listing->trace, row->first_chunk + at / CHUNK_SLICES, columns, part->chunk);
+        chunk_unpack(listing->trace, index, columns, part->chunk);
 
         uint32_t to = end - offset < part->chunk->count ? end - offset : part->chunk->count;
 
         if (at - offset >= to)
             break; /* a damaged chunk reads as empty */
-        give_span(part, range, at - offset, to);
+        give_span(part, range, at - offset, to, sums != NULL && sums->slices[index].all_kernels);
         at = offset + to;
     }
 }

@@ -31,6 +31,7 @@ struct span { /* slices [first, end) of a chunk, all of them wholly inside */
     const struct chunk *chunk; /* places, durs and, where asked for, selfs are unpacked */
     uint32_t first, end;
     const bool *wanted; /* by place in the dictionary; NULL: every one */
+    bool all_kernels;   /* as the sums of its block say; false where there are none */
 };
 typedef void scan_span(void *data, const struct span *span);
 
@@ -40,6 +41,7 @@ struct whole_block { /* a chunk that is wholly inside: what it adds up to */
     uint32_t slice_count;
     const struct name_sum *sums;
     uint32_t sum_count;
+    bool all_kernels;
 };
 /* False: its slices must be looked at; then they come as a span. */
 typedef bool scan_whole_block(void *data, const struct whole_block *block);

@@ -25,6 +25,11 @@ static bool asks_for_ops(const struct top_work *work, const struct top_host *hos
     return work->by == BY_KERNEL && host->selection->host->attribution != NULL;
 }
 
+static bool runs_kernels(const struct track *track)
+{
+    return track_is_device_work(track) && track->kind == TRACK_STREAM;
+}
+
 /* Is a slice of this track and name one that the table is about, as far as these tell? */
 static bool fits(const struct top_work *work, const struct top_host *host, track_id id,
                  name_id name, enum kind kind, uint8_t *seen)
@@ -34,8 +39,7 @@ static bool fits(const struct top_work *work, const struct top_host *host, track
 
     switch (work->by) {
     case BY_KERNEL:
-        return track_is_device_work(track) && track->kind == TRACK_STREAM &&
-               (kind != KIND_COPY || asks_for_ops(work, host));
+        return runs_kernels(track) && (kind != KIND_COPY || asks_for_ops(work, host));
     case BY_API:
         if (track->device >= 0)
             return false;
@@ -123,19 +127,9 @@ uint32_t top_group_of_name(const struct top_work *work, const struct top_host *h
 bool top_takes_whole(const struct top_work *work, const struct top_host *host,
                      const struct whole_block *block)
 {
-    const struct attribution *attribution = host->selection->host->attribution;
-
-    if (top_one_by_one(work, host, block->track))
-        return false;
-    if (!asks_for_ops(work, host))
-        return true;
-    for (uint32_t i = 0; i < block->sum_count; i++) {
-        if (block->sums[i].kind == KIND_COPY)
-            return false;
-    }
-    return entry_from(attribution, block->first_slice + block->slice_count) -
-               entry_from(attribution, block->first_slice) ==
-           block->slice_count;
+    return !top_one_by_one(work, host, block->track) &&
+           (!asks_for_ops(work, host) || block->all_kernels ||
+            !runs_kernels(&host->selection->host->trace->tracks[block->track]));
 }
 
 bool top_groups_of(const struct top_work *work, const struct top_host *host,
@@ -155,7 +149,7 @@ bool top_groups_of(const struct top_work *work, const struct top_host *host,
         any |= ret->group[i] != NO_GROUP;
     }
     ret->some = false;
-    if (any && asks_for_ops(work, host))
+    if (any && asks_for_ops(work, host) && !span->all_kernels)
         take_kernels(host, span, ret);
     return any;
 }

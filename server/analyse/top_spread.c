@@ -76,6 +76,24 @@ static void spread_span(void *data, const struct span *span)
     }
 }
 
+/* What is not of the page need not be unpacked. */
+static bool skip_whole_block(void *data, const struct whole_block *block)
+{
+    struct spread_part *part = data;
+
+    if (top_one_by_one(part->work, part->host, block->track))
+        return false;
+    for (uint32_t i = 0; i < block->sum_count; i++) {
+        const struct name_sum *sum = &block->sums[i];
+        uint32_t group = top_group_of_name(part->work, part->host, block->track, sum->name,
+                                           (enum kind)sum->kind, &part->span.name_fits[sum->name]);
+
+        if (group != NO_GROUP && part->spreads[group] != NULL)
+            return false;
+    }
+    return true;
+}
+
 static void spread_block(void *data, const struct op_block *block)
 {
     struct spread_part *part = data;
@@ -122,8 +140,10 @@ static void open_spreads(const struct top_host *host, struct spread_part *part,
 static void spread_host(struct top_work *work, struct top_host *host, struct quantiles **all)
 {
     struct quantiles **own[SPLIT_PARTS_MAX];
-    struct scan_visitor visitor = {
-        .visit = spread_slice, .span = spread_span, .part_count = host->part_count};
+    struct scan_visitor visitor = {.visit = spread_slice,
+                                   .span = spread_span,
+                                   .block = skip_whole_block,
+                                   .part_count = host->part_count};
 
     for (uint32_t i = 0; i < host->part_count; i++) {
         struct spread_part *part = open_part(work, host);

@@ -65,6 +65,32 @@ static void make_ops(struct made_run *run, uint32_t *seed, const track_id tracks
     }
 }
 
+/*  kernels   kernels alone, of which some copy; then copies among them, one block after the other
+ *  copies    what copies and is no kernel                                                        */
+static void make_kernels(struct made_run *run, uint32_t *seed)
+{
+    enum { KERNELS = 4 * CHUNK_SLICES };
+    static const char *const names[] = {"gemm", "add", "copy_kernel"};
+    static const char shape[] = "regs:32 grid:128,1,1 block:256,1,1";
+    track_id kernels = run_stream(run, "Stream #8", ROLE_NONE, 0);
+    track_id copies = run_stream(run, "Stream #9", ROLE_NONE, 0);
+    int64_t at_ps = 40;
+
+    for (uint32_t i = 0; i < KERNELS; i++) {
+        int64_t dur_ps = 1 + next_random(seed) % 200;
+        uint32_t name = next_random(seed) % 3;
+        bool copies_here = i / CHUNK_SLICES % 2 == 1 && i % 5 == 0;
+
+        run_slice(run, kernels, at_ps, dur_ps, copies_here ? "MemcpyD2H" : names[name],
+                  copies_here || name == 2 ? KIND_COPY : KIND_COMPUTE);
+        if (!copies_here)
+            run_text(run, "kernel_details", shape);
+        at_ps += dur_ps + next_random(seed) % 20;
+    }
+    for (uint32_t i = 0; i < 2 * CHUNK_SLICES; i++)
+        run_slice(run, copies, 60 + 150 * (int64_t)i, 100, "MemcpyD2H", KIND_COPY);
+}
+
 static void make_run(struct made_run *run, bool on_streams)
 {
     uint32_t seed = on_streams ? 11 : 7;
@@ -78,6 +104,8 @@ static void make_run(struct made_run *run, bool on_streams)
         tracks[i] =
             on_streams ? run_stream(run, "Stream #7", ROLE_OPS, i) : run_thread(run, "pool");
     make_ops(run, &seed, tracks);
+    if (on_streams)
+        make_kernels(run, &seed);
     run_finish(run);
 }
 
@@ -108,11 +136,12 @@ static void compare(const char *what, const struct table *summed, const struct t
     }
 }
 
+/* The first rows, with their quantiles; 0: all rows, without. */
 static struct table ask(const struct made_run *run, const struct block_sums *sums, const char *by,
-                        const struct restriction *restriction)
+                        const struct restriction *restriction, uint32_t limit)
 {
-    static const struct page all = {.limit = 10000};
-    const struct top_question question = {.by = str_of(by), .without_spread = true};
+    const struct page page = {.limit = limit > 0 ? limit : 10000};
+    const struct top_question question = {.by = str_of(by), .without_spread = limit == 0};
     struct host_trace host = run->host;
     struct run_traces traces = run->run;
     struct table table = {0};
@@ -120,7 +149,7 @@ static struct table ask(const struct made_run *run, const struct block_sums *sum
 
     host.sums = sums;
     traces.hosts = &host;
-    CHECK_OK(by, top(&traces, restriction, &question, &all, run->made.arena, &table, &err), &err);
+    CHECK_OK(by, top(&traces, restriction, &question, &page, run->made.arena, &table, &err), &err);
     return table;
 }
 
@@ -164,10 +193,12 @@ static void ask_both(const struct made_run *run, const struct block_sums *sums,
                      const struct restriction *restriction)
 {
     for (size_t by = 0; by < COUNT(words); by++) {
-        struct table summed = ask(run, sums, words[by], restriction);
-        struct table walked = ask(run, NULL, words[by], restriction);
+        for (uint32_t limit = 0; limit < 3; limit += 2) {
+            struct table summed = ask(run, sums, words[by], restriction, limit);
+            struct table walked = ask(run, NULL, words[by], restriction, limit);
 
-        compare(words[by], &summed, &walked);
+            compare(words[by], &summed, &walked);
+        }
     }
 }
 
@@ -210,7 +241,7 @@ static void ask_windows(const struct made_run *run)
 
         ask_both(run, sums, &asked);
         if (i < 3) {
-            struct table table = ask(run, sums, "name", &asked);
+            struct table table = ask(run, sums, "name", &asked, 0);
 
             count_names(run, &table, &asked);
         }
