@@ -41,6 +41,7 @@ export const tests = {
         await page.goto(href);
         await settle(page);
         assert.doesNotMatch(await page.locator('main').innerText(), /Nothing matches/, kind);
+        assert.equal(new URL(href).searchParams.get('by'), ['host', 'input', 'compile', 'copy'].includes(kind) ? 'name' : null, kind);
       }
     }),
   /* The samples have as many as the overview shows: here it is told of fewer. */

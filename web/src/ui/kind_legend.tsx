@@ -4,8 +4,8 @@ import type { Kind } from '../data/types';
 import { plural, share, time, toNumber } from '../model/numbers';
 import { Link } from './link';
 
-/* What a host did is told by name: no op of a device is of these. */
-const OF_HOST: ReadonlySet<Kind> = new Set(['host', 'input', 'compile']);
+/* Of these no op of a device need be: not what a host did, nor copies where kernels are all that is told. */
+const BY_NAME: ReadonlySet<Kind> = new Set(['host', 'input', 'compile', 'copy']);
 
 export interface KindPart {
   kind: Kind;
@@ -23,7 +23,7 @@ export function KindLegend({ parts, steps }: { parts: readonly KindPart[]; steps
           <li key={part.kind} class={`kind-${part.kind}`} data-tip={`${time(part.self_ps)} in all${steps > 1 ? `, ${plural(steps, 'step')}` : ''}`}>
             <span>
               <span class="swatch" />
-              {part.kind === 'idle' ? (part.label ?? 'idle') : <Link to={{ view: 'ops', by: OF_HOST.has(part.kind) ? 'name' : null, q: `kind:${part.kind}` }}>{part.kind}</Link>}
+              {part.kind === 'idle' ? (part.label ?? 'idle') : <Link to={{ view: 'ops', by: BY_NAME.has(part.kind) ? 'name' : null, q: `kind:${part.kind}` }}>{part.kind}</Link>}
             </span>
             <span class="number">{share(part.share)}</span>
             {steps > 0 && <span class="number quiet">{time(toNumber(part.self_ps) / steps)} a step</span>}
