@@ -25,11 +25,11 @@ const HEAP = {
 };
 
 /* A run with these views and replies, whatever the sample holds. */
-async function opened(browser, url, views, reply) {
+async function opened(browser, url, views, reply, more = () => ({})) {
   const opening = await openPage(browser, url);
   const { page } = opening;
   const asked = [];
-  await changeAnswers(page, '**/api/run?**', (run) => ({ ...run, views: { ...run.views, ...views } }));
+  await changeAnswers(page, '**/api/run?**', (run) => ({ ...run, ...more(run), views: { ...run.views, ...views } }));
   await page.route('**/api/memory?**', (route) => {
     const question = new URL(route.request().url()).searchParams;
     asked.push(question);
@@ -41,7 +41,27 @@ async function opened(browser, url, views, reply) {
 const words = async (page) => (await page.locator('main').innerText()).replaceAll('\u202f', ' ');
 const timeline = (question) => (question.get('view') === 'peak' ? ownersAt(Number(question.get('at_ps') ?? 1e9)) : question.get('view') === 'heap' ? HEAP : REPLY);
 
+const snapshot = (name, total) => ({ name, taken_at: null, sample_count: 3, types: [{ name: 'space', unit: 'bytes', total }] });
+const SNAPSHOTS = {
+  order: 'name', snapshots: [snapshot('a.prof', MIB), snapshot('b.prof', 2 * MIB)], snapshot: 'b.prof', base: null, type: 'space', unit: 'bytes', total: 2 * MIB, base_total: null,
+  rows: [{ name: 'keep', source: 'train.py:7', device: 'cpu:0', kind: 'buffer', value: 2 * MIB, share: 1, count: 2, reasons: {} }], row_count: 1, reasons: {}, notes: [],
+};
+const finding = (rule, text) => ({ rank: 1, rule, theme: 'memory', severity: 'warning', confidence: 'high', text, remedy: 'Delete `them`.', win_ps: null, win_share: null, more_count: 0, reasons: {}, evidence: [] });
+
 export const tests = {
+  'what grows from snapshot to snapshot is told above them': async ({ browser, url }) => {
+    const { page, context } = await opened(browser, url, { memory: null, hlo: { reason: 'none' } }, () => SNAPSHOTS,
+      (run) => ({ files: [...run.files, { ...run.files[0], format: 'pprof' }] }));
+    try {
+      await page.route('**/api/findings?**', (route) => route.fulfill({ json: { rows: [finding('memory-leak', 'Memory of keep grew.'), finding('other', 'Else.')], row_count: 2, next: null, notes: [] } }));
+      await page.goto(`${url}?run=step_1000&view=memory&part=snapshots`);
+      await settle(page);
+      assert.match(await words(page), /Memory of keep grew\. Delete them\./);
+      assert.doesNotMatch(await words(page), /Else/);
+    } finally {
+      await context.close();
+    }
+  },
   'reserved memory stands upon what is allocated; devices in their order': async ({ browser, url }) => {
     const { page, context, complaints, foreign } = await opened(browser, url, { memory: null, hlo: { reason: 'none' } }, timeline);
     try {

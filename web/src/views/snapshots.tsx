@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { address } from '../data/api';
 import { go, query } from '../data/place';
+import type { FindingList } from '../data/findings';
 import { useJson } from '../data/resource';
 import type { FlameReply, RunDetails } from '../data/types';
 import { amountOf, asWidths, signedIn, type Amount } from '../model/amount';
@@ -14,7 +15,7 @@ import { Link } from '../ui/link';
 import { Empty, Failed, Waiting } from '../ui/states';
 import type { Column } from '../ui/table';
 import { TableBar, TableBelow } from '../ui/table_bar';
-import { Name, SentenceLine } from '../ui/text';
+import { Name, Prose, SentenceLine } from '../ui/text';
 import { useTable, type TableState } from '../ui/use_table';
 import { Graph } from './flame/graph';
 
@@ -183,6 +184,21 @@ function Bytes({ run, reply, amount }: { run: RunDetails; reply: Reply; amount: 
   );
 }
 
+/* What grew from one to the next: a run of snapshots alone has no overview that would say it. */
+function Grown({ run }: { run: RunDetails }) {
+  const found = useJson<FindingList>('api/findings', { run: run.id, limit: 20 });
+  const grown = found.data?.rows.filter((finding) => finding.rule === 'memory-leak') ?? [];
+  return (
+    <>
+      {grown.map((finding) => (
+        <p key={finding.rank}>
+          {finding.text} <span class="quiet"><Prose text={finding.remedy} /></span>
+        </p>
+      ))}
+    </>
+  );
+}
+
 export function SnapshotsView({ run, nav }: { run: RunDetails; nav: ComponentChildren }) {
   const by = BY.includes(query.value.by ?? '') ? query.value.by! : 'owner';
   const chosen = Object.fromEntries(['snapshot', 'base', 'type'].flatMap((key) => (query.value[key] ? [[key, query.value[key]!]] : [])));
@@ -199,6 +215,7 @@ export function SnapshotsView({ run, nav }: { run: RunDetails; nav: ComponentChi
       <SentenceLine sentence={sentenceOf(reply, amount)} />
       {nav}
       <p class="basis">{basisOf(reply)}</p>
+      {reply.snapshots.length > 1 && <Grown run={run} />}
       <Tools run={run} reply={reply} by={by} amount={amount} table={table} />
       <TableBelow
         table={table} total={reply.row_count} label={`Samples of ${reply.snapshot} by ${by}`} rowKey={(row) => `${row.name}\n${row.source}\n${row.device}\n${row.kind}`} weight={(row) => row.value} scroll
