@@ -264,15 +264,17 @@ static void tell_upload(struct facts *facts, struct finding_list *list,
     if (steps < UPLOAD_STEPS_MIN || !takes_time(gathered, counted))
         return;
 
+    struct str caller = longest->caller.count > 0 ? longest->caller : STR("an unknown call");
+    struct str times = gathered->count > steps ? str_format(facts->arena, " %s times,",
+                                                            human_count(gathered->count).text)
+                                               : STR("");
     struct finding finding = {
         .severity = SEVERITY_INFO,
         .confidence = CONFIDENCE_LOW, /* equal sizes need not be equal contents */
-        .text = text_on_host(facts, longest->host,
-                             "%s go up in each of %llu steps, from %.*s, in %s in all.",
-                             human_bytes((uint64_t)longest->bytes).text, (unsigned long long)steps,
-                             longest->caller.count > 0 ? (int)longest->caller.count : 15,
-                             longest->caller.count > 0 ? longest->caller.at : "an unknown call",
-                             human_ps(gathered->total_ps).text),
+        .text = text_on_host(
+            facts, longest->host, "%s go up%.*s in each of %llu steps, from %.*s, in %s in all.",
+            human_bytes((uint64_t)longest->bytes).text, STR_ARG(times), (unsigned long long)steps,
+            STR_ARG(caller), human_ps(gathered->total_ps).text),
         .remedy = STR("If it is the same each time, keep it on the device; if it is the batch, "
                       "upload the next one while the current step runs."),
     };

@@ -148,12 +148,37 @@ static void beside_kernels(void **state)
     }
 }
 
+/* Three uploads of one size in each of ten steps. */
+static void several_a_step(void **state)
+{
+    (void)state;
+    struct made_run run;
+
+    run_begin(&run);
+    track_id python = run_thread(&run, "python");
+    track_id copies = run_stream(&run, "Stream #7", ROLE_OPS, 0);
+
+    for (int64_t step = 0; step < 10; step++) {
+        run_slice(&run, python, step * 1000, 1000, "train", KIND_HOST);
+        run_int(&run, "_r", 1);
+        run_int(&run, "step_num", step);
+        for (int64_t i = 0; i < 3; i++) {
+            run_slice(&run, copies, step * 1000 + 200 * i, 100, "MemcpyH2D", KIND_COPY);
+            run_int(&run, "bytes", 5 << 20);
+        }
+    }
+    run_finish(&run);
+    CHECK_SAYS(&run, "repeated-upload", "5 MiB go up 30 times, in each of 10 steps,");
+    run_end(&run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rules),
         cmocka_unit_test(at_one_time),
         cmocka_unit_test(beside_kernels),
+        cmocka_unit_test(several_a_step),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
