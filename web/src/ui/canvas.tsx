@@ -2,6 +2,7 @@
 import { effect } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { theme } from './settings';
+import { onResize } from './size';
 
 interface Props {
   height: number | 'fill';
@@ -22,12 +23,10 @@ export function Canvas({ height, label, paint, onMove, onLeave, onClick, onSize 
 
   useEffect(() => {
     const element = box.current!;
-    const watch = new ResizeObserver(() => {
+    return onResize(element, () => {
       setSize({ width: element.clientWidth, height: element.clientHeight });
       onSize?.(element.clientWidth, element.clientHeight);
     });
-    watch.observe(element);
-    return () => watch.disconnect();
   }, []);
   useEffect(
     () =>

@@ -19,6 +19,7 @@ import { copyRows } from './table_copy';
 import { roomOf, TableHead } from './table_head';
 import { GroupRow, PendingRow, RestRow, Row } from './table_row';
 import { useVirtual } from './virtual';
+import { onResize } from './size';
 
 export interface Column<R> {
   key: string;
@@ -93,9 +94,7 @@ function useWidths(box: { current: HTMLElement | null }, template: string): read
       setWidths((last) => (last.length === now.length && last.every((width, at) => width === now[at]) ? last : now));
     };
     measure();
-    const watch = new ResizeObserver(measure);
-    watch.observe(head);
-    return () => watch.disconnect();
+    return onResize(head, measure);
   }, [template]);
   return widths;
 }

@@ -1,6 +1,7 @@
 /* Rows that are drawn only while they are on the screen. */
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { clampOffset, extentOf, revealed, rowsAt } from '../model/virtual';
+import { onResize } from './size';
 
 export interface VirtualItem {
   index: number;
@@ -43,9 +44,7 @@ export function useVirtual(scroller: { current: HTMLElement | null }, count: num
       redraw((tick) => tick + 1);
     };
     measure();
-    const watch = new ResizeObserver(measure);
-    watch.observe(element);
-    return () => watch.disconnect();
+    return onResize(element, measure);
   }, [count === 0, above]);
 
   useEffect(() => {

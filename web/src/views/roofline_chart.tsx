@@ -5,6 +5,7 @@ import type { Roof, Roofline } from '../data/types';
 import { count, rate, share, significant, THIN } from '../model/numbers';
 import { pointsOf, rangesOf, roofLines, roofsOf, roofWords, type Point, type Range } from '../model/roofline';
 import { shown } from '../model/cut';
+import { onResize } from '../ui/size';
 
 const HEIGHT = 300;
 const MARGIN = { left: 88, right: 16, top: 12, bottom: 34 };
@@ -67,9 +68,7 @@ export function RooflineChart({ data, focused }: { data: Roofline; focused: stri
   const box = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
   useLayoutEffect(() => {
-    const watch = new ResizeObserver(() => setWidth(box.current!.clientWidth));
-    watch.observe(box.current!);
-    return () => watch.disconnect();
+    return onResize(box.current!, () => setWidth(box.current!.clientWidth));
   }, []);
   const points = pointsOf(data.rows).slice(0, POINTS_MAX);
   const roofs = roofsOf(data);

@@ -10,6 +10,7 @@ import { shortPlace } from '../../model/source';
 import { theme } from '../../ui/settings';
 import { Name } from '../../ui/text';
 import { hideTip, showTip } from '../../ui/tooltip';
+import { onResize } from '../../ui/size';
 
 const ZOOM_MS = 120;
 
@@ -87,10 +88,9 @@ export function Graph({ layout, zoom, focus, lit, flipped = false, label, onFocu
   useEffect(() => {
     const element = scroller.current!;
     const measure = () => (place.value = { width: element.clientWidth, height: element.clientHeight, top: element.scrollTop });
-    const watch = new ResizeObserver(measure);
-    watch.observe(element);
+    const end = onResize(element, measure);
     element.addEventListener('scroll', measure, { passive: true });
-    return () => (watch.disconnect(), element.removeEventListener('scroll', measure));
+    return () => (end(), element.removeEventListener('scroll', measure));
   }, [place]);
   useEffect(() => {
     let frame = 0;

@@ -24,6 +24,7 @@ import { TrackNames } from './names';
 import { Ruler, RulerBase } from './ruler';
 import { litBySearch, TimelineState } from './state';
 import { Tracks } from './tracks';
+import { onResize } from '../../ui/size';
 
 const STEPS_MAX = 10_000;
 const DENSITY_MS = 120;
@@ -131,9 +132,7 @@ function Timeline({ run, tracks, steps }: { run: RunDetails; tracks: TrackList; 
 
   useEffect(() => () => state.close(), [state]);
   useLayoutEffect(() => {
-    const watch = new ResizeObserver(() => setLowerNow(below.current!.offsetHeight));
-    watch.observe(below.current!);
-    return () => watch.disconnect();
+    return onResize(below.current!, () => setLowerNow(below.current!.offsetHeight));
   }, []);
   useLayoutEffect(() => void (steps && state.showSteps(steps)), [state, steps]);
   useLayoutEffect(() => followFocus(state), [state]);

@@ -23,6 +23,7 @@ import { showHover } from './hover_tip';
 import { canvasMenu } from './menus';
 import { sayFocus } from './say';
 import type { TimelineState } from './state';
+import { onResize } from '../../ui/size';
 
 const HIT_PIXELS_MIN = 4;
 const TICK_PIXELS = 2;
@@ -208,11 +209,10 @@ export function Tracks({ state, flows, minimapWants, scrollBy }: Props) {
       if (width !== state.size.peek().width || height !== state.size.peek().height) state.size.value = { width, height };
     };
     take();
-    const measure = new ResizeObserver(take);
-    measure.observe(element);
+    const end = onResize(element, take);
     const onWheel = (event: WheelEvent) => wheel(state, event, element.getBoundingClientRect(), false);
     element.addEventListener('wheel', onWheel, { passive: false });
-    return () => (measure.disconnect(), element.removeEventListener('wheel', onWheel));
+    return () => (end(), element.removeEventListener('wheel', onWheel));
   }, [state]);
 
   const scroll = useRef(scrollBy);
