@@ -45,11 +45,15 @@ struct human human_share(double share)
     double percent = share * 100;
     struct human ret;
 
+    bool is_near_all = percent >= 99.5 && percent < 99.95;
+
     if (percent > 0 && percent < 0.1)
         snprintf(ret.text, sizeof ret.text, "<0.1 %%");
+    else if (percent >= 99.95 && percent < 100 - 1e-9) /* what is not all does not read so */
+        snprintf(ret.text, sizeof ret.text, ">99.9 %%");
     else
-        snprintf(ret.text, sizeof ret.text, "%.*f %%", percent == 0 || percent >= 9.95 ? 0 : 1,
-                 percent);
+        snprintf(ret.text, sizeof ret.text, "%.*f %%",
+                 percent == 0 || (percent >= 9.95 && !is_near_all) ? 0 : 1, percent);
     return ret;
 }
 

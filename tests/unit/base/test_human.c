@@ -33,7 +33,9 @@ static void shares(void **state)
     const struct {
         const char *want;
         double share;
-    } rows[] = {{"61 %", 0.613}, {"9.4 %", 0.0941}, {"<0.1 %", 0.0003}, {"0 %", 0}, {"100 %", 1}};
+    } rows[] = {{"61 %", 0.613},    {"9.4 %", 0.0941},   {"<0.1 %", 0.0003},
+                {"0 %", 0},         {"100 %", 1},        {"99 %", 0.994},
+                {"99.6 %", 0.9961}, {">99.9 %", 0.9999}, {"250 %", 2.5}};
 
     for (size_t i = 0; i < COUNT(rows); i++)
         CHECK_STR(rows[i].want, str_of(human_share(rows[i].share).text), rows[i].want);

@@ -167,7 +167,8 @@ export function share(value: number): string {
   if (value === 0) return `0${THIN}%`;
   const percent = value * 100;
   if (Math.abs(percent) < 0.1) return `<0.1${THIN}%`;
-  return `${fixed(percent, Math.abs(percent) < 9.95 ? 1 : 0)}${THIN}%`;
+  if (percent >= 99.95 && percent < 100 - 1e-9) return `>99.9${THIN}%`; // what is not all does not read so
+  return `${fixed(percent, Math.abs(percent) < 9.95 || (percent >= 99.5 && percent < 99.95) ? 1 : 0)}${THIN}%`;
 }
 
 /* One precision for a whole column. */
