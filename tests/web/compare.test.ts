@@ -1,6 +1,6 @@
 import type { DiffRow } from '../../web/src/data/diff';
 import {
-  barOf, changeInScale, compareChange, firstOf, goalEither, goalOf, inOrder, intoRun, matchExact, matchWords, nameExact, pickOrder, ratioWords, sideOf, sideShort, sideWords, spreadOf, stateExact, whyWords,
+  barOf, changeInScale, compareChange, firstOf, goalEither, goalOf, isOverlap, inOrder, intoRun, matchExact, matchWords, nameExact, pickOrder, ratioWords, sideOf, sideShort, sideWords, spreadOf, stateExact, whyWords,
   partBefore,
 } from '../../web/src/model/compare';
 import { cellsOf, nodeAtPath, partsOf, scopeTree, toneOf } from '../../web/src/model/compare_tree';
@@ -69,6 +69,7 @@ describe('words of a row', () => {
     expect(whyWords(rest('other', { a_self_ps: -1e9, b_self_ps: 4 }))).toBe('ops overlap in A');
     expect(whyWords(rest('other', { a_self_ps: -1e9, b_self_ps: -1e9 }))).toBe('ops overlap');
     expect(whyWords(rest('other', { a_self_ps: 1e9, b_self_ps: null }))).toBe('');
+    expect([rest('other', { a_self_ps: -1e9 }), rest('other', { a_self_ps: 1e9, b_self_ps: 2e9 }), rest('idle', { b_self_ps: -1 }), row()].map(isOverlap)).toEqual([true, false, false, false]);
     expect(nameExact(rest('idle'))).toMatch(/^idle: nothing ran/);
     expect(nameExact(row())).toBe('dot.12, in A dot.1');
   });

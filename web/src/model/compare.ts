@@ -113,6 +113,9 @@ export function ratioWords(a: Ps, b: Ps): string {
 /* Ops that run beside one another take more than the step they are in: nothing is left of it, and less. */
 const overlapWords = ([a, b]: readonly boolean[]): string => (a || b ? `ops overlap${a && b ? '' : a ? ' in A' : ' in B'}` : '');
 
+/* The rest of a step, where that is no time of anything. */
+export const isOverlap = (row: DiffRow): boolean => whyWords(row).startsWith('ops overlap');
+
 const MOST = 0.9; // of the difference: then the other cause is not worth a word
 
 /* Called more often, or each call longer; both where both count. */

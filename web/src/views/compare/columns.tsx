@@ -1,7 +1,7 @@
 /* The columns of what changed. */
 import type { Ps } from '../../data/json';
 import type { DiffRow } from '../../data/diff';
-import { barOf, changeExact, changeInScale, goalEither, goalOf, isOp, matchExact, matchWords, nameExact, perStep, spreadOf, stateExact, whyWords, type Spread } from '../../model/compare';
+import { barOf, changeExact, changeInScale, goalEither, goalOf, isOp, isOverlap, matchExact, matchWords, nameExact, perStep, spreadOf, stateExact, whyWords, type Spread } from '../../model/compare';
 import { shortScope, shortSource } from '../../model/cut';
 import type { Cell } from '../../model/filter';
 import { spelledLabels } from '../../model/kernel_label';
@@ -24,9 +24,12 @@ export const ALSO: Record<string, (row: DiffRow) => Cell> = {
 const why = (row: DiffRow, key: string): string | null => row.reasons?.[key] ?? null;
 
 /* From zero to the right what takes longer, to the left what takes less; grey what may be noise. */
+/* Too small to colour, or what is left where ops overlap: nothing became faster by that. */
+const isQuiet = (row: DiffRow): boolean => row.state === 'same' || isOverlap(row);
+
 function Change({ row, scale, spread }: { row: DiffRow; scale: Scale; spread: Spread }) {
   const { from, width } = barOf(row.delta_ps, spread);
-  const tone = row.state === 'same' ? 'same' : toNumber(row.delta_ps) > 0 ? 'slower' : 'faster';
+  const tone = isQuiet(row) ? 'same' : toNumber(row.delta_ps) > 0 ? 'slower' : 'faster';
   return (
     <>
       <span class={`change ${tone}`}>{changeInScale(row.delta_ps, scale)}</span>
@@ -85,7 +88,7 @@ export function columnsOf(rows: readonly DiffRow[], by: string, a: string, b: st
     { key: 'delta_ps', title: 'change', unit: scale.unit, width: '192px', numeric: true, sums: (sum) => <><span>{changeInScale(sum, scale)}</span><span class="change-bar" /></>, cell: (row) => <Change row={row} scale={scale} spread={spread} />, exact: (row) => changeExact(row.delta_ps) },
     time('a_self_ps', 'a'),
     time('b_self_ps', 'b'),
-    { key: 'state', title: 'state', groups: true, width: '64px', cell: (row) => <span class={row.state === 'same' ? 'quiet' : undefined}>{row.state}</span>, exact: stateExact },
+    { key: 'state', title: 'state', groups: true, width: '64px', cell: (row) => <span class={isQuiet(row) ? 'quiet' : undefined}>{row.state}</span>, exact: stateExact },
     { key: 'why', title: 'why', width: 'minmax(128px, 2fr)', sortable: false, cell: (row) => whyWords(row), exact: (row) => whyWords(row) || why(row, 'often_ps') },
     by === 'op' && { key: 'match', title: 'match', groups: true, width: '96px', from: 1100, tip: 'how its partner was found; ≈ where that is often wrong', cell: (row) => <span class="quiet">{matchWords(row)}</span>, exact: matchExact },
     { key: 'share', title: 'of the change', width: '96px', numeric: true, from: 1600, tip: 'negative, or above 100 %, where rows change both ways', cell: (row) => signedShare(row.share), exact: (row) => why(row, 'share') },
