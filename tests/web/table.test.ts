@@ -1,4 +1,4 @@
-import { chosenColumns, csvOf, groupLines, markdownOf, nextSort, sortPlace, sortRows, tsvOf, typedTo } from '../../web/src/model/table';
+import { areNamesShared, chosenColumns, csvOf, groupLines, markdownOf, nextSort, sortPlace, sortRows, tsvOf, typedTo } from '../../web/src/model/table';
 
 describe('sorting', () => {
   test('a click begins with the large numbers and turns round; names begin with a', () => {
@@ -73,4 +73,8 @@ describe('typed to', () => {
 
 test('CSV: quotes, no formula', () => {
   expect(csvOf(['name', 'self'], [['a,"b"', '-1'], ['=1+1', '\u22122'], ['-x', '']])).toBe('name,self\r\n"a,""b""",-1\r\n\'=1+1,-2\r\n\'-x,\r\n');
+});
+
+test('names that stand for two rows need what tells these apart', () => {
+  expect([['a', 'b'], ['a', 'b', 'a'], []].map((names) => areNamesShared(names.map((name) => ({ name }))))).toEqual([false, true, false]);
 });

@@ -68,6 +68,9 @@ export function chosenColumns<C extends Choosable>(columns: readonly C[], asked:
   return columns.filter((column, index) => index === 0 || (keys ? keys.has(column.key) : !column.optional && (column.from ?? 0) <= pageWidth));
 }
 
+/* A name alone does not tell all rows apart. */
+export const areNamesShared = (rows: readonly { name: string }[]): boolean => new Set(rows.map((row) => row.name)).size < rows.length;
+
 export type Line<R> =
   | { kind: 'row'; row: R }
   | { kind: 'group'; name: string; rows: R[]; open: boolean };

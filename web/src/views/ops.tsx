@@ -6,7 +6,7 @@ import { restriction } from '../data/restriction';
 import type { RunDetails, TopList, TopRow } from '../data/types';
 import { shortScope, shortSource } from '../model/cut';
 import { kernelLabels } from '../model/kernel_label';
-import type { Cell } from '../model/table';
+import { areNamesShared, type Cell } from '../model/table';
 import { count, inScale, plural, rateScale, shareCell, timeExact, timeScale, toBig, toNumber, UNKNOWN, type Scale } from '../model/numbers';
 import { opsSentence, sentenceCase } from '../model/sentence';
 import { Link } from '../ui/link';
@@ -100,7 +100,7 @@ function columnsOf(rows: readonly TopRow[], by: string): Column<TopRow>[] {
       cell: (row) => (row.source ? <Name text={shortSource(row.source)} mono /> : UNKNOWN),
     },
     words('category', { from: 1500 }),
-    words('module', { optional: true }),
+    words('module', areNamesShared(rows) ? { from: 1000 } : { optional: true }),
     words('kind', { optional: true }),
     {
       key: 'count', title: 'count', width: '72px', numeric: true, cell: (row) => count(row.count), exact: (row) => `${row.event_count} events`,

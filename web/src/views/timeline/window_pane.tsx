@@ -8,6 +8,7 @@ import type { IdleRow, StepRow, TopList, TopRow } from '../../data/types';
 import { formatSpan, type Span } from '../../model/address';
 import { shown } from '../../model/cut';
 import { spelledLabels } from '../../model/kernel_label';
+import { areNamesShared } from '../../model/table';
 import { count, inScale, plural, share, shareCell, significant, time, timeExact, timeScale, toBig, toNumber, UNKNOWN } from '../../model/numbers';
 import { go, query } from '../../data/place';
 import { Link } from '../../ui/link';
@@ -28,7 +29,7 @@ function columnsOf(rows: readonly TopRow[], by: string): Column<TopRow>[] {
   const total = timeScale(rows.map((row) => row.total_ps));
   const mean = timeScale(rows.map((row) => row.mean_ps));
   const longest = Math.max(1e-9, ...rows.map((row) => row.share ?? 0));
-  return [
+  const columns: (Column<TopRow> | false)[] = [
     {
       key: 'name', title: by, cutFront: by === 'scope', width: 'minmax(160px, 3fr)', indent: 16, exact: (row) => shown(row.name),
       cell: (row) => (
@@ -38,12 +39,14 @@ function columnsOf(rows: readonly TopRow[], by: string): Column<TopRow>[] {
         </span>
       ),
     },
+    by === 'op' && areNamesShared(rows) && { key: 'module', title: 'module', width: 'minmax(120px, 2fr)', from: 900, exact: (row) => row.module, cell: (row) => (row.module ? <Name text={row.module} /> : UNKNOWN) },
     { key: 'count', title: 'count', width: '72px', numeric: true, cell: (row) => count(row.count) },
     { key: 'self_ps', title: 'self', unit: self.unit, width: '88px', numeric: true, cell: (row) => inScale(row.self_ps, self), exact: (row) => timeExact(row.self_ps) },
     { key: 'share', title: 'share', width: '144px', numeric: true, cell: (row) => shareCell(row.share), bar: (row) => (row.share ?? 0) / longest },
     { key: 'total_ps', title: 'total', unit: total.unit, width: '96px', from: 800, numeric: true, cell: (row) => inScale(row.total_ps, total), exact: (row) => timeExact(row.total_ps) },
     { key: 'mean_ps', title: 'mean', unit: mean.unit, width: '96px', from: 700, numeric: true, cell: (row) => inScale(row.mean_ps, mean), exact: (row) => (row.mean_ps === null ? null : timeExact(row.mean_ps)) },
   ];
+  return columns.filter((column) => column !== false);
 }
 
 /* How much of a step lies in the span, 0 to 1. */
