@@ -94,7 +94,7 @@ function columnsOf(rows: readonly TransferRow[], by: string): Column<TransferRow
     each && known('memory') && text('memory', 'host memory', '100px', { from: 1000 }),
     each && known('caller') && text('caller', 'caller', 'minmax(120px, 2fr)', { groups: true }),
     each && number('device', 'device', { from: 1360, groups: true }),
-    each && { key: 'step', title: 'step', groups: true, width: '64px', numeric: true, cell: (row) => (row.step === null || row.step === undefined ? UNKNOWN : String(row.step)), exact: (row) => why(row, 'step') },
+    each && known('step') && { key: 'step', title: 'step', groups: true, width: '64px', numeric: true, cell: (row) => (row.step === null || row.step === undefined ? UNKNOWN : String(row.step)), exact: (row) => why(row, 'step') },
     !each && known('steps') && text('steps', 'in steps', 'minmax(72px, 1fr)', { from: 1200 }),
   ];
   return columns.filter((column) => column !== false);

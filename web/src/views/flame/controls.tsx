@@ -22,7 +22,7 @@ const WEIGHT_TIPS: Readonly<Record<string, string>> = {
 export function Choices({ by, bys, weight, order, flipped, folded }: { by: string; bys: readonly string[]; weight: string; order: string; flipped: boolean; folded: boolean }) {
   return (
     <>
-      <label>
+      {bys.length > 1 && <label>
         by{' '}
         <select value={by} onChange={(event) => go({ by: event.currentTarget.value, zoom: null, key: null }, 'push')}>
           {bys.map((one) => (
@@ -31,7 +31,7 @@ export function Choices({ by, bys, weight, order, flipped, folded }: { by: strin
             </option>
           ))}
         </select>
-      </label>
+      </label>}
       {bys.length > 1 && <label data-tip={WEIGHT_TIPS[weight]}>
         weight{' '}
         <select value={weight} onChange={(event) => go({ weight: event.currentTarget.value === 'self' ? null : event.currentTarget.value }, 'replace')}>

@@ -27,7 +27,7 @@ const OF_OPS = ['scope', 'stack', 'source', 'module', 'host', 'track'];
 
 /* What the widths are of, in words. */
 function whatOf(data: FlameReply): string | undefined {
-  if (data.type) return `all ${data.type}`;
+  if (data.type) return `all ${data.type}${data.unit === 'ps' && !/time/i.test(data.type) ? ' time' : ''}`;
   if (data.unit === 'count') return data.of === 'device' ? 'all executions' : 'all slices';
   if (data.unit === 'bytes') return 'all bytes read and written';
   if (data.unit === 'flops') return 'all FLOPs';
