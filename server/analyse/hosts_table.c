@@ -278,7 +278,7 @@ static void say_basis(const struct run_traces *run, const struct lanes *lanes, s
                       struct table *ret)
 {
     static const char *const words[] = {
-        [BASIS_NONE] = "nothing that two of them did in one step tells who came last",
+        [BASIS_NONE] = "who came last is not known: no two of them did the same in one step",
         [BASIS_COMMUNICATION] =
             "who communicates least in a step came last; what others communicate longer, they wait",
         [BASIS_END] = "nothing communicates: who ends a step last lags",

@@ -81,7 +81,8 @@ struct str memory_absent_reason(const struct run_traces *run)
     }
     return STR("the profile holds no allocator events: XLA's CPU client writes none, and "
                "a GPU's only while its allocator is traced; save a device memory profile "
-               "with jax.profiler.save_device_memory_profile");
+               "with jax.profiler.save_device_memory_profile; in PyTorch record with "
+               "profile_memory=True");
 }
 
 enum status memory_timeline(const struct run_traces *run, const struct restriction *restriction,
