@@ -121,7 +121,7 @@ def a_trend_of_odd_runs(server):
     assert len(rows) == len(server.runs())
     steps = [row["step"] for row in told["rows"] if row["step"] is not None]
     assert steps == sorted(steps) and steps.count(500) == 2, steps
-    assert "cut off" in cli(server, "trend", "--over", "step")
+    assert "Cut off: 1 run" in cli(server, "trend", "--over", "step")
 
 
 def rows_of(text):
