@@ -25,6 +25,8 @@ struct node {
     struct node *outer, *inner; /* NULL: a row */
     bool has_outer, has_inner;  /* a piece of each at hand */
     struct host_piece rest, over;
+    bool has_next; /* of both; what follows may still go on with it */
+    struct host_piece next;
 };
 
 struct host_line {
@@ -188,10 +190,9 @@ static void lay_over(const struct host_line *line, struct node *node, struct hos
         node->has_inner = next_of(line, node->inner, over);
 }
 
-static bool next_of(const struct host_line *line, struct node *node, struct host_piece *ret)
+/* Of a node that joins two, cut wherever one of them begins or ends. */
+static bool next_cut(const struct host_line *line, struct node *node, struct host_piece *ret)
 {
-    if (node->inner == NULL)
-        return next_of_row(line, &node->row, ret);
     if (!node->has_outer && !node->has_inner)
         return false;
     if (!node->has_inner || (node->has_outer && node->rest.to_ps <= node->over.from_ps)) {
@@ -206,6 +207,20 @@ static bool next_of(const struct host_line *line, struct node *node, struct host
     return true;
 }
 
+/* Pieces that go on with the same are one, so that nodes further up have fewer of them to cut. */
+static bool next_of(const struct host_line *line, struct node *node, struct host_piece *ret)
+{
+    if (node->inner == NULL)
+        return next_of_row(line, &node->row, ret);
+    if (!node->has_next)
+        return false;
+    *ret = node->next;
+    while ((node->has_next = next_cut(line, node, &node->next)) &&
+           node->next.from_ps == ret->to_ps && node->next.doing == ret->doing)
+        ret->to_ps = node->next.to_ps;
+    return true;
+}
+
 static struct node *join_nodes(struct host_line *line, enum joint joint, struct node *outer,
                                struct node *inner)
 {
@@ -216,6 +231,7 @@ static struct node *join_nodes(struct host_line *line, enum joint joint, struct 
     node->inner = inner;
     node->has_outer = next_of(line, outer, &node->rest);
     node->has_inner = next_of(line, inner, &node->over);
+    node->has_next = next_cut(line, node, &node->next);
     return node;
 }
 
