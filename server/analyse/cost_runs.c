@@ -9,6 +9,7 @@
  */
 #include <stdlib.h>
 
+#include "analyse/attribute.h"
 #include "analyse/cost_parts.h"
 #include "analyse/scan.h"
 
@@ -41,25 +42,10 @@ static bool goes_on(const struct trace *trace, struct run *run, const struct att
     return true;
 }
 
-/* A device that tells its modules' executions runs ops as they are, not their kernels. */
-static bool is_of_kernels(const struct trace *trace, const struct track *track)
-{
-    if (track->kind != TRACK_STREAM || !track_is_device_work(track))
-        return false;
-    for (track_id id = 0; id < trace->track_count; id++) {
-        const struct track *other = &trace->tracks[id];
-
-        if (other->role == ROLE_MODULES && !other->derived && other->device == track->device &&
-            other->slice_count > 0)
-            return false;
-    }
-    return true;
-}
-
 static uint32_t count_runs(const struct trace *trace, const struct attribution *of,
                            const struct row *row, uint32_t at, struct op_cost *costs)
 {
-    bool is_stream = is_of_kernels(trace, &trace->tracks[row->track]);
+    bool is_stream = track_runs_kernels(trace, row->track);
     struct run run = {.op = NO_OP};
 
     for (; at < of->entry_count && of->entries[at].slice - row->first_slice < row->count; at++) {
