@@ -45,15 +45,6 @@ struct one_launch { /* of an entry */
     int64_t queue_ps, launch_ps, call_ps, gap_ps;
 };
 
-static int64_t sum_of(int64_t left_ps, int64_t right_ps)
-{
-    int64_t sum_ps;
-
-    if (__builtin_add_overflow(left_ps, right_ps, &sum_ps))
-        return right_ps > 0 ? INT64_MAX : INT64_MIN;
-    return sum_ps;
-}
-
 /* Streams that stand idle, and whose next kernel was launched late: the host kept them waiting. */
 static void add_starved(struct kernel_total *total, const struct one_launch *launch)
 {

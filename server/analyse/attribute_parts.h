@@ -156,6 +156,16 @@ void entries_place(struct attribute_work *work); /* executions that no arg told 
 void entries_nest(struct attribute_work *work);
 void entries_first(struct attribute_work *work);
 
+/* Lengths that no machine measured are hostile: their sum stops at what can be told. */
+static inline int64_t sum_of(int64_t left_ps, int64_t right_ps)
+{
+    int64_t sum_ps;
+
+    if (__builtin_add_overflow(left_ps, right_ps, &sum_ps))
+        return right_ps > 0 ? INT64_MAX : INT64_MIN;
+    return sum_ps;
+}
+
 /* Totals of kernels, of entries whose launches are known. */
 void kernels_make(const struct trace *trace, struct scratch *scratch, struct attribution *of);
 /* Totals, devices and spreads of an attribution that is otherwise whole; they stand in the

@@ -21,16 +21,6 @@ enum { SPREAD_OPS_MAX = 1 << 15 };
 /* Buckets of fewer durations are as soon counted as kept. */
 enum { COUNTED_MIN = 1024 };
 
-/* Lengths that no machine measured are hostile: their sum stops at what can be told. */
-static int64_t sum_of(int64_t left_ps, int64_t right_ps)
-{
-    int64_t sum_ps;
-
-    if (__builtin_add_overflow(left_ps, right_ps, &sum_ps))
-        return right_ps > 0 ? INT64_MAX : INT64_MIN;
-    return sum_ps;
-}
-
 static void add_to_total(struct op_total *total, const struct attributed *entry)
 {
     if (total->event_count == 0)
