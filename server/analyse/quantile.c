@@ -1,4 +1,4 @@
-#include "analyse/quantile.h"
+#include "analyse/quantile_set.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -69,37 +69,17 @@ void quantiles_free(struct quantiles *quantiles)
         return;
     free(quantiles->values);
     free(quantiles->buckets);
-    free(quantiles->counts);
+    quantile_set_destroy(quantiles->set);
     free(quantiles);
 }
 
-/* Counts into buckets, then looks among the values of one bucket alone: each value is read twice
- * and moved seldom; of several quantiles, once more for each. */
-static int64_t select_by_bucket(struct quantiles *quantiles, uint32_t index)
+static int64_t select_of_many(struct quantiles *quantiles, unsigned percent)
 {
-    uint32_t count = (uint32_t)quantiles->count, bucket = 0, before = 0, found = 0;
-
-    if (quantiles->counts == NULL) {
-        quantiles->counts = buckets_create();
-        for (uint32_t i = 0; i < count; i++)
-            quantiles->counts[signed_bucket(quantiles->values[i])]++;
+    if (quantiles->set == NULL) {
+        quantiles->set = quantile_set_create();
+        quantile_set_add(quantiles->set, quantiles->values, quantiles->count);
     }
-    while (before + quantiles->counts[bucket] <= index)
-        before += quantiles->counts[bucket++];
-
-    int64_t *within = memory_resize(NULL, (size_t)quantiles->counts[bucket] + 1, sizeof(*within));
-    uint64_t width;
-    int64_t first = signed_bucket_first(bucket, &width);
-
-    for (uint32_t i = 0; i < count; i++) { /* without a branch that nobody foresees */
-        within[found] = quantiles->values[i];
-        found += (uint64_t)quantiles->values[i] - (uint64_t)first < width;
-    }
-
-    int64_t value = quantile_select_at(within, found, index - before);
-
-    free(within);
-    return value;
+    return quantile_set_at(quantiles->set, percent);
 }
 
 int64_t signed_bucket_first(uint32_t bucket, uint64_t *ret_width)
@@ -135,7 +115,7 @@ int64_t quantiles_at(struct quantiles *quantiles, unsigned percent)
         return 0;
     if (quantiles->buckets != NULL)
         return middle_of_rank(quantiles->buckets, quantile_rank(count, percent));
-    return count > SELECT_MAX ? select_by_bucket(quantiles, quantile_rank(count, percent))
+    return count > SELECT_MAX ? select_of_many(quantiles, percent)
                               : quantile_select(quantiles->values, count, percent);
 }
 

@@ -59,11 +59,13 @@ static inline uint32_t signed_bucket(int64_t value)
 int64_t signed_bucket_first(uint32_t bucket, uint64_t *ret_width);
 int64_t signed_bucket_middle(uint32_t bucket);
 
+struct quantile_set;
+
 struct quantiles {
     uint64_t expected, count;
-    int64_t *values;   /* exact: the first `count` are filled */
-    uint32_t *buckets; /* else: SIGNED_BUCKETS */
-    uint32_t *counts;  /* of values by bucket, once a quantile of many was asked for */
+    int64_t *values;          /* exact: the first `count` are filled */
+    uint32_t *buckets;        /* else: SIGNED_BUCKETS */
+    struct quantile_set *set; /* of the values, once a quantile of many was asked for */
     int64_t origin;
     struct squares squares; /* else */
 };

@@ -30,6 +30,8 @@ struct quantile_set *quantile_set_create(void)
 
 void quantile_set_destroy(struct quantile_set *set)
 {
+    if (set == NULL)
+        return;
     free(set->parts);
     free(set->within);
     free(set);

@@ -18,7 +18,7 @@ struct bucket_count {
 
 struct quantile_set;
 struct quantile_set *quantile_set_create(void);
-void quantile_set_destroy(struct quantile_set *set);
+void quantile_set_destroy(struct quantile_set *set); /* takes NULL */
 
 /* Empties it. */
 void quantile_set_begin(struct quantile_set *set);
