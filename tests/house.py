@@ -57,7 +57,7 @@ def lock_file():
 def top_level(files):
     allowed = {"CMakeLists.txt", "CMakePresets.json", "README.md", "LICENSE", "dev", "api", "server", "collector", "web",
                "tests", "docker", "docs", ".ci", ".clang-format", ".clang-tidy", ".editorconfig", ".gitignore",
-               ".dockerignore"}
+               ".dockerignore", ".prettierrc.json"}
     return [f"{top} does not belong on the top level" for top in sorted({path.parts[0] for path in files} - allowed)]
 
 
