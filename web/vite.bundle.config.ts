@@ -30,7 +30,10 @@ function singleFile(): Plugin {
         .replace(/\s*<script type="module"[^>]*><\/script>/, '')
         .replace(/\s*<link rel="stylesheet"[^>]*>/, '');
       page.source = bare
-        .replace('<meta charset="utf-8" />', () => `<meta charset="utf-8" />\n    <meta http-equiv="Content-Security-Policy" content="${policy}" />`)
+        .replace(
+          '<meta charset="utf-8" />',
+          () => `<meta charset="utf-8" />\n    <meta http-equiv="Content-Security-Policy" content="${policy}" />`,
+        )
         .replace('</head>', () => `<style>${style}</style>\n  </head>`)
         .replace('</body>', () => `<!--answers-->\n    <script type="module">${script}</script>\n  </body>`);
     },
@@ -40,5 +43,11 @@ function singleFile(): Plugin {
 export default defineConfig({
   base: './',
   plugins: [singleFile()],
-  build: { target: 'es2022', assetsInlineLimit: 0, modulePreload: false, cssCodeSplit: false, rolldownOptions: { input: 'bundle.html', output: { codeSplitting: false } } },
+  build: {
+    target: 'es2022',
+    assetsInlineLimit: 0,
+    modulePreload: false,
+    cssCodeSplit: false,
+    rolldownOptions: { input: 'bundle.html', output: { codeSplitting: false } },
+  },
 });

@@ -1,4 +1,14 @@
-import { changed, faultsOf, formatQuery, isPlaceChange, parseQuery, parseSpan, rangeOf, restrictionOf, runChange } from '../../web/src/model/address';
+import {
+  changed,
+  faultsOf,
+  formatQuery,
+  isPlaceChange,
+  parseQuery,
+  parseSpan,
+  rangeOf,
+  restrictionOf,
+  runChange,
+} from '../../web/src/model/address';
 
 test('an address is read and written alike', () => {
   const query = parseQuery('?run=a/b&view=timeline&window=-10-20&q=scope:mlp+self%3E1ms');
@@ -9,7 +19,8 @@ test('an address is read and written alike', () => {
 });
 
 test('names of files survive', () => {
-  for (const name of ['a&b=c', 'ü 50%', '#x?', 'a+b', '\u{1f600}', '"<script>"']) expect(parseQuery(formatQuery({ run: name })).run, name).toBe(name);
+  for (const name of ['a&b=c', 'ü 50%', '#x?', 'a+b', '\u{1f600}', '"<script>"'])
+    expect(parseQuery(formatQuery({ run: name })).run, name).toBe(name);
 });
 
 test('null takes a key away', () => {
@@ -17,7 +28,17 @@ test('null takes a key away', () => {
 });
 
 test('another run keeps what still has a meaning', () => {
-  const query = { run: 'a', view: 'ops', by: 'scope', scope: 'mlp', slice: 'k-1', window: '1-2', step: '3', start_ps: '1', end_ps: '2' };
+  const query = {
+    run: 'a',
+    view: 'ops',
+    by: 'scope',
+    scope: 'mlp',
+    slice: 'k-1',
+    window: '1-2',
+    step: '3',
+    start_ps: '1',
+    end_ps: '2',
+  };
   expect(changed(query, runChange('b'))).toEqual({ run: 'b', view: 'ops', by: 'scope', scope: 'mlp' });
 });
 
@@ -38,7 +59,11 @@ test.each([
   ['-9-5', { start: -9n, end: 5n }],
   ['-9--5', { start: -9n, end: -5n }],
   ['9007199254740993-9007199254740995', { start: 9007199254740993n, end: 9007199254740995n }],
-  ['5-5', null], ['5-4', null], ['x', null], ['1.5-2', null], ['', null],
+  ['5-5', null],
+  ['5-4', null],
+  ['x', null],
+  ['1.5-2', null],
+  ['', null],
 ])('span %s', (text, span) => {
   expect(parseSpan(text)).toEqual(span);
 });
@@ -51,6 +76,9 @@ test('a bad value is named', () => {
 });
 
 test('what narrows all views', () => {
-  expect(restrictionOf({ run: 'a', view: 'ops', device: '3', scope: 'mlp', q: 'x' })).toEqual({ device: '3', scope: 'mlp' });
+  expect(restrictionOf({ run: 'a', view: 'ops', device: '3', scope: 'mlp', q: 'x' })).toEqual({
+    device: '3',
+    scope: 'mlp',
+  });
   expect(rangeOf({ start_ps: '3', end_ps: '9' })).toEqual({ start: 3n, end: 9n });
 });

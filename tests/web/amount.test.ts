@@ -22,7 +22,13 @@ test('a change wears its sign', () => {
 });
 
 test('nodes of another unit get the words of the layout', () => {
-  const tree = { name: 'all', count: 1, total: 5, self: 1, children: [{ name: 'f', count: 1, total: 4, self: 4, children: [] }] };
+  const tree = {
+    name: 'all',
+    count: 1,
+    total: 5,
+    self: 1,
+    children: [{ name: 'f', count: 1, total: 4, self: 4, children: [] }],
+  };
   const widths = asWidths(tree as never);
   expect([widths.total_ps, widths.self_ps, widths.children[0]!.total_ps]).toEqual([5, 1, 4]);
   const times = { name: 'all', count: 1, total_ps: 7, self_ps: 7, children: [] };

@@ -1,6 +1,14 @@
 import { seriesOf, stretchAt } from '../../web/src/data/counter_store';
 
-const bucket = (ts_ps: number, min: number, max: number, last: number) => ({ ts_ps, end_ps: ts_ps + 10, min, max, first: min, last, count: 2 });
+const bucket = (ts_ps: number, min: number, max: number, last: number) => ({
+  ts_ps,
+  end_ps: ts_ps + 10,
+  min,
+  max,
+  first: min,
+  last,
+  count: 2,
+});
 
 test('a peak between two pixels sets the scale, and the last sample holds', () => {
   const series = seriesOf({ rows: [bucket(0, 1, 90, 2), { ts_ps: 30, value: null }, bucket(40, 3, 3, 3)] });

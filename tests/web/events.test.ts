@@ -23,7 +23,12 @@ function stubBrowser(): void {
   vi.stubGlobal('navigator', {});
   vi.stubGlobal('addEventListener', nothing);
   vi.stubGlobal('window', globalThis);
-  vi.stubGlobal('BroadcastChannel', class { postMessage = nothing; });
+  vi.stubGlobal(
+    'BroadcastChannel',
+    class {
+      postMessage = nothing;
+    },
+  );
   vi.stubGlobal('EventSource', Stream);
 }
 
@@ -38,7 +43,8 @@ test('many runs told at once change what is shown once', async () => {
   let changes = -1; // a subscription begins with what there is
   runEvents.subscribe(() => void changes++);
   listen();
-  for (let id = 0; id < RUNS; id++) Stream.opened!.heard.get('run')!({ data: JSON.stringify({ id: `r${id}`, state: 'indexing' }) });
+  for (let id = 0; id < RUNS; id++)
+    Stream.opened!.heard.get('run')!({ data: JSON.stringify({ id: `r${id}`, state: 'indexing' }) });
   Stream.opened!.heard.get('run')!({ data: JSON.stringify({ id: 'r7', state: 'ready' }) });
   vi.runAllTimers();
   expect(changes).toBe(1);

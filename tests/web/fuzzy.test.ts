@@ -1,6 +1,15 @@
 import { fuzzy, ranked } from '../../web/src/model/fuzzy';
 
-const names = ['steps', 'next step', 'copy the table as TSV', 'timeline', 'hlo stats (Ops)', 'op profile (Flame)', 'train_step_1500', 'light or dark theme'];
+const names = [
+  'steps',
+  'next step',
+  'copy the table as TSV',
+  'timeline',
+  'hlo stats (Ops)',
+  'op profile (Flame)',
+  'train_step_1500',
+  'light or dark theme',
+];
 const found = (typed: string) => ranked(typed, names, (name) => name);
 
 test.each([

@@ -1,4 +1,18 @@
-import { ago, countInProse, inScale, plural, rateScale, share, shareCell, size, sizeScale, time, timeExact, timeScale, unitChoice } from '../../web/src/model/numbers';
+import {
+  ago,
+  countInProse,
+  inScale,
+  plural,
+  rateScale,
+  share,
+  shareCell,
+  size,
+  sizeScale,
+  time,
+  timeExact,
+  timeScale,
+  unitChoice,
+} from '../../web/src/model/numbers';
 
 const plain = (text: string) => text.replaceAll('\u202f', ' ');
 
@@ -41,7 +55,16 @@ test.each([
 });
 
 test.each([
-  [0.61, '61 %'], [0.094, '9.4 %'], [0.0999, '10 %'], [0.0004, '<0.1 %'], [0, '0 %'], [1, '100 %'], [0.994, '99 %'], [0.9961, '99.6 %'], [0.9999, '>99.9 %'], [2.5, '250 %'],
+  [0.61, '61 %'],
+  [0.094, '9.4 %'],
+  [0.0999, '10 %'],
+  [0.0004, '<0.1 %'],
+  [0, '0 %'],
+  [1, '100 %'],
+  [0.994, '99 %'],
+  [0.9961, '99.6 %'],
+  [0.9999, '>99.9 %'],
+  [2.5, '250 %'],
 ])('share %d', (value, text) => {
   expect(plain(share(value))).toBe(text);
 });

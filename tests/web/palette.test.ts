@@ -37,10 +37,26 @@ function contrast(a: Triple, b: Triple): number {
 }
 
 const SEEN: Record<string, Triple[]> = {
-  normal: [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
-  deuteranopia: [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
-  protanopia: [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
-  tritanopia: [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.3039]],
+  normal: [
+    [1, 0, 0],
+    [0, 1, 0],
+    [0, 0, 1],
+  ],
+  deuteranopia: [
+    [0.367322, 0.860646, -0.227968],
+    [0.280085, 0.672501, 0.047413],
+    [-0.01182, 0.04294, 0.968881],
+  ],
+  protanopia: [
+    [0.152286, 1.052583, -0.204868],
+    [0.114503, 0.786281, 0.099216],
+    [-0.003882, -0.048116, 1.051998],
+  ],
+  tritanopia: [
+    [1.255528, -0.076749, -0.178779],
+    [-0.078411, 0.930809, 0.147602],
+    [0.004733, 0.691367, 0.3039],
+  ],
 };
 
 function seen(c: Triple, rows: Triple[]): Triple {
@@ -49,7 +65,11 @@ function seen(c: Triple, rows: Triple[]): Triple {
 
 function lab(c: Triple): Triple {
   const xyz = times(
-    [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.072175], [0.0193339, 0.119192, 0.9503041]],
+    [
+      [0.4124564, 0.3575761, 0.1804375],
+      [0.2126729, 0.7151522, 0.072175],
+      [0.0193339, 0.119192, 0.9503041],
+    ],
     c.map(toLinear) as Triple,
   );
   const [x, y, z] = [xyz[0] / 0.95047, xyz[1], xyz[2] / 1.08883].map((t) =>
@@ -74,10 +94,14 @@ function ciede2000(first: Triple, second: Triple): number {
   const dh = 2 * Math.sqrt(c1 * c2) * Math.sin(radians(turn / 2));
   const lm = (l1 + l2) / 2;
   const cm = (c1 + c2) / 2;
-  const hm = c1 * c2 === 0 ? h1 + h2 : Math.abs(h1 - h2) <= 180 ? (h1 + h2) / 2 : (h1 + h2 + (h1 + h2 < 360 ? 360 : -360)) / 2;
+  const hm =
+    c1 * c2 === 0 ? h1 + h2 : Math.abs(h1 - h2) <= 180 ? (h1 + h2) / 2 : (h1 + h2 + (h1 + h2 < 360 ? 360 : -360)) / 2;
   const t =
-    1 - 0.17 * Math.cos(radians(hm - 30)) + 0.24 * Math.cos(radians(2 * hm)) +
-    0.32 * Math.cos(radians(3 * hm + 6)) - 0.2 * Math.cos(radians(4 * hm - 63));
+    1 -
+    0.17 * Math.cos(radians(hm - 30)) +
+    0.24 * Math.cos(radians(2 * hm)) +
+    0.32 * Math.cos(radians(3 * hm + 6)) -
+    0.2 * Math.cos(radians(4 * hm - 63));
   const rc = 2 * Math.sqrt(cm ** 7 / (cm ** 7 + 25 ** 7));
   const sl = 1 + (0.015 * (lm - 50) ** 2) / Math.sqrt(20 + (lm - 50) ** 2);
   const sc = 1 + 0.045 * cm;
@@ -101,13 +125,13 @@ describe.each(Object.entries(themes))('%s theme', (_name, theme) => {
 
   test('a label is read on every fill of its kind', () => {
     for (const kind of KINDS)
-      for (const fill of fills(kind))
-        expect(contrast(of(fill), of(`${kind}-label`)), fill).toBeGreaterThanOrEqual(4.5);
+      for (const fill of fills(kind)) expect(contrast(of(fill), of(`${kind}-label`)), fill).toBeGreaterThanOrEqual(4.5);
   });
 
   test('strokes and edges stand out', () => {
     for (const ground of ['bg', 'bg-2', 'bg-3']) {
-      for (const kind of WORK) expect(contrast(of(`${kind}-stroke`), of(ground)), `${kind} on ${ground}`).toBeGreaterThanOrEqual(4.5);
+      for (const kind of WORK)
+        expect(contrast(of(`${kind}-stroke`), of(ground)), `${kind} on ${ground}`).toBeGreaterThanOrEqual(4.5);
       expect(contrast(of('edge'), of(ground)), `edge on ${ground}`).toBeGreaterThanOrEqual(3);
     }
   });

@@ -10,5 +10,8 @@ test('the last number of a name counts', () => {
 });
 test('series by length, each by its number; what has no step time stands aside', () => {
   const series = seriesAmong([run('s_10', 5), run('s_9', 4n), run('s_11', null), run('t_1', 1), run('warm', 3)]);
-  expect(series.map((one) => `${one.stem}:${one.runs.map((of) => `${of.number}=${of.step_ps}`)}`)).toEqual(['s_*:9=4,10=5', 't_*:1=1']);
+  expect(series.map((one) => `${one.stem}:${one.runs.map((of) => `${of.number}=${of.step_ps}`)}`)).toEqual([
+    's_*:9=4,10=5',
+    't_*:1=1',
+  ]);
 });

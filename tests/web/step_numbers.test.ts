@@ -7,10 +7,16 @@ import type { Tokens } from '../../web/src/draw/tokens';
 /* Words that are painted, as ten pixels a letter. */
 function wordsOf(paint: (canvas: HTMLCanvasElement) => void): string[] {
   const words: string[] = [];
-  const context = new Proxy({ measureText: (text: string) => ({ width: 10 * text.length }), fillText: (text: string) => void words.push(text) } as Record<string, unknown>, {
-    get: (known, key) => known[String(key)] ?? (() => undefined),
-    set: () => true,
-  });
+  const context = new Proxy(
+    {
+      measureText: (text: string) => ({ width: 10 * text.length }),
+      fillText: (text: string) => void words.push(text),
+    } as Record<string, unknown>,
+    {
+      get: (known, key) => known[String(key)] ?? (() => undefined),
+      set: () => true,
+    },
+  );
   paint({ getContext: () => context } as unknown as HTMLCanvasElement);
   return words;
 }
@@ -20,9 +26,25 @@ test.each([
   ['evenly where there is none', 100, 2064, ['0', '2', '4', '6', '8', '10', '12', '14', '16', '18']],
   ['by fives', 100, 664, ['0', '5', '10', '15', '20', '25', '30']],
 ])('numbers of steps stand %s', (_what, count, width, first) => {
-  const steps = Array.from({ length: count }, (_, step) => ({ step, host: 'h', start_ps: 0, dur_ps: 10, warmup: false, outlier: false, breakdown: [] }) as StepRow);
+  const steps = Array.from(
+    { length: count },
+    (_, step) =>
+      ({ step, host: 'h', start_ps: 0, dur_ps: 10, warmup: false, outlier: false, breakdown: [] }) as StepRow,
+  );
   const tokens = { kinds: [] } as unknown as Tokens;
-  const words = wordsOf((canvas) => paintBars(canvas, { steps, medianPs: null, layout: barsLayout(steps, width, 100), width, height: 100, ratio: 1, hover: null, focus: null, tokens }));
+  const words = wordsOf((canvas) =>
+    paintBars(canvas, {
+      steps,
+      medianPs: null,
+      layout: barsLayout(steps, width, 100),
+      width,
+      height: 100,
+      ratio: 1,
+      hover: null,
+      focus: null,
+      tokens,
+    }),
+  );
   expect(words.slice(1, 1 + first.length)).toEqual(first); // behind the axis' 0
 });
 
@@ -47,7 +69,18 @@ test('of more cells than an answer has, whole steps', () => {
 test('a grid numbers its steps evenly, none beyond its edge', () => {
   const steps = Array.from({ length: 118 }, (_, step) => step);
   const tokens = { font: '' } as Tokens;
-  const words = wordsOf((canvas) => paintGrid(canvas, { lanes: ['h'], steps, cells: new Map(), late: () => 0, latest: 0, width: 1248, ratio: 1, tokens }));
+  const words = wordsOf((canvas) =>
+    paintGrid(canvas, {
+      lanes: ['h'],
+      steps,
+      cells: new Map(),
+      late: () => 0,
+      latest: 0,
+      width: 1248,
+      ratio: 1,
+      tokens,
+    }),
+  );
   expect(words.slice(0, 4)).toEqual(['0', '5', '10', '15']);
   expect(words.at(-2)).toBe('115');
 });

@@ -4,7 +4,8 @@ import { sharesAt, sharesOf } from '../../web/src/draw/summary';
 
 const tile = (left: number, quantum: number, seed: number): PlacedSummary => ({
   share: Uint16Array.from({ length: SUMMARY_KINDS * TILE_QUANTA }, (_, index) => (index * seed) % 9000),
-  left, quantum,
+  left,
+  quantum,
 });
 
 test.each([
@@ -12,7 +13,10 @@ test.each([
   ['quanta of some pixels', 3.5, 4.25],
   ['a tile that began before the window', -4000, 5],
 ])('the shares under a pixel are those that are painted: %s', (_what, left, quantum) => {
-  const summaries = [[tile(left, quantum, 7919), tile(left + quantum * TILE_QUANTA, quantum, 31)], [tile(left, quantum, 104729)]];
+  const summaries = [
+    [tile(left, quantum, 7919), tile(left + quantum * TILE_QUANTA, quantum, 31)],
+    [tile(left, quantum, 104729)],
+  ];
   const width = 300;
   const painted = sharesOf(summaries, width);
   for (let x = 10; x < width; x++) {

@@ -1,4 +1,15 @@
-import { areNamesShared, chosenColumns, csvOf, groupLines, markdownOf, nextSort, sortPlace, sortRows, tsvOf, typedTo } from '../../web/src/model/table';
+import {
+  areNamesShared,
+  chosenColumns,
+  csvOf,
+  groupLines,
+  markdownOf,
+  nextSort,
+  sortPlace,
+  sortRows,
+  tsvOf,
+  typedTo,
+} from '../../web/src/model/table';
 
 describe('sorting', () => {
   test('a click begins with the large numbers and turns round; names begin with a', () => {
@@ -18,7 +29,10 @@ describe('sorting', () => {
 
 describe('columns', () => {
   const columns = [{ key: 'name' }, { key: 'self' }, { key: 'total', from: 1500 }, { key: 'max', optional: true }];
-  const keys = (asked: string | undefined, width: number) => chosenColumns(columns, asked, width).map((column) => column.key).join();
+  const keys = (asked: string | undefined, width: number) =>
+    chosenColumns(columns, asked, width)
+      .map((column) => column.key)
+      .join();
   test('what fits, unless some are asked for', () => {
     expect(keys(undefined, 1280)).toBe('name,self');
     expect(keys(undefined, 1600)).toBe('name,self,total');
@@ -28,10 +42,17 @@ describe('columns', () => {
 
 describe('groups', () => {
   const rows = [
-    { name: 'a', scope: 'x', self: 5 }, { name: 'b', scope: 'y', self: 4 }, { name: 'c', scope: 'y', self: 3 },
+    { name: 'a', scope: 'x', self: 5 },
+    { name: 'b', scope: 'y', self: 4 },
+    { name: 'c', scope: 'y', self: 3 },
   ];
   const told = (closed: string[]) =>
-    groupLines(rows, (row) => row.scope, (row) => row.self, new Set(closed)).map((line) => (line.kind === 'group' ? `${line.name}:${line.rows.length}` : line.row.name));
+    groupLines(
+      rows,
+      (row) => row.scope,
+      (row) => row.self,
+      new Set(closed),
+    ).map((line) => (line.kind === 'group' ? `${line.name}:${line.rows.length}` : line.row.name));
   test('the heaviest group first, its rows below it in their order', () => {
     expect(told([])).toEqual(['y:2', 'b', 'c', 'x:1', 'a']);
   });
@@ -45,13 +66,23 @@ describe('copies', () => {
     expect(tsvOf(['name', 'self'], [['a\tb', '\u22121\u202f000']])).toBe('name\tself\na b\t-1 000');
   });
   test('Markdown: pipes are escaped, numbers stand right', () => {
-    expect(markdownOf(['name', 'self'], [['a|b', '1']], [false, true])).toBe('| name | self |\n|---|---:|\n| a\\|b | 1 |');
+    expect(markdownOf(['name', 'self'], [['a|b', '1']], [false, true])).toBe(
+      '| name | self |\n|---|---:|\n| a\\|b | 1 |',
+    );
   });
 });
 
 describe('rows that are all here', () => {
-  const rows = [{ name: 'b', self: 1 }, { name: 'a10', self: 2 }, { name: 'a9', self: 2 }, { name: 'c', self: null }];
-  const told = (sort: string) => sortRows(rows, sort, (row, key) => (row as Record<string, string | number | null>)[key] ?? null).map((row) => row.name).join();
+  const rows = [
+    { name: 'b', self: 1 },
+    { name: 'a10', self: 2 },
+    { name: 'a9', self: 2 },
+    { name: 'c', self: null },
+  ];
+  const told = (sort: string) =>
+    sortRows(rows, sort, (row, key) => (row as Record<string, string | number | null>)[key] ?? null)
+      .map((row) => row.name)
+      .join();
   test('by several columns; numbers in names count; unknown last either way', () => {
     expect(told('-self,name')).toBe('a9,a10,b,c');
     expect(told('self,-name')).toBe('b,a10,a9,c');
@@ -72,9 +103,22 @@ describe('typed to', () => {
 });
 
 test('CSV: quotes, no formula', () => {
-  expect(csvOf(['name', 'self'], [['a,"b"', '-1'], ['=1+1', '\u22122'], ['-x', '']])).toBe('name,self\r\n"a,""b""",-1\r\n\'=1+1,-2\r\n\'-x,\r\n');
+  expect(
+    csvOf(
+      ['name', 'self'],
+      [
+        ['a,"b"', '-1'],
+        ['=1+1', '\u22122'],
+        ['-x', ''],
+      ],
+    ),
+  ).toBe('name,self\r\n"a,""b""",-1\r\n\'=1+1,-2\r\n\'-x,\r\n');
 });
 
 test('names that stand for two rows need what tells these apart', () => {
-  expect([['a', 'b'], ['a', 'b', 'a'], []].map((names) => areNamesShared(names.map((name) => ({ name }))))).toEqual([false, true, false]);
+  expect([['a', 'b'], ['a', 'b', 'a'], []].map((names) => areNamesShared(names.map((name) => ({ name }))))).toEqual([
+    false,
+    true,
+    false,
+  ]);
 });

@@ -16,9 +16,18 @@ test('when the last request is cancelled, who shows that one is on its way hears
 
 test('what lies between two missing tiles is not asked for again', () => {
   expect(stretchesOf([])).toEqual([]);
-  expect(stretchesOf([-2, 2])).toEqual([[-2, -1], [2, 3]]);
-  expect(stretchesOf([3, 4, 5, 8])).toEqual([[3, 6], [8, 9]]);
-  expect(stretchesOf(Array.from({ length: 17 }, (_, at) => at))).toEqual([[0, 16], [16, 17]]);
+  expect(stretchesOf([-2, 2])).toEqual([
+    [-2, -1],
+    [2, 3],
+  ]);
+  expect(stretchesOf([3, 4, 5, 8])).toEqual([
+    [3, 6],
+    [8, 9],
+  ]);
+  expect(stretchesOf(Array.from({ length: 17 }, (_, at) => at))).toEqual([
+    [0, 16],
+    [16, 17],
+  ]);
 });
 
 test('the rest is asked for once the screen is painted', () => {
@@ -28,7 +37,13 @@ test('the rest is asked for once the screen is painted', () => {
   const rows = [{ track: '1', depth: 0 as const }];
   store.want([], [{ rows, level: 20, from: 0, to: 1 }]);
   expect(asked.length).toBe(1);
-  store.want([{ rows, level: 18, from: 0, to: 1 }], [{ rows, level: 20, from: 0, to: 1 }, { rows, level: 19, from: 0, to: 1 }]);
+  store.want(
+    [{ rows, level: 18, from: 0, to: 1 }],
+    [
+      { rows, level: 20, from: 0, to: 1 },
+      { rows, level: 19, from: 0, to: 1 },
+    ],
+  );
   expect(asked.length).toBe(2);
   expect(asked[1]).toContain('level=18');
 });

@@ -6,7 +6,8 @@ class Writer {
   private readonly bytes: number[] = [];
   u8 = (...values: number[]) => void this.bytes.push(...values);
   u16 = (...values: number[]) => values.forEach((value) => this.u8(value & 255, value >> 8));
-  u32 = (...values: number[]) => values.forEach((value) => this.u8(value & 255, (value >> 8) & 255, (value >> 16) & 255, value >>> 24));
+  u32 = (...values: number[]) =>
+    values.forEach((value) => this.u8(value & 255, (value >> 8) & 255, (value >> 16) & 255, value >>> 24));
   i64 = (value: bigint) => this.u32(Number(BigInt.asUintN(32, value)), Number(BigInt.asUintN(32, value >> 32n)));
   pad = () => {
     while (this.bytes.length % 4 !== 0) this.u8(0);
@@ -35,15 +36,16 @@ function sample(): ArrayBuffer {
   const writer = new Writer();
   head(writer, -2n, 2, 1, ['dot.63', 'é']);
   writer.u32(0, 3);
-  writer.u16(10, 5, 100), writer.pad();
-  writer.u16(1, 2, 3), writer.pad();
-  writer.u16(0, 1, 0), writer.pad();
-  writer.u16(65535, 0, 32768), writer.pad();
-  writer.u8(0, 1, 6), writer.pad();
-  writer.u8(CELL_FROM_BEFORE, 1, 0), writer.pad();
-  writer.u8(1, 7, 255), writer.pad();
+  (writer.u16(10, 5, 100), writer.pad());
+  (writer.u16(1, 2, 3), writer.pad());
+  (writer.u16(0, 1, 0), writer.pad());
+  (writer.u16(65535, 0, 32768), writer.pad());
+  (writer.u8(0, 1, 6), writer.pad());
+  (writer.u8(CELL_FROM_BEFORE, 1, 0), writer.pad());
+  (writer.u8(1, 7, 255), writer.pad());
   writer.u32(1, 1024);
-  for (let kind = 0; kind < 7; kind++) for (let quantum = 0; quantum < 1024; quantum++) writer.u16(kind * 1000 + (quantum % 7));
+  for (let kind = 0; kind < 7; kind++)
+    for (let quantum = 0; quantum < 1024; quantum++) writer.u16(kind * 1000 + (quantum % 7));
   return writer.done();
 }
 
@@ -73,8 +75,14 @@ test('names of two replies share ids', () => {
 
 test('what is no tile reply, and every prefix of one, is refused', () => {
   const whole = sample();
-  expect(() => decodeTiles(new TextEncoder().encode('<html>..................................').buffer as ArrayBuffer, new NameTable())).toThrow('JVT1');
-  for (let size = 0; size < 200; size++) expect(() => decodeTiles(whole.slice(0, size), new NameTable()), `${size} bytes`).toThrow();
+  expect(() =>
+    decodeTiles(
+      new TextEncoder().encode('<html>..................................').buffer as ArrayBuffer,
+      new NameTable(),
+    ),
+  ).toThrow('JVT1');
+  for (let size = 0; size < 200; size++)
+    expect(() => decodeTiles(whole.slice(0, size), new NameTable()), `${size} bytes`).toThrow();
 });
 
 test('a name always has the same one of three shades', () => {
@@ -86,9 +94,30 @@ test('a name always has the same one of three shades', () => {
 test.each([
   ['one row', [{ track: 'a.1', depth: 0 }], 'a.1:0'],
   ['depths in a row become a range', [0, 1, 2].map((depth) => ({ track: 'a.1', depth })), 'a.1:0-2'],
-  ['a gap splits it', [{ track: 'a.1', depth: 0 }, { track: 'a.1', depth: 2 }], 'a.1:0,a.1:2'],
-  ['another track splits it', [{ track: 'a.1', depth: 0 }, { track: 'a.2', depth: 1 }], 'a.1:0,a.2:1'],
-  ['summaries', [{ track: 'a.1', depth: 's' as const }, { track: 'a.2', depth: 's' as const }], 'a.1:s,a.2:s'],
+  [
+    'a gap splits it',
+    [
+      { track: 'a.1', depth: 0 },
+      { track: 'a.1', depth: 2 },
+    ],
+    'a.1:0,a.1:2',
+  ],
+  [
+    'another track splits it',
+    [
+      { track: 'a.1', depth: 0 },
+      { track: 'a.2', depth: 1 },
+    ],
+    'a.1:0,a.2:1',
+  ],
+  [
+    'summaries',
+    [
+      { track: 'a.1', depth: 's' as const },
+      { track: 'a.2', depth: 's' as const },
+    ],
+    'a.1:s,a.2:s',
+  ],
 ])('rows as asked: %s', (_what, rows, text) => {
   expect(rowsParam(rows as Parameters<typeof rowsParam>[0])).toBe(text);
 });

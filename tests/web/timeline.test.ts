@@ -1,17 +1,47 @@
 import { amountLevel, AMOUNT_SLOT, colouringOf, HUES, NAME_SLOT, SLOTS, slotsOf } from '../../web/src/model/colouring';
 import { wallDate, wallTime } from '../../web/src/model/clock';
-import { bandsOnScreen, layoutOf, layoutY, METRICS, screenY, stuckHeight, treeOf, unlikeNamed } from '../../web/src/model/layout';
+import {
+  bandsOnScreen,
+  layoutOf,
+  layoutY,
+  METRICS,
+  screenY,
+  stuckHeight,
+  treeOf,
+  unlikeNamed,
+} from '../../web/src/model/layout';
 import { densityBars, nameText } from '../../web/src/model/search';
 import { shiftsOf } from '../../web/src/model/stack';
 import { NameTable } from '../../web/src/data/tiles';
 import type { Track } from '../../web/src/data/types';
 
 function track(id: string, parent: string | null, name: string, depth_count: number): Track {
-  return { id, parent, host: 'a', name, kind: parent === null ? 'process' : 'thread', role: 'host', device: null, derived: false, order: Number(id), depth_count, slice_count: depth_count, duration_sum_ps: 0, start_ps: 0, end_ps: 1 } as unknown as Track;
+  return {
+    id,
+    parent,
+    host: 'a',
+    name,
+    kind: parent === null ? 'process' : 'thread',
+    role: 'host',
+    device: null,
+    derived: false,
+    order: Number(id),
+    depth_count,
+    slice_count: depth_count,
+    duration_sum_ps: 0,
+    start_ps: 0,
+    end_ps: 1,
+  } as unknown as Track;
 }
 
-const roots = treeOf([track('0', null, 'host', 0), track('1', '0', 'python', 4), track('2', '0', 'worker a', 2), track('3', '0', 'worker b', 2)]);
-const arranged = (pinned: string[]) => layoutOf(roots, () => true, METRICS.normal!, new Set(), { pinned, hidden: [], order: [] });
+const roots = treeOf([
+  track('0', null, 'host', 0),
+  track('1', '0', 'python', 4),
+  track('2', '0', 'worker a', 2),
+  track('3', '0', 'worker b', 2),
+]);
+const arranged = (pinned: string[]) =>
+  layoutOf(roots, () => true, METRICS.normal!, new Set(), { pinned, hidden: [], order: [] });
 
 test('pinned bands stay, the others scroll below them', () => {
   const layout = arranged(['2']);
@@ -59,11 +89,15 @@ test('colours: kinds as before, names by hash, self time by level', () => {
   const dot = names.idOf('dot.1');
   const again = new NameTable();
   again.idOf('another');
-  expect(slotsOf('name', names, new Map(), 8)(dot, 0)).toBe(slotsOf('name', again, new Map(), 8)(again.idOf('dot.1'), 3));
+  expect(slotsOf('name', names, new Map(), 8)(dot, 0)).toBe(
+    slotsOf('name', again, new Map(), 8)(again.idOf('dot.1'), 3),
+  );
   expect(slotsOf('kind', names, new Map(), 8)(dot, 2)).toBe(6 + names.shades[dot]!);
   expect(slotsOf('self', names, new Map([['dot.1', 4]]), 8)(dot, 2)).toBe(AMOUNT_SLOT + 4);
   expect(slotsOf('name', names, new Map(), 8)(dot, 8)).toBe(24 + names.shades[dot]!); // a container
-  const hues = new Set(Array.from({ length: 100 }, (_, index) => slotsOf('name', names, new Map(), 8)(names.idOf(`op.${index}`), 0)));
+  const hues = new Set(
+    Array.from({ length: 100 }, (_, index) => slotsOf('name', names, new Map(), 8)(names.idOf(`op.${index}`), 0)),
+  );
   expect(hues.size).toBe(HUES);
   expect([Math.min(...hues), SLOTS]).toEqual([NAME_SLOT, 40]);
   expect([0, 0.01, 0.05, 0.2, 0.5, 1].map(amountLevel)).toEqual([0, 1, 2, 3, 4, 4]);
@@ -84,7 +118,10 @@ test('hosts side by side from the begin of a step', () => {
     { step: 3, host: 'b', start_ps: 160n },
     { step: 4, host: 'a', start_ps: 300 },
   ];
-  expect([...shiftsOf(steps, '3')]).toEqual([['a', 0n], ['b', 60n]]);
+  expect([...shiftsOf(steps, '3')]).toEqual([
+    ['a', 0n],
+    ['b', 60n],
+  ]);
   expect(shiftsOf(steps, '9').size).toBe(0);
   expect(shiftsOf(steps, undefined).size).toBe(0);
 });

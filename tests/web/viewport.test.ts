@@ -1,11 +1,23 @@
 import { levelOf, tileRange, tileStart } from '../../web/src/model/level';
-import { between, clamped, endOf, panned, positionOf, SPAN_PS_MIN, startOf, timeAt, viewportOf, zoomed } from '../../web/src/model/viewport';
+import {
+  between,
+  clamped,
+  endOf,
+  panned,
+  positionOf,
+  SPAN_PS_MIN,
+  startOf,
+  timeAt,
+  viewportOf,
+  zoomed,
+} from '../../web/src/model/viewport';
 
 const HOUR = 3_600_000_000_000_000n;
 
 test('a picosecond is a picosecond ten hours in', () => {
   const viewport = viewportOf(10n * HOUR, 10n * HOUR + 1600n);
-  for (const at of [0n, 1n, 799n, 1599n]) expect(positionOf(viewport, 10n * HOUR + at) * viewport.span).toBeCloseTo(Number(at), 6);
+  for (const at of [0n, 1n, 799n, 1599n])
+    expect(positionOf(viewport, 10n * HOUR + at) * viewport.span).toBeCloseTo(Number(at), 6);
   expect(timeAt(viewport, 0.5)).toBe(10n * HOUR + 800n);
 });
 

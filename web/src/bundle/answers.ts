@@ -36,7 +36,10 @@ export interface Contents {
 const ASIDE = new Set(['run', 'wait_ms', 'limit', 'content', 'cursor', 'sort']);
 
 export function keyOf(path: string, params: URLSearchParams | Params): string {
-  const pairs = params instanceof URLSearchParams ? [...params] : Object.entries(params).map(([name, value]) => [name, String(value)] as [string, string]);
+  const pairs =
+    params instanceof URLSearchParams
+      ? [...params]
+      : Object.entries(params).map(([name, value]) => [name, String(value)] as [string, string]);
   const kept = pairs.filter(([name, value]) => !ASIDE.has(name) && value !== '').sort(([a], [b]) => (a < b ? -1 : 1));
   return kept.length === 0 ? path : `${path}?${kept.map(([name, value]) => `${name}=${value}`).join('&')}`;
 }
@@ -50,7 +53,10 @@ function compare(a: unknown, b: unknown): number {
 
 /* By "-self_ps,name"; what is not known stands last, whichever way. */
 export function sorted(rows: readonly Row[], sort: string): Row[] {
-  const keys = sort.split(',').filter(Boolean).map((one) => ({ name: one.replace(/^-/, ''), sign: one.startsWith('-') ? -1 : 1 }));
+  const keys = sort
+    .split(',')
+    .filter(Boolean)
+    .map((one) => ({ name: one.replace(/^-/, ''), sign: one.startsWith('-') ? -1 : 1 }));
   return [...rows].sort((a, b) => {
     for (const { name, sign } of keys) {
       const [left, right] = [a[name] ?? null, b[name] ?? null];
@@ -66,7 +72,10 @@ export function sorted(rows: readonly Row[], sort: string): Row[] {
 }
 
 function problem(detail: string): Response {
-  return new Response(JSON.stringify({ type: 'not-in-file', title: 'Not in this file', status: 404, detail }), { status: 404, headers: { 'Content-Type': 'application/problem+json' } });
+  return new Response(JSON.stringify({ type: 'not-in-file', title: 'Not in this file', status: 404, detail }), {
+    status: 404,
+    headers: { 'Content-Type': 'application/problem+json' },
+  });
 }
 
 /* Long integers leave as they came, which JSON.stringify does not write. */
@@ -74,14 +83,19 @@ function exact(value: unknown): string {
   if (typeof value === 'bigint') return String(value);
   if (Array.isArray(value)) return `[${value.map(exact).join(',')}]`;
   if (value === null || typeof value !== 'object') return JSON.stringify(value);
-  return `{${Object.entries(value).map(([name, one]) => `${JSON.stringify(name)}:${exact(one)}`).join(',')}}`;
+  return `{${Object.entries(value)
+    .map(([name, one]) => `${JSON.stringify(name)}:${exact(one)}`)
+    .join(',')}}`;
 }
 
 export function answerOf(contents: Contents, address: string): Response {
   const [path, text] = address.split('?', 2) as [string, string | undefined];
   const params = new URLSearchParams(text ?? '');
   const kept = contents.answers[keyOf(path, params)];
-  if (!kept) return problem('This file holds no answer to that: it is a summary of the run. jviewd answers it from the run itself.');
+  if (!kept)
+    return problem(
+      'This file holds no answer to that: it is a summary of the run. jviewd answers it from the run itself.',
+    );
   const sort = params.get('sort');
   const rows = kept.body.rows;
   const body = sort !== null && Array.isArray(rows) ? { ...kept.body, rows: sorted(rows as Row[], sort) } : kept.body;

@@ -29,6 +29,11 @@ query.value = { ...query.value, run: contents.run };
 
 /* Its answers are of the whole run: nothing narrows them, and there is no other run. */
 const views = new Set<string>(ENTRIES.map((one) => one.view));
-reachBy((next) => next.run === contents.run && views.has(next.view ?? 'overview') && [...RESTRICTION, 'a', 'b', 'slice', 'against'].every((key) => next[key] === undefined));
+reachBy(
+  (next) =>
+    next.run === contents.run &&
+    views.has(next.view ?? 'overview') &&
+    [...RESTRICTION, 'a', 'b', 'slice', 'against'].every((key) => next[key] === undefined),
+);
 
 render(<Page contents={contents} />, document.getElementById('app')!);

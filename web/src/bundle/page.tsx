@@ -22,7 +22,12 @@ export const ENTRIES = [
   { view: 'overview', words: 'Overview', shape: '', page: (run: RunDetails) => <OverviewView run={run} /> },
   { view: 'timeline', words: 'Timeline', shape: ' bare', page: (run: RunDetails) => <TimelineView run={run} /> },
   { view: 'ops', words: 'Ops', shape: ' filling', page: (run: RunDetails) => <OpsView run={run} /> },
-  { view: 'kernels', words: 'Kernels', shape: ' filling', page: (run: RunDetails) => <KernelsView run={run} absent={absence(run, 'kernels')} /> },
+  {
+    view: 'kernels',
+    words: 'Kernels',
+    shape: ' filling',
+    page: (run: RunDetails) => <KernelsView run={run} absent={absence(run, 'kernels')} />,
+  },
   { view: 'flame', words: 'Flame', shape: ' filling', page: (run: RunDetails) => <FlameView run={run} /> },
   { view: 'steps', words: 'Steps', shape: ' filling', page: (run: RunDetails) => <StepsView run={run} /> },
 ] as const;
@@ -34,7 +39,13 @@ function Tabs({ run }: { run: RunDetails }) {
         {ENTRIES.map(({ view: one, words }) => {
           const absent = absence(run, one);
           return (
-            <Link key={one} to={{ view: one, zoom: null, key: null, columns: null, group: null }} current={(view.value ?? 'overview') === one} class={absent ? 'absent' : undefined} title={absent ?? undefined}>
+            <Link
+              key={one}
+              to={{ view: one, zoom: null, key: null, columns: null, group: null }}
+              current={(view.value ?? 'overview') === one}
+              class={absent ? 'absent' : undefined}
+              title={absent ?? undefined}
+            >
               {words}
               {absent && ' –'}
             </Link>

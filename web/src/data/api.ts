@@ -74,7 +74,8 @@ export function address(path: string, params: Params = {}): string {
 }
 
 /* Who answers: the server, or a page that carries its answers (bundle/). */
-let answer = (text: string, abort?: AbortSignal): Promise<Response> => fetch(text, { signal: abort ?? null, credentials: 'same-origin' });
+let answer = (text: string, abort?: AbortSignal): Promise<Response> =>
+  fetch(text, { signal: abort ?? null, credentials: 'same-origin' });
 
 export const askBy = (other: typeof answer): void => void (answer = other);
 

@@ -29,7 +29,8 @@ const LOOK_MS = 400;
 /* Null: not yet asked. */
 export const captured = signal<CaptureState | null>(null);
 
-export const isUnderWay = (capture: Capture | null | undefined): boolean => capture?.state === 'recording' || capture?.state === 'receiving';
+export const isUnderWay = (capture: Capture | null | undefined): boolean =>
+  capture?.state === 'recording' || capture?.state === 'receiving';
 
 let timer = 0;
 
@@ -45,12 +46,18 @@ export const lookAtCapture = (): Promise<void> => getJson<CaptureState>('api/cap
 async function send(method: 'POST' | 'DELETE', body: object | null): Promise<void> {
   const headers: Record<string, string> = { 'X-Jviewd-CSRF': '1' };
   if (body !== null) headers['Content-Type'] = 'application/json';
-  const reply = await fetch('api/capture', { method, headers, body: body === null ? null : JSON.stringify(body), credentials: 'same-origin' });
+  const reply = await fetch('api/capture', {
+    method,
+    headers,
+    body: body === null ? null : JSON.stringify(body),
+    credentials: 'same-origin',
+  });
   const text = await reply.text();
   if (!reply.ok) throw new Problem(reply.status, parseExact(text) as Record<string, unknown>);
   if (text === '') return lookAtCapture();
   take(parseExact(text) as CaptureState);
 }
 
-export const beginCapture = (targets: readonly string[], ms: number, pythonLevel: 0 | 1): Promise<void> => send('POST', { targets: targets.join(' '), ms, python_level: pythonLevel });
+export const beginCapture = (targets: readonly string[], ms: number, pythonLevel: 0 | 1): Promise<void> =>
+  send('POST', { targets: targets.join(' '), ms, python_level: pythonLevel });
 export const cancelCapture = (): Promise<void> => send('DELETE', null);

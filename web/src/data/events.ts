@@ -151,7 +151,14 @@ function join(): void {
   const asked = performance.now();
   pass({ what: 'hello' });
   navigator.locks
-    .request(PLACE, { signal: abort.signal }, () => new Promise<void>((release) => (abort.signal.aborted ? release() : lead(release, performance.now() - asked > SETTLE_MS))))
+    .request(
+      PLACE,
+      { signal: abort.signal },
+      () =>
+        new Promise<void>((release) =>
+          abort.signal.aborted ? release() : lead(release, performance.now() - asked > SETTLE_MS),
+        ),
+    )
     .catch(() => undefined); // given up: the tab was hidden before its turn
 }
 

@@ -12,7 +12,8 @@ export interface Dropped {
 const FILES_MAX = 500;
 const DEPTH_MAX = 16;
 
-const fileOf = (entry: FileSystemFileEntry): Promise<File> => new Promise((resolve, reject) => entry.file(resolve, reject));
+const fileOf = (entry: FileSystemFileEntry): Promise<File> =>
+  new Promise((resolve, reject) => entry.file(resolve, reject));
 
 /* A reader tells a hundred names a time, until it tells none. */
 async function namesIn(folder: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
@@ -25,20 +26,31 @@ async function namesIn(folder: FileSystemDirectoryEntry): Promise<FileSystemEntr
   }
 }
 
-async function walk(entry: FileSystemEntry, folder: string, above: string, depth: number, found: Dropped[]): Promise<void> {
+async function walk(
+  entry: FileSystemEntry,
+  folder: string,
+  above: string,
+  depth: number,
+  found: Dropped[],
+): Promise<void> {
   const path = `${above}${entry.name}`;
   if (found.length > FILES_MAX || entry.name.startsWith('.') || depth > DEPTH_MAX) return;
   if (entry.isFile) found.push({ file: await fileOf(entry as FileSystemFileEntry), folder, path });
-  else for (const one of await namesIn(entry as FileSystemDirectoryEntry)) await walk(one, folder, `${path}/`, depth + 1, found);
+  else
+    for (const one of await namesIn(entry as FileSystemDirectoryEntry))
+      await walk(one, folder, `${path}/`, depth + 1, found);
 }
 
 /* Entries must be taken while the event lasts; what lies in them comes later. */
 export function droppedIn(data: DataTransfer): Promise<Dropped[]> {
-  const entries = [...data.items].flatMap((item) => (item.kind === 'file' ? [{ entry: item.webkitGetAsEntry(), file: item.getAsFile() }] : []));
+  const entries = [...data.items].flatMap((item) =>
+    item.kind === 'file' ? [{ entry: item.webkitGetAsEntry(), file: item.getAsFile() }] : [],
+  );
   return (async () => {
     const found: Dropped[] = [];
     for (const { entry, file } of entries) {
-      if (entry?.isDirectory) for (const one of await namesIn(entry as FileSystemDirectoryEntry)) await walk(one, entry.name, '', 1, found);
+      if (entry?.isDirectory)
+        for (const one of await namesIn(entry as FileSystemDirectoryEntry)) await walk(one, entry.name, '', 1, found);
       else if (file) found.push({ file, folder: null, path: '' });
     }
     if (found.length > FILES_MAX) throw new Error(`There are more than ${FILES_MAX} files in it; drop a single run.`);

@@ -31,14 +31,25 @@ export interface UserNotes {
   notes: Note[];
 }
 
-export const useNotes = (id: string | null): Resource<UserNotes> => useJson<UserNotes>(id === null ? null : 'api/notes', { run: id });
+export const useNotes = (id: string | null): Resource<UserNotes> =>
+  useJson<UserNotes>(id === null ? null : 'api/notes', { run: id });
 /* Of every run: one question for a whole list. */
 export const useAllNotes = (): Resource<UserNotes> => useJson<UserNotes>('api/notes');
 
-async function send(method: 'POST' | 'DELETE', path: string, params: Params, body: object | null): Promise<Record<string, unknown>> {
+async function send(
+  method: 'POST' | 'DELETE',
+  path: string,
+  params: Params,
+  body: object | null,
+): Promise<Record<string, unknown>> {
   const headers: Record<string, string> = { 'X-Jviewd-CSRF': '1' };
   if (body !== null) headers['Content-Type'] = 'application/json';
-  const reply = await fetch(address(path, params), { method, headers, body: body === null ? null : JSON.stringify(body), credentials: 'same-origin' });
+  const reply = await fetch(address(path, params), {
+    method,
+    headers,
+    body: body === null ? null : JSON.stringify(body),
+    credentials: 'same-origin',
+  });
   const said = parseExact(await reply.text()) as Record<string, unknown>;
   if (!reply.ok) throw new Problem(reply.status, said);
   return said;
@@ -52,8 +63,14 @@ async function changeNotes(run: string, method: 'POST' | 'DELETE', params: Param
 
 /* Picoseconds pass a double's 53 bits after two and a half hours: such a window is not sent wrong. */
 export function writeNote(run: string, text: string, span: { start: bigint; end: bigint } | null): Promise<void> {
-  if (span !== null && !(Number.isSafeInteger(Number(span.start)) && Number.isSafeInteger(Number(span.end)))) return Promise.reject(new Error('The range lies too far from the begin of the run.'));
-  return changeNotes(run, 'POST', {}, { run, text, ...(span === null ? {} : { start_ps: Number(span.start), end_ps: Number(span.end) }) });
+  if (span !== null && !(Number.isSafeInteger(Number(span.start)) && Number.isSafeInteger(Number(span.end))))
+    return Promise.reject(new Error('The range lies too far from the begin of the run.'));
+  return changeNotes(
+    run,
+    'POST',
+    {},
+    { run, text, ...(span === null ? {} : { start_ps: Number(span.start), end_ps: Number(span.end) }) },
+  );
 }
 export const removeNote = (run: string, id: string): Promise<void> => changeNotes(run, 'DELETE', { id }, null);
 export const addTag = (run: string, tag: string): Promise<void> => changeNotes(run, 'POST', {}, { run, tag });

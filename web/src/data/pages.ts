@@ -76,7 +76,11 @@ class Shelf<R> {
     const controller = new AbortController();
     this.asked.set(page, controller);
     try {
-      const reply = await getJson<Reply<R>>(this.path, { ...this.params, limit: LIMIT, cursor: page === 0 ? undefined : `n${page * LIMIT}` }, controller.signal);
+      const reply = await getJson<Reply<R>>(
+        this.path,
+        { ...this.params, limit: LIMIT, cursor: page === 0 ? undefined : `n${page * LIMIT}` },
+        controller.signal,
+      );
       this.take(page, reply);
     } catch (error) {
       if (!controller.signal.aborted) this.error = error as Error;
@@ -104,7 +108,10 @@ class Shelf<R> {
 export function usePages<R>(path: string | null, params: Params, most: number): Paged<R> {
   const key = path === null ? null : address(path, params);
   const [version, redraw] = useState(0);
-  const shelf = useMemo(() => (path === null ? null : new Shelf<R>(path, params, most, () => redraw((tick) => tick + 1))), [key]);
+  const shelf = useMemo(
+    () => (path === null ? null : new Shelf<R>(path, params, most, () => redraw((tick) => tick + 1))),
+    [key],
+  );
   const timer = useRef(0);
   useEffect(() => {
     shelf?.want(0, 1);

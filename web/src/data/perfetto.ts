@@ -14,10 +14,7 @@ export interface HandOver {
 }
 
 export type HandOverState =
-  | { state: 'reading'; bytes: number }
-  | { state: 'waiting' }
-  | { state: 'done' }
-  | { state: 'failed'; message: string };
+  { state: 'reading'; bytes: number } | { state: 'waiting' } | { state: 'done' } | { state: 'failed'; message: string };
 
 const PING_MS = 100;
 const GIVE_UP_MS = 20_000;
@@ -43,16 +40,24 @@ function answered(target: Window, origin: string): Promise<boolean> {
 
 /* Call it in the click itself. */
 export async function handOver({ address, title, params, onProgress }: HandOver): Promise<void> {
-  if (!URL.canParse(address)) return onProgress({ state: 'failed', message: `${address} is no address: the settings say where Perfetto is.` });
+  if (!URL.canParse(address))
+    return onProgress({ state: 'failed', message: `${address} is no address: the settings say where Perfetto is.` });
   const target = window.open(address);
-  if (!target) return onProgress({ state: 'failed', message: 'The browser blocked the new tab. Allow it for this page, or download the trace.' });
+  if (!target)
+    return onProgress({
+      state: 'failed',
+      message: 'The browser blocked the new tab. Allow it for this page, or download the trace.',
+    });
   const { origin } = new URL(address);
   const pong = answered(target, origin);
   try {
     const buffer = await getBytesCounted('api/trace', params, (bytes) => onProgress({ state: 'reading', bytes }));
     onProgress({ state: 'waiting' });
     if (!(await pong))
-      return onProgress({ state: 'failed', message: `${address} did not answer. It may not be reachable from here; download the trace and open it there.` });
+      return onProgress({
+        state: 'failed',
+        message: `${address} did not answer. It may not be reachable from here; download the trace and open it there.`,
+      });
     target.postMessage({ perfetto: { buffer, title, fileName: `${title}.json.gz` } }, origin, [buffer]);
     onProgress({ state: 'done' });
   } catch (error) {

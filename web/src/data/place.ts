@@ -8,7 +8,10 @@ export const runName = computed(() => query.value.run ?? null);
 export const view = computed<View>(() => (query.value.view as View | undefined) ?? 'overview');
 
 /* What a part of the address tells: made anew when that part is another, not whenever anything is. */
-export function fromAddress<T>(part: (query: Query) => string | undefined, make: (text: string | undefined) => T): ReadonlySignal<T> {
+export function fromAddress<T>(
+  part: (query: Query) => string | undefined,
+  make: (text: string | undefined) => T,
+): ReadonlySignal<T> {
   const text = computed(() => part(query.value));
   return computed(() => make(text.value));
 }
@@ -41,7 +44,8 @@ export function go(changes: Changes, how: 'auto' | 'replace' | 'push' = 'auto'):
 
 /* For links: a plain click changes the page in place, every other goes the browser's way. */
 export function follow(event: MouseEvent, changes: Changes): void {
-  if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+  if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey)
+    return;
   event.preventDefault();
   go(changes, 'push');
 }

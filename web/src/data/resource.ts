@@ -48,7 +48,10 @@ export function forgetOne(path: string, params: Params): void {
 /* Rows, tracks, nodes: what makes a reply large. */
 function itemsOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 1;
-  const lists = Object.values(value).reduce((sum: number, one: unknown) => sum + (Array.isArray(one) ? one.length : 1), 0);
+  const lists = Object.values(value).reduce(
+    (sum: number, one: unknown) => sum + (Array.isArray(one) ? one.length : 1),
+    0,
+  );
   return lists + Number((value as { node_count?: number }).node_count ?? 0);
 }
 
@@ -118,7 +121,8 @@ export async function loadJson<T>(path: string, params: Params = {}, abort?: Abo
   one.waiting++;
   const leave = (): void => {
     one.waiting--;
-    queueMicrotask(() => { // who comes in this place of the page may ask the same
+    queueMicrotask(() => {
+      // who comes in this place of the page may ask the same
       if (one.waiting > 0) return;
       if (asked.get(key) === one) asked.delete(key);
       one.abort.abort();
@@ -149,7 +153,14 @@ export function useJson<T>(path: string | null, params: Params = {}): Resource<T
   const held = useRef<{ key: string; seen: number; value: T } | null>(null);
   if (key !== null && shelf.has(key)) held.current = { key, seen, value: shelf.get(key) as T };
   const shelved = held.current?.key === key && held.current.seen === seen ? held.current.value : null;
-  const [state, setState] = useState<Resource<T> & { key: string | null; seen: number }>({ data: null, error: null, waiting: false, progress: null, key: null, seen: 0 });
+  const [state, setState] = useState<Resource<T> & { key: string | null; seen: number }>({
+    data: null,
+    error: null,
+    waiting: false,
+    progress: null,
+    key: null,
+    seen: 0,
+  });
 
   /* Asked with the first drawing, not after it was painted: a page is a chain of questions. */
   useLayoutEffect(() => {

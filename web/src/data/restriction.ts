@@ -2,7 +2,10 @@
 import { formatQuery, parseQuery, restrictionOf } from '../model/address';
 import { fromAddress } from './place';
 
-export const restriction = fromAddress((query) => formatQuery(restrictionOf(query)), (text) => parseQuery(text!));
+export const restriction = fromAddress(
+  (query) => formatQuery(restrictionOf(query)),
+  (text) => parseQuery(text!),
+);
 
 /* Of these, what an endpoint knows: steps have no ops, allocators no scopes. */
 export function restrictedBy(...keys: string[]): Record<string, string> {

@@ -15,7 +15,11 @@ export interface SqlAnswer {
 
 export async function askSql(run: string | null, query: string, abort: AbortSignal): Promise<SqlAnswer> {
   const reply = await fetch(address('api/sql', { run }), {
-    method: 'POST', headers: { 'Content-Type': 'application/json', 'X-Jviewd-CSRF': '1' }, body: JSON.stringify({ query }), credentials: 'same-origin', signal: abort,
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', 'X-Jviewd-CSRF': '1' },
+    body: JSON.stringify({ query }),
+    credentials: 'same-origin',
+    signal: abort,
   });
   const said = parseExact(await reply.text()) as unknown;
   if (!reply.ok) throw new Problem(reply.status, said as Record<string, unknown>);
@@ -46,5 +50,6 @@ function write(next: readonly string[]): void {
   }
 }
 
-export const keepQuery = (query: string): void => write([query, ...keptQueries.value.filter((one) => one !== query)].slice(0, KEPT_MAX));
+export const keepQuery = (query: string): void =>
+  write([query, ...keptQueries.value.filter((one) => one !== query)].slice(0, KEPT_MAX));
 export const dropQuery = (query: string): void => write(keptQueries.value.filter((one) => one !== query));

@@ -42,10 +42,15 @@ function sizeOf(part: Part): number {
 /* `12:0-5,13:s`; depths of one track that follow each other become a range. */
 export function rowsParam(rows: RowKey[]): string {
   const parts: string[] = [];
-  for (let index = 0; index < rows.length; ) {
+  for (let index = 0; index < rows.length;) {
     const { track, depth } = rows[index]!;
     let last = index;
-    while (depth !== 's' && rows[last + 1]?.track === track && rows[last + 1]!.depth === (rows[last]!.depth as number) + 1) last++;
+    while (
+      depth !== 's' &&
+      rows[last + 1]?.track === track &&
+      rows[last + 1]!.depth === (rows[last]!.depth as number) + 1
+    )
+      last++;
     parts.push(last === index ? `${track}:${depth}` : `${track}:${depth}-${rows[last]!.depth}`);
     index = last + 1;
   }
@@ -131,7 +136,8 @@ export class TileStore {
       flight.abort.abort();
     }
     const flying = new Set([...this.flights].flatMap((flight) => [...flight.keys]));
-    for (const one of first.every(({ keys }) => keys.length === 0) ? missing : first) this.send(one.want, one.keys, flying);
+    for (const one of first.every(({ keys }) => keys.length === 0) ? missing : first)
+      this.send(one.want, one.keys, flying);
     if (before > 0 && !this.loading) this.onArrival();
   }
 
@@ -154,7 +160,9 @@ export class TileStore {
     const open = new Set(keys.filter((key) => !flying.has(key)));
     if (open.size === 0) return;
     const needs = (row: RowKey, index: number) => open.has(partKey(row, want.level, index));
-    const used = Array.from({ length: want.to - want.from }, (_, at) => want.from + at).filter((index) => want.rows.some((row) => needs(row, index)));
+    const used = Array.from({ length: want.to - want.from }, (_, at) => want.from + at).filter((index) =>
+      want.rows.some((row) => needs(row, index)),
+    );
     for (const [from, to] of stretchesOf(used)) {
       const rows = want.rows.filter((row) => Array.from({ length: to - from }).some((_, at) => needs(row, from + at)));
       for (let at = 0; at < rows.length && this.flights.size < FLIGHTS_MAX; at += ROWS_PER_REQUEST)
@@ -164,10 +172,18 @@ export class TileStore {
 
   private async fetch(want: Want): Promise<void> {
     const flight: Flight = { keys: new Set(), abort: new AbortController() };
-    for (const row of want.rows) for (let index = want.from; index < want.to; index++) flight.keys.add(partKey(row, want.level, index));
+    for (const row of want.rows)
+      for (let index = want.from; index < want.to; index++) flight.keys.add(partKey(row, want.level, index));
     this.flights.add(flight);
     try {
-      const params = { run: this.run, content: this.content, level: want.level, from: want.from, to: want.to, rows: rowsParam(want.rows) };
+      const params = {
+        run: this.run,
+        content: this.content,
+        level: want.level,
+        from: want.from,
+        to: want.to,
+        rows: rowsParam(want.rows),
+      };
       this.take(await getBytes('api/tiles', params, flight.abort.signal), want);
       this.failure = null;
     } catch (error) {
@@ -183,14 +199,16 @@ export class TileStore {
   /* What failed stays empty rather than being asked for at every frame. */
   private drop(want: Want): void {
     for (const row of want.rows)
-      for (let index = want.from; index < want.to; index++) this.put(partKey(row, want.level, index), { cells: null, summary: null });
+      for (let index = want.from; index < want.to; index++)
+        this.put(partKey(row, want.level, index), { cells: null, summary: null });
   }
 
   private take(buffer: ArrayBuffer, want: Want): void {
     const reply = decodeTiles(buffer, this.names);
     let at = 0;
     for (const row of want.rows)
-      for (let index = 0; index < reply.tileCount; index++) this.put(partKey(row, reply.level, reply.from + index), reply.parts[at++]!);
+      for (let index = 0; index < reply.tileCount; index++)
+        this.put(partKey(row, reply.level, reply.from + index), reply.parts[at++]!);
   }
 
   private put(key: string, part: Part): void {

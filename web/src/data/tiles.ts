@@ -127,7 +127,16 @@ function readCells(reader: Reader, count: number, wide: boolean, ids: Uint32Arra
     name[index] = ids[local[index]!]!;
     if (index > 0) start[index] = start[index]! + start[index - 1]!;
   }
-  return { count, start, width, name, busy, kind: reader.bytes(count), flags: reader.bytes(count), slices: reader.bytes(count) };
+  return {
+    count,
+    start,
+    width,
+    name,
+    busy,
+    kind: reader.bytes(count),
+    flags: reader.bytes(count),
+    slices: reader.bytes(count),
+  };
 }
 
 export function decodeTiles(buffer: ArrayBuffer, names: NameTable): TileReply {

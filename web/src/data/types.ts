@@ -73,7 +73,9 @@ export interface RunHost {
 export function isUnsettled(run: RunDetails): boolean {
   if (['queued', 'indexing', 'writing'].includes(run.state)) return true;
   if (run.state === 'failed' || run.state === 'gone') return false;
-  const reasons = new Set(Object.entries(run.views ?? {}).flatMap(([name, view]) => (name === 'files' ? [] : [view?.reason ?? null])));
+  const reasons = new Set(
+    Object.entries(run.views ?? {}).flatMap(([name, view]) => (name === 'files' ? [] : [view?.reason ?? null])),
+  );
   return reasons.size === 1 && !reasons.has(null); // one reason for all: it is not read yet
 }
 
@@ -205,7 +207,16 @@ export interface SliceDetails extends Slice {
   category?: string | null;
   attributed?: { start_ps: Ps; dur_ps: Ps } | null;
   stack?: SliceStack;
-  mates?: { count: number; mean_ps: Ps; p50_ps: Ps; p95_ps: Ps; rank: number | null; min_ps: Ps; max_ps: Ps; histogram: { bounds_ps: Ps[]; counts: number[] } | null } | null;
+  mates?: {
+    count: number;
+    mean_ps: Ps;
+    p50_ps: Ps;
+    p95_ps: Ps;
+    rank: number | null;
+    min_ps: Ps;
+    max_ps: Ps;
+    histogram: { bounds_ps: Ps[]; counts: number[] } | null;
+  } | null;
   reasons?: Reasons;
 }
 
@@ -257,7 +268,10 @@ export interface Roof {
   source: string;
 }
 
-export interface RooflineRow extends Omit<TopRow, 'event_count' | 'cumulative_share' | 'mean_ps' | 'stdev_ps' | 'min_ps' | 'p50_ps' | 'p95_ps' | 'max_ps'> {
+export interface RooflineRow extends Omit<
+  TopRow,
+  'event_count' | 'cumulative_share' | 'mean_ps' | 'stdev_ps' | 'min_ps' | 'p50_ps' | 'p95_ps' | 'max_ps'
+> {
   type: string | null;
   intensity: number | null;
   roof_flops_per_s: number | null;
@@ -267,10 +281,25 @@ export interface RooflineRow extends Omit<TopRow, 'event_count' | 'cumulative_sh
 export interface Roofline {
   run: { id: string; name: string };
   by: string;
-  devices: { host: string; name: string | null; device_count: number; roofs: Roof[]; links: { to: 'devices' | 'host'; name: string | null; bytes_per_s: number | null; reason: string | null }[]; reason: string | null; doubt: string | null }[];
+  devices: {
+    host: string;
+    name: string | null;
+    device_count: number;
+    roofs: Roof[];
+    links: { to: 'devices' | 'host'; name: string | null; bytes_per_s: number | null; reason: string | null }[];
+    reason: string | null;
+    doubt: string | null;
+  }[];
   program: {
-    self_ps: Ps; op_count: number; unknown_count: number; flops: number | null; bytes: number | null; intensity: number | null;
-    flops_per_s: number | null; bytes_per_s: number | null; peak_share: number | null;
+    self_ps: Ps;
+    op_count: number;
+    unknown_count: number;
+    flops: number | null;
+    bytes: number | null;
+    intensity: number | null;
+    flops_per_s: number | null;
+    bytes_per_s: number | null;
+    peak_share: number | null;
   };
   bounds: { bound_by: string; self_ps: Ps }[];
   missing: string | null;

@@ -31,14 +31,20 @@ function problemOf(request: XMLHttpRequest): Problem {
 }
 
 /* fetch tells nothing of what was sent, so it is an XMLHttpRequest. */
-export function sendFile(file: File, place: { batch?: string; path?: string }, onProgress: (sent: number) => void, abort: AbortSignal): Promise<Uploaded> {
+export function sendFile(
+  file: File,
+  place: { batch?: string; path?: string },
+  onProgress: (sent: number) => void,
+  abort: AbortSignal,
+): Promise<Uploaded> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.open('POST', address('api/upload', { name: file.name, modified_ms: file.lastModified, ...place }));
     request.setRequestHeader('Content-Type', 'application/octet-stream');
     request.setRequestHeader('X-Jviewd-CSRF', '1');
     request.upload.onprogress = (event) => onProgress(event.loaded);
-    request.onload = () => (request.status === 201 ? resolve(parseExact(request.responseText) as Uploaded) : reject(problemOf(request)));
+    request.onload = () =>
+      request.status === 201 ? resolve(parseExact(request.responseText) as Uploaded) : reject(problemOf(request));
     request.onerror = () => reject(new Error('The connection broke off before the file was there.'));
     request.onabort = () => reject(new Error('Stopped.'));
     abort.addEventListener('abort', () => request.abort(), { once: true });
@@ -61,7 +67,11 @@ export async function runsBelow(batch: string): Promise<string[]> {
 }
 
 export async function deleteUpload(run: string): Promise<void> {
-  const reply = await fetch(address('api/upload', { run }), { method: 'DELETE', headers: { 'X-Jviewd-CSRF': '1' }, credentials: 'same-origin' });
+  const reply = await fetch(address('api/upload', { run }), {
+    method: 'DELETE',
+    headers: { 'X-Jviewd-CSRF': '1' },
+    credentials: 'same-origin',
+  });
   if (reply.ok) return;
   throw new Problem(reply.status, parseExact(await reply.text()) as Record<string, unknown>);
 }

@@ -30,7 +30,11 @@ export function arrivalHeight(lanes: number): number {
 }
 
 /* The panel and lane beneath a point. */
-export function arrivalAt(scene: Pick<ArrivalScene, 'lanes' | 'turns' | 'width'>, x: number, y: number): { turn: number; lane: number } | null {
+export function arrivalAt(
+  scene: Pick<ArrivalScene, 'lanes' | 'turns' | 'width'>,
+  x: number,
+  y: number,
+): { turn: number; lane: number } | null {
   const size = panelSize(scene.turns.length, scene.width);
   const turn = Math.floor((x - NAMES) / (size + GAP));
   const lane = Math.floor((y - LABELS) / ARRIVAL_ROW);
@@ -68,7 +72,14 @@ export function paintArrivals(canvas: HTMLCanvasElement, scene: ArrivalScene): v
   });
 }
 
-function paintRun(context: CanvasRenderingContext2D, scene: ArrivalScene, turn: Turn, row: Arrival, left: number, pixels: number): void {
+function paintRun(
+  context: CanvasRenderingContext2D,
+  scene: ArrivalScene,
+  turn: Turn,
+  row: Arrival,
+  left: number,
+  pixels: number,
+): void {
   const lane = scene.lanes.indexOf(scene.laneOf(row));
   const colours = scene.tokens.kinds[scene.kind]!;
   const start = left + (toNumber(row.start_ps) - turn.start) * pixels;

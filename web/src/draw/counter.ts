@@ -6,13 +6,19 @@ import type { Box } from './summary';
 import type { Tokens } from './tokens';
 
 export function paintCounter(
-  context: CanvasRenderingContext2D, series: CounterSeries, viewport: Viewport, box: Box, tokens: Tokens, ratio: number,
+  context: CanvasRenderingContext2D,
+  series: CounterSeries,
+  viewport: Viewport,
+  box: Box,
+  tokens: Tokens,
+  ratio: number,
 ): void {
   if (series.times.length === 0) return;
   const low = Math.min(0, series.min);
   const high = Math.max(series.max, low + Number.MIN_VALUE);
   const padding = 4 * ratio;
-  const yOf = (value: number) => box.top + box.height - padding - ((value - low) / (high - low)) * (box.height - 2 * padding);
+  const yOf = (value: number) =>
+    box.top + box.height - padding - ((value - low) / (high - low)) * (box.height - 2 * padding);
   const line: [number, number][] = [];
   series.times.forEach((time, index) => {
     const at = positionOf(viewport, time) * box.width;

@@ -33,7 +33,8 @@ export function rowTop(layout: FlameLayout, depth: number, flipped = false): num
 /* What a node is filled with: containers are neutral, what ran by itself has its kind's colour. */
 export function fillOf(layout: FlameLayout, index: number, tokens: Tokens): { css: string; neutral: boolean } {
   const node = layout.nodes[index]!;
-  const neutral = node.kind === null || node.kind === undefined || (node.children.length > 0 && toNumber(node.self_ps) === 0);
+  const neutral =
+    node.kind === null || node.kind === undefined || (node.children.length > 0 && toNumber(node.self_ps) === 0);
   const colours = tokens.kinds[KINDS.indexOf(node.kind ?? 'other')] ?? tokens.kinds[6]!;
   return { css: neutral ? tokens.bg3 : colours.css[shadeOf(node.name)]!, neutral };
 }
@@ -55,7 +56,7 @@ export function paintFlame(canvas: HTMLCanvasElement, scene: FlameScene): number
   const left = part.x;
   let painted = 0;
 
-  for (let index = 0; index < layout.nodes.length; ) {
+  for (let index = 0; index < layout.nodes.length;) {
     const size = layout.width[index]! * perShare;
     const x = (layout.x[index]! - left) * perShare;
     if (size < NARROWEST || x + size < 0 || x > width) {
@@ -77,7 +78,15 @@ export function paintFlame(canvas: HTMLCanvasElement, scene: FlameScene): number
   return painted;
 }
 
-function paintNode(context: CanvasRenderingContext2D, labels: Labels, scene: FlameScene, index: number, from: number, to: number, y: number): void {
+function paintNode(
+  context: CanvasRenderingContext2D,
+  labels: Labels,
+  scene: FlameScene,
+  index: number,
+  from: number,
+  to: number,
+  y: number,
+): void {
   const { tokens, layout } = scene;
   const node = layout.nodes[index]!;
   const left = Math.round(from);

@@ -38,16 +38,30 @@ export interface GridScene {
 }
 
 /* Of more cells than an answer has, whole steps. */
-export function wholeSteps({ rows, row_count: all }: Pick<HostTable<HostStep>, 'rows' | 'row_count'>): readonly HostStep[] {
+export function wholeSteps({
+  rows,
+  row_count: all,
+}: Pick<HostTable<HostStep>, 'rows' | 'row_count'>): readonly HostStep[] {
   return rows.length < all ? rows.filter((row) => row.step !== rows.at(-1)!.step) : rows;
 }
 
 export function gridLayout(lanes: number, steps: number, width: number): GridLayout {
   const row = Math.max(1, Math.min(ROW, Math.floor(HEIGHT_MAX / Math.max(1, lanes))));
-  return { left: NAMES, pitch: Math.min(CELL_MAX, Math.max(1, (width - NAMES) / Math.max(1, steps))), row, height: LABELS + lanes * row };
+  return {
+    left: NAMES,
+    pitch: Math.min(CELL_MAX, Math.max(1, (width - NAMES) / Math.max(1, steps))),
+    row,
+    height: LABELS + lanes * row,
+  };
 }
 
-export function gridAt(layout: GridLayout, lanes: number, steps: number, x: number, y: number): { lane: number; step: number } | null {
+export function gridAt(
+  layout: GridLayout,
+  lanes: number,
+  steps: number,
+  x: number,
+  y: number,
+): { lane: number; step: number } | null {
   const step = Math.floor((x - layout.left) / layout.pitch);
   const lane = Math.floor((y - LABELS) / layout.row);
   return step >= 0 && step < steps && lane >= 0 && lane < lanes ? { lane, step } : null;
@@ -86,7 +100,14 @@ export function paintGrid(canvas: HTMLCanvasElement, scene: GridScene): void {
   });
 }
 
-function paintCell(context: CanvasRenderingContext2D, scene: GridScene, layout: GridLayout, row: number, column: number, top: number): void {
+function paintCell(
+  context: CanvasRenderingContext2D,
+  scene: GridScene,
+  layout: GridLayout,
+  row: number,
+  column: number,
+  top: number,
+): void {
   const cell = scene.cells.get(`${row} ${column}`);
   const left = Math.round(layout.left + column * layout.pitch);
   const gap = layout.pitch >= 6 ? 1 : 0;

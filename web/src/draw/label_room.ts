@@ -7,7 +7,8 @@ import { CELL_FROM_BEFORE, CELL_GOES_ON } from '../data/tiles';
 import type { Span } from './row_image';
 
 /* Whether a slice ends beyond the screen where no tile tells; one that crosses from tile to tile in sight does not. */
-export const goesOn = ({ right, flags }: Span, width: number): boolean => (flags & CELL_GOES_ON) !== 0 && right >= width;
+export const goesOn = ({ right, flags }: Span, width: number): boolean =>
+  (flags & CELL_GOES_ON) !== 0 && right >= width;
 
 /* For a label: the slice's width, at most that of the screen. */
 export function roomOf(span: Span, width: number): number {

@@ -73,7 +73,8 @@ function decimalTicks(from: number, to: number, most: number): number[] {
 
 function paintAxes(context: CanvasRenderingContext2D, scene: LevelScene, place: Place, tokens: Tokens): void {
   const { xs } = scene;
-  const line = (x: number, y: number, width: number, height: number): void => context.fillRect(Math.round(x), Math.round(y), width, height);
+  const line = (x: number, y: number, width: number, height: number): void =>
+    context.fillRect(Math.round(x), Math.round(y), width, height);
   const across = decimalTicks(xs[0] ?? 0, xs.at(-1) ?? 0, (place.right - LEVELS.left) / TICK.x);
   const upwards = binaryTicks(scene.top, Math.max(2, (place.bottom - LEVELS.top) / TICK.y));
   const words = { x: scene.xWords(across), y: scene.yWords(upwards) };
@@ -82,12 +83,20 @@ function paintAxes(context: CanvasRenderingContext2D, scene: LevelScene, place: 
   for (const tick of upwards) line(LEVELS.left, place.y(tick), place.right - LEVELS.left, 1);
   context.fillStyle = tokens.ink2;
   context.textAlign = 'center';
-  across.forEach((tick, at) => context.fillText(words.x[at]!, Math.min(place.x(tick), place.right - 24), place.bottom + 16));
+  across.forEach((tick, at) =>
+    context.fillText(words.x[at]!, Math.min(place.x(tick), place.right - 24), place.bottom + 16),
+  );
   context.textAlign = 'right';
   upwards.forEach((tick, at) => context.fillText(words.y[at]!, LEVELS.left - 8, place.y(tick) + 4));
 }
 
-function paintArea(context: CanvasRenderingContext2D, xs: readonly number[], { values, fill }: LevelArea, place: Place, stroke: string): void {
+function paintArea(
+  context: CanvasRenderingContext2D,
+  xs: readonly number[],
+  { values, fill }: LevelArea,
+  place: Place,
+  stroke: string,
+): void {
   const outline = new Path2D();
   const area = new Path2D();
   let before: number | null = null;
@@ -111,7 +120,12 @@ function paintArea(context: CanvasRenderingContext2D, xs: readonly number[], { v
 }
 
 /* The peak wears its number, the limit its line. */
-function paintMarks(context: CanvasRenderingContext2D, { peak, limit, chosen }: LevelScene, place: Place, tokens: Tokens): void {
+function paintMarks(
+  context: CanvasRenderingContext2D,
+  { peak, limit, chosen }: LevelScene,
+  place: Place,
+  tokens: Tokens,
+): void {
   context.fillStyle = tokens.ink;
   if (chosen !== null) context.fillRect(Math.round(place.x(chosen)), LEVELS.top, 1, place.bottom - LEVELS.top);
   if (limit) {
@@ -138,7 +152,14 @@ function paintMarks(context: CanvasRenderingContext2D, { peak, limit, chosen }: 
   context.fillText(peak.words, x + (isLeft ? 8 : -8), y - 3);
 }
 
-export function paintLevels(canvas: HTMLCanvasElement, scene: LevelScene, width: number, height: number, ratio: number, tokens: Tokens): void {
+export function paintLevels(
+  canvas: HTMLCanvasElement,
+  scene: LevelScene,
+  width: number,
+  height: number,
+  ratio: number,
+  tokens: Tokens,
+): void {
   canvas.width = Math.round(width * ratio);
   canvas.height = Math.round(height * ratio);
   const context = canvas.getContext('2d')!;

@@ -74,7 +74,8 @@ export class OverlayPainter {
     context.fillStyle = scene.tokens.bg;
     context.fillRect(0, 0, Math.max(0, from), scene.height);
     context.fillRect(to, 0, Math.max(0, scene.width - to), scene.height);
-    for (const { top, height } of scene.veiled) context.fillRect(Math.max(0, from), top, Math.min(scene.width, to) - Math.max(0, from), height);
+    for (const { top, height } of scene.veiled)
+      context.fillRect(Math.max(0, from), top, Math.min(scene.width, to) - Math.max(0, from), height);
     context.restore();
     context.fillStyle = scene.tokens.accent;
     context.fillRect(from, 0, 1, scene.height);

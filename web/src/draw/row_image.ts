@@ -45,7 +45,8 @@ export const UNRECORDED = 9; // and behind that what has none
 export function mixTable(tokens: Tokens): Uint32Array {
   const table = new Uint32Array(SLOTS * (SHADES + 1));
   tokens.slots.forEach(({ fill }, slot) => {
-    for (let busy = 0; busy <= SHADES; busy++) table[slot * (SHADES + 1) + busy] = mix(tokens.background, fill, Math.max(0.15, busy / SHADES));
+    for (let busy = 0; busy <= SHADES; busy++)
+      table[slot * (SHADES + 1) + busy] = mix(tokens.background, fill, Math.max(0.15, busy / SHADES));
   });
   return table;
 }
@@ -79,7 +80,12 @@ export class RowImage {
   }
 
   /* `lit`: per name whether it matches the search; null: nothing is searched. */
-  paint(row: number, placed: readonly PlacedCells[], neutral: boolean, lit: ((name: number) => boolean) | null): RowPaint {
+  paint(
+    row: number,
+    placed: readonly PlacedCells[],
+    neutral: boolean,
+    lit: ((name: number) => boolean) | null,
+  ): RowPaint {
     const result: RowPaint = { row, kinds: 0, spans: [], instants: [] };
     this.longest.fill(0);
     for (const one of placed) this.paintCells(row * this.width, one, neutral, lit, result);
@@ -87,8 +93,11 @@ export class RowImage {
   }
 
   private paintCells(
-    at: number, placed: PlacedCells, neutral: boolean,
-    lit: ((name: number) => boolean) | null, result: RowPaint,
+    at: number,
+    placed: PlacedCells,
+    neutral: boolean,
+    lit: ((name: number) => boolean) | null,
+    result: RowPaint,
   ): void {
     const { cells, left, quantum } = placed;
     const { pixels, longest, width, table, slotOf } = this;
@@ -125,7 +134,13 @@ export class RowImage {
   private keepSpan(result: RowPaint, span: Span): void {
     const { left, right, name, flags, slices } = span;
     const last = result.spans.at(-1);
-    if (last && flags & CELL_FROM_BEFORE && last.flags & CELL_GOES_ON && last.name === name && Math.abs(last.right - left) < 1) {
+    if (
+      last &&
+      flags & CELL_FROM_BEFORE &&
+      last.flags & CELL_GOES_ON &&
+      last.name === name &&
+      Math.abs(last.right - left) < 1
+    ) {
       last.right = right;
       last.flags = (last.flags & ~CELL_GOES_ON) | (flags & (CELL_GOES_ON | CELL_PARTIAL | CELL_CUT));
       last.slices = Math.max(last.slices, slices);
@@ -137,7 +152,8 @@ export class RowImage {
     const at = paint.row * this.width;
     for (const span of paint.spans) {
       if (lit !== null && !lit(span.name)) continue;
-      if (span.right - span.left < STROKE_PIXELS_MIN || span.flags & CELL_FROM_BEFORE || span.kind === NEUTRAL) continue;
+      if (span.right - span.left < STROKE_PIXELS_MIN || span.flags & CELL_FROM_BEFORE || span.kind === NEUTRAL)
+        continue;
       const x = Math.round(span.left);
       if (x >= 0 && x < this.width) this.pixels[at + x] = tokens.slots[span.slot]!.stroke;
     }

@@ -70,7 +70,9 @@ export function paintBars(canvas: HTMLCanvasElement, scene: BarsScene): void {
   const numbers = wordsAt(context, height - 4, tokens.ink2);
   const torn = wordsAt(context, layout.top - 4, tokens.ink);
   const widthOf = (words: string): number => context.measureText(words).width;
-  const named = scene.steps.map(({ step }) => (String(step).length < 8 || widthOf(String(step)) <= layout.bar ? String(step) : cutMiddle(String(step), 7)));
+  const named = scene.steps.map(({ step }) =>
+    String(step).length < 8 || widthOf(String(step)) <= layout.bar ? String(step) : cutMiddle(String(step), 7),
+  );
   const apart = stepFor((named.reduce((most, number) => Math.max(most, widthOf(number)), 0) + 8) / layout.pitch, 1);
   scene.steps.forEach((step, index) => {
     const x = layout.left + index * layout.pitch;
@@ -81,7 +83,11 @@ export function paintBars(canvas: HTMLCanvasElement, scene: BarsScene): void {
 }
 
 /* Words in a line, each where it should be, those left out that would touch the one before. */
-function wordsAt(context: CanvasRenderingContext2D, y: number, colour: string): (words: string, middle: number) => void {
+function wordsAt(
+  context: CanvasRenderingContext2D,
+  y: number,
+  colour: string,
+): (words: string, middle: number) => void {
   let end = -Infinity;
   return (words, middle) => {
     const size = context.measureText(words).width;
@@ -142,7 +148,12 @@ function paintBar(context: CanvasRenderingContext2D, scene: BarsScene, step: Ste
       }
       if (size >= 6) {
         context.strokeStyle = colours.strokeCss;
-        context.strokeRect(left + 0.5, Math.round(from) + 0.5, size - 1, Math.max(0, Math.round(foot) - Math.round(from) - 1));
+        context.strokeRect(
+          left + 0.5,
+          Math.round(from) + 0.5,
+          size - 1,
+          Math.max(0, Math.round(foot) - Math.round(from) - 1),
+        );
       }
       foot = from;
       if (from <= top) break;
@@ -158,7 +169,13 @@ function paintBar(context: CanvasRenderingContext2D, scene: BarsScene, step: Ste
 }
 
 /* A gap in zigzag, edged where the bar is hollow and has no fill to break. */
-function tear(context: CanvasRenderingContext2D, { layout, tokens }: BarsScene, left: number, size: number, hollow: boolean): void {
+function tear(
+  context: CanvasRenderingContext2D,
+  { layout, tokens }: BarsScene,
+  left: number,
+  size: number,
+  hollow: boolean,
+): void {
   const teeth = Math.max(1, Math.round(size / 8));
   const pitch = size / teeth / 2;
   const zigzag = (y: number, direction: 1 | -1): void => {

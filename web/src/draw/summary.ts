@@ -48,7 +48,8 @@ export function sharesOf(summaries: readonly PlacedSummary[][], width: number): 
     for (const one of placed) addTile(one, width);
     const kinds = new Set(placed.flatMap((one) => kindsIn(one.share)));
     for (const kind of kinds)
-      for (let x = 0; x < width; x++) if (weight[x]! > 0) shares[kind * width + x]! += sum[kind * width + x]! / weight[x]! / summaries.length;
+      for (let x = 0; x < width; x++)
+        if (weight[x]! > 0) shares[kind * width + x]! += sum[kind * width + x]! / weight[x]! / summaries.length;
   }
   return shares;
 }
@@ -67,7 +68,8 @@ export function sharesAt(summaries: readonly PlacedSummary[][], x: number): numb
     const held = placed.flatMap((one) => quantaAt(one, x).map((quantum) => ({ one, quantum })));
     known ||= held.length > 0;
     for (const { one, quantum } of held)
-      for (let kind = 0; kind < SUMMARY_KINDS; kind++) shares[kind]! += one.share[kind * TILE_QUANTA + quantum]! / 65_535 / held.length / summaries.length;
+      for (let kind = 0; kind < SUMMARY_KINDS; kind++)
+        shares[kind]! += one.share[kind * TILE_QUANTA + quantum]! / 65_535 / held.length / summaries.length;
   }
   return known ? shares : null;
 }
@@ -122,6 +124,11 @@ function paintShares(context: CanvasRenderingContext2D, shares: Float32Array, bo
 }
 
 /* Tells which kinds are there, a bit each. */
-export function paintSummary(context: CanvasRenderingContext2D, summaries: readonly PlacedSummary[][], box: Box, tokens: Tokens): number {
+export function paintSummary(
+  context: CanvasRenderingContext2D,
+  summaries: readonly PlacedSummary[][],
+  box: Box,
+  tokens: Tokens,
+): number {
   return paintShares(context, sharesOf(summaries, box.width), box, tokens);
 }

@@ -111,18 +111,38 @@ export class TimelinePainter {
     const stuck = Math.round(scene.stuck * scene.ratio);
     this.kinds = 0;
     this.names = new Map();
-    const below = this.paintPart({ ...scene, bands: scene.bands.filter((band) => band.y >= scene.stuck) }, width, stuck, height);
+    const below = this.paintPart(
+      { ...scene, bands: scene.bands.filter((band) => band.y >= scene.stuck) },
+      width,
+      stuck,
+      height,
+    );
     if (stuck === 0) return { ...below, kinds: this.kinds, names: this.names };
     context.fillStyle = scene.tokens.bg; // over summaries, which no clip holds
     context.fillRect(0, 0, width, stuck);
-    const above = this.paintPart({ ...scene, bands: scene.bands.filter((band) => band.y < scene.stuck), scrollTop: 0 }, width, 0, stuck);
+    const above = this.paintPart(
+      { ...scene, bands: scene.bands.filter((band) => band.y < scene.stuck), scrollTop: 0 },
+      width,
+      0,
+      stuck,
+    );
     context.fillStyle = scene.tokens.edge;
     context.fillRect(0, stuck - Math.max(1, Math.round(scene.ratio)), width, Math.max(1, Math.round(scene.ratio)));
-    return { rows: above.rows + below.rows, covered: above.covered + below.covered, kinds: this.kinds, names: this.names };
+    return {
+      rows: above.rows + below.rows,
+      covered: above.covered + below.covered,
+      kinds: this.kinds,
+      names: this.names,
+    };
   }
 
   /* The pinned bands, or those that scroll below them: what lies between two heights. */
-  private paintPart(scene: TimelineScene, width: number, top: number, bottom: number): Pick<Painted, 'rows' | 'covered'> {
+  private paintPart(
+    scene: TimelineScene,
+    width: number,
+    top: number,
+    bottom: number,
+  ): Pick<Painted, 'rows' | 'covered'> {
     const { context } = this;
     context.save();
     context.beginPath();
@@ -165,7 +185,11 @@ export class TimelinePainter {
       const paint = this.image.paint(row, cells.placed, isContainer(line.band), scene.lit);
       this.kinds |= paint.kinds;
       for (const span of paint.spans)
-        if (span.kind !== NEUTRAL) this.names.set(span.name, (this.names.get(span.name) ?? 0) + Math.min(width, span.right) - Math.max(0, span.left));
+        if (span.kind !== NEUTRAL)
+          this.names.set(
+            span.name,
+            (this.names.get(span.name) ?? 0) + Math.min(width, span.right) - Math.max(0, span.left),
+          );
       this.image.strokes(paint, scene.tokens, scene.lit);
       return { ...line, paint };
     });
@@ -184,12 +208,25 @@ export class TimelinePainter {
       if (top >= to || top + Math.round(band.height * scene.ratio) <= from) continue;
       if (band.node.kind === 'counter') {
         const series = scene.counterOf(band.node.id);
-        if (series) paintCounter(context, series, { ...scene.viewport, base: scene.viewport.base + scene.shiftOf(band.node.host) }, { top, width, height: Math.round(band.height * scene.ratio) }, scene.tokens, scene.ratio);
+        if (series)
+          paintCounter(
+            context,
+            series,
+            { ...scene.viewport, base: scene.viewport.base + scene.shiftOf(band.node.host) },
+            { top, width, height: Math.round(band.height * scene.ratio) },
+            scene.tokens,
+            scene.ratio,
+          );
       } else if (band.summaries.length > 0) {
         const camera = this.camera(scene, band.node.host);
         const summaries = band.summaries.map((track) => summaryOf(scene.store, track, camera));
         const inset = Math.round(3 * scene.ratio);
-        this.kinds |= paintSummary(context, summaries, { top: top + inset, width, height: Math.round(band.height * scene.ratio) - 2 * inset }, scene.tokens);
+        this.kinds |= paintSummary(
+          context,
+          summaries,
+          { top: top + inset, width, height: Math.round(band.height * scene.ratio) - 2 * inset },
+          scene.tokens,
+        );
       }
       if (band.node.children.length > 0 && band.y > 0) {
         context.fillStyle = scene.tokens.line;
@@ -204,7 +241,9 @@ export class TimelinePainter {
     context.lineWidth = Math.max(1, Math.round(scene.ratio));
     context.setLineDash([scene.ratio, 3 * scene.ratio]);
     context.beginPath();
-    const inView = scene.bounds.map((bound) => Math.round(positionOf(scene.viewport, bound) * width) + 0.5).filter((x) => x >= 0 && x <= width);
+    const inView = scene.bounds
+      .map((bound) => Math.round(positionOf(scene.viewport, bound) * width) + 0.5)
+      .filter((x) => x >= 0 && x <= width);
     if (width / Math.max(1, inView.length) < BOUND_PIXELS_MIN * scene.ratio) inView.length = 0;
     for (const x of new Set(inView)) {
       context.moveTo(x, 0);
@@ -249,8 +288,16 @@ export class TimelinePainter {
     if (text === '') return;
     const last = goesOn(span, width) ? width : Math.round(span.right - padding / 2 - this.labels.width(text));
     const lit = scene.lit === null || scene.lit(span.name);
-    this.context.fillStyle = !lit ? scene.tokens.ink3 : span.kind === NEUTRAL ? scene.tokens.ink : scene.tokens.slots[span.slot]!.label;
-    this.context.fillText(text, Math.min(Math.max(0, Math.round(span.left)) + padding, last), line.top + Math.round(line.height / 2) + 0.5 * scene.ratio);
+    this.context.fillStyle = !lit
+      ? scene.tokens.ink3
+      : span.kind === NEUTRAL
+        ? scene.tokens.ink
+        : scene.tokens.slots[span.slot]!.label;
+    this.context.fillText(
+      text,
+      Math.min(Math.max(0, Math.round(span.left)) + padding, last),
+      line.top + Math.round(line.height / 2) + 0.5 * scene.ratio,
+    );
   }
 
   /* An end that is not in the file is torn off. */
@@ -325,7 +372,11 @@ export class TimelinePainter {
     const lit = scene.lit === null || scene.lit(name);
     const half = (TRIANGLE / 2) * scene.ratio;
     const bottom = line.top + line.height;
-    context.fillStyle = !lit ? scene.tokens.line : kind === NEUTRAL ? scene.tokens.ink2 : scene.tokens.kinds[kind]!.strokeCss;
+    context.fillStyle = !lit
+      ? scene.tokens.line
+      : kind === NEUTRAL
+        ? scene.tokens.ink2
+        : scene.tokens.kinds[kind]!.strokeCss;
     context.beginPath();
     context.moveTo(x - half, bottom);
     context.lineTo(x + half, bottom);

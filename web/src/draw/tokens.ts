@@ -82,11 +82,19 @@ function read(): Tokens {
     const css: [string, string, string] =
       kind === 'idle' ? [get(kind), get(kind), get(kind)] : [get(`${kind}-1`), get(kind), get(`${kind}-3`)];
     const stroke = get(`${kind}-stroke`);
-    return { css, fills: css.map(pixelOf) as [number, number, number], label: get(`${kind}-label`), stroke: pixelOf(stroke), strokeCss: stroke };
+    return {
+      css,
+      fills: css.map(pixelOf) as [number, number, number],
+      label: get(`${kind}-label`),
+      stroke: pixelOf(stroke),
+      strokeCss: stroke,
+    };
   };
   const kinds = KINDS.map(kindOf);
   const [faint, ink, edge] = [get('bg-3'), get('ink'), pixelOf(get('edge'))];
-  const slots: SlotColours[] = kinds.flatMap((kind) => kind.css.map((css, shade) => ({ fill: kind.fills[shade]!, css, label: kind.label, stroke: kind.stroke })));
+  const slots: SlotColours[] = kinds.flatMap((kind) =>
+    kind.css.map((css, shade) => ({ fill: kind.fills[shade]!, css, label: kind.label, stroke: kind.stroke })),
+  );
   while (slots.length < NAME_SLOT) slots.push({ fill: pixelOf(faint), css: faint, label: ink, stroke: edge });
   for (let slot = NAME_SLOT; slot < SLOTS; slot++) {
     const css = get(slot < AMOUNT_SLOT ? `name-${slot - NAME_SLOT + 1}` : `amount-${slot - AMOUNT_SLOT + 1}`);

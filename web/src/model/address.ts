@@ -7,14 +7,56 @@
 export type Query = Readonly<Record<string, string>>;
 export type Changes = Readonly<Record<string, string | null>>;
 
-export const RESTRICTION = ['host', 'device', 'track', 'step', 'module', 'scope', 'name', 'start_ps', 'end_ps'] as const;
+export const RESTRICTION = [
+  'host',
+  'device',
+  'track',
+  'step',
+  'module',
+  'scope',
+  'name',
+  'start_ps',
+  'end_ps',
+] as const;
 export const FOCUS = ['slice', 'key'] as const;
 /* What another run gives no meaning to. */
-const OF_ONE_RUN = ['slice', 'key', 'window', 'step', 'start_ps', 'end_ps', 'track', 'zoom', 'mark', 'open', 'pin', 'hide', 'tracks', 'against'];
+const OF_ONE_RUN = [
+  'slice',
+  'key',
+  'window',
+  'step',
+  'start_ps',
+  'end_ps',
+  'track',
+  'zoom',
+  'mark',
+  'open',
+  'pin',
+  'hide',
+  'tracks',
+  'against',
+];
 /* Coming to these is coming to a place: back returns from there. */
 const PLACES = new Set(['run', 'view', 'start_ps', 'end_ps', 'zoom', 'a', 'b']);
 
-export const VIEWS = ['overview', 'timeline', 'ops', 'kernels', 'flame', 'steps', 'compiles', 'transfers', 'memory', 'hosts', 'roofline', 'hlo', 'files', 'sql', 'compare', 'trend'] as const;
+export const VIEWS = [
+  'overview',
+  'timeline',
+  'ops',
+  'kernels',
+  'flame',
+  'steps',
+  'compiles',
+  'transfers',
+  'memory',
+  'hosts',
+  'roofline',
+  'hlo',
+  'files',
+  'sql',
+  'compare',
+  'trend',
+] as const;
 export type View = (typeof VIEWS)[number];
 
 export function parseQuery(search: string): Query {
@@ -23,7 +65,9 @@ export function parseQuery(search: string): Query {
 
 /* Readable: commas, slashes, colons and the like stay as they are. */
 function encode(text: string): string {
-  return encodeURIComponent(text).replace(/%(2C|2F|3A|40|20)/g, (code) => (code === '%20' ? '+' : decodeURIComponent(code)));
+  return encodeURIComponent(text).replace(/%(2C|2F|3A|40|20)/g, (code) =>
+    code === '%20' ? '+' : decodeURIComponent(code),
+  );
 }
 
 export function formatQuery(query: Query): string {
@@ -74,7 +118,9 @@ export function formatSpan(span: Span): string {
 }
 
 export function rangeOf(query: Query): Span | null {
-  return query.start_ps === undefined || query.end_ps === undefined ? null : parseSpan(`${query.start_ps}-${query.end_ps}`);
+  return query.start_ps === undefined || query.end_ps === undefined
+    ? null
+    : parseSpan(`${query.start_ps}-${query.end_ps}`);
 }
 
 /* Of the flame graph. */
@@ -88,13 +134,22 @@ export const WORDS: Readonly<Record<string, readonly string[]>> = {
 /* What is wrong with the values, in words; the rest of the page ignores them. */
 export function faultsOf(query: Query): string[] {
   const faults: string[] = [];
-  if (query.window !== undefined && parseSpan(query.window) === null) faults.push(`window=${query.window} is no START-END in picoseconds`);
+  if (query.window !== undefined && parseSpan(query.window) === null)
+    faults.push(`window=${query.window} is no START-END in picoseconds`);
   if ((query.start_ps !== undefined || query.end_ps !== undefined) && rangeOf(query) === null)
     faults.push('start_ps and end_ps are no range in picoseconds');
-  if (query.view !== undefined && query.view !== 'runs' && query.view !== 'settings' && query.view !== 'perfetto' && !(VIEWS as readonly string[]).includes(query.view))
+  if (
+    query.view !== undefined &&
+    query.view !== 'runs' &&
+    query.view !== 'settings' &&
+    query.view !== 'perfetto' &&
+    !(VIEWS as readonly string[]).includes(query.view)
+  )
     faults.push(`there is no view "${query.view}"`);
   for (const [key, words] of Object.entries(WORDS))
-    if (query[key] !== undefined && !words.includes(query[key]!)) faults.push(`${key}=${query[key]} is none of ${words.join(', ')}`);
-  if (query.step !== undefined && !/^\d+(-\d+)?(,\d+(-\d+)?)*$/.test(query.step)) faults.push(`step=${query.step} is no list of steps`);
+    if (query[key] !== undefined && !words.includes(query[key]!))
+      faults.push(`${key}=${query[key]} is none of ${words.join(', ')}`);
+  if (query.step !== undefined && !/^\d+(-\d+)?(,\d+(-\d+)?)*$/.test(query.step))
+    faults.push(`step=${query.step} is no list of steps`);
   return faults;
 }

@@ -26,7 +26,10 @@ export interface Pair {
 function isWithin(row: StepRow, side: Side): boolean {
   const [first, last] = (side.step ?? '').split('-').map(Number) as [number, number?];
   const at = toBig(row.start_ps);
-  return (side.step === undefined || (Number(row.step) >= first && Number(row.step) <= (last ?? first))) && (side.start === undefined || (at >= BigInt(side.start) && at < BigInt(side.end!)));
+  return (
+    (side.step === undefined || (Number(row.step) >= first && Number(row.step) <= (last ?? first))) &&
+    (side.start === undefined || (at >= BigInt(side.start) && at < BigInt(side.end!)))
+  );
 }
 
 /* Of a step on many hosts the earliest begin; only those in the part that is compared. */
@@ -37,7 +40,11 @@ export function beginsOf(rows: readonly StepRow[], side: Side): Begin[] {
     const start = toBig(row.start_ps);
     const end = start + toBig(row.dur_ps);
     const before = begins.get(step) ?? { step, start, end, warmup: row.warmup };
-    begins.set(step, { ...before, start: start < before.start ? start : before.start, end: end > before.end ? end : before.end });
+    begins.set(step, {
+      ...before,
+      start: start < before.start ? start : before.start,
+      end: end > before.end ? end : before.end,
+    });
   }
   return [...begins.values()].sort((x, y) => (x.start < y.start ? -1 : 1));
 }
@@ -65,7 +72,10 @@ function counted(begins: readonly Begin[]): readonly Begin[] {
 export function placeOf(pairs: readonly Pair[], asked: string | undefined): number {
   const found = pairs.findIndex((pair) => pair.key === asked);
   if (found >= 0) return found;
-  return Math.max(0, pairs.findIndex((pair) => !pair.a?.warmup && !pair.b?.warmup));
+  return Math.max(
+    0,
+    pairs.findIndex((pair) => !pair.a?.warmup && !pair.b?.warmup),
+  );
 }
 
 /* "step 501 of A, step 1001 of B": whose begins stand at 0. */
@@ -88,9 +98,15 @@ const below = (node: Node): Node[] => [node, ...node.children.flatMap(below)];
 export function tracksToAlign(roots: readonly Node[]): string[] {
   const device = busiestDevice(roots);
   const hasSlices = (node: Node): boolean => node.kind !== 'counter' && (node.track?.slice_count ?? 0) > 0;
-  const threads = roots.flatMap(below).filter((node) => node.kind === 'thread' && hasSlices(node) && (device === null || node.host === device.host));
+  const threads = roots
+    .flatMap(below)
+    .filter((node) => node.kind === 'thread' && hasSlices(node) && (device === null || node.host === device.host));
   const main = threads.find(isMainThread);
   const heaviest = [...threads].sort((x, y) => timeOf(y) - timeOf(x)).slice(0, THREADS_MAX);
-  const work = device ? below(device).filter(hasSlices) : heaviest.length > 0 ? heaviest : roots.flatMap(below).filter(hasSlices).slice(0, THREADS_MAX);
+  const work = device
+    ? below(device).filter(hasSlices)
+    : heaviest.length > 0
+      ? heaviest
+      : roots.flatMap(below).filter(hasSlices).slice(0, THREADS_MAX);
   return [...work, ...(main ? [main] : [])].map((node) => node.id);
 }

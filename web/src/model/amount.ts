@@ -1,7 +1,20 @@
 /* Values that are times, bytes or counts, as the page sets each of them. */
 import type { Ps } from '../data/json';
 import type { FlameNode } from '../data/types';
-import { count, fixed, inScale, rateScale, size, sizeScale, time, timeExact, timeScale, THIN, toNumber, type Scale } from './numbers';
+import {
+  count,
+  fixed,
+  inScale,
+  rateScale,
+  size,
+  sizeScale,
+  time,
+  timeExact,
+  timeScale,
+  THIN,
+  toNumber,
+  type Scale,
+} from './numbers';
 
 export interface Amount {
   unit: string; // "ps", "bytes", or what is counted
@@ -12,21 +25,43 @@ export interface Amount {
   scale: (values: readonly (Ps | null | undefined)[]) => Scale;
 }
 
-const numbers = (values: readonly (Ps | null | undefined)[]): (number | null)[] => values.map((value) => (value === null || value === undefined ? null : toNumber(value)));
+const numbers = (values: readonly (Ps | null | undefined)[]): (number | null)[] =>
+  values.map((value) => (value === null || value === undefined ? null : toNumber(value)));
 
 export function amountOf(unit: string, counted = 'samples'): Amount {
   if (unit === 'ps') return { unit, title: 'time', noun: 'time', say: time, exact: timeExact, scale: timeScale };
   if (unit === 'bytes') {
     const signed = (value: Ps): string => (toNumber(value) < 0 ? `−${size(-toNumber(value))}` : size(toNumber(value)));
-    return { unit, title: 'size', noun: 'memory', say: signed, exact: (value) => `${fixed(toNumber(value), 0)} bytes`, scale: (values) => sizeScale(numbers(values)) };
+    return {
+      unit,
+      title: 'size',
+      noun: 'memory',
+      say: signed,
+      exact: (value) => `${fixed(toNumber(value), 0)} bytes`,
+      scale: (values) => sizeScale(numbers(values)),
+    };
   }
   if (unit === 'flops') {
     const scaleOf = (values: readonly (Ps | null | undefined)[]): Scale => rateScale(numbers(values), 'FLOP');
     const say = (value: Ps): string => `${inScale(value, scaleOf([value]))}${THIN}${scaleOf([value]).unit}`;
-    return { unit, title: 'FLOPs', noun: 'operations', say, exact: (value) => `${fixed(toNumber(value), 0)} FLOP`, scale: scaleOf };
+    return {
+      unit,
+      title: 'FLOPs',
+      noun: 'operations',
+      say,
+      exact: (value) => `${fixed(toNumber(value), 0)} FLOP`,
+      scale: scaleOf,
+    };
   }
   const plain = (value: Ps): string => count(toNumber(value));
-  return { unit, title: unit === 'count' ? counted : unit, noun: counted, say: plain, exact: plain, scale: () => ({ unit: '', divisor: 1, decimals: 0 }) };
+  return {
+    unit,
+    title: unit === 'count' ? counted : unit,
+    noun: counted,
+    say: plain,
+    exact: plain,
+    scale: () => ({ unit: '', divisor: 1, decimals: 0 }),
+  };
 }
 
 /* A change with its sign. */

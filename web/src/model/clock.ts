@@ -17,6 +17,9 @@ export function wallDate(ps: bigint): string {
   const date = new Date(Number(ps / PS_PER_MS));
   const offset = -date.getTimezoneOffset();
   const two = (value: number): string => String(value).padStart(2, '0');
-  const zone = offset === 0 ? 'UTC' : `${offset < 0 ? '−' : '+'}${two(Math.floor(Math.abs(offset) / 60))}:${two(Math.abs(offset) % 60)}`;
+  const zone =
+    offset === 0
+      ? 'UTC'
+      : `${offset < 0 ? '−' : '+'}${two(Math.floor(Math.abs(offset) / 60))}:${two(Math.abs(offset) % 60)}`;
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${wallTime(ps, 1000)} ${zone}`;
 }

@@ -11,11 +11,22 @@ export function collectivesSentence(table: CollectiveTable): Sentence {
   const waits = rows.filter((row) => row.wait_ps !== null);
   const wait = waits.reduce((sum, row) => sum + toNumber(row.wait_ps!), 0);
   const most = rows.reduce((a, b) => (toNumber(b.exposed_ps) > toNumber(a.exposed_ps) ? b : a));
-  const sentence: Sentence = ['Devices communicate ', strong(time(total)), ' in all, ', strong(share(exposed / total)), ' of it exposed'];
-  if (rows.length > 1 && most.name !== null && exposed > 0) sentence.push(`: ${named(most.name)} has ${share(toNumber(most.exposed_ps) / exposed)} of that`);
+  const sentence: Sentence = [
+    'Devices communicate ',
+    strong(time(total)),
+    ' in all, ',
+    strong(share(exposed / total)),
+    ' of it exposed',
+  ];
+  if (rows.length > 1 && most.name !== null && exposed > 0)
+    sentence.push(`: ${named(most.name)} has ${share(toNumber(most.exposed_ps) / exposed)} of that`);
   if (waits.length > 0) sentence.push('; ', strong(share(wait / total)), ' is waiting for the last to come');
-  const last = waits.reduce<(typeof rows)[number] | null>((a, b) => (a === null || toNumber(b.wait_ps!) > toNumber(a.wait_ps!) ? b : a), null);
-  if (last?.last && (last.last_share ?? 0) > 0.5 && wait > 0.05 * total) sentence.push(`, most often ${named(last.last)}`);
+  const last = waits.reduce<(typeof rows)[number] | null>(
+    (a, b) => (a === null || toNumber(b.wait_ps!) > toNumber(a.wait_ps!) ? b : a),
+    null,
+  );
+  if (last?.last && (last.last_share ?? 0) > 0.5 && wait > 0.05 * total)
+    sentence.push(`, most often ${named(last.last)}`);
   return [...sentence, '.'];
 }
 
@@ -40,8 +51,12 @@ export function turnsOf(rows: readonly Arrival[], most: number): Turn[] {
     found.arrivals.push(row);
     turns.set(key, found);
   }
-  for (const turn of turns.values()) turn.length = Math.max(...turn.arrivals.map((row) => toNumber(row.start_ps) + toNumber(row.dur_ps) - turn.start));
-  return [...turns.values()].sort((a, b) => b.spread - a.spread || a.turn - b.turn).slice(0, most).sort((a, b) => a.turn - b.turn || (a.group ?? 0) - (b.group ?? 0));
+  for (const turn of turns.values())
+    turn.length = Math.max(...turn.arrivals.map((row) => toNumber(row.start_ps) + toNumber(row.dur_ps) - turn.start));
+  return [...turns.values()]
+    .sort((a, b) => b.spread - a.spread || a.turn - b.turn)
+    .slice(0, most)
+    .sort((a, b) => a.turn - b.turn || (a.group ?? 0) - (b.group ?? 0));
 }
 
 export function laneOf(row: Arrival, hosts: number): string {
@@ -59,5 +74,7 @@ export function turnWords(turn: Turn, groups: number): string {
 }
 
 export function executionsWords(shown: number, all: number): string {
-  return shown < all ? `the ${plural(shown, 'most uneven execution', 'most uneven executions')} of ${all}` : plural(all, 'execution');
+  return shown < all
+    ? `the ${plural(shown, 'most uneven execution', 'most uneven executions')} of ${all}`
+    : plural(all, 'execution');
 }

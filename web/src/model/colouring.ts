@@ -8,7 +8,11 @@
 export type Colouring = 'kind' | 'name' | 'self';
 
 export const COLOURINGS: readonly Colouring[] = ['kind', 'name', 'self'];
-export const COLOURING_WORDS: Readonly<Record<Colouring, string>> = { kind: 'kind of work', name: 'name', self: 'self time of all of its name' };
+export const COLOURING_WORDS: Readonly<Record<Colouring, string>> = {
+  kind: 'kind of work',
+  name: 'name',
+  self: 'self time of all of its name',
+};
 export const AMOUNT_WORDS = ['below 1 %', '1 to 5 %', '5 to 20 %', '20 to 50 %', 'from 50 %'];
 export const HUES = 8;
 export const AMOUNTS = 5;
@@ -32,7 +36,12 @@ export interface Names {
 }
 
 /* Of a slice in a row of containers the kind alone speaks. */
-export function slotsOf(colouring: Colouring, names: Names, levels: ReadonlyMap<string, number>, neutral: number): (name: number, kind: number) => number {
+export function slotsOf(
+  colouring: Colouring,
+  names: Names,
+  levels: ReadonlyMap<string, number>,
+  neutral: number,
+): (name: number, kind: number) => number {
   const known: number[] = [];
   const amount = (name: number): number => (known[name] ??= levels.get(names.texts[name]!) ?? 0);
   return (name, kind) => {

@@ -27,7 +27,8 @@ export function sideOf(text: string): Side {
 
 /* "steps 4-9", "1.00 ms … 2.00 ms"; nothing for the whole run. */
 export function partWords(side: Side): string {
-  if (side.step !== undefined) return side.step.includes('-') ? `steps ${side.step.replace('-', '–')}` : `step ${side.step}`;
+  if (side.step !== undefined)
+    return side.step.includes('-') ? `steps ${side.step.replace('-', '–')}` : `step ${side.step}`;
   return side.start === undefined ? '' : `${time(BigInt(side.start))} … ${time(BigInt(side.end!))}`;
 }
 
@@ -45,7 +46,34 @@ export function sideShort(text: string): string {
 
 /* What only the page of two runs, or only one of a run, understands. */
 const OF_COMPARING = ['a', 'b', 'by', 'sort', 'q', 'columns', 'key', 'zoom', 'align', 'window'];
-const OF_ONE_PAGE = ['run', 'slice', 'key', 'window', 'step', 'start_ps', 'end_ps', 'track', 'zoom', 'mark', 'open', 'pin', 'hide', 'tracks', 'find', 'search', 'by', 'sort', 'q', 'columns', 'group', 'host', 'device', 'module', 'scope', 'name'];
+const OF_ONE_PAGE = [
+  'run',
+  'slice',
+  'key',
+  'window',
+  'step',
+  'start_ps',
+  'end_ps',
+  'track',
+  'zoom',
+  'mark',
+  'open',
+  'pin',
+  'hide',
+  'tracks',
+  'find',
+  'search',
+  'by',
+  'sort',
+  'q',
+  'columns',
+  'group',
+  'host',
+  'device',
+  'module',
+  'scope',
+  'name',
+];
 
 /* From anywhere to the comparison. */
 export function compareChange(a: string, b: string): Changes {
@@ -55,15 +83,34 @@ export function compareChange(a: string, b: string): Changes {
 /* From the comparison into one of the runs, narrowed as that side is. */
 export function intoRun(text: string, more: Changes): Changes {
   const side = sideOf(text);
-  return { ...Object.fromEntries(OF_COMPARING.map((key) => [key, null])), run: side.run, step: side.step ?? null, start_ps: side.start ?? null, end_ps: side.end ?? null, ...more };
+  return {
+    ...Object.fromEntries(OF_COMPARING.map((key) => [key, null])),
+    run: side.run,
+    step: side.step ?? null,
+    start_ps: side.start ?? null,
+    end_ps: side.end ?? null,
+    ...more,
+  };
 }
 
 /* What a part of a run is held against by itself: the step before, or as much time before; null for
  * a whole run and for several steps. */
-export function partBefore(run: string, part: { step?: string | undefined; start?: bigint | undefined; end?: bigint | undefined }): { a: string; b: string; words: string } | null {
-  if (part.step !== undefined && /^[1-9]\d*$/.test(part.step)) return { a: `${run}@step=${Number(part.step) - 1}`, b: `${run}@step=${part.step}`, words: `step ${Number(part.step) - 1}` };
+export function partBefore(
+  run: string,
+  part: { step?: string | undefined; start?: bigint | undefined; end?: bigint | undefined },
+): { a: string; b: string; words: string } | null {
+  if (part.step !== undefined && /^[1-9]\d*$/.test(part.step))
+    return {
+      a: `${run}@step=${Number(part.step) - 1}`,
+      b: `${run}@step=${part.step}`,
+      words: `step ${Number(part.step) - 1}`,
+    };
   if (part.start === undefined || part.end === undefined || part.start < part.end - part.start) return null;
-  return { a: `${run}@${part.start - (part.end - part.start)}-${part.start}`, b: `${run}@${part.start}-${part.end}`, words: 'as much time before it' };
+  return {
+    a: `${run}@${part.start - (part.end - part.start)}-${part.start}`,
+    b: `${run}@${part.start}-${part.end}`,
+    words: 'as much time before it',
+  };
 }
 
 type Dated = Pick<Run, 'id' | 'name' | 'started_at'>;
@@ -81,10 +128,13 @@ const numberOf = (name: string): number => Number(name.match(/\d+(?=\D*$)/)?.[0]
 /* The other runs: those of the same series by how near their number is, then the newest. */
 export function pickOrder<R extends Dated>(runs: readonly R[], of: string): R[] {
   const series = seriesOf(of);
-  const rank = (run: R): number => (seriesOf(run.name) === series ? Math.abs(numberOf(run.name) - numberOf(of)) : Infinity);
+  const rank = (run: R): number =>
+    seriesOf(run.name) === series ? Math.abs(numberOf(run.name) - numberOf(of)) : Infinity;
   const when = (run: R): number => (run.started_at === null ? -Infinity : Date.parse(run.started_at));
   const compare = (x: number, y: number): number => (x === y ? 0 : x < y ? -1 : 1);
-  return runs.filter((run) => run.name !== of && run.id !== of).sort((x, y) => compare(rank(x), rank(y)) || compare(when(y), when(x)) || (x.name < y.name ? -1 : 1));
+  return runs
+    .filter((run) => run.name !== of && run.id !== of)
+    .sort((x, y) => compare(rank(x), rank(y)) || compare(when(y), when(x)) || (x.name < y.name ? -1 : 1));
 }
 
 export function change(value: Ps): string {
@@ -111,7 +161,8 @@ export function ratioWords(a: Ps, b: Ps): string {
 }
 
 /* Ops that run beside one another take more than the step they are in: nothing is left of it, and less. */
-const overlapWords = ([a, b]: readonly boolean[]): string => (a || b ? `ops overlap${a && b ? '' : a ? ' in A' : ' in B'}` : '');
+const overlapWords = ([a, b]: readonly boolean[]): string =>
+  a || b ? `ops overlap${a && b ? '' : a ? ' in A' : ' in B'}` : '';
 
 /* The rest of a step, where that is no time of anything. */
 export const isOverlap = (row: DiffRow): boolean => whyWords(row).startsWith('ops overlap');
@@ -120,13 +171,15 @@ const MOST = 0.9; // of the difference: then the other cause is not worth a word
 
 /* Called more often, or each call longer; both where both count. */
 export function whyWords(row: DiffRow): string {
-  if (row.key === 'other' && !isOp(row)) return overlapWords([row.a_self_ps, row.b_self_ps].map((side) => toNumber(side ?? 0) < 0));
+  if (row.key === 'other' && !isOp(row))
+    return overlapWords([row.a_self_ps, row.b_self_ps].map((side) => toNumber(side ?? 0) < 0));
   if (row.often_ps === null || row.longer_ps === null || !['slower', 'faster'].includes(row.state)) return '';
   const [often, longer] = [toNumber(row.often_ps), toNumber(row.longer_ps)];
   const all = Math.abs(often) + Math.abs(longer);
   if (all === 0) return '';
   const calls = `${often > 0 ? 'more' : 'less'} often`;
-  const counts = row.a_count === null || row.b_count === null ? '' : ` (${perStep(row.a_count)} → ${perStep(row.b_count)})`;
+  const counts =
+    row.a_count === null || row.b_count === null ? '' : ` (${perStep(row.a_count)} → ${perStep(row.b_count)})`;
   const each = longer > 0 ? 'longer each time' : 'shorter each time';
   if (Math.abs(longer) >= MOST * all) return each;
   if (Math.abs(often) >= MOST * all) return calls + counts;
@@ -139,9 +192,17 @@ export function perStep(count: number | null): string {
 }
 
 const MATCHES: Record<string, string> = {
-  program: 'the same program', structure: 'the same operation on the same operands', shape: 'the same scope, operation and shapes', content: 'a fusion of the same operations',
-  regrouped: 'the same work, fused otherwise; compared as a group', scope: 'the same scope and operation', source: 'the same line and operation', name: 'the same name',
-  kernel: 'the same kernel', stem: 'the same name but for its number', none: 'no partner in the other run',
+  program: 'the same program',
+  structure: 'the same operation on the same operands',
+  shape: 'the same scope, operation and shapes',
+  content: 'a fusion of the same operations',
+  regrouped: 'the same work, fused otherwise; compared as a group',
+  scope: 'the same scope and operation',
+  source: 'the same line and operation',
+  name: 'the same name',
+  kernel: 'the same kernel',
+  stem: 'the same name but for its number',
+  none: 'no partner in the other run',
 };
 const DOUBTFUL = 0.7;
 
@@ -155,11 +216,17 @@ export function matchWords(row: DiffRow): string {
 export function matchExact(row: DiffRow): string | null {
   if (row.match === null) return row.reasons?.match ?? null;
   const how = MATCHES[row.match] ?? row.match;
-  return row.match === 'none' || row.confidence === null ? `${row.match}: ${how}` : `${row.match}: ${how}; right in ${share(row.confidence)} of cases`;
+  return row.match === 'none' || row.confidence === null
+    ? `${row.match}: ${how}`
+    : `${row.match}: ${how}; right in ${share(row.confidence)} of cases`;
 }
 
 const STATES: Record<string, string> = {
-  slower: 'takes longer in B', faster: 'takes less in B', new: 'only B has it', gone: 'only A has it', same: 'too small, or no more than its noise',
+  slower: 'takes longer in B',
+  faster: 'takes less in B',
+  new: 'only B has it',
+  gone: 'only A has it',
+  same: 'too small, or no more than its noise',
 };
 
 export function stateExact(row: DiffRow): string {
@@ -171,13 +238,16 @@ export function stateExact(row: DiffRow): string {
 export const isOp = (row: DiffRow): boolean => row.reasons?.match !== 'it is no op';
 
 const REST: Record<string, string> = {
-  idle: 'nothing ran, neither on the devices nor on the stepping thread', other: 'what no row above has; less than nothing where ops overlap',
+  idle: 'nothing ran, neither on the devices nor on the stepping thread',
+  other: 'what no row above has; less than nothing where ops overlap',
 };
 
 /* What the name says on hover: what it was called before, and what the rows that are no op mean. */
 export function nameExact(row: DiffRow): string {
   if (!isOp(row)) return REST[row.key] === undefined ? row.name : `${row.name}: ${REST[row.key]}`;
-  return row.a_name !== null && row.b_name !== null && row.a_name !== row.b_name ? `${row.b_name}, in A ${row.a_name}` : row.name;
+  return row.a_name !== null && row.b_name !== null && row.a_name !== row.b_name
+    ? `${row.b_name}, in A ${row.a_name}`
+    : row.name;
 }
 
 /* A group of ops is named by its first: "fusion.3 + 2". */

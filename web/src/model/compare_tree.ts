@@ -56,7 +56,8 @@ export function scopeTree(rows: readonly DiffRow[]): ScopeNode {
       node.b += b;
     }
   }
-  for (const node of [root, ...known.values()]) node.children.sort((x, y) => Math.max(y.a, y.b) - Math.max(x.a, x.b) || (x.path < y.path ? -1 : 1));
+  for (const node of [root, ...known.values()])
+    node.children.sort((x, y) => Math.max(y.a, y.b) - Math.max(x.a, x.b) || (x.path < y.path ? -1 : 1));
   return root;
 }
 

@@ -7,8 +7,14 @@ import { strong, type Sentence } from './sentence';
 export const PHASES = ['trace', 'lower', 'cache', 'passes', 'codegen', 'autotune', 'compiler', 'other'] as const;
 export type Phase = (typeof PHASES)[number];
 export const PHASE_WORDS: Readonly<Record<Phase, string>> = {
-  trace: 'tracing', lower: 'lowering', cache: 'the compilation cache', passes: 'XLA passes', codegen: 'code generation', autotune: 'autotuning',
-  compiler: 'the compiler', other: 'what is around it',
+  trace: 'tracing',
+  lower: 'lowering',
+  cache: 'the compilation cache',
+  passes: 'XLA passes',
+  codegen: 'code generation',
+  autotune: 'autotuning',
+  compiler: 'the compiler',
+  other: 'what is around it',
 };
 
 type Phases = { [P in Phase as `${P}_ps`]: Ps | null };
@@ -59,7 +65,14 @@ export function compilesSentence(rows: readonly CompileRow[], total: Ps): Senten
   const { phase, part } = heaviest(first);
   const name = first.function ?? 'A function without a name';
   const times = (first.count ?? 1) === 1 ? 'once' : `${first.count} times`;
-  const sentence: Sentence = [strong(name), ' was compiled ', strong(times), ' in ', strong(time(first.total_ps)), `, ${share(part)} of it in ${PHASE_WORDS[phase]}`];
+  const sentence: Sentence = [
+    strong(name),
+    ' was compiled ',
+    strong(times),
+    ' in ',
+    strong(time(first.total_ps)),
+    `, ${share(part)} of it in ${PHASE_WORDS[phase]}`,
+  ];
   if (rows.length > 1) sentence.push(`; all ${plural(rows.length, 'function')} took `, strong(time(total)));
   sentence.push('.');
   return sentence;

@@ -39,16 +39,30 @@ function stems(runs: readonly Run[]): Facet[] {
     const stem = stemOf(run.name);
     if (stem !== null) counts.set(stem, (counts.get(stem) ?? 0) + 1);
   }
-  const values = [...counts].filter(([, number]) => number > 1 && number < runs.length).sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).slice(0, VALUES_MAX);
+  const values = [...counts]
+    .filter(([, number]) => number > 1 && number < runs.length)
+    .sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))
+    .slice(0, VALUES_MAX);
   if (values.length === 0) return [];
-  return [{ name: 'name', values: values.map(([value, number]) => ({ value, count: number, token: /[\s"]/.test(value) ? `name~"${value.replaceAll('"', '')}"` : `name~${value}` })) }];
+  return [
+    {
+      name: 'name',
+      values: values.map(([value, number]) => ({
+        value,
+        count: number,
+        token: /[\s"]/.test(value) ? `name~"${value.replaceAll('"', '')}"` : `name~${value}`,
+      })),
+    },
+  ];
 }
 
 /* Step numbers, of runs whose names differ by nothing else: each, or as many runs in each of a few ranges. */
 function numbers(runs: readonly Run[]): Facet[] {
   const stems = runs.map((run) => stemOf(run.name));
   const isOneOfMany = (at: number): boolean => stems.indexOf(stems[at]!) !== stems.lastIndexOf(stems[at]!);
-  const all = runs.flatMap((run, at) => (isOneOfMany(at) && !DATED.test(run.name) ? (numberOf(run.name) ?? []) : [])).sort((a, b) => a - b);
+  const all = runs
+    .flatMap((run, at) => (isOneOfMany(at) && !DATED.test(run.name) ? (numberOf(run.name) ?? []) : []))
+    .sort((a, b) => a - b);
   const different = [...new Set(all)];
   if (different.length < 2) return [];
   const one = (low: number, high: number): FacetValue => ({
@@ -56,9 +70,17 @@ function numbers(runs: readonly Run[]): Facet[] {
     count: all.filter((number) => number >= low && number <= high).length,
     token: low === high ? `step=${low}` : `step=${low}..${high}`,
   });
-  if (different.length <= NUMBERS_MAX) return [{ name: 'step', values: different.map((number) => one(number, number)) }];
+  if (different.length <= NUMBERS_MAX)
+    return [{ name: 'step', values: different.map((number) => one(number, number)) }];
   const bound = (part: number): number => Math.round((part * different.length) / RANGES);
-  return [{ name: 'step', values: Array.from({ length: RANGES }, (_, part) => one(different[bound(part)]!, different[bound(part + 1) - 1]!)) }];
+  return [
+    {
+      name: 'step',
+      values: Array.from({ length: RANGES }, (_, part) =>
+        one(different[bound(part)]!, different[bound(part + 1) - 1]!),
+      ),
+    },
+  ];
 }
 
 /* Facets that part the runs: with two values and more. */
@@ -69,7 +91,8 @@ export function facetsOf(runs: readonly Run[]): Facet[] {
 function facetsOfMembers(runs: readonly Run[]): Facet[] {
   return Object.entries(OF).flatMap(([name, of]) => {
     const counts = new Map<string, number>();
-    for (const run of runs) for (const value of new Set(of(run))) if (value) counts.set(value, (counts.get(value) ?? 0) + 1);
+    for (const run of runs)
+      for (const value of new Set(of(run))) if (value) counts.set(value, (counts.get(value) ?? 0) + 1);
     if (counts.size < 2) return [];
     const values = [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).slice(0, VALUES_MAX);
     return [{ name, values: values.map(([value, count]) => ({ value, count, token: tokenOf(name, value) })) }];

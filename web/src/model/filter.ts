@@ -22,8 +22,21 @@ export interface FilterFault {
 }
 
 const FACTORS: Record<string, number> = {
-  '': 1, ps: 1, ns: 1e3, us: 1e6, µs: 1e6, ms: 1e9, s: 1e12, '%': 0.01, k: 1e3, M: 1e6, G: 1e9, T: 1e12,
-  KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3,
+  '': 1,
+  ps: 1,
+  ns: 1e3,
+  us: 1e6,
+  µs: 1e6,
+  ms: 1e9,
+  s: 1e12,
+  '%': 0.01,
+  k: 1e3,
+  M: 1e6,
+  G: 1e9,
+  T: 1e12,
+  KiB: 1024,
+  MiB: 1024 ** 2,
+  GiB: 1024 ** 3,
 };
 
 const TOKEN = /-?(?:[\w.]+(?::|!?[=~]))?"[^"]*"?|\S+/g;
@@ -40,16 +53,25 @@ function compare(operator: string, a: number, b: number): boolean {
 }
 
 function comparison(match: RegExpExecArray, columns: readonly string[], to: number): Predicate | FilterFault {
-  const [, minus, column, operator, digits, unit] = match as unknown as [string, string, string, string, string, string];
+  const [, minus, column, operator, digits, unit] = match as unknown as [
+    string,
+    string,
+    string,
+    string,
+    string,
+    string,
+  ];
   const from = to - match[0].length;
-  if (!columns.includes(column)) return { from, to, message: `there is no column "${column}"; there are ${columns.join(', ')}` };
+  if (!columns.includes(column))
+    return { from, to, message: `there is no column "${column}"; there are ${columns.join(', ')}` };
   const factor = FACTORS[unit];
   if (factor === undefined) return { from, to, message: `"${unit}" is no unit; times have ps ns µs ms s` };
   const wanted = Number(digits) * factor;
   if (Number.isNaN(wanted)) return { from, to, message: `"${digits}" is no number` };
   return (_name, lookup) => {
     const value = lookup(column);
-    const fits = typeof value === 'number' ? compare(operator, value, wanted) : operator === '=' && value === digits + unit;
+    const fits =
+      typeof value === 'number' ? compare(operator, value, wanted) : operator === '=' && value === digits + unit;
     return fits !== (minus === '-');
   };
 }
@@ -66,7 +88,12 @@ function globbed(text: string, parts: readonly string[]): boolean {
 
 function between(match: RegExpExecArray, columns: readonly string[], to: number): Predicate | FilterFault {
   const [, minus, column, low, high] = match as unknown as [string, string, string, string, string];
-  if (!columns.includes(column)) return { from: to - match[0].length, to, message: `there is no column "${column}"; there are ${columns.join(', ')}` };
+  if (!columns.includes(column))
+    return {
+      from: to - match[0].length,
+      to,
+      message: `there is no column "${column}"; there are ${columns.join(', ')}`,
+    };
   return (_name, lookup) => {
     const value = lookup(column);
     const number = value === null ? NaN : Number(value);
@@ -78,8 +105,10 @@ function between(match: RegExpExecArray, columns: readonly string[], to: number)
 function textual(match: RegExpExecArray, columns: readonly string[], to: number): Predicate | FilterFault {
   const [, minus, column, operator, given] = match as unknown as [string, string, string, string, string];
   const from = to - match[0].length;
-  if (!columns.includes(column)) return { from, to, message: `there is no column "${column}"; there are ${columns.join(', ')}` };
-  if (given.startsWith('"') && (given.length < 2 || !given.endsWith('"'))) return { from, to, message: 'the quotation mark is not closed' };
+  if (!columns.includes(column))
+    return { from, to, message: `there is no column "${column}"; there are ${columns.join(', ')}` };
+  if (given.startsWith('"') && (given.length < 2 || !given.endsWith('"')))
+    return { from, to, message: 'the quotation mark is not closed' };
   const text = (given.startsWith('"') ? given.slice(1, -1) : given).toLowerCase();
   const parts = text.split('*');
   const not = operator.startsWith('!') !== (minus === '-');
@@ -98,7 +127,8 @@ function word(token: string, columns: readonly string[], to: number): Predicate 
   const column = parts && columns.includes(parts[1]!) ? parts[1]! : null;
   const text = column === null ? bare : parts![2]!;
   if (text.startsWith('"')) {
-    if (text.length < 2 || !text.endsWith('"')) return { from: to - token.length, to, message: 'the quotation mark is not closed' };
+    if (text.length < 2 || !text.endsWith('"'))
+      return { from: to - token.length, to, message: 'the quotation mark is not closed' };
     const exact = text.slice(1, -1);
     return (name, lookup) => ((column === null ? name : lookup(column)) === exact) !== minus;
   }
@@ -116,7 +146,13 @@ export function parseFilter(text: string, columns: readonly string[]): Filter | 
     const relation = COMPARE.exec(match[0]);
     const range = BETWEEN.exec(match[0]);
     const words = relation || range ? null : TEXTUAL.exec(match[0]);
-    const test = range ? between(range, columns, to) : relation ? comparison(relation, columns, to) : words ? textual(words, columns, to) : word(match[0], columns, to);
+    const test = range
+      ? between(range, columns, to)
+      : relation
+        ? comparison(relation, columns, to)
+        : words
+          ? textual(words, columns, to)
+          : word(match[0], columns, to);
     if (typeof test !== 'function') return test;
     tests.push(test);
   }

@@ -57,7 +57,7 @@ export function layoutFlame(root: FlameNode, amount = amountOf('ps')): FlameLayo
 
 /* The node at a share of the root's width. */
 export function nodeAt(layout: FlameLayout, x: number, depth: number): number | null {
-  for (let index = 0; index < layout.nodes.length; ) {
+  for (let index = 0; index < layout.nodes.length;) {
     const inside = x >= layout.x[index]! && x < layout.x[index]! + layout.width[index]!;
     if (!inside) index = layout.next[index]!;
     else if (layout.depth[index] === depth) return index;

@@ -37,7 +37,9 @@ class Sums {
   }
 
   list(): Relative[] {
-    return [...this.byName.values()].sort((a, b) => b.totalPs - a.totalPs).map(({ name, totalPs, index }) => ({ name, totalPs, index }));
+    return [...this.byName.values()]
+      .sort((a, b) => b.totalPs - a.totalPs)
+      .map(({ name, totalPs, index }) => ({ name, totalPs, index }));
   }
 }
 
@@ -81,8 +83,19 @@ interface Told {
 /* Sums of the uncut tree; names that the cut one has still lead to their widest node. */
 export function exactly(found: Relations, told: Told): Relations {
   const leadTo = (rows: readonly { name: string; total: number }[], known: readonly Relative[]): Relative[] =>
-    rows.map((row) => ({ name: row.name, totalPs: row.total, index: known.find((one) => one.name === row.name)?.index ?? -1 }));
-  return { ...found, places: told.places, totalPs: told.total, selfPs: told.self, callers: leadTo(told.callers, found.callers), callees: leadTo(told.callees, found.callees) };
+    rows.map((row) => ({
+      name: row.name,
+      totalPs: row.total,
+      index: known.find((one) => one.name === row.name)?.index ?? -1,
+    }));
+  return {
+    ...found,
+    places: told.places,
+    totalPs: told.total,
+    selfPs: told.self,
+    callers: leadTo(told.callers, found.callers),
+    callees: leadTo(told.callees, found.callees),
+  };
 }
 
 /* A name over all its places: its own amount, and what stands below its outermost ones as well. */
@@ -101,7 +114,11 @@ export function namesOf(layout: FlameLayout): NameSum[] {
     const { name, kind, self_ps, total_ps } = layout.nodes[index]!;
     const total = toNumber(total_ps);
     let sum = known.get(name);
-    if (!sum) known.set(name, (sum = { name, selfPs: 0, totalPs: 0, places: 0, index, kind: kind ?? null, end: 0, widest: -1 }));
+    if (!sum)
+      known.set(
+        name,
+        (sum = { name, selfPs: 0, totalPs: 0, places: 0, index, kind: kind ?? null, end: 0, widest: -1 }),
+      );
     sum.selfPs += toNumber(self_ps);
     sum.places++;
     if (index >= sum.end) {
@@ -110,7 +127,14 @@ export function namesOf(layout: FlameLayout): NameSum[] {
     }
     if (total > sum.widest) [sum.index, sum.widest] = [index, total];
   }
-  return [...known.values()].map(({ name, selfPs, totalPs, places, index, kind }) => ({ name, selfPs, totalPs, places, index, kind }));
+  return [...known.values()].map(({ name, selfPs, totalPs, places, index, kind }) => ({
+    name,
+    selfPs,
+    totalPs,
+    places,
+    index,
+    kind,
+  }));
 }
 
 /* "-self", "total", ...: as the heads of the table spell it; ties by name. */
@@ -119,5 +143,7 @@ export function sortNames(rows: readonly NameSum[], sort: string): NameSum[] {
   const sign = sort.startsWith('-') ? -1 : 1;
   const value = (row: NameSum): number => (key === 'places' ? row.places : key === 'total' ? row.totalPs : row.selfPs);
   const byName = (a: NameSum, b: NameSum): number => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
-  return [...rows].sort((a, b) => (key === 'name' ? sign * byName(a, b) : sign * (value(a) - value(b)) || byName(a, b)));
+  return [...rows].sort((a, b) =>
+    key === 'name' ? sign * byName(a, b) : sign * (value(a) - value(b)) || byName(a, b),
+  );
 }

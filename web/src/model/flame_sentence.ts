@@ -19,7 +19,8 @@ function ownOfLines(node: FlameNode): number {
   return node.file ? toNumber(node.total_ps) : node.children.reduce((sum, child) => sum + ownOfLines(child), 0);
 }
 
-const lineOf = (name: string): string => named(name.includes('/') && !name.includes('(') ? name.slice(name.lastIndexOf('/') + 1) : name);
+const lineOf = (name: string): string =>
+  named(name.includes('/') && !name.includes('(') ? name.slice(name.lastIndexOf('/') + 1) : name);
 
 /* Empty where no node knows its line. */
 export function lineSentence(root: FlameNode, what: string): Sentence {
@@ -27,7 +28,13 @@ export function lineSentence(root: FlameNode, what: string): Sentence {
   const [first, second] = [...ownByLine(root, new Map())].sort((a, b) => b[1] - a[1]);
   if (!first || total <= 0) return [];
   const told = ownOfLines(root);
-  if (told < total / 2) return [strong(share(1 - told / total)), ` of ${what} has no line in its stack; of the rest ${lineOf(first[0])} takes most, `, strong(share(first[1] / total)), ' of all.'];
+  if (told < total / 2)
+    return [
+      strong(share(1 - told / total)),
+      ` of ${what} has no line in its stack; of the rest ${lineOf(first[0])} takes most, `,
+      strong(share(first[1] / total)),
+      ' of all.',
+    ];
   const next = second && second[1] > 0 ? `; next is ${lineOf(second[0])} with ${share(second[1] / total)}` : '';
   return [`${lineOf(first[0])} takes `, strong(share(first[1] / total)), ` of ${what}${next}.`];
 }

@@ -33,7 +33,7 @@ export function bareKernel(name: string): string {
 function withoutInner(bare: string): string {
   if (!bare.includes('<')) return bare;
   let text = bare;
-  for (let before = ''; text !== before; ) {
+  for (let before = ''; text !== before;) {
     before = text;
     text = text.replace(/\([^()]*\)/g, '');
   }
@@ -83,7 +83,9 @@ function showMiddles(labels: Map<string, string>, room: number): void {
     const one = family[0]!;
     while (from > HEAD && !isParted(one[from - 1]!)) from--;
     while (back > TAIL && !isParted(one[one.length - back]!)) back--;
-    const short = family.map((label) => (label.length - back > from ? withMiddle(label, from, label.length - back, Math.max(ROOM, room / 2)) : label));
+    const short = family.map((label) =>
+      label.length - back > from ? withMiddle(label, from, label.length - back, Math.max(ROOM, room / 2)) : label,
+    );
     if (new Set(short).size === family.length) family.forEach((label, at) => middles.set(label, short[at]!));
   }
   const uses = new Map<string, number>(); // families may have the same middles
@@ -102,7 +104,11 @@ export function telling(name: string): string {
 }
 
 /* The same where not all names are of kernels. */
-export const spelledLabels = (names: readonly string[], room = ROOM): Map<string, string> => kernelLabels(names.filter((name) => isSpelled(name) || !/[<(]/.test(name)), room);
+export const spelledLabels = (names: readonly string[], room = ROOM): Map<string, string> =>
+  kernelLabels(
+    names.filter((name) => isSpelled(name) || !/[<(]/.test(name)),
+    room,
+  );
 
 /* By name; equal ones only where names are. */
 export function kernelLabels(names: readonly string[], room = ROOM): Map<string, string> {
@@ -123,7 +129,10 @@ export function kernelLabels(names: readonly string[], room = ROOM): Map<string,
     if (family.length === 1 || left.length > 0) continue;
     const bare = family.map(told);
     const shared = sharedLength(bare);
-    const from = Math.max(head.length + 1, ...['<', ',', ' '].map((sign) => bare[0]!.lastIndexOf(sign, shared - 1) + 1));
+    const from = Math.max(
+      head.length + 1,
+      ...['<', ',', ' '].map((sign) => bare[0]!.lastIndexOf(sign, shared - 1) + 1),
+    );
     if (from - head.length - 1 < SHARED_MIN) continue;
     for (const name of family) labels.set(name, `${head}<…${labels.get(name)!.slice(from)}`);
   }

@@ -100,28 +100,66 @@ export interface KernelList {
   approx: string[];
 }
 
-const NOUNS: Record<string, string> = { kernel: 'kernel', variant: 'launch shape', api: 'call', activity: 'activity', range: 'range', 'range-kernel': 'kernel of a range', annotation: 'annotation' };
+const NOUNS: Record<string, string> = {
+  kernel: 'kernel',
+  variant: 'launch shape',
+  api: 'call',
+  activity: 'activity',
+  range: 'range',
+  'range-kernel': 'kernel of a range',
+  annotation: 'annotation',
+};
 
 /* "214 kernels take 690 ms; 31 % of it below half occupancy, 62 % on tensor cores." Shares are of what is known, so they
  * stand only where most of it is. */
 export function kernelsSentence(list: KernelList): Sentence {
   if (list.row_count === 0) return [];
   const total = toNumber(list.total_ps);
-  if (list.by === 'activity') return [strong(plural(list.row_count, 'activity', 'activities')), ' of devices, in order of time: ', strong(time(list.total_ps)), '.'];
-  if (list.by === 'range') return [strong(plural(list.row_count, 'range')), ' launched ', strong(time(list.total_ps)), ' of device time.'];
-  if (list.by === 'range-kernel') return [strong(plural(list.row_count, 'kernel of a range', 'kernels of ranges')), '; all kernels take ', strong(time(list.total_ps)), '.'];
+  if (list.by === 'activity')
+    return [
+      strong(plural(list.row_count, 'activity', 'activities')),
+      ' of devices, in order of time: ',
+      strong(time(list.total_ps)),
+      '.',
+    ];
+  if (list.by === 'range')
+    return [strong(plural(list.row_count, 'range')), ' launched ', strong(time(list.total_ps)), ' of device time.'];
+  if (list.by === 'range-kernel')
+    return [
+      strong(plural(list.row_count, 'kernel of a range', 'kernels of ranges')),
+      '; all kernels take ',
+      strong(time(list.total_ps)),
+      '.',
+    ];
   if (list.by === 'annotation') {
     const rest = list.rows.find((row) => row.name === '(no annotation)');
     const named = plural(list.row_count - (rest ? 1 : 0), 'annotation');
     if (total === 0) return [strong(named), ' on the host; the profile holds no work of devices.'];
     const inside = total - toNumber(rest?.device_self_ps ?? 0);
-    return [strong(named), ' launched ', strong(share(inside / total)), ' of ', strong(time(list.total_ps)), ' of device time.'];
+    return [
+      strong(named),
+      ' launched ',
+      strong(share(inside / total)),
+      ' of ',
+      strong(time(list.total_ps)),
+      ' of device time.',
+    ];
   }
-  const sentence: Sentence = [strong(plural(list.row_count, NOUNS[list.by] ?? list.by)), list.row_count === 1 ? ' takes ' : ' take ', strong(time(list.total_ps))];
+  const sentence: Sentence = [
+    strong(plural(list.row_count, NOUNS[list.by] ?? list.by)),
+    list.row_count === 1 ? ' takes ' : ' take ',
+    strong(time(list.total_ps)),
+  ];
   const known = toNumber(list.occupancy_known_ps);
   const told = toNumber(list.tensor_core_known_ps);
-  if (list.by !== 'api' && total > 0 && known > total / 2) sentence.push('; ', strong(share(toNumber(list.half_occupancy_ps) / total)), ' of it below half occupancy');
-  if (list.by !== 'api' && total > 0 && told > total / 2) sentence.push(known > total / 2 ? ', ' : '; ', strong(share(toNumber(list.tensor_core_ps) / total)), ' on tensor cores');
+  if (list.by !== 'api' && total > 0 && known > total / 2)
+    sentence.push('; ', strong(share(toNumber(list.half_occupancy_ps) / total)), ' of it below half occupancy');
+  if (list.by !== 'api' && total > 0 && told > total / 2)
+    sentence.push(
+      known > total / 2 ? ', ' : '; ',
+      strong(share(toNumber(list.tensor_core_ps) / total)),
+      ' on tensor cores',
+    );
   sentence.push('.');
   return sentence;
 }

@@ -1,7 +1,8 @@
 /* Every action, once: the dispatcher, the palette and the help read this list. */
 import type { View } from './address';
 
-export type Group = 'Everywhere' | 'Timeline: move' | 'Timeline: slices' | 'Timeline: ranges and search' | 'Flame' | 'Tables' | 'Go to';
+export type Group =
+  'Everywhere' | 'Timeline: move' | 'Timeline: slices' | 'Timeline: ranges and search' | 'Flame' | 'Tables' | 'Go to';
 
 export interface KeyEntry {
   keys: string; // as shown; '' where only the palette has it
@@ -12,8 +13,20 @@ export interface KeyEntry {
   pair?: string; // neighbours with one pair stand in one line of the help, under these words
 }
 
-const entry = (group: Group, keys: string, match: string[], action: string, words: string, pair?: string): KeyEntry => ({
-  keys, match, action, words, group, ...(pair === undefined ? {} : { pair }),
+const entry = (
+  group: Group,
+  keys: string,
+  match: string[],
+  action: string,
+  words: string,
+  pair?: string,
+): KeyEntry => ({
+  keys,
+  match,
+  action,
+  words,
+  group,
+  ...(pair === undefined ? {} : { pair }),
 });
 
 const all = entry.bind(null, 'Everywhere');
@@ -24,8 +37,22 @@ const flame = entry.bind(null, 'Flame');
 const tables = entry.bind(null, 'Tables');
 
 const LETTERS: readonly ['runs' | View, string][] = [
-  ['runs', 'g'], ['overview', 'o'], ['timeline', 't'], ['ops', 'p'], ['kernels', 'k'], ['flame', 'f'], ['steps', 's'], ['compiles', 'c'], ['transfers', 'x'], ['memory', 'm'], ['hosts', 'h'],
-  ['roofline', 'r'], ['hlo', 'l'], ['files', 'i'], ['sql', 'q'], ['trend', 'e'],
+  ['runs', 'g'],
+  ['overview', 'o'],
+  ['timeline', 't'],
+  ['ops', 'p'],
+  ['kernels', 'k'],
+  ['flame', 'f'],
+  ['steps', 's'],
+  ['compiles', 'c'],
+  ['transfers', 'x'],
+  ['memory', 'm'],
+  ['hosts', 'h'],
+  ['roofline', 'r'],
+  ['hlo', 'l'],
+  ['files', 'i'],
+  ['sql', 'q'],
+  ['trend', 'e'],
 ];
 const VIEW_WORDS: Partial<Record<string, string>> = { hlo: 'HLO', sql: 'SQL' };
 
@@ -51,7 +78,9 @@ export const KEYS: KeyEntry[] = [
   all('', [], 'rows-normal', 'normal rows on the timeline'),
   all('', [], 'rows-tall', 'tall rows on the timeline'),
   all('', [], 'letters', 'letter keys on or off'),
-  ...LETTERS.map(([view, letter]) => entry('Go to', `G ${letter.toUpperCase()}`, [`g ${letter}`], `go-${view}`, VIEW_WORDS[view] ?? view)),
+  ...LETTERS.map(([view, letter]) =>
+    entry('Go to', `G ${letter.toUpperCase()}`, [`g ${letter}`], `go-${view}`, VIEW_WORDS[view] ?? view),
+  ),
   move('W', ['w'], 'zoom-in', 'zoom in', 'zoom in, out'),
   move('S', ['s'], 'zoom-out', 'zoom out', 'zoom in, out'),
   move('A', ['a'], 'pan-left', 'left an eighth', 'left, right an eighth; shift: half'),
@@ -80,7 +109,13 @@ export const KEYS: KeyEntry[] = [
   slices('J', ['j'], 'step-next', 'next step', 'next, previous step'),
   slices('K', ['k'], 'step-previous', 'previous step', 'next, previous step'),
   slices('I', ['i'], 'idle-next', 'next idle gap', 'next, previous idle gap above 1 % of the window'),
-  slices('shift I', ['shift+i'], 'idle-previous', 'previous idle gap', 'next, previous idle gap above 1 % of the window'),
+  slices(
+    'shift I',
+    ['shift+i'],
+    'idle-previous',
+    'previous idle gap',
+    'next, previous idle gap above 1 % of the window',
+  ),
   ranges('M', ['m'], 'range-focus', 'range = focus'),
   ranges('U', ['u'], 'range-step', 'range = step under the pointer'),
   ranges('shift M', ['shift+m'], 'range-keep', 'keep the range as a mark'),

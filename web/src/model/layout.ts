@@ -61,7 +61,8 @@ export function arrangementOf(query: Readonly<Record<string, string>>): Arrangem
 
 /* Devices first, then as the file wants it, then what it does not order. */
 const orderOf = (node: Node): number => node.track?.order ?? Number.MAX_SAFE_INTEGER;
-const IN_ORDER = (a: Node, b: Node): number => Number(b.kind === 'device') - Number(a.kind === 'device') || orderOf(a) - orderOf(b);
+const IN_ORDER = (a: Node, b: Node): number =>
+  Number(b.kind === 'device') - Number(a.kind === 'device') || orderOf(a) - orderOf(b);
 
 /* How long its recorded slices are together; what was derived from them would count twice. */
 export function timeOf(node: Node): number {
@@ -71,14 +72,27 @@ export function timeOf(node: Node): number {
 
 /* Only moments below it, as where a trace marks its own end. */
 function isMoments(node: Node): boolean {
-  return node.kind !== 'counter' && timeOf(node) === 0 && (node.track?.depth_count ?? 0) <= 1 && node.children.every(isMoments);
+  return (
+    node.kind !== 'counter' &&
+    timeOf(node) === 0 &&
+    (node.track?.depth_count ?? 0) <= 1 &&
+    node.children.every(isMoments)
+  );
 }
 
 export function treeOf(tracks: readonly Track[]): Node[] {
   const nodes = new Map<string, Node>();
   const roots: Node[] = [];
   for (const track of tracks)
-    nodes.set(track.id, { id: track.id, name: track.name, host: track.host, kind: track.kind, track, children: [], level: 1 });
+    nodes.set(track.id, {
+      id: track.id,
+      name: track.name,
+      host: track.host,
+      kind: track.kind,
+      track,
+      children: [],
+      level: 1,
+    });
   for (const node of nodes.values()) {
     const parent = node.track!.parent === null ? undefined : nodes.get(node.track!.parent);
     (parent?.children ?? roots).push(node);
@@ -86,7 +100,15 @@ export function treeOf(tracks: readonly Track[]): Node[] {
   for (const node of nodes.values()) node.children.sort(IN_ORDER);
   roots.sort((a, b) => Number(isMoments(a)) - Number(isMoments(b)) || IN_ORDER(a, b));
   const hosts = [...new Set(roots.map((node) => node.host))];
-  const top = hosts.length < 2 ? roots : hosts.map((host) => hostNode(host, roots.filter((node) => node.host === host)));
+  const top =
+    hosts.length < 2
+      ? roots
+      : hosts.map((host) =>
+          hostNode(
+            host,
+            roots.filter((node) => node.host === host),
+          ),
+        );
   setLevels(top, 1);
   return top.filter(hasContent);
 }
@@ -115,7 +137,10 @@ export function busiestDevice(roots: readonly Node[]): Node | null {
   const devices: Node[] = [];
   const walk = (node: Node): void => (node.kind === 'device' ? void devices.push(node) : node.children.forEach(walk));
   roots.forEach(walk);
-  return devices.reduce<Node | null>((best, device) => (best === null || timeOf(device) > timeOf(best) ? device : best), null);
+  return devices.reduce<Node | null>(
+    (best, device) => (best === null || timeOf(device) > timeOf(best) ? device : best),
+    null,
+  );
 }
 
 export const isMainThread = (node: Node): boolean => /^(python|main|MainThread)/i.test(node.name);
@@ -177,7 +202,9 @@ export function hiddenBy(roots: readonly Node[], { tracks, hosts, devices }: Nar
   const walk = (node: Node, within: boolean): boolean => {
     const asked = within || tracks.length === 0 || tracks.includes(node.id);
     const device = node.track?.device ?? null;
-    const fits = (hosts.length === 0 || hosts.includes(node.host)) && (devices.length === 0 || device === null || devices.includes(device));
+    const fits =
+      (hosts.length === 0 || hosts.includes(node.host)) &&
+      (devices.length === 0 || device === null || devices.includes(device));
     const below = node.children.map((child) => walk(child, asked && tracks.length > 0)).some(Boolean);
     const shown = fits && (asked || below);
     if (!shown) hidden.add(node.id);
@@ -227,7 +254,18 @@ function bandOf(node: Node, open: boolean, y: number, metrics: Metrics, place: P
   const head = isGroup || !open ? metrics.group : 0;
   const height = node.kind === 'counter' ? metrics.counter : head + lanes * metrics.row;
   const { lift, ...rest } = place;
-  return { node, open, foldable: isGroup || depth > 0, y, height, depthCount: lanes, rowHeight: metrics.row, summaries, level: node.level - lift, ...rest };
+  return {
+    node,
+    open,
+    foldable: isGroup || depth > 0,
+    y,
+    height,
+    depthCount: lanes,
+    rowHeight: metrics.row,
+    summaries,
+    level: node.level - lift,
+    ...rest,
+  };
 }
 
 export interface Layout {
@@ -255,7 +293,11 @@ export function pathTo(roots: readonly Node[], id: string, above: readonly Node[
 }
 
 export function layoutOf(
-  roots: readonly Node[], isOpen: (id: string) => boolean, metrics: Metrics, hidden: ReadonlySet<string> = new Set(), arrangement: Arrangement = AS_RECORDED,
+  roots: readonly Node[],
+  isOpen: (id: string) => boolean,
+  metrics: Metrics,
+  hidden: ReadonlySet<string> = new Set(),
+  arrangement: Arrangement = AS_RECORDED,
 ): Layout {
   const bands: Band[] = [];
   const away = new Set([...hidden, ...arrangement.hidden]);
@@ -270,12 +312,19 @@ export function layoutOf(
   };
   const walk = (nodes: readonly Node[], lift: number): void => {
     const visible = inOrder(nodes, arrangement.order).filter((node) => !away.has(node.id) && !pinned.has(node.id));
-    visible.forEach((node, index) => place(node, { position: index + 1, siblings: visible.length, pinned: false, lift, label: node.name }));
+    visible.forEach((node, index) =>
+      place(node, { position: index + 1, siblings: visible.length, pinned: false, lift, label: node.name }),
+    );
   };
-  const known = arrangement.pinned.map((id) => pathTo(roots, id)).filter((path): path is Node[] => path !== null && !path.some((node) => away.has(node.id)));
+  const known = arrangement.pinned
+    .map((id) => pathTo(roots, id))
+    .filter((path): path is Node[] => path !== null && !path.some((node) => away.has(node.id)));
   known.forEach((path, index) => {
     const node = path.at(-1)!;
-    const label = path.slice(-2).map((one) => one.name).join(' / ');
+    const label = path
+      .slice(-2)
+      .map((one) => one.name)
+      .join(' / ');
     place(node, { position: index + 1, siblings: known.length, pinned: true, lift: node.level - 1, label });
   });
   const pinnedHeight = y;
@@ -335,5 +384,7 @@ export function screenY(band: Band, scrollTop: number, stuck: number): number {
 
 /* Those on the screen: the stuck ones, then what is left of the others below them. */
 export function bandsOnScreen(layout: Layout, scrollTop: number, height: number, stuck: number): Band[] {
-  return layout.bands.filter((band) => band.y < stuck || (band.y < scrollTop + height && band.y + band.height > scrollTop + stuck));
+  return layout.bands.filter(
+    (band) => band.y < stuck || (band.y < scrollTop + height && band.y + band.height > scrollTop + stuck),
+  );
 }

@@ -9,7 +9,10 @@ const TEXT_LETTERS_MAX = 80;
 
 /* A comma parts marks, so a text has none. */
 export function markText(text: string): string {
-  return text.replace(/[,\s]+/g, ' ').trim().slice(0, TEXT_LETTERS_MAX);
+  return text
+    .replace(/[,\s]+/g, ' ')
+    .trim()
+    .slice(0, TEXT_LETTERS_MAX);
 }
 
 export function parseMarks(value: string | undefined): Mark[] {
@@ -21,7 +24,9 @@ export function parseMarks(value: string | undefined): Mark[] {
 }
 
 export function formatMarks(marks: readonly Mark[]): string | null {
-  return marks.length === 0 ? null : marks.map((mark) => `${formatSpan(mark)}${mark.text === '' ? '' : `:${markText(mark.text)}`}`).join(',');
+  return marks.length === 0
+    ? null
+    : marks.map((mark) => `${formatSpan(mark)}${mark.text === '' ? '' : `:${markText(mark.text)}`}`).join(',');
 }
 
 /* A, B ... Z, 27, 28: the first that none has. */

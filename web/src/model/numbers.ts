@@ -43,7 +43,6 @@ export function countInProse(value: number): string {
   return value >= 10_000_000 ? `${significant(value / 1e6)}${THIN}M` : count(value);
 }
 
-
 interface TimeUnit {
   word: string;
   ps: number;
@@ -70,7 +69,10 @@ export function time(value: Ps): string {
   if (size === 0) return `0${THIN}s`;
   if (size >= HOUR_PS) {
     const minutes = Math.round(size / MINUTE_PS);
-    return signed(ps, `${grouped(String(Math.floor(minutes / 60)))}${THIN}h ${String(minutes % 60).padStart(2, '0')}${THIN}min`);
+    return signed(
+      ps,
+      `${grouped(String(Math.floor(minutes / 60)))}${THIN}h ${String(minutes % 60).padStart(2, '0')}${THIN}min`,
+    );
   }
   if (size >= MINUTE_PS) {
     const seconds = Math.round(size / 1e12);
@@ -91,7 +93,6 @@ export function timeExact(value: Ps): string {
   const spaced = digits === 0 ? '' : `.${fraction.replace(/(\d{3})(?=\d)/g, `$1${THIN}`)}`;
   return `${ps < 0n ? '−' : ''}${grouped((size / scale).toString())}${spaced}${THIN}${unit.word}`;
 }
-
 
 /* Exact, without the zeros at its end: where a base is given once and differences follow. */
 export function timeShortest(value: Ps): string {
@@ -116,14 +117,16 @@ const DECIMALS_MAX = 9;
 /* Three digits of the largest value, however small the unit makes it. */
 function scaleIn(unit: TimeUnit, largest: number): Scale {
   const value = largest / unit.ps;
-  const decimals = value === 0 || value >= 1 ? decimalsFor(value) : Math.min(DECIMALS_MAX, 3 - Math.ceil(Math.log10(value)));
+  const decimals =
+    value === 0 || value >= 1 ? decimalsFor(value) : Math.min(DECIMALS_MAX, 3 - Math.ceil(Math.log10(value)));
   return { unit: unit.word, divisor: unit.ps, decimals: unit.ps === 1 ? 0 : decimals };
 }
 
 /* The unit of the largest value, milliseconds up to ten seconds and where there is none. */
 export function timeScale(values: readonly (Ps | null | undefined)[]): Scale {
   let largest = 0;
-  for (const value of values) if (value !== null && value !== undefined) largest = Math.max(largest, Math.abs(toNumber(value)));
+  for (const value of values)
+    if (value !== null && value !== undefined) largest = Math.max(largest, Math.abs(toNumber(value)));
   const chosen = UNITS.find((one) => one.word === unitChoice.value);
   if (chosen) return scaleIn(chosen, largest);
   const unit = largest === 0 || (largest >= 1e12 && largest < 10e12) ? UNITS[3]! : unitFor(largest);
@@ -144,7 +147,11 @@ const DECIMAL = ['', 'k', 'M', 'G', 'T', 'P'];
 export function rateScale(values: readonly (number | null | undefined)[], unit: string): Scale {
   const largest = Math.max(0, ...values.map((value) => Math.abs(value ?? 0)));
   const power = Math.min(DECIMAL.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, largest)) / 3)));
-  return { unit: `${DECIMAL[power]}${unit}`, divisor: 1000 ** power, decimals: decimalsFor(largest / 1000 ** power) === 3 ? 2 : 1 };
+  return {
+    unit: `${DECIMAL[power]}${unit}`,
+    divisor: 1000 ** power,
+    decimals: decimalsFor(largest / 1000 ** power) === 3 ? 2 : 1,
+  };
 }
 
 /* A cell: `18.20`, `<0.01` (not zero), `0` (measured), `–` (unknown). */
@@ -161,7 +168,6 @@ export function size(bytes: number): string {
   const scale = sizeScale([bytes]);
   return `${scale.divisor === 1 ? count(bytes) : significant(bytes / scale.divisor)}${THIN}${scale.unit}`;
 }
-
 
 export function share(value: number): string {
   if (value === 0) return `0${THIN}%`;

@@ -35,13 +35,25 @@ export function pointsOf(rows: readonly RooflineRow[]): Point[] {
 }
 
 const PEAKS_OF: Record<string, string[]> = {
-  f64: ['f64', 'f64 matrix'], c128: ['f64', 'f64 matrix'], f16: ['bf16'], bf16: ['bf16'], s8: ['s8'], u8: ['s8'], s4: ['s8'], u4: ['s8'], f4e2m1fn: ['f4'],
+  f64: ['f64', 'f64 matrix'],
+  c128: ['f64', 'f64 matrix'],
+  f16: ['bf16'],
+  bf16: ['bf16'],
+  s8: ['s8'],
+  u8: ['s8'],
+  s4: ['s8'],
+  u4: ['s8'],
+  f4e2m1fn: ['f4'],
 };
 
 /* Roofs over what the rows compute in; of a chip that names none of those, what it is known for. */
 export function roofsOf(data: Roofline): Roof[] {
   const all = data.devices[0]?.roofs ?? [];
-  const wanted = new Set(data.rows.flatMap((row) => (row.type === null ? [] : row.type.startsWith('f8') ? ['f8'] : (PEAKS_OF[row.type] ?? ['f32', 'tf32']))));
+  const wanted = new Set(
+    data.rows.flatMap((row) =>
+      row.type === null ? [] : row.type.startsWith('f8') ? ['f8'] : (PEAKS_OF[row.type] ?? ['f32', 'tf32']),
+    ),
+  );
   const some = all.filter((roof) => roof.kind === 'memory' || wanted.has(roof.name));
   if (some.some((roof) => roof.kind === 'compute')) return some;
   const known = all.filter((roof) => roof.kind === 'memory' || roof.name === 'bf16');
@@ -76,7 +88,11 @@ export function roofLines(roofs: readonly Roof[], ranges: { x: Range; y: Range }
   return roofs.map((roof) => {
     if (roof.kind === 'memory') {
       const end = highest > 0 ? Math.min(right, highest / roof.per_s) : right;
-      return { roof, from: { intensity: left, rate: left * roof.per_s }, to: { intensity: end, rate: end * roof.per_s } };
+      return {
+        roof,
+        from: { intensity: left, rate: left * roof.per_s },
+        to: { intensity: end, rate: end * roof.per_s },
+      };
     }
     const start = slowest === undefined ? left : Math.max(left, roof.per_s / slowest);
     return { roof, from: { intensity: start, rate: roof.per_s }, to: { intensity: right, rate: roof.per_s } };
@@ -85,8 +101,10 @@ export function roofLines(roofs: readonly Roof[], ranges: { x: Range; y: Range }
 
 export const unitOf = (roof: Roof): string => (roof.kind === 'memory' ? 'B/s' : 'FLOP/s');
 /* "NVIDIA H100 data sheet" is enough as "data sheet"; hover tells which. */
-export const sourceWords = (source: string): string => (source.endsWith('data sheet') ? 'data sheet' : source === 'the profile' ? 'says the profile' : source);
-export const roofWords = (roof: Roof): string => `${roof.name} ${rate(roof.per_s, unitOf(roof))} (${sourceWords(roof.source)})`;
+export const sourceWords = (source: string): string =>
+  source.endsWith('data sheet') ? 'data sheet' : source === 'the profile' ? 'says the profile' : source;
+export const roofWords = (roof: Roof): string =>
+  `${roof.name} ${rate(roof.per_s, unitOf(roof))} (${sourceWords(roof.source)})`;
 
 /* The roof that an op of this row is measured by. */
 function roofOver(row: RooflineRow, data: Roofline): Roof | undefined {
@@ -104,12 +122,22 @@ export function rooflineSentence(data: Roofline): Sentence {
   if (!first) {
     const computes = data.rows.find((row) => (row.flops_per_s ?? 0) > 0);
     if (!computes) return [];
-    return [named(computes.name), ' does ', strong(rate(computes.flops_per_s!, 'FLOP/s')), '; what the device can do at most is unknown.'];
+    return [
+      named(computes.name),
+      ' does ',
+      strong(rate(computes.flops_per_s!, 'FLOP/s')),
+      '; what the device can do at most is unknown.',
+    ];
   }
   const roof = roofOver(first, data);
   const sentence: Sentence = [named(first.name), ' reaches ', strong(share(first.peak_share!))];
-  sentence.push(roof ? ` of ${rate(roof.per_s, unitOf(roof))} (${roof.name}, ${sourceWords(roof.source)})` : ' of what the device can do');
-  if (bound && total > 0 && toNumber(bound.self_ps) > 0) sentence.push('; ops that take ', strong(share(toNumber(bound.self_ps) / total)), ' of the time are memory bound');
+  sentence.push(
+    roof
+      ? ` of ${rate(roof.per_s, unitOf(roof))} (${roof.name}, ${sourceWords(roof.source)})`
+      : ' of what the device can do',
+  );
+  if (bound && total > 0 && toNumber(bound.self_ps) > 0)
+    sentence.push('; ops that take ', strong(share(toNumber(bound.self_ps) / total)), ' of the time are memory bound');
   sentence.push('.');
   return sentence;
 }

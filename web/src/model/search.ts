@@ -18,5 +18,7 @@ export function nameText(find: string): string {
 /* Counts over time as bars: pixels from the left, and how full against the fullest. */
 export function densityBars(counts: readonly number[]): { at: number; share: number }[] {
   const most = counts.reduce((a, b) => Math.max(a, b), 1);
-  return counts.flatMap((count, bucket) => (count === 0 ? [] : [{ at: bucket / counts.length, share: Math.log1p(count) / Math.log1p(most) }]));
+  return counts.flatMap((count, bucket) =>
+    count === 0 ? [] : [{ at: bucket / counts.length, share: Math.log1p(count) / Math.log1p(most) }],
+  );
 }

@@ -32,7 +32,9 @@ export function seriesAmong(runs: readonly Run[]): Series[] {
   return [...stems]
     .map(([stem, of]) => ({
       stem,
-      runs: of.map((run) => ({ run, number: numberOf(run.name)!, step_ps: toNumber(run.step_median_ps!) })).sort((a, b) => a.number - b.number),
+      runs: of
+        .map((run) => ({ run, number: numberOf(run.name)!, step_ps: toNumber(run.step_median_ps!) }))
+        .sort((a, b) => a.number - b.number),
     }))
     .sort((a, b) => b.runs.length - a.runs.length || (a.stem < b.stem ? -1 : 1));
 }

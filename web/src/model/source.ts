@@ -1,6 +1,12 @@
 /* Places in source files: how they are shown, and how an editor is told of them. */
 
-export const EDITORS = ['vscode://file/{file}:{line}', 'cursor://file/{file}:{line}', 'zed://file/{file}:{line}', 'idea://open?file={file}&line={line}', 'txmt://open?url=file://{file}&line={line}'];
+export const EDITORS = [
+  'vscode://file/{file}:{line}',
+  'cursor://file/{file}:{line}',
+  'zed://file/{file}:{line}',
+  'idea://open?file={file}&line={line}',
+  'txmt://open?url=file://{file}&line={line}',
+];
 
 /* Schemes that would run or fetch something here, not open an editor. */
 const REFUSED = /^(javascript|data|vbscript|blob|https?|ftp|about|view-source|file):/i;
@@ -13,7 +19,10 @@ export function isEditor(template: string): boolean {
 export function editorLink(template: string, file: string, line: number | null | undefined): string | null {
   if (!isEditor(template)) return null;
   const path = encodeURI(file).replace(/[?#&]/g, encodeURIComponent);
-  return template.replace(/(?<=\w)\/(?=\{file\})/g, path.startsWith('/') ? '' : '/').replaceAll('{file}', path).replaceAll('{line}', String(line ?? 1));
+  return template
+    .replace(/(?<=\w)\/(?=\{file\})/g, path.startsWith('/') ? '' : '/')
+    .replaceAll('{file}', path)
+    .replaceAll('{line}', String(line ?? 1));
 }
 
 /* "/a/b/model.py:41" -> file and line; null where there is no line. */

@@ -14,7 +14,9 @@ export function placeOf(body: Record<string, unknown>, text: string): number | n
   return new TextDecoder().decode(new TextEncoder().encode(text).slice(0, at.byte)).length;
 }
 
-export const isNumeric = (answer: SqlAnswer, name: string): boolean => answer.rows.some((row) => row[name] !== null) && answer.rows.every((row) => row[name] === null || typeof row[name] !== 'string');
+export const isNumeric = (answer: SqlAnswer, name: string): boolean =>
+  answer.rows.some((row) => row[name] !== null) &&
+  answer.rows.every((row) => row[name] === null || typeof row[name] !== 'string');
 
 export interface Bar {
   words: string;
@@ -35,12 +37,17 @@ const POINTS_MAX = 2000;
 
 /* The first column against what says most that is not it: a time, bytes, a share, else the first number;
  * null where there is no number. */
-export function pictureOf(answer: SqlAnswer, asked: { x?: string | undefined; y?: string | undefined } = {}): Picture | null {
+export function pictureOf(
+  answer: SqlAnswer,
+  asked: { x?: string | undefined; y?: string | undefined } = {},
+): Picture | null {
   const names = answer.columns.map((column) => column.name);
   const x = names.find((name) => name === asked.x) ?? names[0];
   const numbers = names.filter((name) => isNumeric(answer, name));
   const others = answer.columns.filter((column) => column.name !== x && numbers.includes(column.name));
-  const telling = ['ps', 'bytes', 'share'].map((unit) => others.find((column) => column.unit === unit)).find((column) => column !== undefined);
+  const telling = ['ps', 'bytes', 'share']
+    .map((unit) => others.find((column) => column.unit === unit))
+    .find((column) => column !== undefined);
   const y = numbers.find((name) => name === asked.y) ?? (telling ?? others[0])?.name;
   if (x === undefined || y === undefined || answer.rows.length < 2) return null;
   const line = isNumeric(answer, x);

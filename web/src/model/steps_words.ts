@@ -7,14 +7,19 @@ const LONGER_SHARE = 0.1; // of the median: what is worth a clause
 const WAITS_SHARE = 0.05;
 
 function medianOfKind(rows: readonly StepRow[], kind: Kind): number {
-  const sizes = rows.map((row) => toNumber(row.breakdown.find((part) => part.kind === kind)?.self_ps ?? 0)).sort((a, b) => a - b);
+  const sizes = rows
+    .map((row) => toNumber(row.breakdown.find((part) => part.kind === kind)?.self_ps ?? 0))
+    .sort((a, b) => a - b);
   return sizes[Math.ceil(sizes.length / 2) - 1] ?? 0;
 }
 
 /* What was longer in a step: by name where the server found one, else the kind that grew most. */
 function longerClause(step: StepRow, counted: readonly StepRow[], longer: number): string {
-  if (step.slowest_by && step.slowest_by_ps) return `: ${named(step.slowest_by)} was ${time(step.slowest_by_ps)} longer`;
-  const excess = step.breakdown.map((part) => ({ kind: part.kind, by: toNumber(part.self_ps) - medianOfKind(counted, part.kind) })).sort((a, b) => b.by - a.by)[0];
+  if (step.slowest_by && step.slowest_by_ps)
+    return `: ${named(step.slowest_by)} was ${time(step.slowest_by_ps)} longer`;
+  const excess = step.breakdown
+    .map((part) => ({ kind: part.kind, by: toNumber(part.self_ps) - medianOfKind(counted, part.kind) }))
+    .sort((a, b) => b.by - a.by)[0];
   return excess && excess.by > 0.3 * longer ? `: ${excess.kind} was ${time(excess.by)} longer than its median` : '';
 }
 
@@ -31,10 +36,20 @@ export function stepsSentence(steps: readonly StepRow[], median: number | null):
   if (median === null || counted.length === 0) return [];
   const warmups = steps.length - counted.length;
   const sum = (of: (row: StepRow) => number): number => counted.reduce((total, row) => total + of(row), 0);
-  const waits = sum((row) => toNumber(row.wait_ps ?? 0)) / Math.max(1, sum((row) => toNumber(row.dur_ps)));
+  const waits =
+    sum((row) => toNumber(row.wait_ps ?? 0)) /
+    Math.max(
+      1,
+      sum((row) => toNumber(row.dur_ps)),
+    );
   return [
-    strong(plural(steps.length, 'step')), counted.length === 1 ? ' of ' : ', median ', strong(time(median)), warmups > 0 ? ` without ${plural(warmups, 'warm-up')}` : '',
-    ...(waits >= WAITS_SHARE ? ['; for ', strong(share(waits)), ' of it devices do nothing but wait'] : []), ...slowestClause(counted, median), '.',
+    strong(plural(steps.length, 'step')),
+    counted.length === 1 ? ' of ' : ', median ',
+    strong(time(median)),
+    warmups > 0 ? ` without ${plural(warmups, 'warm-up')}` : '',
+    ...(waits >= WAITS_SHARE ? ['; for ', strong(share(waits)), ' of it devices do nothing but wait'] : []),
+    ...slowestClause(counted, median),
+    '.',
   ];
 }
 
@@ -56,10 +71,17 @@ export function idleSentence(rows: readonly IdleRow[]): Sentence {
   for (const row of rows) causes.set(row.cause, (causes.get(row.cause) ?? 0) + toNumber(row.idle_ps));
   const devices = new Set(rows.map((row) => `${row.host} ${row.device}`)).size;
   const [first, second] = [...causes].sort((a, b) => b[1] - a[1]);
-  const clause = ([cause, ps]: [string, number]): Sentence => [strong(share(ps / total)), ` of it ${CAUSE_WORDS[cause] ?? cause}`];
+  const clause = ([cause, ps]: [string, number]): Sentence => [
+    strong(share(ps / total)),
+    ` of it ${CAUSE_WORDS[cause] ?? cause}`,
+  ];
   return [
-    devices === 1 ? 'The device is idle ' : `${devices} devices are idle, together `, strong(time(total)), ': in ', ...clause(first!),
-    ...(second && second[1] >= 0.05 * total ? [', in ', ...clause(second)] : []), '.',
+    devices === 1 ? 'The device is idle ' : `${devices} devices are idle, together `,
+    strong(time(total)),
+    ': in ',
+    ...clause(first!),
+    ...(second && second[1] >= 0.05 * total ? [', in ', ...clause(second)] : []),
+    '.',
   ];
 }
 
@@ -71,8 +93,19 @@ function comparedWords(table: HostTable<unknown>): string {
 function withoutSteps(rows: readonly HostRow[], one: string): Sentence {
   const shares = rows.flatMap((row) => row.busy_share ?? []);
   const [least, most] = [share(Math.min(...shares)), share(Math.max(...shares))];
-  const busy: Sentence = shares.length === 0 ? [] : [', busy ', strong(least === most ? most : `${least} to ${most}`), ` from ${rows.length === 1 ? 'its first to its' : 'their first to their'} last event`];
-  return [strong(plural(rows.length, one)), ...busy, rows.length === 1 ? '; no steps were found.' : '; no steps were found, so that nothing tells who comes last.'];
+  const busy: Sentence =
+    shares.length === 0
+      ? []
+      : [
+          ', busy ',
+          strong(least === most ? most : `${least} to ${most}`),
+          ` from ${rows.length === 1 ? 'its first to its' : 'their first to their'} last event`,
+        ];
+  return [
+    strong(plural(rows.length, one)),
+    ...busy,
+    rows.length === 1 ? '; no steps were found.' : '; no steps were found, so that nothing tells who comes last.',
+  ];
 }
 
 /* Who lags, by how much, how often; else that nobody does. */
@@ -80,20 +113,38 @@ export function hostsSentence(table: HostTable<HostRow>): Sentence {
   const { rows, by, basis } = table;
   if (rows.length === 0) return [];
   const one = by === 'host' ? 'host' : 'device';
-  const median = rows.map((row) => (row.step_median_ps === null ? 0 : toNumber(row.step_median_ps))).sort((a, b) => b - a)[0] ?? 0;
+  const median =
+    rows.map((row) => (row.step_median_ps === null ? 0 : toNumber(row.step_median_ps))).sort((a, b) => b - a)[0] ?? 0;
   if (rows.length === 1 || basis === 'none') {
     const busy = rows[0]!.busy_share;
     if (median === 0) return withoutSteps(rows, one);
     const sentence: Sentence = ['A step takes ', strong(time(median)), ' on ', strong(plural(rows.length, one))];
-    if (rows.length === 1 && busy !== null) sentence.push(by === 'host' && rows[0]!.device_count > 1 ? '; devices are busy ' : '; the device is busy ', strong(share(busy)), ' of it');
+    if (rows.length === 1 && busy !== null)
+      sentence.push(
+        by === 'host' && rows[0]!.device_count > 1 ? '; devices are busy ' : '; the device is busy ',
+        strong(share(busy)),
+        ' of it',
+      );
     return [...sentence, '.'];
   }
   const late = rows.filter((row) => row.straggler).sort((a, b) => toNumber(b.lag_ps ?? 0) - toNumber(a.lag_ps ?? 0))[0];
   const total = rows.reduce((sum, row) => sum + toNumber(row.busy_ps ?? 0) + toNumber(row.idle_ps ?? 0), 0);
   const waits = rows.reduce((sum, row) => sum + toNumber(row.wait_ps ?? 0), 0);
   const sentence: Sentence = late
-    ? [strong(named(late.name)), ' comes last in ', strong(String(late.last_count)), ` ${comparedWords(table)}, at the median by `, strong(time(late.lag_ps!))]
+    ? [
+        strong(named(late.name)),
+        ' comes last in ',
+        strong(String(late.last_count)),
+        ` ${comparedWords(table)}, at the median by `,
+        strong(time(late.lag_ps!)),
+      ]
     : [`No ${one} comes last in more than half `, comparedWords(table)];
-  if (basis === 'communication' && total > 0 && waits / total >= 0.001) sentence.push('; ', rows.length === 2 ? 'waiting for the other takes ' : 'waiting for the last takes ', strong(share(waits / total)), ' of the steps');
+  if (basis === 'communication' && total > 0 && waits / total >= 0.001)
+    sentence.push(
+      '; ',
+      rows.length === 2 ? 'waiting for the other takes ' : 'waiting for the last takes ',
+      strong(share(waits / total)),
+      ' of the steps',
+    );
   return [...sentence, '.'];
 }

@@ -6,7 +6,8 @@
  */
 const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 const UNPRINTABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
-export const escapeXml = (text: string): string => text.replace(UNPRINTABLE, '�').replace(/[&<>"']/g, (letter) => ESCAPES[letter]!);
+export const escapeXml = (text: string): string =>
+  text.replace(UNPRINTABLE, '�').replace(/[&<>"']/g, (letter) => ESCAPES[letter]!);
 
 const px = (value: number): string => String(Math.round(value * 100) / 100);
 
@@ -50,7 +51,8 @@ export class SvgPen {
   }
 
   private rectangle(x: number, y: number, width: number, height: number, paint: string): void {
-    if (width > 0 && height > 0) this.parts.push(`<rect x="${px(x)}" y="${px(y)}" width="${px(width)}" height="${px(height)}" ${paint}/>`);
+    if (width > 0 && height > 0)
+      this.parts.push(`<rect x="${px(x)}" y="${px(y)}" width="${px(width)}" height="${px(height)}" ${paint}/>`);
   }
 
   /* What follows, up to the end, is said to be this. */
@@ -113,30 +115,55 @@ export class SvgPen {
   fillText(text: string, x: number, y: number): void {
     const size = parseFloat(this.font.replace(/^\D*/, '')) || 11;
     const bold = this.font.startsWith('600') ? ' font-weight="600"' : '';
-    this.parts.push(`<text x="${px(x)}" y="${px(y + size * 0.36)}" font-size="${px(size)}"${bold} ${this.fillOf}>${escapeXml(text)}</text>`);
+    this.parts.push(
+      `<text x="${px(x)}" y="${px(y + size * 0.36)}" font-size="${px(size)}"${bold} ${this.fillOf}>${escapeXml(text)}</text>`,
+    );
   }
 
   private image(url: string, x: number, y: number, width: number, height: number): void {
-    if (url !== '') this.parts.push(`<image x="${px(x)}" y="${px(y)}" width="${px(width)}" height="${px(height)}" preserveAspectRatio="none" style="image-rendering:pixelated" href="${url}"/>`);
+    if (url !== '')
+      this.parts.push(
+        `<image x="${px(x)}" y="${px(y)}" width="${px(width)}" height="${px(height)}" preserveAspectRatio="none" style="image-rendering:pixelated" href="${url}"/>`,
+      );
   }
   putImageData(image: ImageData, x: number, y: number): void {
     this.image(this.needs.pixels(image, 0, 0, image.width, image.height), x, y, image.width, image.height);
   }
-  drawImage(image: CanvasImageSource, sx: number, sy: number, swidth: number, sheight: number, x: number, y: number, width: number, height: number): void {
+  drawImage(
+    image: CanvasImageSource,
+    sx: number,
+    sy: number,
+    swidth: number,
+    sheight: number,
+    x: number,
+    y: number,
+    width: number,
+    height: number,
+  ): void {
     this.image(this.needs.pixels(image, sx, sy, swidth, sheight), x, y, width, height);
   }
   createPattern(image: { width: number; height: number } & CanvasImageSource): { url: string } {
     const id = `${this.name}${++this.ids}`;
     const { width, height } = image;
     const url = this.needs.pixels(image, 0, 0, width, height);
-    this.parts.push(`<pattern id="${id}" width="${width}" height="${height}" patternUnits="userSpaceOnUse"><image width="${width}" height="${height}" href="${url}"/></pattern>`);
+    this.parts.push(
+      `<pattern id="${id}" width="${width}" height="${height}" patternUnits="userSpaceOnUse"><image width="${width}" height="${height}" href="${url}"/></pattern>`,
+    );
     return { url: `url(#${id})` };
   }
 }
 
 /* Drawings side by side and over one another, as one file. */
-export function svgFile(width: number, height: number, background: string, drawings: readonly { x: number; y: number; width: number; height: number; text: string }[]): string {
-  const inner = drawings.map((one) => `<svg x="${px(one.x)}" y="${px(one.y)}" width="${px(one.width)}" height="${px(one.height)}" overflow="hidden">\n${one.text}\n</svg>`);
+export function svgFile(
+  width: number,
+  height: number,
+  background: string,
+  drawings: readonly { x: number; y: number; width: number; height: number; text: string }[],
+): string {
+  const inner = drawings.map(
+    (one) =>
+      `<svg x="${px(one.x)}" y="${px(one.y)}" width="${px(one.width)}" height="${px(one.height)}" overflow="hidden">\n${one.text}\n</svg>`,
+  );
   return (
     `<svg xmlns="http://www.w3.org/2000/svg" width="${px(width)}" height="${px(height)}" viewBox="0 0 ${px(width)} ${px(height)}" font-family="sans-serif" font-size="11">\n` +
     `<rect width="100%" height="100%" fill="${escapeXml(background)}"/>\n${inner.join('\n')}\n</svg>\n`

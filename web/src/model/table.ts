@@ -30,7 +30,10 @@ function compareCells(a: Cell, b: Cell, down: boolean): number {
 
 /* Rows that are all here, in the order of `-self_ps,name`; equal ones stay as they came. */
 export function sortRows<R>(rows: readonly R[], sort: string, valueOf: (row: R, key: string) => Cell): readonly R[] {
-  const parts = sort.split(',').filter(Boolean).map((part) => ({ key: part.replace(/^-/, ''), down: part.startsWith('-') }));
+  const parts = sort
+    .split(',')
+    .filter(Boolean)
+    .map((part) => ({ key: part.replace(/^-/, ''), down: part.startsWith('-') }));
   if (parts.length === 0) return rows;
   const keyed = rows.map((row) => ({ row, cells: parts.map(({ key }) => valueOf(row, key)) }));
   keyed.sort((a, b) => {
@@ -63,20 +66,31 @@ export interface Choosable {
 }
 
 /* `asked`: the keys of the address, by comma; without them what fits. The first column always stays. */
-export function chosenColumns<C extends Choosable>(columns: readonly C[], asked: string | undefined, pageWidth: number): C[] {
+export function chosenColumns<C extends Choosable>(
+  columns: readonly C[],
+  asked: string | undefined,
+  pageWidth: number,
+): C[] {
   const keys = asked === undefined ? null : new Set(asked.split(','));
-  return columns.filter((column, index) => index === 0 || (keys ? keys.has(column.key) : !column.optional && (column.from ?? 0) <= pageWidth));
+  return columns.filter(
+    (column, index) =>
+      index === 0 || (keys ? keys.has(column.key) : !column.optional && (column.from ?? 0) <= pageWidth),
+  );
 }
 
 /* A name alone does not tell all rows apart. */
-export const areNamesShared = (rows: readonly { name: string }[]): boolean => new Set(rows.map((row) => row.name)).size < rows.length;
+export const areNamesShared = (rows: readonly { name: string }[]): boolean =>
+  new Set(rows.map((row) => row.name)).size < rows.length;
 
-export type Line<R> =
-  | { kind: 'row'; row: R }
-  | { kind: 'group'; name: string; rows: R[]; open: boolean };
+export type Line<R> = { kind: 'row'; row: R } | { kind: 'group'; name: string; rows: R[]; open: boolean };
 
 /* Groups in the order of their first rows when these come by size, else of `weight`. */
-export function groupLines<R>(rows: readonly R[], groupOf: ((row: R) => string) | null, weight: (row: R) => number, closed: ReadonlySet<string>): Line<R>[] {
+export function groupLines<R>(
+  rows: readonly R[],
+  groupOf: ((row: R) => string) | null,
+  weight: (row: R) => number,
+  closed: ReadonlySet<string>,
+): Line<R>[] {
   if (groupOf === null) return rows.map((row) => ({ kind: 'row', row }));
   const groups = new Map<string, R[]>();
   for (const row of rows) {
@@ -86,10 +100,15 @@ export function groupLines<R>(rows: readonly R[], groupOf: ((row: R) => string) 
     else groups.set(name, [row]);
   }
   const sum = (group: readonly R[]) => group.reduce((total, row) => total + weight(row), 0);
-  const ordered = [...groups].map(([name, group]) => ({ name, group, sum: sum(group) })).sort((a, b) => b.sum - a.sum || (a.name < b.name ? -1 : 1));
+  const ordered = [...groups]
+    .map(([name, group]) => ({ name, group, sum: sum(group) }))
+    .sort((a, b) => b.sum - a.sum || (a.name < b.name ? -1 : 1));
   return ordered.flatMap(({ name, group }): Line<R>[] => {
     const open = !closed.has(name);
-    return [{ kind: 'group', name, rows: group, open }, ...(open ? group.map((row): Line<R> => ({ kind: 'row', row })) : [])];
+    return [
+      { kind: 'group', name, rows: group, open },
+      ...(open ? group.map((row): Line<R> => ({ kind: 'row', row })) : []),
+    ];
   });
 }
 
@@ -111,7 +130,12 @@ export function csvOf(heads: readonly string[], rows: readonly (readonly string[
   return [heads, ...rows].map((cells) => cells.map((one) => cell(flat(one))).join(',')).join('\r\n') + '\r\n';
 }
 
-export function markdownOf(heads: readonly string[], rows: readonly (readonly string[])[], numeric: readonly boolean[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.map((cell) => flat(cell).replaceAll('\\', '\\\\').replaceAll('|', '\\|')).join(' | ')} |`;
+export function markdownOf(
+  heads: readonly string[],
+  rows: readonly (readonly string[])[],
+  numeric: readonly boolean[],
+): string {
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell) => flat(cell).replaceAll('\\', '\\\\').replaceAll('|', '\\|')).join(' | ')} |`;
   return [line(heads), `|${numeric.map((right) => (right ? '---:' : '---')).join('|')}|`, ...rows.map(line)].join('\n');
 }

@@ -44,10 +44,18 @@ export interface TransferList {
 }
 
 export const DIRECTION_WORDS: Readonly<Record<string, string>> = {
-  h2d: 'host to device', d2h: 'device to host', d2d: 'within devices', p2p: 'device to device', host: 'within the host',
+  h2d: 'host to device',
+  d2h: 'device to host',
+  d2d: 'within devices',
+  p2p: 'device to device',
+  host: 'within the host',
 };
 const PROSE: Readonly<Record<string, string>> = {
-  h2d: 'to devices', d2h: 'to the host', d2d: 'within devices', p2p: 'between devices', host: 'within the host',
+  h2d: 'to devices',
+  d2h: 'to the host',
+  d2d: 'within devices',
+  p2p: 'between devices',
+  host: 'within the host',
 };
 
 export function directionWords(direction: string | null | undefined): string {
@@ -57,10 +65,19 @@ export function directionWords(direction: string | null | undefined): string {
 /* "16 transfers to devices take 1.57 s (31.2 GiB at 12.4 GB/s); 3 % of it while the device computes." Rows by direction. */
 export function transfersSentence(rows: readonly TransferRow[]): Sentence {
   const first = [...rows].sort((a, b) => toNumber(b.total_ps ?? 0) - toNumber(a.total_ps ?? 0))[0]!;
-  const sentence: Sentence = [strong(`${count(first.count ?? 0)} transfers`), ` ${first.direction ? PROSE[first.direction] : 'of unknown direction'} take `, strong(time(first.total_ps ?? 0))];
-  if (first.bytes !== null && first.bytes_per_s !== null) sentence.push(' (', strong(size(first.bytes)), ` at ${rate(first.bytes_per_s, 'B/s')})`);
-  if (first.overlapped_share !== null && first.overlapped_share !== undefined) sentence.push(`; ${share(first.overlapped_share)} of it while the device computes`);
-  for (const row of rows.filter((one) => one !== first).slice(0, 2)) sentence.push(`; ${count(row.count ?? 0)} ${row.direction ? PROSE[row.direction] : 'of unknown direction'} take ${time(row.total_ps ?? 0)}`);
+  const sentence: Sentence = [
+    strong(`${count(first.count ?? 0)} transfers`),
+    ` ${first.direction ? PROSE[first.direction] : 'of unknown direction'} take `,
+    strong(time(first.total_ps ?? 0)),
+  ];
+  if (first.bytes !== null && first.bytes_per_s !== null)
+    sentence.push(' (', strong(size(first.bytes)), ` at ${rate(first.bytes_per_s, 'B/s')})`);
+  if (first.overlapped_share !== null && first.overlapped_share !== undefined)
+    sentence.push(`; ${share(first.overlapped_share)} of it while the device computes`);
+  for (const row of rows.filter((one) => one !== first).slice(0, 2))
+    sentence.push(
+      `; ${count(row.count ?? 0)} ${row.direction ? PROSE[row.direction] : 'of unknown direction'} take ${time(row.total_ps ?? 0)}`,
+    );
   sentence.push('.');
   return sentence;
 }

@@ -28,7 +28,10 @@ export function clampOffset(offset: number, { whole }: Extent, room: number): nu
 /* From the first row to draw to the one behind the last. */
 export function rowsAt(offset: number, count: number, rowHeight: number, room: number): [number, number] {
   if (room <= 0) return [0, 0];
-  return [Math.max(0, Math.floor(offset / rowHeight) - MORE_ROWS), Math.min(count, Math.ceil((offset + room) / rowHeight) + MORE_ROWS)];
+  return [
+    Math.max(0, Math.floor(offset / rowHeight) - MORE_ROWS),
+    Math.min(count, Math.ceil((offset + room) / rowHeight) + MORE_ROWS),
+  ];
 }
 
 /* The nearest offset at which the row stands whole in the room. */

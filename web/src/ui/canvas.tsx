@@ -42,8 +42,15 @@ export function Canvas({ height, label, paint, onMove, onLeave, onClick, onSize 
   };
   return (
     <div
-      ref={box} class="canvas-box" role="img" aria-label={label} data-canvas-tip style={height === 'fill' ? { height: '100%' } : { height: `${height}px` }}
-      onPointerMove={onMove && ((event) => onMove(...at(event), event))} onPointerLeave={onLeave} onClick={onClick && ((event) => onClick(...at(event), event))}
+      ref={box}
+      class="canvas-box"
+      role="img"
+      aria-label={label}
+      data-canvas-tip
+      style={height === 'fill' ? { height: '100%' } : { height: `${height}px` }}
+      onPointerMove={onMove && ((event) => onMove(...at(event), event))}
+      onPointerLeave={onLeave}
+      onClick={onClick && ((event) => onClick(...at(event), event))}
     >
       <canvas ref={canvas} aria-hidden="true" />
     </div>

@@ -15,7 +15,12 @@ export function ColumnsMenu<R>({ columns, word = 'columns' }: { columns: readonl
       {() => (
         <>
           {columns.slice(1).map((column) => (
-            <button key={column.key} role="menuitemcheckbox" aria-checked={shown.has(column.key)} onClick={() => toggle(column.key)}>
+            <button
+              key={column.key}
+              role="menuitemcheckbox"
+              aria-checked={shown.has(column.key)}
+              onClick={() => toggle(column.key)}
+            >
               {column.title}
               <span aria-hidden="true">{shown.has(column.key) ? '✓' : ''}</span>
             </button>

@@ -48,7 +48,12 @@ export function ContextMenu() {
   const key = (event: KeyboardEvent): void => {
     const items = [...box.current!.querySelectorAll<HTMLElement>('[role^=menuitem]')];
     const at = items.indexOf(document.activeElement as HTMLElement);
-    const jumps: Record<string, number> = { ArrowDown: at + 1, ArrowUp: at - 1 + items.length, Home: 0, End: items.length - 1 };
+    const jumps: Record<string, number> = {
+      ArrowDown: at + 1,
+      ArrowUp: at - 1 + items.length,
+      Home: 0,
+      End: items.length - 1,
+    };
     if (event.key in jumps) items[jumps[event.key]! % items.length]?.focus();
     else if (event.key === 'Escape' || event.key === 'Tab') close();
     else if (event.key !== 'Enter' && event.key !== ' ') return event.stopPropagation();
@@ -59,16 +64,27 @@ export function ContextMenu() {
   return (
     <>
       <div
-        class="veil" onPointerDown={close}
+        class="veil"
+        onPointerDown={close}
         onContextMenu={(event) => {
           event.preventDefault();
           close();
         }}
       />
-      <div ref={box} class="popover" role="menu" aria-label={now.label} onKeyDown={key} onContextMenu={(event) => event.preventDefault()}>
+      <div
+        ref={box}
+        class="popover"
+        role="menu"
+        aria-label={now.label}
+        onKeyDown={key}
+        onContextMenu={(event) => event.preventDefault()}
+      >
         {now.items.map((item) => (
           <button
-            key={item.words} role={item.checked === undefined ? 'menuitem' : 'menuitemradio'} aria-checked={item.checked} tabIndex={-1}
+            key={item.words}
+            role={item.checked === undefined ? 'menuitem' : 'menuitemradio'}
+            aria-checked={item.checked}
+            tabIndex={-1}
             onClick={() => {
               close();
               item.run();

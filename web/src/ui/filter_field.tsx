@@ -37,16 +37,32 @@ function Marks({ state, scrolled }: { state: FilterState; scrolled: number }) {
 }
 
 /* `aside`: `/` goes to another field of the page. */
-export function FilterField({ state, label, example, aside = false }: { state: FilterState; label: string; example: string; aside?: boolean }) {
+export function FilterField({
+  state,
+  label,
+  example,
+  aside = false,
+}: {
+  state: FilterState;
+  label: string;
+  example: string;
+  aside?: boolean;
+}) {
   const input = useRef<HTMLInputElement>(null);
   const [scrolled, setScrolled] = useState(0);
   useEffect(() => (aside ? undefined : registerActions({ search: () => input.current?.focus() })), [aside]);
   return (
     <span class="filter">
       <input
-        ref={input} type="search" aria-label={label} placeholder={`filter: ${example}`} value={state.text}
-        aria-invalid={state.fault !== null} aria-describedby={state.fault ? 'filter-fault' : undefined}
-        onInput={(event) => state.set(event.currentTarget.value)} onScroll={(event) => setScrolled(event.currentTarget.scrollLeft)}
+        ref={input}
+        type="search"
+        aria-label={label}
+        placeholder={`filter: ${example}`}
+        value={state.text}
+        aria-invalid={state.fault !== null}
+        aria-describedby={state.fault ? 'filter-fault' : undefined}
+        onInput={(event) => state.set(event.currentTarget.value)}
+        onScroll={(event) => setScrolled(event.currentTarget.scrollLeft)}
       />
       <Marks state={state} scrolled={scrolled} />
       {state.fault && (

@@ -24,13 +24,29 @@ function Icicle({ top, side, perPs, stepPs }: { top: ScopeNode; side: 'a' | 'b';
   const cells = cellsOf(top, side, perPs, NARROWEST_PIXELS / room);
   const depth = cells.reduce((most, cell) => Math.max(most, cell.depth + 1), 1);
   return (
-    <div class="icicle" role="img" aria-label={`Scopes of ${side.toUpperCase()}; the table below has the same`} style={{ height: `${depth * ROW}px` }}>
+    <div
+      class="icicle"
+      role="img"
+      aria-label={`Scopes of ${side.toUpperCase()}; the table below has the same`}
+      style={{ height: `${depth * ROW}px` }}
+    >
       {cells.map((cell) => (
         <div
-          key={cell.node.path} class={`tone-${toneOf(cell.node, stepPs)}`} data-tip={tipOf(cell.node)} onClick={() => go({ zoom: cell.node.path || null })}
+          key={cell.node.path}
+          class={`tone-${toneOf(cell.node, stepPs)}`}
+          data-tip={tipOf(cell.node)}
+          onClick={() => go({ zoom: cell.node.path || null })}
           style={{ left: `${cell.from * 100}%`, width: `${cell.width * 100}%`, top: `${cell.depth * ROW}px` }}
         >
-          {cell.width * room >= LABEL_PIXELS && <Name text={cell.depth === 0 ? `${side.toUpperCase()}  ${shown(cell.node.name)}  ${time(cell.node[side])}` : cell.node.name} />}
+          {cell.width * room >= LABEL_PIXELS && (
+            <Name
+              text={
+                cell.depth === 0
+                  ? `${side.toUpperCase()}  ${shown(cell.node.name)}  ${time(cell.node[side])}`
+                  : cell.node.name
+              }
+            />
+          )}
         </div>
       ))}
     </div>

@@ -31,7 +31,9 @@ export function act(action: string, event: KeyboardEvent | null = null): boolean
 }
 
 function isTyping(target: EventTarget | null): boolean {
-  return target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement;
+  return (
+    target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement
+  );
 }
 
 /* Widgets that move by arrows themselves (tables, trees, menus) keep their keys. */

@@ -20,10 +20,20 @@ export function KindLegend({ parts, steps }: { parts: readonly KindPart[]; steps
       {parts
         .filter((part) => part.share > 0 || part.kind === 'idle')
         .map((part) => (
-          <li key={part.kind} class={`kind-${part.kind}`} data-tip={`${time(part.self_ps)} in all${steps > 1 ? `, ${plural(steps, 'step')}` : ''}`}>
+          <li
+            key={part.kind}
+            class={`kind-${part.kind}`}
+            data-tip={`${time(part.self_ps)} in all${steps > 1 ? `, ${plural(steps, 'step')}` : ''}`}
+          >
             <span>
               <span class="swatch" />
-              {part.kind === 'idle' ? (part.label ?? 'idle') : <Link to={{ view: 'ops', by: BY_NAME.has(part.kind) ? 'name' : null, q: `kind:${part.kind}` }}>{part.kind}</Link>}
+              {part.kind === 'idle' ? (
+                (part.label ?? 'idle')
+              ) : (
+                <Link to={{ view: 'ops', by: BY_NAME.has(part.kind) ? 'name' : null, q: `kind:${part.kind}` }}>
+                  {part.kind}
+                </Link>
+              )}
             </span>
             <span class="number">{share(part.share)}</span>
             {steps > 0 && <span class="number quiet">{time(toNumber(part.self_ps) / steps)} a step</span>}

@@ -36,7 +36,15 @@ export function Menu({ words, label, children }: Props) {
   };
   return (
     <>
-      <button ref={button} aria-label={label} data-tip={label} class={words === '' ? 'bare' : undefined} aria-haspopup="menu" aria-expanded={open} onClick={() => setOpen(!open)}>
+      <button
+        ref={button}
+        aria-label={label}
+        data-tip={label}
+        class={words === '' ? 'bare' : undefined}
+        aria-haspopup="menu"
+        aria-expanded={open}
+        onClick={() => setOpen(!open)}
+      >
         {words}
         <Icon name="down" />
       </button>

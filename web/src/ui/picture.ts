@@ -48,7 +48,11 @@ export function savePicture(as: 'svg' | 'png', name: string, layers: readonly La
     const needs = svgNeeds();
     const drawings = layers.map((layer, index) => {
       const pen = new SvgPen(`l${index}-`, needs);
-      layer.paint({ width: layer.width, height: layer.height, style: {}, getContext: () => pen } as unknown as HTMLCanvasElement, 1, pen);
+      layer.paint(
+        { width: layer.width, height: layer.height, style: {}, getContext: () => pen } as unknown as HTMLCanvasElement,
+        1,
+        pen,
+      );
       return { ...layer, text: pen.text() };
     });
     return save(new Blob([svgFile(width, height, bg, drawings)], { type: 'image/svg+xml' }), `${name}.svg`);

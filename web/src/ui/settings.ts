@@ -14,7 +14,15 @@ export interface Settings {
 }
 
 export const PERFETTO_ORIGIN = 'https://ui.perfetto.dev';
-const DEFAULTS: Settings = { theme: null, contrast: null, unit: '', letters: true, rows: 'normal', perfetto: PERFETTO_ORIGIN, editor: '' };
+const DEFAULTS: Settings = {
+  theme: null,
+  contrast: null,
+  unit: '',
+  letters: true,
+  rows: 'normal',
+  perfetto: PERFETTO_ORIGIN,
+  editor: '',
+};
 
 function read(): Settings {
   try {

@@ -46,7 +46,12 @@ export function SourcePlace({ file, line }: Place) {
   const [open, setOpen] = useState(false);
   return (
     <span class="source-place">
-      <button class="bare mono" data-tip={line ? `${file}:${line}` : file} aria-expanded={open} onClick={() => setOpen(!open)}>
+      <button
+        class="bare mono"
+        data-tip={line ? `${file}:${line}` : file}
+        aria-expanded={open}
+        onClick={() => setOpen(!open)}
+      >
         {shown(shortPlace(file, line))} {open ? '▾' : '▸'}
       </button>{' '}
       <EditorLink file={file} line={line} />

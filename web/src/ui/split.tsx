@@ -32,8 +32,16 @@ export function Split({ value, min, max, axis, label, onChange, invert = false }
   };
   return (
     <div
-      class={`split ${axis}`} role="separator" tabIndex={0} aria-label={label} aria-orientation={axis === 'x' ? 'vertical' : 'horizontal'}
-      aria-valuenow={value} aria-valuemin={min} aria-valuemax={max} onPointerDown={drag} onKeyDown={key}
+      class={`split ${axis}`}
+      role="separator"
+      tabIndex={0}
+      aria-label={label}
+      aria-orientation={axis === 'x' ? 'vertical' : 'horizontal'}
+      aria-valuenow={value}
+      aria-valuemin={min}
+      aria-valuemax={max}
+      onPointerDown={drag}
+      onKeyDown={key}
     />
   );
 }

@@ -29,7 +29,14 @@ export function progressOf(progress: unknown): { share: number; words: string } 
 
 export function ProgressBar({ share }: { share: number }) {
   return (
-    <div class="progress" role="progressbar" aria-label="progress" aria-valuemin={0} aria-valuemax={100} aria-valuenow={Math.floor(share * 100)}>
+    <div
+      class="progress"
+      role="progressbar"
+      aria-label="progress"
+      aria-valuemin={0}
+      aria-valuemax={100}
+      aria-valuenow={Math.floor(share * 100)}
+    >
       <div style={{ width: `${Math.min(1, share) * 100}%` }} />
     </div>
   );
@@ -64,22 +71,31 @@ function Nearest({ error }: { error: Problem }) {
 /* fetch says "Failed to fetch" by a TypeError; another one is a fault of this page. */
 function sayError(error: Error): string {
   /* The names that are nearest follow as links. */
-  if (error instanceof Problem) return sentenceCase(error.nearest.length > 0 ? error.message.replace(/; the nearest .*$/s, '') : error.message);
-  return error instanceof TypeError && /fetch|network/i.test(error.message) ? 'The server did not answer.' : `This view broke: ${error.message}. It is a fault of the page, not of the profile.`;
+  if (error instanceof Problem)
+    return sentenceCase(error.nearest.length > 0 ? error.message.replace(/; the nearest .*$/s, '') : error.message);
+  return error instanceof TypeError && /fetch|network/i.test(error.message)
+    ? 'The server did not answer.'
+    : `This view broke: ${error.message}. It is a fault of the page, not of the profile.`;
 }
 
 /* What someone who mends it wants to know. */
 function reportOf(error: Error): string {
-  const problem = error instanceof Problem ? [`${error.status} ${JSON.stringify(error.body, (_key, value: unknown) => (typeof value === 'bigint' ? String(value) : value))}`] : [String(error.stack ?? error.message)];
-  return [`jviewd: ${error.message}`, location.href, new Date().toISOString(), ...problem, navigator.userAgent].join('\n');
+  const problem =
+    error instanceof Problem
+      ? [
+          `${error.status} ${JSON.stringify(error.body, (_key, value: unknown) => (typeof value === 'bigint' ? String(value) : value))}`,
+        ]
+      : [String(error.stack ?? error.message)];
+  return [`jviewd: ${error.message}`, location.href, new Date().toISOString(), ...problem, navigator.userAgent].join(
+    '\n',
+  );
 }
 
 export function Failed({ error, onRetry = forget }: { error: Error; onRetry?: () => void }) {
   const hopeless = error instanceof Problem && (error.status === 404 || error.status === 409);
   return (
     <div class="state" role="alert">
-      <span class="error">{sayError(error)}</span>{' '}
-      {error instanceof Problem && <Nearest error={error} />}
+      <span class="error">{sayError(error)}</span> {error instanceof Problem && <Nearest error={error} />}
       {!hopeless && (
         <>
           <button class="framed" onClick={onRetry}>
@@ -118,23 +134,43 @@ export function HowToRecord({ children = 'To record one, in the program:' }: { c
 
 /* Where a run has no steps. */
 export function HowToMarkSteps({ framework, children }: { framework: string | null; children: ComponentChildren }) {
-  return <Empty copy={framework === 'pytorch' ? 'prof.step()' : 'with jax.profiler.StepTraceAnnotation("train", step_num=step):'}>{children}</Empty>;
+  return (
+    <Empty
+      copy={framework === 'pytorch' ? 'prof.step()' : 'with jax.profiler.StepTraceAnnotation("train", step_num=step):'}
+    >
+      {children}
+    </Empty>
+  );
 }
 
 /* Where devices left nothing: what still ran when the recording stopped is not told. */
 export function HowToRecordDevices({ framework, children }: { framework: string | null; children: ComponentChildren }) {
-  return <Empty copy={framework === 'pytorch' ? 'torch.cuda.synchronize()' : 'jax.block_until_ready(result)'}>{children} Devices tell only what has ended before the recording stops; to wait for it there:</Empty>;
+  return (
+    <Empty copy={framework === 'pytorch' ? 'torch.cuda.synchronize()' : 'jax.block_until_ready(result)'}>
+      {children} Devices tell only what has ended before the recording stops; to wait for it there:
+    </Empty>
+  );
 }
 
 export const isWhole = (): boolean => Object.keys(restriction.value).length === 0;
 
 /* A view without rows: that may be what it is narrowed to, or the run. */
 export function NothingHere({ did }: { did: string }) {
-  return <p class="state">{`${did} in ${isWhole() ? 'this run, as far as it was recorded' : 'what this page is narrowed to'}.`}</p>;
+  return (
+    <p class="state">{`${did} in ${isWhole() ? 'this run, as far as it was recorded' : 'what this page is narrowed to'}.`}</p>
+  );
 }
 
 /* Data if there is any; else why not. */
-export function Loaded<T>({ of, what, children }: { of: Resource<T>; what: string; children: (data: T) => ComponentChildren }) {
+export function Loaded<T>({
+  of,
+  what,
+  children,
+}: {
+  of: Resource<T>;
+  what: string;
+  children: (data: T) => ComponentChildren;
+}) {
   if (of.data !== null) return <>{children(of.data)}</>;
   if (of.error !== null) return <Failed error={of.error} />;
   if (of.waiting) return <Waiting what={what} progress={of.progress} />;

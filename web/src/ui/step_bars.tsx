@@ -19,7 +19,9 @@ export function stepWindow(step: Pick<StepRow, 'start_ps' | 'dur_ps'>): string {
 }
 
 function Tip({ step, host }: { step: StepRow; host: boolean }) {
-  const parts = KINDS.map((kind) => step.breakdown.find((part) => part.kind === kind)).filter((part) => part && toNumber(part.self_ps) > 0);
+  const parts = KINDS.map((kind) => step.breakdown.find((part) => part.kind === kind)).filter(
+    (part) => part && toNumber(part.self_ps) > 0,
+  );
   return (
     <>
       <strong>
@@ -37,16 +39,38 @@ function Tip({ step, host }: { step: StepRow; host: boolean }) {
   );
 }
 
-export function StepBars({ steps, medianPs, height, focus = null }: { steps: readonly StepRow[]; medianPs: number | null; height: number; focus?: number | null }) {
+export function StepBars({
+  steps,
+  medianPs,
+  height,
+  focus = null,
+}: {
+  steps: readonly StepRow[];
+  medianPs: number | null;
+  height: number;
+  focus?: number | null;
+}) {
   const [hover, setHover] = useState<number | null>(null);
   const [width, setWidth] = useState(0);
   const layout = barsLayout(steps, width, height);
   const hosts = new Set(steps.map((step) => step.host)).size;
   return (
     <Canvas
-      height={height} label={`Time of ${steps.length} steps, stacked by kind; the same figures are in the table of steps`} onSize={setWidth}
+      height={height}
+      label={`Time of ${steps.length} steps, stacked by kind; the same figures are in the table of steps`}
+      onSize={setWidth}
       paint={(canvas, at) =>
-        paintBars(canvas, { steps, medianPs, layout: barsLayout(steps, at, height), width: at, height, ratio: devicePixelRatio, hover, focus, tokens: readTokens() })
+        paintBars(canvas, {
+          steps,
+          medianPs,
+          layout: barsLayout(steps, at, height),
+          width: at,
+          height,
+          ratio: devicePixelRatio,
+          hover,
+          focus,
+          tokens: readTokens(),
+        })
       }
       onMove={(x, _y, event) => {
         const index = barAt(layout, steps.length, x);

@@ -101,12 +101,24 @@ function useWidths(box: { current: HTMLElement | null }, template: string): read
 
 /* As wide as the widest text on the screen. */
 function fittingWidth<R>(column: Column<R>, rows: readonly R[]): number {
-  const widest = rows.slice(0, 200).reduce((most, row) => Math.max(most, textWidth(column.exact?.(row) ?? '')), textWidth(column.title));
+  const widest = rows
+    .slice(0, 200)
+    .reduce((most, row) => Math.max(most, textWidth(column.exact?.(row) ?? '')), textWidth(column.title));
   return Math.min(800, Math.ceil(widest) + (column.indent ?? 0) + 8);
 }
 
 export function Table<R>(props: Props<R>) {
-  const { rows, rowKey, focused = null, onOpen, onFocusRow, groupOf = null, pages, scroll = false, rest = null } = props;
+  const {
+    rows,
+    rowKey,
+    focused = null,
+    onOpen,
+    onFocusRow,
+    groupOf = null,
+    pages,
+    scroll = false,
+    rest = null,
+  } = props;
   const opens = onOpen !== undefined && props.openOn !== 'enter';
   const columns = chosenColumns(props.columns, props.chosen, pageWidth.value);
   const scroller = useRef<HTMLDivElement>(null);
@@ -118,14 +130,18 @@ export function Table<R>(props: Props<R>) {
   const length = pages ? pages.count : lines.length;
   const virtual = useVirtual(scroller, scroll ? length : 0, ROW_HEIGHT, HEAD_HEIGHT);
   const at = Math.min(current, Math.max(0, length - 1));
-  const items = scroll ? virtual.items.map((item) => ({ index: item.index, top: item.start })) : lines.map((_, index) => ({ index, top: null }));
+  const items = scroll
+    ? virtual.items.map((item) => ({ index: item.index, top: item.start }))
+    : lines.map((_, index) => ({ index, top: null }));
   const lineAt = (index: number): Line<R> | undefined => {
     if (!pages) return lines[index];
     const row = pages.at(index);
     return row === undefined ? undefined : { kind: 'row', row };
   };
   const stop = items.some(({ index }) => index === at) ? at : (items[0]?.index ?? 0); // for Tab
-  const template = columns.map((column) => (dragged[column.key] === undefined ? column.width : `${dragged[column.key]}px`)).join(' ');
+  const template = columns
+    .map((column) => (dragged[column.key] === undefined ? column.width : `${dragged[column.key]}px`))
+    .join(' ');
   const widths = useWidths(scroller, template);
   const last = virtual.items.at(-1)?.index ?? 0;
 
@@ -171,21 +187,31 @@ export function Table<R>(props: Props<R>) {
     const name = columns[0]!;
     const found = typedTo(text, text.length > 1 ? at : at + 1, pages ? Math.min(length, last + 1) : length, (index) => {
       const line = lineAt(index);
-      return line === undefined ? null : line.kind === 'group' ? line.name : String(name.value?.(line.row) ?? name.exact?.(line.row) ?? '');
+      return line === undefined
+        ? null
+        : line.kind === 'group'
+          ? line.name
+          : String(name.value?.(line.row) ?? name.exact?.(line.row) ?? '');
     });
     if (found >= 0) move(found);
     else say(`No row is called ${text}.`);
     return true;
   };
-  const copy = (form: 'tsv' | 'md'): void => copyRows(columns, pages ? items.flatMap(({ index }) => pages.at(index) ?? []) : rows, form);
+  const copy = (form: 'tsv' | 'md'): void =>
+    copyRows(columns, pages ? items.flatMap(({ index }) => pages.at(index) ?? []) : rows, form);
   const copying = useRef(copy);
   copying.current = copy;
-  useEffect(() => registerActions({ 'table-copy': () => copying.current('tsv'), 'table-markdown': () => copying.current('md') }), []);
+  useEffect(
+    () =>
+      registerActions({ 'table-copy': () => copying.current('tsv'), 'table-markdown': () => copying.current('md') }),
+    [],
+  );
   /* Into the cells by the right arrow, out again at the first by the left one; groups fold. */
   const sideways = (by: 1 | -1, cell: number): void => {
     const line = lineAt(at);
-    if (line?.kind === 'group' && cell < 0 && line.open === (by < 0)) return toggle(line.name);
-    if (line?.kind === 'row' && groupOf && by < 0 && cell < 0) return move(lines.findLastIndex((one, index) => index < at && one.kind === 'group'));
+    if (line?.kind === 'group' && cell < 0 && line.open === by < 0) return toggle(line.name);
+    if (line?.kind === 'row' && groupOf && by < 0 && cell < 0)
+      return move(lines.findLastIndex((one, index) => index < at && one.kind === 'group'));
     move(at, Math.min(columns.length - 1, cell + by));
   };
   /* The head is a row above the first. */
@@ -193,7 +219,8 @@ export function Table<R>(props: Props<R>) {
     const buttons = [...scroller.current!.querySelectorAll<HTMLElement>('.table-head button')];
     const place = buttons.indexOf(target);
     if (event.key === 'ArrowDown') move(at);
-    else if (event.key === 'ArrowLeft' || event.key === 'ArrowRight') buttons[place + (event.key === 'ArrowLeft' ? -1 : 1)]?.focus();
+    else if (event.key === 'ArrowLeft' || event.key === 'ArrowRight')
+      buttons[place + (event.key === 'ArrowLeft' ? -1 : 1)]?.focus();
     else return;
     event.preventDefault();
     event.stopPropagation();
@@ -206,17 +233,27 @@ export function Table<R>(props: Props<R>) {
     if (!inside) return;
     const cell = target.role === 'gridcell' ? Number(target.getAttribute('aria-colindex')) - 1 : -1;
     const plain = !event.ctrlKey && !event.metaKey && !event.altKey;
-    const jumps: Record<string, number> = { ArrowDown: at + 1, ArrowUp: at - 1, PageDown: at + PAGE_ROWS, PageUp: at - PAGE_ROWS, Home: 0, End: length - 1 };
+    const jumps: Record<string, number> = {
+      ArrowDown: at + 1,
+      ArrowUp: at - 1,
+      PageDown: at + PAGE_ROWS,
+      PageUp: at - PAGE_ROWS,
+      Home: 0,
+      End: length - 1,
+    };
     const row = line?.kind === 'row' ? line.row : null;
     if (plain && typed(event)) void 0;
-    else if (event.key === 'ArrowUp' && plain && at === 0) scroller.current!.querySelector<HTMLElement>('.table-head button')?.focus();
+    else if (event.key === 'ArrowUp' && plain && at === 0)
+      scroller.current!.querySelector<HTMLElement>('.table-head button')?.focus();
     else if (event.key in jumps && plain) move(jumps[event.key]!, cell);
     else if (event.key === 'ArrowLeft' && plain) sideways(-1, cell);
     else if (event.key === 'ArrowRight' && plain) sideways(1, cell);
-    else if (event.key === 'Enter' && target.tagName !== 'A' && target.tagName !== 'BUTTON' && line) line.kind === 'group' ? toggle(line.name) : onOpen?.(line.row);
+    else if (event.key === 'Enter' && target.tagName !== 'A' && target.tagName !== 'BUTTON' && line)
+      line.kind === 'group' ? toggle(line.name) : onOpen?.(line.row);
     else if (event.key === ' ' && plain && row && props.onTick) props.onTick(row);
     else if (event.key.toLowerCase() === 't' && plain && row && props.onShow) props.onShow(row);
-    else if (event.key.toLowerCase() === 'c' && (event.ctrlKey || event.metaKey) && getSelection()?.isCollapsed) copy(event.shiftKey ? 'md' : 'tsv');
+    else if (event.key.toLowerCase() === 'c' && (event.ctrlKey || event.metaKey) && getSelection()?.isCollapsed)
+      copy(event.shiftKey ? 'md' : 'tsv');
     else return;
     event.preventDefault();
     event.stopPropagation();
@@ -233,28 +270,66 @@ export function Table<R>(props: Props<R>) {
 
   return (
     <div
-      ref={scroller} class={`table${scroll ? ' scroll' : ''}${opens ? ' opens' : ''}`} role={groupOf ? 'treegrid' : 'grid'} aria-label={props.label}
-      aria-rowcount={(props.rowCount ?? pages?.count ?? rows.length) + 1} aria-colcount={columns.length} style={{ '--columns': template }} onKeyDown={key}
+      ref={scroller}
+      class={`table${scroll ? ' scroll' : ''}${opens ? ' opens' : ''}`}
+      role={groupOf ? 'treegrid' : 'grid'}
+      aria-label={props.label}
+      aria-rowcount={(props.rowCount ?? pages?.count ?? rows.length) + 1}
+      aria-colcount={columns.length}
+      style={{ '--columns': template }}
+      onKeyDown={key}
       onFocusIn={(event) => {
         const index = (event.target as Element).closest<HTMLElement>('[data-index]')?.dataset.index;
         if (index !== undefined) setCurrent(Number(index));
       }}
     >
       <TableHead
-        columns={columns} sort={props.sort ?? ''} onSort={props.onSort} onWidth={(name, pixels) => setDragged({ ...dragged, [name]: pixels })}
-        onFit={(name) => setDragged({ ...dragged, [name]: fittingWidth(columns.find((column) => column.key === name)!, rows) })}
+        columns={columns}
+        sort={props.sort ?? ''}
+        onSort={props.onSort}
+        onWidth={(name, pixels) => setDragged({ ...dragged, [name]: pixels })}
+        onFit={(name) =>
+          setDragged({
+            ...dragged,
+            [name]: fittingWidth(
+              columns.find((column) => column.key === name)!,
+              rows,
+            ),
+          })
+        }
       />
       <div ref={body} class="table-body" role="rowgroup" style={scroll ? { height: `${virtual.height}px` } : undefined}>
         {items.map(({ index, top }) => {
           const line = lineAt(index);
-          if (line === undefined) return pages && <PendingRow key={`pending ${index}`} index={index} top={top} columns={columns.length} />;
+          if (line === undefined)
+            return pages && <PendingRow key={`pending ${index}`} index={index} top={top} columns={columns.length} />;
           if (line.kind === 'group')
-            return <GroupRow key={`group ${line.name}`} line={line} index={index} columns={columns} widths={widths} current={index === stop} top={top} onClick={() => (setCurrent(index), toggle(line.name))} />;
+            return (
+              <GroupRow
+                key={`group ${line.name}`}
+                line={line}
+                index={index}
+                columns={columns}
+                widths={widths}
+                current={index === stop}
+                top={top}
+                onClick={() => (setCurrent(index), toggle(line.name))}
+              />
+            );
           const id = rowKey(line.row);
           return (
             <Row
-              key={id} row={line.row} index={index} columns={columns} widths={widths} selected={id === focused} current={index === stop} top={top}
-              level={groupOf ? 2 : undefined} onClick={click(index)} onHover={props.onHoverRow}
+              key={id}
+              row={line.row}
+              index={index}
+              columns={columns}
+              widths={widths}
+              selected={id === focused}
+              current={index === stop}
+              top={top}
+              level={groupOf ? 2 : undefined}
+              onClick={click(index)}
+              onHover={props.onHoverRow}
             />
           );
         })}

@@ -31,7 +31,10 @@ function Groups<R>({ table }: { table: TableState<R> }) {
   return (
     <label>
       group
-      <select value={table.group ?? ''} onChange={(event) => go({ [table.word('group')]: event.currentTarget.value || null }, 'replace')}>
+      <select
+        value={table.group ?? ''}
+        onChange={(event) => go({ [table.word('group')]: event.currentTarget.value || null }, 'replace')}
+      >
         <option value="">–</option>
         {table.groups.map((column) => (
           <option key={column.key} value={column.key}>
@@ -49,7 +52,10 @@ function Units<R>({ columns }: { columns: readonly Column<R>[] }) {
   return (
     <label>
       unit
-      <select value={unitChoice.value ?? ''} onChange={(event) => go({ units: event.currentTarget.value || null }, 'replace')}>
+      <select
+        value={unitChoice.value ?? ''}
+        onChange={(event) => go({ units: event.currentTarget.value || null }, 'replace')}
+      >
         <option value="">fits</option>
         {TIME_UNITS.map((unit) => (
           <option key={unit}>{unit}</option>
@@ -71,7 +77,8 @@ function CopyMenu<R>({ table: { columns, rows, word }, file }: { table: TableSta
       {(close) =>
         items.map(([words, hint, run]) => (
           <button
-            key={words} role="menuitem"
+            key={words}
+            role="menuitem"
             onClick={() => {
               run();
               close();
@@ -86,7 +93,20 @@ function CopyMenu<R>({ table: { columns, rows, word }, file }: { table: TableSta
   );
 }
 
-export function TableBar<R>({ table, noun, nouns, total, listed, example, csv, csvTip = 'all rows and columns', file, remark, aside = false, children }: Props<R>) {
+export function TableBar<R>({
+  table,
+  noun,
+  nouns,
+  total,
+  listed,
+  example,
+  csv,
+  csvTip = 'all rows and columns',
+  file,
+  remark,
+  aside = false,
+  children,
+}: Props<R>) {
   const { columns, filter } = table;
   const length = listed ?? table.rows.length;
   return (
@@ -129,7 +149,14 @@ export function TableBelow<R>({ table, total, ...rest }: { table: TableState<R>;
   if (table.rows.length === 0) return total === 0 ? null : <NothingMatches table={table} total={total} />;
   return (
     <Table
-      {...(rest as TableProps<R>)} columns={table.columns} chosen={query.value[table.word('columns')]} rows={table.rows} rowCount={total} sort={table.sort} onSort={table.onSort} groupOf={table.groupOf}
+      {...(rest as TableProps<R>)}
+      columns={table.columns}
+      chosen={query.value[table.word('columns')]}
+      rows={table.rows}
+      rowCount={total}
+      sort={table.sort}
+      onSort={table.onSort}
+      groupOf={table.groupOf}
     />
   );
 }

@@ -9,18 +9,31 @@ import { count } from '../model/numbers';
 export type Form = 'tsv' | 'md' | 'csv';
 
 function cellsOf<R>(columns: readonly Column<R>[], rows: readonly R[]): string[][] {
-  const text = (value: ComponentChildren): string => (typeof value === 'string' || typeof value === 'number' ? String(value) : '');
-  return rows.map((row) => columns.map((column) => column.exact?.(row) ?? (text(column.cell(row)) || String(column.value?.(row) ?? ''))));
+  const text = (value: ComponentChildren): string =>
+    typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+  return rows.map((row) =>
+    columns.map((column) => column.exact?.(row) ?? (text(column.cell(row)) || String(column.value?.(row) ?? ''))),
+  );
 }
 
 export function rowsAsText<R>(columns: readonly Column<R>[], rows: readonly R[], form: Form): string {
   const cells = cellsOf(columns, rows);
-  if (form === 'md') return markdownOf(columns.map((column) => column.title), cells, columns.map((column) => column.numeric ?? false));
-  return (form === 'csv' ? csvOf : tsvOf)(columns.map((column) => column.key), cells);
+  if (form === 'md')
+    return markdownOf(
+      columns.map((column) => column.title),
+      cells,
+      columns.map((column) => column.numeric ?? false),
+    );
+  return (form === 'csv' ? csvOf : tsvOf)(
+    columns.map((column) => column.key),
+    cells,
+  );
 }
 
 export function copyRows<R>(columns: readonly Column<R>[], rows: readonly R[], form: Form): void {
-  void copyText(rowsAsText(columns, rows, form)).then(() => say(`${count(rows.length)} rows are copied${form === 'md' ? ' as Markdown' : ''}.`));
+  void copyText(rowsAsText(columns, rows, form)).then(() =>
+    say(`${count(rows.length)} rows are copied${form === 'md' ? ' as Markdown' : ''}.`),
+  );
 }
 
 /* A file of what is shown, made in the page. */

@@ -31,7 +31,14 @@ function Grip({ onWidth, onFit }: { onWidth: (pixels: number) => void; onFit: ()
   return <span class="grip" aria-hidden="true" onPointerDown={drag} onDblClick={onFit} />;
 }
 
-function HeadCell<R>({ column, index, sort, onSort, onWidth, onFit }: Omit<HeadProps<R>, 'columns'> & { column: Column<R>; index: number }) {
+function HeadCell<R>({
+  column,
+  index,
+  sort,
+  onSort,
+  onWidth,
+  onFit,
+}: Omit<HeadProps<R>, 'columns'> & { column: Column<R>; index: number }) {
   const { at, down, of } = sortPlace(sort, column.key);
   const sorts = onSort !== undefined && column.sortable !== false;
   const words = (
@@ -48,9 +55,18 @@ function HeadCell<R>({ column, index, sort, onSort, onWidth, onFit }: Omit<HeadP
   );
   const state = at < 0 ? 'none' : down ? 'descending' : 'ascending';
   return (
-    <div role="columnheader" aria-colindex={index + 1} aria-sort={sorts ? state : undefined} class={column.numeric ? 'number' : undefined} data-tip={column.tip}>
+    <div
+      role="columnheader"
+      aria-colindex={index + 1}
+      aria-sort={sorts ? state : undefined}
+      class={column.numeric ? 'number' : undefined}
+      data-tip={column.tip}
+    >
       {sorts ? (
-        <button tabIndex={-1} onClick={(event) => onSort(nextSort(sort, column.key, column.numeric ?? false, event.shiftKey))}>
+        <button
+          tabIndex={-1}
+          onClick={(event) => onSort(nextSort(sort, column.key, column.numeric ?? false, event.shiftKey))}
+        >
           {words}
         </button>
       ) : (

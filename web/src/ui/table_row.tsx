@@ -48,16 +48,34 @@ interface RowProps<R> {
 export function Row<R>({ row, index, columns, widths, selected, current, top, level, onClick, onHover }: RowProps<R>) {
   return (
     <div
-      class="table-row" role="row" aria-rowindex={index + 2} aria-selected={selected} aria-level={level} tabIndex={current ? 0 : -1} data-index={index}
-      style={top === null ? undefined : { transform: `translateY(${top}px)` }} onClick={onClick}
-      onPointerEnter={onHover && (() => onHover(row))} onPointerLeave={onHover && (() => onHover(null))}
+      class="table-row"
+      role="row"
+      aria-rowindex={index + 2}
+      aria-selected={selected}
+      aria-level={level}
+      tabIndex={current ? 0 : -1}
+      data-index={index}
+      style={top === null ? undefined : { transform: `translateY(${top}px)` }}
+      onClick={onClick}
+      onPointerEnter={onHover && (() => onHover(row))}
+      onPointerLeave={onHover && (() => onHover(null))}
     >
       {columns.map((column, at) => {
         const bar = column.bar?.(row) ?? null;
         const width = widths[at];
-        const room = column.numeric || width === undefined ? null : { pixels: width - (column.indent ?? 0), front: column.cutFront ?? false };
+        const room =
+          column.numeric || width === undefined
+            ? null
+            : { pixels: width - (column.indent ?? 0), front: column.cutFront ?? false };
         return (
-          <div key={column.key} role="gridcell" aria-colindex={at + 1} tabIndex={-1} class={column.numeric ? 'number' : 'cut'} data-tip={column.exact?.(row) ?? undefined}>
+          <div
+            key={column.key}
+            role="gridcell"
+            aria-colindex={at + 1}
+            tabIndex={-1}
+            class={column.numeric ? 'number' : 'cut'}
+            data-tip={column.exact?.(row) ?? undefined}
+          >
             <RoomContext.Provider value={room}>{column.cell(row)}</RoomContext.Provider>
             {bar !== null && <Bar share={bar} />}
           </div>
@@ -85,21 +103,47 @@ const GAP_PIXELS = 16;
 export function GroupRow<R>({ line, index, columns, widths, current, top, onClick }: GroupProps<R>) {
   const sums = columns.findIndex((column, at) => at > 0 && column.subtotal !== undefined);
   const span = sums < 0 ? columns.length : sums;
-  const room = Array.from({ length: span }, (_, at) => widths[at] ?? 100).reduce((sum, width) => sum + width + GAP_PIXELS, -GAP_PIXELS);
+  const room = Array.from({ length: span }, (_, at) => widths[at] ?? 100).reduce(
+    (sum, width) => sum + width + GAP_PIXELS,
+    -GAP_PIXELS,
+  );
   return (
     <div
-      class="table-row group" role="row" aria-rowindex={index + 2} aria-level={1} aria-expanded={line.open} tabIndex={current ? 0 : -1} data-index={index}
-      style={top === null ? undefined : { transform: `translateY(${top}px)` }} onClick={onClick}
+      class="table-row group"
+      role="row"
+      aria-rowindex={index + 2}
+      aria-level={1}
+      aria-expanded={line.open}
+      tabIndex={current ? 0 : -1}
+      data-index={index}
+      style={top === null ? undefined : { transform: `translateY(${top}px)` }}
+      onClick={onClick}
     >
-      <div role="gridcell" aria-colindex={1} aria-colspan={span} tabIndex={-1} class="cut" data-tip={line.name} style={{ gridColumn: `1 / span ${span}` }}>
-        <RoomContext.Provider value={{ pixels: room - CHEVRON_PIXELS - COUNT_PIXELS, front: columns[0]!.cutFront ?? false }}>
+      <div
+        role="gridcell"
+        aria-colindex={1}
+        aria-colspan={span}
+        tabIndex={-1}
+        class="cut"
+        data-tip={line.name}
+        style={{ gridColumn: `1 / span ${span}` }}
+      >
+        <RoomContext.Provider
+          value={{ pixels: room - CHEVRON_PIXELS - COUNT_PIXELS, front: columns[0]!.cutFront ?? false }}
+        >
           <Icon name={line.open ? 'down' : 'right'} />
           <Name text={line.name} />
           <span class="faint"> {count(line.rows.length)}</span>
         </RoomContext.Provider>
       </div>
       {columns.slice(span).map((column, at) => (
-        <div key={column.key} role="gridcell" aria-colindex={span + at + 1} tabIndex={-1} class={column.numeric ? 'number' : 'cut'}>
+        <div
+          key={column.key}
+          role="gridcell"
+          aria-colindex={span + at + 1}
+          tabIndex={-1}
+          class={column.numeric ? 'number' : 'cut'}
+        >
           {column.subtotal?.(line.rows)}
           {column.subtotal && column.bar && <span class="cell-bar" />}
         </div>
@@ -108,7 +152,15 @@ export function GroupRow<R>({ line, index, columns, widths, current, top, onClic
   );
 }
 
-export function RestRow<R>({ columns, rest, index }: { columns: readonly Column<R>[]; rest: Record<string, ComponentChildren>; index: number }) {
+export function RestRow<R>({
+  columns,
+  rest,
+  index,
+}: {
+  columns: readonly Column<R>[];
+  rest: Record<string, ComponentChildren>;
+  index: number;
+}) {
   return (
     <div class="table-row rest" role="row" aria-rowindex={index + 2}>
       {columns.map((column, at) => (
@@ -124,7 +176,13 @@ export function RestRow<R>({ columns, rest, index }: { columns: readonly Column<
 /* Its rows are asked for and not here yet. */
 export function PendingRow({ index, top, columns }: { index: number; top: number | null; columns: number }) {
   return (
-    <div class="table-row pending" role="row" aria-rowindex={index + 2} aria-busy="true" style={top === null ? undefined : { transform: `translateY(${top}px)` }}>
+    <div
+      class="table-row pending"
+      role="row"
+      aria-rowindex={index + 2}
+      aria-busy="true"
+      style={top === null ? undefined : { transform: `translateY(${top}px)` }}
+    >
       <div role="gridcell" aria-colindex={1} aria-colspan={columns}>
         …
       </div>

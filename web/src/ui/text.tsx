@@ -18,7 +18,9 @@ const CODE_WHOLE = 32;
 
 export function Code({ text }: { text: string }) {
   if (text.length <= CODE_WHOLE) return <code class="mono whole">{text}</code>;
-  return <code class="mono long">{text.split(' ').map((word, at) => [at > 0 && ' ', <span key={at}>{word}</span>])}</code>;
+  return (
+    <code class="mono long">{text.split(' ').map((word, at) => [at > 0 && ' ', <span key={at}>{word}</span>])}</code>
+  );
 }
 
 /* A text of the server: what it sets in `backticks` is typed as it stands. */

@@ -43,13 +43,24 @@ function memberOf(row: unknown, key: string): Cell {
 function namesOf<R>(columns: readonly Column<R>[]): Map<string, (row: R) => Cell> {
   const names = new Map<string, (row: R) => Cell>();
   for (const { key, title, value } of columns) if (value && title !== '') names.set(key.replace(/_ps$/, ''), value);
-  for (const { title, value } of columns) if (value && /^[a-z]\w*$/.test(title) && !names.has(title)) names.set(title, value);
+  for (const { title, value } of columns)
+    if (value && /^[a-z]\w*$/.test(title) && !names.has(title)) names.set(title, value);
   for (const { key, title, value } of columns) if (value && title !== '' && !names.has(key)) names.set(key, value);
   return names;
 }
 
-export function useTable<R>({ columns: given, rows, sort: usual, here = false, also = {}, groupOf, prefix = '' }: Asked<R>): TableState<R> {
-  const columns = given.map((column): Column<R> => (column.value ? column : { ...column, value: (row) => memberOf(row, column.key) }));
+export function useTable<R>({
+  columns: given,
+  rows,
+  sort: usual,
+  here = false,
+  also = {},
+  groupOf,
+  prefix = '',
+}: Asked<R>): TableState<R> {
+  const columns = given.map((column): Column<R> =>
+    column.value ? column : { ...column, value: (row) => memberOf(row, column.key) },
+  );
   const names = namesOf(columns);
   for (const [name, value] of Object.entries(also)) if (!names.has(name)) names.set(name, value);
   const word: TableState<R>['word'] = (of) => prefix + of;
@@ -60,10 +71,14 @@ export function useTable<R>({ columns: given, rows, sort: usual, here = false, a
   const left = filter.filter.empty
     ? rows
     : rows.filter((row) => filter.filter.test(String(first?.(row) ?? ''), (name) => names.get(name)?.(row) ?? null));
-  const groups = columns.filter((column) => column.groups && rows.some((row) => (column.value?.(row) ?? null) !== null));
+  const groups = columns.filter(
+    (column) => column.groups && rows.some((row) => (column.value?.(row) ?? null) !== null),
+  );
   const by = groups.find((column) => column.key === query.value[word('group')]) ?? null;
   return {
-    columns: columns.map((column) => (column.sums && !column.subtotal ? { ...column, subtotal: subtotalOf(column) } : column)),
+    columns: columns.map((column) =>
+      column.sums && !column.subtotal ? { ...column, subtotal: subtotalOf(column) } : column,
+    ),
     rows: here ? sortRows(left, sort, (row, key) => byKey.get(key)?.value?.(row) ?? null) : left,
     filter,
     sort,

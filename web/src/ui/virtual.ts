@@ -18,7 +18,12 @@ export interface VirtualRows {
 const LINE_PIXELS = 40; // of a wheel that counts lines
 
 /* `above`: what stands over the first row and sticks there. */
-export function useVirtual(scroller: { current: HTMLElement | null }, count: number, rowHeight: number, above = 0): VirtualRows {
+export function useVirtual(
+  scroller: { current: HTMLElement | null },
+  count: number,
+  rowHeight: number,
+  above = 0,
+): VirtualRows {
   const [, redraw] = useState(0);
   const at = useRef({ offset: 0, room: 0, written: -1 });
   const extent = extentOf(count, rowHeight, at.current.room);
@@ -77,7 +82,10 @@ export function useVirtual(scroller: { current: HTMLElement | null }, count: num
   const [first, end] = rowsAt(offset, count, rowHeight, state.room);
   const top = extent.factor > 1 ? Math.max(0, state.written) - offset : 0;
   return {
-    items: Array.from({ length: Math.max(0, end - first) }, (_, index) => ({ index: first + index, start: top + (first + index) * rowHeight })),
+    items: Array.from({ length: Math.max(0, end - first) }, (_, index) => ({
+      index: first + index,
+      start: top + (first + index) * rowHeight,
+    })),
     height: extent.real,
     scrollTo: (index) => moveTo(revealed(index, at.current.offset, rowHeight, at.current.room)),
     show: (index, below) => moveTo(index * rowHeight - below),

@@ -61,19 +61,32 @@ function RunPage({ name }: { name: string }) {
     document.title = data ? titleOf(data, entry.words) : 'jviewd';
     if (data && name.startsWith('latest')) go({ run: data.name }, 'replace');
   }, [data, view.value]);
-  useEffect(() => registerActions(Object.fromEntries(ENTRIES.map((one) => [`go-${one.view}`, () => go({ view: one.view, key: null, zoom: null }, 'push')]))), []);
+  useEffect(
+    () =>
+      registerActions(
+        Object.fromEntries(
+          ENTRIES.map((one) => [`go-${one.view}`, () => go({ view: one.view, key: null, zoom: null }, 'push')]),
+        ),
+      ),
+    [],
+  );
   /* By its id the link means this run for ever, whatever gets its name later. */
   useEffect(() => {
     if (!data) return;
     const link = () => new URL(hrefOf({ run: data.id }), location.href).href;
     return registerActions({ 'copy-link': () => void copyText(link()).then(() => say('The link is copied.')) });
   }, [data?.id]);
-  useEffect(() => (data ? registerActions({ compare: () => void (picking.value = { beside: data.name }) }) : undefined), [data?.name]);
+  useEffect(
+    () => (data ? registerActions({ compare: () => void (picking.value = { beside: data.name }) }) : undefined),
+    [data?.name],
+  );
   const unsettled = data !== null && isUnsettled(data);
   useEffect(() => {
     /* A run without a timeline opens on what it has. */
     if (data === null || unsettled || query.value.view !== undefined || absence(data, 'overview') === null) return;
-    const first = WITHOUT_TIME.find((one) => absence(data, one) === null && ENTRIES.some((known) => known.view === one));
+    const first = WITHOUT_TIME.find(
+      (one) => absence(data, one) === null && ENTRIES.some((known) => known.view === one),
+    );
     if (first) go({ view: first }, 'replace');
   }, [data, unsettled]);
   useEffect(() => {
@@ -96,7 +109,14 @@ function RunPage({ name }: { name: string }) {
         {data && data.content_id !== null && <PerfettoDialog run={data} />}
       </div>
       <main class={`page${shape}`}>
-        {data && (unsettled && data.content_id === null ? <Indexing run={data} name={name} /> : <Boundary key={`${data.content_id} ${entry.view}`}>{isElsewhere(data, entry.view) ? <Elsewhere run={data} view={entry.view} /> : entry.page(data)}</Boundary>)}
+        {data &&
+          (unsettled && data.content_id === null ? (
+            <Indexing run={data} name={name} />
+          ) : (
+            <Boundary key={`${data.content_id} ${entry.view}`}>
+              {isElsewhere(data, entry.view) ? <Elsewhere run={data} view={entry.view} /> : entry.page(data)}
+            </Boundary>
+          ))}
         {!data && run.error && <Failed error={run.error} />}
         {!data && run.waiting && run.progress !== null && <Waiting what="Reading the run." progress={run.progress} />}
       </main>
@@ -147,13 +167,25 @@ export function App() {
         settings: () => go({ view: 'settings' }, 'push'),
         theme: () => change({ theme: theme.value === 'dark' ? 'light' : 'dark' }),
         letters: () => change({ letters: !settings.value.letters }),
-        ...Object.fromEntries((['dense', 'normal', 'tall'] as const).map((rows) => [`rows-${rows}`, () => change({ rows })])),
+        ...Object.fromEntries(
+          (['dense', 'normal', 'tall'] as const).map((rows) => [`rows-${rows}`, () => change({ rows })]),
+        ),
       }),
     [],
   );
   return (
     <>
-      {asked.value === 'compare' ? <CompareView /> : asked.value === 'trend' ? <TrendPage /> : asked.value === 'settings' ? <SettingsPage /> : runName.value === null ? <Start /> : <RunPage key={runName.value} name={runName.value} />}
+      {asked.value === 'compare' ? (
+        <CompareView />
+      ) : asked.value === 'trend' ? (
+        <TrendPage />
+      ) : asked.value === 'settings' ? (
+        <SettingsPage />
+      ) : runName.value === null ? (
+        <Start />
+      ) : (
+        <RunPage key={runName.value} name={runName.value} />
+      )}
       <Tooltip />
       <Said />
       <ContextMenu />

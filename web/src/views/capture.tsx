@@ -2,7 +2,15 @@
  * wrong. The run that comes of it opens as soon as the server finds it, if the dialog still stands. */
 import { signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
-import { beginCapture, cancelCapture, captured, isUnderWay, lookAtCapture, type Capture, type CaptureTarget } from '../data/capture';
+import {
+  beginCapture,
+  cancelCapture,
+  captured,
+  isUnderWay,
+  lookAtCapture,
+  type Capture,
+  type CaptureTarget,
+} from '../data/capture';
 import { go } from '../data/place';
 import { useJson } from '../data/resource';
 import type { RunList } from '../data/types';
@@ -20,7 +28,8 @@ const SECONDS_MAX = 3600;
 const targetsOf = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean);
 
 function targetWords({ state, bytes }: CaptureTarget, capture: Capture): string {
-  if (state === 'recording') return `recording, ${Math.min(capture.seconds, capture.ms / 1000).toFixed(1)} of ${(capture.ms / 1000).toFixed(1)} s`;
+  if (state === 'recording')
+    return `recording, ${Math.min(capture.seconds, capture.ms / 1000).toFixed(1)} of ${(capture.ms / 1000).toFixed(1)} s`;
   return state === 'receiving' ? `sends its profile, ${size(bytes)} so far` : state === 'done' ? size(bytes) : '';
 }
 
@@ -29,7 +38,12 @@ function Targets({ capture }: { capture: Capture }) {
     <ul class="capture-targets" aria-label="Programs">
       {capture.targets.map((one) => (
         <li key={one.target}>
-          <Name text={one.target} /> {one.problem === null || one.problem === '' ? <span class="quiet">{targetWords(one, capture)}</span> : <span class="error">{one.problem}</span>}
+          <Name text={one.target} />{' '}
+          {one.problem === null || one.problem === '' ? (
+            <span class="quiet">{targetWords(one, capture)}</span>
+          ) : (
+            <span class="error">{one.problem}</span>
+          )}
         </li>
       ))}
     </ul>
@@ -41,7 +55,10 @@ function Progress({ capture, close }: { capture: Capture; close: () => void }) {
   useEffect(() => void (watched.value = true), []);
   const whole = capture.targets.filter((one) => one.state === 'done').length;
   const list = useJson<RunList>(capture.state === 'done' ? 'api/runs' : null, { limit: 2000 });
-  const come = list.data?.runs.find((run) => run.dir !== '' && capture.directory.endsWith(`/${run.dir}`) && run.state !== 'writing' && run.state !== 'queued');
+  const come = list.data?.runs.find(
+    (run) =>
+      run.dir !== '' && capture.directory.endsWith(`/${run.dir}`) && run.state !== 'writing' && run.state !== 'queued',
+  );
   useEffect(() => {
     if (come?.id === undefined) return;
     watched.value = false;
@@ -51,9 +68,15 @@ function Progress({ capture, close }: { capture: Capture; close: () => void }) {
   return (
     <>
       <p role="status">
-        {under ? `Recording ${plural(capture.targets.length, 'program')}.` : capture.state === 'failed' ? 'No profile came.' : `${whole} of ${plural(capture.targets.length, 'program')} sent a profile; it opens as soon as it is read.`}
+        {under
+          ? `Recording ${plural(capture.targets.length, 'program')}.`
+          : capture.state === 'failed'
+            ? 'No profile came.'
+            : `${whole} of ${plural(capture.targets.length, 'program')} sent a profile; it opens as soon as it is read.`}
       </p>
-      {capture.state === 'recording' && <ProgressBar share={capture.ms === 0 ? 1 : Math.min(1, (capture.seconds * 1000) / capture.ms)} />}
+      {capture.state === 'recording' && (
+        <ProgressBar share={capture.ms === 0 ? 1 : Math.min(1, (capture.seconds * 1000) / capture.ms)} />
+      )}
       <Targets capture={capture} />
       <p class="buttons">
         {under ? (
@@ -80,7 +103,10 @@ function Wish({ close }: { close: () => void }) {
   const begin = (event: Event): void => {
     event.preventDefault();
     setRefusal(null);
-    beginCapture(targets, Math.round(seconds * 1000), python ? 1 : 0).then(() => (watched.value = true), (error: Error) => setRefusal(error.message));
+    beginCapture(targets, Math.round(seconds * 1000), python ? 1 : 0).then(
+      () => (watched.value = true),
+      (error: Error) => setRefusal(error.message),
+    );
   };
   return (
     <form onSubmit={begin}>
@@ -89,15 +115,32 @@ function Wish({ close }: { close: () => void }) {
       </p>
       <label>
         programs
-        <input type="text" value={text} placeholder="host:port, host:port" autoFocus spellcheck={false} autocomplete="off" onInput={(event) => setText(event.currentTarget.value)} />
+        <input
+          type="text"
+          value={text}
+          placeholder="host:port, host:port"
+          autoFocus
+          spellcheck={false}
+          autocomplete="off"
+          onInput={(event) => setText(event.currentTarget.value)}
+        />
       </label>
       <p class="capture-options">
         <label>
           for
-          <input type="number" min={0.1} max={SECONDS_MAX} step="any" value={seconds} onInput={(event) => setSeconds(Number(event.currentTarget.value))} /> s
+          <input
+            type="number"
+            min={0.1}
+            max={SECONDS_MAX}
+            step="any"
+            value={seconds}
+            onInput={(event) => setSeconds(Number(event.currentTarget.value))}
+          />{' '}
+          s
         </label>
         <label>
-          <input type="checkbox" checked={python} onChange={(event) => setPython(event.currentTarget.checked)} /> with Python's calls, which slows them down
+          <input type="checkbox" checked={python} onChange={(event) => setPython(event.currentTarget.checked)} /> with
+          Python's calls, which slows them down
         </label>
       </p>
       {refusal !== null && (
@@ -137,7 +180,11 @@ export function CaptureButton() {
             <h2 id="capture-title" class="slice-name">
               Capture running programs
             </h2>
-            {state.capture && (watched.value || isUnderWay(state.capture)) ? <Progress capture={state.capture} close={close} /> : <Wish close={close} />}
+            {state.capture && (watched.value || isUnderWay(state.capture)) ? (
+              <Progress capture={state.capture} close={close} />
+            ) : (
+              <Wish close={close} />
+            )}
           </>
         )}
       </dialog>

@@ -11,7 +11,19 @@ import { readTokens } from '../draw/tokens';
 import { formatSpan } from '../model/address';
 import { shown } from '../model/cut';
 import { collectivesSentence, executionsWords, laneOf, lanesOf, turnsOf, turnWords } from '../model/collectives';
-import { count, inScale, rateScale, shareCell, sizeScale, time, timeExact, timeScale, toBig, toNumber, UNKNOWN } from '../model/numbers';
+import {
+  count,
+  inScale,
+  rateScale,
+  shareCell,
+  sizeScale,
+  time,
+  timeExact,
+  timeScale,
+  toBig,
+  toNumber,
+  UNKNOWN,
+} from '../model/numbers';
 import { Canvas } from '../ui/canvas';
 import { Link } from '../ui/link';
 import { Failed, Waiting } from '../ui/states';
@@ -35,30 +47,149 @@ function columnsOf(rows: readonly CollectiveRow[], by: string): Column<Collectiv
   const total = timeScale(rows.map((row) => row.total_ps));
   const each = timeScale(rows.map((row) => row.mean_ps));
   const bytes = sizeScale(rows.map((row) => row.bytes));
-  const rates = rateScale(rows.flatMap((row) => [row.bus_bytes_per_s, row.moving_bus_bytes_per_s]), 'B/s');
+  const rates = rateScale(
+    rows.flatMap((row) => [row.bus_bytes_per_s, row.moving_bus_bytes_per_s]),
+    'B/s',
+  );
   const longest = Math.max(1, ...rows.map((row) => toNumber(row.exposed_ps)));
   const known = (key: keyof CollectiveRow) => rows.some((row) => row[key] !== null);
   const why = (row: CollectiveRow, key: keyof CollectiveRow) => row.reasons[key] ?? null;
   const columns: (Column<CollectiveRow> | false)[] = [
     {
-      key: 'name', title: by, width: 'minmax(140px, 2fr)', exact: (row) => row.name ?? why(row, 'name'),
-      cell: (row) => (row.name === null ? UNKNOWN : by === 'op' ? <Link to={{ view: 'timeline', find: row.name, slice: row.longest }}><Name text={row.name} /></Link> : <Name text={row.name} />),
+      key: 'name',
+      title: by,
+      width: 'minmax(140px, 2fr)',
+      exact: (row) => row.name ?? why(row, 'name'),
+      cell: (row) =>
+        row.name === null ? (
+          UNKNOWN
+        ) : by === 'op' ? (
+          <Link to={{ view: 'timeline', find: row.name, slice: row.longest }}>
+            <Name text={row.name} />
+          </Link>
+        ) : (
+          <Name text={row.name} />
+        ),
     },
-    by === 'op' && { key: 'kind', title: 'kind', groups: true, width: 'minmax(128px, 1fr)', from: 1440, cell: (row) => row.kind ?? UNKNOWN },
-    by !== 'axis' && known('axis') && { key: 'axis', title: 'group', groups: true, width: 'minmax(148px, 1fr)', cell: (row) => (row.axis === null ? UNKNOWN : <Name text={row.axis} />), exact: (row) => row.members ?? row.axis ?? why(row, 'axis') },
-    known('bytes') && { key: 'bytes', title: 'size', sums: (sum) => inScale(sum, bytes), unit: bytes.unit, width: '88px', numeric: true, tip: 'Of one, as nccl-tests counts it', cell: (row) => inScale(row.bytes, bytes), exact: (row) => (row.bytes === null ? why(row, 'bytes') : `${count(row.bytes)} B`) },
-    known('algorithm') && { key: 'algorithm', title: 'algorithm', groups: true, width: '96px', from: 1100, cell: algorithmOf, exact: (row) => why(row, 'algorithm') },
-    { key: 'count', title: 'count', width: '72px', numeric: true, sums: count, tip: 'Executions on devices', cell: (row) => count(row.count) },
-    { key: 'total_ps', title: 'total', unit: total.unit, width: '88px', numeric: true, sums: (sum) => inScale(sum, total), cell: (row) => inScale(row.total_ps, total), exact: (row) => timeExact(row.total_ps) },
-    { key: 'mean_ps', title: 'mean', unit: each.unit, width: '88px', numeric: true, from: 1200, cell: (row) => inScale(row.mean_ps, each), exact: (row) => timeExact(row.mean_ps) },
+    by === 'op' && {
+      key: 'kind',
+      title: 'kind',
+      groups: true,
+      width: 'minmax(128px, 1fr)',
+      from: 1440,
+      cell: (row) => row.kind ?? UNKNOWN,
+    },
+    by !== 'axis' &&
+      known('axis') && {
+        key: 'axis',
+        title: 'group',
+        groups: true,
+        width: 'minmax(148px, 1fr)',
+        cell: (row) => (row.axis === null ? UNKNOWN : <Name text={row.axis} />),
+        exact: (row) => row.members ?? row.axis ?? why(row, 'axis'),
+      },
+    known('bytes') && {
+      key: 'bytes',
+      title: 'size',
+      sums: (sum) => inScale(sum, bytes),
+      unit: bytes.unit,
+      width: '88px',
+      numeric: true,
+      tip: 'Of one, as nccl-tests counts it',
+      cell: (row) => inScale(row.bytes, bytes),
+      exact: (row) => (row.bytes === null ? why(row, 'bytes') : `${count(row.bytes)} B`),
+    },
+    known('algorithm') && {
+      key: 'algorithm',
+      title: 'algorithm',
+      groups: true,
+      width: '96px',
+      from: 1100,
+      cell: algorithmOf,
+      exact: (row) => why(row, 'algorithm'),
+    },
     {
-      key: 'exposed_ps', title: 'exposed', unit: total.unit, width: '144px', numeric: true, sums: (sum) => inScale(sum, total), tip: 'While its device computed nothing', cell: (row) => inScale(row.exposed_ps, total),
-      bar: (row) => toNumber(row.exposed_ps) / longest, exact: (row) => `${timeExact(row.exposed_ps)}, ${shareCell(row.exposed_share)}`,
+      key: 'count',
+      title: 'count',
+      width: '72px',
+      numeric: true,
+      sums: count,
+      tip: 'Executions on devices',
+      cell: (row) => count(row.count),
     },
-    known('wait_ps') && { key: 'wait_ps', title: 'waits', unit: total.unit, width: '88px', numeric: true, sums: (sum) => inScale(sum, total), tip: 'For the last to come', cell: (row) => inScale(row.wait_ps, total), exact: (row) => (row.wait_ps === null ? why(row, 'wait_ps') : timeExact(row.wait_ps)) },
-    known('last') && { key: 'last', title: 'last to come', groups: true, width: 'minmax(136px, 1fr)', from: 1000, cell: (row) => (row.last === null ? UNKNOWN : <Name text={row.last} />), exact: (row) => (row.last_share === null ? why(row, 'last') : `in ${shareCell(row.last_share)} of executions`) },
-    known('bus_bytes_per_s') && { key: 'bus_bytes_per_s', title: 'bus', unit: rates.unit, width: '88px', numeric: true, tip: 'Bus bandwidth of nccl-tests, over the whole time', cell: (row) => inScale(row.bus_bytes_per_s, rates), exact: (row) => why(row, 'bus_bytes_per_s') },
-    known('moving_bus_bytes_per_s') && { key: 'moving_bus_bytes_per_s', title: 'bus, all there', unit: rates.unit, width: '112px', numeric: true, from: 1400, tip: 'The same, without the time that waits', cell: (row) => inScale(row.moving_bus_bytes_per_s, rates), exact: (row) => why(row, 'moving_bus_bytes_per_s') },
+    {
+      key: 'total_ps',
+      title: 'total',
+      unit: total.unit,
+      width: '88px',
+      numeric: true,
+      sums: (sum) => inScale(sum, total),
+      cell: (row) => inScale(row.total_ps, total),
+      exact: (row) => timeExact(row.total_ps),
+    },
+    {
+      key: 'mean_ps',
+      title: 'mean',
+      unit: each.unit,
+      width: '88px',
+      numeric: true,
+      from: 1200,
+      cell: (row) => inScale(row.mean_ps, each),
+      exact: (row) => timeExact(row.mean_ps),
+    },
+    {
+      key: 'exposed_ps',
+      title: 'exposed',
+      unit: total.unit,
+      width: '144px',
+      numeric: true,
+      sums: (sum) => inScale(sum, total),
+      tip: 'While its device computed nothing',
+      cell: (row) => inScale(row.exposed_ps, total),
+      bar: (row) => toNumber(row.exposed_ps) / longest,
+      exact: (row) => `${timeExact(row.exposed_ps)}, ${shareCell(row.exposed_share)}`,
+    },
+    known('wait_ps') && {
+      key: 'wait_ps',
+      title: 'waits',
+      unit: total.unit,
+      width: '88px',
+      numeric: true,
+      sums: (sum) => inScale(sum, total),
+      tip: 'For the last to come',
+      cell: (row) => inScale(row.wait_ps, total),
+      exact: (row) => (row.wait_ps === null ? why(row, 'wait_ps') : timeExact(row.wait_ps)),
+    },
+    known('last') && {
+      key: 'last',
+      title: 'last to come',
+      groups: true,
+      width: 'minmax(136px, 1fr)',
+      from: 1000,
+      cell: (row) => (row.last === null ? UNKNOWN : <Name text={row.last} />),
+      exact: (row) => (row.last_share === null ? why(row, 'last') : `in ${shareCell(row.last_share)} of executions`),
+    },
+    known('bus_bytes_per_s') && {
+      key: 'bus_bytes_per_s',
+      title: 'bus',
+      unit: rates.unit,
+      width: '88px',
+      numeric: true,
+      tip: 'Bus bandwidth of nccl-tests, over the whole time',
+      cell: (row) => inScale(row.bus_bytes_per_s, rates),
+      exact: (row) => why(row, 'bus_bytes_per_s'),
+    },
+    known('moving_bus_bytes_per_s') && {
+      key: 'moving_bus_bytes_per_s',
+      title: 'bus, all there',
+      unit: rates.unit,
+      width: '112px',
+      numeric: true,
+      from: 1400,
+      tip: 'The same, without the time that waits',
+      cell: (row) => inScale(row.moving_bus_bytes_per_s, rates),
+      exact: (row) => why(row, 'moving_bus_bytes_per_s'),
+    },
   ];
   return columns.filter((column) => column !== false);
 }
@@ -78,13 +209,27 @@ function Tip({ row, lane, turn }: { row: Arrival; lane: string; turn: string }) 
 /* Small multiples: an execution each, time to the right, a lane a device. */
 function Arrivals({ run, name, module }: { run: RunDetails; name: string; module: string | null }) {
   const [width, setWidth] = useState(0);
-  const reply = useJson<ArrivalTable>('api/collectives', { run: run.id, ...restriction.value, name, ...(module === null ? {} : { module }), view: 'arrivals', limit: ROWS_MAX });
+  const reply = useJson<ArrivalTable>('api/collectives', {
+    run: run.id,
+    ...restriction.value,
+    name,
+    ...(module === null ? {} : { module }),
+    view: 'arrivals',
+    limit: ROWS_MAX,
+  });
   const rows = reply.data?.rows ?? [];
   const hosts = useMemo(() => new Set(rows.map((row) => row.host)).size, [rows]);
   const all = useMemo(() => turnsOf(rows, Infinity), [rows]);
   const turns = useMemo(() => turnsOf(rows, TURNS_MAX), [rows]);
   const lane = (row: Arrival): string => shown(laneOf(row, hosts));
-  const lanes = useMemo(() => lanesOf(turns.flatMap((turn) => turn.arrivals), lane).slice(0, LANES_MAX), [turns, hosts]);
+  const lanes = useMemo(
+    () =>
+      lanesOf(
+        turns.flatMap((turn) => turn.arrivals),
+        lane,
+      ).slice(0, LANES_MAX),
+    [turns, hosts],
+  );
   const groups = new Set(turns.map((turn) => turn.group)).size;
   if (reply.error) return <Failed error={reply.error} />;
   if (turns.length === 0) return null;
@@ -103,8 +248,21 @@ function Arrivals({ run, name, module }: { run: RunDetails; name: string; module
         {time(Math.max(...turns.map((turn) => turn.length)))}. Pale: waits for the last to come.
       </figcaption>
       <Canvas
-        height={arrivalHeight(lanes.length)} label={`Who came when in ${turns.length} executions of ${shown(name)}; the same figures are in the table`} onSize={setWidth}
-        paint={(canvas, at) => paintArrivals(canvas, { lanes, laneOf: lane, turns, groups, width: at, ratio: devicePixelRatio, tokens: readTokens(), kind: COMMUNICATION })}
+        height={arrivalHeight(lanes.length)}
+        label={`Who came when in ${turns.length} executions of ${shown(name)}; the same figures are in the table`}
+        onSize={setWidth}
+        paint={(canvas, at) =>
+          paintArrivals(canvas, {
+            lanes,
+            laneOf: lane,
+            turns,
+            groups,
+            width: at,
+            ratio: devicePixelRatio,
+            tokens: readTokens(),
+            kind: COMMUNICATION,
+          })
+        }
         onMove={(x, y, event) => {
           const at = found(x, y);
           if (at === null) hideTip();
@@ -117,7 +275,11 @@ function Arrivals({ run, name, module }: { run: RunDetails; name: string; module
           hideTip();
           const start = toBig(at.row.start_ps);
           const size = toBig(at.row.dur_ps);
-          go({ view: 'timeline', slice: at.row.slice, window: formatSpan({ start: start - size / 4n, end: start + size + size / 4n }) });
+          go({
+            view: 'timeline',
+            slice: at.row.slice,
+            window: formatSpan({ start: start - size / 4n, end: start + size + size / 4n }),
+          });
         }}
       />
     </figure>
@@ -127,11 +289,19 @@ function Arrivals({ run, name, module }: { run: RunDetails; name: string; module
 export function CollectivesTable({ run }: { run: RunDetails }) {
   const asked = query.value.collectives ?? 'op';
   const by = (BY as readonly string[]).includes(asked) ? asked : 'op';
-  const sort = /^-?[a-z_]+(,-?[a-z_]+)*$/.test(query.value.collectives_sort ?? '') ? query.value.collectives_sort! : undefined;
+  const sort = /^-?[a-z_]+(,-?[a-z_]+)*$/.test(query.value.collectives_sort ?? '')
+    ? query.value.collectives_sort!
+    : undefined;
   const params = { run: run.id, ...restriction.value, by };
   const reply = useJson<CollectiveTable>('api/collectives', { ...params, sort, limit: ROWS_MAX });
   const rows = reply.data?.rows ?? [];
-  const table = useTable<CollectiveRow>({ columns: columnsOf(rows, by), rows, sort: '-exposed_ps', prefix: 'collectives_', also: { module: (row) => row.module } });
+  const table = useTable<CollectiveRow>({
+    columns: columnsOf(rows, by),
+    rows,
+    sort: '-exposed_ps',
+    prefix: 'collectives_',
+    also: { module: (row) => row.module },
+  });
   if (reply.error) return <Failed error={reply.error} />;
   if (!reply.data) return reply.waiting ? <Waiting what="Matching collectives." progress={reply.progress} /> : null;
   if (rows.length === 0) return null;
@@ -143,19 +313,36 @@ export function CollectivesTable({ run }: { run: RunDetails }) {
       <SentenceLine sentence={collectivesSentence(reply.data)} />
       {clocks.map((note) => (
         <p class="basis" key={`${note.kind} ${note.host ?? ''}`}>
-          {note.host ? `${shown(note.host)}: ${note.message}` : `${note.message.slice(0, 1).toUpperCase()}${note.message.slice(1)}`}.
+          {note.host
+            ? `${shown(note.host)}: ${note.message}`
+            : `${note.message.slice(0, 1).toUpperCase()}${note.message.slice(1)}`}
+          .
         </p>
       ))}
       {by === 'op' && focused.name !== null && <Arrivals run={run} name={focused.name} module={focused.module} />}
       <TableBar
-        table={table} noun={by === 'axis' ? 'group' : by} total={reply.data.row_count} example="all-reduce exposed>1ms" file={`${run.name}-collectives`}
+        table={table}
+        noun={by === 'axis' ? 'group' : by}
+        total={reply.data.row_count}
+        example="all-reduce exposed>1ms"
+        file={`${run.name}-collectives`}
         csv={address('api/collectives', { ...params, limit: ROWS_MAX, format: 'csv' })}
       >
         <label>
           by
           <select
             value={by}
-            onChange={(event) => go({ collectives: event.currentTarget.value === 'op' ? null : event.currentTarget.value, collectives_sort: null, collectives_group: null, collectives_columns: null }, 'push')}
+            onChange={(event) =>
+              go(
+                {
+                  collectives: event.currentTarget.value === 'op' ? null : event.currentTarget.value,
+                  collectives_sort: null,
+                  collectives_group: null,
+                  collectives_columns: null,
+                },
+                'push',
+              )
+            }
           >
             {BY.map((word) => (
               <option key={word}>{word}</option>
@@ -164,7 +351,11 @@ export function CollectivesTable({ run }: { run: RunDetails }) {
         </label>
       </TableBar>
       <TableBelow
-        table={table} total={reply.data.row_count} label="Collectives" rowKey={(row) => `${row.name} ${row.module} ${row.bytes} ${row.longest}`} weight={(row) => toNumber(row.exposed_ps)}
+        table={table}
+        total={reply.data.row_count}
+        label="Collectives"
+        rowKey={(row) => `${row.name} ${row.module} ${row.bytes} ${row.longest}`}
+        weight={(row) => toNumber(row.exposed_ps)}
         onFocusRow={(row) => row.name !== null && by === 'op' && go({ collective: row.name }, 'replace')}
       />
     </section>

@@ -6,7 +6,18 @@ import { stepRestriction } from '../data/restriction';
 import type { RunDetails } from '../data/types';
 import type { Changes } from '../model/address';
 import { compilesSentence, PHASES, PHASE_WORDS, phaseOf, type CompileList, type CompileRow } from '../model/compiles';
-import { count, inScale, plural, share, time, timeExact, timeScale, toNumber, UNKNOWN, type Scale } from '../model/numbers';
+import {
+  count,
+  inScale,
+  plural,
+  share,
+  time,
+  timeExact,
+  timeScale,
+  toNumber,
+  UNKNOWN,
+  type Scale,
+} from '../model/numbers';
 import { sentenceCase } from '../model/sentence';
 import { Link } from '../ui/link';
 import { Empty, Failed, NothingHere, Waiting } from '../ui/states';
@@ -22,7 +33,9 @@ const WIDTH = 1000; // of the strip, in its own units
 
 function goalOf(row: CompileRow, by: string): Changes {
   const window = row.dur_ps === undefined ? null : stepWindow({ start_ps: row.start_ps, dur_ps: row.dur_ps });
-  return by === 'compile' ? { view: 'timeline', slice: row.slice, window, by: null } : { by: 'compile', name: row.function };
+  return by === 'compile'
+    ? { view: 'timeline', slice: row.slice, window, by: null }
+    : { by: 'compile', name: row.function };
 }
 
 /* Phases side by side; the whole is the longest row. */
@@ -46,11 +59,15 @@ function Legend({ rows }: { rows: readonly CompileRow[] }) {
     <ul class="legend" aria-label="Phases of compiling">
       {PHASES.map((phase) => {
         const part = rows.reduce((sum, row) => sum + phaseOf(row, phase), 0);
-        return part > 0 && (
-          <li key={phase}>
-            <svg class="phase-swatch" viewBox="0 0 10 10" aria-hidden="true"><rect class={`phase-${phase}`} width={10} height={10} /></svg>
-            {PHASE_WORDS[phase]} <span class="number">{share(part / all)}</span>
-          </li>
+        return (
+          part > 0 && (
+            <li key={phase}>
+              <svg class="phase-swatch" viewBox="0 0 10 10" aria-hidden="true">
+                <rect class={`phase-${phase}`} width={10} height={10} />
+              </svg>
+              {PHASE_WORDS[phase]} <span class="number">{share(part / all)}</span>
+            </li>
+          )
         );
       })}
     </ul>
@@ -59,20 +76,38 @@ function Legend({ rows }: { rows: readonly CompileRow[] }) {
 
 /* When it happened: each compile a bar as long as it took. */
 function Strip({ run, rows }: { run: RunDetails; rows: readonly CompileRow[] }) {
-  const end = Math.max(toNumber(run.duration_ps ?? 0), ...rows.map((row) => toNumber(row.start_ps) + toNumber(row.dur_ps ?? 0)), 1);
+  const end = Math.max(
+    toNumber(run.duration_ps ?? 0),
+    ...rows.map((row) => toNumber(row.start_ps) + toNumber(row.dur_ps ?? 0)),
+    1,
+  );
   return (
     <>
-    <svg class="compile-strip" viewBox={`0 0 ${WIDTH} 32`} preserveAspectRatio="none" role="img" aria-label={`${plural(rows.length, 'compile')} over ${time(end)}`}>
-      <line class="strip-axis" x1={0} x2={WIDTH} y1={31.5} y2={31.5} />
-      {rows.map((row) => (
-        <rect
-          key={row.slice} class="strip-bar" x={(toNumber(row.start_ps) / end) * WIDTH} y={4} width={Math.max(2, (toNumber(row.dur_ps ?? 0) / end) * WIDTH)} height={27}
-          data-tip={`${row.function ?? 'a function without a name'}, ${time(row.total_ps)}${row.step === null || row.step === undefined ? '' : `, step ${row.step}`}${row.changed ? `\n${row.changed}` : ''}`}
-          onClick={() => go(goalOf(row, 'compile'), 'push')}
-        />
-      ))}
-    </svg>
-    <div class="strip-ends" aria-hidden="true"><span>0</span><span>{time(end)}</span></div>
+      <svg
+        class="compile-strip"
+        viewBox={`0 0 ${WIDTH} 32`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`${plural(rows.length, 'compile')} over ${time(end)}`}
+      >
+        <line class="strip-axis" x1={0} x2={WIDTH} y1={31.5} y2={31.5} />
+        {rows.map((row) => (
+          <rect
+            key={row.slice}
+            class="strip-bar"
+            x={(toNumber(row.start_ps) / end) * WIDTH}
+            y={4}
+            width={Math.max(2, (toNumber(row.dur_ps ?? 0) / end) * WIDTH)}
+            height={27}
+            data-tip={`${row.function ?? 'a function without a name'}, ${time(row.total_ps)}${row.step === null || row.step === undefined ? '' : `, step ${row.step}`}${row.changed ? `\n${row.changed}` : ''}`}
+            onClick={() => go(goalOf(row, 'compile'), 'push')}
+          />
+        ))}
+      </svg>
+      <div class="strip-ends" aria-hidden="true">
+        <span>0</span>
+        <span>{time(end)}</span>
+      </div>
     </>
   );
 }
@@ -80,23 +115,46 @@ function Strip({ run, rows }: { run: RunDetails; rows: readonly CompileRow[] }) 
 function columnsOf(rows: readonly CompileRow[], by: string): Column<CompileRow>[] {
   const scale = timeScale(rows.map((row) => row.total_ps));
   const longest = Math.max(1, ...rows.map((row) => toNumber(row.total_ps)));
-  const ps = (key: keyof CompileRow & string, title: string, in_: Scale, more: Partial<Column<CompileRow>> = {}): Column<CompileRow> => ({
-    key, title, unit: in_.unit, width: '92px', numeric: true, cell: (row) => inScale(row[key] as number | null, in_),
-    exact: (row) => (row[key] === null || row[key] === undefined ? (row.reasons[key] ?? null) : timeExact(row[key] as number)), ...more,
+  const ps = (
+    key: keyof CompileRow & string,
+    title: string,
+    in_: Scale,
+    more: Partial<Column<CompileRow>> = {},
+  ): Column<CompileRow> => ({
+    key,
+    title,
+    unit: in_.unit,
+    width: '92px',
+    numeric: true,
+    cell: (row) => inScale(row[key] as number | null, in_),
+    exact: (row) =>
+      row[key] === null || row[key] === undefined ? (row.reasons[key] ?? null) : timeExact(row[key] as number),
+    ...more,
   });
   const start = timeScale(rows.map((row) => row.start_ps));
   const each = by === 'compile';
   const columns: (Column<CompileRow> | false)[] = [
     {
-      key: 'function', title: 'function', groups: each, width: 'minmax(120px, 3fr)', exact: (row) => row.function ?? row.reasons.function ?? null,
+      key: 'function',
+      title: 'function',
+      groups: each,
+      width: 'minmax(120px, 3fr)',
+      exact: (row) => row.function ?? row.reasons.function ?? null,
       cell: (row) => <Link to={goalOf(row, by)}>{row.function ? <Name text={row.function} /> : '(no name)'}</Link>,
     },
     each && ps('start_ps', 'begin', start),
     !each && { key: 'count', title: 'count', width: '64px', numeric: true, cell: (row) => count(row.count ?? 0) },
     ps('total_ps', 'total', scale, { sums: (total) => inScale(total, scale) }),
     {
-      key: 'phases', title: 'phases', width: 'minmax(120px, 2fr)', sortable: false, cell: (row) => <PhaseBar row={row} longest={longest} />,
-      exact: (row) => PHASES.filter((phase) => phaseOf(row, phase) > 0).map((phase) => `${PHASE_WORDS[phase]} ${time(row[`${phase}_ps`]!)}`).join(', '),
+      key: 'phases',
+      title: 'phases',
+      width: 'minmax(120px, 2fr)',
+      sortable: false,
+      cell: (row) => <PhaseBar row={row} longest={longest} />,
+      exact: (row) =>
+        PHASES.filter((phase) => phaseOf(row, phase) > 0)
+          .map((phase) => `${PHASE_WORDS[phase]} ${time(row[`${phase}_ps`]!)}`)
+          .join(', '),
     },
     !each && ps('later_ps', 'again', scale, { tip: 'All but the first', from: 900 }),
     ps('trace_ps', 'trace', scale, { from: 1500 }),
@@ -107,9 +165,29 @@ function columnsOf(rows: readonly CompileRow[], by: string): Column<CompileRow>[
     ps('autotune_ps', 'autotune', scale, { optional: !rows.some((row) => phaseOf(row, 'autotune') > 0) }),
     ps('compiler_ps', 'compiler', scale, { optional: true }),
     each
-      ? { key: 'step', title: 'step', width: '64px', numeric: true, cell: (row) => (row.step === null || row.step === undefined ? UNKNOWN : String(row.step)), exact: (row) => row.reasons.step ?? null }
-      : { key: 'steps', title: 'in steps', width: '72px', cell: (row) => row.steps ?? UNKNOWN, exact: (row) => row.steps ?? row.reasons.steps ?? null },
-    { key: 'changed', title: 'what changed', groups: each, width: 'minmax(160px, 5fr)', cell: (row) => (row.changed ? <Name text={row.changed} /> : UNKNOWN), exact: (row) => row.changed ?? row.reasons.changed ?? null },
+      ? {
+          key: 'step',
+          title: 'step',
+          width: '64px',
+          numeric: true,
+          cell: (row) => (row.step === null || row.step === undefined ? UNKNOWN : String(row.step)),
+          exact: (row) => row.reasons.step ?? null,
+        }
+      : {
+          key: 'steps',
+          title: 'in steps',
+          width: '72px',
+          cell: (row) => row.steps ?? UNKNOWN,
+          exact: (row) => row.steps ?? row.reasons.steps ?? null,
+        },
+    {
+      key: 'changed',
+      title: 'what changed',
+      groups: each,
+      width: 'minmax(160px, 5fr)',
+      cell: (row) => (row.changed ? <Name text={row.changed} /> : UNKNOWN),
+      exact: (row) => row.changed ?? row.reasons.changed ?? null,
+    },
   ];
   return columns.filter((column) => column !== false);
 }
@@ -120,23 +198,58 @@ export function CompilesView({ run, absent }: { run: RunDetails; absent: string 
   const name = query.value.name;
   const params = { run: run.id, by, ...stepRestriction(), ...(name ? { name } : {}), sort };
   const list = useJson<CompileList>(absent === null ? 'api/compiles' : null, { ...params, limit: ROWS_MAX });
-  const functions = useJson<CompileList>(absent === null ? 'api/compiles' : null, { ...params, by: 'function', sort: '-total_ps', limit: ROWS_MAX });
-  const each = useJson<CompileList>(absent === null ? 'api/compiles' : null, { ...params, by: 'compile', sort: '-total_ps', limit: BARS_MAX });
+  const functions = useJson<CompileList>(absent === null ? 'api/compiles' : null, {
+    ...params,
+    by: 'function',
+    sort: '-total_ps',
+    limit: ROWS_MAX,
+  });
+  const each = useJson<CompileList>(absent === null ? 'api/compiles' : null, {
+    ...params,
+    by: 'compile',
+    sort: '-total_ps',
+    limit: BARS_MAX,
+  });
   const data = list.data?.by === by ? list.data : null;
   const rows = data?.rows ?? [];
   const table = useTable<CompileRow>({ columns: columnsOf(rows, by), rows, sort });
-  if (absent !== null) return <Empty><Prose text={sentenceCase(absent)} /></Empty>;
+  if (absent !== null)
+    return (
+      <Empty>
+        <Prose text={sentenceCase(absent)} />
+      </Empty>
+    );
   return (
     <>
-      {functions.data && functions.data.rows.length > 0 && <SentenceLine sentence={compilesSentence(functions.data.rows, functions.data.total_ps)} />}
+      {functions.data && functions.data.rows.length > 0 && (
+        <SentenceLine sentence={compilesSentence(functions.data.rows, functions.data.total_ps)} />
+      )}
       {each.data && each.data.rows.length > 0 && <Strip run={run} rows={each.data.rows} />}
       {functions.data && functions.data.rows.length > 0 && <Legend rows={functions.data.rows} />}
       <TableBar
-        table={table} noun={by} total={data?.row_count ?? 0} example="train_step total>1s" file={`${run.name}-compiles`} csv={address('api/compiles', { ...params, limit: 10_000, format: 'csv' })}
+        table={table}
+        noun={by}
+        total={data?.row_count ?? 0}
+        example="train_step total>1s"
+        file={`${run.name}-compiles`}
+        csv={address('api/compiles', { ...params, limit: 10_000, format: 'csv' })}
       >
         <label>
           by
-          <select value={by} onChange={(event) => go({ by: event.currentTarget.value === 'function' ? null : event.currentTarget.value, sort: null, columns: null, key: null }, 'push')}>
+          <select
+            value={by}
+            onChange={(event) =>
+              go(
+                {
+                  by: event.currentTarget.value === 'function' ? null : event.currentTarget.value,
+                  sort: null,
+                  columns: null,
+                  key: null,
+                },
+                'push',
+              )
+            }
+          >
             <option>function</option>
             <option>compile</option>
           </select>
@@ -149,9 +262,22 @@ export function CompilesView({ run, absent }: { run: RunDetails; absent: string 
       {rows.length > 0 && table.rows.length === 0 && <NothingMatches table={table} total={data!.row_count} />}
       {table.rows.length > 0 && (
         <Table
-          label={`Compiles by ${by}`} columns={table.columns} chosen={query.value.columns} rows={table.rows} rowKey={(row) => row.slice} rowCount={data!.row_count} sort={sort}
-          onSort={table.onSort} groupOf={table.groupOf} weight={(row) => toNumber(row.total_ps ?? 0)} focused={query.value.key ?? null} onFocusRow={(row) => go({ key: row.slice }, 'replace')}
-          onOpen={(row) => go(goalOf(row, by), 'push')} openOn="enter" onShow={(row) => go({ view: 'timeline', slice: row.slice, by: null }, 'push')} scroll
+          label={`Compiles by ${by}`}
+          columns={table.columns}
+          chosen={query.value.columns}
+          rows={table.rows}
+          rowKey={(row) => row.slice}
+          rowCount={data!.row_count}
+          sort={sort}
+          onSort={table.onSort}
+          groupOf={table.groupOf}
+          weight={(row) => toNumber(row.total_ps ?? 0)}
+          focused={query.value.key ?? null}
+          onFocusRow={(row) => go({ key: row.slice }, 'replace')}
+          onOpen={(row) => go(goalOf(row, by), 'push')}
+          openOn="enter"
+          onShow={(row) => go({ view: 'timeline', slice: row.slice, by: null }, 'push')}
+          scroll
         />
       )}
     </>

@@ -29,7 +29,11 @@ export function Elsewhere({ run, view }: { run: RunDetails; view: View }) {
   return (
     <>
       <SentenceLine sentence={[sentenceCase(absence(run, view)!)]} />
-      {run.error && <p class="state error"><Prose text={run.error} /></p>}
+      {run.error && (
+        <p class="state error">
+          <Prose text={run.error} />
+        </p>
+      )}
       <p class="state">
         {'See '}
         {places.map((place, index) => (

@@ -40,7 +40,13 @@ export function Facets({ runs, filter }: { runs: readonly Run[]; filter: FilterS
               </button>
               {unfolded &&
                 facet.values.map((one) => (
-                  <button key={one.value} class="facet-value" aria-pressed={hasToken(filter.text, one.token)} data-tip={one.value} onClick={() => filter.set(toggleToken(filter.text, one.token))}>
+                  <button
+                    key={one.value}
+                    class="facet-value"
+                    aria-pressed={hasToken(filter.text, one.token)}
+                    data-tip={one.value}
+                    onClick={() => filter.set(toggleToken(filter.text, one.token))}
+                  >
                     <span class="cut">
                       <RoomContext.Provider value={ROOM}>
                         <Name text={one.value} />

@@ -19,10 +19,14 @@ interface Props {
 
 export function HeapChart({ reply, chosen, onPick }: Props) {
   const { points, peak_bytes: peak, peak_position: peakAt } = reply;
-  const tip = (index: number): string => `${count(points[index]!.position)}${points[index]!.instruction ? ` ${points[index]!.instruction}` : ''}: ${size(points[index]!.bytes)}`;
+  const tip = (index: number): string =>
+    `${count(points[index]!.position)}${points[index]!.instruction ? ` ${points[index]!.instruction}` : ''}: ${size(points[index]!.bytes)}`;
   return (
     <LevelChart
-      label={`Memory of ${reply.module} over its program`} height={HEIGHT} tip={tip} onPick={(index) => onPick(points[index]!.position)}
+      label={`Memory of ${reply.module} over its program`}
+      height={HEIGHT}
+      tip={tip}
+      onPick={(index) => onPick(points[index]!.position)}
       scene={(tokens) => ({
         xs: points.map((point) => point.position),
         areas: [
@@ -30,7 +34,10 @@ export function HeapChart({ reply, chosen, onPick }: Props) {
           { values: points.map(() => reply.fixed_bytes), fill: tokens.bg3 },
         ],
         top: Math.max(peak * 1.17, 1),
-        xWords: (ticks) => ticks.map((tick, index) => (Number.isInteger(tick) ? `${index === 0 ? 'instruction ' : ''}${count(tick)}` : '')),
+        xWords: (ticks) =>
+          ticks.map((tick, index) =>
+            Number.isInteger(tick) ? `${index === 0 ? 'instruction ' : ''}${count(tick)}` : '',
+          ),
         peak: peakAt === null ? null : { x: peakAt, y: peak, words: `peak ${size(peak)}` },
         limit: null,
         chosen,

@@ -25,11 +25,31 @@ export function HloGraph({ of }: { of: HloInstruction }) {
   const lit = under < 0 ? focus : under;
   return (
     <section class="hlo-graph" aria-label="Operands and users">
-      <svg width={GUTTER} height={rows.length * ROW} role="img" aria-label={`${plural(edges.length, 'edge')} from operands to users`}>
+      <svg
+        width={GUTTER}
+        height={rows.length * ROW}
+        role="img"
+        aria-label={`${plural(edges.length, 'edge')} from operands to users`}
+      >
         {edges.map((edge) => (
-          <path key={`${edge.from} ${edge.to}`} d={arcOf(edge)} class={edge.from === lit || edge.to === lit ? 'lit' : undefined} />
+          <path
+            key={`${edge.from} ${edge.to}`}
+            d={arcOf(edge)}
+            class={edge.from === lit || edge.to === lit ? 'lit' : undefined}
+          />
         ))}
-        {rows.map((row, at) => row.kind === 'node' && <circle key={row.of.name} cx={GUTTER - 8} cy={at * ROW + ROW / 2} r={DOT} class={at === lit ? 'lit' : undefined} />)}
+        {rows.map(
+          (row, at) =>
+            row.kind === 'node' && (
+              <circle
+                key={row.of.name}
+                cx={GUTTER - 8}
+                cy={at * ROW + ROW / 2}
+                r={DOT}
+                class={at === lit ? 'lit' : undefined}
+              />
+            ),
+        )}
       </svg>
       <ul class="hlo-hop" onMouseLeave={() => setUnder(-1)}>
         {rows.map((row, at) =>
@@ -38,12 +58,27 @@ export function HloGraph({ of }: { of: HloInstruction }) {
               {row.words} <span class="faint">{count(row.count)}</span>
             </li>
           ) : (
-            <li key={row.of.name} aria-current={row.focus || undefined} onMouseEnter={() => setUnder(at)} onFocusCapture={() => setUnder(at)}>
-              {row.focus ? <strong><Name text={row.of.name} mono /></strong> : <Link to={{ name: row.of.name, line: null, q: null }}><Name text={row.of.name} mono /></Link>}
+            <li
+              key={row.of.name}
+              aria-current={row.focus || undefined}
+              onMouseEnter={() => setUnder(at)}
+              onFocusCapture={() => setUnder(at)}
+            >
+              {row.focus ? (
+                <strong>
+                  <Name text={row.of.name} mono />
+                </strong>
+              ) : (
+                <Link to={{ name: row.of.name, line: null, q: null }}>
+                  <Name text={row.of.name} mono />
+                </Link>
+              )}
               <span class="quiet cut">
                 {row.of.opcode} <Name text={row.of.shape} mono />
               </span>
-              <span class="number">{row.of.self_ps === null || row.of.self_ps === undefined ? '' : time(row.of.self_ps)}</span>
+              <span class="number">
+                {row.of.self_ps === null || row.of.self_ps === undefined ? '' : time(row.of.self_ps)}
+              </span>
             </li>
           ),
         )}

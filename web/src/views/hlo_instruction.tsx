@@ -14,26 +14,58 @@ import { HloGraph } from './hlo_graph';
 const FOUND_MAX = 200;
 
 function Facts({ of }: { of: HloInstruction }) {
-  const cost = of.self_ps === null || of.self_ps === undefined ? null : `${time(of.self_ps)} in ${plural(of.execution_count ?? 0, 'execution')}`;
+  const cost =
+    of.self_ps === null || of.self_ps === undefined
+      ? null
+      : `${time(of.self_ps)} in ${plural(of.execution_count ?? 0, 'execution')}`;
   const facts: [string, preact.ComponentChildren, string?][] = [
     ['took', cost ?? UNKNOWN, of.reasons.self_ps],
     ['shape', <Name text={of.shape} mono />],
-    ['scope', of.scope ? <Link to={{ view: 'ops', scope: of.scope, name: null, module: null }}><Name text={shortScope(of.scope)} /></Link> : UNKNOWN, of.scope ?? undefined],
+    [
+      'scope',
+      of.scope ? (
+        <Link to={{ view: 'ops', scope: of.scope, name: null, module: null }}>
+          <Name text={shortScope(of.scope)} />
+        </Link>
+      ) : (
+        UNKNOWN
+      ),
+      of.scope ?? undefined,
+    ],
     ['source', of.source ? <Name text={shortSource(of.source)} mono /> : UNKNOWN, of.source ?? of.reasons.source],
   ];
   if (of.fusion_kind) facts.push(['fusion', of.fusion_kind]);
   if (of.custom_call_target) facts.push(['calls', <Name text={of.custom_call_target} mono />]);
   for (const called of of.called)
-    facts.push(['computation', <><Link to={{ line: String(called.line), name: null }}><Name text={called.name} mono /></Link> <span class="faint">{plural(called.instruction_count, 'instruction')}</span></>]);
-  for (const caller of of.callers.slice(0, 3)) facts.push(['called by', <Link to={{ name: caller.name, line: null }}><Name text={caller.name} mono /></Link>]);
+    facts.push([
+      'computation',
+      <>
+        <Link to={{ line: String(called.line), name: null }}>
+          <Name text={called.name} mono />
+        </Link>{' '}
+        <span class="faint">{plural(called.instruction_count, 'instruction')}</span>
+      </>,
+    ]);
+  for (const caller of of.callers.slice(0, 3))
+    facts.push([
+      'called by',
+      <Link to={{ name: caller.name, line: null }}>
+        <Name text={caller.name} mono />
+      </Link>,
+    ]);
   for (const buffer of of.buffers.slice(0, 3))
-    facts.push(['memory', `${size(buffer.size_bytes)} at ${count(buffer.offset)} of allocation ${buffer.allocation} (${size(buffer.allocation_bytes)})`]);
+    facts.push([
+      'memory',
+      `${size(buffer.size_bytes)} at ${count(buffer.offset)} of allocation ${buffer.allocation} (${size(buffer.allocation_bytes)})`,
+    ]);
   return (
     <dl class="hlo-facts">
       {facts.map(([word, value, tip]) => (
         <>
           <dt>{word}</dt>
-          <dd class="cut" data-tip={tip}>{value}</dd>
+          <dd class="cut" data-tip={tip}>
+            {value}
+          </dd>
         </>
       ))}
     </dl>
@@ -62,12 +94,15 @@ export function HloSearchPane({ run, module, q }: { run: string; module: HloModu
   if (found.error) return <Failed error={found.error} />;
   if (!found.data) return <aside class="hlo-side" />;
   const { row_count: all } = found.data;
-  const weight = (row: HloFound): number => (row.self_ps === null || row.self_ps === undefined ? -1 : toNumber(row.self_ps));
+  const weight = (row: HloFound): number =>
+    row.self_ps === null || row.self_ps === undefined ? -1 : toNumber(row.self_ps);
   const rows = [...found.data.rows].sort((a, b) => weight(b) - weight(a));
   return (
     <aside class="hlo-side" aria-label="Instructions found">
       <p class="quiet">
-        {all === 0 ? `No instruction of ${module.name} holds “${q}”. ` : `${plural(all, 'instruction')}${all > rows.length ? `, the first ${rows.length} shown` : ''}. `}
+        {all === 0
+          ? `No instruction of ${module.name} holds “${q}”. `
+          : `${plural(all, 'instruction')}${all > rows.length ? `, the first ${rows.length} shown` : ''}. `}
         <button onClick={() => go({ q: null }, 'replace')}>Close</button>
       </p>
       <ul class="hlo-hop">
@@ -103,7 +138,9 @@ export function HloFiles({ run, module }: { run: string; module: HloModule }) {
         {stage && (
           <>
             <dt>stage</dt>
-            <dd><Name text={stage} /></dd>
+            <dd>
+              <Name text={stage} />
+            </dd>
           </>
         )}
         <dt>fingerprint</dt>
@@ -123,11 +160,15 @@ export function HloFiles({ run, module }: { run: string; module: HloModule }) {
       </dl>
       {module.pair && (
         <p>
-          <Link to={{ module: module.pair, name: null, line: null }}>{module.stage === 'before_optimizations' ? 'After the optimisations' : 'Before the optimisations'}</Link>
+          <Link to={{ module: module.pair, name: null, line: null }}>
+            {module.stage === 'before_optimizations' ? 'After the optimisations' : 'Before the optimisations'}
+          </Link>
         </p>
       )}
       <p>
-        <a href={address('api/hlo', { run, module: module.key, format: 'txt' })} download={`${module.name}.hlo.txt`}>Text as a file</a>
+        <a href={address('api/hlo', { run, module: module.key, format: 'txt' })} download={`${module.name}.hlo.txt`}>
+          Text as a file
+        </a>
       </p>
       {module.documents.length > 0 && (
         <section>
@@ -136,7 +177,9 @@ export function HloFiles({ run, module }: { run: string; module: HloModule }) {
             {module.documents.map((one) => (
               <li key={one.key}>
                 <a href={address('api/hlo', { run, document: one.key })} target="_blank" rel="noopener">
-                  <Name text={stage && one.kind.startsWith(`${stage}-`) ? one.kind.slice(stage.length + 1) : one.kind} />
+                  <Name
+                    text={stage && one.kind.startsWith(`${stage}-`) ? one.kind.slice(stage.length + 1) : one.kind}
+                  />
                 </a>
                 <span class="number quiet">{plural(one.line_count, 'line')}</span>
               </li>

@@ -52,7 +52,9 @@ const NAMES = /%[\w.-]+/g;
 
 /* A name behind "calls=" and the like, or before a head's parameters, is a computation. */
 function isComputation(text: string, at: number): boolean {
-  return /(calls|to_apply|body|condition|select|scatter|_computations?)=\{?(%[\w.-]+, )*$/.test(text.slice(Math.max(0, at - 400), at));
+  return /(calls|to_apply|body|condition|select|scatter|_computations?)=\{?(%[\w.-]+, )*$/.test(
+    text.slice(Math.max(0, at - 400), at),
+  );
 }
 
 function Words({ line, text, names }: { line: HloLine; text: string; names: ReadonlyMap<string, number> }) {
@@ -63,8 +65,14 @@ function Words({ line, text, names }: { line: HloLine; text: string; names: Read
     parts.push(text.slice(end, found.index));
     end = found.index + found[0].length;
     const heads = names.get(name);
-    if (name === line.instruction) parts.push(<Link to={{ name, line: null }}><strong>{found[0]}</strong></Link>);
-    else if (isComputation(text, found.index)) parts.push(heads === undefined ? found[0] : <Link to={{ line: String(heads), name: null }}>{found[0]}</Link>);
+    if (name === line.instruction)
+      parts.push(
+        <Link to={{ name, line: null }}>
+          <strong>{found[0]}</strong>
+        </Link>,
+      );
+    else if (isComputation(text, found.index))
+      parts.push(heads === undefined ? found[0] : <Link to={{ line: String(heads), name: null }}>{found[0]}</Link>);
     else parts.push(line.instruction === null ? found[0] : <Link to={{ name, line: null }}>{found[0]}</Link>);
   }
   parts.push(text.slice(end));
@@ -98,15 +106,32 @@ export function HloText({ run, module, focus, start, names }: Props) {
   if (lines.error && !known) return <Failed error={lines.error} />;
   const largest = module.self_ps === null ? 0 : toNumber(module.self_ps);
   return (
-    <div class={module.self_ps === null ? 'hlo-text untimed' : 'hlo-text'} ref={box} tabIndex={0} role="region" aria-label={`Text of ${module.key}`}>
+    <div
+      class={module.self_ps === null ? 'hlo-text untimed' : 'hlo-text'}
+      ref={box}
+      tabIndex={0}
+      role="region"
+      aria-label={`Text of ${module.key}`}
+    >
       <div class="hlo-lines" style={{ height: `${virtual.height}px` }}>
         {items.map((item) => {
           const line = lines.rows.get(item.index + 1);
           const share = line?.self_ps && largest > 0 ? toNumber(line.self_ps) / largest : 0;
           return (
-            <div key={item.index} class={item.index + 1 === focus ? 'hlo-line focus' : 'hlo-line'} style={{ transform: `translateY(${item.start}px)` }}>
+            <div
+              key={item.index}
+              class={item.index + 1 === focus ? 'hlo-line focus' : 'hlo-line'}
+              style={{ transform: `translateY(${item.start}px)` }}
+            >
               <span class="hlo-number">{count(item.index + 1)}</span>
-              <span class="hlo-time" data-tip={line?.self_ps ? `${timeExact(line.self_ps)} in ${count(line.execution_count ?? 0)} executions` : undefined}>
+              <span
+                class="hlo-time"
+                data-tip={
+                  line?.self_ps
+                    ? `${timeExact(line.self_ps)} in ${count(line.execution_count ?? 0)} executions`
+                    : undefined
+                }
+              >
                 {line && line.self_ps !== null && time(line.self_ps)}
                 {share >= SHARE_SEEN && <span class="hlo-share" style={{ width: `${Math.min(1, share) * 100}%` }} />}
               </span>

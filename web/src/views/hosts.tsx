@@ -19,7 +19,18 @@ import { HostGrid } from './hosts_grid';
 const ROWS_MAX = 10_000;
 const EVENTS = 'From its first to its last event';
 
-type PsKey = 'busy_ps' | 'idle_ps' | 'communication_ps' | 'hidden_communication_ps' | 'op_wait_ps' | 'wait_ps' | 'lag_ps' | 'skew_ps' | 'step_median_ps' | 'step_min_ps' | 'step_max_ps';
+type PsKey =
+  | 'busy_ps'
+  | 'idle_ps'
+  | 'communication_ps'
+  | 'hidden_communication_ps'
+  | 'op_wait_ps'
+  | 'wait_ps'
+  | 'lag_ps'
+  | 'skew_ps'
+  | 'step_median_ps'
+  | 'step_min_ps'
+  | 'step_max_ps';
 
 function columnsOf(rows: readonly HostRow[], by: 'host' | 'device'): Column<HostRow>[] {
   const compared = rows.some((row) => row.compared_count > 0);
@@ -29,38 +40,106 @@ function columnsOf(rows: readonly HostRow[], by: 'host' | 'device'): Column<Host
   const ps = (key: PsKey, title: string, others: Partial<Column<HostRow>> = {}): Column<HostRow> => {
     const scale = timeScale(rows.map((row) => row[key]));
     return {
-      key, title, unit: scale.unit, width: '88px', numeric: true, cell: (row) => (row[key] === null ? UNKNOWN : inScale(row[key], scale)),
-      exact: (row) => (row[key] === null ? (row.reasons[key] ?? null) : timeExact(row[key]!)), ...others,
+      key,
+      title,
+      unit: scale.unit,
+      width: '88px',
+      numeric: true,
+      cell: (row) => (row[key] === null ? UNKNOWN : inScale(row[key], scale)),
+      exact: (row) => (row[key] === null ? (row.reasons[key] ?? null) : timeExact(row[key]!)),
+      ...others,
     };
   };
   const columns: (Column<HostRow> | false)[] = [
     {
-      key: 'name', title: by, value: (row) => row.name, width: 'minmax(104px, 320px)', exact: (row) => row.name,
+      key: 'name',
+      title: by,
+      value: (row) => row.name,
+      width: 'minmax(104px, 320px)',
+      exact: (row) => row.name,
       cell: (row) => (
-        <Link to={row.device === null ? { view: 'timeline', host: row.host } : { view: 'timeline', host: row.host, device: String(row.device) }}>
+        <Link
+          to={
+            row.device === null
+              ? { view: 'timeline', host: row.host }
+              : { view: 'timeline', host: row.host, device: String(row.device) }
+          }
+        >
           <Name text={row.name} />
         </Link>
       ),
     },
-    by === 'device' && new Set(rows.map((row) => row.host)).size > 1 && { key: 'host', title: 'host', groups: true, width: 'minmax(80px, 320px)', from: 1000, cell: (row) => <Name text={row.host} />, exact: (row) => row.host },
-    by === 'host' && { key: 'device_count', title: 'devices', width: '68px', numeric: true, cell: (row) => count(row.device_count) },
-    inSteps && { key: 'step_count', title: 'steps', width: '64px', numeric: true, cell: (row) => count(row.step_count) },
+    by === 'device' &&
+      new Set(rows.map((row) => row.host)).size > 1 && {
+        key: 'host',
+        title: 'host',
+        groups: true,
+        width: 'minmax(80px, 320px)',
+        from: 1000,
+        cell: (row) => <Name text={row.host} />,
+        exact: (row) => row.host,
+      },
+    by === 'host' && {
+      key: 'device_count',
+      title: 'devices',
+      width: '68px',
+      numeric: true,
+      cell: (row) => count(row.device_count),
+    },
+    inSteps && {
+      key: 'step_count',
+      title: 'steps',
+      width: '64px',
+      numeric: true,
+      cell: (row) => count(row.step_count),
+    },
     known('step_median_ps') && ps('step_median_ps', 'step', { tip: 'The median of its counted steps' }),
     known('step_max_ps') && ps('step_max_ps', 'longest', { from: 1400 }),
     known('busy_ps') && ps('busy_ps', 'busy', { from: 1480 }),
-    known('idle_ps') && ps('idle_ps', 'idle', { from: 1000, tip: inSteps ? 'In all its counted steps together' : EVENTS }),
-    known('busy_share') && { key: 'busy_share', title: 'busy', width: '72px', numeric: true, cell: (row) => shareCell(row.busy_share), exact: (row) => row.reasons.busy_share ?? null },
-    known('communication_ps') && ps('communication_ps', 'comm', { tip: 'Exposed communication, in all its counted steps together' }),
-    more('hidden_communication_ps') && ps('hidden_communication_ps', 'hidden', { tip: 'Communication beneath other work of the device', from: 1600 }),
-    more('op_wait_ps') && ps('op_wait_ps', 'ops wait', { tip: 'Nothing ran but ops that wait, as copy-done', from: 1600 }),
+    known('idle_ps') &&
+      ps('idle_ps', 'idle', { from: 1000, tip: inSteps ? 'In all its counted steps together' : EVENTS }),
+    known('busy_share') && {
+      key: 'busy_share',
+      title: 'busy',
+      width: '72px',
+      numeric: true,
+      cell: (row) => shareCell(row.busy_share),
+      exact: (row) => row.reasons.busy_share ?? null,
+    },
+    known('communication_ps') &&
+      ps('communication_ps', 'comm', { tip: 'Exposed communication, in all its counted steps together' }),
+    more('hidden_communication_ps') &&
+      ps('hidden_communication_ps', 'hidden', { tip: 'Communication beneath other work of the device', from: 1600 }),
+    more('op_wait_ps') &&
+      ps('op_wait_ps', 'ops wait', { tip: 'Nothing ran but ops that wait, as copy-done', from: 1600 }),
     compared && known('wait_ps') && ps('wait_ps', 'waits', { tip: 'For who came last in a step' }),
-    compared && known('wait_share') && { key: 'wait_share', title: 'of steps', width: '80px', numeric: true, cell: (row) => shareCell(row.wait_share) },
+    compared &&
+      known('wait_share') && {
+        key: 'wait_share',
+        title: 'of steps',
+        width: '80px',
+        numeric: true,
+        cell: (row) => shareCell(row.wait_share),
+      },
     compared && {
-      key: 'last_count', title: 'last in', width: '72px', numeric: true, cell: (row) => (row.last_count === null ? UNKNOWN : count(row.last_count)), exact: (row) => `of ${plural(row.compared_count, 'step')}`,
+      key: 'last_count',
+      title: 'last in',
+      width: '72px',
+      numeric: true,
+      cell: (row) => (row.last_count === null ? UNKNOWN : count(row.last_count)),
+      exact: (row) => `of ${plural(row.compared_count, 'step')}`,
     },
     compared && ps('lag_ps', 'by', { tip: 'What others waited for it, the median of the steps in which it was last' }),
-    known('skew_ps') && by === 'host' && ps('skew_ps', 'clock', { tip: 'By which its clock is ahead of the first host’s', from: 1560 }),
-    rows.some((row) => row.straggler) && { key: 'straggler', title: '', width: '72px', sortable: false, cell: (row) => (row.straggler ? 'straggler' : '') },
+    known('skew_ps') &&
+      by === 'host' &&
+      ps('skew_ps', 'clock', { tip: 'By which its clock is ahead of the first host’s', from: 1560 }),
+    rows.some((row) => row.straggler) && {
+      key: 'straggler',
+      title: '',
+      width: '72px',
+      sortable: false,
+      cell: (row) => (row.straggler ? 'straggler' : ''),
+    },
   ];
   return columns.filter((column) => column !== false);
 }
@@ -69,8 +148,18 @@ function columnsOf(rows: readonly HostRow[], by: 'host' | 'device'): Column<Host
 function withoutSteps(rows: readonly HostRow[], devices: Overview['devices']): HostRow[] {
   return rows.map((row) => {
     const own = devices.filter((one) => one.host === row.host && (row.device === null || one.device === row.device));
-    const [busy_ps, idle_ps] = (['busy_ps', 'idle_ps'] as const).map((key) => own.reduce((sum, one) => sum + toNumber(one[key]), 0)) as [number, number];
-    return busy_ps + idle_ps === 0 ? row : { ...row, busy_ps, idle_ps, busy_share: busy_ps / (busy_ps + idle_ps), reasons: { ...row.reasons, busy_share: EVENTS } };
+    const [busy_ps, idle_ps] = (['busy_ps', 'idle_ps'] as const).map((key) =>
+      own.reduce((sum, one) => sum + toNumber(one[key]), 0),
+    ) as [number, number];
+    return busy_ps + idle_ps === 0
+      ? row
+      : {
+          ...row,
+          busy_ps,
+          idle_ps,
+          busy_share: busy_ps / (busy_ps + idle_ps),
+          reasons: { ...row.reasons, busy_share: EVENTS },
+        };
   });
 }
 
@@ -83,33 +172,71 @@ export function HostsView({ run }: { run: RunDetails }) {
   const inSteps = list.data?.rows.some((row) => row.step_count > 0) ?? true;
   const overview = useJson<Overview>(inSteps ? null : 'api/overview', { run: run.id, ...stepRestriction() });
   const rows = inSteps ? (list.data?.rows ?? []) : withoutSteps(list.data!.rows, overview.data?.devices ?? []);
-  const table = useTable<HostRow>({ columns: columnsOf(rows, asked), rows, sort: '', here: true, also: { straggler: (row) => (row.straggler ? 'yes' : 'no') } });
+  const table = useTable<HostRow>({
+    columns: columnsOf(rows, asked),
+    rows,
+    sort: '',
+    here: true,
+    also: { straggler: (row) => (row.straggler ? 'yes' : 'no') },
+  });
   if (list.error) return <Failed error={list.error} />;
   if (!list.data) return list.waiting ? <Waiting what="Comparing hosts." progress={list.progress} /> : null;
   const basis = list.data.notes.find((note) => note.kind === 'lag-basis');
   return (
     <>
-      {rows.length > 0 ? <SentenceLine sentence={hostsSentence({ ...list.data, rows })} /> : <HowToRecordDevices framework={run.framework}>{`No ${asked} of this run recorded anything to compare.`}</HowToRecordDevices>}
-      {inSteps && rows.length > 0 && <p class="basis">{`The step is the median, the busy share of the counted steps${table.columns.some((column) => column.key === 'idle_ps') ? '; idle time and communication are sums over them' : ''}.`}</p>}
-      {rows.length > 0 && !inSteps && <HowToMarkSteps framework={run.framework}>No annotation marks steps, and no module repeats. To mark them:</HowToMarkSteps>}
+      {rows.length > 0 ? (
+        <SentenceLine sentence={hostsSentence({ ...list.data, rows })} />
+      ) : (
+        <HowToRecordDevices
+          framework={run.framework}
+        >{`No ${asked} of this run recorded anything to compare.`}</HowToRecordDevices>
+      )}
+      {inSteps && rows.length > 0 && (
+        <p class="basis">{`The step is the median, the busy share of the counted steps${table.columns.some((column) => column.key === 'idle_ps') ? '; idle time and communication are sums over them' : ''}.`}</p>
+      )}
+      {rows.length > 0 && !inSteps && (
+        <HowToMarkSteps framework={run.framework}>
+          No annotation marks steps, and no module repeats. To mark them:
+        </HowToMarkSteps>
+      )}
       {rows.length > 1 && basis && inSteps && <p class="basis">{sentenceCase(basis.message)}</p>}
-      {rows.length > 1 && grid.data && grid.data.basis !== 'none' && grid.data.rows.length > 0 && <HostGrid table={grid.data} />}
-      {(rows.length > 0 || several) && <TableBar
-        table={table} noun={asked} total={list.data.row_count} example="busy_share<80% straggler=yes" file={`${run.name}-hosts`} csv={address('api/hosts', { ...params, limit: ROWS_MAX, format: 'csv' })}
-      >
-        <label>
-          by
-          <select value={asked} onChange={(event) => go({ by: event.currentTarget.value, sort: null, group: null }, 'push')}>
-            <option>host</option>
-            <option>device</option>
-          </select>
-        </label>
-      </TableBar>}
+      {rows.length > 1 && grid.data && grid.data.basis !== 'none' && grid.data.rows.length > 0 && (
+        <HostGrid table={grid.data} />
+      )}
+      {(rows.length > 0 || several) && (
+        <TableBar
+          table={table}
+          noun={asked}
+          total={list.data.row_count}
+          example="busy_share<80% straggler=yes"
+          file={`${run.name}-hosts`}
+          csv={address('api/hosts', { ...params, limit: ROWS_MAX, format: 'csv' })}
+        >
+          <label>
+            by
+            <select
+              value={asked}
+              onChange={(event) => go({ by: event.currentTarget.value, sort: null, group: null }, 'push')}
+            >
+              <option>host</option>
+              <option>device</option>
+            </select>
+          </label>
+        </TableBar>
+      )}
       {rows.length > 0 && table.rows.length === 0 && <NothingMatches table={table} total={list.data.row_count} />}
       {table.rows.length > 0 && (
         <Table
-          label={asked === 'host' ? 'Hosts' : 'Devices'} columns={table.columns} chosen={query.value.columns} rows={table.rows} rowKey={(row) => `${row.host} ${row.device ?? ''}`} rowCount={list.data.row_count}
-          sort={table.sort} onSort={table.onSort} groupOf={table.groupOf} onOpen={(row) => go({ view: 'timeline', host: row.host, by: null })}
+          label={asked === 'host' ? 'Hosts' : 'Devices'}
+          columns={table.columns}
+          chosen={query.value.columns}
+          rows={table.rows}
+          rowKey={(row) => `${row.host} ${row.device ?? ''}`}
+          rowCount={list.data.row_count}
+          sort={table.sort}
+          onSort={table.onSort}
+          groupOf={table.groupOf}
+          onOpen={(row) => go({ view: 'timeline', host: row.host, by: null })}
         />
       )}
       <CollectivesTable run={run} />

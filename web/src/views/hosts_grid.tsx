@@ -46,7 +46,10 @@ function Tip({ cell, lane }: { cell: HostStep; lane: string }) {
         step {cell.step} on {lane}: {time(cell.dur_ps)}
       </strong>
       <div>ends {time(cell.end_lag_ps)} after the first</div>
-      <div>communication {time(cell.communication_ps)}{cell.wait_ps !== null && toNumber(cell.wait_ps) > 0 && `, ${time(cell.wait_ps)} of it waiting`}</div>
+      <div>
+        communication {time(cell.communication_ps)}
+        {cell.wait_ps !== null && toNumber(cell.wait_ps) > 0 && `, ${time(cell.wait_ps)} of it waiting`}
+      </div>
       {cell.last && cell.lag_ps !== null && <div>came last: others wait up to {time(cell.lag_ps)}</div>}
     </>
   );
@@ -56,8 +59,10 @@ function Tip({ cell, lane }: { cell: HostStep; lane: string }) {
  * when it ended. */
 function lateness(rows: readonly HostStep[]): (cell: HostStep) => number {
   const longest = new Map<number, number>();
-  for (const row of rows) if (row.wait_ps !== null) longest.set(row.step, Math.max(longest.get(row.step) ?? 0, toNumber(row.wait_ps)));
-  return (cell) => (cell.wait_ps === null ? toNumber(cell.end_lag_ps) : (longest.get(cell.step) ?? 0) - toNumber(cell.wait_ps));
+  for (const row of rows)
+    if (row.wait_ps !== null) longest.set(row.step, Math.max(longest.get(row.step) ?? 0, toNumber(row.wait_ps)));
+  return (cell) =>
+    cell.wait_ps === null ? toNumber(cell.end_lag_ps) : (longest.get(cell.step) ?? 0) - toNumber(cell.wait_ps);
 }
 
 export function HostGrid({ table }: { table: HostTable<HostStep> }) {
@@ -73,10 +78,16 @@ export function HostGrid({ table }: { table: HostTable<HostStep> }) {
   };
   return (
     <>
-      {rows.length < table.row_count && <p class="basis">{`Drawn are the first ${count(grid.steps.length)} of ${plural(table.step_count, 'step')}.`}</p>}
+      {rows.length < table.row_count && (
+        <p class="basis">{`Drawn are the first ${count(grid.steps.length)} of ${plural(table.step_count, 'step')}.`}</p>
+      )}
       <Canvas
-        height={layout.height} label={`How late each of ${grid.lanes.length} came in ${grid.steps.length} steps; the same figures are in the table`} onSize={setWidth}
-        paint={(canvas, at) => paintGrid(canvas, { ...grid, late, width: at, ratio: devicePixelRatio, tokens: readTokens() })}
+        height={layout.height}
+        label={`How late each of ${grid.lanes.length} came in ${grid.steps.length} steps; the same figures are in the table`}
+        onSize={setWidth}
+        paint={(canvas, at) =>
+          paintGrid(canvas, { ...grid, late, width: at, ratio: devicePixelRatio, tokens: readTokens() })
+        }
         onMove={(x, y, event) => {
           const found = cellAt(x, y);
           if (found === null) hideTip();

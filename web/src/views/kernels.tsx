@@ -17,7 +17,15 @@ import { NothingMatches, TableBar } from '../ui/table_bar';
 import { Name, SentenceLine, nameRoom } from '../ui/text';
 import { useTable } from '../ui/use_table';
 
-const BY: Record<string, string> = { kernel: 'kernel', variant: 'launch shape', activity: 'activity', api: 'call', annotation: 'annotation', range: 'range', 'range-kernel': 'range\u2019s kernel' };
+const BY: Record<string, string> = {
+  kernel: 'kernel',
+  variant: 'launch shape',
+  activity: 'activity',
+  api: 'call',
+  annotation: 'annotation',
+  range: 'range',
+  'range-kernel': 'range\u2019s kernel',
+};
 const EACH = new Set(['activity', 'range']); // a row is one thing that happened
 const SORTS: Record<string, string> = { activity: 'start_ps', range: 'start_ps', annotation: '-device_ps,-total_ps' };
 const ROWS_MAX = 5000;
@@ -33,26 +41,62 @@ function goalOf(row: KernelRow): Changes {
 /* Times of all executions add up over kernels; spreads do not. */
 const SUMS = new Set(['total_ps', 'self_ps', 'device_ps', 'device_self_ps', 'inner_ps']);
 
-function timeColumn(key: TimeKey, title: string, scale: Scale, more: Partial<Column<KernelRow>> = {}): Column<KernelRow> {
+function timeColumn(
+  key: TimeKey,
+  title: string,
+  scale: Scale,
+  more: Partial<Column<KernelRow>> = {},
+): Column<KernelRow> {
   return {
-    key, title, unit: scale.unit, width: '96px', numeric: true, cell: (row) => inScale(row[key] as number | null, scale),
+    key,
+    title,
+    unit: scale.unit,
+    width: '96px',
+    numeric: true,
+    cell: (row) => inScale(row[key] as number | null, scale),
     ...(SUMS.has(key) ? { sums: (total: number) => inScale(total, scale) } : {}),
-    exact: (row) => (row[key] === null || row[key] === undefined ? why(row, key) : timeExact(row[key] as number)), ...more,
+    exact: (row) => (row[key] === null || row[key] === undefined ? why(row, key) : timeExact(row[key] as number)),
+    ...more,
   };
 }
 
-function textColumn(key: keyof KernelRow & string, title: string, width: string, more: Partial<Column<KernelRow>> = {}): Column<KernelRow> {
-  return { key, title, width, exact: (row) => (row[key] as string | null) ?? why(row, key), cell: (row) => (row[key] ? <Name text={row[key] as string} /> : UNKNOWN), ...more };
+function textColumn(
+  key: keyof KernelRow & string,
+  title: string,
+  width: string,
+  more: Partial<Column<KernelRow>> = {},
+): Column<KernelRow> {
+  return {
+    key,
+    title,
+    width,
+    exact: (row) => (row[key] as string | null) ?? why(row, key),
+    cell: (row) => (row[key] ? <Name text={row[key] as string} /> : UNKNOWN),
+    ...more,
+  };
 }
 
 function nameColumn(by: string, rows: readonly KernelRow[] = []): Column<KernelRow> {
-  const labels = kernelLabels(rows.map((row) => row.name), nameRoom(false));
+  const labels = kernelLabels(
+    rows.map((row) => row.name),
+    nameRoom(false),
+  );
   return {
-    key: 'name', title: BY[by] ?? by, width: 'minmax(200px, 4fr)', indent: 16, exact: (row) => row.name,
+    key: 'name',
+    title: BY[by] ?? by,
+    width: 'minmax(200px, 4fr)',
+    indent: 16,
+    exact: (row) => row.name,
     cell: (row) => (
       <span class={row.kind ? `kind-${row.kind}` : undefined}>
         {row.kind && <span class="swatch" data-tip={row.kind} />}
-        {row.count === null && row.slice === undefined ? <span class="quiet">{row.name}</span> : <Link to={goalOf(row)}><Name text={labels.get(row.name) ?? row.name} /></Link>}
+        {row.count === null && row.slice === undefined ? (
+          <span class="quiet">{row.name}</span>
+        ) : (
+          <Link to={goalOf(row)}>
+            <Name text={labels.get(row.name) ?? row.name} />
+          </Link>
+        )}
       </span>
     ),
   };
@@ -60,16 +104,44 @@ function nameColumn(by: string, rows: readonly KernelRow[] = []): Column<KernelR
 
 function shareColumn(key: 'share' | 'device_share', rows: readonly KernelRow[]): Column<KernelRow> {
   const largest = Math.max(1e-9, ...rows.map((row) => row[key] ?? 0));
-  return { key, title: 'share', width: '128px', numeric: true, cell: (row) => shareCell(row[key]), bar: (row) => (row[key] ?? 0) / largest, exact: (row) => why(row, key) };
+  return {
+    key,
+    title: 'share',
+    width: '128px',
+    numeric: true,
+    cell: (row) => shareCell(row[key]),
+    bar: (row) => (row[key] ?? 0) / largest,
+    exact: (row) => why(row, key),
+  };
 }
 
-const countColumn: Column<KernelRow> = { key: 'count', title: 'count', width: '72px', numeric: true, cell: (row) => (row.count === null ? UNKNOWN : count(row.count)), sums: count, exact: (row) => why(row, 'count') };
+const countColumn: Column<KernelRow> = {
+  key: 'count',
+  title: 'count',
+  width: '72px',
+  numeric: true,
+  cell: (row) => (row.count === null ? UNKNOWN : count(row.count)),
+  sums: count,
+  exact: (row) => why(row, 'count'),
+};
 
 /* A bar that is half empty says more than a number. */
 function occupancyColumn(rows: readonly KernelRow[]): Column<KernelRow> {
   return {
-    key: 'occupancy', title: 'occupancy', tip: 'warps that fit on a multiprocessor, of those it can hold', width: '128px', numeric: true, optional: !rows.some((row) => row.occupancy !== null && row.occupancy !== undefined), cell: (row) => shareCell(row.occupancy),
-    bar: (row) => row.occupancy ?? null, exact: (row) => (row.occupancy === null ? why(row, 'occupancy') : row.limited_by ? `limited by ${row.limited_by}` : why(row, 'limited_by')),
+    key: 'occupancy',
+    title: 'occupancy',
+    tip: 'warps that fit on a multiprocessor, of those it can hold',
+    width: '128px',
+    numeric: true,
+    optional: !rows.some((row) => row.occupancy !== null && row.occupancy !== undefined),
+    cell: (row) => shareCell(row.occupancy),
+    bar: (row) => row.occupancy ?? null,
+    exact: (row) =>
+      row.occupancy === null
+        ? why(row, 'occupancy')
+        : row.limited_by
+          ? `limited by ${row.limited_by}`
+          : why(row, 'limited_by'),
   };
 }
 
@@ -86,34 +158,89 @@ function kernelColumns(rows: readonly KernelRow[], by: string): Column<KernelRow
     shareColumn('share', rows),
     timeColumn('p95_ps', 'p95', each, { width: '88px', from: 1500 }),
     textColumn('grid', 'grid', '92px', {
-      numeric: true, from: by === 'variant' ? 700 : 1100,
-      cell: (row) => row.grid ?? ((row.variant_count ?? 1) > 1 ? <Link to={{ by: 'variant', q: row.name }}>{row.variant_count} shapes</Link> : UNKNOWN),
+      numeric: true,
+      from: by === 'variant' ? 700 : 1100,
+      cell: (row) =>
+        row.grid ??
+        ((row.variant_count ?? 1) > 1 ? (
+          <Link to={{ by: 'variant', q: row.name }}>{row.variant_count} shapes</Link>
+        ) : (
+          UNKNOWN
+        )),
     }),
     textColumn('block', 'block', '84px', { numeric: true, from: by === 'variant' ? 700 : 1400 }),
     {
-      key: 'registers', title: 'registers', width: '80px', numeric: true, ...(recorded ? { from: 1400 } : { optional: true }), cell: (row) => row.registers ?? UNKNOWN,
+      key: 'registers',
+      title: 'registers',
+      width: '80px',
+      numeric: true,
+      ...(recorded ? { from: 1400 } : { optional: true }),
+      cell: (row) => row.registers ?? UNKNOWN,
       exact: (row) => (row.registers === null ? why(row, 'registers') : `${row.registers} a thread`),
     },
-    { key: 'shared_bytes', title: 'shared', width: '88px', numeric: true, from: 1500, cell: (row) => (row.shared_bytes === null || row.shared_bytes === undefined ? UNKNOWN : size(row.shared_bytes)), exact: (row) => (row.shared_bytes === null ? why(row, 'shared_bytes') : `${row.shared_bytes} bytes a block`) },
-    occupancyColumn(rows),
-    textColumn('limited_by', 'limited by', '108px', rows.some((row) => row.limited_by) ? { from: 1400 } : { optional: true }),
     {
-      key: 'tensor_core', title: 'tensor', tip: 'uses tensor cores', width: '56px', from: rows.some((row) => row.tensor_core === true) ? 1180 : 1400, cell: (row) => (row.tensor_core === null || row.tensor_core === undefined ? UNKNOWN : row.tensor_core ? 'yes' : 'no'),
+      key: 'shared_bytes',
+      title: 'shared',
+      width: '88px',
+      numeric: true,
+      from: 1500,
+      cell: (row) => (row.shared_bytes === null || row.shared_bytes === undefined ? UNKNOWN : size(row.shared_bytes)),
+      exact: (row) => (row.shared_bytes === null ? why(row, 'shared_bytes') : `${row.shared_bytes} bytes a block`),
+    },
+    occupancyColumn(rows),
+    textColumn(
+      'limited_by',
+      'limited by',
+      '108px',
+      rows.some((row) => row.limited_by) ? { from: 1400 } : { optional: true },
+    ),
+    {
+      key: 'tensor_core',
+      title: 'tensor',
+      tip: 'uses tensor cores',
+      width: '56px',
+      from: rows.some((row) => row.tensor_core === true) ? 1180 : 1400,
+      cell: (row) =>
+        row.tensor_core === null || row.tensor_core === undefined ? UNKNOWN : row.tensor_core ? 'yes' : 'no',
       exact: (row) => row.tensor_core_by ?? why(row, 'tensor_core'),
     },
-    timeColumn('queue_p50_ps', 'queue p50', waits, { width: '96px', tip: 'from the end of its launch to its start, median' }),
+    timeColumn('queue_p50_ps', 'queue p50', waits, {
+      width: '96px',
+      tip: 'from the end of its launch to its start, median',
+    }),
     timeColumn('gap_p50_ps', 'gap p50', waits, { optional: true, tip: 'idle time of its stream before it, median' }),
-    timeColumn('launch_p50_ps', 'launch p50', waits, { optional: true, tip: 'from the begin of its launch to its start, median' }),
-    timeColumn('call_p50_ps', 'call p50', waits, { optional: true, tip: 'how long its launch took on the host, median' }),
+    timeColumn('launch_p50_ps', 'launch p50', waits, {
+      optional: true,
+      tip: 'from the begin of its launch to its start, median',
+    }),
+    timeColumn('call_p50_ps', 'call p50', waits, {
+      optional: true,
+      tip: 'how long its launch took on the host, median',
+    }),
     timeColumn('mean_ps', 'mean', each, { optional: true }),
     timeColumn('stdev_ps', 'stdev', each, { optional: true }),
     timeColumn('min_ps', 'min', each, { optional: true }),
     timeColumn('p50_ps', 'p50', each, { optional: true }),
     timeColumn('max_ps', 'max', each, { optional: true }),
-    { key: 'graph_count', title: 'by a graph', width: '80px', numeric: true, optional: !rows.some((row) => (row.graph_count ?? 0) > 0), cell: (row) => count(row.graph_count ?? 0) },
+    {
+      key: 'graph_count',
+      title: 'by a graph',
+      width: '80px',
+      numeric: true,
+      optional: !rows.some((row) => (row.graph_count ?? 0) > 0),
+      cell: (row) => count(row.graph_count ?? 0),
+    },
     textColumn('module', 'module', 'minmax(96px, 1fr)', { optional: true }),
-    textColumn('scope', 'scope', 'minmax(120px, 1fr)', { optional: true, cutFront: true, cell: (row) => (row.scope ? <Name text={shortScope(row.scope)} /> : UNKNOWN) }),
-    textColumn('source', 'source', 'minmax(120px, 1fr)', { optional: true, cutFront: true, cell: (row) => (row.source ? <Name text={shortSource(row.source)} mono /> : UNKNOWN) }),
+    textColumn('scope', 'scope', 'minmax(120px, 1fr)', {
+      optional: true,
+      cutFront: true,
+      cell: (row) => (row.scope ? <Name text={shortScope(row.scope)} /> : UNKNOWN),
+    }),
+    textColumn('source', 'source', 'minmax(120px, 1fr)', {
+      optional: true,
+      cutFront: true,
+      cell: (row) => (row.source ? <Name text={shortSource(row.source)} mono /> : UNKNOWN),
+    }),
     textColumn('ncu', 'ncu', 'minmax(160px, 2fr)', { optional: true, tip: 'profiles its longest launch again' }),
   ];
 }
@@ -129,11 +256,26 @@ function annotationColumns(rows: readonly KernelRow[]): Column<KernelRow>[] {
     timeColumn('total_ps', 'host', host),
     timeColumn('self_ps', 'host self', host, { tip: 'less the annotations inside' }),
     timeColumn('device_ps', 'device', device, { tip: 'launched inside' }),
-    timeColumn('device_self_ps', 'device self', device, { width: '108px', tip: 'launched inside, and inside no other annotation of it' }),
+    timeColumn('device_self_ps', 'device self', device, {
+      width: '108px',
+      tip: 'launched inside, and inside no other annotation of it',
+    }),
     shareColumn('device_share', rows),
-    { key: 'launch_count', title: 'device ops', width: '96px', numeric: true, from: 900, cell: (row) => count(row.launch_count ?? 0) },
-    timeColumn('projected_ps', 'projected', device, { from: 1100, tip: 'from the first op of the device to the last, of each' }),
-    ...(['mean', 'min', 'p50', 'max', 'stdev'] as const).map((what) => timeColumn(`projected_${what}_ps`, `projected ${what}`, projected, { optional: true, width: '128px' })),
+    {
+      key: 'launch_count',
+      title: 'device ops',
+      width: '96px',
+      numeric: true,
+      from: 900,
+      cell: (row) => count(row.launch_count ?? 0),
+    },
+    timeColumn('projected_ps', 'projected', device, {
+      from: 1100,
+      tip: 'from the first op of the device to the last, of each',
+    }),
+    ...(['mean', 'min', 'p50', 'max', 'stdev'] as const).map((what) =>
+      timeColumn(`projected_${what}_ps`, `projected ${what}`, projected, { optional: true, width: '128px' }),
+    ),
     timeColumn('mean_ps', 'mean', each, { from: 1000 }),
     timeColumn('p95_ps', 'p95', each, { from: 1200 }),
   ];
@@ -143,8 +285,16 @@ function apiColumns(rows: readonly KernelRow[]): Column<KernelRow>[] {
   const all = timeScale(rows.map((row) => row.total_ps));
   const each = timeScale(rows.map((row) => row.p95_ps));
   return [
-    nameColumn('api'), countColumn, timeColumn('total_ps', 'total', all), shareColumn('share', rows), timeColumn('mean_ps', 'mean', each), timeColumn('stdev_ps', 'stdev', each, { from: 1200 }),
-    timeColumn('min_ps', 'min', each), timeColumn('p50_ps', 'p50', each), timeColumn('p95_ps', 'p95', each), timeColumn('max_ps', 'max', each),
+    nameColumn('api'),
+    countColumn,
+    timeColumn('total_ps', 'total', all),
+    shareColumn('share', rows),
+    timeColumn('mean_ps', 'mean', each),
+    timeColumn('stdev_ps', 'stdev', each, { from: 1200 }),
+    timeColumn('min_ps', 'min', each),
+    timeColumn('p50_ps', 'p50', each),
+    timeColumn('p95_ps', 'p95', each),
+    timeColumn('max_ps', 'max', each),
   ];
 }
 
@@ -152,30 +302,72 @@ function activityColumns(rows: readonly KernelRow[]): Column<KernelRow>[] {
   const each = timeScale(rows.map((row) => row.dur_ps));
   const waits = timeScale(rows.map((row) => row.queue_ps));
   const starts = timeScale(rows.map((row) => row.start_ps));
-  const bytes = (key: 'bytes' | 'static_shared_bytes' | 'dynamic_shared_bytes', title: string, more: Partial<Column<KernelRow>>): Column<KernelRow> => ({
-    key, title, width: '92px', numeric: true, cell: (row) => (row[key] === null || row[key] === undefined ? UNKNOWN : size(row[key])), exact: (row) => (row[key] === null ? why(row, key) : `${row[key]} bytes`), ...more,
+  const bytes = (
+    key: 'bytes' | 'static_shared_bytes' | 'dynamic_shared_bytes',
+    title: string,
+    more: Partial<Column<KernelRow>>,
+  ): Column<KernelRow> => ({
+    key,
+    title,
+    width: '92px',
+    numeric: true,
+    cell: (row) => (row[key] === null || row[key] === undefined ? UNKNOWN : size(row[key])),
+    exact: (row) => (row[key] === null ? why(row, key) : `${row[key]} bytes`),
+    ...more,
   });
   return [
-    timeColumn('start_ps', 'start', starts), timeColumn('dur_ps', 'duration', each),
+    timeColumn('start_ps', 'start', starts),
+    timeColumn('dur_ps', 'duration', each),
     { key: 'what', title: 'what', width: '64px', cell: (row) => row.what ?? UNKNOWN },
     nameColumn('activity', rows),
     { key: 'device', title: 'device', width: '64px', numeric: true, from: 900, cell: (row) => row.device ?? UNKNOWN },
     textColumn('stream', 'stream', '128px', { from: 1000 }),
-    textColumn('grid', 'grid', '92px', { numeric: true, from: 1100 }), textColumn('block', 'block', '84px', { numeric: true, from: 1100 }),
+    textColumn('grid', 'grid', '92px', { numeric: true, from: 1100 }),
+    textColumn('block', 'block', '84px', { numeric: true, from: 1100 }),
     bytes('bytes', 'moved', rows.some((row) => row.bytes !== null) ? { from: 1000 } : { optional: true }),
     {
-      key: 'bytes_per_s', title: 'rate', width: '96px', numeric: true, ...(rows.some((row) => row.bytes_per_s !== null) ? { from: 1240 } : { optional: true }),
-      cell: (row) => (row.bytes_per_s === null || row.bytes_per_s === undefined ? UNKNOWN : `${size(row.bytes_per_s)}/s`), exact: (row) => why(row, 'bytes_per_s'),
+      key: 'bytes_per_s',
+      title: 'rate',
+      width: '96px',
+      numeric: true,
+      ...(rows.some((row) => row.bytes_per_s !== null) ? { from: 1240 } : { optional: true }),
+      cell: (row) =>
+        row.bytes_per_s === null || row.bytes_per_s === undefined ? UNKNOWN : `${size(row.bytes_per_s)}/s`,
+      exact: (row) => why(row, 'bytes_per_s'),
     },
-    textColumn('direction', 'direction', '84px', rows.some((row) => row.direction) ? { from: 1400 } : { optional: true }),
+    textColumn(
+      'direction',
+      'direction',
+      '84px',
+      rows.some((row) => row.direction) ? { from: 1400 } : { optional: true },
+    ),
     textColumn('memory', 'host memory', '96px', { optional: true }),
     timeColumn('queue_ps', 'queue', waits, { from: 900, tip: 'from the end of its launch to its start' }),
-    textColumn('call', 'call', 'minmax(120px, 1fr)', { optional: true }), timeColumn('call_ps', 'call took', waits, { optional: true }),
-    timeColumn('call_start_ps', 'call at', starts, { optional: true }), timeColumn('launch_to_end_ps', 'call to end', waits, { optional: true }),
-    { key: 'registers', title: 'registers', width: '80px', numeric: true, optional: true, cell: (row) => row.registers ?? UNKNOWN },
-    bytes('static_shared_bytes', 'static shared', { optional: true }), bytes('dynamic_shared_bytes', 'dynamic shared', { optional: true }),
-    { key: 'correlation', title: 'correlation', width: '96px', numeric: true, optional: true, cell: (row) => row.correlation ?? UNKNOWN },
-    textColumn('context', 'context', '80px', { optional: true }), textColumn('graph', 'graph', '72px', { optional: true }), textColumn('op', 'op', 'minmax(96px, 1fr)', { optional: true }),
+    textColumn('call', 'call', 'minmax(120px, 1fr)', { optional: true }),
+    timeColumn('call_ps', 'call took', waits, { optional: true }),
+    timeColumn('call_start_ps', 'call at', starts, { optional: true }),
+    timeColumn('launch_to_end_ps', 'call to end', waits, { optional: true }),
+    {
+      key: 'registers',
+      title: 'registers',
+      width: '80px',
+      numeric: true,
+      optional: true,
+      cell: (row) => row.registers ?? UNKNOWN,
+    },
+    bytes('static_shared_bytes', 'static shared', { optional: true }),
+    bytes('dynamic_shared_bytes', 'dynamic shared', { optional: true }),
+    {
+      key: 'correlation',
+      title: 'correlation',
+      width: '96px',
+      numeric: true,
+      optional: true,
+      cell: (row) => row.correlation ?? UNKNOWN,
+    },
+    textColumn('context', 'context', '80px', { optional: true }),
+    textColumn('graph', 'graph', '72px', { optional: true }),
+    textColumn('op', 'op', 'minmax(96px, 1fr)', { optional: true }),
   ];
 }
 
@@ -184,13 +376,30 @@ function rangeColumns(rows: readonly KernelRow[]): Column<KernelRow>[] {
   const each = timeScale(rows.map((row) => row.dur_ps));
   const host = timeScale(rows.map((row) => row.range_ps));
   return [
-    timeColumn('start_ps', 'start', starts, { tip: 'of the first op of a device that it launched' }), timeColumn('dur_ps', 'duration', each, { tip: 'to the end of the last one' }), nameColumn('range'),
+    timeColumn('start_ps', 'start', starts, { tip: 'of the first op of a device that it launched' }),
+    timeColumn('dur_ps', 'duration', each, { tip: 'to the end of the last one' }),
+    nameColumn('range'),
     timeColumn('device_ps', 'device', each, { tip: 'time of the ops it launched' }),
-    { key: 'launch_count', title: 'device ops', width: '96px', numeric: true, cell: (row) => count(row.launch_count ?? 0) },
-    timeColumn('range_start_ps', 'on the host', starts, { from: 900 }), timeColumn('range_ps', 'took there', host, { from: 900 }),
+    {
+      key: 'launch_count',
+      title: 'device ops',
+      width: '96px',
+      numeric: true,
+      cell: (row) => count(row.launch_count ?? 0),
+    },
+    timeColumn('range_start_ps', 'on the host', starts, { from: 900 }),
+    timeColumn('range_ps', 'took there', host, { from: 900 }),
     { key: 'level', title: 'level', width: '64px', numeric: true, from: 1000, cell: (row) => row.level ?? UNKNOWN },
-    { key: 'child_count', title: 'children', width: '72px', numeric: true, from: 1200, cell: (row) => row.child_count ?? UNKNOWN },
-    textColumn('thread', 'thread', '128px', { from: 1240 }), textColumn('stack', 'stack', 'minmax(120px, 2fr)', { optional: true, cutFront: true }),
+    {
+      key: 'child_count',
+      title: 'children',
+      width: '72px',
+      numeric: true,
+      from: 1200,
+      cell: (row) => row.child_count ?? UNKNOWN,
+    },
+    textColumn('thread', 'thread', '128px', { from: 1240 }),
+    textColumn('stack', 'stack', 'minmax(120px, 2fr)', { optional: true, cutFront: true }),
   ];
 }
 
@@ -199,18 +408,58 @@ function pairColumns(rows: readonly KernelRow[]): Column<KernelRow>[] {
   const all = timeScale(rows.map((row) => row.total_ps));
   const each = timeScale(rows.map((row) => row.max_ps));
   return [
-    textColumn('range', 'range', 'minmax(160px, 3fr)'), { ...nameColumn('kernel', rows), title: 'kernel' },
-    { key: 'range_count', title: 'ranges', width: '72px', numeric: true, from: 1000, cell: (row) => row.range_count ?? UNKNOWN, exact: (row) => why(row, 'range_count') },
-    countColumn, timeColumn('total_ps', 'total', all, { sums: undefined }), timeColumn('inner_ps', 'innermost', all, { width: '108px', tip: 'where no other range of it is further inside; adds up to all kernels' }),
-    timeColumn('mean_ps', 'mean', each), timeColumn('min_ps', 'min', each, { from: 1400 }), timeColumn('p50_ps', 'p50', each, { from: 1000 }), timeColumn('max_ps', 'max', each, { from: 1100 }),
+    textColumn('range', 'range', 'minmax(160px, 3fr)'),
+    { ...nameColumn('kernel', rows), title: 'kernel' },
+    {
+      key: 'range_count',
+      title: 'ranges',
+      width: '72px',
+      numeric: true,
+      from: 1000,
+      cell: (row) => row.range_count ?? UNKNOWN,
+      exact: (row) => why(row, 'range_count'),
+    },
+    countColumn,
+    timeColumn('total_ps', 'total', all, { sums: undefined }),
+    timeColumn('inner_ps', 'innermost', all, {
+      width: '108px',
+      tip: 'where no other range of it is further inside; adds up to all kernels',
+    }),
+    timeColumn('mean_ps', 'mean', each),
+    timeColumn('min_ps', 'min', each, { from: 1400 }),
+    timeColumn('p50_ps', 'p50', each, { from: 1000 }),
+    timeColumn('max_ps', 'max', each, { from: 1100 }),
     timeColumn('stdev_ps', 'stdev', each, { from: 1400 }),
   ];
 }
 
-const GROUPS = new Set(['range', 'what', 'stream', 'direction', 'thread', 'op', 'module', 'scope', 'source', 'limited_by', 'tensor_core']);
+const GROUPS = new Set([
+  'range',
+  'what',
+  'stream',
+  'direction',
+  'thread',
+  'op',
+  'module',
+  'scope',
+  'source',
+  'limited_by',
+  'tensor_core',
+]);
 
 function columnsOf(rows: readonly KernelRow[], by: string): Column<KernelRow>[] {
-  const columns = by === 'activity' ? activityColumns(rows) : by === 'range' ? rangeColumns(rows) : by === 'range-kernel' ? pairColumns(rows) : by === 'annotation' ? annotationColumns(rows) : by === 'api' ? apiColumns(rows) : kernelColumns(rows, by);
+  const columns =
+    by === 'activity'
+      ? activityColumns(rows)
+      : by === 'range'
+        ? rangeColumns(rows)
+        : by === 'range-kernel'
+          ? pairColumns(rows)
+          : by === 'annotation'
+            ? annotationColumns(rows)
+            : by === 'api'
+              ? apiColumns(rows)
+              : kernelColumns(rows, by);
   return columns.map((column) => ({ groups: GROUPS.has(column.key), ...column }));
 }
 
@@ -218,7 +467,20 @@ function Choice({ by }: { by: string }) {
   return (
     <label>
       by
-      <select value={by} onChange={(event) => go({ by: event.currentTarget.value === 'kernel' ? null : event.currentTarget.value, sort: null, key: null, columns: null }, 'push')}>
+      <select
+        value={by}
+        onChange={(event) =>
+          go(
+            {
+              by: event.currentTarget.value === 'kernel' ? null : event.currentTarget.value,
+              sort: null,
+              key: null,
+              columns: null,
+            },
+            'push',
+          )
+        }
+      >
         {Object.entries(BY).map(([key, words]) => (
           <option key={key} value={key}>
             {words}
@@ -237,11 +499,18 @@ export function KernelsView({ run, absent }: { run: RunDetails; absent: string |
   const list = useJson<KernelList>(gone ? null : 'api/kernels', { ...params, limit: ROWS_MAX });
   const data = list.data?.by === by ? list.data : null;
   const rows = data?.rows ?? [];
-  const table = useTable<KernelRow>({ columns: columnsOf(rows, by), rows, sort, also: { kind: (row) => row.kind ?? null } });
+  const table = useTable<KernelRow>({
+    columns: columnsOf(rows, by),
+    rows,
+    sort,
+    also: { kind: (row) => row.kind ?? null },
+  });
   if (gone) {
     return (
       <Empty copy="nsys export --type sqlite REPORT.nsys-rep">
-        {sentenceCase(absent)} <Link to={{ by: 'annotation' }}>Its annotations</Link> tell what launched the work. Kernels stand in profiles that <code class="mono">jax.profiler.trace</code> took on a GPU, and in reports of Nsight Systems once they are exported:
+        {sentenceCase(absent)} <Link to={{ by: 'annotation' }}>Its annotations</Link> tell what launched the work.
+        Kernels stand in profiles that <code class="mono">jax.profiler.trace</code> took on a GPU, and in reports of
+        Nsight Systems once they are exported:
       </Empty>
     );
   }
@@ -249,10 +518,26 @@ export function KernelsView({ run, absent }: { run: RunDetails; absent: string |
   return (
     <>
       {data && data.row_count > 0 && <SentenceLine sentence={kernelsSentence(data)} />}
-      {data?.notes.filter((note) => note.kind !== 'ncu-counts-launches').map((note) => <p key={note.message} class="basis">{sentenceCase(note.message)}</p>)}
-      {data && data.row_count === 0 && (by === 'kernel' && isWhole() ? <HowToRecordDevices framework={run.framework}>No kernel was recorded in this run.</HowToRecordDevices> : <NothingHere did={`No ${BY[by]!} was recorded`} />)}
+      {data?.notes
+        .filter((note) => note.kind !== 'ncu-counts-launches')
+        .map((note) => (
+          <p key={note.message} class="basis">
+            {sentenceCase(note.message)}
+          </p>
+        ))}
+      {data &&
+        data.row_count === 0 &&
+        (by === 'kernel' && isWhole() ? (
+          <HowToRecordDevices framework={run.framework}>No kernel was recorded in this run.</HowToRecordDevices>
+        ) : (
+          <NothingHere did={`No ${BY[by]!} was recorded`} />
+        ))}
       <TableBar
-        table={table} noun={BY[by]!} total={data?.row_count ?? 0} example="gemm occupancy<50% total>1ms" file={`${run.name}-${by}`}
+        table={table}
+        noun={BY[by]!}
+        total={data?.row_count ?? 0}
+        example="gemm occupancy<50% total>1ms"
+        file={`${run.name}-${by}`}
         csv={address('api/kernels', { ...params, limit: 10_000, format: 'csv' })}
       >
         <Choice by={by} />
@@ -262,9 +547,22 @@ export function KernelsView({ run, absent }: { run: RunDetails; absent: string |
       {rows.length > 0 && shown.length === 0 && <NothingMatches table={table} total={data!.row_count} />}
       {shown.length > 0 && (
         <Table
-          label={EACH.has(by) ? `Each ${BY[by]}` : `Time by ${BY[by]}`} columns={table.columns} chosen={query.value.columns} rows={shown} rowKey={(row) => row.slice ?? row.key} rowCount={data!.row_count} sort={sort}
-          onSort={table.onSort} groupOf={table.groupOf} weight={(row) => toNumber(row.total_ps ?? row.dur_ps ?? 0)} focused={query.value.key ?? null} onFocusRow={(row) => go({ key: row.slice ?? row.key }, 'replace')}
-          onOpen={(row) => go(goalOf(row), 'push')} openOn="enter" onShow={(row) => go(goalOf(row), 'push')} scroll
+          label={EACH.has(by) ? `Each ${BY[by]}` : `Time by ${BY[by]}`}
+          columns={table.columns}
+          chosen={query.value.columns}
+          rows={shown}
+          rowKey={(row) => row.slice ?? row.key}
+          rowCount={data!.row_count}
+          sort={sort}
+          onSort={table.onSort}
+          groupOf={table.groupOf}
+          weight={(row) => toNumber(row.total_ps ?? row.dur_ps ?? 0)}
+          focused={query.value.key ?? null}
+          onFocusRow={(row) => go({ key: row.slice ?? row.key }, 'replace')}
+          onOpen={(row) => go(goalOf(row), 'push')}
+          openOn="enter"
+          onShow={(row) => go(goalOf(row), 'push')}
+          scroll
         />
       )}
     </>

@@ -16,7 +16,10 @@ interface Props {
 
 /* As many as it takes to write every tick exactly. */
 export function decimalsOf(ticks: readonly number[], divisor: number): number {
-  const exact = (decimals: number): boolean => ticks.every((tick) => Math.abs((tick / divisor) * 10 ** decimals - Math.round((tick / divisor) * 10 ** decimals)) < 1e-6);
+  const exact = (decimals: number): boolean =>
+    ticks.every(
+      (tick) => Math.abs((tick / divisor) * 10 ** decimals - Math.round((tick / divisor) * 10 ** decimals)) < 1e-6,
+    );
   return [0, 1, 2].find(exact) ?? 3;
 }
 
@@ -24,11 +27,18 @@ export function LevelChart({ label, height, scene, tip, onPick }: Props) {
   const [width, setWidth] = useState(0);
   const { xs, top } = scene(readTokens());
   const bytes = sizeScale([top / 1.2]);
-  const yWords = (ticks: readonly number[]) => ticks.map((tick) => (tick === 0 ? '0' : `${fixed(tick / bytes.divisor, decimalsOf(ticks, bytes.divisor))}${THIN}${bytes.unit}`));
+  const yWords = (ticks: readonly number[]) =>
+    ticks.map((tick) =>
+      tick === 0 ? '0' : `${fixed(tick / bytes.divisor, decimalsOf(ticks, bytes.divisor))}${THIN}${bytes.unit}`,
+    );
   return (
     <Canvas
-      height={height} label={label} onSize={setWidth}
-      paint={(canvas, at) => paintLevels(canvas, { ...scene(readTokens()), yWords }, at, height, devicePixelRatio, readTokens())}
+      height={height}
+      label={label}
+      onSize={setWidth}
+      paint={(canvas, at) =>
+        paintLevels(canvas, { ...scene(readTokens()), yWords }, at, height, devicePixelRatio, readTokens())
+      }
       onMove={(x, _y, event) => {
         const index = levelAt({ xs }, x, width);
         if (index < 0) hideTip();

@@ -20,21 +20,38 @@ const ofHost = (allocator: Allocator): boolean => /host|CPU/.test(allocator.name
 
 function recorder(run: RunDetails): string {
   if (run.framework === 'pytorch') return 'torch.profiler.profile(profile_memory=True)';
-  return run.formats.includes('nsys-sqlite') ? 'nsys profile --cuda-memory-usage=true' : 'jax.profiler.save_device_memory_profile("memory.prof")';
+  return run.formats.includes('nsys-sqlite')
+    ? 'nsys profile --cuda-memory-usage=true'
+    : 'jax.profiler.save_device_memory_profile("memory.prof")';
 }
 
 function Absent({ run, reason }: { run: RunDetails; reason: string | null }) {
   return (
     <Empty copy={recorder(run)}>
-      {reason ? `${reason.charAt(0).toUpperCase()}${reason.slice(1).replace(/\.?$/, '.')} ` : 'No memory was recorded in this run. '}To record it:
+      {reason
+        ? `${reason.charAt(0).toUpperCase()}${reason.slice(1).replace(/\.?$/, '.')} `
+        : 'No memory was recorded in this run. '}
+      To record it:
     </Empty>
   );
 }
 
 const PARTS = [
-  ['time', 'over time', 'What the allocators recorded while the program ran: all that is on the device, whoever asked for it.'],
-  ['heap', 'static heap of a module', 'What the compiler planned for one module: exact at every instruction, without what lives outside of it.'],
-  ['snapshots', 'snapshots', 'What was alive when the program saved it, by the Python calls that made it; nothing of what a module needs while it runs.'],
+  [
+    'time',
+    'over time',
+    'What the allocators recorded while the program ran: all that is on the device, whoever asked for it.',
+  ],
+  [
+    'heap',
+    'static heap of a module',
+    'What the compiler planned for one module: exact at every instruction, without what lives outside of it.',
+  ],
+  [
+    'snapshots',
+    'snapshots',
+    'What was alive when the program saved it, by the Python calls that made it; nothing of what a module needs while it runs.',
+  ],
 ] as const;
 type Part = (typeof PARTS)[number][0];
 
@@ -60,7 +77,11 @@ function Parts({ parts, part }: { parts: readonly Part[]; part: Part }) {
     <nav class="crumbs memory-parts" aria-label="Memory">
       {PARTS.map(([key, words, counts]) =>
         parts.includes(key) ? (
-          <Link to={{ part: key, by: null, zoom: null, at: null, sort: null, group: null, columns: null, q: null }} current={key === part} title={counts}>
+          <Link
+            to={{ part: key, by: null, zoom: null, at: null, sort: null, group: null, columns: null, q: null }}
+            current={key === part}
+            title={counts}
+          >
             {words}
           </Link>
         ) : (
@@ -73,22 +94,46 @@ function Parts({ parts, part }: { parts: readonly Part[]; part: Part }) {
 }
 
 export function MemoryView({ run, absent }: { run: RunDetails; absent: string | null }) {
-  const memory = useJson<TimelineReply>(absent === null ? 'api/memory' : null, { run: run.id, view: 'timeline', ...memoryRestriction() });
+  const memory = useJson<TimelineReply>(absent === null ? 'api/memory' : null, {
+    run: run.id,
+    view: 'timeline',
+    ...memoryRestriction(),
+  });
   if (absent !== null) return <Absent run={run} reason={absent} />;
   if (memory.error) return <Failed error={memory.error} />;
-  if (!memory.data) return memory.waiting ? <Waiting what="Reading the memory events." progress={memory.progress} /> : null;
-  const allocators = [...(memory.data.allocators ?? [])].sort((a, b) => Number(ofHost(a)) - Number(ofHost(b)) || inOrder.compare(a.host ?? '', b.host ?? '') || inOrder.compare(a.name, b.name));
+  if (!memory.data)
+    return memory.waiting ? <Waiting what="Reading the memory events." progress={memory.progress} /> : null;
+  const allocators = [...(memory.data.allocators ?? [])].sort(
+    (a, b) =>
+      Number(ofHost(a)) - Number(ofHost(b)) ||
+      inOrder.compare(a.host ?? '', b.host ?? '') ||
+      inOrder.compare(a.name, b.name),
+  );
   const parts = partsOf(run, allocators);
   const asked = query.value.part as Part | undefined;
-  const part = asked && parts.includes(asked) ? asked : query.value.module && parts.includes('heap') ? 'heap' : (parts[0] ?? 'time');
+  const part =
+    asked && parts.includes(asked)
+      ? asked
+      : query.value.module && parts.includes('heap')
+        ? 'heap'
+        : (parts[0] ?? 'time');
   const nav = <Parts parts={parts} part={part} />;
   if (part === 'heap') return <HeapView run={run} nav={nav} />;
-  if (part === 'time') return allocators.length > 0 ? <OverTime run={run} allocators={allocators} nav={nav} /> : <Absent run={run} reason={memory.data.reason ?? memory.data.reasons?.allocators ?? null} />;
+  if (part === 'time')
+    return allocators.length > 0 ? (
+      <OverTime run={run} allocators={allocators} nav={nav} />
+    ) : (
+      <Absent run={run} reason={memory.data.reason ?? memory.data.reasons?.allocators ?? null} />
+    );
   return <SnapshotsView run={run} nav={nav} />;
 }
 
 function sentenceOf(highest: Allocator): Sentence {
-  const sentence: Sentence = ['Peak ', strong(size(highest.peak_bytes!)), highest.capacity_bytes ? ` of ${size(highest.capacity_bytes)}` : ''];
+  const sentence: Sentence = [
+    'Peak ',
+    strong(size(highest.peak_bytes!)),
+    highest.capacity_bytes ? ` of ${size(highest.capacity_bytes)}` : '',
+  ];
   if (highest.peak_at_ps !== null) sentence.push(` at ${time(highest.peak_at_ps)}`);
   sentence.push(` on ${highest.name}`);
   if (highest.before_bytes) sentence.push('; ', strong(size(highest.before_bytes)), ' were there before the capture');
@@ -101,14 +146,19 @@ function factsOf(allocator: Allocator): string {
     allocator.capacity_bytes !== null && `limit ${size(allocator.capacity_bytes)}`,
     allocator.pool_bytes != null && `pool ${size(allocator.pool_bytes)}`,
     allocator.fragmentation != null && `fragmentation ${share(allocator.fragmentation)} at the peak`,
-    allocator.lifetime_peak_bytes != null && `its own peak since it began ${size(allocator.lifetime_peak_bytes)}, without what is reserved`,
+    allocator.lifetime_peak_bytes != null &&
+      `its own peak since it began ${size(allocator.lifetime_peak_bytes)}, without what is reserved`,
     allocator.levels === 'summed' && 'added up from allocations and frees: a lower bound',
   ];
-  return facts.filter((fact) => fact !== false).map((fact) => `, ${fact}`).join('');
+  return facts
+    .filter((fact) => fact !== false)
+    .map((fact) => `, ${fact}`)
+    .join('');
 }
 
 /* How the address names one: the host too where there are several. */
-const keyOf = (allocator: Allocator, isMany: boolean): string => (isMany ? `${allocator.host} ${allocator.name}` : allocator.name);
+const keyOf = (allocator: Allocator, isMany: boolean): string =>
+  isMany ? `${allocator.host} ${allocator.name}` : allocator.name;
 
 /* What the address names, however many hosts there were then; undefined where this run has no such. */
 const namedIn = (allocators: readonly Allocator[], key: string): Allocator | undefined =>
@@ -116,7 +166,15 @@ const namedIn = (allocators: readonly Allocator[], key: string): Allocator | und
 
 const MANY = 2; // charts; more are lower, so that the table still stands on the first screen
 
-function OverTime({ run, allocators, nav }: { run: RunDetails; allocators: readonly Allocator[]; nav: ComponentChildren }) {
+function OverTime({
+  run,
+  allocators,
+  nav,
+}: {
+  run: RunDetails;
+  allocators: readonly Allocator[];
+  nav: ComponentChildren;
+}) {
   const span = spanOf(allocators);
   const highest = allocators.reduce((a, b) => ((b.peak_bytes ?? 0) > (a.peak_bytes ?? 0) && !ofHost(b) ? b : a));
   const isMany = new Set(allocators.map((one) => one.host)).size > 1;
@@ -156,7 +214,10 @@ function OverTime({ run, allocators, nav }: { run: RunDetails; allocators: reado
                 {allocators.length === 1 && <span class="quiet">{factsOf(allocator)}</span>}
               </h2>
               <MemoryChart
-                allocator={allocator} height={allocators.length > MANY ? 112 : 200} at={isChosen ? at : null} span={span}
+                allocator={allocator}
+                height={allocators.length > MANY ? 112 : 200}
+                at={isChosen ? at : null}
+                span={span}
                 onPick={(moment) => go({ allocator: key, at: moment })}
               />
             </section>

@@ -24,7 +24,10 @@ function total(sample: Sample): number | null {
 }
 
 function tipOf(sample: Sample): string {
-  const parts = [sample.allocated_bytes === null ? null : `${size(sample.allocated_bytes)} allocated`, sample.reserved_bytes ? `${size(sample.reserved_bytes)} reserved` : null];
+  const parts = [
+    sample.allocated_bytes === null ? null : `${size(sample.allocated_bytes)} allocated`,
+    sample.reserved_bytes ? `${size(sample.reserved_bytes)} reserved` : null,
+  ];
   return `${time(sample.at_ps)}: ${parts.filter((part) => part !== null).join(', ')}`;
 }
 
@@ -32,7 +35,9 @@ type Span = readonly [number, number];
 
 /* From the first to the last that any of them tells: charts beneath one another have one axis. */
 export function spanOf(allocators: readonly Allocator[]): Span {
-  const times = allocators.flatMap(({ samples }) => (samples.length > 0 ? [samples[0]!, samples.at(-1)!].map((sample) => toNumber(sample.at_ps)) : []));
+  const times = allocators.flatMap(({ samples }) =>
+    samples.length > 0 ? [samples[0]!, samples.at(-1)!].map((sample) => toNumber(sample.at_ps)) : [],
+  );
   return [Math.min(...times), Math.max(...times)];
 }
 
@@ -64,7 +69,10 @@ export function MemoryChart({ allocator, height, at, span, onPick }: Props) {
   const highest = samples.reduce((most, sample) => Math.max(most, total(sample) ?? 0), 1);
   return (
     <LevelChart
-      label={`Memory of ${allocator.name} over time`} height={height} tip={(index) => tipOf(samples[index]!)} onPick={(index) => onPick(String(samples[index]!.at_ps))}
+      label={`Memory of ${allocator.name} over time`}
+      height={height}
+      tip={(index) => tipOf(samples[index]!)}
+      onPick={(index) => onPick(String(samples[index]!.at_ps))}
       scene={(tokens) => ({
         xs: samples.map((sample) => toNumber(sample.at_ps)),
         areas: [
@@ -72,7 +80,11 @@ export function MemoryChart({ allocator, height, at, span, onPick }: Props) {
           { values: samples.map((sample) => sample.allocated_bytes), fill: tokens.kinds[6]!.css[1] },
         ],
         top: Math.max(highest, limit ?? 0, (peak ?? 0) * 1.15) * 1.02,
-        xWords: (ticks) => ticks.map((tick, index) => `${fixed(tick / times.divisor, decimalsOf(ticks, times.divisor))}${index === 0 ? `${THIN}${times.unit}` : ''}`),
+        xWords: (ticks) =>
+          ticks.map(
+            (tick, index) =>
+              `${fixed(tick / times.divisor, decimalsOf(ticks, times.divisor))}${index === 0 ? `${THIN}${times.unit}` : ''}`,
+          ),
         peak: peak === null || peakAt === null ? null : { x: toNumber(peakAt), y: peak, words: `peak ${size(peak)}` },
         limit: limit === null ? null : { y: limit, words: `limit ${size(limit)}` },
         chosen: at === null ? null : Number(at),

@@ -20,25 +20,84 @@ function columnsOf(rows: readonly OwnerRow[]): Column<OwnerRow>[] {
   const sizes = sizeScale(rows.map((row) => row.bytes));
   const times = timeScale(rows.map((row) => row.since_ps));
   const largest = Math.max(1, ...rows.map((row) => row.bytes));
-  const text = (key: 'scope' | 'category' | 'shape', title: string, width: string, from?: number): Column<OwnerRow> => ({
-    key, title, width, groups: true, ...(from ? { from } : {}), exact: (row) => row[key] ?? row.reasons[key] ?? null, cell: (row) => (row[key] === null ? UNKNOWN : <Name text={row[key]} mono={key === 'shape'} />), cutFront: key === 'scope',
+  const text = (
+    key: 'scope' | 'category' | 'shape',
+    title: string,
+    width: string,
+    from?: number,
+  ): Column<OwnerRow> => ({
+    key,
+    title,
+    width,
+    groups: true,
+    ...(from ? { from } : {}),
+    exact: (row) => row[key] ?? row.reasons[key] ?? null,
+    cell: (row) => (row[key] === null ? UNKNOWN : <Name text={row[key]} mono={key === 'shape'} />),
+    cutFront: key === 'scope',
   });
   const columns: (Column<OwnerRow> | false)[] = [
-    { key: 'name', title: 'op', width: 'minmax(140px, 2fr)', exact: (row) => row.name ?? row.reasons.name ?? null, cell: (row) => (row.row_kind === 'owner' ? <Name text={row.name ?? UNKNOWN} /> : <span class="quiet">{row.name}</span>) },
+    {
+      key: 'name',
+      title: 'op',
+      width: 'minmax(140px, 2fr)',
+      exact: (row) => row.name ?? row.reasons.name ?? null,
+      cell: (row) =>
+        row.row_kind === 'owner' ? <Name text={row.name ?? UNKNOWN} /> : <span class="quiet">{row.name}</span>,
+    },
     rows.some((row) => row.scope !== null) && text('scope', 'scope', 'minmax(120px, 3fr)'),
     rows.some((row) => row.category !== null) && text('category', 'category', 'minmax(72px, 110px)', 900),
     rows.some((row) => row.shape !== null) && text('shape', 'shape', 'minmax(90px, 1fr)', 1000),
-    { key: 'bytes', title: 'size', unit: sizes.unit, width: '104px', numeric: true, sums: (sum) => inScale(sum, sizes), cell: (row) => inScale(row.bytes, sizes), exact: (row) => `${row.bytes} bytes` },
-    { key: 'share', title: 'share', width: '144px', numeric: true, sums: shareCell, cell: (row) => shareCell(row.share), bar: (row) => Math.max(0, row.bytes) / largest },
-    { key: 'count', title: 'count', width: '72px', numeric: true, sums: String, cell: (row) => (row.count === null ? UNKNOWN : String(row.count)) },
-    { key: 'since_ps', title: 'since', unit: times.unit, width: '96px', numeric: true, cell: (row) => inScale(row.since_ps, times), exact: (row) => (row.since_ps === null ? (row.reasons.since_ps ?? null) : timeExact(row.since_ps)) },
+    {
+      key: 'bytes',
+      title: 'size',
+      unit: sizes.unit,
+      width: '104px',
+      numeric: true,
+      sums: (sum) => inScale(sum, sizes),
+      cell: (row) => inScale(row.bytes, sizes),
+      exact: (row) => `${row.bytes} bytes`,
+    },
+    {
+      key: 'share',
+      title: 'share',
+      width: '144px',
+      numeric: true,
+      sums: shareCell,
+      cell: (row) => shareCell(row.share),
+      bar: (row) => Math.max(0, row.bytes) / largest,
+    },
+    {
+      key: 'count',
+      title: 'count',
+      width: '72px',
+      numeric: true,
+      sums: String,
+      cell: (row) => (row.count === null ? UNKNOWN : String(row.count)),
+    },
+    {
+      key: 'since_ps',
+      title: 'since',
+      unit: times.unit,
+      width: '96px',
+      numeric: true,
+      cell: (row) => inScale(row.since_ps, times),
+      exact: (row) => (row.since_ps === null ? (row.reasons.since_ps ?? null) : timeExact(row.since_ps)),
+    },
   ];
   return columns.filter((column) => column !== false);
 }
 
 export function Owners({ run, allocator, at }: { run: RunDetails; allocator: Allocator; at: string | null }) {
   const by = BY.find((one) => one === query.value.by) ?? 'owner';
-  const asked = { run: run.id, view: 'peak', allocator: allocator.name, by, ...(at ? { at_ps: at } : {}), ...memoryRestriction(), ...(allocator.host ? { host: allocator.host } : {}) };
+  const asked = {
+    run: run.id,
+    view: 'peak',
+    allocator: allocator.name,
+    by,
+    ...(at ? { at_ps: at } : {}),
+    ...memoryRestriction(),
+    ...(allocator.host ? { host: allocator.host } : {}),
+  };
   const owners = useJson<OwnersReply>('api/memory', { ...asked, limit: ROWS_MAX, sort: query.value.sort });
   const rows = owners.data?.rows ?? [];
   const table = useTable<OwnerRow>({ columns: columnsOf(rows), rows, sort: '-bytes' });
@@ -49,7 +108,12 @@ export function Owners({ run, allocator, at }: { run: RunDetails; allocator: All
   return (
     <>
       <TableBar
-        table={table} noun={by} total={reply.row_count} example="size>1GiB scope:mlp" file={`${run.name}-memory`} csv={address('api/memory', { ...asked, limit: 10_000, format: 'csv' })}
+        table={table}
+        noun={by}
+        total={reply.row_count}
+        example="size>1GiB scope:mlp"
+        file={`${run.name}-memory`}
+        csv={address('api/memory', { ...asked, limit: 10_000, format: 'csv' })}
       >
         <span>
           {at ? `In use at ${time(reply.at_ps)}: ` : 'In use at the peak: '}
@@ -58,7 +122,16 @@ export function Owners({ run, allocator, at }: { run: RunDetails; allocator: All
         {at && <Link to={{ at: null }}>the peak</Link>}
         <label>
           by
-          <select value={by} onChange={(event) => go({ by: event.currentTarget.value === 'owner' ? null : event.currentTarget.value, sort: null, group: null })}>
+          <select
+            value={by}
+            onChange={(event) =>
+              go({
+                by: event.currentTarget.value === 'owner' ? null : event.currentTarget.value,
+                sort: null,
+                group: null,
+              })
+            }
+          >
             {BY.map((one) => (
               <option key={one}>{one}</option>
             ))}
@@ -66,7 +139,10 @@ export function Owners({ run, allocator, at }: { run: RunDetails; allocator: All
         </label>
       </TableBar>
       <TableBelow
-        table={table} total={reply.row_count} label={`Who holds ${allocator.name}`} weight={(row) => row.bytes}
+        table={table}
+        total={reply.row_count}
+        label={`Who holds ${allocator.name}`}
+        weight={(row) => row.bytes}
         rowKey={(row) => `${row.name}\n${row.scope}\n${row.category}\n${row.shape}\n${row.dtype}\n${row.slice}`}
         onOpen={(row) => row.slice !== null && go({ view: 'timeline', slice: row.slice }, 'push')}
       />

@@ -1,7 +1,18 @@
 /* What people wrote of the run: a bar below the tabs, there where something was written or is being. */
 import { signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
-import { addTag, importNotes, removeNote, removeTag, shortLink, useAllNotes, useNotes, writeNote, type About, type UserNote } from '../data/notes';
+import {
+  addTag,
+  importNotes,
+  removeNote,
+  removeTag,
+  shortLink,
+  useAllNotes,
+  useNotes,
+  writeNote,
+  type About,
+  type UserNote,
+} from '../data/notes';
 import { query } from '../data/place';
 import type { RunDetails } from '../data/types';
 import { rangeOf } from '../model/address';
@@ -20,7 +31,10 @@ function Writer({ run }: { run: RunDetails }) {
   const range = rangeOf(query.value);
   const save = (): void => {
     const isTag = /^#[^\s,]+$/.test(text.trim());
-    (isTag ? addTag(run.id, text.trim().slice(1)) : writeNote(run.id, text.trim(), range)).then(() => (writing.value = false), complain);
+    (isTag ? addTag(run.id, text.trim().slice(1)) : writeNote(run.id, text.trim(), range)).then(
+      () => (writing.value = false),
+      complain,
+    );
   };
   return (
     <form
@@ -31,7 +45,13 @@ function Writer({ run }: { run: RunDetails }) {
       }}
     >
       <input
-        type="text" aria-label="Note" maxLength={1000} placeholder="A note, or #tag" value={text} ref={(element) => element?.focus()} onInput={(event) => setText(event.currentTarget.value)}
+        type="text"
+        aria-label="Note"
+        maxLength={1000}
+        placeholder="A note, or #tag"
+        value={text}
+        ref={(element) => element?.focus()}
+        onInput={(event) => setText(event.currentTarget.value)}
         onKeyDown={(event) => {
           if (event.key === 'Escape') writing.value = false;
           event.stopPropagation();
@@ -57,7 +77,10 @@ function OneNote({ run, note }: { run: RunDetails; note: UserNote }) {
       {note.id === null ? (
         <span class="faint">from the bundle</span>
       ) : (
-        <button aria-label={`Remove the note ${note.text}`} onClick={() => void removeNote(run.id, note.id!).catch(complain)}>
+        <button
+          aria-label={`Remove the note ${note.text}`}
+          onClick={() => void removeNote(run.id, note.id!).catch(complain)}
+        >
           ✕
         </button>
       )}
@@ -68,7 +91,10 @@ function OneNote({ run, note }: { run: RunDetails; note: UserNote }) {
 /* jview.json's words: the program's own, so nobody removes them here. */
 function aboutWords(about: About): string[] {
   return [
-    ...(about.name === null ? [] : [about.name]), ...(about.commit === null ? [] : [`commit ${about.commit}`]), ...about.tags.map((tag) => `#${tag}`), ...about.notes,
+    ...(about.name === null ? [] : [about.name]),
+    ...(about.commit === null ? [] : [`commit ${about.commit}`]),
+    ...about.tags.map((tag) => `#${tag}`),
+    ...about.notes,
     ...about.metrics.map((metric) => `${metric.name} ${metric.value}`),
   ];
 }
@@ -79,7 +105,11 @@ export function NotesBar({ run }: { run: RunDetails }) {
     () =>
       registerActions({
         note: () => void (writing.value = true),
-        'short-link': () => void shortLink(location.search).then((link) => copyText(link).then(() => say('The short link is copied.')), complain),
+        'short-link': () =>
+          void shortLink(location.search).then(
+            (link) => copyText(link).then(() => say('The short link is copied.')),
+            complain,
+          ),
       }),
     [],
   );
@@ -100,7 +130,10 @@ export function NotesBar({ run }: { run: RunDetails }) {
             <li key={tag} class="tag" data-tip={origin === 'bundle' ? 'from the bundle' : undefined}>
               <Name text={tag} />
               {origin === 'here' && (
-                <button aria-label={`Remove the tag ${tag}`} onClick={() => void removeTag(run.id, tag).catch(complain)}>
+                <button
+                  aria-label={`Remove the tag ${tag}`}
+                  onClick={() => void removeTag(run.id, tag).catch(complain)}
+                >
                   ✕
                 </button>
               )}
@@ -111,7 +144,9 @@ export function NotesBar({ run }: { run: RunDetails }) {
           ))}
         </ul>
       )}
-      {[...tags, ...notes].some((one) => one.origin === 'bundle') && <button onClick={() => void importNotes(run.id).catch(complain)}>Keep as mine</button>}
+      {[...tags, ...notes].some((one) => one.origin === 'bundle') && (
+        <button onClick={() => void importNotes(run.id).catch(complain)}>Keep as mine</button>
+      )}
       {writing.value ? <Writer run={run} /> : <button onClick={() => (writing.value = true)}>Add</button>}
     </section>
   );

@@ -7,7 +7,19 @@ import type { RunDetails, TopList, TopRow } from '../data/types';
 import { shortScope, shortSource } from '../model/cut';
 import { kernelLabels } from '../model/kernel_label';
 import { areNamesShared, type Cell } from '../model/table';
-import { count, inScale, plural, rateScale, shareCell, timeExact, timeScale, toBig, toNumber, UNKNOWN, type Scale } from '../model/numbers';
+import {
+  count,
+  inScale,
+  plural,
+  rateScale,
+  shareCell,
+  timeExact,
+  timeScale,
+  toBig,
+  toNumber,
+  UNKNOWN,
+  type Scale,
+} from '../model/numbers';
 import { opsSentence, sentenceCase } from '../model/sentence';
 import { Link } from '../ui/link';
 import { Failed, isWhole, NothingHere, Waiting } from '../ui/states';
@@ -22,7 +34,12 @@ const ROWS_MAX = 5000;
 /* Rates get the unit of the rows that matter: what lasts nanoseconds has any rate. */
 const HEAVY_SHARE = 0.005;
 /* What there is to filter by without a column of its own. */
-const ALSO: Record<string, (row: TopRow) => Cell> = { kind: (row) => row.kind, flops: (row) => row.flops, bytes: (row) => row.bytes, event_count: (row) => row.event_count };
+const ALSO: Record<string, (row: TopRow) => Cell> = {
+  kind: (row) => row.kind,
+  flops: (row) => row.flops,
+  bytes: (row) => row.bytes,
+  event_count: (row) => row.event_count,
+};
 
 function pluralOf(noun: string): string {
   return noun.endsWith('y') ? `${noun.slice(0, -1)}ies` : `${noun}s`;
@@ -30,16 +47,20 @@ function pluralOf(noun: string): string {
 
 /* Where the name of a row leads. */
 function goalOf(row: TopRow, by: string): Changes {
-  if (by === 'op' || by === 'name' || by === 'kernel' || by === 'api' || by === 'annotation') return { view: 'timeline', find: row.name, slice: null };
+  if (by === 'op' || by === 'name' || by === 'kernel' || by === 'api' || by === 'annotation')
+    return { view: 'timeline', find: row.name, slice: null };
   if (by === 'track') return { view: 'timeline', track: row.key };
-  if (by === 'scope' || by === 'module' || by === 'host' || by === 'device') return { by: 'op', [by]: by === 'device' ? row.name.replace(/^\D+/, '') || row.name : row.name, q: null };
+  if (by === 'scope' || by === 'module' || by === 'host' || by === 'device')
+    return { by: 'op', [by]: by === 'device' ? row.name.replace(/^\D+/, '') || row.name : row.name, q: null };
   return { by: 'op', q: `${by}:"${row.name}"` };
 }
 
 /* The same on the timeline: its slices, or all that it is narrowed to. */
 function timelineOf(row: TopRow, by: string): Changes {
   const goal = goalOf(row, by);
-  return goal.view === 'timeline' ? goal : { view: 'timeline', ...(goal.by === 'op' && goal.q === null ? goal : { find: row.name }), by: null, q: null };
+  return goal.view === 'timeline'
+    ? goal
+    : { view: 'timeline', ...(goal.by === 'op' && goal.q === null ? goal : { find: row.name }), by: null, q: null };
 }
 
 function unknown(row: TopRow, field: string): string | null {
@@ -65,23 +86,59 @@ function columnsOf(rows: readonly TopRow[], by: string): Column<TopRow>[] {
   const self = timeScale(rows.map((row) => row.self_ps));
   const each = timeScale(rows.map((row) => row.p95_ps ?? row.mean_ps));
   const heavy = rows.filter((row) => (row.share ?? 0) >= HEAVY_SHARE);
-  const flops = rateScale((heavy.length > 0 ? heavy : rows).map((row) => row.flops_per_s), 'FLOP/s');
-  const bytes = rateScale((heavy.length > 0 ? heavy : rows).map((row) => row.bytes_per_s), 'B/s');
+  const flops = rateScale(
+    (heavy.length > 0 ? heavy : rows).map((row) => row.flops_per_s),
+    'FLOP/s',
+  );
+  const bytes = rateScale(
+    (heavy.length > 0 ? heavy : rows).map((row) => row.bytes_per_s),
+    'B/s',
+  );
   const largest = Math.max(1e-9, ...rows.map((row) => row.share ?? 0));
   let sum = 0;
   const upTo = new Map(rows.map((row) => [row, (sum += row.share ?? 0)]));
   const has = (key: keyof TopRow) => rows.some((row) => row[key] !== null && row[key] !== undefined && row[key] !== '');
   const swatch = has('kind') ? 16 : 0;
-  const labels = by === 'kernel' ? kernelLabels(rows.map((row) => row.name), nameRoom(true)) : null;
-  const spread = (key: 'mean_ps' | 'stdev_ps' | 'min_ps' | 'p50_ps' | 'p95_ps' | 'max_ps', title: string, more: Partial<Column<TopRow>>): Column<TopRow> => ({
-    key, title, unit: each.unit, width: '88px', numeric: true, cell: (row) => inScale(row[key], each),
-    exact: (row) => (row[key] === null || row[key] === undefined ? unknown(row, key) : timeExact(row[key])), ...more,
+  const labels =
+    by === 'kernel'
+      ? kernelLabels(
+          rows.map((row) => row.name),
+          nameRoom(true),
+        )
+      : null;
+  const spread = (
+    key: 'mean_ps' | 'stdev_ps' | 'min_ps' | 'p50_ps' | 'p95_ps' | 'max_ps',
+    title: string,
+    more: Partial<Column<TopRow>>,
+  ): Column<TopRow> => ({
+    key,
+    title,
+    unit: each.unit,
+    width: '88px',
+    numeric: true,
+    cell: (row) => inScale(row[key], each),
+    exact: (row) => (row[key] === null || row[key] === undefined ? unknown(row, key) : timeExact(row[key])),
+    ...more,
   });
   const words = (key: 'module' | 'category' | 'kind', more: Partial<Column<TopRow>>): Column<TopRow> | false =>
-    by !== key && has(key) && { key, title: key, groups: true, width: 'minmax(104px, 1fr)', exact: (row) => row[key], cell: (row) => (row[key] ? <Name text={row[key]} /> : UNKNOWN), ...more };
+    by !== key &&
+    has(key) && {
+      key,
+      title: key,
+      groups: true,
+      width: 'minmax(104px, 1fr)',
+      exact: (row) => row[key],
+      cell: (row) => (row[key] ? <Name text={row[key]} /> : UNKNOWN),
+      ...more,
+    };
   const columns: (Column<TopRow> | false)[] = [
     {
-      key: 'name', title: by, width: 'minmax(180px, 3fr)', indent: swatch, cutFront: by === 'scope', exact: (row) => row.name,
+      key: 'name',
+      title: by,
+      width: 'minmax(180px, 3fr)',
+      indent: swatch,
+      cutFront: by === 'scope',
+      exact: (row) => row.name,
       cell: (row) => (
         <span class={row.kind ? `kind-${row.kind}` : undefined}>
           {row.kind && <span class="swatch" data-tip={row.kind} />}
@@ -91,37 +148,96 @@ function columnsOf(rows: readonly TopRow[], by: string): Column<TopRow>[] {
         </span>
       ),
     },
-    by !== 'scope' && has('scope') && {
-      key: 'scope', groups: true, title: 'scope', width: 'minmax(140px, 3fr)', cutFront: true, from: 760, exact: (row) => row.scope,
-      cell: (row) => (row.scope ? <Link to={{ scope: row.scope }}><Name text={shortScope(row.scope)} /></Link> : UNKNOWN),
-    },
-    by !== 'source' && has('source') && {
-      key: 'source', groups: true, title: 'source', width: 'minmax(132px, 1fr)', cutFront: true, from: 800, exact: (row) => row.source,
-      cell: (row) => (row.source ? <Name text={shortSource(row.source)} mono /> : UNKNOWN),
-    },
+    by !== 'scope' &&
+      has('scope') && {
+        key: 'scope',
+        groups: true,
+        title: 'scope',
+        width: 'minmax(140px, 3fr)',
+        cutFront: true,
+        from: 760,
+        exact: (row) => row.scope,
+        cell: (row) =>
+          row.scope ? (
+            <Link to={{ scope: row.scope }}>
+              <Name text={shortScope(row.scope)} />
+            </Link>
+          ) : (
+            UNKNOWN
+          ),
+      },
+    by !== 'source' &&
+      has('source') && {
+        key: 'source',
+        groups: true,
+        title: 'source',
+        width: 'minmax(132px, 1fr)',
+        cutFront: true,
+        from: 800,
+        exact: (row) => row.source,
+        cell: (row) => (row.source ? <Name text={shortSource(row.source)} mono /> : UNKNOWN),
+      },
     words('category', { from: 1500 }),
     words('module', areNamesShared(rows) ? { from: 1000 } : { optional: true }),
     words('kind', { optional: true }),
     {
-      key: 'count', title: 'count', width: '72px', numeric: true, cell: (row) => count(row.count), exact: (row) => `${row.event_count} events`,
+      key: 'count',
+      title: 'count',
+      width: '72px',
+      numeric: true,
+      cell: (row) => count(row.count),
+      exact: (row) => `${row.event_count} events`,
       subtotal: (group) => count(group.reduce((sum, row) => sum + row.count, 0)),
     },
     {
-      key: 'self_ps', title: 'self', unit: self.unit, width: '96px', numeric: true, cell: (row) => inScale(row.self_ps, self), exact: (row) => timeExact(row.self_ps),
-      subtotal: (group) => inScale(sumOf(group, (row) => row.self_ps), self),
+      key: 'self_ps',
+      title: 'self',
+      unit: self.unit,
+      width: '96px',
+      numeric: true,
+      cell: (row) => inScale(row.self_ps, self),
+      exact: (row) => timeExact(row.self_ps),
+      subtotal: (group) =>
+        inScale(
+          sumOf(group, (row) => row.self_ps),
+          self,
+        ),
     },
     {
-      key: 'share', title: 'share', width: '144px', numeric: true, sortable: false, cell: (row) => shareCell(row.share), bar: (row) => (row.share ?? 0) / largest,
+      key: 'share',
+      title: 'share',
+      width: '144px',
+      numeric: true,
+      sortable: false,
+      cell: (row) => shareCell(row.share),
+      bar: (row) => (row.share ?? 0) / largest,
       exact: (row) => unknown(row, 'share') ?? 'self time of all rows',
       subtotal: (group) => shareCell(group.reduce((sum, row) => sum + (row.share ?? 0), 0)),
     },
     {
-      key: 'cumulative', title: 'cumulative', width: '96px', from: 1500, numeric: true, sortable: false,
-      cell: (row) => (row.share === null ? UNKNOWN : shareCell(Math.min(1, upTo.get(row)!))), exact: () => 'this row and all before it in this order, filtered or not',
+      key: 'cumulative',
+      title: 'cumulative',
+      width: '96px',
+      from: 1500,
+      numeric: true,
+      sortable: false,
+      cell: (row) => (row.share === null ? UNKNOWN : shareCell(Math.min(1, upTo.get(row)!))),
+      exact: () => 'this row and all before it in this order, filtered or not',
     },
     {
-      key: 'total_ps', title: 'total', unit: self.unit, width: '96px', from: 1500, numeric: true, cell: (row) => inScale(row.total_ps, self), exact: (row) => timeExact(row.total_ps),
-      subtotal: (group) => inScale(sumOf(group, (row) => row.total_ps), self),
+      key: 'total_ps',
+      title: 'total',
+      unit: self.unit,
+      width: '96px',
+      from: 1500,
+      numeric: true,
+      cell: (row) => inScale(row.total_ps, self),
+      exact: (row) => timeExact(row.total_ps),
+      subtotal: (group) =>
+        inScale(
+          sumOf(group, (row) => row.total_ps),
+          self,
+        ),
     },
     spread('mean_ps', 'mean', { from: 1100 }),
     spread('stdev_ps', 'stdev', { optional: true }),
@@ -129,13 +245,42 @@ function columnsOf(rows: readonly TopRow[], by: string): Column<TopRow>[] {
     spread('p50_ps', 'p50', { optional: true }),
     spread('p95_ps', 'p95', { from: 900 }),
     spread('max_ps', 'max', { optional: true }),
-    has('flops_per_s') && { key: 'flops_per_s', title: flops.unit, width: '80px', from: 1400, numeric: true, cell: (row) => rateCell(row.flops_per_s, flops), exact: (row) => rateExact(row, 'flops_per_s', 'FLOP/s') },
-    has('bytes_per_s') && { key: 'bytes_per_s', title: bytes.unit, width: '80px', from: 1400, numeric: true, cell: (row) => rateCell(row.bytes_per_s, bytes), exact: (row) => rateExact(row, 'bytes_per_s', 'B/s') },
-    has('peak_share') && {
-      key: 'peak_share', title: 'of peak', width: '80px', from: 1000, numeric: true, cell: (row) => shareCell(row.peak_share),
-      exact: (row) => (row.peak_share === null ? unknown(row, 'peak_share') : `of what the device can do, bound by ${row.bound_by}`),
+    has('flops_per_s') && {
+      key: 'flops_per_s',
+      title: flops.unit,
+      width: '80px',
+      from: 1400,
+      numeric: true,
+      cell: (row) => rateCell(row.flops_per_s, flops),
+      exact: (row) => rateExact(row, 'flops_per_s', 'FLOP/s'),
     },
-    has('bound_by') && { key: 'bound_by', title: 'bound by', width: '104px', from: 1800, cell: (row) => row.bound_by ?? UNKNOWN, exact: (row) => unknown(row, 'bound_by') },
+    has('bytes_per_s') && {
+      key: 'bytes_per_s',
+      title: bytes.unit,
+      width: '80px',
+      from: 1400,
+      numeric: true,
+      cell: (row) => rateCell(row.bytes_per_s, bytes),
+      exact: (row) => rateExact(row, 'bytes_per_s', 'B/s'),
+    },
+    has('peak_share') && {
+      key: 'peak_share',
+      title: 'of peak',
+      width: '80px',
+      from: 1000,
+      numeric: true,
+      cell: (row) => shareCell(row.peak_share),
+      exact: (row) =>
+        row.peak_share === null ? unknown(row, 'peak_share') : `of what the device can do, bound by ${row.bound_by}`,
+    },
+    has('bound_by') && {
+      key: 'bound_by',
+      title: 'bound by',
+      width: '104px',
+      from: 1800,
+      cell: (row) => row.bound_by ?? UNKNOWN,
+      exact: (row) => unknown(row, 'bound_by'),
+    },
   ];
   return columns.filter((column) => column !== false);
 }
@@ -167,23 +312,38 @@ export function OpsView({ run }: { run: RunDetails }) {
   const rows = data?.rows ?? [];
   const by = data?.by ?? asked;
   const table = useTable<TopRow>({
-    columns: columnsOf(rows, by), rows, sort: '-self_ps', also: ALSO,
-    groupOf: (row, key) => (key === 'scope' && row.scope ? shortScope(row.scope) : String(row[key as 'scope'] ?? `no ${key}`)),
+    columns: columnsOf(rows, by),
+    rows,
+    sort: '-self_ps',
+    also: ALSO,
+    groupOf: (row, key) =>
+      key === 'scope' && row.scope ? shortScope(row.scope) : String(row[key as 'scope'] ?? `no ${key}`),
   });
   const shown = table.rows;
   return (
     <>
       {data && data.row_count > 0 && <SentenceLine sentence={opsSentence(data, by)} />}
-      {data && data.by !== asked && data.notes.length === 0 && <p class="basis">{`This run names no ${asked}s, so the rows are by ${data.by}.`}</p>}
+      {data && data.by !== asked && data.notes.length === 0 && (
+        <p class="basis">{`This run names no ${asked}s, so the rows are by ${data.by}.`}</p>
+      )}
       {data?.notes.map((note) => (
         <p key={note.message} class={`basis${note.severity === 'info' ? '' : ' warn'}`}>
           {sentenceCase(note.message)}
         </p>
       ))}
       <TableBar
-        table={table} noun={by} nouns={pluralOf(by)} total={data?.row_count ?? 0} example="scope:mlp self>1ms kind=copy" file={`${run.name}-${by}`}
+        table={table}
+        noun={by}
+        nouns={pluralOf(by)}
+        total={data?.row_count ?? 0}
+        example="scope:mlp self>1ms kind=copy"
+        file={`${run.name}-${by}`}
         csv={address('api/top', { ...params, limit: 10_000, format: 'csv' })}
-        remark={data && data.approx.length > 0 ? ` · ≈ ${data.approx.map((one) => one.replace(/_ps$/, '')).join(', ')}` : undefined}
+        remark={
+          data && data.approx.length > 0
+            ? ` · ≈ ${data.approx.map((one) => one.replace(/_ps$/, '')).join(', ')}`
+            : undefined
+        }
       >
         <label>
           by
@@ -196,14 +356,36 @@ export function OpsView({ run }: { run: RunDetails }) {
       </TableBar>
       {top.error && <Failed error={top.error} />}
       {!data && top.waiting && <Waiting what="Adding up." progress={top.progress} />}
-      {data && data.row_count === 0 && (by === 'name' || !isWhole() ? <NothingHere did="Nothing ran" /> : <p class="state">{`No ${by} ran on a device in this run. `}<Link to={{ by: 'name' }}>By name</Link> there is what its hosts did.</p>)}
+      {data &&
+        data.row_count === 0 &&
+        (by === 'name' || !isWhole() ? (
+          <NothingHere did="Nothing ran" />
+        ) : (
+          <p class="state">
+            {`No ${by} ran on a device in this run. `}
+            <Link to={{ by: 'name' }}>By name</Link> there is what its hosts did.
+          </p>
+        ))}
       {data && rows.length > 0 && shown.length === 0 && <NothingMatches table={table} total={data.row_count} />}
       {shown.length > 0 && (
         <Table
-          label={`Time by ${by}`} columns={table.columns} chosen={query.value.columns} rows={shown} rowKey={(row) => row.key} rowCount={data!.row_count} sort={sort}
-          onSort={table.onSort} focused={query.value.key ?? null} onFocusRow={(row) => go({ key: row.key }, 'replace')}
-          onOpen={(row) => go(goalOf(row, by), 'push')} openOn="enter" onShow={(row) => go(timelineOf(row, by), 'push')}
-          groupOf={table.groupOf} weight={(row) => toNumber(row.self_ps)} rest={restOf(data!, shown, by)} scroll
+          label={`Time by ${by}`}
+          columns={table.columns}
+          chosen={query.value.columns}
+          rows={shown}
+          rowKey={(row) => row.key}
+          rowCount={data!.row_count}
+          sort={sort}
+          onSort={table.onSort}
+          focused={query.value.key ?? null}
+          onFocusRow={(row) => go({ key: row.key }, 'replace')}
+          onOpen={(row) => go(goalOf(row, by), 'push')}
+          openOn="enter"
+          onShow={(row) => go(timelineOf(row, by), 'push')}
+          groupOf={table.groupOf}
+          weight={(row) => toNumber(row.self_ps)}
+          rest={restOf(data!, shown, by)}
+          scroll
         />
       )}
     </>

@@ -5,7 +5,20 @@ import { useJson } from '../data/resource';
 import { restriction } from '../data/restriction';
 import type { Roofline, RooflineRow, RunDetails } from '../data/types';
 import { shortScope } from '../model/cut';
-import { count, inScale, plural, rate, rateScale, share, shareCell, significant, timeExact, timeScale, toNumber, UNKNOWN } from '../model/numbers';
+import {
+  count,
+  inScale,
+  plural,
+  rate,
+  rateScale,
+  share,
+  shareCell,
+  significant,
+  timeExact,
+  timeScale,
+  toNumber,
+  UNKNOWN,
+} from '../model/numbers';
 import { pointsOf, rooflineSentence } from '../model/roofline';
 import { sentenceCase } from '../model/sentence';
 import { Link } from '../ui/link';
@@ -27,17 +40,43 @@ function columnsOf(rows: readonly RooflineRow[]): Column<RooflineRow>[] {
   const self = timeScale(rows.map((row) => row.self_ps));
   const heavy = rows.filter((row) => (row.share ?? 0) >= HEAVY_SHARE);
   const some = heavy.length > 0 ? heavy : rows;
-  const flops = rateScale(some.map((row) => row.flops_per_s), 'FLOP/s');
-  const bytes = rateScale(some.map((row) => row.bytes_per_s), 'B/s');
+  const flops = rateScale(
+    some.map((row) => row.flops_per_s),
+    'FLOP/s',
+  );
+  const bytes = rateScale(
+    some.map((row) => row.bytes_per_s),
+    'B/s',
+  );
   const largest = Math.max(1e-9, ...rows.map((row) => row.share ?? 0));
   const hasPeak = rows.some((row) => row.peak_share !== null);
-  const number = (key: 'intensity' | 'flops_per_s' | 'bytes_per_s', title: string, cell: (row: RooflineRow) => string, unit: string, from?: number): Column<RooflineRow> => ({
-    key, title, width: '88px', numeric: true, cell, exact: (row) => (row[key] === null ? reason(row, key) : unit === 'FLOP/B' ? `${row[key]!.toPrecision(6)} FLOP/B` : rate(row[key]!, unit)),
+  const number = (
+    key: 'intensity' | 'flops_per_s' | 'bytes_per_s',
+    title: string,
+    cell: (row: RooflineRow) => string,
+    unit: string,
+    from?: number,
+  ): Column<RooflineRow> => ({
+    key,
+    title,
+    width: '88px',
+    numeric: true,
+    cell,
+    exact: (row) =>
+      row[key] === null
+        ? reason(row, key)
+        : unit === 'FLOP/B'
+          ? `${row[key]!.toPrecision(6)} FLOP/B`
+          : rate(row[key]!, unit),
     ...(from === undefined ? {} : { from }),
   });
   const columns: (Column<RooflineRow> | false)[] = [
     {
-      key: 'name', title: 'op', width: 'minmax(180px, 3fr)', indent: 16, exact: (row) => row.name,
+      key: 'name',
+      title: 'op',
+      width: 'minmax(180px, 3fr)',
+      indent: 16,
+      exact: (row) => row.name,
       cell: (row) => (
         <span class={row.kind ? `kind-${row.kind}` : undefined}>
           {row.kind && <span class="swatch" data-tip={row.kind} />}
@@ -48,21 +87,87 @@ function columnsOf(rows: readonly RooflineRow[]): Column<RooflineRow>[] {
       ),
     },
     rows.some((row) => row.scope) && {
-      key: 'scope', title: 'scope', groups: true, width: 'minmax(140px, 3fr)', cutFront: true, from: 900, exact: (row) => row.scope ?? reason(row, 'scope'),
+      key: 'scope',
+      title: 'scope',
+      groups: true,
+      width: 'minmax(140px, 3fr)',
+      cutFront: true,
+      from: 900,
+      exact: (row) => row.scope ?? reason(row, 'scope'),
       cell: (row) => (row.scope ? <Name text={shortScope(row.scope)} /> : UNKNOWN),
     },
-    { key: 'type', title: 'type', groups: true, width: '64px', cell: (row) => row.type ?? UNKNOWN, exact: (row) => reason(row, 'type') },
-    { key: 'count', title: 'count', width: '72px', numeric: true, sums: count, from: 1000, cell: (row) => count(row.count) },
-    { key: 'self_ps', title: 'self', unit: self.unit, width: '96px', numeric: true, sums: (sum) => inScale(sum, self), cell: (row) => inScale(row.self_ps, self), exact: (row) => timeExact(row.self_ps) },
-    { key: 'share', title: 'share', width: '128px', numeric: true, sortable: false, sums: shareCell, cell: (row) => shareCell(row.share), bar: (row) => (row.share ?? 0) / largest },
-    number('intensity', 'FLOP/B', (row) => (row.intensity === null ? UNKNOWN : row.intensity === 0 ? '0' : row.intensity < 0.01 ? '<0.01' : significant(row.intensity)), 'FLOP/B'),
+    {
+      key: 'type',
+      title: 'type',
+      groups: true,
+      width: '64px',
+      cell: (row) => row.type ?? UNKNOWN,
+      exact: (row) => reason(row, 'type'),
+    },
+    {
+      key: 'count',
+      title: 'count',
+      width: '72px',
+      numeric: true,
+      sums: count,
+      from: 1000,
+      cell: (row) => count(row.count),
+    },
+    {
+      key: 'self_ps',
+      title: 'self',
+      unit: self.unit,
+      width: '96px',
+      numeric: true,
+      sums: (sum) => inScale(sum, self),
+      cell: (row) => inScale(row.self_ps, self),
+      exact: (row) => timeExact(row.self_ps),
+    },
+    {
+      key: 'share',
+      title: 'share',
+      width: '128px',
+      numeric: true,
+      sortable: false,
+      sums: shareCell,
+      cell: (row) => shareCell(row.share),
+      bar: (row) => (row.share ?? 0) / largest,
+    },
+    number(
+      'intensity',
+      'FLOP/B',
+      (row) =>
+        row.intensity === null
+          ? UNKNOWN
+          : row.intensity === 0
+            ? '0'
+            : row.intensity < 0.01
+              ? '<0.01'
+              : significant(row.intensity),
+      'FLOP/B',
+    ),
     number('flops_per_s', flops.unit, (row) => inScale(row.flops_per_s, flops), 'FLOP/s'),
     number('bytes_per_s', bytes.unit, (row) => inScale(row.bytes_per_s, bytes), 'B/s'),
     hasPeak && {
-      key: 'peak_share', title: 'of peak', width: '128px', numeric: true, cell: (row) => shareCell(row.peak_share), bar: (row) => Math.min(1, row.peak_share ?? 0),
-      exact: (row) => reason(row, 'peak_share') ?? `of what the device can do with this work: ${rate(row.roof_flops_per_s ?? 0, 'FLOP/s')}`,
+      key: 'peak_share',
+      title: 'of peak',
+      width: '128px',
+      numeric: true,
+      cell: (row) => shareCell(row.peak_share),
+      bar: (row) => Math.min(1, row.peak_share ?? 0),
+      exact: (row) =>
+        reason(row, 'peak_share') ??
+        `of what the device can do with this work: ${rate(row.roof_flops_per_s ?? 0, 'FLOP/s')}`,
     },
-    hasPeak && { key: 'bound_by', title: 'bound by', groups: true, width: '112px', from: 1400, cell: (row) => row.bound_by ?? UNKNOWN, exact: (row) => reason(row, 'bound_by') },
+    hasPeak && {
+      key: 'bound_by',
+      title: 'bound by',
+      groups: true,
+      width: '112px',
+      from: 1400,
+      cell: (row) => row.bound_by ?? UNKNOWN,
+      exact: (row) => reason(row, 'bound_by'),
+    },
   ];
   return columns.filter((column) => column !== false);
 }
@@ -74,10 +179,16 @@ function basisOf(data: Roofline): string[] {
   const drawn = pointsOf(data.rows).length;
   const { program } = data;
   if (program.flops_per_s !== null && program.peak_share !== null)
-    lines.push(`The program as a whole does ${rate(program.flops_per_s, 'FLOP/s')} and ${rate(program.bytes_per_s ?? 0, 'B/s')}, ${share(program.peak_share)} of what the device can do.`);
+    lines.push(
+      `The program as a whole does ${rate(program.flops_per_s, 'FLOP/s')} and ${rate(program.bytes_per_s ?? 0, 'B/s')}, ${share(program.peak_share)} of what the device can do.`,
+    );
   const moving = data.rows.filter((row) => row.flops === 0 && (row.bytes ?? 0) > 0).length;
-  if (drawn > 0 && moving > 0) lines.push(`${plural(moving, 'op')} only ${moving === 1 ? 'moves' : 'move'} bytes and ${moving === 1 ? 'stands' : 'stand'} in the table alone.`);
-  if (program.unknown_count > 0 && data.missing === null) lines.push(`FLOPs or bytes of ${plural(program.unknown_count, 'op')} are unknown.`);
+  if (drawn > 0 && moving > 0)
+    lines.push(
+      `${plural(moving, 'op')} only ${moving === 1 ? 'moves' : 'move'} bytes and ${moving === 1 ? 'stands' : 'stand'} in the table alone.`,
+    );
+  if (program.unknown_count > 0 && data.missing === null)
+    lines.push(`FLOPs or bytes of ${plural(program.unknown_count, 'op')} are unknown.`);
   if (device && device.roofs.length === 0 && device.reason) lines.push(`No roof is drawn: ${device.reason}.`);
   return lines;
 }
@@ -87,27 +198,74 @@ export function RooflineView({ run }: { run: RunDetails }) {
   const found = useJson<Roofline>('api/roofline', { ...params, limit: ROWS_MAX });
   const data = found.data;
   const rows = data?.rows ?? [];
-  const table = useTable<RooflineRow>({ columns: columnsOf(rows), rows, sort: '-self_ps', also: { kind: (row) => row.kind, flops: (row) => row.flops, bytes: (row) => row.bytes } });
+  const table = useTable<RooflineRow>({
+    columns: columnsOf(rows),
+    rows,
+    sort: '-self_ps',
+    also: { kind: (row) => row.kind, flops: (row) => row.flops, bytes: (row) => row.bytes },
+  });
   const doubts = [...new Set((data?.devices ?? []).flatMap((device) => (device.doubt ? [device.doubt] : [])))];
   const kinds = [...new Set((data?.devices ?? []).map((device) => device.name ?? 'Device of unknown kind'))];
-  const links = [...new Set((data?.devices ?? []).flatMap((device) => device.links.filter((link) => link.bytes_per_s !== null).map((link) => `${link.name!} ${rate(link.bytes_per_s!, 'B/s')}`)))];
+  const links = [
+    ...new Set(
+      (data?.devices ?? []).flatMap((device) =>
+        device.links
+          .filter((link) => link.bytes_per_s !== null)
+          .map((link) => `${link.name!} ${rate(link.bytes_per_s!, 'B/s')}`),
+      ),
+    ),
+  ];
   return (
     <>
       {data && <SentenceLine sentence={rooflineSentence(data)} />}
-      {data && data.missing === null && <p class="basis">{[`${kinds.join(', ')}.`, ...basisOf(data), links.length > 0 ? `Links carry, one way: ${links.join(', ')}.` : ''].filter((line) => line !== '').join(' ')}</p>}
+      {data && data.missing === null && (
+        <p class="basis">
+          {[
+            `${kinds.join(', ')}.`,
+            ...basisOf(data),
+            links.length > 0 ? `Links carry, one way: ${links.join(', ')}.` : '',
+          ]
+            .filter((line) => line !== '')
+            .join(' ')}
+        </p>
+      )}
       {doubts.map((doubt) => (
-        <p key={doubt} class="basis warn">{sentenceCase(doubt)}</p>
+        <p key={doubt} class="basis warn">
+          {sentenceCase(doubt)}
+        </p>
       ))}
       {found.error && <Failed error={found.error} />}
       {!data && found.waiting && <Waiting what="Counting." progress={found.progress} />}
-      {data && data.missing !== null && <p class="state">{'No op has FLOPs: '}<Prose text={data.missing} />.</p>}
-      {data && data.missing === null && pointsOf(rows).length > 0 && <RooflineChart data={data} focused={query.value.key ?? null} />}
+      {data && data.missing !== null && (
+        <p class="state">
+          {'No op has FLOPs: '}
+          <Prose text={data.missing} />.
+        </p>
+      )}
+      {data && data.missing === null && pointsOf(rows).length > 0 && (
+        <RooflineChart data={data} focused={query.value.key ?? null} />
+      )}
       {data && rows.length > 0 && data.missing === null && (
         <>
-          <TableBar table={table} noun="op" total={data.row_count} example="scope:mlp type=bf16 flops>1G" file={`${run.name}-roofline`} csv={address('api/roofline', { ...params, limit: 10_000, format: 'csv' })} />
+          <TableBar
+            table={table}
+            noun="op"
+            total={data.row_count}
+            example="scope:mlp type=bf16 flops>1G"
+            file={`${run.name}-roofline`}
+            csv={address('api/roofline', { ...params, limit: 10_000, format: 'csv' })}
+          />
           <TableBelow
-            table={table} total={data.row_count} label="Ops and their rates" rowKey={(row) => row.key} focused={query.value.key ?? null} onFocusRow={(row) => go({ key: row.key }, 'replace')}
-            onOpen={(row) => go({ view: 'timeline', find: row.name, slice: null }, 'push')} openOn="enter" weight={(row) => toNumber(row.self_ps)} scroll
+            table={table}
+            total={data.row_count}
+            label="Ops and their rates"
+            rowKey={(row) => row.key}
+            focused={query.value.key ?? null}
+            onFocusRow={(row) => go({ key: row.key }, 'replace')}
+            onOpen={(row) => go({ view: 'timeline', find: row.name, slice: null }, 'push')}
+            openOn="enter"
+            weight={(row) => toNumber(row.self_ps)}
+            scroll
           />
         </>
       )}

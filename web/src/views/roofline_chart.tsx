@@ -24,12 +24,16 @@ interface Place {
 
 function powers(range: Range, most: number): number[] {
   const step = Math.max(1, Math.ceil((range.to - range.from) / most));
-  return Array.from({ length: Math.floor((range.to - range.from) / step) + 1 }, (_, index) => range.from + index * step);
+  return Array.from(
+    { length: Math.floor((range.to - range.from) / step) + 1 },
+    (_, index) => range.from + index * step,
+  );
 }
 
 /* Powers of ten, each with its unit: `100 GFLOP/s`, `0.01`. */
 const PREFIXES = ['', 'k', 'M', 'G', 'T', 'P', 'E'];
-const rateWords = (power: number): string => `${10 ** (power - 3 * Math.floor(power / 3))}${THIN}${PREFIXES[Math.floor(power / 3)] ?? `e${3 * Math.floor(power / 3)}`}FLOP/s`;
+const rateWords = (power: number): string =>
+  `${10 ** (power - 3 * Math.floor(power / 3))}${THIN}${PREFIXES[Math.floor(power / 3)] ?? `e${3 * Math.floor(power / 3)}`}FLOP/s`;
 const ratioWords = (power: number): string => (power >= 0 ? count(10 ** power) : (10 ** power).toFixed(-power));
 
 function place(value: number, range: Range, from: number, to: number): number {
@@ -47,7 +51,13 @@ function SlopeWords({ roof, from, to, isFirst }: { roof: Roof; from: Place; to: 
   const angle = (Math.atan2(to.y - from.y, to.x - from.x) * 180) / Math.PI;
   const [x, y] = [from.x + (to.x - from.x) * SLOPE_WORDS_AT, from.y + (to.y - from.y) * SLOPE_WORDS_AT];
   return (
-    <text class="roof-words" transform={`translate(${x.toFixed(1)} ${y.toFixed(1)}) rotate(${angle.toFixed(2)})`} y={isFirst ? -5 : 13} text-anchor="middle" data-tip={roof.source}>
+    <text
+      class="roof-words"
+      transform={`translate(${x.toFixed(1)} ${y.toFixed(1)}) rotate(${angle.toFixed(2)})`}
+      y={isFirst ? -5 : 13}
+      text-anchor="middle"
+      data-tip={roof.source}
+    >
       {roofWords(roof)}
     </text>
   );
@@ -59,7 +69,8 @@ function labelled(points: readonly Point[], x: (point: Point) => number, y: (poi
   const drawn = points.reduce((sum, point) => sum + point.share, 0);
   for (const point of [...points].sort((a, b) => b.share - a.share)) {
     if (point.share < NAMED_SHARE * drawn || kept.length === NAMED_MAX) break;
-    if (kept.every((other) => Math.abs(y(other) - y(point)) > 14 || Math.abs(x(other) - x(point)) > 140)) kept.push(point);
+    if (kept.every((other) => Math.abs(y(other) - y(point)) > 14 || Math.abs(x(other) - x(point)) > 140))
+      kept.push(point);
   }
   return new Set(kept);
 }
@@ -76,7 +87,8 @@ export function RooflineChart({ data, focused }: { data: Roofline; focused: stri
   const right = width - MARGIN.right;
   const bottom = HEIGHT - MARGIN.bottom;
   const x = (value: number): number => place(value, ranges.x, MARGIN.left, right);
-  const y = (value: number): number => Math.max(MARGIN.top, Math.min(bottom, place(value, ranges.y, bottom, MARGIN.top)));
+  const y = (value: number): number =>
+    Math.max(MARGIN.top, Math.min(bottom, place(value, ranges.y, bottom, MARGIN.top)));
   const xOf = (point: Point): number => x(point.intensity);
   const yOf = (point: Point): number => y(point.rate);
   const fastest = Math.max(...roofs.filter((roof) => roof.kind === 'memory').map((roof) => roof.per_s));
@@ -87,45 +99,99 @@ export function RooflineChart({ data, focused }: { data: Roofline; focused: stri
   return (
     <div ref={box} class="roofline-chart">
       {width > 0 && (
-        <svg width={width} height={HEIGHT} role="img" aria-label={`Arithmetic rate over intensity of ${points.length} ops; the table below has the same numbers.`}>
+        <svg
+          width={width}
+          height={HEIGHT}
+          role="img"
+          aria-label={`Arithmetic rate over intensity of ${points.length} ops; the table below has the same numbers.`}
+        >
           {powers(ranges.x, 10).map((power) => (
             <g key={`x${power}`}>
               <line class="grid" x1={x(10 ** power)} x2={x(10 ** power)} y1={MARGIN.top} y2={bottom} />
-              <text class="tick" x={x(10 ** power)} y={bottom + 14} text-anchor={x(10 ** power) > right - 20 ? 'end' : x(10 ** power) < MARGIN.left + 20 ? 'start' : 'middle'}>{ratioWords(power)}</text>
+              <text
+                class="tick"
+                x={x(10 ** power)}
+                y={bottom + 14}
+                text-anchor={
+                  x(10 ** power) > right - 20 ? 'end' : x(10 ** power) < MARGIN.left + 20 ? 'start' : 'middle'
+                }
+              >
+                {ratioWords(power)}
+              </text>
             </g>
           ))}
           {powers(ranges.y, 6).map((power) => (
             <g key={`y${power}`}>
               <line class="grid" x1={MARGIN.left} x2={right} y1={y(10 ** power)} y2={y(10 ** power)} />
-              <text class="tick" x={MARGIN.left - 6} y={y(10 ** power) + 4} text-anchor="end">{rateWords(power)}</text>
+              <text class="tick" x={MARGIN.left - 6} y={y(10 ** power) + 4} text-anchor="end">
+                {rateWords(power)}
+              </text>
             </g>
           ))}
-          <text class="tick" x={right} y={HEIGHT - 4} text-anchor="end">FLOP/B, arithmetic per byte of memory</text>
+          <text class="tick" x={right} y={HEIGHT - 4} text-anchor="end">
+            FLOP/B, arithmetic per byte of memory
+          </text>
           <clipPath id="roofline-inside">
-            <rect x={MARGIN.left} y={MARGIN.top - 4} width={Math.max(0, right - MARGIN.left)} height={bottom - MARGIN.top + 4} />
+            <rect
+              x={MARGIN.left}
+              y={MARGIN.top - 4}
+              width={Math.max(0, right - MARGIN.left)}
+              height={bottom - MARGIN.top + 4}
+            />
           </clipPath>
           <g clip-path="url(#roofline-inside)">
             {roofLines(roofs, ranges).map(({ roof, from, to }) => (
-              <line key={roof.name} class={`roof ${roof.kind}`} x1={x(from.intensity)} x2={x(to.intensity)} y1={place(from.rate, ranges.y, bottom, MARGIN.top)} y2={place(to.rate, ranges.y, bottom, MARGIN.top)} />
+              <line
+                key={roof.name}
+                class={`roof ${roof.kind}`}
+                x1={x(from.intensity)}
+                x2={x(to.intensity)}
+                y1={place(from.rate, ranges.y, bottom, MARGIN.top)}
+                y2={place(to.rate, ranges.y, bottom, MARGIN.top)}
+              />
             ))}
             {points.map((point) => (
               <circle
-                key={point.row.key} class={`kind-${point.row.kind ?? 'other'}${focused === point.row.key ? ' focused' : ''}`} cx={xOf(point)} cy={yOf(point)}
-                r={radiusOf(point)} data-tip={pointTip(point)} onClick={() => go({ key: point.row.key }, 'replace')}
+                key={point.row.key}
+                class={`kind-${point.row.kind ?? 'other'}${focused === point.row.key ? ' focused' : ''}`}
+                cx={xOf(point)}
+                cy={yOf(point)}
+                r={radiusOf(point)}
+                data-tip={pointTip(point)}
+                onClick={() => go({ key: point.row.key }, 'replace')}
               />
             ))}
             {[...names].map((point) => (
-              <text key={point.row.key} class="name" x={xOf(point) + (xOf(point) > right - 160 ? -4 - radiusOf(point) : 4 + radiusOf(point))} y={yOf(point) + 4} text-anchor={xOf(point) > right - 160 ? 'end' : 'start'}>
+              <text
+                key={point.row.key}
+                class="name"
+                x={xOf(point) + (xOf(point) > right - 160 ? -4 - radiusOf(point) : 4 + radiusOf(point))}
+                y={yOf(point) + 4}
+                text-anchor={xOf(point) > right - 160 ? 'end' : 'start'}
+              >
                 {shown(point.row.name).slice(0, 24)}
               </text>
             ))}
           </g>
           {roofLines(roofs, ranges).map(({ roof, from, to }) =>
             roof.kind === 'compute' ? (
-              <text key={roof.name} class="roof-words" x={right - 4} y={y(roof.per_s) - 4} text-anchor="end" data-tip={roof.source}>{roofWords(roof)}</text>
+              <text
+                key={roof.name}
+                class="roof-words"
+                x={right - 4}
+                y={y(roof.per_s) - 4}
+                text-anchor="end"
+                data-tip={roof.source}
+              >
+                {roofWords(roof)}
+              </text>
             ) : (
               <SlopeWords
-                key={roof.name} roof={roof} isFirst={roof.per_s === fastest} from={seen(Math.max(from.rate, 10 ** ranges.y.from), roof)} to={seen(Math.min(to.rate, 10 ** ranges.y.to), roof)}
+                key={roof.name}
+                roof={roof}
+                isFirst={roof.per_s === fastest}
+                from={seen(Math.max(from.rate, 10 ** ranges.y.from), roof)}
+                to={seen(Math.min(to.rate, 10 ** ranges.y.to), roof)}
               />
             ),
           )}

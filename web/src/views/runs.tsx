@@ -7,7 +7,19 @@ import { useJson } from '../data/resource';
 import type { Run, RunList } from '../data/types';
 import { shown } from '../model/cut';
 import type { Cell } from '../model/table';
-import { ago, count, inScale, plural, sizeScale, time, timeExact, timeScale, toNumber, UNKNOWN, type Scale } from '../model/numbers';
+import {
+  ago,
+  count,
+  inScale,
+  plural,
+  sizeScale,
+  time,
+  timeExact,
+  timeScale,
+  toNumber,
+  UNKNOWN,
+  type Scale,
+} from '../model/numbers';
 import { runsSentence, sentenceCase } from '../model/sentence';
 import { runChange } from '../model/address';
 import { numberOf, seriesAmong, stemOf } from '../model/series';
@@ -31,12 +43,21 @@ const RUNS_MAX = 10_000; // asked for when the end comes into sight, or a filter
 const whenOf = (run: Run & { modified_at?: string | null }): string | null => run.started_at ?? run.modified_at ?? null;
 
 /* What the run's own jview.json calls it, where that says more than its place. */
-const titleOf = (run: Run & { title?: string | null }): string | null => (run.title && run.title !== run.name ? run.title : null);
+const titleOf = (run: Run & { title?: string | null }): string | null =>
+  run.title && run.title !== run.name ? run.title : null;
 
 /* What runs are filtered by beside their columns. */
 const ALSO: Record<string, (run: Run) => Cell> = {
-  step: (run) => numberOf(run.name), title: titleOf, host: (run) => run.hosts.join(' '), device: (run) => run.device_kind, format: (run) => run.formats.join(' '), framework: (run) => run.framework,
-  steps: (run) => run.step_count, step_time: (run) => (run.step_median_ps === null ? null : toNumber(run.step_median_ps)), size: (run) => run.file_bytes, notes: (run) => run.badges.join(' '),
+  step: (run) => numberOf(run.name),
+  title: titleOf,
+  host: (run) => run.hosts.join(' '),
+  device: (run) => run.device_kind,
+  format: (run) => run.formats.join(' '),
+  framework: (run) => run.framework,
+  steps: (run) => run.step_count,
+  step_time: (run) => (run.step_median_ps === null ? null : toNumber(run.step_median_ps)),
+  size: (run) => run.file_bytes,
+  notes: (run) => run.badges.join(' '),
 };
 
 function StateCell({ run }: { run: Run }) {
@@ -49,8 +70,18 @@ function StateCell({ run }: { run: Run }) {
         {told && <ProgressBar share={told.share} />}
       </span>
     );
-  const words: Record<string, string> = { writing: 'still being written', queued: 'waiting', gone: 'its files are gone', partial: ['some files failed', ...run.badges].join(', '), failed: run.error ?? 'cannot be read' };
-  return <span class={run.state === 'failed' ? 'error' : run.state === 'partial' ? 'warn' : 'quiet'}>{words[run.state] ?? run.state}</span>;
+  const words: Record<string, string> = {
+    writing: 'still being written',
+    queued: 'waiting',
+    gone: 'its files are gone',
+    partial: ['some files failed', ...run.badges].join(', '),
+    failed: run.error ?? 'cannot be read',
+  };
+  return (
+    <span class={run.state === 'failed' ? 'error' : run.state === 'partial' ? 'warn' : 'quiet'}>
+      {words[run.state] ?? run.state}
+    </span>
+  );
 }
 
 function devices(run: Run): string {
@@ -60,7 +91,9 @@ function devices(run: Run): string {
 
 /* Milliseconds for most: one run with minutes a step must not make the others 0.01 s. */
 function stepScale(runs: readonly Run[]): Scale {
-  const known = runs.flatMap((run) => (run.step_median_ps === null ? [] : [toNumber(run.step_median_ps)])).sort((a, b) => a - b);
+  const known = runs
+    .flatMap((run) => (run.step_median_ps === null ? [] : [toNumber(run.step_median_ps)]))
+    .sort((a, b) => a - b);
   const typical = known[known.length >> 1] ?? 0;
   return timeScale(typical < 1e12 ? known.filter((value) => value < 10e12) : known);
 }
@@ -69,17 +102,30 @@ function stepScale(runs: readonly Run[]): Scale {
 function GroupTrend({ runs }: { runs: readonly Run[] }) {
   const values = seriesAmong(runs)[0]?.runs.map((one) => one.step_ps) ?? [];
   if (values.length < 2) return null;
-  return <Spark values={values} label={`${plural(values.length, 'step time')}, from ${time(values[0]!)} to ${time(values.at(-1)!)}`} />;
+  return (
+    <Spark
+      values={values}
+      label={`${plural(values.length, 'step time')}, from ${time(values[0]!)} to ${time(values.at(-1)!)}`}
+    />
+  );
 }
 
 function columnsOf(runs: readonly Run[], now: Date): Column<Run>[] {
   const step = stepScale(runs);
   const bytes = sizeScale(runs.map((run) => run.file_bytes));
   const longest = Math.max(1, ...runs.map((run) => toNumber(run.step_median_ps ?? 0)));
-  const reason = (run: Run, field: string, otherwise: string) => run.reasons?.[field] ?? (run.state === 'ready' || run.state === 'partial' ? otherwise : `not indexed yet: ${run.state}`);
+  const reason = (run: Run, field: string, otherwise: string) =>
+    run.reasons?.[field] ??
+    (run.state === 'ready' || run.state === 'partial' ? otherwise : `not indexed yet: ${run.state}`);
   return [
     {
-      key: 'name', title: 'name', width: 'minmax(220px, 7fr)', indent: 24, groups: true, value: (run) => run.name, exact: (run) => run.dir,
+      key: 'name',
+      title: 'name',
+      width: 'minmax(220px, 7fr)',
+      indent: 24,
+      groups: true,
+      value: (run) => run.name,
+      exact: (run) => run.dir,
       cell: (run) => (
         <>
           <Tick run={run} />
@@ -96,20 +142,65 @@ function columnsOf(runs: readonly Run[], now: Date): Column<Run>[] {
       ),
     },
     {
-      key: 'started_at', title: 'when', width: '104px', value: whenOf,
-      cell: (run) => (whenOf(run) === null ? UNKNOWN : `${run.started_at === null ? '≈ ' : ''}${ago(new Date(whenOf(run)!), now)}`),
-      exact: (run) => run.started_at ?? `the files hold no wall clock${whenOf(run) === null ? '' : `; the newest was written ${whenOf(run)}`}`,
+      key: 'started_at',
+      title: 'when',
+      width: '104px',
+      value: whenOf,
+      cell: (run) =>
+        whenOf(run) === null ? UNKNOWN : `${run.started_at === null ? '≈ ' : ''}${ago(new Date(whenOf(run)!), now)}`,
+      exact: (run) =>
+        run.started_at ??
+        `the files hold no wall clock${whenOf(run) === null ? '' : `; the newest was written ${whenOf(run)}`}`,
     },
-    { key: 'step_count', title: 'steps', width: '56px', numeric: true, cell: (run) => (run.step_count === null ? UNKNOWN : count(run.step_count)), exact: (run) => (run.step_count === null ? reason(run, 'step_count', 'no steps were found') : null) },
     {
-      key: 'step_median_ps', title: 'step time', unit: step.unit, width: '152px', numeric: true, cell: (run) => inScale(run.step_median_ps, step),
-      exact: (run) => (run.step_median_ps === null ? reason(run, 'step_median_ps', 'no steps were found') : `median ${timeExact(run.step_median_ps)}`),
+      key: 'step_count',
+      title: 'steps',
+      width: '56px',
+      numeric: true,
+      cell: (run) => (run.step_count === null ? UNKNOWN : count(run.step_count)),
+      exact: (run) => (run.step_count === null ? reason(run, 'step_count', 'no steps were found') : null),
+    },
+    {
+      key: 'step_median_ps',
+      title: 'step time',
+      unit: step.unit,
+      width: '152px',
+      numeric: true,
+      cell: (run) => inScale(run.step_median_ps, step),
+      exact: (run) =>
+        run.step_median_ps === null
+          ? reason(run, 'step_median_ps', 'no steps were found')
+          : `median ${timeExact(run.step_median_ps)}`,
       bar: (run) => (run.step_median_ps === null ? 0 : toNumber(run.step_median_ps) / longest),
       subtotal: (group) => <GroupTrend runs={group} />,
     },
-    { key: 'device_count', title: 'devices', groups: true, value: (run) => (run.device_count ? devices(run) : null), width: 'minmax(112px, 4fr)', exact: (run) => devices(run), cell: (run) => <Name text={devices(run)} /> },
-    { key: 'file_bytes', title: 'size', unit: bytes.unit, width: '80px', numeric: true, sums: (total) => inScale(total, bytes), cell: (run) => inScale(run.file_bytes, bytes), exact: (run) => `${run.file_bytes} bytes in ${plural(run.file_count, 'file')}` },
-    { key: 'state', title: 'state, notes', groups: true, width: 'minmax(120px, 2fr)', exact: (run) => run.error, cell: (run) => <StateCell run={run} /> },
+    {
+      key: 'device_count',
+      title: 'devices',
+      groups: true,
+      value: (run) => (run.device_count ? devices(run) : null),
+      width: 'minmax(112px, 4fr)',
+      exact: (run) => devices(run),
+      cell: (run) => <Name text={devices(run)} />,
+    },
+    {
+      key: 'file_bytes',
+      title: 'size',
+      unit: bytes.unit,
+      width: '80px',
+      numeric: true,
+      sums: (total) => inScale(total, bytes),
+      cell: (run) => inScale(run.file_bytes, bytes),
+      exact: (run) => `${run.file_bytes} bytes in ${plural(run.file_count, 'file')}`,
+    },
+    {
+      key: 'state',
+      title: 'state, notes',
+      groups: true,
+      width: 'minmax(120px, 2fr)',
+      exact: (run) => run.error,
+      cell: (run) => <StateCell run={run} />,
+    },
   ];
 }
 
@@ -148,8 +239,16 @@ function NoRuns({ list }: { list: RunList }) {
   const looked = `${plural(scan.directories, 'directory', 'directories')} and ${plural(scan.files, 'file')}`;
   return (
     <>
-      <SentenceLine sentence={scan.state === 'idle' ? [`No profiles ${scan.directory ? `below ${scan.directory}` : 'here'} yet.`] : ['Looking for profiles.']} />
-      <p class="basis">{scan.state === 'idle' ? `${looked} were looked at; new ones appear by themselves.` : `${looked} so far.`}</p>
+      <SentenceLine
+        sentence={
+          scan.state === 'idle'
+            ? [`No profiles ${scan.directory ? `below ${scan.directory}` : 'here'} yet.`]
+            : ['Looking for profiles.']
+        }
+      />
+      <p class="basis">
+        {scan.state === 'idle' ? `${looked} were looked at; new ones appear by themselves.` : `${looked} so far.`}
+      </p>
       <ListNotes list={list} />
       <HowToRecord />
       <p class="state">
@@ -179,8 +278,13 @@ export function RunsView() {
   const isPart = data !== null && data.row_count > all.length;
   const more = (): void => (isPart ? setLimit(RUNS_MAX) : undefined);
   const table = useTable<Run>({
-    columns: columnsOf(all, serverNow()), rows: held.shown, sort: '-started_at', here: true, also: ALSO,
-    groupOf: (run, key) => (key === 'name' ? (stemOf(run.name) ?? run.name) : key === 'state' ? run.state : devices(run)),
+    columns: columnsOf(all, serverNow()),
+    rows: held.shown,
+    sort: '-started_at',
+    here: true,
+    also: ALSO,
+    groupOf: (run, key) =>
+      key === 'name' ? (stemOf(run.name) ?? run.name) : key === 'state' ? run.state : devices(run),
   });
   useEffect(() => {
     if (table.filter.text !== '' || table.group !== null || query.value.sort !== undefined) more();
@@ -213,8 +317,21 @@ export function RunsView() {
           <NothingMatches table={table} total={data.row_count} />
         ) : (
           <Table
-            label="Runs" columns={table.columns} chosen={query.value.columns} rows={shown} rowKey={(run) => run.id} rowCount={data.row_count} sort={table.sort} onSort={table.onSort}
-            groupOf={table.groupOf} onOpen={(run) => go({ ...runChange(run.name), view: null, q: null, sort: null, group: null, columns: null })} onTick={toggleTick} more={more} scroll
+            label="Runs"
+            columns={table.columns}
+            chosen={query.value.columns}
+            rows={shown}
+            rowKey={(run) => run.id}
+            rowCount={data.row_count}
+            sort={table.sort}
+            onSort={table.onSort}
+            groupOf={table.groupOf}
+            onOpen={(run) =>
+              go({ ...runChange(run.name), view: null, q: null, sort: null, group: null, columns: null })
+            }
+            onTick={toggleTick}
+            more={more}
+            scroll
           />
         )}
       </div>

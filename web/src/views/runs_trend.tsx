@@ -43,18 +43,47 @@ function Picture({ series, jumps }: { series: Series; jumps: readonly Jump[] }) 
   const low = Math.min(...values);
   const high = Math.max(...values);
   const x = (number: number): number => LEFT + 6 + ((number - first) / span) * (WIDTH - LEFT - RIGHT - 6);
-  const y = (value: number): number => (high === low ? (HEIGHT - BOTTOM) / 2 : TOP + (1 - (value - low) / (high - low)) * (HEIGHT - BOTTOM - 2 * TOP));
+  const y = (value: number): number =>
+    high === low ? (HEIGHT - BOTTOM) / 2 : TOP + (1 - (value - low) / (high - low)) * (HEIGHT - BOTTOM - 2 * TOP);
   const begins = new Set(jumps.map((jump) => jump.run.id));
   return (
-    <svg class="runs-trend-picture" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} width={WIDTH} height={HEIGHT} role="group" aria-label={`Step time of ${shown(series.stem)}`}>
-      <text x={LEFT - 4} y={y(high) + 4} text-anchor="end">{time(high)}</text>
-      {high > low && <text x={LEFT - 4} y={y(low) + 4} text-anchor="end">{time(low)}</text>}
+    <svg
+      class="runs-trend-picture"
+      viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+      width={WIDTH}
+      height={HEIGHT}
+      role="group"
+      aria-label={`Step time of ${shown(series.stem)}`}
+    >
+      <text x={LEFT - 4} y={y(high) + 4} text-anchor="end">
+        {time(high)}
+      </text>
+      {high > low && (
+        <text x={LEFT - 4} y={y(low) + 4} text-anchor="end">
+          {time(low)}
+        </text>
+      )}
       <polyline points={runs.map((one) => `${x(one.number).toFixed(1)},${y(one.step_ps).toFixed(1)}`).join(' ')} />
-      <text x={x(first)} y={HEIGHT - 2} text-anchor="middle">{first}</text>
-      <text x={x(first + span)} y={HEIGHT - 2} text-anchor="middle">{first + span}</text>
+      <text x={x(first)} y={HEIGHT - 2} text-anchor="middle">
+        {first}
+      </text>
+      <text x={x(first + span)} y={HEIGHT - 2} text-anchor="middle">
+        {first + span}
+      </text>
       {runs.map(({ run, number, step_ps }) => (
-        <a key={run.id} href={hrefOf(into(run))} aria-label={`${shown(run.name)}, ${time(step_ps)} a step`} data-tip={`${shown(run.name)}: ${time(step_ps)} a step`} onClick={(event) => follow(event, into(run))}>
-          <circle class={begins.has(run.id) ? 'jump' : undefined} cx={x(number)} cy={y(step_ps)} r={runs.length > 60 ? 2.5 : 4} />
+        <a
+          key={run.id}
+          href={hrefOf(into(run))}
+          aria-label={`${shown(run.name)}, ${time(step_ps)} a step`}
+          data-tip={`${shown(run.name)}: ${time(step_ps)} a step`}
+          onClick={(event) => follow(event, into(run))}
+        >
+          <circle
+            class={begins.has(run.id) ? 'jump' : undefined}
+            cx={x(number)}
+            cy={y(step_ps)}
+            r={runs.length > 60 ? 2.5 : 4}
+          />
         </a>
       ))}
     </svg>
@@ -63,7 +92,12 @@ function Picture({ series, jumps }: { series: Series; jumps: readonly Jump[] }) 
 
 function JumpLine({ jump }: { jump: Jump }) {
   const [from, to] = [Number(jump.from), Number(jump.to)];
-  const change = to >= 2 * from ? `${significant(to / from)} times` : jump.share === null ? '' : `${to > from ? '+' : '−'}${share(Math.abs(jump.share))}`;
+  const change =
+    to >= 2 * from
+      ? `${significant(to / from)} times`
+      : jump.share === null
+        ? ''
+        : `${to > from ? '+' : '−'}${share(Math.abs(jump.share))}`;
   return (
     <li>
       Since <Name text={jump.run.name} />: {time(jump.from)} → {time(jump.to)}
@@ -88,7 +122,8 @@ export function RunsTrend({ runs }: { runs: readonly Run[] }) {
   return (
     <figure class="runs-trend">
       <figcaption>
-        step time of <Name text={series.stem} />, <span class="faint">{plural(series.runs.length, 'run')}</span> <TrendLink />
+        step time of <Name text={series.stem} />, <span class="faint">{plural(series.runs.length, 'run')}</span>{' '}
+        <TrendLink />
       </figcaption>
       <Picture series={series} jumps={jumps} />
       {jumps.length > 0 && (

@@ -30,8 +30,11 @@ export function SettingsPage() {
         <SentenceLine sentence={['What this browser remembers; all else stands in the address.']} />
         <SettingsRows />
         <p class="state quiet">
-          Tables keep their columns, groups, filter and unit in the address; the theme and the rest are kept here alone, and no server sees them.{' '}
-          <Link to={{ view: query.value.run === undefined ? 'runs' : null }}>{query.value.run === undefined ? 'To the runs' : 'Back to the run'}</Link>
+          Tables keep their columns, groups, filter and unit in the address; the theme and the rest are kept here alone,
+          and no server sees them.{' '}
+          <Link to={{ view: query.value.run === undefined ? 'runs' : null }}>
+            {query.value.run === undefined ? 'To the runs' : 'Back to the run'}
+          </Link>
           {knows('help') && (
             <>
               {' · '}

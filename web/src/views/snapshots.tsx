@@ -70,20 +70,71 @@ function columnsOf(reply: Reply, by: string, amount: Amount): Column<Row>[] {
   const deltas = amount.scale(rows.map((row) => row.delta));
   const largest = Math.max(1, ...rows.map((row) => row.value));
   const text = (key: 'device' | 'kind', width: string): Column<Row> => ({
-    key, title: key, groups: true, width, exact: (row) => row[key] ?? row.reasons[key] ?? null, cell: (row) => (row[key] === null ? UNKNOWN : <Name text={row[key]} />),
+    key,
+    title: key,
+    groups: true,
+    width,
+    exact: (row) => row[key] ?? row.reasons[key] ?? null,
+    cell: (row) => (row[key] === null ? UNKNOWN : <Name text={row[key]} />),
   });
   const columns: (Column<Row> | false)[] = [
-    { key: 'name', title: by, width: 'minmax(160px, 3fr)', exact: (row) => row.name ?? row.reasons.name ?? null, cell: (row) => (row.name === null ? UNKNOWN : <Name text={by === 'source' ? shortSource(row.name) : row.name} />) },
+    {
+      key: 'name',
+      title: by,
+      width: 'minmax(160px, 3fr)',
+      exact: (row) => row.name ?? row.reasons.name ?? null,
+      cell: (row) => (row.name === null ? UNKNOWN : <Name text={by === 'source' ? shortSource(row.name) : row.name} />),
+    },
     (by === 'owner' || by === 'frame') && {
-      key: 'source', title: 'source', groups: true, width: 'minmax(120px, 2fr)', exact: (row) => row.source ?? row.reasons.source ?? null, cell: (row) => (row.source === null ? UNKNOWN : <Name text={shortSource(row.source)} mono />),
+      key: 'source',
+      title: 'source',
+      groups: true,
+      width: 'minmax(120px, 2fr)',
+      exact: (row) => row.source ?? row.reasons.source ?? null,
+      cell: (row) => (row.source === null ? UNKNOWN : <Name text={shortSource(row.source)} mono />),
     },
     by === 'owner' && rows.some((row) => row.device !== null) && text('device', 'minmax(96px, 2fr)'),
     by === 'owner' && rows.some((row) => row.kind !== null) && text('kind', 'minmax(80px, 120px)'),
-    { key: 'value', title: amount.title, unit: values.unit, width: '112px', numeric: true, sums: (sum) => inScale(sum, values), cell: (row) => inScale(row.value, values), exact: (row) => amount.exact(row.value) },
-    reply.base !== null && { key: 'base_value', title: 'before', unit: values.unit, width: '112px', numeric: true, sums: (sum) => inScale(sum, values), cell: (row) => inScale(row.base_value, values), exact: (row) => amount.exact(row.base_value ?? 0) },
-    reply.base !== null && { key: 'delta', title: 'change', unit: deltas.unit, width: '120px', numeric: true, sums: (sum) => signedIn(sum, deltas), cell: (row) => signedIn(row.delta ?? 0, deltas), exact: (row) => amount.exact(row.delta ?? 0) },
+    {
+      key: 'value',
+      title: amount.title,
+      unit: values.unit,
+      width: '112px',
+      numeric: true,
+      sums: (sum) => inScale(sum, values),
+      cell: (row) => inScale(row.value, values),
+      exact: (row) => amount.exact(row.value),
+    },
+    reply.base !== null && {
+      key: 'base_value',
+      title: 'before',
+      unit: values.unit,
+      width: '112px',
+      numeric: true,
+      sums: (sum) => inScale(sum, values),
+      cell: (row) => inScale(row.base_value, values),
+      exact: (row) => amount.exact(row.base_value ?? 0),
+    },
+    reply.base !== null && {
+      key: 'delta',
+      title: 'change',
+      unit: deltas.unit,
+      width: '120px',
+      numeric: true,
+      sums: (sum) => signedIn(sum, deltas),
+      cell: (row) => signedIn(row.delta ?? 0, deltas),
+      exact: (row) => amount.exact(row.delta ?? 0),
+    },
     { key: 'count', title: 'count', width: '88px', numeric: true, sums: count, cell: (row) => count(row.count) },
-    { key: 'share', title: 'share', width: '144px', numeric: true, sums: shareCell, cell: (row) => shareCell(row.share), bar: (row) => Math.max(0, row.value) / largest },
+    {
+      key: 'share',
+      title: 'share',
+      width: '144px',
+      numeric: true,
+      sums: shareCell,
+      cell: (row) => shareCell(row.share),
+      bar: (row) => Math.max(0, row.value) / largest,
+    },
   ];
   return columns.filter((column) => column !== false);
 }
@@ -98,20 +149,36 @@ function sumBy(rows: readonly Row[], key: (row: Row) => string | null): [string,
 function sentenceOf(reply: Reply, amount: Amount): Sentence {
   /* One owner may stand in several rows: a device, a line each. */
   const [top] = sumBy(reply.rows, (row) => row.name);
-  const kinds = sumBy(reply.rows, (row) => row.kind).filter(([, value]) => reply.total > 0 && value / reply.total >= 0.05);
-  const sentence: Sentence = [strong(amount.say(reply.total)), amount.unit === 'bytes' ? ' are allocated' : ` of ${reply.type}`];
+  const kinds = sumBy(reply.rows, (row) => row.kind).filter(
+    ([, value]) => reply.total > 0 && value / reply.total >= 0.05,
+  );
+  const sentence: Sentence = [
+    strong(amount.say(reply.total)),
+    amount.unit === 'bytes' ? ' are allocated' : ` of ${reply.type}`,
+  ];
   if (reply.base !== null && reply.base_total !== null) {
     const change = reply.total - reply.base_total;
-    return [...sentence, change === 0 ? ', as many as in ' : `, ${amount.say(Math.abs(change))} ${change > 0 ? 'more' : 'less'} than in `, named(reply.base), '.'];
+    return [
+      ...sentence,
+      change === 0 ? ', as many as in ' : `, ${amount.say(Math.abs(change))} ${change > 0 ? 'more' : 'less'} than in `,
+      named(reply.base),
+      '.',
+    ];
   }
-  if (kinds.length > 0) sentence.push(': ', kinds.map(([kind, value]) => `${kind}s ${share(value / reply.total)}`).join(', '));
+  if (kinds.length > 0)
+    sentence.push(': ', kinds.map(([kind, value]) => `${kind}s ${share(value / reply.total)}`).join(', '));
   if (top && reply.total > 0) sentence.push(`; ${named(top[0])} has ${share(top[1] / reply.total)}`);
   return [...sentence, '.'];
 }
 
 function basisOf(reply: Reply): string {
   const one = reply.snapshots.find((snapshot) => snapshot.name === reply.snapshot)!;
-  const order = reply.snapshots.length < 2 ? '' : reply.order === 'time' ? '' : ' The files do not say when they were taken: they stand in the order of their names.';
+  const order =
+    reply.snapshots.length < 2
+      ? ''
+      : reply.order === 'time'
+        ? ''
+        : ' The files do not say when they were taken: they stand in the order of their names.';
   const taken = one.taken_at === null ? '' : `, taken ${one.taken_at.replace('T', ' ').replace('Z', ' UTC')}`;
   return `${one.name}: ${plural(one.sample_count, 'sample')}${taken}.${order}`;
 }
@@ -121,7 +188,17 @@ function totalOf(snapshot: Snapshot, type: string, unit: Amount): string {
   return found && unit.unit === 'bytes' ? ` (${unit.say(found.total)})` : '';
 }
 
-function Choice({ label, value, options, onChoose }: { label: string; value: string; options: readonly (readonly [string, string])[]; onChoose: (value: string) => void }) {
+function Choice({
+  label,
+  value,
+  options,
+  onChoose,
+}: {
+  label: string;
+  value: string;
+  options: readonly (readonly [string, string])[];
+  onChoose: (value: string) => void;
+}) {
   return (
     <label>
       {label}
@@ -136,19 +213,70 @@ function Choice({ label, value, options, onChoose }: { label: string; value: str
   );
 }
 
-function Tools({ run, reply, by, amount, table }: { run: RunDetails; reply: Reply; by: string; amount: Amount; table: TableState<Row> }) {
+function Tools({
+  run,
+  reply,
+  by,
+  amount,
+  table,
+}: {
+  run: RunDetails;
+  reply: Reply;
+  by: string;
+  amount: Amount;
+  table: TableState<Row>;
+}) {
   const names = reply.snapshots.map((one) => [one.name, `${one.name}${totalOf(one, reply.type, amount)}`] as const);
   const types = reply.snapshots.find((one) => one.name === reply.snapshot)!.types;
   const folded = { run: run.id, by: 'stack', snapshot: reply.snapshot!, type: reply.type, format: 'folded' };
   return (
     <TableBar
-      table={table} noun={by} total={reply.row_count} example="solver size>1MiB" file={run.name}
-      csv={address('api/memory', { run: run.id, view: 'pprof', snapshot: reply.snapshot!, type: reply.type, by, limit: 10_000, format: 'csv', ...(reply.base ? { base: reply.base } : {}) })}
+      table={table}
+      noun={by}
+      total={reply.row_count}
+      example="solver size>1MiB"
+      file={run.name}
+      csv={address('api/memory', {
+        run: run.id,
+        view: 'pprof',
+        snapshot: reply.snapshot!,
+        type: reply.type,
+        by,
+        limit: 10_000,
+        format: 'csv',
+        ...(reply.base ? { base: reply.base } : {}),
+      })}
     >
-      {names.length > 1 && <Choice label="snapshot" value={reply.snapshot!} options={names} onChoose={(snapshot) => go({ snapshot, zoom: null }, 'push')} />}
-      {names.length > 1 && <Choice label="against" value={reply.base ?? ''} options={[['', 'none'], ...names.filter(([name]) => name !== reply.snapshot)]} onChoose={(base) => go({ base: base || null, sort: null }, 'push')} />}
-      <Choice label="by" value={by} options={BY.map((one) => [one, one] as const)} onChoose={(one) => go({ by: one === 'owner' ? null : one, sort: null, group: null }, 'push')} />
-      {types.length > 1 && <Choice label="of" value={reply.type} options={types.map((one) => [one.name, one.name] as const)} onChoose={(type) => go({ type, zoom: null }, 'push')} />}
+      {names.length > 1 && (
+        <Choice
+          label="snapshot"
+          value={reply.snapshot!}
+          options={names}
+          onChoose={(snapshot) => go({ snapshot, zoom: null }, 'push')}
+        />
+      )}
+      {names.length > 1 && (
+        <Choice
+          label="against"
+          value={reply.base ?? ''}
+          options={[['', 'none'], ...names.filter(([name]) => name !== reply.snapshot)]}
+          onChoose={(base) => go({ base: base || null, sort: null }, 'push')}
+        />
+      )}
+      <Choice
+        label="by"
+        value={by}
+        options={BY.map((one) => [one, one] as const)}
+        onChoose={(one) => go({ by: one === 'owner' ? null : one, sort: null, group: null }, 'push')}
+      />
+      {types.length > 1 && (
+        <Choice
+          label="of"
+          value={reply.type}
+          options={types.map((one) => [one.name, one.name] as const)}
+          onChoose={(type) => go({ type, zoom: null }, 'push')}
+        />
+      )}
       <a href={address('api/flame', folded)} download={`${run.name}.folded`}>
         folded
       </a>
@@ -157,8 +285,17 @@ function Tools({ run, reply, by, amount, table }: { run: RunDetails; reply: Repl
 }
 
 function Bytes({ run, reply, amount }: { run: RunDetails; reply: Reply; amount: Amount }) {
-  const flame = useJson<FlameReply>('api/flame', { run: run.id, by: 'stack', snapshot: reply.snapshot!, type: reply.type, limit: WIDTH_MAX });
-  const layout = useMemo(() => (flame.data?.root ? layoutFlame(asWidths(flame.data.root), amount) : null), [flame.data]);
+  const flame = useJson<FlameReply>('api/flame', {
+    run: run.id,
+    by: 'stack',
+    snapshot: reply.snapshot!,
+    type: reply.type,
+    limit: WIDTH_MAX,
+  });
+  const layout = useMemo(
+    () => (flame.data?.root ? layoutFlame(asWidths(flame.data.root), amount) : null),
+    [flame.data],
+  );
   if (flame.error) return <Failed error={flame.error} />;
   if (!layout || toNumber(layout.nodes[0]!.total_ps) <= 0) return null;
   const zoom = findPath(layout, query.value.zoom ?? '');
@@ -177,8 +314,13 @@ function Bytes({ run, reply, amount }: { run: RunDetails; reply: Reply; amount: 
         ))}
       </nav>
       <Graph
-        layout={layout} zoom={zoom} focus={zoom > 0 ? zoom : null} lit={null} label={`Flame graph of ${reply.snapshot} by stack`}
-        onFocus={(index) => go({ zoom: pathOf(layout, index) || null }, 'replace')} onZoom={(index) => go({ zoom: index === 0 ? null : pathOf(layout, index) })}
+        layout={layout}
+        zoom={zoom}
+        focus={zoom > 0 ? zoom : null}
+        lit={null}
+        label={`Flame graph of ${reply.snapshot} by stack`}
+        onFocus={(index) => go({ zoom: pathOf(layout, index) || null }, 'replace')}
+        onZoom={(index) => go({ zoom: index === 0 ? null : pathOf(layout, index) })}
       />
     </>
   );
@@ -192,7 +334,10 @@ function Grown({ run }: { run: RunDetails }) {
     <>
       {grown.map((finding) => (
         <p key={finding.rank}>
-          {finding.text} <span class="quiet"><Prose text={finding.remedy} /></span>
+          {finding.text}{' '}
+          <span class="quiet">
+            <Prose text={finding.remedy} />
+          </span>
         </p>
       ))}
     </>
@@ -201,15 +346,34 @@ function Grown({ run }: { run: RunDetails }) {
 
 export function SnapshotsView({ run, nav }: { run: RunDetails; nav: ComponentChildren }) {
   const by = BY.includes(query.value.by ?? '') ? query.value.by! : 'owner';
-  const chosen = Object.fromEntries(['snapshot', 'base', 'type'].flatMap((key) => (query.value[key] ? [[key, query.value[key]!]] : [])));
-  const memory = useJson<Reply>('api/memory', { run: run.id, view: 'pprof', by, limit: ROWS_MAX, sort: query.value.sort, ...chosen });
+  const chosen = Object.fromEntries(
+    ['snapshot', 'base', 'type'].flatMap((key) => (query.value[key] ? [[key, query.value[key]!]] : [])),
+  );
+  const memory = useJson<Reply>('api/memory', {
+    run: run.id,
+    view: 'pprof',
+    by,
+    limit: ROWS_MAX,
+    sort: query.value.sort,
+    ...chosen,
+  });
   const amount = amountOf(memory.data?.unit ?? 'bytes');
   const rows = memory.data?.rows ?? [];
-  const table = useTable<Row>({ columns: memory.data ? columnsOf(memory.data, by, amount) : [], rows, sort: memory.data?.base ? '-delta' : '-value' });
+  const table = useTable<Row>({
+    columns: memory.data ? columnsOf(memory.data, by, amount) : [],
+    rows,
+    sort: memory.data?.base ? '-delta' : '-value',
+  });
   if (memory.error) return <Failed error={memory.error} />;
-  if (!memory.data) return memory.waiting ? <Waiting what="Adding up the snapshots." progress={memory.progress} /> : null;
+  if (!memory.data)
+    return memory.waiting ? <Waiting what="Adding up the snapshots." progress={memory.progress} /> : null;
   const reply = memory.data;
-  if (reply.snapshot === null) return <Empty copy='jax.profiler.save_device_memory_profile("memory.prof")'>This run holds no snapshots. To save one: </Empty>;
+  if (reply.snapshot === null)
+    return (
+      <Empty copy='jax.profiler.save_device_memory_profile("memory.prof")'>
+        This run holds no snapshots. To save one:{' '}
+      </Empty>
+    );
   return (
     <div class="snapshots">
       <SentenceLine sentence={sentenceOf(reply, amount)} />
@@ -218,7 +382,12 @@ export function SnapshotsView({ run, nav }: { run: RunDetails; nav: ComponentChi
       {reply.snapshots.length > 1 && <Grown run={run} />}
       <Tools run={run} reply={reply} by={by} amount={amount} table={table} />
       <TableBelow
-        table={table} total={reply.row_count} label={`Samples of ${reply.snapshot} by ${by}`} rowKey={(row) => `${row.name}\n${row.source}\n${row.device}\n${row.kind}`} weight={(row) => row.value} scroll
+        table={table}
+        total={reply.row_count}
+        label={`Samples of ${reply.snapshot} by ${by}`}
+        rowKey={(row) => `${row.name}\n${row.source}\n${row.device}\n${row.kind}`}
+        weight={(row) => row.value}
+        scroll
       />
       <Bytes run={run} reply={reply} amount={amount} />
     </div>

@@ -21,7 +21,10 @@ type Row = Record<string, SqlCell>;
 
 const EXAMPLES: readonly [string, string][] = [
   ['Costliest ops', 'select name, scope, count, self_ps, share from ops order by self_ps desc limit 20'],
-  ['Time by name', 'select name, count(*) as count, sum(dur_ps) as total_ps from slices group by name order by 3 desc limit 20'],
+  [
+    'Time by name',
+    'select name, count(*) as count, sum(dur_ps) as total_ps from slices group by name order by 3 desc limit 20',
+  ],
   ['Step times', 'select step, dur_ps, compute_ps, idle_ps from steps order by start_ps'],
   ['Longest slices', 'select name, track_name, start_ps, dur_ps from slices order by dur_ps desc limit 20'],
   ['Kinds of work', 'select kind, count(*) as count, sum(self_ps) as self_ps from slices group by kind'],
@@ -32,7 +35,9 @@ const WITHOUT_TIME = 'select * from runs'; // a run of snapshots or programs has
 function columnsOf(answer: SqlAnswer): Column<Row>[] {
   return answer.columns.map(({ name, unit }) => {
     const numeric = isNumeric(answer, name);
-    const numbers = answer.rows.map((row) => row[name]).filter((cell) => typeof cell === 'number' || typeof cell === 'bigint');
+    const numbers = answer.rows
+      .map((row) => row[name])
+      .filter((cell) => typeof cell === 'number' || typeof cell === 'bigint');
     const scale = unit === 'ps' ? timeScale(numbers) : unit === 'bytes' ? sizeScale(numbers.map(Number)) : null;
     const words = (cell: SqlCell | undefined): string => {
       if (cell === null || cell === undefined) return UNKNOWN;
@@ -42,8 +47,19 @@ function columnsOf(answer: SqlAnswer): Column<Row>[] {
       return unit === 'count' ? count(Number(cell)) : String(cell);
     };
     return {
-      key: name, title: name, groups: !numeric, ...(scale ? { unit: scale.unit } : {}), width: numeric ? 'minmax(88px, 1fr)' : 'minmax(104px, 3fr)', numeric, cell: (row) => (typeof row[name] === 'string' ? <Name text={row[name]} /> : words(row[name])),
-      exact: (row) => (row[name] === null || row[name] === undefined ? null : unit === 'ps' && numeric ? timeExact(row[name] as number) : String(row[name])),
+      key: name,
+      title: name,
+      groups: !numeric,
+      ...(scale ? { unit: scale.unit } : {}),
+      width: numeric ? 'minmax(88px, 1fr)' : 'minmax(104px, 3fr)',
+      numeric,
+      cell: (row) => (typeof row[name] === 'string' ? <Name text={row[name]} /> : words(row[name])),
+      exact: (row) =>
+        row[name] === null || row[name] === undefined
+          ? null
+          : unit === 'ps' && numeric
+            ? timeExact(row[name] as number)
+            : String(row[name]),
     };
   });
 }
@@ -51,15 +67,29 @@ function columnsOf(answer: SqlAnswer): Column<Row>[] {
 function Chart({ picture, columns }: { picture: Picture; columns: readonly Column<Row>[] }) {
   const most = Math.max(...picture.bars.map((bar) => Math.abs(bar.value)), Number.MIN_VALUE);
   const column = columns.find((one) => one.key === picture.y)!;
-  const words = (cell: SqlCell): string => `${String(column.cell({ [picture.y]: cell }))}${column.unit ? ` ${column.unit}` : ''}`;
+  const words = (cell: SqlCell): string =>
+    `${String(column.cell({ [picture.y]: cell }))}${column.unit ? ` ${column.unit}` : ''}`;
   if (picture.line) {
     const xs = picture.bars.map((bar) => Number(bar.words));
     const [from, to] = [Math.min(...xs), Math.max(...xs)];
-    const points = picture.bars.map((bar, at) => `${(10 + (780 * (xs[at]! - from)) / (to - from || 1)).toFixed(1)},${(150 - (140 * bar.value) / most).toFixed(1)}`);
+    const points = picture.bars.map(
+      (bar, at) =>
+        `${(10 + (780 * (xs[at]! - from)) / (to - from || 1)).toFixed(1)},${(150 - (140 * bar.value) / most).toFixed(1)}`,
+    );
     return (
-      <svg class="sql-line" viewBox="0 0 800 160" role="img" aria-label={`${picture.y} over ${picture.x}, up to ${words(picture.bars.reduce((a, b) => (a.value > b.value ? a : b)).cell)}`}>
+      <svg
+        class="sql-line"
+        viewBox="0 0 800 160"
+        role="img"
+        aria-label={`${picture.y} over ${picture.x}, up to ${words(picture.bars.reduce((a, b) => (a.value > b.value ? a : b)).cell)}`}
+      >
         <polyline points={points.join(' ')} />
-        {picture.bars.length <= 200 && points.map((point, at) => <circle key={at} cx={point.split(',')[0]} cy={point.split(',')[1]} r="2.5"><title>{`${picture.bars[at]!.words}: ${words(picture.bars[at]!.cell)}`}</title></circle>)}
+        {picture.bars.length <= 200 &&
+          points.map((point, at) => (
+            <circle key={at} cx={point.split(',')[0]} cy={point.split(',')[1]} r="2.5">
+              <title>{`${picture.bars[at]!.words}: ${words(picture.bars[at]!.cell)}`}</title>
+            </circle>
+          ))}
       </svg>
     );
   }
@@ -77,11 +107,25 @@ function Chart({ picture, columns }: { picture: Picture; columns: readonly Colum
   );
 }
 
-function Chosen({ label, value, names, onChange }: { label: string; value: string; names: readonly string[]; onChange: (name: string) => void }) {
+function Chosen({
+  label,
+  value,
+  names,
+  onChange,
+}: {
+  label: string;
+  value: string;
+  names: readonly string[];
+  onChange: (name: string) => void;
+}) {
   return (
     <label>
       {label}
-      <select value={value} onChange={(event) => onChange(event.currentTarget.value)}>{names.map((name) => <option key={name}>{name}</option>)}</select>
+      <select value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+        {names.map((name) => (
+          <option key={name}>{name}</option>
+        ))}
+      </select>
     </label>
   );
 }
@@ -95,22 +139,46 @@ function Result({ answer }: { answer: SqlAnswer }) {
   return (
     <>
       <p class="quiet" role="status">
-        {answer.row_count === null ? `The first ${plural(answer.rows.length, 'row')}` : plural(answer.row_count, 'row')}, {count(answer.scan_count)} looked at.{answer.notes.map((note) => <>{' '}<Prose text={sentenceCase(note.message)} /></>)}
+        {answer.row_count === null ? `The first ${plural(answer.rows.length, 'row')}` : plural(answer.row_count, 'row')}
+        , {count(answer.scan_count)} looked at.
+        {answer.notes.map((note) => (
+          <>
+            {' '}
+            <Prose text={sentenceCase(note.message)} />
+          </>
+        ))}
       </p>
       {picture && (
         <details open class="sql-picture">
           <summary>Chart</summary>
           <div class="toolbar">
-            <Chosen label="of" value={picture.y} names={answer.columns.map((one) => one.name).filter((name) => isNumeric(answer, name))} onChange={(y) => setAxes({ ...axes, y })} />
-            <Chosen label="by" value={picture.x} names={answer.columns.map((one) => one.name)} onChange={(x) => setAxes({ ...axes, x })} />
+            <Chosen
+              label="of"
+              value={picture.y}
+              names={answer.columns.map((one) => one.name).filter((name) => isNumeric(answer, name))}
+              onChange={(y) => setAxes({ ...axes, y })}
+            />
+            <Chosen
+              label="by"
+              value={picture.x}
+              names={answer.columns.map((one) => one.name)}
+              onChange={(x) => setAxes({ ...axes, x })}
+            />
           </div>
           <Chart picture={picture} columns={columns} />
         </details>
       )}
-      {answer.rows.length === 0 ? <Empty>The query found no row.</Empty> : (
+      {answer.rows.length === 0 ? (
+        <Empty>The query found no row.</Empty>
+      ) : (
         <>
           <TableBar table={table} noun="row" total={answer.rows.length} example="fusion self_ps>1ms" file="query" />
-          <TableBelow table={table} total={answer.rows.length} label="Rows of the query" rowKey={(row) => keyed.get(row)!} />
+          <TableBelow
+            table={table}
+            total={answer.rows.length}
+            label="Rows of the query"
+            rowKey={(row) => keyed.get(row)!}
+          />
         </>
       )}
     </>
@@ -122,7 +190,8 @@ function useTables(run: string): ReadonlyMap<string, string[]> {
   const [tables, setTables] = useState<ReadonlyMap<string, string[]>>(new Map());
   const gather = (answer: SqlAnswer): void => {
     const next = new Map<string, string[]>();
-    for (const row of answer.rows) next.set(String(row.table_name), [...(next.get(String(row.table_name)) ?? []), String(row.name)]);
+    for (const row of answer.rows)
+      next.set(String(row.table_name), [...(next.get(String(row.table_name)) ?? []), String(row.name)]);
     setTables(next);
   };
   useEffect(() => {
@@ -139,7 +208,9 @@ function Tables({ tables, onPick }: { tables: ReadonlyMap<string, string[]>; onP
       {[...tables].map(([name, columns]) => (
         <details key={name}>
           <summary>{name}</summary>
-          <button type="button" onClick={() => onPick(`select * from ${name} limit 20`)}>select * from {name}</button>
+          <button type="button" onClick={() => onPick(`select * from ${name} limit 20`)}>
+            select * from {name}
+          </button>
           <p>{columns.join(', ')}</p>
         </details>
       ))}
@@ -162,8 +233,17 @@ export function SqlView({ run }: { run: RunDetails }) {
     setWaiting(true);
     setError(null);
     askSql(run.id, asked, abort.signal).then(
-      (got) => { setAnswer(got); setWaiting(false); },
-      (why: Error) => { if (!abort.signal.aborted) { setError(why); setAnswer(null); setWaiting(false); } },
+      (got) => {
+        setAnswer(got);
+        setWaiting(false);
+      },
+      (why: Error) => {
+        if (!abort.signal.aborted) {
+          setError(why);
+          setAnswer(null);
+          setWaiting(false);
+        }
+      },
     );
     return () => abort.abort();
   }, [run.id, asked, turn]);
@@ -180,38 +260,84 @@ export function SqlView({ run }: { run: RunDetails }) {
   };
   return (
     <>
-    {tables.size > 0 && <SentenceLine sentence={[...(run.slice_count === null ? [] : [strong(plural(run.slice_count, 'slice')), ' in ']), strong(plural(tables.size, 'table')), run.slice_count === null ? ' tell of this run.' : '.']} />}
-    <div class="sql">
-      <Tables tables={tables} onPick={ask} />
-      <div class="sql-main">
-        <textarea
-          ref={field} aria-label="Query" spellcheck={false} rows={3} value={text} onInput={(event) => setText(event.currentTarget.value)}
-          onKeyDown={(event) => { if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) { event.preventDefault(); ask(text); } event.stopPropagation(); }}
+      {tables.size > 0 && (
+        <SentenceLine
+          sentence={[
+            ...(run.slice_count === null ? [] : [strong(plural(run.slice_count, 'slice')), ' in ']),
+            strong(plural(tables.size, 'table')),
+            run.slice_count === null ? ' tell of this run.' : '.',
+          ]}
         />
-        <div class="toolbar">
-          <button type="button" class="framed" onClick={() => ask(text)} data-tip="ctrl Enter">Run</button>
-          <button type="button" onClick={() => keepQuery(text)}>Keep</button>
-          <label>
-            examples
-            <select value="" onChange={(event) => ask(event.currentTarget.value)}><option value="">choose</option>{EXAMPLES.map(([words, one]) => <option key={words} value={one}>{words}</option>)}</select>
-          </label>
-          {keptQueries.value.length > 0 && (
+      )}
+      <div class="sql">
+        <Tables tables={tables} onPick={ask} />
+        <div class="sql-main">
+          <textarea
+            ref={field}
+            aria-label="Query"
+            spellcheck={false}
+            rows={3}
+            value={text}
+            onInput={(event) => setText(event.currentTarget.value)}
+            onKeyDown={(event) => {
+              if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
+                event.preventDefault();
+                ask(text);
+              }
+              event.stopPropagation();
+            }}
+          />
+          <div class="toolbar">
+            <button type="button" class="framed" onClick={() => ask(text)} data-tip="ctrl Enter">
+              Run
+            </button>
+            <button type="button" onClick={() => keepQuery(text)}>
+              Keep
+            </button>
             <label>
-              kept
-              <select value="" onChange={(event) => ask(event.currentTarget.value)}><option value="">choose</option>{keptQueries.value.map((one) => <option key={one} value={one}>{one.slice(0, 80)}</option>)}</select>
+              examples
+              <select value="" onChange={(event) => ask(event.currentTarget.value)}>
+                <option value="">choose</option>
+                {EXAMPLES.map(([words, one]) => (
+                  <option key={words} value={one}>
+                    {words}
+                  </option>
+                ))}
+              </select>
             </label>
+            {keptQueries.value.length > 0 && (
+              <label>
+                kept
+                <select value="" onChange={(event) => ask(event.currentTarget.value)}>
+                  <option value="">choose</option>
+                  {keptQueries.value.map((one) => (
+                    <option key={one} value={one}>
+                      {one.slice(0, 80)}
+                    </option>
+                  ))}
+                </select>
+              </label>
+            )}
+            {keptQueries.value.includes(text) && (
+              <button type="button" onClick={() => dropQuery(text)}>
+                Forget
+              </button>
+            )}
+            {waiting && <span role="status">Asking …</span>}
+          </div>
+          {error && (
+            <p class="sql-error" role="alert">
+              {error.message}{' '}
+              {place !== null && (
+                <button type="button" onClick={toPlace}>
+                  Show the place
+                </button>
+              )}
+            </p>
           )}
-          {keptQueries.value.includes(text) && <button type="button" onClick={() => dropQuery(text)}>Forget</button>}
-          {waiting && <span role="status">Asking …</span>}
+          {answer && <Result answer={answer} key={turn} />}
         </div>
-        {error && (
-          <p class="sql-error" role="alert">
-            {error.message} {place !== null && <button type="button" onClick={toPlace}>Show the place</button>}
-          </p>
-        )}
-        {answer && <Result answer={answer} key={turn} />}
       </div>
-    </div>
     </>
   );
 }

@@ -3,7 +3,16 @@ import { address } from '../data/api';
 import { go, query } from '../data/place';
 import { useJson } from '../data/resource';
 import { stepRestriction } from '../data/restriction';
-import { KINDS, type GapRow, type IdleRow, type Note, type RunDetails, type StepDeviceRow, type StepList, type StepRow } from '../data/types';
+import {
+  KINDS,
+  type GapRow,
+  type IdleRow,
+  type Note,
+  type RunDetails,
+  type StepDeviceRow,
+  type StepList,
+  type StepRow,
+} from '../data/types';
 import { toNumber } from '../model/numbers';
 import { sentenceCase } from '../model/sentence';
 import { idleSentence, stepsSentence } from '../model/steps_words';
@@ -23,14 +32,26 @@ const BY: Record<string, string> = { steps: 'step', devices: 'device', idle: 'id
 const NOUNS: Record<string, string> = { steps: 'step', devices: 'step', idle: 'cause', gaps: 'gap' };
 
 function medianOf(rows: readonly StepRow[]): number | null {
-  const counted = rows.filter((row) => !row.warmup).map((row) => toNumber(row.dur_ps)).sort((a, b) => a - b);
+  const counted = rows
+    .filter((row) => !row.warmup)
+    .map((row) => toNumber(row.dur_ps))
+    .sort((a, b) => a - b);
   return counted.length === 0 ? null : counted[Math.ceil(counted.length / 2) - 1]!;
 }
 
 /* What the counted steps are made of, as the rows below add up. */
 function partsOf(counted: readonly StepRow[]): KindPart[] {
-  const sums = KINDS.map((kind) => ({ kind, self_ps: counted.reduce((sum, row) => sum + toNumber(row.breakdown.find((part) => part.kind === kind)?.self_ps ?? 0), 0) }));
-  const all = Math.max(1, sums.reduce((sum, part) => sum + part.self_ps, 0));
+  const sums = KINDS.map((kind) => ({
+    kind,
+    self_ps: counted.reduce(
+      (sum, row) => sum + toNumber(row.breakdown.find((part) => part.kind === kind)?.self_ps ?? 0),
+      0,
+    ),
+  }));
+  const all = Math.max(
+    1,
+    sums.reduce((sum, part) => sum + part.self_ps, 0),
+  );
   return sums.map((part) => ({ ...part, share: part.self_ps / all }));
 }
 
@@ -53,7 +74,20 @@ function Choice({ view }: { view: string }) {
   return (
     <label>
       by
-      <select value={view} onChange={(event) => go({ by: event.currentTarget.value === 'steps' ? null : event.currentTarget.value, sort: null, group: null, columns: null }, 'push')}>
+      <select
+        value={view}
+        onChange={(event) =>
+          go(
+            {
+              by: event.currentTarget.value === 'steps' ? null : event.currentTarget.value,
+              sort: null,
+              group: null,
+              columns: null,
+            },
+            'push',
+          )
+        }
+      >
         {Object.entries(BY).map(([key, words]) => (
           <option key={key} value={key}>
             {words}
@@ -72,12 +106,38 @@ interface Part<R> {
 }
 
 /* All rows are here, so they are ordered and filtered here. */
-function Rows<R>({ run, view, params, list, columns, sort, example, show }: Part<R> & { columns: readonly Column<R>[]; sort: string; example: string; show: (table: TableState<R>) => preact.ComponentChildren }) {
+function Rows<R>({
+  run,
+  view,
+  params,
+  list,
+  columns,
+  sort,
+  example,
+  show,
+}: Part<R> & {
+  columns: readonly Column<R>[];
+  sort: string;
+  example: string;
+  show: (table: TableState<R>) => preact.ComponentChildren;
+}) {
   const table = useTable<R>({ columns, rows: list.rows, sort, here: true });
-  const csv = address('api/steps', { ...params, ...(view === 'steps' ? {} : { view }), limit: ROWS_MAX, format: 'csv' });
+  const csv = address('api/steps', {
+    ...params,
+    ...(view === 'steps' ? {} : { view }),
+    limit: ROWS_MAX,
+    format: 'csv',
+  });
   return (
     <>
-      <TableBar table={table} noun={NOUNS[view]!} total={list.row_count} example={example} csv={csv} file={`${run.name}-${view}`}>
+      <TableBar
+        table={table}
+        noun={NOUNS[view]!}
+        total={list.row_count}
+        example={example}
+        csv={csv}
+        file={`${run.name}-${view}`}
+      >
         <Choice view={view} />
       </TableBar>
       {list.rows.length > 0 && table.rows.length === 0 && <NothingMatches table={table} total={list.row_count} />}
@@ -90,8 +150,10 @@ function IdlePart({ run, params, view }: { run: RunDetails; params: Record<strin
   const list = useJson<StepList<IdleRow | GapRow>>('api/steps', { ...params, view, limit: ROWS_MAX });
   const causes = useJson<StepList<IdleRow>>('api/steps', { ...params, view: 'idle', limit: ROWS_MAX });
   if (list.error) return <Failed error={list.error} />;
-  if (!list.data || !causes.data) return list.waiting ? <Waiting what="Looking for idle devices." progress={list.progress} /> : null;
-  if (causes.data.rows.length === 0 && list.data.rows.length === 0) return <Empty>No device of this run recorded an op, so none was seen idle.</Empty>;
+  if (!list.data || !causes.data)
+    return list.waiting ? <Waiting what="Looking for idle devices." progress={list.progress} /> : null;
+  if (causes.data.rows.length === 0 && list.data.rows.length === 0)
+    return <Empty>No device of this run recorded an op, so none was seen idle.</Empty>;
   const idle = list.data as StepList<IdleRow>;
   const gaps = list.data as StepList<GapRow>;
   return (
@@ -99,9 +161,27 @@ function IdlePart({ run, params, view }: { run: RunDetails; params: Record<strin
       <SentenceLine sentence={idleSentence(causes.data.rows)} />
       <Basis notes={list.data.notes} />
       {view === 'idle' ? (
-        <Rows run={run} view={view} params={params} list={idle} columns={idleColumns(idle.rows)} sort="-idle_ps" example="cause=python idle>1ms" show={(table) => <IdleTable table={table} rowCount={idle.row_count} />} />
+        <Rows
+          run={run}
+          view={view}
+          params={params}
+          list={idle}
+          columns={idleColumns(idle.rows)}
+          sort="-idle_ps"
+          example="cause=python idle>1ms"
+          show={(table) => <IdleTable table={table} rowCount={idle.row_count} />}
+        />
       ) : (
-        <Rows run={run} view={view} params={params} list={gaps} columns={gapColumns(gaps.rows)} sort="" example="step=3 idle>1ms" show={(table) => <GapTable table={table} rowCount={gaps.row_count} />} />
+        <Rows
+          run={run}
+          view={view}
+          params={params}
+          list={gaps}
+          columns={gapColumns(gaps.rows)}
+          sort=""
+          example="step=3 idle>1ms"
+          show={(table) => <GapTable table={table} rowCount={gaps.row_count} />}
+        />
       )}
     </>
   );
@@ -112,7 +192,18 @@ function DevicePart({ run, params }: { run: RunDetails; params: Record<string, s
   if (list.error) return <Failed error={list.error} />;
   if (!list.data) return list.waiting ? <Waiting what="Dividing steps by device." progress={list.progress} /> : null;
   const { data } = list;
-  return <Rows run={run} view="devices" params={params} list={data} columns={deviceColumns(data.rows)} sort="" example="device=3 busy<50ms" show={(table) => <StepDeviceTable table={table} rowCount={data.row_count} />} />;
+  return (
+    <Rows
+      run={run}
+      view="devices"
+      params={params}
+      list={data}
+      columns={deviceColumns(data.rows)}
+      sort=""
+      example="device=3 busy<50ms"
+      show={(table) => <StepDeviceTable table={table} rowCount={data.row_count} />}
+    />
+  );
 }
 
 export function StepsView({ run }: { run: RunDetails }) {
@@ -126,7 +217,9 @@ export function StepsView({ run }: { run: RunDetails }) {
   if (rows.length === 0)
     return (
       <>
-        <HowToMarkSteps framework={run.framework}>No steps were found in this run: no annotation marks them, and no module repeats. To mark them:</HowToMarkSteps>
+        <HowToMarkSteps framework={run.framework}>
+          No steps were found in this run: no annotation marks them, and no module repeats. To mark them:
+        </HowToMarkSteps>
         <div class="toolbar">
           <Choice view={view} />
         </div>
@@ -142,7 +235,13 @@ export function StepsView({ run }: { run: RunDetails }) {
       <StepPicture steps={inOrder} medianPs={median} height={180} parts={partsOf(counted)} counted={counted.length} />
       {view === 'steps' ? (
         <Rows
-          run={run} view={view} params={params} list={steps.data} columns={stepColumns(rows, median)} sort="start_ps" example="time>60ms input>10ms"
+          run={run}
+          view={view}
+          params={params}
+          list={steps.data}
+          columns={stepColumns(rows, median)}
+          sort="start_ps"
+          example="time>60ms input>10ms"
           show={(table) => <StepTable table={table} rowCount={steps.data!.row_count} />}
         />
       ) : (

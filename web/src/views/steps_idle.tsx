@@ -20,15 +20,48 @@ export function idleColumns(rows: readonly IdleRow[]): Column<IdleRow>[] {
   const most = Math.max(1e-9, ...rows.map((row) => row.share ?? 0));
   const hosts = new Set(rows.map((row) => row.host)).size > 1;
   const columns: (Column<IdleRow> | false)[] = [
-    hosts && { key: 'host', title: 'host', groups: true, width: 'minmax(80px, 1fr)', cell: (row) => <Name text={row.host} /> },
+    hosts && {
+      key: 'host',
+      title: 'host',
+      groups: true,
+      width: 'minmax(80px, 1fr)',
+      cell: (row) => <Name text={row.host} />,
+    },
     { key: 'device', title: 'device', groups: true, width: '72px', numeric: true, cell: (row) => String(row.device) },
     { key: 'cause', title: 'host meanwhile', groups: true, width: 'minmax(140px, 1fr)', cell: (row) => row.cause },
-    { key: 'idle_ps', title: 'idle', unit: idle.unit, width: '104px', numeric: true, sums: (total) => inScale(total, idle), cell: (row) => inScale(row.idle_ps, idle), exact: (row) => timeExact(row.idle_ps) },
-    { key: 'share', title: 'of idle', width: '144px', numeric: true, bar: (row) => (row.share ?? 0) / most, cell: (row) => shareCell(row.share) },
-    { key: 'share_of_time', title: 'of time', width: '88px', numeric: true, cell: (row) => shareCell(row.share_of_time) },
     {
-      key: 'longest_ps', title: 'longest gap', unit: longest.unit, width: '120px', numeric: true,
-      cell: (row) => (row.longest_ps === null ? UNKNOWN : inScale(row.longest_ps, longest)), exact: (row) => (row.longest_ps === null ? null : timeExact(row.longest_ps)),
+      key: 'idle_ps',
+      title: 'idle',
+      unit: idle.unit,
+      width: '104px',
+      numeric: true,
+      sums: (total) => inScale(total, idle),
+      cell: (row) => inScale(row.idle_ps, idle),
+      exact: (row) => timeExact(row.idle_ps),
+    },
+    {
+      key: 'share',
+      title: 'of idle',
+      width: '144px',
+      numeric: true,
+      bar: (row) => (row.share ?? 0) / most,
+      cell: (row) => shareCell(row.share),
+    },
+    {
+      key: 'share_of_time',
+      title: 'of time',
+      width: '88px',
+      numeric: true,
+      cell: (row) => shareCell(row.share_of_time),
+    },
+    {
+      key: 'longest_ps',
+      title: 'longest gap',
+      unit: longest.unit,
+      width: '120px',
+      numeric: true,
+      cell: (row) => (row.longest_ps === null ? UNKNOWN : inScale(row.longest_ps, longest)),
+      exact: (row) => (row.longest_ps === null ? null : timeExact(row.longest_ps)),
     },
   ];
   return columns.filter((column) => column !== false);
@@ -37,9 +70,22 @@ export function idleColumns(rows: readonly IdleRow[]): Column<IdleRow>[] {
 export function IdleTable({ table, rowCount }: { table: TableState<IdleRow>; rowCount: number }) {
   return (
     <Table
-      label="Idle time by cause" columns={table.columns} chosen={query.value.columns} rows={table.rows} rowCount={rowCount} sort={table.sort} onSort={table.onSort} groupOf={table.groupOf}
-      weight={(row) => toNumber(row.idle_ps)} rowKey={(row) => `${row.host} ${row.device} ${row.cause}`}
-      onOpen={(row) => row.longest_start_ps !== null && row.longest_ps !== null && go({ view: 'timeline', window: gapWindow(row.longest_start_ps, row.longest_ps), by: null })} scroll
+      label="Idle time by cause"
+      columns={table.columns}
+      chosen={query.value.columns}
+      rows={table.rows}
+      rowCount={rowCount}
+      sort={table.sort}
+      onSort={table.onSort}
+      groupOf={table.groupOf}
+      weight={(row) => toNumber(row.idle_ps)}
+      rowKey={(row) => `${row.host} ${row.device} ${row.cause}`}
+      onOpen={(row) =>
+        row.longest_start_ps !== null &&
+        row.longest_ps !== null &&
+        go({ view: 'timeline', window: gapWindow(row.longest_start_ps, row.longest_ps), by: null })
+      }
+      scroll
     />
   );
 }
@@ -50,20 +96,64 @@ export function gapColumns(rows: readonly GapRow[]): Column<GapRow>[] {
   const longest = Math.max(1, ...rows.map((row) => toNumber(row.dur_ps)));
   const hosts = new Set(rows.map((row) => row.host)).size > 1;
   const columns: (Column<GapRow> | false)[] = [
-    hosts && { key: 'host', title: 'host', groups: true, width: 'minmax(80px, 1fr)', cell: (row) => <Name text={row.host} /> },
+    hosts && {
+      key: 'host',
+      title: 'host',
+      groups: true,
+      width: 'minmax(80px, 1fr)',
+      cell: (row) => <Name text={row.host} />,
+    },
     { key: 'device', title: 'device', groups: true, width: '72px', numeric: true, cell: (row) => String(row.device) },
-    { key: 'step', title: 'step', groups: true, width: '64px', numeric: true, cell: (row) => (row.step === null ? UNKNOWN : String(row.step)) },
-    { key: 'start_ps', title: 'begin', unit: begin.unit, width: '104px', numeric: true, cell: (row) => inScale(row.start_ps, begin), exact: (row) => timeExact(row.start_ps) },
     {
-      key: 'dur_ps', title: 'idle', unit: idle.unit, width: '144px', numeric: true, bar: (row) => toNumber(row.dur_ps) / longest,
-      sums: (total) => inScale(total, idle), cell: (row) => inScale(row.dur_ps, idle), exact: (row) => timeExact(row.dur_ps),
+      key: 'step',
+      title: 'step',
+      groups: true,
+      width: '64px',
+      numeric: true,
+      cell: (row) => (row.step === null ? UNKNOWN : String(row.step)),
     },
     {
-      key: 'cause', title: 'host meanwhile', groups: true, width: 'minmax(120px, 1fr)', cell: (row) => row.cause,
+      key: 'start_ps',
+      title: 'begin',
+      unit: begin.unit,
+      width: '104px',
+      numeric: true,
+      cell: (row) => inScale(row.start_ps, begin),
+      exact: (row) => timeExact(row.start_ps),
+    },
+    {
+      key: 'dur_ps',
+      title: 'idle',
+      unit: idle.unit,
+      width: '144px',
+      numeric: true,
+      bar: (row) => toNumber(row.dur_ps) / longest,
+      sums: (total) => inScale(total, idle),
+      cell: (row) => inScale(row.dur_ps, idle),
+      exact: (row) => timeExact(row.dur_ps),
+    },
+    {
+      key: 'cause',
+      title: 'host meanwhile',
+      groups: true,
+      width: 'minmax(120px, 1fr)',
+      cell: (row) => row.cause,
       exact: (row) => `${shareCell(toNumber(row.cause_ps) / Math.max(1, toNumber(row.dur_ps)))} of the gap`,
     },
-    { key: 'before', title: 'after op', width: 'minmax(120px, 2fr)', cell: (row) => (row.before === null ? UNKNOWN : <Name text={row.before} />), exact: (row) => row.before },
-    { key: 'after', title: 'before op', width: 'minmax(120px, 2fr)', cell: (row) => (row.after === null ? UNKNOWN : <Name text={row.after} />), exact: (row) => row.after },
+    {
+      key: 'before',
+      title: 'after op',
+      width: 'minmax(120px, 2fr)',
+      cell: (row) => (row.before === null ? UNKNOWN : <Name text={row.before} />),
+      exact: (row) => row.before,
+    },
+    {
+      key: 'after',
+      title: 'before op',
+      width: 'minmax(120px, 2fr)',
+      cell: (row) => (row.after === null ? UNKNOWN : <Name text={row.after} />),
+      exact: (row) => row.after,
+    },
   ];
   return columns.filter((column) => column !== false);
 }
@@ -71,8 +161,18 @@ export function gapColumns(rows: readonly GapRow[]): Column<GapRow>[] {
 export function GapTable({ table, rowCount }: { table: TableState<GapRow>; rowCount: number }) {
   return (
     <Table
-      label="Idle gaps" columns={table.columns} chosen={query.value.columns} rows={table.rows} sort={table.sort} onSort={table.onSort} groupOf={table.groupOf} weight={(row) => toNumber(row.dur_ps)} rowKey={(row) => `${row.host} ${row.device} ${row.start_ps}`} rowCount={rowCount}
-      onOpen={(row) => go({ view: 'timeline', window: gapWindow(row.start_ps, row.dur_ps), by: null })} scroll
+      label="Idle gaps"
+      columns={table.columns}
+      chosen={query.value.columns}
+      rows={table.rows}
+      sort={table.sort}
+      onSort={table.onSort}
+      groupOf={table.groupOf}
+      weight={(row) => toNumber(row.dur_ps)}
+      rowKey={(row) => `${row.host} ${row.device} ${row.start_ps}`}
+      rowCount={rowCount}
+      onOpen={(row) => go({ view: 'timeline', window: gapWindow(row.start_ps, row.dur_ps), by: null })}
+      scroll
     />
   );
 }

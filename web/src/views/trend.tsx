@@ -57,7 +57,8 @@ const BOTTOM = 18;
 const TOP = 10;
 const LARGE = 120; // runs, from which points are small
 
-const metricsOf = (text: string | undefined): string[] => [...new Set((text ?? USUAL).split(';').filter(Boolean))].slice(0, CHARTS_MAX);
+const metricsOf = (text: string | undefined): string[] =>
+  [...new Set((text ?? USUAL).split(';').filter(Boolean))].slice(0, CHARTS_MAX);
 const wordsOf = (metric: string): string => (metric.startsWith('op:') ? metric.slice(3) : metric.replace(/_/g, ' '));
 
 function toRun(name: string) {
@@ -66,13 +67,22 @@ function toRun(name: string) {
 
 function Chart({ metric, trend }: { metric: string; trend: Trend }) {
   const points = trend.rows.map((row, at) => ({ row, at })).filter((one) => one.row.value !== null);
-  const values = points.flatMap(({ row }) => [row.value, row.low, row.high]).filter((value) => value !== null).map(Number);
+  const values = points
+    .flatMap(({ row }) => [row.value, row.low, row.high])
+    .filter((value) => value !== null)
+    .map(Number);
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const last = Math.max(1, trend.rows.length - 1);
   const width = Math.max(600, innerWidth - 32); // as wide as it is seen, so that its words keep their size
   const x = (at: number): number => LEFT + (at / last) * (width - LEFT - RIGHT);
-  const y = (value: number): number => (high === low ? (HEIGHT - BOTTOM) / 2 : TOP + (1 - (value - low) / (high - low)) * (HEIGHT - BOTTOM - 2 * TOP));
-  const place = (row: Point): string => (trend.over === 'step' && row.step !== null ? String(row.step) : trend.over === 'commit' && row.commit !== null ? row.commit.slice(0, 9) : (row.at?.slice(0, 10) ?? ''));
+  const y = (value: number): number =>
+    high === low ? (HEIGHT - BOTTOM) / 2 : TOP + (1 - (value - low) / (high - low)) * (HEIGHT - BOTTOM - 2 * TOP);
+  const place = (row: Point): string =>
+    trend.over === 'step' && row.step !== null
+      ? String(row.step)
+      : trend.over === 'commit' && row.commit !== null
+        ? row.commit.slice(0, 9)
+        : (row.at?.slice(0, 10) ?? '');
   const jumps = new Map(trend.jumps.map((jump) => [jump.run.id, jump]));
   const bands: { from: number; to: number; row: Point }[] = [];
   for (const { row, at } of points) {
@@ -81,37 +91,95 @@ function Chart({ metric, trend }: { metric: string; trend: Trend }) {
     else bands.push({ from: at, to: at, row });
   }
   return (
-    <svg class="trend-picture" viewBox={`0 0 ${width} ${HEIGHT}`} role="group" aria-label={`${wordsOf(metric)} over ${plural(points.length, 'run')}`}>
-      {bands.filter(({ row }) => row.high !== null).map(({ from, to, row }) => (
-        <rect key={from} class="trend-noise" x={x(from) - 4} width={x(to) - x(from) + 8} y={y(Number(row.high))} height={Math.max(1, y(row.low === null ? low : Number(row.low)) - y(Number(row.high)))} />
-      ))}
-      <text x={LEFT - 8} y={y(high) + 4} text-anchor="end">{told(high, trend.unit)}</text>
-      {high > low && <text x={LEFT - 8} y={y(low) + 4} text-anchor="end">{told(low, trend.unit)}</text>}
-      <polyline points={points.map(({ row, at }) => `${x(at).toFixed(1)},${y(Number(row.value)).toFixed(1)}`).join(' ')} />
+    <svg
+      class="trend-picture"
+      viewBox={`0 0 ${width} ${HEIGHT}`}
+      role="group"
+      aria-label={`${wordsOf(metric)} over ${plural(points.length, 'run')}`}
+    >
+      {bands
+        .filter(({ row }) => row.high !== null)
+        .map(({ from, to, row }) => (
+          <rect
+            key={from}
+            class="trend-noise"
+            x={x(from) - 4}
+            width={x(to) - x(from) + 8}
+            y={y(Number(row.high))}
+            height={Math.max(1, y(row.low === null ? low : Number(row.low)) - y(Number(row.high)))}
+          />
+        ))}
+      <text x={LEFT - 8} y={y(high) + 4} text-anchor="end">
+        {told(high, trend.unit)}
+      </text>
+      {high > low && (
+        <text x={LEFT - 8} y={y(low) + 4} text-anchor="end">
+          {told(low, trend.unit)}
+        </text>
+      )}
+      <polyline
+        points={points.map(({ row, at }) => `${x(at).toFixed(1)},${y(Number(row.value)).toFixed(1)}`).join(' ')}
+      />
       {points.map(({ row, at }) => {
         const jump = jumps.get(row.id);
         const words = jump && `since ${shown(row.name)}: ${told(jump.from, trend.unit)} → ${told(jump.to, trend.unit)}`;
         const to = jump && compareChange(jump.before.name, jump.run.name);
         return (
           to && (
-            <a key={row.id} class="trend-jump" href={hrefOf(to)} aria-label={`${words}, compare`} data-tip={words} onClick={(event) => follow(event, to)}>
+            <a
+              key={row.id}
+              class="trend-jump"
+              href={hrefOf(to)}
+              aria-label={`${words}, compare`}
+              data-tip={words}
+              onClick={(event) => follow(event, to)}
+            >
               <line x1={x(at) - 5} x2={x(at) - 5} y1={TOP - 6} y2={HEIGHT - BOTTOM} />
             </a>
           )
         );
       })}
       {points.map(({ row, at }) => (
-        <a key={row.id} href={hrefOf(toRun(row.name))} aria-label={`${shown(row.name)}, ${told(row.value, trend.unit)}`} data-tip={`${shown(row.name)}: ${told(row.value, trend.unit)}`} onClick={(event) => follow(event, toRun(row.name))}>
-          <circle class={jumps.has(row.id) ? 'jump' : undefined} cx={x(at)} cy={y(Number(row.value))} r={points.length > LARGE ? 2 : 3.5} />
+        <a
+          key={row.id}
+          href={hrefOf(toRun(row.name))}
+          aria-label={`${shown(row.name)}, ${told(row.value, trend.unit)}`}
+          data-tip={`${shown(row.name)}: ${told(row.value, trend.unit)}`}
+          onClick={(event) => follow(event, toRun(row.name))}
+        >
+          <circle
+            class={jumps.has(row.id) ? 'jump' : undefined}
+            cx={x(at)}
+            cy={y(Number(row.value))}
+            r={points.length > LARGE ? 2 : 3.5}
+          />
         </a>
       ))}
-      {trend.rows.length > 0 && <text x={LEFT} y={HEIGHT - 3}>{place(trend.rows[0]!)}</text>}
-      {trend.rows.length > 1 && <text x={width - RIGHT} y={HEIGHT - 3} text-anchor="end">{place(trend.rows.at(-1)!)}</text>}
+      {trend.rows.length > 0 && (
+        <text x={LEFT} y={HEIGHT - 3}>
+          {place(trend.rows[0]!)}
+        </text>
+      )}
+      {trend.rows.length > 1 && (
+        <text x={width - RIGHT} y={HEIGHT - 3} text-anchor="end">
+          {place(trend.rows.at(-1)!)}
+        </text>
+      )}
     </svg>
   );
 }
 
-function Metric({ metric, asked, alone, all }: { metric: string; asked: Record<string, string>; alone: boolean; all: readonly string[] }) {
+function Metric({
+  metric,
+  asked,
+  alone,
+  all,
+}: {
+  metric: string;
+  asked: Record<string, string>;
+  alone: boolean;
+  all: readonly string[];
+}) {
   const trend = useJson<Trend>('api/trend', { ...asked, metric });
   const known = trend.data?.rows.filter((row) => row.value !== null).length ?? 0;
   const reason = trend.data?.rows.find((row) => row.value === null)?.reasons['value'];
@@ -119,8 +187,21 @@ function Metric({ metric, asked, alone, all }: { metric: string; asked: Record<s
     <figure class="trend-metric">
       <figcaption>
         <Name text={wordsOf(metric)} />
-        {trend.data && <span class="faint">{THIN}{plural(known, 'run')} over {trend.data.over}{trend.data.jumps.length > 0 && `, ${plural(trend.data.jumps.length, 'jump')}`}</span>}
-        {!alone && <button aria-label={`leave out ${wordsOf(metric)}`} onClick={() => go({ metric: all.filter((one) => one !== metric).join(';') }, 'push')}>×</button>}
+        {trend.data && (
+          <span class="faint">
+            {THIN}
+            {plural(known, 'run')} over {trend.data.over}
+            {trend.data.jumps.length > 0 && `, ${plural(trend.data.jumps.length, 'jump')}`}
+          </span>
+        )}
+        {!alone && (
+          <button
+            aria-label={`leave out ${wordsOf(metric)}`}
+            onClick={() => go({ metric: all.filter((one) => one !== metric).join(';') }, 'push')}
+          >
+            ×
+          </button>
+        )}
       </figcaption>
       {trend.error && <Failed error={trend.error} />}
       {!trend.data && trend.waiting && <Waiting what="Looking at the runs." progress={trend.progress} />}
@@ -132,20 +213,71 @@ function Metric({ metric, asked, alone, all }: { metric: string; asked: Record<s
 
 function columnsOf(trend: Trend | null): Column<Point>[] {
   const unit = trend?.unit ?? 'ps';
-  const { cell, ...column } = figureColumn((trend?.rows ?? []).flatMap((row) => [row.value, row.level, row.low, row.high]), unit);
-  const value = (key: 'value' | 'level' | 'low' | 'high', title: string, more: Partial<Column<Point>> = {}): Column<Point> => ({
-    key, title, ...column, width: '112px', numeric: true, cell: (row) => cell(row[key]), exact: (row) => (row[key] === null ? (row.reasons[key] ?? null) : unit === 'ps' ? timeExact(row[key]!) : String(row[key])), ...more,
+  const { cell, ...column } = figureColumn(
+    (trend?.rows ?? []).flatMap((row) => [row.value, row.level, row.low, row.high]),
+    unit,
+  );
+  const value = (
+    key: 'value' | 'level' | 'low' | 'high',
+    title: string,
+    more: Partial<Column<Point>> = {},
+  ): Column<Point> => ({
+    key,
+    title,
+    ...column,
+    width: '112px',
+    numeric: true,
+    cell: (row) => cell(row[key]),
+    exact: (row) =>
+      row[key] === null ? (row.reasons[key] ?? null) : unit === 'ps' ? timeExact(row[key]!) : String(row[key]),
+    ...more,
   });
   const columns: (Column<Point> | false)[] = [
-    { key: 'name', title: 'run', width: 'minmax(180px, 2fr)', cell: (row) => <Link to={toRun(row.name)}><Name text={row.name} /></Link>, exact: (row) => row.name },
-    { key: 'step', title: 'step', width: '96px', numeric: true, cell: (row) => (row.step === null ? UNKNOWN : String(row.step)), exact: (row) => row.reasons['step'] ?? null },
-    { key: 'at', title: 'captured', width: '180px', cell: (row) => row.at?.replace('T', ' ').replace('Z', '') ?? UNKNOWN, exact: (row) => row.reasons['at'] ?? row.at },
-    (trend?.rows.some((row) => row.commit !== null) ?? false) && { key: 'commit', title: 'commit', width: '120px', cell: (row: Point) => (row.commit === null ? UNKNOWN : <Name text={row.commit} />), exact: (row: Point) => row.commit },
+    {
+      key: 'name',
+      title: 'run',
+      width: 'minmax(180px, 2fr)',
+      cell: (row) => (
+        <Link to={toRun(row.name)}>
+          <Name text={row.name} />
+        </Link>
+      ),
+      exact: (row) => row.name,
+    },
+    {
+      key: 'step',
+      title: 'step',
+      width: '96px',
+      numeric: true,
+      cell: (row) => (row.step === null ? UNKNOWN : String(row.step)),
+      exact: (row) => row.reasons['step'] ?? null,
+    },
+    {
+      key: 'at',
+      title: 'captured',
+      width: '180px',
+      cell: (row) => row.at?.replace('T', ' ').replace('Z', '') ?? UNKNOWN,
+      exact: (row) => row.reasons['at'] ?? row.at,
+    },
+    (trend?.rows.some((row) => row.commit !== null) ?? false) && {
+      key: 'commit',
+      title: 'commit',
+      width: '120px',
+      cell: (row: Point) => (row.commit === null ? UNKNOWN : <Name text={row.commit} />),
+      exact: (row: Point) => row.commit,
+    },
     value('value', trend ? wordsOf(trend.metric) : 'value'),
     value('level', 'level'),
     value('low', 'noise from', { from: 900 }),
     value('high', 'noise to', { from: 900 }),
-    (trend?.jumps.length ?? 0) > 0 && { key: 'jump', title: 'jump', width: '96px', numeric: true, cell: (row) => (row.jump === null ? UNKNOWN : `${row.jump > 0 ? '+' : '−'}${share(Math.abs(row.jump))}`), exact: (row) => row.reasons['jump'] ?? null },
+    (trend?.jumps.length ?? 0) > 0 && {
+      key: 'jump',
+      title: 'jump',
+      width: '96px',
+      numeric: true,
+      cell: (row) => (row.jump === null ? UNKNOWN : `${row.jump > 0 ? '+' : '−'}${share(Math.abs(row.jump))}`),
+      exact: (row) => row.reasons['jump'] ?? null,
+    },
   ];
   return columns.filter((column) => column !== false);
 }
@@ -154,7 +286,13 @@ function columnsOf(trend: Trend | null): Column<Point>[] {
 function NoRuns({ path }: { path: string | undefined }) {
   return (
     <>
-      <SentenceLine sentence={[path ? `No runs lie below ${shown(path)}, so that nothing has a trend.` : 'No runs are here yet, so that nothing has a trend.']} />
+      <SentenceLine
+        sentence={[
+          path
+            ? `No runs lie below ${shown(path)}, so that nothing has a trend.`
+            : 'No runs are here yet, so that nothing has a trend.',
+        ]}
+      />
       <p class="basis">Each run is a point of it; three or more tell what is noise and what is a jump.</p>
       <HowToRecord />
     </>
@@ -164,7 +302,10 @@ function NoRuns({ path }: { path: string | undefined }) {
 export function TrendPage() {
   const metrics = metricsOf(query.value.metric);
   const shownLast = metrics.at(-1) ?? USUAL;
-  const asked: Record<string, string> = { ...(query.value.over ? { over: query.value.over } : {}), ...(query.value.path ? { path: query.value.path } : {}) };
+  const asked: Record<string, string> = {
+    ...(query.value.over ? { over: query.value.over } : {}),
+    ...(query.value.path ? { path: query.value.path } : {}),
+  };
   const names = useJson<Trend>('api/trend', { metric: USUAL, names: 'all', limit: 1 });
   const trend = useJson<Trend>('api/trend', { ...asked, metric: shownLast });
   const data = trend.data?.metric === shownLast ? trend.data : null;
@@ -177,9 +318,13 @@ export function TrendPage() {
     <div class="shell">
       <header class="header">
         <Brand />
-        <span class="faint" aria-hidden="true">/</span>
+        <span class="faint" aria-hidden="true">
+          /
+        </span>
         <h1>trend</h1>
-        <div class="actions"><CommonActions /></div>
+        <div class="actions">
+          <CommonActions />
+        </div>
       </header>
       <div />
       <LostBar />
@@ -188,35 +333,74 @@ export function TrendPage() {
           <SentenceLine sentence={trendSentence(wordsOf(shownLast), data)} />
         )}
         {data?.row_count === 0 && <NoRuns path={query.value.path} />}
-        {data?.row_count !== 0 && metrics.map((metric) => (
-          <Metric key={metric} metric={metric} asked={asked} alone={metrics.length === 1} all={metrics} />
-        ))}
-        {data?.row_count !== 0 && <TableBar table={table} noun="run" total={data?.row_count ?? 0} example="value>20ms" file={`trend-${shownLast}`} csv={address('api/trend', { ...asked, metric: shownLast, limit: 10_000, format: 'csv' })}>
-          <label>
-            add
-            <select value="" aria-label="add a metric" onChange={(event) => go({ metric: [...metrics, event.currentTarget.value].join(';') }, 'push')}>
-              <option value="">metric…</option>
-              {(names.data?.names ?? []).filter((one) => !metrics.includes(one.name)).map((one) => (
-                <option key={one.name} value={one.name}>{one.runs === null ? wordsOf(one.name) : `${one.name} (${plural(one.runs, 'run')})`}</option>
-              ))}
-            </select>
-          </label>
-          <label>
-            over
-            <select value={query.value.over ?? data?.over ?? 'time'} onChange={(event) => go({ over: event.currentTarget.value }, 'push')}>
-              {['step', 'time', 'commit'].map((word) => <option key={word}>{word}</option>)}
-            </select>
-          </label>
-        </TableBar>}
+        {data?.row_count !== 0 &&
+          metrics.map((metric) => (
+            <Metric key={metric} metric={metric} asked={asked} alone={metrics.length === 1} all={metrics} />
+          ))}
+        {data?.row_count !== 0 && (
+          <TableBar
+            table={table}
+            noun="run"
+            total={data?.row_count ?? 0}
+            example="value>20ms"
+            file={`trend-${shownLast}`}
+            csv={address('api/trend', { ...asked, metric: shownLast, limit: 10_000, format: 'csv' })}
+          >
+            <label>
+              add
+              <select
+                value=""
+                aria-label="add a metric"
+                onChange={(event) => go({ metric: [...metrics, event.currentTarget.value].join(';') }, 'push')}
+              >
+                <option value="">metric…</option>
+                {(names.data?.names ?? [])
+                  .filter((one) => !metrics.includes(one.name))
+                  .map((one) => (
+                    <option key={one.name} value={one.name}>
+                      {one.runs === null ? wordsOf(one.name) : `${one.name} (${plural(one.runs, 'run')})`}
+                    </option>
+                  ))}
+              </select>
+            </label>
+            <label>
+              over
+              <select
+                value={query.value.over ?? data?.over ?? 'time'}
+                onChange={(event) => go({ over: event.currentTarget.value }, 'push')}
+              >
+                {['step', 'time', 'commit'].map((word) => (
+                  <option key={word}>{word}</option>
+                ))}
+              </select>
+            </label>
+          </TableBar>
+        )}
         {trend.error && <Failed error={trend.error} />}
-        {data && data.rows.length > 0 && table.rows.length === 0 && <NothingMatches table={table} total={data.row_count} />}
+        {data && data.rows.length > 0 && table.rows.length === 0 && (
+          <NothingMatches table={table} total={data.row_count} />
+        )}
         {table.rows.length > 0 && (
           <Table
-            label="Runs of the trend" columns={table.columns} chosen={query.value.columns} rows={table.rows} rowKey={(row) => row.id} rowCount={data!.row_count} sort={sort} onSort={table.onSort}
-            focused={query.value.key ?? null} onFocusRow={(row) => go({ key: row.id }, 'replace')} onOpen={(row) => go(toRun(row.name), 'push')} openOn="enter"
+            label="Runs of the trend"
+            columns={table.columns}
+            chosen={query.value.columns}
+            rows={table.rows}
+            rowKey={(row) => row.id}
+            rowCount={data!.row_count}
+            sort={sort}
+            onSort={table.onSort}
+            focused={query.value.key ?? null}
+            onFocusRow={(row) => go({ key: row.id }, 'replace')}
+            onOpen={(row) => go(toRun(row.name), 'push')}
+            openOn="enter"
           />
         )}
-        {data?.notes.map((note) => <p key={note.kind} class="faint">{note.message}.</p>)}
+        {data?.notes.map((note) => (
+          <p key={note.kind} class="faint">
+            {note.message}.
+          </p>
+        ))}
       </main>
     </div>
   );

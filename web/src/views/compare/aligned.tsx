@@ -5,7 +5,16 @@ import { go, query } from '../../data/place';
 import { useJson } from '../../data/resource';
 import type { RunDetails, StepList, StepRow, Track, TrackList } from '../../data/types';
 import { formatSpan, parseSpan, type Span } from '../../model/address';
-import { beginsOf, beginWords, pairsOf, pairWords, placeOf, tracksToAlign, type Begin, type Pair } from '../../model/align';
+import {
+  beginsOf,
+  beginWords,
+  pairsOf,
+  pairWords,
+  placeOf,
+  tracksToAlign,
+  type Begin,
+  type Pair,
+} from '../../model/align';
 import { intoRun, sideOf, sideShort } from '../../model/compare';
 import { shown } from '../../model/cut';
 import { treeOf } from '../../model/layout';
@@ -35,7 +44,9 @@ function useSide(text: string, id: string): Loaded | Error | null {
   const steps = useJson<StepList>('api/steps', { run: id, limit: STEPS_MAX });
   const error = run.error ?? tracks.error ?? steps.error;
   if (error) return error;
-  return run.data && tracks.data && steps.data ? { text, run: run.data, tracks: tracks.data.tracks, steps: steps.data.rows } : null;
+  return run.data && tracks.data && steps.data
+    ? { text, run: run.data, tracks: tracks.data.tracks, steps: steps.data.rows }
+    : null;
 }
 
 type Letter = 'a' | 'b';
@@ -52,7 +63,11 @@ class Alignment {
     this.pairs = pairsOf(begins('a'), begins('b'));
     this.place = computed(() => placeOf(this.pairs, query.value.align));
     const asked = parseSpan(query.value.window) ?? this.firstWindow();
-    const shared = { viewport: signal(viewportOf(asked.start, asked.end)), hover: signal(null), reach: computed(() => this.reach()) };
+    const shared = {
+      viewport: signal(viewportOf(asked.start, asked.end)),
+      hover: signal(null),
+      reach: computed(() => this.reach()),
+    };
     this.a = this.stateOf('a', shared);
     this.b = this.stateOf('b', shared);
   }
@@ -67,7 +82,10 @@ class Alignment {
   }
 
   private reach(): Span {
-    const ends = (['a', 'b'] as const).map((letter) => ({ start: -this.zeroOf(letter), end: toBig(this.sides[letter].run.duration_ps ?? 1) - this.zeroOf(letter) }));
+    const ends = (['a', 'b'] as const).map((letter) => ({
+      start: -this.zeroOf(letter),
+      end: toBig(this.sides[letter].run.duration_ps ?? 1) - this.zeroOf(letter),
+    }));
     const [one, two] = ends as [Span, Span];
     return { start: one.start < two.start ? one.start : two.start, end: one.end > two.end ? one.end : two.end };
   }
@@ -85,7 +103,10 @@ class Alignment {
     const { text, run, tracks, steps } = this.sides[letter];
     const zero = computed(() => this.zeroOf(letter));
     const onSlice: Axis['onSlice'] = (slice) => {
-      const window = formatSpan({ start: startOf(shared.viewport.value) + zero.value, end: endOf(shared.viewport.value) + zero.value });
+      const window = formatSpan({
+        start: startOf(shared.viewport.value) + zero.value,
+        end: endOf(shared.viewport.value) + zero.value,
+      });
       go({ ...intoRun(text, { view: 'timeline', slice: slice.id }), window }, 'push');
     };
     const state = new TimelineState(run, tracks, { ...shared, zero, onSlice, tracks: tracksToAlign(treeOf(tracks)) });
@@ -109,7 +130,12 @@ class Alignment {
 function Bar({ both }: { both: Alignment }) {
   const { pairs, place, pair } = both;
   const step = (by: 1 | -1, words: string, sign: string) => (
-    <button aria-label={words} data-tip={`${words} (${by > 0 ? 'J' : 'K'})`} aria-disabled={pairs[place.value + by] === undefined} onClick={() => both.go(by)}>
+    <button
+      aria-label={words}
+      data-tip={`${words} (${by > 0 ? 'J' : 'K'})`}
+      aria-disabled={pairs[place.value + by] === undefined}
+      onClick={() => both.go(by)}
+    >
       {sign}
     </button>
   );
@@ -132,20 +158,35 @@ function Side({ both, letter, text }: { both: Alignment; letter: Letter; text: s
   return (
     <section class="aligned-side" aria-label={`${letter.toUpperCase()}, ${sideShort(text)}`}>
       <h2>
-        <span class="faint">{letter.toUpperCase()}</span> <Name text={sideShort(text)} /> <span class="quiet">{beginWords(both.pair[letter])}</span>
+        <span class="faint">{letter.toUpperCase()}</span> <Name text={sideShort(text)} />{' '}
+        <span class="quiet">{beginWords(both.pair[letter])}</span>
       </h2>
-      <div ref={scroller} class="tracks" onScroll={(event) => void (state.scrollTop.value = event.currentTarget.scrollTop)}>
+      <div
+        ref={scroller}
+        class="tracks"
+        onScroll={(event) => void (state.scrollTop.value = event.currentTarget.scrollTop)}
+      >
         <div class="tracks-inner" style={{ height: `${state.layout.value.height}px` }}>
           <div class="track-names">
             {state.layout.value.bands.map((band) => (
-              <div key={band.node.id} class={`track-name level-${Math.min(4, band.level)}${band.node.children.length > 0 ? ' group' : ''}`} style={{ top: `${band.y}px`, height: `${Math.min(band.height, 24)}px` }} data-tip={shown(band.label)}>
+              <div
+                key={band.node.id}
+                class={`track-name level-${Math.min(4, band.level)}${band.node.children.length > 0 ? ' group' : ''}`}
+                style={{ top: `${band.y}px`, height: `${Math.min(band.height, 24)}px` }}
+                data-tip={shown(band.label)}
+              >
                 <bdi class="cut">{shown(band.label)}</bdi>
               </div>
             ))}
           </div>
           <div>
             <div class="tracks-stick">
-              <Tracks state={state} flows={[]} minimapWants={() => []} scrollBy={(pixels) => void (scroller.current!.scrollTop += pixels)} />
+              <Tracks
+                state={state}
+                flows={[]}
+                minimapWants={() => []}
+                scrollBy={(pixels) => void (scroller.current!.scrollTop += pixels)}
+              />
             </div>
           </div>
         </div>
@@ -157,7 +198,9 @@ function Side({ both, letter, text }: { both: Alignment; letter: Letter; text: s
 /* What moves with the window is a component of its own. */
 function Zero({ state }: { state: TimelineState }) {
   const at = positionOf(state.viewport.value, 0n);
-  return at < 0 || at > 1 ? null : <div class="aligned-zero" style={{ left: `calc(var(--names) + ${Math.round(at * state.size.value.width)}px)` }} />;
+  return at < 0 || at > 1 ? null : (
+    <div class="aligned-zero" style={{ left: `calc(var(--names) + ${Math.round(at * state.size.value.width)}px)` }} />
+  );
 }
 
 function RulerLine({ state }: { state: TimelineState }) {
@@ -175,7 +218,11 @@ function RulerLine({ state }: { state: TimelineState }) {
 function Both({ a, b }: Record<Letter, Loaded>) {
   const both = useMemo(() => new Alignment({ a, b }), [a.run.content_id, b.run.content_id]);
   useEffect(() => () => both.close(), [both]);
-  useEffect(() => registerActions({ ...moveActions(both.a), 'step-next': () => both.go(1), 'step-previous': () => both.go(-1) }), [both]);
+  useEffect(
+    () =>
+      registerActions({ ...moveActions(both.a), 'step-next': () => both.go(1), 'step-previous': () => both.go(-1) }),
+    [both],
+  );
   return (
     <>
       <Bar both={both} />
@@ -196,6 +243,7 @@ export function Aligned({ a, b, ids }: Record<Letter, string> & { ids: readonly 
   const [one, two] = sides;
   const error = sides.find((side) => side instanceof Error);
   if (error instanceof Error) return <Failed error={error} />;
-  if (one === null || two === null || one instanceof Error || two instanceof Error) return <Waiting what="Reading both timelines." progress={null} />;
+  if (one === null || two === null || one instanceof Error || two instanceof Error)
+    return <Waiting what="Reading both timelines." progress={null} />;
   return <Both a={one} b={two} />;
 }

@@ -7,16 +7,32 @@ import { Name } from '../../ui/text';
 
 const WORD_SHARE = 0.09; // of the longer bar: room for the kind's name
 
-const partOf = (side: DiffSide, kind: Kind): number => toNumber(side.breakdown.find((part) => part.kind === kind)?.self_ps ?? 0);
+const partOf = (side: DiffSide, kind: Kind): number =>
+  toNumber(side.breakdown.find((part) => part.kind === kind)?.self_ps ?? 0);
 
-function Bar({ side, hollow, longest, kinds }: { side: DiffSide; hollow: boolean; longest: number; kinds: readonly Kind[] }) {
+function Bar({
+  side,
+  hollow,
+  longest,
+  kinds,
+}: {
+  side: DiffSide;
+  hollow: boolean;
+  longest: number;
+  kinds: readonly Kind[];
+}) {
   return (
     <div class={hollow ? 'stack hollow' : 'stack'} aria-hidden="true">
       {kinds.map((kind) => {
         const size = Math.max(0, partOf(side, kind));
         if (size === 0) return null;
         return (
-          <div key={kind} class={`kind-${kind}`} style={{ width: `${(size / longest) * 100}%` }} data-tip={`${kind} ${time(size)}, ${share(size / toNumber(side.mean_ps))} of ${side.name}`}>
+          <div
+            key={kind}
+            class={`kind-${kind}`}
+            style={{ width: `${(size / longest) * 100}%` }}
+            data-tip={`${kind} ${time(size)}, ${share(size / toNumber(side.mean_ps))} of ${side.name}`}
+          >
             {size / longest >= WORD_SHARE && kind}
           </div>
         );
@@ -28,7 +44,15 @@ function Bar({ side, hollow, longest, kinds }: { side: DiffSide; hollow: boolean
 export function Breakdown({ diff, a, b }: { diff: Diff; a: string; b: string }) {
   const kinds = KINDS.filter((kind) => partOf(diff.a, kind) !== 0 || partOf(diff.b, kind) !== 0);
   const scale = timeScale([diff.a.mean_ps, diff.b.mean_ps]);
-  const longest = Math.max(1, ...[diff.a, diff.b].map((side) => Math.max(toNumber(side.mean_ps), kinds.reduce((sum, kind) => sum + Math.max(0, partOf(side, kind)), 0))));
+  const longest = Math.max(
+    1,
+    ...[diff.a, diff.b].map((side) =>
+      Math.max(
+        toNumber(side.mean_ps),
+        kinds.reduce((sum, kind) => sum + Math.max(0, partOf(side, kind)), 0),
+      ),
+    ),
+  );
   const line = (side: DiffSide, words: string, letter: string) => (
     <tr>
       <th scope="row">

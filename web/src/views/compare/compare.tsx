@@ -4,7 +4,16 @@ import { address, Problem } from '../../data/api';
 import type { Diff, DiffRow } from '../../data/diff';
 import { go, query } from '../../data/place';
 import { useJson } from '../../data/resource';
-import { change, changeInScale, compareChange, goalEither, ratioWords, sideOf, sideShort, sideWords } from '../../model/compare';
+import {
+  change,
+  changeInScale,
+  compareChange,
+  goalEither,
+  ratioWords,
+  sideOf,
+  sideShort,
+  sideWords,
+} from '../../model/compare';
 import { shown as shownName } from '../../model/cut';
 import { count, inScale, plural, share, time, timeScale, toBig, toNumber } from '../../model/numbers';
 import { spoken } from '../../model/spoken';
@@ -31,7 +40,11 @@ const swap = (a: string, b: string): void => go({ a: b, b: a });
 
 function SideButton({ letter, text, other }: { letter: 'a' | 'b'; text: string; other: string }) {
   return (
-    <button class="side" data-tip={`${sideWords(text)}: choose another run`} onClick={() => (picking.value = { beside: other, replaces: letter })}>
+    <button
+      class="side"
+      data-tip={`${sideWords(text)}: choose another run`}
+      onClick={() => (picking.value = { beside: other, replaces: letter })}
+    >
       <span class="faint">{letter.toUpperCase()} </span>
       <span class="cut">
         <Name text={text === '' ? 'choose a run' : sideShort(text)} />
@@ -68,12 +81,22 @@ function basisOf(diff: Diff): string[] {
   const { a, b } = diff;
   const ratio = ratioWords(a.mean_ps, b.mean_ps);
   const what = diff.step ? 'The mean step' : 'The capture';
-  const changed = toBig(diff.total_delta_ps) === 0n ? `${what} stays at ${time(a.mean_ps)}.` : `${what} goes from ${time(a.mean_ps)} to ${time(b.mean_ps)}, ${change(diff.total_delta_ps)}${ratio && ` (${ratio})`}; the rows sum to that.`;
+  const changed =
+    toBig(diff.total_delta_ps) === 0n
+      ? `${what} stays at ${time(a.mean_ps)}.`
+      : `${what} goes from ${time(a.mean_ps)} to ${time(b.mean_ps)}, ${change(diff.total_delta_ps)}${ratio && ` (${ratio})`}; the rows sum to that.`;
   const warm = (side: Diff['a']) => (side.warmup_count > 0 ? ` (${count(side.warmup_count)} warm-up excluded)` : '');
   const alike = a.step_count === b.step_count && warm(a) === warm(b);
-  const counts = alike ? `${plural(a.step_count, 'step')}${warm(a)} each` : `${plural(a.step_count, 'step')}${warm(a)} of A, ${count(b.step_count)}${warm(b)} of B`;
-  const steps = diff.step ? `${counts}; ${a.basis === b.basis ? a.basis : `A: ${a.basis}; B: ${b.basis}`}.` : 'Without steps on both sides the captures are compared.';
-  const sure = diff.matched_share === 0 ? 'No op has a partner in the other run.' : `Of the ops' time ${share(diff.matched_share)} found its partner, ${share(diff.sure_share)} for sure.`;
+  const counts = alike
+    ? `${plural(a.step_count, 'step')}${warm(a)} each`
+    : `${plural(a.step_count, 'step')}${warm(a)} of A, ${count(b.step_count)}${warm(b)} of B`;
+  const steps = diff.step
+    ? `${counts}; ${a.basis === b.basis ? a.basis : `A: ${a.basis}; B: ${b.basis}`}.`
+    : 'Without steps on both sides the captures are compared.';
+  const sure =
+    diff.matched_share === 0
+      ? 'No op has a partner in the other run.'
+      : `Of the ops' time ${share(diff.matched_share)} found its partner, ${share(diff.sure_share)} for sure.`;
   return [changed, `${steps} ${sure}`];
 }
 
@@ -81,10 +104,13 @@ function restOf(diff: Diff, shown: readonly DiffRow[]): Record<string, string> |
   const left = diff.row_count - shown.length;
   if (left <= 0) return null;
   const scale = timeScale(diff.rows.flatMap((row) => [row.a_self_ps, row.b_self_ps, row.delta_ps]));
-  const sum = (of: (row: DiffRow) => number | bigint | null) => shown.reduce((total, row) => total + toBig(of(row) ?? 0), 0n);
+  const sum = (of: (row: DiffRow) => number | bigint | null) =>
+    shown.reduce((total, row) => total + toBig(of(row) ?? 0), 0n);
   return {
-    name: `(rest) ${plural(left, 'row')}`, delta_ps: changeInScale(toBig(diff.total_delta_ps) - sum((row) => row.delta_ps), scale),
-    a_self_ps: inScale(toBig(diff.a.mean_ps) - sum((row) => row.a_self_ps), scale), b_self_ps: inScale(toBig(diff.b.mean_ps) - sum((row) => row.b_self_ps), scale),
+    name: `(rest) ${plural(left, 'row')}`,
+    delta_ps: changeInScale(toBig(diff.total_delta_ps) - sum((row) => row.delta_ps), scale),
+    a_self_ps: inScale(toBig(diff.a.mean_ps) - sum((row) => row.a_self_ps), scale),
+    b_self_ps: inScale(toBig(diff.b.mean_ps) - sum((row) => row.b_self_ps), scale),
   };
 }
 
@@ -92,7 +118,10 @@ function restOf(diff: Diff, shown: readonly DiffRow[]): Record<string, string> |
 function Setup({ diff }: { diff: Diff }) {
   return (
     <details class="basis">
-      <summary>{`The files record ${plural(diff.setup.length, 'other setting')}: ${diff.setup.slice(0, 3).map((one) => shownName(one.key)).join(', ')}${diff.setup.length > 3 ? ', …' : ''}`}</summary>
+      <summary>{`The files record ${plural(diff.setup.length, 'other setting')}: ${diff.setup
+        .slice(0, 3)
+        .map((one) => shownName(one.key))
+        .join(', ')}${diff.setup.length > 3 ? ', …' : ''}`}</summary>
       <table aria-label="What differs in versions, flags and devices">
         <thead>
           <tr>
@@ -128,25 +157,58 @@ function Changes({ diff, a, b }: { diff: Diff; a: string; b: string }) {
   return (
     <>
       <TableBar
-        table={table} noun="row" total={diff.row_count} example="scope:mlp change>1ms state:new" file={`${sideOf(a).run}-${sideOf(b).run}-${by}`}
+        table={table}
+        noun="row"
+        total={diff.row_count}
+        example="scope:mlp change>1ms state:new"
+        file={`${sideOf(a).run}-${sideOf(b).run}-${by}`}
         csv={address('api/diff', { a, b, by, sort: query.value.sort, limit: 10_000, format: 'csv' })}
       >
         <label>
           by
-          <select value={by} onChange={(event) => go({ by: event.currentTarget.value === 'op' ? null : event.currentTarget.value, sort: null, group: null, key: null, columns: null, zoom: null }, 'push')}>
+          <select
+            value={by}
+            onChange={(event) =>
+              go(
+                {
+                  by: event.currentTarget.value === 'op' ? null : event.currentTarget.value,
+                  sort: null,
+                  group: null,
+                  key: null,
+                  columns: null,
+                  zoom: null,
+                },
+                'push',
+              )
+            }
+          >
             {BY.map((one) => (
               <option key={one}>{one}</option>
             ))}
           </select>
         </label>
-        <button class="framed" data-tip="Both timelines, aligned at the begin of a step" onClick={() => go({ align: 'first' }, 'push')}>
+        <button
+          class="framed"
+          data-tip="Both timelines, aligned at the begin of a step"
+          onClick={() => go({ align: 'first' }, 'push')}
+        >
           Timelines
         </button>
       </TableBar>
       {by === 'scope' && <Icicles diff={diff} />}
       <TableBelow
-        table={table} total={diff.row_count} label={`Change by ${by}`} rowKey={(row) => row.key} focused={query.value.key ?? null} onFocusRow={(row) => go({ key: row.key }, 'replace')}
-        onOpen={open} openOn="enter" onShow={open} weight={(row) => Math.abs(toNumber(row.delta_ps))} rest={restOf(diff, table.rows)} scroll
+        table={table}
+        total={diff.row_count}
+        label={`Change by ${by}`}
+        rowKey={(row) => row.key}
+        focused={query.value.key ?? null}
+        onFocusRow={(row) => go({ key: row.key }, 'replace')}
+        onOpen={open}
+        openOn="enter"
+        onShow={open}
+        weight={(row) => Math.abs(toNumber(row.delta_ps))}
+        rest={restOf(diff, table.rows)}
+        scroll
       />
     </>
   );
@@ -168,7 +230,11 @@ function Answer({ diff, a, b }: { diff: Diff; a: string; b: string }) {
       ))}
       {diff.setup.length > 0 && <Setup diff={diff} />}
       <Breakdown diff={diff} a={a} b={b} />
-      {query.value.align === undefined ? <Changes diff={diff} a={a} b={b} /> : <Aligned key={`${a} ${b}`} a={a} b={b} ids={[diff.a.id, diff.b.id]} />}
+      {query.value.align === undefined ? (
+        <Changes diff={diff} a={a} b={b} />
+      ) : (
+        <Aligned key={`${a} ${b}`} a={a} b={b} ids={[diff.a.id, diff.b.id]} />
+      )}
     </>
   );
 }
@@ -180,12 +246,20 @@ function NotThere({ error, a, b }: { error: Problem; a: string; b: string }) {
   const isA = error.message.includes(`"${sideOf(a).run}"`);
   const asked = shownName(sideOf(isA ? a : b).run);
   const missing = names.length > 0 || /no run/.test(error.message);
-  const reason = error.status === 409 ? error.message : missing ? `No run "${asked}".` : `${asked} has nothing to compare: no op, no step and no slice${sideOf(isA ? a : b).run === (isA ? a : b) ? '' : ' in that part'}.`;
+  const reason =
+    error.status === 409
+      ? error.message
+      : missing
+        ? `No run "${asked}".`
+        : `${asked} has nothing to compare: no op, no step and no slice${sideOf(isA ? a : b).run === (isA ? a : b) ? '' : ' in that part'}.`;
   return (
     <div class="state" role="alert">
       <span class={error.status === 404 && !missing ? undefined : 'error'}>{reason}</span>
       {names.length === 0 && (
-        <button class="framed" onClick={() => (picking.value = isA ? { beside: b, replaces: 'a' } : { beside: a, replaces: 'b' })}>
+        <button
+          class="framed"
+          onClick={() => (picking.value = isA ? { beside: b, replaces: 'a' } : { beside: a, replaces: 'b' })}
+        >
           Choose another run
         </button>
       )}
@@ -208,7 +282,8 @@ function Same({ side, a }: { side: string; a: string }) {
         Choose another run
       </button>
       <p class="quiet">
-        Two parts of it can be compared: <code class="mono">{`a=${sideOf(a).run}@step=1-4&b=${sideOf(a).run}@step=5-8`}</code>
+        Two parts of it can be compared:{' '}
+        <code class="mono">{`a=${sideOf(a).run}@step=1-4&b=${sideOf(a).run}@step=5-8`}</code>
       </p>
     </div>
   );
@@ -224,8 +299,14 @@ function Page({ a, b }: { a: string; b: string }) {
     document.title = `${[...changed, `${sideWords(a)} → ${sideWords(b)}`, 'Compare'].join(' · ')} – jviewd`;
   }, [data, a, b]);
   if (same) return <Same side={sideWords(a)} a={a} />;
-  if (data && data.a.id === data.b.id && JSON.stringify({ ...sideOf(a), run: '' }) === JSON.stringify({ ...sideOf(b), run: '' })) return <Same side={data.a.name} a={a} />;
-  if (diff.error instanceof Problem && (diff.error.status === 404 || diff.error.status === 409)) return <NotThere error={diff.error} a={a} b={b} />;
+  if (
+    data &&
+    data.a.id === data.b.id &&
+    JSON.stringify({ ...sideOf(a), run: '' }) === JSON.stringify({ ...sideOf(b), run: '' })
+  )
+    return <Same side={data.a.name} a={a} />;
+  if (diff.error instanceof Problem && (diff.error.status === 404 || diff.error.status === 409))
+    return <NotThere error={diff.error} a={a} b={b} />;
   if (diff.error) return <Failed error={diff.error} />;
   if (!data) return diff.waiting ? <Waiting what="Comparing." progress={diff.progress} /> : null;
   return <Answer diff={data} a={a} b={b} />;
@@ -253,7 +334,14 @@ function Half({ run }: { run: string }) {
 export function CompareView() {
   const a = query.value.a ?? '';
   const b = query.value.b ?? query.value.run ?? '';
-  useEffect(() => registerActions({ compare: () => void (picking.value = { beside: b, replaces: 'a' }), 'compare-swap': () => swap(a, b) }), [a, b]);
+  useEffect(
+    () =>
+      registerActions({
+        compare: () => void (picking.value = { beside: b, replaces: 'a' }),
+        'compare-swap': () => swap(a, b),
+      }),
+    [a, b],
+  );
   const isWhole = a !== '' && b !== '';
   return (
     <div class="shell">

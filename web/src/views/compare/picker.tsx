@@ -56,7 +56,15 @@ function Choices({ now }: { now: Picking }) {
         Compare {sideWords(now.beside)} with
       </label>
       <input
-        id="pick-run" type="text" role="combobox" aria-expanded="true" aria-controls="pick-list" aria-activedescendant={`pick-${current}`} placeholder="another run" autoFocus value={text}
+        id="pick-run"
+        type="text"
+        role="combobox"
+        aria-expanded="true"
+        aria-controls="pick-list"
+        aria-activedescendant={`pick-${current}`}
+        placeholder="another run"
+        autoFocus
+        value={text}
         onKeyDown={key}
         onInput={(event) => {
           setText(event.currentTarget.value);
@@ -66,20 +74,31 @@ function Choices({ now }: { now: Picking }) {
       <ul id="pick-list" role="listbox" aria-label="Runs">
         {found.slice(0, SHOWN_MAX).map((run, index) => (
           <li
-            key={run.id} id={`pick-${index}`} role="option" aria-selected={index === current} onClick={() => choose(run)}
+            key={run.id}
+            id={`pick-${index}`}
+            role="option"
+            aria-selected={index === current}
+            onClick={() => choose(run)}
             ref={(element) => void (index === current && element?.scrollIntoView({ block: 'nearest' }))}
           >
             <span class="cut">
               <Name text={run.name} />
             </span>
             <span class="faint pick-facts">
-              {[run.started_at === null ? '' : ago(new Date(run.started_at), serverNow()), run.step_median_ps === null ? 'no steps' : `${time(run.step_median_ps)} a step`].filter(Boolean).join(' · ')}
+              {[
+                run.started_at === null ? '' : ago(new Date(run.started_at), serverNow()),
+                run.step_median_ps === null ? 'no steps' : `${time(run.step_median_ps)} a step`,
+              ]
+                .filter(Boolean)
+                .join(' · ')}
             </span>
           </li>
         ))}
       </ul>
       {found.length > SHOWN_MAX && <p class="quiet">and {plural(found.length - SHOWN_MAX, 'more run')}</p>}
-      {list.data && found.length === 0 && <p class="quiet">{runs.length <= 1 ? 'There is no other run.' : 'No run is called so.'}</p>}
+      {list.data && found.length === 0 && (
+        <p class="quiet">{runs.length <= 1 ? 'There is no other run.' : 'No run is called so.'}</p>
+      )}
       {!list.data && list.waiting && <Waiting what="Looking for runs." progress={list.progress} />}
       {list.error && <Failed error={list.error} />}
     </>
@@ -90,7 +109,12 @@ export function ComparePicker() {
   const now = picking.value;
   const dialog = useDialog(now !== null, () => (picking.value = null));
   return (
-    <dialog {...dialog} class="palette" aria-label="Compare with" onClick={(event) => event.target === dialog.ref.current && (picking.value = null)}>
+    <dialog
+      {...dialog}
+      class="palette"
+      aria-label="Compare with"
+      onClick={(event) => event.target === dialog.ref.current && (picking.value = null)}
+    >
       {now && <Choices now={now} />}
     </dialog>
   );

@@ -16,12 +16,22 @@ export function toggleTick(run: Run): void {
 }
 
 export function Tick({ run }: { run: Run }) {
-  return <input type="checkbox" class="run-tick" tabIndex={-1} aria-label={`Compare ${shown(run.name)}`} checked={ticked.value.includes(run.id)} onChange={() => toggleTick(run)} />;
+  return (
+    <input
+      type="checkbox"
+      class="run-tick"
+      tabIndex={-1}
+      aria-label={`Compare ${shown(run.name)}`}
+      checked={ticked.value.includes(run.id)}
+      onChange={() => toggleTick(run)}
+    />
+  );
 }
 
 export function CompareTicked({ runs }: { runs: readonly Run[] }) {
   const chosen = ticked.value.flatMap((id) => runs.filter((run) => run.id === id));
-  const nameOf = (run: Run): string => (runs.some((one) => one.name === run.name && one.id !== run.id) ? run.id : run.name);
+  const nameOf = (run: Run): string =>
+    runs.some((one) => one.name === run.name && one.id !== run.id) ? run.id : run.name;
   const compare = (): void => {
     const [one, other] = chosen;
     if (!one || !other) return say('Tick two runs to compare them.');
@@ -30,7 +40,12 @@ export function CompareTicked({ runs }: { runs: readonly Run[] }) {
   };
   useEffect(() => registerActions({ compare }), [runs, ticked.value]);
   return (
-    <button class="framed" aria-disabled={chosen.length < 2} data-tip={chosen.length < 2 ? 'Tick two runs' : undefined} onClick={compare}>
+    <button
+      class="framed"
+      aria-disabled={chosen.length < 2}
+      data-tip={chosen.length < 2 ? 'Tick two runs' : undefined}
+      onClick={compare}
+    >
       {chosen.length === 0 ? 'Compare' : `Compare ${chosen.length}`}
     </button>
   );

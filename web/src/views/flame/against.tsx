@@ -28,14 +28,22 @@ export function AgainstChoice({ run }: { run: string }) {
   const range = rangeOf(query.value);
   const runs = useJson<RunList>('api/runs', { limit: RUNS_MAX });
   const part = partBefore(run, { step: range ? undefined : query.value.step, start: range?.start, end: range?.end });
-  const others = range ? [] : pickOrder((runs.data?.runs ?? []).filter((one) => one.state === 'ready'), run);
+  const others = range
+    ? []
+    : pickOrder(
+        (runs.data?.runs ?? []).filter((one) => one.state === 'ready'),
+        run,
+      );
   const now = query.value.against ?? '';
   const suffix = sideOf(run).slice(run.length);
   const known = now === '' || now === part?.a || others.some((one) => `${one.name}${suffix}` === now);
   return (
     <label data-tip="What changed by scope: slower, faster">
       against{' '}
-      <select value={now} onChange={(event) => go({ against: event.currentTarget.value || null, zoom: null, key: null }, 'push')}>
+      <select
+        value={now}
+        onChange={(event) => go({ against: event.currentTarget.value || null, zoom: null, key: null }, 'push')}
+      >
         <option value="">nothing</option>
         {!known && <option value={now}>{shown(now)}</option>}
         {part && <option value={part.a}>{part.words}</option>}
@@ -54,19 +62,22 @@ interface Sides {
   against: string;
 }
 
-const useDifference = ({ run, against }: Sides) => useJson<Diff>('api/diff', { a: against, b: sideOf(run), by: 'scope', limit: ROWS_MAX });
+const useDifference = ({ run, against }: Sides) =>
+  useJson<Diff>('api/diff', { a: against, b: sideOf(run), by: 'scope', limit: ROWS_MAX });
 
 export function DifferenceWords(sides: Sides) {
   const { data } = useDifference(sides);
   const side = sideOf(sides.run);
-  return data && (
-    <>
-      <SentenceLine sentence={spoken(data.sentence)} />
-      <p class="basis">
-        Scopes of A, {shown(sides.against)}, and of B, {shown(side)}, on one scale.{' '}
-        <Link to={{ ...compareChange(sides.against, side), by: 'scope' }}>All that changed</Link>
-      </p>
-    </>
+  return (
+    data && (
+      <>
+        <SentenceLine sentence={spoken(data.sentence)} />
+        <p class="basis">
+          Scopes of A, {shown(sides.against)}, and of B, {shown(side)}, on one scale.{' '}
+          <Link to={{ ...compareChange(sides.against, side), by: 'scope' }}>All that changed</Link>
+        </p>
+      </>
+    )
   );
 }
 

@@ -20,11 +20,30 @@ export function saveFlame(as: 'svg' | 'png', { layout, zoom, flipped, lit, name 
   const part = { x: layout.x[zoom]!, width: layout.width[zoom]! };
   savePicture(as, name, [
     {
-      x: 0, y: 0, width: WIDTH, height,
+      x: 0,
+      y: 0,
+      width: WIDTH,
+      height,
       paint: (canvas, ratio, pen) =>
         paintFlame(canvas, {
-          layout, part, width: WIDTH, height, ratio, top: 0, flipped, hover: null, focus: null, lit, tokens: readTokens(),
-          around: (index, paint) => (pen ? pen.titled(`${shown(layout.nodes[index]!.name)}, ${layout.amount.say(layout.nodes[index]!.total_ps)}`, paint) : paint()),
+          layout,
+          part,
+          width: WIDTH,
+          height,
+          ratio,
+          top: 0,
+          flipped,
+          hover: null,
+          focus: null,
+          lit,
+          tokens: readTokens(),
+          around: (index, paint) =>
+            pen
+              ? pen.titled(
+                  `${shown(layout.nodes[index]!.name)}, ${layout.amount.say(layout.nodes[index]!.total_ps)}`,
+                  paint,
+                )
+              : paint(),
         }),
     },
   ]);

@@ -52,12 +52,27 @@ function Crumbs({ layout, zoom }: { layout: FlameLayout; zoom: number }) {
 }
 
 function sentenceOf(root: FlameNode, data: FlameReply): Sentence {
-  const lines = data.by === 'stack' || data.by === 'source' ? lineSentence(root, whatOf(data) ?? `${data.of} time`) : [];
+  const lines =
+    data.by === 'stack' || data.by === 'source' ? lineSentence(root, whatOf(data) ?? `${data.of} time`) : [];
   return lines.length > 0 ? lines : flameSentence(root, data.of, whatOf(data));
 }
 
 /* Graph, path above, relatives of the focus below. */
-function Explorer({ layout, data, params, lit, flipped, label }: { layout: FlameLayout; data: FlameReply; params: Params; lit: ((name: string) => boolean) | null; flipped: boolean; label: string }) {
+function Explorer({
+  layout,
+  data,
+  params,
+  lit,
+  flipped,
+  label,
+}: {
+  layout: FlameLayout;
+  data: FlameReply;
+  params: Params;
+  lit: ((name: string) => boolean) | null;
+  flipped: boolean;
+  label: string;
+}) {
   const zoom = findPath(layout, query.value.zoom ?? '');
   const focused = findPath(layout, query.value.key ?? '');
   const focus = focused > 0 ? focused : zoom > 0 ? zoom : null;
@@ -66,16 +81,31 @@ function Explorer({ layout, data, params, lit, flipped, label }: { layout: Flame
   const focusOn = (index: number) => go({ key: pathOf(layout, index) || null }, 'replace');
   useEffect(() => {
     const inwards = () => zoomTo(focus ?? 0);
-    return registerActions({ 'zoom-in': inwards, 'zoom-focus': inwards, 'zoom-out': () => zoomTo(Math.max(0, layout.parent[zoom]!)), 'zoom-all': () => zoomTo(0) });
+    return registerActions({
+      'zoom-in': inwards,
+      'zoom-focus': inwards,
+      'zoom-out': () => zoomTo(Math.max(0, layout.parent[zoom]!)),
+      'zoom-all': () => zoomTo(0),
+    });
   }, [layout, focus, zoom]);
   return (
     <div class="explorer">
       <Crumbs layout={layout} zoom={zoom} />
       <Graph
-        layout={layout} zoom={zoom} focus={focus} lit={lit} flipped={flipped} label={label}
-        onFocus={focusOn} onZoom={zoomTo}
+        layout={layout}
+        zoom={zoom}
+        focus={focus}
+        lit={lit}
+        flipped={flipped}
+        label={label}
+        onFocus={focusOn}
+        onZoom={zoomTo}
       />
-      {focus !== null ? <Relatives layout={layout} focus={focus} by={data.by ?? ''} params={isCut ? params : null} onOpen={focusOn} /> : <Names layout={layout} lit={lit} isCut={isCut} onOpen={focusOn} />}
+      {focus !== null ? (
+        <Relatives layout={layout} focus={focus} by={data.by ?? ''} params={isCut ? params : null} onOpen={focusOn} />
+      ) : (
+        <Names layout={layout} lit={lit} isCut={isCut} onOpen={focusOn} />
+      )}
     </div>
   );
 }
@@ -83,7 +113,7 @@ function Explorer({ layout, data, params, lit, flipped, label }: { layout: Flame
 /* Where the word stands: outermost places once, and their share. */
 function hitsOf(layout: FlameLayout, lit: (name: string) => boolean): { number: number; covered: number } {
   const hits = { number: 0, covered: 0 };
-  for (let index = 0; index < layout.nodes.length; ) {
+  for (let index = 0; index < layout.nodes.length;) {
     if (!lit(layout.nodes[index]!.name)) index++;
     else {
       hits.number++;
@@ -94,16 +124,27 @@ function hitsOf(layout: FlameLayout, lit: (name: string) => boolean): { number: 
   return hits;
 }
 
-const chosen = (key: string, otherwise: string): string => (WORDS[key]!.includes(query.value[key] ?? '') ? query.value[key]! : otherwise);
+const chosen = (key: string, otherwise: string): string =>
+  WORDS[key]!.includes(query.value[key] ?? '') ? query.value[key]! : otherwise;
 
 export function FlameView({ run }: { run: RunDetails }) {
   const known = absence(run, 'timeline') === null ? OF_OPS : ['stack']; // snapshots have nothing else
   const by = known.includes(query.value.by ?? '') ? query.value.by! : known[0]!;
-  const [weight, order, flipped] = [chosen('weight', 'self'), chosen('order', 'heavy'), chosen('roots', 'above') === 'below'];
+  const [weight, order, flipped] = [
+    chosen('weight', 'self'),
+    chosen('order', 'heavy'),
+    chosen('roots', 'above') === 'below',
+  ];
   const folded = by === 'scope' && query.value.fold === 'siblings';
   const params: Params = {
-    run: run.id, by, ...(weight !== 'self' ? { weight } : {}), ...(order !== 'heavy' ? { order } : {}),
-    ...(by === 'stack' && query.value.snapshot ? { snapshot: query.value.snapshot } : {}), ...(folded ? { fold: 'siblings' } : {}), limit: NODES_MAX, ...restriction.value,
+    run: run.id,
+    by,
+    ...(weight !== 'self' ? { weight } : {}),
+    ...(order !== 'heavy' ? { order } : {}),
+    ...(by === 'stack' && query.value.snapshot ? { snapshot: query.value.snapshot } : {}),
+    ...(folded ? { fold: 'siblings' } : {}),
+    limit: NODES_MAX,
+    ...restriction.value,
   };
   const flame = useJson<FlameReply>('api/flame', params);
   const data = flame.data;
@@ -123,38 +164,75 @@ export function FlameView({ run }: { run: RunDetails }) {
       }),
     [],
   );
-  const layout = useMemo(() => (data?.root ? layoutFlame(asWidths(data.root), amountOf(data.unit ?? 'ps', data.of === 'samples' ? 'samples' : 'executions')) : null), [data]);
+  const layout = useMemo(
+    () =>
+      data?.root
+        ? layoutFlame(
+            asWidths(data.root),
+            amountOf(data.unit ?? 'ps', data.of === 'samples' ? 'samples' : 'executions'),
+          )
+        : null,
+    [data],
+  );
   const word = text.trim().toLowerCase();
   const lit = useMemo(() => (word === '' ? null : (name: string) => name.toLowerCase().includes(word)), [word]);
   const hits = useMemo(() => (layout && lit ? hitsOf(layout, lit) : null), [layout, lit]);
   const isEmpty = layout !== null && toNumber(layout.nodes[0]!.total_ps) === 0;
-  const notes = (data?.notes ?? []).filter((note) => ['by-fallback', 'unknown-weight', 'costs-partly', 'stacks-cut'].includes(note.kind));
+  const notes = (data?.notes ?? []).filter((note) =>
+    ['by-fallback', 'unknown-weight', 'costs-partly', 'stacks-cut'].includes(note.kind),
+  );
   return (
     <>
       {against && <DifferenceWords run={run.name} against={against} />}
       {data && layout && !isEmpty && !against && <SentenceLine sentence={sentenceOf(layout.nodes[0]!, data)} />}
       {notes.map((note) => (
-        <p key={note.kind} class={data?.root ? 'basis' : 'state'}>{`${note.message.charAt(0).toUpperCase()}${note.message.slice(1)}.`}</p>
+        <p
+          key={note.kind}
+          class={data?.root ? 'basis' : 'state'}
+        >{`${note.message.charAt(0).toUpperCase()}${note.message.slice(1)}.`}</p>
       ))}
       <div class="toolbar">
         {!against && (
           <>
             <Choices by={by} bys={known} weight={weight} order={order} flipped={flipped} folded={folded} />
             <input
-              ref={field} type="search" aria-label="Search the flame graph" placeholder="search  /" value={text}
+              ref={field}
+              type="search"
+              aria-label="Search the flame graph"
+              placeholder="search  /"
+              value={text}
               onInput={(event) => setText(event.currentTarget.value)}
             />
           </>
         )}
-        {hits && <span aria-live="polite">{`${count(hits.number)} found, ${share(Math.min(1, hits.covered))} of ${layout!.amount.noun}`}</span>}
+        {hits && (
+          <span aria-live="polite">{`${count(hits.number)} found, ${share(Math.min(1, hits.covered))} of ${layout!.amount.noun}`}</span>
+        )}
         {known.length > 1 && <AgainstChoice run={run.name} />}
-        <Exports params={params} name={`${run.name}-${by}`} picture={layout && !isEmpty && !against ? { layout, zoom: findPath(layout, query.value.zoom ?? ''), flipped, lit } : null} />
+        <Exports
+          params={params}
+          name={`${run.name}-${by}`}
+          picture={
+            layout && !isEmpty && !against
+              ? { layout, zoom: findPath(layout, query.value.zoom ?? ''), flipped, lit }
+              : null
+          }
+        />
       </div>
       {flame.error && <Failed error={flame.error} />}
       {!data && flame.waiting && <Waiting what="Adding up the tree." progress={flame.progress} />}
       {isEmpty && <NothingHere did="Nothing ran" />}
       {against && <Difference run={run.name} against={against} />}
-      {data && layout && !isEmpty && !against && <Explorer layout={layout} data={data} params={params} lit={lit} flipped={flipped} label={`Flame graph of ${run.name} by ${data.by ?? by}`} />}
+      {data && layout && !isEmpty && !against && (
+        <Explorer
+          layout={layout}
+          data={data}
+          params={params}
+          lit={lit}
+          flipped={flipped}
+          label={`Flame graph of ${run.name} by ${data.by ?? by}`}
+        />
+      )}
     </>
   );
 }

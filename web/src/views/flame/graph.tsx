@@ -21,7 +21,8 @@ function Tip({ layout, index }: { layout: FlameLayout; index: number }) {
     <>
       <Name text={node.name} />
       <br />
-      <strong>{layout.amount.say(node.total_ps)}</strong>, {share(of === 0 ? 0 : toNumber(node.total_ps) / of)}; self {layout.amount.say(node.self_ps)}
+      <strong>{layout.amount.say(node.total_ps)}</strong>, {share(of === 0 ? 0 : toNumber(node.total_ps) / of)}; self{' '}
+      {layout.amount.say(node.self_ps)}
       <br />
       <span class="faint">
         {[...(node.count > 0 ? [`${count(node.count)} times`] : []), ...(node.kind ? [node.kind] : [])].join(' · ')}
@@ -56,7 +57,10 @@ function useWindow(layout: FlameLayout, zoom: number) {
     let frame = 0;
     const step = (at: number): void => {
       const progress = 1 - (1 - Math.min(1, (at - begin) / ZOOM_MS)) ** 3;
-      now.value = progress >= 1 ? to : { x: from.x + (to.x - from.x) * progress, width: from.width + (to.width - from.width) * progress };
+      now.value =
+        progress >= 1
+          ? to
+          : { x: from.x + (to.x - from.x) * progress, width: from.width + (to.width - from.width) * progress };
       if (progress < 1) frame = requestAnimationFrame(step);
     };
     frame = requestAnimationFrame(step);
@@ -87,7 +91,8 @@ export function Graph({ layout, zoom, focus, lit, flipped = false, label, onFocu
 
   useEffect(() => {
     const element = scroller.current!;
-    const measure = () => (place.value = { width: element.clientWidth, height: element.clientHeight, top: element.scrollTop });
+    const measure = () =>
+      (place.value = { width: element.clientWidth, height: element.clientHeight, top: element.scrollTop });
     const end = onResize(element, measure);
     element.addEventListener('scroll', measure, { passive: true });
     return () => (end(), element.removeEventListener('scroll', measure));
@@ -99,7 +104,19 @@ export function Graph({ layout, zoom, focus, lit, flipped = false, label, onFocu
       const { width, height, top } = place.value;
       if (width === 0 || !canvas.current || !scroller.current) return; // the page may be left before the frame comes
       const begin = performance.now();
-      const painted = paintFlame(canvas.current, { layout, part: part.value, width, height, ratio: devicePixelRatio, top, flipped, hover: hover.value, focus, lit, tokens: readTokens() });
+      const painted = paintFlame(canvas.current, {
+        layout,
+        part: part.value,
+        width,
+        height,
+        ratio: devicePixelRatio,
+        top,
+        flipped,
+        hover: hover.value,
+        focus,
+        lit,
+        tokens: readTokens(),
+      });
       Object.assign(scroller.current.dataset, { painted, script: (performance.now() - begin).toFixed(1) });
     };
     const stop = effect(() => {
@@ -116,14 +133,19 @@ export function Graph({ layout, zoom, focus, lit, flipped = false, label, onFocu
     const element = scroller.current!;
     const y = rowTop(layout, layout.depth[focus]!, flipped);
     if (y < element.scrollTop) element.scrollTop = y;
-    else if (y + FLAME_ROW > element.scrollTop + element.clientHeight) element.scrollTop = y + FLAME_ROW - element.clientHeight;
+    else if (y + FLAME_ROW > element.scrollTop + element.clientHeight)
+      element.scrollTop = y + FLAME_ROW - element.clientHeight;
   }, [layout, focus, flipped]);
 
   const at = (event: MouseEvent): number | null => {
     const box = scroller.current!.getBoundingClientRect();
     const { x, width } = part.value;
     const row = Math.floor((event.clientY - box.top + place.value.top) / FLAME_ROW);
-    return nodeAt(layout, x + ((event.clientX - box.left) / place.value.width) * width, flipped ? layout.depthCount - 1 - row : row);
+    return nodeAt(
+      layout,
+      x + ((event.clientX - box.left) / place.value.width) * width,
+      flipped ? layout.depthCount - 1 - row : row,
+    );
   };
   const key = (event: KeyboardEvent): void => {
     if (/^Arrow/.test(event.key)) onFocus(walkTo(layout, focus ?? zoom, event.key, flipped));
@@ -135,7 +157,15 @@ export function Graph({ layout, zoom, focus, lit, flipped = false, label, onFocu
   };
   return (
     <div
-      ref={scroller} class="flame" tabIndex={0} role="application" aria-roledescription="flame graph" aria-label={label} aria-activedescendant="flame-focus" aria-describedby="flame-keys" data-canvas-tip
+      ref={scroller}
+      class="flame"
+      tabIndex={0}
+      role="application"
+      aria-roledescription="flame graph"
+      aria-label={label}
+      aria-activedescendant="flame-focus"
+      aria-describedby="flame-keys"
+      data-canvas-tip
       onKeyDown={key}
       onPointerMove={(event) => {
         hover.value = at(event);

@@ -13,15 +13,48 @@ const NONE: readonly NameSum[] = [];
 
 function columnsOf(rows: readonly NameSum[], layout: FlameLayout): Column<NameSum>[] {
   const { amount } = layout;
-  const labels = spelledLabels(rows.slice(0, LABELS_MAX).map((row) => row.name), nameRoom(true));
+  const labels = spelledLabels(
+    rows.slice(0, LABELS_MAX).map((row) => row.name),
+    nameRoom(true),
+  );
   const whole = toNumber(layout.nodes[0]!.total_ps);
   const [own, all] = [amount.scale(rows.map((row) => row.selfPs)), amount.scale(rows.map((row) => row.totalPs))];
   const largest = rows.reduce((most, row) => Math.max(most, row.selfPs), 1);
   return [
-    { key: 'name', title: 'name', width: 'minmax(160px, 1fr)', exact: (row) => row.name, cell: (row) => <Name text={labels.get(row.name) ?? row.name} /> },
-    { key: 'self', title: 'self', unit: own.unit, width: '96px', numeric: true, cell: (row) => inScale(row.selfPs, own), exact: (row) => amount.exact(row.selfPs) },
-    { key: 'share', title: 'share', width: '144px', numeric: true, sortable: false, cell: (row) => shareCell(whole === 0 ? null : row.selfPs / whole), bar: (row) => row.selfPs / largest },
-    { key: 'total', title: 'with all below', unit: all.unit, width: '144px', numeric: true, cell: (row) => inScale(row.totalPs, all), exact: (row) => amount.exact(row.totalPs) },
+    {
+      key: 'name',
+      title: 'name',
+      width: 'minmax(160px, 1fr)',
+      exact: (row) => row.name,
+      cell: (row) => <Name text={labels.get(row.name) ?? row.name} />,
+    },
+    {
+      key: 'self',
+      title: 'self',
+      unit: own.unit,
+      width: '96px',
+      numeric: true,
+      cell: (row) => inScale(row.selfPs, own),
+      exact: (row) => amount.exact(row.selfPs),
+    },
+    {
+      key: 'share',
+      title: 'share',
+      width: '144px',
+      numeric: true,
+      sortable: false,
+      cell: (row) => shareCell(whole === 0 ? null : row.selfPs / whole),
+      bar: (row) => row.selfPs / largest,
+    },
+    {
+      key: 'total',
+      title: 'with all below',
+      unit: all.unit,
+      width: '144px',
+      numeric: true,
+      cell: (row) => inScale(row.totalPs, all),
+      exact: (row) => amount.exact(row.totalPs),
+    },
     { key: 'places', title: 'places', width: '80px', numeric: true, cell: (row) => count(row.places) },
   ];
 }
@@ -36,7 +69,17 @@ function useNames(layout: FlameLayout): readonly NameSum[] {
   return known?.layout === layout ? known.rows : NONE;
 }
 
-export function Names({ layout, lit, isCut, onOpen }: { layout: FlameLayout; lit: ((name: string) => boolean) | null; isCut: boolean; onOpen: (index: number) => void }) {
+export function Names({
+  layout,
+  lit,
+  isCut,
+  onOpen,
+}: {
+  layout: FlameLayout;
+  lit: ((name: string) => boolean) | null;
+  isCut: boolean;
+  onOpen: (index: number) => void;
+}) {
   const [sort, setSort] = useState('-self');
   const all = useNames(layout);
   const rows = useMemo(() => sortNames(lit ? all.filter((row) => lit(row.name)) : all, sort), [all, lit, sort]);
@@ -52,7 +95,18 @@ export function Names({ layout, lit, isCut, onOpen }: { layout: FlameLayout; lit
         {rows.length > shown.length && <span>the first {count(shown.length)}</span>}
         {isCut && own > 0 && whole > 0 && <span>of the largest nodes, which are {share(own / whole)} of all</span>}
       </p>
-      {all.length > 0 && <Table label="Names" columns={columns} rows={shown} rowKey={(row) => row.name} sort={sort} onSort={setSort} onOpen={(row) => onOpen(row.index)} scroll />}
+      {all.length > 0 && (
+        <Table
+          label="Names"
+          columns={columns}
+          rows={shown}
+          rowKey={(row) => row.name}
+          sort={sort}
+          onSort={setSort}
+          onOpen={(row) => onOpen(row.index)}
+          scroll
+        />
+      )}
     </section>
   );
 }

@@ -17,15 +17,62 @@ function columnsOf(title: string, rows: readonly Relative[], of: number, amount:
   const scale = amount.scale(rows.map((row) => row.totalPs));
   const largest = Math.max(1, ...rows.map((row) => row.totalPs));
   return [
-    { key: 'name', title, width: 'minmax(120px, 1fr)', sortable: false, exact: (row) => row.name, cell: (row) => <Name text={row.name} /> },
-    { key: 'total', title: amount.title, unit: scale.unit, width: '96px', numeric: true, sortable: false, cell: (row) => inScale(row.totalPs, scale), exact: (row) => amount.exact(row.totalPs) },
-    { key: 'share', title: 'share', width: '144px', numeric: true, sortable: false, cell: (row) => shareCell(of === 0 ? null : row.totalPs / of), bar: (row) => row.totalPs / largest },
+    {
+      key: 'name',
+      title,
+      width: 'minmax(120px, 1fr)',
+      sortable: false,
+      exact: (row) => row.name,
+      cell: (row) => <Name text={row.name} />,
+    },
+    {
+      key: 'total',
+      title: amount.title,
+      unit: scale.unit,
+      width: '96px',
+      numeric: true,
+      sortable: false,
+      cell: (row) => inScale(row.totalPs, scale),
+      exact: (row) => amount.exact(row.totalPs),
+    },
+    {
+      key: 'share',
+      title: 'share',
+      width: '144px',
+      numeric: true,
+      sortable: false,
+      cell: (row) => shareCell(of === 0 ? null : row.totalPs / of),
+      bar: (row) => row.totalPs / largest,
+    },
   ];
 }
 
-function List({ title, rows, of, amount, none, onOpen }: { title: string; rows: readonly Relative[]; of: number; amount: Amount; none: string; onOpen: (index: number) => void }) {
+function List({
+  title,
+  rows,
+  of,
+  amount,
+  none,
+  onOpen,
+}: {
+  title: string;
+  rows: readonly Relative[];
+  of: number;
+  amount: Amount;
+  none: string;
+  onOpen: (index: number) => void;
+}) {
   if (rows.length === 0) return <p class="quiet">{none}</p>;
-  return <Table label={title} columns={columnsOf(title, rows, of, amount)} rows={rows} rowKey={(row) => row.name} onOpen={(row) => row.index >= 0 && onOpen(row.index)} scroll />;
+  return (
+    <Table
+      label={title}
+      columns={columnsOf(title, rows, of, amount)}
+      rows={rows}
+      rowKey={(row) => row.name}
+      onOpen={(row) => row.index >= 0 && onOpen(row.index)}
+      scroll
+    />
+  );
 }
 
 /* The table's rows that this node stands for; null: there is none of its kind. */
@@ -47,12 +94,33 @@ function useRelations(layout: FlameLayout, focus: number, params: Params | null)
   const found = useMemo(() => relationsOf(layout, focus), [layout, focus]);
   const whole = useJson<FlameReply>(params ? 'api/flame' : null, { ...params, focus: found.name, limit: 1 });
   const told = params && whole.data?.focus?.name === found.name ? whole.data.focus : null;
-  return told ? exactly(found, { ...told, callers: amounts(told.callers), callees: amounts(told.callees), total: toNumber(told.total_ps ?? told.total ?? 0), self: toNumber(told.self_ps ?? told.self ?? 0) }) : found;
+  return told
+    ? exactly(found, {
+        ...told,
+        callers: amounts(told.callers),
+        callees: amounts(told.callees),
+        total: toNumber(told.total_ps ?? told.total ?? 0),
+        self: toNumber(told.self_ps ?? told.self ?? 0),
+      })
+    : found;
 }
 
-const amounts = (rows: readonly FlameRelative[]) => rows.map((row) => ({ name: row.name, total: toNumber(row.total_ps ?? row.total ?? 0) }));
+const amounts = (rows: readonly FlameRelative[]) =>
+  rows.map((row) => ({ name: row.name, total: toNumber(row.total_ps ?? row.total ?? 0) }));
 
-export function Relatives({ layout, focus, by, params, onOpen }: { layout: FlameLayout; focus: number; by: string; params: Params | null; onOpen: (index: number) => void }) {
+export function Relatives({
+  layout,
+  focus,
+  by,
+  params,
+  onOpen,
+}: {
+  layout: FlameLayout;
+  focus: number;
+  by: string;
+  params: Params | null;
+  onOpen: (index: number) => void;
+}) {
   const found = useRelations(layout, focus, params);
   const node = layout.nodes[focus]!;
   const whole = toNumber(layout.nodes[0]!.total_ps);
@@ -76,12 +144,28 @@ export function Relatives({ layout, focus, by, params, onOpen }: { layout: Flame
           </span>
         )}
         <span>
-          <Link to={{ view: 'timeline', find: found.name, slice: null, zoom: null, key: null, by: null }}>on the timeline</Link>
+          <Link to={{ view: 'timeline', find: found.name, slice: null, zoom: null, key: null, by: null }}>
+            on the timeline
+          </Link>
         </span>
       </p>
       <div class="relative-lists">
-        <List title="above it" rows={found.callers} of={found.totalPs} amount={layout.amount} none="Nothing stands above it." onOpen={onOpen} />
-        <List title="below it" rows={found.callees} of={found.totalPs} amount={layout.amount} none="Nothing stands below it." onOpen={onOpen} />
+        <List
+          title="above it"
+          rows={found.callers}
+          of={found.totalPs}
+          amount={layout.amount}
+          none="Nothing stands above it."
+          onOpen={onOpen}
+        />
+        <List
+          title="below it"
+          rows={found.callees}
+          of={found.totalPs}
+          amount={layout.amount}
+          none="Nothing stands below it."
+          onOpen={onOpen}
+        />
       </div>
     </section>
   );

@@ -17,7 +17,13 @@ function Words({ text }: { text: string }) {
   return (
     <>
       {piecesOf(text).map((piece, index) =>
-        piece.as === 'code' ? <Code key={index} text={piece.text} /> : piece.as === 'strong' ? <strong key={index}>{piece.text}</strong> : <bdi key={index}>{piece.text}</bdi>,
+        piece.as === 'code' ? (
+          <Code key={index} text={piece.text} />
+        ) : piece.as === 'strong' ? (
+          <strong key={index}>{piece.text}</strong>
+        ) : (
+          <bdi key={index}>{piece.text}</bdi>
+        ),
       )}
     </>
   );
@@ -42,10 +48,16 @@ function Proof({ evidence }: { evidence: Evidence }) {
 
 /* The share of the counted time where it says more than nothing, else the time. */
 function Win({ finding }: { finding: Finding }) {
-  if (finding.win_ps === null) return <span class="win quiet" role="img" data-tip={finding.reasons.win_ps} aria-label="what it wins is not known" />;
+  if (finding.win_ps === null)
+    return (
+      <span class="win quiet" role="img" data-tip={finding.reasons.win_ps} aria-label="what it wins is not known" />
+    );
   const part = finding.win_share;
   return (
-    <span class="win number" data-tip={`at most ${time(finding.win_ps)}${part === null ? '' : `, ${share(part)} of the counted time`}`}>
+    <span
+      class="win number"
+      data-tip={`at most ${time(finding.win_ps)}${part === null ? '' : `, ${share(part)} of the counted time`}`}
+    >
       {part !== null && part >= 0.001 ? `−${share(Math.min(1, part))}` : time(finding.win_ps)}
     </span>
   );
@@ -61,7 +73,13 @@ function Item({ finding }: { finding: Finding }) {
           <Words text={finding.text} />
         </span>
         <Win finding={finding} />
-        {place === null ? <span /> : <Link to={place} title="To the evidence">→</Link>}
+        {place === null ? (
+          <span />
+        ) : (
+          <Link to={place} title="To the evidence">
+            →
+          </Link>
+        )}
       </p>
       <p class="quiet remedy">
         <Words text={finding.remedy} />

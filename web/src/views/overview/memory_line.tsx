@@ -27,7 +27,11 @@ const HEIGHT = 32;
 function pathOf(points: readonly { at_ps: Ps; bytes: number }[], peak: number): string {
   const first = toNumber(points[0]!.at_ps);
   const lasts = Math.max(1, toNumber(points.at(-1)!.at_ps) - first);
-  const at = (point: { at_ps: Ps; bytes: number }) => [((toNumber(point.at_ps) - first) / lasts) * WIDTH, HEIGHT - (point.bytes / Math.max(1, peak)) * (HEIGHT - 2)] as const;
+  const at = (point: { at_ps: Ps; bytes: number }) =>
+    [
+      ((toNumber(point.at_ps) - first) / lasts) * WIDTH,
+      HEIGHT - (point.bytes / Math.max(1, peak)) * (HEIGHT - 2),
+    ] as const;
   let path = `M0 ${HEIGHT}`;
   for (const point of points) {
     const [x, y] = at(point);
@@ -50,7 +54,13 @@ export function MemoryLine({ memory }: { memory: MemoryInShort | undefined }) {
       ) : (
         <>
           {points.length > 1 && (
-            <svg class="sparkline" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={`Bytes in use over time, peak ${size(peak)}`}>
+            <svg
+              class="sparkline"
+              viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+              preserveAspectRatio="none"
+              role="img"
+              aria-label={`Bytes in use over time, peak ${size(peak)}`}
+            >
               <path d={pathOf(points, peak)} />
             </svg>
           )}

@@ -39,7 +39,12 @@ function Breakdown({ overview }: { overview: Overview }) {
       {overview.breakdown
         .filter((part) => (part.share ?? 0) > 0)
         .map((part) => (
-          <div key={part.kind} class={`kind-${part.kind}`} style={{ width: `${part.share * 100}%` }} data-tip={`${part.label ?? part.kind} ${time(part.self_ps)}, ${share(part.share)}`}>
+          <div
+            key={part.kind}
+            class={`kind-${part.kind}`}
+            style={{ width: `${part.share * 100}%` }}
+            data-tip={`${part.label ?? part.kind} ${time(part.self_ps)}, ${share(part.share)}`}
+          >
             {part.share >= 0.08 && (part.label ?? part.kind)}
           </div>
         ))}
@@ -52,7 +57,9 @@ function cornerOf(overview: OverviewReply): string | null {
   const whole = toNumber(overview.duration_ps ?? 0);
   const hulls = overview.devices.map((device) => toNumber(device.busy_ps) + toNumber(device.idle_ps));
   const longest = Math.max(0, ...hulls);
-  return hulls.length > 0 && longest < whole / 10 ? `First to last event are ${time(longest)} of ${time(whole)}${hulls.length > 1 ? ' at most' : ''}.` : null;
+  return hulls.length > 0 && longest < whole / 10
+    ? `First to last event are ${time(longest)} of ${time(whole)}${hulls.length > 1 ? ' at most' : ''}.`
+    : null;
 }
 
 /* A long list of devices is a page of its own; here the first tell how they are apart. */
@@ -65,8 +72,16 @@ function dutyOf(overview: OverviewReply): string | null {
   if (total === 0 || work === null || wait === null) return null;
   const parts = [`work ${share(toNumber(work) / total)}`];
   if (toNumber(wait) > 0) parts.push(`waiting ${share(toNumber(wait) / total)}`);
-  const causes = (overview.idle_causes ?? []).filter((part) => (part.share ?? 0) >= 0.01).sort((a, b) => toNumber(b.self_ps) - toNumber(a.self_ps));
-  if (causes.length > 0) parts.push(`nothing to do while the host: ${causes.slice(0, 3).map((part) => `${part.cause} ${share(part.share ?? 0)}`).join(', ')}`);
+  const causes = (overview.idle_causes ?? [])
+    .filter((part) => (part.share ?? 0) >= 0.01)
+    .sort((a, b) => toNumber(b.self_ps) - toNumber(a.self_ps));
+  if (causes.length > 0)
+    parts.push(
+      `nothing to do while the host: ${causes
+        .slice(0, 3)
+        .map((part) => `${part.cause} ${share(part.share ?? 0)}`)
+        .join(', ')}`,
+    );
   return `Of ${overview.breakdown_of === 'capture' ? 'the capture' : 'the steps'}: ${parts.join('; ')}.`;
 }
 
@@ -95,7 +110,9 @@ function Devices({ overview }: { overview: OverviewReply }) {
           </div>
         ))}
       </dl>
-      {devices.length > DEVICES_SHOWN && <p class="quiet">and {plural(devices.length - DEVICES_SHOWN, 'more device')}</p>}
+      {devices.length > DEVICES_SHOWN && (
+        <p class="quiet">and {plural(devices.length - DEVICES_SHOWN, 'more device')}</p>
+      )}
       {corner && <p class="quiet">{corner}</p>}
       {duty && <p class="quiet">{duty}</p>}
     </section>
@@ -103,7 +120,9 @@ function Devices({ overview }: { overview: OverviewReply }) {
 }
 
 function Missing({ run, notes }: { run: RunDetails; notes: readonly Note[] }) {
-  const absent = Object.keys(run.views ?? {}).flatMap((name) => (absence(run, name) === null ? [] : [{ name, why: absence(run, name)! }]));
+  const absent = Object.keys(run.views ?? {}).flatMap((name) =>
+    absence(run, name) === null ? [] : [{ name, why: absence(run, name)! }],
+  );
   if (absent.length === 0 && notes.length === 0) return null;
   return (
     <section>
@@ -111,12 +130,17 @@ function Missing({ run, notes }: { run: RunDetails; notes: readonly Note[] }) {
       <ul class="plain-list">
         {absent.map(({ name, why }) => (
           <li key={name}>
-            {name}: <span class="quiet"><Prose text={why} /></span>
+            {name}:{' '}
+            <span class="quiet">
+              <Prose text={why} />
+            </span>
           </li>
         ))}
         {notes.slice(0, 6).map((note) => (
           <li key={note.kind + note.message}>
-            <span class={note.severity === 'info' ? undefined : note.severity === 'error' ? 'error' : 'warn'}>{note.message}</span>
+            <span class={note.severity === 'info' ? undefined : note.severity === 'error' ? 'error' : 'warn'}>
+              {note.message}
+            </span>
             {note.host && <span class="quiet"> {note.host}</span>}
           </li>
         ))}
@@ -129,8 +153,14 @@ function Missing({ run, notes }: { run: RunDetails; notes: readonly Note[] }) {
 /* By what rule, on what. */
 function basisOf(run: RunDetails, overview: OverviewReply): string {
   const rule = overview.step && overview.step.count > 0 ? overview.step.rule_text : null;
-  const parts = [rule && `Steps: ${rule}`, overview.basis && `Measured on ${measuredOn(run, overview.devices.length, overview.basis)}`];
-  return parts.filter((part): part is string => Boolean(part)).map(sentenceCase).join(' ');
+  const parts = [
+    rule && `Steps: ${rule}`,
+    overview.basis && `Measured on ${measuredOn(run, overview.devices.length, overview.basis)}`,
+  ];
+  return parts
+    .filter((part): part is string => Boolean(part))
+    .map(sentenceCase)
+    .join(' ');
 }
 
 function Answer({ run, overview }: { run: RunDetails; overview: OverviewReply }) {
@@ -143,12 +173,20 @@ function Answer({ run, overview }: { run: RunDetails; overview: OverviewReply })
       <SentenceLine sentence={spoken(overview.sentence)} />
       <p class="basis">{basisOf(run, overview)}</p>
       {counted > 0 ? (
-        <StepPicture steps={rows} medianPs={median === null ? null : toNumber(median)} height={180} parts={overview.breakdown} counted={counted} />
-      ) : toNumber(overview.breakdown_total_ps ?? 0) > 0 && (
-        <>
-          <Breakdown overview={overview} />
-          <KindLegend parts={overview.breakdown} steps={0} />
-        </>
+        <StepPicture
+          steps={rows}
+          medianPs={median === null ? null : toNumber(median)}
+          height={180}
+          parts={overview.breakdown}
+          counted={counted}
+        />
+      ) : (
+        toNumber(overview.breakdown_total_ps ?? 0) > 0 && (
+          <>
+            <Breakdown overview={overview} />
+            <KindLegend parts={overview.breakdown} steps={0} />
+          </>
+        )
       )}
       <div class="overview-columns">
         <Findings run={run} first={overview.findings} all={overview.finding_count} />

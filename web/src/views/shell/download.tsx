@@ -13,13 +13,25 @@ export function downloadsOf(run: RunDetails): [string, string, string][] {
   const window = range ? { start_ps: range.start, end_ps: range.end } : {};
   return [
     ['Chrome JSON, gzipped', address('api/trace', { ...base, format: 'perfetto' }), `${run.name}.json.gz`],
-    ...(range ? [['Chrome JSON of the range', address('api/trace', { ...base, format: 'perfetto', ...window }), `${run.name}-range.json.gz`] as [string, string, string]] : []),
+    ...(range
+      ? [
+          [
+            'Chrome JSON of the range',
+            address('api/trace', { ...base, format: 'perfetto', ...window }),
+            `${run.name}-range.json.gz`,
+          ] as [string, string, string],
+        ]
+      : []),
     ['Bundle for another jviewd', address('api/bundle', base), `${run.name}.jvz`],
     ['Page that stands alone', address('api/bundle', { ...base, html: 'yes' }), `${run.name}.html`],
     ['Ops as CSV', address('api/top', { ...base, limit: 10_000, format: 'csv' }), `${run.name}-ops.csv`],
     ['Steps as CSV', address('api/steps', { ...base, limit: 10_000, format: 'csv' }), `${run.name}-steps.csv`],
     ['Flame graph, folded', address('api/flame', { ...base, format: 'folded' }), `${run.name}.folded`],
-    ['Flame graph for speedscope', address('api/flame', { ...base, format: 'speedscope' }), `${run.name}.speedscope.json`],
+    [
+      'Flame graph for speedscope',
+      address('api/flame', { ...base, format: 'speedscope' }),
+      `${run.name}.speedscope.json`,
+    ],
   ];
 }
 

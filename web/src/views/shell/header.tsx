@@ -60,7 +60,27 @@ function Facts({ run }: { run: RunDetails }) {
 /* To the runs, from a run or from two. */
 export function Brand() {
   return (
-    <Link to={{ run: null, view: 'runs', slice: null, key: null, window: null, start_ps: null, end_ps: null, step: null, track: null, zoom: null, by: null, sort: null, q: null, columns: null, a: null, b: null }} class="brand">
+    <Link
+      to={{
+        run: null,
+        view: 'runs',
+        slice: null,
+        key: null,
+        window: null,
+        start_ps: null,
+        end_ps: null,
+        step: null,
+        track: null,
+        zoom: null,
+        by: null,
+        sort: null,
+        q: null,
+        columns: null,
+        a: null,
+        b: null,
+      }}
+      class="brand"
+    >
       jviewd
     </Link>
   );
@@ -88,7 +108,9 @@ export function Header({ run }: { run: RunDetails | null }) {
       <div class="actions">
         {run && run.content_id !== null && absence(run, 'timeline') === null && (
           <>
-            <button class="seldom" onClick={() => act('compare')}>Compare…</button>
+            <button class="seldom" onClick={() => act('compare')}>
+              Compare…
+            </button>
             <PerfettoButton run={run} />
             <DownloadMenu run={run} />
           </>
@@ -98,4 +120,3 @@ export function Header({ run }: { run: RunDetails | null }) {
     </header>
   );
 }
-

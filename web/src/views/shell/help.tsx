@@ -57,7 +57,12 @@ export function Help() {
   const told = KEYS.filter((entry) => !entry.action.startsWith('go-') || knows(entry.action));
   const groups = Map.groupBy(told, (entry: KeyEntry) => entry.group);
   return (
-    <dialog {...dialog} class="help" aria-labelledby="help-title" onClick={(event) => (event.target as Element).closest('.to-settings') && (helpOpen.value = false)}>
+    <dialog
+      {...dialog}
+      class="help"
+      aria-labelledby="help-title"
+      onClick={(event) => (event.target as Element).closest('.to-settings') && (helpOpen.value = false)}
+    >
       {open && (
         <>
           <h2 id="help-title" class="slice-name">

@@ -34,20 +34,40 @@ function save(href: string, name: string): void {
 }
 
 function actions(): Choice[] {
-  return KEYS.filter((entry) => entry.action !== 'palette' && entry.action !== 'escape' && knows(entry.action)).map((entry) => ({ words: entry.words, hint: entry.keys, run: () => void act(entry.action) }));
+  return KEYS.filter((entry) => entry.action !== 'palette' && entry.action !== 'escape' && knows(entry.action)).map(
+    (entry) => ({ words: entry.words, hint: entry.keys, run: () => void act(entry.action) }),
+  );
 }
 
 function ofRun(run: RunDetails | null, tracks: TrackList | null): Choice[] {
-  const tools = ENTRIES.flatMap(({ view, words, xprof = [] }) => xprof.map((name): Choice => ({ words: `${name} (${words})`, hint: 'XProf', run: () => go({ view }) })));
-  const files = run === null || run.content_id === null ? [] : downloadsOf(run).map(([words, href, name]): Choice => ({ words: `download: ${words}`, hint: '', run: () => save(href, name) }));
-  const named = (tracks?.tracks ?? []).map((track): Choice => ({ words: track.name, hint: track.kind, run: () => go({ view: 'timeline', track: track.id, start_ps: null, end_ps: null }, 'push') }));
+  const tools = ENTRIES.flatMap(({ view, words, xprof = [] }) =>
+    xprof.map((name): Choice => ({ words: `${name} (${words})`, hint: 'XProf', run: () => go({ view }) })),
+  );
+  const files =
+    run === null || run.content_id === null
+      ? []
+      : downloadsOf(run).map(([words, href, name]): Choice => ({
+          words: `download: ${words}`,
+          hint: '',
+          run: () => save(href, name),
+        }));
+  const named = (tracks?.tracks ?? []).map((track): Choice => ({
+    words: track.name,
+    hint: track.kind,
+    run: () => go({ view: 'timeline', track: track.id, start_ps: null, end_ps: null }, 'push'),
+  }));
   return [...tools, ...files, ...named];
 }
 
 function otherRuns(list: RunList | null, now: string | null): Choice[] {
   return (list?.runs ?? [])
     .filter((run) => run.name !== now && run.id !== now)
-    .map((run) => ({ words: shown(run.name), hint: run.step_median_ps === null ? 'run' : `run, ${time(run.step_median_ps)}`, run: () => go({ ...runChange(run.name), view: query.value.view === 'runs' ? null : (query.value.view ?? null) }, 'push') }));
+    .map((run) => ({
+      words: shown(run.name),
+      hint: run.step_median_ps === null ? 'run' : `run, ${time(run.step_median_ps)}`,
+      run: () =>
+        go({ ...runChange(run.name), view: query.value.view === 'runs' ? null : (query.value.view ?? null) }, 'push'),
+    }));
 }
 
 export function Palette() {
@@ -68,7 +88,9 @@ export function Palette() {
     setAt(0);
     setEntered(false);
   }, [open]);
-  const all = open ? [...actions(), ...(inRun ? ofRun(run.data, tracks.data) : []), ...otherRuns(runs.data, runName.value)] : [];
+  const all = open
+    ? [...actions(), ...(inRun ? ofRun(run.data, tracks.data) : []), ...otherRuns(runs.data, runName.value)]
+    : [];
   const found = ranked(text, all, (choice) => choice.words).slice(0, SHOWN_MAX);
   const current = Math.min(at, Math.max(0, found.length - 1));
   const choose = (choice: Choice | undefined): void => {
@@ -89,10 +111,24 @@ export function Palette() {
     event.preventDefault();
   };
   return (
-    <dialog {...dialog} class="palette" aria-label="Actions" onClick={(event) => event.target === dialog.ref.current && choose(undefined)}>
+    <dialog
+      {...dialog}
+      class="palette"
+      aria-label="Actions"
+      onClick={(event) => event.target === dialog.ref.current && choose(undefined)}
+    >
       <input
-        type="text" role="combobox" aria-label="Action, view, run or track" aria-expanded={found.length > 0} aria-controls="palette-list" aria-autocomplete="list" aria-activedescendant={found.length > 0 ? `palette-${current}` : undefined}
-        placeholder="action, view, run or track" autoFocus value={text} onKeyDown={key}
+        type="text"
+        role="combobox"
+        aria-label="Action, view, run or track"
+        aria-expanded={found.length > 0}
+        aria-controls="palette-list"
+        aria-autocomplete="list"
+        aria-activedescendant={found.length > 0 ? `palette-${current}` : undefined}
+        placeholder="action, view, run or track"
+        autoFocus
+        value={text}
+        onKeyDown={key}
         onInput={(event) => {
           setText(event.currentTarget.value);
           setAt(0);
@@ -101,15 +137,21 @@ export function Palette() {
       <ul id="palette-list" role="listbox" aria-label="Actions">
         {found.map((choice, index) => (
           <li
-            key={`${choice.words} ${choice.hint} ${index}`} id={`palette-${index}`} role="option" aria-selected={index === current}
-            ref={(element) => void (index === current && element?.scrollIntoView({ block: 'nearest' }))} onClick={() => choose(choice)}
+            key={`${choice.words} ${choice.hint} ${index}`}
+            id={`palette-${index}`}
+            role="option"
+            aria-selected={index === current}
+            ref={(element) => void (index === current && element?.scrollIntoView({ block: 'nearest' }))}
+            onClick={() => choose(choice)}
           >
             <bdi class="cut">{choice.words}</bdi>
             <kbd>{choice.hint}</kbd>
           </li>
         ))}
       </ul>
-      <p class="quiet" role="status">{found.length === 0 ? 'Nothing is called so.' : <span class="hidden-text">{`${found.length} found`}</span>}</p>
+      <p class="quiet" role="status">
+        {found.length === 0 ? 'Nothing is called so.' : <span class="hidden-text">{`${found.length} found`}</span>}
+      </p>
     </dialog>
   );
 }

@@ -44,7 +44,11 @@ export function PerfettoButton({ run }: { run: RunDetails }) {
   };
   useEffect(() => registerActions({ perfetto: open }), [run.id]);
   return (
-    <button class="seldom" data-tip="The trace goes from this page to the tab that opens; it is not uploaded" onClick={open}>
+    <button
+      class="seldom"
+      data-tip="The trace goes from this page to the tab that opens; it is not uploaded"
+      onClick={open}
+    >
       Open in Perfetto
     </button>
   );
@@ -70,7 +74,11 @@ export function PerfettoBar({ run }: { run: RunDetails }) {
         </button>
       )}
       {(state.state === 'asking' || state.state === 'failed') && (
-        <a class="button framed" href={address('api/trace', { run: run.id, format: 'perfetto' })} download={`${run.name}.json.gz`}>
+        <a
+          class="button framed"
+          href={address('api/trace', { run: run.id, format: 'perfetto' })}
+          download={`${run.name}.json.gz`}
+        >
           Download
         </a>
       )}

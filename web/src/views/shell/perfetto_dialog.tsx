@@ -38,7 +38,11 @@ export function PerfettoDialog({ run }: { run: RunDetails }) {
             <button class="framed" onClick={hand(null)} autoFocus>
               Open the whole run
             </button>
-            <a class="button framed" href={address('api/trace', { run: run.id, format: 'perfetto' })} download={`${run.name}.json.gz`}>
+            <a
+              class="button framed"
+              href={address('api/trace', { run: run.id, format: 'perfetto' })}
+              download={`${run.name}.json.gz`}
+            >
               Download
             </a>
             <button onClick={close}>Close</button>

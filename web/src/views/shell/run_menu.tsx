@@ -19,7 +19,12 @@ function Runs({ run, close }: { run: RunDetails; close: () => void }) {
   return (
     <>
       {runs.map((one) => (
-        <button key={one.id} role="menuitem" aria-current={one.id === run.id ? 'true' : undefined} onClick={choose(one.name)}>
+        <button
+          key={one.id}
+          role="menuitem"
+          aria-current={one.id === run.id ? 'true' : undefined}
+          onClick={choose(one.name)}
+        >
           <Name text={one.name} />
           <span class="faint">{one.step_median_ps === null ? '' : time(one.step_median_ps)}</span>
         </button>

@@ -31,22 +31,66 @@ export function SettingsRows() {
   return (
     <div class="settings">
       <Choice
-        words="theme" value={now.theme ?? ''} set={(theme) => change({ theme: (theme || null) as Settings['theme'] })} options={[['', 'as the system'], ['light', 'light'], ['dark', 'dark']]}
+        words="theme"
+        value={now.theme ?? ''}
+        set={(theme) => change({ theme: (theme || null) as Settings['theme'] })}
+        options={[
+          ['', 'as the system'],
+          ['light', 'light'],
+          ['dark', 'dark'],
+        ]}
       />
-      <Choice words="contrast" value={now.contrast ?? ''} set={(contrast) => change({ contrast: (contrast || null) as Settings['contrast'] })} options={[['', 'as the system'], ['more', 'more']]} />
-      <Choice words="rows" value={now.rows} set={(rows) => change({ rows: rows as Settings['rows'] })} options={[['dense', 'dense'], ['normal', 'normal'], ['tall', 'tall']]} />
-      <Choice words="times in tables" value={now.unit} set={(unit) => change({ unit })} options={[['', 'the unit that fits'], ...TIME_UNITS.map((unit) => [unit, unit] as const)]} />
+      <Choice
+        words="contrast"
+        value={now.contrast ?? ''}
+        set={(contrast) => change({ contrast: (contrast || null) as Settings['contrast'] })}
+        options={[
+          ['', 'as the system'],
+          ['more', 'more'],
+        ]}
+      />
+      <Choice
+        words="rows"
+        value={now.rows}
+        set={(rows) => change({ rows: rows as Settings['rows'] })}
+        options={[
+          ['dense', 'dense'],
+          ['normal', 'normal'],
+          ['tall', 'tall'],
+        ]}
+      />
+      <Choice
+        words="times in tables"
+        value={now.unit}
+        set={(unit) => change({ unit })}
+        options={[['', 'the unit that fits'], ...TIME_UNITS.map((unit) => [unit, unit] as const)]}
+      />
       <label>
-        letter keys act <input type="checkbox" checked={now.letters} onChange={(event) => change({ letters: event.currentTarget.checked })} />
+        letter keys act{' '}
+        <input
+          type="checkbox"
+          checked={now.letters}
+          onChange={(event) => change({ letters: event.currentTarget.checked })}
+        />
       </label>
       <label>
         Perfetto at{' '}
-        <input type="text" value={now.perfetto} placeholder={PERFETTO_ORIGIN} onChange={(event) => change({ perfetto: event.currentTarget.value.replace(/\/+$/, '') || PERFETTO_ORIGIN })} />
+        <input
+          type="text"
+          value={now.perfetto}
+          placeholder={PERFETTO_ORIGIN}
+          onChange={(event) => change({ perfetto: event.currentTarget.value.replace(/\/+$/, '') || PERFETTO_ORIGIN })}
+        />
       </label>
       <label>
         editor{' '}
         <input
-          type="text" value={now.editor} placeholder="vscode://file/{file}:{line}" list="editors" aria-invalid={wrong} aria-describedby={wrong ? 'editor-fault' : undefined}
+          type="text"
+          value={now.editor}
+          placeholder="vscode://file/{file}:{line}"
+          list="editors"
+          aria-invalid={wrong}
+          aria-describedby={wrong ? 'editor-fault' : undefined}
           onChange={(event) => change({ editor: event.currentTarget.value.trim() })}
         />
       </label>

@@ -15,14 +15,24 @@ import { registerActions } from '../../ui/keys';
 import { ProgressBar } from '../../ui/states';
 import { Name } from '../../ui/text';
 
-type Sending = { state: 'sending'; name: string; sent: number; bytes: number; place: number; of: number } | { state: 'reading'; name: string };
+type Sending =
+  | { state: 'sending'; name: string; sent: number; bytes: number; place: number; of: number }
+  | { state: 'reading'; name: string };
 
 const sending = signal<Sending | null>(null);
 const refused = signal<readonly { name: string; reason: string }[]>([]);
 const over = signal<'no' | 'asking' | UploadLimits>('no'); // files hang over the page
 let stop: AbortController | null = null;
 
-export const openRun = (run: string): Changes => ({ ...runChange(run), view: null, q: null, sort: null, key: null, a: null, b: null });
+export const openRun = (run: string): Changes => ({
+  ...runChange(run),
+  view: null,
+  q: null,
+  sort: null,
+  key: null,
+  a: null,
+  b: null,
+});
 
 interface Wish {
   file: File;
@@ -33,9 +43,15 @@ interface Wish {
 async function sendOne({ file, ...place }: Wish, at: number, of: number, abort: AbortSignal): Promise<string> {
   const limits = await uploadLimits();
   if (!limits.allowed) throw new Error(limits.reason ?? 'This server takes no files.');
-  if (file.size > limits.file_bytes_max) throw new Error(`It has ${size(file.size)}; this server takes files up to ${size(limits.file_bytes_max)} (--upload-max).`);
+  if (file.size > limits.file_bytes_max)
+    throw new Error(
+      `It has ${size(file.size)}; this server takes files up to ${size(limits.file_bytes_max)} (--upload-max).`,
+    );
   const tell = (sent: number): void =>
-    void (sending.value = sent < file.size || file.size === 0 ? { state: 'sending', name: file.name, sent, bytes: file.size, place: at, of } : { state: 'reading', name: file.name });
+    void (sending.value =
+      sent < file.size || file.size === 0
+        ? { state: 'sending', name: file.name, sent, bytes: file.size, place: at, of }
+        : { state: 'reading', name: file.name });
   tell(0);
   const taken = await sendFile(file, place, tell, abort);
   return place.batch === undefined ? taken.run : taken.dir;
@@ -46,10 +62,15 @@ const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${tex
 /* Each folder under a name that is free. */
 async function wishesOf(dropped: readonly Dropped[]): Promise<Wish[]> {
   if (dropped.every((one) => one.folder === null)) return dropped.map(({ file }) => ({ file }));
-  const names = new Set((await getJson<RunList>('api/runs', { limit: 2000 })).runs.flatMap((run) => [run.name, run.dir.split('/')[0]!]));
+  const names = new Set(
+    (await getJson<RunList>('api/runs', { limit: 2000 })).runs.flatMap((run) => [run.name, run.dir.split('/')[0]!]),
+  );
   const batches = new Map<string, string>();
-  for (const { folder } of dropped) if (folder !== null && !batches.has(folder)) batches.set(folder, freeName(folder, names));
-  return dropped.map(({ file, folder, path }) => (folder === null ? { file } : { file, batch: batches.get(folder)!, path }));
+  for (const { folder } of dropped)
+    if (folder !== null && !batches.has(folder)) batches.set(folder, freeName(folder, names));
+  return dropped.map(({ file, folder, path }) =>
+    folder === null ? { file } : { file, batch: batches.get(folder)!, path },
+  );
 }
 
 async function send(wishes: readonly Wish[], abort: AbortSignal): Promise<string[]> {
@@ -64,10 +85,18 @@ async function send(wishes: readonly Wish[], abort: AbortSignal): Promise<string
       else folders.add(taken.split('/')[0]!);
     } catch (error) {
       if (wish.batch !== undefined && error instanceof Problem && error.status === 415) others++;
-      else refused.value = [...refused.value, { name: wish.path ?? wish.file.name, reason: sentence((error as Error).message) }];
+      else
+        refused.value = [
+          ...refused.value,
+          { name: wish.path ?? wish.file.name, reason: sentence((error as Error).message) },
+        ];
     }
   }
-  if (others > 0 && folders.size === 0) refused.value = [...refused.value, { name: wishes[0]!.batch ?? '', reason: `None of its ${plural(others, 'file')} is a profile.` }];
+  if (others > 0 && folders.size === 0)
+    refused.value = [
+      ...refused.value,
+      { name: wishes[0]!.batch ?? '', reason: `None of its ${plural(others, 'file')} is a profile.` },
+    ];
   for (const folder of folders) runs.push(...(await runsBelow(folder)));
   return runs;
 }
@@ -97,7 +126,8 @@ export function UploadBar() {
           <span>
             {now.state === 'sending' ? 'Sending ' : 'Reading '}
             <Name text={now.name} />
-            {now.state === 'sending' && `: ${size(now.sent)} of ${size(now.bytes)}, ${share(now.bytes === 0 ? 1 : now.sent / now.bytes)}`}
+            {now.state === 'sending' &&
+              `: ${size(now.sent)} of ${size(now.bytes)}, ${share(now.bytes === 0 ? 1 : now.sent / now.bytes)}`}
             {now.state === 'sending' && now.of > 1 && `, file ${now.place} of ${now.of}`}
           </span>
           {now.state === 'sending' && (
@@ -136,7 +166,10 @@ export function DropTarget() {
       event.preventDefault();
       if (depth++ > 0) return;
       over.value = 'asking';
-      void uploadLimits().then((limits) => (over.value === 'asking' ? (over.value = limits) : undefined), () => (over.value = 'no'));
+      void uploadLimits().then(
+        (limits) => (over.value === 'asking' ? (over.value = limits) : undefined),
+        () => (over.value = 'no'),
+      );
     };
     const hover = (event: DragEvent): void => {
       if (!holdsFiles(event)) return;
@@ -153,7 +186,12 @@ export function DropTarget() {
       [depth, over.value] = [0, 'no'];
       void sendFiles(droppedIn(event.dataTransfer!));
     };
-    const pairs = [['dragenter', enter], ['dragover', hover], ['dragleave', leave], ['drop', drop]] as const;
+    const pairs = [
+      ['dragenter', enter],
+      ['dragover', hover],
+      ['dragleave', leave],
+      ['drop', drop],
+    ] as const;
     for (const [name, listener] of pairs) addEventListener(name, listener);
     return () => pairs.forEach(([name, listener]) => removeEventListener(name, listener));
   }, []);
@@ -162,7 +200,11 @@ export function DropTarget() {
   return (
     <>
       <input
-        ref={picker} type="file" multiple hidden aria-label="Profile files"
+        ref={picker}
+        type="file"
+        multiple
+        hidden
+        aria-label="Profile files"
         onChange={(event) => {
           void sendFiles([...(event.currentTarget.files ?? [])].map((file) => ({ file, folder: null, path: '' })));
           event.currentTarget.value = '';
@@ -171,7 +213,9 @@ export function DropTarget() {
       {limits !== 'no' && (
         <div class="drop-target" role="status">
           <p>
-            {limits === 'asking' || limits.allowed ? 'Drop to open. The file or folder goes to this server and is kept there until it is deleted.' : limits.reason}
+            {limits === 'asking' || limits.allowed
+              ? 'Drop to open. The file or folder goes to this server and is kept there until it is deleted.'
+              : limits.reason}
             {limits !== 'asking' && limits.allowed && <span class="faint"> Up to {size(limits.file_bytes_max)}.</span>}
           </p>
         </div>

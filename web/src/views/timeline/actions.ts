@@ -44,18 +44,34 @@ async function nearestCentre(state: TimelineState): Promise<Slice | null> {
 }
 
 /* Before or after on the same row; the window that is asked grows until something is there. */
-async function neighbour(state: TimelineState, from: Slice, direction: 1 | -1, name: string | null): Promise<Slice | null> {
+async function neighbour(
+  state: TimelineState,
+  from: Slice,
+  direction: 1 | -1,
+  name: string | null,
+): Promise<Slice | null> {
   const start = toBig(from.start_ps);
   const end = start + toBig(from.dur_ps);
   for (let reach = BigInt(Math.round(state.viewport.value.span / 4)) + 1n; ; reach *= 8n) {
     const low = direction > 0 ? end : start - reach;
     const high = direction > 0 ? end + reach : start;
-    const rows = await slicesOf(state, { track: from.track, start_ps: low, end_ps: high + 1n, ...(name === null ? {} : { name }) });
+    const rows = await slicesOf(state, {
+      track: from.track,
+      start_ps: low,
+      end_ps: high + 1n,
+      ...(name === null ? {} : { name }),
+    });
     const beside = rows.filter((slice) => {
       const at = toBig(slice.start_ps);
-      return slice.id !== from.id && (name !== null || slice.depth === from.depth) && (direction > 0 ? at >= start : at <= start);
+      return (
+        slice.id !== from.id &&
+        (name !== null || slice.depth === from.depth) &&
+        (direction > 0 ? at >= start : at <= start)
+      );
     });
-    const next = beside.sort((a, b) => (Number(toBig(a.start_ps) - toBig(b.start_ps)) || a.depth - b.depth) * direction)[0];
+    const next = beside.sort(
+      (a, b) => (Number(toBig(a.start_ps) - toBig(b.start_ps)) || a.depth - b.depth) * direction,
+    )[0];
     if (next) return next;
     if (low < state.start && high > state.end) return null;
     if ((direction > 0 && high > state.end) || (direction < 0 && low < state.start)) return null;
@@ -74,7 +90,11 @@ function stepBeside(state: TimelineState, direction: 1 | -1): StepRow | null {
   const slack = BigInt(Math.round(state.viewport.value.span / 100));
   const centre = (step: StepRow) => toBig(step.start_ps) + toBig(step.dur_ps) / 2n;
   const steps = [...state.steps.value].sort((a, b) => (centre(a) < centre(b) ? -1 : 1));
-  return (direction > 0 ? steps.find((step) => centre(step) > middle + slack) : steps.findLast((step) => centre(step) < middle - slack)) ?? null;
+  return (
+    (direction > 0
+      ? steps.find((step) => centre(step) > middle + slack)
+      : steps.findLast((step) => centre(step) < middle - slack)) ?? null
+  );
 }
 
 /* The gap becomes the range, so that its table tells what else went on; the window keeps its width. */
@@ -108,7 +128,8 @@ export function moveActions(state: TimelineState): Actions {
     'pan-right': pan(1 / 8),
     'pan-left-half': pan(-1 / 2),
     'pan-right-half': pan(1 / 2),
-    begin: () => state.set({ ...state.viewport.value, base: state.reach.start, offset: -state.viewport.value.span * 0.02 }),
+    begin: () =>
+      state.set({ ...state.viewport.value, base: state.reach.start, offset: -state.viewport.value.span * 0.02 }),
     end: () => state.set({ ...state.viewport.value, base: state.reach.end, offset: -state.viewport.value.span * 0.98 }),
     'zoom-all': () => state.showSpan('all', state.reach, 0.01),
     colour: () => {
@@ -151,18 +172,28 @@ export function timelineActions(state: TimelineState, atHand: AtHand): Actions {
   const toIdle = (direction: 1 | -1) => () => {
     const node = idleNode(state);
     if (!node) return;
-    void idleBeside(state, node, direction).then((gap) => (gap ? showGap(state, gap) : say(`No idle gap above 1 % of the window ${direction > 0 ? 'after' : 'before'} this in ${node.name}.`)));
+    void idleBeside(state, node, direction).then((gap) =>
+      gap
+        ? showGap(state, gap)
+        : say(`No idle gap above 1 % of the window ${direction > 0 ? 'after' : 'before'} this in ${node.name}.`),
+    );
   };
 
   return {
     ...moveActions(state),
-    'scroll-up': () => void (state.scrollTop.value = Math.max(0, state.scrollTop.value - state.size.value.height * 0.9)),
+    'scroll-up': () =>
+      void (state.scrollTop.value = Math.max(0, state.scrollTop.value - state.size.value.height * 0.9)),
     'scroll-down': () => void (state.scrollTop.value += state.size.value.height * 0.9),
     'zoom-focus': () => (state.focus.value ? state.showSpan('focus', spanOfSlice(state.focus.value)) : undefined),
     'zoom-range': () => (state.range.value ? state.showSpan('range', state.range.value, 0.02) : undefined),
     'slice-before': fromFocus((from) => neighbour(state, from, -1, null)),
     'slice-after': fromFocus((from) => neighbour(state, from, 1, null)),
-    'slice-parent': fromFocus(async () => state.focus.value?.parents?.find((one) => one.depth === state.focus.value!.depth - 1) ?? state.focus.value?.parents?.[0] ?? null),
+    'slice-parent': fromFocus(
+      async () =>
+        state.focus.value?.parents?.find((one) => one.depth === state.focus.value!.depth - 1) ??
+        state.focus.value?.parents?.[0] ??
+        null,
+    ),
     'slice-child': fromFocus((from) => child(state, from)),
     'same-next': fromFocus((from) => neighbour(state, from, 1, from.name)),
     'same-previous': fromFocus((from) => neighbour(state, from, -1, from.name)),
@@ -171,7 +202,9 @@ export function timelineActions(state: TimelineState, atHand: AtHand): Actions {
     'step-next': toStep(1),
     'step-previous': toStep(-1),
     'range-focus': () => {
-      const span = state.focus.value ? spanOfSlice(state.focus.value) : { start: startOf(state.viewport.value), end: endOf(state.viewport.value) };
+      const span = state.focus.value
+        ? spanOfSlice(state.focus.value)
+        : { start: startOf(state.viewport.value), end: endOf(state.viewport.value) };
       if (span.end > span.start) go({ start_ps: String(span.start), end_ps: String(span.end) });
     },
     'range-step': () => {
@@ -182,7 +215,10 @@ export function timelineActions(state: TimelineState, atHand: AtHand): Actions {
     },
     'range-keep': () => {
       const focus = state.focus.value;
-      state.keepMark(state.range.value ?? (focus ? spanOfSlice(focus) : { start: startOf(state.viewport.value), end: endOf(state.viewport.value) }));
+      state.keepMark(
+        state.range.value ??
+          (focus ? spanOfSlice(focus) : { start: startOf(state.viewport.value), end: endOf(state.viewport.value) }),
+      );
     },
     'idle-next': toIdle(1),
     'idle-previous': toIdle(-1),
@@ -200,7 +236,8 @@ export function timelineActions(state: TimelineState, atHand: AtHand): Actions {
       if (state.draft.value) return state.dropDraft();
       if (query.value.find) return go({ find: null }, 'replace');
       if (query.value.slice) return go({ slice: null }, 'replace');
-      if (state.range.value) return go({ start_ps: null, end_ps: null, ...(state.rangeTracks.value ? { track: null } : {}) });
+      if (state.range.value)
+        return go({ start_ps: null, end_ps: null, ...(state.rangeTracks.value ? { track: null } : {}) });
       return false;
     },
   };

@@ -13,7 +13,16 @@ export function togglePin(id: string): void {
 }
 
 export function hideTrack(id: string): void {
-  go({ hide: [...listed('hide').filter((one) => one !== id), id].join(','), pin: listed('pin').filter((one) => one !== id).join(',') || null }, 'replace');
+  go(
+    {
+      hide: [...listed('hide').filter((one) => one !== id), id].join(','),
+      pin:
+        listed('pin')
+          .filter((one) => one !== id)
+          .join(',') || null,
+    },
+    'replace',
+  );
 }
 
 export function showHidden(): void {
@@ -22,14 +31,18 @@ export function showHidden(): void {
 
 /* A host is no track of its own: it narrows by its name. */
 export function onlyThis(band: Band): void {
-  go(band.node.kind === 'host' ? { host: band.node.name } : { track: band.node.id, start_ps: null, end_ps: null }, 'push');
+  go(
+    band.node.kind === 'host' ? { host: band.node.name } : { track: band.node.id, start_ps: null, end_ps: null },
+    'push',
+  );
 }
 
 /* The bands that stand beside this one, in their order. */
 export function siblingsOf(state: TimelineState, band: Band): Band[] {
   const { bands } = state.layout.value;
   if (band.pinned) return bands.filter((one) => one.pinned);
-  const family = [...state.layout.value.bands].find((one) => one.node.children.includes(band.node))?.node.children ?? state.roots;
+  const family =
+    [...state.layout.value.bands].find((one) => one.node.children.includes(band.node))?.node.children ?? state.roots;
   return bands.filter((one) => !one.pinned && family.includes(one.node));
 }
 

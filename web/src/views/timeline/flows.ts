@@ -17,14 +17,23 @@ export interface DrawnFlow {
 
 const FLOWS_MAX = 12;
 
-async function endOf(state: TimelineState, end: FlowEnd, focus: SliceDetails, abort: AbortSignal): Promise<DrawnEnd | null> {
+async function endOf(
+  state: TimelineState,
+  end: FlowEnd,
+  focus: SliceDetails,
+  abort: AbortSignal,
+): Promise<DrawnEnd | null> {
   if (end.track === null || end.slice === null) return null;
-  const slice: Slice = end.slice === focus.id ? focus : await loadJson<SliceDetails>('api/slice', { run: state.run.id, id: end.slice }, abort);
+  const slice: Slice =
+    end.slice === focus.id
+      ? focus
+      : await loadJson<SliceDetails>('api/slice', { run: state.run.id, id: end.slice }, abort);
   return { track: end.track, depth: slice.depth, time: toBig(end.ts_ps) };
 }
 
 export async function drawnFlows(state: TimelineState, focus: SliceDetails, abort: AbortSignal): Promise<DrawnFlow[]> {
-  const flows: readonly Flow[] = focus.flows ?? (await loadJson<{ rows: Flow[] }>('api/flows', { run: state.run.id, slice: focus.id }, abort)).rows;
+  const flows: readonly Flow[] =
+    focus.flows ?? (await loadJson<{ rows: Flow[] }>('api/flows', { run: state.run.id, slice: focus.id }, abort)).rows;
   const ends = flows.slice(0, FLOWS_MAX).map(async (flow): Promise<DrawnFlow | null> => {
     const [from, to] = await Promise.all([endOf(state, flow.from, focus, abort), endOf(state, flow.to, focus, abort)]);
     return from && to ? { from, to } : null;

@@ -8,7 +8,8 @@ import type { TimelineState } from './state';
 
 const sliceId = word('slice');
 
-export const loadSlice = (state: TimelineState, id: string, abort?: AbortSignal): Promise<SliceDetails> => loadJson('api/slice', { run: state.run.id, id }, abort);
+export const loadSlice = (state: TimelineState, id: string, abort?: AbortSignal): Promise<SliceDetails> =>
+  loadJson('api/slice', { run: state.run.id, id }, abort);
 
 function show(state: TimelineState, details: SliceDetails | null): void {
   const { focus, tab, listed } = state;
@@ -26,7 +27,9 @@ export function followFocus(state: TimelineState): () => void {
     if (!id) return show(state, null);
     if (state.focus.peek()?.id === id) return;
     const abort = new AbortController();
-    loadSlice(state, id, abort.signal).then((details) => abort.signal.aborted || show(state, details)).catch(() => undefined);
+    loadSlice(state, id, abort.signal)
+      .then((details) => abort.signal.aborted || show(state, details))
+      .catch(() => undefined);
     return () => abort.abort();
   });
 }

@@ -29,7 +29,10 @@ export function wheel(state: TimelineState, event: WheelEvent, box: DOMRect, alw
   const sideways = event.shiftKey ? by.x || by.y : Math.abs(by.x) > Math.abs(by.y) ? by.x : 0;
   if (event.ctrlKey || event.metaKey || (alwaysZoom && sideways === 0)) {
     event.preventDefault();
-    state.zoom(Math.exp(by.y * WHEEL_ZOOM * (event.ctrlKey && Math.abs(by.y) < 20 ? 5 : 1)), (event.clientX - box.left) / box.width);
+    state.zoom(
+      Math.exp(by.y * WHEEL_ZOOM * (event.ctrlKey && Math.abs(by.y) < 20 ? 5 : 1)),
+      (event.clientX - box.left) / box.width,
+    );
   } else if (sideways !== 0) {
     event.preventDefault();
     state.pan(sideways / box.width);
@@ -53,12 +56,14 @@ function runOn(state: TimelineState, moves: readonly Move[], released: number, w
   const last = moves.at(-1)!;
   const early = moves.find((move) => last.time - move.time < 80) ?? last;
   const speed = last.time > early.time ? (last.x - early.x) / (last.time - early.time) : 0;
-  if (Math.abs(speed) < 0.2 || released - last.time > 50 || matchMedia('(prefers-reduced-motion: reduce)').matches) return;
+  if (Math.abs(speed) < 0.2 || released - last.time > 50 || matchMedia('(prefers-reduced-motion: reduce)').matches)
+    return;
   const begin = performance.now();
   let before = begin;
   let stopped = false;
   const stop = () => (stopped = true);
-  for (const type of ['pointerdown', 'wheel', 'keydown'] as const) addEventListener(type, stop, { once: true, capture: true });
+  for (const type of ['pointerdown', 'wheel', 'keydown'] as const)
+    addEventListener(type, stop, { once: true, capture: true });
   const step = (now: number): void => {
     const left = 1 - (now - begin) / KINETIC_MS;
     if (left <= 0 || stopped) return;
@@ -93,7 +98,10 @@ class TracksDrag {
     this.fixed = begin.pointerType === 'touch' ? null : otherEdge(state, x, this.box.width);
     this.mode = this.fixed !== null ? 'edge' : begin.shiftKey && !state.axis ? 'box' : 'none';
     if (begin.shiftKey) this.from = edgeNear(state, x, begin.clientY - this.box.top);
-    this.press = begin.pointerType === 'touch' && !state.axis ? window.setTimeout(() => this.mode === 'none' && (this.mode = 'pressed'), LONG_PRESS_MS) : 0;
+    this.press =
+      begin.pointerType === 'touch' && !state.axis
+        ? window.setTimeout(() => this.mode === 'none' && (this.mode = 'pressed'), LONG_PRESS_MS)
+        : 0;
   }
 
   move(event: PointerEvent): void {
@@ -107,7 +115,11 @@ class TracksDrag {
     } else if (this.mode === 'box') this.dragBox(event);
     else if (this.mode === 'edge') {
       this.to = event.shiftKey ? edgeNear(this.state, event.clientX - this.box.left, null) : null;
-      draft(this.state, this.fixed!, this.to?.time ?? timeAt(this.state.viewport.value, (event.clientX - this.box.left) / this.box.width));
+      draft(
+        this.state,
+        this.fixed!,
+        this.to?.time ?? timeAt(this.state.viewport.value, (event.clientX - this.box.left) / this.box.width),
+      );
     }
     this.last = { x: event.clientX, y: event.clientY };
   }
@@ -116,9 +128,12 @@ class TracksDrag {
     const { state, box, begin } = this;
     const x = event.clientX - box.left;
     this.to = edgeNear(state, x, event.clientY - box.top);
-    const time = (edge: Edge | null, clientX: number) => edge?.time ?? timeAt(state.viewport.value, (clientX - box.left) / box.width);
+    const time = (edge: Edge | null, clientX: number) =>
+      edge?.time ?? timeAt(state.viewport.value, (clientX - box.left) / box.width);
     draft(state, time(this.from, begin.clientX), time(this.to, event.clientX));
-    const [top, bottom] = [Math.min(begin.clientY, event.clientY), Math.max(begin.clientY, event.clientY)].map((y) => state.layoutY(y - box.top));
+    const [top, bottom] = [Math.min(begin.clientY, event.clientY), Math.max(begin.clientY, event.clientY)].map((y) =>
+      state.layoutY(y - box.top),
+    );
     const bands = bandsBetween(state.layout.value, top!, bottom! + 1);
     state.draftTracks.value = bands.map((band) => band.node.id);
   }
@@ -128,7 +143,8 @@ class TracksDrag {
     const { state, mode, begin, box } = this;
     if (cancelled) state.dropDraft();
     else if (mode === 'box' || mode === 'edge') void commitDraft(state, [mode === 'box' ? this.from : null, this.to]);
-    else if (mode === 'pressed') this.target.onMenu(begin.clientX - box.left, begin.clientY - box.top, begin.clientX, begin.clientY);
+    else if (mode === 'pressed')
+      this.target.onMenu(begin.clientX - box.left, begin.clientY - box.top, begin.clientX, begin.clientY);
     else if (mode === 'pan' && this.moves.length > 1) runOn(state, this.moves, time, box.width);
     else if (mode === 'none') this.target.onClick(this.last.x - box.left, this.last.y - box.top);
   }
@@ -205,7 +221,11 @@ async function commitDraft(state: TimelineState, edges: readonly (Edge | null)[]
   }
   state.dropDraft();
   if (exact.end <= exact.start) return;
-  go({ start_ps: String(exact.start), end_ps: String(exact.end), ...(tracks === null ? {} : { track: tracks.join(',') }) });
+  go({
+    start_ps: String(exact.start),
+    end_ps: String(exact.end),
+    ...(tracks === null ? {} : { track: tracks.join(',') }),
+  });
 }
 
 /* On the ruler a drag makes a range, or moves what it takes hold of: an edge, the bar. */

@@ -65,7 +65,15 @@ export async function sliceOf(state: TimelineState, hit: Hit, abort?: AbortSigna
   const quantum = BigInt(Math.ceil(state.viewport.value.span / Math.max(1, state.size.value.width)));
   const reply = await loadJson<SliceList>(
     'api/slices',
-    { run: state.run.id, track: hit.band.node.id, name: hit.name, start_ps: hit.start - quantum, end_ps: hit.end + quantum, sort: '-dur_ps', limit: SLICES_MAX },
+    {
+      run: state.run.id,
+      track: hit.band.node.id,
+      name: hit.name,
+      start_ps: hit.start - quantum,
+      end_ps: hit.end + quantum,
+      sort: '-dur_ps',
+      limit: SLICES_MAX,
+    },
     abort,
   );
   let best: Slice | null = null;

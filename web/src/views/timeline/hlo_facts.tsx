@@ -24,7 +24,12 @@ export function moduleKey(slice: SliceDetails): string {
 
 function Called({ run, module, of }: { run: string; module: string; of: HloInstruction }) {
   const called = of.called[0];
-  const lines = useJson<HloPage<HloLine>>(called ? 'api/hlo' : null, { run, module, line: called?.line, limit: Math.min(LINES_MAX, (called?.instruction_count ?? 0) + 2) });
+  const lines = useJson<HloPage<HloLine>>(called ? 'api/hlo' : null, {
+    run,
+    module,
+    line: called?.line,
+    limit: Math.min(LINES_MAX, (called?.instruction_count ?? 0) + 2),
+  });
   if (!called || !lines.data) return null;
   const rest = called.instruction_count + 2 - lines.data.rows.length;
   return (
@@ -59,7 +64,9 @@ function Before({ run, pair, scope }: { run: string; pair: string; scope: string
           </li>
         ))}
       </ul>
-      {rows.length > BEFORE_MAX && <p class="quiet">{plural(rows.length - BEFORE_MAX, 'more instruction')} of this scope.</p>}
+      {rows.length > BEFORE_MAX && (
+        <p class="quiet">{plural(rows.length - BEFORE_MAX, 'more instruction')} of this scope.</p>
+      )}
     </div>
   );
 }
@@ -67,7 +74,11 @@ function Before({ run, pair, scope }: { run: string; pair: string; scope: string
 export function HloFacts({ run, slice }: { run: RunDetails; slice: SliceDetails }) {
   const asked = slice.op !== null && slice.op !== undefined && slice.module && !absence(run, 'hlo');
   const module = asked ? moduleKey(slice) : '';
-  const reply = useJson<{ module: HloModule; instruction: HloInstruction }>(asked ? 'api/hlo' : null, { run: run.id, module, instruction: slice.op });
+  const reply = useJson<{ module: HloModule; instruction: HloInstruction }>(asked ? 'api/hlo' : null, {
+    run: run.id,
+    module,
+    instruction: slice.op,
+  });
   const of = reply.data?.instruction;
   if (!asked || !of || of.name !== slice.op) return null;
   const { pair, stage } = reply.data!.module;
@@ -86,7 +97,9 @@ export function HloFacts({ run, slice }: { run: RunDetails; slice: SliceDetails 
         <pre class="mono hlo-called">{of.text}</pre>
         <Called run={run.id} module={module} of={of} />
       </div>
-      {pair && slice.scope && stage === 'after_optimizations' && <Before run={run.id} pair={pair} scope={slice.scope} />}
+      {pair && slice.scope && stage === 'after_optimizations' && (
+        <Before run={run.id} pair={pair} scope={slice.scope} />
+      )}
     </section>
   );
 }

@@ -53,7 +53,11 @@ function Content({ hit, slice }: { hit: Hit; slice: Slice | null }) {
       )}
       <br />
       <span class="faint">
-        {[KINDS[hit.kind], hit.band.node.name, ...MARKS.filter(([flag]) => hit.flags & flag).map(([, words]) => words)].join(' · ')}
+        {[
+          KINDS[hit.kind],
+          hit.band.node.name,
+          ...MARKS.filter(([flag]) => hit.flags & flag).map(([, words]) => words),
+        ].join(' · ')}
       </span>
     </>
   );
@@ -82,12 +86,17 @@ function CounterContent({ state, band, at }: { state: TimelineState; band: Band;
 
 /* Of a closed group: what of its tracks was busy with what in that pixel. */
 function GroupContent({ band, shares }: { band: Band; shares: readonly number[] }) {
-  const parts = shares.map((part, kind) => ({ part, kind })).filter(({ part }) => part > 0).sort((a, b) => b.part - a.part);
+  const parts = shares
+    .map((part, kind) => ({ part, kind }))
+    .filter(({ part }) => part > 0)
+    .sort((a, b) => b.part - a.part);
   return (
     <>
       <bdi>{shown(band.node.name)}</bdi>
       <br />
-      <strong>{parts.length === 0 ? 'nothing' : parts.map(({ part, kind }) => `${KINDS[kind]} ${share(part)}`).join(', ')}</strong>
+      <strong>
+        {parts.length === 0 ? 'nothing' : parts.map(({ part, kind }) => `${KINDS[kind]} ${share(part)}`).join(', ')}
+      </strong>
       <br />
       <span class="faint">in this pixel, mean over its tracks; a click on its name opens it</span>
     </>
@@ -102,7 +111,10 @@ function aggregateAt(state: TimelineState, band: Band | null, x: number): Compon
   }
   if (!band || band.summaries.length === 0) return null;
   const camera = state.cameraOf(band.node.host);
-  const shares = sharesAt(band.summaries.map((track) => summaryOf(state.store, track, camera)), Math.floor(x * devicePixelRatio));
+  const shares = sharesAt(
+    band.summaries.map((track) => summaryOf(state.store, track, camera)),
+    Math.floor(x * devicePixelRatio),
+  );
   return shares && <GroupContent band={band} shares={shares} />;
 }
 

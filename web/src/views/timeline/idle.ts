@@ -31,27 +31,44 @@ export function idleNode(state: TimelineState): Node | null {
   const way = focus === undefined ? null : path(state.roots, []);
   if (way) return way.find((node) => node.kind === 'device') ?? way.at(-1)!;
   const bands = state.layout.value.bands.map((band) => band.node);
-  return bands.find((node) => node.kind === 'device') ?? bands.find((node) => (node.track?.slice_count ?? 0) > 0) ?? null;
+  return (
+    bands.find((node) => node.kind === 'device') ?? bands.find((node) => (node.track?.slice_count ?? 0) > 0) ?? null
+  );
 }
 
 function busyOf(summary: Uint16Array | null): boolean[] {
   const busy = new Array<boolean>(TILE_QUANTA).fill(false);
   if (summary)
     for (let kind = 0; kind < SUMMARY_KINDS; kind++)
-      for (let quantum = 0; quantum < TILE_QUANTA; quantum++) if (summary[kind * TILE_QUANTA + quantum]! > 0) busy[quantum] = true;
+      for (let quantum = 0; quantum < TILE_QUANTA; quantum++)
+        if (summary[kind * TILE_QUANTA + quantum]! > 0) busy[quantum] = true;
   return busy;
 }
 
-async function busyTiles(state: TimelineState, track: string, level: number, from: number, to: number): Promise<boolean[]> {
+async function busyTiles(
+  state: TimelineState,
+  track: string,
+  level: number,
+  from: number,
+  to: number,
+): Promise<boolean[]> {
   const params = { run: state.run.id, content: state.run.content_id, level, from, to, rows: `${track}:s` };
-  return decodeTiles(await getBytes('api/tiles', params), new NameTable()).parts.flatMap((part) => busyOf(part.summary));
+  return decodeTiles(await getBytes('api/tiles', params), new NameTable()).parts.flatMap((part) =>
+    busyOf(part.summary),
+  );
 }
 
 /* The time at which a busy quantum ends (or begins), finer and finer, to the picosecond.
  *
  *   |....####|....|     a quantum of `level` is a tile of the level ten below, or a part of one
  */
-async function edgeIn(state: TimelineState, track: string, level: number, quantum: bigint, last: boolean): Promise<bigint> {
+async function edgeIn(
+  state: TimelineState,
+  track: string,
+  level: number,
+  quantum: bigint,
+  last: boolean,
+): Promise<bigint> {
   const coarse = (last ? quantum + 1n : quantum) << BigInt(level);
   if (level === 0) return coarse;
   const down = Math.min(FINER, level);
@@ -86,12 +103,19 @@ class BusyRow {
 
   /* The first busy quantum at or after `quantum`, or the last one at or before it; null: none. */
   async busyFrom(quantum: bigint, direction: 1 | -1): Promise<bigint | null> {
-    for (let index = Number(quantum >> 10n); index >= this.first && index < this.end; index += direction * TILES_PER_REQUEST) {
+    for (
+      let index = Number(quantum >> 10n);
+      index >= this.first && index < this.end;
+      index += direction * TILES_PER_REQUEST
+    ) {
       const from = Math.max(this.first, direction > 0 ? index : index - TILES_PER_REQUEST + 1);
       const to = Math.min(this.end, direction > 0 ? index + TILES_PER_REQUEST : index + 1);
       const busy = await this.read(from, to);
       const base = BigInt(from) << 10n;
-      const at = direction > 0 ? busy.findIndex((one, place) => one && base + BigInt(place) >= quantum) : busy.findLastIndex((one, place) => one && base + BigInt(place) <= quantum);
+      const at =
+        direction > 0
+          ? busy.findIndex((one, place) => one && base + BigInt(place) >= quantum)
+          : busy.findLastIndex((one, place) => one && base + BigInt(place) <= quantum);
       if (at >= 0) return base + BigInt(at);
     }
     return null;

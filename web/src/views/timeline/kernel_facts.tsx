@@ -10,13 +10,42 @@ function Shape({ slice }: { slice: SliceDetails }) {
   if (!shape) return null;
   return (
     <>
-      {shape.grid && <><dt>grid, block</dt><dd>{shape.grid} × {shape.block}</dd></>}
-      {shape.registers !== null && <><dt>registers</dt><dd>{shape.registers} a thread</dd></>}
-      {shape.shared_bytes !== null && <><dt>shared</dt><dd>{size(shape.shared_bytes)} a block</dd></>}
+      {shape.grid && (
+        <>
+          <dt>grid, block</dt>
+          <dd>
+            {shape.grid} × {shape.block}
+          </dd>
+        </>
+      )}
+      {shape.registers !== null && (
+        <>
+          <dt>registers</dt>
+          <dd>{shape.registers} a thread</dd>
+        </>
+      )}
+      {shape.shared_bytes !== null && (
+        <>
+          <dt>shared</dt>
+          <dd>{size(shape.shared_bytes)} a block</dd>
+        </>
+      )}
       <dt>occupancy</dt>
-      <dd>{shape.occupancy === null ? <span class="faint">{shape.reasons?.occupancy}</span> : `${share(shape.occupancy)}${shape.limited_by ? `, limited by ${shape.limited_by}` : ''}`}</dd>
+      <dd>
+        {shape.occupancy === null ? (
+          <span class="faint">{shape.reasons?.occupancy}</span>
+        ) : (
+          `${share(shape.occupancy)}${shape.limited_by ? `, limited by ${shape.limited_by}` : ''}`
+        )}
+      </dd>
       <dt>tensor core</dt>
-      <dd>{shape.tensor_core === null ? <span class="faint">{shape.reasons?.tensor_core}</span> : `${shape.tensor_core ? 'yes' : 'no'}, ${shape.tensor_core_by}`}</dd>
+      <dd>
+        {shape.tensor_core === null ? (
+          <span class="faint">{shape.reasons?.tensor_core}</span>
+        ) : (
+          `${shape.tensor_core ? 'yes' : 'no'}, ${shape.tensor_core_by}`
+        )}
+      </dd>
     </>
   );
 }
@@ -28,10 +57,15 @@ function Launch({ slice }: { slice: SliceDetails }) {
     <>
       <dt>launched</dt>
       <dd data-tip={timeExact(launch.latency_ps)}>
-        {time(launch.latency_ps)} earlier by <Link to={{ slice: launch.slice }}><Name text={launch.name} /></Link>
+        {time(launch.latency_ps)} earlier by{' '}
+        <Link to={{ slice: launch.slice }}>
+          <Name text={launch.name} />
+        </Link>
       </dd>
       <dt>queued</dt>
-      <dd data-tip={timeExact(launch.queue_ps)}>{toNumber(launch.queue_ps) === 0 ? 'not at all' : time(launch.queue_ps)}</dd>
+      <dd data-tip={timeExact(launch.queue_ps)}>
+        {toNumber(launch.queue_ps) === 0 ? 'not at all' : time(launch.queue_ps)}
+      </dd>
     </>
   );
 }
@@ -46,16 +80,24 @@ interface Transfer {
   reasons?: Reasons;
 }
 
-const DIRECTIONS: Record<string, string> = { h2d: 'host to device', d2h: 'device to host', d2d: 'within the device', p2p: 'device to device', host: 'within the host' };
+const DIRECTIONS: Record<string, string> = {
+  h2d: 'host to device',
+  d2h: 'device to host',
+  d2d: 'within the device',
+  p2p: 'device to device',
+  host: 'within the host',
+};
 
 function Moved({ transfer }: { transfer: Transfer }) {
   const why = (key: string) => <span class="faint">{transfer.reasons?.[key] ?? UNKNOWN}</span>;
   return (
     <>
       <dt>direction</dt>
-      <dd>{transfer.direction === null ? why('direction') : DIRECTIONS[transfer.direction] ?? transfer.direction}</dd>
+      <dd>{transfer.direction === null ? why('direction') : (DIRECTIONS[transfer.direction] ?? transfer.direction)}</dd>
       <dt>moved</dt>
-      <dd data-tip={transfer.bytes === null ? undefined : `${transfer.bytes} bytes`}>{transfer.bytes === null ? why('bytes') : size(transfer.bytes)}</dd>
+      <dd data-tip={transfer.bytes === null ? undefined : `${transfer.bytes} bytes`}>
+        {transfer.bytes === null ? why('bytes') : size(transfer.bytes)}
+      </dd>
       {transfer.bytes !== null && (
         <>
           <dt>bandwidth</dt>
@@ -64,8 +106,18 @@ function Moved({ transfer }: { transfer: Transfer }) {
       )}
       <dt>host memory</dt>
       <dd>{transfer.memory ?? why('memory')}</dd>
-      {transfer.blocking !== null && <><dt>its call</dt><dd>{transfer.blocking ? 'returns when it is over' : 'returns at once'}</dd></>}
-      {transfer.overlapped_ps !== null && <><dt>overlapped</dt><dd data-tip="while the device computed">{time(transfer.overlapped_ps)}</dd></>}
+      {transfer.blocking !== null && (
+        <>
+          <dt>its call</dt>
+          <dd>{transfer.blocking ? 'returns when it is over' : 'returns at once'}</dd>
+        </>
+      )}
+      {transfer.overlapped_ps !== null && (
+        <>
+          <dt>overlapped</dt>
+          <dd data-tip="while the device computed">{time(transfer.overlapped_ps)}</dd>
+        </>
+      )}
     </>
   );
 }
@@ -82,14 +134,22 @@ export function KernelFacts({ slice }: { slice: SliceDetails & { transfer?: Tran
         {slice.graph && (
           <>
             <dt>graph</dt>
-            <dd>{slice.graph.part === 'whole' ? 'all of it: the kernels inside were not recorded' : `node ${slice.graph.node ?? '–'} of graph ${slice.graph.id ?? '–'}`}</dd>
+            <dd>
+              {slice.graph.part === 'whole'
+                ? 'all of it: the kernels inside were not recorded'
+                : `node ${slice.graph.node ?? '–'} of graph ${slice.graph.id ?? '–'}`}
+            </dd>
           </>
         )}
         {slice.shape?.ncu && (
           <>
             <dt>ncu</dt>
             <dd>
-              <button class="framed" data-tip={`${slice.shape.ncu}\nIt counts launches from the begin of the capture.`} onClick={() => void copyText(slice.shape!.ncu!)}>
+              <button
+                class="framed"
+                data-tip={`${slice.shape.ncu}\nIt counts launches from the begin of the capture.`}
+                onClick={() => void copyText(slice.shape!.ncu!)}
+              >
                 Copy the line
               </button>
             </dd>

@@ -26,10 +26,10 @@ export function Legend({ state, beside }: { state: TimelineState; beside?: Timel
     <div class="timeline-legend">
       <span>{TITLES[colouring]}</span>
       <ul class="legend" aria-label="Colours of the timeline">
-        {colouring === 'kind' && KINDS.flatMap((kind, index) => (kinds & (1 << index) && kind !== 'idle' ? item(kind, `kind-${kind}`) : []))}
+        {colouring === 'kind' &&
+          KINDS.flatMap((kind, index) => (kinds & (1 << index) && kind !== 'idle' ? item(kind, `kind-${kind}`) : []))}
         {colouring === 'self' && AMOUNT_WORDS.map((words, level) => item(words, '', `amount-${level + 1}`))}
-        {colouring === 'name' &&
-names.map((name) => item(shown(texts[name]), '', `name-${hues[name]! + 1}`))}
+        {colouring === 'name' && names.map((name) => item(shown(texts[name]), '', `name-${hues[name]! + 1}`))}
         {kinds & (1 << NEUTRAL) ? item('steps, modules, scopes', '', 'bg-3') : null}
         {kinds & (1 << UNRECORDED) ? item('not recorded', 'unrecorded') : null}
       </ul>

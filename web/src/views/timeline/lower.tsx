@@ -23,7 +23,8 @@ const FOLLOW_MS = 33;
 /* The window once it has come to rest; a range also while it is dragged, thirty times a second at most:
  * tables do not follow every frame, and ask no faster than they are answered (useSteady). */
 function useRestingWindow(state: TimelineState): Span {
-  const now = (): Span => state.range.value ?? { start: startOf(state.viewport.value), end: endOf(state.viewport.value) };
+  const now = (): Span =>
+    state.range.value ?? { start: startOf(state.viewport.value), end: endOf(state.viewport.value) };
   const [resting, setResting] = useState<Span>(() => untracked(now));
   useEffect(() => {
     let timer = 0;
@@ -43,13 +44,19 @@ function useRestingWindow(state: TimelineState): Span {
   return resting;
 }
 
-const SEARCH_TIP = 'A part of the name; what no name holds is looked for in args, scopes and sources. Beside it: dur>1ms  dur<20us  key=value  arg:text  track:stream  host:a  scope:mlp  source:model.py:88  "two words"';
+const SEARCH_TIP =
+  'A part of the name; what no name holds is looked for in args, scopes and sources. Beside it: dur>1ms  dur<20us  key=value  arg:text  track:stream  host:a  scope:mlp  source:model.py:88  "two words"';
 
 function SearchField({ focusOn }: { focusOn: { current: HTMLInputElement | null } }) {
   const [text, setText] = useTyped('find');
   return (
     <input
-      ref={focusOn} type="search" aria-label="Search names and args" placeholder="search  /" data-tip={SEARCH_TIP} value={text}
+      ref={focusOn}
+      type="search"
+      aria-label="Search names and args"
+      placeholder="search  /"
+      data-tip={SEARCH_TIP}
+      value={text}
       onInput={(event) => setText(event.currentTarget.value)}
       onKeyDown={(event) => {
         if (event.key !== 'Enter') return;
@@ -89,7 +96,15 @@ export function Lower({ state, search }: { state: TimelineState; search: ReturnT
       <div class="lower-tabs">
         <div role="tablist" aria-label="Below the tracks" class="tab-search">
           {tabs.map(([id, words, usable]) => (
-            <button key={id} role="tab" id={`lower-${id}`} aria-selected={current === id} aria-controls="lower-body" disabled={!usable} onClick={() => setTab(id)}>
+            <button
+              key={id}
+              role="tab"
+              id={`lower-${id}`}
+              aria-selected={current === id}
+              aria-controls="lower-body"
+              disabled={!usable}
+              onClick={() => setTab(id)}
+            >
               {words}
             </button>
           ))}
@@ -100,9 +115,13 @@ export function Lower({ state, search }: { state: TimelineState; search: ReturnT
             <>
               <button onClick={() => act('zoom-focus')}>Zoom F</button>
               <button onClick={() => act('same-next')}>Same name N</button>
-              <button onClick={() => act('chain')} aria-pressed={state.chained.value}>Waited for B</button>
+              <button onClick={() => act('chain')} aria-pressed={state.chained.value}>
+                Waited for B
+              </button>
               <button onClick={() => act('range-focus')}>Range M</button>
-              <button onClick={() => void copyText(focus.name).then(() => say('The name is copied.'))}>Copy name</button>
+              <button onClick={() => void copyText(focus.name).then(() => say('The name is copied.'))}>
+                Copy name
+              </button>
             </>
           )}
           {hasRange && (
@@ -114,7 +133,13 @@ export function Lower({ state, search }: { state: TimelineState; search: ReturnT
           <button onClick={() => act('zoom-all')}>Whole run 0</button>
         </div>
       </div>
-      <div class="lower-body" id="lower-body" role="tabpanel" aria-labelledby={`lower-${current}`} tabIndex={current === 'slice' ? 0 : -1}>
+      <div
+        class="lower-body"
+        id="lower-body"
+        role="tabpanel"
+        aria-labelledby={`lower-${current}`}
+        tabIndex={current === 'slice' ? 0 : -1}
+      >
         {painted && current === 'slice' && focus && <SlicePane state={state} slice={focus} />}
         {painted && current === 'range' && <WindowPane state={state} span={span} range={hasRange} />}
         {painted && current === 'flame' && <FlamePane state={state} span={span} />}

@@ -15,13 +15,23 @@ function Flag({ state, mark, from, to }: { state: TimelineState; mark: Mark; fro
   const words = mark.text === '' ? time(mark.end - mark.start) : shown(mark.text);
   const rename = (text: string): void => {
     setRenaming(false);
-    state.setMarks(state.marks.value.map((one) => (one.start === mark.start && one.end === mark.end ? { ...one, text: markText(text) } : one)));
+    state.setMarks(
+      state.marks.value.map((one) =>
+        one.start === mark.start && one.end === mark.end ? { ...one, text: markText(text) } : one,
+      ),
+    );
   };
   if (renaming)
     return (
       <input
-        type="text" class="mark-name" aria-label="Name of the mark" value={mark.text} style={{ left: `${from}px` }} ref={(element) => element?.focus()}
-        onPointerDown={(event) => event.stopPropagation()} onBlur={(event) => rename(event.currentTarget.value)}
+        type="text"
+        class="mark-name"
+        aria-label="Name of the mark"
+        value={mark.text}
+        style={{ left: `${from}px` }}
+        ref={(element) => element?.focus()}
+        onPointerDown={(event) => event.stopPropagation()}
+        onBlur={(event) => rename(event.currentTarget.value)}
         onKeyDown={(event) => {
           if (event.key === 'Enter') rename(event.currentTarget.value);
           else if (event.key === 'Escape') setRenaming(false);
@@ -32,9 +42,12 @@ function Flag({ state, mark, from, to }: { state: TimelineState; mark: Mark; fro
     );
   return (
     <button
-      class="mark-flag" style={{ left: `${from}px`, width: `${Math.max(WORDS_PIXELS_MIN, to - from)}px` }} aria-label={`Mark ${words}`}
+      class="mark-flag"
+      style={{ left: `${from}px`, width: `${Math.max(WORDS_PIXELS_MIN, to - from)}px` }}
+      aria-label={`Mark ${words}`}
       data-tip={`${words}: ${time(mark.start)} … ${time(mark.end)}, ${time(mark.end - mark.start)}; right click renames or removes`}
-      onPointerDown={(event) => event.stopPropagation()} onClick={() => go({ start_ps: String(mark.start), end_ps: String(mark.end) })}
+      onPointerDown={(event) => event.stopPropagation()}
+      onClick={() => go({ start_ps: String(mark.start), end_ps: String(mark.end) })}
       onContextMenu={(event) => {
         event.preventDefault();
         markMenu(state, mark, event.clientX, event.clientY, () => setRenaming(true));
@@ -48,13 +61,23 @@ function Flag({ state, mark, from, to }: { state: TimelineState; mark: Mark; fro
 export function MarkFlags({ state }: { state: TimelineState }) {
   const viewport = state.viewport.value;
   const { width } = state.size.value;
-  const placed = state.marks.value.map((mark) => ({ mark, from: positionOf(viewport, mark.start) * width, to: positionOf(viewport, mark.end) * width }));
+  const placed = state.marks.value.map((mark) => ({
+    mark,
+    from: positionOf(viewport, mark.start) * width,
+    to: positionOf(viewport, mark.end) * width,
+  }));
   return (
     <>
       {placed
         .filter(({ from, to }) => to > 0 && from < width)
         .map(({ mark, from, to }) => (
-          <Flag key={`${mark.start}-${mark.end}`} state={state} mark={mark} from={Math.max(0, from)} to={Math.min(width, to)} />
+          <Flag
+            key={`${mark.start}-${mark.end}`}
+            state={state}
+            mark={mark}
+            from={Math.max(0, from)}
+            to={Math.min(width, to)}
+          />
         ))}
     </>
   );

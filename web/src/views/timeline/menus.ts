@@ -16,11 +16,19 @@ import { spanOfSlice } from './window_pane';
 function general(state: TimelineState): MenuItem[] {
   const span = state.range.value ?? { start: startOf(state.viewport.value), end: endOf(state.viewport.value) };
   const items: MenuItem[] = [
-    { words: state.range.value ? 'Keep the range as a mark' : 'Keep the window as a mark', hint: 'shift M', run: () => state.keepMark(span) },
-    { words: state.range.value ? 'Range in Perfetto' : 'Window in Perfetto', run: () => openInPerfetto(state.run, span) },
+    {
+      words: state.range.value ? 'Keep the range as a mark' : 'Keep the window as a mark',
+      hint: 'shift M',
+      run: () => state.keepMark(span),
+    },
+    {
+      words: state.range.value ? 'Range in Perfetto' : 'Window in Perfetto',
+      run: () => openInPerfetto(state.run, span),
+    },
     { words: 'Copy link', hint: 'Y', run: () => void act('copy-link') },
   ];
-  if (state.arrangement.value.hidden.length > 0) items.push({ words: `Show ${state.arrangement.value.hidden.length} hidden tracks`, run: showHidden });
+  if (state.arrangement.value.hidden.length > 0)
+    items.push({ words: `Show ${state.arrangement.value.hidden.length} hidden tracks`, run: showHidden });
   return items;
 }
 
@@ -30,7 +38,11 @@ function ofSlice(state: TimelineState, hit: Hit): MenuItem[] {
   return [
     { words: 'Focus', run: then((slice) => go({ slice: slice.id })) },
     { words: 'Zoom to it', hint: 'F', run: then((slice) => state.showSpan(`slice ${slice.id}`, spanOfSlice(slice))) },
-    { words: 'Range = this', hint: 'M', run: then((slice) => go({ start_ps: String(slice.start_ps), end_ps: String(spanOfSlice(slice).end) })) },
+    {
+      words: 'Range = this',
+      hint: 'M',
+      run: then((slice) => go({ start_ps: String(slice.start_ps), end_ps: String(spanOfSlice(slice).end) })),
+    },
     { words: 'Search this name', run: () => go({ find: hit.name }, 'replace') },
     { words: 'Only this name', run: () => go({ name: hit.name }, 'push') },
     { words: 'Copy name', run: () => void copyText(hit.name) },
@@ -50,9 +62,11 @@ export function trackMenu(state: TimelineState, band: Band, clientX: number, cli
     { words: 'Only this', run: () => onlyThis(band) },
   ];
   if (place > 0) items.push({ words: 'Move up', run: () => moveTrack(state, band, place - 1) });
-  if (place < siblingsOf(state, band).length - 1) items.push({ words: 'Move down', run: () => moveTrack(state, band, place + 1) });
+  if (place < siblingsOf(state, band).length - 1)
+    items.push({ words: 'Move down', run: () => moveTrack(state, band, place + 1) });
   items.push({ words: 'Copy name', run: () => void copyText(band.node.name) });
-  if (state.arrangement.value.hidden.length > 0) items.push({ words: `Show ${state.arrangement.value.hidden.length} hidden tracks`, run: showHidden });
+  if (state.arrangement.value.hidden.length > 0)
+    items.push({ words: `Show ${state.arrangement.value.hidden.length} hidden tracks`, run: showHidden });
   openMenu(band.node.name, clientX, clientY, items);
 }
 
@@ -61,6 +75,9 @@ export function markMenu(state: TimelineState, mark: Mark, clientX: number, clie
     { words: 'Range = this', run: () => go({ start_ps: String(mark.start), end_ps: String(mark.end) }) },
     { words: 'Zoom to it', run: () => state.showSpan(`mark ${mark.start}`, mark, 0.02) },
     { words: 'Rename', run: rename },
-    { words: 'Remove', run: () => state.setMarks(state.marks.value.filter((one) => one.start !== mark.start || one.end !== mark.end)) },
+    {
+      words: 'Remove',
+      run: () => state.setMarks(state.marks.value.filter((one) => one.start !== mark.start || one.end !== mark.end)),
+    },
   ]);
 }

@@ -16,7 +16,9 @@ import type { TimelineState } from './state';
 function rootsOf(state: TimelineState): { host: string; track: string }[] {
   const all = state.roots.flatMap((node) => (node.track ? [node] : node.children));
   const devices = all.filter((node) => node.kind === 'device');
-  return (devices.length > 0 ? devices : all).filter((node) => node.track && node.kind !== 'counter').map((node) => ({ host: node.host, track: node.id }));
+  return (devices.length > 0 ? devices : all)
+    .filter((node) => node.track && node.kind !== 'counter')
+    .map((node) => ({ host: node.host, track: node.id }));
 }
 
 function cameraOf(state: TimelineState, host: string, width: number) {
@@ -42,7 +44,12 @@ function moveTo(state: TimelineState, position: number): void {
   state.set(next);
 }
 
-function paint(state: TimelineState, element: HTMLCanvasElement, width: number, summaries: readonly PlacedSummary[][]): void {
+function paint(
+  state: TimelineState,
+  element: HTMLCanvasElement,
+  width: number,
+  summaries: readonly PlacedSummary[][],
+): void {
   const height = Math.round(32 * devicePixelRatio);
   element.width = width;
   element.height = height;
@@ -65,8 +72,16 @@ export function Minimap({ state }: { state: TimelineState }) {
     const frame = oncePerFrame(() => {
       const width = Math.round(state.size.value.width * devicePixelRatio);
       if (width === 0) return;
-      const summaries = rootsOf(state).map(({ host, track }) => summaryOf(state.store, track, cameraOf(state, host, width)));
-      const now = [width, theme.value, state.density.value?.run, state.shifts.value, ...summaries.flatMap((placed) => placed.map((one) => one.share))];
+      const summaries = rootsOf(state).map(({ host, track }) =>
+        summaryOf(state.store, track, cameraOf(state, host, width)),
+      );
+      const now = [
+        width,
+        theme.value,
+        state.density.value?.run,
+        state.shifts.value,
+        ...summaries.flatMap((placed) => placed.map((one) => one.share)),
+      ];
       if (now.length === shown.length && now.every((one, at) => one === shown[at])) return; // other tiles came
       shown = now;
       paint(state, canvas.current!, width, summaries);
@@ -88,7 +103,8 @@ export function Minimap({ state }: { state: TimelineState }) {
   };
   return (
     <div
-      class="minimap" aria-hidden="true"
+      class="minimap"
+      aria-hidden="true"
       onPointerDown={(event) => {
         event.currentTarget.setPointerCapture(event.pointerId);
         moveTo(state, at(event));
@@ -97,7 +113,10 @@ export function Minimap({ state }: { state: TimelineState }) {
       onWheel={(event) => wheel(state, event, event.currentTarget.getBoundingClientRect(), true)}
     >
       <canvas ref={canvas} />
-      <div class="minimap-window" style={{ left: `${left * 100}%`, width: `${Math.max(0.2, (right - left) * 100)}%` }} />
+      <div
+        class="minimap-window"
+        style={{ left: `${left * 100}%`, width: `${Math.max(0.2, (right - left) * 100)}%` }}
+      />
     </div>
   );
 }

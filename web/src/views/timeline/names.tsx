@@ -29,7 +29,11 @@ function Tools({ band, held }: { band: Band; held: boolean }) {
   const { node } = band;
   const tool = (words: string, icon: 'pin' | 'hide' | 'only', run: () => void) => (
     <button
-      class="bare" tabIndex={held ? 0 : -1} aria-label={`${words} ${shown(node.name)}`} data-tip={words} onPointerDown={(event) => event.stopPropagation()}
+      class="bare"
+      tabIndex={held ? 0 : -1}
+      aria-label={`${words} ${shown(node.name)}`}
+      data-tip={words}
+      onPointerDown={(event) => event.stopPropagation()}
       onClick={(event) => {
         event.stopPropagation();
         run();
@@ -61,10 +65,17 @@ function NameRow({ state, band, width, current, onFocus, onDrag }: RowProps) {
   return (
     <div
       class={`track-name level-${level}${node.children.length > 0 ? ' group' : ''}${band.pinned ? ' pinned' : ''}`}
-      role="treeitem" aria-level={band.level} aria-setsize={band.siblings} aria-posinset={band.position}
-      aria-label={hasTools ? text : undefined} aria-expanded={band.foldable ? band.open : undefined} tabIndex={current ? 0 : -1} data-id={node.id}
+      role="treeitem"
+      aria-level={band.level}
+      aria-setsize={band.siblings}
+      aria-posinset={band.position}
+      aria-label={hasTools ? text : undefined}
+      aria-expanded={band.foldable ? band.open : undefined}
+      tabIndex={current ? 0 : -1}
+      data-id={node.id}
       style={{ top: `${band.y}px`, height: `${height}px` }}
-      onPointerEnter={(event) => setUnder(event.pointerType !== 'touch')} onPointerLeave={() => setUnder(false)} // a finger leaves before its click
+      onPointerEnter={(event) => setUnder(event.pointerType !== 'touch')}
+      onPointerLeave={() => setUnder(false)} // a finger leaves before its click
       onFocusIn={(event) => setHeld(touched.current || (event.target as Element).matches(':focus-visible'))}
       onFocusOut={(event) => !event.currentTarget.contains(event.relatedTarget as Node | null) && setHeld(false)}
       onPointerDown={(event) => {
@@ -135,7 +146,8 @@ export function TrackNames({ state, width }: { state: TimelineState; width: numb
   const [drag, setDrag] = useState<Drag | null>(null);
   const tree = useRef<HTMLDivElement>(null);
   const moved = useRef(false);
-  const active = current !== null && bands.some((band) => band.node.id === current) ? current : (bands[0]?.node.id ?? null);
+  const active =
+    current !== null && bands.some((band) => band.node.id === current) ? current : (bands[0]?.node.id ?? null);
 
   // With the row itself: put off, it would be done before the row that was moved to is drawn.
   useLayoutEffect(() => {
@@ -144,14 +156,17 @@ export function TrackNames({ state, width }: { state: TimelineState; width: numb
     tree.current?.querySelector<HTMLElement>('[role=treeitem][tabindex="0"]')?.focus();
   });
 
-  const dragOf = (band: Band) => (event: PointerEvent): boolean => {
-    const box = tree.current!.getBoundingClientRect();
-    const place = landing(state, band, event.clientY - box.top - (band.y < stuck ? state.scrollTop.value : 0));
-    const ends = event.type !== 'pointermove';
-    setDrag(ends ? null : place);
-    if (event.type === 'pointerup' && place.to !== siblingsOf(state, band).indexOf(band)) moveTrack(state, band, place.to);
-    return true;
-  };
+  const dragOf =
+    (band: Band) =>
+    (event: PointerEvent): boolean => {
+      const box = tree.current!.getBoundingClientRect();
+      const place = landing(state, band, event.clientY - box.top - (band.y < stuck ? state.scrollTop.value : 0));
+      const ends = event.type !== 'pointermove';
+      setDrag(ends ? null : place);
+      if (event.type === 'pointerup' && place.to !== siblingsOf(state, band).indexOf(band))
+        moveTrack(state, band, place.to);
+      return true;
+    };
 
   const key = (event: KeyboardEvent): void => {
     const index = bands.findIndex((band) => band.node.id === active);
@@ -168,7 +183,10 @@ export function TrackNames({ state, width }: { state: TimelineState; width: numb
       Home: () => to(0),
       End: () => to(bands.length - 1),
       ArrowRight: () => (band.foldable && !band.open ? state.toggle(band.node.id) : to(index + 1)),
-      ArrowLeft: () => (band.open && band.foldable ? state.toggle(band.node.id) : to(bands.findIndex((one) => one.node.children.includes(band.node)))),
+      ArrowLeft: () =>
+        band.open && band.foldable
+          ? state.toggle(band.node.id)
+          : to(bands.findIndex((one) => one.node.children.includes(band.node))),
       Enter: () => band.foldable && state.toggle(band.node.id),
     };
     const action = actions[event.key];
@@ -180,17 +198,35 @@ export function TrackNames({ state, width }: { state: TimelineState; width: numb
 
   const row = (band: Band) => (
     <NameRow
-      key={band.node.id} state={state} band={band} width={width} current={band.node.id === active} onFocus={() => setCurrent(band.node.id)} onDrag={dragOf(band)}
+      key={band.node.id}
+      state={state}
+      band={band}
+      width={width}
+      current={band.node.id === active}
+      onFocus={() => setCurrent(band.node.id)}
+      onDrag={dragOf(band)}
     />
   );
   return (
-    <div ref={tree} class="track-names" role="tree" aria-label="Tracks" style={{ width: `${width}px`, height: `${height}px` }} onKeyDown={key}>
+    <div
+      ref={tree}
+      class="track-names"
+      role="tree"
+      aria-label="Tracks"
+      style={{ width: `${width}px`, height: `${height}px` }}
+      onKeyDown={key}
+    >
       {stuck > 0 && (
         <div class="names-stuck" role="group" style={{ height: `${stuck}px` }}>
           {bands.filter((band) => band.y < stuck).map(row)}
         </div>
       )}
-      {bands.filter((band) => band.y >= stuck && ((band.y + band.height >= page.top && band.y <= page.bottom) || band.node.id === active)).map(row)}
+      {bands
+        .filter(
+          (band) =>
+            band.y >= stuck && ((band.y + band.height >= page.top && band.y <= page.bottom) || band.node.id === active),
+        )
+        .map(row)}
       {drag && <div class="drop-line" aria-hidden="true" style={{ top: `${drag.y}px` }} />}
     </div>
   );

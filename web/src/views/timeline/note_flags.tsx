@@ -24,8 +24,12 @@ export function NoteFlags({ state }: { state: TimelineState }) {
         const left = Math.max(0, from);
         return (
           <button
-            key={note.id ?? note.text} class="mark-flag note-flag" style={{ left: `${left}px`, width: `${Math.max(PIXELS_MIN, Math.min(width, to) - left)}px` }} aria-label={`Note ${note.text}`}
-            data-tip={`${note.text}: ${time(start)} … ${time(end)}, ${time(end - start)}`} onPointerDown={(event) => event.stopPropagation()}
+            key={note.id ?? note.text}
+            class="mark-flag note-flag"
+            style={{ left: `${left}px`, width: `${Math.max(PIXELS_MIN, Math.min(width, to) - left)}px` }}
+            aria-label={`Note ${note.text}`}
+            data-tip={`${note.text}: ${time(start)} … ${time(end)}, ${time(end - start)}`}
+            onPointerDown={(event) => event.stopPropagation()}
             onClick={() => go({ start_ps: String(start), end_ps: String(end) })}
           >
             <bdi class="cut">✎ {shown(note.text)}</bdi>

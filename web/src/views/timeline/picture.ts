@@ -32,7 +32,11 @@ function paintNames(state: TimelineState, context: CanvasRenderingContext2D): vo
   for (const band of state.visibleBands()) {
     const left = 12 + 12 * Math.min(4, band.level - 1);
     context.fillStyle = band.node.children.length > 0 ? ink : ink2;
-    context.fillText(cutMiddle(shown(band.label), Math.floor((NAMES - left - 8) / LETTER)), left, state.screenY(band) + Math.min(band.height, NAME_ROW) / 2);
+    context.fillText(
+      cutMiddle(shown(band.label), Math.floor((NAMES - left - 8) / LETTER)),
+      left,
+      state.screenY(band) + Math.min(band.height, NAME_ROW) / 2,
+    );
   }
 }
 
@@ -53,10 +57,32 @@ export function saveTimeline(state: TimelineState, as: 'svg' | 'png', ruler: Rul
   const { width, height } = state.size.value;
   const below = { y: RULER, height };
   const layers: Layer[] = [
-    { x: 0, y: 0, width: NAMES + width, height: RULER, paint: (canvas, ratio) => paintRuler(begin(canvas, ratio, NAMES + width, RULER), ruler, width) },
+    {
+      x: 0,
+      y: 0,
+      width: NAMES + width,
+      height: RULER,
+      paint: (canvas, ratio) => paintRuler(begin(canvas, ratio, NAMES + width, RULER), ruler, width),
+    },
     { x: 0, ...below, width: NAMES, paint: (canvas, ratio) => paintNames(state, begin(canvas, ratio, NAMES, height)) },
-    { x: NAMES, ...below, width, paint: (canvas, ratio) => void new TimelinePainter(canvas).paint({ ...sceneOf(state, readTokens()), ratio }) },
-    { x: NAMES, ...below, width, paint: (canvas, ratio) => new OverlayPainter(canvas).paint({ ...overlayOf(state, readTokens(), flows), ratio, cursor: null, hover: null }) },
+    {
+      x: NAMES,
+      ...below,
+      width,
+      paint: (canvas, ratio) => void new TimelinePainter(canvas).paint({ ...sceneOf(state, readTokens()), ratio }),
+    },
+    {
+      x: NAMES,
+      ...below,
+      width,
+      paint: (canvas, ratio) =>
+        new OverlayPainter(canvas).paint({
+          ...overlayOf(state, readTokens(), flows),
+          ratio,
+          cursor: null,
+          hover: null,
+        }),
+    },
   ];
   savePicture(as, `${state.run.name}-timeline`, layers);
 }

@@ -21,7 +21,9 @@ const LETTER = 6.6; // pixels, of 11 px
 
 /* Picoseconds since 1970 at the run's time zero, when the ruler shows the time of day. */
 function wallZero(state: TimelineState): bigint | null {
-  return query.value.clock === 'wall' && !state.axis && state.run.epoch_ns !== null ? toBig(BigInt(state.run.epoch_ns)) * 1000n : null;
+  return query.value.clock === 'wall' && !state.axis && state.run.epoch_ns !== null
+    ? toBig(BigInt(state.run.epoch_ns)) * 1000n
+    : null;
 }
 
 export function ticksOf(state: TimelineState): Ticks {
@@ -47,18 +49,39 @@ function viewMenu(state: TimelineState, button: HTMLElement): void {
   const step = state.run.hosts.length > 1 ? stepInSight(state) : null;
   openMenu('Colours and times', box.left, box.bottom + 4, [
     ...COLOURINGS.map((one) => ({
-      words: `Colour tells the ${COLOURING_WORDS[one]}`, checked: one === now, run: () => go({ colour: one === 'kind' ? null : one }, 'replace'),
+      words: `Colour tells the ${COLOURING_WORDS[one]}`,
+      checked: one === now,
+      run: () => go({ colour: one === 'kind' ? null : one }, 'replace'),
     })),
     { words: 'Legend of the colours', checked: query.value.legend !== 'off', run: () => void act('legend') },
-    ...(['png', 'svg'] as const).map((as) => ({ words: `Save what is seen as ${as.toUpperCase()}`, run: () => void act(`save-${as}`) })),
+    ...(['png', 'svg'] as const).map((as) => ({
+      words: `Save what is seen as ${as.toUpperCase()}`,
+      run: () => void act(`save-${as}`),
+    })),
     ...(state.run.epoch_ns === null
       ? []
-      : [false, true].map((on) => ({ words: on ? 'Times of day' : 'Times from the begin of the run', checked: on === wall, run: () => go({ clock: on ? 'wall' : null }, 'replace') }))),
+      : [false, true].map((on) => ({
+          words: on ? 'Times of day' : 'Times from the begin of the run',
+          checked: on === wall,
+          run: () => go({ clock: on ? 'wall' : null }, 'replace'),
+        }))),
     ...(step === null && query.value.stack === undefined
       ? []
       : [
-          { words: 'Hosts by their clocks', checked: query.value.stack === undefined, run: () => go({ stack: null }, 'replace') },
-          ...(step === null ? [] : [{ words: `Hosts side by side from the begin of step ${step}`, checked: query.value.stack === String(step), run: () => go({ stack: String(step) }, 'replace') }]),
+          {
+            words: 'Hosts by their clocks',
+            checked: query.value.stack === undefined,
+            run: () => go({ stack: null }, 'replace'),
+          },
+          ...(step === null
+            ? []
+            : [
+                {
+                  words: `Hosts side by side from the begin of step ${step}`,
+                  checked: query.value.stack === String(step),
+                  run: () => go({ stack: String(step) }, 'replace'),
+                },
+              ]),
         ]),
   ]);
 }
@@ -67,11 +90,20 @@ export function RulerBase({ state }: { state: TimelineState }) {
   const ruler = ticksOf(state);
   return (
     <span class="ruler-left">
-      <button class="bare" aria-haspopup="menu" data-tip="What colours tell; times of day" onClick={(event) => viewMenu(state, event.currentTarget)}>
+      <button
+        class="bare"
+        aria-haspopup="menu"
+        data-tip="What colours tell; times of day"
+        onClick={(event) => viewMenu(state, event.currentTarget)}
+      >
         {colouringOf(query.value.colour)} <Icon name="down" />
       </button>
       <input
-        type="search" class="lane-filter" aria-label="Filter tracks by name" placeholder="tracks" value={query.value.lanes ?? ''}
+        type="search"
+        class="lane-filter"
+        aria-label="Filter tracks by name"
+        placeholder="tracks"
+        value={query.value.lanes ?? ''}
         onInput={(event) => go({ lanes: event.currentTarget.value || null }, 'replace')}
       />
       <span class="ruler-base" data-tip={wallZero(state) === null ? timeExact(ruler.base) : wallDate(ruler.base)}>
@@ -92,7 +124,8 @@ export function Ruler({ state }: { state: TimelineState }) {
   const to = range ? positionOf(viewport, range.end) * width : 0;
   return (
     <div
-      class="ruler" onPointerDown={(event) => dragRuler(state, event)}
+      class="ruler"
+      onPointerDown={(event) => dragRuler(state, event)}
       onWheel={(event) => wheel(state, event, event.currentTarget.getBoundingClientRect(), true)}
       data-tip={state.axis ? undefined : 'Drag: range; with shift it snaps to slices'}
     >
@@ -102,7 +135,10 @@ export function Ruler({ state }: { state: TimelineState }) {
         </span>
       ))}
       {range && to > 0 && from < width && (
-        <span class="ruler-range" style={{ left: `${Math.max(0, from)}px`, width: `${Math.max(1, Math.min(width, to) - Math.max(0, from))}px` }}>
+        <span
+          class="ruler-range"
+          style={{ left: `${Math.max(0, from)}px`, width: `${Math.max(1, Math.min(width, to) - Math.max(0, from))}px` }}
+        >
           {to - from > 64 ? time(range.end - range.start) : ''}
         </span>
       )}
@@ -110,7 +146,9 @@ export function Ruler({ state }: { state: TimelineState }) {
       {!state.axis && <NoteFlags state={state} />}
       {hover && (
         <span class={`ruler-cursor${hover.x > width - 90 ? ' left' : ''}`} style={{ left: `${Math.round(hover.x)}px` }}>
-          {zero === null ? `${ruler.base === 0n ? '' : '+'}${time(hover.time - ruler.base)}` : wallTime(hover.time + zero, viewport.span / width)}
+          {zero === null
+            ? `${ruler.base === 0n ? '' : '+'}${time(hover.time - ruler.base)}`
+            : wallTime(hover.time + zero, viewport.span / width)}
         </span>
       )}
     </div>

@@ -3,10 +3,20 @@ import { shown } from '../../model/cut';
 import { count, time } from '../../model/numbers';
 import type { TimelineState } from './state';
 
-const WORDS: Record<string, string> = { ps: 'picoseconds', ns: 'nanoseconds', µs: 'microseconds', ms: 'milliseconds', s: 'seconds', min: 'minutes', h: 'hours' };
+const WORDS: Record<string, string> = {
+  ps: 'picoseconds',
+  ns: 'nanoseconds',
+  µs: 'microseconds',
+  ms: 'milliseconds',
+  s: 'seconds',
+  min: 'minutes',
+  h: 'hours',
+};
 
 export function sayTime(value: number | bigint): string {
-  return time(value).replace(/\u202f/g, ' ').replace(/\b(ps|ns|ms|s|min|h)\b|µs/g, (unit) => WORDS[unit] ?? unit);
+  return time(value)
+    .replace(/\u202f/g, ' ')
+    .replace(/\b(ps|ns|ms|s|min|h)\b|µs/g, (unit) => WORDS[unit] ?? unit);
 }
 
 export function sayFocus(state: TimelineState): string {
@@ -15,6 +25,9 @@ export function sayFocus(state: TimelineState): string {
   const path: string[] = [];
   const band = state.layout.value.bands.find((one) => one.node.id === focus.track);
   if (band) path.push(band.node.name);
-  const rank = focus.mates && focus.mates.rank !== null ? `, ${count(focus.mates.rank)} of ${count(focus.mates.count)} by length` : '';
+  const rank =
+    focus.mates && focus.mates.rank !== null
+      ? `, ${count(focus.mates.rank)} of ${count(focus.mates.count)} by length`
+      : '';
   return [shown(focus.name), sayTime(focus.dur_ps), ...path].join(', ') + rank;
 }

@@ -8,14 +8,27 @@ import type { TimelineState } from './state';
 
 const HITS_MAX = 1000; // outlined on the tracks, walked by Enter
 
-const questionOf = (state: TimelineState, find: string) => ({ run: state.run.id, q: find, start_ps: state.start, end_ps: state.end + 1n });
+const questionOf = (state: TimelineState, find: string) => ({
+  run: state.run.id,
+  q: find,
+  start_ps: state.start,
+  end_ps: state.end + 1n,
+});
 
 /* The first page of hits, with their counts over the run. */
 export function useSearch(state: TimelineState, find: string | undefined) {
   return useJson<SearchReply>(find ? 'api/search' : null, { ...questionOf(state, find ?? ''), limit: HITS_MAX });
 }
 
-export function SearchPane({ state, reply, find }: { state: TimelineState; reply: ReturnType<typeof useSearch>; find: string }) {
+export function SearchPane({
+  state,
+  reply,
+  find,
+}: {
+  state: TimelineState;
+  reply: ReturnType<typeof useSearch>;
+  find: string;
+}) {
   if (reply.error) return <Failed error={reply.error} />;
   if (!reply.data) return null;
   if (reply.data.row_count === 0)
@@ -27,5 +40,14 @@ export function SearchPane({ state, reply, find }: { state: TimelineState; reply
         </button>
       </p>
     );
-  return <SliceRows state={state} path="api/search" asked={questionOf(state, find)} span={state} label="Hits of the search" usual="start_ps" />;
+  return (
+    <SliceRows
+      state={state}
+      path="api/search"
+      asked={questionOf(state, find)}
+      span={state}
+      label="Hits of the search"
+      usual="start_ps"
+    />
+  );
 }

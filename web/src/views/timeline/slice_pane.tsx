@@ -3,7 +3,18 @@ import { address } from '../../data/api';
 import { useJson } from '../../data/resource';
 import { absence, type Flow, type SliceDetails } from '../../data/types';
 import { shortScope, shortSource, shown } from '../../model/cut';
-import { count, rateScale, inScale, THIN, time, timeExact, timeScale, toBig, toNumber, UNKNOWN } from '../../model/numbers';
+import {
+  count,
+  rateScale,
+  inScale,
+  THIN,
+  time,
+  timeExact,
+  timeScale,
+  toBig,
+  toNumber,
+  UNKNOWN,
+} from '../../model/numbers';
 import { placeOf } from '../../model/source';
 import { Link } from '../../ui/link';
 import { SourcePlace } from '../../ui/source';
@@ -21,7 +32,13 @@ function rankWords(rank: number, of: number): string {
 
 /* The step of the histogram in which a duration lies. */
 function stepOf(bounds: readonly (number | bigint)[], dur: number): number {
-  return Math.max(0, Math.min(bounds.length - 2, bounds.findLastIndex((bound) => toNumber(bound) <= dur)));
+  return Math.max(
+    0,
+    Math.min(
+      bounds.length - 2,
+      bounds.findLastIndex((bound) => toNumber(bound) <= dur),
+    ),
+  );
 }
 
 /* How long all of this name took; the step of this one in ink. */
@@ -37,7 +54,16 @@ function MatesHistogram({ slice }: { slice: SliceDetails }) {
       <svg width={counts.length * 4} height="16" role="img" aria-label={words}>
         {counts.map((value, index) => {
           const height = value === 0 ? 0 : Math.max(2, Math.round((14 * value) / most));
-          return <rect key={index} class={index === own ? 'own' : undefined} x={index * 4} y={16 - Math.max(height, index === own ? 2 : 1)} width="3" height={Math.max(height, index === own ? 2 : 1)} />;
+          return (
+            <rect
+              key={index}
+              class={index === own ? 'own' : undefined}
+              x={index * 4}
+              y={16 - Math.max(height, index === own ? 2 : 1)}
+              width="3"
+              height={Math.max(height, index === own ? 2 : 1)}
+            />
+          );
         })}
         <path d={`M${own * 4 - 2} 0h7l-3.5 3z`} />
       </svg>
@@ -49,7 +75,9 @@ function Figures({ slice }: { slice: SliceDetails }) {
   const { mates } = slice;
   return (
     <p class="dots">
-      <strong data-tip={timeExact(slice.dur_ps)}>{toNumber(slice.dur_ps) === 0 ? 'instant' : time(slice.dur_ps)}</strong>
+      <strong data-tip={timeExact(slice.dur_ps)}>
+        {toNumber(slice.dur_ps) === 0 ? 'instant' : time(slice.dur_ps)}
+      </strong>
       {slice.self_ps !== null && <span data-tip={timeExact(slice.self_ps)}>self {time(slice.self_ps)}</span>}
       {mates && (
         <span>
@@ -85,15 +113,17 @@ function Belongs({ slice, state }: { slice: SliceDetails; state: TimelineState }
           <Name text={shortScope(slice.scope)} />
         </Link>
       )}
-      {slice.source && (
-        <SourceOf source={slice.source} />
-      )}
+      {slice.source && <SourceOf source={slice.source} />}
       {slice.op && <Link to={{ view: 'ops', q: `op:"${slice.op}"` }}>Op</Link>}
       {slice.op && slice.module && !absence(state.run, 'hlo') && (
         <Link to={{ view: 'hlo', module: moduleKey(slice), name: slice.op }}>HLO</Link>
       )}
-      {slice.step !== null && slice.step !== undefined && <Link to={{ view: 'timeline', step: String(slice.step) }}>step {slice.step}</Link>}
-      {flops !== null && <span>{`${inScale(flops, rateScale([flops], 'FLOP'))}${THIN}${rateScale([flops], 'FLOP').unit}`}</span>}
+      {slice.step !== null && slice.step !== undefined && (
+        <Link to={{ view: 'timeline', step: String(slice.step) }}>step {slice.step}</Link>
+      )}
+      {flops !== null && (
+        <span>{`${inScale(flops, rateScale([flops], 'FLOP'))}${THIN}${rateScale([flops], 'FLOP').unit}`}</span>
+      )}
       {track && <span>{shown(track.node.name)}</span>}
     </p>
   );
@@ -134,7 +164,9 @@ function Stack({ slice }: { slice: SliceDetails }) {
 
 function valueText(value: unknown): string {
   if (value === null || value === undefined) return UNKNOWN;
-  return typeof value === 'object' ? JSON.stringify(value, (_key, inner: unknown) => (typeof inner === 'bigint' ? String(inner) : inner)) : String(value);
+  return typeof value === 'object'
+    ? JSON.stringify(value, (_key, inner: unknown) => (typeof inner === 'bigint' ? String(inner) : inner))
+    : String(value);
 }
 
 function Args({ slice }: { slice: SliceDetails }) {
@@ -165,7 +197,8 @@ function FlowLine({ run, slice, flow }: { run: string; slice: SliceDetails; flow
   const other = out ? flow.to : flow.from;
   const details = useJson<SliceDetails>(other.slice === null ? null : 'api/slice', { run, id: other.slice });
   const apart = toBig(other.ts_ps) - toBig(out ? flow.from.ts_ps : flow.to.ts_ps);
-  const words = apart === 0n ? 'at the same time' : `${time(apart < 0n ? -apart : apart)} ${apart < 0n ? 'earlier' : 'later'}`;
+  const words =
+    apart === 0n ? 'at the same time' : `${time(apart < 0n ? -apart : apart)} ${apart < 0n ? 'earlier' : 'later'}`;
   const known = details.data !== null && details.data.id === other.slice;
   return (
     <>

@@ -26,7 +26,11 @@ const PREFIX = 'slices_';
 
 /* The orders that the server knows, and the first rows of each. */
 const ORDERS: Record<string, string> = { start_ps: 'start_ps', dur_ps: '-dur_ps', self_ps: '-self_ps' };
-const FIRST: Record<string, string> = { start_ps: 'earliest', '-dur_ps': 'longest', '-self_ps': 'longest by self time' };
+const FIRST: Record<string, string> = {
+  start_ps: 'earliest',
+  '-dur_ps': 'longest',
+  '-self_ps': 'longest by self time',
+};
 
 function trackNames(state: TimelineState): Map<string, string> {
   const names = new Map<string, string>();
@@ -49,7 +53,13 @@ function columnsOf(state: TimelineState, longest: Slice | undefined, span: Span,
   const found = longest?.matched && longest.matched !== 'name';
   return [
     {
-      key: 'name', title: 'name', sortable: held, width: 'minmax(160px, 3fr)', indent: 16, groups: true, exact: (row) => shown(row.name),
+      key: 'name',
+      title: 'name',
+      sortable: held,
+      width: 'minmax(160px, 3fr)',
+      indent: 16,
+      groups: true,
+      exact: (row) => shown(row.name),
       cell: (row) => (
         <span class={`kind-${row.kind}`}>
           <span class="swatch" data-tip={row.kind} />
@@ -57,15 +67,63 @@ function columnsOf(state: TimelineState, longest: Slice | undefined, span: Span,
         </span>
       ),
     },
-    { key: 'kind', title: 'kind', sortable: held, optional: true, groups: true, width: '112px', cell: (row) => row.kind },
-    ...(found ? [{ key: 'matched', title: 'found in', sortable: held, groups: true, width: '80px', cell: (row: Slice) => row.matched }] : []),
-    { key: 'track', title: 'track', sortable: held, groups: true, width: 'minmax(80px, 1fr)', value: (row) => names.get(row.track) ?? row.track, cell: (row) => <Name text={names.get(row.track) ?? row.track} /> },
-    { key: 'start_ps', title: 'begin', unit: begins.unit, width: '112px', numeric: true, cell: (row) => inScale(row.start_ps, begins), exact: (row) => timeExact(row.start_ps) },
     {
-      key: 'dur_ps', title: 'duration', unit: durations.unit, width: '112px', numeric: true, sums: (total) => inScale(total, durations), cell: (row) => inScale(row.dur_ps, durations), exact: (row) => timeExact(row.dur_ps),
+      key: 'kind',
+      title: 'kind',
+      sortable: held,
+      optional: true,
+      groups: true,
+      width: '112px',
+      cell: (row) => row.kind,
+    },
+    ...(found
+      ? [
+          {
+            key: 'matched',
+            title: 'found in',
+            sortable: held,
+            groups: true,
+            width: '80px',
+            cell: (row: Slice) => row.matched,
+          },
+        ]
+      : []),
+    {
+      key: 'track',
+      title: 'track',
+      sortable: held,
+      groups: true,
+      width: 'minmax(80px, 1fr)',
+      value: (row) => names.get(row.track) ?? row.track,
+      cell: (row) => <Name text={names.get(row.track) ?? row.track} />,
     },
     {
-      key: 'self_ps', title: 'self', unit: durations.unit, width: '96px', numeric: true, sums: (total) => inScale(total, durations), cell: (row) => inScale(row.self_ps, durations),
+      key: 'start_ps',
+      title: 'begin',
+      unit: begins.unit,
+      width: '112px',
+      numeric: true,
+      cell: (row) => inScale(row.start_ps, begins),
+      exact: (row) => timeExact(row.start_ps),
+    },
+    {
+      key: 'dur_ps',
+      title: 'duration',
+      unit: durations.unit,
+      width: '112px',
+      numeric: true,
+      sums: (total) => inScale(total, durations),
+      cell: (row) => inScale(row.dur_ps, durations),
+      exact: (row) => timeExact(row.dur_ps),
+    },
+    {
+      key: 'self_ps',
+      title: 'self',
+      unit: durations.unit,
+      width: '96px',
+      numeric: true,
+      sums: (total) => inScale(total, durations),
+      cell: (row) => inScale(row.self_ps, durations),
       exact: (row) => (row.self_ps === null ? null : timeExact(row.self_ps)),
     },
   ];
@@ -89,26 +147,57 @@ export function SliceRows({ state, path, asked, span, label, usual, fixed = fals
   const longest = useJson<SliceList>(path, { ...asked, sort: '-dur_ps', limit: 1 });
   const { pages, first, error } = usePages<Slice>(path, { ...asked, sort: order }, PICKED_MAX);
   const part = useJson<SliceList>(held ? path : null, { ...asked, sort: order, limit: PART_MAX });
-  const table = useTable<Slice>({ columns: columnsOf(state, longest.data?.rows[0], span, held), rows: held ? (part.data?.rows ?? []) : first, sort: order, here: held, prefix: PREFIX });
+  const table = useTable<Slice>({
+    columns: columnsOf(state, longest.data?.rows[0], span, held),
+    rows: held ? (part.data?.rows ?? []) : first,
+    sort: order,
+    here: held,
+    prefix: PREFIX,
+  });
   const all = longest.data?.row_count ?? 0;
-  const rows = { label, rowKey: (row: Slice) => row.id, focused: state.focus.value?.id ?? null, onOpen: (row: Slice) => go({ slice: row.id }), scroll: true };
+  const rows = {
+    label,
+    rowKey: (row: Slice) => row.id,
+    focused: state.focus.value?.id ?? null,
+    onOpen: (row: Slice) => go({ slice: row.id }),
+    scroll: true,
+  };
   const failed = error ?? part.error;
   if (failed) return <Failed error={failed} />;
   if (!pages || pages.count === 0 || !longest.data) return null;
   return (
     <>
       <TableBar
-        table={table} noun="slice" aside total={held ? Math.min(all, PART_MAX) : all} {...(held ? {} : { listed: pages.count })} example="dot kind:compute duration>1ms" file={`${state.run.name}-slices`}
-        remark={held && all > PART_MAX ? ` of ${count(all)}, ${FIRST[order]} first` : undefined} csv={address(path, { ...asked, sort: order, limit: PART_MAX, format: 'csv' })}
+        table={table}
+        noun="slice"
+        aside
+        total={held ? Math.min(all, PART_MAX) : all}
+        {...(held ? {} : { listed: pages.count })}
+        example="dot kind:compute duration>1ms"
+        file={`${state.run.name}-slices`}
+        remark={held && all > PART_MAX ? ` of ${count(all)}, ${FIRST[order]} first` : undefined}
+        csv={address(path, { ...asked, sort: order, limit: PART_MAX, format: 'csv' })}
         csvTip={all > PART_MAX ? `the first ${count(PART_MAX)}` : undefined}
       />
       {!held && (
         <Table
-          key={order} {...rows} columns={table.columns} chosen={query.value[table.word('columns')]} rows={[]} pages={pages} rowCount={all}
-          sort={order} {...(fixed ? {} : { onSort: (next: string) => table.onSort(ORDERS[next.replace(/^-/, '')] ?? order) })}
+          key={order}
+          {...rows}
+          columns={table.columns}
+          chosen={query.value[table.word('columns')]}
+          rows={[]}
+          pages={pages}
+          rowCount={all}
+          sort={order}
+          {...(fixed ? {} : { onSort: (next: string) => table.onSort(ORDERS[next.replace(/^-/, '')] ?? order) })}
         />
       )}
-      {held && (part.data ? <TableBelow {...rows} table={table} total={Math.min(all, PART_MAX)} /> : <Waiting what="Asking for the slices." progress={part.progress} />)}
+      {held &&
+        (part.data ? (
+          <TableBelow {...rows} table={table} total={Math.min(all, PART_MAX)} />
+        ) : (
+          <Waiting what="Asking for the slices." progress={part.progress} />
+        ))}
     </>
   );
 }
@@ -125,7 +214,15 @@ function TrackEvents({ state, track, at }: { state: TimelineState; track: string
           All tracks of the window
         </button>
       </p>
-      <SliceRows state={state} path="api/slices" asked={{ run: state.run.id, track, start_ps: span.start, end_ps: span.end }} span={span} label={`Events of ${name}`} usual="start_ps" fixed />
+      <SliceRows
+        state={state}
+        path="api/slices"
+        asked={{ run: state.run.id, track, start_ps: span.start, end_ps: span.end }}
+        span={span}
+        label={`Events of ${name}`}
+        usual="start_ps"
+        fixed
+      />
     </>
   );
 }
@@ -135,5 +232,7 @@ export function SlicesPane({ state, span }: { state: TimelineState; span: Span }
   if (listing) return <TrackEvents state={state} {...listing} />;
   const { track, host, name } = restriction.value;
   const asked = { run: state.run.id, track, host, name, start_ps: span.start, end_ps: span.end };
-  return <SliceRows state={state} path="api/slices" asked={asked} span={span} label="Slices in the window" usual="-dur_ps" />;
+  return (
+    <SliceRows state={state} path="api/slices" asked={asked} span={span} label="Slices in the window" usual="-dur_ps" />
+  );
 }

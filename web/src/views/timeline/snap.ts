@@ -37,7 +37,9 @@ function edgesOf(state: TimelineState, hit: Hit): Edge[] {
 }
 
 function rowsOf(state: TimelineState, y: number | null): { band: Band; depth: number }[] {
-  const rows = state.visibleBands().flatMap((band) => Array.from({ length: band.depthCount }, (_, depth) => ({ band, depth })));
+  const rows = state
+    .visibleBands()
+    .flatMap((band) => Array.from({ length: band.depthCount }, (_, depth) => ({ band, depth })));
   if (y === null) return rows;
   const top = state.layoutY(y);
   return rows.filter(({ band, depth }) => {
@@ -55,7 +57,8 @@ export function edgeNear(state: TimelineState, x: number, y: number | null): Edg
       const cell = cellAt(placed, x * devicePixelRatio, reach * devicePixelRatio);
       if (!cell) continue;
       for (const edge of edgesOf(state, hitOf(state, band, depth, cell)))
-        if (Math.abs(edge.x - x) <= REACH_PIXELS && (best === null || Math.abs(edge.x - x) < Math.abs(best.x - x))) best = edge;
+        if (Math.abs(edge.x - x) <= REACH_PIXELS && (best === null || Math.abs(edge.x - x) < Math.abs(best.x - x)))
+          best = edge;
     }
   }
   return best;

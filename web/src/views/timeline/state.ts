@@ -12,7 +12,26 @@ import type { ChainReply, RunDetails, Slice, SliceDetails, StepRow, TopList, Tra
 import { wantedTiles, type Camera } from '../../draw/scene';
 import type { Unrecorded } from '../../draw/timeline';
 import { formatSpan, parseSpan, rangeOf, type Span } from '../../model/address';
-import { arrangementOf, bandsOnScreen, hiddenBy, layoutY, layoutOf, METRICS, narrowingOf, openAtFirst, openOf, openParam, rowsTop, screenY, stuckHeight, treeOf, unlikeNamed, type Arrangement, type Band, type Narrowing } from '../../model/layout';
+import {
+  arrangementOf,
+  bandsOnScreen,
+  hiddenBy,
+  layoutY,
+  layoutOf,
+  METRICS,
+  narrowingOf,
+  openAtFirst,
+  openOf,
+  openParam,
+  rowsTop,
+  screenY,
+  stuckHeight,
+  treeOf,
+  unlikeNamed,
+  type Arrangement,
+  type Band,
+  type Narrowing,
+} from '../../model/layout';
 import { amountLevel, colouringOf } from '../../model/colouring';
 import { formatMarks, nextMarkText, parseMarks, type Mark } from '../../model/marks';
 import { shiftsOf } from '../../model/stack';
@@ -97,18 +116,40 @@ export class TimelineState {
   readonly kept = fromAddress((query) => `${query.start_ps}-${query.end_ps}`, parseSpan); // the range in the address
   readonly range = computed(() => this.draft.value ?? this.kept.value);
   /* A box veils the other tracks, as a range veils the rest of the time; tracks without a range hide them. */
-  private readonly keptTracks = fromAddress((query) => query.track, (text) => text?.split(',') ?? null);
+  private readonly keptTracks = fromAddress(
+    (query) => query.track,
+    (text) => text?.split(',') ?? null,
+  );
   readonly rangeTracks = computed(() => this.draftTracks.value ?? (this.kept.value && this.keptTracks.value));
   readonly marks = fromAddress((query) => query.mark, parseMarks);
   /* As texts, so that a window written into the address lays out nothing anew. */
   private readonly narrowed = computed(() =>
-    JSON.stringify(this.axis ? { tracks: this.axis.tracks, hosts: [], devices: [] } : { ...narrowingOf(query.value), ...(rangeOf(query.value) === null ? {} : { tracks: [] }) }),
+    JSON.stringify(
+      this.axis
+        ? { tracks: this.axis.tracks, hosts: [], devices: [] }
+        : { ...narrowingOf(query.value), ...(rangeOf(query.value) === null ? {} : { tracks: [] }) },
+    ),
   );
-  readonly arrangement = fromAddress((query) => JSON.stringify(arrangementOf(query)), (text) => JSON.parse(text!) as Arrangement);
+  readonly arrangement = fromAddress(
+    (query) => JSON.stringify(arrangementOf(query)),
+    (text) => JSON.parse(text!) as Arrangement,
+  );
   private readonly named = computed(() => query.value.lanes ?? '');
-  readonly hidden = computed(() => new Set([...hiddenBy(this.roots, JSON.parse(this.narrowed.value) as Narrowing), ...unlikeNamed(this.roots, this.named.value)]));
+  readonly hidden = computed(
+    () =>
+      new Set([
+        ...hiddenBy(this.roots, JSON.parse(this.narrowed.value) as Narrowing),
+        ...unlikeNamed(this.roots, this.named.value),
+      ]),
+  );
   readonly layout = computed(() =>
-    layoutOf(this.roots, (id) => this.open.value.has(id), METRICS[settings.value.rows]!, this.hidden.value, this.arrangement.value),
+    layoutOf(
+      this.roots,
+      (id) => this.open.value.has(id),
+      METRICS[settings.value.rows]!,
+      this.hidden.value,
+      this.arrangement.value,
+    ),
   );
   /* By host, of `stack=STEP`; none where the hosts stand by their clocks. */
   private readonly stack = word('stack');
@@ -137,12 +178,19 @@ export class TimelineState {
     this.start = 0n;
     this.end = run.duration_ps === null ? 1n : toBig(run.duration_ps);
     this.first = openAtFirst(this.roots);
-    this.open.value = axis ? new Set(tracks.map((track) => track.id).concat(this.roots.map((node) => node.id))) : openOf(this.first, query.value.open);
+    this.open.value = axis
+      ? new Set(tracks.map((track) => track.id).concat(this.roots.map((node) => node.id)))
+      : openOf(this.first, query.value.open);
     if (!axis) this.viewport.value = this.windowOfAddress() ?? this.whole();
     this.stop = effect(() => {
       const asked = parseSpan(query.value.window);
       const now = this.viewport.peek();
-      if (asked && (asked.start !== startOf(now) || asked.end !== endOf(now)) && this.addressTimer === 0 && this.frame === 0)
+      if (
+        asked &&
+        (asked.start !== startOf(now) || asked.end !== endOf(now)) &&
+        this.addressTimer === 0 &&
+        this.frame === 0
+      )
         this.viewport.value = viewportOf(asked.start, asked.end);
     });
   }
@@ -196,7 +244,12 @@ export class TimelineState {
   /* What colours tell when they tell self time: each name beside the heaviest. */
   async weighNames(): Promise<void> {
     if (this.levels.value.size > 0) return;
-    const top = await loadJson<TopList>('api/top', { run: this.run.id, by: 'name', sort: '-self_ps', limit: NAMES_MAX });
+    const top = await loadJson<TopList>('api/top', {
+      run: this.run.id,
+      by: 'name',
+      sort: '-self_ps',
+      limit: NAMES_MAX,
+    });
     const most = Number(top.rows[0]?.self_ps ?? 0) || 1;
     this.levels.value = new Map(top.rows.map((row) => [row.name, amountLevel(Number(row.self_ps) / most)]));
   }
@@ -210,7 +263,10 @@ export class TimelineState {
       { start: null, end: hull?.start ?? this.start },
       { start: hull?.end ?? this.end, end: null },
     ];
-    return unshifted.map(({ start, end }) => ({ start: start === null ? null : start - shift, end: end === null ? null : end - shift }));
+    return unshifted.map(({ start, end }) => ({
+      start: start === null ? null : start - shift,
+      end: end === null ? null : end - shift,
+    }));
   };
 
   /* Moving. */
@@ -284,7 +340,13 @@ export class TimelineState {
 
   /* After a painting: the widest names first. */
   tellColours(kinds: number, names: ReadonlyMap<number, number>): void {
-    const widest = this.colouring.value === 'name' ? [...names].sort((a, b) => b[1] - a[1]).slice(0, LEGEND_NAMES).map(([name]) => name) : [];
+    const widest =
+      this.colouring.value === 'name'
+        ? [...names]
+            .sort((a, b) => b[1] - a[1])
+            .slice(0, LEGEND_NAMES)
+            .map(([name]) => name)
+        : [];
     const before = this.inUse.peek();
     if (before.kinds !== kinds || String(before.names) !== String(widest)) this.inUse.value = { kinds, names: widest };
   }
@@ -321,7 +383,8 @@ export class TimelineState {
       }
     };
     walk(this.roots, []);
-    if ([...parents.keys()].some((id) => !this.open.value.has(id))) this.open.value = new Set([...this.open.value, ...parents.keys()]);
+    if ([...parents.keys()].some((id) => !this.open.value.has(id)))
+      this.open.value = new Set([...this.open.value, ...parents.keys()]);
     const band = this.layout.value.bands.find((one) => one.node.id === slice.track);
     if (band) this.scrollTo(rowsTop(band) + slice.depth * band.rowHeight, band.rowHeight);
     const start = toBig(slice.start_ps);
@@ -343,7 +406,11 @@ export class TimelineState {
   }
 
   cameraOf(host: string): Camera {
-    return { viewport: this.viewport.value, pixels: Math.round(this.size.value.width * devicePixelRatio), offset: this.offsetOf(host) };
+    return {
+      viewport: this.viewport.value,
+      pixels: Math.round(this.size.value.width * devicePixelRatio),
+      offset: this.offsetOf(host),
+    };
   }
 
   visibleBands(): Band[] {
@@ -369,7 +436,12 @@ export class TimelineState {
       for (const track of band.summaries) rows.push({ track, depth: 's' });
       for (let depth = 0; depth < band.depthCount; depth++) rows.push({ track: band.node.id, depth });
       if (band.node.kind === 'counter')
-        this.counters.want(band.node.id, startOf(this.viewport.value) + this.shiftOf(band.node.host), endOf(this.viewport.value) + this.shiftOf(band.node.host), Math.round(this.size.value.width));
+        this.counters.want(
+          band.node.id,
+          startOf(this.viewport.value) + this.shiftOf(band.node.host),
+          endOf(this.viewport.value) + this.shiftOf(band.node.host),
+          Math.round(this.size.value.width),
+        );
     }
     const now: Want[] = [];
     const later: Want[] = [];
@@ -378,7 +450,12 @@ export class TimelineState {
       now.push({ rows, ...range });
       later.push({ rows, ...wantedTiles({ ...this.cameraOf(host), viewport: this.whole() }) });
       const up = 2 ** PREFETCH_LEVELS;
-      later.push({ rows, level: range.level + PREFETCH_LEVELS, from: Math.floor(range.from / up), to: Math.floor((range.to - 1) / up) + 1 });
+      later.push({
+        rows,
+        level: range.level + PREFETCH_LEVELS,
+        from: Math.floor(range.from / up),
+        to: Math.floor((range.to - 1) / up) + 1,
+      });
       later.push({ rows, level: range.level, from: range.from - 1, to: range.to + 1 });
     }
     this.store.want(now, [...minimap, ...later]);

@@ -46,7 +46,9 @@ export function TimelineView({ run }: { run: RunDetails }) {
   if (held.current?.content !== run.content_id) return null;
   if (tracks.data.tracks.every((track) => track.slice_count === 0 && track.kind !== 'counter'))
     return <p class="state">Nothing was recorded in this run: its files hold no slices.</p>;
-  return <Timeline key={`${run.id} ${run.content_id}`} run={run} tracks={tracks.data} steps={steps.data?.rows ?? null} />;
+  return (
+    <Timeline key={`${run.id} ${run.content_id}`} run={run} tracks={tracks.data} steps={steps.data?.rows ?? null} />
+  );
 }
 
 /* Counts of hits: over the run with the search itself, by track whenever the window came to rest. */
@@ -87,7 +89,8 @@ function useFlows(state: TimelineState): readonly DrawnFlow[] {
   useEffect(() => {
     const abort = new AbortController();
     setDrawn([]);
-    if (focus && !chained) void drawnFlows(state, focus, abort.signal).then((flows) => !abort.signal.aborted && setDrawn(flows));
+    if (focus && !chained)
+      void drawnFlows(state, focus, abort.signal).then((flows) => !abort.signal.aborted && setDrawn(flows));
     return () => abort.abort();
   }, [state, focus, chained]);
   useEffect(() => {
@@ -136,7 +139,10 @@ function Timeline({ run, tracks, steps }: { run: RunDetails; tracks: TrackList; 
   }, []);
   useLayoutEffect(() => void (steps && state.showSteps(steps)), [state, steps]);
   useLayoutEffect(() => followFocus(state), [state]);
-  useEffect(() => registerActions(timelineActions(state, { rows: () => state.hits.value, flows: () => shown.current })), [state]);
+  useEffect(
+    () => registerActions(timelineActions(state, { rows: () => state.hits.value, flows: () => shown.current })),
+    [state],
+  );
   useEffect(() => void (state.lit.value = litBySearch(find)), [find]);
   useEffect(() => void (state.hits.value = find ? (search.data?.rows ?? []) : []), [find, search.data]);
   useDensity(state, find, search.data);
@@ -156,7 +162,10 @@ function Timeline({ run, tracks, steps }: { run: RunDetails; tracks: TrackList; 
   );
 
   return (
-    <div class={docked.value ? 'timeline docked' : 'timeline'} style={{ '--names': `${names}px`, '--dock': `${dock}px` }}>
+    <div
+      class={docked.value ? 'timeline docked' : 'timeline'}
+      style={{ '--names': `${names}px`, '--dock': `${dock}px` }}
+    >
       <div class="timeline-top">
         <WindowWords state={state} />
         <Minimap state={state} />
@@ -166,13 +175,25 @@ function Timeline({ run, tracks, steps }: { run: RunDetails; tracks: TrackList; 
         <Ruler state={state} />
       </div>
       <Legend state={state} />
-      <div ref={scroller} class="tracks" style={{ flex: lower === null ? `0 1 ${Math.max(TRACKS_PIXELS_MIN, state.layout.value.height + BELOW_TRACKS_PIXELS)}px` : '1 1 0' }} onScroll={(event) => void (state.scrollTop.value = event.currentTarget.scrollTop)}>
+      <div
+        ref={scroller}
+        class="tracks"
+        style={{
+          flex:
+            lower === null
+              ? `0 1 ${Math.max(TRACKS_PIXELS_MIN, state.layout.value.height + BELOW_TRACKS_PIXELS)}px`
+              : '1 1 0',
+        }}
+        onScroll={(event) => void (state.scrollTop.value = event.currentTarget.scrollTop)}
+      >
         <div class="tracks-inner" style={{ height: `${state.layout.value.height}px` }}>
           <TrackNames state={state} width={names} />
           <div>
             <div class="tracks-stick">
               <Tracks
-                state={state} flows={flows} minimapWants={() => minimapWants(state)}
+                state={state}
+                flows={flows}
+                minimapWants={() => minimapWants(state)}
                 scrollBy={(pixels) => void (scroller.current!.scrollTop += pixels)}
               />
             </div>
@@ -183,9 +204,21 @@ function Timeline({ run, tracks, steps }: { run: RunDetails; tracks: TrackList; 
       {docked.value ? (
         <Split axis="x" label="Width of the details" value={dock} min={320} max={960} invert onChange={setDock} />
       ) : (
-        <Split axis="y" label="Height of the details" value={lower ?? lowerNow} min={32} max={Math.max(120, innerHeight - 320)} invert onChange={setLower} />
+        <Split
+          axis="y"
+          label="Height of the details"
+          value={lower ?? lowerNow}
+          min={32}
+          max={Math.max(120, innerHeight - 320)}
+          invert
+          onChange={setLower}
+        />
       )}
-      <div ref={below} class="timeline-lower" style={docked.value ? undefined : { flex: lower === null ? `1 0 ${LOWER_PIXELS}px` : `0 0 ${lower}px` }}>
+      <div
+        ref={below}
+        class="timeline-lower"
+        style={docked.value ? undefined : { flex: lower === null ? `1 0 ${LOWER_PIXELS}px` : `0 0 ${lower}px` }}
+      >
         <Lower state={state} search={search} />
       </div>
     </div>

@@ -28,8 +28,10 @@ import { onResize } from '../../ui/size';
 const HIT_PIXELS_MIN = 4;
 const TICK_PIXELS = 2;
 
-const KEYS = 'W and S zoom, A and D pan, arrow keys go from slice to slice, F shows the focus, M makes it the range, question mark lists all keys.';
-const KEYS_ON_AXIS = 'W and S zoom, A and D pan both runs, J and K go from step to step, a click leads to the slice in its run.';
+const KEYS =
+  'W and S zoom, A and D pan, arrow keys go from slice to slice, F shows the focus, M makes it the range, question mark lists all keys.';
+const KEYS_ON_AXIS =
+  'W and S zoom, A and D pan both runs, J and K go from step to step, a click leads to the slice in its run.';
 
 interface Props {
   state: TimelineState;
@@ -38,7 +40,10 @@ interface Props {
   scrollBy: (pixels: number) => void;
 }
 
-export function rectOf(state: TimelineState, slice: { track: string; depth: number; start_ps: number | bigint; dur_ps: number | bigint }): Rect | null {
+export function rectOf(
+  state: TimelineState,
+  slice: { track: string; depth: number; start_ps: number | bigint; dur_ps: number | bigint },
+): Rect | null {
   const band = state.layout.value.bands.find((one) => one.node.id === slice.track);
   if (!band || slice.depth >= band.depthCount) return null;
   const { width } = state.size.value;
@@ -53,14 +58,25 @@ export function rectOf(state: TimelineState, slice: { track: string; depth: numb
 function veiledBands(state: TimelineState): { top: number; height: number }[] {
   const tracks = state.rangeTracks.value;
   if (tracks === null) return [];
-  return state.visibleBands().filter((band) => !tracks.includes(band.node.id)).map((band) => ({ top: state.screenY(band), height: band.height }));
+  return state
+    .visibleBands()
+    .filter((band) => !tracks.includes(band.node.id))
+    .map((band) => ({ top: state.screenY(band), height: band.height }));
 }
 
 /* Outlines of hits that are wide enough for one, of those on the screen. */
 function hitRects(state: TimelineState): Rect[] {
   const { width, height } = state.size.value;
   const rects = state.hits.value.map((hit) => rectOf(state, hit));
-  return rects.filter((rect): rect is Rect => rect !== null && rect.right > 0 && rect.left < width && rect.top > -rect.height && rect.top < height && rect.right - rect.left >= HIT_PIXELS_MIN);
+  return rects.filter(
+    (rect): rect is Rect =>
+      rect !== null &&
+      rect.right > 0 &&
+      rect.left < width &&
+      rect.top > -rect.height &&
+      rect.top < height &&
+      rect.right - rect.left >= HIT_PIXELS_MIN,
+  );
 }
 
 /* Where hits begin that are too small to outline: along the foot of their band. */
@@ -75,7 +91,10 @@ function hitTicks(state: TimelineState): Rect[] {
     const bottom = state.screenY(band) + band.height;
     return tracks.flatMap((track) =>
       densityBars(density.tracks.get(track) ?? []).map(({ at, share }) => ({
-        left: from + at * size, right: from + at * size + TICK_PIXELS, top: bottom - 3 - Math.round(share * 3), height: 3 + Math.round(share * 3),
+        left: from + at * size,
+        right: from + at * size + TICK_PIXELS,
+        top: bottom - 3 - Math.round(share * 3),
+        height: 3 + Math.round(share * 3),
       })),
     );
   });
@@ -113,7 +132,10 @@ export function sceneOf(state: TimelineState, tokens: Tokens): TimelineScene {
     offsetOf: state.offsetOf,
     shiftOf: state.shiftOf,
     tokens,
-    lit: lit === null ? null : (name) => (lit.exact ? names.texts[name] === lit.text : names.texts[name]!.toLowerCase().includes(lit.text)),
+    lit:
+      lit === null
+        ? null
+        : (name) => (lit.exact ? names.texts[name] === lit.text : names.texts[name]!.toLowerCase().includes(lit.text)),
     bounds: boundsOf(state),
     slotOf: slotsOf(state.colouring.value, names, state.levels.value, NEUTRAL),
     unrecorded: state.unrecordedOf,
@@ -181,7 +203,20 @@ export function Tracks({ state, flows, minimapWants, scrollBy }: Props) {
       }, 16);
     });
     const stop = effect(() => {
-      void [state.viewport.value, state.layout.value, state.scrollTop.value, state.size.value, state.arrivals.value, theme.value, state.lit.value, state.steps.value, state.shifts.value, state.axis?.zero.value, state.colouring.value, state.levels.value];
+      void [
+        state.viewport.value,
+        state.layout.value,
+        state.scrollTop.value,
+        state.size.value,
+        state.arrivals.value,
+        theme.value,
+        state.lit.value,
+        state.steps.value,
+        state.shifts.value,
+        state.axis?.zero.value,
+        state.colouring.value,
+        state.levels.value,
+      ];
       if (state.colouring.value === 'self') void state.weighNames();
       frame.ask();
       if (asked || state.size.value.width === 0) return;
@@ -195,8 +230,25 @@ export function Tracks({ state, flows, minimapWants, scrollBy }: Props) {
     const painter = new OverlayPainter(over.current!);
     const frame = oncePerFrame(() => painter.paint(overlayOf(state, readTokens(), flowsNow.current)));
     const stop = effect(() => {
-      void [state.viewport.value, state.layout.value, state.scrollTop.value, state.size.value, state.range.value, state.rangeTracks.value, state.marks.value];
-      void [state.focus.value, state.hover.value, state.hoverSlice.value, state.hits.value, state.density.value, state.chain.value, state.axis?.zero.value, theme.value];
+      void [
+        state.viewport.value,
+        state.layout.value,
+        state.scrollTop.value,
+        state.size.value,
+        state.range.value,
+        state.rangeTracks.value,
+        state.marks.value,
+      ];
+      void [
+        state.focus.value,
+        state.hover.value,
+        state.hoverSlice.value,
+        state.hits.value,
+        state.density.value,
+        state.chain.value,
+        state.axis?.zero.value,
+        theme.value,
+      ];
       frame.ask();
     });
     return () => (stop(), frame.stop());
@@ -206,7 +258,8 @@ export function Tracks({ state, flows, minimapWants, scrollBy }: Props) {
     const element = wrapper.current!;
     const take = () => {
       const { clientWidth: width, clientHeight: height } = element;
-      if (width !== state.size.peek().width || height !== state.size.peek().height) state.size.value = { width, height };
+      if (width !== state.size.peek().width || height !== state.size.peek().height)
+        state.size.value = { width, height };
     };
     take();
     const end = onResize(element, take);
@@ -220,8 +273,15 @@ export function Tracks({ state, flows, minimapWants, scrollBy }: Props) {
   const handlers = useMemo(() => pointerHandlers(state, (pixels) => scroll.current(pixels)), [state]);
   return (
     <div
-      ref={wrapper} class="tracks-canvas" tabIndex={0} role="application" aria-roledescription="timeline" data-canvas-tip
-      aria-label={`Timeline of ${state.run.name}`} aria-describedby={`${id}-keys`} aria-activedescendant={`${id}-focus`}
+      ref={wrapper}
+      class="tracks-canvas"
+      tabIndex={0}
+      role="application"
+      aria-roledescription="timeline"
+      data-canvas-tip
+      aria-label={`Timeline of ${state.run.name}`}
+      aria-describedby={`${id}-keys`}
+      aria-activedescendant={`${id}-focus`}
       {...handlers}
     >
       <canvas ref={base} aria-hidden="true" />
@@ -244,13 +304,17 @@ function pointerHandlers(state: TimelineState, scrollBy: (pixels: number) => voi
     if (slice && state.axis) state.axis.onSlice(slice);
     else if (slice) go({ slice: slice.id });
   };
-  const menu = (x: number, y: number, clientX: number, clientY: number) => !state.axis && canvasMenu(state, x, y, clientX, clientY);
+  const menu = (x: number, y: number, clientX: number, clientY: number) =>
+    !state.axis && canvasMenu(state, x, y, clientX, clientY);
   const pointers = new TracksPointers(state, { onClick: (x, y) => void click(x, y), onMenu: menu, scrollBy });
   /* What a click would show is asked for while the button is down. */
   const press = (event: PointerEvent): void => {
     const { x, y } = inside(event);
     const { hit } = hitAt(state, x, y);
-    if (hit && !state.axis) sliceOf(state, hit).then((slice) => slice && loadSlice(state, slice.id)).catch(() => undefined);
+    if (hit && !state.axis)
+      sliceOf(state, hit)
+        .then((slice) => slice && loadSlice(state, slice.id))
+        .catch(() => undefined);
   };
   const inside = (event: MouseEvent) => {
     const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
