@@ -7,24 +7,24 @@ const require = createRequire(new URL('../../web/package.json', import.meta.url)
 const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 
 export async function violations(page) {
-    if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe);
-    const result = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }));
-    return result.violations
-        .filter((one) => one.impact === 'serious' || one.impact === 'critical')
-        .map(
-            (one) =>
-                `${one.id}: ${one.help}: ${one.nodes
-                    .slice(0, 3)
-                    .map((node) => node.html.slice(0, 160))
-                    .join(' | ')}`,
-        );
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe);
+  const result = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }));
+  return result.violations
+    .filter((one) => one.impact === 'serious' || one.impact === 'critical')
+    .map(
+      (one) =>
+        `${one.id}: ${one.help}: ${one.nodes
+          .slice(0, 3)
+          .map((node) => node.html.slice(0, 160))
+          .join(' | ')}`,
+    );
 }
 
 /* In the light, then as the evening comes: a page follows the system's theme. */
 export async function assertAccessible(page) {
-    for (const colorScheme of ['light', 'dark']) {
-        await page.emulateMedia({ colorScheme });
-        await page.waitForFunction((theme) => document.documentElement.dataset.theme === theme, colorScheme);
-        assert.deepEqual(await violations(page), [], colorScheme);
-    }
+  for (const colorScheme of ['light', 'dark']) {
+    await page.emulateMedia({ colorScheme });
+    await page.waitForFunction((theme) => document.documentElement.dataset.theme === theme, colorScheme);
+    assert.deepEqual(await violations(page), [], colorScheme);
+  }
 }

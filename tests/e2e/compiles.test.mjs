@@ -5,110 +5,106 @@ import { changeAnswers, openPage, settle } from './browser.mjs';
 const words = async (page) => (await page.locator('main').innerText()).replaceAll('\u202f', ' ');
 
 const transfer = (key, more) => ({
-    key,
-    direction: key,
-    host: 'trainer-0',
-    count: 40,
-    bytes: 41943040,
-    unsized_count: 0,
-    total_ps: 8e9,
-    share: 0.8,
-    bytes_per_s: 5.2e9,
-    mean_ps: 2e8,
-    min_ps: 2e8,
-    max_ps: 2e8,
-    overlapped_ps: 2e9,
-    overlapped_share: 0.25,
-    blocking_count: 40,
-    blocking_ps: 8e9,
-    pinned_count: 0,
-    pageable_count: 40,
-    steps: '0-4',
-    slice: '00000000-1',
-    start_ps: 0,
-    reasons: {},
-    ...more,
+  key,
+  direction: key,
+  host: 'trainer-0',
+  count: 40,
+  bytes: 41943040,
+  unsized_count: 0,
+  total_ps: 8e9,
+  share: 0.8,
+  bytes_per_s: 5.2e9,
+  mean_ps: 2e8,
+  min_ps: 2e8,
+  max_ps: 2e8,
+  overlapped_ps: 2e9,
+  overlapped_share: 0.25,
+  blocking_count: 40,
+  blocking_ps: 8e9,
+  pinned_count: 0,
+  pageable_count: 40,
+  steps: '0-4',
+  slice: '00000000-1',
+  start_ps: 0,
+  reasons: {},
+  ...more,
 });
 
 export const tests = {
-    'a recompile in a step: its sentence, its phases, what changed, and the way to the timeline': async ({
-        browser,
-        url,
-    }) => {
-        const { page, context, complaints, foreign } = await openPage(browser, url);
-        try {
-            await page.goto(`${url}?run=step_1500&view=compiles`);
-            await settle(page);
-            const text = await words(page);
-            assert.match(text, /^train_step was compiled once in \d+ ms, \d+ % of it in code generation\./);
-            for (const part of ['1502', 'tokens: s32[16,65] → s32[24,65]', 'tracing'])
-                assert.ok(text.includes(part), part);
-            await page.locator('main a', { hasText: 'train_step' }).click();
-            await settle(page);
-            assert.equal(new URL(page.url()).searchParams.get('by'), 'compile');
-            await page.locator('main a', { hasText: 'train_step' }).click();
-            await settle(page);
-            assert.equal(new URL(page.url()).searchParams.get('view'), 'timeline');
-            assert.ok(new URL(page.url()).searchParams.get('slice'));
-            assert.deepEqual(complaints, []);
-            assert.deepEqual(foreign, []);
-        } finally {
-            await context.close();
-        }
-    },
-    'a run that compiled nothing says so, its tab too': async ({ browser, url }) => {
-        const { page, context, complaints } = await openPage(browser, url);
-        try {
-            await page.goto(`${url}?run=step_1000&view=compiles`);
-            await settle(page);
-            assert.match(await words(page), /^Nothing was compiled while this was recorded: to see compilations begin/);
-            assert.match((await page.locator('nav .absent').allInnerTexts()).join(' '), /Compiles –/);
-            assert.deepEqual(complaints, []);
-        } finally {
-            await context.close();
-        }
-    },
-    'transfers by direction and size': async ({ browser, url }) => {
-        const { page, context, complaints } = await openPage(browser, url);
-        try {
-            await changeAnswers(page, '**/api/run?**', (run) => ({ ...run, views: { ...run.views, transfers: null } }));
-            await page.route('**/api/transfers?**', (route) => {
-                const by = new URL(route.request().url()).searchParams.get('by');
-                const rows =
-                    by === 'size'
-                        ? [
-                              transfer('16 KiB to 256 KiB', { direction: null }),
-                              transfer('unknown', { direction: null, count: 2 }),
-                          ]
-                        : [
-                              transfer('h2d'),
-                              transfer('d2h', { count: 2, bytes: null, bytes_per_s: null, total_ps: 2e9, share: 0.2 }),
-                          ];
-                return route.fulfill({
-                    json: {
-                        run: { id: 'r', name: 'step_1000' },
-                        by,
-                        total_ps: 10e9,
-                        row_count: rows.length,
-                        next: null,
-                        rows,
-                        notes: [],
-                        approx: [],
-                    },
-                });
-            });
-            await page.goto(`${url}?run=step_1000&view=transfers`);
-            await settle(page);
-            const text = await words(page);
-            assert.match(
-                text,
-                /^40 transfers to devices take 8\.00 ms \(40\.0 MiB at 5\.20 GB\/s\); 25 % of it while the device computes; 2 to the host take 2\.00 ms\./,
-            );
-            for (const part of ['host to device', 'device to host', '16 KiB to 256 KiB', 'size unknown', '–'])
-                assert.ok(text.includes(part), part);
-            assert.deepEqual(complaints, []);
-        } finally {
-            await context.close();
-        }
-    },
+  'a recompile in a step: its sentence, its phases, what changed, and the way to the timeline': async ({
+    browser,
+    url,
+  }) => {
+    const { page, context, complaints, foreign } = await openPage(browser, url);
+    try {
+      await page.goto(`${url}?run=step_1500&view=compiles`);
+      await settle(page);
+      const text = await words(page);
+      assert.match(text, /^train_step was compiled once in \d+ ms, \d+ % of it in code generation\./);
+      for (const part of ['1502', 'tokens: s32[16,65] → s32[24,65]', 'tracing']) assert.ok(text.includes(part), part);
+      await page.locator('main a', { hasText: 'train_step' }).click();
+      await settle(page);
+      assert.equal(new URL(page.url()).searchParams.get('by'), 'compile');
+      await page.locator('main a', { hasText: 'train_step' }).click();
+      await settle(page);
+      assert.equal(new URL(page.url()).searchParams.get('view'), 'timeline');
+      assert.ok(new URL(page.url()).searchParams.get('slice'));
+      assert.deepEqual(complaints, []);
+      assert.deepEqual(foreign, []);
+    } finally {
+      await context.close();
+    }
+  },
+  'a run that compiled nothing says so, its tab too': async ({ browser, url }) => {
+    const { page, context, complaints } = await openPage(browser, url);
+    try {
+      await page.goto(`${url}?run=step_1000&view=compiles`);
+      await settle(page);
+      assert.match(await words(page), /^Nothing was compiled while this was recorded: to see compilations begin/);
+      assert.match((await page.locator('nav .absent').allInnerTexts()).join(' '), /Compiles –/);
+      assert.deepEqual(complaints, []);
+    } finally {
+      await context.close();
+    }
+  },
+  'transfers by direction and size': async ({ browser, url }) => {
+    const { page, context, complaints } = await openPage(browser, url);
+    try {
+      await changeAnswers(page, '**/api/run?**', (run) => ({ ...run, views: { ...run.views, transfers: null } }));
+      await page.route('**/api/transfers?**', (route) => {
+        const by = new URL(route.request().url()).searchParams.get('by');
+        const rows =
+          by === 'size'
+            ? [transfer('16 KiB to 256 KiB', { direction: null }), transfer('unknown', { direction: null, count: 2 })]
+            : [
+                transfer('h2d'),
+                transfer('d2h', { count: 2, bytes: null, bytes_per_s: null, total_ps: 2e9, share: 0.2 }),
+              ];
+        return route.fulfill({
+          json: {
+            run: { id: 'r', name: 'step_1000' },
+            by,
+            total_ps: 10e9,
+            row_count: rows.length,
+            next: null,
+            rows,
+            notes: [],
+            approx: [],
+          },
+        });
+      });
+      await page.goto(`${url}?run=step_1000&view=transfers`);
+      await settle(page);
+      const text = await words(page);
+      assert.match(
+        text,
+        /^40 transfers to devices take 8\.00 ms \(40\.0 MiB at 5\.20 GB\/s\); 25 % of it while the device computes; 2 to the host take 2\.00 ms\./,
+      );
+      for (const part of ['host to device', 'device to host', '16 KiB to 256 KiB', 'size unknown', '–'])
+        assert.ok(text.includes(part), part);
+      assert.deepEqual(complaints, []);
+    } finally {
+      await context.close();
+    }
+  },
 };

@@ -3,117 +3,117 @@ import assert from 'node:assert/strict';
 import { openPage, settle } from './browser.mjs';
 
 const row = (name, more) => ({
-    key: name,
-    name,
-    kind: 'compute',
-    category: 'dot',
-    module: 'jit_f',
-    scope: `jit(f)/${name}`,
-    source: null,
-    type: 'bf16',
-    count: 3,
-    total_ps: 1e9,
-    self_ps: 1e9,
-    share: 0.5,
-    flops: 1e12,
-    bytes: 1e9,
-    intensity: 1000,
-    flops_per_s: 700e12,
-    bytes_per_s: 7e11,
-    roof_flops_per_s: 989e12,
-    peak_share: 0.7078,
-    bound_by: 'compute',
-    counted: 'counted from the HLO',
-    reasons: {},
-    ...more,
+  key: name,
+  name,
+  kind: 'compute',
+  category: 'dot',
+  module: 'jit_f',
+  scope: `jit(f)/${name}`,
+  source: null,
+  type: 'bf16',
+  count: 3,
+  total_ps: 1e9,
+  self_ps: 1e9,
+  share: 0.5,
+  flops: 1e12,
+  bytes: 1e9,
+  intensity: 1000,
+  flops_per_s: 700e12,
+  bytes_per_s: 7e11,
+  roof_flops_per_s: 989e12,
+  peak_share: 0.7078,
+  bound_by: 'compute',
+  counted: 'counted from the HLO',
+  reasons: {},
+  ...more,
 });
 const reply = (rows) => ({
-    run: { id: 'r', name: 'step_1000' },
-    by: 'op',
-    devices: [
-        {
-            host: 'h',
-            name: 'NVIDIA H100 SXM',
-            device_count: 8,
-            links: [],
-            roofs: [
-                { kind: 'compute', name: 'bf16', per_s: 989e12, source: 'NVIDIA H100 data sheet' },
-                { kind: 'memory', name: 'memory', per_s: 3.35e12, source: 'the profile' },
-            ],
-            reason: null,
-            doubt: 'the profile says 1 GB/s',
-        },
-    ],
-    program: {
-        self_ps: 2e9,
-        op_count: 2,
-        unknown_count: 0,
-        flops: 2e12,
-        bytes: 2e9,
-        intensity: 1000,
-        flops_per_s: 5e14,
-        bytes_per_s: 5e11,
-        peak_share: 0.5,
+  run: { id: 'r', name: 'step_1000' },
+  by: 'op',
+  devices: [
+    {
+      host: 'h',
+      name: 'NVIDIA H100 SXM',
+      device_count: 8,
+      links: [],
+      roofs: [
+        { kind: 'compute', name: 'bf16', per_s: 989e12, source: 'NVIDIA H100 data sheet' },
+        { kind: 'memory', name: 'memory', per_s: 3.35e12, source: 'the profile' },
+      ],
+      reason: null,
+      doubt: 'the profile says 1 GB/s',
     },
-    bounds: [{ bound_by: 'memory', self_ps: 1e9 }],
-    missing: null,
-    total_self_ps: 2e9,
-    row_count: rows.length,
-    next: null,
-    rows,
-    notes: [],
-    approx: [],
+  ],
+  program: {
+    self_ps: 2e9,
+    op_count: 2,
+    unknown_count: 0,
+    flops: 2e12,
+    bytes: 2e9,
+    intensity: 1000,
+    flops_per_s: 5e14,
+    bytes_per_s: 5e11,
+    peak_share: 0.5,
+  },
+  bounds: [{ bound_by: 'memory', self_ps: 1e9 }],
+  missing: null,
+  total_self_ps: 2e9,
+  row_count: rows.length,
+  next: null,
+  rows,
+  notes: [],
+  approx: [],
 });
 
 const words = async (page) => (await page.locator('main').innerText()).replaceAll('\u202f', ' ');
 
 export const tests = {
-    'roofline of a sample: ops with their rates, and why there is no roof': async ({ browser, url }) => {
-        const { page, context, complaints, foreign } = await openPage(browser, url);
-        try {
-            await page.goto(`${url}?run=step_1000&view=roofline`);
-            await settle(page);
-            assert.match(await words(page), /does [\d.]+ .?FLOP\/s; what the device can do at most is unknown\./);
-            assert.match(await words(page), /No roof is drawn: the profile does not say which device this is\./);
-            assert.ok((await page.locator('.roofline-chart circle').count()) > 10);
-            assert.equal(await page.locator('[aria-label="Ops and their rates"]').count(), 1);
-            assert.deepEqual(complaints, []);
-            assert.deepEqual(foreign, []);
-        } finally {
-            await context.close();
-        }
-    },
-    'roofline of a known device: roofs wear value and source, a circle leads to its row': async ({ browser, url }) => {
-        const { page, context, complaints } = await openPage(browser, url);
-        try {
-            await page.route('**/api/roofline?**', (route) =>
-                route.fulfill({
-                    json: reply([
-                        row('dot.63', {}),
-                        row('add.1', {
-                            intensity: 0.25,
-                            flops_per_s: 7e11,
-                            bytes_per_s: 2.8e12,
-                            peak_share: 0.836,
-                            bound_by: 'memory',
-                        }),
-                    ]),
-                }),
-            );
-            await page.goto(`${url}?run=step_1000&view=roofline`);
-            await settle(page);
-            assert.match(
-                await words(page),
-                /^dot\.63 reaches 71 % of 989 TFLOP\/s \(bf16, data sheet\); ops that take 50 % of the time are memory bound\./,
-            );
-            assert.match(await words(page), /The profile says 1 GB\/s\./);
-            assert.equal(await page.locator('.roofline-chart circle').count(), 2);
-            assert.equal(await page.locator('.roofline-chart .roof').count(), 2);
-            await page.locator('.roofline-chart circle').last().click();
-            assert.equal(new URL(page.url()).searchParams.get('key'), 'add.1');
-            assert.deepEqual(complaints, []);
-        } finally {
-            await context.close();
-        }
-    },
+  'roofline of a sample: ops with their rates, and why there is no roof': async ({ browser, url }) => {
+    const { page, context, complaints, foreign } = await openPage(browser, url);
+    try {
+      await page.goto(`${url}?run=step_1000&view=roofline`);
+      await settle(page);
+      assert.match(await words(page), /does [\d.]+ .?FLOP\/s; what the device can do at most is unknown\./);
+      assert.match(await words(page), /No roof is drawn: the profile does not say which device this is\./);
+      assert.ok((await page.locator('.roofline-chart circle').count()) > 10);
+      assert.equal(await page.locator('[aria-label="Ops and their rates"]').count(), 1);
+      assert.deepEqual(complaints, []);
+      assert.deepEqual(foreign, []);
+    } finally {
+      await context.close();
+    }
+  },
+  'roofline of a known device: roofs wear value and source, a circle leads to its row': async ({ browser, url }) => {
+    const { page, context, complaints } = await openPage(browser, url);
+    try {
+      await page.route('**/api/roofline?**', (route) =>
+        route.fulfill({
+          json: reply([
+            row('dot.63', {}),
+            row('add.1', {
+              intensity: 0.25,
+              flops_per_s: 7e11,
+              bytes_per_s: 2.8e12,
+              peak_share: 0.836,
+              bound_by: 'memory',
+            }),
+          ]),
+        }),
+      );
+      await page.goto(`${url}?run=step_1000&view=roofline`);
+      await settle(page);
+      assert.match(
+        await words(page),
+        /^dot\.63 reaches 71 % of 989 TFLOP\/s \(bf16, data sheet\); ops that take 50 % of the time are memory bound\./,
+      );
+      assert.match(await words(page), /The profile says 1 GB\/s\./);
+      assert.equal(await page.locator('.roofline-chart circle').count(), 2);
+      assert.equal(await page.locator('.roofline-chart .roof').count(), 2);
+      await page.locator('.roofline-chart circle').last().click();
+      assert.equal(new URL(page.url()).searchParams.get('key'), 'add.1');
+      assert.deepEqual(complaints, []);
+    } finally {
+      await context.close();
+    }
+  },
 };

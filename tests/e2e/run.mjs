@@ -19,8 +19,8 @@ const LANES_MAX = 4;
 
 const pattern = process.argv[2] ?? '';
 const names = readdirSync(new URL('.', import.meta.url))
-    .filter((name) => name.endsWith('.test.mjs'))
-    .sort();
+  .filter((name) => name.endsWith('.test.mjs'))
+  .sort();
 const together = [];
 const apart = [];
 const files = new Map(); // name -> { left, passed, ms }
@@ -28,62 +28,62 @@ const unsteady = [];
 const failed = [];
 
 for (const name of names) {
-    const { tests, alone = [] } = await import(`./${name}`);
-    const file = name.replace('.test.mjs', '');
-    for (const [words, test] of Object.entries(tests)) {
-        const title = `${file}: ${words}`;
-        if (!title.includes(pattern)) continue;
-        (alone.includes(words) ? apart : together).push({ file, title, test, before: null });
-        const tally = files.get(file) ?? { left: 0, passed: 0, ms: 0 };
-        files.set(file, { ...tally, left: tally.left + 1 });
-    }
+  const { tests, alone = [] } = await import(`./${name}`);
+  const file = name.replace('.test.mjs', '');
+  for (const [words, test] of Object.entries(tests)) {
+    const title = `${file}: ${words}`;
+    if (!title.includes(pattern)) continue;
+    (alone.includes(words) ? apart : together).push({ file, title, test, before: null });
+    const tally = files.get(file) ?? { left: 0, passed: 0, ms: 0 };
+    files.set(file, { ...tally, left: tally.left + 1 });
+  }
 }
 
 const wordsOf = (error) => String(error?.stack ?? error);
 
 function failedIn({ file, title, test, before }, error) {
-    if (before === null) {
-        console.log(`AGAIN   ${title}\n${wordsOf(error)}`);
-        apart.push({ file, title, test, before: wordsOf(error) });
-        return false;
-    }
-    failed.push({ title, words: wordsOf(error) });
-    console.log(`FAILED  ${title}\n${wordsOf(error)}`);
-    return true;
+  if (before === null) {
+    console.log(`AGAIN   ${title}\n${wordsOf(error)}`);
+    apart.push({ file, title, test, before: wordsOf(error) });
+    return false;
+  }
+  failed.push({ title, words: wordsOf(error) });
+  console.log(`FAILED  ${title}\n${wordsOf(error)}`);
+  return true;
 }
 
 async function run(one, lane) {
-    const begin = Date.now();
-    const tally = files.get(one.file);
-    let isOver = true;
-    try {
-        await one.test(lane);
-        tally.passed++;
-        if (one.before !== null) unsteady.push({ title: one.title, words: one.before });
-        if (pattern !== '') console.log(`ok      ${one.title} (${Date.now() - begin} ms)`);
-    } catch (error) {
-        isOver = failedIn(one, error);
-    }
-    tally.ms += Date.now() - begin;
-    if (isOver && --tally.left === 0)
-        console.log(
-            `${one.file.padEnd(16)}${String(tally.passed).padStart(4)} passed${String(Math.round(tally.ms / 1000)).padStart(6)} s`,
-        );
+  const begin = Date.now();
+  const tally = files.get(one.file);
+  let isOver = true;
+  try {
+    await one.test(lane);
+    tally.passed++;
+    if (one.before !== null) unsteady.push({ title: one.title, words: one.before });
+    if (pattern !== '') console.log(`ok      ${one.title} (${Date.now() - begin} ms)`);
+  } catch (error) {
+    isOver = failedIn(one, error);
+  }
+  tally.ms += Date.now() - begin;
+  if (isOver && --tally.left === 0)
+    console.log(
+      `${one.file.padEnd(16)}${String(tally.passed).padStart(4)} passed${String(Math.round(tally.ms / 1000)).padStart(6)} s`,
+    );
 }
 
 async function open() {
-    const [server, browser] = await Promise.all([startServer(), launch()]);
-    return { browser, url: server.url, close: async () => (await browser.close(), server.stop()) };
+  const [server, browser] = await Promise.all([startServer(), launch()]);
+  return { browser, url: server.url, close: async () => (await browser.close(), server.stop()) };
 }
 
 const begin = Date.now();
 const count = Math.min(LANES_MAX, Math.max(2, availableParallelism()), Math.max(1, together.length));
 const lanes = await Promise.all(Array.from({ length: count }, open));
 await Promise.all(
-    lanes.map(async (lane, at) => {
-        for (let next = together.shift(); next; next = together.shift()) await run(next, lane);
-        if (at > 0) await lane.close();
-    }),
+  lanes.map(async (lane, at) => {
+    for (let next = together.shift(); next; next = together.shift()) await run(next, lane);
+    if (at > 0) await lane.close();
+  }),
 );
 for (let next = apart.shift(); next; next = apart.shift()) await run(next, lanes[0]);
 await lanes[0].close();
@@ -93,6 +93,6 @@ const firstLine = ({ title, words }) => `${title}: ${words.split('\n')[0]}`;
 unsteady.forEach((one) => console.log(`unsteady: ${firstLine(one)}`));
 failed.forEach((one) => console.log(`failed: ${firstLine(one)}`));
 console.log(
-    `${passed} passed, ${unsteady.length} of them at their second turn; ${failed.length} failed, in ${Math.round((Date.now() - begin) / 1000)} s with ${count} browsers`,
+  `${passed} passed, ${unsteady.length} of them at their second turn; ${failed.length} failed, in ${Math.round((Date.now() - begin) / 1000)} s with ${count} browsers`,
 );
 process.exit(failed.length > 0 ? 1 : 0);

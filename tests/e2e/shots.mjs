@@ -13,39 +13,37 @@ import { launch, openPage, settle } from './browser.mjs';
 import { ready, startOwn, startServer } from './server.mjs';
 
 const VIEWS = [
-    'overview',
-    'timeline',
-    'ops',
-    'kernels',
-    'flame',
-    'steps',
-    'compiles',
-    'transfers',
-    'memory',
-    'hosts',
-    'roofline',
-    'hlo',
-    'files',
-    'sql',
-    'trend',
+  'overview',
+  'timeline',
+  'ops',
+  'kernels',
+  'flame',
+  'steps',
+  'compiles',
+  'transfers',
+  'memory',
+  'hosts',
+  'roofline',
+  'hlo',
+  'files',
+  'sql',
+  'trend',
 ];
 const LISTS = { runs: '?view=runs', settings: '?view=settings' };
 
 const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: {
-        views: { type: 'string', default: [...Object.keys(LISTS), 'compare', ...VIEWS].join() },
-        sizes: { type: 'string', default: '1280x720,2560x1440' },
-        themes: { type: 'string', default: 'light,dark' },
-        over: { type: 'string', multiple: true, default: [] },
-    },
+  allowPositionals: true,
+  options: {
+    views: { type: 'string', default: [...Object.keys(LISTS), 'compare', ...VIEWS].join() },
+    sizes: { type: 'string', default: '1280x720,2560x1440' },
+    themes: { type: 'string', default: 'light,dark' },
+    over: { type: 'string', multiple: true, default: [] },
+  },
 });
 const [dir, ...asked] = positionals;
 if (!dir) {
-    console.error(
-        'usage: shots.mjs DIR [--views A,B] [--sizes WxH,...] [--themes light,dark] [--over PATH]... [RUN...]',
-    );
-    process.exit(2);
+  console.error('usage: shots.mjs DIR [--views A,B] [--sizes WxH,...] [--themes light,dark] [--over PATH]... [RUN...]');
+  process.exit(2);
 }
 mkdirSync(dir, { recursive: true });
 const server = values.over.length > 0 ? await startOwn(values.over, ready) : await startServer();
@@ -56,44 +54,44 @@ const spelled = (name) => name.replaceAll(/[^\w.-]+/g, '_');
 
 /* What a view of a run is called as a file, and where it stands. */
 function* placesOf(run, views) {
-    for (const view of views.filter((one) => !(one in LISTS) && one !== 'compare'))
-        yield [`${spelled(run)}-${spelled(view)}`, `?run=${encodeURIComponent(run)}&view=${view}`];
+  for (const view of views.filter((one) => !(one in LISTS) && one !== 'compare'))
+    yield [`${spelled(run)}-${spelled(view)}`, `?run=${encodeURIComponent(run)}&view=${view}`];
 }
 
 function* places(runs, views) {
-    for (const view of views) if (view in LISTS) yield [view, LISTS[view]];
-    const [last, former] = [runs.at(-1), runs.at(-2)];
-    if (views.includes('compare') && former !== undefined)
-        yield ['compare', `?${new URLSearchParams({ view: 'compare', a: last, b: former })}`];
-    for (const run of runs) yield* placesOf(run, views);
+  for (const view of views) if (view in LISTS) yield [view, LISTS[view]];
+  const [last, former] = [runs.at(-1), runs.at(-2)];
+  if (views.includes('compare') && former !== undefined)
+    yield ['compare', `?${new URLSearchParams({ view: 'compare', a: last, b: former })}`];
+  for (const run of runs) yield* placesOf(run, views);
 }
 
 async function shoot({ page, complaints }, name, query) {
-    const before = complaints.length;
-    const fault = (words) => faults.push(`${name}: ${words}`);
-    await page.goto(server.url + query);
-    await settle(page).catch((error) => fault(error.message));
-    await page.screenshot({ path: join(dir, `${name}.png`) });
-    const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-    if (over > 0) fault(`${over} px wider than the window`);
-    complaints.slice(before).forEach(fault);
-    console.log(`${name}.png`);
+  const before = complaints.length;
+  const fault = (words) => faults.push(`${name}: ${words}`);
+  await page.goto(server.url + query);
+  await settle(page).catch((error) => fault(error.message));
+  await page.screenshot({ path: join(dir, `${name}.png`) });
+  const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  if (over > 0) fault(`${over} px wider than the window`);
+  complaints.slice(before).forEach(fault);
+  console.log(`${name}.png`);
 }
 
 try {
-    const list = await fetch(`${server.url}api/runs?limit=1000`).then((reply) => reply.json());
-    const runs = asked.length > 0 ? asked : list.runs.map((run) => run.name);
-    for (const size of values.sizes.split(','))
-        for (const theme of values.themes.split(',')) {
-            const [width, height] = size.split('x').map(Number);
-            const one = await openPage(browser, server.url, { viewport: { width, height }, colorScheme: theme });
-            for (const [name, query] of places(runs, values.views.split(',')))
-                await shoot(one, `${name}-${theme}-${width}`, query);
-            await one.context.close();
-        }
+  const list = await fetch(`${server.url}api/runs?limit=1000`).then((reply) => reply.json());
+  const runs = asked.length > 0 ? asked : list.runs.map((run) => run.name);
+  for (const size of values.sizes.split(','))
+    for (const theme of values.themes.split(',')) {
+      const [width, height] = size.split('x').map(Number);
+      const one = await openPage(browser, server.url, { viewport: { width, height }, colorScheme: theme });
+      for (const [name, query] of places(runs, values.views.split(',')))
+        await shoot(one, `${name}-${theme}-${width}`, query);
+      await one.context.close();
+    }
 } finally {
-    await browser.close();
-    server.stop();
+  await browser.close();
+  server.stop();
 }
 faults.forEach((fault) => console.error(fault));
 process.exit(faults.length > 0 ? 1 : 0);

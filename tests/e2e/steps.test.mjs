@@ -3,119 +3,119 @@ import assert from 'node:assert/strict';
 import { openPage, settle } from './browser.mjs';
 
 const host = (name, more) => ({
-    name,
-    host: name,
-    device: null,
-    device_count: 8,
-    step_count: 6,
-    step_median_ps: 11e9,
-    step_min_ps: 10e9,
-    step_max_ps: 12e9,
-    busy_ps: 60e9,
-    idle_ps: 20e9,
-    busy_share: 0.75,
-    communication_ps: 30e9,
-    hidden_communication_ps: 0,
-    op_wait_ps: 0,
-    wait_ps: 0,
-    wait_share: 0,
-    last_count: 0,
-    compared_count: 6,
-    lag_ps: null,
-    skew_ps: null,
-    straggler: false,
-    reasons: {},
-    ...more,
+  name,
+  host: name,
+  device: null,
+  device_count: 8,
+  step_count: 6,
+  step_median_ps: 11e9,
+  step_min_ps: 10e9,
+  step_max_ps: 12e9,
+  busy_ps: 60e9,
+  idle_ps: 20e9,
+  busy_share: 0.75,
+  communication_ps: 30e9,
+  hidden_communication_ps: 0,
+  op_wait_ps: 0,
+  wait_ps: 0,
+  wait_share: 0,
+  last_count: 0,
+  compared_count: 6,
+  lag_ps: null,
+  skew_ps: null,
+  straggler: false,
+  reasons: {},
+  ...more,
 });
 const cell = (step, name, wait, last) => ({
-    step,
-    host: name,
-    device: null,
-    start_ps: step * 20e9,
-    end_ps: step * 20e9 + 11e9,
-    dur_ps: 11e9,
-    end_lag_ps: 0,
-    communication_ps: 5e9,
-    wait_ps: wait,
-    lag_ps: last ? 7e9 : null,
-    last,
+  step,
+  host: name,
+  device: null,
+  start_ps: step * 20e9,
+  end_ps: step * 20e9 + 11e9,
+  dur_ps: 11e9,
+  end_lag_ps: 0,
+  communication_ps: 5e9,
+  wait_ps: wait,
+  lag_ps: last ? 7e9 : null,
+  last,
 });
 const reply = (rows) => ({
-    by: 'host',
-    view: 'table',
-    rule: 'annotation',
-    confidence: 'high',
-    step_count: 6,
-    compared_count: 6,
-    basis: 'communication',
-    rows,
-    row_count: rows.length,
-    next: null,
-    notes: [],
-    approx: [],
+  by: 'host',
+  view: 'table',
+  rule: 'annotation',
+  confidence: 'high',
+  step_count: 6,
+  compared_count: 6,
+  basis: 'communication',
+  rows,
+  row_count: rows.length,
+  next: null,
+  notes: [],
+  approx: [],
 });
 
 const words = async (page) => (await page.locator('main').innerText()).replaceAll('\u202f', ' ');
 
 export const tests = {
-    'steps by step, device, idle time and gap': async ({ browser, url }) => {
-        const { page, context, complaints, foreign } = await openPage(browser, url);
-        try {
-            await page.goto(`${url}?run=step_1000&view=steps`);
-            await settle(page);
-            assert.match(await words(page), /^5 steps, median \d/);
-            assert.match(await words(page), /confidence high: the program marks them/);
-            for (const [by, label] of [
-                ['devices', 'Steps by device'],
-                ['idle', 'Idle time by cause'],
-                ['gaps', 'Idle gaps'],
-            ]) {
-                await page.locator('.toolbar select').first().selectOption(by);
-                await settle(page);
-                assert.equal(new URL(page.url()).searchParams.get('by'), by);
-                assert.equal(await page.locator(`[aria-label="${label}"]`).count(), 1, label);
-            }
-            assert.match(await words(page), /The device is idle [\d.]+ m?s: in \d+ % of it the host/);
-            assert.deepEqual(complaints, []);
-            assert.deepEqual(foreign, []);
-        } finally {
-            await context.close();
-        }
-    },
-    'hosts: who comes last is said, drawn and told under the pointer': async ({ browser, url }) => {
-        const { page, context, complaints } = await openPage(browser, url);
-        try {
-            await page.route('**/api/hosts?**', (route) => {
-                const grid = new URL(route.request().url()).searchParams.get('view') === 'grid';
-                const cells = [0, 1, 2, 3, 4, 5].flatMap((step) => [
-                    cell(step, 'hostA', 7e9, false),
-                    cell(step, 'hostB', 0, true),
-                ]);
-                return route.fulfill({
-                    json: reply(
-                        grid
-                            ? cells
-                            : [
-                                  host('hostA', { wait_ps: 42e9, wait_share: 0.5 }),
-                                  host('hostB', { last_count: 6, lag_ps: 7e9, straggler: true }),
-                              ],
-                    ),
-                });
-            });
-            await page.goto(`${url}?run=step_1000&view=hosts&by=host`);
-            await settle(page);
-            assert.match(
-                await words(page),
-                /^hostB comes last in 6 of 6 steps, at the median by 7\.00 ms; waiting for the other takes 26 % of the steps\./,
-            );
-            const box = await page.locator('.canvas-box').boundingBox();
-            await page.mouse.move(box.x + 180, box.y + 48);
-            await page.waitForFunction(() =>
-                /came last: others wait up to/.test(document.querySelector('.tooltip')?.textContent ?? ''),
-            );
-            assert.deepEqual(complaints, []);
-        } finally {
-            await context.close();
-        }
-    },
+  'steps by step, device, idle time and gap': async ({ browser, url }) => {
+    const { page, context, complaints, foreign } = await openPage(browser, url);
+    try {
+      await page.goto(`${url}?run=step_1000&view=steps`);
+      await settle(page);
+      assert.match(await words(page), /^5 steps, median \d/);
+      assert.match(await words(page), /confidence high: the program marks them/);
+      for (const [by, label] of [
+        ['devices', 'Steps by device'],
+        ['idle', 'Idle time by cause'],
+        ['gaps', 'Idle gaps'],
+      ]) {
+        await page.locator('.toolbar select').first().selectOption(by);
+        await settle(page);
+        assert.equal(new URL(page.url()).searchParams.get('by'), by);
+        assert.equal(await page.locator(`[aria-label="${label}"]`).count(), 1, label);
+      }
+      assert.match(await words(page), /The device is idle [\d.]+ m?s: in \d+ % of it the host/);
+      assert.deepEqual(complaints, []);
+      assert.deepEqual(foreign, []);
+    } finally {
+      await context.close();
+    }
+  },
+  'hosts: who comes last is said, drawn and told under the pointer': async ({ browser, url }) => {
+    const { page, context, complaints } = await openPage(browser, url);
+    try {
+      await page.route('**/api/hosts?**', (route) => {
+        const grid = new URL(route.request().url()).searchParams.get('view') === 'grid';
+        const cells = [0, 1, 2, 3, 4, 5].flatMap((step) => [
+          cell(step, 'hostA', 7e9, false),
+          cell(step, 'hostB', 0, true),
+        ]);
+        return route.fulfill({
+          json: reply(
+            grid
+              ? cells
+              : [
+                  host('hostA', { wait_ps: 42e9, wait_share: 0.5 }),
+                  host('hostB', { last_count: 6, lag_ps: 7e9, straggler: true }),
+                ],
+          ),
+        });
+      });
+      await page.goto(`${url}?run=step_1000&view=hosts&by=host`);
+      await settle(page);
+      assert.match(
+        await words(page),
+        /^hostB comes last in 6 of 6 steps, at the median by 7\.00 ms; waiting for the other takes 26 % of the steps\./,
+      );
+      const box = await page.locator('.canvas-box').boundingBox();
+      await page.mouse.move(box.x + 180, box.y + 48);
+      await page.waitForFunction(() =>
+        /came last: others wait up to/.test(document.querySelector('.tooltip')?.textContent ?? ''),
+      );
+      assert.deepEqual(complaints, []);
+    } finally {
+      await context.close();
+    }
+  },
 };

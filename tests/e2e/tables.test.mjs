@@ -3,244 +3,228 @@ import assert from 'node:assert/strict';
 import { address, json, openPage, settle, until } from './browser.mjs';
 
 function at(query, body) {
-    return async ({ browser, url }) => {
-        const opened = await openPage(browser, url);
-        try {
-            await opened.page.goto(url + query);
-            await settle(opened.page);
-            await body({ ...opened, url });
-            assert.deepEqual(opened.complaints, [], 'the console');
-            assert.deepEqual(opened.foreign, [], 'requests that leave the origin');
-        } finally {
-            await opened.context.close();
-        }
-    };
+  return async ({ browser, url }) => {
+    const opened = await openPage(browser, url);
+    try {
+      await opened.page.goto(url + query);
+      await settle(opened.page);
+      await body({ ...opened, url });
+      assert.deepEqual(opened.complaints, [], 'the console');
+      assert.deepEqual(opened.foreign, [], 'requests that leave the origin');
+    } finally {
+      await opened.context.close();
+    }
+  };
 }
 
 const firstName = (page) => page.locator('.table-row [role=gridcell]').first().innerText();
 
 export const tests = {
-    'ops come as the API orders them; a head sorts': at('?run=step_1000&view=ops', async ({ page, url }) => {
-        const top = await json(url, 'api/top?run=step_1000&limit=1');
-        assert.equal(await firstName(page), top.rows[0].name);
-        await page.getByRole('button', { name: 'count' }).click();
-        const byCount = await json(url, 'api/top?run=step_1000&sort=-count&limit=1');
-        await until(page, 'sorted by count', async () => (await firstName(page)) === byCount.rows[0].name);
-        assert.equal(address(page).sort, '-count');
-        assert.equal(await page.getByRole('columnheader', { name: /count/ }).getAttribute('aria-sort'), 'descending');
-    }),
+  'ops come as the API orders them; a head sorts': at('?run=step_1000&view=ops', async ({ page, url }) => {
+    const top = await json(url, 'api/top?run=step_1000&limit=1');
+    assert.equal(await firstName(page), top.rows[0].name);
+    await page.getByRole('button', { name: 'count' }).click();
+    const byCount = await json(url, 'api/top?run=step_1000&sort=-count&limit=1');
+    await until(page, 'sorted by count', async () => (await firstName(page)) === byCount.rows[0].name);
+    assert.equal(address(page).sort, '-count');
+    assert.equal(await page.getByRole('columnheader', { name: /count/ }).getAttribute('aria-sort'), 'descending');
+  }),
 
-    'the filter narrows, names its error, and says what is left': at(
-        '?run=step_1000&view=ops',
-        async ({ page, url }) => {
-            const all = await json(url, 'api/top?run=step_1000&limit=1000');
-            await page.keyboard.press('/');
-            await page.keyboard.type('fusion self>1ms');
-            const expected = all.rows.filter(
-                (row) => row.name.toLowerCase().includes('fusion') && row.self_ps > 1e9,
-            ).length;
-            await until(page, `${expected} rows`, async () =>
-                (await page.locator('.toolbar').innerText()).includes(`${expected} of ${all.row_count}`),
-            );
-            assert.match(
-                await page.locator('.table-row.rest').innerText(),
-                new RegExp(`${all.row_count - expected} ops`),
-            );
-            await page.keyboard.type(' self>3x');
-            await until(page, 'the error', async () => (await page.locator('.fault').count()) === 1);
-            assert.equal(
-                await page.locator('.filter .marks span:last-child').innerText(),
-                'self>3x',
-                'the wrong part alone is underlined',
-            );
-            assert.ok((await page.locator('.table-row').count()) > 0, 'the last good rows stay');
-            await page.locator('.filter input').fill('nothing-is-called-so');
-            await page.getByRole('button', { name: 'Remove it' }).click();
-            await until(page, 'all rows', async () => (await page.locator('.table-row').count()) > 10);
-        },
-    ),
+  'the filter narrows, names its error, and says what is left': at('?run=step_1000&view=ops', async ({ page, url }) => {
+    const all = await json(url, 'api/top?run=step_1000&limit=1000');
+    await page.keyboard.press('/');
+    await page.keyboard.type('fusion self>1ms');
+    const expected = all.rows.filter((row) => row.name.toLowerCase().includes('fusion') && row.self_ps > 1e9).length;
+    await until(page, `${expected} rows`, async () =>
+      (await page.locator('.toolbar').innerText()).includes(`${expected} of ${all.row_count}`),
+    );
+    assert.match(await page.locator('.table-row.rest').innerText(), new RegExp(`${all.row_count - expected} ops`));
+    await page.keyboard.type(' self>3x');
+    await until(page, 'the error', async () => (await page.locator('.fault').count()) === 1);
+    assert.equal(
+      await page.locator('.filter .marks span:last-child').innerText(),
+      'self>3x',
+      'the wrong part alone is underlined',
+    );
+    assert.ok((await page.locator('.table-row').count()) > 0, 'the last good rows stay');
+    await page.locator('.filter input').fill('nothing-is-called-so');
+    await page.getByRole('button', { name: 'Remove it' }).click();
+    await until(page, 'all rows', async () => (await page.locator('.table-row').count()) > 10);
+  }),
 
-    'shift adds a second order; the heads tell which is which': at('?run=step_1000&view=ops', async ({ page, url }) => {
-        await page.getByRole('button', { name: 'count' }).click();
-        await page.getByRole('button', { name: /^op/ }).click({ modifiers: ['Shift'] });
-        await until(page, 'two orders', () => address(page).sort === '-count,name');
-        const top = await json(url, 'api/top?run=step_1000&sort=-count,name&limit=3');
-        await until(page, 'the order of the API', async () => (await firstName(page)) === top.rows[0].name);
-        assert.deepEqual((await page.locator('.table-head').innerText()).match(/[↑↓]\d/g), ['↑2', '↓1']);
-    }),
+  'shift adds a second order; the heads tell which is which': at('?run=step_1000&view=ops', async ({ page, url }) => {
+    await page.getByRole('button', { name: 'count' }).click();
+    await page.getByRole('button', { name: /^op/ }).click({ modifiers: ['Shift'] });
+    await until(page, 'two orders', () => address(page).sort === '-count,name');
+    const top = await json(url, 'api/top?run=step_1000&sort=-count,name&limit=3');
+    await until(page, 'the order of the API', async () => (await firstName(page)) === top.rows[0].name);
+    assert.deepEqual((await page.locator('.table-head').innerText()).match(/[↑↓]\d/g), ['↑2', '↓1']);
+  }),
 
-    'columns are chosen, kept in the address, and given back': at('?run=step_1000&view=ops', async ({ page }) => {
-        const heads = async () => (await page.locator('.table-head [role=columnheader]').allInnerTexts()).join();
-        assert.ok(!(await heads()).includes('max'));
-        await page.getByRole('button', { name: 'columns' }).click();
-        await page.getByRole('menuitemcheckbox', { name: 'max' }).click();
-        await until(page, 'the column', async () => (await heads()).includes('max'));
-        assert.ok(address(page).columns.split(',').includes('max_ps'));
-        await page.getByRole('menuitem', { name: 'what fits' }).click();
-        await until(
-            page,
-            'as before',
-            async () => !(await heads()).includes('max') && address(page).columns === undefined,
+  'columns are chosen, kept in the address, and given back': at('?run=step_1000&view=ops', async ({ page }) => {
+    const heads = async () => (await page.locator('.table-head [role=columnheader]').allInnerTexts()).join();
+    assert.ok(!(await heads()).includes('max'));
+    await page.getByRole('button', { name: 'columns' }).click();
+    await page.getByRole('menuitemcheckbox', { name: 'max' }).click();
+    await until(page, 'the column', async () => (await heads()).includes('max'));
+    assert.ok(address(page).columns.split(',').includes('max_ps'));
+    await page.getByRole('menuitem', { name: 'what fits' }).click();
+    await until(page, 'as before', async () => !(await heads()).includes('max') && address(page).columns === undefined);
+  }),
+
+  'groups have subtotals, and fold by key': at('?run=step_1000&view=ops&group=category', async ({ page, url }) => {
+    const all = await json(url, 'api/top?run=step_1000&limit=1000');
+    const counts = new Map();
+    for (const row of all.rows)
+      counts.set(row.category ?? 'no category', (counts.get(row.category ?? 'no category') ?? 0) + row.count);
+    const group = page.locator('.table-row.group').first();
+    const [name] = (await group.innerText()).split(/\s*\d/);
+    const cells = await group.locator('[role=gridcell]').allInnerTexts();
+    assert.ok(
+      cells.map((cell) => cell.replaceAll('\u202f', '')).includes(String(counts.get(name.trim()))),
+      `${name}: ${cells} of ${[...counts]}`,
+    );
+    const below = page.locator('.table-row').nth(1);
+    assert.equal(await below.getAttribute('aria-level'), '2');
+    await group.focus();
+    await page.keyboard.press('ArrowLeft');
+    await until(
+      page,
+      'folded',
+      async () =>
+        (await below.getAttribute('aria-level')) === '1' && (await group.getAttribute('aria-expanded')) === 'false',
+    );
+    await page.keyboard.press('ArrowRight');
+    await until(page, 'unfolded', async () => (await group.getAttribute('aria-expanded')) === 'true');
+  }),
+
+  'copies hold exact values, as TSV and as Markdown': at('?run=step_1000&view=ops', async ({ page, context, url }) => {
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    const top = await json(url, 'api/top?run=step_1000&limit=1');
+    const clip = () => page.evaluate(() => navigator.clipboard.readText());
+    await page.locator('.table-row').first().focus();
+    await page.keyboard.press('Control+c');
+    await until(page, 'TSV', async () => (await clip()).startsWith('name\t'));
+    const digits = (await clip()).split('\n')[1].replace(/[^\d\t]/g, '');
+    assert.ok(digits.includes(String(top.rows[0].self_ps).replace(/0+$/, '')), digits);
+    await page.keyboard.press('Control+Shift+c');
+    await until(page, 'Markdown', async () => /^\| op \|.*\n\|---\|/.test(await clip()));
+  }),
+
+  'arrows enter the cells and the head; T shows a row on the timeline': at(
+    '?run=step_1000&view=ops',
+    async ({ page }) => {
+      const name = await firstName(page);
+      const focus = () =>
+        page.evaluate(() =>
+          [
+            document.activeElement?.getAttribute('role') ?? document.activeElement?.tagName,
+            document.activeElement?.getAttribute('aria-colindex'),
+          ].join(),
         );
-    }),
+      await page.locator('.table-row').first().focus();
+      await page.keyboard.press('ArrowRight');
+      await page.keyboard.press('ArrowRight');
+      await until(page, 'the second cell', async () => (await focus()) === 'gridcell,2');
+      await page.keyboard.press('ArrowUp');
+      await until(page, 'the head', async () => (await focus()) === 'BUTTON,');
+      await page.keyboard.press('ArrowDown');
+      await page.keyboard.press('t');
+      await until(page, 'the timeline', () => address(page).view === 'timeline' && address(page).find === name);
+    },
+  ),
 
-    'groups have subtotals, and fold by key': at('?run=step_1000&view=ops&group=category', async ({ page, url }) => {
-        const all = await json(url, 'api/top?run=step_1000&limit=1000');
-        const counts = new Map();
-        for (const row of all.rows)
-            counts.set(row.category ?? 'no category', (counts.get(row.category ?? 'no category') ?? 0) + row.count);
-        const group = page.locator('.table-row.group').first();
-        const [name] = (await group.innerText()).split(/\s*\d/);
-        const cells = await group.locator('[role=gridcell]').allInnerTexts();
-        assert.ok(
-            cells.map((cell) => cell.replaceAll('\u202f', '')).includes(String(counts.get(name.trim()))),
-            `${name}: ${cells} of ${[...counts]}`,
-        );
-        const below = page.locator('.table-row').nth(1);
-        assert.equal(await below.getAttribute('aria-level'), '2');
-        await group.focus();
-        await page.keyboard.press('ArrowLeft');
-        await until(
-            page,
-            'folded',
-            async () =>
-                (await below.getAttribute('aria-level')) === '1' &&
-                (await group.getAttribute('aria-expanded')) === 'false',
-        );
-        await page.keyboard.press('ArrowRight');
-        await until(page, 'unfolded', async () => (await group.getAttribute('aria-expanded')) === 'true');
-    }),
+  'a head is dragged wider, a double click fits it': at('?run=step_1000&view=ops', async ({ page }) => {
+    const head = page.locator('.table-head [role=columnheader]').first();
+    const before = (await head.boundingBox()).width;
+    const grip = await head.locator('.grip').boundingBox();
+    await page.mouse.move(grip.x + 4, grip.y + 8);
+    await page.mouse.down();
+    await page.mouse.move(grip.x + 64, grip.y + 8, { steps: 3 });
+    await page.mouse.up();
+    const wider = (await head.boundingBox()).width;
+    assert.ok(Math.abs(wider - before - 60) < 3, `${before} to ${wider}`);
+    await page.mouse.dblclick(grip.x + 64, grip.y + 8);
+    await until(page, 'fitted', async () => (await head.boundingBox()).width < wider);
+  }),
 
-    'copies hold exact values, as TSV and as Markdown': at(
-        '?run=step_1000&view=ops',
-        async ({ page, context, url }) => {
-            await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-            const top = await json(url, 'api/top?run=step_1000&limit=1');
-            const clip = () => page.evaluate(() => navigator.clipboard.readText());
-            await page.locator('.table-row').first().focus();
-            await page.keyboard.press('Control+c');
-            await until(page, 'TSV', async () => (await clip()).startsWith('name\t'));
-            const digits = (await clip()).split('\n')[1].replace(/[^\d\t]/g, '');
-            assert.ok(digits.includes(String(top.rows[0].self_ps).replace(/0+$/, '')), digits);
-            await page.keyboard.press('Control+Shift+c');
-            await until(page, 'Markdown', async () => /^\| op \|.*\n\|---\|/.test(await clip()));
-        },
-    ),
+  'an op leads to its slices on the timeline': at('?run=step_1000&view=ops', async ({ page, url }) => {
+    const name = await firstName(page);
+    await page.locator('.table-row a').first().click();
+    await until(page, 'the timeline', () => address(page).view === 'timeline' && address(page).find === name);
+    const reply = await json(url, `api/search?run=step_1000&q=${encodeURIComponent(name)}`);
+    await page.getByRole('tab', { name: `Search ${reply.row_count}` }).waitFor();
+  }),
 
-    'arrows enter the cells and the head; T shows a row on the timeline': at(
-        '?run=step_1000&view=ops',
-        async ({ page }) => {
-            const name = await firstName(page);
-            const focus = () =>
-                page.evaluate(() =>
-                    [
-                        document.activeElement?.getAttribute('role') ?? document.activeElement?.tagName,
-                        document.activeElement?.getAttribute('aria-colindex'),
-                    ].join(),
-                );
-            await page.locator('.table-row').first().focus();
-            await page.keyboard.press('ArrowRight');
-            await page.keyboard.press('ArrowRight');
-            await until(page, 'the second cell', async () => (await focus()) === 'gridcell,2');
-            await page.keyboard.press('ArrowUp');
-            await until(page, 'the head', async () => (await focus()) === 'BUTTON,');
-            await page.keyboard.press('ArrowDown');
-            await page.keyboard.press('t');
-            await until(page, 'the timeline', () => address(page).view === 'timeline' && address(page).find === name);
-        },
-    ),
+  'a scope leads to its ops': at('?run=step_1000&view=ops&by=scope', async ({ page }) => {
+    await page.locator('.table-row a').first().click();
+    await until(page, 'ops of the scope', () => address(page).by === 'op' && address(page).scope !== undefined);
+    await page.locator('.chip button').click();
+    await until(page, 'the chip is gone', () => address(page).scope === undefined);
+  }),
 
-    'a head is dragged wider, a double click fits it': at('?run=step_1000&view=ops', async ({ page }) => {
-        const head = page.locator('.table-head [role=columnheader]').first();
-        const before = (await head.boundingBox()).width;
-        const grip = await head.locator('.grip').boundingBox();
-        await page.mouse.move(grip.x + 4, grip.y + 8);
-        await page.mouse.down();
-        await page.mouse.move(grip.x + 64, grip.y + 8, { steps: 3 });
-        await page.mouse.up();
-        const wider = (await head.boundingBox()).width;
-        assert.ok(Math.abs(wider - before - 60) < 3, `${before} to ${wider}`);
-        await page.mouse.dblclick(grip.x + 64, grip.y + 8);
-        await until(page, 'fitted', async () => (await head.boundingBox()).width < wider);
-    }),
+  'rows move by keys': at('?run=step_1000&view=ops', async ({ page }) => {
+    await page.locator('.table-row').first().focus();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    await until(
+      page,
+      'third row',
+      async () => (await page.evaluate(() => document.activeElement?.getAttribute('data-index'))) === '2',
+    );
+    await page.keyboard.press('End');
+    await until(
+      page,
+      'last row',
+      async () => Number(await page.evaluate(() => document.activeElement?.getAttribute('data-index'))) > 50,
+    );
+  }),
 
-    'an op leads to its slices on the timeline': at('?run=step_1000&view=ops', async ({ page, url }) => {
-        const name = await firstName(page);
-        await page.locator('.table-row a').first().click();
-        await until(page, 'the timeline', () => address(page).view === 'timeline' && address(page).find === name);
-        const reply = await json(url, `api/search?run=step_1000&q=${encodeURIComponent(name)}`);
-        await page.getByRole('tab', { name: `Search ${reply.row_count}` }).waitFor();
-    }),
+  'the CSV link answers with the same first row': at('?run=step_1000&view=ops', async ({ page, url }) => {
+    const href = await page.locator('.toolbar a', { hasText: 'CSV' }).getAttribute('href');
+    const text = await fetch(new URL(href, url)).then((reply) => reply.text());
+    assert.ok(text.split('\n')[1].includes(await firstName(page)));
+  }),
 
-    'a scope leads to its ops': at('?run=step_1000&view=ops&by=scope', async ({ page }) => {
-        await page.locator('.table-row a').first().click();
-        await until(page, 'ops of the scope', () => address(page).by === 'op' && address(page).scope !== undefined);
-        await page.locator('.chip button').click();
-        await until(page, 'the chip is gone', () => address(page).scope === undefined);
-    }),
+  'a step leads to its window': at('?run=step_1000&view=steps', async ({ page, url }) => {
+    const steps = await json(url, 'api/steps?run=step_1000');
+    await page.locator('.table-row').nth(2).click();
+    await until(page, 'the timeline', () => address(page).view === 'timeline');
+    const [start, end] = address(page).window.split('-').map(Number);
+    assert.ok(start < steps.rows[2].start_ps && end > steps.rows[2].start_ps + steps.rows[2].dur_ps);
+  }),
 
-    'rows move by keys': at('?run=step_1000&view=ops', async ({ page }) => {
-        await page.locator('.table-row').first().focus();
-        await page.keyboard.press('ArrowDown');
-        await page.keyboard.press('ArrowDown');
-        await until(
-            page,
-            'third row',
-            async () => (await page.evaluate(() => document.activeElement?.getAttribute('data-index'))) === '2',
-        );
-        await page.keyboard.press('End');
-        await until(
-            page,
-            'last row',
-            async () => Number(await page.evaluate(() => document.activeElement?.getAttribute('data-index'))) > 50,
-        );
-    }),
+  'the flame graph zooms and returns': at('?run=step_1000&view=flame', async ({ page }) => {
+    const box = await page.locator('.flame').boundingBox();
+    await page.mouse.click(box.x + 20, box.y + 50);
+    await until(page, 'a zoom', () => address(page).zoom !== undefined);
+    const deep = address(page).zoom;
+    await page.goBack();
+    await until(page, 'no zoom', () => address(page).zoom === undefined);
+    await page.goto(`${page.url()}&zoom=${encodeURIComponent(deep)}`);
+    await settle(page);
+    assert.ok((await page.locator('.crumbs a').count()) >= 2);
+    await page.keyboard.press('/');
+    await page.keyboard.type('fusion');
+    await until(page, 'found', async () =>
+      /found, [\d.]+.% of (device )?time/.test(await page.locator('.toolbar').innerText()),
+    );
+  }),
 
-    'the CSV link answers with the same first row': at('?run=step_1000&view=ops', async ({ page, url }) => {
-        const href = await page.locator('.toolbar a', { hasText: 'CSV' }).getAttribute('href');
-        const text = await fetch(new URL(href, url)).then((reply) => reply.text());
-        assert.ok(text.split('\n')[1].includes(await firstName(page)));
-    }),
-
-    'a step leads to its window': at('?run=step_1000&view=steps', async ({ page, url }) => {
-        const steps = await json(url, 'api/steps?run=step_1000');
-        await page.locator('.table-row').nth(2).click();
-        await until(page, 'the timeline', () => address(page).view === 'timeline');
-        const [start, end] = address(page).window.split('-').map(Number);
-        assert.ok(start < steps.rows[2].start_ps && end > steps.rows[2].start_ps + steps.rows[2].dur_ps);
-    }),
-
-    'the flame graph zooms and returns': at('?run=step_1000&view=flame', async ({ page }) => {
-        const box = await page.locator('.flame').boundingBox();
-        await page.mouse.click(box.x + 20, box.y + 50);
-        await until(page, 'a zoom', () => address(page).zoom !== undefined);
-        const deep = address(page).zoom;
-        await page.goBack();
-        await until(page, 'no zoom', () => address(page).zoom === undefined);
-        await page.goto(`${page.url()}&zoom=${encodeURIComponent(deep)}`);
-        await settle(page);
-        assert.ok((await page.locator('.crumbs a').count()) >= 2);
-        await page.keyboard.press('/');
-        await page.keyboard.type('fusion');
-        await until(page, 'found', async () =>
-            /found, [\d.]+.% of (device )?time/.test(await page.locator('.toolbar').innerText()),
-        );
-    }),
-
-    'runs: filter, open, theme': at('?view=runs', async ({ page, url }) => {
-        const { runs } = await json(url, 'api/runs?limit=1000');
-        const named = runs.filter((run) => run.name.includes('step_1')).length;
-        await page.locator('.filter input').fill('step_1');
-        await until(page, `${named} rows`, async () => (await page.locator('.table-row').count()) === named);
-        await page.getByRole('button', { name: /dark theme/ }).click();
-        assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), 'dark');
-        await page.getByRole('link', { name: 'step_1500', exact: true }).click();
-        await until(page, 'the run', () => address(page).run === 'step_1500' && address(page).q === undefined);
-        await page.reload();
-        assert.equal(
-            await page.evaluate(() => document.documentElement.dataset.theme),
-            'dark',
-            'kept over a reload, before the first paint',
-        );
-    }),
+  'runs: filter, open, theme': at('?view=runs', async ({ page, url }) => {
+    const { runs } = await json(url, 'api/runs?limit=1000');
+    const named = runs.filter((run) => run.name.includes('step_1')).length;
+    await page.locator('.filter input').fill('step_1');
+    await until(page, `${named} rows`, async () => (await page.locator('.table-row').count()) === named);
+    await page.getByRole('button', { name: /dark theme/ }).click();
+    assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), 'dark');
+    await page.getByRole('link', { name: 'step_1500', exact: true }).click();
+    await until(page, 'the run', () => address(page).run === 'step_1500' && address(page).q === undefined);
+    await page.reload();
+    assert.equal(
+      await page.evaluate(() => document.documentElement.dataset.theme),
+      'dark',
+      'kept over a reload, before the first paint',
+    );
+  }),
 };
