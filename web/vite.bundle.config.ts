@@ -25,7 +25,9 @@ function singleFile(): Plugin {
         else throw new Error(`${name} does not fit into one file`);
         delete bundle[name];
       }
-      const policy = `default-src 'none'; script-src ${sha256(script)}; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'`;
+      const policy =
+        `default-src 'none'; script-src ${sha256(script)}; style-src 'unsafe-inline'; img-src data:; ` +
+        "base-uri 'none'; form-action 'none'";
       const bare = String(page.source)
         .replace(/\s*<script type="module"[^>]*><\/script>/, '')
         .replace(/\s*<link rel="stylesheet"[^>]*>/, '');

@@ -191,7 +191,8 @@ async function click(browser, url, run) {
       const before = await page.evaluate(() => globalThis.answers.length);
       await page.mouse.click(box.x + 60 + ((at * 173) % (box.width - 120)), rows[at % rows.length]);
       const told = (count) => globalThis.answers.length > count;
-      await page.waitForFunction(told, before, { timeout: CLICK_MS }).catch(() => undefined); // nothing lies there
+      // Where nothing lies, nothing is told.
+      await page.waitForFunction(told, before, { timeout: CLICK_MS }).catch(() => undefined);
     }
     const times = await page.evaluate(() => globalThis.answers);
     if (times.length < 5) throw new Error(`${times.length} clicks met a slice`);

@@ -142,9 +142,8 @@ export async function settle(page) {
     quiet = isStill ? quiet + 1 : 0;
     before = text;
     if (Date.now() - begin > PATIENCE_MS) {
-      const error = new Error(
-        `the page does not come to rest: ${page.url()}${[...(underWay.get(page) ?? [])].map((one) => ` ${one.url()}`).join('')}`,
-      );
+      const waited = [page, ...(underWay.get(page) ?? [])].map((one) => one.url());
+      const error = new Error(`the page does not come to rest: ${waited.join(' ')}`);
       throw Object.assign(error, { name: 'TimeoutError' });
     }
   }

@@ -78,11 +78,17 @@ export const tests = {
       await settle(page);
       assert.match(
         await words(page),
-        /Devices communicate 80\.0 ms in all, 50 % of it exposed: all-reduce\.1 has 75 % of that; 20 % is waiting for the last to come, most often device 1\./,
+        new RegExp(
+          'Devices communicate 80\\.0 ms in all, 50 % of it exposed: all-reduce\\.1 has 75 % of that; ' +
+            '20 % is waiting for the last to come, most often device 1\\.',
+        ),
       );
       assert.match(
         await words(page),
-        /all-reduce\.1: 2 executions on one scale; the longest takes 4\.00 ms\. Pale: waits for the last to come\./,
+        new RegExp(
+          'all-reduce\\.1: 2 executions on one scale; the longest takes 4\\.00 ms\\. ' +
+            'Pale: waits for the last to come\\.',
+        ),
       );
       await page.locator('.collectives .toolbar select').first().selectOption('axis');
       await settle(page);

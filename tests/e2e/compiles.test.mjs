@@ -98,7 +98,10 @@ export const tests = {
       const text = await words(page);
       assert.match(
         text,
-        /^40 transfers to devices take 8\.00 ms \(40\.0 MiB at 5\.20 GB\/s\); 25 % of it while the device computes; 2 to the host take 2\.00 ms\./,
+        new RegExp(
+          '^40 transfers to devices take 8\\.00 ms \\(40\\.0 MiB at 5\\.20 GB/s\\); ' +
+            '25 % of it while the device computes; 2 to the host take 2\\.00 ms\\.',
+        ),
       );
       for (const part of ['host to device', 'device to host', '16 KiB to 256 KiB', 'size unknown', '–'])
         assert.ok(text.includes(part), part);

@@ -89,12 +89,8 @@ export const tests = {
     const callers = await page.getByRole('grid', { name: 'above it' }).locator('.table-row').allInnerTexts();
     assert.deepEqual(callers.map((row) => row.split('\n')[0]).sort(), [...found.callers.keys()].sort());
     const [head] = (await page.locator('.relatives .dots').innerText()).replaceAll('\u202f', ' ').split('self');
-    assert.match(
-      head,
-      new RegExp(
-        `${((100 * found.total) / root.total_ps).toFixed(found.total / root.total_ps < 0.0995 ? 1 : 0)} % of all`,
-      ),
-    );
+    const part = found.total / root.total_ps;
+    assert.match(head, new RegExp(`${(100 * part).toFixed(part < 0.0995 ? 1 : 0)} % of all`));
     await page.getByRole('grid', { name: 'above it' }).locator('.table-row').first().click();
     await until(
       page,
@@ -183,7 +179,8 @@ export const tests = {
     await page.keyboard.press('1');
     await until(page, 'in order of time by its key', (now) => now.order === 'time');
     await page.getByLabel('Search the flame graph').fill('fusion');
-    await until(page, 'what is searched for', (now) => now.search === 'fusion' && now.find === undefined); // a word of the timeline's
+    // `find` is a word of the timeline's.
+    await until(page, 'what is searched for', (now) => now.search === 'fusion' && now.find === undefined);
     await page.goto(page.url());
     await page
       .getByText(/^\d+ found/)
@@ -266,10 +263,9 @@ export const tests = {
       await page.locator('.flame[data-painted]').waitFor();
       const frames = await page.evaluate(drive, box);
       const script = frames.map((frame) => frame.script);
-      console.log(
-        `        200 000 nodes: script p50 ${quantile(script, 0.5)} ms, p95 ${quantile(script, 0.95)} ms, ${Math.max(...frames.map((frame) => frame.painted))} boxes at most`,
-      );
       const most = Math.max(...frames.map((frame) => frame.painted));
+      const [p50, p95] = [0.5, 0.95].map((part) => quantile(script, part));
+      console.log(`        200 000 nodes: script p50 ${p50} ms, p95 ${p95} ms, ${most} boxes at most`);
       const room = (box.width / NARROWEST) * (box.height / ROW + 1);
       assert.ok(most > 400 && most < room, `${most} boxes in a frame; ${room} can be seen`);
     },

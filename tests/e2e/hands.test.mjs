@@ -170,10 +170,8 @@ export const tests = {
     await page.keyboard.press('i');
     await until(page, 'a gap', (now) => now.start_ps !== undefined);
     const { start_ps, end_ps } = address(page);
-    const inside = await json(
-      url,
-      `api/slices?run=step_1000&track=${slice.track}&start_ps=${BigInt(start_ps) + 1n}&end_ps=${BigInt(end_ps) - 1n}`,
-    );
+    const within = `start_ps=${BigInt(start_ps) + 1n}&end_ps=${BigInt(end_ps) - 1n}`;
+    const inside = await json(url, `api/slices?run=step_1000&track=${slice.track}&${within}`);
     assert.deepEqual(
       inside.rows.filter((row) => row.dur_ps > 0),
       [],
@@ -313,7 +311,8 @@ export const tests = {
       for (let turn = 0; turn < 3 && moved <= 200 / box.width + 0.01; turn++) {
         const before = windowOf(page);
         await page.mouse.move(box.x + 600, box.y + 200);
-        // From within the page, each event with its own time: a hand on a busy machine comes to rest before it lets go.
+        // From within the page, each event with its own time: on a busy machine the hand would come to rest
+        // before it lets go.
         await page.evaluate(
           ([x, y]) => {
             const canvas = document.querySelector('.tracks-canvas');

@@ -230,7 +230,11 @@ export const tests = {
       await settle(page);
       assert.match(
         await words(page),
-        /where ops ran\s+on devices\s+73 %\s+in callbacks\s+27 %\s+pure_callback\.1 27\.0 ms, might be on a device: it calls back into Python/i,
+        new RegExp(
+          'where ops ran\\s+on devices\\s+73 %\\s+in callbacks\\s+27 %\\s+' +
+            'pure_callback\\.1 27\\.0 ms, might be on a device: it calls back into Python',
+          'i',
+        ),
       );
       assert.deepEqual(complaints, []);
     } finally {

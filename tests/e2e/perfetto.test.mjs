@@ -17,7 +17,8 @@ addEventListener('message', async (event) => {
   const stream = new Blob([buffer]).stream().pipeThrough(new DecompressionStream('gzip'));
   const trace = JSON.parse(await new Response(stream).text());
   const events = trace.traceEvents ?? trace;
-  document.getElementById('got').textContent = JSON.stringify({ title, bytes: buffer.byteLength, events: events.length, fromOpener: event.source === opener });
+  const got = { title, bytes: buffer.byteLength, events: events.length, fromOpener: event.source === opener };
+  document.getElementById('got').textContent = JSON.stringify(got);
 });
 </script>`;
 

@@ -104,7 +104,10 @@ export const tests = {
       await settle(page);
       assert.match(
         await words(page),
-        /^dot\.63 reaches 71 % of 989 TFLOP\/s \(bf16, data sheet\); ops that take 50 % of the time are memory bound\./,
+        new RegExp(
+          '^dot\\.63 reaches 71 % of 989 TFLOP/s \\(bf16, data sheet\\); ' +
+            'ops that take 50 % of the time are memory bound\\.',
+        ),
       );
       assert.match(await words(page), /The profile says 1 GB\/s\./);
       assert.equal(await page.locator('.roofline-chart circle').count(), 2);

@@ -65,10 +65,10 @@ async function run(one, lane) {
     isOver = failedIn(one, error);
   }
   tally.ms += Date.now() - begin;
-  if (isOver && --tally.left === 0)
-    console.log(
-      `${one.file.padEnd(16)}${String(tally.passed).padStart(4)} passed${String(Math.round(tally.ms / 1000)).padStart(6)} s`,
-    );
+  if (isOver && --tally.left === 0) {
+    const [passed, seconds] = [tally.passed, Math.round(tally.ms / 1000)].map(String);
+    console.log(`${one.file.padEnd(16)}${passed.padStart(4)} passed${seconds.padStart(6)} s`);
+  }
 }
 
 async function open() {
@@ -92,7 +92,9 @@ const passed = [...files.values()].reduce((sum, tally) => sum + tally.passed, 0)
 const firstLine = ({ title, words }) => `${title}: ${words.split('\n')[0]}`;
 unsteady.forEach((one) => console.log(`unsteady: ${firstLine(one)}`));
 failed.forEach((one) => console.log(`failed: ${firstLine(one)}`));
+const seconds = Math.round((Date.now() - begin) / 1000);
 console.log(
-  `${passed} passed, ${unsteady.length} of them at their second turn; ${failed.length} failed, in ${Math.round((Date.now() - begin) / 1000)} s with ${count} browsers`,
+  `${passed} passed, ${unsteady.length} of them at their second turn; ${failed.length} failed, ` +
+    `in ${seconds} s with ${count} browsers`,
 );
 process.exit(failed.length > 0 ? 1 : 0);

@@ -89,10 +89,8 @@ export const tests = {
           `${link.name} and its gap lead to ${at.name}`,
         );
         if (link.via === 'before') {
-          const { rows } = await json(
-            url,
-            `api/slices?run=step_1000&track=${at.track}&start_ps=${link.start_ps + link.dur_ps}&end_ps=${at.start_ps}&limit=1000`,
-          );
+          const within = `start_ps=${link.start_ps + link.dur_ps}&end_ps=${at.start_ps}`;
+          const { rows } = await json(url, `api/slices?run=step_1000&track=${at.track}&${within}&limit=1000`);
           const between = rows.filter(
             (row) =>
               row.depth === at.depth &&

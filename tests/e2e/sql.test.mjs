@@ -16,7 +16,8 @@ export const tests = {
       const field = page.getByLabel('Query', { exact: true });
       await page.locator('.sql-main', { hasText: '20 rows' }).waitFor(); // of the costliest ops, unasked
       await field.fill(
-        'select name, count(*) as count, sum(dur_ps) as total_ps from slices group by name order by 3 desc limit 4',
+        'select name, count(*) as count, sum(dur_ps) as total_ps from slices ' +
+          'group by name order by 3 desc limit 4',
       );
       await field.press('Control+Enter');
       await page.locator('.sql-main', { hasText: /4 rows/ }).waitFor();

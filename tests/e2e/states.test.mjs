@@ -151,7 +151,8 @@ export const tests = {
   'a run of which nothing can be read says why, and calls no file whole': withFolder(async (browser, folder) => {
     writeFileSync(
       join(folder, 'old.heap'),
-      'heap profile:     3:     4096 [    10:    65536] @ heapprofile\n     1:     1024 [     2:     2048] @ 0x1 0x2\n',
+      'heap profile:     3:     4096 [    10:    65536] @ heapprofile\n' +
+        '     1:     1024 [     2:     2048] @ 0x1 0x2\n',
     );
     const server = await startOwn([folder], ready);
     const why = 'A heap profile of gperftools as text';

@@ -106,7 +106,10 @@ export const tests = {
       await settle(page);
       assert.match(
         await words(page),
-        /^hostB comes last in 6 of 6 steps, at the median by 7\.00 ms; waiting for the other takes 26 % of the steps\./,
+        new RegExp(
+          '^hostB comes last in 6 of 6 steps, at the median by 7\\.00 ms; ' +
+            'waiting for the other takes 26 % of the steps\\.',
+        ),
       );
       const box = await page.locator('.canvas-box').boundingBox();
       await page.mouse.move(box.x + 180, box.y + 48);

@@ -306,9 +306,10 @@ export const tests = {
         for (const { text, x, y } of before ?? []) {
           if (x < 60 || x > width - 4) continue;
           followed++;
+          const beside = now.filter((one) => one.y === y);
           assert.ok(
-            now.some((one) => one.text === text && one.y === y && Math.abs(one.x - (x - 37)) <= 1),
-            `turn ${turn}: "${text}" at ${x}, ${y}; then ${JSON.stringify(now.filter((one) => one.y === y))}`,
+            beside.some((one) => one.text === text && Math.abs(one.x - (x - 37)) <= 1),
+            `turn ${turn}: "${text}" at ${x}, ${y}; then ${JSON.stringify(beside)}`,
           );
         }
         before = now;

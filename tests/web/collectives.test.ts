@@ -77,7 +77,8 @@ describe('collectives', () => {
       row('ag', { exposed_ps: 1e9 }),
     ];
     expect(plain(plainText(collectivesSentence(table(rows))))).toBe(
-      'Devices communicate 20.0 ms in all, 50 % of it exposed: ar has 90 % of that; 20 % is waiting for the last to come, most often hostB device 0.',
+      'Devices communicate 20.0 ms in all, 50 % of it exposed: ar has 90 % of that; ' +
+        '20 % is waiting for the last to come, most often hostB device 0.',
     );
     expect(collectivesSentence(table([]))).toEqual([]);
   });

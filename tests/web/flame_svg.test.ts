@@ -48,7 +48,8 @@ test('what has no size is not drawn; pixels come as pictures', () => {
   drawn.stroke();
   drawn.drawImage({} as CanvasImageSource, 0, 3, 80, 1, 0, 20, 80, 18);
   expect(drawn.text()).toBe(
-    '<image x="0" y="20" width="80" height="18" preserveAspectRatio="none" style="image-rendering:pixelated" href="data:image/png;base64,AA"/>',
+    '<image x="0" y="20" width="80" height="18" preserveAspectRatio="none" ' +
+      'style="image-rendering:pixelated" href="data:image/png;base64,AA"/>',
   );
 });
 

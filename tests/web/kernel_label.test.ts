@@ -23,7 +23,8 @@ describe('kernel labels', () => {
   });
   test('what only the compiler needs is left out', () => {
     const made = (what: string) =>
-      `void at::elementwise_kernel<128, 4, at::impl<${what}>(at::Iterator&, ${what} const&)::{lambda(int)#1}>(int, at::impl<${what}>)`;
+      `void at::elementwise_kernel<128, 4, at::impl<${what}>(at::Iterator&, ${what} const&)` +
+      `::{lambda(int)#1}>(int, at::impl<${what}>)`;
     const copy = (type: string) =>
       made(`at::copy_kernel(at::Iterator&)::{lambda()#3}::operator()() const::{lambda(${type})#1}`);
     const labels = kernelLabels(['Add<float>', 'Mul<at::Op<int> >'].map(made));

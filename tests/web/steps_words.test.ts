@@ -104,7 +104,8 @@ describe('sentences', () => {
       '1 host, busy 50 % from its first to its last event; no steps were found.',
     );
     expect(plain(plainText(hostsSentence(table([host('a', busy(0.5)), host('b', busy(0.61))], 'none'))))).toBe(
-      '2 hosts, busy 50 % to 61 % from their first to their last event; no steps were found, so that nothing tells who comes last.',
+      '2 hosts, busy 50 % to 61 % from their first to their last event; ' +
+        'no steps were found, so that nothing tells who comes last.',
     );
   });
 });

@@ -46,7 +46,8 @@ test.each([
     'two outside, the furthest named',
     [run('a', 1e9), run('b', 34.8e9), run('c', 11e9)],
     [],
-    'Step time is 11.0 ms (noise 9.00 ms … 13.1 ms) and has not jumped in 3 runs; 2 runs stand outside, furthest b with 34.8 ms.',
+    'Step time is 11.0 ms (noise 9.00 ms … 13.1 ms) and has not jumped in 3 runs; ' +
+      '2 runs stand outside, furthest b with 34.8 ms.',
   ],
   [
     'who has no value is not counted',

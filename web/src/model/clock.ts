@@ -9,7 +9,8 @@ export function wallTime(ps: bigint, step: number): string {
   const two = (value: number): string => String(value).padStart(2, '0');
   const digits = Math.max(0, Math.min(12, 12 - Math.floor(Math.log10(Math.max(1, step)) + 1e-9)));
   const fraction = String(part).padStart(12, '0').slice(0, digits);
-  return `${two(second.getHours())}:${two(second.getMinutes())}:${two(second.getSeconds())}${fraction === '' ? '' : `.${fraction}`}`;
+  const whole = [second.getHours(), second.getMinutes(), second.getSeconds()].map(two).join(':');
+  return fraction === '' ? whole : `${whole}.${fraction}`;
 }
 
 /* "2026-11-21 10:41:52.200549280 +01:00" */

@@ -1,9 +1,9 @@
 /* Names of kernels made short in a table: C++ spells templates, and what all of a family begin with says nothing.
  *
- *   void at::native::reduce_kernel<512, 1, ReduceOp<float>>(ReduceOp<float>)   ->   reduce_kernel<512, 1, ReduceOp<float>>
- *   elementwise_kernel<4, impl<Mul>(Iterator&, Mul const&)::{lambda(int)#1}>   ->   elementwise_kernel<4, impl<Mul>>
- *   EigenMetaKernel<A<B, sum>>, EigenMetaKernel<A<B, product>>                 ->   EigenMetaKernel<…sum>>, EigenMetaKernel<…product>>
- *   sm80_xmma_gemm_f32_tilesize64x64_execute_kernel, ..._tilesize128x64_...    ->   sm80_xmma_gemm_f…tilesize64x64…cute_kernel
+ *   void at::native::reduce_kernel<1, ReduceOp<float>>(ReduceOp<float>)       ->  reduce_kernel<1, ReduceOp<float>>
+ *   elementwise_kernel<4, impl<Mul>(Iterator&, Mul const&)::{lambda(int)#1}>  ->  elementwise_kernel<4, impl<Mul>>
+ *   EigenMetaKernel<A<B, sum>> beside EigenMetaKernel<A<B, product>>          ->  EigenMetaKernel<…sum>>
+ *   gemm_f32_tilesize64x64_execute_kernel beside ..._tilesize128x64_...       ->  gemm_f…tilesize64x64…cute_kernel
  */
 
 const SHARED_MIN = 16; // as much of a common beginning as is worth a sign of its own
@@ -63,7 +63,9 @@ function withMiddle(label: string, from: number, to: number, room: number): stri
   const spare = Math.max(0, room - 2 - HEAD - TAIL - (to - from));
   const head = Math.min(from, HEAD + Math.ceil(spare / 2));
   const tail = Math.min(label.length - to, TAIL + Math.floor(spare / 2));
-  return `${label.slice(0, head)}${head < from ? '…' : ''}${label.slice(from, to)}${tail < label.length - to ? '…' : ''}${label.slice(label.length - tail)}`;
+  const before = label.slice(0, head) + (head < from ? '…' : '');
+  const after = (tail < label.length - to ? '…' : '') + label.slice(label.length - tail);
+  return before + label.slice(from, to) + after;
 }
 
 /* Labels that are longer than their room would look alike once they are cut, where their ends are the same: of
@@ -97,7 +99,8 @@ function showMiddles(labels: Map<string, string>, room: number): void {
 /* C++ has a result before the name, or pointers among the parameters: `PjitFunction(f)` has neither. */
 const isSpelled = (name: string): boolean => name.startsWith('void ') || /\*[,)]/.test(name);
 
-/* What a place that is too narrow for the name shows: `void at::f<T>(int)` -> `f<T>`, `$model.py:10 layer` -> `layer`. */
+/* What a place that is too narrow for the name shows: `void at::f<T>(int)` -> `f<T>`,
+ * `$model.py:10 layer` -> `layer`. */
 export function telling(name: string): string {
   if (name.startsWith('$')) return name.slice(name.lastIndexOf(' ') + 1) || name;
   return isSpelled(name) ? withoutInner(bareKernel(name)) : name;

@@ -110,8 +110,8 @@ const NOUNS: Record<string, string> = {
   annotation: 'annotation',
 };
 
-/* "214 kernels take 690 ms; 31 % of it below half occupancy, 62 % on tensor cores." Shares are of what is known, so they
- * stand only where most of it is. */
+/* "214 kernels take 690 ms; 31 % of it below half occupancy, 62 % on tensor cores." Shares are of what is known,
+ * so they stand only where most of it is. */
 export function kernelsSentence(list: KernelList): Sentence {
   if (list.row_count === 0) return [];
   const total = toNumber(list.total_ps);

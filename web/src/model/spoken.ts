@@ -12,10 +12,9 @@ const UNIT = '(?:ps|ns|µs|ms|s|min|h|%|B|KiB|MiB|GiB|TiB|M|G|FLOP|kFLOP|MFLOP|G
 /* Times and sizes never reach a thousand of their unit: what has one is a number of its own. */
 const THOUSANDS = new RegExp(`(?<![\\w.])([1-9]\\d{0,2}) (?=\\d{3}(?![\\d.]| ${UNIT}(?![\\w/])))`, 'g');
 const BEFORE_UNIT = new RegExp(`(\\d) (?=${UNIT}(?![\\w/]))`, 'g');
-const NUMBER = new RegExp(
-  `(?<![\\w.$-])(?:± ?|[<≈−-])?\\d[\\d${THIN}]*(?:\\.\\d+)?(?:${THIN}${UNIT}(?![\\w/]))(?:(?<=min|h) \\d+${THIN}(?:s|min))?`,
-  'g',
-);
+const DIGITS = `\\d[\\d${THIN}]*(?:\\.\\d+)?`;
+const SMALLER_UNIT = `(?:(?<=min|h) \\d+${THIN}(?:s|min))?`;
+const NUMBER = new RegExp(`(?<![\\w.$-])(?:± ?|[<≈−-])?${DIGITS}(?:${THIN}${UNIT}(?![\\w/]))${SMALLER_UNIT}`, 'g');
 
 function thin(text: string): string {
   return text.replace(THOUSANDS, `$1${THIN}`).replace(BEFORE_UNIT, `$1${THIN}`);

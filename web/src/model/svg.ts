@@ -115,15 +115,15 @@ export class SvgPen {
   fillText(text: string, x: number, y: number): void {
     const size = parseFloat(this.font.replace(/^\D*/, '')) || 11;
     const bold = this.font.startsWith('600') ? ' font-weight="600"' : '';
-    this.parts.push(
-      `<text x="${px(x)}" y="${px(y + size * 0.36)}" font-size="${px(size)}"${bold} ${this.fillOf}>${escapeXml(text)}</text>`,
-    );
+    const place = `x="${px(x)}" y="${px(y + size * 0.36)}"`;
+    this.parts.push(`<text ${place} font-size="${px(size)}"${bold} ${this.fillOf}>${escapeXml(text)}</text>`);
   }
 
   private image(url: string, x: number, y: number, width: number, height: number): void {
     if (url !== '')
       this.parts.push(
-        `<image x="${px(x)}" y="${px(y)}" width="${px(width)}" height="${px(height)}" preserveAspectRatio="none" style="image-rendering:pixelated" href="${url}"/>`,
+        `<image x="${px(x)}" y="${px(y)}" width="${px(width)}" height="${px(height)}" ` +
+          `preserveAspectRatio="none" style="image-rendering:pixelated" href="${url}"/>`,
       );
   }
   putImageData(image: ImageData, x: number, y: number): void {
@@ -147,7 +147,8 @@ export class SvgPen {
     const { width, height } = image;
     const url = this.needs.pixels(image, 0, 0, width, height);
     this.parts.push(
-      `<pattern id="${id}" width="${width}" height="${height}" patternUnits="userSpaceOnUse"><image width="${width}" height="${height}" href="${url}"/></pattern>`,
+      `<pattern id="${id}" width="${width}" height="${height}" patternUnits="userSpaceOnUse">` +
+        `<image width="${width}" height="${height}" href="${url}"/></pattern>`,
     );
     return { url: `url(#${id})` };
   }
@@ -162,10 +163,12 @@ export function svgFile(
 ): string {
   const inner = drawings.map(
     (one) =>
-      `<svg x="${px(one.x)}" y="${px(one.y)}" width="${px(one.width)}" height="${px(one.height)}" overflow="hidden">\n${one.text}\n</svg>`,
+      `<svg x="${px(one.x)}" y="${px(one.y)}" width="${px(one.width)}" height="${px(one.height)}" ` +
+      `overflow="hidden">\n${one.text}\n</svg>`,
   );
   return (
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${px(width)}" height="${px(height)}" viewBox="0 0 ${px(width)} ${px(height)}" font-family="sans-serif" font-size="11">\n` +
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${px(width)}" height="${px(height)}" ` +
+    `viewBox="0 0 ${px(width)} ${px(height)}" font-family="sans-serif" font-size="11">\n` +
     `<rect width="100%" height="100%" fill="${escapeXml(background)}"/>\n${inner.join('\n')}\n</svg>\n`
   );
 }

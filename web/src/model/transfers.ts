@@ -62,7 +62,8 @@ export function directionWords(direction: string | null | undefined): string {
   return direction ? (DIRECTION_WORDS[direction] ?? direction) : 'direction unknown';
 }
 
-/* "16 transfers to devices take 1.57 s (31.2 GiB at 12.4 GB/s); 3 % of it while the device computes." Rows by direction. */
+/* "16 transfers to devices take 1.57 s (31.2 GiB at 12.4 GB/s); 3 % of it while the device computes."
+ * Rows by direction. */
 export function transfersSentence(rows: readonly TransferRow[]): Sentence {
   const first = [...rows].sort((a, b) => toNumber(b.total_ps ?? 0) - toNumber(a.total_ps ?? 0))[0]!;
   const sentence: Sentence = [
@@ -76,7 +77,8 @@ export function transfersSentence(rows: readonly TransferRow[]): Sentence {
     sentence.push(`; ${share(first.overlapped_share)} of it while the device computes`);
   for (const row of rows.filter((one) => one !== first).slice(0, 2))
     sentence.push(
-      `; ${count(row.count ?? 0)} ${row.direction ? PROSE[row.direction] : 'of unknown direction'} take ${time(row.total_ps ?? 0)}`,
+      `; ${count(row.count ?? 0)} ${row.direction ? PROSE[row.direction] : 'of unknown direction'} ` +
+        `take ${time(row.total_ps ?? 0)}`,
     );
   sentence.push('.');
   return sentence;

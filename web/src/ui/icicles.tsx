@@ -16,7 +16,8 @@ const LABEL_PIXELS = 32;
 
 function tipOf(node: ScopeNode): string {
   const ratio = ratioWords(node.a, node.b);
-  return `${shown(node.path || node.name)}: A ${time(node.a)}, B ${time(node.b)}, ${change(node.b - node.a)}${ratio && ` (${ratio})`}`;
+  const sides = `A ${time(node.a)}, B ${time(node.b)}, ${change(node.b - node.a)}`;
+  return `${shown(node.path || node.name)}: ${sides}${ratio && ` (${ratio})`}`;
 }
 
 function Icicle({ top, side, perPs, stepPs }: { top: ScopeNode; side: 'a' | 'b'; perPs: number; stepPs: number }) {

@@ -80,11 +80,10 @@ function sayError(error: Error): string {
 
 /* What someone who mends it wants to know. */
 function reportOf(error: Error): string {
+  const plain = (_key: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
   const problem =
     error instanceof Problem
-      ? [
-          `${error.status} ${JSON.stringify(error.body, (_key, value: unknown) => (typeof value === 'bigint' ? String(value) : value))}`,
-        ]
+      ? [`${error.status} ${JSON.stringify(error.body, plain)}`]
       : [String(error.stack ?? error.message)];
   return [`jviewd: ${error.message}`, location.href, new Date().toISOString(), ...problem, navigator.userAgent].join(
     '\n',
@@ -156,9 +155,8 @@ export const isWhole = (): boolean => Object.keys(restriction.value).length === 
 
 /* A view without rows: that may be what it is narrowed to, or the run. */
 export function NothingHere({ did }: { did: string }) {
-  return (
-    <p class="state">{`${did} in ${isWhole() ? 'this run, as far as it was recorded' : 'what this page is narrowed to'}.`}</p>
-  );
+  const where = isWhole() ? 'this run, as far as it was recorded' : 'what this page is narrowed to';
+  return <p class="state">{`${did} in ${where}.`}</p>;
 }
 
 /* Data if there is any; else why not. */

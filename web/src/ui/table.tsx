@@ -168,7 +168,8 @@ export function Table<R>(props: Props<R>) {
       target?.focus();
       return target !== undefined && target !== null && document.activeElement === target;
     };
-    if (!focus()) requestAnimationFrame(focus); // at once where it stands already: the next key may follow in this frame
+    // At once where it stands already: the next key may follow in this frame.
+    if (!focus()) requestAnimationFrame(focus);
     const line = lineAt(next);
     if (line?.kind === 'row') onFocusRow?.(line.row);
   };

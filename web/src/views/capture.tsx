@@ -28,8 +28,10 @@ const SECONDS_MAX = 3600;
 const targetsOf = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean);
 
 function targetWords({ state, bytes }: CaptureTarget, capture: Capture): string {
-  if (state === 'recording')
-    return `recording, ${Math.min(capture.seconds, capture.ms / 1000).toFixed(1)} of ${(capture.ms / 1000).toFixed(1)} s`;
+  if (state === 'recording') {
+    const asked = capture.ms / 1000;
+    return `recording, ${Math.min(capture.seconds, asked).toFixed(1)} of ${asked.toFixed(1)} s`;
+  }
   return state === 'receiving' ? `sends its profile, ${size(bytes)} so far` : state === 'done' ? size(bytes) : '';
 }
 
@@ -65,14 +67,15 @@ function Progress({ capture, close }: { capture: Capture; close: () => void }) {
     close();
     go({ ...runChange(come.id), view: null, q: null, sort: null, group: null, columns: null }, 'push');
   }, [come?.id]);
+  const programs = plural(capture.targets.length, 'program');
   return (
     <>
       <p role="status">
         {under
-          ? `Recording ${plural(capture.targets.length, 'program')}.`
+          ? `Recording ${programs}.`
           : capture.state === 'failed'
             ? 'No profile came.'
-            : `${whole} of ${plural(capture.targets.length, 'program')} sent a profile; it opens as soon as it is read.`}
+            : `${whole} of ${programs} sent a profile; it opens as soon as it is read.`}
       </p>
       {capture.state === 'recording' && (
         <ProgressBar share={capture.ms === 0 ? 1 : Math.min(1, (capture.seconds * 1000) / capture.ms)} />

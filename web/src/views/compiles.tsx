@@ -74,6 +74,12 @@ function Legend({ rows }: { rows: readonly CompileRow[] }) {
   );
 }
 
+function tipOf(row: CompileRow): string {
+  const step = row.step === null || row.step === undefined ? '' : `, step ${row.step}`;
+  const changed = row.changed ? `\n${row.changed}` : '';
+  return `${row.function ?? 'a function without a name'}, ${time(row.total_ps)}${step}${changed}`;
+}
+
 /* When it happened: each compile a bar as long as it took. */
 function Strip({ run, rows }: { run: RunDetails; rows: readonly CompileRow[] }) {
   const end = Math.max(
@@ -99,7 +105,7 @@ function Strip({ run, rows }: { run: RunDetails; rows: readonly CompileRow[] }) 
             y={4}
             width={Math.max(2, (toNumber(row.dur_ps ?? 0) / end) * WIDTH)}
             height={27}
-            data-tip={`${row.function ?? 'a function without a name'}, ${time(row.total_ps)}${row.step === null || row.step === undefined ? '' : `, step ${row.step}`}${row.changed ? `\n${row.changed}` : ''}`}
+            data-tip={tipOf(row)}
             onClick={() => go(goalOf(row, 'compile'), 'push')}
           />
         ))}

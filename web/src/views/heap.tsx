@@ -8,7 +8,7 @@ import { useJson } from '../data/resource';
 import type { RunDetails } from '../data/types';
 import { shortSource } from '../model/cut';
 import { count, inScale, share, shareCell, size, sizeScale, toNumber, UNKNOWN } from '../model/numbers';
-import { named, strong, type Sentence } from '../model/sentence';
+import { named, sentenceCase, strong, type Sentence } from '../model/sentence';
 import { Link } from '../ui/link';
 import { Empty, Failed, Waiting } from '../ui/states';
 import type { Column } from '../ui/table';
@@ -44,10 +44,13 @@ const BASIS: Record<HeapReply['basis'], string> = {
 
 function basisOf(reply: HeapReply): string {
   const parts = [
-    `${size(reply.total_allocation_bytes)} in all allocations (parameters ${size(reply.parameter_bytes)}, outputs ${size(reply.output_bytes)}, constants ${size(reply.constant_bytes)}, temporary ${size(reply.temporary_bytes)})`,
+    `${size(reply.total_allocation_bytes)} in all allocations (parameters ${size(reply.parameter_bytes)}, ` +
+      `outputs ${size(reply.output_bytes)}, constants ${size(reply.constant_bytes)}, ` +
+      `temporary ${size(reply.temporary_bytes)})`,
     reply.padding_bytes > 0 && `${size(reply.padding_bytes)} of the peak are padding`,
     reply.rematerialise_bytes > 0 &&
-      `up to ${size(reply.rematerialise_bytes)} (${share(reply.rematerialise_bytes / reply.peak_bytes)}) could be computed again`,
+      `up to ${size(reply.rematerialise_bytes)} (${share(reply.rematerialise_bytes / reply.peak_bytes)}) ` +
+        'could be computed again',
     reply.donation_bytes > 0 && `up to ${size(reply.donation_bytes)} of outputs could take the memory of inputs`,
   ];
   return `${BASIS[reply.basis]}. ${parts.filter((part) => part !== false).join('; ')}.`;
@@ -206,7 +209,7 @@ export function HeapView({ run, nav }: { run: RunDetails; nav: ComponentChildren
     return (
       <>
         {nav}
-        <Empty>{`${reply.reasons.module?.replace(/^./, (letter) => letter.toUpperCase()) ?? 'No module tells of its memory'}.`}</Empty>
+        <Empty>{sentenceCase(reply.reasons.module ?? 'no module tells of its memory')}</Empty>
       </>
     );
   return (

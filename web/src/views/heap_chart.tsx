@@ -19,8 +19,10 @@ interface Props {
 
 export function HeapChart({ reply, chosen, onPick }: Props) {
   const { points, peak_bytes: peak, peak_position: peakAt } = reply;
-  const tip = (index: number): string =>
-    `${count(points[index]!.position)}${points[index]!.instruction ? ` ${points[index]!.instruction}` : ''}: ${size(points[index]!.bytes)}`;
+  const tip = (index: number): string => {
+    const { position, instruction, bytes } = points[index]!;
+    return `${count(position)}${instruction ? ` ${instruction}` : ''}: ${size(bytes)}`;
+  };
   return (
     <LevelChart
       label={`Memory of ${reply.module} over its program`}

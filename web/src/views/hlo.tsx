@@ -32,7 +32,8 @@ function Absent({ reason }: { reason: string | null }) {
   );
 }
 
-/* What is asked for by key, or by name, number or fingerprint as the API takes it; else what took longest, or is longest. */
+/* What is asked for by key, or by name, number or fingerprint as the API takes it; else what took longest, or is
+ * longest. */
 function choose(modules: readonly HloModule[], asked: string | undefined): HloModule | null {
   const weight = (module: HloModule): number =>
     (module.stage === 'after_optimizations' ? 0.5 : 0) +

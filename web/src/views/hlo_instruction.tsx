@@ -56,7 +56,8 @@ function Facts({ of }: { of: HloInstruction }) {
   for (const buffer of of.buffers.slice(0, 3))
     facts.push([
       'memory',
-      `${size(buffer.size_bytes)} at ${count(buffer.offset)} of allocation ${buffer.allocation} (${size(buffer.allocation_bytes)})`,
+      `${size(buffer.size_bytes)} at ${count(buffer.offset)} of allocation ${buffer.allocation} ` +
+        `(${size(buffer.allocation_bytes)})`,
     ]);
   return (
     <dl class="hlo-facts">

@@ -192,7 +192,13 @@ export function HostsView({ run }: { run: RunDetails }) {
         >{`No ${asked} of this run recorded anything to compare.`}</HowToRecordDevices>
       )}
       {inSteps && rows.length > 0 && (
-        <p class="basis">{`The step is the median, the busy share of the counted steps${table.columns.some((column) => column.key === 'idle_ps') ? '; idle time and communication are sums over them' : ''}.`}</p>
+        <p class="basis">
+          {`The step is the median, the busy share of the counted steps${
+            table.columns.some((column) => column.key === 'idle_ps')
+              ? '; idle time and communication are sums over them'
+              : ''
+          }.`}
+        </p>
       )}
       {rows.length > 0 && !inSteps && (
         <HowToMarkSteps framework={run.framework}>

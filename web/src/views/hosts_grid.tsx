@@ -83,7 +83,10 @@ export function HostGrid({ table }: { table: HostTable<HostStep> }) {
       )}
       <Canvas
         height={layout.height}
-        label={`How late each of ${grid.lanes.length} came in ${grid.steps.length} steps; the same figures are in the table`}
+        label={
+          `How late each of ${grid.lanes.length} came in ${grid.steps.length} steps; ` +
+          'the same figures are in the table'
+        }
         onSize={setWidth}
         paint={(canvas, at) =>
           paintGrid(canvas, { ...grid, late, width: at, ratio: devicePixelRatio, tokens: readTokens() })

@@ -1,4 +1,5 @@
-/* What ran on GPUs: each kernel with its launch shape, what keeps it from filling the device, and how long it waited. */
+/* What ran on GPUs: each kernel with its launch shape, what keeps it from filling the device, and how long it
+ * waited. */
 import { address } from '../data/api';
 import { go, query } from '../data/place';
 import { useJson } from '../data/resource';

@@ -50,7 +50,8 @@ const PARTS = [
   [
     'snapshots',
     'snapshots',
-    'What was alive when the program saved it, by the Python calls that made it; nothing of what a module needs while it runs.',
+    'What was alive when the program saved it, by the Python calls that made it; ' +
+      'nothing of what a module needs while it runs.',
   ],
 ] as const;
 type Part = (typeof PARTS)[number][0];

@@ -81,10 +81,10 @@ export function MemoryChart({ allocator, height, at, span, onPick }: Props) {
         ],
         top: Math.max(highest, limit ?? 0, (peak ?? 0) * 1.15) * 1.02,
         xWords: (ticks) =>
-          ticks.map(
-            (tick, index) =>
-              `${fixed(tick / times.divisor, decimalsOf(ticks, times.divisor))}${index === 0 ? `${THIN}${times.unit}` : ''}`,
-          ),
+          ticks.map((tick, index) => {
+            const figure = fixed(tick / times.divisor, decimalsOf(ticks, times.divisor));
+            return index === 0 ? `${figure}${THIN}${times.unit}` : figure;
+          }),
         peak: peak === null || peakAt === null ? null : { x: toNumber(peakAt), y: peak, words: `peak ${size(peak)}` },
         limit: limit === null ? null : { y: limit, words: `limit ${size(limit)}` },
         chosen: at === null ? null : Number(at),

@@ -180,12 +180,14 @@ function basisOf(data: Roofline): string[] {
   const { program } = data;
   if (program.flops_per_s !== null && program.peak_share !== null)
     lines.push(
-      `The program as a whole does ${rate(program.flops_per_s, 'FLOP/s')} and ${rate(program.bytes_per_s ?? 0, 'B/s')}, ${share(program.peak_share)} of what the device can do.`,
+      `The program as a whole does ${rate(program.flops_per_s, 'FLOP/s')} ` +
+        `and ${rate(program.bytes_per_s ?? 0, 'B/s')}, ${share(program.peak_share)} of what the device can do.`,
     );
   const moving = data.rows.filter((row) => row.flops === 0 && (row.bytes ?? 0) > 0).length;
   if (drawn > 0 && moving > 0)
     lines.push(
-      `${plural(moving, 'op')} only ${moving === 1 ? 'moves' : 'move'} bytes and ${moving === 1 ? 'stands' : 'stand'} in the table alone.`,
+      `${plural(moving, 'op')} only ${moving === 1 ? 'moves' : 'move'} bytes ` +
+        `and ${moving === 1 ? 'stands' : 'stand'} in the table alone.`,
     );
   if (program.unknown_count > 0 && data.missing === null)
     lines.push(`FLOPs or bytes of ${plural(program.unknown_count, 'op')} are unknown.`);

@@ -32,8 +32,10 @@ function powers(range: Range, most: number): number[] {
 
 /* Powers of ten, each with its unit: `100 GFLOP/s`, `0.01`. */
 const PREFIXES = ['', 'k', 'M', 'G', 'T', 'P', 'E'];
-const rateWords = (power: number): string =>
-  `${10 ** (power - 3 * Math.floor(power / 3))}${THIN}${PREFIXES[Math.floor(power / 3)] ?? `e${3 * Math.floor(power / 3)}`}FLOP/s`;
+const rateWords = (power: number): string => {
+  const thousands = Math.floor(power / 3);
+  return `${10 ** (power - 3 * thousands)}${THIN}${PREFIXES[thousands] ?? `e${3 * thousands}`}FLOP/s`;
+};
 const ratioWords = (power: number): string => (power >= 0 ? count(10 ** power) : (10 ** power).toFixed(-power));
 
 function place(value: number, range: Range, from: number, to: number): number {
@@ -43,7 +45,8 @@ function place(value: number, range: Range, from: number, to: number): number {
 function pointTip(point: Point): string {
   const { row } = point;
   const peak = row.peak_share === null ? '' : ` · ${share(row.peak_share)} of peak, bound by ${row.bound_by}`;
-  return `${shown(row.name)} · ${rate(point.rate, 'FLOP/s')} at ${significant(point.intensity)}${THIN}FLOP/B · ${share(point.share)} of the time${peak}`;
+  const place = `${rate(point.rate, 'FLOP/s')} at ${significant(point.intensity)}${THIN}FLOP/B`;
+  return `${shown(row.name)} · ${place} · ${share(point.share)} of the time${peak}`;
 }
 
 /* The words of a slope stand along it: above the fastest memory's, below the others'. */

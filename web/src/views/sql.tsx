@@ -72,16 +72,18 @@ function Chart({ picture, columns }: { picture: Picture; columns: readonly Colum
   if (picture.line) {
     const xs = picture.bars.map((bar) => Number(bar.words));
     const [from, to] = [Math.min(...xs), Math.max(...xs)];
-    const points = picture.bars.map(
-      (bar, at) =>
-        `${(10 + (780 * (xs[at]! - from)) / (to - from || 1)).toFixed(1)},${(150 - (140 * bar.value) / most).toFixed(1)}`,
+    const highest = picture.bars.reduce((a, b) => (a.value > b.value ? a : b));
+    const points = picture.bars.map((bar, at) =>
+      [10 + (780 * (xs[at]! - from)) / (to - from || 1), 150 - (140 * bar.value) / most]
+        .map((one) => one.toFixed(1))
+        .join(),
     );
     return (
       <svg
         class="sql-line"
         viewBox="0 0 800 160"
         role="img"
-        aria-label={`${picture.y} over ${picture.x}, up to ${words(picture.bars.reduce((a, b) => (a.value > b.value ? a : b)).cell)}`}
+        aria-label={`${picture.y} over ${picture.x}, up to ${words(highest.cell)}`}
       >
         <polyline points={points.join(' ')} />
         {picture.bars.length <= 200 &&

@@ -65,10 +65,11 @@ export function stepColumns(rows: readonly StepRow[], median: number | null): Co
       optional: rows.every((row) => delta(row) === 0),
       value: delta,
       cell: (row) => signed(delta(row)),
-      exact: (row) =>
-        median
-          ? `${toNumber(row.dur_ps) < median ? '' : '+'}${fixed((toNumber(row.dur_ps) / median - 1) * 100, 1)}${THIN}% of the median`
-          : null,
+      exact: (row) => {
+        if (!median) return null;
+        const ratio = toNumber(row.dur_ps) / median;
+        return `${ratio < 1 ? '' : '+'}${fixed((ratio - 1) * 100, 1)}${THIN}% of the median`;
+      },
     },
     ...kinds.map((kind): Column<StepRow> => ({
       key: kind,

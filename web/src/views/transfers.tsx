@@ -161,10 +161,12 @@ function columnsOf(rows: readonly TransferRow[], by: string): Column<TransferRow
       width: '96px',
       numeric: true,
       cell: (row) => inScale(row.bytes, sizes),
-      exact: (row) =>
-        row.bytes === null
-          ? why(row, 'bytes')
-          : `${count(row.bytes)} bytes${(row.unsized_count ?? 0) > 0 ? `, without ${plural(row.unsized_count!, 'transfer')} of unknown size` : ''}`,
+      exact: (row) => {
+        if (row.bytes === null) return why(row, 'bytes');
+        const unsized = row.unsized_count ?? 0;
+        const without = unsized > 0 ? `, without ${plural(unsized, 'transfer')} of unknown size` : '';
+        return `${count(row.bytes)} bytes${without}`;
+      },
     },
     ps(each ? 'dur_ps' : 'total_ps', each ? 'time' : 'total', scale, { sums: (total) => inScale(total, scale) }),
     !each && {

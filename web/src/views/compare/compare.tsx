@@ -84,7 +84,8 @@ function basisOf(diff: Diff): string[] {
   const changed =
     toBig(diff.total_delta_ps) === 0n
       ? `${what} stays at ${time(a.mean_ps)}.`
-      : `${what} goes from ${time(a.mean_ps)} to ${time(b.mean_ps)}, ${change(diff.total_delta_ps)}${ratio && ` (${ratio})`}; the rows sum to that.`;
+      : `${what} goes from ${time(a.mean_ps)} to ${time(b.mean_ps)}, ` +
+        `${change(diff.total_delta_ps)}${ratio && ` (${ratio})`}; the rows sum to that.`;
   const warm = (side: Diff['a']) => (side.warmup_count > 0 ? ` (${count(side.warmup_count)} warm-up excluded)` : '');
   const alike = a.step_count === b.step_count && warm(a) === warm(b);
   const counts = alike
@@ -251,7 +252,8 @@ function NotThere({ error, a, b }: { error: Problem; a: string; b: string }) {
       ? error.message
       : missing
         ? `No run "${asked}".`
-        : `${asked} has nothing to compare: no op, no step and no slice${sideOf(isA ? a : b).run === (isA ? a : b) ? '' : ' in that part'}.`;
+        : `${asked} has nothing to compare: no op, no step and no slice` +
+          `${sideOf(isA ? a : b).run === (isA ? a : b) ? '' : ' in that part'}.`;
   return (
     <div class="state" role="alert">
       <span class={error.status === 404 && !missing ? undefined : 'error'}>{reason}</span>

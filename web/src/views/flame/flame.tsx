@@ -206,7 +206,9 @@ export function FlameView({ run }: { run: RunDetails }) {
           </>
         )}
         {hits && (
-          <span aria-live="polite">{`${count(hits.number)} found, ${share(Math.min(1, hits.covered))} of ${layout!.amount.noun}`}</span>
+          <span aria-live="polite">
+            {`${count(hits.number)} found, ${share(Math.min(1, hits.covered))} of ${layout!.amount.noun}`}
+          </span>
         )}
         {known.length > 1 && <AgainstChoice run={run.name} />}
         <Exports

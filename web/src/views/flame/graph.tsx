@@ -21,7 +21,8 @@ function Tip({ layout, index }: { layout: FlameLayout; index: number }) {
     <>
       <Name text={node.name} />
       <br />
-      <strong>{layout.amount.say(node.total_ps)}</strong>, {share(of === 0 ? 0 : toNumber(node.total_ps) / of)}; self{' '}
+      <strong>{layout.amount.say(node.total_ps)}</strong>
+      {`, ${share(of === 0 ? 0 : toNumber(node.total_ps) / of)}; self `}
       {layout.amount.say(node.self_ps)}
       <br />
       <span class="faint">
@@ -185,7 +186,8 @@ export function Graph({ layout, zoom, focus, lit, flipped = false, label, onFocu
         <canvas ref={canvas} aria-hidden="true" />
       </div>
       <span id="flame-focus" class="hidden-text" aria-live="polite">
-        {`${shown(layout.nodes[said]!.name)}, ${layout.amount.say(layout.nodes[said]!.total_ps)}, level ${standing.level}, ${standing.place} of ${standing.of}`}
+        {`${shown(layout.nodes[said]!.name)}, ${layout.amount.say(layout.nodes[said]!.total_ps)}, ` +
+          `level ${standing.level}, ${standing.place} of ${standing.of}`}
       </span>
       <span id="flame-keys" class="hidden-text">
         Arrows walk the tree, Enter zooms, Escape goes up.

@@ -17,9 +17,11 @@ function SlowBar() {
     return () => clearInterval(timer);
   }, [slow.size === 0]);
   if (slow.size === 0) return null;
+  const what = slow.size === 1 ? 'a question' : `${slow.size} questions`;
+  const seconds = Math.floor((Date.now() - Math.min(...slow)) / 1000);
   return (
     <div class="bar" role="status">
-      {`The server has been working on ${slow.size === 1 ? 'a question' : `${slow.size} questions`} for ${Math.floor((Date.now() - Math.min(...slow)) / 1000)}${THIN}s; the answer comes by itself.`}
+      {`The server has been working on ${what} for ${seconds}${THIN}s; the answer comes by itself.`}
     </div>
   );
 }

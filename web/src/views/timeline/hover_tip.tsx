@@ -27,9 +27,8 @@ let timer = 0;
 let abort: AbortController | null = null;
 
 function Content({ hit, slice }: { hit: Hit; slice: Slice | null }) {
-  const figures = slice
-    ? `${time(slice.dur_ps)}${slice.self_ps === null || slice.self_ps === slice.dur_ps ? '' : `, self ${time(slice.self_ps)}`}`
-    : null;
+  const self = slice && slice.self_ps !== null && slice.self_ps !== slice.dur_ps ? `, self ${time(slice.self_ps)}` : '';
+  const figures = slice && `${time(slice.dur_ps)}${self}`;
   if (hit.folded)
     return (
       <>
@@ -79,7 +78,10 @@ function CounterContent({ state, band, at }: { state: TimelineState; band: Band;
       <strong>{sampled(name, series.values[index]!)}</strong>
       {low < high && ` (${sampled(name, low)} to ${sampled(name, high)}, ${count(series.counts[index]!)} samples)`}
       <br />
-      <span class="faint">{`sampled at ${time(series.times[index]!)}; ${sampled(name, series.min)} to ${sampled(name, series.max)} in view`}</span>
+      <span class="faint">
+        {`sampled at ${time(series.times[index]!)}; ` +
+          `${sampled(name, series.min)} to ${sampled(name, series.max)} in view`}
+      </span>
     </>
   );
 }

@@ -1,4 +1,5 @@
-/* Of what a device did: what a copy moved; of a kernel its launch's shape, what launched it and how long it waited, and the line that measures it again. */
+/* Of what a device did: what a copy moved; of a kernel its launch's shape, what launched it and how long it waited,
+ * and the line that measures it again. */
 import type { Ps } from '../../data/json';
 import type { Reasons, SliceDetails } from '../../data/types';
 import { share, size, time, timeExact, toNumber, UNKNOWN } from '../../model/numbers';

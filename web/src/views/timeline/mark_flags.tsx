@@ -45,7 +45,10 @@ function Flag({ state, mark, from, to }: { state: TimelineState; mark: Mark; fro
       class="mark-flag"
       style={{ left: `${from}px`, width: `${Math.max(WORDS_PIXELS_MIN, to - from)}px` }}
       aria-label={`Mark ${words}`}
-      data-tip={`${words}: ${time(mark.start)} … ${time(mark.end)}, ${time(mark.end - mark.start)}; right click renames or removes`}
+      data-tip={
+        `${words}: ${time(mark.start)} … ${time(mark.end)}, ${time(mark.end - mark.start)}; ` +
+        'right click renames or removes'
+      }
       onPointerDown={(event) => event.stopPropagation()}
       onClick={() => go({ start_ps: String(mark.start), end_ps: String(mark.end) })}
       onContextMenu={(event) => {

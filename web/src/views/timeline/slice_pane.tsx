@@ -48,7 +48,9 @@ function MatesHistogram({ slice }: { slice: SliceDetails }) {
   const { bounds_ps: bounds, counts } = histogram;
   const most = Math.max(...counts);
   const own = stepOf(bounds, toNumber(slice.dur_ps));
-  const words = `${time(bounds[0]!)} to ${time(bounds.at(-1)!)}; ${count(counts[own]!)} of ${count(slice.mates!.count)} took ${time(bounds[own]!)} to ${time(bounds[own + 1]!)}, as this one`;
+  const words =
+    `${time(bounds[0]!)} to ${time(bounds.at(-1)!)}; ${count(counts[own]!)} of ${count(slice.mates!.count)} ` +
+    `took ${time(bounds[own]!)} to ${time(bounds[own + 1]!)}, as this one`;
   return (
     <span class="mates" data-tip={words}>
       <svg width={counts.length * 4} height="16" role="img" aria-label={words}>
@@ -284,7 +286,8 @@ function Chain({ state }: { state: TimelineState }) {
       <p class="quiet">
         {rows.length === 0
           ? 'Nothing that is recorded stands before it.'
-          : `${time(toBig(chain.covered_ps) + toBig(chain.gap_ps))} back: ${time(chain.covered_ps)} of these, ${time(chain.gap_ps)} between them${chain.ended === 'limit' ? '; it goes on' : ''}.`}
+          : `${time(toBig(chain.covered_ps) + toBig(chain.gap_ps))} back: ${time(chain.covered_ps)} of these, ` +
+            `${time(chain.gap_ps)} between them${chain.ended === 'limit' ? '; it goes on' : ''}.`}
       </p>
       <dl class="pairs">
         {rows.map((link) => (

@@ -105,7 +105,8 @@ export class TimelineState {
   readonly listing = signal<{ track: string; at: bigint } | null>(null); // a track's events, from there on
   readonly listed = signal(0); // how often the track's table was asked for
   readonly density = signal<Density | null>(null); // of its hits: in the whole run, and by track in the window
-  readonly inUse = signal<{ kinds: number; names: readonly number[] }>({ kinds: 0, names: [] }); // what colours on the screen stand for
+  /* What colours on the screen stand for. */
+  readonly inUse = signal<{ kinds: number; names: readonly number[] }>({ kinds: 0, names: [] });
   readonly steps = signal<readonly StepRow[]>([]);
   readonly levels = signal<ReadonlyMap<string, number>>(new Map()); // of names, by self time
   readonly colouring = computed(() => colouringOf(query.value.colour));

@@ -29,7 +29,8 @@ const HIT_PIXELS_MIN = 4;
 const TICK_PIXELS = 2;
 
 const KEYS =
-  'W and S zoom, A and D pan, arrow keys go from slice to slice, F shows the focus, M makes it the range, question mark lists all keys.';
+  'W and S zoom, A and D pan, arrow keys go from slice to slice, F shows the focus, M makes it the range, ' +
+  'question mark lists all keys.';
 const KEYS_ON_AXIS =
   'W and S zoom, A and D pan both runs, J and K go from step to step, a click leads to the slice in its run.';
 
