@@ -14,7 +14,7 @@ import { KernelsView } from '../views/kernels';
 import { OpsView } from '../views/ops';
 import { OverviewView } from '../views/overview/overview';
 import { ThemeButton } from '../views/shell/header';
-import { StepsView } from '../views/steps';
+import { StepsView } from '../views/steps/steps';
 import { TimelineView } from '../views/timeline/timeline';
 import type { Contents } from './answers';
 

@@ -20,7 +20,7 @@ import { ComparePicker, picking } from './compare/picker';
 import { Elsewhere, isElsewhere } from './elsewhere';
 import { NotesBar } from './notes';
 import { ENTRIES, entryOf } from './registry';
-import { RunsView } from './runs';
+import { RunsView } from './runs/runs';
 import { lazy } from '../ui/lazy';
 import { SettingsPage } from './settings_page';
 import { Header } from './shell/header';

@@ -7,13 +7,13 @@ import { lazy } from '../ui/lazy';
 import { CompilesView } from './compiles';
 import { FilesView } from './files';
 import { FlameView } from './flame/flame';
-import { HloView } from './hlo';
+import { HloView } from './hlo/hlo';
 import { KernelsView } from './kernels';
-import { HostsView } from './hosts';
+import { HostsView } from './hosts/hosts';
 import { OpsView } from './ops';
 import { OverviewView } from './overview/overview';
 import { RooflineView } from './roofline';
-import { StepsView } from './steps';
+import { StepsView } from './steps/steps';
 import { TimelineView } from './timeline/timeline';
 import { TransfersView } from './transfers';
 

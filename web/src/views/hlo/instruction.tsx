@@ -1,15 +1,15 @@
 /* One instruction: what it is, what it took, and two hops of who feeds it and who uses it. */
-import { address } from '../data/api';
-import type { HloFound, HloInstruction, HloModule, HloPage } from '../data/hlo';
-import { go, query } from '../data/place';
-import { useJson } from '../data/resource';
-import { shortScope, shortSource } from '../model/cut';
-import { count, plural, size, time, toNumber, UNKNOWN } from '../model/numbers';
-import { Link } from '../ui/link';
-import { Failed } from '../ui/states';
-import { RoomContext, type Room } from '../ui/fit';
-import { Name } from '../ui/text';
-import { HloGraph } from './hlo_graph';
+import { address } from '../../data/api';
+import type { HloFound, HloInstruction, HloModule, HloPage } from '../../data/hlo';
+import { go, query } from '../../data/place';
+import { useJson } from '../../data/resource';
+import { shortScope, shortSource } from '../../model/cut';
+import { count, plural, size, time, toNumber, UNKNOWN } from '../../model/numbers';
+import { Link } from '../../ui/link';
+import { Failed } from '../../ui/states';
+import { RoomContext, type Room } from '../../ui/fit';
+import { Name } from '../../ui/text';
+import { HloGraph } from './graph';
 
 const FOUND_MAX = 200;
 

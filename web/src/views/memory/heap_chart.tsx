@@ -5,8 +5,8 @@
  *   ███████████        fixed: inputs, outputs, constants
  *   0 ... position     a click chooses a place
  */
-import type { HeapReply } from '../data/memory';
-import { count, size } from '../model/numbers';
+import type { HeapReply } from '../../data/memory';
+import { count, size } from '../../model/numbers';
 import { LevelChart } from './level_chart';
 
 const HEIGHT = 180;

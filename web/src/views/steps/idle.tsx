@@ -1,11 +1,11 @@
 /* Where devices had nothing to do: by what the host did meanwhile, and gap by gap. */
-import { go, query } from '../data/place';
-import type { GapRow, IdleRow } from '../data/types';
-import { formatSpan } from '../model/address';
-import { inScale, shareCell, timeExact, timeScale, toBig, toNumber, UNKNOWN } from '../model/numbers';
-import { Table, type Column } from '../ui/table';
-import { Name } from '../ui/text';
-import type { TableState } from '../ui/use_table';
+import { go, query } from '../../data/place';
+import type { GapRow, IdleRow } from '../../data/types';
+import { formatSpan } from '../../model/address';
+import { inScale, shareCell, timeExact, timeScale, toBig, toNumber, UNKNOWN } from '../../model/numbers';
+import { Table, type Column } from '../../ui/table';
+import { Name } from '../../ui/text';
+import type { TableState } from '../../ui/use_table';
 
 /* A gap with as much again around it. */
 function gapWindow(start: number | bigint, dur: number | bigint): string {

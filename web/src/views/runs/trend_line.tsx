@@ -4,16 +4,16 @@
  *   22 ms | o  o  o  o           a jump is a link to the comparison of its two sides
  *          500       ...   2000
  */
-import { follow, hrefOf } from '../data/place';
-import { useJson } from '../data/resource';
-import type { Run } from '../data/types';
-import { runChange, type Changes } from '../model/address';
-import { compareChange } from '../model/compare';
-import { shown } from '../model/cut';
-import { plural, share, significant, time } from '../model/numbers';
-import { seriesAmong, type Series } from '../model/series';
-import { Link } from '../ui/link';
-import { Name } from '../ui/text';
+import { follow, hrefOf } from '../../data/place';
+import { useJson } from '../../data/resource';
+import type { Run } from '../../data/types';
+import { runChange, type Changes } from '../../model/address';
+import { compareChange } from '../../model/compare';
+import { shown } from '../../model/cut';
+import { plural, share, significant, time } from '../../model/numbers';
+import { seriesAmong, type Series } from '../../model/series';
+import { Link } from '../../ui/link';
+import { Name } from '../../ui/text';
 
 interface Jump {
   before: { id: string; name: string };

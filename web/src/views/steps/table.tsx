@@ -1,12 +1,12 @@
 /* Steps as a table: a row a step. */
-import { go, query } from '../data/place';
-import { KINDS, type StepDeviceRow, type StepRow } from '../data/types';
-import { fixed, inScale, shareCell, THIN, timeExact, timeScale, toNumber } from '../model/numbers';
-import { Link } from '../ui/link';
-import { stepWindow } from '../ui/step_bars';
-import { Table, type Column } from '../ui/table';
-import type { TableState } from '../ui/use_table';
-import { Name } from '../ui/text';
+import { go, query } from '../../data/place';
+import { KINDS, type StepDeviceRow, type StepRow } from '../../data/types';
+import { fixed, inScale, shareCell, THIN, timeExact, timeScale, toNumber } from '../../model/numbers';
+import { Link } from '../../ui/link';
+import { stepWindow } from '../../ui/step_bars';
+import { Table, type Column } from '../../ui/table';
+import type { TableState } from '../../ui/use_table';
+import { Name } from '../../ui/text';
 
 /* A number has up to twenty digits, and none may be cut off. */
 const DIGIT_PIXELS = 9;

@@ -1,12 +1,12 @@
 /* The text of a module: only the lines on the screen are asked for; the time each took stands in
  * the gutter, and names are links. */
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { HloLine, HloModule, HloPage } from '../data/hlo';
-import { loadJson } from '../data/resource';
-import { count, time, timeExact, toNumber } from '../model/numbers';
-import { Link } from '../ui/link';
-import { Failed } from '../ui/states';
-import { useVirtual } from '../ui/virtual';
+import type { HloLine, HloModule, HloPage } from '../../data/hlo';
+import { loadJson } from '../../data/resource';
+import { count, time, timeExact, toNumber } from '../../model/numbers';
+import { Link } from '../../ui/link';
+import { Failed } from '../../ui/states';
+import { useVirtual } from '../../ui/virtual';
 
 const PAGE_LINES = 400;
 const LINE_HEIGHT = 20;

@@ -1,14 +1,14 @@
 /* The picture of hosts against steps: darker is later, a dot was last. */
 import { useMemo, useState } from 'preact/hooks';
-import { go } from '../data/place';
-import type { HostStep, HostTable } from '../data/types';
-import { gridAt, gridLayout, paintGrid, wholeSteps, type GridScene } from '../draw/host_grid';
-import { readTokens } from '../draw/tokens';
-import { formatSpan } from '../model/address';
-import { shown } from '../model/cut';
-import { count, plural, time, toBig, toNumber } from '../model/numbers';
-import { Canvas } from '../ui/canvas';
-import { hideTip, showTip } from '../ui/tooltip';
+import { go } from '../../data/place';
+import type { HostStep, HostTable } from '../../data/types';
+import { gridAt, gridLayout, paintGrid, wholeSteps, type GridScene } from '../../draw/host_grid';
+import { readTokens } from '../../draw/tokens';
+import { formatSpan } from '../../model/address';
+import { shown } from '../../model/cut';
+import { count, plural, time, toBig, toNumber } from '../../model/numbers';
+import { Canvas } from '../../ui/canvas';
+import { hideTip, showTip } from '../../ui/tooltip';
 
 const LANES_MAX = 256;
 

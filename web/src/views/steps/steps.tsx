@@ -1,8 +1,8 @@
 /* Steps: how long, how far from the median, of which kinds; by device; where devices were idle. */
-import { address } from '../data/api';
-import { go, query } from '../data/place';
-import { useJson } from '../data/resource';
-import { stepRestriction } from '../data/restriction';
+import { address } from '../../data/api';
+import { go, query } from '../../data/place';
+import { useJson } from '../../data/resource';
+import { stepRestriction } from '../../data/restriction';
 import {
   KINDS,
   type GapRow,
@@ -12,19 +12,19 @@ import {
   type StepDeviceRow,
   type StepList,
   type StepRow,
-} from '../data/types';
-import { toNumber } from '../model/numbers';
-import { sentenceCase } from '../model/sentence';
-import { idleSentence, stepsSentence } from '../model/steps_words';
-import type { KindPart } from '../ui/kind_legend';
-import { Empty, Failed, HowToMarkSteps, Waiting } from '../ui/states';
-import { StepPicture } from '../ui/step_picture';
-import type { Column } from '../ui/table';
-import { NothingMatches, TableBar } from '../ui/table_bar';
-import { SentenceLine } from '../ui/text';
-import { useTable, type TableState } from '../ui/use_table';
-import { gapColumns, GapTable, idleColumns, IdleTable } from './steps_idle';
-import { deviceColumns, stepColumns, StepDeviceTable, StepTable } from './steps_table';
+} from '../../data/types';
+import { toNumber } from '../../model/numbers';
+import { sentenceCase } from '../../model/sentence';
+import { idleSentence, stepsSentence } from '../../model/steps_words';
+import type { KindPart } from '../../ui/kind_legend';
+import { Empty, Failed, HowToMarkSteps, Waiting } from '../../ui/states';
+import { StepPicture } from '../../ui/step_picture';
+import type { Column } from '../../ui/table';
+import { NothingMatches, TableBar } from '../../ui/table_bar';
+import { SentenceLine } from '../../ui/text';
+import { useTable, type TableState } from '../../ui/use_table';
+import { gapColumns, GapTable, idleColumns, IdleTable } from './idle';
+import { deviceColumns, stepColumns, StepDeviceTable, StepTable } from './table';
 
 const ROWS_MAX = 10_000;
 const BY: Record<string, string> = { steps: 'step', devices: 'device', idle: 'idle time', gaps: 'idle gap' };

@@ -1,16 +1,16 @@
 /* What devices say to each other: sentence, table, and who came when for the collective in focus. */
 import { useMemo, useState } from 'preact/hooks';
-import { address } from '../data/api';
-import type { Arrival, ArrivalTable, CollectiveRow, CollectiveTable } from '../data/collectives';
-import { go, query } from '../data/place';
-import { useJson } from '../data/resource';
-import { restriction } from '../data/restriction';
-import { KINDS, type RunDetails } from '../data/types';
-import { arrivalAt, arrivalHeight, paintArrivals } from '../draw/arrivals';
-import { readTokens } from '../draw/tokens';
-import { formatSpan } from '../model/address';
-import { shown } from '../model/cut';
-import { collectivesSentence, executionsWords, laneOf, lanesOf, turnsOf, turnWords } from '../model/collectives';
+import { address } from '../../data/api';
+import type { Arrival, ArrivalTable, CollectiveRow, CollectiveTable } from '../../data/collectives';
+import { go, query } from '../../data/place';
+import { useJson } from '../../data/resource';
+import { restriction } from '../../data/restriction';
+import { KINDS, type RunDetails } from '../../data/types';
+import { arrivalAt, arrivalHeight, paintArrivals } from '../../draw/arrivals';
+import { readTokens } from '../../draw/tokens';
+import { formatSpan } from '../../model/address';
+import { shown } from '../../model/cut';
+import { collectivesSentence, executionsWords, laneOf, lanesOf, turnsOf, turnWords } from '../../model/collectives';
 import {
   count,
   inScale,
@@ -23,15 +23,15 @@ import {
   toBig,
   toNumber,
   UNKNOWN,
-} from '../model/numbers';
-import { Canvas } from '../ui/canvas';
-import { Link } from '../ui/link';
-import { Failed, Waiting } from '../ui/states';
-import type { Column } from '../ui/table';
-import { TableBar, TableBelow } from '../ui/table_bar';
-import { Name, SentenceLine } from '../ui/text';
-import { hideTip, showTip } from '../ui/tooltip';
-import { useTable } from '../ui/use_table';
+} from '../../model/numbers';
+import { Canvas } from '../../ui/canvas';
+import { Link } from '../../ui/link';
+import { Failed, Waiting } from '../../ui/states';
+import type { Column } from '../../ui/table';
+import { TableBar, TableBelow } from '../../ui/table_bar';
+import { Name, SentenceLine } from '../../ui/text';
+import { hideTip, showTip } from '../../ui/tooltip';
+import { useTable } from '../../ui/use_table';
 
 const BY = ['op', 'kind', 'axis', 'size', 'group', 'device', 'host'] as const;
 const ROWS_MAX = 10_000;

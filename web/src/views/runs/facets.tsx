@@ -1,12 +1,12 @@
 /* At the left of the runs: what parts them. A click writes the word into the filter. */
 import { useState } from 'preact/hooks';
-import type { Run } from '../data/types';
-import { facetsOf, hasToken, toggleToken } from '../model/facets';
-import { count } from '../model/numbers';
-import type { FilterState } from '../ui/filter_field';
-import { RoomContext, type Room } from '../ui/fit';
-import { Icon } from '../ui/icons';
-import { Name } from '../ui/text';
+import type { Run } from '../../data/types';
+import { facetsOf, hasToken, toggleToken } from '../../model/facets';
+import { count } from '../../model/numbers';
+import type { FilterState } from '../../ui/filter_field';
+import { RoomContext, type Room } from '../../ui/fit';
+import { Icon } from '../../ui/icons';
+import { Name } from '../../ui/text';
 
 const SHOWN_AT_ONCE = 6;
 const ROOM: Room = { pixels: 156, front: false }; // of the column that the style gives them

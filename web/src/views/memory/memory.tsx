@@ -1,18 +1,18 @@
 /* Memory three ways, side by side: over time, as compiled, as saved. */
 import type { ComponentChildren } from 'preact';
-import { go, query } from '../data/place';
-import { useJson } from '../data/resource';
-import { memoryRestriction } from '../data/restriction';
-import type { Allocator, TimelineReply } from '../data/memory';
-import { absence, type RunDetails } from '../data/types';
-import { share, size, time } from '../model/numbers';
-import { strong, type Sentence } from '../model/sentence';
-import { Link } from '../ui/link';
-import { Empty, Failed, Waiting } from '../ui/states';
-import { Name, SentenceLine } from '../ui/text';
+import { go, query } from '../../data/place';
+import { useJson } from '../../data/resource';
+import { memoryRestriction } from '../../data/restriction';
+import type { Allocator, TimelineReply } from '../../data/memory';
+import { absence, type RunDetails } from '../../data/types';
+import { share, size, time } from '../../model/numbers';
+import { strong, type Sentence } from '../../model/sentence';
+import { Link } from '../../ui/link';
+import { Empty, Failed, Waiting } from '../../ui/states';
+import { Name, SentenceLine } from '../../ui/text';
 import { HeapView } from './heap';
-import { hasReserved, MemoryChart, spanOf } from './memory_chart';
-import { Owners } from './memory_owners';
+import { hasReserved, MemoryChart, spanOf } from './chart';
+import { Owners } from './owners';
 import { SnapshotsView } from './snapshots';
 
 const inOrder = new Intl.Collator('en', { numeric: true });

@@ -1,20 +1,20 @@
 /* Which host or device the others wait for: sentence, grid of steps, table. */
-import { address } from '../data/api';
-import { go, query } from '../data/place';
-import { useJson } from '../data/resource';
-import { stepRestriction } from '../data/restriction';
-import type { HostRow, HostStep, HostTable, Overview, RunDetails } from '../data/types';
-import { count, inScale, plural, shareCell, timeExact, timeScale, toNumber, UNKNOWN } from '../model/numbers';
-import { sentenceCase } from '../model/sentence';
-import { hostsSentence } from '../model/steps_words';
-import { Link } from '../ui/link';
-import { Failed, HowToMarkSteps, HowToRecordDevices, Waiting } from '../ui/states';
-import { Table, type Column } from '../ui/table';
-import { NothingMatches, TableBar } from '../ui/table_bar';
-import { Name, SentenceLine } from '../ui/text';
-import { useTable } from '../ui/use_table';
+import { address } from '../../data/api';
+import { go, query } from '../../data/place';
+import { useJson } from '../../data/resource';
+import { stepRestriction } from '../../data/restriction';
+import type { HostRow, HostStep, HostTable, Overview, RunDetails } from '../../data/types';
+import { count, inScale, plural, shareCell, timeExact, timeScale, toNumber, UNKNOWN } from '../../model/numbers';
+import { sentenceCase } from '../../model/sentence';
+import { hostsSentence } from '../../model/steps_words';
+import { Link } from '../../ui/link';
+import { Failed, HowToMarkSteps, HowToRecordDevices, Waiting } from '../../ui/states';
+import { Table, type Column } from '../../ui/table';
+import { NothingMatches, TableBar } from '../../ui/table_bar';
+import { Name, SentenceLine } from '../../ui/text';
+import { useTable } from '../../ui/use_table';
 import { CollectivesTable } from './collectives';
-import { HostGrid } from './hosts_grid';
+import { HostGrid } from './grid';
 
 const ROWS_MAX = 10_000;
 const EVENTS = 'From its first to its last event';

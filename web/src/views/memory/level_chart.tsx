@@ -1,10 +1,10 @@
 /* Memory over something, as levels: told under the pointer, a click chooses a place. */
 import { useState } from 'preact/hooks';
-import { levelAt, paintLevels, type LevelScene } from '../draw/levels';
-import { readTokens, type Tokens } from '../draw/tokens';
-import { fixed, sizeScale, THIN } from '../model/numbers';
-import { Canvas } from '../ui/canvas';
-import { hideTip, showTip } from '../ui/tooltip';
+import { levelAt, paintLevels, type LevelScene } from '../../draw/levels';
+import { readTokens, type Tokens } from '../../draw/tokens';
+import { fixed, sizeScale, THIN } from '../../model/numbers';
+import { Canvas } from '../../ui/canvas';
+import { hideTip, showTip } from '../../ui/tooltip';
 
 interface Props {
   label: string;

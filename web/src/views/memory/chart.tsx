@@ -4,8 +4,8 @@
  *      ▾ 20.0 GiB
  *   ░░░▓▓▓░░░      reserved upon allocated; both count towards the peak
  */
-import type { Allocator, Sample } from '../data/memory';
-import { fixed, size, THIN, time, timeScale, toNumber } from '../model/numbers';
+import type { Allocator, Sample } from '../../data/memory';
+import { fixed, size, THIN, time, timeScale, toNumber } from '../../model/numbers';
 import { decimalsOf, LevelChart } from './level_chart';
 
 export function hasReserved(allocator: Allocator): boolean {

@@ -1,23 +1,23 @@
 /* Snapshots: whose bytes were allocated when each was taken, and what changed between two. */
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
-import { address } from '../data/api';
-import { go, query } from '../data/place';
-import type { FindingList } from '../data/findings';
-import { useJson } from '../data/resource';
-import type { FlameReply, RunDetails } from '../data/types';
-import { amountOf, asWidths, signedIn, type Amount } from '../model/amount';
-import { shortSource } from '../model/cut';
-import { findPath, layoutFlame, pathOf } from '../model/flame_layout';
-import { count, inScale, plural, share, shareCell, toNumber, UNKNOWN } from '../model/numbers';
-import { named, strong, type Sentence } from '../model/sentence';
-import { Link } from '../ui/link';
-import { Empty, Failed, Waiting } from '../ui/states';
-import type { Column } from '../ui/table';
-import { TableBar, TableBelow } from '../ui/table_bar';
-import { Name, Prose, SentenceLine } from '../ui/text';
-import { useTable, type TableState } from '../ui/use_table';
-import { Graph } from './flame/graph';
+import { address } from '../../data/api';
+import { go, query } from '../../data/place';
+import type { FindingList } from '../../data/findings';
+import { useJson } from '../../data/resource';
+import type { FlameReply, RunDetails } from '../../data/types';
+import { amountOf, asWidths, signedIn, type Amount } from '../../model/amount';
+import { shortSource } from '../../model/cut';
+import { findPath, layoutFlame, pathOf } from '../../model/flame_layout';
+import { count, inScale, plural, share, shareCell, toNumber, UNKNOWN } from '../../model/numbers';
+import { named, strong, type Sentence } from '../../model/sentence';
+import { Link } from '../../ui/link';
+import { Empty, Failed, Waiting } from '../../ui/states';
+import type { Column } from '../../ui/table';
+import { TableBar, TableBelow } from '../../ui/table_bar';
+import { Name, Prose, SentenceLine } from '../../ui/text';
+import { useTable, type TableState } from '../../ui/use_table';
+import { Graph } from '../flame/graph';
 
 interface SampleType {
   name: string;

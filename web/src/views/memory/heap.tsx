@@ -1,20 +1,20 @@
 /* The memory that the compiler planned for a module: over its program, and who is in it where. */
 import type { ComponentChildren } from 'preact';
-import { address } from '../data/api';
-import type { HloList } from '../data/hlo';
-import type { HeapReply, HeapRow } from '../data/memory';
-import { go, query } from '../data/place';
-import { useJson } from '../data/resource';
-import type { RunDetails } from '../data/types';
-import { shortSource } from '../model/cut';
-import { count, inScale, share, shareCell, size, sizeScale, toNumber, UNKNOWN } from '../model/numbers';
-import { named, sentenceCase, strong, type Sentence } from '../model/sentence';
-import { Link } from '../ui/link';
-import { Empty, Failed, Waiting } from '../ui/states';
-import type { Column } from '../ui/table';
-import { TableBar, TableBelow } from '../ui/table_bar';
-import { Name, SentenceLine } from '../ui/text';
-import { useTable, type TableState } from '../ui/use_table';
+import { address } from '../../data/api';
+import type { HloList } from '../../data/hlo';
+import type { HeapReply, HeapRow } from '../../data/memory';
+import { go, query } from '../../data/place';
+import { useJson } from '../../data/resource';
+import type { RunDetails } from '../../data/types';
+import { shortSource } from '../../model/cut';
+import { count, inScale, share, shareCell, size, sizeScale, toNumber, UNKNOWN } from '../../model/numbers';
+import { named, sentenceCase, strong, type Sentence } from '../../model/sentence';
+import { Link } from '../../ui/link';
+import { Empty, Failed, Waiting } from '../../ui/states';
+import type { Column } from '../../ui/table';
+import { TableBar, TableBelow } from '../../ui/table_bar';
+import { Name, SentenceLine } from '../../ui/text';
+import { useTable, type TableState } from '../../ui/use_table';
 import { HeapChart } from './heap_chart';
 
 const ROWS_MAX = 5000;

@@ -1,12 +1,12 @@
 /* All runs, newest first, filling live: what is read shows how far, new ones wait for a click. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { serverNow } from '../data/api';
-import { runEvents, runsTick } from '../data/events';
-import { go, query } from '../data/place';
-import { useJson } from '../data/resource';
-import type { Run, RunList } from '../data/types';
-import { shown } from '../model/cut';
-import type { Cell } from '../model/table';
+import { serverNow } from '../../data/api';
+import { runEvents, runsTick } from '../../data/events';
+import { go, query } from '../../data/place';
+import { useJson } from '../../data/resource';
+import type { Run, RunList } from '../../data/types';
+import { shown } from '../../model/cut';
+import type { Cell } from '../../model/table';
 import {
   ago,
   count,
@@ -19,23 +19,23 @@ import {
   toNumber,
   UNKNOWN,
   type Scale,
-} from '../model/numbers';
-import { runsSentence, sentenceCase } from '../model/sentence';
-import { runChange } from '../model/address';
-import { numberOf, seriesAmong, stemOf } from '../model/series';
-import { CompareTicked, Tick, toggleTick } from './compare/ticks';
+} from '../../model/numbers';
+import { runsSentence, sentenceCase } from '../../model/sentence';
+import { runChange } from '../../model/address';
+import { numberOf, seriesAmong, stemOf } from '../../model/series';
+import { CompareTicked, Tick, toggleTick } from '../compare/ticks';
 import { CaptureButton, CaptureRefusal } from './capture';
 import { Facets } from './facets';
-import { act } from '../ui/keys';
-import { Link } from '../ui/link';
-import { Failed, HowToRecord, progressOf, ProgressBar, Waiting } from '../ui/states';
-import { Table, type Column } from '../ui/table';
-import { NothingMatches, TableBar } from '../ui/table_bar';
-import { Spark } from '../ui/table_row';
-import { Name, SentenceLine } from '../ui/text';
-import { useTable } from '../ui/use_table';
-import { RunTags } from './notes';
-import { isSeries, RunsTrend, TrendLink } from './runs_trend';
+import { act } from '../../ui/keys';
+import { Link } from '../../ui/link';
+import { Failed, HowToRecord, progressOf, ProgressBar, Waiting } from '../../ui/states';
+import { Table, type Column } from '../../ui/table';
+import { NothingMatches, TableBar } from '../../ui/table_bar';
+import { Spark } from '../../ui/table_row';
+import { Name, SentenceLine } from '../../ui/text';
+import { useTable } from '../../ui/use_table';
+import { RunTags } from '../notes';
+import { isSeries, RunsTrend, TrendLink } from './trend_line';
 
 const RUNS_FIRST = 1000;
 const RUNS_MAX = 10_000; // asked for when the end comes into sight, or a filter asks about all

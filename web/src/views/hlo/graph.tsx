@@ -1,10 +1,10 @@
 /* Who gives an instruction its operands and who uses its result, two hops either way, drawn. */
 import { useState } from 'preact/hooks';
-import type { HloInstruction } from '../data/hlo';
-import { graphOf, type GraphEdge } from '../model/hlo_graph';
-import { count, plural, time } from '../model/numbers';
-import { Link } from '../ui/link';
-import { Name } from '../ui/text';
+import type { HloInstruction } from '../../data/hlo';
+import { graphOf, type GraphEdge } from '../../model/hlo_graph';
+import { count, plural, time } from '../../model/numbers';
+import { Link } from '../../ui/link';
+import { Name } from '../../ui/text';
 
 const ROW = 24;
 const GUTTER = 56;

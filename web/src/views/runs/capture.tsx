@@ -10,16 +10,16 @@ import {
   lookAtCapture,
   type Capture,
   type CaptureTarget,
-} from '../data/capture';
-import { go } from '../data/place';
-import { useJson } from '../data/resource';
-import type { RunList } from '../data/types';
-import { plural, size } from '../model/numbers';
-import { runChange } from '../model/address';
-import { useDialog } from '../ui/dialog';
-import { registerActions } from '../ui/keys';
-import { ProgressBar } from '../ui/states';
-import { Name } from '../ui/text';
+} from '../../data/capture';
+import { go } from '../../data/place';
+import { useJson } from '../../data/resource';
+import type { RunList } from '../../data/types';
+import { plural, size } from '../../model/numbers';
+import { runChange } from '../../model/address';
+import { useDialog } from '../../ui/dialog';
+import { registerActions } from '../../ui/keys';
+import { ProgressBar } from '../../ui/states';
+import { Name } from '../../ui/text';
 
 const open = signal(false);
 const watched = signal(false); // the last recording was begun, or seen under way, here

@@ -1,17 +1,17 @@
 /* Who held an allocator's memory at its peak, or at the moment that was clicked. */
-import type { Allocator, OwnerRow, OwnersReply } from '../data/memory';
-import { address } from '../data/api';
-import { go, query } from '../data/place';
-import { useJson } from '../data/resource';
-import { memoryRestriction } from '../data/restriction';
-import type { RunDetails } from '../data/types';
-import { inScale, shareCell, size, sizeScale, time, timeExact, timeScale, UNKNOWN } from '../model/numbers';
-import { Link } from '../ui/link';
-import { Failed, Waiting } from '../ui/states';
-import type { Column } from '../ui/table';
-import { TableBar, TableBelow } from '../ui/table_bar';
-import { Name } from '../ui/text';
-import { useTable } from '../ui/use_table';
+import type { Allocator, OwnerRow, OwnersReply } from '../../data/memory';
+import { address } from '../../data/api';
+import { go, query } from '../../data/place';
+import { useJson } from '../../data/resource';
+import { memoryRestriction } from '../../data/restriction';
+import type { RunDetails } from '../../data/types';
+import { inScale, shareCell, size, sizeScale, time, timeExact, timeScale, UNKNOWN } from '../../model/numbers';
+import { Link } from '../../ui/link';
+import { Failed, Waiting } from '../../ui/states';
+import type { Column } from '../../ui/table';
+import { TableBar, TableBelow } from '../../ui/table_bar';
+import { Name } from '../../ui/text';
+import { useTable } from '../../ui/use_table';
 
 const BY = ['owner', 'op', 'scope', 'shape', 'category', 'allocation'] as const;
 const ROWS_MAX = 5000;
