@@ -1,0 +1,86 @@
+/* Where numbers of steps and names of lanes stand, and what of a grid is where. */
+import type { HostStep, StepRow } from '../../../web/src/data/types';
+import { gridAt, gridLayout, paintGrid, wholeSteps } from '../../../web/src/draw/host_grid';
+import { barsLayout, paintBars } from '../../../web/src/draw/step_bars';
+import type { Tokens } from '../../../web/src/draw/tokens';
+
+/* Words that are painted, as ten pixels a letter. */
+function wordsOf(paint: (canvas: HTMLCanvasElement) => void): string[] {
+  const words: string[] = [];
+  const context = new Proxy(
+    {
+      measureText: (text: string) => ({ width: 10 * text.length }),
+      fillText: (text: string) => void words.push(text),
+    } as Record<string, unknown>,
+    {
+      get: (known, key) => known[String(key)] ?? (() => undefined),
+      set: () => true,
+    },
+  );
+  paint({ getContext: () => context } as unknown as HTMLCanvasElement);
+  return words;
+}
+
+test.each([
+  ['each where there is room', 12, 1000, ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', '10', '11']],
+  ['evenly where there is none', 100, 2064, ['0', '2', '4', '6', '8', '10', '12', '14', '16', '18']],
+  ['by fives', 100, 664, ['0', '5', '10', '15', '20', '25', '30']],
+])('numbers of steps stand %s', (_what, count, width, first) => {
+  const steps = Array.from(
+    { length: count },
+    (_, step) =>
+      ({ step, host: 'h', start_ps: 0, dur_ps: 10, warmup: false, outlier: false, breakdown: [] }) as StepRow,
+  );
+  const tokens = { kinds: [] } as unknown as Tokens;
+  const words = wordsOf((canvas) =>
+    paintBars(canvas, {
+      steps,
+      medianPs: null,
+      layout: barsLayout(steps, width, 100),
+      width,
+      height: 100,
+      ratio: 1,
+      hover: null,
+      focus: null,
+      tokens,
+    }),
+  );
+  expect(words.slice(1, 1 + first.length)).toEqual(first); // behind the axis' 0
+});
+
+test.each([
+  [2, 20, 18 + 40],
+  [16, 20, 18 + 320],
+  [64, 5, 18 + 320],
+  [256, 1, 18 + 256],
+])('%i lanes are %i pixels high each', (lanes, row, height) => {
+  const layout = gridLayout(lanes, 6, 1000);
+  expect(layout).toMatchObject({ row, height });
+  expect(gridAt(layout, lanes, 6, layout.left, height - 0.5)).toEqual({ lane: lanes - 1, step: 0 });
+  expect(gridAt(layout, lanes, 6, layout.left, height + 1)).toBeNull();
+});
+
+test('of more cells than an answer has, whole steps', () => {
+  const rows = [0, 0, 1, 1, 2].map((step) => ({ step }) as HostStep);
+  expect(wholeSteps({ rows, row_count: 6 }).map((row) => row.step)).toEqual([0, 0, 1, 1]);
+  expect(wholeSteps({ rows: rows.slice(0, 4), row_count: 4 })).toHaveLength(4);
+});
+
+test('a grid numbers its steps evenly, none beyond its edge', () => {
+  const steps = Array.from({ length: 118 }, (_, step) => step);
+  const tokens = { font: '' } as Tokens;
+  const words = wordsOf((canvas) =>
+    paintGrid(canvas, {
+      lanes: ['h'],
+      steps,
+      cells: new Map(),
+      late: () => 0,
+      latest: 0,
+      width: 1248,
+      ratio: 1,
+      tokens,
+    }),
+  );
+  expect(words.slice(0, 4)).toEqual(['0', '5', '10', '15']);
+  expect(words.at(-2)).toBe('115');
+});
