@@ -325,27 +325,6 @@ static void drop_rest(struct attribute_work *work)
     scratch_free(work->scratch, work->entry_group);
 }
 
-/* A device that tells its modules' executions is no GPU, but one whose ops are its own units. */
-static bool has_modules(const struct trace *trace, int32_t device)
-{
-    for (track_id id = 0; id < trace->track_count; id++) {
-        const struct track *track = &trace->tracks[id];
-
-        if (track->role == ROLE_MODULES && !track->derived && track->device == device &&
-            track->slice_count > 0)
-            return true;
-    }
-    return false;
-}
-
-bool track_runs_kernels(const struct trace *trace, track_id id)
-{
-    const struct track *track = &trace->tracks[id];
-
-    return track_is_device_work(track) && track->kind == TRACK_STREAM && !track->derived &&
-           track->slice_count > 0 && !has_modules(trace, track->device);
-}
-
 static bool find_kernel_tracks(struct attribute_work *work)
 {
     const struct trace *trace = work->trace;

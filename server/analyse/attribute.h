@@ -26,7 +26,4 @@
 MUST_CHECK enum status attribute(const struct trace *trace, struct scratch *scratch,
                                  bool two_threads, struct attribution *ret, struct error *err);
 
-/* A stream of a GPU: what lies on it are kernels, copies and sets. */
-bool track_runs_kernels(const struct trace *trace, track_id id);
-
 #endif

@@ -9,7 +9,6 @@
  */
 #include <stdlib.h>
 
-#include "analyse/attribute.h"
 #include "analyse/cost_parts.h"
 #include "analyse/scan.h"
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analyse/flame_parts.h"
+#include "analyse/restrict.h"
 #include "base/human.h"
 
 enum { DEPTH_DEFAULT = 64, STACK_DEPTH = 512, NODES_DEFAULT = 2000, NODES_MAX = 20000 };

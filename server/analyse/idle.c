@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "analyse/device_line.h"
-#include "analyse/facts.h"
+#include "analyse/steps.h"
 #include "trace/ps.h"
 
 struct gap_heap { /* the longest gaps of a host, the shortest of them on top */
@@ -236,7 +236,7 @@ static void sum_window(void *data, uint32_t window, const struct device_time *la
 static void sum_kept(const struct steps *steps, uint32_t host, struct summing *summing)
 {
     for (uint32_t i = 0; i < steps->count; i++) {
-        if (steps->items[i].host == host && counted_step(steps, &steps->items[i]))
+        if (steps->items[i].host == host && step_counts(steps, &steps->items[i]))
             sum_window(summing, i, steps->lanes[i]);
     }
 }

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "analyse/annotations_parts.h"
-#include "analyse/attribute.h"
 #include "analyse/kernels_lists.h"
+#include "analyse/scan.h"
 #include "analyse/top.h"
 #include "base/names.h"
 

@@ -9,7 +9,6 @@
  */
 #include "analyse/kernels_lists.h"
 
-#include "analyse/attribute.h"
 #include "analyse/kernels.h"
 #include "analyse/scan.h"
 #include "analyse/table.h"

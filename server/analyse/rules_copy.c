@@ -8,9 +8,9 @@
  */
 #include <stdlib.h>
 
-#include "analyse/attribute.h"
 #include "analyse/findings.h"
 #include "analyse/map64.h"
+#include "analyse/scan.h"
 #include "analyse/transfers.h"
 #include "base/human.h"
 

@@ -13,7 +13,7 @@
 #define JVIEWD_ANALYSE_SCAN_H
 
 #include "analyse/block_sums.h"
-#include "analyse/restrict.h"
+#include "analyse/selection.h"
 #include "analyse/split.h"
 
 struct scanned {
@@ -85,5 +85,7 @@ uint32_t entry_from(const struct attribution *attribution, slice_id slice);
 /* Does the track hold a device's own work? Its containers (steps, modules, scopes) do not, nor does
  * the line of asynchronous ops: what a device waits for of those stands among its ops. */
 bool track_is_device_work(const struct track *track);
+/* A stream of a GPU: what lies on it are kernels, copies and sets. */
+bool track_runs_kernels(const struct trace *trace, track_id id);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "analyse/restrict.h"
 #include "analyse/top_parts.h"
 #include "trace/ps.h"
 
