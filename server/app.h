@@ -26,5 +26,7 @@ void start_tensorboard(const char *profile_dir);
 void tell_version(bool verbose);
 /* "41.2 MB" */
 struct str size_text(uint64_t bytes, struct arena *arena);
+/* "30d", "12h", "90m" -> ns; false: no such text. */
+bool age_read(struct str text, int64_t *ret_ns);
 
 #endif

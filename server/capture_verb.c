@@ -89,7 +89,7 @@ static bool take_flag(struct plan *plan, const char *flag, const char *value)
         return value[0] != '\0';
     }
     if (strcmp(flag, "--every") == 0)
-        return prune_age(str_of(value), &plan->every_ns) && plan->every_ns > 0;
+        return age_read(str_of(value), &plan->every_ns) && plan->every_ns > 0;
     if (strcmp(flag, "--keep") == 0 && number_of(value, KEEP_MAX, &number) && number > 0) {
         plan->keep = (uint32_t)number;
         return true;

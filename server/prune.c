@@ -254,7 +254,7 @@ static bool take_wish(struct prune_wish *wish, const char *word, const char *val
         wish->has_size = prune_size(str_of(value), &wish->size);
         return wish->has_size;
     }
-    return strcmp(word, "--older-than") == 0 && prune_age(str_of(value), &wish->age_ns);
+    return strcmp(word, "--older-than") == 0 && age_read(str_of(value), &wish->age_ns);
 }
 
 static enum status read_question(int argc, char **argv, struct question *ret, struct error *err)

@@ -32,8 +32,7 @@ struct prune_run {
 /* Decides for runs that come newest first, with `kept` set where they are protected; pure. */
 void prune_choose(struct prune_run *runs, uint32_t count, const struct prune_wish *wish,
                   int64_t now_ns);
-/* "30d", "12h", "90m" -> ns; "20G" -> bytes. */
-bool prune_age(struct str text, int64_t *ret_ns);
+/* "20G" -> bytes. */
 bool prune_size(struct str text, uint64_t *ret);
 
 /* Removes a file below the root, if it is still as it was judged (inode, size, time), and the

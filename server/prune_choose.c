@@ -1,26 +1,5 @@
 #include "prune.h"
 
-bool prune_age(struct str text, int64_t *ret_ns)
-{
-    static const struct {
-        char unit;
-        int64_t ns;
-    } units[] = {
-        {'d', INT64_C(86400000000000)}, {'h', INT64_C(3600000000000)}, {'m', INT64_C(60000000000)}};
-    uint64_t number;
-
-    for (size_t i = 0; i < COUNT(units) && text.count > 1; i++) {
-        struct str digits = {text.at, text.count - 1};
-
-        if (text.at[text.count - 1] == units[i].unit && str_to_u64(digits, &number) && number > 0 &&
-            number < (uint64_t)(INT64_MAX / units[i].ns)) {
-            *ret_ns = (int64_t)number * units[i].ns;
-            return true;
-        }
-    }
-    return false;
-}
-
 bool prune_size(struct str text, uint64_t *ret)
 {
     static const char units[] = "KMGT";

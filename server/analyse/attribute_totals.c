@@ -13,7 +13,7 @@
 #include "analyse/attribute_parts.h"
 #include "analyse/cost.h"
 #include "analyse/quantile_set.h"
-#include "analyse/top_parts.h"
+#include "analyse/top.h"
 
 /* Of more ops no spreads are kept: their rows would be private memory. */
 enum { SPREAD_OPS_MAX = 1 << 15 };

@@ -1,6 +1,6 @@
 #include "analyse/collective_text.h"
 
-#include "decode/hlo_module_parts.h"
+#include "decode/hlo_word.h"
 
 #define BYTES_MAX (UINT64_C(1) << 62)
 

@@ -32,4 +32,23 @@ MUST_CHECK enum status top(const struct run_traces *run, const struct restrictio
                            const struct top_question *question, const struct page *page,
                            struct arena *arena, struct table *ret, struct error *err);
 
+enum top_by {
+    BY_OP = SPREAD_BY_OP,
+    BY_MODULE = SPREAD_BY_MODULE,
+    BY_SCOPE = SPREAD_BY_SCOPE,
+    BY_SOURCE = SPREAD_BY_SOURCE,
+    BY_CATEGORY = SPREAD_BY_CATEGORY, /* up to here attributed ops, from here recorded slices */
+    BY_NAME,
+    BY_KERNEL,
+    BY_API, /* up to here from BY_NAME on: groups are names */
+    BY_TRACK,
+    BY_HOST,
+    BY_DEVICE, /* groups of the last three are tracks; behind them, devices of ops on threads */
+    BY_COUNT,
+};
+
+/* Which ops of a trace one row of the whole table joins: by op, the first op of its row, or NO_OP
+ * where the op has no entries. Asks for totals and for no spreads. */
+void top_first_ops(const struct host_trace *host, enum top_by by, uint32_t *ret);
+
 #endif

@@ -19,20 +19,6 @@
 #include "analyse/tally.h"
 #include "analyse/top.h"
 
-enum top_by {
-    BY_OP = SPREAD_BY_OP,
-    BY_MODULE = SPREAD_BY_MODULE,
-    BY_SCOPE = SPREAD_BY_SCOPE,
-    BY_SOURCE = SPREAD_BY_SOURCE,
-    BY_CATEGORY = SPREAD_BY_CATEGORY, /* up to here attributed ops, from here recorded slices */
-    BY_NAME,
-    BY_KERNEL,
-    BY_API, /* up to here from BY_NAME on: groups are names */
-    BY_TRACK,
-    BY_HOST,
-    BY_DEVICE, /* groups of the last three are tracks; behind them, devices of ops on threads */
-    BY_COUNT,
-};
 const char *top_by_word(enum top_by by);
 
 enum top_column {
@@ -191,9 +177,6 @@ uint32_t top_row_of(struct top_work *work, struct top_host *host, uint32_t group
 struct str top_category(const struct host_trace *host, uint32_t op);
 void top_hosts_open(struct top_work *work, const struct selection *selections, uint32_t count);
 void top_hosts_close(struct top_work *work);
-/* Which ops of a trace one row of the whole table joins: by op, the first op of its row, or NO_OP
- * where the op has no entries. Asks for totals and for no spreads. */
-void top_first_ops(const struct host_trace *host, enum top_by by, uint32_t *ret);
 /* top.c: the rows of a question, for other tables over the same sums; top_free after OK. */
 MUST_CHECK enum status top_collect(const struct run_traces *run,
                                    const struct restriction *restriction,

@@ -28,6 +28,8 @@ struct str { /* borrowed, any bytes, meant as UTF-8, not NUL-terminated */
 
 struct str str_of(const char *text); /* NULL reads as "" */
 bool str_equal(struct str a, struct str b);
+/* ASCII case aside. */
+bool str_equal_fold(struct str a, struct str b);
 int str_compare(struct str a, struct str b); /* by bytes */
 bool str_starts(struct str text, struct str prefix);
 bool str_ends(struct str text, struct str suffix);

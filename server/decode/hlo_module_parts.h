@@ -16,12 +16,13 @@
 
 #include "base/hash.h"
 #include "decode/hlo_module.h"
+#include "decode/hlo_word.h"
 #include "decode/id_map.h"
 #include "decode/protobuf.h"
 
 /* The largest modules have some 100,000 instructions. A part takes two bytes in a hostile file,
  * and up to 256 in memory. */
-enum { HLO_PARTS_MAX = 1 << 22, HLO_DEPTH_MAX = 32 };
+enum { HLO_PARTS_MAX = 1 << 22 };
 
 struct hlo_reader {
     struct hlo_module *module;
@@ -71,16 +72,6 @@ void hlo_print_sharding(struct text *out, struct bytes message, unsigned depth);
 bool hlo_has_field(struct bytes message, uint32_t number);
 /* The last such number of a message. */
 uint64_t hlo_number_in(struct bytes message, uint32_t number, uint64_t otherwise);
-
-/* Text without blanks around it; a name without its %; "x" without quotes; {x} without brackets. */
-struct str hlo_trimmed(struct str text);
-struct str hlo_bare_name(struct str name);
-struct str hlo_unquoted(struct str text);
-struct str hlo_inside(struct str text);
-/* How far to the first of `stops` outside of brackets and quotes; the whole text without one. */
-size_t hlo_span_to(struct str text, const char *stops);
-/* Takes the text up to one of `stops`, and the stop. */
-struct str hlo_take_to(struct str *text, const char *stops);
 
 static inline uint64_t hlo_name_key(struct str name)
 {

@@ -1,5 +1,4 @@
 /* Content-Encoding: the smaller of what the client takes, for bodies worth it. */
-#include "serve/gate.h"
 #include "serve/reply.h"
 
 enum { ENCODE_BYTES_MIN = 16384 };

@@ -1,4 +1,6 @@
 #include "serve/exchange.h"
+#include "serve/auth.h"
+#include "serve/reply_cache.h"
 
 #include "base/clock.h"
 #include "base/log.h"

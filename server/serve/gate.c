@@ -5,17 +5,6 @@ static uint8_t lower(uint8_t c)
     return c >= 'A' && c <= 'Z' ? (uint8_t)(c + 32) : c;
 }
 
-bool str_equal_fold(struct str a, struct str b)
-{
-    if (a.count != b.count)
-        return false;
-    for (size_t i = 0; i < a.count; i++) {
-        if (lower((uint8_t)a.at[i]) != lower((uint8_t)b.at[i]))
-            return false;
-    }
-    return true;
-}
-
 static uint32_t header_count(const struct wire *wire, struct str name, struct str *ret)
 {
     uint32_t count = 0;
@@ -28,15 +17,6 @@ static uint32_t header_count(const struct wire *wire, struct str name, struct st
         count++;
     }
     return count;
-}
-
-struct str header_get(const struct header *headers, uint32_t count, struct str name)
-{
-    const struct wire wire = {.headers = headers, .header_count = count};
-    struct str value;
-
-    header_count(&wire, name, &value);
-    return value;
 }
 
 bool address_is_loopback(struct str address)

@@ -12,7 +12,7 @@
 #ifndef JVIEWD_SERVE_GATE_H
 #define JVIEWD_SERVE_GATE_H
 
-#include "serve/serve.h"
+#include "serve/header.h"
 
 enum {
     GATE_TARGET_BYTES_MAX = 8192,
@@ -55,12 +55,8 @@ struct verdict {
 
 void gate_check(const struct gate *gate, const struct wire *wire, struct arena *arena,
                 struct verdict *ret);
-/* The value of the only header of that name; "" when there is none. */
-struct str header_get(const struct header *headers, uint32_t count, struct str name);
 /* Is it the page as others may frame it: "/" with embed=1? */
 bool gate_is_embedded(struct str path, struct str query);
-/* ASCII case aside. */
-bool str_equal_fold(struct str a, struct str b);
 /* "127.0.0.1", "127.x.y.z", "localhost", "::1". */
 bool address_is_loopback(struct str address);
 

@@ -1,4 +1,5 @@
 #include "serve/http.h"
+#include "serve/reply_cache.h"
 
 #include <civetweb.h>
 #include <stdio.h>

@@ -3,6 +3,7 @@
  *   GET  /launch/CODE   -> the cookie, and on to the page; each code once
  *   POST /api/launch    -> {"path": "launch/CODE"}: `jviewd open` makes a new link with the token
  */
+#include "serve/auth.h"
 #include "serve/reply.h"
 #include "serve/routes.h"
 #include "serve/server.h"

@@ -1,6 +1,6 @@
 #include "serve/reply.h"
 
-#include "serve/gate.h"
+#include "serve/header.h"
 
 void reply_header(struct reply *reply, struct str name, struct str value)
 {

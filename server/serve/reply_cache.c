@@ -5,7 +5,7 @@
 
 #include "base/hash.h"
 #include "serve/etag.h"
-#include "serve/gate.h"
+#include "serve/header.h"
 #include "serve/reply.h"
 
 enum { SLOTS = 512, BODY_BYTES_MAX = 32768, KEPT_HEADERS_MAX = 4, HEADER_BYTES_MAX = 96 };

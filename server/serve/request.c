@@ -3,7 +3,7 @@
 #include "analyse/align.h"
 #include "analyse/hlo.h"
 #include "analyse/lend.h"
-#include "serve/gate.h"
+#include "serve/header.h"
 
 enum {
     HOSTS_MAX = 4096,

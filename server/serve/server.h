@@ -3,9 +3,12 @@
 #define JVIEWD_SERVE_SERVER_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 
-#include "serve/auth.h"
-#include "serve/reply_cache.h"
+struct auth;
+struct pool;
+struct reply_cache;
 
 enum { EVENT_STREAMS_MAX = 32 };
 

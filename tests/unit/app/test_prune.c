@@ -69,7 +69,7 @@ static void words(void **state)
     for (size_t i = 0; i < COUNT(ages); i++) {
         int64_t ns = 0;
 
-        CHECK_INT(ages[i].text, prune_age(str_of(ages[i].text), &ns), ages[i].ns != 0);
+        CHECK_INT(ages[i].text, age_read(str_of(ages[i].text), &ns), ages[i].ns != 0);
         CHECK_INT(ages[i].text, ages[i].ns != 0 ? ns : 0, ages[i].ns);
     }
     for (size_t i = 0; i < COUNT(sizes); i++) {

@@ -1,0 +1,10 @@
+/* Headers of a request or a reply, by name; names are equal whatever their case. */
+#ifndef JVIEWD_SERVE_HEADER_H
+#define JVIEWD_SERVE_HEADER_H
+
+#include "serve/serve.h"
+
+/* The value of the last header of that name; "" when there is none. */
+struct str header_get(const struct header *headers, uint32_t count, struct str name);
+
+#endif
