@@ -4,15 +4,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "app.h"
-#include "capture_verb.h"
+#include "app/app.h"
+#include "app/capture_verb.h"
+#include "app/collect.h"
 #include "cli/cli.h"
-#include "collect.h"
-#include "doctor.h"
-#include "index.h"
-#include "prune.h"
-#include "serve/query.h"
-#include "serve/sql_worker.h"
+#include "doctor/doctor.h"
+#include "index/index.h"
+#include "prune/prune.h"
+#include "serve/answer/query.h"
+#include "serve/sql/sql_worker.h"
 
 /* Descriptors 0, 1 and 2 are what they should be, or nothing; never a file of ours. */
 static bool standard_descriptors(void)

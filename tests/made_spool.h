@@ -6,7 +6,7 @@
 
 #include "api/record.h"
 #include "base/hash.h"
-#include "base/pack.h"
+#include "base/pack/pack.h"
 
 struct made_spool {
     struct text file;

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "trace/args.h"
+#include "trace/args/args.h"
 #include "trace/block.h"
-#include "trace/counter.h"
+#include "trace/events/counter.h"
 
 static const struct {
     uint8_t flag;

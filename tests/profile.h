@@ -2,7 +2,7 @@
 #ifndef JVIEWD_TESTS_PROFILE_H
 #define JVIEWD_TESTS_PROFILE_H
 
-#include "base/pack.h"
+#include "base/pack/pack.h"
 
 #define STEP_PS INT64_C(50000000000)
 

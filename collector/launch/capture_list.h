@@ -9,8 +9,8 @@
 
 #include <stdint.h>
 
-#include "decode/record_clock.h"
-#include "decode/record_read.h"
+#include "decode/record/record_clock.h"
+#include "decode/record/record_read.h"
 
 struct capture {
     int64_t number;            /* counted from 1 */

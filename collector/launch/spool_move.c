@@ -11,7 +11,7 @@
 #include "api/record.h"
 #include "base/arena.h"
 #include "base/file.h"
-#include "decode/record_read.h"
+#include "decode/record/record_read.h"
 #include "launch/dump_mark.h"
 
 enum { NAME_MAX_BYTES = 256, PATH_BYTES = 4096 };

@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "decode/id_map.h"
-#include "decode/record_read.h"
+#include "decode/record/record_read.h"
 #include "launch/spools.h"
 
 enum { TEXTS_MAX = 1 << 20 };

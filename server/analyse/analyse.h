@@ -11,7 +11,7 @@
 #include "trace/attribution.h"
 #include "trace/trace.h"
 
-struct block_sums; /* analyse/block_sums.h */
+struct block_sums; /* analyse/scan/block_sums.h */
 
 struct host_trace {
     const struct trace *trace;

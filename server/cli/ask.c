@@ -7,7 +7,7 @@
 
 #include "cli/plain.h"
 #include "cli/wait.h"
-#include "serve/reply.h"
+#include "serve/answer/reply.h"
 
 enum { WAIT_MS = 500, BAR_WIDTH = 30 };
 

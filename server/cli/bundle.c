@@ -10,8 +10,8 @@
 #include "cli/ask.h"
 #include "cli/plain.h"
 #include "cli/verbs.h"
-#include "serve/file_name.h"
-#include "serve/reply.h"
+#include "serve/answer/file_name.h"
+#include "serve/answer/reply.h"
 
 /* The last part of the run's name. */
 static int ask_name(const struct cli_call *call, const struct services *services, struct str *ret)

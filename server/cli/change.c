@@ -8,9 +8,9 @@
 
 #include "cli/ask.h"
 #include "cli/verbs.h"
-#include "serve/json_out.h"
-#include "serve/query.h"
-#include "serve/reply.h"
+#include "serve/answer/json_out.h"
+#include "serve/answer/query.h"
+#include "serve/answer/reply.h"
 
 const struct cli_action baseline_actions[] = {
     {"list", ""}, {"set", "NAME RUN"}, {"remove", "NAME"}, {NULL, NULL}};

@@ -3,7 +3,7 @@
 
 #include "cli/ask.h"
 #include "cli/verbs.h"
-#include "serve/reply.h"
+#include "serve/answer/reply.h"
 
 int print_check(const struct cli_call *call, const struct services *services)
 {

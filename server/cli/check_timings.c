@@ -13,9 +13,9 @@
 #include "cli/ask.h"
 #include "cli/timings.h"
 #include "cli/verbs.h"
-#include "serve/check_parts.h"
-#include "serve/json_out.h"
-#include "serve/query.h"
+#include "serve/answer/json_out.h"
+#include "serve/answer/query.h"
+#include "serve/routes/check/check.h"
 
 static const struct param params[] = {
     {.name = "run", .kind = PARAM_TEXT},

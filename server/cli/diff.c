@@ -6,7 +6,7 @@
 #include "cli/ask.h"
 #include "cli/plain.h"
 #include "cli/verbs.h"
-#include "serve/reply.h"
+#include "serve/answer/reply.h"
 
 /* What the table below stands on. */
 static void put_basis(const json_t *diff)

@@ -22,7 +22,7 @@
 #include "cli/ask.h"
 #include "cli/plain.h"
 #include "cli/verbs.h"
-#include "serve/reply.h"
+#include "serve/answer/reply.h"
 
 static const struct {
     const char *format, *path, *parameter;

@@ -6,7 +6,7 @@
 #include "cli/ask.h"
 #include "cli/plain.h"
 #include "cli/verbs.h"
-#include "serve/reply.h"
+#include "serve/answer/reply.h"
 
 static const char *text_at(const json_t *object, const char *key)
 {

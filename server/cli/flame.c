@@ -7,7 +7,7 @@
 #include "cli/ask.h"
 #include "cli/plain.h"
 #include "cli/verbs.h"
-#include "serve/reply.h"
+#include "serve/answer/reply.h"
 
 enum { DEPTH_MAX = 64 };
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "cli/verbs.h"
-#include "serve/mcp.h"
+#include "serve/mcp/mcp.h"
 
 enum { LINE_BYTES_MAX = 1 << 20 };
 

@@ -3,7 +3,7 @@
 #define JVIEWD_CLI_PARAMETERS_H
 
 #include "cli/cli.h"
-#include "serve/query.h"
+#include "serve/answer/query.h"
 
 /* Ends with a nameless one; NULL: none. */
 const struct param *parameters_of(const struct cli_verb *verb);

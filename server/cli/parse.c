@@ -14,7 +14,7 @@
 
 #include "cli/cli.h"
 #include "cli/parameters.h"
-#include "serve/json_out.h"
+#include "serve/answer/json_out.h"
 
 struct parse {
     struct cli_call *call;

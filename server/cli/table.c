@@ -10,7 +10,7 @@
 #include "cli/plain.h"
 #include "cli/verbs.h"
 #include "cli/wait.h"
-#include "serve/reply.h"
+#include "serve/answer/reply.h"
 
 static struct grid_style terminal_style(void)
 {

@@ -10,7 +10,7 @@
 #ifndef JVIEWD_CLI_TIMINGS_H
 #define JVIEWD_CLI_TIMINGS_H
 
-#include "analyse/judge.h"
+#include "analyse/stats/judge.h"
 #include "base/bytes.h"
 #include "base/error.h"
 

@@ -1,7 +1,7 @@
 /* jviewd trend [PATH]: every run below it is read and measured first; then the table. */
 #include "cli/ask.h"
 #include "cli/verbs.h"
-#include "serve/measure.h"
+#include "serve/prepare/measure.h"
 
 enum { TREND_RUNS_MAX = 10000, READ_WAIT_MS = 600000 };
 

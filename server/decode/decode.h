@@ -10,7 +10,7 @@
 #ifndef JVIEWD_DECODE_DECODE_H
 #define JVIEWD_DECODE_DECODE_H
 
-#include "base/pack.h"
+#include "base/pack/pack.h"
 #include "trace/part.h"
 #include "trace/sink.h"
 

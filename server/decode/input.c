@@ -13,8 +13,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/archive.h"
 #include "base/file.h"
+#include "base/pack/archive.h"
 #include "decode/decode.h"
 
 enum { HEAD_BYTES = 64 << 10, PIECE_BYTES = 1 << 20 };

@@ -3,10 +3,10 @@
  * The table is asked from top to bottom; the first that recognises the content names it. Magic
  * numbers come first, then JSON and text, then protobuf messages, which only their shape tells.
  */
-#include "base/archive.h"
+#include "base/pack/archive.h"
 #include "decode/decode.h"
 #include "decode/foreign.h"
-#include "decode/json_kinds.h"
+#include "decode/json/json_kinds.h"
 
 struct format {
     const char *name;

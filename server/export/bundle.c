@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/zip_out.h"
+#include "base/pack/zip_out.h"
 
 enum { PIECE_BYTES = 1 << 20 };
 

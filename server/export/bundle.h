@@ -10,7 +10,7 @@
 #define JVIEWD_EXPORT_BUNDLE_H
 
 #include "base/hash.h"
-#include "base/pack.h"
+#include "base/pack/pack.h"
 
 struct bundle_part {
     struct str name;

@@ -16,7 +16,7 @@
 #include "export/lanes.h"
 #include "export/slice_rows.h"
 #include "export/text_out.h"
-#include "trace/counter.h"
+#include "trace/events/counter.h"
 
 enum { LANE_TIDS = 1000000, TYPE_TEXT_MAX = 512, PS_PER_NS = 1000 };
 

@@ -10,7 +10,7 @@
 #ifndef JVIEWD_EXPORT_EXPORT_H
 #define JVIEWD_EXPORT_EXPORT_H
 
-#include "base/pack.h"
+#include "base/pack/pack.h"
 #include "trace/sink.h"
 #include "trace/trace.h"
 

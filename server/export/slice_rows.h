@@ -3,7 +3,7 @@
 #define JVIEWD_EXPORT_SLICE_ROWS_H
 
 #include "export/export.h"
-#include "trace/slice_args.h"
+#include "trace/args/slice_args.h"
 
 /* The ordinals of a row that the window touches. */
 void slice_rows_asked(const struct export_run *run, const struct export_host *host,

@@ -2,7 +2,7 @@
 #ifndef JVIEWD_EXPORT_TEXT_OUT_H
 #define JVIEWD_EXPORT_TEXT_OUT_H
 
-#include "base/pack.h"
+#include "base/pack/pack.h"
 
 enum { TEXT_OUT_BYTES = 64 << 10 };
 

@@ -1,5 +1,5 @@
 /* XSpace out: one host's trace, as the JAX profiler would have written it. The format stands in
- * decode/xspace.c.
+ * decode/xspace/xspace.c.
  *
  *   outermost track   a plane: its name where it has a plane's; the process that did most is
  *                     /host:CPU; a device /device:GPU:N

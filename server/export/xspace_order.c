@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "export/xspace_out.h"
-#include "trace/sort.h"
+#include "trace/sink/sort.h"
 
 enum { WINDOW_BYTES = 64 << 10, WINDOWS = 64, PIECE_BYTES = 256 << 10 };
 

@@ -1,4 +1,5 @@
-/* The inside of the XSpace exporter: what its files share. The format stands in decode/xspace.c.
+/* The inside of the XSpace exporter: what its files share. The format stands in
+ * decode/xspace/xspace.c.
  *
  *   xspace.c          the walk: planes in order, what the file says of itself
  *   xspace_plane.c    a plane: its lines wait in a spill until all their lengths are known
@@ -15,7 +16,7 @@
 #include "base/arena.h"
 #include "base/protobuf_out.h"
 #include "decode/id_map.h"
-#include "decode/xspace.h"
+#include "decode/xspace/xspace.h"
 #include "export/row_merge.h"
 #include "export/slice_rows.h"
 #include "trace/sink.h"

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "trace/counter.h"
+#include "trace/events/counter.h"
 
 enum { KEEP_BYTES = 256 << 10, COPY_BYTES = 256 << 10, PS_PER_NS = 1000, ASK_EVERY = 4096 };
 

@@ -1,10 +1,10 @@
 /* All routes in one place, and what happens around each handler. */
-#include "serve/etag.h"
-#include "serve/gate.h"
-#include "serve/kept.h"
-#include "serve/reply.h"
+#include "serve/access/gate.h"
+#include "serve/answer/etag.h"
+#include "serve/answer/reply.h"
+#include "serve/kept/kept.h"
+#include "serve/kept/stored.h"
 #include "serve/routes.h"
-#include "serve/stored.h"
 
 /* clang-format off */
 const struct route *const routes[] = {

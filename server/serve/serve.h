@@ -15,7 +15,7 @@
 #define JVIEWD_SERVE_SERVE_H
 
 #include "analyse/analyse.h"
-#include "base/pack.h"
+#include "base/pack/pack.h"
 #include "base/queue.h"
 #include "store/cache.h"
 #include "store/catalog.h"
@@ -53,7 +53,7 @@ struct services { /* what handlers may reach; filled by app.c. Function pointers
     /* A file of a run, opened below its profile directory and nowhere else; NULL: not offered. */
     enum status (*open_file)(void *ingest, struct str run_id, struct str path, int *ret_fd,
                              uint64_t *ret_bytes, struct error *err);
-    struct sum_shelf *sums;  /* analyse/block_sums.h; NULL: windows are walked slice by slice */
+    struct sum_shelf *sums; /* analyse/scan/block_sums.h; NULL: windows are walked slice by slice */
     struct uploads *uploads; /* files that browsers bring; NULL: none are taken, because: */
     const char *uploads_refusal;
     /* What a file is, without reading it whole; ERR_UNSUPPORTED with the reason: no profile. */
@@ -85,7 +85,7 @@ struct request {
     const struct services *services;
     bool whole;              /* rather waits than hears of some of a run's hosts */
     bool settled;            /* ... and than hears of files that are still being written */
-    struct shared *shared;   /* serve/shared.h: what was analysed for others; NULL: for none */
+    struct shared *shared;   /* serve/kept/shared.h: what was analysed for others; NULL: for none */
     struct keeping *keeping; /* kept.c's own: all rows are made, to be kept; NULL: the page alone */
     struct server *server;   /* http.c's own: counters, pool; NULL for callers without sockets */
     struct request_state *state; /* request.c's own: parsed parameters, the traces it holds */

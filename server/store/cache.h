@@ -59,7 +59,7 @@ MUST_CHECK enum status cache_adopt(struct cache *cache, const char content[33],
                                    const char *segment_path, const char *attribution_path,
                                    struct error *err);
 
-/* Keeps what analyse/attribute.c computed. */
+/* Keeps what analyse/attribute/attribute.c computed. */
 MUST_CHECK enum status attribution_write(const char *path, const char content[33],
                                          const struct attribution *attribution, struct error *err);
 struct attribution_file;

@@ -62,7 +62,7 @@ struct run_host {
     char content[33];
 };
 
-struct run_about {           /* of jview.json, beside the profile: serve/about.h */
+struct run_about {           /* of jview.json, beside the profile: serve/bundle/about.h */
     uint64_t stamp;          /* of the file; 0: there is none */
     struct str name, commit; /* "" unknown */
     bool has_step, has_commit_time;

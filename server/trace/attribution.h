@@ -1,8 +1,8 @@
 /* Which op, program, device and step a slice belongs to.
  *
- * A function of the segment and of ATTRIBUTION_VERSION: computed by analyse/attribute.c, kept
- * beside the segment by store/attribution.c, remade from the segment alone. Only slices of ops and
- * kernels have an entry; entries are in slice order, so those of a row are contiguous.
+ * A function of the segment and of ATTRIBUTION_VERSION: computed by analyse/attribute/attribute.c,
+ * kept beside the segment by store/attribution.c, remade from the segment alone. Only slices of ops
+ * and kernels have an entry; entries are in slice order, so those of a row are contiguous.
  */
 #ifndef JVIEWD_TRACE_ATTRIBUTION_H
 #define JVIEWD_TRACE_ATTRIBUTION_H
@@ -123,7 +123,7 @@ _Static_assert(sizeof(struct op) == 28 && sizeof(struct execution) == 40 &&
                    sizeof(struct op_spread) == 40 && sizeof(struct device_total) == 32,
                "records without hidden padding: as they are they go to disk");
 
-enum cost_rule { /* where a cost is from, or why it is not known; words: analyse/cost.h */
+enum cost_rule { /* where a cost is from, or why it is not known; words: analyse/hlo/cost.h */
                  COST_UNKNOWN,        /* no HLO and no figure of the compiler's */
                  COST_HLO,            /* counted from the instruction and its shapes */
                  COST_TARGET,         /* of a custom call, by what its target computes */
@@ -156,7 +156,8 @@ struct op_cost {
     uint8_t type;                   /* of the operands of its matrix products, else of its result:
                                        a number of xla_data.proto, 0 unknown */
     uint8_t flags;
-    uint32_t family; /* what its name says it is: an index of analyse/cost_family.c; 0 nothing */
+    uint32_t
+        family; /* what its name says it is: an index of analyse/hlo/cost_family.c; 0 nothing */
     uint32_t zero;
 };
 

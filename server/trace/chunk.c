@@ -1,8 +1,8 @@
 /* Reads packed columns, whole or one value; the layout stands in chunk.h. */
 #include "trace/chunk.h"
 
-#include "trace/sink_parts.h"
-#include "trace/trace_parts.h"
+#include "trace/readers.h"
+#include "trace/writers.h"
 
 enum { GROUP_SLICES = 32, NS_PS = 1000 };
 

@@ -5,8 +5,8 @@
  */
 #include "base/hash.h"
 #include "trace/chunk.h"
-#include "trace/sink_parts.h"
-#include "trace/trace_parts.h"
+#include "trace/readers.h"
+#include "trace/writers.h"
 
 enum { CHUNK_UNTOUCHED, CHUNK_WHOLE, CHUNK_DAMAGED };
 

@@ -1,7 +1,7 @@
 /* Programs, instructions and documents of a trace: checked when it is opened, unpacked when they
  * are asked for. */
-#include "base/pack.h"
-#include "trace/trace_parts.h"
+#include "base/pack/pack.h"
+#include "trace/readers.h"
 
 /* More than any compiler writes of one module: a protobuf message ends at 2 GiB. */
 #define BLOB_BYTES_MAX (UINT64_C(2) << 30)

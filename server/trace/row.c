@@ -2,8 +2,8 @@
  */
 #include "base/file.h"
 #include "trace/chunk.h"
-#include "trace/sink_parts.h"
-#include "trace/trace_parts.h"
+#include "trace/readers.h"
+#include "trace/writers.h"
 
 enum { GAP_BYTES_MAX = 1 << 17 }; /* between chunks that are asked for in one go */
 

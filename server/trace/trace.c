@@ -1,7 +1,7 @@
 /* Looking things up by name: texts, programs, instructions. */
 #include "trace/trace.h"
 
-#include "trace/trace_parts.h"
+#include "trace/readers.h"
 
 struct str trace_name(const struct trace *trace, name_id id)
 {
@@ -70,4 +70,12 @@ bool trace_damaged(const struct trace *trace)
     const struct block_in *in = &trace->parts->in;
 
     return trace->parts->damaged || (in->damaged && in->damaged(in->from));
+}
+
+bool trace_arg_valid(const struct trace *trace, const struct arg *arg)
+{
+    bool is_text = arg->type == ARG_STRING || arg->type == ARG_BYTES || arg->type == ARG_JSON;
+
+    return arg->key < trace->name_count && arg->type <= ARG_DIGITS &&
+           (!is_text || arg->bits < trace->name_count);
 }

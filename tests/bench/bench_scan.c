@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ingest_parts.h"
+#include "ingest/ingest_parts.h"
 
 enum { RUNS = 10000, ROUNDS = 5, PATH_SIZE = 4096 };
 

@@ -18,9 +18,9 @@
 #include <unistd.h>
 
 #include "store/segment.h"
-#include "trace/pyramid.h"
+#include "trace/levels/pyramid.h"
+#include "trace/levels/tile.h"
 #include "trace/sink.h"
-#include "trace/tile.h"
 
 enum { STEP_COUNT = 200, NAME_COUNT = 5000, WINDOW_COUNT = 200, ZOOM_COUNT = 13, SCREEN_ROWS = 60 };
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyse/cost.h"
+#include "analyse/hlo/cost.h"
 
 static inline void cost_any(const struct hlo_module *module)
 {

@@ -8,8 +8,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "serve/gate.h"
-#include "serve/query.h"
+#include "serve/access/gate.h"
+#include "serve/answer/query.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,9 +1,9 @@
 /* Any bytes as an HLO proto; what is read of it is printed, and its heap replayed. */
 #include <stdlib.h>
 
-#include "analyse/heap.h"
+#include "analyse/memory/heap.h"
 #include "cost_any.h"
-#include "decode/hlo_module.h"
+#include "decode/hlo/hlo_module.h"
 #include "decode_any.h"
 
 enum { LINES_MAX = 1 << 16 };

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 #include "cost_any.h"
-#include "decode/hlo_module.h"
-#include "decode/hlo_name.h"
+#include "decode/hlo/hlo_module.h"
+#include "decode/hlo/hlo_name.h"
 #include "decode_any.h"
 
 /* What is printed is what was read, but for the end of the last line. */

@@ -8,11 +8,11 @@
  */
 #include <stdlib.h>
 
-#include "trace/args.h"
-#include "trace/by_name.h"
-#include "trace/counter.h"
+#include "trace/args/args.h"
+#include "trace/events/counter.h"
+#include "trace/levels/tile.h"
+#include "trace/names/by_name.h"
 #include "trace/sink.h"
-#include "trace/tile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *at, size_t count);
 

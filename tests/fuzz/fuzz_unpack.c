@@ -2,7 +2,7 @@
  * the budget. */
 #include <stdlib.h>
 
-#include "base/pack.h"
+#include "base/pack/pack.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *at, size_t count);
 

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "analyse/cost.h"
+#include "analyse/hlo/cost.h"
 #include "base/file.h"
 
 static void print_number(double number)

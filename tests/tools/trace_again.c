@@ -14,7 +14,7 @@
 #include "decode/decode.h"
 #include "export/row_merge.h"
 #include "export/slice_rows.h"
-#include "trace/counter.h"
+#include "trace/events/counter.h"
 
 enum { TOLD_MAX = 10 };
 

@@ -19,9 +19,9 @@
 
 #include "base/file.h"
 #include "decode/decode.h"
-#include "decode/hlo_module.h"
-#include "trace/args.h"
-#include "trace/counter.h"
+#include "decode/hlo/hlo_module.h"
+#include "trace/args/args.h"
+#include "trace/events/counter.h"
 
 enum { SAMPLED_MAX = 20000 };
 

@@ -4,7 +4,7 @@
 
 #include "unit/analyse/made_run.h"
 
-#include "analyse/findings.h"
+#include "analyse/findings/findings.h"
 
 static inline struct findings run_findings(const struct made_run *run,
                                            struct restriction restriction)

@@ -5,7 +5,7 @@
 #include "unit/trace/made_trace.h"
 
 #include "analyse/analyse.h"
-#include "analyse/attribute.h"
+#include "analyse/attribute/attribute.h"
 
 struct made_run {
     struct made made;

@@ -1,4 +1,4 @@
-#include "libraries.h"
+#include "app/libraries.h"
 
 #include <string.h>
 

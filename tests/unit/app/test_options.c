@@ -1,5 +1,5 @@
 /* Options: every place that may set one, and which of them holds. */
-#include "options.h"
+#include "app/options.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 
 #include <zlib.h>
 
-#include "base/archive.h"
-#include "base/pack.h"
+#include "base/pack/archive.h"
+#include "base/pack/pack.h"
 
 struct made { /* an archive under construction */
     struct text file, directory;

@@ -13,7 +13,7 @@
 #include <zstd.h>
 
 #include "base/arena.h"
-#include "base/pack.h"
+#include "base/pack/pack.h"
 
 enum { SAMPLE_BYTES = 20000 };
 

@@ -1,4 +1,4 @@
-#include "base/pack.h"
+#include "base/pack/pack.h"
 #include "check.h"
 
 static void blocks(void **state)

@@ -4,8 +4,8 @@
 
 #include "check.h"
 
-#include "base/archive.h"
-#include "base/zip_out.h"
+#include "base/pack/archive.h"
+#include "base/pack/zip_out.h"
 
 static enum status append(void *to, struct bytes piece, struct error *err)
 {

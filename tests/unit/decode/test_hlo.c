@@ -1,4 +1,4 @@
-#include "decode/hlo.h"
+#include "decode/hlo/hlo.h"
 #include "made_space.h"
 
 /* A module under construction: instructions go into `computation`, that into `module`. */

@@ -1,7 +1,7 @@
 #include "check.h"
 #include <stdlib.h>
 
-#include "decode/hlo_module.h"
+#include "decode/hlo/hlo_module.h"
 #include "made_hlo.h"
 
 static struct bytes text_bytes(const char *text)

@@ -1,5 +1,5 @@
 #include "check.h"
-#include "decode/hlo_name.h"
+#include "decode/hlo/hlo_name.h"
 
 static void names(void **state)
 {

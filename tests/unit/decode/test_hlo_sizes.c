@@ -1,6 +1,6 @@
 #include "check.h"
 
-#include "decode/hlo_detail.h"
+#include "decode/hlo/hlo_detail.h"
 #include "made_space.h"
 
 static struct bytes bytes_of(const char *text)

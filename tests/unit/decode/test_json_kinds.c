@@ -1,6 +1,6 @@
 /* JSON that is no trace says what it is. */
 #include "check.h"
-#include "decode/json_kinds.h"
+#include "decode/json/json_kinds.h"
 
 static void reasons(void **state)
 {

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "decode/json_number.h"
-#include "decode/json_scan.h"
+#include "decode/json/json_number.h"
+#include "decode/json/json_scan.h"
 
 /* A copy with zeros behind it, as a window has. */
 static struct json open_text(struct str text, char **ret_copy)

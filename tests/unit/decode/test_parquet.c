@@ -1,7 +1,7 @@
 #include "check.h"
 
 #include "base/file.h"
-#include "decode/parquet.h"
+#include "decode/nsys_jax/parquet.h"
 
 static struct bytes seed(const char *name, struct arena *arena)
 {

@@ -1,7 +1,7 @@
 #include "check.h"
 #include "decode/decode.h"
-#include "decode/record_clock.h"
-#include "decode/record_read.h"
+#include "decode/record/record_clock.h"
+#include "decode/record/record_read.h"
 #include "made_spool.h"
 #include "picture.h"
 

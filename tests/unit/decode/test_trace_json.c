@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "json_feed.h"
-#include "trace/args.h"
+#include "trace/args/args.h"
 
 #define HEAD "process 0 / thread 0\n"
 

@@ -1,5 +1,5 @@
 #include "made_space.h"
-#include "trace/args.h"
+#include "trace/args/args.h"
 
 static void nested(void **state)
 {

@@ -3,10 +3,10 @@
 
 #include "decode/decode.h"
 #include "decode/protobuf.h"
-#include "decode/xspace.h"
+#include "decode/xspace/xspace.h"
 #include "export/export.h"
 #include "picture.h"
-#include "trace/args.h"
+#include "trace/args/args.h"
 
 static enum status gather(void *to, struct bytes piece, struct error *err)
 {

@@ -1,5 +1,5 @@
 /* jview.json: what is taken of it, and that no content of it does harm. */
-#include "serve/about.h"
+#include "serve/bundle/about.h"
 
 #include "check.h"
 

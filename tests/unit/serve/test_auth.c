@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "serve/auth.h"
-#include "serve/request.h"
+#include "serve/access/auth.h"
+#include "serve/answer/request.h"
 #include "serve/routes.h"
 
 /* Mode x route x credential: the whole rule. */

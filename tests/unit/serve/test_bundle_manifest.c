@@ -3,7 +3,7 @@
 
 #include "check.h"
 
-#include "serve/bundle_manifest.h"
+#include "serve/bundle/bundle_manifest.h"
 
 static const char hash[] = "0123456789abcdef0123456789abcdef";
 

@@ -1,7 +1,7 @@
 /* The gate's answer in its forms: names from profiles stay text, whatever they hold. */
 #include "check.h"
 
-#include "serve/check_parts.h"
+#include "serve/routes/check/check.h"
 
 #define HOSTILE "a<b>&\"c'\x01\x1b[2J|`*\n# d\xef\xbf\xbf]]>\xff"
 

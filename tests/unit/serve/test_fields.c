@@ -1,9 +1,9 @@
 /* An answer that is one thing, as fields: every number exact, every name told, nothing that acts.
  */
-#include "serve/fields.h"
+#include "serve/answer/fields.h"
 
 #include "check.h"
-#include "serve/table_out.h"
+#include "serve/answer/table_out.h"
 
 static const char answer[] =
     "{\"run\":{\"id\":\"r7\"},\"start_ps\":9223372036854775807,\"args\":["

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "serve/gate.h"
+#include "serve/access/gate.h"
 
 enum { HEADERS_MAX = 70 };
 

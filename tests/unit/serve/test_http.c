@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "serve/http.h"
+#include "serve/http/http.h"
 #include "serve/routes.h"
 
 /* Tests of the wire need no UI. */

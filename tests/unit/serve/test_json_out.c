@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "serve/json_out.h"
+#include "serve/answer/json_out.h"
 
 static void reals(void **state)
 {

@@ -1,5 +1,5 @@
 /* A table that was kept gives the pages that its maker would have given, and damage gives none. */
-#include "serve/kept_table.h"
+#include "serve/kept/kept_table.h"
 
 #include "analyse/table.h"
 #include "check.h"

@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "serve/openapi.h"
-#include "serve/request.h"
+#include "serve/answer/request.h"
+#include "serve/routes/openapi.h"
 
 enum { LINES_MAX = 4000, PARAMS_MAX = 64 };
 

@@ -1,5 +1,5 @@
 /* What is made waits on disk for who takes it, in order and whole; nobody waits for a slow one. */
-#include "serve/outflow.h"
+#include "serve/http/outflow.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -1,10 +1,10 @@
 /* A large run's first questions are asked once, and again when it is another run. */
-#include "serve/prepare.h"
+#include "serve/prepare/prepare.h"
 
 #include <dirent.h>
 #include <time.h>
 
-#include "serve/stored.h"
+#include "serve/kept/stored.h"
 #include "unit/serve/made_place.h"
 
 enum { KEPT_MAX = 29, LOOKS_MAX = 1200 }; /* 28 answers, and what was measured for differences */

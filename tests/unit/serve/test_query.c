@@ -1,6 +1,6 @@
 #include "check.h"
 
-#include "serve/query.h"
+#include "serve/answer/query.h"
 
 static const struct param declared[] = {
     {.name = "run", .kind = PARAM_TEXT, .max = 8},

@@ -1,6 +1,6 @@
 #include "check.h"
 
-#include "serve/search_terms.h"
+#include "serve/routes/search/search_terms.h"
 
 static struct str shown(struct arena *arena, const struct search_terms *terms)
 {

@@ -1,8 +1,8 @@
 /* What was analysed once answers for the run as it was, and for no other state of it. */
-#include "serve/shared.h"
+#include "serve/kept/shared.h"
 
+#include "serve/kept/stored.h"
 #include "serve/routes.h"
-#include "serve/stored.h"
 #include "unit/serve/made_place.h"
 
 /* As a handler asks. */

@@ -3,7 +3,7 @@
 
 #include <jansson.h>
 
-#include "serve/sql_parts.h"
+#include "serve/sql/sql_parts.h"
 
 static void check_lost(const char *what, uint32_t lost_count, const char *want)
 {

@@ -1,9 +1,9 @@
 /* Answers over large runs are read again where they were kept, and only for the run as it was. */
-#include "serve/stored.h"
+#include "serve/kept/stored.h"
 
 #include <pthread.h>
 
-#include "serve/reply.h"
+#include "serve/answer/reply.h"
 #include "serve/routes.h"
 #include "unit/serve/made_place.h"
 

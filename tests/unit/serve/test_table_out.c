@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-#include "serve/etag.h"
-#include "serve/table_out.h"
+#include "serve/answer/etag.h"
+#include "serve/answer/table_out.h"
 
 static const struct column columns[] = {
     {"name", "Name", UNIT_TEXT, true},     {"self_ps", "Self", UNIT_PS, true},

@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "serve/reply.h"
+#include "serve/answer/reply.h"
 
 enum { CONTENTS = 250 }; /* of 2,000 runs; each is written by itself, which takes its time */
 

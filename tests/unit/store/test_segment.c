@@ -12,7 +12,7 @@ size_t __sanitizer_get_current_allocated_bytes(void); /* gcc does not bring its 
 #include "base/file.h"
 #include "picture.h"
 #include "store/segment.h"
-#include "trace/trace_parts.h"
+#include "trace/readers.h"
 
 static const char content[33] = "0123456789abcdef0123456789abcdef";
 

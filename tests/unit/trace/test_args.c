@@ -1,11 +1,11 @@
 /* Args against a plain list of what was written. */
-#include "trace/args_walk.h"
+#include "trace/args/args_walk.h"
 
 #include <stdlib.h>
 
 #include "check.h"
-#include "trace/args_block.h"
-#include "trace/trace_parts.h"
+#include "trace/args/args_block.h"
+#include "trace/readers.h"
 
 enum { NAME_COUNT = 100000, TYPE_COUNT = 5000 };
 

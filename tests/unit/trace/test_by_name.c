@@ -1,11 +1,11 @@
 /* Slices by name against a plain list. */
-#include "trace/by_name.h"
+#include "trace/names/by_name.h"
 
 #include <stdlib.h>
 
 #include "made_trace.h"
-#include "trace/quantile.h"
-#include "trace/sink_parts.h"
+#include "trace/names/quantile.h"
+#include "trace/writers.h"
 
 struct listed { /* one slice, as read back from its row */
     slice_id id;

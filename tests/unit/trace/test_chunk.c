@@ -2,7 +2,7 @@
 
 #include "check.h"
 #include "trace/chunk.h"
-#include "trace/sink_parts.h"
+#include "trace/writers.h"
 
 struct open { /* columns of an open row, on the heap */
     int64_t start_ps[CHUNK_SLICES], dur_ps[CHUNK_SLICES], self_ps[CHUNK_SLICES];

@@ -1,12 +1,12 @@
 /* Counters against a plain list, folded by brute force. */
-#include "trace/counter.h"
+#include "trace/events/counter.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "check.h"
-#include "trace/sink_parts.h"
-#include "trace/trace_parts.h"
+#include "trace/readers.h"
+#include "trace/writers.h"
 
 enum { TRACK_COUNT = 5 };
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "made_trace.h"
-#include "trace/sink_parts.h"
+#include "trace/writers.h"
 
 enum { CALLS, STREAM, OTHER, TRACK_COUNT };
 

@@ -1,5 +1,5 @@
 /* Pyramids as they lie in the file; what tiles make of them is tested in test_tile.c. */
-#include "trace/pyramid.h"
+#include "trace/levels/pyramid.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 #include <stdlib.h>
 
 #include "picture.h"
-#include "trace/sink_parts.h"
-#include "trace/trace_parts.h"
+#include "trace/readers.h"
+#include "trace/writers.h"
 
 static uint64_t next_random(uint64_t *seed)
 {

@@ -1,9 +1,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/pack.h"
+#include "base/pack/pack.h"
 #include "picture.h"
-#include "trace/trace_parts.h"
+#include "trace/readers.h"
 
 static const struct sink_track a_track = {
     .parent = NO_TRACK, .kind = TRACK_THREAD, .name = {"t", 1}, .device = -1};

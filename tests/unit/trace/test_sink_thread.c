@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "made_trace.h"
-#include "trace/args_block.h"
+#include "trace/args/args_block.h"
 
 enum { TRACKS = 12, EVENTS = 60000 };
 

@@ -1,7 +1,7 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "trace/sort.h"
+#include "trace/sink/sort.h"
 
 static uint64_t next_random(uint64_t *seed)
 {

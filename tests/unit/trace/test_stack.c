@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "picture.h"
-#include "trace/trace_parts.h"
+#include "trace/readers.h"
 
 static stack_id a_stack(struct sink *sink, stack_id parent, const char *function, uint32_t line)
 {

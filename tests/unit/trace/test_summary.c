@@ -1,5 +1,5 @@
 /* Self time by kind against brute force: each slice's interval without those of its children. */
-#include "trace/summary.h"
+#include "trace/levels/summary.h"
 
 #include <stdlib.h>
 

@@ -1,10 +1,10 @@
 /* Tiles against brute force over the slices of a row, from cells and from slices alike. */
-#include "trace/tile.h"
+#include "trace/levels/tile.h"
 
 #include <stdlib.h>
 
 #include "made_trace.h"
-#include "trace/pyramid.h"
+#include "trace/levels/pyramid.h"
 
 typedef void make_slices(struct made *made, struct dice *dice, uint32_t count);
 

@@ -1,10 +1,10 @@
 #include <stdlib.h>
 
 #include "picture.h"
-#include "trace/args.h"
-#include "trace/by_name.h"
-#include "trace/counter.h"
-#include "trace/trace_parts.h"
+#include "trace/args/args.h"
+#include "trace/events/counter.h"
+#include "trace/names/by_name.h"
+#include "trace/readers.h"
 
 static struct arg an_arg(struct sink *sink, const char *key, enum arg_type type, uint64_t bits)
 {

@@ -1,0 +1,61 @@
+/* One metric of a run against that of its baseline, or against a limit.
+ *
+ *   step_time      the counted steps' durations; of several hosts, the longest of each number
+ *   op:NAME        self time of the op in each step, the mean of the hosts; in the baseline of the
+ *                  op that it is matched with, whatever that is called there
+ *   memory_peak    the highest peak of an allocator: one value
+ *   compile_time   what all compiles took together: one value
+ *   step_p95, share_idle, utilisation, ...   the figures of trend_metrics.h: one value each
+ *
+ * One value has no spread to be judged by: it is held against what is allowed as it is, and the
+ * sentence says so. Of utilisation and compute's share less is worse, of all others more.
+ *
+ * Warm-up steps do not count. What a run does not hold is "noisy", which is: cannot be told, with
+ * the reason, and never ok: an op that one run alone has, too.
+ */
+#ifndef JVIEWD_ANALYSE_CHECK_H
+#define JVIEWD_ANALYSE_CHECK_H
+
+#include "analyse/compare/diff.h"
+#include "analyse/stats/judge.h"
+
+enum check_metric {
+    METRIC_STEP_TIME,
+    METRIC_OP,
+    METRIC_MEMORY_PEAK,
+    METRIC_COMPILE_TIME,
+    METRIC_FIGURE
+};
+
+struct check_question {
+    struct str text; /* the metric's: "op:dot.3" */
+    enum check_metric metric;
+    struct str op; /* "dot.3" */
+    bool has_limit;
+    int64_t limit; /* instead of a baseline */
+};
+
+/* "step_time", "op:NAME", "memory_peak", "compile_time", a figure's; false: none of them. */
+/* The words that are metrics, beside op:NAME; NULL: that was the last. */
+const char *check_metric_word(size_t index);
+enum unit check_metric_unit(const struct check_question *question);
+bool check_metric_parse(struct str text, struct check_question *ret);
+
+struct check {
+    struct check_question question;
+    struct judgement judged;
+    enum unit unit;
+    uint32_t a_count, b_count; /* of measurements */
+    struct str reason;         /* of noisy: as judged, or what is missing; else "" */
+    bool is_measured;          /* both values are known */
+    bool is_of_one_value;      /* of each run: there is no spread */
+    const char *counted;       /* what the measurements are: "steps", "calls" */
+};
+
+/* `a` may be NULL where the question has a limit. */
+MUST_CHECK enum status check_run(const struct diff_side *a, const struct diff_side *b,
+                                 const struct check_question *question,
+                                 const struct judge_rule *rule, struct arena *arena,
+                                 struct check *ret, struct error *err);
+
+#endif

@@ -1,0 +1,72 @@
+/* Inside diff*.c.
+ *
+ *   steps ─> windows ─> ops inside ─> sums by item ─┐
+ *                                                   ├─> rows ─> cells
+ *   the same of the other run ──────────────────────┘      diff_rows.c, diff.c
+ *              diff_side.c, what is kept of it: diff_kept.c
+ */
+#ifndef JVIEWD_ANALYSE_DIFF_PARTS_H
+#define JVIEWD_ANALYSE_DIFF_PARTS_H
+
+#include "analyse/compare/diff.h"
+#include "analyse/compare/match_run.h"
+#include "analyse/steps/steps.h"
+
+struct diff_sums { /* of one item: all its steps together, the mean of each host's devices */
+    int64_t self_ps;
+    double count;
+};
+
+struct measured { /* a side */
+    struct match_run ops;
+    struct diff_sums *sums; /* by item of `ops` */
+    int64_t *series;        /* [item * step_count + step]: self time; NULL: too many */
+    int64_t *durs_ps;       /* of the steps */
+    int64_t *numbers;       /* of the steps: of several hosts, each */
+    uint32_t step_count;    /* at least 1: a capture is one, of each host */
+    bool by_steps;
+    struct diff_measured told;
+};
+
+enum diff_wanted { /* beside the steps themselves */
+                   DIFF_STEPS = 0,
+                   DIFF_OPS = 1, /* `ops`, `sums`, `series` */
+                   DIFF_TIME =
+                       2, /* `told`: kinds and what the host did: each device's line is swept */
+                   DIFF_ALL = DIFF_OPS | DIFF_TIME,
+};
+
+/* `by_steps` false: the captures, whatever steps there are. */
+MUST_CHECK enum status diff_measure(const struct diff_side *side, bool by_steps, unsigned wanted,
+                                    struct arena *arena, struct measured *ret, struct error *err);
+/* As bytes, and back: into one with the run's `ops`. False: they are cut, or of another run. */
+void diff_pack(const struct measured *measured, struct text *text);
+bool diff_unpack(struct bytes bytes, struct arena *arena, struct measured *ret);
+/* Are there steps to be counted? */
+MUST_CHECK enum status diff_has_steps(const struct diff_side *side, struct arena *arena, bool *ret,
+                                      struct error *err);
+
+enum diff_by { DIFF_OP, DIFF_SCOPE, DIFF_MODULE, DIFF_CATEGORY, DIFF_SOURCE, DIFF_KIND, DIFF_BYS };
+
+struct diff_row {
+    struct str key, name;    /* of b, where b has it */
+    struct str side_name[2]; /* "fusion.3", "fusion.3 + 2"; "" not there */
+    uint32_t first[2];       /* an item of each side; UINT32_MAX */
+    struct diff_sums sums[2];
+    enum match_how how;
+    double confidence;
+    double p;
+    bool p_known;
+    bool is_rest;   /* no op: what the host did meanwhile, idle, other */
+    enum kind kind; /* of the rest */
+};
+
+struct diff_rows {
+    struct diff_row *items;
+    uint32_t count;
+    double matched_share, sure_share;
+};
+void diff_join(const struct measured sides[2], enum diff_by by, struct arena *arena,
+               struct diff_rows *ret);
+
+#endif

@@ -1,0 +1,294 @@
+#include "analyse/findings/facts.h"
+
+#include <stdlib.h>
+
+#include "analyse/findings/overview.h"
+#include "analyse/ops/top.h"
+#include "trace/ps.h"
+
+struct facts *facts_create(const struct run_traces *run, const struct restriction *restriction,
+                           struct arena *arena)
+{
+    struct facts *facts = arena_new(arena, struct facts);
+
+    facts->run = run;
+    facts->restriction = restriction;
+    facts->arena = arena;
+    return facts;
+}
+
+static enum status hand_out(const struct fact *fact, const void **ret, struct error *err)
+{
+    *ret = fact->value;
+    if (fact->status != OK)
+        return fail(err, fact->status, "%s", fact->err.message);
+    return OK;
+}
+
+enum status facts_once(struct facts *facts, facts_make *make, const void **ret, struct error *err)
+{
+    for (uint32_t i = 0; i < facts->made_count; i++) {
+        if (facts->made[i].make == make)
+            return hand_out(&facts->made[i], ret, err);
+    }
+    if (facts->made_count == FACTS_MAX)
+        return fail(err, ERR_LIMIT, "more than %d analyses were asked for", FACTS_MAX);
+
+    struct fact fact = {.make = make};
+
+    /* It may ask for others, so its place is taken only afterwards. */
+    fact.status = make(facts, &fact.value, &fact.err);
+    if (facts->made_count == FACTS_MAX)
+        return fail(err, ERR_LIMIT, "more than %d analyses were asked for", FACTS_MAX);
+    facts->made[facts->made_count] = fact;
+    return hand_out(&facts->made[facts->made_count++], ret, err);
+}
+
+static enum status make_selections(struct facts *facts, const void **ret, struct error *err)
+{
+    struct selections *selections = arena_new(facts->arena, struct selections);
+
+    *ret = selections;
+    return restrict_run(facts->run, facts->restriction, facts->arena, &selections->items,
+                        &selections->count, err);
+}
+
+enum status facts_selections(struct facts *facts, const struct selections **ret, struct error *err)
+{
+    const void *made;
+
+    TRY(facts_once(facts, make_selections, &made, err));
+    *ret = made;
+    return OK;
+}
+
+static enum status make_steps(struct facts *facts, const void **ret, struct error *err)
+{
+    struct steps *steps = arena_new(facts->arena, struct steps);
+
+    *ret = steps;
+    TRY(steps_find(facts->run, facts->restriction, facts->arena, steps, err));
+    steps_keep(facts->run, steps, facts->arena);
+    return OK;
+}
+
+enum status facts_steps(struct facts *facts, const struct steps **ret, struct error *err)
+{
+    const void *made;
+
+    TRY(facts_once(facts, make_steps, &made, err));
+    *ret = made;
+    return OK;
+}
+
+bool counted_step(const struct steps *steps, const struct step *step)
+{
+    return step_counts(steps, step);
+}
+
+static int by_from(const void *left, const void *right)
+{
+    const struct window *a = left, *b = right;
+
+    return (a->from_ps > b->from_ps) - (a->from_ps < b->from_ps);
+}
+
+/* The counted steps of one host, those that overlap joined. */
+static uint32_t step_windows(const struct steps *steps, uint32_t host, struct arena *arena,
+                             struct window **ret)
+{
+    uint32_t count = 0, kept = 0;
+
+    for (uint32_t i = 0; i < steps->count; i++)
+        count += steps->items[i].host == host;
+
+    struct window *windows = arena_array(arena, struct window, count);
+
+    count = 0;
+    for (uint32_t i = 0; i < steps->count; i++) {
+        const struct step *step = &steps->items[i];
+
+        if (step->host == host && counted_step(steps, step))
+            windows[count++] = (struct window){step->start_ps, step->start_ps + step->dur_ps};
+    }
+    qsort(windows, count, sizeof(*windows), by_from);
+    for (uint32_t i = 0; i < count; i++) {
+        if (kept == 0 || windows[i].from_ps > windows[kept - 1].to_ps)
+            windows[kept++] = windows[i];
+        else if (windows[i].to_ps > windows[kept - 1].to_ps)
+            windows[kept - 1].to_ps = windows[i].to_ps;
+    }
+    *ret = windows;
+    return kept;
+}
+
+/* Without steps: what the restriction leaves of the host's capture. */
+static uint32_t capture_windows(const struct selection *selection, struct arena *arena,
+                                struct window **ret)
+{
+    const struct host_trace *host = selection->host;
+    struct window *windows = arena_array(arena, struct window, selection->window_count);
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < selection->window_count; i++) {
+        struct window window = selection->windows[i];
+
+        if (window.from_ps < host->trace->start_ps)
+            window.from_ps = host->trace->start_ps;
+        if (window.to_ps > host->trace->end_ps)
+            window.to_ps = host->trace->end_ps;
+        if (window.from_ps < window.to_ps)
+            windows[count++] =
+                (struct window){window.from_ps + host->offset_ps, window.to_ps + host->offset_ps};
+    }
+    *ret = windows;
+    return count;
+}
+
+static enum status make_counted(struct facts *facts, const void **ret, struct error *err)
+{
+    struct counted *counted = arena_new(facts->arena, struct counted);
+    const struct selections *selections;
+    const struct steps *steps;
+
+    TRY(facts_selections(facts, &selections, err));
+    TRY(facts_steps(facts, &steps, err));
+
+    struct window **windows = arena_array(facts->arena, struct window *, facts->run->host_count);
+    uint32_t *counts = arena_array(facts->arena, uint32_t, facts->run->host_count);
+
+    counted->of_steps = steps->count > 0;
+    for (uint32_t i = 0; i < steps->count; i++) {
+        if (!counted_step(steps, &steps->items[i]))
+            continue;
+        counted->step_count++;
+        ps_add(&counted->total_ps, steps->items[i].dur_ps);
+    }
+    for (uint32_t i = 0; i < selections->count; i++) {
+        uint32_t host = selections->items[i].index;
+
+        counts[host] = counted->of_steps
+                           ? step_windows(steps, host, facts->arena, &windows[host])
+                           : capture_windows(&selections->items[i], facts->arena, &windows[host]);
+        for (uint32_t at = 0; !counted->of_steps && at < counts[host]; at++)
+            ps_add(&counted->total_ps, windows[host][at].to_ps - windows[host][at].from_ps);
+    }
+    counted->windows = (const struct window *const *)windows;
+    counted->window_counts = counts;
+    *ret = counted;
+    return OK;
+}
+
+enum status facts_counted(struct facts *facts, const struct counted **ret, struct error *err)
+{
+    const void *made;
+
+    TRY(facts_once(facts, make_counted, &made, err));
+    *ret = made;
+    return OK;
+}
+
+int64_t counted_inside_ps(const struct counted *counted, uint32_t host, int64_t start_ps,
+                          int64_t end_ps)
+{
+    const struct window *windows = counted->windows[host];
+    uint32_t low = 0, high = counted->window_counts[host];
+    int64_t inside_ps = 0;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (windows[middle].to_ps <= start_ps)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < counted->window_counts[host] && windows[low].from_ps < end_ps; low++) {
+        int64_t from_ps = start_ps > windows[low].from_ps ? start_ps : windows[low].from_ps;
+        int64_t to_ps = end_ps < windows[low].to_ps ? end_ps : windows[low].to_ps;
+
+        inside_ps += to_ps > from_ps ? to_ps - from_ps : 0;
+    }
+    return inside_ps;
+}
+
+static enum status make_notes(struct facts *facts, const void **ret, struct error *err)
+{
+    struct note_list *notes = arena_new(facts->arena, struct note_list);
+
+    (void)err;
+    notes->count = run_notes(facts->run, facts->arena, &notes->items);
+    *ret = notes;
+    return OK;
+}
+
+enum status facts_notes(struct facts *facts, const struct note_list **ret, struct error *err)
+{
+    const void *made;
+
+    TRY(facts_once(facts, make_notes, &made, err));
+    *ret = made;
+    return OK;
+}
+
+static enum status make_ops(struct facts *facts, const void **ret, struct error *err)
+{
+    const struct top_question question = {0};
+    const struct page page = {.limit = 10000};
+    struct table *table = arena_new(facts->arena, struct table);
+
+    *ret = table;
+    return top(facts->run, facts->restriction, &question, &page, facts->arena, table, err);
+}
+
+enum status facts_ops(struct facts *facts, const struct table **ret, struct error *err)
+{
+    const void *made;
+
+    TRY(facts_once(facts, make_ops, &made, err));
+    *ret = made;
+    return OK;
+}
+
+const struct cell *table_cell_at(const struct table *table, uint32_t row, const char *column)
+{
+    for (uint32_t i = 0; i < table->column_count; i++) {
+        if (strcmp(table->columns[i].key, column) == 0)
+            return &table->cells[(size_t)row * table->column_count + i];
+    }
+    return NULL;
+}
+
+bool table_integer_at(const struct table *table, uint32_t row, const char *column, int64_t *ret)
+{
+    const struct cell *cell = table_cell_at(table, row, column);
+
+    if (cell != NULL && cell->kind == CELL_INTEGER)
+        *ret = cell->of.integer;
+    else if (cell != NULL && cell->kind == CELL_UNSIGNED && cell->of.uint <= INT64_MAX)
+        *ret = (int64_t)cell->of.uint;
+    else
+        return false;
+    return true;
+}
+
+bool table_real_at(const struct table *table, uint32_t row, const char *column, double *ret)
+{
+    const struct cell *cell = table_cell_at(table, row, column);
+    int64_t integer;
+
+    if (cell != NULL && cell->kind == CELL_REAL)
+        *ret = cell->of.real;
+    else if (table_integer_at(table, row, column, &integer))
+        *ret = (double)integer;
+    else
+        return false;
+    return true;
+}
+
+struct str table_text_at(const struct table *table, uint32_t row, const char *column)
+{
+    const struct cell *cell = table_cell_at(table, row, column);
+
+    return cell != NULL && cell->kind == CELL_TEXT ? cell->of.text : STR("");
+}

@@ -1,0 +1,231 @@
+#include "analyse/findings/overview.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/findings/rules_idle.h"
+#include "analyse/stats/quantile.h"
+#include "trace/ps.h"
+
+uint32_t run_notes(const struct run_traces *run, struct arena *arena,
+                   const struct answer_note **ret)
+{
+    uint32_t all = 0, count = 0, trace_count = run->host_count + run->other_count;
+
+    for (uint32_t i = 0; i < trace_count; i++)
+        all += run_trace(run, i)->trace->note_count;
+
+    struct answer_note *notes = arena_array(arena, struct answer_note, all);
+    struct names *seen =
+        names_create(); /* kind and message: the note's ordinal is the id less one */
+
+    for (uint32_t at = 0; at < trace_count; at++) {
+        const struct host_trace *host = run_trace(run, at);
+        const struct trace *trace = host->trace;
+
+        for (uint32_t i = 0; i < trace->note_count; i++) {
+            const struct note *note = &trace->notes[i];
+            struct str kind = trace_name(trace, note->kind);
+            struct str message = trace_name(trace, note->message);
+            uint32_t same =
+                names_add(seen, str_format(arena, "%.*s %.*s", STR_ARG(kind), STR_ARG(message))) -
+                1;
+
+            if (same < count) {
+                notes[same].host = STR(""); /* of several hosts */
+                notes[same].count += note->count;
+                continue;
+            }
+            notes[count++] = (struct answer_note){
+                .kind = str_c(arena, kind),
+                .severity = note->severity,
+                .message = message,
+                .host = host->name,
+                .count = note->count,
+            };
+        }
+    }
+    names_destroy(seen);
+    *ret = notes;
+    return count;
+}
+
+static void add_time(struct device_time *sum, const struct device_time *time)
+{
+    for (int kind = 0; kind <= KIND_COUNT; kind++)
+        ps_add(&sum->kinds_ps[kind], time->kinds_ps[kind]);
+    for (int doing = 0; doing < DOING_COUNT; doing++)
+        ps_add(&sum->doing_ps[doing], time->doing_ps[doing]);
+    ps_add(&sum->busy_ps, time->busy_ps);
+    ps_add(&sum->hidden_ps, time->hidden_ps);
+    ps_add(&sum->wait_ps, time->wait_ps);
+}
+
+static void fill_steps(const struct steps *steps, struct overview *ret)
+{
+    int64_t *durs_ps = memory_resize(NULL, steps->count, sizeof(*durs_ps));
+    struct quantiles *spread = quantiles_create(steps->count, 0);
+
+    ret->rule = steps->rule;
+    ret->rule_text = steps->rule_text;
+    ret->confidence = steps->confidence;
+    ret->confidence_text = steps->confidence_text;
+    ret->step_count = steps->count;
+    ret->warmup_count = steps->warmup_count;
+    ret->cut_count = steps->cut_count;
+    ret->min_ps = INT64_MAX;
+    for (uint32_t i = 0; i < steps->count; i++) {
+        const struct step *step = &steps->items[i];
+
+        if (!counted_step(steps, step))
+            continue;
+        durs_ps[ret->counted++] = step->dur_ps;
+        quantiles_add(spread, step->dur_ps);
+        ps_add(&ret->total_ps, step->dur_ps);
+        if (step->dur_ps < ret->min_ps)
+            ret->min_ps = step->dur_ps;
+        if (step->dur_ps > ret->max_ps)
+            ret->max_ps = step->dur_ps;
+        add_time(&ret->time, &step->time);
+    }
+    if (ret->counted > 0) {
+        ret->mean_ps = (ret->total_ps + ret->counted / 2) / ret->counted;
+        ret->median_ps = quantile_of(durs_ps, ret->counted, 50);
+        ret->p95_ps = quantile_of(durs_ps, ret->counted, 95);
+        ret->stdev_ps = quantiles_stdev(spread);
+    } else {
+        ret->min_ps = 0;
+    }
+    ret->time_total_ps = ret->total_ps;
+    quantiles_free(spread);
+    free(durs_ps);
+}
+
+/* Where the devices of a host were walked for their idle time, that tells this too. */
+static bool told_by_idle(const struct run_traces *run, uint32_t host, const struct window *window,
+                         const struct idle *idle, struct arena *arena, struct device_time *ret)
+{
+    struct host_devices devices = host_devices_of(&run->hosts[host], arena);
+    struct device_time *lanes = arena_array(arena, struct device_time, devices.count);
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < idle->device_count; i++) {
+        const struct idle_device *device = &idle->devices[i];
+
+        if (device->host == host && device->start_ps == window->from_ps &&
+            device->window_ps == window->to_ps - window->from_ps && count < devices.count)
+            lanes[count++] = device->time;
+    }
+    if (count == 0 || count < devices.count)
+        return false;
+    *ret = breakdown_mean(&devices, lanes);
+    return true;
+}
+
+/* Without steps: the whole capture of each host, or the window asked for. */
+static enum status fill_capture(struct facts *facts, const struct counted *counted,
+                                struct overview *ret, struct error *err)
+{
+    const struct run_traces *run = facts->run;
+    const struct idle *idle;
+
+    TRY(facts_idle(facts, &idle, err));
+    for (uint32_t host = 0; host < run->host_count; host++) {
+        for (uint32_t at = 0; at < counted->window_counts[host]; at++) {
+            const struct window *window = &counted->windows[host][at];
+            struct device_time time;
+
+            if (idle->of_steps || !told_by_idle(run, host, window, idle, facts->arena, &time))
+                time = breakdown_of(&run->hosts[host], window->from_ps, window->to_ps);
+            add_time(&ret->time, &time);
+        }
+    }
+    ret->time_total_ps = counted->total_ps;
+    return OK;
+}
+
+static int64_t hull_of(const struct selections *selections)
+{
+    int64_t from_ps = INT64_MAX, to_ps = INT64_MIN;
+
+    for (uint32_t i = 0; i < selections->count; i++) {
+        const struct host_trace *host = selections->items[i].host;
+
+        if (host->trace->start_ps + host->offset_ps < from_ps)
+            from_ps = host->trace->start_ps + host->offset_ps;
+        if (host->trace->end_ps + host->offset_ps > to_ps)
+            to_ps = host->trace->end_ps + host->offset_ps;
+    }
+    return from_ps < to_ps ? to_ps - from_ps : 0;
+}
+
+/* Rows stand by self time. Beyond the table's page there may be more; then it is not known. */
+static struct most_of_time most_of(const struct table *ops)
+{
+    struct most_of_time ret = {.of = ops->row_count_all};
+    int64_t sum_ps = 0, wanted_ps = ops->total_self_ps / 5 * 4;
+
+    if (ops->total_self_ps <= 0 || ops->row_count == 0)
+        return ret;
+    ret.first = table_text_at(ops, 0, "name");
+    while (!ret.known && ret.count < ops->row_count) {
+        int64_t self_ps = 0;
+
+        table_integer_at(ops, (uint32_t)ret.count++, "self_ps", &self_ps);
+        sum_ps += self_ps;
+        ret.known = sum_ps >= wanted_ps;
+    }
+    return ret;
+}
+
+static void fill_ops(const struct table *ops, struct overview *ret)
+{
+    ret->ops = ops;
+    ret->top = *ops;
+    if (ret->top.row_count > OVERVIEW_TOP) {
+        ret->top.row_count = OVERVIEW_TOP;
+        ret->top.next = OVERVIEW_TOP;
+    }
+    ret->most = most_of(ops);
+}
+
+static void fill_notes(const struct run_traces *run, const struct steps *steps,
+                       const struct note_list *notes, struct arena *arena, struct overview *ret)
+{
+    struct answer_note *all = arena_array(arena, struct answer_note, notes->count + LEFT_OUT_NOTES);
+
+    if (notes->count > 0)
+        memcpy(all, notes->items, notes->count * sizeof(*all));
+    ret->notes = all;
+    ret->note_count = notes->count + steps_left_out(run, steps, arena, &all[notes->count]);
+}
+
+enum status overview(struct facts *facts, struct overview *ret, struct error *err)
+{
+    const struct selections *selections;
+    const struct counted *counted;
+    const struct steps *steps;
+    const struct note_list *notes;
+    const struct table *ops;
+
+    *ret = (struct overview){0};
+    TRY(facts_selections(facts, &selections, err));
+    TRY(facts_steps(facts, &steps, err));
+    TRY(facts_counted(facts, &counted, err));
+    TRY(facts_ops(facts, &ops, err));
+    TRY(facts_notes(facts, &notes, err));
+    TRY(memory_summary(facts->run, facts->restriction, facts->arena, &ret->memory, err));
+    fill_steps(steps, ret);
+    if (ret->counted == 0)
+        TRY(fill_capture(facts, counted, ret, err));
+    overview_threads(facts->run, steps, counted, facts->arena, ret);
+    overview_devices(selections, facts->arena, ret);
+    ret->basis = overview_basis(facts->run, ret, facts->arena);
+    ret->duration_ps = hull_of(selections);
+    fill_ops(ops, ret);
+    places_find(selections->items, selections->count, facts->arena, &ret->places);
+    fill_notes(facts->run, steps, notes, facts->arena, ret);
+    ret->sentence = overview_sentence(ret, facts->arena);
+    findings_find(facts, &ret->findings);
+    return OK;
+}

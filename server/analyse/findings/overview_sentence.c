@@ -1,0 +1,222 @@
+/* The sentence that opens the page: figures only, nothing that is not known, largest first.
+ *
+ *   A step takes 54.1 ms (± 0.8 ms; 11 steps, 1 warm-up excluded). 61 % is compute, 22 % waits for
+ *   input, 9.4 % is exposed communication. 12 of 412 ops make up 80 % of device time.
+ */
+#include "analyse/findings/overview.h"
+#include "base/human.h"
+
+static const double share_min = 0.05; /* what a sentence mentions */
+enum { SHARES_MAX = 3, NAME_BYTES_MAX = 56 };
+enum { FAR = 3 }; /* a step so many medians long says more than a spread does */
+
+static const char *const kind_clauses[KIND_COUNT + 1] = {
+    "is compute",      "is exposed communication",
+    "is copying",      "is host work",
+    "waits for input", "is compiling",
+    "is other work",   "is idle"};
+
+/* Names of kernels may be a page long: both their ends say enough. */
+static struct str short_name(struct str name, struct arena *arena)
+{
+    name = str_utf8(arena, name);
+    if (name.count <= NAME_BYTES_MAX)
+        return name;
+
+    size_t head = NAME_BYTES_MAX / 2, tail = name.count - NAME_BYTES_MAX / 2;
+
+    while (head > 0 && ((unsigned char)name.at[head] & 0xc0) == 0x80)
+        head--;
+    while (tail < name.count && ((unsigned char)name.at[tail] & 0xc0) == 0x80)
+        tail++;
+    return str_format(arena, "%.*s…%.*s", (int)head, name.at, (int)(name.count - tail),
+                      name.at + tail);
+}
+
+static double share_of(int64_t part_ps, int64_t whole_ps)
+{
+    return whole_ps > 0 ? (double)part_ps / (double)whole_ps : 0;
+}
+
+/* The kinds of five percent or more, at most three, largest first. */
+static uint32_t large_kinds(const struct overview *overview, int ret[SHARES_MAX])
+{
+    uint32_t count = 0;
+
+    for (int kind = 0; kind <= KIND_COUNT; kind++) {
+        int64_t ps = overview->time.kinds_ps[kind];
+        uint32_t at = count;
+
+        if (share_of(ps, overview->time_total_ps) < share_min)
+            continue;
+        while (at > 0 && overview->time.kinds_ps[ret[at - 1]] < ps)
+            at--;
+        if (at == SHARES_MAX)
+            continue;
+        count += count < SHARES_MAX;
+        for (uint32_t i = count - 1; i > at; i--)
+            ret[i] = ret[i - 1];
+        ret[at] = kind;
+    }
+    return count;
+}
+
+bool overview_is_unrecorded(const struct overview *overview)
+{
+    return overview->time.doing_ps[DOING_NOTHING] * 2 > overview->time.kinds_ps[KIND_IDLE];
+}
+
+/* Where the rest of the time has a reason of its own. One thread speaks for its host: where others
+ * recorded meanwhile, only that one did not. Without devices what is not recorded is not idle. */
+static void put_idle(struct text *out, const struct overview *overview)
+{
+    bool others = overview->other_threads > 0;
+
+    if (overview->time.doing_ps[DOING_WAIT] * 2 > overview->time.kinds_ps[KIND_IDLE])
+        text_puts(out, "is idle while the host waits");
+    else if (!overview_is_unrecorded(overview))
+        text_puts(out, kind_clauses[KIND_IDLE]);
+    else if (overview->device_count > 0)
+        text_putf(out, "is idle while nothing was recorded on the host%s",
+                  others ? "'s thread" : "");
+    else
+        text_putf(out, "has nothing recorded%s", others ? " on its thread" : "");
+}
+
+/* Which thread that is, and that it is not all. */
+static void put_others(struct text *out, const struct overview *overview, struct arena *arena)
+{
+    struct str name = short_name(overview->thread, arena);
+
+    if (overview->other_threads == 0)
+        return;
+    if (name.count > 0)
+        text_putf(out, " That thread is %.*s;", STR_ARG(name));
+    else
+        text_puts(out, " One thread of each host is looked at;");
+    text_putf(out, " %s other%s recorded slices in that time.",
+              human_count(overview->other_threads).text, overview->other_threads == 1 ? "" : "s");
+}
+
+static void put_shares(struct text *out, const struct overview *overview, struct arena *arena)
+{
+    bool unrecorded = false;
+    int kinds[SHARES_MAX];
+    uint32_t count = large_kinds(overview, kinds);
+    double hidden = share_of(overview->time.hidden_ps, overview->time_total_ps);
+    double wait = share_of(overview->time.wait_ps, overview->time_total_ps);
+
+    for (uint32_t i = 0; i < count; i++) {
+        double share = share_of(overview->time.kinds_ps[kinds[i]], overview->time_total_ps);
+
+        text_putf(out, "%s%s ", i > 0 ? ", " : " ", human_share(share).text);
+        if (kinds[i] == KIND_IDLE)
+            put_idle(out, overview);
+        else
+            text_puts(out, kind_clauses[kinds[i]]);
+        unrecorded |= kinds[i] == KIND_IDLE && overview_is_unrecorded(overview);
+    }
+    text_puts(out, count > 0 ? "." : "");
+    if (unrecorded)
+        put_others(out, overview, arena);
+    if (hidden >= 0.01)
+        text_putf(out, " Communication of a further %s is hidden beneath other work.",
+                  human_share(hidden).text);
+    if (wait >= share_min)
+        text_putf(out, " In %s of it devices do nothing but wait for copies or collectives.",
+                  human_share(wait).text);
+}
+
+static void put_most(struct text *out, const struct overview *overview, struct arena *arena)
+{
+    const struct most_of_time *most = &overview->most;
+    const char *of = str_equal(overview->ops->of, STR("device")) ? "device" : "host";
+    bool kernels = str_equal(overview->ops->by, STR("kernel"));
+    struct str first = short_name(most->first, arena);
+
+    /* Names of a host's slices lie inside each other and are no work. */
+    if (!most->known || most->count == most->of ||
+        (!kernels && !str_equal(overview->ops->by, STR("op"))))
+        return;
+
+    const char *noun = kernels ? "kernels" : "ops", *whole = kernels ? "kernel" : of;
+
+    if (most->count == 1)
+        text_putf(out, " One of %s %s, %.*s, makes up 80 %% of %s time.",
+                  human_count(most->of).text, noun, STR_ARG(first), whole);
+    else
+        text_putf(out, " %s of %s %s make up 80 %% of %s time.", human_count(most->count).text,
+                  human_count(most->of).text, noun, whole);
+}
+
+/* "11 steps", "11 inferred steps": how sure that is. */
+static void put_counted(struct text *out, const struct overview *overview, bool far)
+{
+    const char *sure = overview->confidence == TRUST_HIGH     ? ""
+                       : overview->confidence == TRUST_MEDIUM ? "inferred "
+                                                              : "guessed ";
+    uint32_t excluded = overview->step_count - overview->counted;
+
+    text_putf(out, "%s%s %sstep%s", far ? "median of " : "", human_count(overview->counted).text,
+              sure, overview->counted == 1 ? "" : "s");
+    uint32_t warm = excluded > 0 ? excluded - overview->cut_count : 0;
+
+    if (warm > 0)
+        text_putf(out, ", %s warm-up%s", human_count(warm).text, warm == 1 ? "" : "s");
+    if (excluded > warm)
+        text_putf(out, "%s%s cut off by the end of the recording", warm > 0 ? " and " : ", ",
+                  human_count(excluded - warm).text);
+    text_puts(out, excluded > 0 ? " excluded" : "");
+}
+
+static void put_step(struct text *out, const struct overview *overview)
+{
+    bool far = overview->counted > 1 && overview->max_ps / FAR > overview->median_ps;
+
+    text_putf(out, "A step takes %s (", human_ps(overview->median_ps).text);
+    if (overview->counted > 1 && !far && overview->stdev_ps > 0)
+        text_putf(out, "± %s; ", human_ps(overview->stdev_ps).text);
+    put_counted(out, overview, far);
+    if (far)
+        text_putf(out, "; the longest %s", human_ps(overview->max_ps).text);
+    text_puts(out, ").");
+    if (far)
+        text_putf(out, " Of the time of all %s steps", human_count(overview->counted).text);
+}
+
+static void put_capture(struct text *out, const struct overview *overview)
+{
+    double busy = 0;
+
+    if (overview->duration_ps <= 0) {
+        text_puts(out, "No steps were found: nothing was recorded that takes time.");
+        return;
+    }
+    text_putf(out, "No steps were found. The capture lasts %s",
+              human_ps(overview->duration_ps).text);
+    for (uint32_t i = 0; i < overview->device_count; i++)
+        busy +=
+            share_of(overview->devices[i].busy_ps, overview->duration_ps) / overview->device_count;
+    if (overview->device_count > 0)
+        text_putf(out, "; %s busy %s of it",
+                  overview->device_count == 1 ? "the device is" : "devices are",
+                  human_share(busy).text);
+    text_puts(out, ".");
+}
+
+struct str overview_sentence(const struct overview *overview, struct arena *arena)
+{
+    struct text out = {0};
+
+    if (overview->counted > 0)
+        put_step(&out, overview);
+    else
+        put_capture(&out, overview);
+    put_shares(&out, overview, arena);
+    put_most(&out, overview, arena);
+
+    struct str ret = str_copy(arena, text_str(&out));
+
+    text_free(&out);
+    return ret;
+}

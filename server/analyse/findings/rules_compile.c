@@ -1,0 +1,386 @@
+/* Rules about compiling while a program runs: each compile is one of analyse/compiles/compiles.h.
+ *
+ *   step      | 3        | 4        | 5        |
+ *   f          compile #2 compile #3 compile #4      what changed before each of them tells why
+ */
+#include <stdlib.h>
+
+#include "analyse/findings/rules_compile.h"
+
+#include "analyse/findings/findings.h"
+#include "analyse/stats/map64.h"
+#include "base/hash.h"
+#include "base/human.h"
+
+enum { AGAIN_MIN = 2, SHAPES_MIN = 3, PROVED_MAX = 4 };
+static const int64_t autotune_min_ps = 100000000000; /* 100 ms */
+static const double time_min = 0.01;                 /* of the counted time */
+
+struct again { /* one function's compiles on one host after those that came first */
+    const struct compile **items; /* in time */
+    uint32_t count;
+    uint32_t changes[CHANGE_NOTHING + 1];
+    int64_t total_ps, counted_ps;
+};
+
+static enum status make_compiles(struct facts *facts, const void **ret, struct error *err)
+{
+    struct compiles *compiles = arena_new(facts->arena, struct compiles);
+
+    *ret = compiles;
+    return compiles_find(facts->run, facts->restriction, facts->arena, compiles, err);
+}
+
+enum status facts_compiles(struct facts *facts, const struct compiles **ret, struct error *err)
+{
+    const void *made;
+
+    TRY(facts_once(facts, make_compiles, &made, err));
+    *ret = made;
+    return OK;
+}
+
+static int by_function(const void *left, const void *right)
+{
+    const struct compile *a = *(const struct compile *const *)left;
+    const struct compile *b = *(const struct compile *const *)right;
+    int order;
+
+    if (a->host != b->host)
+        return a->host < b->host ? -1 : 1;
+    order = str_compare(a->function, b->function);
+    return order != 0 ? order : (a > b) - (a < b);
+}
+
+/* Compiled, and not for the first time. */
+static bool is_again(const struct compile *compile)
+{
+    return compile->cached != CACHED_YES && compile->function.count > 0 &&
+           (compile->nth > 1 ||
+            (compile->change != CHANGE_FIRST && compile->change != CHANGE_UNKNOWN));
+}
+
+static const struct compile **list_again(struct facts *facts, const struct compiles *compiles,
+                                         uint32_t *ret_count)
+{
+    const struct compile **list =
+        arena_array(facts->arena, const struct compile *, (size_t)compiles->count + 1);
+
+    *ret_count = 0;
+    for (uint32_t i = 0; i < compiles->count; i++) {
+        if (is_again(&compiles->items[i]))
+            list[(*ret_count)++] = &compiles->items[i];
+    }
+    if (*ret_count > 1)
+        qsort(list, *ret_count, sizeof(*list), by_function);
+    return list;
+}
+
+/* The next function's; false at the end. */
+static bool next_function(const struct counted *counted, const struct compile **list,
+                          uint32_t count, uint32_t *at, struct again *ret)
+{
+    uint32_t first = *at;
+
+    *ret = (struct again){.items = &list[first]};
+    for (; *at < count && list[*at]->host == list[first]->host &&
+           str_equal(list[*at]->function, list[first]->function);
+         (*at)++) {
+        const struct compile *compile = list[*at];
+        int64_t total_ps = compile_total(compile);
+        int64_t inside_ps =
+            counted_inside_ps(counted, compile->host, compile->start_ps, compile->end_ps);
+
+        ret->count++;
+        ret->changes[compile->change]++;
+        ret->total_ps += total_ps;
+        ret->counted_ps += inside_ps < total_ps ? inside_ps : total_ps;
+    }
+    return ret->count > 0;
+}
+
+static void prove(struct finding *finding, const struct compile *compile)
+{
+    struct evidence *evidence = finding_prove_ps(finding, "compilation", compile_total(compile));
+
+    evidence_at(evidence, compile->host, compile->start_ps, compile->end_ps);
+    evidence->slice = compile->slice;
+    evidence->track = compile->track;
+    evidence->step = compile->in_step ? compile->step : NO_STEP;
+}
+
+static void prove_again(struct finding *finding, const struct again *again)
+{
+    struct evidence *all = finding_prove_count(finding, "compiled again", again->count);
+
+    all->view = "compiles";
+    all->find = again->items[0]->function;
+    all->host = again->items[0]->host;
+    for (uint32_t i = 0; i < again->count && i < PROVED_MAX; i++)
+        prove(finding, again->items[i]);
+}
+
+static const char *remedy_of(const struct again *again)
+{
+    uint32_t most = CHANGE_UNKNOWN;
+
+    for (uint32_t change = CHANGE_SHAPE; change <= CHANGE_NOTHING; change++)
+        most =
+            again->changes[change] > again->changes[most] || most == CHANGE_UNKNOWN ? change : most;
+    if (again->changes[most] == 0)
+        return "See with `jax.config.update(\"jax_explain_cache_misses\", True)` which argument "
+               "changes, and keep it from changing.";
+    switch (most) {
+    case CHANGE_SHAPE:
+        return "Keep shapes from changing: pad to a few sizes, drop the last part of a batch.";
+    case CHANGE_DTYPE:
+        return "Give the same types each time: `jnp.asarray(x, dtype)` before the call.";
+    case CHANGE_ARGUMENTS:
+        return "Call it with the same structure of arguments each time.";
+    case CHANGE_PROGRAM:
+        return "Pass what changes as an array instead of by `static_argnums`, or keep it the same.";
+    default:
+        return "Make the function once: `jax.jit` around a `lambda` or an inner function inside of "
+               "a loop has an empty cache each time.";
+    }
+}
+
+/* ", for x: f32[8] -> f32[12]", where it is known. */
+static struct str reason_of(struct facts *facts, const struct compile *compile)
+{
+    switch (compile->change) {
+    case CHANGE_UNKNOWN:
+    case CHANGE_FIRST:
+        return STR("");
+    case CHANGE_NOTHING:
+        return STR(", although its module stayed the same");
+    case CHANGE_PROGRAM:
+        return STR(", for other instructions with the same arguments");
+    default:
+        return str_format(facts->arena, ", for %.*s", STR_ARG(compile->changed));
+    }
+}
+
+static enum status find_recompiles(struct facts *facts, struct finding_list *list,
+                                   struct error *err)
+{
+    const struct compiles *found;
+    const struct counted *counted;
+    struct again again;
+    uint32_t count, at = 0;
+
+    TRY(facts_compiles(facts, &found, err));
+    TRY(facts_counted(facts, &counted, err));
+
+    const struct compile **compiles = list_again(facts, found, &count);
+
+    while (next_function(counted, compiles, count, &at, &again)) {
+        const struct compile *last = again.items[again.count - 1];
+        struct str reason = reason_of(facts, last);
+
+        if (reason.count == 0)
+            reason = STR(", for an unknown cause");
+        if (again.count < AGAIN_MIN ||
+            (double)again.total_ps < time_min * (double)counted->total_ps)
+            continue;
+
+        struct finding finding = {
+            .severity =
+                again.counted_ps > counted->total_ps / 10 ? SEVERITY_CRITICAL : SEVERITY_WARNING,
+            .confidence = CONFIDENCE_HIGH,
+            .text = text_on_host(
+                facts, last->host,
+                "The function %.*s was compiled again %u times in %s; the last time%.*s.",
+                STR_ARG(last->function), again.count, human_ps(again.total_ps).text,
+                STR_ARG(reason)),
+            .remedy = str_of(remedy_of(&again)),
+        };
+
+        finding_win(&finding, again.counted_ps);
+        prove_again(&finding, &again);
+        findings_add(list, &finding);
+    }
+    return OK;
+}
+
+static uint64_t key_of(const struct compile *compile)
+{
+    uint64_t name = hash64((struct bytes){.at = (const uint8_t *)compile->function.at,
+                                          .count = compile->function.count});
+    const uint64_t both[2] = {compile->host, name};
+
+    return hash64((struct bytes){.at = (const uint8_t *)both, .count = sizeof both});
+}
+
+/* How often each function of a host was compiled again. */
+static struct map64 count_again(const struct compiles *compiles)
+{
+    struct map64 ret = {0};
+
+    for (uint32_t i = 0; i < compiles->count; i++)
+        if (is_again(&compiles->items[i]))
+            ++*map64_at(&ret, key_of(&compiles->items[i]), 0);
+    return ret;
+}
+
+/* Is the function compiled over and over? Then that is what is told of it. */
+static bool is_repeated(const struct map64 *again, const struct compile *compile)
+{
+    uint32_t count;
+
+    return map64_get(again, key_of(compile), &count) && count >= AGAIN_MIN;
+}
+
+/* Long enough to be told where it stands in a step. */
+static bool is_long(const struct compile *compile, const struct counted *counted)
+{
+    return compile->cached != CACHED_YES &&
+           (double)compile_total(compile) >= time_min * (double)counted->total_ps;
+}
+
+int64_t told_compiles_ps(const struct compiles *compiles, const struct counted *counted,
+                         const struct step *step)
+{
+    int64_t sum_ps = 0;
+
+    for (uint32_t i = 0; i < compiles->count; i++) {
+        const struct compile *compile = &compiles->items[i];
+
+        if (compile->in_step && !compile->in_warmup && compile->host == step->host &&
+            compile->step == step->number && is_long(compile, counted))
+            sum_ps += compile_total(compile);
+    }
+    return sum_ps;
+}
+
+/* One compile in a step, of a function that is not compiled over and over. */
+static enum status find_in_steps(struct facts *facts, struct finding_list *list, struct error *err)
+{
+    const struct counted *counted;
+    const struct compiles *compiles;
+
+    TRY(facts_compiles(facts, &compiles, err));
+    TRY(facts_counted(facts, &counted, err));
+
+    struct map64 again = count_again(compiles);
+
+    for (uint32_t i = 0; i < compiles->count; i++) {
+        const struct compile *compile = &compiles->items[i];
+        int64_t total_ps = compile_total(compile);
+        struct str name = compile->function.count > 0 ? compile->function : STR("a function");
+        struct str reason = reason_of(facts, compile);
+
+        if (!compile->in_step || compile->in_warmup || !is_long(compile, counted) ||
+            is_repeated(&again, compile))
+            continue;
+
+        struct finding finding = {
+            .severity = total_ps > counted->total_ps / 10 ? SEVERITY_CRITICAL : SEVERITY_WARNING,
+            .confidence = CONFIDENCE_HIGH,
+            .text = text_on_host(facts, compile->host, "Step %lld compiles %.*s in %s%.*s.",
+                                 (long long)compile->step, STR_ARG(name), human_ps(total_ps).text,
+                                 STR_ARG(reason)),
+            .remedy = STR("Compile before the loop, by a call or by `.lower(...).compile()` with "
+                          "each shape that will come, or keep what changed from changing."),
+        };
+
+        finding_win(&finding, total_ps);
+        prove(&finding, compile);
+        findings_add(list, &finding);
+    }
+    map64_free(&again);
+    return OK;
+}
+
+static enum status find_sizes(struct facts *facts, struct finding_list *list, struct error *err)
+{
+    const struct compiles *found;
+    const struct counted *counted;
+    struct again again;
+    uint32_t count, at = 0;
+
+    TRY(facts_compiles(facts, &found, err));
+    TRY(facts_counted(facts, &counted, err));
+
+    const struct compile **compiles = list_again(facts, found, &count);
+
+    while (next_function(counted, compiles, count, &at, &again)) {
+        uint32_t shapes = again.changes[CHANGE_SHAPE], programs = again.changes[CHANGE_PROGRAM];
+
+        if (shapes < SHAPES_MIN && programs < SHAPES_MIN)
+            continue;
+
+        bool by_shape = shapes >= programs;
+        struct finding finding = {
+            .severity = SEVERITY_WARNING,
+            .confidence = by_shape ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM,
+            .text = text_on_host(
+                facts, again.items[0]->host,
+                by_shape ? "The function %.*s was compiled for %u further sizes of its "
+                           "arguments, in %s."
+                         : "The function %.*s was compiled for %u further values of what is no "
+                           "array, in %s.",
+                STR_ARG(again.items[0]->function), by_shape ? shapes : programs,
+                human_ps(again.total_ps).text),
+            .remedy =
+                by_shape ? STR("Pad to a few sizes (powers of two, say) and mask the rest, so that "
+                               "as many modules serve all of them.")
+                         : STR("Pass such values as arrays; what must be static should take few "
+                               "values (`static_argnums`)."),
+        };
+
+        finding_win(&finding, again.counted_ps);
+        prove_again(&finding, &again);
+        findings_add(list, &finding);
+    }
+    return OK;
+}
+
+static enum status find_autotuning(struct facts *facts, struct finding_list *list,
+                                   struct error *err)
+{
+    const struct compiles *compiles;
+    int64_t tuned_ps = 0, total_ps = 0;
+    const struct compile *most = NULL;
+
+    TRY(facts_compiles(facts, &compiles, err));
+    for (uint32_t i = 0; i < compiles->count; i++) {
+        const struct compile *compile = &compiles->items[i];
+
+        tuned_ps += compile->phases_ps[PHASE_AUTOTUNE];
+        total_ps += compile_total(compile);
+        if (most == NULL || compile->phases_ps[PHASE_AUTOTUNE] > most->phases_ps[PHASE_AUTOTUNE])
+            most = compile;
+    }
+    if (tuned_ps < autotune_min_ps)
+        return OK;
+
+    struct finding finding = {
+        .severity = SEVERITY_INFO,
+        .confidence = CONFIDENCE_HIGH,
+        .text =
+            str_format(facts->arena, "Autotuning takes %s of %s of compiling, most of it for %.*s.",
+                       human_ps(tuned_ps).text, human_ps(total_ps).text, STR_ARG(most->function)),
+        .remedy = STR("Keep its results: a persistent compilation cache "
+                      "(`jax_compilation_cache_dir`), or `--xla_gpu_dump_autotune_results_to` and "
+                      "`--xla_gpu_load_autotune_results_from`."),
+        .win_reason = STR("it happens once a start, and not in steps"),
+    };
+
+    prove(&finding, most);
+    finding_prove_ps(&finding, "autotuning", tuned_ps)->view = "compiles";
+    findings_add(list, &finding);
+    return OK;
+}
+
+const struct rule rules_compile[] = {
+    {"recompiles", "compile", "a function is compiled again twice or more", find_recompiles},
+    {"compile-in-steps", "compile",
+     "a step that is no warm-up holds a compilation of a hundredth of the counted time",
+     find_in_steps},
+    {"changing-sizes", "compile",
+     "a function is compiled again three times or more for other shapes or static values",
+     find_sizes},
+    {"autotuning", "compile", "100 ms or more of compiling is autotuning", find_autotuning},
+    {.name = NULL},
+};

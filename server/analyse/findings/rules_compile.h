@@ -1,0 +1,15 @@
+/* What the rules about compiling tell, for rules about what compiling explains. */
+#ifndef JVIEWD_ANALYSE_RULES_COMPILE_H
+#define JVIEWD_ANALYSE_RULES_COMPILE_H
+
+#include "analyse/compiles/compiles.h"
+#include "analyse/findings/facts.h"
+
+MUST_CHECK enum status facts_compiles(struct facts *facts, const struct compiles **ret,
+                                      struct error *err);
+
+/* The compilations of a step that "compile-in-steps" or "recompiles" tells, summed. */
+int64_t told_compiles_ps(const struct compiles *compiles, const struct counted *counted,
+                         const struct step *step);
+
+#endif

@@ -1,0 +1,13 @@
+/* Idle time for rules: found once, asked by several. */
+#ifndef JVIEWD_ANALYSE_RULES_IDLE_H
+#define JVIEWD_ANALYSE_RULES_IDLE_H
+
+#include "analyse/findings/facts.h"
+#include "analyse/steps/idle.h"
+
+MUST_CHECK enum status facts_idle(struct facts *facts, const struct idle **ret, struct error *err);
+/* How long devices of the host had nothing to do in the counted time: the mean of those that count.
+ */
+int64_t unoccupied_ps(const struct idle *idle, uint32_t host);
+
+#endif

@@ -1,0 +1,413 @@
+/* Rules about what launches the device's work: kernels too small, too late, or not told. */
+#include <stdlib.h>
+
+#include "analyse/findings/findings.h"
+#include "analyse/findings/rules_idle.h"
+#include "analyse/ops/kernels.h"
+#include "base/human.h"
+#include "trace/names/by_name.h"
+
+enum { TINY_LAUNCHES_MIN = 100, TINY_PS = 5000000 };
+
+static const struct attribution *attribution_of_host(const struct facts *facts, uint32_t host)
+{
+    return facts->run->hosts[host].attribution;
+}
+
+static int64_t kernel_time(const struct attribution *of)
+{
+    int64_t total_ps = 0;
+
+    for (uint32_t i = 0; i < of->kernel_name_count; i++)
+        total_ps += of->kernel_by_name[i].total_ps;
+    return total_ps;
+}
+
+static struct str kernel_name(const struct facts *facts, uint32_t host,
+                              const struct kernel_total *total)
+{
+    const struct host_trace *at = &facts->run->hosts[host];
+
+    return trace_name(at->trace, at->attribution->kernels[total->kernel].name);
+}
+
+/* Names of C++ fill a page. */
+static struct str shortened(const struct facts *facts, struct str name)
+{
+    enum { SHOWN = 48 };
+
+    return name.count <= SHOWN ? name
+                               : str_format(facts->arena, "%.*s...", (int)SHOWN - 3, name.at);
+}
+
+static struct evidence *prove_kernel(struct facts *facts, struct finding *finding, uint32_t host,
+                                     const struct kernel_total *total, const char *what,
+                                     struct cell value, enum unit unit)
+{
+    struct str name = kernel_name(facts, host, total);
+    struct str shown = shortened(facts, name);
+    struct evidence *evidence = finding_prove(
+        finding, str_format(facts->arena, "%s %.*s", what, STR_ARG(shown)).at, value, unit);
+
+    evidence->host = host;
+    evidence->view = "kernels";
+    evidence->find = name;
+    evidence->slice = total->longest;
+    return evidence;
+}
+
+/* The heaviest by `weight`, at most so many. */
+typedef int64_t kernel_weight(const struct facts *facts, uint32_t host,
+                              const struct kernel_total *total);
+
+static const struct kernel_total *heaviest(const struct facts *facts, uint32_t host,
+                                           kernel_weight *weight, int64_t below_ps)
+{
+    const struct attribution *of = attribution_of_host(facts, host);
+    const struct kernel_total *best = NULL;
+    int64_t most_ps = 0;
+
+    for (uint32_t i = 0; i < of->kernel_name_count; i++) {
+        int64_t of_it_ps = weight(facts, host, &of->kernel_by_name[i]);
+
+        if (of_it_ps > most_ps && of_it_ps < below_ps) {
+            best = &of->kernel_by_name[i];
+            most_ps = of_it_ps;
+        }
+    }
+    return best;
+}
+
+static void prove_heaviest(struct facts *facts, struct finding *finding, uint32_t host,
+                           kernel_weight *weight, const char *what)
+{
+    enum { PROVED = 3 };
+    int64_t below_ps = INT64_MAX;
+
+    for (int i = 0; i < PROVED; i++) {
+        const struct kernel_total *total = heaviest(facts, host, weight, below_ps);
+
+        if (total == NULL)
+            return;
+        below_ps = weight(facts, host, total);
+        prove_kernel(facts, finding, host, total, what,
+                     (struct cell){.kind = CELL_INTEGER, .of.integer = below_ps}, UNIT_PS);
+    }
+}
+
+static bool is_tiny(const struct kernel_total *total)
+{
+    return total->p50_ps < TINY_PS && total->gap_count > 0;
+}
+
+static int64_t tiny_gaps(const struct facts *facts, uint32_t host, const struct kernel_total *total)
+{
+    (void)facts;
+    (void)host;
+    return is_tiny(total) ? ps_times(total->gap_p50_ps, total->gap_count) : 0;
+}
+
+static enum status find_tiny_kernels(struct facts *facts, struct finding_list *list,
+                                     struct error *err)
+{
+    (void)err;
+    for (uint32_t host = 0; host < facts->run->host_count; host++) {
+        const struct attribution *of = attribution_of_host(facts, host);
+        uint64_t count = 0, all = 0;
+        int64_t time_ps = 0, gaps_ps = 0;
+
+        for (uint32_t i = 0; of != NULL && i < of->kernel_name_count; i++) {
+            const struct kernel_total *total = &of->kernel_by_name[i];
+
+            all += total->count;
+            if (!is_tiny(total))
+                continue;
+            count += total->count;
+            time_ps += total->total_ps;
+            if (__builtin_add_overflow(gaps_ps, tiny_gaps(facts, host, total), &gaps_ps))
+                gaps_ps = INT64_MAX;
+        }
+        if (count < TINY_LAUNCHES_MIN || 2 * count < all || gaps_ps < time_ps / 4)
+            continue;
+
+        struct finding finding = {
+            .severity = SEVERITY_WARNING,
+            .confidence = CONFIDENCE_MEDIUM,
+            .text =
+                text_on_host(facts, host,
+                             "%s of %s launches are of kernels whose median is below 5 µs: they "
+                             "take %s, and the gaps before them %s.",
+                             human_count(count).text, human_count(all).text, human_ps(time_ps).text,
+                             human_ps(gaps_ps).text),
+            .remedy =
+                STR("Let XLA fuse them: keep them inside one `jax.jit`, avoid ops that break "
+                    "fusions (sorts, gathers, custom calls between them); or launch them "
+                    "together: leave command buffers on (`--xla_gpu_enable_command_buffer`). In "
+                    "PyTorch: `torch.compile`, CUDA graphs."),
+        };
+
+        finding_win(&finding, gaps_ps);
+        finding_prove_count(&finding, "launches of such kernels", count)->view = "kernels";
+        prove_heaviest(facts, &finding, host, tiny_gaps, "gaps before");
+        findings_add(list, &finding);
+    }
+    return OK;
+}
+
+static enum status make_variants(struct facts *facts, const void **ret, struct error *err)
+{
+    struct table *table = arena_new(facts->arena, struct table);
+    struct kernels_summary summary;
+    const struct page page = {.limit = 10000, .sort = STR("-total_ps")};
+
+    TRY(kernels(facts->run, facts->restriction, &(struct kernels_question){.by = STR("variant")},
+                &page, facts->arena, table, &summary, err));
+    *ret = table;
+    return OK;
+}
+
+/* Products on tensor cores keep few warps, each with many registers, by design. */
+static bool fills_little(const struct table *table, uint32_t row, double *ret_share)
+{
+    const struct cell *tensor = table_cell_at(table, row, "tensor_core");
+
+    return table_real_at(table, row, "occupancy", ret_share) && *ret_share < 0.5 &&
+           !(tensor != NULL && tensor->kind == CELL_BOOL && tensor->of.boolean);
+}
+
+static void prove_occupancy(struct facts *facts, const struct table *table, struct finding *finding)
+{
+    for (uint32_t row = 0; row < table->row_count && finding->evidence_count < 4; row++) {
+        struct str limit = table_text_at(table, row, "limited_by");
+        struct str name = shortened(facts, table_text_at(table, row, "name"));
+        double share;
+
+        if (!fills_little(table, row, &share))
+            continue;
+
+        const char *what = str_format(facts->arena, "occupancy of %.*s, by %.*s", STR_ARG(name),
+                                      limit.count > 0 ? (int)limit.count : 7,
+                                      limit.count > 0 ? limit.at : "unknown")
+                               .at;
+        struct evidence *evidence = finding_prove(
+            finding, what, (struct cell){.kind = CELL_REAL, .of.real = share}, UNIT_SHARE);
+
+        evidence->view = "kernels";
+        evidence->find = table_text_at(table, row, "name");
+    }
+}
+
+static enum status find_low_occupancy(struct facts *facts, struct finding_list *list,
+                                      struct error *err)
+{
+    const struct table *table;
+    const void *made;
+    int64_t low_ps = 0, total_ps;
+    double share;
+
+    TRY(facts_once(facts, make_variants, &made, err));
+    table = made;
+    for (uint32_t row = 0; row < table->row_count; row++) {
+        if (fills_little(table, row, &share) && table_integer_at(table, row, "total_ps", &total_ps))
+            low_ps += total_ps;
+    }
+    if (table->total_ps == 0 || low_ps < table->total_ps / 10)
+        return OK;
+
+    struct finding finding = {
+        .severity = SEVERITY_INFO,
+        .confidence = CONFIDENCE_LOW,
+        .text = str_format(facts->arena,
+                           "Kernels without tensor cores that fill less than half of a "
+                           "multiprocessor take %s, %s of all kernel time.",
+                           human_ps(low_ps).text,
+                           human_share((double)low_ps / (double)table->total_ps).text),
+        .remedy =
+            STR("Look what limits each: fewer registers (smaller tiles, `num_warps` of "
+                "Triton), less shared memory (fewer `num_stages`), larger blocks. Measure one "
+                "with the `ncu` line of the Kernels page first."),
+        .win_reason = STR("more warps help only a kernel that waits for memory; how much cannot be "
+                          "told from a timeline"),
+    };
+
+    finding_prove_ps(&finding, "time of such kernels", low_ps)->view = "kernels";
+    prove_occupancy(facts, table, &finding);
+    findings_add(list, &finding);
+    return OK;
+}
+
+static enum status find_hidden_by_graphs(struct facts *facts, struct finding_list *list,
+                                         struct error *err)
+{
+    (void)err;
+    for (uint32_t host = 0; host < facts->run->host_count; host++) {
+        const struct attribution *of = attribution_of_host(facts, host);
+        const struct attributed *first = NULL;
+        uint64_t count = 0;
+        int64_t time_ps = 0;
+
+        for (uint32_t i = 0; of != NULL && of->kernel_count > 0 && i < of->entry_count; i++) {
+            if (of->entries[i].graph != GRAPH_WHOLE)
+                continue;
+            first = first == NULL ? &of->entries[i] : first;
+            time_ps += of->entries[i].dur_ps;
+            count++;
+        }
+        if (count == 0 || time_ps < kernel_time(of) / 100)
+            continue;
+
+        struct finding finding = {
+            .severity = SEVERITY_WARNING,
+            .confidence = CONFIDENCE_HIGH,
+            .text = text_on_host(facts, host,
+                                 "%s launches of whole graphs take %s; which kernels ran in them "
+                                 "the profile does not tell.",
+                                 human_count(count).text, human_ps(time_ps).text),
+            .remedy = STR("Record nodes: `nsys profile --cuda-graph-trace=node`; with "
+                          "`jax.profiler` turn command buffers off for the capture: "
+                          "`XLA_FLAGS=--xla_gpu_enable_command_buffer=`."),
+            .win_reason = STR("it hides time, it does not cost any"),
+        };
+        struct evidence *evidence = finding_prove_count(&finding, "launches of graphs", count);
+
+        evidence->host = host;
+        evidence->slice = first->slice;
+        findings_add(list, &finding);
+    }
+    return OK;
+}
+
+static int64_t starved_by(const struct facts *facts, uint32_t host,
+                          const struct kernel_total *total)
+{
+    (void)facts;
+    (void)host;
+    return total->starved_ps;
+}
+
+/* Streams of one device may wait at once: what they waited is divided by how many there are. */
+static uint32_t stream_count(const struct trace *trace)
+{
+    uint32_t count = 0;
+
+    for (track_id id = 0; id < trace->track_count; id++)
+        count += trace->tracks[id].device >= 0 && trace->tracks[id].kind == TRACK_STREAM &&
+                 trace->tracks[id].slice_count > 0 && !trace->tracks[id].derived;
+    return count > 0 ? count : 1;
+}
+
+static enum status find_dispatch_bound(struct facts *facts, struct finding_list *list,
+                                       struct error *err)
+{
+    const struct idle *idle;
+
+    TRY(facts_idle(facts, &idle, err));
+    for (uint32_t host = 0; host < facts->run->host_count; host++) {
+        const struct attribution *of = attribution_of_host(facts, host);
+        int64_t starved_ps = 0, hull_ps = 0, most_ps = unoccupied_ps(idle, host);
+        uint64_t count = 0;
+
+        for (uint32_t i = 0; of != NULL && i < of->kernel_name_count; i++) {
+            count += of->kernel_by_name[i].starved_count;
+            starved_ps += of->kernel_by_name[i].starved_ps;
+        }
+        for (uint32_t i = 0; of != NULL && i < of->device_count; i++)
+            hull_ps += of->devices[i].end_ps - of->devices[i].start_ps;
+        starved_ps /= stream_count(facts->run->hosts[host].trace);
+        if (count < 10 || starved_ps < hull_ps / 10)
+            continue;
+
+        struct finding finding = {
+            .severity = SEVERITY_CRITICAL,
+            .confidence = CONFIDENCE_MEDIUM,
+            .text = text_on_host(facts, host,
+                                 "Streams stood idle for %s before %s kernels whose launch came "
+                                 "late: the host does not keep ahead of the device.",
+                                 human_ps(starved_ps).text, human_count(count).text),
+            .remedy = STR("Give the device more work a call: jit the whole step, several steps in "
+                          "one `lax.scan`, leave command buffers on; keep `block_until_ready`, "
+                          "`float(loss)` and logging out of the loop."),
+        };
+
+        finding_win(&finding, starved_ps < most_ps ? starved_ps : most_ps);
+        finding_prove_count(&finding, "kernels that were launched late", count)->view = "kernels";
+        prove_heaviest(facts, &finding, host, starved_by, "idle before");
+        findings_add(list, &finding);
+    }
+    return OK;
+}
+
+enum { SLOW_CALL_PS = 20000000, SLOW_CALLS_MIN = 100 };
+
+static int64_t call_time(const struct facts *facts, uint32_t host, const struct kernel_total *total)
+{
+    (void)facts;
+    (void)host;
+    return total->call_p50_ps > SLOW_CALL_PS ? ps_times(total->call_p50_ps, total->launch_count)
+                                             : 0;
+}
+
+static enum status find_slow_calls(struct facts *facts, struct finding_list *list,
+                                   struct error *err)
+{
+    (void)err;
+    for (uint32_t host = 0; host < facts->run->host_count; host++) {
+        const struct attribution *of = attribution_of_host(facts, host);
+        uint64_t slow = 0, all = 0;
+        int64_t time_ps = 0;
+
+        for (uint32_t i = 0; of != NULL && i < of->kernel_name_count; i++) {
+            int64_t of_it_ps = call_time(facts, host, &of->kernel_by_name[i]);
+
+            all += of->kernel_by_name[i].launch_count;
+            slow += of_it_ps > 0 ? of->kernel_by_name[i].launch_count : 0;
+            time_ps += of_it_ps;
+        }
+        if (slow < SLOW_CALLS_MIN || 2 * slow < all)
+            continue;
+
+        struct finding finding = {
+            .severity = SEVERITY_INFO,
+            .confidence = CONFIDENCE_MEDIUM,
+            .text =
+                text_on_host(facts, host,
+                             "Most launches take long on the host: %s of %s belong to kernels "
+                             "whose call takes more than 20 µs, %s in all.",
+                             human_count(slow).text, human_count(all).text, human_ps(time_ps).text),
+            .remedy =
+                STR("A launch takes some 5 µs. Look for a profiler or debugger that "
+                    "intercepts calls, a full launch queue (then the device is the limit), or "
+                    "too few processors for the launching thread."),
+            .win_reason = STR("calls cost nothing while the device has work queued"),
+        };
+
+        prove_heaviest(facts, &finding, host, call_time, "time of calls");
+        findings_add(list, &finding);
+    }
+    return OK;
+}
+
+const struct rule rules_launch[] = {
+    {.name = "tiny-kernels",
+     .theme = "launch",
+     .when = "half of the launches are of kernels below 5 µs in the median, and the gaps before "
+             "them add up",
+     .find = find_tiny_kernels},
+    {.name = "low-occupancy",
+     .theme = "launch",
+     .when = "a tenth of the kernel time fills less than half of a multiprocessor",
+     .find = find_low_occupancy},
+    {.name = "graphs-hide-kernels",
+     .theme = "launch",
+     .when = "graphs are recorded as wholes",
+     .find = find_hidden_by_graphs},
+    {.name = "dispatch-bound",
+     .theme = "launch",
+     .when = "streams stand idle until a late launch, for a tenth of the device's time",
+     .find = find_dispatch_bound},
+    {.name = "slow-launch-calls",
+     .theme = "launch",
+     .when = "most launches are of kernels whose call takes more than 20 µs",
+     .find = find_slow_calls},
+    {0},
+};

@@ -1,0 +1,341 @@
+/* Rules about what the recording lacks, and which figures that leaves open. */
+#include "analyse/findings/findings.h"
+#include "analyse/stats/map64.h"
+#include "analyse/table.h"
+#include "base/human.h"
+
+struct shape {              /* of a host's trace, as far as devices go */
+    bool is_profile;        /* of an XLA program, not any trace */
+    uint32_t device_tracks; /* planes of devices */
+    uint64_t device_slices, derived_slices;
+    bool has_ops, has_dispatch;
+};
+
+static bool has_name_starting(const struct trace *trace, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        name_id id;
+
+        if (trace_find_name(trace, str_of(names[i]), &id))
+            return true;
+    }
+    return false;
+}
+
+static struct shape shape_of(const struct host_trace *host)
+{
+    static const char *const dispatches[] = {"PjitFunction",
+                                             "ParseArguments",
+                                             "PjRtCApiLoadedExecutable::Execute",
+                                             "PjRtStreamExecutorLoadedExecutable::Execute",
+                                             "TfrtCpuExecutable::Execute",
+                                             "PjRtCpuExecutable::Execute",
+                                             "cuLaunchKernel",
+                                             "cuLaunchKernelEx",
+                                             "cudaLaunchKernel",
+                                             "hipLaunchKernel",
+                                             "hipModuleLaunchKernel"};
+    const struct trace *trace = host->trace;
+    struct shape shape = {.has_ops =
+                              host->attribution != NULL && host->attribution->entry_count > 0};
+
+    shape.has_dispatch = has_name_starting(trace, dispatches, COUNT(dispatches));
+    /* A timeline of other programs may launch kernels and say nothing of devices. */
+    shape.is_profile = strcmp(trace->format, "xplane") == 0 ||
+                       strncmp(trace->format, "nsys", 4) == 0 || trace->program_count > 0 ||
+                       (shape.has_dispatch && strcmp(trace->format, "perfetto") != 0);
+    for (track_id id = 0; id < trace->track_count; id++) {
+        const struct track *track = &trace->tracks[id];
+
+        /* Some formats name no device; what they call a stream is one's all the same. */
+        if (track->device < 0 && track->kind != TRACK_STREAM)
+            continue;
+        shape.device_tracks += track->kind == TRACK_DEVICE;
+        if (track->derived)
+            shape.derived_slices += track->slice_count;
+        else
+            shape.device_slices += track->slice_count;
+    }
+    return shape;
+}
+
+static void tell_no_device(struct facts *facts, uint32_t host, const struct shape *shape,
+                           struct finding_list *list)
+{
+    bool planes = shape->device_tracks > 0;
+    struct finding finding = {
+        .severity = SEVERITY_CRITICAL,
+        .confidence = planes || shape->has_dispatch ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM,
+    };
+
+    finding.text =
+        text_on_host(facts, host,
+                     "no work of a device was recorded%s; op times, busy shares and kernels "
+                     "are unknown, not zero.",
+                     planes                ? ", although the file has planes of devices"
+                     : shape->has_dispatch ? ", although programs were dispatched"
+                                           : ", and no program was dispatched while it recorded");
+    finding.remedy = planes ? STR("Look for another profiler on the device (`nsys`, `ncu`, DCGM), "
+                                  "for permission to use its counters "
+                                  "(`NVreg_RestrictProfilingToAdminUsers=0`), and let the capture "
+                                  "last until a step has ended (`jax.block_until_ready`).")
+                     : shape->has_dispatch
+                         ? STR("Leave `device_tracer_level` at 1, and block on a result "
+                               "(`jax.block_until_ready`) before `stop_trace()`.")
+                         : STR("Start the capture before the work and stop it after "
+                               "`jax.block_until_ready(result)`.");
+    finding_prove_count(&finding, "device planes", shape->device_tracks)->host = host;
+    finding_prove_count(&finding, "slices on hosts", facts->run->hosts[host].trace->slice_count)
+        ->host = host;
+    findings_add(list, &finding);
+}
+
+static enum status find_no_device(struct facts *facts, struct finding_list *list, struct error *err)
+{
+    (void)err;
+    for (uint32_t host = 0; host < facts->run->host_count; host++) {
+        struct shape shape = shape_of(&facts->run->hosts[host]);
+
+        if (shape.is_profile && !shape.has_ops && shape.device_slices == 0 &&
+            shape.derived_slices == 0)
+            tell_no_device(facts, host, &shape, list);
+    }
+    return OK;
+}
+
+static enum status find_derived_only(struct facts *facts, struct finding_list *list,
+                                     struct error *err)
+{
+    (void)err;
+    for (uint32_t host = 0; host < facts->run->host_count; host++) {
+        struct shape shape = shape_of(&facts->run->hosts[host]);
+
+        if (shape.device_slices > 0 || shape.derived_slices == 0)
+            continue;
+
+        struct finding finding = {
+            .severity = SEVERITY_WARNING,
+            .confidence = CONFIDENCE_HIGH,
+            .text = text_on_host(facts, host,
+                                 "all %s slices of devices stand on lines that a tool derived; "
+                                 "what the devices recorded themselves is not in the file.",
+                                 human_count(shape.derived_slices).text),
+            .remedy = STR("Open the .xplane.pb that the tool read; derived lines are shown and "
+                          "never summed."),
+        };
+
+        finding_prove_count(&finding, "derived slices", shape.derived_slices)->host = host;
+        findings_add(list, &finding);
+    }
+    return OK;
+}
+
+/* XLA ran: ops name modules, or a track holds their executions. */
+static bool has_modules(const struct host_trace *host)
+{
+    for (uint32_t i = 0; host->attribution != NULL && i < host->attribution->op_count; i++) {
+        if (host->attribution->ops[i].module != 0)
+            return true;
+    }
+    for (track_id id = 0; id < host->trace->track_count; id++) {
+        if (host->trace->tracks[id].role == ROLE_MODULES && host->trace->tracks[id].slice_count > 0)
+            return true;
+    }
+    return false;
+}
+
+static enum status find_no_hlo(struct facts *facts, struct finding_list *list, struct error *err)
+{
+    (void)err;
+    for (uint32_t i = 0; i < facts->run->other_count; i++) {
+        if (facts->run->others[i].trace->program_count > 0)
+            return OK;
+    }
+    for (uint32_t host = 0; host < facts->run->host_count; host++) {
+        const struct trace *trace = facts->run->hosts[host].trace;
+        bool json = strcmp(trace->format, "xplane") != 0;
+
+        if (trace->program_count > 0 || !has_modules(&facts->run->hosts[host]))
+            continue;
+
+        struct finding finding = {
+            .severity = SEVERITY_WARNING,
+            .confidence = CONFIDENCE_HIGH,
+            .text = text_on_host(facts, host,
+                                 "the profile holds no HLO, so FLOPs, bytes, shapes and the "
+                                 "source of most ops are unknown."),
+            .remedy =
+                json ? STR("Open the .xplane.pb of the same session instead; or put the dump of "
+                           "`XLA_FLAGS=--xla_dump_to=DIR --xla_dump_hlo_as_proto` beside it.")
+                     : STR("Record with `enable_hlo_proto` on (the default), or put the dump of "
+                           "`XLA_FLAGS=--xla_dump_to=DIR --xla_dump_hlo_as_proto` beside the "
+                           "profile."),
+        };
+
+        const struct attribution *of = facts->run->hosts[host].attribution;
+
+        if (of != NULL) {
+            struct evidence *proof = finding_prove_count(&finding, "ops without HLO", of->op_count);
+
+            proof->host = host;
+            proof->view = "ops";
+        }
+        findings_add(list, &finding);
+    }
+    return OK;
+}
+
+/* Devices with slices of their own on any of their tracks. */
+static struct map64 devices_at_work(const struct trace *trace)
+{
+    struct map64 ret = {0};
+
+    for (track_id id = 0; id < trace->track_count; id++) {
+        if (trace->tracks[id].slice_count > 0)
+            map64_at(&ret, (uint32_t)trace->tracks[id].device, 1);
+    }
+    return ret;
+}
+
+/* Devices that the file has a plane of, and that did nothing; only where others of the host did. */
+static enum status find_unused(struct facts *facts, struct finding_list *list, struct error *err)
+{
+    (void)err;
+    for (uint32_t host = 0; host < facts->run->host_count; host++) {
+        const struct trace *trace = facts->run->hosts[host].trace;
+        struct map64 worked = devices_at_work(trace);
+        uint32_t all = 0, unused = 0, any;
+        struct str first = STR("");
+
+        for (track_id id = 0; id < trace->track_count; id++) {
+            if (trace->tracks[id].kind != TRACK_DEVICE || trace->tracks[id].device < 0)
+                continue;
+            all++;
+            if (map64_get(&worked, (uint32_t)trace->tracks[id].device, &any))
+                continue;
+            if (unused++ == 0)
+                first = trace_name(trace, trace->tracks[id].name);
+        }
+        map64_free(&worked);
+        if (unused == 0 || unused == all)
+            continue;
+
+        struct finding finding = {
+            .severity = SEVERITY_WARNING,
+            .confidence = CONFIDENCE_MEDIUM,
+            .text = text_on_host(facts, host, "%u of %u devices ran nothing in the capture.",
+                                 unused, all),
+            .remedy = STR("Shard the work over them (`jax.sharding.Mesh`, `jax.jit` with "
+                          "`in_shardings`), or hide them (`CUDA_VISIBLE_DEVICES`) and leave them "
+                          "to others."),
+            .win_reason = STR("how well the work divides is not in the file"),
+        };
+
+        finding_prove(&finding, "the first of them", cell_text(first), UNIT_TEXT)->host = host;
+        findings_add(list, &finding);
+    }
+    return OK;
+}
+
+/* "no step annotation: repeated executions ..." -> "repeated executions ...": that none is marked
+ * was just said. */
+static struct str without_no(struct str text)
+{
+    for (size_t at = 0; str_starts(text, STR("no ")) && at + 1 < text.count; at++) {
+        if (text.at[at] == ':' && text.at[at + 1] == ' ')
+            return str_skip(text, at + 2);
+    }
+    return text;
+}
+
+static void tell_no_steps(struct facts *facts, const struct steps *steps, struct finding_list *list)
+{
+    bool none = steps->rule == STEP_NONE;
+    struct finding finding = {
+        .severity = none ? SEVERITY_WARNING : SEVERITY_INFO,
+        .confidence = CONFIDENCE_HIGH,
+        .text = none ? STR("No steps are marked and nothing repeats, so there is no step time, and "
+                           "shares are of the whole capture.")
+                     : str_format(facts->arena,
+                                  "No steps are marked; what counts as one is inferred: "
+                                  "%.*s.",
+                                  STR_ARG(without_no(steps->rule_text))),
+        .remedy =
+            STR("Wrap the body of the loop: `with jax.profiler.StepTraceAnnotation(\"train\", "
+                "step_num=i):` (PyTorch: `prof.step()`); or name a slice that repeats with "
+                "`step_regex`."),
+    };
+
+    finding_prove_count(&finding, "steps", steps->count)->view = "steps";
+    findings_add(list, &finding);
+}
+
+/* Of a JAX or XLA program; other timelines have no steps to miss. */
+static bool any_profile(const struct run_traces *run)
+{
+    for (uint32_t host = 0; host < run->host_count; host++) {
+        struct shape shape = shape_of(&run->hosts[host]);
+
+        if (shape.is_profile || shape.has_ops)
+            return true;
+    }
+    return false;
+}
+
+static enum status find_no_steps(struct facts *facts, struct finding_list *list, struct error *err)
+{
+    const struct steps *steps;
+
+    TRY(facts_steps(facts, &steps, err));
+    if (steps->rule != STEP_ANNOTATION && steps->rule != STEP_LINE && any_profile(facts->run))
+        tell_no_steps(facts, steps, list);
+    return OK;
+}
+
+enum { STEPS_ENOUGH = 3 };
+
+static enum status find_too_short(struct facts *facts, struct finding_list *list, struct error *err)
+{
+    const struct counted *counted;
+    const struct steps *steps;
+
+    TRY(facts_counted(facts, &counted, err));
+    TRY(facts_steps(facts, &steps, err));
+
+    uint32_t hosts = 0;
+
+    for (uint32_t i = 0; i < facts->run->host_count; i++)
+        hosts += counted->window_counts[i] > 0;
+    /* Asked for on purpose, few steps are no fault of the capture. */
+    if (!counted->of_steps || hosts == 0 || facts->restriction->has_window ||
+        facts->restriction->step_range_count > 0 || counted->step_count >= STEPS_ENOUGH * hosts)
+        return OK;
+
+    struct finding finding = {
+        .severity = SEVERITY_WARNING,
+        .confidence = CONFIDENCE_HIGH,
+        .text = str_format(
+            facts->arena, "Only %u step%s counted%s%s: spread, outliers and medians say little.",
+            counted->step_count / hosts, counted->step_count / hosts == 1 ? " is" : "s are",
+            hosts > 1 ? " on each host" : "",
+            steps->warmup_count == 0 ? "" : ", the others are warm-up"),
+        .remedy = STR("Record 10 to 20 steps after the first two have compiled and warmed up."),
+    };
+
+    finding_prove_count(&finding, "counted steps", counted->step_count)->view = "steps";
+    findings_add(list, &finding);
+    return OK;
+}
+
+const struct rule rules_missing[] = {
+    {"no-device-events", "capture", "a JAX or XLA profile without any work of a device",
+     find_no_device},
+    {"derived-lines-only", "capture", "devices have only lines that a tool derived",
+     find_derived_only},
+    {"no-hlo", "capture", "ops of XLA modules, and no HLO in the run", find_no_hlo},
+    {"unused-devices", "capture", "a plane of a device without work, beside one with work",
+     find_unused},
+    {"no-step-markers", "capture", "no step annotation and no line of steps", find_no_steps},
+    {"capture-too-short", "capture", "fewer than 3 counted steps a host", find_too_short},
+    {.name = NULL},
+};

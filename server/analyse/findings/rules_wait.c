@@ -1,0 +1,164 @@
+/* Rules about devices that wait for their own copies: `copy-start` ... `copy-done` of one program.
+ *
+ *   device   copy-start |  compute  | copy-done ........ |     the dots are no work: the copy that
+ *   copy               |=============================|         was begun is not there yet
+ *
+ * How long a device does nothing but wait is the breakdown's; which ops it waits in is the table's.
+ */
+#include "analyse/findings/findings.h"
+#include "base/human.h"
+
+static const double wait_min = 0.05; /* of the counted time */
+
+struct waits { /* self time of ops that end something asynchronous */
+    int64_t copies_ps, others_ps;
+    uint32_t row; /* of the copy that is waited for longest; the table's */
+};
+
+static bool ends_something(struct str name)
+{
+    return str_contains(name, STR("-done"));
+}
+
+static struct waits waits_of(const struct table *ops)
+{
+    struct waits ret = {.row = UINT32_MAX};
+
+    for (uint32_t row = 0; row < ops->row_count; row++) {
+        int64_t self_ps = 0;
+
+        if (!ends_something(table_text_at(ops, row, "name")) ||
+            !table_integer_at(ops, row, "self_ps", &self_ps))
+            continue;
+        if (!str_equal(table_text_at(ops, row, "kind"), STR("copy"))) {
+            ret.others_ps += self_ps;
+            continue;
+        }
+        ret.copies_ps += self_ps;
+        if (ret.row == UINT32_MAX) /* rows stand by self time */
+            ret.row = row;
+    }
+    return ret;
+}
+
+/* All that the devices of the counted steps only waited; of the capture without steps. */
+static int64_t only_waited(struct facts *facts, const struct steps *steps,
+                           const struct counted *counted)
+{
+    int64_t wait_ps = 0;
+
+    for (uint32_t i = 0; i < steps->count; i++) {
+        if (counted_step(steps, &steps->items[i]))
+            wait_ps += steps->items[i].time.wait_ps;
+    }
+    for (uint32_t host = 0; !counted->of_steps && host < facts->run->host_count; host++) {
+        for (uint32_t at = 0; at < counted->window_counts[host]; at++) {
+            const struct window *window = &counted->windows[host][at];
+
+            wait_ps +=
+                breakdown_of(&facts->run->hosts[host], window->from_ps, window->to_ps).wait_ps;
+        }
+    }
+    return wait_ps;
+}
+
+static const struct attributed *longest_of(const struct attribution *attribution, uint32_t op)
+{
+    const struct attributed *longest = NULL;
+
+    for (uint32_t i = 0; i < attribution->entry_count; i++) {
+        const struct attributed *entry = &attribution->entries[i];
+
+        if (entry->op == op && (longest == NULL || entry->self_ps > longest->self_ps))
+            longest = entry;
+    }
+    return longest;
+}
+
+/* The longest of the op's slices, on whichever host it ran first. */
+static void show_longest(const struct run_traces *run, struct str name, struct evidence *proof)
+{
+    for (uint32_t host = 0; host < run->host_count; host++) {
+        const struct attribution *attribution = run->hosts[host].attribution;
+        uint32_t op = 0;
+
+        while (attribution != NULL && op < attribution->op_count &&
+               !str_equal(trace_name(run->hosts[host].trace, attribution->ops[op].name), name))
+            op++;
+
+        const struct attributed *longest =
+            attribution != NULL && op < attribution->op_count ? longest_of(attribution, op) : NULL;
+
+        if (longest == NULL)
+            continue;
+
+        int64_t start_ps = longest->start_ps + run->hosts[host].offset_ps;
+
+        evidence_at(proof, host, start_ps, start_ps + longest->dur_ps);
+        proof->slice = longest->slice;
+        proof->value = (struct cell){.kind = CELL_INTEGER, .of.integer = longest->dur_ps};
+        return;
+    }
+}
+
+static enum status find_waits(struct facts *facts, struct finding_list *list, struct error *err)
+{
+    const struct table *ops;
+    const struct steps *steps;
+    const struct counted *counted;
+
+    TRY(facts_ops(facts, &ops, err));
+    TRY(facts_steps(facts, &steps, err));
+    TRY(facts_counted(facts, &counted, err));
+
+    struct waits waits = waits_of(ops);
+
+    if (waits.row == UINT32_MAX || waits.copies_ps <= 0 || counted->total_ps <= 0)
+        return OK;
+
+    /* Of a wait that is said of the device alone, the part that its copies have. */
+    double part = (double)waits.copies_ps / ((double)waits.copies_ps + (double)waits.others_ps);
+    int64_t wait_ps = (int64_t)((double)only_waited(facts, steps, counted) * part);
+    double share = (double)wait_ps / (double)counted->total_ps;
+
+    if (share < wait_min)
+        return OK;
+
+    struct str name = table_text_at(ops, waits.row, "name");
+    int64_t mean_ps = 0;
+
+    table_integer_at(ops, waits.row, "mean_ps", &mean_ps);
+
+    struct finding finding = {
+        .severity = share >= 0.25 ? SEVERITY_CRITICAL : SEVERITY_WARNING,
+        .confidence = waits.others_ps == 0 ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM,
+        .text = str_format(
+            facts->arena,
+            "Devices do nothing in %s of the time but wait for copies that they began themselves, "
+            "longest in %.*s (%s each time).",
+            human_share(share).text, STR_ARG(name), human_ps(mean_ps).text),
+        .remedy = STR("Move less, or begin earlier: keep on the device what every step copies "
+                      "(`memory_kind=\"pinned_host\"`, offloaded weights or activations), and "
+                      "prefetch the next one while the current computes."),
+    };
+
+    finding_win(&finding, wait_ps);
+    finding_prove_ps(&finding, "waited for copies", wait_ps)->view = "steps";
+
+    struct evidence *longest = finding_prove_ps(&finding, "longest wait", mean_ps);
+
+    show_longest(facts->run, name, longest);
+
+    struct evidence *all = finding_prove_ps(&finding, "all waits in ops", waits.copies_ps);
+
+    all->view = "ops";
+    all->find = name;
+    findings_add(list, &finding);
+    return OK;
+}
+
+const struct rule rules_wait[] = {
+    {"waits-for-copies", "transfer",
+     "devices only wait for their own asynchronous copies in a twentieth of the time", find_waits},
+    {.name = NULL},
+};

@@ -1,0 +1,375 @@
+/* The first walk: sums by group, then by row. */
+#include <stdlib.h>
+
+#include "analyse/ops/top_parts.h"
+#include "trace/ps.h"
+
+struct place_sum {
+    int64_t total_ps, self_ps, min_ps, max_ps;
+    uint32_t count, first;
+};
+
+struct slice_part { /* of one host's walk */
+    struct top_work *work;
+    struct top_host *host;
+    struct tallies *tallies;
+    struct top_span span;
+    struct place_sum places[CHUNK_SLICES];
+};
+
+static void add_slice(struct slice_part *part, const struct scanned *slice,
+                      const struct attributed *entry)
+{
+    uint32_t group = top_group_of(part->work, part->host, slice, entry);
+
+    if (group == NO_GROUP)
+        return;
+
+    struct tally *tally = tally_of(part->tallies, group);
+
+    if (slice->slice < tally->first) {
+        tally->first = slice->slice;
+        tally->track = slice->track;
+        tally->name = slice->name;
+        tally->kind = (uint8_t)slice->kind;
+    }
+    tally->count++;
+    tally_add(tally, slice->dur_ps, slice->inside_ps, slice->self_ps);
+}
+
+static void sum_slice(void *data, const struct scanned *slice)
+{
+    add_slice(data, slice, NULL);
+}
+
+/* Sums by place in the chunk's dictionary, which stay at hand. */
+static void sum_places(const struct span *span, const struct top_span *groups,
+                       struct place_sum *places)
+{
+    const struct chunk *chunk = span->chunk;
+
+    for (uint32_t i = 0; i < chunk->dictionary_count; i++)
+        places[i] = (struct place_sum){.min_ps = INT64_MAX};
+    for (uint32_t at = span->first; at < span->end; at++) {
+        struct place_sum *sum = &places[chunk->place[at]];
+        int64_t dur_ps = chunk->dur_ps[at];
+
+        if (groups->some && !groups->taken[at])
+            continue;
+        sum->first = sum->count == 0 ? at : sum->first;
+        sum->count++;
+        ps_add(&sum->total_ps, dur_ps);
+        ps_add(&sum->self_ps, chunk->self_ps[at]);
+        sum->min_ps = dur_ps < sum->min_ps ? dur_ps : sum->min_ps;
+        sum->max_ps = dur_ps > sum->max_ps ? dur_ps : sum->max_ps;
+    }
+}
+
+static void add_places(struct slice_part *part, const struct span *span)
+{
+    const struct chunk *chunk = span->chunk;
+
+    for (uint32_t i = 0; i < chunk->dictionary_count; i++) {
+        const struct place_sum *sum = &part->places[i];
+
+        if (sum->count == 0 || part->span.group[i] == NO_GROUP)
+            continue;
+
+        struct tally of_place = {
+            .count = sum->count,
+            .event_count = sum->count,
+            .total_ps = sum->total_ps,
+            .self_ps = sum->self_ps,
+            .whole_ps = sum->total_ps,
+            .parts = sum->count * TALLY_WHOLE,
+            .min_ps = sum->min_ps,
+            .max_ps = sum->max_ps,
+            .first = chunk->first_slice + sum->first,
+            .track = span->track,
+            .name = chunk->dictionary_name[i],
+            .kind = chunk->dictionary_kind[i],
+        };
+
+        tally_join(tally_of(part->tallies, part->span.group[i]), &of_place);
+    }
+}
+
+static void add_one_by_one(struct slice_part *part, const struct span *span)
+{
+    const struct attribution *attribution = part->host->selection->host->attribution;
+    const struct chunk *chunk = span->chunk;
+
+    for (uint32_t i =
+             attribution == NULL ? 0 : entry_from(attribution, chunk->first_slice + span->first);
+         attribution != NULL && i < attribution->entry_count &&
+         attribution->entries[i].slice < chunk->first_slice + span->end;
+         i++) {
+        uint32_t at = attribution->entries[i].slice - chunk->first_slice;
+
+        if (span->wanted != NULL && !span->wanted[chunk->place[at]])
+            continue;
+        add_slice(part,
+                  &(struct scanned){
+                      .slice = attribution->entries[i].slice,
+                      .track = span->track,
+                      .name = chunk->dictionary_name[chunk->place[at]],
+                      .kind = (enum kind)chunk->dictionary_kind[chunk->place[at]],
+                      .dur_ps = chunk->dur_ps[at],
+                      .inside_ps = chunk->dur_ps[at],
+                      .self_ps = chunk->self_ps[at],
+                  },
+                  &attribution->entries[i]);
+    }
+}
+
+static void sum_span(void *data, const struct span *span)
+{
+    struct slice_part *part = data;
+
+    if (top_one_by_one(part->work, part->host, span->track)) {
+        add_one_by_one(part, span);
+    } else if (top_groups_of(part->work, part->host, span, &part->span)) {
+        sum_places(span, &part->span, part->places);
+        add_places(part, span);
+    }
+}
+
+static bool sum_whole_block(void *data, const struct whole_block *block)
+{
+    struct slice_part *part = data;
+
+    if (!top_takes_whole(part->work, part->host, block))
+        return false;
+    for (uint32_t i = 0; i < block->sum_count; i++)
+        part->span.group[i] = top_group_of_name(part->work, part->host, block->track,
+                                                block->sums[i].name, (enum kind)block->sums[i].kind,
+                                                &part->span.name_fits[block->sums[i].name]);
+    top_sum_block(part->tallies, block, part->span.group);
+    return true;
+}
+
+/* All parts' tallies into the first part's. */
+static void join_parts(struct top_host *host)
+{
+    struct tallies *to = &host->tallies[0];
+
+    for (uint32_t i = 1; i < host->part_count; i++) {
+        const struct tallies *from = &host->tallies[i];
+
+        for (uint32_t k = 0; k < from->seen_count; k++)
+            tally_join(tally_of(to, from->seen[k]), &from->items[from->seen[k]]);
+    }
+}
+
+static void sum_slices(struct top_work *work, struct top_host *host)
+{
+    struct slice_part *parts[SPLIT_PARTS_MAX];
+    struct scan_visitor visitor = {.visit = sum_slice,
+                                   .span = sum_span,
+                                   .block = sum_whole_block,
+                                   .with_self = true,
+                                   .part_count = host->part_count};
+
+    for (uint32_t i = 0; i < host->part_count; i++) {
+        parts[i] = memory_resize(NULL, 1, sizeof(*parts[i]));
+        parts[i]->work = work;
+        parts[i]->host = host;
+        parts[i]->tallies = &host->tallies[i];
+        parts[i]->span.name_fits = calloc((size_t)host->selection->host->trace->name_count + 1, 1);
+        if (parts[i]->span.name_fits == NULL)
+            abort(); /* out of memory: as base/arena.h says */
+        visitor.data[i] = parts[i];
+    }
+    scan_slices(host->selection, &visitor);
+    join_parts(host);
+    for (uint32_t i = 0; i < host->part_count; i++) {
+        free(parts[i]->span.name_fits);
+        free(parts[i]);
+    }
+}
+
+/* Does the event count: is it the first that is seen of an execution of the op? By module, all
+ * parts must be asked. */
+static bool counts(struct op_part *part, const struct attributed *entry)
+{
+    if (entry->execution == NO_EXECUTION)
+        return true;
+    if (part->work->by == BY_MODULE) {
+        if (part->op_of[entry->execution] == 0)
+            part->op_of[entry->execution] = entry->op + 1;
+        return false;
+    }
+    if (part->whole == NULL || part->whole[entry->execution])
+        return entry->first;
+    *map64_at(&part->counted, map64_pair(entry->execution, entry->op), 0) = 1;
+    return false;
+}
+
+static void sum_block(void *data, const struct op_block *block)
+{
+    struct op_part *part = data;
+
+    for (uint32_t i = 0; i < block->count; i++) {
+        const struct attributed *entry = &block->entries[block->first + i];
+
+        if (block->inside_ps[i] < 0)
+            continue;
+
+        struct tally *tally = tally_of(part->tallies, entry->op);
+
+        tally->first = entry->slice < tally->first ? entry->slice : tally->first;
+        tally_add(tally, entry->dur_ps, block->inside_ps[i], block->self_ps[i]);
+        tally->count += counts(part, entry);
+    }
+}
+
+/* By execution: does the selection let all of its ops through, so that the one that was marked as
+ * first is among them? NULL: of every one. */
+static bool *whole_executions(const struct selection *selection)
+{
+    const struct attribution *attribution = selection->host->attribution;
+
+    if (!selection->cut_in_time)
+        return NULL;
+
+    bool *whole = memory_resize(NULL, (size_t)attribution->execution_count + 1, sizeof(*whole));
+
+    for (uint32_t i = 0; i < attribution->execution_count; i++) {
+        const struct execution *execution = &attribution->executions[i];
+        int64_t dur_ps = execution->end_ps - execution->start_ps;
+
+        whole[i] = selection->all_tracks && dur_ps > 0 &&
+                   selection_inside(selection, execution->start_ps, dur_ps) == dur_ps;
+    }
+    return whole;
+}
+
+/* What several parts may have seen of one execution counts once. */
+static void count_executions(struct top_host *host, struct op_part *parts)
+{
+    const struct attribution *attribution = host->selection->host->attribution;
+
+    for (uint32_t i = 0; parts[0].op_of != NULL && i < attribution->execution_count; i++) {
+        uint32_t part = 0;
+
+        while (part + 1 < host->part_count && parts[part].op_of[i] == 0)
+            part++;
+        if (parts[part].op_of[i] != 0)
+            host->tallies[0].items[parts[part].op_of[i] - 1].count++;
+    }
+    uint32_t seen = 0;
+
+    for (uint32_t part = 0; part < host->part_count; part++)
+        seen += parts[part].counted.count;
+    map64_reserve(&parts[0].counted, seen); /* its own slots are walked, and must not move */
+    for (uint32_t part = 0; part < host->part_count; part++) {
+        for (uint64_t i = 0; parts[part].counted.count > 0 && i <= parts[part].counted.mask; i++) {
+            const struct map64_slot *slot = &parts[part].counted.slots[i];
+            uint32_t *known;
+
+            if (!slot->used)
+                continue;
+            known = map64_at(&parts[0].counted, slot->key, 1);
+            host->tallies[0].items[(uint32_t)slot->key].count += *known == 1;
+            *known = 2;
+        }
+    }
+}
+
+static void sum_ops(struct top_work *work, struct top_host *host)
+{
+    const struct attribution *attribution = host->selection->host->attribution;
+    struct op_part parts[SPLIT_PARTS_MAX];
+    void *data[SPLIT_PARTS_MAX];
+
+    if (attribution == NULL)
+        return;
+
+    bool *whole = whole_executions(host->selection);
+
+    for (uint32_t i = 0; i < host->part_count; i++) {
+        parts[i] = (struct op_part){
+            .work = work, .host = host, .tallies = &host->tallies[i], .whole = whole};
+        if (work->by == BY_MODULE) {
+            parts[i].op_of =
+                calloc((size_t)attribution->execution_count + 1, sizeof(*parts[i].op_of));
+            if (parts[i].op_of == NULL)
+                abort(); /* out of memory: as base/arena.h says */
+        }
+        data[i] = &parts[i];
+    }
+
+    uint32_t left_count;
+    const struct entry_range *left = top_sum_op_blocks(&parts[0], work->arena, &left_count);
+
+    if (left != NULL)
+        scan_ops_in(host->selection, left, left_count, sum_block, data, host->part_count);
+    else
+        scan_ops(host->selection, sum_block, data, host->part_count);
+    join_parts(host);
+    count_executions(host, parts);
+    for (uint32_t i = 0; i < host->part_count; i++) {
+        free(parts[i].op_of);
+        map64_free(&parts[i].counted);
+    }
+    free(whole);
+}
+
+static void add_to_row(struct top_row *row, const struct tally *tally)
+{
+    row->count += tally->count;
+    row->event_count += tally->event_count;
+    ps_add(&row->total_ps, tally->total_ps);
+    ps_add(&row->self_ps, tally->self_ps);
+    ps_add(&row->whole_ps, tally->whole_ps);
+    row->min_ps = tally->min_ps < row->min_ps ? tally->min_ps : row->min_ps;
+    row->max_ps = tally->max_ps > row->max_ps ? tally->max_ps : row->max_ps;
+}
+
+/* Rows stand in the order of their first slices: where equal ones were sorted, that is seen. */
+static int by_first(const void *left, const void *right, void *data)
+{
+    const struct tally *items = data;
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+
+    if (items[a].first != items[b].first)
+        return items[a].first < items[b].first ? -1 : 1;
+    return (a > b) - (a < b);
+}
+
+static void add_groups(struct top_work *work, struct top_host *host)
+{
+    const struct tallies *tallies = &host->tallies[0];
+
+    qsort_r(tallies->seen, tallies->seen_count, sizeof(*tallies->seen), by_first, tallies->items);
+    for (uint32_t i = 0; i < tallies->seen_count; i++) {
+        uint32_t group = tallies->seen[i];
+        const struct tally *tally = &tallies->items[group];
+        uint32_t row = top_row_of(work, host, group, tally);
+
+        add_to_row(&work->rows[row], tally);
+        if (work->by <= BY_CATEGORY && host->costs != NULL)
+            top_add_costs(host, &work->rows[row], group, tally);
+    }
+}
+
+void top_sum(struct top_work *work)
+{
+    for (uint32_t i = 0; i < work->host_count; i++) {
+        struct top_host *host = &work->hosts[i];
+        bool ops = work->by <= BY_CATEGORY, stored = top_is_stored(work, host);
+
+        host->part_count = ops ? scan_op_parts(host->selection) : scan_parts(host->selection);
+        for (uint32_t part = 0; part < (stored ? 1 : host->part_count); part++)
+            host->tallies[part] = tallies_create(top_group_count(work, host));
+        if (stored)
+            top_sum_stored(work, host);
+        else if (ops)
+            sum_ops(work, host);
+        else
+            sum_slices(work, host);
+        add_groups(work, host);
+        if (stored && work->host_count == 1)
+            top_take_stored_spreads(work, host);
+    }
+}

@@ -1,0 +1,125 @@
+#include "analyse/steps/breakdown.h"
+
+#include "analyse/stats/quantile.h"
+
+struct host_devices host_devices_of(const struct host_trace *host, struct arena *arena)
+{
+    enum { BUSIEST_SHARE = 100 };
+    const struct attribution *attribution = host->attribution;
+    uint32_t all = attribution == NULL ? 0 : attribution->device_count;
+    uint32_t count = all > HOST_DEVICES_MAX ? HOST_DEVICES_MAX : all;
+    int32_t *devices = arena_array(arena, int32_t, count);
+    bool *counted = arena_array(arena, bool, count);
+    struct host_devices ret = {
+        .devices = devices, .count = count, .dropped = all - count, .counted = counted};
+    int64_t busiest_ps = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        devices[i] = attribution->devices[i].device;
+        if (attribution->devices[i].busy_ps > busiest_ps)
+            busiest_ps = attribution->devices[i].busy_ps;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        counted[i] = attribution->devices[i].busy_ps >= busiest_ps / BUSIEST_SHARE;
+        ret.counted_count += counted[i];
+    }
+    return ret;
+}
+
+/* Sums over many devices of long windows fit no 64 bits. */
+struct wide_time {
+    wide_int kinds_ps[KIND_COUNT + 1], doing_ps[DOING_COUNT], busy_ps, hidden_ps, wait_ps;
+};
+
+static void add_wide(struct wide_time *to, const struct device_time *by)
+{
+    for (int kind = 0; kind <= KIND_COUNT; kind++)
+        to->kinds_ps[kind] += by->kinds_ps[kind];
+    for (int doing = 0; doing < DOING_COUNT; doing++)
+        to->doing_ps[doing] += by->doing_ps[doing];
+    to->busy_ps += by->busy_ps;
+    to->hidden_ps += by->hidden_ps;
+    to->wait_ps += by->wait_ps;
+}
+
+/* The running sum is divided, so that what is rounded off never adds up: parts of a whole that all
+ * lanes share sum to it exactly. */
+static int64_t share_of(wide_int *running_ps, wide_int add_ps, uint32_t count)
+{
+    wide_int before_ps = *running_ps / count;
+
+    *running_ps += add_ps;
+    return (int64_t)(*running_ps / count - before_ps);
+}
+
+struct device_time breakdown_mean(const struct host_devices *devices,
+                                  const struct device_time *lanes)
+{
+    struct wide_time sum = {0};
+    struct device_time mean;
+    uint32_t count = devices->counted_count > 0 ? devices->counted_count : 1;
+    wide_int kinds_ps = 0, rest_ps = 0;
+
+    if (devices->count == 0)
+        return lanes[0];
+    for (uint32_t i = 0; i < devices->count; i++) {
+        if (devices->counted[i])
+            add_wide(&sum, &lanes[i]);
+    }
+    for (int kind = 0; kind <= KIND_COUNT; kind++)
+        mean.kinds_ps[kind] = share_of(&kinds_ps, sum.kinds_ps[kind], count);
+    mean.busy_ps = share_of(&rest_ps, sum.busy_ps, count);
+    for (int doing = 0; doing < DOING_COUNT; doing++)
+        mean.doing_ps[doing] = share_of(&rest_ps, sum.doing_ps[doing], count);
+    mean.hidden_ps = (int64_t)(sum.hidden_ps / count);
+    mean.wait_ps = (int64_t)(sum.wait_ps / count);
+    return mean;
+}
+
+track_id breakdown_thread(const struct trace *trace)
+{
+    track_id best = NO_TRACK;
+    int64_t best_ps = 0;
+
+    for (track_id id = 0; id < trace->track_count; id++) {
+        const struct track *track = &trace->tracks[id];
+
+        if (tells_of_host(trace, id) && track->end_ps - track->start_ps > best_ps) {
+            best = id;
+            best_ps = track->end_ps - track->start_ps;
+        }
+    }
+    return best;
+}
+
+struct kept_mean {
+    const struct host_devices *devices;
+    struct device_time mean;
+};
+
+static void keep_mean(void *data, uint32_t window, const struct device_time *lanes)
+{
+    struct kept_mean *kept = data;
+
+    (void)window;
+    kept->mean = breakdown_mean(kept->devices, lanes);
+}
+
+struct device_time breakdown_of(const struct host_trace *host, int64_t start_ps, int64_t end_ps)
+{
+    struct arena *arena = arena_create();
+    struct host_devices devices = host_devices_of(host, arena);
+    struct skipped none = {0};
+    struct window window = {start_ps - host->offset_ps, end_ps - host->offset_ps};
+    struct breakdown_question question = {.host = host,
+                                          .devices = &devices,
+                                          .thread = breakdown_thread(host->trace),
+                                          .skipped = &none,
+                                          .windows = &window,
+                                          .window_count = 1};
+    struct kept_mean kept = {.devices = &devices};
+
+    breakdown_walk(&question, keep_mean, &kept);
+    arena_destroy(arena);
+    return kept.mean;
+}

@@ -1,0 +1,165 @@
+#include "analyse/steps/restrict.h"
+
+#include <stdlib.h>
+
+#include "analyse/steps/steps.h"
+
+static bool host_asked(const struct restriction *restriction, const struct host_trace *host)
+{
+    for (uint32_t i = 0; i < restriction->host_count; i++) {
+        if (str_equal(restriction->hosts[i], host->name) ||
+            str_equal(restriction->hosts[i], host->key))
+            return true;
+    }
+    return restriction->host_count == 0;
+}
+
+/* Asked for itself, or below one that is. */
+static bool track_asked(const struct restriction *restriction, const struct trace *trace,
+                        uint32_t host, track_id track)
+{
+    if (restriction->track_count == 0)
+        return true;
+    for (track_id at = track; at != NO_TRACK; at = trace->tracks[at].parent) {
+        for (uint32_t i = 0; i < restriction->track_count; i++) {
+            if (restriction->tracks[i].host == host && restriction->tracks[i].track == at)
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool has_device_tracks(const struct trace *trace)
+{
+    for (track_id id = 0; id < trace->track_count; id++) {
+        if (trace->tracks[id].device >= 0)
+            return true;
+    }
+    return false;
+}
+
+static void select_tracks(struct selection *selection, struct arena *arena)
+{
+    const struct trace *trace = selection->host->trace;
+    const struct restriction *asked = selection->asked;
+    bool *tracks = arena_array(arena, bool, trace->track_count);
+    bool by_track_device = asked->device_count > 0 && has_device_tracks(trace);
+
+    selection->all_tracks = true;
+    for (track_id id = 0; id < trace->track_count; id++) {
+        const struct track *track = &trace->tracks[id];
+
+        if (track->derived || track->kind == TRACK_COUNTER)
+            continue;
+        tracks[id] = track_asked(asked, trace, selection->index, id) &&
+                     (!by_track_device || restriction_has_device(asked, track->device));
+        selection->all_tracks &= tracks[id];
+    }
+    selection->tracks = tracks;
+    selection->ops_only = asked->module.count > 0 || asked->scope.count > 0 ||
+                          (asked->device_count > 0 && !by_track_device);
+    selection->by_name = asked->name.count > 0 || asked->q.count > 0;
+}
+
+static int by_from(const void *left, const void *right)
+{
+    const struct window *a = left, *b = right;
+
+    return (a->from_ps > b->from_ps) - (a->from_ps < b->from_ps);
+}
+
+/* Sorts, joins what overlaps; returns how many are left. */
+static uint32_t join_windows(struct window *windows, uint32_t count)
+{
+    uint32_t kept = 0;
+
+    qsort(windows, count, sizeof(*windows), by_from);
+    for (uint32_t i = 0; i < count; i++) {
+        if (kept > 0 && windows[i].from_ps <= windows[kept - 1].to_ps) {
+            if (windows[i].to_ps > windows[kept - 1].to_ps)
+                windows[kept - 1].to_ps = windows[i].to_ps;
+        } else {
+            windows[kept++] = windows[i];
+        }
+    }
+    return kept;
+}
+
+static int64_t to_file_time(int64_t run_ps, int64_t offset_ps)
+{
+    int64_t file_ps;
+
+    if (__builtin_sub_overflow(run_ps, offset_ps, &file_ps))
+        return run_ps < 0 ? INT64_MIN : INT64_MAX;
+    return file_ps;
+}
+
+static void select_windows(struct selection *selection, const struct steps *steps,
+                           struct arena *arena)
+{
+    const struct host_trace *host = selection->host;
+    const struct restriction *asked = selection->asked;
+    struct window all = {.from_ps = INT64_MIN, .to_ps = INT64_MAX};
+    struct window *windows = arena_array(arena, struct window, (size_t)steps->count + 1);
+    uint32_t count = 0;
+
+    if (asked->has_window) {
+        all.from_ps = to_file_time(asked->start_ps, host->offset_ps);
+        all.to_ps = to_file_time(asked->end_ps, host->offset_ps);
+    }
+    if (asked->step_range_count == 0)
+        windows[count++] = all;
+    for (uint32_t i = 0; i < steps->count; i++) {
+        const struct step *step = &steps->items[i];
+        struct window window = {
+            .from_ps = to_file_time(step->start_ps, host->offset_ps),
+            .to_ps = to_file_time(step->start_ps + step->dur_ps, host->offset_ps),
+        };
+
+        if (step->host != selection->index)
+            continue;
+        if (window.from_ps < all.from_ps)
+            window.from_ps = all.from_ps;
+        if (window.to_ps > all.to_ps)
+            window.to_ps = all.to_ps;
+        if (window.from_ps < window.to_ps)
+            windows[count++] = window;
+    }
+    selection->window_count = join_windows(windows, count);
+    selection->windows = windows;
+    /* An end at the hull's end still leaves out the instants there, so it must lie behind. */
+    selection->cut_in_time = selection->window_count != 1 ||
+                             windows[0].from_ps > host->trace->start_ps ||
+                             windows[0].to_ps <= host->trace->end_ps;
+}
+
+enum status restrict_run(const struct run_traces *run, const struct restriction *restriction,
+                         struct arena *arena, struct selection **ret, uint32_t *ret_count,
+                         struct error *err)
+{
+    struct steps steps = {0};
+    struct selection *selections = arena_array(arena, struct selection, run->host_count);
+    uint32_t count = 0;
+
+    if (restriction->has_window && restriction->start_ps > restriction->end_ps)
+        return fail(err, ERR_INVALID, "the window ends before it starts");
+    if (restriction->step_range_count > 0) {
+        TRY(steps_find(run, restriction, arena, &steps, err));
+        if (steps.count == 0)
+            return fail(err, ERR_NOT_FOUND, "no such step: %.*s", STR_ARG(steps.rule_text));
+    }
+    for (uint32_t i = 0; i < run->host_count; i++) {
+        struct selection *selection = &selections[count];
+
+        if (!host_asked(restriction, &run->hosts[i]))
+            continue;
+        *selection = (struct selection){.host = &run->hosts[i], .index = i, .asked = restriction};
+        select_tracks(selection, arena);
+        select_windows(selection, &steps, arena);
+        if (selection->window_count > 0)
+            count++;
+    }
+    *ret = selections;
+    *ret_count = count;
+    return OK;
+}

@@ -1,0 +1,112 @@
+/* Steps of a run: where they begin and end, and where their time went.
+ *
+ * Recognised by the first rule that finds any, per run:
+ *
+ *   regex        slices whose names `step_regex` matches, where the question has one
+ *   annotation   slices with the arg _r = 1 (StepTraceAnnotation); number = step_num
+ *   steps-line   slices of ROLE_STEPS tracks
+ *   module       executions of the program with the most device time, when there are two or more
+ *   repeated     a top-level host slice that repeats and covers most of its thread
+ *   none
+ *
+ * A step's breakdown sums to its duration and is the mean over the host's devices: see
+ * analyse/steps/breakdown.h.
+ *
+ * Warm-up: steps at the beginning that compile, or take more than twice the median of the rest.
+ */
+#ifndef JVIEWD_ANALYSE_STEPS_H
+#define JVIEWD_ANALYSE_STEPS_H
+
+#include "analyse/steps/breakdown.h"
+
+struct step {
+    uint32_t host;            /* index into run->hosts */
+    int64_t number;           /* step_num, or the ordinal among the host's steps */
+    bool numbered;            /* the file said the number */
+    struct str name;          /* "train" */
+    slice_id slice;           /* NO_SLICE for executions */
+    int64_t start_ps, dur_ps; /* run time */
+    bool warmup, outlier;
+    bool cut;                /* its end is not in the file, or not its last ops */
+    struct device_time time; /* sums to dur_ps; only from steps_breakdown */
+};
+
+enum step_rule {
+    STEP_ANNOTATION,
+    STEP_LINE,
+    STEP_REGEX,
+    STEP_MODULE,
+    STEP_REPEATED,
+    STEP_NONE,
+};
+const char *step_rule_word(enum step_rule rule); /* "annotation" ... "none" */
+
+enum step_trust { TRUST_LOW, TRUST_MEDIUM, TRUST_HIGH };
+const char *step_trust_word(enum step_trust trust); /* "low" ... "high" */
+
+struct steps {
+    struct step *items; /* by start, then host */
+    uint32_t count, warmup_count;
+    uint32_t cut_count; /* that are no warm-up */
+    enum step_rule rule;
+    struct str rule_text; /* a sentence: how they were recognised */
+    enum step_trust confidence;
+    struct str confidence_text;       /* why it is as sure as that */
+    struct device_time *const *lanes; /* [step]: its host's devices; NULL: not kept */
+};
+
+/* Is it a measure of the others? Warm-ups are not, nor what the end of the recording cuts, where
+ * any other step is left. */
+static inline bool step_counts(const struct steps *steps, const struct step *step)
+{
+    return (!step->warmup && !step->cut) || steps->warmup_count + steps->cut_count == steps->count;
+}
+
+/* All steps of the run's hosts that `restriction` lets through (hosts, window, steps). */
+MUST_CHECK enum status steps_find(const struct run_traces *run,
+                                  const struct restriction *restriction, struct arena *arena,
+                                  struct steps *ret, struct error *err);
+/* Fills `time` of each. */
+void steps_breakdown(const struct run_traces *run, struct steps *steps);
+/* The same, and keeps what each lane did where that is little: who walks these steps again then
+ * only reads it. */
+void steps_keep(const struct run_traces *run, struct steps *steps, struct arena *arena);
+/* Fills `time`, and tells what each lane of the step's host did: one device_time for each of the
+ * host's devices. Steps come host by host. */
+typedef void step_visit(void *data, const struct step *step, const struct host_devices *devices,
+                        const struct device_time *lanes);
+void steps_walk(const struct run_traces *run, struct steps *steps, step_visit *visit, void *data);
+/* What to ask of one host: its steps as windows, the thread that steps, which slices only say when.
+ */
+struct breakdown_question *steps_question(const struct host_trace *host, uint32_t index,
+                                          const struct steps *steps,
+                                          const struct host_devices *devices, struct arena *arena);
+
+enum { LEFT_OUT_NOTES = 2 };
+/* Notes of the threads and devices that are too many to be walked; there is room for all. */
+uint32_t steps_left_out(const struct run_traces *run, const struct steps *steps,
+                        struct arena *arena, struct answer_note *ret);
+
+/* The median of each host's steps without warm-ups; -1 of fewer than two. */
+int64_t *steps_medians(const struct run_traces *run, const struct steps *steps,
+                       struct arena *arena);
+/* Columns: step name host start_ps end_ps dur_ps delta_ps warmup outlier cut slowest_by
+ * slowest_by_ps busy_ps wait_ps hidden_communication_ps breakdown (CELL_KINDS). Default sort:
+ * "start_ps". */
+MUST_CHECK enum status steps_table(const struct run_traces *run,
+                                   const struct restriction *restriction, const struct page *page,
+                                   struct arena *arena, struct steps *ret_steps, struct table *ret,
+                                   struct error *err);
+/* The same of steps that were found. */
+MUST_CHECK enum status steps_rows(const struct run_traces *run, struct steps *steps,
+                                  const struct page *page, struct arena *arena, struct table *ret,
+                                  struct error *err);
+/* Columns: step host device start_ps dur_ps in_mean busy_ps wait_ps hidden_communication_ps
+ * breakdown. A row a step and device; default sort "start_ps,device". */
+MUST_CHECK enum status step_devices_table(const struct run_traces *run,
+                                          const struct restriction *restriction,
+                                          const struct page *page, struct arena *arena,
+                                          struct steps *ret_steps, struct table *ret,
+                                          struct error *err);
+
+#endif

@@ -1,0 +1,110 @@
+/* Steps that the program marks: JAX's and TensorFlow's by an arg, PyTorch's by their name. */
+#include <stdlib.h>
+
+#include "analyse/steps/steps_parts.h"
+#include "trace/args/args.h"
+#include "trace/names/by_name.h"
+
+static void add_annotated(const struct host_trace *host, uint32_t index, event_id event,
+                          const struct arg_column *numbers, uint32_t at, struct step_list *list)
+{
+    slice_id id = trace_slice_of_event(host->trace, event);
+
+    if (id == NO_SLICE)
+        return;
+
+    struct slice slice = trace_slice(host->trace, id);
+    struct step step = step_of(host, index, &slice);
+
+    if (slice.dur_ps <= 0 || host->trace->tracks[host->trace->rows[slice.row].track].derived)
+        return;
+    if (numbers != NULL && (numbers->type[at] == ARG_INT64 ||
+                            (numbers->type[at] == ARG_UINT64 && numbers->bits[at] <= INT64_MAX))) {
+        step.numbered = true;
+        step.number = (int64_t)numbers->bits[at];
+    }
+    step_list_add(list, step);
+}
+
+/* Where one step ends PyTorch begins the next: the last mark is where its profiler was stopped, a
+ * stub among steps twenty times as long. */
+static void drop_stub(struct step_list *list, uint32_t from)
+{
+    enum { TIMES_SHORTER = 20 };
+    uint32_t last = from;
+    int64_t shortest_ps = INT64_MAX;
+
+    for (uint32_t i = from; i < list->count; i++)
+        if (list->items[i].start_ps > list->items[last].start_ps)
+            last = i;
+    for (uint32_t i = from; i < list->count; i++)
+        if (i != last && list->items[i].dur_ps < shortest_ps)
+            shortest_ps = list->items[i].dur_ps;
+    if (list->count - from > 1 && list->items[last].dur_ps < shortest_ps / TIMES_SHORTER)
+        list->items[last] = list->items[--list->count];
+}
+
+/* PyTorch's own step marks. */
+static void find_profiler_steps(const struct host_trace *host, uint32_t index,
+                                struct step_list *list)
+{
+    const struct name_stats *stats;
+    uint32_t count = trace_name_stats(host->trace, &stats);
+
+    for (uint32_t i = 0; i < count; i++) {
+        if (!str_starts(trace_name(host->trace, stats[i].name), STR("ProfilerStep#")))
+            continue;
+
+        uint32_t run_count;
+        const struct name_run *runs = trace_name_runs(host->trace, stats[i].name, &run_count);
+
+        for (uint32_t run = 0; run < run_count; run++) {
+            const struct row *row = &host->trace->rows[runs[run].row];
+
+            if (host->trace->tracks[row->track].device >= 0)
+                continue;
+
+            const slice_id *slices = trace_name_slices(host->trace, &runs[run]);
+
+            for (uint32_t at = 0; slices != NULL && at < runs[run].count; at++) {
+                struct slice slice = trace_slice(host->trace, slices[at]);
+                struct step step = step_of(host, index, &slice);
+
+                step.numbered = step_number_at_end(step.name, &step.number);
+                step_list_add(list, step);
+            }
+        }
+    }
+}
+
+void find_annotated(const struct host_trace *host, uint32_t index, struct step_list *list)
+{
+    uint32_t from = list->count;
+    name_id root, number;
+
+    if (trace_find_name(host->trace, STR("_r"), &root)) {
+        bool has_numbers = trace_find_name(host->trace, STR("step_num"), &number);
+        struct arg_column *columns = memory_resize(NULL, 2, sizeof(*columns)); /* 300 KB */
+
+        for (uint32_t block = 0; block < trace_arg_block_count(host->trace); block++) {
+            if (!trace_arg_column(host->trace, block, root, &columns[0]))
+                continue;
+
+            bool numbered =
+                has_numbers && trace_arg_column(host->trace, block, number, &columns[1]);
+
+            for (uint32_t at = 0; at < columns[0].count; at++) {
+                if ((columns[0].type[at] == ARG_INT64 || columns[0].type[at] == ARG_UINT64) &&
+                    columns[0].bits[at] == 1)
+                    add_annotated(host, index, columns[0].first_event + at,
+                                  numbered ? &columns[1] : NULL, at, list);
+            }
+        }
+        free(columns);
+    }
+    if (list->count == from) {
+        find_profiler_steps(host, index, list);
+        drop_stub(list, from);
+    }
+    step_list_settle(list, from);
+}

@@ -1,0 +1,202 @@
+/* Steps by what the devices ran: one program that takes most of their time, again and again. */
+#include <stdlib.h>
+
+#include "analyse/steps/steps_parts.h"
+#include "trace/names/by_name.h"
+#include "trace/ps.h"
+
+/* The program that took the most time of those that ran at least twice on one device. */
+static uint32_t dominant_program(const struct attribution *attribution, const struct trace *trace)
+{
+    int64_t *time_ps = calloc((size_t)trace->program_count + 1, sizeof(*time_ps));
+    uint32_t *runs = calloc((size_t)trace->program_count + 1, sizeof(*runs));
+    uint32_t best = NO_PROGRAM;
+
+    if (time_ps == NULL || runs == NULL)
+        abort(); /* out of memory: as base/arena.h says */
+    for (uint32_t i = 0; i < attribution->execution_count; i++) {
+        const struct execution *execution = &attribution->executions[i];
+
+        if (execution->program >= trace->program_count || execution->end_ps <= execution->start_ps)
+            continue;
+        time_ps[execution->program] += execution->end_ps - execution->start_ps;
+        runs[execution->program] +=
+            execution->device == attribution->executions[0].device || trace->program_count == 1;
+    }
+    for (uint32_t i = 0; i < trace->program_count; i++) {
+        if (runs[i] >= 2 && (best == NO_PROGRAM || time_ps[i] > time_ps[best]))
+            best = i;
+    }
+    free(time_ps);
+    free(runs);
+    return best;
+}
+
+static void add_executions(const struct host_trace *host, uint32_t index, uint32_t program,
+                           struct step_list *list)
+{
+    const struct attribution *attribution = host->attribution;
+
+    for (uint32_t i = 0; i < attribution->execution_count; i++) {
+        const struct execution *execution = &attribution->executions[i];
+
+        if (execution->program == program && execution->end_ps > execution->start_ps)
+            step_list_add(list,
+                          (struct step){
+                              .host = index,
+                              .name = trace_name(host->trace, host->trace->programs[program].name),
+                              .slice = NO_SLICE,
+                              .number = execution->device,
+                              .start_ps = execution->start_ps + host->offset_ps,
+                              .dur_ps = execution->end_ps - execution->start_ps,
+                          });
+    }
+}
+
+static bool is_modules(const struct trace *trace, const struct name_run *run)
+{
+    const struct track *track = &trace->tracks[trace->rows[run->row].track];
+
+    return track->role == ROLE_MODULES && !track->derived && track->device >= 0;
+}
+
+/* The executions of one name on the module lines, and what they take; `list` NULL only adds up. */
+static int64_t add_modules(const struct host_trace *host, uint32_t index, name_id name,
+                           struct step_list *list)
+{
+    const struct trace *trace = host->trace;
+    uint32_t count, most = 0;
+    const struct name_run *runs = trace_name_runs(trace, name, &count);
+    int64_t total_ps = 0;
+
+    for (uint32_t run = 0; run < count; run++) {
+        if (!is_modules(trace, &runs[run]))
+            continue;
+        most = runs[run].count > most ? runs[run].count : most;
+
+        const slice_id *slices = trace_name_slices(trace, &runs[run]);
+
+        for (uint32_t at = 0; slices != NULL && at < runs[run].count; at++) {
+            struct slice slice = trace_slice(trace, slices[at]);
+            struct step step = step_of(host, index, &slice);
+
+            step.number = trace->tracks[trace->rows[runs[run].row].track].device;
+            ps_add(&total_ps, slice.dur_ps);
+            if (list != NULL && slice.dur_ps > 0)
+                step_list_add(list, step);
+        }
+    }
+    return most >= 2 ? total_ps : 0;
+}
+
+/* Programs that lie in files of their own are known to a trace by the names of its modules. */
+static void add_dominant_module(const struct host_trace *host, uint32_t index,
+                                struct step_list *list)
+{
+    const struct name_stats *stats;
+    uint32_t count = trace_name_stats(host->trace, &stats);
+    int64_t best_ps = 0;
+    name_id best = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t total_ps = stats[i].count >= 2 && stats[i].total_ps > best_ps
+                               ? add_modules(host, index, stats[i].name, NULL)
+                               : 0;
+
+        if (total_ps > best_ps) {
+            best_ps = total_ps;
+            best = stats[i].name;
+        }
+    }
+    if (best_ps > 0)
+        add_modules(host, index, best, list);
+}
+
+/* The op that came last on a device up to then; NO_OP where the file tells none. */
+static uint32_t last_op(const struct attribution *of, int32_t device, int64_t end_ps)
+{
+    uint32_t low = 0, high = of->entry_count;
+
+    while (low < high) { /* the first entry behind (device, end) */
+        uint32_t middle = low + (high - low) / 2;
+        const struct attributed *entry = &of->entries[of->by_device_time[middle]];
+
+        if (entry->device < device || (entry->device == device && entry->start_ps < end_ps))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0 || of->entries[of->by_device_time[low - 1]].device != device)
+        return NO_OP;
+    return of->entries[of->by_device_time[low - 1]].op;
+}
+
+/* Did the recording end within the last execution? Those before it agree in their last op, and it
+ * neither has that one nor lasts as long as any of them. `all` by start. */
+static bool last_is_cut(const struct host_trace *host, const struct step_list *all)
+{
+    enum { LOOKED_AT = 4 };
+    uint32_t seen = 0, last = NO_OP, others = NO_OP;
+    int64_t last_ps = 0;
+
+    for (uint32_t i = all->count; i-- > 0 && seen < LOOKED_AT;) {
+        const struct step *step = &all->items[i];
+        uint32_t op;
+
+        if (step->number != all->items[0].number)
+            continue;
+        op = last_op(host->attribution, (int32_t)step->number,
+                     step->start_ps + step->dur_ps - host->offset_ps);
+        if (op == NO_OP || (seen > 1 && op != others) || (seen > 0 && last_ps >= step->dur_ps))
+            return false;
+        if (seen++ == 0) {
+            last = op;
+            last_ps = step->dur_ps;
+        } else {
+            others = op;
+        }
+    }
+    return seen == LOOKED_AT && last != others;
+}
+
+/* Executions of one program on several devices at one time are one step; each lasts until the next
+ * begins, so that what is between them is seen. */
+void find_executions(const struct host_trace *host, uint32_t index, struct step_list *list)
+{
+    const struct attribution *attribution = host->attribution;
+    struct step_list all = {0};
+    uint32_t from = list->count;
+
+    if (attribution == NULL || attribution->execution_count < 2)
+        return;
+
+    uint32_t program = dominant_program(attribution, host->trace);
+
+    if (program != NO_PROGRAM)
+        add_executions(host, index, program, &all);
+    else
+        add_dominant_module(host, index, &all);
+    if (all.count > 0)
+        qsort(all.items, all.count, sizeof(*all.items), step_by_start);
+    for (uint32_t i = 0; i < all.count; i++) {
+        struct step *last = list->count > from ? &list->items[list->count - 1] : NULL;
+        struct step *step = &all.items[i];
+
+        /* The first device's executions tell where steps begin. */
+        if (last == NULL ||
+            (step->number == all.items[0].number && step->start_ps >= last->start_ps + 1))
+            step_list_add(list, *step);
+        else if (step->start_ps + step->dur_ps > last->start_ps + last->dur_ps)
+            last->dur_ps = step->start_ps + step->dur_ps - last->start_ps;
+    }
+    bool cut = all.count > 0 && last_is_cut(host, &all);
+
+    free(all.items);
+    for (uint32_t i = from; i < list->count; i++) {
+        list->items[i].number = i - from;
+        if (i + 1 < list->count)
+            list->items[i].dur_ps = list->items[i + 1].start_ps - list->items[i].start_ps;
+        else
+            list->items[i].cut |= cut;
+    }
+}

@@ -1,0 +1,50 @@
+/* What is too much to be walked for a breakdown is left out of it, and that is said.
+ *
+ *   host A    python  pool-1 ... pool-8000 | pool-8001 ...     rows beyond POOL_ROWS_MAX
+ *   host B    device 0 ......... device 4095 | device 4096     beyond HOST_DEVICES_MAX
+ */
+#include "analyse/steps/steps.h"
+
+static uint32_t threads_left_out(const struct run_traces *run, uint32_t host,
+                                 const struct steps *steps, const struct host_devices *devices,
+                                 struct arena *arena)
+{
+    if (devices->count > 0)
+        return 0; /* its threads tell only of gaps, and one of them does */
+    return host_pool_left_out(
+        run->hosts[host].trace,
+        steps_question(&run->hosts[host], host, steps, devices, arena)->thread);
+}
+
+uint32_t steps_left_out(const struct run_traces *run, const struct steps *steps,
+                        struct arena *arena, struct answer_note *ret)
+{
+    uint64_t threads = 0, devices = 0;
+    uint32_t count = 0;
+
+    for (uint32_t host = 0; host < run->host_count; host++) {
+        struct host_devices of_host = host_devices_of(&run->hosts[host], arena);
+
+        devices += of_host.dropped;
+        threads += threads_left_out(run, host, steps, &of_host, arena);
+    }
+    if (threads > 0)
+        ret[count++] = (struct answer_note){
+            .kind = "threads-left-out",
+            .severity = NOTE_WARNING,
+            .message = STR("Threads have more rows than are walked: what those behind recorded is "
+                           "in no part of the breakdown."),
+            .count = threads,
+        };
+    if (devices > 0)
+        ret[count++] = (struct answer_note){
+            .kind = "devices-left-out",
+            .severity = NOTE_WARNING,
+            .message = str_format(arena,
+                                  "Only the first %d devices of a host are looked at; the others "
+                                  "are in no part of the breakdown.",
+                                  HOST_DEVICES_MAX),
+            .count = devices,
+        };
+    return count;
+}

@@ -1,0 +1,56 @@
+/* Inside steps*.c: one finder a rule, each for one host.
+ *
+ *   steps_annotated.c    marks of the program
+ *   steps_lines.c        lines of devices, lines that a tool derived
+ *   steps_executions.c   the program that takes most of the devices' time
+ *   steps_repeated.c     a slice of a thread that comes again and again
+ *   steps_regex.c        slices that an expression names
+ *   steps_list.c         what they all write into
+ *   steps_warmup.c       which of them are left out of the figures, which stand out
+ *   steps_trust.c        how sure that is
+ */
+#ifndef JVIEWD_ANALYSE_STEPS_PARTS_H
+#define JVIEWD_ANALYSE_STEPS_PARTS_H
+
+#include "analyse/steps/steps.h"
+
+/* What repeats more often than this is a call inside a step, not a step. */
+enum { STEPS_MAX = 100000 };
+
+struct step_list {
+    struct step *items;
+    uint32_t count, capacity;
+};
+
+void step_list_add(struct step_list *list, struct step step);
+/* From `from` on: steps inside another one of the host go; those without a number get their
+ * ordinal. */
+void step_list_settle(struct step_list *list, uint32_t from);
+struct step step_of(const struct host_trace *host, uint32_t index, const struct slice *slice);
+int step_by_start(const void *left, const void *right); /* longest first */
+/* Digits at the end of a name: "ProfilerStep#12", "train 36", "7". */
+bool step_number_at_end(struct str name, int64_t *ret);
+
+void find_annotated(const struct host_trace *host, uint32_t index, struct step_list *list);
+void find_on_lines(const struct host_trace *host, uint32_t index, struct step_list *list);
+void find_on_derived_lines(const struct host_trace *host, uint32_t index, struct step_list *list);
+void find_executions(const struct host_trace *host, uint32_t index, struct step_list *list);
+void find_repeated(const struct host_trace *host, uint32_t index, struct step_list *list);
+
+/* Steps named by an expression (POSIX extended): slices of the hosts' threads whose names it
+ * matches; a number at the name's end is the step's. ERR_INVALID for one that is none. */
+MUST_CHECK enum status find_by_expression(const struct run_traces *run, struct str expression,
+                                          struct step_list *list, struct error *err);
+
+/* The host's warm-ups and outliers. */
+void steps_mark(const struct run_traces *run, struct step_list *list, uint32_t host);
+
+/* How sure it is that these are the steps, and why. */
+enum step_trust steps_trust(const struct run_traces *run, enum step_rule rule, bool derived,
+                            const struct step_list *list, struct arena *arena, struct str *ret_why);
+
+/* Notes and words of a table: by which rule, how sure, and what is left out. */
+void steps_say_rule(const struct run_traces *run, const struct steps *steps, struct arena *arena,
+                    struct table *ret);
+
+#endif

@@ -1,0 +1,118 @@
+/* Which steps are no measure of the others: those that warm up, and those far off the median. */
+#include <stdlib.h>
+
+#include "analyse/scan/scan.h"
+#include "analyse/stats/quantile.h"
+#include "analyse/steps/steps_parts.h"
+
+struct compile_search {
+    bool found;
+};
+
+static void look_for_compile(void *data, const struct scanned *slice)
+{
+    if (slice->kind == KIND_COMPILE && slice->inside_ps > 0)
+        ((struct compile_search *)data)->found = true;
+}
+
+static void look_for_compiles(void *data, const struct span *span)
+{
+    struct compile_search *search = data;
+    const struct chunk *chunk = span->chunk;
+    bool may = false;
+
+    for (uint32_t i = 0; i < chunk->dictionary_count; i++)
+        may |= chunk->dictionary_kind[i] == KIND_COMPILE;
+    for (uint32_t at = span->first; may && !search->found && at < span->end; at++)
+        search->found =
+            chunk->dictionary_kind[chunk->place[at]] == KIND_COMPILE && chunk->dur_ps[at] > 0;
+}
+
+static bool step_compiles(const struct host_trace *host, const struct step *step)
+{
+    const struct trace *trace = host->trace;
+    struct window window = {
+        .from_ps = step->start_ps - host->offset_ps,
+        .to_ps = step->start_ps - host->offset_ps + step->dur_ps,
+    };
+    struct restriction nothing = {0};
+    bool *tracks = calloc((size_t)trace->track_count + 1, 1);
+    struct selection selection = {
+        .host = host,
+        .cut_in_time = true,
+        .windows = &window,
+        .window_count = 1,
+        .tracks = tracks,
+        .asked = &nothing,
+    };
+    struct compile_search search = {0};
+
+    if (tracks == NULL)
+        abort(); /* out of memory: as base/arena.h says */
+    for (track_id id = 0; id < trace->track_count; id++)
+        tracks[id] = !trace->tracks[id].derived && trace->tracks[id].device < 0 &&
+                     trace->tracks[id].kind != TRACK_COUNTER;
+
+    const struct scan_visitor visitor = {
+        .visit = look_for_compile, .span = look_for_compiles, .data = {&search}, .part_count = 1};
+
+    scan_slices(&selection, &visitor);
+    free(tracks);
+    return search.found;
+}
+
+/* The host's steps of one list that are whole, in order, as indexes. */
+static uint32_t steps_of_host(const struct step_list *list, uint32_t host, uint32_t *ret)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (list->items[i].host == host && !list->items[i].cut)
+            ret[count++] = i;
+    }
+    return count;
+}
+
+static int64_t median_from(const struct step_list *list, const uint32_t *which, uint32_t count,
+                           int64_t *room)
+{
+    for (uint32_t i = 0; i < count; i++)
+        room[i] = list->items[which[i]].dur_ps;
+    return quantile_of(room, count, 50);
+}
+
+/* More do not warm up: each is compared with all that are left. */
+enum { WARM_MAX = 256 };
+
+/* Leading steps that compile, or take more than twice the median of those behind them. One step at
+ * least stays, and half of them where only their length speaks: of what never settles nothing says
+ * which were the warm ones. Then what takes more than half as long again as the median is an
+ * outlier. */
+void steps_mark(const struct run_traces *run, struct step_list *list, uint32_t host)
+{
+    uint32_t *which = memory_resize(NULL, list->count, sizeof(*which));
+    int64_t *room = memory_resize(NULL, list->count, sizeof(*room));
+    uint32_t count = steps_of_host(list, host, which), warm = 0;
+
+    while (warm + 1 < count && warm < WARM_MAX) {
+        struct step *step = &list->items[which[warm]];
+
+        if (!step_compiles(&run->hosts[host], step) &&
+            (warm >= count / 2 ||
+             step->dur_ps / 2 <= median_from(list, which + warm + 1, count - warm - 1, room)))
+            break;
+        step->warmup = true;
+        warm++;
+    }
+    if (count - warm >= 3) {
+        int64_t median_ps = median_from(list, which + warm, count - warm, room);
+
+        for (uint32_t i = warm; i < count; i++) {
+            struct step *step = &list->items[which[i]];
+
+            step->outlier = step->dur_ps > median_ps + median_ps / 2;
+        }
+    }
+    free(which);
+    free(room);
+}

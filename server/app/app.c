@@ -1,0 +1,378 @@
+#include "app/rooms.h"
+
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "analyse/scan/block_sums.h"
+#include "app/instance.h"
+#include "app/notify.h"
+#include "base/log.h"
+#include "capture/desk.h"
+#include "cli/cli.h"
+#include "ingest/ingest.h"
+#include "serve/http/http.h"
+#include "store/user.h"
+
+enum { CHUNK_RUNS = 1000, SUMS_BYTES_MAX = 128 << 20 };
+
+static int exit_code(enum status status)
+{
+    switch (status) {
+    case OK:
+        return EXIT_OK;
+    case ERR_INVALID:
+        return EXIT_USAGE;
+    case ERR_NOT_FOUND:
+        return EXIT_NOT_FOUND;
+    case ERR_CONFLICT:
+        return EXIT_PORT;
+    case ERR_FORMAT:
+    case ERR_TRUNCATED:
+    case ERR_UNSUPPORTED:
+        return EXIT_CORRUPT;
+    default:
+        return EXIT_IO;
+    }
+}
+
+int app_failed(const struct error *err)
+{
+    fprintf(stderr, "jviewd: %s\n", err->message);
+    return exit_code(err->code);
+}
+
+/* What names a directory for good, whether or not it is there yet. */
+struct str app_absolute(struct str given, struct arena *arena)
+{
+    char real[PATH_MAX], cwd[PATH_MAX];
+
+    if (realpath(given.at, real) != NULL)
+        return str_copy(arena, str_of(real));
+    while (given.count > 1 && str_ends(given, STR("/")))
+        given.count--;
+    if (str_starts(given, STR("./")))
+        given = str_skip(given, 2);
+    if (str_starts(given, STR("/")) || getcwd(cwd, sizeof cwd) == NULL)
+        return given;
+    return str_format(arena, "%s/%.*s", cwd, STR_ARG(given));
+}
+
+static void find_roots(struct app *app)
+{
+    app->roots.at = arena_array(app->arena, struct str, app->options.roots.count + 1);
+    for (uint32_t i = 0; i < app->options.roots.count; i++) {
+        struct str root = app_absolute(app->options.roots.at[i], app->arena);
+        bool known = false;
+
+        for (uint32_t j = 0; j < app->roots.count; j++)
+            known = known || str_equal(app->roots.at[j], root);
+        if (!known)
+            app->roots.at[app->roots.count++] = root;
+    }
+}
+
+static const struct str *absolute_all(const struct texts *paths, struct arena *arena)
+{
+    struct str *all = arena_array(arena, struct str, (size_t)paths->count + 1);
+
+    for (uint32_t i = 0; i < paths->count; i++)
+        all[i] = app_absolute(paths->at[i], arena);
+    return all;
+}
+
+static void fill_services(struct app *app)
+{
+    app->services = (struct services){
+        .catalog = app->catalog,
+        .cache = app->cache,
+        .user = app->user,
+        .profile_dir = str_c(app->arena, app->options.roots.at[0]),
+        .base_path = app->options.base_path,
+        .perfetto_cors = app->options.perfetto_cors,
+        .source_roots = absolute_all(&app->options.source_roots, app->arena),
+        .source_root_count = app->options.source_roots.count,
+        .ingest = app->ingest,
+        .wait = ingest_wait,
+        .jobs = ingest_jobs,
+        .unsettled = ingest_unsettled,
+        .open_file = ingest_open_file,
+        .uploads = app->uploads,
+        .uploads_refusal = app->uploads_refusal,
+        .captures = app->captures,
+        .identify = ingest_identify,
+        .embed_origins = app->options.embed_origins.at,
+        .embed_origin_count = app->options.embed_origins.count,
+    };
+}
+
+static enum status start_ingest(struct app *app, bool on_demand, struct error *err)
+{
+    const struct options *options = &app->options;
+
+    app->given_count = app->roots.count;
+    if (!on_demand)
+        app_open_uploads(app);
+    struct ingest_options wanted = {
+        .roots = app->roots.at,
+        .root_count = app->roots.count,
+        .workers = options->workers,
+        .follow_symlinks = options->follow_symlinks,
+        .convert = options->convert,
+        .poll = options->poll,
+        .on_demand = on_demand,
+        .uploads = app->uploads == NULL ? NULL : uploads_dir(app->uploads),
+    };
+
+    TRY(catalog_show_roots(app->catalog, app->roots.at, app->roots.count, err));
+    return ingest_start(&wanted, app->catalog, app->cache, &app->ingest, err);
+}
+
+/* Cache, catalog, ingest: what every command needs. `use` is what is done while they are open. */
+int app_with_store(struct app *app, bool on_demand, int (*use)(struct app *app, const void *data),
+                   const void *data)
+{
+    const struct options *options = &app->options;
+    struct error err = {0};
+    struct str note;
+    int code = EXIT_IO;
+
+    find_roots(app);
+    if (cache_open(options->cache_dir, options->cache_bytes_max, app->arena, &app->cache,
+                   &app->cache_trouble, &err) != OK)
+        return app_failed(&err);
+    if (app->cache_trouble.count > 0)
+        log_warning("%.*s", STR_ARG(app->cache_trouble));
+    user_open(options->data_dir == NULL ? "" : options->data_dir, &app->user);
+    if (catalog_open(cache_dir(app->cache), &app->catalog, &err) == OK &&
+        start_ingest(app, on_demand, &err) == OK) {
+        note = catalog_note(app->catalog, app->arena);
+        if (note.count > 0)
+            log_warning("%.*s", STR_ARG(note));
+        if (!on_demand && options->allow_capture)
+            app->captures = capture_desk_open(app->roots.at[0].at);
+        fill_services(app);
+        code = use(app, data);
+    } else {
+        code = app_failed(&err);
+    }
+    capture_desk_close(app->captures);
+    ingest_stop(app->ingest);
+    uploads_close(app->uploads);
+    catalog_close(app->catalog);
+    user_close(app->user);
+    cache_close(app->cache);
+    return code;
+}
+
+static void print_run(struct app *app, struct str id, struct arena *arena)
+{
+    struct run_record run;
+    struct error err = {0};
+
+    if (catalog_run(app->catalog, id, arena, &run, &err) != OK)
+        return;
+    printf("%.*s  %llu file%s, %.*s\n", STR_ARG(run.name), (unsigned long long)run.file_count,
+           run.file_count == 1 ? "" : "s", STR_ARG(size_text(run.file_bytes, arena)));
+    for (uint32_t i = 0; i < run.run_file_count; i++)
+        printf("  %.*s  %.*s\n", STR_ARG(run.files[i].path),
+               STR_ARG(size_text(run.files[i].bytes, arena)));
+}
+
+/* --list-only */
+static int list_runs(struct app *app, const void *data)
+{
+    struct run_query query = {.limit = CHUNK_RUNS};
+    uint64_t all = 0;
+    (void)data;
+
+    do {
+        struct arena *arena = arena_create();
+        struct error err = {0};
+        struct run_record *runs;
+        uint32_t count = 0;
+
+        if (catalog_runs(app->catalog, &query, arena, &runs, &count, &all, &err) != OK) {
+            arena_destroy(arena);
+            return app_failed(&err);
+        }
+        for (uint32_t i = 0; i < count; i++)
+            print_run(app, runs[i].id, arena);
+        arena_destroy(arena);
+        query.offset += CHUNK_RUNS;
+    } while (query.offset < all);
+    if (all == 0)
+        fprintf(stderr, "jviewd: no profile below %s\n", app->services.profile_dir);
+    return fflush(stdout) != 0 ? EXIT_IO : all == 0 ? EXIT_NOT_FOUND : EXIT_OK;
+}
+
+/* SIGTERM and SIGINT are waited for, in no thread handled. */
+void app_block_signals(sigset_t *ret)
+{
+    sigemptyset(ret);
+    sigaddset(ret, SIGTERM);
+    sigaddset(ret, SIGINT);
+    sigaddset(ret, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, ret, NULL);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+static void open_interfaces(const struct app *app, int port, const char *launch)
+{
+    const char *ui = app->options.ui;
+    bool both = strcmp(ui, "both") == 0;
+
+    if (both || strcmp(ui, "tensorboard") == 0)
+        start_tensorboard(app->services.profile_dir);
+    if (app->options.open || strcmp(ui, "perfetto") == 0)
+        open_browser(&app->options, port, launch);
+}
+
+static struct http_options http_options_of(const struct options *options)
+{
+    return (struct http_options){
+        .bind = options->bind,
+        .port = options->port,
+        .port_tries = options->port_tries,
+        .auth = strcmp(options->auth, "token") == 0 ? AUTH_TOKEN : AUTH_NONE,
+        .allowed_hosts = options->allowed_hosts.at,
+        .allowed_host_count = options->allowed_hosts.count,
+        .public_url = options->public_url[0] == '\0' ? NULL : options->public_url,
+    };
+}
+
+int app_serve_until_signal(struct app *app, const void *data)
+{
+    const sigset_t *signals = data;
+    struct http_options options = http_options_of(&app->options);
+    struct error err = {0};
+    struct http *http;
+    char launch[128], url[1024];
+    int caught;
+
+    app->services.sums = sum_shelf_create(SUMS_BYTES_MAX);
+    if (http_start(&options, &app->services, &http, &err) != OK) {
+        sum_shelf_destroy(app->services.sums);
+        return err.code == ERR_CONFLICT && app_use_running(&app->options, app->arena)
+                   ? EXIT_OK
+                   : app_failed(&err);
+    }
+    http_launch_path(http, launch);
+    address_of(&app->options, http_port(http), "", url);
+    instance_announce(cache_dir(app->cache), http_port(http), url, app->roots.at, app->given_count);
+    tell_start(&app->options, cache_dir(app->cache), http_port(http), launch);
+    open_interfaces(app, http_port(http), launch);
+    notify_tell("READY=1");
+    while (sigwait(signals, &caught) != 0)
+        ;
+    notify_tell("STOPPING=1");
+    log_info("signal %d: answering what is under way, then ending", caught);
+    instance_withdraw(cache_dir(app->cache), http_port(http));
+    http_stop(http);
+    sum_shelf_destroy(app->services.sums);
+    return EXIT_OK;
+}
+
+/* --extract: as `jviewd extract latest --format files`. */
+static int extract_newest(const struct options *options, struct arena *arena)
+{
+    char *argv[] = {str_c(arena, STR("extract")),
+                    str_c(arena, STR("latest")),
+                    str_c(arena, STR("--profile-dir")),
+                    str_c(arena, options->roots.at[0]),
+                    str_c(arena, STR("--cache-dir")),
+                    str_c(arena, str_of(options->cache_dir)),
+                    str_c(arena, STR("--format")),
+                    str_c(arena, STR("files")),
+                    str_c(arena, STR("-o")),
+                    str_c(arena, str_of(options->output)),
+                    NULL};
+    int argc = (int)COUNT(argv) - 1;
+
+    return app_command(options->output[0] == '\0' ? argc - 2 : argc, argv);
+}
+
+static int serve_options(struct app *app, int argc, char **argv)
+{
+    struct error err = {0};
+    sigset_t signals;
+
+    if (options_read(argc, argv, app->arena, &app->options, &err) != OK ||
+        app_check_embed(&app->options.embed_origins, &err) != OK)
+        return app_failed(&err);
+    if (app->options.help)
+        options_help();
+    else if (app->options.version)
+        tell_version(app->options.verbose);
+    if (app->options.help || app->options.version)
+        return fflush(stdout) == 0 ? EXIT_OK : EXIT_IO;
+    log_set_level(app->options.verbose ? LOG_DEBUG : LOG_WARNING);
+    if (app->options.list_only)
+        return app_with_store(app, true, list_runs, NULL);
+    if (app->options.extract)
+        return extract_newest(&app->options, app->arena);
+    if (app->options.open && app_use_running(&app->options, app->arena))
+        return EXIT_OK;
+    app_block_signals(&signals);
+    return app_with_store(app, false, app_serve_until_signal, &signals);
+}
+
+int app_serve(int argc, char **argv)
+{
+    struct app app = {.arena = arena_create()};
+    int code = serve_options(&app, argc, argv);
+
+    arena_destroy(app.arena);
+    return code;
+}
+
+static int run_call(struct app *app, const void *data)
+{
+    return cli_run(data, &app->services);
+}
+
+static int run_command(struct app *app, int argc, char **argv)
+{
+    const char *rule;
+    char *words[] = {argv[0], NULL};
+    struct cli_call call = {0};
+    struct error err = {0};
+
+    if (cli_parse(argc, argv, options_default_root(&rule), app->arena, &call, &err) != OK)
+        return app_failed(&err);
+    if (call.help) {
+        cli_help(call.verb);
+        return fflush(stdout) == 0 ? EXIT_OK : EXIT_IO;
+    }
+    if (call.root == NULL)
+        return cli_run(&call, NULL);
+    if (check_is_of_timings(&call))
+        return check_timings(&call);
+    if (options_read(1, words, app->arena, &app->options, &err) != OK)
+        return app_failed(&err);
+    struct str root = str_of(call.root);
+    if (access(call.root, F_OK) != 0) {
+        fprintf(stderr, "jviewd: %s does not exist\n", call.root);
+        return EXIT_NOT_FOUND;
+    }
+    app->options.roots = (struct texts){.at = &root, .count = 1};
+    if (call.cache_dir != NULL && call.cache_dir[0] != '\0')
+        app->options.cache_dir = call.cache_dir;
+    if (call.data_dir != NULL)
+        app->options.data_dir = call.data_dir;
+    app->options.follow_symlinks |= call.follow_symlinks;
+    log_set_level(LOG_WARNING);
+    signal(SIGPIPE, SIG_IGN);
+    return app_with_store(app, true, run_call, &call);
+}
+
+int app_command(int argc, char **argv)
+{
+    struct app app = {.arena = arena_create()};
+    int code = run_command(&app, argc, argv);
+
+    arena_destroy(app.arena);
+    return code;
+}

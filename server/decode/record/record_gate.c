@@ -1,0 +1,88 @@
+#include "decode/record/record_gate.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/human.h"
+
+enum { TURNS_MAX = 1 << 20 };
+
+static void keep(struct record_gate *gate, struct record_turn turn)
+{
+    if (gate->count == TURNS_MAX) {
+        gate->refused++;
+        return;
+    }
+    if (gate->count == gate->capacity) {
+        gate->capacity = gate->capacity == 0 ? 64 : gate->capacity * 2;
+        gate->turns = reallocarray(gate->turns, gate->capacity, sizeof *gate->turns);
+        if (gate->turns == NULL)
+            abort();
+    }
+    gate->turns[gate->count++] = turn;
+}
+
+void record_gate_rows(struct record_gate *gate, const struct record_columns *columns)
+{
+    for (uint32_t row = 0; row < columns->count; row++)
+        keep(gate, (struct record_turn){.at = record_at(columns, GATE_AT, row),
+                                        .capture = record_at(columns, GATE_CAPTURE, row),
+                                        .is_open = record_at(columns, GATE_IS_OPEN, row) != 0});
+}
+
+bool record_gate_has_captures(const struct record_gate *gate)
+{
+    for (uint32_t turn = 0; turn < gate->count; turn++)
+        if (!gate->turns[turn].is_open || gate->turns[turn].capture > 1)
+            return true;
+    return false;
+}
+
+static bool put_capture(struct sink *sink, struct record_clock *clock, track_id track,
+                        const struct record_turn *open, int64_t end)
+{
+    struct sink_slice slice = {.track = track, .kind = KIND_OTHER};
+    char name[48];
+    int64_t end_ps;
+
+    if (!record_clock_ps(clock, open->at, &slice.start_ps) ||
+        !record_clock_ps(clock, end, &end_ps) || end_ps < slice.start_ps)
+        return false;
+    snprintf(name, sizeof name, "capture %" PRId64, open->capture);
+    slice.name = sink_name(sink, str_of(name));
+    slice.dur_ps = end_ps - slice.start_ps;
+    sink_slice(sink, slice);
+    return true;
+}
+
+void record_gate_put(const struct record_gate *gate, struct sink *sink, struct record_clock *clock,
+                     track_id process, int64_t last_at)
+{
+    track_id track = sink_track(sink, (struct sink_track){.parent = process,
+                                                          .kind = TRACK_THREAD,
+                                                          .role = ROLE_HOST,
+                                                          .name = STR("captures"),
+                                                          .device = -1});
+    uint64_t count = 0;
+
+    for (uint32_t turn = 0; turn < gate->count && !sink_failed(sink); turn++) {
+        const struct record_turn *open = &gate->turns[turn];
+        if (open->is_open)
+            count += put_capture(sink, clock, track, open,
+                                 turn + 1 < gate->count ? gate->turns[turn + 1].at : last_at);
+    }
+    sink_note(sink, "captures", NOTE_INFO, count,
+              "%" PRIu64 " capture%s recorded, drawn as a track; what happened outside was not "
+              "asked for.",
+              count, plural_s(count));
+    if (gate->refused > 0)
+        sink_note(sink, "unread", NOTE_INFO, gate->refused,
+                  "Not shown: %" PRIu64 " turn%s of the recording.", gate->refused,
+                  plural_s(gate->refused));
+}
+
+void record_gate_free(struct record_gate *gate)
+{
+    free(gate->turns);
+}

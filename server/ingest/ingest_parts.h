@@ -1,0 +1,185 @@
+/* The inside of the ingest: the tree of what was found, and how far each leaf is.
+ *
+ *   ingest 1-n root 1-n run 1-n file
+ *
+ * Everything below `struct ingest` is guarded by its lock, and no other room is called under it.
+ * Workers and the scanner name runs and files by id and path, for a scan may replace them any
+ * time; whoever comes back with news looks them up again.
+ */
+#ifndef JVIEWD_INGEST_PARTS_H
+#define JVIEWD_INGEST_PARTS_H
+
+#include <pthread.h>
+#include <sys/types.h>
+
+#include "base/file.h"
+#include "discover/scan.h"
+#include "discover/watch.h"
+#include "index/facts.h"
+#include "ingest/ingest.h"
+
+enum { PUBLISHING_COUNT = 16 };
+
+struct ingest_file {
+    struct str path, host; /* in the run's arena */
+    enum scan_role role;
+    uint32_t rank;
+    struct file_stamp stamp; /* as last seen */
+    enum file_state state;
+    char content[33];      /* of the segment that stands for it; "" none */
+    enum decode_part part; /* ... and what that is to the run */
+    char *format, *error;  /* its own; NULL: "" */
+    bool has_window;
+    int64_t start_ns, end_ns; /* Unix time of its first and last event, once it was read */
+    char *group;              /* of the job it is a rank of; its own; NULL: none */
+    int64_t job_rank;         /* -1 unknown */
+    int64_t seen_ns;          /* since when the stamp is what it is; monotonic, as all here */
+    int64_t first_seen_ns;    /* since when it grows */
+    int64_t due_ns;           /* while FILE_WRITING, or failed and transient: when to look again */
+    int64_t took_ns;          /* the last indexing; 0: none yet */
+    int64_t ended_ns;         /* when that was */
+    uint32_t attempts;        /* that met a change or a full disk, in a row */
+    bool growing;             /* to be read though it grows */
+    bool transient;  /* failed of something that may pass: a full disk; due_ns: try again */
+    double progress; /* while FILE_INDEXING */
+    pid_t pid;       /* of its indexing process; 0: none */
+};
+
+struct ingest_run {
+    struct arena *arena;
+    char id[RUN_ID_SIZE];
+    struct ingest_root *root;
+    struct str name, dir;
+    const struct str *dirs;
+    uint32_t dir_count;
+    struct ingest_file *files; /* by role, host, rank, path */
+    uint32_t file_count;
+    int64_t modified_ns;
+    uint64_t about_stamp; /* of jview.json; 0: none */
+    bool certain;         /* listed before its content is known */
+    bool joinable;        /* what its files hold may make it another run */
+    bool listed;          /* the catalog has it */
+    bool told;            /* ... as it is now; the scanner's own */
+    uint64_t urgency;     /* the last question's ticket; 0: nobody asked */
+};
+
+struct ingest_root {
+    struct ingest *ingest;
+    struct str given;          /* what the user named: a directory or a file; absolute */
+    char *path;                /* the directory its runs lie below; NULL before the first scan */
+    struct ingest_run **runs;  /* newest first */
+    struct ingest_run **by_id; /* the same; NULL: not sorted */
+    uint32_t run_count;
+    struct watch *watch; /* NULL: looked at once */
+    pthread_t thread;
+    bool has_thread, scanned;
+    bool regroup; /* files turned out to be of other runs than their names say: to be scanned */
+    uint64_t directories, files;
+};
+
+struct ingest {
+    struct ingest_options options;
+    struct catalog *catalog;
+    struct cache *cache;
+    pthread_mutex_t lock;
+    pthread_cond_t changed; /* a state, the queue, or stopping */
+    /* Taken before lock: a run's records reach the catalog in order. One for all would let a scan
+     * of thousands keep the workers waiting. */
+    pthread_mutex_t publishing[PUBLISHING_COUNT];
+    pthread_mutex_t telling; /* taken before lock: what is told last is what holds */
+    struct ingest_root *roots;
+    pthread_t *workers;
+    unsigned worker_count;
+    uint64_t tickets;
+    bool remembers_ignored; /* what this version ignored before, it need not look at again */
+    bool stopping;
+};
+
+/* ingest_run.c: lock held, except for run_load and run_free. */
+struct ingest_run *run_find(const struct ingest *ingest, struct str id);
+struct ingest_file *run_file_find(struct ingest_run *run, struct str path);
+struct sighting { /* a run as a scan found it */
+    const struct scan_run *run;
+    char id[RUN_ID_SIZE];
+    uint64_t about_stamp;
+};
+struct ingest_run *run_of_scan(struct ingest_root *root, const struct scan *scan,
+                               const struct sighting *seen, int64_t now_ns);
+/* The same files with the same stamps. */
+bool run_is(const struct ingest_run *run, const struct scan *scan, const struct sighting *seen);
+/* The file that a worker took from a run, wherever a scan has put it since; NULL: it is gone. */
+struct ingest_file *run_file_search(struct ingest *ingest, struct str id, struct str path,
+                                    struct ingest_run **ret);
+/* What is known of files by path, from earlier scans or from the catalog. */
+struct file_index {
+    struct ingest_file **files; /* by path */
+    size_t file_count;
+    const struct run_file *remembered; /* by path; of a first scan */
+    uint32_t remembered_count;
+};
+/* What the catalog remembers of files whose stamps are unchanged; true when it says all of the run
+ * as it is. */
+bool run_load(const struct ingest *ingest, struct ingest_run *run, const struct file_index *index);
+/* What older forms of this and other runs know of the same files, which they lose by it. */
+void run_inherit(struct ingest_run *run, const struct file_index *index);
+struct ingest_file *index_find(const struct file_index *index, struct str path);
+/* The one with this stamp. */
+const struct run_file *index_remembered(const struct file_index *index, struct str path,
+                                        const struct file_stamp *stamp);
+/* ingest_index.c */
+void index_make(struct ingest_root *root, struct arena *arena, struct file_index *ret);
+/* What the files of a scan are known to hold. Lock held. */
+void index_tell(const struct file_index *index, struct scan *scan, struct arena *arena);
+void run_free(struct ingest_run *run);
+/* Queues, delays or covers every file whose state is open. */
+void run_plan(struct ingest_run *run, int64_t now_ns);
+enum run_state run_state_of(const struct ingest_run *run);
+/* Something to show: certain, or some file of it turned out to be a profile. */
+bool run_is_shown(const struct ingest_run *run);
+/* What its files hold may make it part of another run, or several. */
+bool run_may_change(const struct ingest_run *run);
+double run_progress(const struct ingest_run *run);
+bool run_has_segment(const struct ingest_run *run);
+void file_set_state(struct ingest_file *file, enum file_state state, struct str error);
+void file_set_format(struct ingest_file *file, struct str format);
+void file_forget(struct ingest_file *file); /* what it held, for it holds that no longer */
+/* When it was recorded, and of which job it is a rank; true when that is news. */
+bool file_set_known(struct ingest_file *file, const struct facts *facts);
+/* A new stamp: what was known is of the past. */
+void file_changed(struct ingest_file *file, const struct file_stamp *stamp, int64_t now_ns);
+
+/* ingest_record.c: tells the catalog how the run is now. Takes the locks itself. */
+void run_publish(struct ingest *ingest, const char *id);
+/* Many at once, in few transactions. */
+void runs_publish(struct ingest *ingest, char (*ids)[RUN_ID_SIZE], uint32_t count);
+
+/* ingest_child.c */
+struct child_job { /* texts are the worker's own */
+    char run[RUN_ID_SIZE];
+    struct str root, path; /* the file: below the root */
+    struct file_stamp stamp;
+    const char *segment; /* where to write; the attribution goes beside it */
+    const char *unless;  /* a content that need not be read again, or NULL */
+    bool growing, follow_symlinks, convert, identify;
+    void (*on_start)(void *data, pid_t pid); /* 0: it has ended */
+    void (*on_progress)(void *data, double share);
+    void *data;
+};
+/* Runs one indexing process to its end. Fails only when none can be started. */
+MUST_CHECK enum status child_index(const struct child_job *job, struct arena *arena,
+                                   struct facts *ret, bool *ret_transient, struct error *err);
+
+/* ingest_next.c. Are its files to be read, or only when they are asked for? */
+bool run_is_wanted(const struct ingest *ingest, const struct ingest_run *run);
+/* The file to read next; NULL: none. Lock held. */
+struct ingest_file *ingest_next(struct ingest *ingest, struct ingest_run **ret);
+
+/* ingest_worker.c, ingest_watch.c: the threads; ingest_scan.c. */
+void *ingest_worker(void *ingest);
+void ingest_wake(struct ingest *ingest); /* scanners: a file may be due */
+void *ingest_scanner(void *root);
+void ingest_scan_once(struct ingest_root *root);
+void ingest_tell_scan(struct ingest *ingest, bool active);
+bool ingest_is_stopping(void *ingest);
+
+#endif

@@ -1,0 +1,227 @@
+#include "serve/access/auth.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "serve/access/gate.h"
+
+enum { LAUNCH_CODES = 16 };
+
+struct auth {
+    enum auth_mode mode;
+    int port;
+    char token[AUTH_SECRET_SIZE], session[AUTH_SECRET_SIZE];
+    char path[4096]; /* of the token file; "" none */
+    pthread_mutex_t mutex;
+    char codes[LAUNCH_CODES][AUTH_SECRET_SIZE]; /* a ring; "" used or never given */
+    unsigned next;
+};
+
+static enum status secret_make(char ret[AUTH_SECRET_SIZE], struct error *err)
+{
+    uint8_t bytes[(AUTH_SECRET_SIZE - 1) / 2];
+
+    for (size_t have = 0; have < sizeof bytes;) {
+        ssize_t got = getrandom(bytes + have, sizeof bytes - have, 0);
+
+        if (got < 0 && errno != EINTR)
+            return fail(err, ERR_IO, "no random bytes: %s", strerror(errno));
+        have += got > 0 ? (size_t)got : 0;
+    }
+    for (size_t i = 0; i < sizeof bytes; i++)
+        snprintf(ret + 2 * i, 3, "%02x", bytes[i]);
+    return OK;
+}
+
+static bool secret_equal(const char *secret, struct str given)
+{
+    unsigned difference = given.count != AUTH_SECRET_SIZE - 1;
+
+    for (size_t i = 0; i < AUTH_SECRET_SIZE - 1; i++) {
+        unsigned char c = given.count == 0 ? 0 : (unsigned char)given.at[i % given.count];
+        difference |= (unsigned)((unsigned char)secret[i] ^ c);
+    }
+    return difference == 0;
+}
+
+/* A directory that is ours alone, so that nobody else can have put a file there. */
+static enum status runtime_dir(const char *dir, char *ret, size_t size, struct error *err)
+{
+    const char *runtime = getenv("XDG_RUNTIME_DIR");
+    struct stat info;
+
+    if (dir != NULL && dir[0] != '\0')
+        snprintf(ret, size, "%s", dir);
+    else if (runtime != NULL && runtime[0] == '/')
+        snprintf(ret, size, "%s/jviewd", runtime);
+    else
+        snprintf(ret, size, "/tmp/jviewd-%u", (unsigned)geteuid());
+    TRY(directory_make(ret, err));
+    if (lstat(ret, &info) != 0)
+        return fail(err, ERR_IO, "%s: %s", ret, strerror(errno));
+    if (!S_ISDIR(info.st_mode) || info.st_uid != geteuid() || (info.st_mode & 077) != 0)
+        return fail(err, ERR_PERMISSION,
+                    "%s must be a directory of yours that nobody else may enter (mode 0700): the "
+                    "access token is kept there",
+                    ret);
+    return OK;
+}
+
+static enum status token_file_make(struct auth *auth, const char *dir, struct error *err)
+{
+    char below[3900];
+    struct file_out out;
+
+    TRY(runtime_dir(dir, below, sizeof below, err));
+    snprintf(auth->path, sizeof auth->path, "%s/token-%d", below, auth->port);
+    enum status status = file_out_open(&out, auth->path, err);
+    if (status != OK) {
+        auth->path[0] = '\0';
+        return status;
+    }
+    status = file_write_all(out.fd, auth->token, AUTH_SECRET_SIZE - 1, 0, err);
+    if (status != OK) {
+        file_out_abandon(&out);
+        return status;
+    }
+    return file_out_commit(&out, err);
+}
+
+static enum status auth_fill(struct auth *auth, const char *dir, struct error *err)
+{
+    TRY(secret_make(auth->token, err));
+    TRY(secret_make(auth->session, err));
+    return token_file_make(auth, dir, err);
+}
+
+enum status auth_create(enum auth_mode mode, const char *dir, int port, struct auth **ret,
+                        struct error *err)
+{
+    struct auth *auth = memory_resize(NULL, 1, sizeof *auth);
+
+    *auth = (struct auth){.mode = mode, .port = port};
+    pthread_mutex_init(&auth->mutex, NULL);
+    enum status status = mode == AUTH_NONE ? OK : auth_fill(auth, dir, err);
+    if (status != OK) {
+        auth_destroy(auth);
+        return status;
+    }
+    *ret = auth;
+    return OK;
+}
+
+void auth_destroy(struct auth *auth)
+{
+    if (auth == NULL)
+        return;
+    if (auth->path[0] != '\0')
+        unlink(auth->path);
+    pthread_mutex_destroy(&auth->mutex);
+    explicit_bzero(auth, sizeof *auth);
+    free(auth);
+}
+
+enum auth_mode auth_mode(const struct auth *auth)
+{
+    return auth->mode;
+}
+
+const char *auth_token_path(const struct auth *auth)
+{
+    return auth->path;
+}
+
+void auth_launch(struct auth *auth, char ret[AUTH_SECRET_SIZE])
+{
+    char code[AUTH_SECRET_SIZE] = "";
+
+    if (secret_make(code, NULL) != OK)
+        abort();
+    pthread_mutex_lock(&auth->mutex);
+    memcpy(auth->codes[auth->next++ % LAUNCH_CODES], code, sizeof code);
+    pthread_mutex_unlock(&auth->mutex);
+    memcpy(ret, code, sizeof code);
+}
+
+bool auth_redeem(struct auth *auth, struct str code)
+{
+    bool found = false;
+
+    pthread_mutex_lock(&auth->mutex);
+    for (unsigned i = 0; i < LAUNCH_CODES; i++) {
+        if (auth->codes[i][0] != '\0' && secret_equal(auth->codes[i], code)) {
+            explicit_bzero(auth->codes[i], sizeof auth->codes[i]);
+            found = true;
+        }
+    }
+    pthread_mutex_unlock(&auth->mutex);
+    return found;
+}
+
+struct str auth_cookie(const struct auth *auth, struct arena *arena)
+{
+    return str_format(arena, "jviewd_%d=%s; HttpOnly; SameSite=Strict; Path=/", auth->port,
+                      auth->session);
+}
+
+/* The value of our cookie among "a=b; c=d"; cookies know no ports, so the name does. */
+static struct str cookie_get(const struct auth *auth, struct str cookies)
+{
+    char name[32];
+
+    snprintf(name, sizeof name, "jviewd_%d=", auth->port);
+    while (cookies.count > 0) {
+        const char *semicolon = memchr(cookies.at, ';', cookies.count);
+        size_t length = semicolon == NULL ? cookies.count : (size_t)(semicolon - cookies.at);
+        struct str one = {.at = cookies.at, .count = length};
+
+        while (one.count > 0 && one.at[0] == ' ')
+            one = str_skip(one, 1);
+        if (str_starts(one, str_of(name)))
+            return str_skip(one, strlen(name));
+        cookies = str_skip(cookies, length + 1);
+    }
+    return STR("");
+}
+
+enum credential auth_credential(const struct auth *auth, const struct header *headers,
+                                uint32_t count)
+{
+    struct str bearer = header_get(headers, count, STR("authorization"));
+    struct str csrf = header_get(headers, count, STR("x-jviewd-csrf"));
+    struct str cookie = cookie_get(auth, header_get(headers, count, STR("cookie")));
+    const struct str prefix = STR("Bearer ");
+
+    if (auth->mode == AUTH_NONE)
+        return CREDENTIAL_NONE;
+    if (bearer.count > 0)
+        return bearer.count > prefix.count &&
+                       str_equal_fold((struct str){.at = bearer.at, .count = prefix.count},
+                                      prefix) &&
+                       secret_equal(auth->token, str_skip(bearer, prefix.count))
+                   ? CREDENTIAL_BEARER
+                   : CREDENTIAL_WRONG;
+    if (cookie.count == 0)
+        return CREDENTIAL_NONE;
+    if (!secret_equal(auth->session, cookie))
+        return CREDENTIAL_WRONG;
+    return csrf.count > 0 ? CREDENTIAL_COOKIE_CSRF : CREDENTIAL_COOKIE;
+}
+
+int auth_decide(enum auth_mode mode, const struct route *route, enum credential credential)
+{
+    bool changes = strcmp(route->method, "GET") != 0;
+
+    if (mode == AUTH_NONE || route->open || credential == CREDENTIAL_BEARER ||
+        credential == CREDENTIAL_COOKIE_CSRF)
+        return 0;
+    if (credential == CREDENTIAL_COOKIE)
+        return changes ? 403 : 0;
+    return 401;
+}

@@ -1,0 +1,81 @@
+#include "serve/kept/shared.h"
+
+#include "serve/answer/etag.h"
+#include "serve/routes.h"
+
+static const struct restriction whole = {0};
+
+void shared_open(struct shared *ret, const struct services *services, struct str run_id,
+                 struct arena *arena)
+{
+    *ret = (struct shared){
+        .holder = {.method = STR("GET"), .arena = arena, .services = services},
+    };
+    ret->holder.query = str_format(arena, "run=%.*s", STR_ARG(run_id));
+}
+
+void shared_close(struct shared *shared)
+{
+    request_release(shared->holder.state);
+}
+
+static enum status analyse(struct shared *shared, struct error *err)
+{
+    const struct run_traces *run;
+
+    TRY(request_open(&shared->holder, &route_overview, err));
+    TRY(request_traces(&shared->holder, &run, err));
+    shared->facts = facts_create(run, &whole, shared->holder.arena);
+    return OK;
+}
+
+/* Each request finds the run as it is by then: with other files, or other indices of them, its
+ * hosts are others than those of the facts, and what is kept of it is called otherwise. */
+static bool is_same_run(const struct request *a, const struct request *b)
+{
+    const struct run_record *first = request_run_known(a), *second = request_run_known(b);
+    struct hash128 of_first, of_second;
+
+    if (first == NULL || second == NULL)
+        return false;
+    (void)answer_key_of(STR("shared"), first,
+                        &of_first); /* without its program, for this process */
+    (void)answer_key_of(STR("shared"), second, &of_second);
+    return of_first.low == of_second.low && of_first.high == of_second.high;
+}
+
+/* Files beside the hosts are seen by some handlers only: then each looks for itself. */
+struct facts *request_shared(struct request *req, const struct run_traces *run)
+{
+    struct shared *shared = req->shared;
+    struct error ignored = {0};
+
+    if (shared == NULL || run->other_count > 0)
+        return NULL;
+    if (!shared->tried && analyse(shared, &ignored) != OK)
+        shared->facts = NULL;
+    shared->tried = true;
+    return shared->facts != NULL && is_same_run(req, &shared->holder) ? shared->facts : NULL;
+}
+
+struct facts *request_facts(struct request *req, const struct run_traces *run,
+                            const struct restriction *restriction)
+{
+    struct facts *facts = request_shared(req, run);
+
+    return facts != NULL ? facts : facts_create(run, restriction, req->arena);
+}
+
+enum status request_steps(struct request *req, const struct run_traces *run,
+                          const struct restriction *restriction, struct steps *ret,
+                          struct error *err)
+{
+    struct facts *facts = request_shared(req, run);
+    const struct steps *steps;
+
+    if (facts == NULL)
+        return steps_find(run, restriction, req->arena, ret, err);
+    TRY(facts_steps(facts, &steps, err));
+    *ret = *steps;
+    return OK;
+}

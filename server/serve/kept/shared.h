@@ -1,0 +1,36 @@
+/* What several questions about one whole run stand on, analysed once for all of them.
+ *
+ *   struct shared shared;
+ *   shared_open(&shared, services, run_id, arena);
+ *   ... requests with .shared = &shared ask for overview, findings, steps, hosts ...
+ *   shared_close(&shared);
+ *
+ * Nothing is opened before a handler has to make something. One thread asks, and asks without any
+ * restriction; what the analyses hold lives as long as the arena.
+ */
+#ifndef JVIEWD_SERVE_SHARED_H
+#define JVIEWD_SERVE_SHARED_H
+
+#include "analyse/findings/facts.h"
+#include "serve/answer/request.h"
+
+struct shared {
+    struct request holder; /* holds the traces */
+    struct facts *facts;   /* NULL: not needed yet, or the run cannot be opened */
+    bool tried;
+};
+
+void shared_open(struct shared *ret, const struct services *services, struct str run_id,
+                 struct arena *arena);
+void shared_close(struct shared *shared);
+
+/* NULL: nothing is shared, or the request's run is another by now than the one that was opened. */
+struct facts *request_shared(struct request *req, const struct run_traces *run);
+/* The analyses of what is asked: those that are shared, else new ones. */
+struct facts *request_facts(struct request *req, const struct run_traces *run,
+                            const struct restriction *restriction);
+/* The steps of what is asked; where they are shared, with what their lanes did. */
+MUST_CHECK enum status request_steps(struct request *req, const struct run_traces *run,
+                                     const struct restriction *restriction, struct steps *ret,
+                                     struct error *err);
+#endif

@@ -1,0 +1,33 @@
+/* A run, or a part of one, as routes that compare several name it.
+ *
+ *   step_500                    a run, as run= takes it
+ *   main                        a named baseline; as baseline= also where a run is called so
+ *   step_500@step=4-9           some of its steps
+ *   step_500@1000000-2000000    a window of it, in picoseconds
+ */
+#ifndef JVIEWD_SERVE_SIDE_H
+#define JVIEWD_SERVE_SIDE_H
+
+#include "analyse/compare/diff.h"
+#include "serve/answer/request.h"
+
+struct asked_side {
+    struct restriction restriction;
+    struct run_traces run;
+    struct diff_side side; /* of the two above: stays where it is */
+    struct diff_keeper keeper;
+    struct side_kept {
+        struct request *req;
+        const struct run_record *run;
+    } kept;            /* where what is measured of a large run stays, as answers do (stored.h) */
+    struct str called; /* "step_500@step=4": the run's name and its part */
+};
+
+/* Chooses the run of the parameter's text and takes its traces. */
+MUST_CHECK enum status request_side(struct request *req, const char *param, struct asked_side *ret,
+                                    struct error *err);
+/* The same of a text that is one of several. */
+MUST_CHECK enum status request_side_of(struct request *req, struct str text, struct asked_side *ret,
+                                       struct error *err);
+
+#endif

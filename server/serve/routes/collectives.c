@@ -1,0 +1,72 @@
+/* GET /api/collectives?run=: what devices say to each other, how much of it is exposed, and who
+ * waits for whom; view=arrivals: each execution by itself. */
+#include "analyse/comm/collectives.h"
+
+#include "serve/answer/table_out.h"
+#include "serve/kept/shared.h"
+#include "serve/routes.h"
+
+static const struct param params[] = {
+    PARAMS_RUN,
+    PARAMS_RESTRICTION,
+    PARAMS_PAGE,
+    PARAMS_FORMAT,
+    {.name = "by", .kind = PARAM_WORD, .words = "op|kind|axis|size|group|device|host"},
+    {.name = "view", .kind = PARAM_WORD, .words = "table|arrivals"},
+    {.name = "sort", .kind = PARAM_TEXT, .max = 256},
+    {.name = NULL},
+};
+
+static enum status find(struct request *req, const struct run_traces *run,
+                        const struct restriction *restriction, struct collectives *ret,
+                        struct error *err)
+{
+    struct facts *facts = request_shared(req, run);
+    const struct collectives *found;
+
+    if (facts == NULL)
+        return collectives_find(run, restriction, req->arena, ret, err);
+    TRY(facts_collectives(facts, &found, err));
+    *ret = *found;
+    return OK;
+}
+
+static enum status get_collectives(struct request *req, struct reply *reply, struct error *err)
+{
+    const struct run_traces *run;
+    struct restriction restriction;
+    struct page page;
+    struct table table;
+    struct collectives found;
+    bool arrivals = request_is(req, "view", "arrivals");
+
+    TRY(request_all_traces(req, &run, err));
+    TRY(request_restriction(req, &restriction, err));
+    TRY(request_page(req, &page, err));
+    if (arrivals) {
+        TRY(collectives_arrivals(run, &restriction, &page, req->arena, &table, err));
+    } else {
+        TRY(find(req, run, &restriction, &found, err));
+        TRY(collectives_of(run, &found, request_text(req, "by"), &page, req->arena, &table, err));
+    }
+    if (reply_table_text(req, reply, &table))
+        return OK;
+    struct json json = reply_json(reply);
+    json_open(&json, '{');
+    json_put_run(&json, run);
+    if (!arrivals) {
+        json_put_text(&json, "by", table.by);
+        json_put_integer(&json, "total_ps", table.total_ps);
+        json_put_integer(&json, "exposed_ps", table.total_self_ps);
+    }
+    json_put_table(&json, req, &table);
+    json_close(&json, '}');
+    return OK;
+}
+
+const struct route route_collectives = {.method = "GET",
+                                        .path = "/api/collectives",
+                                        .handle = get_collectives,
+                                        .params = params,
+                                        .heavy = true,
+                                        .is_table = true};

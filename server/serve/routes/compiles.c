@@ -1,0 +1,40 @@
+/* GET /api/compiles?run=: what was compiled, why, and what that took. */
+#include "analyse/compiles/compiles.h"
+
+#include "serve/answer/table_by.h"
+#include "serve/routes.h"
+
+static const struct param params[] = {
+    PARAMS_RUN,
+    PARAMS_WINDOW,
+    PARAMS_PAGE,
+    PARAMS_FORMAT,
+    {.name = "by", .kind = PARAM_WORD, .words = "function|compile"},
+    {.name = "host", .kind = PARAM_TEXTS},
+    {.name = "track", .kind = PARAM_TEXTS},
+    {.name = "step", .kind = PARAM_RANGES},
+    {.name = "module", .kind = PARAM_TEXT},
+    {.name = "name", .kind = PARAM_TEXT},
+    {.name = "q", .kind = PARAM_TEXT},
+    {.name = "sort", .kind = PARAM_TEXT, .max = 256},
+    {.name = NULL},
+};
+
+static enum status make(struct request *req, const struct run_traces *run,
+                        const struct restriction *restriction, const struct page *page,
+                        struct table *ret, struct error *err)
+{
+    return compiles_table(run, restriction, request_text(req, "by"), page, req->arena, ret, err);
+}
+
+static enum status get_compiles(struct request *req, struct reply *reply, struct error *err)
+{
+    return reply_table_by(req, reply, make, err);
+}
+
+const struct route route_compiles = {.method = "GET",
+                                     .path = "/api/compiles",
+                                     .handle = get_compiles,
+                                     .params = params,
+                                     .heavy = true,
+                                     .is_table = true};

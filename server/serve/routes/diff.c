@@ -1,0 +1,199 @@
+/* GET /api/diff?a=&b=&by=: what changed between two runs, or two parts of one (serve/kept/side.h).
+ */
+#include <stdlib.h>
+
+#include "analyse/compare/compare.h"
+#include "base/human.h"
+#include "serve/answer/table_out.h"
+#include "serve/kept/side.h"
+#include "serve/routes.h"
+
+static const struct param params[] = {
+    {.name = "a", .kind = PARAM_TEXT, .required = true, .max = 1024},
+    {.name = "b", .kind = PARAM_TEXT, .required = true, .max = 1024},
+    {.name = "wait_ms", .kind = PARAM_INTEGER, .min = 0, .max = 60000},
+    {.name = "by", .kind = PARAM_WORD, .words = "op|scope|module|category|source|kind"},
+    PARAMS_PAGE,
+    PARAMS_FORMAT,
+    {.name = "sort", .kind = PARAM_TEXT, .max = 256},
+    {.name = NULL},
+};
+
+static void put_side(struct json *json, const char *key, const struct asked_side *side,
+                     const struct diff_measured *measured, int64_t median_ps, bool by_steps)
+{
+    json_key(json, key);
+    json_open(json, '{');
+    json_put_text(json, "id", side->run.id);
+    json_put_text(json, "name", side->run.name);
+    json_put_text(json, "basis", measured->basis);
+    json_put_unsigned(json, "step_count", measured->step_count);
+    json_put_unsigned(json, "warmup_count", measured->warmup_count);
+    json_put_integer(json, "mean_ps", measured->mean_ps);
+    if (by_steps)
+        json_put_integer(json, "median_ps", median_ps);
+    else
+        json_put_null(json, "median_ps");
+    json_key(json, "breakdown");
+    json_open(json, '[');
+    for (int kind = 0; kind <= KIND_COUNT; kind++) {
+        json_open(json, '{');
+        json_put_text(json, "kind", str_of(kind_word((enum kind)kind)));
+        json_put_integer(json, "self_ps", measured->kinds_ps[kind]);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+    json_close(json, '}');
+}
+
+/* What may be said of the medians: a difference only where the interval leaves zero out. */
+static const char *verdict_of(const struct shift *step)
+{
+    if (step->low > 0 && step->p < 0.05)
+        return "slower";
+    if (step->high < 0 && step->p < 0.05)
+        return "faster";
+    return "not told apart";
+}
+
+static const char *sign_of(int64_t ps)
+{
+    return ps < 0 ? "\xe2\x88\x92" : "+";
+}
+
+static void put_amount(struct text *text, int64_t ps)
+{
+    text_putf(text, "%s%s", sign_of(ps), human_ps(llabs(ps)).text);
+}
+
+static void say_bounds(struct text *text, const struct shift *step)
+{
+    put_amount(text, step->low);
+    text_puts(text, " \xe2\x80\xa6 ");
+    put_amount(text, step->high);
+}
+
+static void say_change(struct text *text, const struct shift *step, struct str a, struct str b)
+{
+    text_putf(text, "%.*s is %s a step %s than %.*s (%s \xe2\x86\x92 %s; 95 %%: ", STR_ARG(b),
+              human_ps(llabs(step->delta)).text, step->delta > 0 ? "slower" : "faster", STR_ARG(a),
+              human_ps(step->a_median).text, human_ps(step->b_median).text);
+    say_bounds(text, step);
+    text_puts(text, ").");
+}
+
+static void say_doubt(struct text *text, const struct diff *diff, struct str a, struct str b)
+{
+    const struct shift *step = &diff->step;
+
+    text_putf(text, "A step of %.*s takes %s, one of %.*s %s", STR_ARG(b),
+              human_ps(step->b_median).text, STR_ARG(a), human_ps(step->a_median).text);
+    if (diff->a.step_count < 2 || diff->b.step_count < 2) {
+        text_puts(text, "; one step on a side cannot tell change from chance.");
+        return;
+    }
+    text_puts(text, " (difference with 95 %: ");
+    say_bounds(text, step);
+    text_puts(text, "): too few steps or too much noise to call that a change.");
+}
+
+/* The answer as one sentence. */
+static struct str sentence_of(const struct diff *diff, const struct asked_side *a,
+                              const struct asked_side *b, struct arena *arena)
+{
+    struct text text = {0};
+
+    if (diff->by_steps) {
+        if (strcmp(verdict_of(&diff->step), "not told apart") == 0)
+            say_doubt(&text, diff, a->called, b->called);
+        else
+            say_change(&text, &diff->step, a->called, b->called);
+    } else {
+        text_putf(&text, "The capture of %.*s lasts %s, that of %.*s %s; not both have steps.",
+                  STR_ARG(b->called), human_ps(diff->b.mean_ps).text, STR_ARG(a->called),
+                  human_ps(diff->a.mean_ps).text);
+    }
+    struct str ret = str_copy(arena, text_str(&text));
+    text_free(&text);
+    return ret;
+}
+
+static void put_step(struct json *json, const struct diff *diff)
+{
+    json_key(json, "step");
+    if (!diff->by_steps) {
+        json_add_null(json);
+        return;
+    }
+    json_open(json, '{');
+    json_put_integer(json, "delta_ps", diff->step.delta);
+    json_put_integer(json, "low_ps", diff->step.low);
+    json_put_integer(json, "high_ps", diff->step.high);
+    json_put_real(json, "p", diff->step.p);
+    json_put_text(json, "verdict", str_of(verdict_of(&diff->step)));
+    json_close(json, '}');
+}
+
+static void put_text_cell(struct json *json, const char *key, const struct cell *cell)
+{
+    json_key(json, key);
+    if (cell->kind == CELL_TEXT)
+        json_add_text(json, cell->of.text);
+    else
+        json_add_null(json);
+}
+
+/* What both were made with, where that differs: it may be the cause. Null: not recorded. */
+static void put_setup(struct json *json, const struct asked_side *a, const struct asked_side *b,
+                      struct arena *arena)
+{
+    const struct diff_side sides[] = {a->side, b->side};
+    struct comparison differing;
+
+    compare_setups(sides, 2, arena, &differing);
+    json_key(json, "setup");
+    json_open(json, '[');
+    for (uint32_t i = 0; i < differing.row_count; i++) {
+        json_open(json, '{');
+        json_put_text(json, "key", differing.rows[i].key);
+        put_text_cell(json, "a", &differing.rows[i].values[0]);
+        put_text_cell(json, "b", &differing.rows[i].values[1]);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+static enum status get_diff(struct request *req, struct reply *reply, struct error *err)
+{
+    struct asked_side a, b;
+    struct page page;
+    struct diff diff;
+
+    TRY(request_page(req, &page, err));
+    TRY(request_side(req, "a", &a, err));
+    TRY(request_side(req, "b", &b, err));
+    TRY(diff_runs(&a.side, &b.side, request_text(req, "by"), &page, req->arena, &diff, err));
+    if (reply_table_text(req, reply, &diff.table))
+        return OK;
+    struct json json = reply_json(reply);
+    json_open(&json, '{');
+    json_put_text(&json, "sentence", sentence_of(&diff, &a, &b, req->arena));
+    put_side(&json, "a", &a, &diff.a, diff.step.a_median, diff.by_steps);
+    put_side(&json, "b", &b, &diff.b, diff.step.b_median, diff.by_steps);
+    json_put_text(&json, "by", diff.by);
+    put_step(&json, &diff);
+    json_put_integer(&json, "total_delta_ps", diff.table.total_ps);
+    json_put_real(&json, "matched_share", diff.matched_share);
+    json_put_real(&json, "sure_share", diff.sure_share);
+    put_setup(&json, &a, &b, req->arena);
+    json_put_table(&json, req, &diff.table);
+    json_close(&json, '}');
+    return OK;
+}
+
+const struct route route_diff = {.method = "GET",
+                                 .path = "/api/diff",
+                                 .handle = get_diff,
+                                 .params = params,
+                                 .heavy = true,
+                                 .age = AGE_CATALOG};

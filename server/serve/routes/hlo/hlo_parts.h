@@ -1,0 +1,28 @@
+/* The inside of /api/hlo: what its files share. */
+#ifndef JVIEWD_SERVE_HLO_PARTS_H
+#define JVIEWD_SERVE_HLO_PARTS_H
+
+#include "analyse/hlo/hlo.h"
+#include "serve/answer/reply.h"
+
+struct hlo_question {
+    struct request *req;
+    const struct run_traces *run;
+    struct hlo_modules modules;
+    const struct hlo_listed *listed;
+    struct hlo_module module;
+    struct hlo_measure measure;
+};
+
+/* One module of the list: {"key": ...} */
+void json_put_module(struct json *json, const struct hlo_question *question,
+                     const struct hlo_listed *listed);
+/* "instruction": {...} and what stands around it. */
+void json_put_instruction(struct json *json, const struct hlo_question *question,
+                          uint32_t instruction);
+/* "meaning": what the opcode does, in a sentence; null: it is not known here */
+void json_put_meaning(struct json *json, struct arena *arena, struct str opcode);
+/* The list as a table, for CSV and terminals. */
+struct table hlo_module_table(const struct hlo_question *question, const struct page *page);
+
+#endif

@@ -1,0 +1,286 @@
+/* GET /api/search?run=&q=: slices for which all terms of `q` hold; how many there are in all, on
+ * each track, and over time.
+ *
+ *   names ----- an index ---------------------------------.
+ *   args, scope, source ---- a bit a slice, and-ed ------- pick: window, duration, tracks, names
+ *
+ * A bare word that no name of the run holds is looked for in args, scopes and sources; each row
+ * tells where it was found.
+ */
+#include <stdlib.h>
+
+#include "serve/routes.h"
+#include "serve/routes/search/pick.h"
+#include "serve/routes/search/search_args.h"
+
+static const struct param params[] = {
+    PARAMS_RUN,
+    PARAMS_WINDOW,
+    PARAMS_PAGE,
+    PARAMS_FORMAT,
+    {.name = "q", .kind = PARAM_TEXT, .required = true, .min = 1, .max = 1024},
+    {.name = "sort", .kind = PARAM_WORD, .words = "start_ps|-dur_ps|-self_ps"},
+    {.name = "density", .kind = PARAM_WORD, .words = "run|track"},
+    {.name = NULL},
+};
+
+static const bool *names_that_hold(const struct trace *trace, struct str part, struct arena *arena)
+{
+    bool *names = arena_array(arena, bool, (size_t)trace->name_count + 1);
+    const struct name_stats *stats;
+    uint32_t count = trace_name_stats(trace, &stats);
+
+    for (uint32_t i = 0; i < count; i++)
+        names[stats[i].name] = search_holds(trace_name(trace, stats[i].name), part);
+    return names;
+}
+
+/* Those whose name holds the text, or the name of one above: `track:gpu` is all of the device. */
+static const bool *tracks_that_hold(const struct trace *trace, struct str part, struct arena *arena)
+{
+    bool *tracks = arena_array(arena, bool, (size_t)trace->track_count + 1);
+
+    for (track_id i = 0; i < trace->track_count; i++) {
+        track_id at = i;
+
+        for (uint32_t up = 0; at < trace->track_count && !tracks[i] && up < 64; up++) {
+            tracks[i] = search_holds(trace_name(trace, trace->tracks[at].name), part);
+            at = trace->tracks[at].parent;
+        }
+    }
+    return tracks;
+}
+
+static bool any_name_holds(const struct run_traces *run, struct str part)
+{
+    for (uint32_t i = 0; i < run->host_count; i++) {
+        const struct name_stats *stats;
+        uint32_t count = trace_name_stats(run->hosts[i].trace, &stats);
+
+        for (uint32_t k = 0; k < count; k++) {
+            if (search_holds(trace_name(run->hosts[i].trace, stats[k].name), part))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Sets the bit of every slice of an op whose scope and source hold the texts. */
+static void mark_ops(const struct host_trace *host, struct str scope, struct str source,
+                     uint64_t *slices)
+{
+    const struct attribution *of = host->attribution;
+
+    for (uint32_t i = 0; of != NULL && i < of->entry_count; i++) {
+        const struct attributed *entry = &of->entries[i];
+
+        if (entry->op >= of->op_count || entry->slice >= host->trace->slice_count)
+            continue;
+
+        const struct op *op = &of->ops[entry->op];
+
+        if (search_holds(trace_name(host->trace, op->scope), scope) &&
+            search_holds(trace_name(host->trace, op->source), source))
+            slices[entry->slice / 64] |= UINT64_C(1) << entry->slice % 64;
+    }
+}
+
+static void mark_elsewhere(const struct host_trace *host, struct str part, uint64_t *slices,
+                           struct arena *arena)
+{
+    search_arg_texts(host->trace, part, slices, arena);
+    mark_ops(host, part, STR(""), slices);
+    mark_ops(host, STR(""), part, slices);
+}
+
+/* A bit a slice of the host: what the args, scope and source of the terms leave, and where names
+ * hold it nowhere, the word; NULL: they ask for none of these. */
+static const uint64_t *slices_by_facts(const struct host_trace *host,
+                                       const struct search_terms *terms, bool elsewhere,
+                                       struct arena *arena)
+{
+    size_t words = (size_t)host->trace->slice_count / 64 + 1;
+    uint32_t ops = terms->arg_count + (terms->scope.count > 0 || terms->source.count > 0);
+    uint32_t texts = ops + (terms->arg_text.count > 0);
+    uint64_t *all = NULL;
+
+    for (uint32_t i = 0; i < texts + elsewhere; i++) {
+        uint64_t *some = arena_array(arena, uint64_t, words);
+
+        if (i < terms->arg_count)
+            search_args(host->trace, terms->args[i], some, arena);
+        else if (i < ops)
+            mark_ops(host, terms->scope, terms->source, some);
+        else if (i < texts)
+            search_arg_texts(host->trace, terms->arg_text, some, arena);
+        else
+            mark_elsewhere(host, terms->name, some, arena);
+        for (size_t word = 0; all != NULL && word < words; word++)
+            some[word] &= all[word];
+        all = some;
+    }
+    return all;
+}
+
+static void search_host(struct pick *pick, uint32_t host, const struct search_terms *terms,
+                        bool elsewhere)
+{
+    const struct host_trace *at = &pick->run->hosts[host];
+
+    if (!search_holds(at->name, terms->host))
+        return;
+
+    const uint64_t *slices = slices_by_facts(at, terms, elsewhere, pick->arena);
+    const bool *names = terms->name.count > 0 && !elsewhere
+                            ? names_that_hold(at->trace, terms->name, pick->arena)
+                            : NULL;
+    const bool *tracks =
+        terms->track.count > 0 ? tracks_that_hold(at->trace, terms->track, pick->arena) : NULL;
+
+    pick_only(pick, tracks, names);
+    if (slices == NULL)
+        pick_names(pick, host, names);
+    else
+        pick_bits(pick, host, slices);
+}
+
+static void put_counts(struct json *json, const uint32_t *counts)
+{
+    json_key(json, "counts");
+    json_open(json, '[');
+    for (uint32_t i = 0; i < PICK_DENSITY_BUCKETS; i++)
+        json_add_unsigned(json, counts[i]);
+    json_close(json, ']');
+}
+
+static void put_tracks(struct json *json, struct arena *arena, const struct pick *pick)
+{
+    size_t ordinal = 0;
+
+    json_key(json, "tracks");
+    json_open(json, '[');
+    for (uint32_t i = 0; i < pick->run->host_count; i++) {
+        const struct host_trace *host = &pick->run->hosts[i];
+
+        for (track_id track = 0; track < host->trace->track_count; track++, ordinal++) {
+            if (pick->track_counts[ordinal] == 0)
+                continue;
+            json_open(json, '{');
+            json_put_text(json, "track", track_text(arena, host, track));
+            json_put_unsigned(json, "count", pick->track_counts[ordinal]);
+            if (pick->track_density != NULL)
+                put_counts(json, pick->track_density + ordinal * PICK_DENSITY_BUCKETS);
+            json_close(json, '}');
+        }
+    }
+    json_close(json, ']');
+}
+
+static void put_density(struct json *json, const struct pick *pick)
+{
+    json_key(json, "density");
+    json_open(json, '{');
+    json_put_integer(json, "start_ps", pick->filter.start_ps);
+    json_put_unsigned(json, "bucket_ps", pick_density_width_ps(&pick->filter));
+    json_key(json, "counts");
+    json_open(json, '[');
+    for (uint32_t i = 0; i < PICK_DENSITY_BUCKETS; i++)
+        json_add_unsigned(json, pick->density[i]);
+    json_close(json, ']');
+    json_close(json, '}');
+}
+
+static void search_run(struct pick *pick, struct request *req, const struct search_terms *terms,
+                       bool elsewhere)
+{
+    size_t track_count = 0;
+
+    for (uint32_t i = 0; i < pick->run->host_count; i++)
+        track_count += pick->run->hosts[i].trace->track_count;
+    pick->track_counts = arena_array(req->arena, uint64_t, track_count);
+    pick->density = arena_array(req->arena, uint64_t, PICK_DENSITY_BUCKETS);
+    if (request_is(req, "density", "track"))
+        pick->track_density = arena_array(req->arena, uint32_t, track_count * PICK_DENSITY_BUCKETS);
+    for (uint32_t i = 0; i < pick->run->host_count; i++)
+        search_host(pick, i, terms, elsewhere);
+}
+
+/* Where the bare word was found. */
+static struct str matched_in(const struct host_trace *host, slice_id slice, struct str part,
+                             bool elsewhere)
+{
+    const struct attributed *entry =
+        host->attribution == NULL || !elsewhere ? NULL : attribution_of(host->attribution, slice);
+
+    if (!elsewhere)
+        return STR("name");
+    if (entry == NULL || entry->op >= host->attribution->op_count)
+        return STR("arg");
+
+    const struct op *op = &host->attribution->ops[entry->op];
+
+    if (search_holds(trace_name(host->trace, op->scope), part))
+        return STR("scope");
+    return search_holds(trace_name(host->trace, op->source), part) ? STR("source") : STR("arg");
+}
+
+static void put_rows(struct json *json, struct arena *arena, const struct run_traces *run,
+                     const struct slice_place *places, uint32_t count, struct str part,
+                     bool elsewhere)
+{
+    json_key(json, "rows");
+    json_open(json, '[');
+    for (uint32_t i = 0; i < count; i++) {
+        const struct host_trace *host = &run->hosts[places[i].host];
+        struct slice slice = trace_slice(host->trace, places[i].slice);
+
+        json_open(json, '{');
+        json_put_slice_members(json, arena, host, &slice);
+        json_put_text_or_null(json, "matched",
+                              part.count == 0 ? STR("")
+                                              : matched_in(host, slice.id, part, elsewhere));
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+static enum status get_search(struct request *req, struct reply *reply, struct error *err)
+{
+    struct page page;
+    struct pick pick;
+    struct slice_place *places;
+    struct search_terms terms;
+
+    TRY(search_terms_read(request_text(req, "q"), req->arena, &terms, err));
+    TRY(request_page(req, &page, err));
+    TRY(request_pick(req, &page, &pick, err));
+    pick.filter.min_dur_ps = terms.min_dur_ps;
+    pick.filter.max_dur_ps = terms.max_dur_ps;
+    bool elsewhere = terms.name.count > 0 && !any_name_holds(pick.run, terms.name);
+
+    search_run(&pick, req, &terms, elsewhere);
+    uint32_t count = pick_end(&pick, (uint32_t)page.offset, req->arena, &places);
+    uint64_t next = page.offset + count < pick.total && count > 0 ? page.offset + count : 0;
+    bool flat = request_is(req, "format", "csv") || request_is(req, "format", "md");
+    struct table table = slice_table(req->arena, pick.run, places, flat ? count : 0);
+
+    table.row_count_all = pick.total;
+    table.next = next;
+    if (reply_table_text(req, reply, &table))
+        return OK;
+    struct json json = reply_json(reply);
+    json_open(&json, '{');
+    json_put_run(&json, pick.run);
+    json_put_text(&json, "q", request_text(req, "q"));
+    json_put_unsigned(&json, "row_count", pick.total);
+    json_put_next(&json, next);
+    put_rows(&json, req->arena, pick.run, places, count, terms.name, elsewhere);
+    put_tracks(&json, req->arena, &pick);
+    put_density(&json, &pick);
+    json_put_request_notes(&json, req);
+    json_close(&json, '}');
+    return OK;
+}
+
+const struct route route_search = {
+    .method = "GET", .path = "/api/search", .handle = get_search, .params = params, .heavy = true};

@@ -1,0 +1,78 @@
+/* GET /api/steps?run=&view=: each step with where its time went.
+ *
+ *   steps     a row a step: the mean of the host's devices
+ *   devices   a row a step and device
+ *   idle      a row a device and cause of its idle time
+ *   gaps      a row an idle gap, the longest first
+ */
+#include "analyse/steps/idle.h"
+
+#include "serve/answer/table_out.h"
+#include "serve/kept/shared.h"
+#include "serve/routes.h"
+
+static const struct param params[] = {
+    PARAMS_RUN,
+    PARAMS_WINDOW,
+    PARAMS_PAGE,
+    PARAMS_FORMAT,
+    {.name = "view", .kind = PARAM_WORD, .words = "steps|devices|idle|gaps"},
+    {.name = "host", .kind = PARAM_TEXTS},
+    {.name = "device", .kind = PARAM_INTEGERS, .min = 0, .max = INT32_MAX},
+    {.name = "step", .kind = PARAM_RANGES},
+    {.name = "step_regex", .kind = PARAM_TEXT, .max = 256},
+    {.name = "sort", .kind = PARAM_TEXT, .max = 256},
+    {.name = NULL},
+};
+
+static enum status ask(struct request *req, const struct run_traces *run,
+                       const struct restriction *restriction, const struct page *page,
+                       struct steps *ret_steps, struct table *ret, struct error *err)
+{
+    if (request_is(req, "view", "devices"))
+        return step_devices_table(run, restriction, page, req->arena, ret_steps, ret, err);
+    if (request_is(req, "view", "idle") || request_is(req, "view", "gaps")) {
+        TRY(steps_find(run, restriction, req->arena, ret_steps, err));
+        return request_is(req, "view", "idle")
+                   ? idle_table(run, restriction, page, req->arena, ret, err)
+                   : gaps_table(run, restriction, page, req->arena, ret, err);
+    }
+    TRY(request_steps(req, run, restriction, ret_steps, err));
+    return steps_rows(run, ret_steps, page, req->arena, ret, err);
+}
+
+static enum status get_steps(struct request *req, struct reply *reply, struct error *err)
+{
+    const struct run_traces *run;
+    struct restriction restriction;
+    struct page page;
+    struct steps steps;
+    struct table table;
+
+    TRY(request_traces(req, &run, err));
+    TRY(request_restriction(req, &restriction, err));
+    TRY(request_page(req, &page, err));
+    TRY(ask(req, run, &restriction, &page, &steps, &table, err));
+    if (reply_table_text(req, reply, &table))
+        return OK;
+    struct json json = reply_json(reply);
+    json_open(&json, '{');
+    json_put_run(&json, run);
+    json_put_text(&json, "rule", str_of(step_rule_word(steps.rule)));
+    json_put_text(&json, "rule_text", steps.rule_text);
+    json_put_text(&json, "confidence", str_of(step_trust_word(steps.confidence)));
+    json_put_text(&json, "confidence_text", steps.confidence_text);
+    json_put_unsigned(&json, "warmup_count", steps.warmup_count);
+    json_put_unsigned(&json, "cut_count", steps.cut_count);
+    json_put_integer(&json, "total_ps", table.total_ps);
+    json_put_table(&json, req, &table);
+    json_close(&json, '}');
+    return OK;
+}
+
+const struct route route_steps = {.method = "GET",
+                                  .path = "/api/steps",
+                                  .handle = get_steps,
+                                  .params = params,
+                                  .heavy = true,
+                                  .is_table = true};

@@ -1,0 +1,77 @@
+/* GET /api/top?run=: what took the time, by one property. */
+#include "analyse/ops/top.h"
+
+#include "analyse/ops/annotations.h"
+#include "serve/answer/table_out.h"
+#include "serve/kept/sums.h"
+#include "serve/routes.h"
+
+#define TOP_BY "op|name|kernel|api|category|module|scope|source|host|device|track|annotation"
+
+static const struct param params[] = {
+    PARAMS_RUN,
+    PARAMS_RESTRICTION,
+    PARAMS_PAGE,
+    PARAMS_FORMAT,
+    {.name = "by", .kind = PARAM_WORD, .words = TOP_BY},
+    {.name = "depth", .kind = PARAM_INTEGER, .min = 0, .max = 64},
+    {.name = "fold", .kind = PARAM_WORD, .words = "siblings"},
+    {.name = "spread", .kind = PARAM_WORD, .words = "none"},
+    {.name = "min_self_ps", .kind = PARAM_INTEGER, .min = 0, .max = INT64_MAX},
+    {.name = "sort", .kind = PARAM_TEXT, .max = 256},
+    {.name = NULL},
+};
+
+/* Spans of the program are no sums of slices: they have a table of their own, and one meaning. */
+static enum status make_table(const struct run_traces *run, const struct restriction *restriction,
+                              const struct top_question *question, const struct page *page,
+                              struct arena *arena, struct table *ret, struct error *err)
+{
+    if (!str_equal(question->by, STR("annotation")))
+        return top(run, restriction, question, page, arena, ret, err);
+    if (question->min_self_ps > 0)
+        return fail(err, ERR_INVALID, "min_self_ps= is not for by=annotation");
+    return annotations(run, restriction, page, arena, ret, err);
+}
+
+static enum status get_top(struct request *req, struct reply *reply, struct error *err)
+{
+    const struct run_traces *run;
+    struct restriction restriction;
+    struct page page;
+    struct table table;
+    const struct top_question question = {
+        .by = request_text(req, "by"),
+        .depth = (uint32_t)request_integer(req, "depth", 0),
+        .fold_siblings = request_is(req, "fold", "siblings"),
+        .min_self_ps = request_integer(req, "min_self_ps", 0),
+        .without_spread = request_is(req, "spread", "none"),
+    };
+
+    TRY(request_traces(req, &run, err));
+    TRY(request_restriction(req, &restriction, err));
+    TRY(request_page(req, &page, err));
+    run = sums_lend(req, run);
+    enum status status = make_table(run, &restriction, &question, &page, req->arena, &table, err);
+    sums_return(req, run);
+    TRY(status);
+    if (reply_table_text(req, reply, &table))
+        return OK;
+    struct json json = reply_json(reply);
+    json_open(&json, '{');
+    json_put_run(&json, run);
+    json_put_text(&json, "by", table.by);
+    json_put_text(&json, "of", table.of);
+    json_put_integer(&json, "total_ps", table.total_ps);
+    json_put_integer(&json, "total_self_ps", table.total_self_ps);
+    json_put_table(&json, req, &table);
+    json_close(&json, '}');
+    return OK;
+}
+
+const struct route route_top = {.method = "GET",
+                                .path = "/api/top",
+                                .handle = get_top,
+                                .params = params,
+                                .heavy = true,
+                                .is_table = true};

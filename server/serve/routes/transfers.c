@@ -1,0 +1,58 @@
+/* GET /api/transfers?run=: memory that moved: how much, which way, how fast, who waited for it. */
+#include "analyse/comm/transfers.h"
+
+#include "serve/answer/table_by.h"
+#include "serve/kept/shared.h"
+#include "serve/routes.h"
+
+static const struct param params[] = {
+    PARAMS_RUN,
+    PARAMS_WINDOW,
+    PARAMS_PAGE,
+    PARAMS_FORMAT,
+    {.name = "by", .kind = PARAM_WORD, .words = "direction|size|stream|caller|transfer"},
+    {.name = "host", .kind = PARAM_TEXTS},
+    {.name = "device", .kind = PARAM_INTEGERS, .min = 0, .max = INT32_MAX},
+    {.name = "track", .kind = PARAM_TEXTS},
+    {.name = "step", .kind = PARAM_RANGES},
+    {.name = "name", .kind = PARAM_TEXT},
+    {.name = "q", .kind = PARAM_TEXT},
+    {.name = "sort", .kind = PARAM_TEXT, .max = 256},
+    {.name = NULL},
+};
+
+static enum status find(struct request *req, const struct run_traces *run,
+                        const struct restriction *restriction, struct transfers *ret,
+                        struct error *err)
+{
+    struct facts *facts = request_shared(req, run);
+    const struct transfers *found;
+
+    if (facts == NULL)
+        return transfers_find(run, restriction, req->arena, ret, err);
+    TRY(facts_transfers(facts, &found, err));
+    *ret = *found;
+    return OK;
+}
+
+static enum status make(struct request *req, const struct run_traces *run,
+                        const struct restriction *restriction, const struct page *page,
+                        struct table *ret, struct error *err)
+{
+    struct transfers found;
+
+    TRY(find(req, run, restriction, &found, err));
+    return transfers_of(run, &found, request_text(req, "by"), page, req->arena, ret, err);
+}
+
+static enum status get_transfers(struct request *req, struct reply *reply, struct error *err)
+{
+    return reply_table_by(req, reply, make, err);
+}
+
+const struct route route_transfers = {.method = "GET",
+                                      .path = "/api/transfers",
+                                      .handle = get_transfers,
+                                      .params = params,
+                                      .heavy = true,
+                                      .is_table = true};

@@ -1,0 +1,139 @@
+/* The traces of a run that a query comes to: opened once, held until the process ends. */
+#include <jansson.h>
+
+#include "analyse/hlo/hlo.h"
+#include "analyse/hlo/lend.h"
+#include "serve/sql/sql_parts.h"
+#include "store/cache.h"
+#include "store/segment.h"
+
+struct str sql_told(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+
+    return (struct str){.at = json_string_value(value), .count = json_string_length(value)};
+}
+
+/* One host's files, held until the process ends. */
+static bool open_host(const json_t *told, struct arena *arena, struct host_trace *ret)
+{
+    struct segment *segment;
+    struct attribution_file *attribution = NULL;
+    struct error ignored = {0};
+    struct str path = sql_told(told, "attribution");
+    const char *segment_path = str_c(arena, sql_told(told, "segment"));
+    bool is_checked = json_is_true(json_object_get(told, "checked"));
+    enum status status = is_checked ? segment_open_checked(segment_path, &segment, &ignored)
+                                    : segment_open(segment_path, &segment, &ignored);
+
+    if (status != OK)
+        return false;
+    ignored = (struct error){0};
+    if (path.count > 0 && is_checked)
+        status = attribution_open_checked(str_c(arena, path), &attribution, &ignored);
+    else if (path.count > 0)
+        status = attribution_open(str_c(arena, path), &attribution, &ignored);
+    if (status != OK)
+        attribution = NULL;
+    *ret = (struct host_trace){.trace = segment_trace(segment),
+                               .attribution =
+                                   attribution == NULL ? NULL : attribution_of_file(attribution),
+                               .name = sql_told(told, "name"),
+                               .key = sql_told(told, "key"),
+                               .offset_ps = json_integer_value(json_object_get(told, "offset_ps"))};
+    return true;
+}
+
+/* Two descriptors a host would be too many: maps stay when their files are closed. */
+static uint32_t open_hosts(const json_t *list, struct arena *arena, struct host_trace *ret)
+{
+    uint32_t count = 0;
+    const json_t *told;
+    size_t i;
+
+    json_array_foreach(list, i, told)
+    {
+        if (open_host(told, arena, &ret[count]))
+            count++;
+    }
+    return count;
+}
+
+void sql_keep_notes(struct sql_work *work, const struct answer_note *notes, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = 0;
+
+        while (at < work->note_count && strcmp(work->notes[at]->kind, notes[i].kind) != 0)
+            at++;
+        if (at == work->note_count && at < COUNT(work->notes))
+            work->notes[work->note_count++] = &notes[i];
+    }
+}
+
+/* Where a profile holds no HLO, modules beside it tell scopes and sources of its ops: as every
+ * other request has it (request.c). */
+static void borrow(struct sql_work *work, struct sql_run *run, struct host_trace *hosts)
+{
+    const json_t *beside = json_object_get(run->told, "beside");
+    struct run_traces bare = run->traces; /* modules are listed, and not measured */
+    struct host_trace *unmeasured =
+        arena_array(work->arena, struct host_trace, bare.host_count + 1);
+    struct host_trace *others =
+        arena_array(work->arena, struct host_trace, json_array_size(beside) + 1);
+    struct hlo_modules modules = {0};
+    struct lent sum = {0};
+    uint32_t wanted = 0;
+
+    for (uint32_t i = 0; i < bare.host_count; i++) {
+        unmeasured[i] = hosts[i];
+        unmeasured[i].attribution = NULL;
+        wanted += lend_is_wanted(&hosts[i]);
+    }
+    if (wanted == 0 || json_array_size(beside) == 0)
+        return;
+    bare.hosts = unmeasured;
+    bare.others = others;
+    bare.other_count = open_hosts(beside, work->arena, others);
+    hlo_modules(&bare, work->arena, &modules);
+    for (uint32_t i = 0; i < bare.host_count; i++) {
+        if (lend_is_wanted(&hosts[i]))
+            lend_scopes(&bare, &modules, &hosts[i], work->arena, &sum);
+    }
+    struct answer_note *notes = arena_array(work->arena, struct answer_note, LEND_NOTES_MAX);
+    run->lent_count = lend_notes(&sum, work->arena, notes);
+    run->lent = notes;
+}
+
+static void open_run(struct sql_work *work, struct sql_run *run)
+{
+    const json_t *hosts = json_object_get(run->told, "open");
+    size_t count = json_array_size(hosts);
+    struct host_trace *traces = arena_array(work->arena, struct host_trace, count + 1);
+    uint32_t opened = open_hosts(hosts, work->arena, traces);
+
+    run->was_opened = true;
+    run->traces = (struct run_traces){
+        .hosts = traces,
+        .host_count = opened == count ? opened : 0, /* half a run would be wrong sums */
+        .id = sql_told(run->told, "id"),
+        .name = run->name,
+        .has_epoch = json_is_string(json_object_get(run->told, "epoch_ns"))};
+    if (run->traces.has_epoch)
+        str_to_i64(sql_told(run->told, "epoch_ns"), &run->traces.epoch_ns);
+    borrow(work, run, traces);
+}
+
+const struct run_traces *sql_traces(struct sql_work *work, uint32_t index)
+{
+    struct sql_run *run = &work->runs[index];
+
+    if (!run->was_opened)
+        open_run(work, run);
+    if (!run->was_asked) {
+        run->was_asked = true;
+        work->lost_count += run->traces.host_count == 0;
+        sql_keep_notes(work, run->lent, run->lent_count);
+    }
+    return &run->traces;
+}

@@ -1,0 +1,101 @@
+/* Tracks that turned out to be unsorted.
+ *
+ * Their slices, also those whose chunks are written already, go through the sorter and are nested
+ * again at the finish; the chunks written too early stay in the file as bytes nobody points at.
+ */
+#include <stdlib.h>
+
+#include "trace/sink/sink_state.h"
+
+static void put(struct sink *sink, const struct unsorted *slice)
+{
+    if (sink->take_err->code == OK && sorter_put(sink->sorter, slice, sink->take_err) != OK)
+        return; /* the failure stays in sink->take_err */
+}
+
+static void put_columns(struct sink *sink, track_id track, const struct open_columns *columns,
+                        uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct unsorted slice = {.start_ps = columns->start_ps[i],
+                                 .dur_ps = columns->dur_ps[i],
+                                 .track = track,
+                                 .named = columns->named[i],
+                                 .event = columns->event[i],
+                                 .flags = columns->flags[i] & ~(uint32_t)SLICE_PARTIAL};
+        put(sink, &slice);
+    }
+}
+
+/* The open columns are free for unpacking once their own slices are in the sorter. */
+static void put_row(struct sink *sink, track_id track, struct open_row *row)
+{
+    put_columns(sink, track, &row->columns, row->count);
+    for (uint32_t chunk = row->first_chunk; chunk != NO_CHUNK && sink->take_err->code == OK;
+         chunk = sink->chunks[chunk].next) {
+        const struct chunk_entry *entry = &sink->chunks[chunk].entry;
+        struct bytes data;
+
+        if (sink->out.view(sink->out.to, entry->offset, entry->size, &data, sink->take_err) != OK)
+            return;
+        chunk_decode(entry, data.at, &row->columns);
+        put_columns(sink, track, &row->columns, entry->count);
+    }
+}
+
+void reorder_track(struct sink *sink, struct open_track *track)
+{
+    const track_id id = (track_id)(track - sink->tracks);
+
+    if (!sink->sorter)
+        sink->sorter = sorter_create(sink->temporary_dir, sink->budget.spill_bytes_max);
+    for (uint32_t depth = 0; depth < track->row_count; depth++) {
+        put_row(sink, id, &track->rows[depth]);
+        free(track->rows[depth].columns.start_ps);
+    }
+    for (uint32_t i = 0; trace_parts_made[i]; i++)
+        if (trace_parts_made[i]->track_restart)
+            trace_parts_made[i]->track_restart(sink->parts[i], id);
+    track->row_count = 0;
+    track->stack_count = 0;
+    track->reordered = true;
+}
+
+void reorder_slice(struct sink *sink, track_id track, const struct laid_slice *slice)
+{
+    struct unsorted unsorted = {.start_ps = slice->start_ps,
+                                .dur_ps = slice->dur_ps,
+                                .track = track,
+                                .named = slice->named,
+                                .event = slice->event,
+                                .flags = slice->flags};
+
+    put(sink, &unsorted);
+    sink->last_place = (struct slice_place){.row = NO_ROW};
+}
+
+void reorder_finish(struct sink *sink)
+{
+    track_id last = NO_TRACK;
+
+    if (!sink->sorter || sorter_start(sink->sorter, sink->take_err) != OK)
+        return;
+    for (struct unsorted slice; sorter_next(sink->sorter, &slice, sink->take_err);) {
+        struct laid_slice laid = {.start_ps = slice.start_ps,
+                                  .dur_ps = slice.dur_ps,
+                                  .named = slice.named,
+                                  .event = slice.event,
+                                  .flags = (uint8_t)slice.flags};
+
+        if (last != slice.track && last != NO_TRACK)
+            sink_close_track(sink, &sink->tracks[last]);
+        last = slice.track;
+        nest_slice(sink, &sink->tracks[last], &laid);
+        if (sink->take_err->code != OK)
+            return;
+    }
+    if (last != NO_TRACK)
+        sink_close_track(sink, &sink->tracks[last]);
+    sorter_destroy(sink->sorter);
+    sink->sorter = NULL;
+}

@@ -1,0 +1,172 @@
+/* Metrics of two runs as the gate measures them. */
+#include "unit/analyse/made_run.h"
+
+#include "analyse/compare/check.h"
+
+enum { STEPS = 8 };
+
+/* Steps with two ops each; `dot_ps` is the first one's time, and what the step takes beside. */
+static void make_run(struct made_run *run, const char *dot, int64_t dot_ps)
+{
+    run_begin(run);
+    track_id python = run_thread(run, "python"), pool = run_thread(run, "pool");
+    int64_t at_ps = 0;
+
+    for (int64_t step = 0; step < STEPS; step++) {
+        int64_t noise_ps = step % 3 * 1000;
+
+        run_slice(run, python, at_ps, dot_ps + 200000 + noise_ps, "train", KIND_HOST);
+        run_int(run, "_r", 1);
+        run_int(run, "step_num", step);
+        run_cpu_op(run, pool, at_ps, dot_ps + noise_ps, dot, 7, step, 0, 0);
+        run_cpu_op(run, pool, at_ps + dot_ps + noise_ps, 100000, "add.2", 7, step, 0, 0);
+        at_ps += dot_ps + 300000;
+    }
+    run_finish(run);
+}
+
+static struct check ask(const struct run_traces *a, const struct run_traces *b, const char *metric,
+                        int64_t limit, struct arena *arena)
+{
+    const struct judge_rule rule = {.max_regress = 0.03, .confidence = 0.99};
+    const struct restriction all = {0};
+    const struct diff_side sides[2] = {{a, &all, NULL}, {b, &all, NULL}};
+    struct check_question question;
+    struct error err = {0};
+    struct check ret;
+
+    CHECK(metric, check_metric_parse(str_of(metric), &question));
+    question.has_limit = limit > 0;
+    question.limit = limit;
+    CHECK_OK(
+        metric,
+        check_run(a == NULL ? NULL : &sides[0], &sides[1], &question, &rule, arena, &ret, &err),
+        &err);
+    return ret;
+}
+
+static void metrics(void **state)
+{
+    static const struct {
+        const char *what, *metric;
+        int64_t limit;
+        enum judged answer;
+        int64_t value;
+    } rows[] = {
+        {"steps", "step_time", 0, JUDGED_REGRESSED, 601000},
+        {"the op, which is called otherwise", "op:gemm<4>", 0, JUDGED_REGRESSED, 401000},
+        {"by its old name", "op:gemm<3>", 0, JUDGED_REGRESSED, 401000},
+        {"another op", "op:add.2", 0, JUDGED_OK, 100000},
+        {"no op", "op:nothing", 0, JUDGED_NOISY, 0},
+        {"no allocator", "memory_peak", 0, JUDGED_NOISY, 0},
+        {"no compile", "compile_time", 0, JUDGED_NOISY, 0},
+        {"below a limit", "step_time", 700000, JUDGED_OK, 601000},
+        {"above a limit", "op:gemm<4>", 300000, JUDGED_REGRESSED, 401000},
+        {"a limit of no op", "op:nothing", 1, JUDGED_NOISY, 0},
+    };
+    struct made_run a, b;
+    (void)state;
+
+    make_run(&a, "gemm<3>", 300000);
+    make_run(&b, "gemm<4>", 400000);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct arena *arena = arena_create();
+        struct check check =
+            ask(rows[i].limit > 0 ? NULL : &a.run, &b.run, rows[i].metric, rows[i].limit, arena);
+
+        CHECK_INT(rows[i].what, check.judged.answer, rows[i].answer);
+        CHECK_INT(rows[i].what, check.judged.shift.b_median, rows[i].value);
+        CHECK(rows[i].what, check.is_measured == (rows[i].value > 0));
+        CHECK(rows[i].what, (check.reason.count > 0) == (check.judged.answer == JUDGED_NOISY));
+        arena_destroy(arena);
+    }
+    run_end(&a);
+    run_end(&b);
+}
+
+/* What two hosts do in one step is one measurement: of time the longer, of an op the mean. */
+static void hosts_are_one(void **state)
+{
+    struct arena *arena = arena_create();
+    struct made_run fast, slow;
+    (void)state;
+
+    make_run(&fast, "dot.1", 300000);
+    make_run(&slow, "dot.1", 400000);
+    const struct host_trace hosts[] = {fast.host, slow.host};
+    const struct run_traces both = {.hosts = hosts, .host_count = 2, .name = STR("both")};
+    struct check check = ask(&both, &both, "step_time", 0, arena);
+
+    CHECK_INT("as many as steps", check.b_count, STEPS);
+    CHECK_INT("the longer", check.judged.shift.b_median, 601000);
+    CHECK_INT("the mean", ask(NULL, &both, "op:dot.1", 1000000, arena).judged.shift.b_median,
+              351000);
+    arena_destroy(arena);
+    run_end(&fast);
+    run_end(&slow);
+}
+
+static void a_run_without_steps_is_not_ok(void **state)
+{
+    struct arena *arena = arena_create();
+    struct made_run run, empty;
+    (void)state;
+
+    make_run(&run, "dot.1", 300000);
+    run_begin(&empty);
+    run_slice(&empty, run_thread(&empty, "python"), 0, 5, "nothing", KIND_HOST);
+    run_finish(&empty);
+    struct check check = ask(&empty.run, &run.run, "step_time", 0, arena);
+
+    CHECK_INT("cannot be told", check.judged.answer, JUDGED_NOISY);
+    CHECK("and says why", str_ends(check.reason, STR("has no steps")));
+    CHECK_INT("no number", check.judged.steps_needed, STEPS_UNKNOWN);
+    arena_destroy(arena);
+    run_end(&run);
+    run_end(&empty);
+}
+
+static void an_op_of_one_run_is_not_ok(void **state)
+{
+    struct arena *arena = arena_create();
+    struct made_run a, b;
+    (void)state;
+
+    make_run(&a, "dot.1", 300000);
+    make_run(&b, "convolution.7", 400000);
+    struct check gone = ask(&a.run, &b.run, "op:dot.1", 0, arena);
+    struct check fresh = ask(&a.run, &b.run, "op:convolution.7", 0, arena);
+
+    CHECK_INT("gone", gone.judged.answer, JUDGED_NOISY);
+    CHECK_INT("new", fresh.judged.answer, JUDGED_NOISY);
+    CHECK("why", str_contains(gone.reason, STR("nor one that is matched with it")));
+    arena_destroy(arena);
+    run_end(&a);
+    run_end(&b);
+}
+
+static void words(void **state)
+{
+    static const struct {
+        const char *text;
+        bool is_metric;
+    } rows[] = {{"step_time", true}, {"op:x", true}, {"op:", false}, {"", false}, {"step", false}};
+    struct check_question question;
+    (void)state;
+
+    for (size_t i = 0; i < COUNT(rows); i++)
+        CHECK(rows[i].text,
+              check_metric_parse(str_of(rows[i].text), &question) == rows[i].is_metric);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(metrics),
+        cmocka_unit_test(hosts_are_one),
+        cmocka_unit_test(a_run_without_steps_is_not_ok),
+        cmocka_unit_test(an_op_of_one_run_is_not_ok),
+        cmocka_unit_test(words),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

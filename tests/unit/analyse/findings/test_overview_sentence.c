@@ -1,0 +1,149 @@
+#include "analyse/findings/overview.h"
+#include "check.h"
+
+static const struct device_busy one_device = {.busy_ps = 71};
+static const struct table ops = {.by = {"op", 2}, .of = {"device", 6}};
+static const struct table kernels = {.by = {"kernel", 6}, .of = {"device", 6}};
+static const struct table names = {.by = {"name", 4}, .of = {"host", 4}};
+
+enum { MS = 1000000000 };
+
+static struct overview steps(void)
+{
+    struct overview ret = {.confidence = TRUST_HIGH,
+                           .step_count = 12,
+                           .warmup_count = 1,
+                           .counted = 11,
+                           .median_ps = INT64_C(54100000000),
+                           .stdev_ps = 800000000,
+                           .max_ps = INT64_C(60) * MS,
+                           .time_total_ps = 1000,
+                           .ops = &ops};
+
+    ret.time.kinds_ps[KIND_COMPUTE] = 610;
+    ret.time.kinds_ps[KIND_INPUT] = 220;
+    ret.time.kinds_ps[KIND_COMMUNICATION] = 94;
+    ret.time.kinds_ps[KIND_COPY] = 31;
+    ret.time.kinds_ps[KIND_IDLE] = 45;
+    return ret;
+}
+
+static void check(const char *what, const struct overview *overview, const char *want)
+{
+    struct arena *arena = arena_create();
+
+    CHECK_STR(what, overview_sentence(overview, arena), want);
+    arena_destroy(arena);
+}
+
+static void with_steps(void **state)
+{
+    (void)state;
+    struct overview overview = steps();
+
+    check("three shares, largest first", &overview,
+          "A step takes 54.1 ms (± 800 µs; 11 steps, 1 warm-up excluded). 61 % is compute, 22 % "
+          "waits for input, 9.4 % is exposed communication.");
+    overview.most = (struct most_of_time){.known = true, .count = 12, .of = 412};
+    overview.time.hidden_ps = 120;
+    overview.time.wait_ps = 80;
+    check("what is beneath, and what only waits", &overview,
+          "A step takes 54.1 ms (± 800 µs; 11 steps, 1 warm-up excluded). 61 % is compute, 22 % "
+          "waits for input, 9.4 % is exposed communication. Communication of a further 12 % is "
+          "hidden "
+          "beneath other work. In 8.0 % of it devices do nothing but wait for copies or "
+          "collectives. 12 of 412 ops make up 80 % of device time.");
+    overview = steps();
+    overview.max_ps = INT64_C(2300) * MS;
+    overview.confidence = TRUST_LOW;
+    check("one far longer than the others, and not sure", &overview,
+          "A step takes 54.1 ms (median of 11 guessed steps, 1 warm-up excluded; the longest 2.30 "
+          "s). Of the time of all 11 steps 61 % is compute, 22 % waits for input, 9.4 % is exposed "
+          "communication.");
+    overview = steps();
+    overview.counted = 10;
+    overview.cut_count = 1;
+    check("one that the end cuts", &overview,
+          "A step takes 54.1 ms (± 800 µs; 10 steps, 1 warm-up and 1 cut off by the end of the "
+          "recording excluded). 61 % is compute, 22 % waits for input, 9.4 % is exposed "
+          "communication.");
+    overview = (struct overview){.confidence = TRUST_MEDIUM,
+                                 .step_count = 1,
+                                 .counted = 1,
+                                 .median_ps = MS,
+                                 .max_ps = MS,
+                                 .ops = &ops};
+    check("one, of which nothing is known", &overview, "A step takes 1 ms (1 inferred step).");
+}
+
+static void without_steps(void **state)
+{
+    (void)state;
+    struct overview overview = {.duration_ps = 100,
+                                .devices = &one_device,
+                                .device_count = 1,
+                                .time_total_ps = 100,
+                                .most = {.known = true, .count = 1, .of = 9, .first = STR("gemm")},
+                                .ops = &kernels};
+
+    overview.time.kinds_ps[KIND_COMPUTE] = 71;
+    overview.time.kinds_ps[KIND_IDLE] = 29;
+    overview.time.doing_ps[DOING_WAIT] = 29;
+    check("a device", &overview,
+          "No steps were found. The capture lasts 100 ps; the device is busy 71 % of it. 71 % is "
+          "compute, 29 % is idle while the host waits. One of 9 kernels, gemm, makes up 80 % of "
+          "kernel "
+          "time.");
+    overview.ops = &names;
+    overview.device_count = 0;
+    overview.time.doing_ps[DOING_WAIT] = 0;
+    check("names of a host are no work", &overview,
+          "No steps were found. The capture lasts 100 ps. 71 % is compute, 29 % is idle.");
+    overview.time.doing_ps[DOING_NOTHING] = 29;
+    check("what a host without devices did not record is not idle", &overview,
+          "No steps were found. The capture lasts 100 ps. 71 % is compute, 29 % has nothing "
+          "recorded.");
+    overview.thread = STR("main");
+    overview.other_threads = 3;
+    check("on one of its threads", &overview,
+          "No steps were found. The capture lasts 100 ps. 71 % is compute, 29 % has nothing "
+          "recorded on its thread. That thread is main; 3 others recorded slices in that time.");
+    overview.device_count = 1;
+    overview.thread = STR("");
+    overview.other_threads = 1;
+    check("on one of each host", &overview,
+          "No steps were found. The capture lasts 100 ps; the device is busy 71 % of it. 71 % is "
+          "compute, 29 % is idle while nothing was recorded on the host's thread. One thread of "
+          "each host is looked at; 1 other recorded slices in that time.");
+    overview = (struct overview){.ops = &names};
+    check("nothing at all", &overview,
+          "No steps were found: nothing was recorded that takes time.");
+}
+
+/* A kernel's name of a page, cut between letters. */
+static void long_names(void **state)
+{
+    (void)state;
+    char name[301];
+    struct overview overview = {.ops = &ops,
+                                .most = {.known = true, .count = 1, .of = 2, .first = {name, 300}}};
+
+    for (size_t i = 0; i < 300; i += 3)
+        memcpy(name + i, "€", 3);
+
+    struct arena *arena = arena_create();
+    struct str got = overview_sentence(&overview, arena);
+
+    CHECK("short", got.count < 200);
+    CHECK("whole letters", str_utf8(arena, got).at == got.at);
+    arena_destroy(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(with_steps),
+                                       cmocka_unit_test(without_steps),
+                                       cmocka_unit_test(long_names)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

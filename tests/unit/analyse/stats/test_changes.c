@@ -1,0 +1,157 @@
+/* Change points: found where they were made, none where there is none. */
+#include "check.h"
+
+#include <math.h>
+
+#include "analyse/stats/changes.h"
+#include "base/arena.h"
+
+enum { VALUES_MAX = 256 };
+
+static uint64_t seed = 1;
+
+static double uniform(void)
+{
+    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return ((double)(seed >> 11) + 0.5) / 9007199254740992.0;
+}
+
+static double normal(void)
+{
+    return sqrt(-2 * log(uniform())) * cos(2 * 3.14159265358979323846 * uniform());
+}
+
+static void make(int64_t *values, uint32_t count, double level, double noise)
+{
+    for (uint32_t i = 0; i < count; i++)
+        values[i] = (int64_t)(1e9 * level * (1 + noise * normal()));
+}
+
+static void by_hand(void **state)
+{
+    static const struct {
+        const char *what;
+        uint32_t count;
+        int64_t values[20];
+        uint32_t segments, second;
+    } rows[] = {
+        {"nothing", 0, {0}, 0, 0},
+        {"one", 1, {5}, 1, 0},
+        {"all alike", 12, {7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7}, 1, 0},
+        {"one jump", 14, {10, 11, 10, 12, 11, 10, 11, 20, 21, 20, 22, 21, 20, 21}, 2, 7},
+        {"a jump of the finest", 14, {1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2}, 2, 7},
+        {"a stray run", 14, {10, 11, 10, 12, 11, 10, 99, 11, 10, 12, 11, 10, 11, 12}, 1, 0},
+        {"too few to say", 4, {1, 1, 9, 9}, 1, 0},
+        {"as far as numbers go",
+         12,
+         {INT64_MIN, INT64_MIN, INT64_MIN, INT64_MIN, INT64_MIN, INT64_MIN, INT64_MAX, INT64_MAX,
+          INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX},
+         2,
+         6},
+    };
+    (void)state;
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct arena *arena = arena_create();
+        struct level *levels;
+        uint32_t count = changes_find(rows[i].values, rows[i].count, arena, &levels);
+
+        CHECK_INT(rows[i].what, count, rows[i].segments);
+        if (count > 1)
+            CHECK_INT(rows[i].what, levels[1].first, rows[i].second);
+        for (uint32_t k = 0; k < count; k++)
+            CHECK_INT("one after another", levels[k].first, k == 0 ? 0 : levels[k - 1].end);
+        arena_destroy(arena);
+    }
+}
+
+static void levels_are_medians_with_noise(void **state)
+{
+    static const int64_t values[] = {10, 12, 11, 10, 11, 12, 11};
+    struct arena *arena = arena_create();
+    struct level *levels;
+    (void)state;
+
+    CHECK_INT("one", changes_find(values, COUNT(values), arena, &levels), 1);
+    CHECK_INT("median", levels[0].median, 11);
+    CHECK_INT("low", levels[0].low, 8);
+    CHECK_INT("high", levels[0].high, 14);
+    arena_destroy(arena);
+}
+
+/* Of noise alone a jump is seen in fewer than 3 of 100 series; one of three deviations nearly
+ * always, within two runs of where it is. */
+static void noise_and_jumps(void **state)
+{
+    enum { ROUNDS = 400, HALF = 30 };
+    uint32_t wolves = 0, found = 0;
+    (void)state;
+
+    for (int round = 0; round < ROUNDS; round++) {
+        struct arena *arena = arena_create();
+        int64_t values[2 * HALF];
+        struct level *levels;
+
+        make(values, 2 * HALF, 1, 0.05);
+        wolves += changes_find(values, 2 * HALF, arena, &levels) > 1;
+        make(values + HALF, HALF, 1.15, 0.05);
+        found += changes_find(values, 2 * HALF, arena, &levels) == 2 &&
+                 levels[1].first + 2 >= HALF && levels[1].first <= HALF + 2;
+        arena_destroy(arena);
+    }
+    CHECK("quiet", wolves * 100 < ROUNDS * 3);
+    CHECK("found", found * 10 >= ROUNDS * 9);
+}
+
+static void there_and_back(void **state)
+{
+    enum { PART = 20 };
+    struct arena *arena = arena_create();
+    int64_t values[3 * PART];
+    struct level *levels;
+    (void)state;
+
+    for (int part = 0; part < 3; part++)
+        make(values + PART * part, PART, part == 1 ? 1.3 : 1, 0.02);
+    CHECK_INT("three levels", changes_find(values, 3 * PART, arena, &levels), 3);
+    CHECK_INT("up", levels[1].first, PART);
+    CHECK_INT("down", levels[2].first, 2 * PART);
+    arena_destroy(arena);
+}
+
+/* Another unit, or any other stretch of the values, has the same jumps. */
+static void stretching_changes_nothing(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 50; round++) {
+        struct arena *arena = arena_create();
+        int64_t values[VALUES_MAX], stretched[VALUES_MAX];
+        struct level *before, *after;
+
+        for (int i = 0; i < 8; i++)
+            make(values + 32 * (size_t)i, 32, 1 + 0.3 * uniform(), 0.05);
+        for (int i = 0; i < VALUES_MAX; i++)
+            stretched[i] = values[i] / 1000 * (values[i] / 1000);
+        uint32_t count = changes_find(values, VALUES_MAX, arena, &before);
+        CHECK("some", count > 1);
+        if (changes_find(stretched, VALUES_MAX, arena, &after) == count)
+            for (uint32_t i = 0; i < count; i++)
+                CHECK("nearly the same places", after[i].first <= before[i].first + 2 &&
+                                                    before[i].first <= after[i].first + 2);
+        else
+            CHECK("as many", false);
+        arena_destroy(arena);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(by_hand),
+        cmocka_unit_test(levels_are_medians_with_noise),
+        cmocka_unit_test(noise_and_jumps),
+        cmocka_unit_test(there_and_back),
+        cmocka_unit_test(stretching_changes_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

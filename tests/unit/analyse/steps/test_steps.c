@@ -1,0 +1,597 @@
+#include "unit/analyse/made_run.h"
+
+#include "analyse/steps/steps.h"
+
+static struct steps find(const struct made_run *run, const struct restriction *restriction)
+{
+    static const struct restriction nothing;
+    struct error err = {0};
+    struct steps steps;
+
+    CHECK_OK("find",
+             steps_find(&run->run, restriction != NULL ? restriction : &nothing, run->made.arena,
+                        &steps, &err),
+             &err);
+    steps_breakdown(&run->run, &steps);
+    return steps;
+}
+
+struct kept_lanes { /* of the last step */
+    uint32_t count;
+    struct device_time lanes[8];
+};
+
+static void keep_lanes(void *data, const struct step *step, const struct host_devices *devices,
+                       const struct device_time *lanes)
+{
+    struct kept_lanes *kept = data;
+
+    (void)step;
+    kept->count = host_lane_count(devices);
+    memcpy(kept->lanes, lanes, kept->count * sizeof(*lanes));
+}
+
+static struct kept_lanes lanes_of(const struct made_run *run, struct steps *steps)
+{
+    struct kept_lanes kept = {0};
+
+    steps_walk(&run->run, steps, keep_lanes, &kept);
+    return kept;
+}
+
+static void check_sums(const char *what, const struct steps *steps)
+{
+    for (uint32_t i = 0; i < steps->count; i++) {
+        int64_t sum_ps = 0;
+
+        for (int kind = 0; kind <= KIND_COUNT; kind++) {
+            sum_ps += steps->items[i].time.kinds_ps[kind];
+            CHECK(what, steps->items[i].time.kinds_ps[kind] >= 0);
+        }
+        CHECK_INT(what, sum_ps, steps->items[i].dur_ps);
+    }
+}
+
+static void annotated(struct made_run *run, track_id track, int64_t start_ps, int64_t dur_ps,
+                      int64_t number)
+{
+    run_slice(run, track, start_ps, dur_ps, "train", KIND_HOST);
+    run_int(run, "_r", 1);
+    if (number >= 0)
+        run_int(run, "step_num", number);
+}
+
+/*  python  train |----------------------------|  100 .. 200
+ *            input |----|      host |-----|        110 .. 130, 150 .. 190
+ *                                compile |-|       160 .. 170, in the host's
+ *  pool  0     dot |-------|                       120 .. 145
+ *        1    copy      |-----|                    140 .. 155
+ *
+ * Each device by itself; what is said of both is their mean. */
+static void breakdown(void **state)
+{
+    (void)state;
+    struct made_run run;
+
+    run_begin(&run);
+    track_id python = run_thread(&run, "python"), pool = run_thread(&run, "pool");
+    annotated(&run, python, 100, 100, 36);
+    run_slice(&run, python, 110, 20, "next", KIND_INPUT);
+    run_slice(&run, python, 150, 40, "frame", KIND_HOST);
+    run_slice(&run, python, 160, 10, "compile", KIND_COMPILE);
+    run_cpu_op(&run, pool, 120, 25, "dot", 7, 1, 0, 0);
+    run_slice(&run, pool, 140, 15, "copy", KIND_COPY);
+    run_text(&run, "hlo_op", "copy");
+    run_text(&run, "hlo_module", "jit_f");
+    run_int(&run, "device_ordinal", 1);
+    run_finish(&run);
+
+    struct steps steps = find(&run, NULL);
+    struct kept_lanes kept = lanes_of(&run, &steps);
+    const struct {
+        const char *what;
+        enum kind kind;
+        int64_t first, second, mean;
+    } rows[] = {
+        {"compute", KIND_COMPUTE, 25, 0, 12},
+        {"copy, also under the other's compute", KIND_COPY, 0, 15, 8},
+        {"input before the ops", KIND_INPUT, 10, 20, 15},
+        {"compile inside the host's", KIND_COMPILE, 10, 10, 10},
+        {"host without it", KIND_HOST, 30, 25, 27},
+        {"idle", KIND_IDLE, 25, 30, 28},
+    };
+
+    CHECK_INT("rule", steps.rule, STEP_ANNOTATION);
+    CHECK_INT("sure", steps.confidence, TRUST_HIGH);
+    CHECK_INT("one", steps.count, 1);
+    CHECK_INT("number", steps.items[0].number, 36);
+    CHECK("the file said it", steps.items[0].numbered);
+    CHECK_STR("name", steps.items[0].name, "train");
+    CHECK_INT("both count", kept.count, 2);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        CHECK_INT(rows[i].what, kept.lanes[0].kinds_ps[rows[i].kind], rows[i].first);
+        CHECK_INT(rows[i].what, kept.lanes[1].kinds_ps[rows[i].kind], rows[i].second);
+        CHECK_INT(rows[i].what, steps.items[0].time.kinds_ps[rows[i].kind], rows[i].mean);
+    }
+    check_sums("sum", &steps);
+    run_end(&run);
+}
+
+/* PyTorch's marks may lie on a line that holds nothing else: another thread tells what was done. */
+static void marks_apart(void **state)
+{
+    (void)state;
+    struct made_run run;
+
+    run_begin(&run);
+    track_id marks = run_thread(&run, "marks"), worker = run_thread(&run, "worker");
+    run_slice(&run, marks, 0, 100, "ProfilerStep#1", KIND_HOST);
+    run_slice(&run, marks, 200, 100, "ProfilerStep#2", KIND_HOST);
+    run_slice(&run, worker, 0, 350, "aten::mm", KIND_HOST);
+    run_slice(&run, worker, 20, 30, "load", KIND_INPUT);
+    run_finish(&run);
+
+    struct steps steps = find(&run, NULL);
+
+    CHECK_INT("without a device it computes", steps.items[0].time.kinds_ps[KIND_COMPUTE], 70);
+    CHECK_INT("input", steps.items[0].time.kinds_ps[KIND_INPUT], 30);
+    run_end(&run);
+}
+
+/* PyTorch's last mark begins where its profiler is stopped. */
+static void stub(void **state)
+{
+    (void)state;
+    const struct {
+        const char *what;
+        int64_t last_ps;
+        uint32_t count;
+    } rows[] = {{"a stub", 4, 2}, {"a short step", 5, 3}, {"a long one", 200, 3}};
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct made_run run;
+
+        run_begin(&run);
+        track_id marks = run_thread(&run, "marks");
+        run_slice(&run, marks, 0, 120, "ProfilerStep#1", KIND_HOST);
+        run_slice(&run, marks, 120, 100, "ProfilerStep#2", KIND_HOST);
+        run_slice(&run, marks, 220, rows[i].last_ps, "ProfilerStep#3", KIND_HOST);
+        run_finish(&run);
+
+        struct steps steps = find(&run, NULL);
+
+        CHECK_INT(rows[i].what, steps.count, rows[i].count);
+        CHECK_STR(rows[i].what, steps.rule_text,
+                  "step annotations \"ProfilerStep\" of the program");
+        run_end(&run);
+    }
+}
+
+static void numbers_and_nesting(void **state)
+{
+    (void)state;
+    struct made_run run;
+    static const int64_t range[] = {7, 9};
+
+    run_begin(&run);
+    track_id python = run_thread(&run, "python");
+    annotated(&run, python, 0, 10, 7);
+    annotated(&run, python, 20, 20, -1);
+    annotated(&run, python, 25, 5, 99); /* inside the one before */
+    annotated(&run, python, 50, 10, 9);
+    run_slice(&run, python, 70, 10, "train", KIND_HOST); /* no mark */
+    run_slice(&run, python, 90, 10, "train", KIND_HOST);
+    run_int(&run, "_r", 2);
+    run_finish(&run);
+
+    struct steps steps = find(&run, NULL);
+
+    CHECK_INT("three", steps.count, 3);
+    CHECK_INT("by ordinal", steps.items[1].number, 1);
+    CHECK("not said", !steps.items[1].numbered);
+    steps = find(&run, &(struct restriction){.steps = range, .step_range_count = 1});
+    CHECK_INT("by number", steps.count, 2);
+    steps = find(&run, &(struct restriction){.has_window = true, .start_ps = 45, .end_ps = 1000});
+    CHECK_INT("by window", steps.count, 1);
+    steps = find(&run, &(struct restriction){.hosts = &STR("hostB"), .host_count = 1});
+    CHECK_INT("by host", steps.count, 0);
+    run_end(&run);
+}
+
+/* Each that warms up is compared with all behind it: of very many only the first few can. */
+static void many_slow_steps(void **state)
+{
+    (void)state;
+    enum { STEPS = 20000 };
+    struct made_run run;
+
+    run_begin(&run);
+    track_id python = run_thread(&run, "python");
+    for (int i = 0; i < STEPS; i++)
+        annotated(&run, python, 100 * i, i < STEPS / 2 - 10 ? 90 : 10, i);
+    run_finish(&run);
+
+    struct steps steps = find(&run, &(struct restriction){0});
+
+    CHECK_INT("all", steps.count, STEPS);
+    CHECK_INT("not half of them", steps.warmup_count, 256);
+    run_end(&run);
+}
+
+static void warmup_and_outliers(void **state)
+{
+    (void)state;
+    const struct {
+        const char *what;
+        int64_t durs_ps[8];
+        int compiles; /* the step that does; -1 none */
+        const char *marks;
+    } rows[] = {
+        {"all alike", {10, 10, 10, 10}, -1, "...."},
+        {"a slow first", {50, 10, 10, 10}, -1, "w..."},
+        {"two and a half times", {25, 10, 10, 10}, -1, "w..."},
+        {"two slow first", {90, 50, 10, 10, 10}, -1, "ww..."},
+        {"half of them stay", {35, 26, 3, 45, 1}, -1, "ww.o."},
+        {"not slow enough", {19, 10, 10, 10}, -1, "o..."},
+        {"a first that compiles", {11, 10, 10, 10}, 0, "w..."},
+        {"a later one that compiles is none", {10, 10, 50, 10}, 2, "..o."},
+        {"an outlier", {10, 10, 10, 16}, -1, "...o"},
+        {"one step is never left out", {50}, 0, "."},
+        {"of two too few to tell", {10, 40}, -1, ".."},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct made_run run;
+        char marks[9] = {0};
+        int64_t at_ps = 0;
+
+        run_begin(&run);
+        track_id python = run_thread(&run, "python"), other = run_thread(&run, "compiler");
+        for (int j = 0; j < 8 && rows[i].durs_ps[j] > 0; j++) {
+            annotated(&run, python, at_ps, rows[i].durs_ps[j], j);
+            if (j == rows[i].compiles)
+                run_slice(&run, other, at_ps + 1, 2, "compile", KIND_COMPILE);
+            at_ps += 100;
+        }
+        run_finish(&run);
+
+        struct steps steps = find(&run, NULL);
+
+        for (uint32_t j = 0; j < steps.count; j++)
+            marks[j] = steps.items[j].warmup ? 'w' : steps.items[j].outlier ? 'o' : '.';
+        CHECK_STR(rows[i].what, str_of(marks), rows[i].marks);
+        run_end(&run);
+    }
+}
+
+static const char *const instructions[] = {"dot.1", "jit(f)/dot", NULL};
+
+static void by_executions(void **state)
+{
+    (void)state;
+    struct made_run run;
+
+    run_begin(&run);
+    run_program(&run, 7, "jit_step", 99, instructions);
+    run_program(&run, 8, "jit_small", 98, instructions);
+    track_id pool = run_thread(&run, "pool");
+    for (int64_t i = 0; i < 4; i++) {
+        run_cpu_op(&run, pool, i * 100, 60, "dot.1", 7, i, 0, 0);
+        run_cpu_op(&run, pool, i * 100 + 70, 5, "dot.1", 8, i, 0, 0);
+    }
+    run_finish(&run);
+
+    struct steps steps = find(&run, NULL);
+
+    CHECK_INT("rule", steps.rule, STEP_MODULE);
+    CHECK_INT("four", steps.count, 4);
+    CHECK_STR("the dominant one", steps.items[0].name, "jit_step");
+    CHECK_INT("up to the next", steps.items[0].dur_ps, 100);
+    CHECK_INT("the last to its end", steps.items[3].dur_ps, 60);
+    CHECK_INT("compute of both", steps.items[0].time.kinds_ps[KIND_COMPUTE], 65);
+    CHECK_INT("idle", steps.items[0].time.kinds_ps[KIND_IDLE], 35);
+    check_sums("sum", &steps);
+    run_end(&run);
+}
+
+static void on_lines(void **state)
+{
+    (void)state;
+    struct made_run run;
+
+    run_begin(&run);
+    track_id first = run_stream(&run, "Steps", ROLE_STEPS, 0);
+    track_id second = run_stream(&run, "Steps", ROLE_STEPS, 1);
+    for (int64_t i = 0; i < 3; i++) {
+        char name[2] = {(char)('4' + i), 0};
+
+        run_slice(&run, first, i * 100, 60, name, KIND_OTHER);
+        run_slice(&run, second, i * 100 + 5, 60, name, KIND_OTHER);
+    }
+    run_finish(&run);
+
+    struct steps steps = find(&run, NULL);
+
+    CHECK_INT("rule", steps.rule, STEP_LINE);
+    CHECK_INT("of both devices one", steps.count, 3);
+    CHECK_INT("number", steps.items[2].number, 6);
+    CHECK_INT("hull", steps.items[0].dur_ps, 65);
+    check_sums("sum", &steps);
+    run_end(&run);
+}
+
+/* A line that a tool derived tells steps where nothing else does. */
+static void on_derived_lines(void **state)
+{
+    (void)state;
+    struct made_run run;
+
+    run_begin(&run);
+    track_id line = sink_track(run.made.sink, (struct sink_track){.parent = NO_TRACK,
+                                                                  .kind = TRACK_STREAM,
+                                                                  .role = ROLE_STEPS,
+                                                                  .name = STR("Steps"),
+                                                                  .derived = true});
+    run_slice(&run, line, 10, 80, "0", KIND_OTHER);
+    run_slice(&run, run_thread(&run, "main"), 0, 100, "train_function", KIND_HOST);
+    run_finish(&run);
+
+    struct steps steps = find(&run, NULL);
+
+    CHECK_INT("rule", steps.rule, STEP_LINE);
+    CHECK_INT("one", steps.count, 1);
+    CHECK_INT("number", steps.items[0].number, 0);
+    CHECK_INT("as long", steps.items[0].dur_ps, 80);
+    run_end(&run);
+}
+
+/* Programs in files of their own: the trace knows the names of its modules. */
+static void by_module_names(void **state)
+{
+    (void)state;
+    struct made_run run;
+
+    run_begin(&run);
+    track_id modules = run_stream(&run, "XLA Modules", ROLE_MODULES, 0);
+    track_id ops = run_stream(&run, "XLA Ops", ROLE_OPS, 0);
+    run_slice(&run, modules, 0, 500, "jit_init", KIND_COMPUTE); /* once: longer, and no step */
+    for (int64_t i = 0; i < 3; i++) {
+        const char *name = i == 0 ? "jit_init" : "jit_step";
+
+        if (i > 0)
+            run_slice(&run, modules, 500 + i * 100, 70, name, KIND_COMPUTE);
+        run_slice(&run, ops, i == 0 ? 10 : 500 + i * 100, 60, "dot.1", KIND_COMPUTE);
+        run_text(&run, "hlo_op", "dot.1");
+        run_text(&run, "hlo_module", name);
+    }
+    run_finish(&run);
+
+    struct steps steps = find(&run, NULL);
+
+    CHECK_INT("rule", steps.rule, STEP_MODULE);
+    CHECK_INT("two", steps.count, 2);
+    CHECK_STR("name", steps.items[0].name, "jit_step");
+    CHECK_INT("up to the next", steps.items[0].dur_ps, 100);
+    CHECK_INT("the last to its end", steps.items[1].dur_ps, 70);
+    run_end(&run);
+}
+
+/* What others noted of a thread repeats, and is no step of the program. */
+static void lanes_below_a_thread(void **state)
+{
+    (void)state;
+    const struct {
+        const char *lane;
+        enum step_rule rule;
+    } rows[] = {
+        {"NVTX", STEP_REPEATED}, {"CPU", STEP_NONE},           {"OS runtime", STEP_NONE},
+        {"CUDA API", STEP_NONE}, {"NVTX NCCL", STEP_REPEATED},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct made_run run;
+
+        run_begin(&run);
+        track_id lane = made_track(&run.made, rows[i].lane, run_thread(&run, "main"), TRACK_THREAD,
+                                   ROLE_HOST, false);
+        for (int j = 0; j < 5; j++)
+            run_slice(&run, lane, j * 100, 80, "CPU 8", KIND_HOST);
+        run_finish(&run);
+
+        struct steps steps = find(&run, NULL);
+
+        CHECK_INT(rows[i].lane, steps.rule, rows[i].rule);
+        run_end(&run);
+    }
+}
+
+static void repeated_or_none(void **state)
+{
+    (void)state;
+    const struct {
+        const char *what, *name;
+        int count;
+        int64_t dur_ps;
+        enum step_rule rule;
+    } rows[] = {
+        {"repeats and covers", "iteration", 5, 80, STEP_REPEATED},
+        {"ProfilerStep of PyTorch", "ProfilerStep#3", 2, 80, STEP_ANNOTATION},
+        {"covers too little", "iteration", 5, 20, STEP_NONE},
+        {"too few", "iteration", 2, 80, STEP_NONE},
+        {"a Python frame", "$train.py:3 step", 5, 80, STEP_NONE},
+        {"a call of a driver", "cuStreamSynchronize", 5, 80, STEP_NONE},
+        {"a word that begins like one", "custom_step", 5, 80, STEP_REPEATED},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct made_run run;
+
+        run_begin(&run);
+        track_id main_thread = run_thread(&run, "main");
+        for (int j = 0; j < rows[i].count; j++)
+            run_slice(&run, main_thread, j * 100, rows[i].dur_ps, rows[i].name, KIND_HOST);
+        run_finish(&run);
+
+        struct steps steps = find(&run, NULL);
+
+        CHECK_INT(rows[i].what, steps.rule, rows[i].rule);
+        CHECK_INT(rows[i].what, steps.count, rows[i].rule == STEP_NONE ? 0 : rows[i].count);
+        CHECK(rows[i].what, steps.rule_text.count > 0);
+        check_sums(rows[i].what, &steps);
+        run_end(&run);
+    }
+}
+
+/* What fills a moment of a long trace says nothing of the rest. */
+static void repeated_in_a_corner(void **state)
+{
+    (void)state;
+    const struct {
+        const char *what;
+        int64_t rest_ps;
+        enum step_rule rule;
+    } rows[] = {
+        {"a quarter", 1500, STEP_REPEATED},
+        {"a tenth", 4500, STEP_NONE},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct made_run run;
+
+        run_begin(&run);
+        track_id main_thread = run_thread(&run, "main");
+        for (int j = 0; j < 5; j++)
+            run_slice(&run, main_thread, j * 100, 80, "iteration", KIND_HOST);
+        run_slice(&run, main_thread, 480, rows[i].rest_ps - 100, "evaluation", KIND_HOST);
+        run_finish(&run);
+
+        struct steps steps = find(&run, NULL);
+
+        CHECK_INT(rows[i].what, steps.rule, rows[i].rule);
+        run_end(&run);
+    }
+}
+
+/* Any intervals of any kinds: a breakdown is never negative and sums to the step. */
+static void sums_at_random(void **state)
+{
+    (void)state;
+    struct dice dice = {1};
+
+    for (int round = 0; round < 50; round++) {
+        struct made_run run;
+
+        run_begin(&run);
+        track_id python = run_thread(&run, "python"), pool = run_thread(&run, "pool");
+        for (int64_t i = 0; i < 5; i++)
+            annotated(&run, python, i * 100, 90, i);
+        for (int i = 0; i < 100; i++) {
+            int64_t start_ps = (int64_t)dice_below(&dice, 500);
+            int64_t dur_ps = (int64_t)dice_below(&dice, 80);
+
+            if (dice_below(&dice, 2) == 0)
+                run_slice(&run, python, start_ps, dur_ps, "h",
+                          (enum kind)dice_below(&dice, KIND_COUNT));
+            else
+                run_cpu_op(&run, pool, start_ps, dur_ps, "a", 7, 1, (int64_t)dice_below(&dice, 3),
+                           0);
+        }
+        run_finish(&run);
+
+        struct steps steps = find(&run, NULL);
+
+        CHECK_INT("five", steps.count, 5);
+        check_sums("random", &steps);
+        run_end(&run);
+    }
+}
+
+/* Executions of three ops; the last one of those drawn has only so many. */
+static struct steps run_executions(struct made_run *run, int last_ops)
+{
+    static const char *const ops[] = {"dot.1", "add.2", "root.3"};
+
+    run_begin(run);
+    run_program(run, 7, "jit_step", 99, instructions);
+    track_id pool = run_thread(run, "pool");
+    for (int64_t i = 0; i < 5; i++) {
+        for (int64_t op = 0; op < (i == 4 ? last_ops : 3); op++)
+            run_cpu_op(run, pool, i * 100 + op * 30, 25, ops[op], 7, 1 + i, 0, 0);
+    }
+    run_finish(run);
+    return find(run, NULL);
+}
+
+static void cut_by_the_end(void **state)
+{
+    (void)state;
+    const struct {
+        const char *what;
+        int last_ops;
+        uint32_t cut;
+    } rows[] = {{"whole", 3, 0}, {"without its last op", 2, 1}, {"with its first alone", 1, 1}};
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct made_run run;
+        struct steps steps = run_executions(&run, rows[i].last_ops);
+
+        CHECK_INT(rows[i].what, steps.count, 5);
+        CHECK_INT(rows[i].what, steps.cut_count, rows[i].cut);
+        CHECK_INT(rows[i].what, step_counts(&steps, &steps.items[4]), rows[i].cut == 0);
+        CHECK_INT(rows[i].what, step_counts(&steps, &steps.items[3]), true);
+        run_end(&run);
+    }
+}
+
+static void as_table(void **state)
+{
+    (void)state;
+    struct made_run run;
+    struct page page = {.limit = 2, .sort = STR("-dur_ps")};
+    struct error err = {0};
+    struct steps steps;
+    struct table table;
+
+    run_begin(&run);
+    track_id python = run_thread(&run, "python");
+    annotated(&run, python, 0, 10, 1);
+    annotated(&run, python, 100, 30, 2);
+    annotated(&run, python, 200, 20, 3);
+    run_finish(&run);
+    CHECK_OK("table",
+             steps_table(&run.run, &(struct restriction){0}, &page, run.made.arena, &steps, &table,
+                         &err),
+             &err);
+    CHECK_INT("all", table.row_count_all, 3);
+    CHECK_INT("next", table.next, 2);
+    CHECK_INT("longest", cell_of(&table, 0, "step")->of.integer, 2);
+    CHECK_STR("host", cell_of(&table, 0, "host")->of.text, "hostA");
+    CHECK_INT("breakdown", cell_of(&table, 0, "breakdown")->of.kinds[KIND_IDLE], 30);
+    CHECK_INT("sum", table.total_ps, 60);
+    CHECK_STR("by", table.by, "annotation");
+    run_end(&run);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(breakdown),
+        cmocka_unit_test(marks_apart),
+        cmocka_unit_test(stub),
+        cmocka_unit_test(numbers_and_nesting),
+        cmocka_unit_test(many_slow_steps),
+        cmocka_unit_test(warmup_and_outliers),
+        cmocka_unit_test(by_executions),
+        cmocka_unit_test(on_lines),
+        cmocka_unit_test(on_derived_lines),
+        cmocka_unit_test(by_module_names),
+        cmocka_unit_test(lanes_below_a_thread),
+        cmocka_unit_test(repeated_or_none),
+        cmocka_unit_test(repeated_in_a_corner),
+        cmocka_unit_test(sums_at_random),
+        cmocka_unit_test(cut_by_the_end),
+        cmocka_unit_test(as_table),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
