@@ -16,6 +16,7 @@
 #include "launch/place.h"
 #include "launch/report.h"
 #include "launch/spools.h"
+#include "launch/spools_place.h"
 
 enum { EXIT_USAGE = 2, EXIT_CANNOT_START = 127 };
 

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "launch/sample_log.h"
+#include "api/record.h"
 #include "launch/spools.h"
 
 enum { PATH_BYTES = 4400, PIECE = 1 << 16, CHECK_BYTES = sizeof(uint64_t) };

@@ -6,6 +6,8 @@
 #ifndef JVIEWD_LAUNCH_SAMPLE_JOIN_H
 #define JVIEWD_LAUNCH_SAMPLE_JOIN_H
 
+#define SAMPLES_KIND "-samples"
+
 /* All of a directory whose processes have ended; those that cannot be joined stay as they are. */
 void samples_join(const char *directory);
 

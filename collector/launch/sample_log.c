@@ -10,6 +10,7 @@
 #include "decode/id_map.h"
 #include "inject/about.h"
 #include "inject/frame.h"
+#include "launch/sample_join.h"
 
 enum {
     TEXTS_MAX = 1 << 18,

@@ -17,8 +17,6 @@
 
 #include "api/record.h"
 
-#define SAMPLES_KIND "-samples"
-
 /* Before any other, and behind all others. 0 bytes at most: any number, of each process. */
 void sample_logs_begin(const char *directory, uint64_t bytes_max);
 void sample_logs_flush(void);

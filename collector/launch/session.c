@@ -14,7 +14,7 @@
 #include "base/file.h"
 #include "collector/control_memory.h"
 #include "launch/sample_join.h"
-#include "launch/spools.h"
+#include "launch/spools_place.h"
 
 enum { SESSIONS_A_SECOND = 100 };
 
