@@ -335,7 +335,7 @@ int child_run(const struct options *options, struct launched *session, struct er
     }
     /* Where our parent ignores its children's ends, so would we: nothing were left to wait for. */
     void (*on_child)(int) = signal(SIGCHLD, SIG_DFL);
-    sampling_prepare(options);
+    sampling_prepare(&options->sampling);
     pid_t pid = fork();
     if (pid == 0) {
         signal(SIGCHLD, on_child);
@@ -346,14 +346,14 @@ int child_run(const struct options *options, struct launched *session, struct er
         _exit(write(failed[1], &why, sizeof why) == sizeof why ? 127 : 126);
     }
     session->control->child = pid;
-    sampling_begin(options, session, pid);
+    sampling_begin(&options->sampling, session->control, session->directory);
     swallow_signals();
     close(failed[1]);
     ssize_t told = pid > 0 ? read(failed[0], &why, sizeof why) : 0;
     close(failed[0]);
     if (pid > 0 && told != sizeof why) {
         system_start(session->control);
-        sampling_start(options, session);
+        sampling_start(&options->sampling, session->control);
         progress_begin(options, session);
     }
     int code = pid > 0 ? wait_for(pid, options, session->control, &awaited, &is_ended) : 127;

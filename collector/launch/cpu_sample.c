@@ -22,7 +22,7 @@ static struct {
     pthread_t thread;
     bool is_running;
     atomic_bool is_stopping;
-    const struct launched *session;
+    const struct control *control;
     uint32_t ring_count, processors_lost;
     struct cpu_ring *rings;
     struct cpu_records records;
@@ -30,7 +30,7 @@ static struct {
 
 static void drain(void)
 {
-    bool is_kept = atomic_load_explicit(&sampler.session->control->gate, memory_order_relaxed) != 0;
+    bool is_kept = atomic_load_explicit(&sampler.control->gate, memory_order_relaxed) != 0;
 
     cpu_records_begin(&sampler.records);
     for (uint32_t ring = 0; ring < sampler.ring_count; ring++)
@@ -147,13 +147,13 @@ static bool open_rings(pid_t process, uint32_t hz)
     return sampler.ring_count > 0;
 }
 
-void cpu_sample_start(const struct launched *session, pid_t process, uint32_t hz)
+void cpu_sample_start(const struct control *control, uint32_t hz)
 {
     sigset_t all, before;
 
-    sampler.session = session;
+    sampler.control = control;
     sampler.records = (struct cpu_records){.hz = hz};
-    if (!open_rings(process, hz)) {
+    if (!open_rings(control->child, hz)) {
         explain(errno);
         free(sampler.rings);
         return;

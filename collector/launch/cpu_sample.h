@@ -9,15 +9,13 @@
 #ifndef JVIEWD_LAUNCH_CPU_SAMPLE_H
 #define JVIEWD_LAUNCH_CPU_SAMPLE_H
 
-#include <sys/types.h>
+#include <stdint.h>
 
-#include "launch/session.h"
+#include "collector/control.h"
 
-enum { CPU_SAMPLE_HZ = 199, CPU_SAMPLE_HZ_MAX = 10000 };
-
-/* A process that waits in front of its exec. What forbids it is told on stderr, and the program
- * goes on. */
-void cpu_sample_start(const struct launched *session, pid_t process, uint32_t hz);
+/* Of control->child, which waits in front of its exec. What forbids it is told on stderr, and the
+ * program goes on. */
+void cpu_sample_start(const struct control *control, uint32_t hz);
 void cpu_sample_stop(void);
 
 #endif

@@ -5,9 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "launch/cpu_sample.h"
-#include "launch/py_sample.h"
-
 const char options_help[] =
     "jview-collect records what a program does, from outside, for jviewd.\n"
     "\n"
@@ -251,7 +248,7 @@ static enum status take_frequency(const char *value, struct options *options, st
     if (value[0] < '1' || value[0] > '9' || *end != '\0' || hz > CPU_SAMPLE_HZ_MAX)
         return fail(err, ERR_INVALID, "--sampling-frequency takes 1 to %d a second, not \"%s\"",
                     CPU_SAMPLE_HZ_MAX, value);
-    options->cpu_sample_hz = (uint32_t)hz;
+    options->sampling.cpu_hz = (uint32_t)hz;
     return OK;
 }
 
@@ -264,7 +261,7 @@ static enum status take_py_sample(const char *value, struct options *options, st
     if (value[0] < '1' || value[0] > '9' || *end != '\0' || hz > PY_SAMPLE_HZ_MAX)
         return fail(err, ERR_INVALID, "--py-sample takes 1 to %d looks a second, not \"%s\"",
                     PY_SAMPLE_HZ_MAX, value);
-    options->py_sample_hz = (uint32_t)hz;
+    options->sampling.py_hz = (uint32_t)hz;
     return OK;
 }
 
@@ -328,7 +325,7 @@ static bool parse_flag(const char *word, struct options *options)
     if (is_word(word, NULL, "--replace-injection"))
         options->replaces = true;
     else if (is_word(word, NULL, "--py-sample"))
-        options->py_sample_hz = PY_SAMPLE_HZ;
+        options->sampling.py_hz = PY_SAMPLE_HZ;
     else if (is_word(word, NULL, "--hlo-dump"))
         options->hlo_dump = "";
     else if (is_word(word, NULL, "--py-locations"))
@@ -374,7 +371,7 @@ static enum status check(struct options *options, struct error *err)
     bool has_schedule = options->delay_ms > 0 || options->duration_ms > 0;
 
     if (!options->samples_cpu)
-        options->cpu_sample_hz = 0;
+        options->sampling.cpu_hz = 0;
     if (options->shuts_down && !options->has_kill)
         options->kill_signal = SIGTERM;
     if (asked->captures_max == UINT32_MAX)
@@ -405,7 +402,7 @@ enum status options_parse(char **words, struct options *ret, struct error *err)
 {
     *ret = (struct options){.out = "profile",
                             .finalize_ms = options_finalize_ms(),
-                            .cpu_sample_hz = CPU_SAMPLE_HZ,
+                            .sampling = {.cpu_hz = CPU_SAMPLE_HZ},
                             .asked = {.captures_max = UINT32_MAX, .system_hz = 2}};
     while (*words != NULL && (*words)[0] == '-' && strcmp(*words, "--") != 0) {
         int taken;

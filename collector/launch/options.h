@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "collector/control.h"
+#include "launch/sampling.h"
 
 enum { VARIABLES_MAX = 64 };
 
@@ -18,13 +19,12 @@ struct options {
     uint32_t variable_count;
     int64_t finalize_ms; /* at most so long at the end; 0: spools stay as they are */
     struct control_asked asked;
-    uint32_t py_sample_hz;  /* 0: no samples of Python stacks */
-    uint32_t cpu_sample_hz; /* 0: no samples of the processor */
-    int kill_signal;        /* when recording is over; 0: the program goes on */
-    bool has_kill;          /* it was said, be it as none */
-    bool shuts_down;        /* said of captures: by SIGTERM unless said otherwise */
-    bool replaces;          /* another tool's injection */
-    bool waits_all;         /* for every process that records, not for the program alone */
+    struct sampling sampling;
+    int kill_signal; /* when recording is over; 0: the program goes on */
+    bool has_kill;   /* it was said, be it as none */
+    bool shuts_down; /* said of captures: by SIGTERM unless said otherwise */
+    bool replaces;   /* another tool's injection */
+    bool waits_all;  /* for every process that records, not for the program alone */
     bool samples_cpu;
     bool has_py_locations;
     bool is_quiet, shows_help, shows_version;

@@ -20,7 +20,7 @@ static struct {
     bool is_running, is_stopping;
     pthread_mutex_t lock;
     pthread_cond_t stops;
-    const struct launched *session;
+    const struct control *control;
     struct remote *remote;
     uint32_t hz;
     struct py_target *targets; /* TARGETS_MAX of them */
@@ -68,7 +68,7 @@ static void discover(int64_t now)
     sampler.discover_ns =
         now + (now - sampler.began_ns < START_NS ? DISCOVER_NS : DISCOVER_SLOWLY_NS);
     drop_ended();
-    count = processes_below(sampler.session->control->child, processes, TARGETS_MAX);
+    count = processes_below(sampler.control->child, processes, TARGETS_MAX);
     for (uint32_t index = 0; index < count && sampler.target_count < TARGETS_MAX; index++)
         if (!is_watched(processes[index]))
             target_open(&sampler.targets[sampler.target_count++], processes[index]);
@@ -84,7 +84,7 @@ static void flush(int64_t now)
 
 static void look(int64_t now, int64_t step_ns)
 {
-    bool is_open = atomic_load_explicit(&sampler.session->control->gate, memory_order_relaxed) != 0;
+    bool is_open = atomic_load_explicit(&sampler.control->gate, memory_order_relaxed) != 0;
 
     for (uint32_t index = 0; index < sampler.target_count; index++) {
         struct py_target *target = &sampler.targets[index];
@@ -157,12 +157,12 @@ static void *run(void *unused)
 }
 
 /* Signals are the launcher's own thread's. */
-void py_sample_start(const struct launched *session, uint32_t hz)
+void py_sample_start(const struct control *control, uint32_t hz)
 {
     pthread_condattr_t by_monotonic;
     sigset_t all, before;
 
-    sampler.session = session;
+    sampler.control = control;
     sampler.hz = hz;
     sampler.remote = memory_resize(NULL, 1, sizeof(struct remote));
     sampler.targets = memory_resize(NULL, TARGETS_MAX, sizeof *sampler.targets);

@@ -3,12 +3,13 @@
 #ifndef JVIEWD_LAUNCH_PY_SAMPLE_H
 #define JVIEWD_LAUNCH_PY_SAMPLE_H
 
-#include "launch/session.h"
+#include <stdbool.h>
+#include <stdint.h>
 
-enum { PY_SAMPLE_HZ = 100, PY_SAMPLE_HZ_MAX = 1000 };
+#include "collector/control.h"
 
-/* Of the process `session` watches and of those below it. What forbids it is told on stderr. */
-void py_sample_start(const struct launched *session, uint32_t hz);
+/* Of control->child and of the processes below it. What forbids it is told on stderr. */
+void py_sample_start(const struct control *control, uint32_t hz);
 void py_sample_stop(void);
 /* When it has stopped: it was asked for, and there was no Python. */
 bool py_sample_found_none(void);

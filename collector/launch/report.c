@@ -7,7 +7,7 @@
 
 #include "base/human.h"
 #include "launch/others.h"
-#include "launch/py_sample.h"
+#include "launch/sampling.h"
 #include "launch/summary.h"
 
 static void print_seen(const struct control *control)
@@ -138,7 +138,7 @@ void report_print(const struct options *options, const struct launched *session,
     if (result->complaint[0] != '\0')
         fprintf(stderr, "jview-collect: %s\n", result->complaint);
     others_tell(session);
-    if (py_sample_found_none())
+    if (sampling_found_no_python())
         fprintf(stderr,
                 "jview-collect: no Python was found in the program or below it, so there "
                 "are no samples of Python stacks.\n  Looked for is the symbol _PyRuntime in "

@@ -1,3 +1,4 @@
+/* The samplers begin, run and end around the program, in this order. */
 #include "launch/sampling.h"
 
 #include <fcntl.h>
@@ -9,9 +10,9 @@
 
 static int go[2] = {-1, -1}; /* closed: the program may begin */
 
-void sampling_prepare(const struct options *options)
+void sampling_prepare(const struct sampling *asked)
 {
-    if (options->cpu_sample_hz > 0 && pipe2(go, O_CLOEXEC) != 0)
+    if (asked->cpu_hz > 0 && pipe2(go, O_CLOEXEC) != 0)
         go[0] = go[1] = -1;
 }
 
@@ -26,22 +27,23 @@ void sampling_await(void)
         ;
 }
 
-void sampling_begin(const struct options *options, const struct launched *session, pid_t child)
+void sampling_begin(const struct sampling *asked, const struct control *control,
+                    const char *directory)
 {
-    sample_logs_begin(session->directory, options->asked.spool_bytes_max);
+    sample_logs_begin(directory, control->asked.spool_bytes_max);
     if (go[0] < 0)
         return;
-    if (child > 0)
-        cpu_sample_start(session, child, options->cpu_sample_hz);
+    if (control->child > 0)
+        cpu_sample_start(control, asked->cpu_hz);
     close(go[0]);
     close(go[1]);
     go[0] = go[1] = -1;
 }
 
-void sampling_start(const struct options *options, const struct launched *session)
+void sampling_start(const struct sampling *asked, const struct control *control)
 {
-    if (options->py_sample_hz > 0)
-        py_sample_start(session, options->py_sample_hz);
+    if (asked->py_hz > 0)
+        py_sample_start(control, asked->py_hz);
 }
 
 void sampling_stop(void)
@@ -49,4 +51,9 @@ void sampling_stop(void)
     py_sample_stop();
     cpu_sample_stop();
     sample_logs_end();
+}
+
+bool sampling_found_no_python(void)
+{
+    return py_sample_found_none();
 }
