@@ -9,8 +9,8 @@
 #include "inject/cupti_pool.h"
 #include "inject/cupti_say.h"
 #include "inject/gate.h"
+#include "inject/recorder.h"
 #include "inject/ticks.h"
-#include "inject/writer.h"
 
 enum {
     VERSION_MIN = 18,       /* CUDA 12.0 and 12.1: their records have these prefixes */
@@ -48,7 +48,7 @@ static void request(uint8_t **ret, size_t *ret_size, size_t *ret_records_max)
 {
     *ret_records_max = 0; /* as many as fit */
     *ret_size = 0;
-    *ret = writer_is_awake() ? pool_take(ret_size) : NULL;
+    *ret = recorder_is_awake() ? pool_take(ret_size) : NULL;
 }
 
 static void complete(void *context, uint32_t stream, uint8_t *at, size_t size, size_t valid)
@@ -57,7 +57,7 @@ static void complete(void *context, uint32_t stream, uint8_t *at, size_t size, s
     (void)stream;
     (void)size;
     if (at != NULL && pool_give(at, valid))
-        writer_wake();
+        recorder_wake();
 }
 
 /* Of calls only those are watched that turn the gate: behind the one that opens it, in front of the

@@ -6,7 +6,6 @@
 #include "inject/texts.h"
 #include "inject/threads.h"
 #include "inject/ticks.h"
-#include "inject/writer.h"
 
 /* What is open on the calling thread, as NODE_STACK has it; 0 nothing. A graph is built of many
  * nodes in few ranges: the text is made where a range began or ended since the last one. */

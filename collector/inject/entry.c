@@ -7,6 +7,7 @@
 
 #include "inject/cupti.h"
 #include "inject/nvtx.h"
+#include "inject/recorder.h"
 #include "inject/writer.h"
 
 #define EXPORTED __attribute__((visibility("default")))
@@ -24,7 +25,7 @@ static void at_program_end(void)
 static void start_once(void)
 {
     writer_start();
-    if (!writer_is_awake())
+    if (!recorder_is_awake())
         return;
     pthread_atfork(NULL, NULL, writer_forget);
     atexit(at_program_end);
@@ -43,7 +44,7 @@ static bool start(void)
     if (getauxval(AT_SECURE) != 0)
         return false;
     pthread_once(&once, start_once);
-    return writer_is_awake();
+    return recorder_is_awake();
 }
 
 /* Called by the CUDA driver when the program initialises it; whatever it answers, CUDA goes on. */

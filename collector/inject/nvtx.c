@@ -8,10 +8,11 @@
 #include "inject/free_ranges.h"
 #include "inject/gate.h"
 #include "inject/payload.h"
+#include "inject/recorder.h"
 #include "inject/texts.h"
 #include "inject/threads.h"
 #include "inject/ticks.h"
-#include "inject/writer.h"
+#include "inject/told_names.h"
 
 /* A domain that is not asked for: none of its ranges is looked at. */
 #define DOMAIN_OUT (UINT32_C(1) << 31)
@@ -139,7 +140,7 @@ static void mark(struct range range)
 {
     struct thread *thread = is_out(range.domain) ? NULL : thread_own();
 
-    if (thread == NULL || !writer_gate())
+    if (thread == NULL || !recorder_gate())
         return;
     range.start = range.end = ticks_now();
     range.form = FORM_MARK;
@@ -153,7 +154,7 @@ static bool begins_unseen(const void *domain, const char *name)
 {
     struct thread *thread;
 
-    if (writer_gate() || is_out(domain_of(domain)) || (gate_has_range && gate_looks_at(name)))
+    if (recorder_gate() || is_out(domain_of(domain)) || (gate_has_range && gate_looks_at(name)))
         return false;
     thread = thread_own();
     if (thread == NULL ||
@@ -203,7 +204,7 @@ static int pop(uint32_t domain)
     if (!thread_pop(thread, domain, &range))
         return -1;
     range.end = end;
-    if (writer_gate())
+    if (recorder_gate())
         thread_put(thread, &range);
     if (gate_has_range)
         gate_range_ends(&range);
@@ -241,7 +242,7 @@ static void end(uint32_t domain, uint64_t id)
         return;
     }
     range.end = at;
-    if (writer_gate())
+    if (recorder_gate())
         thread_put(thread, &range);
     if (gate_has_range)
         gate_range_ends(&range);
@@ -304,22 +305,22 @@ static int on_pop(void)
 
 static void on_name_category(uint32_t category, const char *text)
 {
-    writer_name_category(0, category, text_of(text));
+    told_name_of_category(0, category, text_of(text));
 }
 
 static void on_name_category_wide(uint32_t category, const wchar_t *text)
 {
-    writer_name_category(0, category, text_of_wide(text));
+    told_name_of_category(0, category, text_of_wide(text));
 }
 
 static void on_name_thread(uint32_t thread, const char *text)
 {
-    writer_name_thread(thread, text_of(text));
+    told_name_of_thread(thread, text_of(text));
 }
 
 static void on_name_thread_wide(uint32_t thread, const wchar_t *text)
 {
-    writer_name_thread(thread, text_of_wide(text));
+    told_name_of_thread(thread, text_of_wide(text));
 }
 
 /* A stream is known by CUPTI's number: before CUDA begins, or without CUPTI, it has none. */
@@ -330,7 +331,7 @@ static void name_stream(void *stream, uint32_t name)
 
     if (cupti != NULL && cupti->stream_id != NULL &&
         cupti->stream_id(NULL, stream, 0, &number) == CUPTI_OK)
-        writer_name_stream(number, name);
+        told_name_of_stream(number, name);
 }
 
 static void on_name_stream(void *stream, const char *text)
@@ -371,13 +372,13 @@ static int on_domain_pop(const void *domain)
 static void on_domain_name_category(const void *domain, uint32_t category, const char *text)
 {
     if (!is_out(domain_of(domain)))
-        writer_name_category(domain_of(domain), category, text_of(text));
+        told_name_of_category(domain_of(domain), category, text_of(text));
 }
 
 static void on_domain_name_category_wide(const void *domain, uint32_t category, const wchar_t *text)
 {
     if (!is_out(domain_of(domain)))
-        writer_name_category(domain_of(domain), category, text_of_wide(text));
+        told_name_of_category(domain_of(domain), category, text_of_wide(text));
 }
 
 static void *on_domain_string(const void *domain, const char *text)

@@ -7,8 +7,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "inject/recorder.h"
 #include "inject/ticks.h"
-#include "inject/writer.h"
 
 enum { ASK_AGAIN = 256, LOOKS_MAX = 16 };
 
@@ -70,7 +70,7 @@ bool thread_put(struct thread *thread, const struct range *range)
     thread->ring[head % RING_RANGES] = *range;
     atomic_store_explicit(&thread->head, head + 1, memory_order_release);
     if (held == RING_RANGES / 4)
-        writer_wake();
+        recorder_wake();
     return true;
 }
 
@@ -82,13 +82,13 @@ static void thread_ends(void *data)
 
     thread_mine = NULL;
     is_gone = true;
-    for (uint32_t left = atomic_load(&thread->open.count); left > 0 && writer_gate(); left--) {
+    for (uint32_t left = atomic_load(&thread->open.count); left > 0 && recorder_gate(); left--) {
         open_load(&thread->open, left - 1, &range);
         range.end = ticks_now();
         thread_put(thread, &range);
     }
     atomic_store_explicit(&thread->is_over, 1, memory_order_release);
-    writer_wake();
+    recorder_wake();
 }
 
 bool threads_open(void)
@@ -141,7 +141,7 @@ static struct thread *take_thread(void)
 
 struct thread *thread_find(void)
 {
-    if (!writer_is_awake() || is_gone)
+    if (!recorder_is_awake() || is_gone)
         return NULL;
     if (was_refused % ASK_AGAIN == 0)
         thread_mine = take_thread();

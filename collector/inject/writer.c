@@ -1,13 +1,11 @@
 #include "inject/writer.h"
 
 #include <errno.h>
-#include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,17 +17,18 @@
 #include "inject/free_ranges.h"
 #include "inject/gate.h"
 #include "inject/payload.h"
+#include "inject/recorder.h"
 #include "inject/session.h"
 #include "inject/system.h"
 #include "inject/texts.h"
 #include "inject/threads.h"
 #include "inject/ticks.h"
+#include "inject/told_names.h"
 
-enum { NAP_MS = 50, LOOK_MS = 1000, RETRY_MS = 1000, FLUSH_MS = 500, NAMES_MAX = 4096 };
+enum { LOOK_MS = 1000, RETRY_MS = 1000, FLUSH_MS = 500 };
 
 static struct {
     pthread_t thread;
-    _Atomic bool is_running;
     struct session session;
     struct batch ranges, nodes;
     struct spool *spool;        /* NULL until there is something to write */
@@ -45,41 +44,9 @@ static struct {
 } writer = {.ranges = {.type = SPOOL_RANGE, .columns = RANGE_COLUMNS},
             .nodes = {.type = SPOOL_NODE, .columns = NODE_COLUMNS}};
 
-static struct { /* told by any thread */
-    pthread_mutex_t lock;
-    struct batch threads, categories, streams;
-} names = {.lock = PTHREAD_MUTEX_INITIALIZER,
-           .threads = {.type = SPOOL_THREAD, .columns = THREAD_COLUMNS},
-           .categories = {.type = SPOOL_CATEGORY, .columns = CATEGORY_COLUMNS},
-           .streams = {.type = SPOOL_STREAM, .columns = STREAM_COLUMNS}};
-
-static _Atomic uint32_t bell, is_stopping, closed_gate;
-_Atomic uint32_t *writer_gate_word = &closed_gate;
-
 static int64_t now_ms(void)
 {
     return clock_ns(CLOCK_MONOTONIC) / 1000000;
-}
-
-void writer_wake(void)
-{
-    if (atomic_exchange(&bell, 1) == 0)
-        syscall(SYS_futex, &bell, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
-}
-
-static void nap(void)
-{
-    static const struct timespec at_most = {.tv_nsec = NAP_MS * 1000000};
-
-    if (atomic_load(&bell) == 0)
-        syscall(SYS_futex, &bell, FUTEX_WAIT_PRIVATE, 0, &at_most, NULL, 0);
-    atomic_store(&bell, 0);
-}
-
-bool writer_is_awake(void)
-{
-    return atomic_load_explicit(&writer.is_running, memory_order_acquire) &&
-           atomic_load_explicit(&is_stopping, memory_order_relaxed) == 0;
 }
 
 const struct control_asked *writer_asked(void)
@@ -281,7 +248,7 @@ static void drain(void)
         if ((thread = thread_at(index)) != NULL)
             drain_thread(thread);
     cupti_drain(put_activity);
-    system_look(&writer.session, writer_gate());
+    system_look(&writer.session, recorder_gate());
 }
 
 /* What is open now, so that a program killed inside of it still shows it. */
@@ -371,34 +338,14 @@ static void put_gate(void)
         gate_told(count);
 }
 
-static void take_names(struct batch *from, struct batch *to)
-{
-    memcpy(to->numbers, from->numbers, (size_t)from->count * from->columns * sizeof *to->numbers);
-    to->count = from->count;
-    from->count = 0;
-}
-
-/* The disk is written to without the lock: who names a thread never waits for it. */
 static void put_names(void)
 {
-    static int64_t numbers[3][NAMES_MAX * CATEGORY_COLUMNS];
-    struct batch threads = names.threads, categories = names.categories, streams = names.streams;
+    struct batch told[TOLD_NAMES_KINDS];
 
-    if (!writer.is_begun)
+    if (!writer.is_begun || told_names_take(told) == 0 || !put_texts())
         return;
-    threads.numbers = numbers[0];
-    categories.numbers = numbers[1];
-    streams.numbers = numbers[2];
-    pthread_mutex_lock(&names.lock);
-    take_names(&names.threads, &threads);
-    take_names(&names.categories, &categories);
-    take_names(&names.streams, &streams);
-    pthread_mutex_unlock(&names.lock);
-    if (threads.count + categories.count + streams.count > 0 && put_texts()) {
-        put_batch(&threads);
-        put_batch(&categories);
-        put_batch(&streams);
-    }
+    for (int kind = 0; kind < TOLD_NAMES_KINDS; kind++)
+        put_batch(&told[kind]);
 }
 
 static void close_frames(int64_t now, bool is_whole)
@@ -415,7 +362,7 @@ static void close_frames(int64_t now, bool is_whole)
         control_complain(writer.session.control, cupti_said(0));
     if (is_whole || now - writer.looked_ms >= LOOK_MS) {
         put_losses(last_look);
-        if (writer_gate())
+        if (recorder_gate())
             put_open();
         if (writer.is_begun)
             put_clock(ticks_tie());
@@ -459,8 +406,8 @@ static void *run(void *unused)
 
     (void)unused;
     pthread_setname_np(pthread_self(), "jview-writer");
-    while (atomic_load(&is_stopping) == 0) {
-        nap();
+    while (!recorder_is_ending()) {
+        recorder_nap();
         gate_follow();
         drain();
         uint32_t flush = atomic_load(&writer.session.control->flush);
@@ -498,13 +445,8 @@ static bool start_thread(void)
 static bool make_batches(void)
 {
     writer.ranges.numbers = malloc(BATCH_NUMBERS * sizeof(int64_t));
-    names.threads.numbers = malloc(NAMES_MAX * THREAD_COLUMNS * sizeof(int64_t));
-    names.categories.numbers = malloc(NAMES_MAX * CATEGORY_COLUMNS * sizeof(int64_t));
-    names.streams.numbers = malloc(NAMES_MAX * STREAM_COLUMNS * sizeof(int64_t));
     writer.nodes.numbers = malloc(BATCH_NUMBERS * sizeof(int64_t));
-    return writer.ranges.numbers != NULL && writer.nodes.numbers != NULL &&
-           names.threads.numbers != NULL && names.categories.numbers != NULL &&
-           names.streams.numbers != NULL;
+    return writer.ranges.numbers != NULL && writer.nodes.numbers != NULL && told_names_open();
 }
 
 void writer_start(void)
@@ -514,7 +456,7 @@ void writer_start(void)
             complain("no session in");
         return;
     }
-    writer_gate_word = &writer.session.control->gate;
+    recorder_gate_word = &writer.session.control->gate;
     ticks_choose();
     writer.first_tie = ticks_tie();
     writer.about_size = about_put(writer.about); /* here: nobody else may look at the environment */
@@ -522,7 +464,7 @@ void writer_start(void)
     if (has_room)
         gate_watch(&writer.session);
     if (has_room && start_thread())
-        atomic_store_explicit(&writer.is_running, true, memory_order_release);
+        recorder_begin();
     else
         complain("no memory or thread for");
 }
@@ -531,10 +473,8 @@ void writer_stop(int budget_ms)
 {
     struct timespec until;
 
-    if (!atomic_exchange(&writer.is_running, false))
+    if (!recorder_end())
         return;
-    atomic_store(&is_stopping, 1);
-    writer_wake();
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += budget_ms / 1000;
     pthread_timedjoin_np(writer.thread, NULL, &until);
@@ -543,35 +483,10 @@ void writer_stop(int budget_ms)
 /* The writer's thread is the parent's, and so is the file. */
 void writer_forget(void)
 {
-    atomic_store(&writer.is_running, false);
+    recorder_forget();
     cupti_forget();
     threads_forget();
     texts_forget();
     if (writer.spool != NULL)
         spool_forget(writer.spool);
-}
-
-static void name_row(struct batch *batch, const int64_t *numbers)
-{
-    if (!writer_is_awake())
-        return;
-    pthread_mutex_lock(&names.lock);
-    if (batch->numbers != NULL && batch->count < NAMES_MAX)
-        memcpy(batch_row(batch), numbers, batch->columns * sizeof *numbers);
-    pthread_mutex_unlock(&names.lock);
-}
-
-void writer_name_thread(uint32_t thread, uint32_t name)
-{
-    name_row(&names.threads, (const int64_t[]){thread, name});
-}
-
-void writer_name_category(uint32_t domain, uint32_t category, uint32_t name)
-{
-    name_row(&names.categories, (const int64_t[]){domain, category, name});
-}
-
-void writer_name_stream(uint32_t stream, uint32_t name)
-{
-    name_row(&names.streams, (const int64_t[]){stream, name});
 }

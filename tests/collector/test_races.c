@@ -7,27 +7,27 @@
 
 #include "inject/cupti_pool.h"
 #include "inject/free_ranges.h"
+#include "inject/recorder.h"
 #include "inject/texts.h"
 #include "inject/threads.h"
 #include "inject/ticks.h"
-#include "inject/writer.h"
 
 enum { THREADS = 8, RANGES = 20000, BUFFERS = 500 };
 
 static _Atomic uint32_t at_work = THREADS;
 
 /* What threads.c asks of the writer. */
-void writer_wake(void)
+void recorder_wake(void)
 {
 }
 
-bool writer_is_awake(void)
+bool recorder_is_awake(void)
 {
     return true;
 }
 
 static _Atomic uint32_t open_gate = 1;
-_Atomic uint32_t *writer_gate_word = &open_gate;
+_Atomic uint32_t *recorder_gate_word = &open_gate;
 
 static void fail(const char *what)
 {
