@@ -475,9 +475,9 @@ void writer_stop(int budget_ms)
 
     if (!recorder_end())
         return;
-    clock_gettime(CLOCK_REALTIME, &until);
+    clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += budget_ms / 1000;
-    pthread_timedjoin_np(writer.thread, NULL, &until);
+    pthread_clockjoin_np(writer.thread, NULL, CLOCK_MONOTONIC, &until);
 }
 
 /* The writer's thread is the parent's, and so is the file. */
