@@ -1,3 +1,5 @@
+/* What a spool tells of its process: program, host and the named variables of the environment,
+ * from /proc and from environ. */
 #include "inject/about.h"
 
 #include <stdbool.h>

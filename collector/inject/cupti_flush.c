@@ -1,3 +1,4 @@
+/* The thread that calls cuptiActivityFlushAll, so that a flush that hangs holds nobody else. */
 #include "inject/cupti_flush.h"
 
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* Decides by its times whether a record of CUPTI was under way while the gate was open. */
 #include "inject/cupti_gate.h"
 
 #include "inject/gate.h"

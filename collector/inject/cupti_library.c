@@ -1,3 +1,5 @@
+/* Finds libcupti: the one that the program has mapped, else one that the loader finds, else one
+ * of an installed toolkit. */
 #include "inject/cupti_library.h"
 
 #include <dlfcn.h>

@@ -1,3 +1,5 @@
+/* Reads the names that CUPTI points at, demangles those of kernels, and keeps each by its
+ * address. */
 #include "inject/cupti_names.h"
 
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+/* CUPTI's resource callbacks for nodes of CUDA graphs, as entries of the calling thread's ring. */
 #include "inject/cupti_nodes.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* Buffers for CUPTI's records, handed out and taken back by bits of two words, without a lock. */
 #include "inject/cupti_pool.h"
 
 #include <stdatomic.h>

@@ -1,3 +1,4 @@
+/* Keeps the sentences about what CUPTI refused, until the writer puts them into the spool. */
 #include "inject/cupti_say.h"
 
 #include <pthread.h>

@@ -1,3 +1,5 @@
+/* Writes the frames of a spool as api/record.h lays them out: rows as varints, packed by zstd,
+ * with a check. */
 #include "inject/frame.h"
 
 #include <errno.h>

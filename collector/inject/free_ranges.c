@@ -1,3 +1,4 @@
+/* A table of ranges that one thread started and another may end, under one lock. */
 #include "inject/free_ranges.h"
 
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* Compares ranges with the capture range that was asked for, and turns the session's gate. */
 #include "inject/gate.h"
 
 #include <pthread.h>

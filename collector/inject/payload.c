@@ -1,3 +1,5 @@
+/* Keeps the schemas of NVTX's payload extension, and turns the bytes of a payload into text by
+ * them. */
 #include "inject/payload.h"
 
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* Finds the session's directory in the environment, and maps the launcher's page. */
 #include "inject/session.h"
 
 #include <errno.h>

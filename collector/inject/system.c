@@ -1,3 +1,5 @@
+/* Copies the launcher's figures of the machine, reads this process's own from /proc/self, and
+ * makes rows of both. */
 #include "inject/system.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* A hash table of texts that grows only, filled by compare-and-swap. */
 #include "inject/texts.h"
 
 #include <sched.h>

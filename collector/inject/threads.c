@@ -1,3 +1,4 @@
+/* The rings and open ranges of threads, each in memory of its own that outlives its thread. */
 #include "inject/threads.h"
 
 #include <pthread.h>

@@ -1,3 +1,5 @@
+/* Chooses the clock: the processor's time stamp counter where the system trusts it, else
+ * CLOCK_MONOTONIC; ties it to the wall clock. */
 #include "inject/ticks.h"
 
 #if defined(__x86_64__)

@@ -1,3 +1,4 @@
+/* Reads the spools of a session for the turns of its gate, and lists the captures between them. */
 #include "launch/capture_list.h"
 
 #include <dirent.h>

@@ -1,3 +1,4 @@
+/* Moves the parts of split spools into a session of each capture. */
 #include "launch/capture_place.h"
 
 #include <dirent.h>

@@ -1,3 +1,4 @@
+/* Copies each row of a spool into the spools of the captures that it belongs to. */
 #include "launch/capture_split.h"
 
 #include <errno.h>

@@ -1,3 +1,5 @@
+/* Starts the program with the collector in its environment, passes signals on, opens and closes
+ * the gate in time, and waits. */
 #include "launch/child.h"
 
 #include <errno.h>

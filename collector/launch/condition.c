@@ -1,3 +1,4 @@
+/* A parser of the expression of --if by recursive descent, which evaluates while it reads. */
 #include "launch/condition.h"
 
 #include <ctype.h>

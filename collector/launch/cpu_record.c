@@ -1,3 +1,5 @@
+/* Reads the records of perf_event_open out of a ring, and logs each sample with its stack.
+ * Facts: linux/perf_event.h. */
 #include "launch/cpu_record.h"
 
 #include <stdio.h>

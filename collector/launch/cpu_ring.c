@@ -1,3 +1,4 @@
+/* One ring of perf_event_open a processor: opened, mapped, read. Facts: perf_event_open(2). */
 #include "launch/cpu_ring.h"
 
 #include <errno.h>

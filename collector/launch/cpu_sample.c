@@ -1,3 +1,5 @@
+/* The thread that opens the rings of all processors, reads them, and says why where the kernel
+ * refuses. */
 #include "launch/cpu_sample.h"
 
 #include <errno.h>

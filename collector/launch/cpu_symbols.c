@@ -1,3 +1,5 @@
+/* From an address in a process to module and function: by its mapped files and their ELF
+ * symbols. */
 #include "launch/cpu_symbols.h"
 
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+/* Writes, reads, copies and removes the hidden file that names a dump of XLA's modules. */
 #include "launch/dump_mark.h"
 
 #include <errno.h>

@@ -1,3 +1,5 @@
+/* Runs jviewd beside us over a spool and its modules, within a budget of time, and replaces the
+ * spool by its XPlane. */
 #include "launch/finalize.h"
 
 #include <dirent.h>

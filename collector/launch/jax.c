@@ -1,3 +1,5 @@
+/* Sets XLA_FLAGS and JAX's variables for --hlo-dump and --py-locations, beside what the user
+ * set. */
 #include "launch/jax.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* Calls libnvidia-ml by dlopen. Facts: the numbers and structs of NVML's public header. */
 #include "launch/nvml.h"
 
 #include <dlfcn.h>

@@ -1,3 +1,5 @@
+/* The command line of jview-collect: its words, those of nsys that scripts carry, and what one
+ * asks of another. */
 #include "launch/options.h"
 
 #include <signal.h>

@@ -1,3 +1,4 @@
+/* Parses the value of one option each: times, sizes, capture ranges, signals, what to trace. */
 #include <errno.h>
 #include <math.h>
 #include <signal.h>

@@ -1,3 +1,4 @@
+/* Expands the pattern of -o. */
 #include "launch/place.h"
 
 #include <stdio.h>

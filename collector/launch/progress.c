@@ -1,3 +1,5 @@
+/* Says on a terminal when the recording begins, waits and ends, with the counters of the
+ * session's page. */
 #include "launch/progress.h"
 
 #include <inttypes.h>

@@ -1,3 +1,5 @@
+/* Gives a finished file its name by renameat2, or by link where a file system lacks that, and
+ * syncs its directory. */
 #include "launch/publish.h"
 
 #include <errno.h>

@@ -1,3 +1,5 @@
+/* Finds _PyRuntime by the ELF symbols of a process's program and libraries, and the layout of
+ * its version. */
 #include "launch/py_find.h"
 
 #include <fcntl.h>

@@ -1,3 +1,5 @@
+/* The offsets of CPython 3.10 to 3.12 from their headers; those of later versions are read from
+ * _Py_DebugOffsets. */
 #include "launch/py_layout.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* Decodes co_linetable in the forms of CPython 3.10 and 3.11. Facts: Objects/locations.md of
+ * CPython. */
 #include "launch/py_lines.h"
 
 enum { NO_LINE = -128, UNIT_BYTES = 2, KIND_LONG = 14, KIND_NO_COLUMNS = 13, KIND_ONE_LINE = 10 };

@@ -1,3 +1,4 @@
+/* The thread that finds the program's Pythons and looks at each at the asked frequency. */
 #include "launch/py_sample.h"
 
 #include <pthread.h>

@@ -1,3 +1,5 @@
+/* Reads the chain of frames of each thread from the memory of a Python, and remembers its code
+ * objects. */
 #include "launch/py_stack.h"
 
 #include <stdlib.h>

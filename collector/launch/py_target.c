@@ -1,3 +1,4 @@
+/* One Python that is looked at: opened, swept thread by thread, closed; says what forbids it. */
 #include "launch/py_target.h"
 
 #include <errno.h>

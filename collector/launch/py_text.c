@@ -1,3 +1,4 @@
+/* Reads a str object in its compact forms, and turns Latin-1, UCS-2 or UCS-4 into UTF-8. */
 #include "launch/py_text.h"
 
 #include "inject/utf8.h"

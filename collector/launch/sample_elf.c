@@ -1,3 +1,4 @@
+/* Reads headers, sections and symbols of an ELF file with bounds on each. Facts: elf(5). */
 #include "launch/sample_elf.h"
 
 #include <elf.h>

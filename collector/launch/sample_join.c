@@ -1,3 +1,4 @@
+/* Appends the frames of a process's samples to the spool that the process wrote itself. */
 #include "launch/sample_join.h"
 
 #include <dirent.h>

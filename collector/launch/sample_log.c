@@ -1,3 +1,4 @@
+/* Keeps texts, stacks and rows of samples a process, and writes them as frames of its spool. */
 #include "launch/sample_log.h"
 
 #include <errno.h>

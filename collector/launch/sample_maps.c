@@ -1,3 +1,4 @@
+/* Parses /proc/PID/maps into the files that are mapped, in order of their addresses. */
 #include "launch/sample_maps.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* Walks /proc/PID/task/TID/children, and reads the times and names of tasks. */
 #include "launch/sample_processes.h"
 
 #include <dirent.h>

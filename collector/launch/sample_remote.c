@@ -1,3 +1,4 @@
+/* Reads another process by process_vm_readv, a page at a time, and keeps the pages for one look. */
 #include "launch/sample_remote.h"
 
 #include <errno.h>

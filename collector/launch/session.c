@@ -1,3 +1,4 @@
+/* Makes the session's directory and its page, and moves its spools when the program is over. */
 #include "launch/session.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* Names each spool of a directory by the host that it tells, and moves it into the profile. */
 #include "launch/spool_move.h"
 
 #include <dirent.h>

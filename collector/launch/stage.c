@@ -1,3 +1,4 @@
+/* Makes the directory in which a spool and copies of the dumped modules lie as one profile. */
 #include "launch/stage.h"
 
 #include <dirent.h>

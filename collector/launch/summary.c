@@ -1,3 +1,4 @@
+/* Counts ranges, samples and losses of a session's spools, read back from the disk. */
 #include "launch/summary.h"
 
 #include <dirent.h>

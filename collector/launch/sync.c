@@ -1,3 +1,4 @@
+/* Syncs a directory, so that the names in it survive a loss of power. */
 #include "launch/sync.h"
 
 #include <errno.h>

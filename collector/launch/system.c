@@ -1,3 +1,5 @@
+/* The thread that reads /proc and NVML, and puts the figures on the session's page. Facts:
+ * proc(5). */
 #include "launch/system.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* A process of our group that takes no signals: what waits for it was sent to the whole group. */
 #include "launch/witness.h"
 
 #include <fcntl.h>
