@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <sys/auxv.h>
 
-#include "inject/cupti.h"
-#include "inject/nvtx.h"
-#include "inject/recorder.h"
-#include "inject/writer.h"
+#include "inject/cupti/cupti.h"
+#include "inject/nvtx/nvtx.h"
+#include "inject/process/recorder.h"
+#include "inject/writer/writer.h"
 
 #define EXPORTED __attribute__((visibility("default")))
 

@@ -20,7 +20,7 @@
 
 #include "base/human.h"
 #include "collector/control_memory.h"
-#include "launch/progress.h"
+#include "launch/child/progress.h"
 
 struct live {
     char directory[4096];

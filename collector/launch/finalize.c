@@ -18,11 +18,11 @@
 #include <unistd.h>
 
 #include "api/record.h"
-#include "launch/child.h"
-#include "launch/dump_mark.h"
-#include "launch/publish.h"
-#include "launch/spools.h"
-#include "launch/stage.h"
+#include "launch/child/child.h"
+#include "launch/spool/dump_mark.h"
+#include "launch/spool/publish.h"
+#include "launch/spool/spools.h"
+#include "launch/spool/stage.h"
 
 enum { PATH_BYTES = 4096, REASON_BYTES = 512, LOOK_MS = 5, EXIT_NO_PROGRAM = 127 };
 

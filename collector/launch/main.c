@@ -7,16 +7,16 @@
 #include <unistd.h>
 
 #include "api/record.h"
-#include "launch/child.h"
-#include "launch/condition.h"
+#include "launch/capture/spools_place.h"
+#include "launch/child/child.h"
+#include "launch/child/jax.h"
 #include "launch/ctl.h"
-#include "launch/dump_mark.h"
 #include "launch/finalize.h"
-#include "launch/jax.h"
-#include "launch/place.h"
+#include "launch/options/condition.h"
+#include "launch/options/place.h"
 #include "launch/report.h"
-#include "launch/spools.h"
-#include "launch/spools_place.h"
+#include "launch/spool/dump_mark.h"
+#include "launch/spool/spools.h"
 
 enum { EXIT_USAGE = 2, EXIT_CANNOT_START = 127 };
 

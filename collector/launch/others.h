@@ -3,7 +3,7 @@
 #ifndef JVIEWD_LAUNCH_OTHERS_H
 #define JVIEWD_LAUNCH_OTHERS_H
 
-#include "launch/session.h"
+#include "launch/child/session.h"
 
 /* Each on stderr; those of other jview-collects are none. */
 void others_tell(const struct launched *session);

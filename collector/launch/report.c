@@ -8,8 +8,8 @@
 
 #include "base/human.h"
 #include "launch/others.h"
-#include "launch/sampling.h"
-#include "launch/summary.h"
+#include "launch/sample/sampling.h"
+#include "launch/spool/summary.h"
 
 static void print_seen(const struct control *control)
 {

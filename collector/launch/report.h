@@ -3,8 +3,8 @@
 #ifndef JVIEWD_LAUNCH_REPORT_H
 #define JVIEWD_LAUNCH_REPORT_H
 
-#include "launch/options.h"
-#include "launch/session.h"
+#include "launch/child/session.h"
+#include "launch/options/options.h"
 
 void report_print(const struct options *options, const struct launched *session,
                   const struct session_result *result);

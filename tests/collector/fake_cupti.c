@@ -31,7 +31,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "inject/cupti_abi.h"
+#include "inject/cupti/cupti_abi.h"
 
 #define EXPORTED __attribute__((visibility("default")))
 

@@ -6,7 +6,7 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 
-#include "inject/nvtx_abi.h"
+#include "inject/nvtx/nvtx_abi.h"
 
 enum { PLACES = 16 };
 

@@ -1,6 +1,6 @@
 /* Flushes of CUPTI that take long: told once five seconds are over, by a clock that the test turns;
  * no more than one waits behind the one at work. */
-#include "inject/cupti_flush.h"
+#include "inject/cupti/cupti_flush.h"
 
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -9,8 +9,8 @@
 #include <time.h>
 
 #include "check.h"
-#include "inject/cupti_abi.h"
-#include "inject/cupti_say.h"
+#include "inject/cupti/cupti_abi.h"
+#include "inject/cupti/cupti_say.h"
 
 int __real_clock_gettime(clockid_t clock, struct timespec *ret);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *ret);

@@ -2,7 +2,7 @@
  * compiles, or it does not. */
 #include <cupti.h>
 
-#include "inject/cupti_abi.h"
+#include "inject/cupti/cupti_abi.h"
 
 /* As they are called in each header: what is read of them is the same. */
 #if CUPTI_API_VERSION >= 24

@@ -1,12 +1,12 @@
 /* Names of kernels: CUPTI may put another at a place where one was, once its module is gone. */
-#include "inject/cupti_names.h"
+#include "inject/cupti/cupti_names.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "check.h"
-#include "inject/cupti.h"
-#include "inject/texts.h"
+#include "inject/cupti/cupti.h"
+#include "inject/process/texts.h"
 
 /* Calls' names are CUPTI's to tell; none is asked for here. */
 const struct cupti *cupti_library(void)

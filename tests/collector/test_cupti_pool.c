@@ -1,5 +1,5 @@
 /* The pool of CUPTI's buffers: what is taken comes back once, whole, and no more than there is. */
-#include "inject/cupti_pool.h"
+#include "inject/cupti/cupti_pool.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 /* Names of the headers that are macros there and words here. */
 enum { HEADER_PAYLOAD_EXT = (int)NVTX_PAYLOAD_TYPE_EXT };
 #define NVTX_COLOR_ARGB OUR_COLOR_ARGB
-#include "inject/nvtx_abi.h"
+#include "inject/nvtx/nvtx_abi.h"
 
 #define SAME(ours, field, theirs, member)                                                          \
     _Static_assert(offsetof(struct ours, field) == offsetof(theirs, member) &&                     \

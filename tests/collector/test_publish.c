@@ -1,6 +1,6 @@
 /* A name is taken once, on whatever file system: the calls that some do not know fail here as they
  * do there. */
-#include "launch/publish.h"
+#include "launch/spool/publish.h"
 
 #include <errno.h>
 #include <stdio.h>

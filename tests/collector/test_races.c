@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "inject/cupti_pool.h"
-#include "inject/free_ranges.h"
-#include "inject/recorder.h"
-#include "inject/texts.h"
-#include "inject/threads.h"
-#include "inject/ticks.h"
+#include "inject/cupti/cupti_pool.h"
+#include "inject/nvtx/free_ranges.h"
+#include "inject/process/recorder.h"
+#include "inject/process/texts.h"
+#include "inject/process/threads.h"
+#include "inject/spool/ticks.h"
 
 enum { THREADS = 8, RANGES = 20000, BUFFERS = 500 };
 

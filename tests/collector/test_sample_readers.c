@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "launch/py_layout.h"
-#include "launch/py_lines.h"
-#include "launch/sample_elf.h"
-#include "launch/sample_maps.h"
+#include "launch/sample/py_layout.h"
+#include "launch/sample/py_lines.h"
+#include "launch/sample/sample_elf.h"
+#include "launch/sample/sample_maps.h"
 
 static void map_lines(void **state)
 {

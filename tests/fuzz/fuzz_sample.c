@@ -13,14 +13,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "launch/cpu_record.h"
-#include "launch/cpu_ring.h"
-#include "launch/cpu_symbols.h"
-#include "launch/py_lines.h"
-#include "launch/py_stack.h"
-#include "launch/sample_elf.h"
-#include "launch/sample_maps.h"
-#include "launch/sample_processes.h"
+#include "launch/sample/cpu_record.h"
+#include "launch/sample/cpu_ring.h"
+#include "launch/sample/cpu_symbols.h"
+#include "launch/sample/py_lines.h"
+#include "launch/sample/py_stack.h"
+#include "launch/sample/sample_elf.h"
+#include "launch/sample/sample_maps.h"
+#include "launch/sample/sample_processes.h"
 
 enum { RING_BYTES = 1 << 16, MEMORY_BYTES = 1 << 16, KINDS = 5 };
 #define MEMORY_AT ((uint8_t *)0x10000000)

@@ -1,0 +1,46 @@
+/* When what happens is recorded: the gate of the session's page, and the ranges that turn it.
+ *
+ *   push "epoch" -> is it the range of the capture? -> the gate opens, the turn is kept
+ *   pop  "epoch" -> is it the one that opened it?   -> the gate closes
+ *   writer, each round: did another turn it? -> the turn is kept
+ *   cuProfilerStart, Stop        -> the same
+ *   turns kept -> rows of SPOOL_GATE; spans of CLOCK_REALTIME, for records that come late
+ */
+#ifndef JVIEWD_INJECT_GATE_H
+#define JVIEWD_INJECT_GATE_H
+
+#include "inject/process/session.h"
+#include "inject/process/threads.h"
+
+/* Once, before any range. */
+void gate_watch(const struct session *session);
+
+extern bool gate_has_range; /* a range may turn it: set once by gate_watch */
+bool gate_looks_at(
+    const char *name); /* may a range that begins so be one of those? NULL: unknown */
+void gate_range_begins(const struct range *range);
+void gate_range_ends(const struct range *range);
+
+bool gate_has_calls(void); /* cuProfilerStart and Stop turn it */
+void gate_turn_by_call(bool opens);
+
+/* For the writer: sees what the launcher or another process turned. */
+void gate_follow(void);
+/* Rows of SPOOL_GATE that wait, at most `max`; they go with gate_told. */
+uint32_t gate_turns(int64_t *rows, uint32_t max);
+void gate_told(uint32_t count);
+
+enum { GATE_SPANS_MAX = 64 }; /* the last ones: records come within seconds */
+struct gate_spans {
+    struct gate_span {
+        int64_t from_ns, to_ns;
+    } spans[GATE_SPANS_MAX];
+    uint64_t count; /* ever; the n-th stands at n % GATE_SPANS_MAX */
+    bool is_open;
+};
+void gate_spans(struct gate_spans *ret);
+
+/* Ranges of a domain that was not asked for are not even looked at. */
+bool gate_takes_domain(const char *name); /* NULL: the default one */
+
+#endif

@@ -1,0 +1,18 @@
+/* The program that is watched: started with our library in its environment, waited for. */
+#ifndef JVIEWD_LAUNCH_CHILD_H
+#define JVIEWD_LAUNCH_CHILD_H
+
+#include "launch/child/session.h"
+#include "launch/options/options.h"
+
+/* Sets what the program inherits. */
+MUST_CHECK enum status child_prepare(const struct options *options, const struct launched *session,
+                                     struct error *err);
+/* Runs it to its end, opening and closing the gate on the way; signals go on to it. Its exit code,
+ * or 128 and the signal that ended it; 127 and `err` where it could not be started. */
+int child_run(const struct options *options, struct launched *session, struct error *err);
+
+/* Takes what the program inherits from the environment again: for programs of our own. */
+void child_unset(void);
+
+#endif
