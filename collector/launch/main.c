@@ -109,6 +109,9 @@ int main(int argc, char **argv)
         return complain(&err, EXIT_USAGE);
     if (options.shows_help || options.shows_version) {
         fputs(options.shows_help ? options_help : "jview-collect " JVIEWD_VERSION "\n", stdout);
+        if (options.shows_help && !sampling_is_built)
+            fputs("This one is built without samplers: --py-sample and --sample=cpu are refused.\n",
+                  stdout);
         return 0;
     }
     if (options.condition != NULL && condition_holds(options.condition, &is_asked, &err) != OK)

@@ -231,6 +231,15 @@ static enum status take_wait(const char *value, struct options *options, struct 
                : fail(err, ERR_INVALID, "--wait takes primary or all, not \"%s\"", value);
 }
 
+static enum status need_samplers(const char *word, struct error *err)
+{
+    return sampling_is_built ? OK
+                             : fail(err, ERR_INVALID,
+                                    "%s: this jview-collect is built without samplers "
+                                    "(JVIEWD_SAMPLERS=OFF)",
+                                    word);
+}
+
 /* "process-tree" is nsys's word for the same. */
 static enum status take_sample(const char *value, struct options *options, struct error *err)
 {
@@ -251,7 +260,7 @@ static enum status take_frequency(const char *value, struct options *options, st
         return fail(err, ERR_INVALID, "--sampling-frequency takes 1 to %d a second, not \"%s\"",
                     CPU_SAMPLE_HZ_MAX, value);
     options->sampling.cpu_hz = (uint32_t)hz;
-    return OK;
+    return need_samplers("--sampling-frequency", err);
 }
 
 /* Alone, or with how often: "--py-sample=200". Never two words: what follows may be the program. */
@@ -374,6 +383,10 @@ static enum status check(struct options *options, struct error *err)
 
     if (!options->samples_cpu)
         options->sampling.cpu_hz = 0;
+    if (options->sampling.cpu_hz > 0)
+        TRY(need_samplers("--sample=cpu", err));
+    if (options->sampling.py_hz > 0)
+        TRY(need_samplers("--py-sample", err));
     if (options->shuts_down && !options->has_kill)
         options->kill_signal = SIGTERM;
     if (asked->captures_max == UINT32_MAX)

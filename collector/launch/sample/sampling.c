@@ -8,6 +8,8 @@
 #include "launch/sample/py_sample.h"
 #include "launch/sample/sample_log.h"
 
+const bool sampling_is_built = true;
+
 static int go[2] = {-1, -1}; /* closed: the program may begin */
 
 void sampling_prepare(const struct sampling *asked)

@@ -16,6 +16,9 @@ enum {
     PY_SAMPLE_HZ_MAX = 1000
 };
 
+/* False of a build without samplers: then nothing below does anything. */
+extern const bool sampling_is_built;
+
 struct sampling {
     uint32_t py_hz, cpu_hz; /* 0: no samples of Python stacks, of the processor */
 };
