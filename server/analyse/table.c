@@ -1,3 +1,4 @@
+/* Parses the words of a sort, orders the rows of a table, and cuts the page that is asked for. */
 #include "analyse/table.h"
 
 #include <stdlib.h>

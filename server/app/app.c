@@ -1,3 +1,5 @@
+/* Opens store, catalog, ingest and the interfaces in order for each command, and closes them in
+ * reverse. */
 #include "app/rooms.h"
 
 #include <limits.h>

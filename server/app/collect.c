@@ -1,3 +1,4 @@
+/* `jviewd collect`: finds jview-collect beside this program, and becomes it. */
 #include "app/collect.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* Asks each linked library for its version, and names a known fault of one. */
 #include "app/libraries.h"
 
 #include <gnu/libc-version.h>

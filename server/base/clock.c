@@ -1,3 +1,4 @@
+/* Reads CLOCK_MONOTONIC and CLOCK_REALTIME. */
 #include "base/clock.h"
 
 #include <time.h>

@@ -1,3 +1,4 @@
+/* Sets a failure once, and cuts its message at a whole character. */
 #include "base/error.h"
 
 #include <stdarg.h>

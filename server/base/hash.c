@@ -1,3 +1,4 @@
+/* XXH3 of the xxHash library, behind names of our own. */
 #include "base/hash.h"
 
 #include <stdio.h>

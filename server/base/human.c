@@ -1,3 +1,4 @@
+/* Rounds times, sizes, rates and counts to three digits with a unit. */
 #include "base/human.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* Gives freed memory back to the system (malloc_trim). */
 #include "base/memory.h"
 
 #include <malloc.h>

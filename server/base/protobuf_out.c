@@ -1,3 +1,4 @@
+/* Writes fields of protobuf's wire format into a growing text. */
 #include "base/protobuf_out.h"
 
 #include <string.h>

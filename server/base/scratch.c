@@ -1,3 +1,4 @@
+/* Arrays of a piece of work: small ones on the heap, large ones in unlinked temporary files. */
 #include "base/scratch.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* Quotes a name for a POSIX shell, so that a user may copy the line. */
 #include "base/shell.h"
 
 static bool is_plain(struct str text)

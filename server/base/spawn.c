@@ -1,3 +1,4 @@
+/* Starts this program again by /proc/self/exe. */
 #include "base/spawn.h"
 
 #include <signal.h>

@@ -1,3 +1,4 @@
+/* A thread for each program records its profile into one session's directory. */
 #include "capture/capture.h"
 
 #include <dirent.h>

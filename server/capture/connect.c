@@ -1,3 +1,4 @@
+/* Resolves a name, and tries its addresses one after another, each for some seconds at most. */
 #include "capture/connect.h"
 
 #include <errno.h>

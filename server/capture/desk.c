@@ -1,3 +1,4 @@
+/* Keeps the one recording of a server under a lock, for many who start, look or cancel. */
 #include "capture/desk.h"
 
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* A client of one unary gRPC call by nghttp2. Facts: gRPC over HTTP/2, and RFC 9113. */
 #include "capture/grpc.h"
 
 #include <ctype.h>

@@ -1,3 +1,5 @@
+/* The messages of TensorFlow's ProfilerService, written and read in pieces. Facts:
+ * tsl/profiler/protobuf/profiler_service.proto. */
 #include "capture/profile_service.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* Asks an endpoint in this process, waits while its run is read, and prints its problem. */
 #include "cli/ask.h"
 
 #include <errno.h>

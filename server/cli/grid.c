@@ -1,3 +1,4 @@
+/* Parses rows of a Markdown table, measures them, and prints them as columns. */
 #include "cli/grid.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Finds the parameters of a verb's endpoint that may be given as flags. */
 #include "cli/parameters.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* Replaces control characters of texts from profiles by blanks before a terminal sees them. */
 #include "cli/plain.h"
 
 #include <jansson.h>

@@ -1,3 +1,4 @@
+/* Reads a JSON file of timings, and refuses what is no timing with a sentence. */
 #include "cli/timings.h"
 
 #include <jansson.h>

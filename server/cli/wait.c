@@ -1,3 +1,4 @@
+/* Waits until files that were just written are read, and says on stderr for what. */
 #include "cli/wait.h"
 
 #include <stdio.h>

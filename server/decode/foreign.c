@@ -1,3 +1,5 @@
+/* Shapes of protobuf messages that lie beside profiles. Facts: the .proto files of XLA, pprof,
+ * Perfetto and XProf. */
 #include "decode/foreign.h"
 
 /* A module without computations is none; two texts are what many messages begin with. */

@@ -1,3 +1,4 @@
+/* A hash table from 64-bit ids to small numbers. */
 #include "decode/id_map.h"
 
 #include <stdlib.h>

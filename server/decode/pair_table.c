@@ -1,3 +1,4 @@
+/* A hash table from pairs of numbers to indices, with removal. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* The reader of varints, fixed numbers and bytes of protobuf's wire format. */
 #include "decode/protobuf.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* Walks the first fields of a message, and holds them against the rules of a shape. */
 #include "decode/shape.h"
 
 enum { FIELDS_LOOKED_AT = 24, NESTING_LOOKED_AT = 4 };

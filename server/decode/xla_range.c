@@ -1,3 +1,4 @@
+/* Splits the names of XLA's NVTX ranges. Facts: names as XLA writes them. */
 #include "decode/xla_range.h"
 
 struct str xla_range_value(struct str name, struct str key)

@@ -1,3 +1,4 @@
+/* Adds directories and files to drafts of runs, joins drafts, and packs them. */
 #include "discover/draft.h"
 #include "discover/session.h"
 

@@ -1,3 +1,4 @@
+/* The table of file names: which promise a profile, a module or a table, and which never do. */
 #include "discover/hint.h"
 
 #define NAME(literal)                                                                              \

@@ -1,3 +1,5 @@
+/* Tells by its path whether a directory is a session of jax.profiler, and reads the time in its
+ * name. */
 #include <time.h>
 
 #include "discover/session.h"

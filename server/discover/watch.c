@@ -1,3 +1,5 @@
+/* Waits for inotify, gathers bursts, and looks from time to time where inotify is silent. Facts:
+ * inotify(7). */
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>

@@ -1,3 +1,4 @@
+/* Writes a bundle as a ZIP archive, and checks each part against the manifest while it is read. */
 #include "export/bundle.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* Assigns the rows of a track to lanes, so that slices of a lane only nest. */
 #include "export/lanes.h"
 
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+/* Makes the line of facts about an indexed file from its trace, and parses such a line. The line
+ * is JSON. */
 #include "index/facts.h"
 
 #include <jansson.h>

@@ -1,3 +1,4 @@
+/* `jviewd index`: maps one file, finds its decoder, and writes segment and attribution. */
 #include "index/index.h"
 
 #include <assert.h>

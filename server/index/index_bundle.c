@@ -1,3 +1,4 @@
+/* Opens a bundle, checks its manifest, and unpacks its entries with limits on their sizes. */
 #include "index/index_bundle.h"
 
 #include <errno.h>

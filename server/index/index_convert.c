@@ -1,3 +1,4 @@
+/* Runs `nsys export` on a report, into a file without a name. */
 #include "index/index_convert.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* Sets the limits of an indexing process, and handles SIGBUS of a file that shrinks. */
 #include "index/index_guard.h"
 
 #include <errno.h>

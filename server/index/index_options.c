@@ -1,3 +1,4 @@
+/* Parses the command line of `jviewd index`. */
 #include "index/index_options.h"
 
 #include <sched.h>

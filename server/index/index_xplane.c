@@ -1,3 +1,4 @@
+/* Decodes a spool into a segment without a name, and exports it as XPlane. */
 #include "index/index_xplane.h"
 
 #include <stdio.h>

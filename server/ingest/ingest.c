@@ -1,3 +1,4 @@
+/* Starts the scanners and workers of ingest, reopens what the catalog lost, and stops them. */
 #include "ingest/ingest.h"
 
 #include <signal.h>

@@ -1,3 +1,4 @@
+/* `jviewd prune`: judges every run, prints the list, and removes or packs what was asked for. */
 #include "prune/prune.h"
 
 #include <stdio.h>

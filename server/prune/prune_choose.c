@@ -1,3 +1,4 @@
+/* Chooses the runs that go: by age, then the oldest until the size fits. */
 #include "prune/prune.h"
 
 bool prune_size(struct str text, uint64_t *ret)

@@ -1,3 +1,4 @@
+/* Packs a profile beside itself, reads it back, and only then removes the original. */
 #include "prune/prune_cold.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* Reads and writes the slots of kept answers, each checked by key and sum. */
 #include "store/answers.h"
 
 #include <fcntl.h>

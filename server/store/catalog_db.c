@@ -1,3 +1,4 @@
+/* Statements of the catalog's SQLite connection: prepared once, bound, stepped, reset. */
 #include "store/catalog_db.h"
 
 #include <sqlite3.h>

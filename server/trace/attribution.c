@@ -1,3 +1,4 @@
+/* Finds the entry of a slice by bisection. */
 #include "trace/attribution.h"
 
 const struct attributed *attribution_of(const struct attribution *attribution, slice_id slice)

@@ -1,3 +1,4 @@
+/* The words for what a file is to its run. */
 #include "trace/part.h"
 
 #include <stddef.h>

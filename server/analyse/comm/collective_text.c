@@ -1,3 +1,5 @@
+/* Parses a collective out of HLO text or out of an instruction of a module. Facts: XLA's printer
+ * of HLO. */
 #include "analyse/comm/collective_text.h"
 
 #include "decode/hlo/hlo_word.h"

@@ -1,3 +1,4 @@
+/* Parses the lists that PyTorch's profiler writes into args of collectives. Facts: Kineto files. */
 #include "analyse/comm/collective_torch.h"
 
 uint64_t torch_element_bytes(struct str dtype)

@@ -1,3 +1,4 @@
+/* Groups executions of collectives by a property, and sums their sizes, times and waits. */
 #include "analyse/comm/collectives_rows.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Measures each run by itself, lays the figures side by side, and marks the best and the worst. */
 #include "analyse/compare/compare.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Measures one side of a comparison: its steps or captures, and each op's time in them. */
 #include "analyse/compare/diff_parts.h"
 
 #include <stdlib.h>

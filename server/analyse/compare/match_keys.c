@@ -1,3 +1,5 @@
+/* The keys by which matching rules compare ops: program, content, scope, shape, structure,
+ * source, name. */
 #include "analyse/compare/match_parts.h"
 #include "base/hash.h"
 

@@ -1,3 +1,4 @@
+/* Cuts brackets, arguments and the return type off a kernel's name, for matching. */
 #include "analyse/compare/match.h"
 
 /* Everything in matched brackets falls away; "operator<" and "->" are left as they are. */

@@ -1,3 +1,4 @@
+/* Reads the ops of a run with their instructions, and folds those that several hosts share. */
 #include "analyse/compare/match_run.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* The figures of a run that trends keep, taken from its comparison and its roofline. */
 #include "analyse/compare/trend_metrics.h"
 
 #include <math.h>

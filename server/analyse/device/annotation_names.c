@@ -1,3 +1,5 @@
+/* The lists of names and threads that tell what a runtime records from what a program marked.
+ * Facts: names as they stand in profiles, and the sources of XLA, JAX and TensorFlow. */
 #include "analyse/device/annotation_names.h"
 
 bool is_api_name(struct str name)

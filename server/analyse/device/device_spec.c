@@ -1,3 +1,5 @@
+/* Reads the properties of a device from the file and holds them against the data sheets of
+ * device_table.c. */
 #include "analyse/device/device_spec.h"
 
 #include <math.h>

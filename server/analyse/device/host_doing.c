@@ -1,3 +1,4 @@
+/* The table of names that tells what a host's thread does, by whole or part of a slice's name. */
 #include "analyse/device/host_doing.h"
 
 /* What the names of a host's slices mean, where their kind says no more than "host". The first row

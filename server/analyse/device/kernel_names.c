@@ -1,3 +1,5 @@
+/* The parts of kernel names that tell whether tensor cores are used. Facts: names of kernels in
+ * cuBLAS, cuDNN, CUTLASS and AMD's libraries. */
 #include "analyse/device/kernel_names.h"
 
 /* The first that a name contains. Plain arithmetic stands first: "xmma" is a library's name and

@@ -1,3 +1,4 @@
+/* Reads the launching call of a slice through a few unpacked chunks. */
 #include "analyse/device/launch.h"
 
 #include <stdlib.h>

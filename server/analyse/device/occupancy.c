@@ -1,3 +1,5 @@
+/* The occupancy formula: warps of a multiprocessor by warps, blocks, registers and shared
+ * memory. Facts: NVIDIA's tables of compute capabilities. */
 #include "analyse/device/occupancy.h"
 
 enum { WARP_THREADS = 32, REGISTERS = 65536, REGISTER_UNIT = 256, WARP_UNIT = 4 };

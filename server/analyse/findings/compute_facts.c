@@ -1,3 +1,5 @@
+/* Times each op in the counted steps, and reads the instructions of the heaviest ones for rules
+ * about arithmetic. */
 #include "analyse/findings/compute_facts.h"
 
 #include <math.h>

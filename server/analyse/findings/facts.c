@@ -1,3 +1,5 @@
+/* Makes each analysis that rules share when the first rule asks for it, and keeps the answer or
+ * the failure. */
 #include "analyse/findings/facts.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Runs the rules of the asked themes, ranks what they found, and cuts it to what is shown. */
 #include "analyse/findings/findings.h"
 
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* The measures that rules about communication share, each made once. */
 #include "analyse/findings/rules_comm_parts.h"
 
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+/* Chooses what a flame graph is grown from, grows it over hosts, and writes the table of its
+ * nodes. */
 #include "analyse/flame/flame.h"
 
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+/* The tree of a flame graph: nodes by parent and name, sums from the leaves up, pruning to a
+ * node limit. */
 #include <stdlib.h>
 
 #include "analyse/flame/flame_parts.h"

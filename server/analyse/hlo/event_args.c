@@ -1,3 +1,4 @@
+/* Finds the events of many slices and reads one arg of each, column by column. */
 #include "analyse/hlo/event_args.h"
 
 #include <stdlib.h>

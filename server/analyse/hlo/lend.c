@@ -1,3 +1,5 @@
+/* Looks up ops without program text in modules beside the profile, and writes scope, source and
+ * kind from there. */
 #include "analyse/hlo/lend.h"
 
 #include <stdlib.h>

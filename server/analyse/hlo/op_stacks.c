@@ -1,3 +1,4 @@
+/* Reads the stack frames of HLO modules, and joins those of all programs into one tree of calls. */
 #include "analyse/hlo/op_stacks.h"
 
 #include <stdlib.h>

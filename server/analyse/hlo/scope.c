@@ -1,3 +1,4 @@
+/* Cuts a name scope into its elements, and joins elements that differ in a number alone. */
 #include "analyse/hlo/scope.h"
 
 struct str scope_of_op(const struct trace *trace, const struct op *op)

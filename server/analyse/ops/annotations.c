@@ -1,3 +1,4 @@
+/* Sums marked spans of the hosts, and the work of devices that their calls launched. */
 #include "analyse/ops/annotations.h"
 
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+/* Groups launches of kernels by name, variant or range, and fills the rows with occupancy and
+ * spreads. */
 #include "analyse/ops/kernels.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Tells each op's place by its track and name, and sums time by place. */
 #include "analyse/ops/places.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Joins the ops' table with their costs and the roofs of the device into rows and points. */
 #include "analyse/ops/roofline.h"
 
 #include "analyse/device/device_link.h"

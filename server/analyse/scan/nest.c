@@ -1,3 +1,4 @@
+/* The stack of open intervals that yields each interval's parent. */
 #include "analyse/scan/nest.h"
 
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+/* Walks the slices that a selection lets through in parts, whole blocks by their sums where
+ * those suffice. */
 #include "analyse/scan/scan.h"
 
 #include <stdlib.h>

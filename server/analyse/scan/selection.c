@@ -1,3 +1,4 @@
+/* Tests windows, slices, names, devices and scopes against what a selection lets through. */
 #include "analyse/scan/selection.h"
 
 bool restriction_has_device(const struct restriction *restriction, int32_t device)

@@ -1,3 +1,4 @@
+/* Starts a thread a part, and waits for all of them. */
 #include "analyse/scan/split.h"
 
 #include <pthread.h>

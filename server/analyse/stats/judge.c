@@ -1,3 +1,5 @@
+/* Decides ok, regressed or noisy from the interval of a difference, and says how many steps
+ * would tell. */
 #include "analyse/stats/judge.h"
 
 #include <math.h>

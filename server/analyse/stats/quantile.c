@@ -1,3 +1,5 @@
+/* Quantiles and deviations of values that are added one by one: all kept, or a histogram where
+ * they are many. */
 #include "analyse/stats/quantile_set.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* Quantiles over borrowed arrays: buckets are counted first, and one bucket's values selected
+ * from. */
 #include "analyse/stats/quantile_set.h"
 
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+/* Medians, the bootstrap's interval of their difference, and the Mann-Whitney test, exact for
+ * short lists. */
 #include "analyse/stats/stats.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Student's distribution by the incomplete beta function (Abramowitz and Stegun 26.5.8). */
 #include "analyse/stats/welch.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* Pairs what two hosts did together, collectives by key and turn, and bounds the distance of
+ * their clocks by the ends of each pair. */
 #include "analyse/steps/align.h"
 
 #include <stdlib.h>

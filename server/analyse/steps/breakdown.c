@@ -1,3 +1,4 @@
+/* Adds up the pieces of device and host lines by kind, for windows of time. */
 #include "analyse/steps/breakdown.h"
 
 #include "analyse/stats/quantile.h"

@@ -1,3 +1,5 @@
+/* Aligns the steps of hosts by number or turn, finds who came last in each, and sums what that
+ * cost. */
 #include "analyse/steps/hosts.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Finds the gaps in the work of devices, tells each by the host's line, and keeps the longest. */
 #include "analyse/steps/idle.h"
 
 #include <stdlib.h>

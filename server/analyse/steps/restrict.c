@@ -1,3 +1,4 @@
+/* Turns what a question asks into windows, tracks and devices of each host. */
 #include "analyse/steps/restrict.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Finds a row's step by bisection among the steps of its host. */
 #include "analyse/steps/step_of.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* The list that rules of steps fill: numbers from names, order, overlaps. */
 #include "analyse/steps/steps_parts.h"
 
 #include <stdlib.h>

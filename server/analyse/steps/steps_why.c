@@ -1,3 +1,4 @@
+/* Compares slow steps of a host with usual ones, op by op and slice by slice. */
 #include "analyse/steps/steps_why.h"
 
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+/* ZIP archives by libzip: entries are listed with limits, and read in pieces with their
+ * checksum. */
 #include "base/pack/archive.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* Keeps texts of a Chrome trace by their ends and length, so that repeated ones are found fast. */
 #include <math.h>
 #include <stdlib.h>
 

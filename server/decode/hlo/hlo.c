@@ -1,3 +1,5 @@
+/* Reads HloProto and HloModuleProto into modules, instructions and their names. Facts:
+ * xla/service/hlo.proto. */
 #include "decode/hlo/hlo.h"
 
 #include <stdlib.h>

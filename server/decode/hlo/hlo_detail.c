@@ -1,3 +1,5 @@
+/* Reads an instruction's dimension numbers, window and precision. Facts: hlo.proto and XLA's
+ * printer of HLO text. */
 #include "decode/hlo/hlo_detail.h"
 
 #include "decode/hlo/hlo_module_parts.h"

@@ -1,3 +1,5 @@
+/* Reads the tables of files, functions, locations and frames of a module, from a proto or a
+ * text. Facts: xla/service/hlo.proto. */
 #include "decode/hlo/hlo_frames.h"
 
 static void *grown(struct arena *arena, const void *array, uint32_t *capacity, size_t size)

@@ -1,3 +1,4 @@
+/* Reads a whole module from its blob, finds instructions in it, and prints one as a line. */
 #include "decode/hlo/hlo_module_parts.h"
 
 void *hlo_room(struct hlo_reader *reader, void *array, uint32_t count, uint32_t *capacity,

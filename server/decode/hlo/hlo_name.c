@@ -1,3 +1,4 @@
+/* Parses file names of XLA's dumps and XProf's copies. Facts: names as XLA and XProf write them. */
 #include "decode/hlo/hlo_name.h"
 
 static bool cut_end(struct str *text, const char *end)

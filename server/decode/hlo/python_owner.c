@@ -1,3 +1,4 @@
+/* Tells by parts of a path whose a Python file is. */
 #include "decode/hlo/python_owner.h"
 
 enum python_owner python_owner_of(struct str file)

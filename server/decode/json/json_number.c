@@ -1,3 +1,4 @@
+/* Reads decimal texts as picoseconds, integers or doubles without loss. */
 #include <errno.h>
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* Reads the footer of a Parquet file: schema, row groups, chunks. Facts: parquet.thrift. */
 #include "decode/nsys_jax/parquet.h"
 
 #include <inttypes.h>

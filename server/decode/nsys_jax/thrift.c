@@ -1,3 +1,4 @@
+/* The reader of Thrift's compact protocol. Facts: thrift-compact-protocol.md of Apache Thrift. */
 #include "decode/nsys_jax/thrift.h"
 
 enum { DEPTH_MAX = 32 };

@@ -1,3 +1,5 @@
+/* Rows of CUDA activity in a spool become slices on tracks of streams and threads. Facts:
+ * api/record.h. */
 #include "decode/record/record_cuda.h"
 
 #include <inttypes.h>

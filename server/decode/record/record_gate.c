@@ -1,3 +1,4 @@
+/* Turns of a spool's gate become slices of captures. Facts: api/record.h. */
 #include "decode/record/record_gate.h"
 
 #include <inttypes.h>

@@ -1,3 +1,5 @@
+/* Reads a spool frame by frame, checks each, and finds the next one after damage. Facts:
+ * api/record.h. */
 #include "decode/record/record_read.h"
 
 #include <stdlib.h>

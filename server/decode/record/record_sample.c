@@ -1,3 +1,4 @@
+/* Rows of stacks and samples in a spool become samples of the trace. Facts: api/record.h. */
 #include "decode/record/record_sample.h"
 
 #include <inttypes.h>

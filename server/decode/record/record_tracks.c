@@ -1,3 +1,5 @@
+/* Makes the tracks of processes and threads, and looks up texts, for readers of a spool's
+ * frames. */
 #include <inttypes.h>
 
 #include "decode/record/record_state.h"

@@ -1,3 +1,4 @@
+/* Makes and compares the token, launch codes and cookies, and decides who may ask. */
 #include "serve/access/auth.h"
 
 #include <errno.h>

@@ -1,3 +1,5 @@
+/* Checks a request's target, Host, Origin, Sec-Fetch-Site and CSRF header. Facts: the Fetch
+ * standard and RFC 9110. */
 #include "serve/access/gate.h"
 
 static uint8_t lower(uint8_t c)

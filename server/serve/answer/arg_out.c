@@ -1,3 +1,4 @@
+/* Writes an arg as JSON with its type; long texts are cut, and say so. */
 #include "serve/answer/arg_out.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Reads the flat JSON object of a POST into typed members. */
 #include "serve/answer/body.h"
 
 #include <jansson.h>

@@ -1,3 +1,4 @@
+/* Hashes all that an answer depends on: run, files, parameters, program, catalog. */
 #include "serve/answer/etag.h"
 
 #include <pthread.h>

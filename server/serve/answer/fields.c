@@ -1,3 +1,4 @@
+/* Walks a JSON answer, and makes a table of its fields. */
 #include "serve/answer/fields.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Makes the names of files that are handed out from names of runs. */
 #include "serve/answer/file_name.h"
 
 struct str file_name_safe(struct arena *arena, struct str name)

@@ -1,3 +1,4 @@
+/* Writes findings with their evidence as JSON. */
 #include "serve/answer/findings_out.h"
 
 #include "serve/answer/table_out.h"

@@ -1,3 +1,4 @@
+/* Writes arrows of slices as JSON, with both ends. */
 #include "serve/answer/flow_out.h"
 
 static void put_end(struct json *json, struct arena *arena, const struct host_trace *host,

@@ -1,3 +1,4 @@
+/* Writes JSON: commas, escapes, exact integers, shortest doubles. */
 #include "serve/answer/json_out.h"
 
 #include <math.h>

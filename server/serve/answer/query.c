@@ -1,3 +1,5 @@
+/* Splits and decodes a query string, and checks each parameter against the route's declaration.
+ * Facts: RFC 3986. */
 #include "serve/answer/query.h"
 
 enum { TEXT_BYTES_MAX = 4096, LIST_MAX = 256, EDIT_BYTES_MAX = 255 };

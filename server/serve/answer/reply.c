@@ -1,3 +1,4 @@
+/* Fills a reply: headers, problems, progress, and members that many replies share. */
 #include "serve/answer/reply.h"
 
 #include "serve/answer/header.h"

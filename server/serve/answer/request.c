@@ -1,3 +1,4 @@
+/* Typed parameters of a request, its run, and the traces of its hosts. */
 #include "serve/answer/request.h"
 
 #include "analyse/hlo/hlo.h"

@@ -1,3 +1,4 @@
+/* Writes the members of a run as JSON. */
 #include "serve/answer/run_out.h"
 
 #include <time.h>

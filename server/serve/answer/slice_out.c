@@ -1,3 +1,4 @@
+/* Writes the members of a slice as JSON. */
 #include "serve/answer/slice_out.h"
 
 static const struct {

@@ -1,3 +1,4 @@
+/* Answers a request for a table that is grouped by a property. */
 #include "serve/answer/table_by.h"
 
 enum status reply_table_by(struct request *req, struct reply *reply, table_by *make,

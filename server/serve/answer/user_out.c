@@ -1,3 +1,4 @@
+/* Writes notes, tags and baselines as JSON. */
 #include "serve/answer/user_out.h"
 
 #include "store/user.h"

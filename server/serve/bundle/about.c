@@ -1,3 +1,4 @@
+/* Reads jview.json, with limits, and writes it into replies. Facts: api/jview.schema.json. */
 #include "serve/bundle/about.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* Writes and reads the manifest of a bundle as JSON. */
 #include "serve/bundle/bundle_manifest.h"
 
 #include <jansson.h>

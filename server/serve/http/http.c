@@ -1,3 +1,4 @@
+/* Starts and stops CivetWeb, and hands each connection to the exchange. */
 #include "serve/http/http.h"
 #include "serve/kept/reply_cache.h"
 

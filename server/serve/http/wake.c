@@ -1,3 +1,4 @@
+/* Connects to our own port, so that CivetWeb's accepting thread wakes and ends. */
 #include "serve/http/wake.h"
 
 #include <arpa/inet.h>

@@ -1,3 +1,4 @@
+/* Packs a table into the bytes that kept_table.c reads. */
 #include "analyse/table.h"
 #include "base/names.h"
 #include "base/sort.h"

@@ -1,3 +1,4 @@
+/* A table of small replies by hash, each good until the catalog changes. */
 #include "serve/kept/reply_cache.h"
 
 #include <pthread.h>

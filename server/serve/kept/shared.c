@@ -1,3 +1,4 @@
+/* Keeps the analyses of a whole run while several questions about it are asked. */
 #include "serve/kept/shared.h"
 
 #include "serve/answer/etag.h"

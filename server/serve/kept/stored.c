@@ -1,3 +1,4 @@
+/* The keys of kept answers, and who makes one while others wait for it. */
 #include "serve/kept/stored.h"
 
 #include <pthread.h>

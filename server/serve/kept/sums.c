@@ -1,3 +1,4 @@
+/* Lends the sums of blocks of a request's traces, and takes them back. */
 #include "serve/kept/sums.h"
 
 #include "analyse/scan/block_sums.h"

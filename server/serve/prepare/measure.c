@@ -1,3 +1,4 @@
+/* Measures the figures of one run after another, and puts them into the catalog. */
 #include "serve/prepare/measure.h"
 
 #include "analyse/compare/trend_metrics.h"

@@ -1,3 +1,4 @@
+/* A thread that asks the first questions of new runs, so that pages find them answered. */
 #include "serve/prepare/prepare.h"
 
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* Makes the tables behind the SQL views that stand on analyses of a whole run. */
 #include "serve/sql/sql_makers.h"
 
 #include "analyse/comm/collectives.h"

@@ -1,3 +1,4 @@
+/* Starts, keeps and ends the worker processes of SQL. */
 #include "serve/sql/sql_process.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* Unpacks the columns of chosen arg keys block by block, and steps through their events. */
 #include "trace/args/args_walk.h"
 
 #include <stdlib.h>

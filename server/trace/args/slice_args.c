@@ -1,3 +1,4 @@
+/* Keeps the last unpacked blocks of args, for slices that are asked for in any order. */
 #include "trace/args/slice_args.h"
 
 void slice_args_open(struct slice_args *args, const struct trace *trace)

@@ -1,3 +1,4 @@
+/* Count, sum, quantiles and deviation of one name's durations. */
 #include "trace/names/name_totals.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Quantiles of durations by nearest rank, and the histogram's buckets. */
 #include "trace/names/quantile.h"
 
 #include "base/sort.h"

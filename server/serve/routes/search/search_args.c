@@ -1,3 +1,4 @@
+/* Marks the slices whose args have a value or hold a text, block by block. */
 #include "serve/routes/search/search_args.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Parses the words of a search into terms. */
 #include "serve/routes/search/search_terms.h"
 
 #include <ctype.h>

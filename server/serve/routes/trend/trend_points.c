@@ -1,3 +1,4 @@
+/* Takes a metric of many runs, orders them, and finds where it jumped. */
 #include "serve/routes/trend/trend.h"
 
 #include <stdlib.h>
