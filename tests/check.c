@@ -1,3 +1,4 @@
+/* Prints the row and the values of a check that failed. */
 #include "check.h"
 
 #include <inttypes.h>

@@ -56,6 +56,12 @@ def long_lines(files):
             for number, line in enumerate((ROOT / path).read_text().splitlines(), 1) if len(line) > COLUMNS]
 
 
+def head_comments(files):
+    """Each .c says first what it is."""
+    return [f"{path} does not begin with a comment that says what it is" for path in files
+            if path.suffix == ".c" and (ROOT / path).is_file() and not (ROOT / path).read_text().startswith("/*")]
+
+
 def lock_file():
     lock = ROOT / "web/package-lock.json"
     if lock.exists() and '"resolved"' in lock.read_text():
@@ -72,7 +78,7 @@ def top_level(files):
 
 def main():
     files = tracked()
-    faults = formatting(files) + words(files) + long_lines(files) + lock_file() + top_level(files)
+    faults = formatting(files) + words(files) + long_lines(files) + head_comments(files) + lock_file() + top_level(files)
     print("\n".join(faults) or f"{len(files)} files are in order")
     sys.exit(bool(faults))
 

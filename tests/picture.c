@@ -1,3 +1,4 @@
+/* Draws a trace as text, and builds a trace from such a text. */
 #include "picture.h"
 
 #include <stdio.h>

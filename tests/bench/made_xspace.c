@@ -1,3 +1,4 @@
+/* Writes the XSpaces of made_xspace.h field by field. */
 #include "bench/made_xspace.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* Runs any bytes through every decoder and the reader of what came out. */
 #include "decode_any.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Sort words of a request, and pages of a table. */
 #include "check.h"
 
 #include "analyse/table.h"

@@ -1,3 +1,4 @@
+/* A server's announcement is found, and one whose process is gone is not. */
 #include "app/instance.h"
 
 #include <stdio.h>

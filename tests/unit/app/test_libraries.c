@@ -1,3 +1,4 @@
+/* Versions of libraries compared, and known faults told. */
 #include "app/libraries.h"
 
 #include <string.h>

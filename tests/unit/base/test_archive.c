@@ -1,3 +1,4 @@
+/* ZIP archives made by hand: entries, budgets, refusals, overlaps, every damage. */
 #include "check.h"
 
 #include <zlib.h>

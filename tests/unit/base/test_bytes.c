@@ -1,3 +1,4 @@
+/* Numbers, comparisons, UTF-8 repair and growing texts. */
 #include "check.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* A failure is told once, with its context, cut at a whole character. */
 #include "check.h"
 
 static enum status fails(struct error *err)

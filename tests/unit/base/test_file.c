@@ -1,3 +1,4 @@
+/* Files below a root, with and without openat2: links, devices, missing rights, full disks. */
 #include "check.h"
 
 #include <errno.h>

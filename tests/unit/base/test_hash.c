@@ -1,3 +1,4 @@
+/* XXH3 against known values, at once and in pieces. */
 #include "check.h"
 
 #include "base/hash.h"

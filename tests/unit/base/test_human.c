@@ -1,3 +1,4 @@
+/* Times, shares, sizes and counts as prose has them. */
 #include "base/human.h"
 #include "check.h"
 

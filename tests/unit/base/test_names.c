@@ -1,3 +1,4 @@
+/* Each text has one id, whatever their number. */
 #include "check.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* Every packing against its own tool's bytes: whole, cut, flipped, bombs, several members. */
 #include "check.h"
 
 #include <fcntl.h>

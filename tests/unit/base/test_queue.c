@@ -1,3 +1,4 @@
+/* All work runs once, waits are waited for, stacks are as large as asked. */
 #include "check.h"
 
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* Arrays that grow from the heap into files keep what they held, and use no private memory. */
 #include "check.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* A ProfileResponse that comes in pieces of any size lands in the file, or is refused. */
 #include "check.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* Markdown tables laid out for a terminal. */
 #include "check.h"
 #include "cli/grid.h"
 

@@ -1,3 +1,4 @@
+/* Command lines that are understood, and the sentences of those that are not. */
 #include <stdlib.h>
 #include <unistd.h>
 

@@ -1,3 +1,4 @@
+/* Control characters never reach a terminal. */
 #include <jansson.h>
 
 #include "check.h"

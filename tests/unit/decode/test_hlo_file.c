@@ -1,3 +1,4 @@
+/* Files that hold a module: as a proto, as a text, cut off, damaged. */
 #include <stdlib.h>
 
 #include "made_hlo.h"

@@ -1,3 +1,4 @@
+/* Text, proto and the text printed of the proto are one module; lines, buffers, damage. */
 #include "check.h"
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* Shapes from texts and protos: types, elements, bytes, layouts. */
 #include "check.h"
 
 #include "decode/hlo/hlo_detail.h"

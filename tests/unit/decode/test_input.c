@@ -1,3 +1,4 @@
+/* Bytes come whole or in pieces, packed or not, the same to a decoder. */
 #include "check.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Exports of Nsight Systems made by SQL: calls, kernels, ranges, XLA's ops, graphs, samples. */
 #include "made_nsys.h"
 
 #include <stdlib.h>

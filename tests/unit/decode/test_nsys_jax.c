@@ -1,3 +1,4 @@
+/* Archives of nsys-jax: tables joined with reports, of one process and of several. */
 #include <stdio.h>
 
 #include "check.h"

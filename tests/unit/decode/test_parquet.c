@@ -1,3 +1,4 @@
+/* Parquet tables written by hand in every encoding, footers in any order, every damage, budgets. */
 #include "check.h"
 
 #include "base/file.h"

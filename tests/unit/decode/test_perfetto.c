@@ -1,3 +1,5 @@
+/* Perfetto traces built packet by packet: slices, clocks, counters, flows, legacy events,
+ * damage. */
 #include "made_packets.h"
 
 #include <zlib.h>

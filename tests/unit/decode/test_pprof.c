@@ -1,3 +1,4 @@
+/* pprof profiles of memory and CPU: stacks, odd fields, cut files, damage. */
 #include "made_profile.h"
 
 /* What jax.profiler.save_device_memory_profile writes. */

@@ -1,3 +1,4 @@
+/* Varints and fields of the wire format, at every distance from the end of the bytes. */
 #include "check.h"
 #include "decode/protobuf.h"
 

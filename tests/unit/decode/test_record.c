@@ -1,3 +1,4 @@
+/* Spools built frame by frame: ranges, captures, losses, gaps, clocks that were set. */
 #include "check.h"
 #include "decode/decode.h"
 #include "decode/record/record_clock.h"

@@ -1,3 +1,4 @@
+/* Kernels of CUDA graphs get the words of the range that built their node. */
 #include "check.h"
 #include "fed_spool.h"
 #include "made_spool.h"

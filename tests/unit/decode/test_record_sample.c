@@ -1,3 +1,4 @@
+/* Samples of stacks in a spool, of one sampler and of both, odd and damaged. */
 #include "check.h"
 #include "fed_spool.h"
 #include "made_spool.h"

@@ -1,3 +1,4 @@
+/* The content decides which decoder reads a file, and each refusal has a sentence. */
 #include "check.h"
 
 #include <stdio.h>

@@ -1,3 +1,5 @@
+/* XSpaces built field by field against drawn traces, and samples against an independent reader's
+ * numbers. */
 #include "made_space.h"
 #include "trace/args/args.h"
 

@@ -1,3 +1,4 @@
+/* XSpaces cut, bent and hostile: a trace or a sentence. */
 #include "made_space.h"
 
 static void two_planes(struct made *made)

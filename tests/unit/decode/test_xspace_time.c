@@ -1,3 +1,4 @@
+/* Clocks of an XSpace: starts of lines, several clocks, times out of range. */
 #include "made_space.h"
 
 static void put_start_time(struct made *made, int64_t start_ns)

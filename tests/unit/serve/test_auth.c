@@ -1,3 +1,4 @@
+/* Who may ask what: every mode, route and credential; codes, cookies, token files. */
 #include "check.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* Requests that the gate lets in, and the refusal of each that it does not. */
 #include "check.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* JSON texts of numbers, strings and nested values, byte for byte. */
 #include "check.h"
 
 #include <float.h>

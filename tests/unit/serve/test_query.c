@@ -1,3 +1,4 @@
+/* Query strings decoded, checked, and refused with the nearest name. */
 #include "check.h"
 
 #include "serve/answer/query.h"

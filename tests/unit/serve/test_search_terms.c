@@ -1,3 +1,4 @@
+/* Terms of a search, and those that are refused. */
 #include "check.h"
 
 #include "serve/routes/search/search_terms.h"

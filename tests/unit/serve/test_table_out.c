@@ -1,3 +1,4 @@
+/* A table as JSON, CSV and Markdown, byte for byte. */
 #include "check.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* Chunks of slices come back as they were written, equal bytes for equal input, and damage is
+ * found. */
 #include <stdlib.h>
 
 #include "check.h"

@@ -1,3 +1,4 @@
+/* Kinds told by names. */
 #include "check.h"
 #include "trace/kind.h"
 

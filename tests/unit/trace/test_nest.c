@@ -1,3 +1,4 @@
+/* Rows and parents of drawn and random slices, against a model that spells the rule out. */
 #include <stdlib.h>
 
 #include "picture.h"

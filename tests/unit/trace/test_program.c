@@ -1,3 +1,4 @@
+/* The table of programs keeps blobs and documents, and refuses blobs that lie. */
 #include "made_trace.h"
 
 static void kept(void **state)

@@ -1,3 +1,4 @@
+/* Slices found in a row by time and by number, against a search by hand. */
 #include <stdlib.h>
 
 #include "picture.h"

@@ -1,3 +1,4 @@
+/* The sink refuses what is wrong or too much, once, and keeps order that breaks late. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* A sort of more than fits into memory: each comes once and in order. */
 #include <stdlib.h>
 
 #include "check.h"

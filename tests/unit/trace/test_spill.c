@@ -1,3 +1,4 @@
+/* Appended bytes come back from memory and from the file. */
 #include <stdlib.h>
 
 #include "check.h"

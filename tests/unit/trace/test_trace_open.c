@@ -1,3 +1,4 @@
+/* A trace with a wrong byte in any table is refused or harmless to read. */
 #include <stdlib.h>
 
 #include "picture.h"

@@ -1,3 +1,5 @@
+/* Attribution of drawn traces: ops of XLA:CPU, TPUs, GPU kernels and Kineto, each with its
+ * program, device and execution. */
 #include "unit/analyse/made_run.h"
 
 static const char *const instructions[] = {

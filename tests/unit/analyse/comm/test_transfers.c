@@ -1,3 +1,5 @@
+/* Transfers on GPUs and hosts from names and args: direction, size, overlap, and sums of
+ * partitions. */
 #include "unit/analyse/made_run.h"
 
 #include "analyse/comm/transfer_words.h"

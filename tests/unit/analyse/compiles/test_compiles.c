@@ -1,3 +1,5 @@
+/* Compilations found in drawn host slices: phases, nesting, caches, autotuning; sums hold over
+ * any partition. */
 #include "unit/analyse/made_run.h"
 
 #include "analyse/compiles/compiles.h"

@@ -1,3 +1,4 @@
+/* Data sheets are whole, and devices of files are found in them by name or by numbers. */
 #include "check.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Figures of the overview with and without steps, devices and memory. */
 #include "unit/analyse/made_run.h"
 
 #include "analyse/findings/overview.h"

@@ -1,3 +1,4 @@
+/* When rules about compilation speak: recompiles in steps, one cause told once, autotuning. */
 #include "unit/analyse/findings_of.h"
 
 static void step(struct made_run *run, track_id python, int64_t start_ps, int64_t dur_ps,

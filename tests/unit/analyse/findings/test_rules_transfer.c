@@ -1,3 +1,4 @@
+/* When rules about transfers speak: copies at one time, beside kernels, several in a step. */
 #include "unit/analyse/findings_of.h"
 
 struct drawn { /* one copy a step, of 10 steps of 1000 */

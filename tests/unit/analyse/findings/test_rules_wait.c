@@ -1,3 +1,4 @@
+/* When the rule about waiting ops speaks. */
 #include "unit/analyse/findings_of.h"
 
 static void run_op(struct made_run *run, track_id track, int64_t start_ps, int64_t dur_ps,

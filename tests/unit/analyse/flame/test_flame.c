@@ -1,3 +1,4 @@
+/* Flame graphs of drawn traces by nesting, stacks and host calls: sums, order, pruning, keys. */
 #include "unit/analyse/made_run.h"
 
 #include "analyse/flame/flame.h"

@@ -1,3 +1,5 @@
+/* Programs of a run and of files beside it: copies that are one, time that is measured,
+ * neighbours. */
 #include "unit/analyse/made_run.h"
 
 #include "analyse/hlo/hlo.h"

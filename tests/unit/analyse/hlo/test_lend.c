@@ -1,3 +1,4 @@
+/* Modules beside a profile say the scope and source of ops whose profile has no HLO. */
 #include "unit/analyse/made_run.h"
 
 #include "analyse/hlo/hlo.h"

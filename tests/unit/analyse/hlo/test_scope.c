@@ -1,3 +1,4 @@
+/* Name scopes cut into elements, and joined without their numbers. */
 #include "check.h"
 
 #include "analyse/hlo/scope.h"

@@ -1,3 +1,4 @@
+/* The heap of a module from drawn allocations: replayed traces, live ranges, padding, advice. */
 #include "unit/analyse/made_run.h"
 
 #include "analyse/memory/heap.h"

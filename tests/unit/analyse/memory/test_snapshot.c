@@ -1,3 +1,5 @@
+/* Allocations of memory snapshots by name, source, device and kind; differences, extremes, flame
+ * graphs. */
 #include "unit/trace/made_trace.h"
 
 #include "analyse/flame/flame.h"

@@ -1,3 +1,5 @@
+/* Sums by every property over drawn and random traces: windows, hosts, partitions of time,
+ * kernels. */
 #include "analyse/scan/split.h"
 #include "unit/analyse/made_run.h"
 

@@ -1,3 +1,4 @@
+/* Parents of intervals that nest, overlap, and belong to several groups. */
 #include "check.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* The hash table keeps what was put, and keys that a file chose do not collide. */
 #include <time.h>
 
 #include "check.h"

@@ -1,3 +1,5 @@
+/* Nearest-rank quantiles against a sorted list, exact and from the histogram, whole and in
+ * parts. */
 #include "check.h"
 
 #include <stdlib.h>

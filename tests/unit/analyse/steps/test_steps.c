@@ -1,3 +1,4 @@
+/* Each rule of steps on drawn traces, the breakdown of steps, warm-up, outliers; sums at random. */
 #include "unit/analyse/made_run.h"
 
 #include "analyse/steps/steps.h"
