@@ -9,6 +9,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TEXT = {".c", ".h", ".py", ".ts", ".tsx", ".css", ".html", ".md", ".yaml", ".json", ".txt", ".sh", ".mjs", ""}
+COMMENT = re.compile(r"/\*.*?\*/", re.S)
 SCRIPTS = {".ts", ".tsx", ".js", ".mjs", ".css"}
 COLUMNS = 120
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX)\b|not implemented|unimplemented")
@@ -62,6 +63,23 @@ def head_comments(files):
             if path.suffix == ".c" and (ROOT / path).is_file() and not (ROOT / path).read_text().startswith("/*")]
 
 
+def broken_comments(files):
+    """What clang-format makes of comments that are too wide: a sign that closes alone behind a full line, a line of a
+    picture that goes on at the left."""
+    for path in files:
+        if path.suffix not in (".c", ".h") or not (ROOT / path).is_file():
+            continue
+        text = (ROOT / path).read_text()
+        for found in COMMENT.finditer(text):
+            lines = [line.strip() for line in found[0].split("\n")]
+            number = text.count("\n", 0, found.start()) + 1
+            is_prose = not any(line == "*" or re.search(r"\S {2,}\S", line) for line in lines)
+            if len(lines) > 1 and lines[-1] == "*/" and is_prose:
+                yield f"{path}:{number}: the comment's end stands alone: make a line shorter"
+            if any(re.match(r"\* {3,}\S", line) and re.match(r"\* \S", after) for line, after in zip(lines, lines[1:])):
+                yield f"{path}:{number}: a picture is broken: make its lines shorter"
+
+
 def lock_file():
     lock = ROOT / "web/package-lock.json"
     if lock.exists() and '"resolved"' in lock.read_text():
@@ -78,7 +96,8 @@ def top_level(files):
 
 def main():
     files = tracked()
-    faults = formatting(files) + words(files) + long_lines(files) + head_comments(files) + lock_file() + top_level(files)
+    faults = [*formatting(files), *words(files), *long_lines(files), *head_comments(files), *broken_comments(files),
+              *lock_file(), *top_level(files)]
     print("\n".join(faults) or f"{len(files)} files are in order")
     sys.exit(bool(faults))
 

@@ -45,8 +45,8 @@ struct track_ref {
     track_id track;
 };
 
-struct restriction { /* everything empty: the whole run. Lists are alternatives, fields are joined
-                      */
+/* Everything empty: the whole run. Lists are alternatives, fields are joined. */
+struct restriction {
     bool has_window;
     int64_t start_ps, end_ps; /* run time */
     const struct str *hosts;

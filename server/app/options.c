@@ -1,6 +1,5 @@
 /* One table knows every option; the places that may set one are read from the weakest on:
- * defaults, config file, environment, flags.
- */
+ * defaults, config file, environment, flags. */
 #include "app/options.h"
 
 #include <ctype.h>

@@ -1,7 +1,7 @@
 /* Protobuf's wire format, written: fields one after the other into a text that grows.
  *
- *   field   tag (number << 3 | wire)  value      wires 0 (varint) and 2 (length, bytes); 1 (8
- * bytes)
+ *   field   tag (number << 3 | wire)  value
+ *   wire    0 varint   1 eight bytes   2 length, then that many bytes
  *
  * A message inside another is written to a text of its own and then put as bytes. Reading is
  * decode/protobuf.h.

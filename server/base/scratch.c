@@ -239,8 +239,8 @@ static struct array *lengthen_on_heap(struct array *array, size_t bytes)
     return array;
 }
 
-/* A file that was kept, else a new one; where there is no room for that, what was kept gives way.
- */
+/* A file that was kept, else a new one; where there is no room for that, what was kept gives
+ * way. */
 static struct array *find_file(struct scratch *scratch, size_t bytes)
 {
     struct array *array = take_spare(scratch, bytes);

@@ -1,8 +1,7 @@
 /* Sorting in place, without memory, in n log n whatever the input.
  *
  *   static bool earlier(const struct end *a, const struct end *b) { return a->at_ps < b->at_ps; }
- *   SORT_DEFINE(sort_ends, struct end, earlier)      makes   sort_ends(struct end *at, size_t
- * count)
+ *   SORT_DEFINE(sort_ends, struct end, earlier)   makes   sort_ends(struct end *at, size_t count)
  *
  * Not stable: who needs one outcome for equal input gives an order without ties that matter. qsort
  * copies the array first, which a table of a hundred megabytes in a mapped file cannot afford.

@@ -1,7 +1,8 @@
 /* jviewd bundle RUN: the run as one file to hand on.
  *
- *   step_500.jvz, step_500.html    by default, in the working directory; never over a file that is
- * there, unless -o names it
+ *   step_500.jvz, step_500.html    by default, in the working directory
+ *
+ * A file that is there is never written over, unless -o names it.
  */
 #include <jansson.h>
 #include <stdio.h>

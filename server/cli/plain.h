@@ -1,6 +1,5 @@
-/* Texts of profiles on a terminal: names come from files, and may hold what moves a cursor, renames
- * a window or types.
- */
+/* Texts of profiles on a terminal: names come from files, and may hold what moves a cursor,
+ * renames a window or types. */
 #ifndef JVIEWD_CLI_PLAIN_H
 #define JVIEWD_CLI_PLAIN_H
 

@@ -65,8 +65,8 @@ struct scan {
 
 /* Walks everything below `root`, a directory at any level or a single file. Symbolic links are
  * followed only when asked, wherever they lead; a directory is entered once. What cannot be read
- * becomes a note; only a root that cannot be opened fails (ERR_NOT_FOUND, ERR_PERMISSION, ERR_IO).
- */
+ * becomes a note; only a root that cannot be opened fails (ERR_NOT_FOUND, ERR_PERMISSION,
+ * ERR_IO). */
 MUST_CHECK enum status scan_walk(const char *root, const struct scan_options *options,
                                  struct arena *arena, struct scan *ret, struct error *err);
 

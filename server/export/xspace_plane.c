@@ -45,8 +45,8 @@ enum status plane_keep(struct plane_out *plane, struct text *text, struct error 
     return bytes.count > 0 ? spill_append(plane->spill, bytes, &offset, err) : OK;
 }
 
-/* XProf takes lines of one id for one line: in files that were none of its kind each gets its own.
- */
+/* XProf takes lines of one id for one line: in files that were none of its kind each gets its
+ * own. */
 int64_t plane_line_id(struct plane_out *plane, track_id track)
 {
     int64_t id = plane->space->trace->tracks[track].source_id;

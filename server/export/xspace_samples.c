@@ -187,8 +187,8 @@ static int64_t span_ps(const struct trace *trace, uint32_t index, uint32_t type)
     return ps / 2;
 }
 
-/* Until when a sample stands: the next one's time, unless neither covers half of what is between.
- */
+/* Until when a sample stands: the next one's time, unless neither covers half of what is
+ * between. */
 static int64_t end_of(const struct trace *trace, const uint32_t *samples, uint32_t left,
                       uint32_t type)
 {

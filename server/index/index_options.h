@@ -20,8 +20,8 @@ struct index_options {
     int unless_count;
 };
 
-/* False: the process ends with *ret_exit; what is wrong, or the help that was asked for, is said.
- */
+/* False: the process ends with *ret_exit; what is wrong, or the help that was asked for, is
+ * said. */
 bool index_options_parse(int argc, char **argv, struct index_options *ret, int *ret_exit);
 
 #endif

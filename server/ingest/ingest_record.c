@@ -18,9 +18,8 @@
 
 enum { PS_PER_NS = 1000, HOSTS_TOLD_MAX = 4096 };
 
-#define SPREAD_NS_MAX                                                                              \
-    (INT64_C(50) * 86400 * 1000000000) /* offsets in ps stay far from overflow                     \
-                                        */
+/* Offsets in picoseconds stay far from overflow. */
+#define SPREAD_NS_MAX (INT64_C(50) * 86400 * 1000000000)
 
 struct member { /* a file that has a segment */
     const struct ingest_file *file;

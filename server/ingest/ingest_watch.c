@@ -1,6 +1,5 @@
-/* Between two scans: waiting for news, and looking alone at the files that are being written or are
- * to be tried again.
- */
+/* Between two scans: waiting for news, and looking alone at the files that are being written or
+ * are to be tried again. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>

@@ -123,8 +123,8 @@ static int by_age(const void *a, const void *b)
     return str_compare(x->id, y->id);
 }
 
-/* With their files as they are judged. What is gone takes up no place and no bytes: it is left out.
- */
+/* With their files as they are judged. What is gone takes up no place and no bytes: it is left
+ * out. */
 static enum status read_files(struct pruning *all, struct error *err)
 {
     uint32_t count = 0;

@@ -78,8 +78,8 @@ static struct sqlite3 *open_memory(void)
     return NULL;
 }
 
-/* Tables and indexes are exactly those that this program makes: no trigger, no view, no stranger.
- */
+/* Tables and indexes are exactly those that this program makes: no trigger, no view, no
+ * stranger. */
 static bool schema_is_ours(struct sqlite3 *db)
 {
     static const char all[] =

@@ -207,8 +207,8 @@ MUST_CHECK enum status catalog_metrics(struct catalog *catalog, struct arena *ar
 MUST_CHECK enum status catalog_metrics_of(struct catalog *catalog, struct str kept_id,
                                           struct arena *arena, struct metric_of **ret,
                                           uint32_t *ret_count, struct error *err);
-struct unmeasured { /* a walk over runs that are ready and not measured by these rules, newest first
-                     */
+/* A walk over runs that are ready and not measured by these rules, newest first. */
+struct unmeasured {
     bool began;
     int64_t order_ns; /* of the last one told */
     char id[RUN_ID_SIZE];

@@ -1,6 +1,6 @@
-/* From memory back to the disk: when the process that wrote before has ended, or the disk has room
- * again. What this process learned goes over what the file says; the rest of the file stays.
- */
+/* From memory back to the disk: when the process that wrote before has ended, or the disk has
+ * room again. What this process learned goes over what the file says; the rest of the file
+ * stays. */
 #include <sqlite3.h>
 #include <stdio.h>
 #include <unistd.h>

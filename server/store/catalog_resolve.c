@@ -7,8 +7,7 @@
  *   tail          step_1000           whole last components of exp1/step_1000
  *   step number   1000, step_1000     a component step_00001000
  *   suffix        000                 any end of a name
- *   former id     r77a0...            what one of its directories was before it was joined to
- * others
+ *   former id     r77a0...            what one of its directories was before others joined it
  *
  * A rule that two runs answer to is ambiguous; no rule at all yields the nearest names.
  */

@@ -62,8 +62,8 @@ static enum status explain(struct sql *sql, int code, const char *text, struct s
     return fail(err, ERR_INVALID, "%s", message);
 }
 
-/* Nothing but blanks, comments and semicolons? Whatever SQLite finds there is a second statement.
- */
+/* Nothing but blanks, comments and semicolons? Whatever SQLite finds there is a second
+ * statement. */
 static bool is_empty(sqlite3 *db, const char *text)
 {
     sqlite3_stmt *statement = NULL;

@@ -160,8 +160,8 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
     info->needToFreeIdxStr = 1;
     info->estimatedRows = (sqlite3_int64)rows;
     info->estimatedCost = rows + 50; /* opening costs, too: better joined once than often */
-    /* Which columns are read does not fit idxNum beside the order; what xFilter needs of it does.
-     */
+    /* Which columns are read does not fit idxNum beside the order; what xFilter needs of it
+     * does. */
     for (int bit = 0; bit < 64; bit++) {
         if ((info->colUsed >> bit & 1) != 0)
             info->idxNum |=

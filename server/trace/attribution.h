@@ -15,9 +15,8 @@ enum { ATTRIBUTION_VERSION = 4 };
 #define NO_EXECUTION UINT32_MAX
 #define NO_STEP INT64_MIN
 #define NO_KERNEL UINT32_MAX
-#define NOT_RECORDED                                                                               \
-    UINT32_MAX /* a kernel's number that the file does not say, or says wrongly                    \
-                */
+/* A kernel's number that the file does not say, or says wrongly. */
+#define NOT_RECORDED UINT32_MAX
 
 struct op { /* one instruction of one program, or a kernel or name where there is no program */
     program_id program;

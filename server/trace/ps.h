@@ -1,7 +1,6 @@
 /* Sums of picoseconds. One row's times fit 64 bits (see trace.h); those of many rows, devices or
  * steps need not, if a file says so: 2^63 ps are 106 days. A sum then stops at the greatest time
- * there is instead of coming out below zero.
- */
+ * there is instead of coming out below zero. */
 #ifndef JVIEWD_TRACE_PS_H
 #define JVIEWD_TRACE_PS_H
 

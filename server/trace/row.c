@@ -1,5 +1,4 @@
-/* Which slices of a row a time or a window touches: binary searches over chunks, then in one.
- */
+/* Which slices of a row a time or a window touches: binary searches over chunks, then in one. */
 #include "base/file.h"
 #include "trace/chunk.h"
 #include "trace/readers.h"

@@ -115,8 +115,8 @@ enum flow_end { FLOW_FROM, FLOW_STEP, FLOW_TO };
 /* One end of an arrow at the slice just given; ends of one (kind, id) are joined at the finish:
  * one producer, any number of consumers; in JSON form s -> t -> f is a chain. */
 void sink_flow(struct sink *sink, enum flow_end end, name_id kind, uint64_t id);
-/* The same at a time of a track: the innermost slice there, or with `next` the next one to start.
- */
+/* The same at a time of a track: the innermost slice there, or with `next` the next one to
+ * start. */
 void sink_flow_at(struct sink *sink, enum flow_end end, name_id kind, uint64_t id, track_id track,
                   int64_t at_ps, bool next);
 

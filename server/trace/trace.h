@@ -262,8 +262,8 @@ struct trace {
     const struct arg *sample_labels;
     uint32_t sample_label_count;
 
-    /* Of a copy that borrows names from other traces (analyse/hlo/lend.h): ids from name_count on.
-     */
+    /* Of a copy that borrows names from other traces (analyse/hlo/lend.h): ids from name_count
+     * on. */
     const struct str *lent_names;
     uint32_t lent_name_count;
 
@@ -281,8 +281,8 @@ struct slice trace_slice_times(const struct trace *trace, const struct row *row,
 row_id trace_row_of(const struct trace *trace, slice_id id);
 /* The slice that holds the args of this event. */
 slice_id trace_slice_of_event(const struct trace *trace, event_id event);
-/* The first slice of the row (ordinal 0 ... count) whose end is after `at`; instants at `at` count.
- */
+/* The first slice of the row (ordinal 0 ... count) whose end is after `at`; instants at `at`
+ * count. */
 uint32_t row_find(const struct trace *trace, const struct row *row, int64_t at_ps);
 /* Ordinals [first, end) of the row that touch [from, to); asks the kernel for their pages. */
 void row_window(const struct trace *trace, const struct row *row, int64_t from_ps, int64_t to_ps,
@@ -296,9 +296,8 @@ uint64_t flow_first_from(const struct trace *trace, slice_id slice);
 uint64_t flow_first_to(const struct trace *trace, slice_id slice);
 
 enum { ROW_GROUP_SLICES = 32 };
-struct slice_group { /* up to 32 neighbours of a row: what a walk along many rows at once keeps of
-                      * each
-                      */
+/* Up to 32 neighbours of a row: what a walk along many rows at once keeps of each. */
+struct slice_group {
     uint32_t first, count; /* ordinals */
     int64_t start_ps[ROW_GROUP_SLICES], dur_ps[ROW_GROUP_SLICES];
     name_id name[ROW_GROUP_SLICES];

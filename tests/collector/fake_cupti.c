@@ -7,21 +7,21 @@
  *   overhead     every 16th: 50 ns of a flush
  *   calls        cuLaunchKernel, and cuCtxGetCurrent, which nobody should ask for
  *
- * graphs       nodes whose handle is their number; a launch of some makes kernels of 1,000 ns with
- *              their numbers, one call for all, or with whole graphs one record of it
+ *   graphs       nodes whose handle is their number; a launch of some makes kernels of 1,000 ns
+ *                with their numbers, one call for all, or with whole graphs one record of it
  *
- * FAKE_CUPTI_FAIL=FUNCTION=CODE,...   makes a function fail; cuptiActivityEnable:10 one of a kind
- * FAKE_CUPTI_VERSION, _DROPS          what it answers
- * FAKE_CUPTI_ZERO, _INVERT, _ASTRAY=N every N'th kernel has no times, the end first, a name that
- *                                     points nowhere
- * FAKE_CUPTI_MANGLED=1                kernels are called as a C++ compiler calls them
- * FAKE_CUPTI_NOISE=1                  times, sizes and streams without rule, for speed and size
- * FAKE_CUPTI_LATE=NS                  work begins so long behind its call, on the real clock
- * FAKE_CUPTI_TIGHT=1                  kernels need a pool on the GPU of no more than 16 buffers
- * FAKE_CUPTI_HANG=N                   the N'th flush, and those behind it, never come back
- * FAKE_CUPTI_SLOW=MS                  each flush takes so long before it gives anything
- * FAKE_CUPTI_WARNS=1                  it warns of something
- * FAKE_CUPTI_NO_NAMES=1               without cuptiSubscribe_v2's name of the holder
+ *   FAKE_CUPTI_FAIL=FUNCTION=CODE,...   makes a function fail; cuptiActivityEnable:10 one of a kind
+ *   FAKE_CUPTI_VERSION, _DROPS          what it answers
+ *   FAKE_CUPTI_ZERO, _INVERT, _ASTRAY=N every N'th kernel has no times, the end first, a name that
+ *                                       points nowhere
+ *   FAKE_CUPTI_MANGLED=1                kernels are called as a C++ compiler calls them
+ *   FAKE_CUPTI_NOISE=1                  times, sizes and streams without rule, for speed and size
+ *   FAKE_CUPTI_LATE=NS                  work begins so long behind its call, on the real clock
+ *   FAKE_CUPTI_TIGHT=1                  kernels need a pool on the GPU of no more than 16 buffers
+ *   FAKE_CUPTI_HANG=N                   the N'th flush, and those behind it, never come back
+ *   FAKE_CUPTI_SLOW=MS                  each flush takes so long before it gives anything
+ *   FAKE_CUPTI_WARNS=1                  it warns of something
+ *   FAKE_CUPTI_NO_NAMES=1               without cuptiSubscribe_v2's name of the holder
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -95,8 +95,8 @@ static void others(void)
     end_elsewhere(&id);
 }
 
-/* As the payload extension's header does: slots that the library fills, schemas, events with them.
- */
+/* As the payload extension's header does: slots that the library fills, schemas, events with
+ * them. */
 static void payloads(void)
 {
     static intptr_t slots[64];

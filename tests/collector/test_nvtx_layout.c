@@ -1,5 +1,5 @@
-/* nvtx_abi.h against the headers of NVTX, where they are installed: this compiles, or it does not.
- */
+/* nvtx_abi.h against the headers of NVTX, where they are installed: this compiles, or it does
+ * not. */
 #include <stddef.h>
 #include <stdint.h>
 

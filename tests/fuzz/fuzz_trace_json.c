@@ -1,6 +1,5 @@
-/* Any bytes as Chrome JSON; what opens goes out again. Bytes that begin with 0xff are put over the
- * edge of a window, as far as the second one says.
- */
+/* Any bytes as Chrome JSON; what opens goes out again. Bytes that begin with 0xff are put over
+ * the edge of a window, as far as the second one says. */
 #include <stdlib.h>
 
 #include "decode_any.h"

@@ -2,8 +2,10 @@
  *
  *   trace_dump FILE        {"tracks": [{"plane", "id", "line", "count", "instants", "sum_ps",
  *                            "start_ps", "end_ps", "names": [[name, count, total, self], ...],
- * "counts": {}}], "args": [[key, type, count, sum], ...], "notes": [...], "epoch_ns", "hostname",
- * "flows", "programs", ..., "modules": [{"name", "stage", "entry", "computations", ...}],
+ *                            "counts": {}}],
+ *                           "args": [[key, type, count, sum], ...], "notes": [...], "epoch_ns",
+ *                           "hostname", "flows", "programs", ...,
+ *                           "modules": [{"name", "stage", "entry", "computations", ...}],
  *                           "documents": [[lines, bytes], ...],
  *                           "stacks", "stack_samples", "sample_types": [[name, unit, total]],
  *                           "labels": [[key, text or null, samples], ...],

@@ -75,8 +75,8 @@ static void on_call(const struct cupti_call_site *site)
 }
 
 /* What CUPTI complains of meanwhile; that another one asked for it is what a program of two
- * profilers, as the JAX profiler below us, does. A mere warning tells of nothing that is missing.
- */
+ * profilers, as the JAX profiler below us, does. A mere warning tells of nothing that is
+ * missing. */
 static void on_state(uint32_t number, const struct cupti_state *state)
 {
     if (state->result == CUPTI_TAKEN)

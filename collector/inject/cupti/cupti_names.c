@@ -73,8 +73,8 @@ uint32_t cupti_name(const char *name)
         uint32_t id, shown;
     } known[NAMES_SLOTS];
     static char read[TEXT_BYTES_MAX];
-    /* All bits count: short names lie beside one another, and each miss costs a call of the system.
-     */
+    /* All bits count: short names lie beside one another, and each miss costs a call of the
+     * system. */
     size_t slot = (uint64_t)(uintptr_t)name * UINT64_C(0x9e3779b97f4a7c15) >> (64 - SLOT_BITS),
            count;
     const char *text;

@@ -73,8 +73,8 @@ enum {
     NVTX_PAYLOAD_SCHEMA = (int)0xDFBD0009 /* `reserved` payloads of the extension, see below */
 };
 
-/* The payload extension: a program registers schemas of its structs, and gives structs to events.
- */
+/* The payload extension: a program registers schemas of its structs, and gives structs to
+ * events. */
 struct nvtx_payload { /* nvtxPayloadData_t */
     uint64_t schema;
     size_t size;

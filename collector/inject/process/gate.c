@@ -145,8 +145,8 @@ void gate_range_begins(const struct range *range)
     pthread_mutex_unlock(&gate.lock);
 }
 
-/* Of steps the last one that is asked for closes, and whoever it is ends the range that opened it.
- */
+/* Of steps the last one that is asked for closes, and whoever it is ends the range that opened
+ * it. */
 static bool closes(const struct range *range)
 {
     const struct control_asked *asked = &gate.control->asked;

@@ -65,8 +65,8 @@ bool thread_put(struct thread *thread, const struct range *range);
 void thread_push(struct thread *thread, const struct range *range);
 /* The innermost open one of the domain ends; false where none is open. */
 bool thread_pop(struct thread *thread, uint32_t domain, struct range *ret);
-/* For the writer: those open now, outermost first; NOT_SEEN where the thread was too busy for that.
- */
+/* For the writer: those open now, outermost first; NOT_SEEN where the thread was too busy for
+ * that. */
 uint32_t thread_open_ranges(struct thread *thread, struct range ret[OPEN_MAX]);
 
 /* For the writer: the threads in the order they came; NULL for one that is just being made. */

@@ -257,8 +257,8 @@ static void signal_all(pid_t pid, int number, const struct control *control)
     }
 }
 
-/* What was told is written down first: a signal may leave no time for that. True once it is sent.
- */
+/* What was told is written down first: a signal may leave no time for that. True once it is
+ * sent. */
 static bool end_program(pid_t pid, const struct options *options, struct control *control,
                         int64_t after_ms)
 {

@@ -1,9 +1,9 @@
 /* Whether a signal was meant for us alone, or for the whole group of processes, the program with
  * it.
  *
- *   kill LAUNCHER      launcher [TERM]   witness [ ]       program [ ]      -> goes on to the
- * program timeout, kill 0    launcher [TERM]   witness [TERM]    program [TERM]   -> the program
- * has it
+ *                      launcher   witness   program
+ *   kill LAUNCHER      [TERM]     [ ]       [ ]       -> goes on to the program
+ *   timeout, kill 0    [TERM]     [TERM]    [TERM]    -> the program has it
  *
  * The witness is a process that does nothing and takes no signal: what waits for it tells what its
  * group was sent. It ends with the launcher.

@@ -64,8 +64,8 @@ static void take_fork(struct fields *fields)
         symbols_forked(process, parent);
 }
 
-/* pid tid name. What was not sampled yet gets no log for it: most of what a shell starts never is.
- */
+/* pid tid name. What was not sampled yet gets no log for it: most of what a shell starts never
+ * is. */
 static void take_comm(struct fields *fields, bool is_exec)
 {
     pid_t process = (pid_t)take(fields, 4);

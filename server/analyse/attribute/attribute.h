@@ -2,13 +2,14 @@
  * which execution, and how long it really took.
  *
  *   XLA:CPU   slices with the arg hlo_op, on any thread, where the file has no device's tracks
- * (else they are launches); device = device_ordinal; an op ends at its `end:` partner (_p of the op
- * = _c of the partner) when that is later; ops of one device nest across threads GPU       slices
- * of device streams; op = the last of the "a::b" list of hlo_op, else the kernel itself; an
- * execution begins where the program's first op comes again TPU       slices of ROLE_OPS tracks, on
- * the device's clock where the file has it; an execution is the module's slice around them.
- * ROLE_ASYNC_OPS would count them twice: what the device waits for stands in ROLE_OPS as a "-done"
- * op
+ *             (else they are launches); device = device_ordinal; an op ends at its `end:` partner
+ *             (_p of the op = _c of the partner) when that is later; ops of one device nest across
+ *             threads
+ *   GPU       slices of device streams; op = the last of the "a::b" list of hlo_op, else the
+ *             kernel itself; an execution begins where the program's first op comes again
+ *   TPU       slices of ROLE_OPS tracks, on the device's clock where the file has it; an execution
+ *             is the module's slice around them. ROLE_ASYNC_OPS would count them twice: what the
+ *             device waits for stands in ROLE_OPS as a "-done" op
  *
  * Scope, source and category come from the program's instruction, else from the event's own args,
  * else from those of its type. Ops of one track (one device on XLA:CPU) nest by their closed

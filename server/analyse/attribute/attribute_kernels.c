@@ -13,8 +13,7 @@
  * are taken at the end:
  *
  *   durations   [ kernel 0: 3 9 3 | kernel 1: 7 | kernel 2: 1 1 ]
- *   gaps        [ kernel 0: 1 2 . | kernel 1: . | kernel 2: 8 . ]    the first launch of a row has
- * none
+ *   gaps        [ kernel 0: 1 2 . | kernel 1: . | kernel 2: 8 . ]    first of a row: none
  */
 #include <stdlib.h>
 #include <string.h>

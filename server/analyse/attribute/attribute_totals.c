@@ -3,8 +3,8 @@
  *
  *   entries ──> totals of each op
  *           ──> durations by op  [ op 0: 3 9 3 | op 1: 7 | op 2: 1 1 ]
- *                                        └─── rows join ops ───┘ ──> p50, p95, deviation of each
- * row by time ──> hull and union of each device
+ *                                        └── rows join ops ──┘ ──> p50, p95, deviation of a row
+ *           ──> by time ──> hull and union of each device
  *
  * The rows are those of analyse/ops/top.h, and so is the way to their quantiles: both answer alike.
  */

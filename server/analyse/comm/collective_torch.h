@@ -11,8 +11,8 @@
 
 /* Bytes of an element, 0 unknown: C++'s words, and PyTorch's. */
 uint64_t torch_element_bytes(struct str dtype);
-/* The product of the `index`-th list; false where it is empty, or holds anything but whole numbers.
- */
+/* The product of the `index`-th list; false where it is empty, or holds anything but whole
+ * numbers. */
 bool torch_elements(struct str lists, unsigned index, uint64_t *ret);
 /* The first text of a list; "". */
 struct str torch_first(struct str list);

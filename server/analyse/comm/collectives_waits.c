@@ -84,8 +84,8 @@ static uint64_t mix(uint64_t a, uint64_t b)
            UINT64_C(0xff51afd7ed558ccd);
 }
 
-/* Does a run id stand on two devices? Files that number executions for themselves have none such.
- */
+/* Does a run id stand on two devices? Files that number executions for themselves have none
+ * such. */
 static bool shares_run_ids(const struct collective_run *runs, uint32_t count)
 {
     struct map64 first_of = {0};
@@ -102,8 +102,8 @@ static bool shares_run_ids(const struct collective_run *runs, uint32_t count)
     return shares;
 }
 
-/* Of one collective on one place, in order: the turn is which execution, and the how-maniest in it.
- */
+/* Of one collective on one place, in order: the turn is which execution, and the how-maniest in
+ * it. */
 static void number_by_run_id(struct collective_run *runs, uint32_t count)
 {
     struct map64 times = {0};

@@ -83,8 +83,8 @@ static bool is_inside_own_kind(const struct trace *trace, slice_id id)
     return false;
 }
 
-/* Tracks whose slices say what a device moved; its steps, modules and scopes hold the same again.
- */
+/* Tracks whose slices say what a device moved; its steps, modules and scopes hold the same
+ * again. */
 static enum transfer_tier tier_on(const struct track *track, struct str name)
 {
     bool on_device = track->device >= 0;

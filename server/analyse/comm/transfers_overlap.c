@@ -53,8 +53,8 @@ struct by_device {
     uint32_t *order;
 };
 
-/* By op: does it compute? NULL where there are containers, or more ops than are worth looking at.
- */
+/* By op: does it compute? NULL where there are containers, or more ops than are worth looking
+ * at. */
 static uint8_t *computing_ops(const struct host_trace *host)
 {
     enum { FEW_OPS = 1024, EVENTS_AN_OP = 16 };

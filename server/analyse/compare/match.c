@@ -92,8 +92,8 @@ static void take(struct matcher *matcher, const struct match *match)
         matcher->ops[SIDE_B].taken[match->b[i]] = true;
 }
 
-/* As many on both sides: one by one in program order, which is less sure than being the only one.
- */
+/* As many on both sides: one by one in program order, which is less sure than being the only
+ * one. */
 static void match_class(struct matcher *matcher, const struct class *class, enum match_how how,
                         double confidence, bool in_order)
 {
@@ -194,8 +194,8 @@ static struct leaf_user *leaf_users(const struct matcher *matcher, size_t *ret_c
     return users;
 }
 
-/* How many leaves each pair of ops of both runs shares. What very many ops compute tells nothing.
- */
+/* How many leaves each pair of ops of both runs shares. What very many ops compute tells
+ * nothing. */
 static void count_shared(const struct leaf_user *users, size_t count, uint32_t a_count,
                          struct map64 *shared)
 {

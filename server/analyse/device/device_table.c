@@ -6,10 +6,11 @@
  *
  * Sources, by the word in `source`:
  *   V100 .. B300     NVIDIA's data sheets of these products ("Tensor Core GPU Datasheet"); for
- * GeForce and RTX the architecture white papers (GA102, AD102, Blackwell RTX), with accumulation in
- * f32 MI100 .. MI355X  AMD Instinct's data sheets and CDNA white papers TPU
- * cloud.google.com/tpu/docs, "System architecture", a page a version EPYC, Xeon       cores x base
- * clock x FLOPs a cycle of their vector units, channels x transfers
+ *                    GeForce and RTX the architecture white papers (GA102, AD102, Blackwell RTX),
+ *                    with accumulation in f32
+ *   MI100 .. MI355X  AMD Instinct's data sheets and CDNA white papers
+ *   TPU              cloud.google.com/tpu/docs, "System architecture", a page a version
+ *   EPYC, Xeon       cores x base clock x FLOPs a cycle of their vector units, channels x transfers
  */
 #include "analyse/device/device_spec.h"
 

@@ -131,8 +131,8 @@ static int by_time(const void *left, const void *right, void *data)
     return (a > b) - (a < b);
 }
 
-/* The ops of one program among those that are looked at; modules that cannot be read say nothing.
- */
+/* The ops of one program among those that are looked at; modules that cannot be read say
+ * nothing. */
 static void look_at_program(const struct host_trace *host, program_id id, const uint32_t *order,
                             uint32_t count, struct compute_host *ret)
 {

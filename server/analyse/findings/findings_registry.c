@@ -1,5 +1,5 @@
-/* Every theme of rules, one line each. Their order is the last word where two findings rank alike.
- */
+/* Every theme of rules, one line each. Their order is the last word where two findings rank
+ * alike. */
 #include "analyse/findings/findings.h"
 
 extern const struct rule rules_capture[];

@@ -1,7 +1,8 @@
 /* A rule about how fast collectives move what they move, measured by the links of the devices.
  *
  *   bus bandwidth    analyse/comm/collectives.h, without the wait for the last to come where that
- * is known the links' peak  analyse/device/device_link.h; unknown, or a torus: nothing is said
+ *                    is known
+ *   the links' peak  analyse/device/device_link.h; unknown, or a torus: nothing is said
  *
  * Groups that lie on one host only: between hosts a network decides, of which profiles say nothing.
  */

@@ -1,5 +1,5 @@
-/* Rules about memory that was planned or saved: compiled modules' heaps, and series of snapshots.
- */
+/* Rules about memory that was planned or saved: compiled modules' heaps, and series of
+ * snapshots. */
 #include <stdlib.h>
 
 #include "analyse/findings/findings.h"

@@ -6,8 +6,8 @@
 #include "analyse/steps/idle.h"
 
 MUST_CHECK enum status facts_idle(struct facts *facts, const struct idle **ret, struct error *err);
-/* How long devices of the host had nothing to do in the counted time: the mean of those that count.
- */
+/* How long devices of the host had nothing to do in the counted time: the mean of those that
+ * count. */
 int64_t unoccupied_ps(const struct idle *idle, uint32_t host);
 
 #endif

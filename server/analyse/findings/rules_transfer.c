@@ -1,6 +1,5 @@
 /* Rules about memory that moves between host and devices: each copy is one of
- * analyse/comm/transfers.h.
- */
+ * analyse/comm/transfers.h. */
 #include <stdlib.h>
 
 #include "analyse/comm/transfers.h"

@@ -180,8 +180,8 @@ static void put_reflectors(struct call *call)
     call->ret->flops = matrices * (4 * m * n * k - 2 * (m + n) * k * k + 4 * k * k * k / 3);
 }
 
-/* X of A X = B or X A = B, A n x n: each element of B takes n multiply-adds, half of them at most.
- */
+/* X of A X = B or X A = B, A n x n: each element of B takes n multiply-adds, half of them at
+ * most. */
 static void put_triangular(struct call *call)
 {
     call->ret->flops = call->second.elements * side(&call->first, 1);

@@ -23,8 +23,8 @@ static int64_t size_at(const struct hlo_sizes *sizes, uint64_t dimension)
                : 0;
 }
 
-/* How many of the outputs o in [0, count) read inside the input: 0 <= o * stride + shift < limit.
- */
+/* How many of the outputs o in [0, count) read inside the input: 0 <= o * stride + shift <
+ * limit. */
 static int64_t inside_count(int64_t count, int64_t stride, int64_t shift, int64_t limit)
 {
     if (stride <= 0)

@@ -80,8 +80,8 @@ static uint32_t take_block(const struct arg_column *column, bool has_key,
     return from;
 }
 
-/* By type, plus one for none: the arg of that key that all its events share. NULL: no type has it.
- */
+/* By type, plus one for none: the arg of that key that all its events share. NULL: no type has
+ * it. */
 static struct event_value *values_of_types(const struct trace *trace, name_id key)
 {
     struct event_value *values = NULL;

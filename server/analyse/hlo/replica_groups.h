@@ -3,8 +3,9 @@
  *   replica_groups={{0,1},{2,3}}                 groups one by one
  *   replica_groups={}                            one group of everybody
  *   replica_groups=[2,4]<=[4,2]T(1,0)            0 ... 7 as an array of 4 x 2, turned, then cut
- * into 2 groups of 4: {0,2,4,6} {1,3,5,7} replica_groups=mesh['data'=4,'model'=2] {'data'} along
- * axes of a mesh source_target_pairs={{0,1},{1,2},{2,0}}      who sends to whom: a ring of three
+ *                                                into 2 groups of 4: {0,2,4,6} {1,3,5,7}
+ *   replica_groups=mesh['data'=4,'model'=2] {'data'}      along axes of a mesh
+ *   source_target_pairs={{0,1},{1,2},{2,0}}      who sends to whom: a ring of three
  *
  * Grammar: the HLO text that XLA prints; checked on the modules of real captures and dumps. Text
  * comes from files: what is not one of these, or is larger than anyone's cluster, is unknown.

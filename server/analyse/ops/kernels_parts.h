@@ -2,8 +2,9 @@
  *
  *   whole trace   totals of the attribution ──┐
  *                                             ├─> rows ─> order ─> page ─> its spread ─> cells
- *   a part of it  entries let through ────────┘   kernels_rows.c    kernels_spread.c
- * kernels_cells.c
+ *   a part of it  entries let through ────────┘
+ *
+ * Rows: kernels_rows.c; spreads: kernels_spread.c; cells: kernels_cells.c.
  */
 #ifndef JVIEWD_ANALYSE_KERNELS_PARTS_H
 #define JVIEWD_ANALYSE_KERNELS_PARTS_H

@@ -95,8 +95,8 @@ static enum status make_table(struct top_work *work, const struct page *page, st
     for (uint32_t i = 0; i < work->row_count; i++) {
         struct top_row *row = &work->rows[order[i]];
 
-        /* A slice that runs past its parent takes more from it than it has: negative, and summed.
-         */
+        /* A slice that runs past its parent takes more from it than it has: negative, and
+         * summed. */
         if (row->event_count == 0 ||
             (work->question->min_self_ps > 0 && row->self_ps < work->question->min_self_ps))
             continue;

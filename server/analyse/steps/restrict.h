@@ -1,5 +1,4 @@
-/* From a restriction to what it lets through of each host; steps are looked up.
- */
+/* From a restriction to what it lets through of each host; steps are looked up. */
 #ifndef JVIEWD_ANALYSE_RESTRICT_H
 #define JVIEWD_ANALYSE_RESTRICT_H
 

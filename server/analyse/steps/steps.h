@@ -76,8 +76,8 @@ void steps_keep(const struct run_traces *run, struct steps *steps, struct arena 
 typedef void step_visit(void *data, const struct step *step, const struct host_devices *devices,
                         const struct device_time *lanes);
 void steps_walk(const struct run_traces *run, struct steps *steps, step_visit *visit, void *data);
-/* What to ask of one host: its steps as windows, the thread that steps, which slices only say when.
- */
+/* What to ask of one host: its steps as windows, the thread that steps, which slices only say
+ * when. */
 struct breakdown_question *steps_question(const struct host_trace *host, uint32_t index,
                                           const struct steps *steps,
                                           const struct host_devices *devices, struct arena *arena);

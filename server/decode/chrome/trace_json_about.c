@@ -1,6 +1,5 @@
 /* What a Chrome JSON file tells beside its events: what was odd or left out, how many events of
- * each phase there were, and what its clock counts from.
- */
+ * each phase there were, and what its clock counts from. */
 #include "decode/chrome/trace_json.h"
 
 enum { JAX_CAP = 1000000 };

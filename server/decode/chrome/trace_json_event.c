@@ -1,8 +1,7 @@
 /* One event's members, in any order. Events of a file resemble one another, so keys are not read
- * but recognised: the key that followed last time is compared with what stands there. Numbers and
- * quoted integers are read while their end is looked for. Whatever looks odd takes the long way
- * through the scanner, which knows all of JSON.
- */
+ * but recognised: the key that followed last time is compared with what stands there. Numbers
+ * and quoted integers are read while their end is looked for. Whatever looks odd takes the long
+ * way through the scanner, which knows all of JSON. */
 #include <emmintrin.h>
 
 #include "decode/chrome/trace_json.h"

@@ -1,9 +1,12 @@
 /* What Chrome tells beside slices, each a moment in a lane of its process.
  *
- *   N O D   an object is created, looked at, deleted      {"id": "0x1", "args": {"snapshot":
- * {...}}} v V     a dump of a process's, of the system's memory {"id": "0x2", "args": {"dumps":
- *             {"process_totals": {"resident_set_bytes": "8a3b000"}, ...}}}      hexadecimal
- *   c       a clock that another trace shares             {"args": {"sync_id": "..."}}
+ *   N O D   an object is created, looked at, deleted
+ *             {"id": "0x1", "args": {"snapshot": {...}}}
+ *   v V     a dump of a process's, of the system's memory, in hexadecimal
+ *             {"id": "0x2", "args": {"dumps":
+ *               {"process_totals": {"resident_set_bytes": "8a3b000"}, ...}}}
+ *   c       a clock that another trace shares
+ *             {"args": {"sync_id": "..."}}
  *
  * Snapshots are pictures and trees of any size: large ones, and those beyond a total, are left out
  * and counted. Totals of a dump are counters too.

@@ -5,8 +5,7 @@
  *                     "cpuProfile": {"nodes": [{"id": 5, "parent": 4, "callFrame":
  *                       {"functionName": "f", "url": "x.js", "lineNumber": 0}}, ...],
  *                                    "samples": [5, 5, 6, ...]},
- *                     "timeDeltas": [108, 118, -20, ...]}}}         since the sample before, any
- * order
+ *                     "timeDeltas": [108, 118, -20, ...]}}}      since the sample before, any order
  *
  * Chunks come from the sampler's thread; the sampled thread is that of the Profile. Lines count
  * from 0. Older files name children instead of parents.

@@ -1,7 +1,6 @@
 /* Samples of call stacks, in both spellings.
  *
- *   "stackFrames": {"7": {"name": "f", "category": "libm", "parent": "1"}, ...}     the callers'
- * way
+ *   "stackFrames": {"7": {"name": "f", "category": "libm", "parent": "1"}, ...}     callers
  *   {"ph": "P", "pid": 1, "tid": 2, "ts": 870, "name": "cycles", "sf": 7}           a sample
  *   "samples": [{"cpu": 0, "tid": 2, "ts": 870, "weight": 1, "sf": 7}, ...]         the same
  *

@@ -2,7 +2,7 @@
  *
  *   %d = f32[8,4] dot(%a, %b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
  *   %c = f32[8,9,9,4] convolution(%x, %k), window={size=3x3 pad=1_1x1_1},
- * dim_labels=b01f_01io->b01f
+ *                     dim_labels=b01f_01io->b01f
  *
  *   Instruction  9 parameter  13 tuple's part  15 window  16 convolution's dimensions
  *                30 dot's dimensions  32 transform's lengths*  43 backend config

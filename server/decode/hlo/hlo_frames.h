@@ -6,9 +6,10 @@
  *
  * The same as HLO text, before the first computation, each table ended by an empty line:
  *
- *   FileNames          FunctionNames    FileLocations                              StackFrames
- *   1 "model.py"       1 "loss"         1 {file_name_id=1 ... line=7 column=4}     1
- * {file_location_id=1}
+ *   FileNames       1 "model.py"
+ *   FunctionNames   1 "loss"
+ *   FileLocations   1 {file_name_id=1 function_name_id=1 line=7 column=4}
+ *   StackFrames     1 {file_location_id=1}
  *
  * Ids count from 1; 0 is none. A parent is an id, too, so chains are followed to a bound only.
  */

@@ -193,8 +193,8 @@ static enum table table_of(struct str line)
     return TABLE_NONE;
 }
 
-/* "{file_name_id=1 function_name_id=1 line=7 column=4}", "{file_location_id=1 parent_frame_id=2}"
- */
+/* "{file_name_id=1 function_name_id=1 line=7 column=4}", "{file_location_id=1
+ * parent_frame_id=2}" */
 static struct hlo_numbers record_of(struct str text)
 {
     struct hlo_numbers record = {0};

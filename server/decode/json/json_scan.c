@@ -411,8 +411,8 @@ bool json_stream_fill(struct json_stream *stream)
 
     if (stream->ended)
         return false;
-    /* At least as much again as what was not enough, so that long events cost twice, not n times.
-     */
+    /* At least as much again as what was not enough, so that long events cost twice, not n
+     * times. */
     while (room && !stream->ended && filled < kept + kept / 2 + 1) {
         struct bytes piece = input_next(stream->input, &stream->input_err);
 

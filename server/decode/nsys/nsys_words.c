@@ -1,8 +1,9 @@
 /* Texts of an export, by their numbers.
  *
- *   StringIds   id  value                    names of kernels, calls, threads, ranges; also what
- * the program printed and paths of its files, so that only what an event refers to is ever read
- *   ENUM_...    id  name  label              words for codes; exports before 2021 have none
+ *   StringIds   id  value          names of kernels, calls, threads, ranges; also what the program
+ *                                  printed and paths of its files, so that only what an event
+ *                                  refers to is ever read
+ *   ENUM_...    id  name  label    words for codes; exports before 2021 have none
  */
 #include "decode/nsys/nsys.h"
 

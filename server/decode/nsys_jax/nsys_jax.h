@@ -68,8 +68,8 @@ MUST_CHECK enum status jax_read_ranges(struct nsys_jax *jax, uint32_t part, stru
                                        struct error *err);
 MUST_CHECK enum status jax_read_threads(struct nsys_jax *jax, uint32_t part, struct bytes table,
                                         struct error *err);
-/* The device that a thread's launcher or, for others, the first launcher of its process names; -1.
- */
+/* The device that a thread's launcher or, for others, the first launcher of its process names;
+ * -1. */
 int64_t jax_device_of_thread(const struct jax_part *part, int64_t process, int64_t thread);
 /* Properties from a table of facts; only those that are known to name neither user nor secret. */
 MUST_CHECK enum status jax_read_facts(struct nsys_jax *jax, struct bytes table, struct error *err);

@@ -3,7 +3,7 @@
  *
  *   bundle.html of web/   script, style, policy     made when the program is built
  *   <script id="answers"> {"run", "program", "answers": {question: {status, body}}, "tiles",
- * "reduced"}
+ *                          "reduced"}
  *
  * Below 5 MB whatever the run: tables have their first rows, the timeline its coarse levels, and
  * the page says so. Every number is of the endpoint that the server answers by.

@@ -37,8 +37,8 @@ struct http {
 };
 
 /* CivetWeb forgives spaces before the colon; others would not see that header at all. It writes
- * NUL over them and over the colon, so a second NUL tells: such a name keeps one, and is no token.
- */
+ * NUL over them and over the colon, so a second NUL tells: such a name keeps one, and is no
+ * token. */
 static struct str header_name(const struct mg_header *header)
 {
     size_t count = strlen(header->name);

@@ -6,10 +6,9 @@
 #include "serve/access/gate.h"
 #include "serve/answer/reply.h"
 
-/* Nothing but our own files runs in the page; it is framed by nobody who was not named, and other
- * origins read nothing. Opener policy is not "same-origin": that would cut the window in which
- * Perfetto opens.
- */
+/* Nothing but our own files runs in the page; it is framed by nobody who was not named, and
+ * other origins read nothing. Opener policy is not "same-origin": that would cut the window in
+ * which Perfetto opens. */
 static const char common_headers[] =
     "X-Content-Type-Options: nosniff\r\n"
     "Cross-Origin-Opener-Policy: same-origin-allow-popups\r\n"

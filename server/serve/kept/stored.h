@@ -29,8 +29,8 @@ void stored_put(struct request *req, const struct run_record *run, const struct 
 bool stored_get_bytes(struct request *req, const struct run_record *run, struct bytes *ret);
 bool stored_unpack(struct arena *arena, struct bytes body, struct bytes *ret);
 void stored_put_bytes(struct request *req, const struct run_record *run, struct bytes bytes);
-/* What cannot be kept, as it is too large, leaves a mark: to make it for keeping again is in vain.
- */
+/* What cannot be kept, as it is too large, leaves a mark: to make it for keeping again is in
+ * vain. */
 void stored_refuse(struct request *req, const struct run_record *run);
 bool stored_is_refused(struct request *req, const struct run_record *run);
 

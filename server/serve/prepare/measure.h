@@ -1,7 +1,6 @@
 /* Figures that are kept of each run: measured once, by whoever has time.
  *
- *   ready, not measured ──analyse/compare/trend_metrics.h──> catalog's metrics ──> /api/trend,
- * /metrics
+ *   ready, not measured ──trend_metrics──> catalog's metrics ──> /api/trend, /metrics
  *
  * A server does it beside its answers (prepare.h), a command before it prints a trend.
  */

@@ -1,5 +1,5 @@
-/* GET /api/diff?a=&b=&by=: what changed between two runs, or two parts of one (serve/kept/side.h).
- */
+/* GET /api/diff?a=&b=&by=: what changed between two runs, or two parts of one
+ * (serve/kept/side.h). */
 #include <stdlib.h>
 
 #include "analyse/compare/compare.h"

@@ -1,6 +1,5 @@
-/* GET /api/findings?run=: what costs the time, in sentences, each with its evidence and remedy; the
- * one that would win the most stands first.
- */
+/* GET /api/findings?run=: what costs the time, in sentences, each with its evidence and remedy;
+ * the one that would win the most stands first. */
 #include "serve/answer/findings_out.h"
 
 #include "serve/answer/table_out.h"

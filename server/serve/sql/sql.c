@@ -47,8 +47,8 @@ static void put_metric(struct json *json, struct str name, enum unit unit, int64
     json_close(json, '}');
 }
 
-/* Those that the run's record holds, and those that were measured; see serve/routes/trend/trend.c.
- */
+/* Those that the run's record holds, and those that were measured; see
+ * serve/routes/trend/trend.c. */
 static void put_metrics(struct json *json, struct request *req, const struct run_record *run)
 {
     struct trend_metric metric;

@@ -68,8 +68,8 @@ bool trace_arg_block_may(const struct trace *trace, uint32_t block, name_id key,
 /* May the chunk hold any of these events (a bit each, of all of the trace)? By the first and the
  * last of its own. */
 bool chunk_may_hold(const struct trace *trace, uint32_t chunk, const uint64_t *events);
-/* Keys whose texts in the block may be one of `texts` (ascending): by the filter, at most `most`.
- */
+/* Keys whose texts in the block may be one of `texts` (ascending): by the filter, at most
+ * `most`. */
 uint32_t trace_arg_text_keys(const struct trace *trace, uint32_t block, const name_id *texts,
                              uint32_t count, name_id *ret, uint32_t most);
 

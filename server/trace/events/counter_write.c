@@ -1,6 +1,6 @@
-/* Counters, written: samples wait in a spill file in the order they came and are dealt out to their
- * tracks at the finish, in the output itself, so that memory does not grow with their number.
- */
+/* Counters, written: samples wait in a spill file in the order they came and are dealt out to
+ * their tracks at the finish, in the output itself, so that memory does not grow with their
+ * number. */
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
-/* Summaries, read: a tile of a group is the mean over its work tracks, each from its stored level
- * or, below its base, from its slices.
- */
+/* Summaries, read: a tile of a group is the mean over its work tracks, each from its stored
+ * level or, below its base, from its slices. */
 #include <stdlib.h>
 
 #include "trace/levels/summary.h"

@@ -1,5 +1,5 @@
-/* One pass over the slices of a track that touch some buckets, in groups of 32 as they are packed.
- */
+/* One pass over the slices of a track that touch some buckets, in groups of 32 as they are
+ * packed. */
 #include "trace/levels/summary.h"
 #include "trace/writers.h"
 

@@ -1,6 +1,5 @@
 /* Summaries, written at the finish: one sweep over each work track, its levels made from exact
- * sums, which also go into the groups that hold the track.
- */
+ * sums, which also go into the groups that hold the track. */
 #include <stdlib.h>
 
 #include "trace/levels/summary.h"

@@ -34,8 +34,8 @@ void tile_fold(const struct trace *trace, row_id row, int level, int64_t index, 
 /* Asks the kernel for what tile_fold will read. A reply asks for all its tiles before the first. */
 void tile_will_need(const struct trace *trace, row_id row, int level, int64_t index);
 
-struct tile_summary { /* self time by kind of a track (all rows) or subtree: share of each quantum
-                       */
+/* Self time by kind of a track (all rows) or subtree: share of each quantum. */
+struct tile_summary {
     uint16_t share[KIND_COUNT][TILE_QUANTA]; /* 65535 = the whole quantum; mean over the tracks */
 };
 /* Mean over the non-derived, non-container tracks with slices in the subtree of `track`. */

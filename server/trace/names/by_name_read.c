@@ -1,6 +1,5 @@
-/* Slices by name, read. Ids and runs are big and seldom asked for: their tables are touched by the
- * first question about them, not by opening the trace.
- */
+/* Slices by name, read. Ids and runs are big and seldom asked for: their tables are touched by
+ * the first question about them, not by opening the trace. */
 #include "base/file.h"
 #include "trace/names/by_name.h"
 #include "trace/readers.h"

@@ -1,6 +1,5 @@
 /* What a file says besides slices: who made it, notes, properties, shared types, memory events.
- * All but the last are few and wait in memory.
- */
+ * All but the last are few and wait in memory. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* Programs, their instructions, and the documents that stand beside them. Blobs are packed and
- * written as they come; what is found by name waits in memory.
- */
+ * written as they come; what is found by name waits in memory. */
 #include <stdlib.h>
 
 #include "base/pack/pack.h"

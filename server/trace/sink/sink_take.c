@@ -1,6 +1,6 @@
-/* What the doors let through: tracks, slices, args and arrows, in the order they were given. Runs
- * on the decoder's thread, or on the sink's own (sink_thread.c); a failure stays in take_err.
- */
+/* What the doors let through: tracks, slices, args and arrows, in the order they were given.
+ * Runs on the decoder's thread, or on the sink's own (sink_thread.c); a failure stays in
+ * take_err. */
 #include <stdlib.h>
 
 #include "trace/sink/sink_state.h"

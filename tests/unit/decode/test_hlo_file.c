@@ -143,8 +143,8 @@ static void cut_off(void **state)
     arena_destroy(arena);
 }
 
-/* Every prefix of each kind of text, and a bit of every byte: a document, a module or a sentence.
- */
+/* Every prefix of each kind of text, and a bit of every byte: a document, a module or a
+ * sentence. */
 static void damaged_texts(void **state)
 {
     (void)state;

@@ -46,8 +46,8 @@ static const struct trace *trace_of(struct bytes bytes, struct arena *arena, con
     return trace;
 }
 
-/* Rows of the seed: named one, (null), two, one; devices from the table, threads from the report.
- */
+/* Rows of the seed: named one, (null), two, one; devices from the table, threads from the
+ * report. */
 static void archive(void **state)
 {
     (void)state;

@@ -12,8 +12,8 @@
 
 static const int64_t DAY_NS = INT64_C(86400000000000);
 
-/* Runs a to f, newest first, a day apart from day 99 down; b is protected. Those that go: "cdef".
- */
+/* Runs a to f, newest first, a day apart from day 99 down; b is protected. Those that go:
+ * "cdef". */
 static void check_choice(const char *what, struct prune_wish wish, const char *want)
 {
     struct prune_run runs[6] = {0};

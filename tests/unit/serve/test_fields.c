@@ -1,5 +1,5 @@
-/* An answer that is one thing, as fields: every number exact, every name told, nothing that acts.
- */
+/* An answer that is one thing, as fields: every number exact, every name told, nothing that
+ * acts. */
 #include "serve/answer/fields.h"
 
 #include "check.h"

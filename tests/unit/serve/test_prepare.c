@@ -121,8 +121,8 @@ static void asks_again(void **state)
     for (size_t i = 0; i < COUNT(rows); i++) {
         put_run(place, rows[i].id, rows[i].content_id, rows[i].name, STORED_SLICES_MIN);
         wait_until_kept(place, rows[i].what);
-        /* The look goes on to its second question; what is forgotten before is no sign of the next.
-         */
+        /* The look goes on to its second question; what is forgotten before is no sign of the
+         * next. */
         put_run(place, "small", rows[i].what, "small", 1);
         wait_until_measured(place);
         kept_count(place, true);

@@ -162,8 +162,8 @@ static void attributions_open_when_asked_for(void **state)
     CHECK("made again", is_there(place->cache, second));
 }
 
-/* What cannot be opened this time is no attribution that was never made, and nothing is forgotten.
- */
+/* What cannot be opened this time is no attribution that was never made, and nothing is
+ * forgotten. */
 static void an_attribution_that_cannot_be_opened(void **state)
 {
     struct place *place = *state;

@@ -1,8 +1,7 @@
 /* Inside check*.c.
  *
- *   query ──check_args.c──> struct asked_check ──check.c──> struct checked ──check_out.c──> text,
- *                                                                  └──> JSON               md,
- * JUnit
+ *   query ──check_args.c──> struct asked_check ──check.c──> struct checked ──> JSON
+ *                                                              └──check_out.c──> text, md, JUnit
  */
 #ifndef JVIEWD_SERVE_CHECK_PARTS_H
 #define JVIEWD_SERVE_CHECK_PARTS_H

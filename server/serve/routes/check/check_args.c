@@ -1,7 +1,7 @@
 /* What a gate is asked, as people write it.
  *
- *   max_regress=3%  confidence=0.99  min_effect=1.5ms  metric=step_time,op:dot.3
- * max=step_time=150ms
+ *   max_regress=3%  confidence=0.99  min_effect=1.5ms
+ *   metric=step_time,op:dot.3  max=step_time=150ms
  *
  * A comma ends a metric only where another metric follows: names of ops hold commas, too.
  */

@@ -1,8 +1,8 @@
 /* speedscope's file: frames that all profiles share, and a "sampled" profile a weight.
  *
  *   shared.frames   [{name, file, line}, ...]          a frame a node
- *   profiles[]      samples [[0, 1, 4], ...]           a stack for each node with a weight of its
- * own weights [12.5, ...]                times in nanoseconds, all else as it is
+ *   profiles[]      samples [[0, 1, 4], ...]           a stack for each node with its own weight
+ *                   weights [12.5, ...]                times in nanoseconds, all else as it is
  */
 #include "serve/routes/flame/flame_parts.h"
 

@@ -1,7 +1,8 @@
 /* GET /api/memory?run=&view=peak&allocator=&at_ps=&by=: who held memory.
  *
- *   {"allocator": {"name": "GPU_0_bfc", "peak_bytes": 4096, ...}, "at_ps": 1200, "total_bytes":
- * 4096, "rows": [{"name": "dot.3", "bytes": 3072, "row_kind": "owner", ...},
+ *   {"allocator": {"name": "GPU_0_bfc", "peak_bytes": 4096, ...}, "at_ps": 1200,
+ *    "total_bytes": 4096,
+ *    "rows": [{"name": "dot.3", "bytes": 3072, "row_kind": "owner", ...},
  *             {"name": "(allocated before the capture)", "bytes": 1024, "row_kind": "before"}]}
  *
  * The rows of all pages sum to total_bytes.

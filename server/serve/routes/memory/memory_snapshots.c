@@ -1,7 +1,7 @@
 /* GET /api/memory?run=&view=pprof&snapshot=&base=&type=&by=: device memory profiles and the like.
  *
- *   {"snapshots": [{"name": "mem_2.prof", "types": [{"name": "space", "unit": "bytes", ...}]},
- * ...], "snapshot": "mem_2.prof", "base": null, "type": "space", "unit": "bytes", "total": 4096,
+ *   {"snapshots": [{"name": "mem_2.prof", "types": [{"name": "space", "unit": "bytes", ...}]}],
+ *    "snapshot": "mem_2.prof", "base": null, "type": "space", "unit": "bytes", "total": 4096,
  *    "rows": [{"name": "main", "source": "train.py:12", "value": 4096, "share": 1, ...}]}
  */
 #include "analyse/memory/snapshot.h"

@@ -8,8 +8,8 @@
 /* Sets the bit of every slice whose event or type has key = value. */
 void search_args(const struct trace *trace, struct search_arg arg, uint64_t *slices,
                  struct arena *arena);
-/* Sets the bit of every slice one of whose args, or of its type's, is a text that holds the part.
- */
+/* Sets the bit of every slice one of whose args, or of its type's, is a text that holds the
+ * part. */
 void search_arg_texts(const struct trace *trace, struct str part, uint64_t *slices,
                       struct arena *arena);
 

@@ -1,5 +1,5 @@
-/* Rules about memory that allocators told: each with a run that triggers it and one that does not.
- */
+/* Rules about memory that allocators told: each with a run that triggers it and one that does
+ * not. */
 #include "unit/analyse/findings_of.h"
 
 #define MIB (INT64_C(1) << 20)

@@ -1,5 +1,5 @@
-/* Rules about steps, idle devices, hosts: each with a run that triggers it and one that does not.
- */
+/* Rules about steps, idle devices, hosts: each with a run that triggers it and one that does
+ * not. */
 #include "unit/analyse/findings_of.h"
 
 static void step(struct made_run *run, track_id track, int64_t start_ps, int64_t dur_ps,

@@ -1,5 +1,5 @@
-/* Stored totals answer as a walk over all entries does: every table of made runs, asked both ways.
- */
+/* Stored totals answer as a walk over all entries does: every table of made runs, asked both
+ * ways. */
 #include "analyse/ops/top.h"
 #include "unit/analyse/made_run.h"
 

@@ -112,8 +112,8 @@ static void skews(void **state)
     }
 }
 
-/* hostA |----| hostB  |--|: who ends has met who begins, so b is at most 300 behind and 400 ahead.
- */
+/* hostA |----| hostB  |--|: who ends has met who begins, so b is at most 300 behind and 400
+ * ahead. */
 static void bounds(void **state)
 {
     (void)state;
