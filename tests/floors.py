@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Includes point down: every #include of server/ against tests/floors.txt; private headers stay in their folder."""
+"""Includes point down: every #include of server/ and collector/ against tests/floors.txt; private headers stay in their
+folder."""
 
 import fnmatch
 import pathlib
@@ -16,11 +17,13 @@ HEAPS = ("tests/fuzz/seeds", "tests/samples", "tests/golden", "node_modules", "d
 class Floors:
     """The lines of floors.txt: rooms with all that they may include, foreign headers, registries."""
 
-    def __init__(self, text):
+    def __init__(self, text, top="server"):
         self.direct, self.doors, self.registries = {}, {}, set()
+        self.others = Floors(text) if top != "server" else None  # what a room of collector/ may take from server/
+        keyword = "room" if top == "server" else top
         for line in text.splitlines():
             words = line.split("#")[0].split()
-            if words[:1] == ["room"]:
+            if words[:1] == [keyword]:
                 self.direct[words[1]] = {room for word in words[2:] for room in self.named(word)}
             elif words[:1] == ["registry"]:
                 self.registries.add(words[1])
@@ -28,13 +31,16 @@ class Floors:
                 self.doors[words[1]] = words[2:]
         self.below = {}
         for room, direct in self.direct.items():  # from the ground up: what is named stands above already
-            self.below[room] = direct | {low for other in direct for low in self.below[other]}
+            self.below[room] = direct | {low for other in direct for low in self.below_of(other)}
+
+    def below_of(self, room):
+        return self.below[room] if room in self.below else self.others.below[room]
 
     def named(self, word):
         """The rooms of a word: one, or with "/*" a room and those in it."""
         if word.endswith("/*"):
             return {room for room in self.direct if room == word[:-2] or room.startswith(word[:-1])}
-        if word not in self.direct:
+        if word not in self.direct and not (self.others and word in self.others.direct):
             sys.exit(f"tests/floors.txt: {word} is named above its own line")
         return {word}
 
@@ -44,6 +50,15 @@ class Floors:
         while str(folder) not in self.direct and folder != pathlib.Path("."):
             folder = folder.parent
         return str(folder) if str(folder) in self.direct and (str(folder) != "." or len(path.parts) == 1) else None
+
+    def target_of(self, header):
+        """The room of a header as it is included: here, or in server/."""
+        path = pathlib.Path(header)
+        if self.others is None:
+            return self.room_of(path)
+        if path.parts[0] == "collector":
+            path = path.relative_to("collector")
+        return self.room_of(path) or self.others.room_of(path)
 
 
 def faults_of(path, text, floors):
@@ -58,7 +73,7 @@ def faults_of(path, text, floors):
             yield f"{path} may not include {header}: only {', '.join(doors)} may"
         if quote == "<" or "/" not in header:
             continue
-        target = floors.room_of(pathlib.Path(header))
+        target = floors.target_of(header)
         lists_it = str(path) in floors.registries and target is not None and target.startswith(room)
         if target not in (None, room) and target not in floors.below[room] and not lists_it:
             yield f"{path} may not include {header}"
@@ -78,22 +93,31 @@ def crowded():
                 yield f"{name} holds {count} files, more than {FILES_MAX}"
 
 
-def self_test(floors):
+def files_of(top):
+    return sorted(path for path in (ROOT / top).rglob("*") if path.suffix in (".c", ".h"))
+
+
+def self_test(floors, collector):
     """The rules catch what they are for."""
     bad = [("analyse/ops/top.c", '#include "store/cache.h"\n'), ("analyse/steps/idle.c", '#include "analyse/ops/top.h"\n'),
            ("serve/runs.c", "#include <civetweb.h>\n"), ("base/file.c", '#include "trace/trace.h"\n'),
            ("analyse/findings/rules.c", '#include "analyse/ops/top_parts.h"\n'), ("utils/x.c", "")]
-    return all(list(faults_of(pathlib.Path(path), text, floors)) for path, text in bad)
+    climbs = [("inject/process/threads.c", '#include "inject/writer/writer.h"\n'),
+              ("launch/sample/py_sample.c", '#include "launch/child/session.h"\n'),
+              ("launch/spool/stage.c", '#include "serve/http/http.h"\n'),
+              ("inject/nvtx/nvtx.c", '#include "base/arena.h"\n')]
+    return (all(list(faults_of(pathlib.Path(path), text, floors)) for path, text in bad) and
+            all(list(faults_of(pathlib.Path(path), text, collector)) for path, text in climbs))
 
 
 def main():
-    floors = Floors((ROOT / "tests/floors.txt").read_text())
-    if not self_test(floors):
+    text = (ROOT / "tests/floors.txt").read_text()
+    floors = {top: Floors(text, top) for top in ("server", "collector")}
+    if not self_test(*floors.values()):
         sys.exit("tests/floors.txt lets an arrow climb that it must stop")
-    server = ROOT / "server"
-    files = sorted(path for path in server.rglob("*") if path.suffix in (".c", ".h"))
-    faults = [fault for path in files
-              for fault in faults_of(path.relative_to(server), path.read_text(), floors)]
+    files = [(top, path) for top in floors for path in files_of(top)]
+    faults = [fault for top, path in files
+              for fault in faults_of(path.relative_to(ROOT / top), path.read_text(), floors[top])]
     faults += crowded()
     print("\n".join(faults) or f"{len(files)} files keep to their floors")
     sys.exit(bool(faults))

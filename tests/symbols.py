@@ -22,11 +22,12 @@ def symbols(nm_text):
     return defined, needed
 
 
-def objects(build):
-    """Objects of the rooms -> their source below server/."""
-    for path in sorted((build / "server/CMakeFiles").glob("jview_*.dir/**/*.o")):
-        source = pathlib.Path(*path.relative_to(build / "server/CMakeFiles").parts[1:]).with_suffix("")
-        if (ROOT / "server" / source).exists():
+def objects(build, top):
+    """Objects of the rooms of server/ or collector/ -> their source below it."""
+    made = build / top / "CMakeFiles"
+    for path in sorted(made.glob("jview[-_]*.dir/**/*.o")):
+        source = pathlib.Path(*path.relative_to(made).parts[1:]).with_suffix("")
+        if (ROOT / top / source).exists():
             yield path, source
 
 
@@ -50,21 +51,24 @@ def self_test(floors):
     return list(faults_of(climbs, floors)) and not list(faults_of(points_down, floors))
 
 
+def tables_of(build, top):
+    """{source: (defined, needed)} of what was built."""
+    return {source: symbols(subprocess.run(["nm", "-P", path], check=True, capture_output=True, text=True).stdout)
+            for path, source in objects(build, top)}
+
+
 def main():
-    floors = Floors((ROOT / "tests/floors.txt").read_text())
-    if not self_test(floors):
+    text = (ROOT / "tests/floors.txt").read_text()
+    if not self_test(Floors(text)):
         sys.exit("an arrow that climbs is not seen")
-    found = dict(objects(pathlib.Path(sys.argv[1])))
-    if not found:
+    tables = {top: tables_of(pathlib.Path(sys.argv[1]), top) for top in ("server", "collector")}
+    if not tables["server"]:
         print("skipped: no objects of the rooms lie below", sys.argv[1])
         sys.exit(77)
-    tables = {}
-    for path, source in found.items():
-        tables[source] = symbols(subprocess.run(["nm", "-P", path], check=True, capture_output=True, text=True).stdout)
-    if not any(defined for defined, _ in tables.values()):
+    if not any(defined for defined, _ in tables["server"].values()):
         sys.exit("no symbols: these objects were made for link-time optimisation")
-    faults = list(faults_of(tables, floors))
-    print("\n".join(faults) or f"{len(tables)} objects need nothing from above")
+    faults = [fault for top, found in tables.items() for fault in faults_of(found, Floors(text, top))]
+    print("\n".join(faults) or f"{sum(map(len, tables.values()))} objects need nothing from above")
     sys.exit(bool(faults))
 
 
