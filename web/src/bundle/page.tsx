@@ -10,7 +10,7 @@ import { Failed } from '../ui/states';
 import { Name } from '../ui/text';
 import { Tooltip } from '../ui/tooltip';
 import { FlameView } from '../views/flame/flame';
-import { KernelsView } from '../views/kernels';
+import { KernelsView } from '../views/kernels/kernels';
 import { OpsView } from '../views/ops';
 import { OverviewView } from '../views/overview/overview';
 import { ThemeButton } from '../views/shell/header';

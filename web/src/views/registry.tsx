@@ -8,7 +8,7 @@ import { CompilesView } from './compiles';
 import { FilesView } from './files';
 import { FlameView } from './flame/flame';
 import { HloView } from './hlo/hlo';
-import { KernelsView } from './kernels';
+import { KernelsView } from './kernels/kernels';
 import { HostsView } from './hosts/hosts';
 import { OpsView } from './ops';
 import { OverviewView } from './overview/overview';

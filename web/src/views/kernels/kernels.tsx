@@ -1,22 +1,32 @@
 /* What ran on GPUs: each kernel with its launch shape, what keeps it from filling the device, and how long it
  * waited. */
-import { address } from '../data/api';
-import { go, query } from '../data/place';
-import { useJson } from '../data/resource';
-import { restriction } from '../data/restriction';
-import type { RunDetails } from '../data/types';
-import type { Changes } from '../model/address';
-import { shortScope, shortSource } from '../model/cut';
-import { kernelLabels } from '../model/kernel_label';
-import { kernelsSentence, type KernelList, type KernelRow } from '../model/kernels';
-import { count, inScale, shareCell, size, timeExact, timeScale, toNumber, UNKNOWN, type Scale } from '../model/numbers';
-import { sentenceCase } from '../model/sentence';
-import { Link } from '../ui/link';
-import { Empty, Failed, HowToRecordDevices, isWhole, NothingHere, Waiting } from '../ui/states';
-import { Table, type Column } from '../ui/table';
-import { NothingMatches, TableBar } from '../ui/table_bar';
-import { Name, SentenceLine, nameRoom } from '../ui/text';
-import { useTable } from '../ui/use_table';
+import { address } from '../../data/api';
+import { go, query } from '../../data/place';
+import { useJson } from '../../data/resource';
+import { restriction } from '../../data/restriction';
+import type { RunDetails } from '../../data/types';
+import type { Changes } from '../../model/address';
+import { shortScope, shortSource } from '../../model/cut';
+import { kernelLabels } from '../../model/kernel_label';
+import { kernelsSentence, type KernelList, type KernelRow } from '../../model/kernels';
+import {
+  count,
+  inScale,
+  shareCell,
+  size,
+  timeExact,
+  timeScale,
+  toNumber,
+  UNKNOWN,
+  type Scale,
+} from '../../model/numbers';
+import { sentenceCase } from '../../model/sentence';
+import { Link } from '../../ui/link';
+import { Empty, Failed, HowToRecordDevices, isWhole, NothingHere, Waiting } from '../../ui/states';
+import { Table, type Column } from '../../ui/table';
+import { NothingMatches, TableBar } from '../../ui/table_bar';
+import { Name, SentenceLine, nameRoom } from '../../ui/text';
+import { useTable } from '../../ui/use_table';
 
 const BY: Record<string, string> = {
   kernel: 'kernel',
