@@ -1,0 +1,133 @@
+/* Columns that tables of kernels share: times, texts, names, shares, occupancy. */
+import type { Changes } from '../../model/address';
+import { kernelLabels } from '../../model/kernel_label';
+import { type KernelRow } from '../../model/kernels';
+import { count, inScale, shareCell, timeExact, UNKNOWN, type Scale } from '../../model/numbers';
+import { Link } from '../../ui/link';
+import { type Column } from '../../ui/table';
+import { Name, nameRoom } from '../../ui/text';
+
+export const BY: Record<string, string> = {
+  kernel: 'kernel',
+  variant: 'launch shape',
+  activity: 'activity',
+  api: 'call',
+  annotation: 'annotation',
+  range: 'range',
+  'range-kernel': 'range\u2019s kernel',
+};
+type TimeKey = { [K in keyof KernelRow]: K extends `${string}_ps` ? K : never }[keyof KernelRow] & string;
+
+export const why = (row: KernelRow, key: string): string | null => row.reasons?.[key] ?? null;
+
+export function goalOf(row: KernelRow): Changes {
+  if (row.slice !== undefined) return { view: 'timeline', slice: row.slice, by: null };
+  return { view: 'timeline', find: row.name, slice: null, by: null };
+}
+
+/* Times of all executions add up over kernels; spreads do not. */
+const SUMS = new Set(['total_ps', 'self_ps', 'device_ps', 'device_self_ps', 'inner_ps']);
+
+export function timeColumn(
+  key: TimeKey,
+  title: string,
+  scale: Scale,
+  more: Partial<Column<KernelRow>> = {},
+): Column<KernelRow> {
+  return {
+    key,
+    title,
+    unit: scale.unit,
+    width: '96px',
+    numeric: true,
+    cell: (row) => inScale(row[key] as number | null, scale),
+    ...(SUMS.has(key) ? { sums: (total: number) => inScale(total, scale) } : {}),
+    exact: (row) => (row[key] === null || row[key] === undefined ? why(row, key) : timeExact(row[key] as number)),
+    ...more,
+  };
+}
+
+export function textColumn(
+  key: keyof KernelRow & string,
+  title: string,
+  width: string,
+  more: Partial<Column<KernelRow>> = {},
+): Column<KernelRow> {
+  return {
+    key,
+    title,
+    width,
+    exact: (row) => (row[key] as string | null) ?? why(row, key),
+    cell: (row) => (row[key] ? <Name text={row[key] as string} /> : UNKNOWN),
+    ...more,
+  };
+}
+
+export function nameColumn(by: string, rows: readonly KernelRow[] = []): Column<KernelRow> {
+  const labels = kernelLabels(
+    rows.map((row) => row.name),
+    nameRoom(false),
+  );
+  return {
+    key: 'name',
+    title: BY[by] ?? by,
+    width: 'minmax(200px, 4fr)',
+    indent: 16,
+    exact: (row) => row.name,
+    cell: (row) => (
+      <span class={row.kind ? `kind-${row.kind}` : undefined}>
+        {row.kind && <span class="swatch" data-tip={row.kind} />}
+        {row.count === null && row.slice === undefined ? (
+          <span class="quiet">{row.name}</span>
+        ) : (
+          <Link to={goalOf(row)}>
+            <Name text={labels.get(row.name) ?? row.name} />
+          </Link>
+        )}
+      </span>
+    ),
+  };
+}
+
+export function shareColumn(key: 'share' | 'device_share', rows: readonly KernelRow[]): Column<KernelRow> {
+  const largest = Math.max(1e-9, ...rows.map((row) => row[key] ?? 0));
+  return {
+    key,
+    title: 'share',
+    width: '128px',
+    numeric: true,
+    cell: (row) => shareCell(row[key]),
+    bar: (row) => (row[key] ?? 0) / largest,
+    exact: (row) => why(row, key),
+  };
+}
+
+export const countColumn: Column<KernelRow> = {
+  key: 'count',
+  title: 'count',
+  width: '72px',
+  numeric: true,
+  cell: (row) => (row.count === null ? UNKNOWN : count(row.count)),
+  sums: count,
+  exact: (row) => why(row, 'count'),
+};
+
+/* A bar that is half empty says more than a number. */
+export function occupancyColumn(rows: readonly KernelRow[]): Column<KernelRow> {
+  return {
+    key: 'occupancy',
+    title: 'occupancy',
+    tip: 'warps that fit on a multiprocessor, of those it can hold',
+    width: '128px',
+    numeric: true,
+    optional: !rows.some((row) => row.occupancy !== null && row.occupancy !== undefined),
+    cell: (row) => shareCell(row.occupancy),
+    bar: (row) => row.occupancy ?? null,
+    exact: (row) =>
+      row.occupancy === null
+        ? why(row, 'occupancy')
+        : row.limited_by
+          ? `limited by ${row.limited_by}`
+          : why(row, 'limited_by'),
+  };
+}
