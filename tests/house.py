@@ -13,6 +13,7 @@ COMMENT = re.compile(r"/\*.*?\*/", re.S)
 SCRIPTS = {".ts", ".tsx", ".js", ".mjs", ".css"}
 COLUMNS = 120
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX)\b|not implemented|unimplemented")
+WALL_WAIT = re.compile(r"\b\w+_timed(wait|lock|join_np|receive)\s*\(|_clock(wait|lock|join_np)\s*\([^;]*CLOCK_REALTIME")
 MACHINE_PATH = re.compile(r"(^|[^A-Za-z0-9_.])/(root|work|farm)/[a-z.]")
 
 
@@ -80,6 +81,13 @@ def broken_comments(files):
                 yield f"{path}:{number}: a picture is broken: make its lines shorter"
 
 
+def waits(files):
+    """A wait that ends at a time of the wall clock ends early or late when somebody sets it: base/clock.h has others."""
+    return [f"{path}:{number}: waits by the wall clock: {line.strip()[:80]}"
+            for path in files if path.suffix in (".c", ".h") and path.parts[0] in ("server", "collector") and (ROOT / path).is_file()
+            for number, line in enumerate((ROOT / path).read_text(errors="replace").splitlines(), 1) if WALL_WAIT.search(line)]
+
+
 def lock_file():
     lock = ROOT / "web/package-lock.json"
     if lock.exists() and '"resolved"' in lock.read_text():
@@ -97,7 +105,7 @@ def top_level(files):
 def main():
     files = tracked()
     faults = [*formatting(files), *words(files), *long_lines(files), *head_comments(files), *broken_comments(files),
-              *lock_file(), *top_level(files)]
+              *waits(files), *lock_file(), *top_level(files)]
     print("\n".join(faults) or f"{len(files)} files are in order")
     sys.exit(bool(faults))
 

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "api/record.h"
+#include "base/clock.h"
 #include "launch/child/child.h"
 #include "launch/spool/dump_mark.h"
 #include "launch/spool/publish.h"
@@ -25,14 +26,6 @@
 #include "launch/spool/stage.h"
 
 enum { PATH_BYTES = 4096, REASON_BYTES = 512, LOOK_MS = 5, EXIT_NO_PROGRAM = 127 };
-
-static int64_t now_ms(void)
-{
-    struct timespec at;
-
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    return (int64_t)at.tv_sec * 1000 + at.tv_nsec / 1000000;
-}
 
 static enum status find_jviewd(char ret[PATH_BYTES], struct error *err)
 {
@@ -110,7 +103,7 @@ static int wait_for(pid_t pid, int64_t until_ms)
     int status = 0;
 
     while (waitpid(pid, &status, WNOHANG) == 0) {
-        if (now_ms() >= until_ms) {
+        if (clock_monotonic_ms() >= until_ms) {
             kill(pid, SIGKILL);
             waitpid(pid, &status, 0);
             return -1;
@@ -139,7 +132,7 @@ static void last_line(int messages, char ret[REASON_BYTES])
 static enum status run_jviewd(const struct work *work, int64_t most_ms, struct error *err)
 {
     char program[PATH_BYTES], reason[REASON_BYTES];
-    int64_t began = now_ms();
+    int64_t began = clock_monotonic_ms();
     pid_t parent = getpid();
 
     TRY(find_jviewd(program, err));
@@ -243,14 +236,14 @@ enum status finalize_spool(const char *spool, int64_t most_ms, struct error *err
 
 uint32_t finalize_session(const char *profile, int64_t *most_ms)
 {
-    int64_t began = now_ms();
+    int64_t began = clock_monotonic_ms();
     uint32_t stay = 0;
     DIR *open = opendir(profile);
 
     for (struct dirent *entry; open != NULL && (entry = readdir(open)) != NULL;) {
         char path[PATH_BYTES + NAME_MAX];
         struct error err = {0};
-        int64_t left = *most_ms - (now_ms() - began);
+        int64_t left = *most_ms - (clock_monotonic_ms() - began);
 
         if (!spools_is_one(entry->d_name) || spools_is_held(profile, entry->d_name))
             continue;
@@ -265,7 +258,7 @@ uint32_t finalize_session(const char *profile, int64_t *most_ms)
     }
     if (open != NULL)
         closedir(open);
-    *most_ms -= now_ms() - began;
+    *most_ms -= clock_monotonic_ms() - began;
     return stay;
 }
 

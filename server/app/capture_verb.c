@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "app/app.h"
+#include "base/clock.h"
 #include "capture/capture.h"
 #include "cli/ask.h"
 
@@ -206,27 +206,24 @@ static int capture_once(struct plan *plan)
 /* Until the next turn, or a signal. */
 static void rest(int64_t until_ns)
 {
-    struct timespec now;
-
     do {
-        clock_gettime(CLOCK_MONOTONIC, &now);
         usleep(LOOK_US);
-    } while (!is_ending && now.tv_sec * 1000000000LL + now.tv_nsec < until_ns);
+    } while (!is_ending && clock_monotonic_ns() < until_ns);
 }
 
 static int run(struct plan *plan)
 {
-    struct timespec now;
+    int64_t began_ns;
     int code;
 
     if (plan->rule != NULL)
         printf("The profile goes to %s, because of %s\n", plan->wish.profile_dir, plan->rule);
     catch_signals();
     do {
-        clock_gettime(CLOCK_MONOTONIC, &now);
+        began_ns = clock_monotonic_ns();
         code = capture_once(plan);
         if (plan->every_ns > 0 && code != EXIT_USAGE)
-            rest(now.tv_sec * 1000000000LL + now.tv_nsec + plan->every_ns);
+            rest(began_ns + plan->every_ns);
     } while (plan->every_ns > 0 && code != EXIT_USAGE && !is_ending);
     return plan->every_ns > 0 && is_ending ? EXIT_OK : code;
 }

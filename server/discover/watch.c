@@ -204,18 +204,14 @@ static enum woken wait_once(struct watch *watch, int64_t timeout_ms)
     return WOKEN_EVENTS;
 }
 
-static int64_t now_ms(void)
-{
-    return clock_monotonic_ns() / 1000000;
-}
-
 /* A burst ends with a pause; an endless one is told all the same. */
 static bool gather_burst(struct watch *watch, struct burst *burst)
 {
-    int64_t quiet_ms = watch->options.quiet_ms, end = now_ms() + quiet_ms * BURST_PAUSES;
+    int64_t quiet_ms = watch->options.quiet_ms,
+            end = clock_monotonic_ms() + quiet_ms * BURST_PAUSES;
 
     read_events(watch, burst);
-    while (burst->any && now_ms() < end && wait_once(watch, quiet_ms) == WOKEN_EVENTS)
+    while (burst->any && clock_monotonic_ms() < end && wait_once(watch, quiet_ms) == WOKEN_EVENTS)
         read_events(watch, burst);
     if (burst->rearm)
         arm(watch);
@@ -224,7 +220,7 @@ static bool gather_burst(struct watch *watch, struct burst *burst)
 
 static int64_t poll_due_ms(const struct watch *watch)
 {
-    int64_t due = watch->polled_ns / 1000000 + watch->options.poll_ms - now_ms();
+    int64_t due = watch->polled_ns / 1000000 + watch->options.poll_ms - clock_monotonic_ms();
 
     return due > 0 ? due : 0;
 }
@@ -241,10 +237,10 @@ static enum watch_news tell_poll(struct watch *watch, struct text *ret_dir)
 
 enum watch_news watch_wait(struct watch *watch, int timeout_ms, struct text *ret_dir)
 {
-    int64_t end = timeout_ms < 0 ? INT64_MAX : now_ms() + timeout_ms;
+    int64_t end = timeout_ms < 0 ? INT64_MAX : clock_monotonic_ms() + timeout_ms;
 
     for (;;) {
-        int64_t left = end == INT64_MAX ? INT_MAX : end - now_ms();
+        int64_t left = end == INT64_MAX ? INT_MAX : end - clock_monotonic_ms();
         bool polls = watch->reason != NULL;
         int64_t due = polls ? poll_due_ms(watch) : INT_MAX;
         struct burst burst = {.dir = ret_dir};
@@ -261,7 +257,7 @@ enum watch_news watch_wait(struct watch *watch, int timeout_ms, struct text *ret
         case WOKEN_TIME:
             if (polls && poll_due_ms(watch) == 0)
                 return tell_poll(watch, ret_dir);
-            if (now_ms() >= end)
+            if (clock_monotonic_ms() >= end)
                 return WATCH_NOTHING;
             break;
         }

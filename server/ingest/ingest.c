@@ -10,8 +10,6 @@
 #include "base/log.h"
 #include "ingest/ingest_parts.h"
 
-#define MS INT64_C(1000000)
-
 /* The catalog keeps under this key which version of the program made it. */
 static const char version_key[33] = "00000000000000000000000000000000";
 
@@ -51,17 +49,13 @@ static struct ingest *create(const struct ingest_options *options, struct catalo
                              struct cache *cache)
 {
     struct ingest *ingest = memory_resize(NULL, 1, sizeof *ingest);
-    pthread_condattr_t monotonic;
 
     *ingest = (struct ingest){.options = *options, .catalog = catalog, .cache = cache};
     pthread_mutex_init(&ingest->lock, NULL);
     pthread_mutex_init(&ingest->telling, NULL);
     for (size_t i = 0; i < PUBLISHING_COUNT; i++)
         pthread_mutex_init(&ingest->publishing[i], NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&ingest->changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    pthread_cond_init(&ingest->changed, NULL);
     if (ingest->options.workers == 0)
         ingest->options.workers = usual_workers();
     ingest->roots = memory_resize(NULL, options->root_count + 1, sizeof *ingest->roots);
@@ -206,22 +200,6 @@ static void reopen_lost(struct ingest *ingest, struct str run_id)
     arena_destroy(arena);
 }
 
-static struct timespec deadline_of(int64_t wait_ms)
-{
-    struct timespec until;
-
-    if (wait_ms < 0)
-        wait_ms = 0;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += wait_ms / 1000;
-    until.tv_nsec += wait_ms % 1000 * MS;
-    if (until.tv_nsec >= 1000 * MS) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000 * MS;
-    }
-    return until;
-}
-
 /* Something can be said of the run: it is done, or was read before and is read again. */
 static bool is_settled(const struct ingest_run *run)
 {
@@ -236,7 +214,7 @@ static bool is_settled(const struct ingest_run *run)
 enum status ingest_wait(void *data, struct str run_id, int64_t wait_ms, struct error *err)
 {
     struct ingest *ingest = data;
-    struct timespec until = deadline_of(wait_ms);
+    int64_t deadline_ns = clock_deadline_ns(wait_ms);
     bool in_time = true;
 
     reopen_lost(ingest, run_id);
@@ -246,7 +224,7 @@ enum status ingest_wait(void *data, struct str run_id, int64_t wait_ms, struct e
         run->urgency = ++ingest->tickets;
     pthread_cond_broadcast(&ingest->changed);
     while (run != NULL && !is_settled(run) && in_time && !ingest->stopping) {
-        in_time = pthread_cond_timedwait(&ingest->changed, &ingest->lock, &until) == 0;
+        in_time = clock_wait(&ingest->changed, &ingest->lock, deadline_ns);
         run = run_find(ingest, run_id);
     }
     bool settled = run != NULL && is_settled(run), known = run != NULL;

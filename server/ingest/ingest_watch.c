@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -112,20 +111,12 @@ static int look_at_written(struct ingest_root *root)
 static enum watch_news wait_for_news(struct ingest_root *root, int wait_ms, struct text *directory)
 {
     struct ingest *ingest = root->ingest;
-    struct timespec until;
 
     if (root->watch != NULL)
         return watch_wait(root->watch, wait_ms, directory);
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += wait_ms / 1000;
-    until.tv_nsec += wait_ms % 1000 * MS;
-    if (until.tv_nsec >= 1000 * MS) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000 * MS;
-    }
     pthread_mutex_lock(&ingest->lock);
     if (!ingest->stopping)
-        pthread_cond_timedwait(&ingest->changed, &ingest->lock, &until);
+        clock_wait(&ingest->changed, &ingest->lock, clock_deadline_ns(wait_ms));
     pthread_mutex_unlock(&ingest->lock);
     return WATCH_NOTHING;
 }

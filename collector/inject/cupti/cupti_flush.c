@@ -83,16 +83,12 @@ void cupti_flush_ask(bool is_whole)
 
 bool cupti_flush_wait(int most_ms)
 {
-    struct timespec until;
+    struct timespec until = clock_deadline(most_ms);
     int result = 0;
 
-    clock_gettime(CLOCK_REALTIME, &until);
-    int64_t ns = until.tv_nsec + (int64_t)most_ms * 1000000;
-    until.tv_sec += ns / NS_PER_S;
-    until.tv_nsec = ns % NS_PER_S;
     pthread_mutex_lock(&flusher.lock);
     while (flusher.is_open && flusher.done != flusher.asked && result == 0)
-        result = pthread_cond_timedwait(&flusher.rings, &flusher.lock, &until);
+        result = pthread_cond_clockwait(&flusher.rings, &flusher.lock, CLOCK_MONOTONIC, &until);
     bool is_done = flusher.done == flusher.asked;
     pthread_mutex_unlock(&flusher.lock);
     return is_done;

@@ -24,6 +24,14 @@ static inline int64_t clock_ns(clockid_t clock)
     return (int64_t)at.tv_sec * 1000000000 + at.tv_nsec;
 }
 
+/* That long from now, by the clock that nobody sets: all waits are by it. */
+static inline struct timespec clock_deadline(int64_t wait_ms)
+{
+    int64_t until_ns = clock_ns(CLOCK_MONOTONIC) + wait_ms * 1000000;
+
+    return (struct timespec){.tv_sec = until_ns / 1000000000, .tv_nsec = until_ns % 1000000000};
+}
+
 static inline int64_t ticks_now(void)
 {
 #if defined(__x86_64__)

@@ -473,12 +473,9 @@ void writer_start(void)
 
 void writer_stop(int budget_ms)
 {
-    struct timespec until;
-
     if (!recorder_end())
         return;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += budget_ms / 1000;
+    struct timespec until = clock_deadline(budget_ms);
     pthread_clockjoin_np(writer.thread, NULL, CLOCK_MONOTONIC, &until);
 }
 

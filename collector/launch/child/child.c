@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "launch/child/jax.h"
 #include "launch/child/progress.h"
 #include "launch/child/system.h"
@@ -165,14 +166,6 @@ static sigset_t awaited_signals(void)
     return awaited;
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec at;
-
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    return (int64_t)at.tv_sec * 1000 + at.tv_nsec / 1000000;
-}
-
 /* Turns the gate when its time has come; when that is next, INT64_MAX: never. */
 static int64_t turn_gate(const struct options *options, struct control *control, int64_t after_ms)
 {
@@ -265,13 +258,13 @@ static bool end_program(pid_t pid, const struct options *options, struct control
     static int64_t until_ms; /* 0: not yet */
 
     if (until_ms == 0 && wants_end(options, control, after_ms)) {
-        until_ms = now_ms() + WRITE_MS;
+        until_ms = clock_monotonic_ms() + WRITE_MS;
         atomic_store(&control->is_ending, 1);
     }
     if (until_ms == 0)
         return false;
     bool is_all = is_written(control);
-    if (!is_all && now_ms() < until_ms)
+    if (!is_all && clock_monotonic_ms() < until_ms)
         return false;
     if (!is_all)
         fprintf(stderr,
@@ -286,10 +279,10 @@ static bool end_program(pid_t pid, const struct options *options, struct control
 static void await_others(const char *directory)
 {
     const struct timespec nap = {.tv_nsec = LOOK_MS * 1000000};
-    int64_t until_ms = now_ms() + EXIT_MS;
+    int64_t until_ms = clock_monotonic_ms() + EXIT_MS;
     struct spools spools;
 
-    for (spools_count(directory, &spools); spools.busy > 0 && now_ms() < until_ms;
+    for (spools_count(directory, &spools); spools.busy > 0 && clock_monotonic_ms() < until_ms;
          spools_count(directory, &spools))
         nanosleep(&nap, NULL);
 }
@@ -297,17 +290,17 @@ static void await_others(const char *directory)
 static int wait_for(pid_t pid, const struct options *options, struct control *control,
                     const sigset_t *awaited, bool *ret_is_ended)
 {
-    int64_t began = now_ms();
+    int64_t began = clock_monotonic_ms();
     int status;
 
     while (!is_over(pid, &status)) {
-        int64_t next = turn_gate(options, control, now_ms() - began);
-        int64_t left = next == INT64_MAX ? NAP_MS_MAX : began + next - now_ms();
+        int64_t next = turn_gate(options, control, clock_monotonic_ms() - began);
+        int64_t left = next == INT64_MAX ? NAP_MS_MAX : began + next - clock_monotonic_ms();
         int64_t told_ms = progress_look(control);
         left = left < told_ms ? left : told_ms;
         if (options->kill_signal != 0 && !*ret_is_ended) {
             left = left < LOOK_MS ? left : LOOK_MS;
-            *ret_is_ended = end_program(pid, options, control, now_ms() - began);
+            *ret_is_ended = end_program(pid, options, control, clock_monotonic_ms() - began);
         }
         struct timespec nap = {.tv_sec = left > 0 ? left / 1000 : 0,
                                .tv_nsec = left > 0 ? left % 1000 * 1000000 : 1};

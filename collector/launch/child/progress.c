@@ -5,9 +5,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/human.h"
 
 enum { LOOK_MS = 1000, APART_MS = 5000, LINE_BYTES = 256 };
@@ -18,14 +18,6 @@ static struct {
     uint32_t capture; /* as it was told last */
     const char *state;
 } progress;
-
-static int64_t now_ms(void)
-{
-    struct timespec at;
-
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    return (int64_t)at.tv_sec * 1000 + at.tv_nsec / 1000000;
-}
 
 const char *progress_state(const struct control *control)
 {
@@ -39,7 +31,7 @@ void progress_begin(const struct options *options, const struct launched *sessio
     bool is_ours = tcgetpgrp(STDERR_FILENO) == getpgrp(); /* a terminal, and we stand in front */
 
     progress.is_told = is_ours && !options->is_quiet;
-    progress.began_ms = now_ms();
+    progress.began_ms = clock_monotonic_ms();
     progress.state = "";
     if (progress.is_told)
         fprintf(stderr, "jview-collect: into %s; `jview-collect ctl status %s` tells how it goes\n",
@@ -52,7 +44,7 @@ static void put_state(const struct control *control, char ret[LINE_BYTES])
     uint64_t activity = atomic_load(&control->activity), lost = atomic_load(&control->lost);
     uint32_t capture = atomic_load(&control->capture);
     int count = snprintf(ret, LINE_BYTES, "%s, %.1f s", progress_state(control),
-                         (double)(now_ms() - progress.began_ms) / 1000);
+                         (double)(clock_monotonic_ms() - progress.began_ms) / 1000);
 
     if (capture > 1)
         count += snprintf(ret + count, LINE_BYTES - (size_t)count, ", capture %" PRIu32, capture);
@@ -70,7 +62,7 @@ static void put_state(const struct control *control, char ret[LINE_BYTES])
 int64_t progress_look(const struct control *control)
 {
     char line[LINE_BYTES];
-    int64_t now = now_ms();
+    int64_t now = clock_monotonic_ms();
     uint32_t capture = atomic_load(&control->capture);
 
     if (!progress.is_told)

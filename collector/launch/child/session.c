@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "collector/control_memory.h"
 #include "launch/capture/spools_place.h"
@@ -79,14 +80,6 @@ static struct control *make_memory(int *ret_fd)
     return control != MAP_FAILED ? control : NULL;
 }
 
-static int64_t make_token(void)
-{
-    struct timespec at;
-
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    return (int64_t)at.tv_sec * 1000000000 + at.tv_nsec;
-}
-
 static enum status make_control(struct launched *session, const struct control_asked *asked,
                                 bool is_open, struct error *err)
 {
@@ -98,7 +91,7 @@ static enum status make_control(struct launched *session, const struct control_a
         return fail(err, ERR_IO, "no memory for the session's page: %s", strerror(errno));
     control->launcher = getpid();
     control->memory_fd = memory_fd;
-    control->token = make_token();
+    control->token = clock_monotonic_ns();
     control->asked = *asked;
     control->version = CONTROL_VERSION;
     control->gate = is_open;

@@ -7,10 +7,10 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "api/record.h"
+#include "base/clock.h"
 #include "launch/child/nvml.h"
 
 enum { STOP_SECONDS = 1, SECTOR_BYTES = 512 };
@@ -29,14 +29,6 @@ static struct {
         bool has_cpu, has_disks;
     } before;
 } looker = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static int64_t now_ns(void)
-{
-    struct timespec at;
-
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    return (int64_t)at.tv_sec * 1000000000 + at.tv_nsec;
-}
 
 static void put(int64_t at_ns, uint32_t what, uint32_t place, int64_t value)
 {
@@ -127,7 +119,7 @@ static int64_t rate_of(uint64_t before, uint64_t now, int64_t ns)
 static void look_at_machine(void)
 {
     const struct totals before = looker.before;
-    struct totals now = {.at_ns = now_ns()};
+    struct totals now = {.at_ns = clock_monotonic_ns()};
     int64_t memory;
 
     read_cpu(&now);
@@ -153,16 +145,14 @@ static void look_at_gpus(void)
     for (uint32_t gpu = 0; gpu < looker.control->system.gpu_count; gpu++)
         for (uint32_t figure = FIGURE_GPU_CLOCK; figure <= FIGURE_GPU_THROTTLE; figure++)
             if (nvml_figure(gpu, figure, &value))
-                put(now_ns(), figure, gpu, value);
+                put(clock_monotonic_ns(), figure, gpu, value);
 }
 
 /* False where it is time to go. */
 static bool rest(int64_t until_ns)
 {
-    struct timespec until = {.tv_sec = until_ns / 1000000000, .tv_nsec = until_ns % 1000000000};
-
     pthread_mutex_lock(&looker.lock);
-    while (!looker.is_stopping && pthread_cond_timedwait(&looker.stops, &looker.lock, &until) == 0)
+    while (!looker.is_stopping && clock_wait(&looker.stops, &looker.lock, until_ns))
         ;
     bool goes_on = !looker.is_stopping;
     pthread_mutex_unlock(&looker.lock);
@@ -172,7 +162,7 @@ static bool rest(int64_t until_ns)
 static void *run(void *unused)
 {
     struct control_system *system = &looker.control->system;
-    int64_t step_ns = 1000000000 / looker.control->asked.system_hz, next_ns = now_ns();
+    int64_t step_ns = 1000000000 / looker.control->asked.system_hz, next_ns = clock_monotonic_ns();
 
     (void)unused;
     system->gpu_count = nvml_open(system->note, sizeof system->note);
@@ -183,8 +173,8 @@ static void *run(void *unused)
         look_at_machine();
         look_at_gpus();
         next_ns += step_ns;
-        if (next_ns < now_ns()) /* a look that took long is not made good */
-            next_ns = now_ns() + step_ns;
+        if (next_ns < clock_monotonic_ns()) /* a look that took long is not made good */
+            next_ns = clock_monotonic_ns() + step_ns;
     } while (rest(next_ns));
     return NULL;
 }
@@ -192,15 +182,12 @@ static void *run(void *unused)
 /* Signals are the launcher's own thread's. */
 void system_start(struct control *control)
 {
-    pthread_condattr_t by_monotonic;
     sigset_t all, before;
 
     if (control->asked.system_hz == 0)
         return;
     looker.control = control;
-    pthread_condattr_init(&by_monotonic);
-    pthread_condattr_setclock(&by_monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&looker.stops, &by_monotonic);
+    pthread_cond_init(&looker.stops, NULL);
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
     looker.is_running = pthread_create(&looker.thread, NULL, run, NULL) == 0;
@@ -210,15 +197,11 @@ void system_start(struct control *control)
 /* A driver that hangs does not hold the launcher. */
 void system_stop(void)
 {
-    struct timespec until;
-
     if (!looker.is_running)
         return;
     pthread_mutex_lock(&looker.lock);
     looker.is_stopping = true;
     pthread_cond_signal(&looker.stops);
     pthread_mutex_unlock(&looker.lock);
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += STOP_SECONDS;
-    pthread_timedjoin_np(looker.thread, NULL, &until);
+    clock_join(looker.thread, clock_deadline_ns(STOP_SECONDS * 1000));
 }

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "launch/sample/py_target.h"
 #include "launch/sample/sample_processes.h"
 
@@ -30,14 +30,6 @@ static struct {
     bool had_python, has_complained;
     int64_t began_ns, discover_ns, flush_ns;
 } sampler = {.lock = PTHREAD_MUTEX_INITIALIZER, .random = 0x9e3779b97f4a7c15};
-
-static int64_t now_ns(void)
-{
-    struct timespec at;
-
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    return (int64_t)at.tv_sec * SECOND_NS + at.tv_nsec;
-}
 
 static bool is_watched(pid_t process)
 {
@@ -97,7 +89,7 @@ static void look(int64_t now, int64_t step_ns)
         sampler.has_complained |= why[0] != '\0';
         sampler.had_python |= target->is_known;
         if (target->is_known && is_open)
-            target_look(target, sampler.remote, now_ns(), step_ns);
+            target_look(target, sampler.remote, clock_monotonic_ns(), step_ns);
         else
             target->looked_ns = 0;
     }
@@ -106,11 +98,8 @@ static void look(int64_t now, int64_t step_ns)
 /* False where it is time to go. */
 static bool rest(int64_t until_ns)
 {
-    struct timespec until = {.tv_sec = until_ns / SECOND_NS, .tv_nsec = until_ns % SECOND_NS};
-
     pthread_mutex_lock(&sampler.lock);
-    while (!sampler.is_stopping &&
-           pthread_cond_timedwait(&sampler.stops, &sampler.lock, &until) == 0)
+    while (!sampler.is_stopping && clock_wait(&sampler.stops, &sampler.lock, until_ns))
         ;
     bool goes_on = !sampler.is_stopping;
     pthread_mutex_unlock(&sampler.lock);
@@ -129,7 +118,7 @@ static int64_t jitter(int64_t step_ns)
 /* Looks that came too late are left out: their time goes to the next one. */
 static void count_late(int64_t *next_ns, int64_t step_ns)
 {
-    int64_t late = (now_ns() - *next_ns) / step_ns;
+    int64_t late = (clock_monotonic_ns() - *next_ns) / step_ns;
 
     if (late <= 0)
         return;
@@ -141,12 +130,12 @@ static void count_late(int64_t *next_ns, int64_t step_ns)
 
 static void *run(void *unused)
 {
-    int64_t step_ns = SECOND_NS / sampler.hz, next_ns = now_ns();
+    int64_t step_ns = SECOND_NS / sampler.hz, next_ns = clock_monotonic_ns();
 
     (void)unused;
     sampler.began_ns = next_ns;
     do {
-        int64_t now = now_ns();
+        int64_t now = clock_monotonic_ns();
 
         discover(now);
         look(now, step_ns);
@@ -160,16 +149,13 @@ static void *run(void *unused)
 /* Signals are the launcher's own thread's. */
 void py_sample_start(const struct control *control, uint32_t hz)
 {
-    pthread_condattr_t by_monotonic;
     sigset_t all, before;
 
     sampler.control = control;
     sampler.hz = hz;
     sampler.remote = memory_resize(NULL, 1, sizeof(struct remote));
     sampler.targets = memory_resize(NULL, TARGETS_MAX, sizeof *sampler.targets);
-    pthread_condattr_init(&by_monotonic);
-    pthread_condattr_setclock(&by_monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&sampler.stops, &by_monotonic);
+    pthread_cond_init(&sampler.stops, NULL);
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
     sampler.is_running = pthread_create(&sampler.thread, NULL, run, NULL) == 0;

@@ -67,13 +67,9 @@ static const struct question {
 
 static bool pause_until_next(struct prepare *prepare)
 {
-    int64_t due_ns = clock_unix_ns() + LOOK_MS * INT64_C(1000000);
-    const struct timespec due = {.tv_sec = (time_t)(due_ns / 1000000000),
-                                 .tv_nsec = (long)(due_ns % 1000000000)};
-
     pthread_mutex_lock(&prepare->lock);
     if (!prepare->stopping)
-        pthread_cond_timedwait(&prepare->changed, &prepare->lock, &due);
+        clock_wait(&prepare->changed, &prepare->lock, clock_deadline_ns(LOOK_MS));
     bool stopping = prepare->stopping;
     pthread_mutex_unlock(&prepare->lock);
     return !stopping;
