@@ -41,7 +41,6 @@ enum table_kind { /* numbers stay; a reader skips what it does not know */
                   TABLE_PYRAMID_CELLS, /* one contiguous region */
                   TABLE_KIND_PYRAMIDS,
                   TABLE_KIND_CELLS,
-                  TABLE_GROUP_SUMS,
                   TABLE_BY_NAME,      /* slice ids in (name, row, time) order */
                   TABLE_BY_NAME_RUNS, /* (name, row) -> first, count */
                   TABLE_NAME_STATS,

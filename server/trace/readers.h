@@ -13,7 +13,6 @@ struct args;
 struct counters;
 struct pyramids;
 struct summaries;
-struct group_sums;
 struct by_name;
 
 /* One record per 32 slices of a row (the last may stand for fewer), contiguous over the row:
@@ -66,7 +65,6 @@ struct trace_parts {
     struct counters *counters;
     struct pyramids *pyramids;
     struct summaries *summaries;
-    struct group_sums *group_sums;
     struct by_name *by_name;
 };
 

@@ -156,7 +156,6 @@ static void look_at_track(const struct trace *trace, track_id track)
     tile_summary(trace, track, 20, 0, &summary);
     trace_samples(trace, track, &count);
     counter_fold(trace, track, trace->start_ps, trace->end_ps, COUNT(buckets), buckets);
-    trace_group_sum(trace, track);
 }
 
 static void look_at_samples(const struct trace *trace)

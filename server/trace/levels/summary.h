@@ -1,11 +1,9 @@
-/* Self time by kind, over time: the picture of a closed group.
+/* Self time by kind, over time: what the picture of a closed group is made of.
  *
  *   TABLE_KIND_PYRAMIDS  a record a work track of at least SUMMARY_SLICES_MIN slices, by track
  *   TABLE_KIND_CELLS     its buckets, without gaps, level by level: base, base + 2, base + 4, ...;
  *                        a bucket has a u16 for each kind the track has: its share of the quantum
  *                        << shift, 65535 = all
- *   TABLE_GROUP_SUMS     groups_head, group_record ..., shares: the mean over the work tracks of
- *                        the whole trace, of each process and of each device
  *
  *   a slice adds its interval to its own kind and takes it from its parent's:
  *
@@ -29,8 +27,6 @@ enum {
     SUMMARY_BUCKETS_MAX = 1 << 19, /* of a track */
     SUMMARY_STEP = 2,              /* levels: a factor of 4 */
     SUMMARY_BUCKETS_FEW = 64,      /* no coarser level above this */
-    GROUP_BUCKETS = 2048,
-    GROUPS_MAX = 64,
 };
 
 struct summary_record {
@@ -42,16 +38,6 @@ struct summary_record {
     uint32_t bucket_count;
     uint32_t zeros;
     uint64_t first_share;
-};
-
-struct groups_head {
-    uint32_t count, zero;
-};
-struct group_record {
-    uint32_t track;
-    int32_t level;
-    int64_t first_bucket;
-    uint32_t bucket_count, zero;
 };
 
 bool summary_is_work(const struct track *track);

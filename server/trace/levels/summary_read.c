@@ -10,11 +10,6 @@ struct summaries {
     uint32_t *of_track; /* index + 1; 0: the track has none */
 };
 
-struct group_sums {
-    struct group_sum *sums;
-    uint32_t count;
-};
-
 struct mean { /* of a tile while it is made */
     int level;
     int64_t first; /* quantum */
@@ -151,16 +146,6 @@ void tile_summary(const struct trace *trace, track_id track, int level, int64_t 
     free(inside);
 }
 
-const struct group_sum *trace_group_sum(const struct trace *trace, track_id track)
-{
-    const struct group_sums *group_sums = trace->parts->group_sums;
-
-    for (uint32_t i = 0; group_sums != NULL && i < group_sums->count; i++)
-        if (group_sums->sums[i].track == track)
-            return &group_sums->sums[i];
-    return NULL;
-}
-
 static bool record_fits(const struct trace *trace, const struct summary_record *record,
                         uint64_t first_share)
 {
@@ -171,7 +156,7 @@ static bool record_fits(const struct trace *trace, const struct summary_record *
            record->first_bucket >= -TIME_PS_MAX - 1 && record->first_bucket <= TIME_PS_MAX;
 }
 
-static enum status open_records(struct trace *trace, struct arena *arena, struct error *err)
+enum status summaries_open(struct trace *trace, struct arena *arena, struct error *err)
 {
     struct block_in in = trace->parts->in;
     struct bytes table = in.table(in.from, TABLE_KIND_PYRAMIDS);
@@ -195,48 +180,4 @@ static enum status open_records(struct trace *trace, struct arena *arena, struct
     }
     trace->parts->summaries = summaries;
     return OK;
-}
-
-static enum status open_groups(struct trace *trace, struct arena *arena, struct error *err)
-{
-    struct block_in in = trace->parts->in;
-    struct bytes table = in.table(in.from, TABLE_GROUP_SUMS);
-    struct groups_head head;
-
-    if (table.count < sizeof(head))
-        return OK;
-    memcpy(&head, table.at, sizeof(head));
-
-    const struct group_record *records =
-        (const struct group_record *)(const void *)(table.at + sizeof(head));
-    size_t size = sizeof(head) + (uint64_t)head.count * sizeof(*records);
-    struct group_sums *group_sums = arena_new(arena, struct group_sums);
-
-    if (head.count > GROUPS_MAX || size > table.count)
-        return fail(err, ERR_FORMAT, "the table of groups has %zu bytes", table.count);
-    group_sums->sums = arena_array(arena, struct group_sum, head.count);
-    for (uint32_t i = 0; i < head.count; i++) {
-        size_t shares = (size_t)records[i].bucket_count * KIND_COUNT * sizeof(uint16_t);
-
-        if ((records[i].track != NO_TRACK && records[i].track >= trace->track_count) ||
-            records[i].level < 0 || records[i].level > TILE_LEVEL_MAX ||
-            shares > table.count - size)
-            return fail(err, ERR_FORMAT, "group %u breaks the rules of its table", i);
-        group_sums->sums[i] =
-            (struct group_sum){.track = records[i].track,
-                               .level = records[i].level,
-                               .first_bucket = records[i].first_bucket,
-                               .bucket_count = records[i].bucket_count,
-                               .share = (const uint16_t *)(const void *)(table.at + size)};
-        size += shares;
-    }
-    group_sums->count = head.count;
-    trace->parts->group_sums = group_sums;
-    return OK;
-}
-
-enum status summaries_open(struct trace *trace, struct arena *arena, struct error *err)
-{
-    TRY(open_records(trace, arena, err));
-    return open_groups(trace, arena, err);
 }

@@ -1,15 +1,9 @@
 /* Summaries, written at the finish: one sweep over each work track, its levels made from exact
- * sums, which also go into the groups that hold the track. */
+ * sums. */
 #include <stdlib.h>
 
 #include "trace/levels/summary.h"
 #include "trace/writers.h"
-
-struct group {
-    track_id track; /* NO_TRACK: the whole trace */
-    uint32_t work_count;
-    struct summary_buckets sums;
-};
 
 struct builder {
     const struct part_tools *tools;
@@ -24,85 +18,7 @@ struct builder {
     struct summary_record *records;
     uint32_t record_count;
     uint64_t share_count;
-
-    struct group *groups;
-    uint32_t group_count;
-    uint32_t *group_of; /* by track: the nearest group at or above it; 0 is the whole trace */
 };
-
-/* What the work tracks at and below a track span. */
-struct hull {
-    int64_t start_ps, end_ps;
-    uint32_t work_count;
-};
-
-static void widen(struct hull *hull, const struct hull *by)
-{
-    if (by->work_count == 0)
-        return;
-    if (hull->work_count == 0 || by->start_ps < hull->start_ps)
-        hull->start_ps = by->start_ps;
-    if (hull->work_count == 0 || by->end_ps > hull->end_ps)
-        hull->end_ps = by->end_ps;
-    hull->work_count += by->work_count;
-}
-
-/* Of each track, and behind the last one of the whole trace. */
-static struct hull *find_hulls(struct builder *builder)
-{
-    const struct trace *trace = builder->trace;
-    struct hull *hulls = arena_array(builder->arena, struct hull, trace->track_count + 1);
-
-    for (track_id id = trace->track_count; id-- > 0;) {
-        const struct track *track = &trace->tracks[id];
-        struct hull own = {.start_ps = track->start_ps, .end_ps = track->end_ps, .work_count = 1};
-
-        if (summary_is_work(track))
-            widen(&hulls[id], &own);
-        widen(&hulls[track->parent == NO_TRACK ? trace->track_count : track->parent], &hulls[id]);
-    }
-    return hulls;
-}
-
-static void add_group(struct builder *builder, track_id track, const struct hull *hull)
-{
-    struct group *group = &builder->groups[builder->group_count++];
-    int level = 0;
-
-    while (level < TILE_LEVEL_MAX &&
-           (hull->end_ps >> level) - (hull->start_ps >> level) >= GROUP_BUCKETS)
-        level++;
-    group->track = track;
-    group->work_count = hull->work_count;
-    group->sums.level = level;
-    group->sums.first = hull->start_ps >> level;
-    group->sums.count = (uint32_t)((hull->end_ps >> level) - group->sums.first + 1);
-    group->sums.self_ps =
-        arena_alloc(builder->arena, group->sums.count, sizeof(*group->sums.self_ps));
-}
-
-/* The whole trace, then processes and devices with work in the order of their tracks. */
-static void make_groups(struct builder *builder)
-{
-    const struct trace *trace = builder->trace;
-    const struct hull *hulls = find_hulls(builder);
-
-    builder->groups = arena_array(builder->arena, struct group, GROUPS_MAX);
-    builder->group_of = arena_array(builder->arena, uint32_t, trace->track_count + 1);
-    if (hulls[trace->track_count].work_count == 0)
-        return;
-    add_group(builder, NO_TRACK, &hulls[trace->track_count]);
-    for (track_id id = 0; id < trace->track_count; id++) {
-        const struct track *track = &trace->tracks[id];
-
-        builder->group_of[id] = track->parent == NO_TRACK ? 0 : builder->group_of[track->parent];
-        if ((track->kind != TRACK_PROCESS && track->kind != TRACK_DEVICE) ||
-            hulls[id].work_count == 0 || builder->group_count == GROUPS_MAX)
-            continue;
-        builder->group_of[id] = builder->group_count;
-        add_group(builder, id, &hulls[id]);
-    }
-}
 
 static int choose_base(const struct track *track, uint8_t kinds)
 {
@@ -191,41 +107,13 @@ static enum status put_levels(struct builder *builder, struct summary_record *re
     return OK;
 }
 
-static void add_to_groups(struct builder *builder, track_id track,
-                          const struct summary_buckets *base)
-{
-    uint32_t index = builder->group_of[track];
-
-    for (;;) {
-        struct summary_buckets *sums = &builder->groups[index].sums;
-
-        if (base == NULL || base->level > sums->level)
-            summary_sweep(builder->trace, track, sums);
-        else
-            for (uint32_t i = 0; i < base->count; i++) {
-                int64_t bucket = (base->first + i) >> (sums->level - base->level);
-
-                for (uint32_t kind = 0; kind < KIND_COUNT; kind++)
-                    summary_add(&sums->self_ps[bucket - sums->first][kind], base->self_ps[i][kind]);
-            }
-        if (index == 0)
-            return;
-
-        track_id parent = builder->trace->tracks[builder->groups[index].track].parent;
-
-        index = parent == NO_TRACK ? 0 : builder->group_of[parent];
-    }
-}
-
 static enum status sum_track(struct builder *builder, track_id id)
 {
     const struct track *track = &builder->trace->tracks[id];
     struct summary_record *record = &builder->records[builder->record_count];
 
-    if (track->slice_count < SUMMARY_SLICES_MIN) {
-        add_to_groups(builder, id, NULL);
+    if (track->slice_count < SUMMARY_SLICES_MIN)
         return OK;
-    }
     builder->record_count++;
     record->track = id;
     record->kinds = summary_kinds(builder->trace, id);
@@ -248,7 +136,6 @@ static enum status sum_track(struct builder *builder, track_id id)
                                    .self_ps = builder->self_ps};
 
     summary_sweep(builder->trace, id, &base);
-    add_to_groups(builder, id, &base);
     return put_levels(builder, record);
 }
 
@@ -265,62 +152,15 @@ static enum status write_shares(struct builder *builder)
     return spill_read(builder->shares, 0, table, size, builder->err);
 }
 
-static size_t groups_size(const struct builder *builder)
-{
-    size_t size = sizeof(struct groups_head);
-
-    for (uint32_t i = 0; i < builder->group_count; i++)
-        size += sizeof(struct group_record) +
-                builder->groups[i].sums.count * KIND_COUNT * sizeof(uint16_t);
-    return size;
-}
-
-/* Over the group's work tracks, without losing what is less than a picosecond each. */
-static uint64_t mean_of(const struct group *group, int64_t self_ps)
-{
-    int level = group->sums.level;
-
-    return summary_fine_share(self_ps / group->work_count, level) +
-           summary_fine_share(self_ps % group->work_count, level) / group->work_count;
-}
-
-static enum status write_groups(struct builder *builder)
-{
-    struct block_out out = builder->tools->out;
-    struct groups_head head = {.count = builder->group_count};
-    uint8_t *table;
-
-    TRY(out.table_reserve(out.to, TABLE_GROUP_SUMS, groups_size(builder), &table, builder->err));
-    memcpy(table, &head, sizeof(head));
-
-    struct group_record *record = (struct group_record *)(void *)(table + sizeof(head));
-    uint16_t *share = (uint16_t *)(void *)(record + builder->group_count);
-
-    for (uint32_t i = 0; i < builder->group_count; i++) {
-        const struct group *group = &builder->groups[i];
-
-        *record++ = (struct group_record){.track = group->track,
-                                          .level = group->sums.level,
-                                          .first_bucket = group->sums.first,
-                                          .bucket_count = group->sums.count};
-        for (uint32_t j = 0; j < group->sums.count; j++)
-            for (uint32_t kind = 0; kind < KIND_COUNT; kind++)
-                *share++ = share_of(mean_of(group, group->sums.self_ps[j][kind]), 0);
-    }
-    return OK;
-}
-
 static enum status build(struct builder *builder)
 {
     const struct trace *trace = builder->trace;
 
-    make_groups(builder);
     builder->records = arena_array(builder->arena, struct summary_record, trace->track_count + 1);
     for (track_id id = 0; id < trace->track_count; id++)
         if (summary_is_work(&trace->tracks[id]))
             TRY(sum_track(builder, id));
-    TRY(write_shares(builder));
-    return write_groups(builder);
+    return write_shares(builder);
 }
 
 static void *create(const struct part_tools *tools)

@@ -41,14 +41,5 @@ struct tile_summary {
 /* Mean over the non-derived, non-container tracks with slices in the subtree of `track`. */
 void tile_summary(const struct trace *trace, track_id track, int level, int64_t index,
                   struct tile_summary *ret);
-/* The stored sums of the whole trace, a process or a device: ~2,048 buckets; NULL: none stored. */
-struct group_sum {
-    track_id track; /* NO_TRACK: the whole trace */
-    int level;
-    int64_t first_bucket;
-    uint32_t bucket_count;
-    const uint16_t *share; /* [bucket][KIND_COUNT] */
-};
-const struct group_sum *trace_group_sum(const struct trace *trace, track_id track);
 
 #endif

@@ -162,46 +162,6 @@ static void tiles_equal_brute_force(void **state)
     made_end(&made);
 }
 
-static void stored_groups_equal_brute_force(void **state)
-{
-    (void)state;
-    struct made made;
-    const struct {
-        const char *what;
-        track_id track;
-        bool stored;
-    } rows[] = {
-        {"the whole trace", NO_TRACK, true}, {"a process", HOST, true},
-        {"a device", DEVICE, true},          {"no thread", LARGE, false},
-        {"no empty process", 8, false},
-    };
-
-    build(&made);
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        const struct group_sum *sum = trace_group_sum(&made.trace, rows[i].track);
-
-        CHECK_INT(rows[i].what, sum != NULL, rows[i].stored);
-        if (sum == NULL)
-            continue;
-        double(*want)[KIND_COUNT] = calloc(sum->bucket_count, sizeof(*want));
-        uint32_t count = 0;
-
-        CHECK(rows[i].what, sum->bucket_count <= GROUP_BUCKETS);
-        CHECK(rows[i].what, sum->bucket_count > GROUP_BUCKETS / 2 - 2);
-        for (size_t j = 0; j < COUNT(groups); j++)
-            for (uint32_t k = 0; groups[j].asked == rows[i].track && k < groups[j].count;
-                 k++, count++)
-                brute_track(&made, groups[j].tracks[k], sum->first_bucket, sum->bucket_count,
-                            sum->level, want);
-        for (uint32_t j = 0; j < sum->bucket_count; j++)
-            for (uint32_t kind = 0; kind < KIND_COUNT; kind++)
-                check_share(rows[i].what, sum->share[j * KIND_COUNT + kind], want[j][kind], count,
-                            sum->level);
-        free(want);
-    }
-    made_end(&made);
-}
-
 /* Over the whole trace the shares add up to the self time that slices hold. */
 static void the_whole_is_the_sum_of_self(void **state)
 {
@@ -315,23 +275,15 @@ static void damage_is_refused(void **state)
     struct block_in in = memory_blocks_in(made.blocks);
     struct summary_record *record =
         (struct summary_record *)(uintptr_t)in.table(in.from, TABLE_KIND_PYRAMIDS).at;
-    uint8_t *groups_table = (uint8_t *)(uintptr_t)in.table(in.from, TABLE_GROUP_SUMS).at;
-    struct group_record *group =
-        (struct group_record *)(void *)(groups_table + sizeof(struct groups_head));
     const struct summary_record kept = *record;
-    const struct group_record kept_group = *group;
 
-    for (int i = 0; i < 9; i++) {
+    for (int i = 0; i < 6; i++) {
         *record = kept;
-        *group = kept_group;
         record->track = i == 0 ? 99 : record->track;
         record->level_count = i == 1 ? 0 : i == 2 ? 40 : record->level_count;
         record->first_share = i == 3 ? 1 : 0;
         record->bucket_count = i == 4 ? 0 : record->bucket_count;
         record->first_bucket = i == 5 ? INT64_MAX : record->first_bucket;
-        group->level = i == 6 ? 60 : group->level;
-        group->bucket_count = i == 7 ? UINT32_MAX : group->bucket_count;
-        group->track = i == 8 ? 99 : group->track;
         made.err.code = OK;
         CHECK_INT("broken", summaries_open(&made.trace, made.arena, &made.err), ERR_FORMAT);
     }
@@ -341,11 +293,8 @@ static void damage_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tiles_equal_brute_force),
-        cmocka_unit_test(stored_groups_equal_brute_force),
-        cmocka_unit_test(the_whole_is_the_sum_of_self),
-        cmocka_unit_test(lanes_do_not_exceed_all),
-        cmocka_unit_test(odd_questions),
+        cmocka_unit_test(tiles_equal_brute_force), cmocka_unit_test(the_whole_is_the_sum_of_self),
+        cmocka_unit_test(lanes_do_not_exceed_all), cmocka_unit_test(odd_questions),
         cmocka_unit_test(damage_is_refused),
     };
 
