@@ -24,11 +24,6 @@ static const char *const severity_words[] = {[FINDING_OK] = "ok",
                                              [FINDING_WARNING] = "warning",
                                              [FINDING_ERROR] = "error"};
 
-const char *finding_severity_word(enum finding_severity severity)
-{
-    return severity_words[severity];
-}
-
 void finding_add(struct findings *findings, struct finding finding)
 {
     if (findings->count == FINDINGS_MAX) {

@@ -33,7 +33,6 @@ struct findings { /* texts live in the arena */
 };
 
 void finding_add(struct findings *findings, struct finding finding);
-const char *finding_severity_word(enum finding_severity severity);
 
 /* argv[0] is the verb. The exit code: 0 nothing is wrong, 3 no such directory, 4 an error. */
 int doctor_main(int argc, char **argv);

@@ -156,16 +156,12 @@ MUST_CHECK enum status catalog_resolve(struct catalog *catalog, struct str run, 
                                        struct error *err);
 
 /* Writing: the ingest's own. */
-MUST_CHECK enum status catalog_put_run(struct catalog *catalog, const struct run_record *run,
-                                       struct error *err); /* with files and hosts; replaces */
-/* Several, all or none. */
+/* With files and hosts, and instead of what was there; all or none. */
 MUST_CHECK enum status catalog_put_runs(struct catalog *catalog, const struct run_record *runs,
                                         uint32_t count, struct error *err);
 MUST_CHECK enum status catalog_set_state(struct catalog *catalog, struct str id,
                                          enum run_state state, double progress, struct str message,
                                          struct error *err);
-MUST_CHECK enum status catalog_set_file(struct catalog *catalog, struct str id,
-                                        const struct run_file *file, struct error *err);
 /* A run and all that hangs on it is forgotten. */
 MUST_CHECK enum status catalog_forget(struct catalog *catalog, struct str id, struct error *err);
 /* What indexing told of a content: one line of JSON, whatever file held it. "" when unknown. */

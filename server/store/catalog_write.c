@@ -12,11 +12,6 @@ struct state_change {
     double progress;
 };
 
-struct file_change {
-    struct str run;
-    const struct run_file *file;
-};
-
 struct facts_change {
     struct str content, facts;
 };
@@ -180,12 +175,6 @@ enum status catalog_put_runs(struct catalog *catalog, const struct run_record *r
     return catalog_change(catalog, change_runs, &change, err);
 }
 
-enum status catalog_put_run(struct catalog *catalog, const struct run_record *run,
-                            struct error *err)
-{
-    return catalog_put_runs(catalog, run, 1, err);
-}
-
 static enum status change_state(struct catalog *catalog, const void *data, struct error *err)
 {
     const struct state_change *change = data;
@@ -208,21 +197,6 @@ enum status catalog_set_state(struct catalog *catalog, struct str id, enum run_s
         .id = id, .message = message, .state = state, .progress = progress};
 
     return catalog_change(catalog, change_state, &change, err);
-}
-
-static enum status change_file(struct catalog *catalog, const void *data, struct error *err)
-{
-    const struct file_change *change = data;
-
-    return put_file(catalog, change->run, change->file, err);
-}
-
-enum status catalog_set_file(struct catalog *catalog, struct str id, const struct run_file *file,
-                             struct error *err)
-{
-    struct file_change change = {.run = id, .file = file};
-
-    return catalog_change(catalog, change_file, &change, err);
 }
 
 static enum status change_forget(struct catalog *catalog, const void *data, struct error *err)

@@ -94,11 +94,6 @@ void user_close(struct user *user)
     free(user);
 }
 
-const char *user_path(const struct user *user)
-{
-    return user->path;
-}
-
 static void deny(struct user *user, const char *why)
 {
     snprintf(user->why, sizeof user->why, "%s", why);

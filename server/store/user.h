@@ -34,7 +34,6 @@ struct user;
 /* `data_dir` "" is $XDG_DATA_HOME/jviewd, else ~/.local/share/jviewd. Touches no file. */
 void user_open(const char *data_dir, struct user **ret);
 void user_close(struct user *user); /* takes NULL */
-const char *user_path(const struct user *user);
 /* Why nothing can be written, or nothing be read; "" when all is well. */
 struct str user_trouble(struct user *user, struct arena *arena);
 /* Changes with what anybody wrote. NULL: 0. */

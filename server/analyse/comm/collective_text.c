@@ -139,6 +139,8 @@ static bool add_array(struct str shape, uint64_t *bytes, struct str *dtype)
     return true;
 }
 
+/* "f32[8,4]{1,0}" or "(f32[8], (s8[2], u4[3]))", as HLO prints it; false: not a shape, or more than
+ * 2^62 bytes. */
 static bool add_shape(struct str shape, uint64_t *bytes, struct str *dtype, unsigned depth)
 {
     shape = hlo_trimmed(shape);
@@ -152,13 +154,6 @@ static bool add_shape(struct str shape, uint64_t *bytes, struct str *dtype, unsi
         if (!add_shape(hlo_take_to(&shape, ","), bytes, dtype, depth + 1))
             return false;
     return true;
-}
-
-bool shape_text_bytes(struct str shape, uint64_t *ret_bytes, struct str *ret_dtype)
-{
-    *ret_bytes = 0;
-    *ret_dtype = (struct str){0};
-    return add_shape(shape, ret_bytes, ret_dtype, 0);
 }
 
 /* Where the shape in front of an operand's name ends; 0: there is none. */

@@ -35,8 +35,6 @@ bool collective_text_read(struct str line, struct arena *arena, struct collectiv
 bool collective_instruction_read(const struct hlo_module *module, uint32_t instruction,
                                  struct arena *arena, struct collective_text *ret);
 
-/* Bytes of "f32[8,4]{1,0}" or "(f32[8], (s8[2], u4[3]))"; false: not a shape, or more than 2^62. */
-bool shape_text_bytes(struct str shape, uint64_t *ret_bytes, struct str *ret_dtype);
 /* S of nccl-tests, from the bytes of the operands; false where the group's size is needed and
  * unknown. */
 bool collective_size(enum collective_kind kind, uint64_t operand_bytes, uint32_t group_size,

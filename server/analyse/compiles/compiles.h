@@ -62,7 +62,6 @@ static inline int64_t compile_backend(const struct compile *compile)
     return compile->phases_ps[PHASE_PASSES] + compile->phases_ps[PHASE_CODEGEN] +
            compile->phases_ps[PHASE_AUTOTUNE] + compile->phases_ps[PHASE_BACKEND];
 }
-const char *compile_phase_word(enum compile_phase phase);
 
 struct compiles { /* by start, then host */
     struct compile *items;

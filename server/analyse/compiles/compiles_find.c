@@ -451,17 +451,6 @@ enum status compiles_find(const struct run_traces *run, const struct restriction
     return OK;
 }
 
-const char *compile_phase_word(enum compile_phase phase)
-{
-    static const char *const words[PHASE_COUNT] = {
-        [PHASE_TRACE] = "trace",      [PHASE_LOWER] = "lower",     [PHASE_CACHE] = "cache",
-        [PHASE_PASSES] = "passes",    [PHASE_CODEGEN] = "codegen", [PHASE_AUTOTUNE] = "autotune",
-        [PHASE_BACKEND] = "compiler", [PHASE_OTHER] = "other",
-    };
-
-    return words[phase];
-}
-
 struct str compiles_missing(const struct run_traces *run)
 {
     for (uint32_t host = 0; host < run->host_count; host++) {

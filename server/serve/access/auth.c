@@ -133,11 +133,6 @@ enum auth_mode auth_mode(const struct auth *auth)
     return auth->mode;
 }
 
-const char *auth_token_path(const struct auth *auth)
-{
-    return auth->path;
-}
-
 void auth_launch(struct auth *auth, char ret[AUTH_SECRET_SIZE])
 {
     char code[AUTH_SECRET_SIZE] = "";

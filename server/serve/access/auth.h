@@ -31,7 +31,6 @@ MUST_CHECK enum status auth_create(enum auth_mode mode, const char *dir, int por
                                    struct auth **ret, struct error *err);
 void auth_destroy(struct auth *auth); /* removes the token file; takes NULL */
 enum auth_mode auth_mode(const struct auth *auth);
-const char *auth_token_path(const struct auth *auth);
 
 /* A fresh one-time code. At most 16 are open at a time: then the oldest is forgotten. */
 void auth_launch(struct auth *auth, char ret[AUTH_SECRET_SIZE]);

@@ -45,11 +45,3 @@ const struct answer_note *user_answer_notes(struct request *req, uint32_t *ret_c
     *ret_count = note->message.count > 0;
     return note;
 }
-
-void json_put_user_notes(struct json *json, struct request *req)
-{
-    uint32_t count;
-    const struct answer_note *notes = user_answer_notes(req, &count);
-
-    json_put_notes(json, &notes, &count, 1);
-}

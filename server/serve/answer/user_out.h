@@ -12,7 +12,5 @@ MUST_CHECK enum status request_content(struct request *req, struct str run,
 const struct run_record *run_of_content(struct request *req, struct str content_id);
 /* Why notes and baselines cannot be written, as a list for json_put_notes. */
 const struct answer_note *user_answer_notes(struct request *req, uint32_t *ret_count);
-/* "notes": [...] of the above. */
-void json_put_user_notes(struct json *json, struct request *req);
 
 #endif

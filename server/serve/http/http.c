@@ -337,11 +337,6 @@ void http_launch_path(struct http *http, char ret[128])
     snprintf(ret, 128, "launch/%s", code);
 }
 
-const char *http_token_path(const struct http *http)
-{
-    return auth_token_path(atomic_load(&http->server.auth));
-}
-
 const char *http_library(void)
 {
     return mg_version();

@@ -31,8 +31,6 @@ void http_stop(struct http *http); /* takes NULL */
 int http_port(const struct http *http);
 /* "" without a token, else "launch/CODE", good once. */
 void http_launch_path(struct http *http, char ret[128]);
-/* Where the token stands; "" without one. */
-const char *http_token_path(const struct http *http);
 
 /* Says before anything listens whether the port can be had; ERR_CONFLICT tells who has it, as
  * "jviewd (pid 4711)", or "another process" where that cannot be seen. */

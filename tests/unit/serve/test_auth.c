@@ -67,6 +67,11 @@ struct fixture {
     struct str cookie; /* name=value */
 };
 
+static const char *token_path(const struct fixture *fixture)
+{
+    return str_format(fixture->arena, "%s/token-8080", fixture->dir).at;
+}
+
 static int setup(void **state)
 {
     struct fixture *fixture = calloc(1, sizeof *fixture);
@@ -77,8 +82,7 @@ static int setup(void **state)
     CHECK("directory", mkdtemp(fixture->dir) != NULL);
     fixture->arena = arena_create();
     CHECK_OK("create", auth_create(AUTH_TOKEN, fixture->dir, 8080, &fixture->auth, &err), &err);
-    CHECK_OK("token", file_read(auth_token_path(fixture->auth), fixture->arena, 64, &token, &err),
-             &err);
+    CHECK_OK("token", file_read(token_path(fixture), fixture->arena, 64, &token, &err), &err);
     memcpy(fixture->token, token.at, token.count);
     struct str cookie = auth_cookie(fixture->auth, fixture->arena);
     cookie.count = strcspn(cookie.at, ";");
@@ -176,7 +180,7 @@ static void token_file(void **state)
     struct fixture *fixture = *state;
     struct stat info;
 
-    CHECK_INT("file", stat(auth_token_path(fixture->auth), &info), 0);
+    CHECK_INT("file", stat(token_path(fixture), &info), 0);
     CHECK_INT("only its owner reads it", info.st_mode & 0777, 0600);
     CHECK_INT("64 digits", strspn(fixture->token, "0123456789abcdef"), 64);
 }

@@ -272,7 +272,9 @@ static void token_and_launch(void **state)
     ask_with(fixture.http, "GET /api/nothing", "", &reply);
     CHECK_HAS("nobody learns which paths there are", reply.at, "HTTP/1.1 401");
 
-    CHECK_OK("token file", file_read(http_token_path(fixture.http), arena, 100, &token, &err),
+    CHECK_OK("token file",
+             file_read(str_format(arena, "%s/token-%d", fixture.dir, http_port(fixture.http)).at,
+                       arena, 100, &token, &err),
              &err);
     CHECK_INT("token length", token.count, AUTH_SECRET_SIZE - 1);
     ask_with(fixture.http, "GET /api/runs",

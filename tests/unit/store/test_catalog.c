@@ -67,7 +67,7 @@ static void put_as(struct catalog *catalog, const char *id, const char *content,
         .step_median_ps = -1,
     };
 
-    CHECK_OK(name, catalog_put_run(catalog, &run, &err), &err);
+    CHECK_OK(name, catalog_put_runs(catalog, &run, 1, &err), &err);
 }
 
 static void put(struct catalog *catalog, const char *id, const char *content, const char *name,
@@ -149,7 +149,7 @@ static void a_part_leads_to_the_whole(void **state)
     char former[RUN_ID_SIZE];
     struct str id;
 
-    CHECK_OK("put", catalog_put_run(place->catalog, &run, &err), &err);
+    CHECK_OK("put", catalog_put_runs(place->catalog, &run, 1, &err), &err);
     run_id_of(STR("/profiles"), dirs[1], former);
     CHECK_OK("the second's",
              catalog_resolve(place->catalog, str_of(former), place->arena, &id, NULL, &err), &err);
@@ -315,8 +315,8 @@ static void keeps_everything(void **state)
     };
     struct run_record got;
 
-    CHECK_OK("put", catalog_put_run(place->catalog, &run, &err), &err);
-    CHECK_OK("put again", catalog_put_run(place->catalog, &run, &err), &err);
+    CHECK_OK("put", catalog_put_runs(place->catalog, &run, 1, &err), &err);
+    CHECK_OK("put again", catalog_put_runs(place->catalog, &run, 1, &err), &err);
     CHECK_OK("facts", catalog_put_facts(place->catalog, file.content, STR("{}"), &err), &err);
     catalog_close(place->catalog);
     open_catalog(place);
@@ -504,7 +504,7 @@ static void ten_thousand_runs(void **state)
         snprintf(name, sizeof name, "experiment_%d/step_%08d", i % 7, i);
         struct run_record run = {
             .id = str_of(id), .name = str_of(name), .files = files, .run_file_count = 2};
-        CHECK_OK(id, catalog_put_run(place->catalog, &run, &err), &err);
+        CHECK_OK(id, catalog_put_runs(place->catalog, &run, 1, &err), &err);
     }
     catalog_close(place->catalog);
     clock_t start = clock(); /* of this process: a busy machine is not our slowness */

@@ -77,8 +77,7 @@ static void check_phases(const char *what, const struct compile *compile,
 {
     for (int phase = 0; phase < PHASE_COUNT; phase++) {
         if (compile->phases_ps[phase] != want_ps[phase])
-            check_failed(__FILE__, __LINE__, what, "%s: %lld, not %lld",
-                         compile_phase_word((enum compile_phase)phase),
+            check_failed(__FILE__, __LINE__, what, "phase %d: %lld, not %lld", phase,
                          (long long)compile->phases_ps[phase], (long long)want_ps[phase]);
     }
 }
