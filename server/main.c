@@ -7,11 +7,11 @@
 #include "app/app.h"
 #include "app/capture_verb.h"
 #include "app/collect.h"
+#include "base/distance.h"
 #include "cli/cli.h"
 #include "doctor/doctor.h"
 #include "index/index.h"
 #include "prune/prune.h"
-#include "serve/answer/query.h"
 #include "serve/sql/sql_worker.h"
 
 /* Descriptors 0, 1 and 2 are what they should be, or nothing; never a file of ours. */

@@ -348,18 +348,19 @@ static int run_command(struct app *app, int argc, char **argv)
         cli_help(call.verb);
         return fflush(stdout) == 0 ? EXIT_OK : EXIT_IO;
     }
-    if (call.root == NULL)
+    if (call.root_count == 0)
         return cli_run(&call, NULL);
     if (check_is_of_timings(&call))
         return check_timings(&call);
     if (options_read(1, words, app->arena, &app->options, &err) != OK)
         return app_failed(&err);
-    struct str root = str_of(call.root);
-    if (access(call.root, F_OK) != 0) {
-        fprintf(stderr, "jviewd: %s does not exist\n", call.root);
-        return EXIT_NOT_FOUND;
+    for (uint32_t i = 0; i < call.root_count; i++) {
+        if (access(call.roots[i].at, F_OK) != 0) {
+            fprintf(stderr, "jviewd: %s does not exist\n", call.roots[i].at);
+            return EXIT_NOT_FOUND;
+        }
     }
-    app->options.roots = (struct texts){.at = &root, .count = 1};
+    app->options.roots = (struct texts){.at = call.roots, .count = call.root_count};
     if (call.cache_dir != NULL && call.cache_dir[0] != '\0')
         app->options.cache_dir = call.cache_dir;
     if (call.data_dir != NULL)

@@ -17,8 +17,10 @@ int print_check(const struct cli_call *call, const struct services *services)
     struct str said = reply_header_get(&answer.reply, STR("X-Jviewd-Answer"));
     if (code == EXIT_OK && str_equal(said, STR("regressed")))
         code = EXIT_REGRESSION;
-    else if (code == EXIT_OK && str_equal(said, STR("noisy")))
-        code = call->noisy_exit;
+    else if (code == EXIT_OK && str_equal(said, STR("maybe")))
+        code = call->maybe_exit;
+    else if (code == EXIT_OK && !str_equal(said, STR("ok")))
+        code = EXIT_UNKNOWN;
     answer_free(&answer);
     return code;
 }

@@ -23,6 +23,7 @@ static const struct param params[] = {
     {.name = "max_regress", .kind = PARAM_TEXT, .max = 32},
     {.name = "confidence", .kind = PARAM_TEXT, .max = 32},
     {.name = "min_effect", .kind = PARAM_TEXT, .max = 32},
+    {.name = "must_see", .kind = PARAM_TEXT, .max = 32},
     {.name = "count", .kind = PARAM_INTEGER, .min = 1, .max = 1000000000},
     {.name = NULL}};
 
@@ -73,7 +74,7 @@ static struct check *add_check(struct gate *gate, const struct timing *timing)
     struct str name = timing->name.count > 0 ? timing->name : STR("mean");
 
     *check = (struct check){.question = {.text = name},
-                            .judged = {.answer = JUDGED_NOISY, .steps_needed = STEPS_UNKNOWN},
+                            .judged = {.answer = JUDGED_UNKNOWN, .steps_needed = STEPS_UNKNOWN},
                             .unit = UNIT_PS,
                             .counted = "calls"};
     return check;
@@ -234,7 +235,8 @@ int check_timings(const struct cli_call *call)
     }
     judge_all(&gate, call->first, call->other, &checked);
     int code = checked.answer == JUDGED_REGRESSED ? EXIT_REGRESSION
-               : checked.answer == JUDGED_NOISY   ? call->noisy_exit
+               : checked.answer == JUDGED_UNKNOWN ? EXIT_UNKNOWN
+               : checked.answer == JUDGED_MAYBE   ? call->maybe_exit
                                                   : EXIT_OK;
     if (!put_answer(call, &checked, &out)) {
         fprintf(stderr, "jviewd: format=%.*s: text, json, md or junit\n", STR_ARG(call->format));

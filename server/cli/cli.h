@@ -1,6 +1,6 @@
 /* The command line's readers: the same questions as over HTTP, asked without sockets.
  *
- *   argv  --cli_parse-->  struct cli_call  --main opens the catalog at call.root-->  cli_run
+ *   argv  --cli_parse-->  struct cli_call  --main opens the catalog at call.roots-->  cli_run
  *
  * A reader's flags are its endpoint's parameters (`--start-ps 0` is `start_ps=0`), so the help,
  * the completion and the checks come from the routes themselves, and `--format json` is byte for
@@ -22,6 +22,7 @@ enum exit_code {
     EXIT_IO = 4,
     EXIT_PORT = 5,
     EXIT_CORRUPT = 6,
+    EXIT_UNKNOWN = 7, /* check: it cannot be said */
 };
 
 struct cli_call;
@@ -55,7 +56,8 @@ struct cli_verb {
 
 struct cli_call { /* what was asked; texts live in the arena handed to cli_parse */
     const struct cli_verb *verb;
-    const char *root;          /* the directory or file to open */
+    struct str roots[CLI_OPERANDS_MAX]; /* the directories or files to open */
+    uint32_t root_count;
     const char *cache_dir;     /* "" the usual one */
     const char *data_dir;      /* NULL: as the environment or the config file say */
     bool follow_symlinks;      /* wherever they lead */
@@ -68,7 +70,7 @@ struct cli_call { /* what was asked; texts live in the arena handed to cli_parse
     struct str format;        /* "table", "json", "csv", "md", ... as typed; "" the verb's own */
     struct str output;        /* -o */
     struct str ui;            /* open --ui */
-    int noisy_exit;           /* check --noisy-exit */
+    int maybe_exit;           /* check --maybe-exit */
     bool help;
     struct arena *arena;
 };

@@ -9,6 +9,7 @@
  * `--start-ps 1.5ms`.
  */
 #include <ctype.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -23,8 +24,8 @@ struct parse {
     const char *operands[CLI_OPERANDS_MAX];
     uint32_t operand_count;
     const char *other_run; /* of the flag that names one; NULL: not given */
-    bool root_given;
-    bool all; /* --all instead of RUN */
+    bool root_given;       /* by --profile-dir */
+    bool all;              /* --all instead of RUN */
 };
 
 static struct {
@@ -101,12 +102,24 @@ static enum status put_flag(struct parse *parse, struct str name, struct str val
     return OK;
 }
 
+static void add_root(struct parse *parse, struct str path)
+{
+    struct cli_call *call = parse->call;
+
+    for (uint32_t i = 0; i < call->root_count; i++) {
+        if (str_equal(call->roots[i], path))
+            return;
+    }
+    if (call->root_count < COUNT(call->roots))
+        call->roots[call->root_count++] = str_copy(parse->arena, path);
+}
+
 static bool take_own_flag(struct parse *parse, struct str name, const char *value)
 {
     struct cli_call *call = parse->call;
 
     if (str_equal(name, STR("profile-dir")) || str_equal(name, STR("logdir"))) {
-        call->root = value;
+        add_root(parse, str_of(value));
         parse->root_given = true;
     } else if (str_equal(name, STR("cache-dir"))) {
         call->cache_dir = value;
@@ -181,13 +194,22 @@ static enum status take_flag(struct parse *parse, int argc, char **argv, int *at
     if (take_own_flag(parse, name, value))
         return OK;
     const struct cli_verb *verb = parse->call->verb;
-    if (verb->own_flag != NULL && str_equal(name, str_of(verb->own_flag)))
-        return take_exit_code(value, &parse->call->noisy_exit, err);
+    bool is_own = verb->own_flag != NULL && (str_equal(name, str_of(verb->own_flag)) ||
+                                             str_equal(name, STR("noisy-exit"))); /* its old name */
+    if (is_own)
+        return take_exit_code(value, &parse->call->maybe_exit, err);
     if (verb->other_run != NULL && str_equal(name, str_of(verb->other_run))) {
         parse->other_run = value;
         return OK;
     }
     return put_flag(parse, name, str_of(value), err);
+}
+
+/* Where names are looked up: what --profile-dir said, else the default. */
+static void use_default_root(struct parse *parse, const char *default_root)
+{
+    if (!parse->root_given && default_root != NULL)
+        add_root(parse, str_of(default_root));
 }
 
 /* A run given as a path is the newest run below that path. */
@@ -196,100 +218,115 @@ static void place_run(struct parse *parse, const char *operand, const char *defa
     struct stat info;
 
     if (!parse->root_given && stat(operand, &info) == 0) {
-        parse->call->root = operand;
+        parse->call->root_count = 0;
+        add_root(parse, str_of(operand));
         parse->call->run = STR("latest");
         return;
     }
-    if (!parse->root_given)
-        parse->call->root = default_root;
+    use_default_root(parse, default_root);
     parse->call->run = str_of(operand);
 }
 
 /* The path of an operand "NAME@step=4", without what stands behind the @; false: no such path. */
-static bool operand_path(struct parse *parse, const char *operand, struct str *ret)
+static bool operand_path(struct parse *parse, struct str operand, struct str *ret)
 {
-    const char *part = strrchr(operand, '@');
+    const char *part = operand.count == 0 ? NULL : memrchr(operand.at, '@', operand.count);
     struct stat info;
 
-    *ret = str_of(operand);
-    if (part != NULL && stat(operand, &info) != 0)
-        ret->count = (size_t)(part - operand);
+    *ret = operand;
+    if (part != NULL && stat(str_c(parse->arena, operand), &info) != 0)
+        ret->count = (size_t)(part - operand.at);
     while (ret->count > 1 && ret->at[ret->count - 1] == '/')
         ret->count--;
-    return stat(str_c(parse->arena, *ret), &info) == 0;
+    return ret->count > 0 && stat(str_c(parse->arena, *ret), &info) == 0;
 }
 
-/* The deepest directory that both lie below; "." where they have none in common. */
-static struct str common_directory(struct str a, struct str b)
+/* What is asked of an operand: a path becomes a profile directory of its own, whose newest run is
+ * meant; anything else is a name. */
+static struct str refer_to(struct parse *parse, struct str operand, bool *any_name)
 {
-    size_t count = 0;
+    char real[PATH_MAX];
+    struct str path;
 
-    for (size_t i = 0; i < a.count && i < b.count && a.at[i] == b.at[i]; i++)
-        count = a.at[i] == '/' ? i : count;
-    return count == 0 ? a.at[0] == '/' && b.at[0] == '/' ? STR("/") : STR(".")
-                      : (struct str){.at = a.at, .count = count};
+    if (parse->root_given || !operand_path(parse, operand, &path) ||
+        realpath(str_c(parse->arena, path), real) == NULL) {
+        *any_name = true;
+        return operand;
+    }
+    struct str part = memchr(operand.at + path.count, '@', operand.count - path.count) == NULL
+                          ? STR("")
+                          : str_skip(operand, path.count);
+
+    add_root(parse, str_of(real));
+    while (str_starts(part, STR("/")))
+        part = str_skip(part, 1);
+    return str_format(parse->arena, "%s%.*s", real, STR_ARG(part));
 }
 
-static struct str below(struct str path, struct str directory)
+/* Several of them by comma, unless the text is one path. */
+static struct str refer_to_list(struct parse *parse, struct str operands, bool *any_name)
 {
-    struct str rest = str_skip(path, directory.count);
+    struct text list = {0};
+    struct str path;
 
-    if (!str_starts(path, directory) ||
-        (!str_ends(directory, STR("/")) && !str_starts(rest, STR("/"))))
-        return path;
-    while (str_starts(rest, STR("/")))
-        rest = str_skip(rest, 1);
-    return rest;
+    if (operand_path(parse, operands, &path))
+        return refer_to(parse, operands, any_name);
+    while (operands.count > 0) {
+        const char *comma = memchr(operands.at, ',', operands.count);
+        size_t count = comma == NULL ? operands.count : (size_t)(comma - operands.at);
+        struct str one = refer_to(parse, (struct str){operands.at, count}, any_name);
+
+        text_putf(&list, "%s%.*s", list.count > 0 ? "," : "", STR_ARG(one));
+        operands = str_skip(operands, comma == NULL ? count : count + 1);
+    }
+    struct str ret = str_copy(parse->arena, text_str(&list));
+    text_free(&list);
+    return ret;
 }
 
-/* What a path means below the directory, with the part that was asked of it. */
-static void put_side(struct parse *parse, struct str param, const char *operand, struct str path,
-                     struct str directory)
-{
-    const char *part = strrchr(operand, '@');
-    struct str name = below(path, directory);
-
-    if (part != NULL && (size_t)(part - operand) >= path.count)
-        name = str_format(parse->arena, "%.*s%s", STR_ARG(name), part);
-    put_parameter(parse, param, name);
-}
-
-/* A path and a name: the name is of a run that lies beside what the path names. */
-static bool place_beside(struct parse *parse, const char *first, struct str paths[2],
+/* Of a path and a name the name is of a run that lies beside what the path names: both are runs of
+ * its directory. */
+static bool place_beside(struct parse *parse, const char *first, const char *second,
                          const char *const params[2])
 {
-    struct str directory;
+    struct str path, other, name = str_of(first);
 
-    if (parse->root_given || strchr(first, '/') == NULL || !operand_path(parse, first, &paths[0]))
+    if (parse->root_given || strchr(first, '/') == NULL || !operand_path(parse, name, &path) ||
+        operand_path(parse, str_of(second), &other) || strchr(second, '/') != NULL)
         return false;
-    const char *slash = memrchr(paths[0].at, '/', paths[0].count);
-    directory = slash == NULL          ? STR(".")
-                : slash == paths[0].at ? STR("/")
-                                       : (struct str){paths[0].at, (size_t)(slash - paths[0].at)};
-    parse->call->root = str_c(parse->arena, directory);
-    put_side(parse, str_of(params[0]), first, paths[0], directory);
-    put_parameter(parse, str_of(params[1]), paths[1]);
+    const char *slash = memrchr(path.at, '/', path.count);
+    struct str directory = slash == path.at ? STR("/")
+                           : slash == NULL  ? STR(".")
+                                            : (struct str){path.at, (size_t)(slash - path.at)};
+    struct str part = str_skip(name, path.count);
+
+    while (str_starts(part, STR("/")))
+        part = str_skip(part, 1);
+    add_root(parse, directory);
+    put_parameter(
+        parse, str_of(params[0]),
+        str_format(parse->arena, "%.*s%.*s",
+                   STR_ARG(slash == NULL ? path : str_skip(path, (size_t)(slash - path.at) + 1)),
+                   STR_ARG(part)));
+    put_parameter(parse, str_of(params[1]), str_of(second));
     return true;
 }
 
-/* Two paths are two runs of the directory that holds both; else they are names. */
+/* Each a path or a name. */
 static void place_two_runs(struct parse *parse, const char *const operands[2],
                            const char *const params[2], const char *default_root)
 {
-    struct str paths[2];
-    bool are_paths = !parse->root_given;
+    struct str runs[2];
+    bool any_name = false;
 
-    for (int i = 0; i < 2; i++)
-        are_paths = operand_path(parse, operands[i], &paths[i]) && are_paths;
-    if (!are_paths && place_beside(parse, operands[0], paths, params))
+    if (place_beside(parse, operands[0], operands[1], params))
         return;
-    struct str directory = are_paths ? common_directory(paths[0], paths[1]) : STR("");
-    if (are_paths)
-        parse->call->root = str_c(parse->arena, directory);
-    else if (!parse->root_given)
-        parse->call->root = default_root;
+    runs[0] = refer_to(parse, str_of(operands[0]), &any_name);
+    runs[1] = refer_to_list(parse, str_of(operands[1]), &any_name);
+    if (any_name)
+        use_default_root(parse, default_root);
     for (int i = 0; i < 2; i++)
-        put_side(parse, str_of(params[i]), operands[i], paths[i], directory);
+        put_parameter(parse, str_of(params[i]), runs[i]);
 }
 
 /* The verb's runs, as its operands and flags name them. */
@@ -306,35 +343,22 @@ static void place_runs(struct parse *parse, const char *default_root)
         place_run(parse, parse->operands[0], default_root);
 }
 
-/* Many runs: all are paths below one directory, or all are names. */
+/* Many runs, each a path or a name. */
 static enum status place_many(struct parse *parse, const char *default_root, struct error *err)
 {
-    uint32_t count = parse->operand_count;
-    struct str *paths = arena_array(parse->arena, struct str, count), directory = STR("");
     struct text runs = {0};
-    bool are_paths = !parse->root_given;
+    bool any_name = false;
 
-    if (count == 0)
+    if (parse->operand_count == 0)
         return fail(err, ERR_INVALID, "%s needs %s", parse->call->verb->name,
                     parse->call->verb->operands);
-    for (uint32_t i = 0; i < count; i++) {
-        are_paths = operand_path(parse, parse->operands[i], &paths[i]) && are_paths;
-        directory = i == 0 ? paths[0] : common_directory(directory, paths[i]);
-    }
-    if (count == 1)
-        directory = STR(".");
-    if (are_paths)
-        parse->call->root = str_c(parse->arena, directory);
-    else if (!parse->root_given)
-        parse->call->root = default_root;
-    for (uint32_t i = 0; i < count; i++) {
-        struct str part = str_skip(str_of(parse->operands[i]), paths[i].count);
+    for (uint32_t i = 0; i < parse->operand_count; i++) {
+        struct str run = refer_to(parse, str_of(parse->operands[i]), &any_name);
 
-        if (are_paths)
-            paths[i] = below(paths[i], directory);
-        text_putf(&runs, "%s%.*s%.*s", i > 0 ? "," : "", STR_ARG(paths[i]),
-                  str_starts(part, STR("@")) ? (int)part.count : 0, part.at);
+        text_putf(&runs, "%s%.*s", i > 0 ? "," : "", STR_ARG(run));
     }
+    if (any_name)
+        use_default_root(parse, default_root);
     put_parameter(parse, STR("runs"), text_str(&runs));
     text_free(&runs);
     return OK;
@@ -365,8 +389,7 @@ static enum status place_action(struct parse *parse, const char *default_root, s
     memcpy((void *)(uintptr_t)words, parse->operands + 1, count * sizeof *words);
     parse->call->action = action;
     parse->call->words = words;
-    if (!parse->root_given)
-        parse->call->root = default_root;
+    use_default_root(parse, default_root);
     for (const char *word = action->operands; *word != '\0'; at++) {
         if (strncmp(word, "RUN", 3) == 0)
             place_run(parse, words[at], default_root);
@@ -387,8 +410,8 @@ static enum status place_query(struct parse *parse, const char *default_root, st
         return fail(err, ERR_INVALID, "%s needs %s", verb->name, verb->operands);
     if (!parse->all)
         place_run(parse, parse->operands[0], default_root);
-    else if (!parse->root_given)
-        parse->call->root = default_root;
+    else
+        use_default_root(parse, default_root);
     json_open(&json, '{');
     json_put_text(&json, verb->posts, str_of(parse->operands[parse->operand_count - 1]));
     json_close(&json, '}');
@@ -428,16 +451,17 @@ static enum status place_operands(struct parse *parse, const char *default_root,
         TRY(place_query(parse, default_root, err));
     } else if (!takes_run && !verb->two_runs) {
         if (parse->operand_count == 1)
-            parse->call->root = parse->operands[0];
-        else if (!parse->root_given)
-            parse->call->root = default_root;
+            add_root(parse, str_of(parse->operands[0]));
+        else
+            use_default_root(parse, default_root);
     } else {
         place_runs(parse, default_root);
         if (verb->needs != NULL)
             put_parameter(parse, str_of(verb->needs), str_of(parse->operands[1]));
     }
-    bool is_default = !parse->root_given && parse->call->root == default_root;
-    if (parse->call->root == NULL || (is_default && stat(default_root, &info) != 0))
+    bool is_default = !parse->root_given && parse->call->root_count == 1 && default_root != NULL &&
+                      str_equal(parse->call->roots[0], str_of(default_root));
+    if (parse->call->root_count == 0 || (is_default && stat(default_root, &info) != 0))
         return fail(
             err, ERR_NOT_FOUND,
             "there is no \"%s\" here, and no directory of profiles to look in; give a path, "

@@ -101,13 +101,19 @@ const struct cli_verb cli_verbs[] = {
      .many_runs = true,
      .run = print_table},
     {.name = "check",
-     .summary = "did it become slower than is allowed? exit code 1 where it did",
+     .summary = "did it become slower than is allowed? exit code 1 where it did, 7 where it cannot "
+                "be said",
      .operands = "RUN",
      .path = "/api/check",
      .other_run = "baseline",
-     .own_flag = "noisy-exit",
-     .own_flag_text = "exit code where it cannot be told (0)",
+     .own_flag = "maybe-exit",
+     .own_flag_text = "exit code where it may be slower, and may be not (0)",
      .note =
+         "exit codes: 0 not slower than is allowed, as far as the steps tell, which is stated;\n"
+         "1 slower; 2 there is no such metric; 7 it cannot be said: a metric that a run does not\n"
+         "hold, no steps, too few of them. --baseline takes several runs, A,B,C, or last:5, the\n"
+         "five before RUN: what they differ by among themselves is what RUN may, too. Use them on\n"
+         "a machine that others use: one run cannot tell.\n\n"
          "RUN and the baseline may be two files of timings, {\"mean\", \"std\", \"count\"} in ms, "
          "or\n"
          "mappings of names to them, as benchmark_function of the module jviewd gives; --count N\n"

@@ -13,6 +13,7 @@
 
 #include "base/hash.h"
 #include "base/log.h"
+#include "discover/session.h"
 #include "ingest/ingest_parts.h"
 #include "serve/bundle/bundled.h"
 
@@ -402,14 +403,6 @@ static void put_bundled(struct run_record *record, const struct members *members
     record->run_file_count = count;
 }
 
-static void publish(struct ingest *ingest, const struct run_record *records, uint32_t count)
-{
-    struct error err = {0};
-
-    if (catalog_put_runs(ingest->catalog, records, count, &err) != OK)
-        log_error("run %.*s: %s", STR_ARG(records->name), err.message);
-}
-
 static bool take_snapshot(struct ingest *ingest, const char *id, struct arena *arena,
                           struct run_record *ret, struct members *ret_members, bool *ret_listed)
 {
@@ -418,12 +411,35 @@ static bool take_snapshot(struct ingest *ingest, const char *id, struct arena *a
     bool shown = run != NULL && run_is_shown(run);
 
     *ret_listed = run != NULL && run->listed;
-    if (run != NULL) {
+    if (run != NULL)
         *ret = snapshot(run, arena, ret_members);
-        run->listed = shown;
-    }
+    if (run != NULL && !shown)
+        run->listed = false;
     pthread_mutex_unlock(&ingest->lock);
     return shown;
+}
+
+/* The catalog has them: only now nobody need wait for that any more. */
+static void mark_listed(struct ingest *ingest, const struct run_record *records, uint32_t count)
+{
+    pthread_mutex_lock(&ingest->lock);
+    for (uint32_t i = 0; i < count; i++) {
+        struct ingest_run *run = run_find(ingest, records[i].id);
+
+        if (run != NULL)
+            run->listed = true;
+    }
+    pthread_cond_broadcast(&ingest->changed);
+    pthread_mutex_unlock(&ingest->lock);
+}
+
+static void publish(struct ingest *ingest, const struct run_record *records, uint32_t count)
+{
+    struct error err = {0};
+
+    if (catalog_put_runs(ingest->catalog, records, count, &err) != OK)
+        log_error("run %.*s: %s", STR_ARG(records->name), err.message);
+    mark_listed(ingest, records, count);
 }
 
 static size_t stripe_of(const char *id)
@@ -450,6 +466,44 @@ static void put_about(const struct ingest *ingest, struct run_record *record, st
                                            .commit_ns = about->commit_ns};
 }
 
+/* When its first session began, as that is called: in the time of the machine that named it, which
+ * may be up to 14 hours from Unix time. */
+static bool session_ns(const struct run_record *run, int64_t *ret)
+{
+    int64_t seconds;
+
+    for (uint32_t i = 0; i < run->dir_count; i++) {
+        if (!session_time(path_base(run->dirs[i]), &seconds) || seconds > INT64_MAX / 2000000000)
+            continue;
+        *ret = seconds * 1000000000;
+        return true;
+    }
+    return false;
+}
+
+/* When it was captured: its clock says so, else its session's name, else its files' time. Of a run
+ * that was not read yet it is not known whether it has a clock: `latest_ns` is as late as that may
+ * be, for whoever wants the newest of several. */
+static void put_capture_time(struct run_record *run)
+{
+    const int64_t zones_ns = INT64_C(14) * 3600 * 1000000000;
+    bool was_read = run->host_count > 0 || run->state == RUN_READY || run->state == RUN_PARTIAL ||
+                    run->state == RUN_FAILED;
+    int64_t named_ns;
+    bool is_named = session_ns(run, &named_ns);
+
+    run->captured_ns = run->has_epoch && run->epoch_ns > 0 ? run->epoch_ns
+                       : is_named                          ? named_ns
+                                                           : run->modified_ns;
+    run->latest_ns = run->captured_ns;
+    if (was_read)
+        return;
+    run->latest_ns = run->modified_ns > run->captured_ns ? run->modified_ns : run->captured_ns;
+    if (is_named && named_ns + zones_ns < run->latest_ns)
+        run->latest_ns = named_ns + zones_ns;
+    run->is_unread = true;
+}
+
 /* The run as the catalog is to tell it; false when it is not to be listed, and then forgotten. */
 static bool make_record(struct ingest *ingest, const char *id, struct arena *arena,
                         struct run_record *ret)
@@ -468,6 +522,7 @@ static bool make_record(struct ingest *ingest, const char *id, struct arena *are
     put_hosts(ret, &members, arena);
     put_facts(ret, &members, arena);
     put_about(ingest, ret, arena);
+    put_capture_time(ret);
     if (ret->state == RUN_READY || ret->state == RUN_PARTIAL) {
         ret->content_id = id_of(&members, origin_of, arena);
         ret->kept_id = id_of(&members, kept_of, arena);

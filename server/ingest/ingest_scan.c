@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/shell.h"
+#include "discover/session.h"
 #include "ingest/ingest_parts.h"
 #include "serve/bundle/about.h"
 
@@ -81,6 +82,14 @@ static bool is_known_run(const struct change *change, const char *id)
                                            &record, &unknown) == OK;
 }
 
+/* What its runs' ids are made of. Of a single file it is the file: those beside it are others. */
+static struct str place_of_ids(const struct change *change, const struct scan *scan)
+{
+    struct str given = change->root->given;
+
+    return str_equal(path_dir(given), scan->root) ? given : scan->root;
+}
+
 /* A run that was joined keeps the id under which one of its parts is known already. */
 static void choose_home(const struct change *change, const struct scan *scan,
                         struct scan_run *found)
@@ -88,7 +97,7 @@ static void choose_home(const struct change *change, const struct scan *scan,
     char id[RUN_ID_SIZE];
 
     for (uint32_t i = 0; found->home_count > 1 && i < found->home_count; i++) {
-        run_id_of(scan->root, found->homes[i], id);
+        run_id_of(place_of_ids(change, scan), found->homes[i], id);
         if (is_known_run(change, id)) {
             found->dir = found->homes[i];
             return;
@@ -126,7 +135,7 @@ static struct sighting *sight_runs(struct change *change, struct scan *scan)
     for (uint32_t i = 0; i < change->count; i++) {
         choose_home(change, scan, &found[i]);
         seen[i].run = &found[i];
-        run_id_of(scan->root, found[i].dir, seen[i].id);
+        run_id_of(place_of_ids(change, scan), found[i].dir, seen[i].id);
         if (scan->may_say)
             seen[i].about_stamp = about_stamp(change->root->given, found[i].dir);
     }
@@ -394,10 +403,10 @@ static void take_scan(struct ingest_root *root, struct scan *scan, struct arena 
     pthread_mutex_unlock(&root->ingest->lock);
     find_runs(&change, scan);
     exchange(&change);
+    tell_news(root->ingest, &change.news); /* first: there is always one of both */
     retire(root, change.older, change.older_count);
     if (change.is_first)
         retire_remembered(root, arena);
-    tell_news(root->ingest, &change.news);
     free(change.older);
 }
 

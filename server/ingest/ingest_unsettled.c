@@ -29,6 +29,8 @@ static void take_run(const struct ingest_run *run, struct arena *arena, struct u
     }
     if (run->certain || run->listed)
         return;
+    if (count == 0 && run_is_shown(run)) /* read, and on its way into the catalog */
+        count = 1;
     ret->unlisted += count;
     if (count > 0 && run->modified_ns > ret->newest_ns)
         ret->newest_ns = run->modified_ns;

@@ -1,4 +1,5 @@
 /* All routes in one place, and what happens around each handler. */
+#include "base/distance.h"
 #include "serve/access/gate.h"
 #include "serve/answer/etag.h"
 #include "serve/answer/reply.h"

@@ -82,8 +82,11 @@ struct run_record {
     double progress; /* 0..1 while indexing */
     struct str error;
     bool has_epoch;
-    int64_t epoch_ns, duration_ps;     /* of run time 0; of the hull */
-    int64_t modified_ns;               /* newest file */
+    int64_t epoch_ns, duration_ps; /* of run time 0; of the hull */
+    int64_t modified_ns;           /* newest file */
+    int64_t captured_ns; /* when it was captured, as far as is known; 0: by the two above */
+    int64_t latest_ns;   /* ... and of one that was not read yet: at the latest */
+    bool is_unread;
     struct str device_kind, framework; /* "" unknown */
     uint32_t device_count;
     bool device_count_known;
@@ -99,6 +102,9 @@ struct run_record {
     const struct run_host *hosts; /* only those with a trace */
     uint32_t host_count;
 };
+
+/* By its clock, else as told by its name or its files. Clocks of 1970 say nothing. */
+int64_t run_captured_ns(const struct run_record *run);
 
 enum { RUN_ID_SIZE = 24 };
 /* The id of what is a run in this directory: of its first sight on. */
@@ -145,8 +151,9 @@ MUST_CHECK enum status catalog_files(struct catalog *catalog, struct str root, s
 /* The training step that a run is named after: of "exp/step_00001000" 1000. */
 bool run_step_of(struct str name, uint64_t *ret);
 /* What `run=` means: an id, a content id, a name, a unique suffix of a name, "latest",
- * "latest-1", a step number. ERR_NOT_FOUND fills `near` with up to five names, ERR_AMBIGUOUS
- * with the candidates. */
+ * "latest-1", a step number, a profile directory. ERR_NOT_FOUND fills `near` with up to five names,
+ * ERR_AMBIGUOUS with the candidates. ERR_NOT_READY: which is the latest is not known before the run
+ * *ret_id was read. */
 struct run_candidates {
     struct str ids[16], names[16];
     uint32_t count;

@@ -10,7 +10,7 @@
     "id, root, content_id, name, dir, dirs, state, progress, error, epoch_ns, duration_ps,"        \
     " modified_ns, device_kind, framework, device_count, file_count, file_bytes, slice_count,"     \
     " step_count, step_median_ps, formats, badges, about_stamp, about_name, about_commit,"         \
-    " about_step, about_commit_ns, kept_id"
+    " about_step, about_commit_ns, kept_id, order_ns, latest_ns, is_unread"
 
 static const char *const run_words[] = {
     [RUN_WRITING] = "writing", [RUN_QUEUED] = "queued",   [RUN_INDEXING] = "indexing",
@@ -48,6 +48,13 @@ const char *file_state_word(enum file_state state)
     return (size_t)state < COUNT(file_words) ? file_words[state] : "failed";
 }
 
+int64_t run_captured_ns(const struct run_record *run)
+{
+    return run->captured_ns != 0                 ? run->captured_ns
+           : run->has_epoch && run->epoch_ns > 0 ? run->epoch_ns
+                                                 : run->modified_ns;
+}
+
 static void read_run(struct sqlite3_stmt *row, struct arena *arena, struct run_record *ret)
 {
     int64_t state = db_i64(row, 6), devices = db_i64(row, 14);
@@ -76,6 +83,9 @@ static void read_run(struct sqlite3_stmt *row, struct arena *arena, struct run_r
         .step_count = db_is_null(row, 18) ? -1 : db_i64(row, 18),
         .step_median_ps = db_is_null(row, 19) ? -1 : db_i64(row, 19),
     };
+    ret->captured_ns = db_i64(row, 28);
+    ret->latest_ns = db_i64(row, 29);
+    ret->is_unread = db_i64(row, 30) != 0;
     ret->about = (struct run_about){
         .stamp = (uint64_t)db_i64(row, 22),
         .name = db_text(row, 23, arena),

@@ -4,6 +4,7 @@
  *   content id    c09f...             the newest run of that content
  *   name          exp1/step_1000
  *   latest        latest, latest-2    newest first, those that are gone aside
+ *   directory     /data/runs          the newest run of that profile directory, or of that file
  *   tail          step_1000           whole last components of exp1/step_1000
  *   step number   1000, step_1000     a component step_00001000
  *   suffix        000                 any end of a name
@@ -13,6 +14,7 @@
  */
 #include <stdio.h>
 
+#include "base/distance.h"
 #include "base/hash.h"
 #include "store/catalog_db.h"
 
@@ -20,7 +22,8 @@ struct known { /* newest first */
     struct str id, content_id, kept_id, name, root;
     const struct str *dirs;
     uint32_t dir_count;
-    bool gone;
+    bool gone, is_unread;
+    int64_t captured_ns, latest_ns; /* of one that is not read yet: at the latest */
 };
 
 struct asked {
@@ -29,7 +32,7 @@ struct asked {
     struct str text;
 };
 
-enum { NEAR_MAX = 5, NAME_COMPARED_MAX = 120 };
+enum { NEAR_MAX = 5 };
 
 void run_id_of(struct str root, struct str dir, char ret[RUN_ID_SIZE])
 {
@@ -147,13 +150,35 @@ static bool latest_of(struct str text, uint64_t *ret)
     return str_starts(text, STR("latest-")) && str_to_u64(str_skip(text, 7), ret);
 }
 
-static const struct known *find_latest(const struct asked *asked, uint64_t back)
+/* Newest first, of all or of one profile directory; NULL: there are not so many. *ret_unread: a run
+ * that is to be read before, for it may be as new. */
+static const struct known *find_latest(const struct asked *asked, const struct str *root,
+                                       uint64_t back, const struct known **ret_unread)
 {
-    for (uint32_t i = 0; i < asked->count; i++) {
-        if (!asked->runs[i].gone && back-- == 0)
-            return &asked->runs[i];
+    const struct known *found = NULL;
+
+    *ret_unread = NULL;
+    for (uint32_t i = 0; i < asked->count && found == NULL; i++) {
+        const struct known *run = &asked->runs[i];
+
+        if (!run->gone && (root == NULL || str_equal(run->root, *root)) && back-- == 0)
+            found = run;
     }
-    return NULL;
+    for (uint32_t i = 0; i < asked->count && found != NULL; i++) {
+        const struct known *run = &asked->runs[i];
+
+        if (run->gone || !run->is_unread || (root != NULL && !str_equal(run->root, *root)) ||
+            run->latest_ns < found->captured_ns || run == found)
+            continue;
+        if (*ret_unread == NULL || run->latest_ns > (*ret_unread)->latest_ns)
+            *ret_unread = run;
+    }
+    /* It may be older than its name says, where there is another that may be newer. */
+    if (found != NULL && found->is_unread && asked->count > 1)
+        *ret_unread = *ret_unread == NULL || found->latest_ns > (*ret_unread)->latest_ns
+                          ? found
+                          : *ret_unread;
+    return found;
 }
 
 /* All runs a rule fits; those that are gone only when nothing else does. */
@@ -188,30 +213,6 @@ static struct str last_part(struct str name)
     return slash == NULL ? name : str_skip(name, (size_t)(slash - name.at) + 1);
 }
 
-/* Levenshtein's distance of the first bytes of two texts. */
-static uint32_t distance(struct str a, struct str b)
-{
-    uint32_t row[NAME_COMPARED_MAX + 1];
-    size_t a_count = a.count < NAME_COMPARED_MAX ? a.count : NAME_COMPARED_MAX;
-    size_t b_count = b.count < NAME_COMPARED_MAX ? b.count : NAME_COMPARED_MAX;
-
-    for (uint32_t j = 0; j <= b_count; j++)
-        row[j] = j;
-    for (size_t i = 1; i <= a_count; i++) {
-        uint32_t diagonal = row[0];
-
-        row[0] = (uint32_t)i;
-        for (size_t j = 1; j <= b_count; j++) {
-            uint32_t change = diagonal + (a.at[i - 1] != b.at[j - 1]);
-            uint32_t shorter = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-
-            diagonal = row[j];
-            row[j] = change < shorter ? change : shorter;
-        }
-    }
-    return row[b_count];
-}
-
 static void nearest(const struct asked *asked, struct run_candidates *near)
 {
     uint32_t best[NEAR_MAX] = {0};
@@ -219,8 +220,8 @@ static void nearest(const struct asked *asked, struct run_candidates *near)
     near->count = 0;
     for (uint32_t i = 0; i < asked->count; i++) {
         const struct known *run = &asked->runs[i];
-        uint32_t whole = distance(asked->text, run->name);
-        uint32_t part = distance(asked->text, last_part(run->name));
+        uint32_t whole = edit_distance(asked->text, run->name);
+        uint32_t part = edit_distance(asked->text, last_part(run->name));
         uint32_t far = whole < part ? whole : part, at = near->count;
 
         while (at > 0 && far < best[at - 1])
@@ -255,7 +256,8 @@ static enum status read_known(struct catalog *catalog, struct arena *arena, stru
     struct known *runs = arena_array(arena, struct known, all + 1);
     struct sqlite3_stmt *ask = db_statement(catalog,
                                             "SELECT id, content_id, name, state, root, dirs, "
-                                            "kept_id FROM runs ORDER BY order_ns DESC, id",
+                                            "kept_id, order_ns, latest_ns, is_unread FROM runs "
+                                            "ORDER BY order_ns DESC, id",
                                             err);
 
     if (ask == NULL)
@@ -274,6 +276,9 @@ static enum status read_known(struct catalog *catalog, struct arena *arena, stru
             .name = db_text(ask, 2, arena),
             .root = root,
             .gone = db_i64(ask, 3) == RUN_GONE,
+            .captured_ns = db_i64(ask, 7),
+            .latest_ns = db_i64(ask, 8),
+            .is_unread = db_i64(ask, 9) != 0,
         };
         db_split(db_text(ask, 5, arena), arena, &run->dirs, &run->dir_count);
     }
@@ -289,6 +294,17 @@ static enum status ambiguous(struct str text, uint32_t count, const struct run_c
                 STR_ARG(text), count, STR_ARG(near->names[0]), STR_ARG(near->names[1]));
 }
 
+/* "latest", or a profile directory. False: it is neither. */
+static bool resolve_latest(const struct asked *asked, const struct known **ret_run,
+                           const struct known **ret_unread)
+{
+    uint64_t back = 0;
+    bool is_word = latest_of(asked->text, &back);
+
+    *ret_run = find_latest(asked, is_word ? NULL : &asked->text, back, ret_unread);
+    return *ret_run != NULL;
+}
+
 static enum status resolve(const struct asked *asked, struct str *ret_id,
                            struct run_candidates *near, struct error *err)
 {
@@ -299,16 +315,21 @@ static enum status resolve(const struct asked *asked, struct str *ret_id,
         {is_id, true},    {is_kept, true},  {is_content, true}, {is_name, false}, {NULL, true},
         {is_tail, false}, {is_step, false}, {is_suffix, false}, {was_id, true},
     };
-    const struct known *run = NULL;
-    uint64_t back;
+    const struct known *run = NULL, *unread = NULL;
 
     for (size_t i = 0; i < COUNT(rules) && asked->text.count > 0; i++) {
         uint32_t count = 0;
 
         if (rules[i].fits != NULL)
             count = fitting(asked, rules[i].fits, &run, near);
-        else if (latest_of(asked->text, &back))
-            count = (run = find_latest(asked, back)) != NULL;
+        else
+            count = resolve_latest(asked, &run, &unread);
+        if (unread != NULL) {
+            *ret_id = unread->id;
+            return fail(err, ERR_NOT_READY,
+                        "which run is the latest is known once \"%.*s\" was read: ask again",
+                        STR_ARG(unread->name));
+        }
         if (count > 1 && !rules[i].any)
             return ambiguous(asked->text, count, near, err);
         if (count > 0) {

@@ -16,13 +16,6 @@ struct facts_change {
     struct str content, facts;
 };
 
-/* Where a run stands in "newest first": when it was captured, else when its newest file changed.
- * Clocks of 1970 say nothing. */
-static int64_t order_ns(const struct run_record *run)
-{
-    return run->has_epoch && run->epoch_ns > 0 ? run->epoch_ns : run->modified_ns;
-}
-
 static int64_t bounded(uint64_t value)
 {
     return value > INT64_MAX ? INT64_MAX : (int64_t)value;
@@ -37,8 +30,8 @@ static enum status put_row(struct catalog *catalog, const struct run_record *run
         "progress, error,"
         " epoch_ns, duration_ps, modified_ns, order_ns, device_kind, framework, device_count,"
         " file_count, file_bytes, slice_count, step_count, step_median_ps, formats, badges,"
-        " about_stamp, about_name, about_commit, about_step, about_commit_ns)"
-        " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+        " about_stamp, about_name, about_commit, about_step, about_commit_ns, latest_ns,"
+        " is_unread) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
         err);
     const struct str texts[] = {run->id,
                                 run->root,
@@ -59,7 +52,7 @@ static enum status put_row(struct catalog *catalog, const struct run_record *run
     db_bind_known(put, at++, run->has_epoch, run->epoch_ns);
     db_bind_i64(put, at++, run->duration_ps);
     db_bind_i64(put, at++, run->modified_ns);
-    db_bind_i64(put, at++, order_ns(run));
+    db_bind_i64(put, at++, run_captured_ns(run));
     db_bind_text(put, at++, run->device_kind);
     db_bind_text(put, at++, run->framework);
     db_bind_known(put, at++, run->device_count_known, run->device_count);
@@ -75,6 +68,8 @@ static enum status put_row(struct catalog *catalog, const struct run_record *run
     db_bind_text(put, at++, run->about.commit);
     db_bind_known(put, at++, run->about.has_step, run->about.step);
     db_bind_known(put, at++, run->about.has_commit_time, run->about.commit_ns);
+    db_bind_i64(put, at++, run->latest_ns);
+    db_bind_i64(put, at++, run->is_unread);
     return db_run(catalog, put, err);
 }
 

@@ -1,10 +1,13 @@
 /* Takes the samples of one metric from a run and its baseline, and hands them to the judge. */
 #include "analyse/compare/check.h"
 
+#include <limits.h>
+
 #include "analyse/compare/diff_parts.h"
 #include "analyse/compare/trend_metrics.h"
 #include "analyse/compiles/compiles.h"
 #include "analyse/memory/memory.h"
+#include "base/distance.h"
 
 enum { LOOK_BACK = 64 }; /* hosts are no further apart, in steps */
 
@@ -168,14 +171,44 @@ static bool has_any(const bool *named, uint32_t count)
     return false;
 }
 
-/* Of one side, or of both: sides[first] to sides[1]. */
-static void sample_ops(const struct diff_side *const sides[2], const struct measured measured[2],
-                       int first, struct str name, struct arena *arena, struct measurements ret[2])
+/* The op's name that was perhaps meant. */
+static struct str nearest_op(const struct measured measured[2], int first, struct str name)
 {
-    bool *named[2] = {NULL, NULL};
+    struct str nearest = STR("");
+    unsigned least = UINT_MAX;
 
-    for (int side = first; side < 2; side++)
+    for (int side = first; side < 2; side++) {
+        for (uint32_t i = 0; i < measured[side].ops.count; i++) {
+            struct str known = measured[side].ops.items[i].name;
+            unsigned distance = edit_distance(name, known);
+
+            if (distance < least) {
+                least = distance;
+                nearest = known;
+            }
+        }
+    }
+    return nearest;
+}
+
+/* Of one side, or of both: sides[first] to sides[1]. */
+static enum status sample_ops(const struct diff_side *const sides[2],
+                              const struct measured measured[2], int first, struct str name,
+                              struct arena *arena, struct measurements ret[2], struct error *err)
+{
+    bool *named[2] = {NULL, NULL}, any = false;
+
+    for (int side = first; side < 2; side++) {
         named[side] = items_named(&measured[side], name, arena);
+        any = any || has_any(named[side], measured[side].ops.count);
+    }
+    struct str nearest = any ? STR("") : nearest_op(measured, first, name);
+    if (nearest.count > 0)
+        return fail(err, ERR_INVALID,
+                    "op:%.*s: no op of %s is called so; the nearest is \"op:%.*s\"",
+                    name.count > 200 ? 200 : (int)name.count, name.at,
+                    first == 0 ? "either run" : "the run",
+                    nearest.count > 200 ? 200 : (int)nearest.count, nearest.at);
     if (first == 0)
         spread_over_matches(measured, named, arena);
     for (int side = first; side < 2; side++) {
@@ -184,6 +217,7 @@ static void sample_ops(const struct diff_side *const sides[2], const struct meas
         else
             ret[side].reason = no_op(sides[side], name, arena);
     }
+    return OK;
 }
 
 static enum status sample_steps(const struct diff_side *const sides[2],
@@ -206,9 +240,9 @@ static enum status sample_steps(const struct diff_side *const sides[2],
     }
     for (int side = first; side < 2 && question->metric == METRIC_STEP_TIME; side++)
         take_steps(sides[side], &measured[side], measured[side].durs_ps, true, arena, &ret[side]);
-    if (question->metric == METRIC_OP)
-        sample_ops(sides, measured, first, question->op, arena, ret);
-    return OK;
+    return question->metric == METRIC_OP
+               ? sample_ops(sides, measured, first, question->op, arena, ret, err)
+               : OK;
 }
 
 static void one_value(int64_t value, struct arena *arena, struct measurements *ret)
@@ -293,32 +327,74 @@ static struct judgement judge(const struct check_question *question,
                    : judge_values(a->values[0], b->values[0], rule);
 }
 
-enum status check_run(const struct diff_side *a, const struct diff_side *b,
+static void take_judged(struct check *check, struct judgement judged)
+{
+    check->judged = judged;
+    check->is_measured = true;
+    check->reason = str_of(judged.reason);
+}
+
+static void say_missing(struct check *check, struct str reason)
+{
+    check->judged = (struct judgement){
+        .answer = JUDGED_UNKNOWN, .steps_needed = STEPS_UNKNOWN, .seen_from = -1};
+    check->reason = reason;
+}
+
+/* Every run of the baseline is measured against the run, whose ops are matched with each. */
+static enum status check_runs(const struct diff_side *const *a, uint32_t a_count,
+                              const struct diff_side *b, const struct judge_rule *rule,
+                              struct arena *arena, struct check *ret, struct error *err)
+{
+    struct run_level *levels = arena_array(arena, struct run_level, a_count), run = {0};
+
+    for (uint32_t i = 0; i < a_count; i++) {
+        const struct diff_side *const sides[2] = {a[i], b};
+        struct measurements samples[2] = {{0}, {0}};
+
+        TRY(take_samples(sides, &ret->question, 0, arena, samples, err));
+        ret->a_count += samples[0].count;
+        ret->b_count = samples[1].count;
+        for (int side = 1; side >= 0; side--) {
+            if (samples[side].reason.count == 0)
+                continue;
+            say_missing(ret, samples[side].reason);
+            return OK;
+        }
+        levels[i] = run_level_of(samples[0].values, samples[0].count);
+        run = run_level_of(samples[1].values, samples[1].count);
+    }
+    take_judged(ret, judge_runs(levels, a_count, &run, rule));
+    return OK;
+}
+
+enum status check_run(const struct diff_side *const *a, uint32_t a_count, const struct diff_side *b,
                       const struct check_question *question, const struct judge_rule *rule,
                       struct arena *arena, struct check *ret, struct error *err)
 {
-    const struct diff_side *const sides[2] = {a, b};
+    const struct diff_side *const sides[2] = {a_count > 0 ? a[0] : NULL, b};
     struct measurements samples[2] = {{0}, {0}};
     struct judge_rule own = *rule;
 
     *ret = (struct check){.question = *question,
                           .unit = check_metric_unit(question),
                           .is_of_one_value = !is_list_of(question),
+                          .run_count = question->has_limit ? 0 : a_count,
                           .counted = "steps"};
     if (ret->unit != UNIT_PS)
         own.min_effect = 0; /* it is a time */
     own.less_is_worse = question->metric == METRIC_FIGURE && !trend_more_is_worse(question->text);
+    if (a_count > 1 && !question->has_limit)
+        return check_runs(a, a_count, b, &own, arena, ret, err);
     TRY(take_samples(sides, question, question->has_limit ? 1 : 0, arena, samples, err));
-    ret->reason = samples[1].reason.count > 0 ? samples[1].reason : samples[0].reason;
-    ret->judged.steps_needed = STEPS_UNKNOWN;
-    if (ret->reason.count > 0) {
-        ret->judged.answer = JUDGED_NOISY;
-        return OK;
-    }
-    ret->is_measured = true;
     ret->a_count = samples[0].count;
     ret->b_count = samples[1].count;
-    ret->judged = judge(question, samples, &own);
-    ret->reason = str_of(ret->judged.reason);
+    for (int side = 1; side >= 0; side--) {
+        if (samples[side].reason.count == 0)
+            continue;
+        say_missing(ret, samples[side].reason);
+        return OK;
+    }
+    take_judged(ret, judge(question, samples, &own));
     return OK;
 }

@@ -8,10 +8,11 @@
  *   step_p95, share_idle, utilisation, ...   the figures of trend_metrics.h: one value each
  *
  * One value has no spread to be judged by: it is held against what is allowed as it is, and the
- * sentence says so. Of utilisation and compute's share less is worse, of all others more.
+ * sentence says so. Of utilisation and compute's share less is worse, of all others more. A
+ * baseline of several runs has a spread, for single values, too.
  *
- * Warm-up steps do not count. What a run does not hold is "noisy", which is: cannot be told, with
- * the reason, and never ok: an op that one run alone has, too.
+ * Warm-up steps do not count. What a run does not hold is "unknown" with the reason, and never ok:
+ * an op that one run alone has, too. An op that none of the runs has was mistyped, and fails.
  */
 #ifndef JVIEWD_ANALYSE_CHECK_H
 #define JVIEWD_ANALYSE_CHECK_H
@@ -46,15 +47,17 @@ struct check {
     struct judgement judged;
     enum unit unit;
     uint32_t a_count, b_count; /* of measurements */
-    struct str reason;         /* of noisy: as judged, or what is missing; else "" */
+    uint32_t run_count;        /* of the baseline */
+    struct str reason;         /* of maybe and unknown: as judged, or what is missing; else "" */
     bool is_measured;          /* both values are known */
     bool is_of_one_value;      /* of each run: there is no spread */
     const char *counted;       /* what the measurements are: "steps", "calls" */
 };
 
-/* `a` may be NULL where the question has a limit. */
-MUST_CHECK enum status check_run(const struct diff_side *a, const struct diff_side *b,
-                                 const struct check_question *question,
+/* `a`: one run, or up to BASELINE_RUNS_MAX; none where the question has a limit. ERR_INVALID: no
+ * run has such an op; the nearest is named. */
+MUST_CHECK enum status check_run(const struct diff_side *const *a, uint32_t a_count,
+                                 const struct diff_side *b, const struct check_question *question,
                                  const struct judge_rule *rule, struct arena *arena,
                                  struct check *ret, struct error *err);
 

@@ -1,35 +1,39 @@
-/* Did it become slower than is allowed? Three answers, the third of which is "cannot be told".
+/* Did it become slower than is allowed? Three answers, and one where it cannot be said.
  *
  *                 0          allowed
- *   ok            |  [--------]  |           the whole interval of the difference is within
- *   regressed     |              |  [--x--]  sure that it is slower, and the medians say by more
- *   noisy     [---|------x-------|---------]  anything else: how many steps would tell
+ *   ok            |  [--x-----]  |            slower by no more, as far as the steps tell:
+ *                 |  [------x----|---]        `seen_from` is what they would have told
+ *   maybe     [---|--------------|--x---]     slower by more, but that may be chance
+ *   regressed     |              | [--x--]    sure that it is slower by more
+ *   unknown                                   nothing to measure, or too little
  *
- * The rule. The interval is the bootstrap's of the difference of the medians at `confidence`
- * (0.99). Regressed: the medians differ by more than is allowed, and Mann-Whitney's p, of one side,
- * is below three quarters of 1 - confidence: the last quarter is left to what runs of one code
- * differ by beside their steps. It is p that decides whether there is a difference at all, for of
- * ten steps it sees a shift that an interval of medians is too wide to show. Ok: the interval ends
- * within what is allowed. Fewer steps than could ever reach that p are noisy.
+ * The interval is of the rank test (rank_shift.h): each of its bounds holds with `confidence`
+ * (0.99). It is widened by what neighbouring steps are alike, and by RUN_SPREAD, what two runs of
+ * one code differ by beside their steps at least. One pair of runs cannot tell how much that is:
+ * where it may be more, as on a machine that others use, the baseline is to be several runs, and
+ * what those differ by among themselves takes the place of both (judge_runs).
  *
- * Of 40,000 simulated pairs of ten steps each, in which runs of one code differ by up to 2 % and
- * their steps by 5 % (standard deviation), 0.99 % are called regressed, and 90.0 % of those whose
- * second run is 10 % slower; 96 % of those 3 % slower, at 1 % noise, where 1 % is allowed. Where
- * single runs of one code differ by more, no rule can tell from one pair. See test_judge.c.
+ * How often each answer comes: docs/compare.md, of pairs that tests/unit/analyse/test_judge.c makes
+ * and of real ones (tests/bench/gate.py).
  */
 #ifndef JVIEWD_ANALYSE_JUDGE_H
 #define JVIEWD_ANALYSE_JUDGE_H
 
 #include "analyse/stats/stats.h"
 
-enum judged { JUDGED_OK, JUDGED_NOISY, JUDGED_REGRESSED }; /* the worse, the larger */
-const char *judged_word(enum judged answer);               /* "ok", "noisy", "regressed" */
+/* The worse, the larger. */
+enum judged { JUDGED_OK, JUDGED_MAYBE, JUDGED_UNKNOWN, JUDGED_REGRESSED, JUDGED_COUNT };
+const char *judged_word(enum judged answer); /* "ok", "maybe", "unknown", "regressed" */
+
+#define MAX_REGRESS 0.01
+#define RUN_SPREAD 0.0015 /* standard deviation, of the baseline's median */
 
 struct judge_rule {
-    double max_regress;      /* of the baseline's median: 0.03 */
+    double max_regress;      /* of the baseline's median: MAX_REGRESS */
     double confidence;       /* 0.5 ... 0.9999 */
     int64_t min_effect;      /* in the values' unit: smaller differences are allowed, too */
     double min_effect_share; /* the same, of the baseline's median */
+    double must_see;         /* of the baseline's median: unknown where `seen_from` is more; or 0 */
     bool less_is_worse;      /* of single values: a utilisation */
 };
 
@@ -37,13 +41,14 @@ enum { STEPS_UNKNOWN = -1, STEPS_NEEDED_MAX = 100000 };
 
 struct judgement {
     enum judged answer;
-    struct shift shift;
+    struct shift shift;   /* the bounds as above */
     int64_t allowed;      /* of the difference; or the limit */
-    int64_t steps_needed; /* of JUDGED_NOISY, on each side, as far as can be said */
-    const char *reason;   /* of JUDGED_NOISY */
+    int64_t seen_from;    /* such a difference is called regressed nine times of ten; -1 unknown */
+    int64_t steps_needed; /* of maybe and unknown, on each side, as far as can be said */
+    const char *reason;   /* of maybe and unknown */
 };
 
-/* Lists of measurements, one a step: the larger is the worse. */
+/* Lists of measurements, one a step, in the order of time: the larger is the worse. */
 struct judgement judge_lists(const int64_t *baseline, uint32_t baseline_count,
                              const int64_t *values, uint32_t count, const struct judge_rule *rule);
 /* A list against a limit: regressed when the interval of the median lies above it. */
@@ -55,12 +60,22 @@ struct summary {
     uint32_t count;   /* 0: not told */
 };
 /* By Welch's test, which takes the means as normal and no spread as that of the other: the same
- * rule, with means for medians, its interval and its p, of which nine tenths count. Of 200,000
- * simulated pairs as above 0.92 % are called regressed, and 90.5 % of those whose second is 10 %
- * slower. */
+ * rule, with means for medians and its interval. */
 struct judgement judge_summaries(const struct summary *baseline, const struct summary *value,
                                  const struct judge_rule *rule);
-/* One measurement of each run, as a peak: it is what it is. */
+
+struct run_level {  /* of one run */
+    int64_t middle; /* the median of its steps, or its one value */
+    double error;   /* the standard error of that, from its own steps; 0 of one value */
+};
+struct run_level run_level_of(const int64_t *values, uint32_t count);
+enum { BASELINE_RUNS_MIN = 3, BASELINE_RUNS_MAX = 64 };
+/* Against several runs of the baseline: the interval is Student's, of what they differ by among
+ * themselves and of one run more, and never narrower than the runs' own steps make it. Fewer than
+ * BASELINE_RUNS_MIN are unknown. `shift.p` is Student's, two-sided. */
+struct judgement judge_runs(const struct run_level *baseline, uint32_t count,
+                            const struct run_level *run, const struct judge_rule *rule);
+/* One measurement of each of two runs, as a peak: it is what it is. */
 struct judgement judge_values(int64_t baseline, int64_t value, const struct judge_rule *rule);
 struct judgement judge_value_limit(int64_t value, int64_t limit);
 

@@ -98,9 +98,9 @@ static double ranks_of(struct placed *all, uint32_t count, uint32_t a_count, dou
     return twice;
 }
 
-/* How many of the ways to lay out a and b have a U of at most `most`, as a share of all: the number
- * of ways for (a, b) with U = u is that for (a - 1, b) with u - b and for (a, b - 1) with u. */
-static double exact_share(uint32_t a_count, uint32_t b_count, uint32_t most)
+/* ways[u]: how many of the ways to lay out a and b have U = u; a_count * b_count + 1 of them, to be
+ * freed. The number for (a, b) is that for (a - 1, b) with u - b and for (a, b - 1) with u. */
+static double *ways_of(uint32_t a_count, uint32_t b_count)
 {
     uint32_t size = a_count * b_count + 1;
     double *ways = memory_resize(NULL, (size_t)(a_count + 1) * size, sizeof *ways);
@@ -118,14 +118,39 @@ static double exact_share(uint32_t a_count, uint32_t b_count, uint32_t most)
                 of[u] += less[u - b];
         }
     }
-    const double *of = ways + (size_t)a_count * size;
-    double below = 0, all = 0;
-    for (uint32_t u = 0; u < size; u++) {
-        all += of[u];
-        below += u <= most ? of[u] : 0;
-    }
+    memmove(ways, ways + (size_t)a_count * size, size * sizeof *ways);
+    return ways;
+}
+
+static double sum_of(const double *ways, uint32_t count)
+{
+    double ret = 0;
+
+    for (uint32_t u = 0; u < count; u++)
+        ret += ways[u];
+    return ret;
+}
+
+/* The share of all ways that have a U of at most `most`. */
+static double exact_share(uint32_t a_count, uint32_t b_count, uint32_t most)
+{
+    double *ways = ways_of(a_count, b_count);
+    double share = sum_of(ways, most + 1) / sum_of(ways, a_count * b_count + 1);
+
     free(ways);
-    return below / all;
+    return share;
+}
+
+uint32_t mann_whitney_rank(uint32_t a_count, uint32_t b_count, double p)
+{
+    double *ways = ways_of(a_count, b_count);
+    double all = sum_of(ways, a_count * b_count + 1), below = 0;
+    uint32_t rank = 0;
+
+    while (rank <= a_count * b_count && below + ways[rank] <= p * all)
+        below += ways[rank++];
+    free(ways);
+    return rank;
 }
 
 static double by_normal(double u, double a_count, double b_count, double ties)

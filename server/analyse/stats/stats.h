@@ -31,5 +31,8 @@ int64_t median_of(int64_t *values, uint32_t count);
 /* Mann-Whitney's U test, two-sided: exact for small lists without ties, else by the normal
  * approximation, corrected for ties and continuity. */
 double mann_whitney(const int64_t *a, uint32_t a_count, const int64_t *b, uint32_t b_count);
+/* The number of values of U, from 0 on, that chance brings with probability `p` at most: exact, for
+ * products of the counts up to some thousands. */
+uint32_t mann_whitney_rank(uint32_t a_count, uint32_t b_count, double p);
 
 #endif

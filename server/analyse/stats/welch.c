@@ -50,8 +50,7 @@ double student_two_sided(double t, double freedom)
     return isinf(t) ? 0 : beta_below(freedom / 2, 0.5, freedom / (freedom + t * t));
 }
 
-/* The t that is passed with that probability. */
-static double student_beyond(double p, double freedom)
+double student_beyond(double p, double freedom)
 {
     double low = 0, high = 1;
 

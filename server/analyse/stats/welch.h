@@ -18,5 +18,7 @@ struct welch {
 struct welch welch_test(const struct summary *a, const struct summary *b, double confidence);
 /* How likely |t| is that large or larger by chance. */
 double student_two_sided(double t, double freedom);
+/* The |t| that is passed with that probability. */
+double student_beyond(double p, double freedom);
 
 #endif

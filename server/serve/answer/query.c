@@ -2,7 +2,9 @@
  * Facts: RFC 3986. */
 #include "serve/answer/query.h"
 
-enum { TEXT_BYTES_MAX = 4096, LIST_MAX = 256, EDIT_BYTES_MAX = 255 };
+#include "base/distance.h"
+
+enum { TEXT_BYTES_MAX = 4096, LIST_MAX = 256 };
 
 static int hex_digit(char c)
 {
@@ -85,29 +87,6 @@ const struct str *query_find(const struct query *query, const char *name)
             return &query->pairs[i].value;
     }
     return NULL;
-}
-
-unsigned edit_distance(struct str a, struct str b)
-{
-    unsigned row[EDIT_BYTES_MAX + 1];
-
-    a.count = a.count > EDIT_BYTES_MAX ? EDIT_BYTES_MAX : a.count;
-    b.count = b.count > EDIT_BYTES_MAX ? EDIT_BYTES_MAX : b.count;
-    for (unsigned k = 0; k <= b.count; k++)
-        row[k] = k;
-    for (unsigned i = 1; i <= a.count; i++) {
-        unsigned diagonal = row[0];
-
-        row[0] = i;
-        for (unsigned k = 1; k <= b.count; k++) {
-            unsigned change = diagonal + (a.at[i - 1] != b.at[k - 1]);
-            unsigned least = row[k] < row[k - 1] ? row[k] + 1 : row[k - 1] + 1;
-
-            diagonal = row[k];
-            row[k] = change < least ? change : least;
-        }
-    }
-    return row[b.count];
 }
 
 static enum status unknown_name(struct str name, const struct param *params, struct error *err)

@@ -48,7 +48,5 @@ const struct str *query_find(const struct query *query, const char *name);
 bool list_next(struct str *list, struct str *ret);
 /* "N" or "FIRST-LAST", FIRST <= LAST. */
 bool range_parse(struct str text, int64_t ret[2]);
-/* How many single-byte edits lead from one to the other, counted up to 255 bytes each. */
-unsigned edit_distance(struct str a, struct str b);
 
 #endif

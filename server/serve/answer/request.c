@@ -17,7 +17,8 @@ struct asked_run {
     struct str asked;  /* as it was named */
     struct str run_id; /* resolved */
     bool has_run, has_traces, has_others, others_held;
-    bool in_vain; /* it was waited for, and did not become ready in time */
+    bool is_other; /* run_id is that of another, which is to be read before it is known which */
+    bool in_vain;  /* it was waited for, and did not become ready in time */
     uint32_t wait_count;
     struct run_record run;
     struct cached *held;
@@ -120,10 +121,14 @@ enum status request_run(struct request *req, const struct run_record **ret, stru
     *ret = &state->at->run;
     if (state->at->has_run)
         return OK;
-    if (state->at->run_id.count == 0)
-        TRY(catalog_resolve(
-            catalog, state->at->asked.count > 0 ? state->at->asked : request_text(req, "run"),
-            req->arena, &state->at->run_id, &state->candidates, err));
+    if (state->at->run_id.count == 0) {
+        struct str asked = state->at->asked.count > 0 ? state->at->asked : request_text(req, "run");
+        enum status status = catalog_resolve(catalog, asked, req->arena, &state->at->run_id,
+                                             &state->candidates, err);
+
+        state->at->is_other = status == ERR_NOT_READY;
+        TRY(status);
+    }
     TRY(catalog_run(catalog, state->at->run_id, req->arena, &state->at->run, err));
     state->at->has_run = true;
     return OK;
@@ -501,7 +506,13 @@ void request_wait(struct request *req)
     struct asked_run *at = req->state->at;
     struct error ignored = {0}; /* what it became is what the next try sees */
 
+    enum status status = services->wait(services->ingest, at->run_id,
+                                        request_integer(req, "wait_ms", WAIT_MS_DEFAULT), &ignored);
+
     at->wait_count++;
-    at->in_vain = services->wait(services->ingest, at->run_id,
-                                 request_integer(req, "wait_ms", WAIT_MS_DEFAULT), &ignored) != OK;
+    at->in_vain = status == ERR_NOT_READY || (status != OK && !at->is_other);
+    /* What was found meanwhile may be another run: one that it was joined to, or a newer one. */
+    if (at->is_other || status == ERR_NOT_FOUND)
+        at->run_id = STR("");
+    at->is_other = false;
 }

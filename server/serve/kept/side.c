@@ -146,7 +146,7 @@ static enum status take_side(struct request *req, struct str text, bool baseline
     struct str part = STR("");
     const struct run_traces *run;
 
-    *ret = (struct asked_side){0};
+    *ret = (struct asked_side){.asked = text};
     if (at != NULL &&
         part_parse(str_skip(text, (size_t)(at - text.at) + 1), req->arena, &ret->restriction)) {
         part = str_skip(text, (size_t)(at - text.at));
@@ -164,11 +164,63 @@ static enum status take_side(struct request *req, struct str text, bool baseline
 enum status request_side(struct request *req, const char *param, struct asked_side *ret,
                          struct error *err)
 {
-    return take_side(req, request_text(req, param), strcmp(param, "baseline") == 0, ret, err);
+    return take_side(req, request_text(req, param), false, ret, err);
+}
+
+enum status request_baseline(struct request *req, struct str text, struct asked_side *ret,
+                             struct error *err)
+{
+    return take_side(req, text, true, ret, err);
+}
+
+bool request_is_run(struct request *req, struct str text)
+{
+    struct user_baseline baseline;
+
+    return user_baseline(req->services->user, text, req->arena, &baseline) || is_called(req, text);
 }
 
 enum status request_side_of(struct request *req, struct str text, struct asked_side *ret,
                             struct error *err)
 {
     return take_side(req, text, false, ret, err);
+}
+
+static bool is_of_same_name(const struct asked_side *a, const struct asked_side *b)
+{
+    return str_equal(a->called, b->called) && !str_equal(a->run.id, b->run.id);
+}
+
+/* The directory that both texts begin with, with its slash. */
+static size_t common_directory(struct str a, struct str b)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < a.count && i < b.count && a.at[i] == b.at[i]; i++)
+        count = a.at[i] == '/' ? i + 1 : count;
+    return count;
+}
+
+void sides_tell_apart(struct asked_side *const *sides, uint32_t count, struct arena *arena)
+{
+    struct str *names = arena_array(arena, struct str, count);
+
+    for (uint32_t i = 0; i < count; i++) {
+        size_t common = SIZE_MAX;
+
+        names[i] = sides[i]->called;
+        for (uint32_t k = 0; k < count; k++) {
+            if (k == i || !is_of_same_name(sides[i], sides[k]))
+                continue;
+            size_t with = common_directory(sides[i]->asked, sides[k]->asked);
+            common = with < common ? with : common;
+        }
+        if (common != SIZE_MAX)
+            names[i] = str_skip(sides[i]->asked, common);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (!str_equal(names[i], sides[i]->called))
+            sides[i]->run.name = names[i];
+        sides[i]->called = names[i];
+    }
 }

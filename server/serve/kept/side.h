@@ -20,14 +20,24 @@ struct asked_side {
         struct request *req;
         const struct run_record *run;
     } kept;            /* where what is measured of a large run stays, as answers do (stored.h) */
+    struct str asked;  /* as the request has it */
     struct str called; /* "step_500@step=4": the run's name and its part */
 };
 
 /* Chooses the run of the parameter's text and takes its traces. */
 MUST_CHECK enum status request_side(struct request *req, const char *param, struct asked_side *ret,
                                     struct error *err);
+/* The same of a baseline's text, where a baseline's name goes before a run's. */
+MUST_CHECK enum status request_baseline(struct request *req, struct str text,
+                                        struct asked_side *ret, struct error *err);
+/* Is it, as a whole, a run's name, or a baseline's? */
+bool request_is_run(struct request *req, struct str text);
 /* The same of a text that is one of several. */
 MUST_CHECK enum status request_side_of(struct request *req, struct str text, struct asked_side *ret,
                                        struct error *err);
+
+/* Names of one kind are of different runs: those that share one are called as they were asked for,
+ * without what those texts begin with alike. */
+void sides_tell_apart(struct asked_side *const *sides, uint32_t count, struct arena *arena);
 
 #endif

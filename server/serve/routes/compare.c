@@ -46,6 +46,10 @@ static enum status read_sides(struct request *req, struct compared *ret, struct 
         TRY(request_side_of(req, text, &sides[ret->count], err));
         TRY(request_run(req, &records[ret->count], err));
     }
+    struct asked_side **order = arena_array(req->arena, struct asked_side *, ret->count);
+    for (uint32_t i = 0; i < ret->count; i++)
+        order[i] = &sides[i];
+    sides_tell_apart(order, ret->count, req->arena);
     ret->sides = sides;
     ret->records = records;
     return OK;

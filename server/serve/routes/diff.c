@@ -172,6 +172,7 @@ static enum status get_diff(struct request *req, struct reply *reply, struct err
     TRY(request_page(req, &page, err));
     TRY(request_side(req, "a", &a, err));
     TRY(request_side(req, "b", &b, err));
+    sides_tell_apart((struct asked_side *const[]){&a, &b}, 2, req->arena);
     TRY(diff_runs(&a.side, &b.side, request_text(req, "by"), &page, req->arena, &diff, err));
     if (reply_table_text(req, reply, &diff.table))
         return OK;

@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 
+#include "base/distance.h"
 #include "serve/answer/table_out.h"
 #include "serve/sql/sql_parts.h"
 

@@ -53,17 +53,35 @@ static void understood(void **state)
          "limit=3",
          "csv"},
         {"two runs by name", {"diff", "x", "y@step=3"}, ".", "", "a=x&b=y%40step%3D3", ""},
-        {"two paths are runs of what holds both",
-         {"diff", "/proc/self/fd", "/proc/self/ns/@step=3", "--by", "scope"},
-         "/proc/self",
+        {"each path is a profile directory of its own",
+         {"diff", "/usr/bin", "/usr/lib/@step=3", "--by", "scope"},
+         "/usr/bin /usr/lib",
          "",
-         "by=scope&a=fd&b=ns%40step%3D3",
+         "by=scope&a=%2Fusr%2Fbin&b=%2Fusr%2Flib%40step%3D3",
          ""},
         {"a path against itself",
-         {"diff", "/proc/self/fd", "/proc/self/fd"},
-         "/proc/self",
+         {"diff", "/usr/lib", "/usr/lib"},
+         "/usr/lib",
          "",
-         "a=fd&b=fd",
+         "a=%2Fusr%2Flib&b=%2Fusr%2Flib",
+         ""},
+        {"a file against a name",
+         {"compare", "/etc/passwd", "x"},
+         "/etc/passwd .",
+         "",
+         "runs=%2Fetc%2Fpasswd,x",
+         ""},
+        {"several of a baseline",
+         {"check", "/usr/bin", "--baseline", "/usr/lib,/etc/passwd"},
+         "/usr/bin /usr/lib /etc/passwd",
+         "",
+         "run=%2Fusr%2Fbin&baseline=%2Fusr%2Flib,%2Fetc%2Fpasswd",
+         ""},
+        {"several profile directories",
+         {"top", "x", "--profile-dir", "a", "--logdir=b"},
+         "a b",
+         "x",
+         "",
          ""},
         {"a path against a name beside it",
          {"check", "/proc/self/fd", "--baseline", "ns", "--max-regress", "3%"},
@@ -91,7 +109,11 @@ static void understood(void **state)
             argc++;
         CHECK_OK(rows[i].what,
                  cli_parse(argc, (char **)(uintptr_t)rows[i].words, ".", arena, &call, &err), &err);
-        CHECK_STR(rows[i].what, str_of(call.root), rows[i].root);
+        struct text roots = {0};
+        for (uint32_t k = 0; k < call.root_count; k++)
+            text_putf(&roots, "%s%.*s", k > 0 ? " " : "", STR_ARG(call.roots[k]));
+        CHECK_STR(rows[i].what, text_str(&roots), rows[i].root);
+        text_free(&roots);
         CHECK_STR(rows[i].what, call.run, rows[i].run);
         CHECK_STR(rows[i].what, call.query, rows[i].query);
         CHECK_STR(rows[i].what, call.format, rows[i].format);

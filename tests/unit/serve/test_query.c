@@ -1,6 +1,7 @@
 /* Query strings decoded, checked, and refused with the nearest name. */
 #include "check.h"
 
+#include "base/distance.h"
 #include "serve/answer/query.h"
 
 static const struct param declared[] = {

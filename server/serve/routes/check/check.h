@@ -18,7 +18,7 @@ struct asked_check {
     uint32_t count;
 };
 
-/* max_regress, confidence, min_effect. */
+/* max_regress, confidence, min_effect, must_see. */
 MUST_CHECK enum status check_rule(const struct query *query, struct judge_rule *ret,
                                   struct error *err);
 /* The same, and metric, max. */
@@ -26,7 +26,7 @@ MUST_CHECK enum status check_args(struct request *req, bool has_baseline, struct
                                   struct error *err);
 
 struct checked {
-    struct str run, baseline; /* names; "" none */
+    struct str run, baseline; /* names, of several by comma; "" none */
     enum judged answer;       /* the worst */
     const struct check *checks;
     const struct str *sentences; /* of each check */

@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 
+#include "base/distance.h"
 #include "serve/routes/check/check.h"
 
 enum { NUMBER_MAX = 63 };
@@ -117,15 +118,29 @@ static bool next_metric(struct str *rest, struct str *ret)
     return true;
 }
 
+/* The word that was perhaps meant. */
+static const char *nearest_metric(struct str text)
+{
+    const char *nearest = check_metric_word(0);
+
+    for (size_t i = 1; check_metric_word(i) != NULL; i++) {
+        if (edit_distance(text, str_of(check_metric_word(i))) <
+            edit_distance(text, str_of(nearest)))
+            nearest = check_metric_word(i);
+    }
+    return nearest;
+}
+
 static enum status add_question(struct asked_check *asked, struct str text, struct error *err)
 {
     if (asked->count == CHECKS_MAX)
         return fail(err, ERR_INVALID, "at most %d metrics at once", CHECKS_MAX);
     if (!check_metric_parse(text, &asked->questions[asked->count++]))
         return fail(err, ERR_INVALID,
-                    "\"%.*s\" is no metric: step_time, op:NAME, memory_peak, compile_time, or "
-                    "another figure of a trend, as step_p95, share_idle, utilisation",
-                    STR_ARG(text));
+                    "\"%.*s\" is no metric; the nearest is %s: step_time, op:NAME, memory_peak, "
+                    "compile_time, or another figure of a trend, as step_p95, share_idle, "
+                    "utilisation",
+                    text.count > 200 ? 200 : (int)text.count, text.at, nearest_metric(text));
     return OK;
 }
 
@@ -157,8 +172,9 @@ static enum status add_limit(struct asked_check *asked, struct str text, struct 
 
 enum status check_rule(const struct query *query, struct judge_rule *ret, struct error *err)
 {
-    *ret = (struct judge_rule){.max_regress = 0.03, .confidence = 0.99};
+    *ret = (struct judge_rule){.max_regress = MAX_REGRESS, .confidence = 0.99};
     TRY(take_share(query, "max_regress", 0, 1000, &ret->max_regress, err));
+    TRY(take_share(query, "must_see", 0, 1000, &ret->must_see, err));
     TRY(take_share(query, "confidence", 0.5, 0.999, &ret->confidence, err));
     return take_effect(query, ret, err);
 }

@@ -55,7 +55,11 @@ static void put_check(struct json *json, const struct check *check, struct str s
               check->question.has_limit ? check->question.limit : check->judged.allowed);
     json_put_unsigned(json, "baseline_count", check->a_count);
     json_put_unsigned(json, "count", check->b_count);
-    if (check->judged.answer == JUDGED_NOISY && check->judged.steps_needed > 0)
+    put_value(json, check, "seen_from", known && check->judged.seen_from >= 0,
+              check->judged.seen_from);
+    json_put_unsigned(json, "baseline_runs", check->run_count);
+    if (check->judged.answer != JUDGED_OK && check->judged.answer != JUDGED_REGRESSED &&
+        check->judged.steps_needed > 0)
         json_put_integer(json, "steps_needed", check->judged.steps_needed);
     else
         json_put_null(json, "steps_needed");

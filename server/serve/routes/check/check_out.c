@@ -4,7 +4,8 @@
  *             step_time regressed: 10.4 ms -> 34.8 ms, +235 % (...); allowed: +3 %
  *             slower: dot.43 +4.05 ms a step (jit(f)/mlp)
  *   md      the same as a heading, a table and a list
- *   JUnit   a test case a metric: passed, failed, or skipped where it cannot be told
+ *   JUnit   a test case a metric: passed, failed, skipped where it may be slower, and an error
+ *           where it cannot be said
  *
  * Names come from profiles: what they hold is text, never markup, and moves no cursor.
  */
@@ -59,6 +60,11 @@ static void say_difference(struct text *out, const struct check *check, double c
     }
     text_puts(out, "; allowed: ");
     put_share(out, check->judged.allowed, shift->a_median);
+    if (check->judged.answer == JUDGED_REGRESSED || check->judged.seen_from < 0)
+        return;
+    text_puts(out, "; seen from ");
+    put_share(out, check->judged.seen_from, shift->a_median);
+    text_puts(out, " on");
 }
 
 static void say_limit(struct text *out, const struct check *check, double confidence)
@@ -75,9 +81,11 @@ static void say_limit(struct text *out, const struct check *check, double confid
 struct str check_sentence(const struct check *check, double confidence, struct arena *arena)
 {
     static const char *const words[] = {[JUDGED_OK] = "is ok",
-                                        [JUDGED_NOISY] = "is too noisy to say",
+                                        [JUDGED_MAYBE] = "may be slower",
+                                        [JUDGED_UNKNOWN] = "cannot be said",
                                         [JUDGED_REGRESSED] = "regressed"};
     struct text text = {0};
+    bool is_open = check->judged.answer == JUDGED_MAYBE || check->judged.answer == JUDGED_UNKNOWN;
 
     text_putf(&text, "%.*s %s: ", STR_ARG(check->question.text), words[check->judged.answer]);
     if (check->is_measured && check->question.has_limit)
@@ -86,9 +94,13 @@ struct str check_sentence(const struct check *check, double confidence, struct a
         say_difference(&text, check, confidence);
     if (check->reason.count > 0)
         text_putf(&text, "%s%.*s", check->is_measured ? "; " : "", STR_ARG(check->reason));
-    if (check->is_measured && check->is_of_one_value && !check->question.has_limit)
+    if (check->run_count > 1)
+        text_putf(&text, "; against %u runs of the baseline", check->run_count);
+    else if (check->is_measured && check->is_of_one_value && !check->question.has_limit)
         text_puts(&text, "; one value of each run: there is no spread to judge it by");
-    if (check->is_measured && check->judged.answer == JUDGED_NOISY) {
+    if (check->is_measured && is_open && check->run_count > 1) {
+        text_puts(&text, ", more of them would tell");
+    } else if (check->is_measured && is_open) {
         if (check->judged.steps_needed > 0)
             text_putf(&text, ", about %lld %s%swould tell", (long long)check->judged.steps_needed,
                       check->counted, check->question.has_limit ? " " : " of each run ");
@@ -102,8 +114,10 @@ struct str check_sentence(const struct check *check, double confidence, struct a
 
 struct str check_headline(const struct checked *checked, struct arena *arena)
 {
-    static const char *const words[] = {
-        [JUDGED_OK] = "ok", [JUDGED_NOISY] = "too noisy to say", [JUDGED_REGRESSED] = "regressed"};
+    static const char *const words[] = {[JUDGED_OK] = "ok",
+                                        [JUDGED_MAYBE] = "may be slower",
+                                        [JUDGED_UNKNOWN] = "cannot be said",
+                                        [JUDGED_REGRESSED] = "regressed"};
 
     if (checked->baseline.count == 0)
         return str_format(arena, "%.*s: %s", STR_ARG(checked->run), words[checked->answer]);
@@ -242,6 +256,7 @@ static void put_case(struct text *out, const struct checked *checked, uint32_t i
 {
     const struct check *check = &checked->checks[index];
     bool failed = check->judged.answer == JUDGED_REGRESSED;
+    bool is_unknown = check->judged.answer == JUDGED_UNKNOWN;
 
     text_puts(out, "    <testcase classname=\"jviewd.check\" name=\"");
     put_xml(out, check->question.text, arena);
@@ -249,8 +264,9 @@ static void put_case(struct text *out, const struct checked *checked, uint32_t i
     if (check->judged.answer == JUDGED_OK)
         text_puts(out, "      <system-out>");
     else
-        text_puts(out, failed ? "      <failure type=\"regressed\" message=\""
-                              : "      <skipped message=\"");
+        text_puts(out, failed       ? "      <failure type=\"regressed\" message=\""
+                       : is_unknown ? "      <error type=\"unknown\" message=\""
+                                    : "      <skipped message=\"");
     put_xml(out, checked->sentences[index], arena);
     if (check->judged.answer == JUDGED_OK) {
         text_puts(out, "</system-out>\n");
@@ -269,15 +285,16 @@ static void put_case(struct text *out, const struct checked *checked, uint32_t i
 
 void check_put_junit(struct text *out, const struct checked *checked, struct arena *arena)
 {
-    uint32_t counts[3] = {0};
+    uint32_t counts[JUDGED_COUNT] = {0};
 
     for (uint32_t i = 0; i < checked->count; i++)
         counts[checked->checks[i].judged.answer]++;
     text_puts(out,
               "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"");
     put_xml(out, check_headline(checked, arena), arena);
-    text_putf(out, "\" tests=\"%u\" failures=\"%u\" errors=\"0\" skipped=\"%u\">\n", checked->count,
-              counts[JUDGED_REGRESSED], counts[JUDGED_NOISY]);
+    text_putf(out, "\" tests=\"%u\" failures=\"%u\" errors=\"%u\" skipped=\"%u\">\n",
+              checked->count, counts[JUDGED_REGRESSED], counts[JUDGED_UNKNOWN],
+              counts[JUDGED_MAYBE]);
     for (uint32_t i = 0; i < checked->count; i++)
         put_case(out, checked, i, arena);
     text_puts(out, "  </testsuite>\n</testsuites>\n");

@@ -32,7 +32,7 @@ struct trend_point {
     bool has_step, has_value;
     bool is_measured; /* or needs not be */
     uint64_t step;
-    int64_t at_ns; /* of the capture; where the files hold no wall clock, of the newest file */
+    int64_t at_ns; /* of the capture: run_captured_ns */
     int64_t value;
     struct str reason; /* of no value */
 };

@@ -149,7 +149,7 @@ static void take_point(const struct trend_metric *metric, const struct measured 
     const char *reason = "";
 
     *ret = (struct trend_point){.run = run,
-                                .at_ns = run->has_epoch ? run->epoch_ns : run->modified_ns,
+                                .at_ns = run_captured_ns(run),
                                 .is_measured = true,
                                 .reason = STR("the run was not read yet")};
     ret->has_step = run_step_of(run->name, &ret->step);

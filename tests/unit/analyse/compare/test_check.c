@@ -31,6 +31,7 @@ static struct check ask(const struct run_traces *a, const struct run_traces *b, 
     const struct judge_rule rule = {.max_regress = 0.03, .confidence = 0.99};
     const struct restriction all = {0};
     const struct diff_side sides[2] = {{a, &all, NULL}, {b, &all, NULL}};
+    const struct diff_side *const baseline[] = {&sides[0]};
     struct check_question question;
     struct error err = {0};
     struct check ret;
@@ -38,11 +39,79 @@ static struct check ask(const struct run_traces *a, const struct run_traces *b, 
     CHECK(metric, check_metric_parse(str_of(metric), &question));
     question.has_limit = limit > 0;
     question.limit = limit;
-    CHECK_OK(
-        metric,
-        check_run(a == NULL ? NULL : &sides[0], &sides[1], &question, &rule, arena, &ret, &err),
-        &err);
+    CHECK_OK(metric,
+             check_run(baseline, a == NULL ? 0 : 1, &sides[1], &question, &rule, arena, &ret, &err),
+             &err);
     return ret;
+}
+
+/* A name that no run has was mistyped: that is no answer, and never ok. */
+static void a_mistyped_op_fails(void **state)
+{
+    const struct judge_rule rule = {.max_regress = 0.03, .confidence = 0.99};
+    const struct restriction all = {0};
+    struct arena *arena = arena_create();
+    struct check_question question;
+    struct made_run run;
+    struct check check;
+    (void)state;
+
+    make_run(&run, "dot.1", 300000);
+    const struct diff_side side = {&run.run, &all, NULL};
+    const struct diff_side *const sides[] = {&side};
+    for (uint32_t count = 0; count < 2; count++) {
+        struct error err = {0};
+
+        CHECK("a metric", check_metric_parse(STR("op:dot.l"), &question));
+        question.has_limit = count == 0;
+        CHECK_INT("refused", check_run(sides, count, &side, &question, &rule, arena, &check, &err),
+                  ERR_INVALID);
+        CHECK_HAS("the nearest", err.message, "the nearest is \"op:dot.1\"");
+    }
+    arena_destroy(arena);
+    run_end(&run);
+}
+
+/* Runs that differ among themselves by more than the run does from them. */
+static void several_runs_of_a_baseline(void **state)
+{
+    static const int64_t dots_ps[] = {300000, 310000, 305000, 320000, 295000, 340000, 900000};
+    enum { RUNS = COUNT(dots_ps) };
+    const struct judge_rule rule = {.max_regress = 0.01, .confidence = 0.99};
+    const struct restriction all = {0};
+    struct arena *arena = arena_create();
+    struct made_run runs[RUNS];
+    struct diff_side sides[RUNS];
+    const struct diff_side *pointers[RUNS];
+    struct error err = {0};
+    (void)state;
+
+    for (int i = 0; i < RUNS; i++) {
+        make_run(&runs[i], "dot.1", dots_ps[i]);
+        sides[i] = (struct diff_side){&runs[i].run, &all, NULL};
+        pointers[i] = &sides[i];
+    }
+    for (int metric = 0; metric < 2; metric++) {
+        struct check_question question;
+        struct check one, several, slow;
+
+        CHECK("a metric",
+              check_metric_parse(metric == 0 ? STR("step_time") : STR("op:dot.1"), &question));
+        CHECK_OK("one", check_run(pointers, 1, &sides[5], &question, &rule, arena, &one, &err),
+                 &err);
+        CHECK_OK("five", check_run(pointers, 5, &sides[5], &question, &rule, arena, &several, &err),
+                 &err);
+        CHECK_OK("five", check_run(pointers, 5, &sides[6], &question, &rule, arena, &slow, &err),
+                 &err);
+        CHECK_INT("against one", one.judged.answer, JUDGED_REGRESSED);
+        CHECK_INT("against five", several.judged.answer, JUDGED_MAYBE);
+        CHECK_INT("five", several.run_count, 5);
+        CHECK_INT("their steps", several.a_count, 5 * STEPS);
+        CHECK_INT("three times slower", slow.judged.answer, JUDGED_REGRESSED);
+    }
+    for (int i = 0; i < RUNS; i++)
+        run_end(&runs[i]);
+    arena_destroy(arena);
 }
 
 static void metrics(void **state)
@@ -57,12 +126,10 @@ static void metrics(void **state)
         {"the op, which is called otherwise", "op:gemm<4>", 0, JUDGED_REGRESSED, 401000},
         {"by its old name", "op:gemm<3>", 0, JUDGED_REGRESSED, 401000},
         {"another op", "op:add.2", 0, JUDGED_OK, 100000},
-        {"no op", "op:nothing", 0, JUDGED_NOISY, 0},
-        {"no allocator", "memory_peak", 0, JUDGED_NOISY, 0},
-        {"no compile", "compile_time", 0, JUDGED_NOISY, 0},
+        {"no allocator", "memory_peak", 0, JUDGED_UNKNOWN, 0},
+        {"no compile", "compile_time", 0, JUDGED_UNKNOWN, 0},
         {"below a limit", "step_time", 700000, JUDGED_OK, 601000},
         {"above a limit", "op:gemm<4>", 300000, JUDGED_REGRESSED, 401000},
-        {"a limit of no op", "op:nothing", 1, JUDGED_NOISY, 0},
     };
     struct made_run a, b;
     (void)state;
@@ -77,7 +144,7 @@ static void metrics(void **state)
         CHECK_INT(rows[i].what, check.judged.answer, rows[i].answer);
         CHECK_INT(rows[i].what, check.judged.shift.b_median, rows[i].value);
         CHECK(rows[i].what, check.is_measured == (rows[i].value > 0));
-        CHECK(rows[i].what, (check.reason.count > 0) == (check.judged.answer == JUDGED_NOISY));
+        CHECK(rows[i].what, (check.reason.count > 0) == (check.judged.answer == JUDGED_UNKNOWN));
         arena_destroy(arena);
     }
     run_end(&a);
@@ -118,7 +185,7 @@ static void a_run_without_steps_is_not_ok(void **state)
     run_finish(&empty);
     struct check check = ask(&empty.run, &run.run, "step_time", 0, arena);
 
-    CHECK_INT("cannot be told", check.judged.answer, JUDGED_NOISY);
+    CHECK_INT("cannot be told", check.judged.answer, JUDGED_UNKNOWN);
     CHECK("and says why", str_ends(check.reason, STR("has no steps")));
     CHECK_INT("no number", check.judged.steps_needed, STEPS_UNKNOWN);
     arena_destroy(arena);
@@ -137,8 +204,8 @@ static void an_op_of_one_run_is_not_ok(void **state)
     struct check gone = ask(&a.run, &b.run, "op:dot.1", 0, arena);
     struct check fresh = ask(&a.run, &b.run, "op:convolution.7", 0, arena);
 
-    CHECK_INT("gone", gone.judged.answer, JUDGED_NOISY);
-    CHECK_INT("new", fresh.judged.answer, JUDGED_NOISY);
+    CHECK_INT("gone", gone.judged.answer, JUDGED_UNKNOWN);
+    CHECK_INT("new", fresh.judged.answer, JUDGED_UNKNOWN);
     CHECK("why", str_contains(gone.reason, STR("nor one that is matched with it")));
     arena_destroy(arena);
     run_end(&a);
@@ -162,6 +229,8 @@ static void words(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_mistyped_op_fails),
+        cmocka_unit_test(several_runs_of_a_baseline),
         cmocka_unit_test(metrics),
         cmocka_unit_test(hosts_are_one),
         cmocka_unit_test(a_run_without_steps_is_not_ok),
