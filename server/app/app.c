@@ -16,6 +16,7 @@
 #include "cli/cli.h"
 #include "ingest/ingest.h"
 #include "serve/http/http.h"
+#include "serve/route.h"
 #include "store/user.h"
 
 enum { CHUNK_RUNS = 1000, SUMS_BYTES_MAX = 128 << 20 };
@@ -88,6 +89,7 @@ static const struct str *absolute_all(const struct texts *paths, struct arena *a
 static void fill_services(struct app *app)
 {
     app->services = (struct services){
+        .routes = &routes,
         .catalog = app->catalog,
         .cache = app->cache,
         .user = app->user,

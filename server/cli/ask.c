@@ -9,6 +9,7 @@
 #include "cli/plain.h"
 #include "cli/wait.h"
 #include "serve/answer/reply.h"
+#include "serve/dispatch/dispatch.h"
 
 enum { WAIT_MS = 500, BAR_WIDTH = 30 };
 

@@ -3,13 +3,15 @@
 
 #include <stdio.h>
 
+#include "serve/route.h"
+
 const struct param *parameters_of(const struct cli_verb *verb)
 {
     if (verb->path == NULL)
         return NULL;
-    for (uint32_t i = 0; i < route_count; i++) {
-        if (strcmp(routes[i]->path, verb->path) == 0)
-            return routes[i]->params;
+    for (uint32_t i = 0; i < routes.count; i++) {
+        if (strcmp(routes.items[i]->path, verb->path) == 0)
+            return routes.items[i]->params;
     }
     return NULL;
 }

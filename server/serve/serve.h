@@ -1,7 +1,7 @@
 /* Requests and replies, without sockets.
  *
  *   http.c    CivetWeb -> gate -> auth -> struct request
- *   route.c   path -> parameters checked -> handler -> ETag, problem+json
+ *   dispatch  path -> parameters checked -> handler -> ETag, problem+json
  *   RESOURCE.c  one file each: what it needs, what it makes, how it answers
  *   http.c    struct reply -> encoding -> one write
  *
@@ -34,6 +34,7 @@ struct unsettled {     /* what is asked for, or may become a run, and is not rea
     bool only_resting; /* it is being written, or was just now; none is being read */
 };
 
+struct route_table;
 struct services { /* what handlers may reach; filled by app.c. Function pointers: the ingest's */
     struct catalog *catalog;
     struct cache *cache;
@@ -59,6 +60,7 @@ struct services { /* what handlers may reach; filled by app.c. Function pointers
     /* What a file is, without reading it whole; ERR_UNSUPPORTED with the reason: no profile. */
     enum status (*identify)(void *ingest, const char *path, struct arena *arena,
                             struct str *ret_format, struct error *err);
+    const struct route_table *routes;
     struct capture_desk *captures;   /* capture/desk.h; NULL: this server records nothing */
     const struct str *embed_origins; /* pages of these origins may frame the embedded view */
     uint32_t embed_origin_count;
@@ -87,7 +89,9 @@ struct request {
     bool settled;            /* ... and than hears of files that are still being written */
     struct shared *shared;   /* serve/kept/shared.h: what was analysed for others; NULL: for none */
     struct keeping *keeping; /* kept.c's own: all rows are made, to be kept; NULL: the page alone */
-    struct server *server;   /* http.c's own: counters, pool; NULL for callers without sockets */
+    void (*keep)(const struct request *req, struct str head,
+                 const struct table *table); /* takes them, where `keeping` is set */
+    struct server *server; /* http.c's own: counters, pool; NULL for callers without sockets */
     struct request_state *state; /* request.c's own: parsed parameters, the traces it holds */
 };
 
@@ -131,22 +135,11 @@ struct route {
     const struct param *params; /* see request.h; ends with a nameless one. NULL: takes none */
 };
 
-extern const struct route *const routes[];
-extern const uint32_t route_count;
-/* Does it declare run=, and does its answer change with that run alone? */
-bool route_takes_run(const struct route *route);
-/* NULL: no route of that path. *ret_allow lists the methods that the path knows. */
-const struct route *route_find(struct str method, struct str path, struct str *ret_allow,
-                               struct arena *arena);
+struct route_table { /* every endpoint; route.c on top lists them */
+    const struct route *const *items;
+    uint32_t count;
+};
 
-/* Routes, waits for indexing where a run needs it, handles, turns a failure into problem+json,
- * sets ETag, answers 304. */
-void serve_request(struct request *req, struct reply *reply);
-/* The same in two parts, for who must not wait on the thread that works: `serve_try` is true when
- * the answer stands; else the run is not indexed yet: `serve_wait`, then `serve_try` again, which
- * then answers in any case. */
-bool serve_try(struct request *req, struct reply *reply);
-void serve_wait(struct request *req);
 /* Takes the best encoding that the client accepts, for bodies of 16 KiB and more. */
 void reply_encode(const struct request *req, struct reply *reply);
 /* Frees the body and lets go of what the handler held. */

@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "serve/answer/fields.h"
-#include "serve/kept/kept.h"
 
 /* A cell of kinds stands as one column a kind in flat formats. */
 static bool is_breakdown(const struct column *column)
@@ -106,7 +105,7 @@ void json_put_table(struct json *json, const struct request *req, const struct t
     const struct answer_note *lists[2] = {request_notes(req, &counts[0]), table->notes};
 
     if (req->keeping != NULL) {
-        keeping_take(req, text_str(json->out), table);
+        req->keep(req, text_str(json->out), table);
         return;
     }
     json_put_table_noted(json, lists, counts, table);

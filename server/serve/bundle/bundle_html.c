@@ -8,6 +8,7 @@
 #include "serve/answer/file_name.h"
 #include "serve/answer/reply.h"
 #include "serve/assets.h"
+#include "serve/dispatch/dispatch.h"
 #include "serve/server.h"
 #include "trace/levels/tile.h"
 

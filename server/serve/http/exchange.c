@@ -6,6 +6,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "serve/answer/reply.h"
+#include "serve/answer/route_table.h"
+#include "serve/dispatch/dispatch.h"
 #include "serve/http/http_head.h"
 #include "serve/http/outflow.h"
 
@@ -325,7 +327,8 @@ static void answer(struct exchange *exchange)
     struct reply_cache *kept = exchange->server->replies_kept;
     struct request *req = &exchange->request;
     struct str allow;
-    const struct route *route = route_find(req->method, req->path, &allow, req->arena);
+    const struct route *route =
+        route_find(req->services->routes, req->method, req->path, &allow, req->arena);
     const struct route unknown = {.method = "GET", .path = ""};
 
     if (!may_ask(exchange, route == NULL ? &unknown : route))

@@ -9,7 +9,7 @@ struct keeping {
     struct bytes made;
 };
 
-void keeping_take(const struct request *req, struct str head, const struct table *table)
+static void keeping_take(const struct request *req, struct str head, const struct table *table)
 {
     struct kept_table whole = {.head = head, .table = *table};
 
@@ -36,6 +36,7 @@ static enum status make(struct request *req, const struct run_record *run, struc
     struct keeping keeping = {0};
 
     req->keeping = &keeping;
+    req->keep = keeping_take;
 
     enum status status = request_route(req)->handle(req, reply, err);
 

@@ -15,7 +15,5 @@
 /* Answers a route that is a table, over a run that stored_may. */
 MUST_CHECK enum status kept_answer(struct request *req, const struct run_record *run,
                                    struct reply *reply, struct error *err);
-/* table_out.c: where the handler would have written its rows. `head`: the JSON before them. */
-void keeping_take(const struct request *req, struct str head, const struct table *table);
 
 #endif

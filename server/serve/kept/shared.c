@@ -2,7 +2,7 @@
 #include "serve/kept/shared.h"
 
 #include "serve/answer/etag.h"
-#include "serve/routes.h"
+#include "serve/answer/route_table.h"
 
 static const struct restriction whole = {0};
 
@@ -24,7 +24,8 @@ static enum status analyse(struct shared *shared, struct error *err)
 {
     const struct run_traces *run;
 
-    TRY(request_open(&shared->holder, &route_overview, err));
+    TRY(request_open(&shared->holder,
+                     route_of_path(shared->holder.services->routes, "/api/overview"), err));
     TRY(request_traces(&shared->holder, &run, err));
     shared->facts = facts_create(run, &whole, shared->holder.arena);
     return OK;

@@ -7,6 +7,7 @@
 #include "serve/answer/etag.h"
 #include "serve/answer/reply.h"
 #include "serve/answer/request.h"
+#include "serve/answer/route_table.h"
 #include "store/answers.h"
 
 bool stored_may(const struct request *req, const struct run_record *run)

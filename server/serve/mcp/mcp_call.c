@@ -5,6 +5,7 @@
 #include <ctype.h>
 
 #include "serve/answer/reply.h"
+#include "serve/dispatch/dispatch.h"
 #include "serve/mcp/mcp_parts.h"
 
 enum {
@@ -52,12 +53,13 @@ static enum status check(const struct mcp_tool *tool, const json_t *arguments, s
     return OK;
 }
 
-static bool takes(const char *path, const char *name)
+static bool takes(const struct route_table *routes, const char *path, const char *name)
 {
-    for (uint32_t i = 0; i < route_count; i++) {
-        if (strcmp(routes[i]->path, path) != 0)
+    for (uint32_t i = 0; i < routes->count; i++) {
+        if (strcmp(routes->items[i]->path, path) != 0)
             continue;
-        for (const struct param *at = routes[i]->params; at != NULL && at->name != NULL; at++) {
+        for (const struct param *at = routes->items[i]->params; at != NULL && at->name != NULL;
+             at++) {
             if (strcmp(at->name, name) == 0)
                 return true;
         }
@@ -91,7 +93,8 @@ static void put_fixed(struct text *out, const char *fixed, const json_t *argumen
     }
 }
 
-static void put_query(struct text *out, const struct mcp_part *part, const json_t *arguments)
+static void put_query(struct text *out, const struct route_table *routes,
+                      const struct mcp_part *part, const json_t *arguments)
 {
     const char *name;
     json_t *value;
@@ -99,7 +102,7 @@ static void put_query(struct text *out, const struct mcp_part *part, const json_
     put_fixed(out, part->fixed, arguments);
     json_object_foreach((json_t *)(uintptr_t)arguments, name, value)
     {
-        if (!takes(part->path, name) || strcmp(name, "max_tokens") == 0)
+        if (!takes(routes, part->path, name) || strcmp(name, "max_tokens") == 0)
             continue;
         text_putf(out, "%s%s=", out->count > 0 ? "&" : "", name);
         if (json_is_integer(value))
@@ -185,7 +188,8 @@ static void answer_on_pool(const struct mcp_asker *asker, struct request *reques
         serve_request(request, reply);
         return;
     }
-    const struct route *route = route_find(request->method, request->path, &allow, request->arena);
+    const struct route *route = route_find(request->services->routes, request->method,
+                                           request->path, &allow, request->arena);
     for (;;) { /* runs that it asks for are waited for */
         if (route == NULL || route->apart)
             try_once(&asked);
@@ -206,7 +210,7 @@ static json_t *ask(const struct mcp_asker *asker, const struct mcp_part *part,
     char *body_text = NULL;
     bool posts = strcmp(part->path, "/api/sql") == 0;
 
-    put_query(&query, part, arguments);
+    put_query(&query, asker->services->routes, part, arguments);
     if (posts) {
         body = json_pack("{s:O}", "query", json_object_get(arguments, "query"));
         body_text = json_dumps(body, JSON_COMPACT);

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "serve/dispatch/dispatch.h"
 #include "serve/kept/shared.h"
 #include "serve/kept/side.h"
 #include "serve/kept/stored.h"

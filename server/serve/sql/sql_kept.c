@@ -11,41 +11,42 @@
 
 #include "serve/answer/etag.h"
 #include "serve/answer/request.h"
+#include "serve/answer/route_table.h"
 #include "serve/kept/kept_table.h"
 #include "serve/kept/stored.h"
-#include "serve/routes.h"
 #include "serve/sql/sql_parts.h"
 #include "store/answers.h"
 
 /* The questions that prepare.c asks, where a view is the same table. */
 static const struct question {
     const char *view;
-    const struct route *route;
+    const char *path;
     const char *query;
 } questions[] = {
-    {"ops", &route_top, "run=-&by=op"},
-    {"names", &route_top, "run=-&by=name"},
-    {"scopes", &route_top, "run=-&by=scope"},
-    {"modules", &route_top, "run=-&by=module"},
-    {"steps", &route_steps, "run=-"},
-    {"hosts", &route_hosts, "run=-"},
-    {"kernels", &route_kernels, "run=-"},
-    {"roofline", &route_roofline, "run=-"},
-    {"collectives", &route_collectives, "run=-"},
+    {"ops", "/api/top", "run=-&by=op"},
+    {"names", "/api/top", "run=-&by=name"},
+    {"scopes", "/api/top", "run=-&by=scope"},
+    {"modules", "/api/top", "run=-&by=module"},
+    {"steps", "/api/steps", "run=-"},
+    {"hosts", "/api/hosts", "run=-"},
+    {"kernels", "/api/kernels", "run=-"},
+    {"roofline", "/api/roofline", "run=-"},
+    {"collectives", "/api/collectives", "run=-"},
 };
 
 static bool find_kept(const struct request *req, const struct question *question,
                       const struct run_record *run, struct hash128 *ret)
 {
     struct request asked = {.method = STR("GET"),
-                            .path = str_of(question->route->path),
+                            .path = str_of(question->path),
                             .query = str_of(question->query),
                             .arena = req->arena,
                             .services = req->services};
     struct error ignored = {0};
 
-    return request_open(&asked, question->route, &ignored) == OK && stored_may(&asked, run) &&
-           answer_key(&asked, run, ret);
+    return request_open(&asked, route_of_path(req->services->routes, question->path), &ignored) ==
+               OK &&
+           stored_may(&asked, run) && answer_key(&asked, run, ret);
 }
 
 void sql_put_kept(struct json *json, const struct request *req, const struct run_record *run)

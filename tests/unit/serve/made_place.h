@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "picture.h"
+#include "serve/dispatch/dispatch.h"
+#include "serve/route.h"
 #include "serve/serve.h"
 #include "store/segment.h"
 
@@ -79,6 +81,7 @@ static inline int make_place(void **state)
     snprintf(place->dir, sizeof place->dir, "/tmp/jview-place-XXXXXX");
     assert_non_null(mkdtemp(place->dir));
     place->arena = arena_create();
+    place->services.routes = &routes;
     CHECK_OK("cache",
              cache_open(place->dir, 1 << 30, place->arena, &place->services.cache, &reason, &err),
              &err);

@@ -9,6 +9,8 @@
 #include "base/file.h"
 #include "serve/access/auth.h"
 #include "serve/answer/request.h"
+#include "serve/dispatch/dispatch.h"
+#include "serve/route.h"
 #include "serve/routes.h"
 
 /* Mode x route x credential: the whole rule. */
@@ -31,8 +33,8 @@ static void matrix(void **state)
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
-        for (uint32_t k = 0; k < route_count; k++) {
-            const struct route *route = routes[k];
+        for (uint32_t k = 0; k < routes.count; k++) {
+            const struct route *route = routes.items[k];
             int want = route->open                         ? rows[i].open
                        : strcmp(route->method, "GET") == 0 ? rows[i].reads
                                                            : rows[i].writes;
@@ -51,11 +53,11 @@ static void open_routes(void **state)
     static const char *const open[] = {"/healthz", "/readyz", "/launch/*"};
     uint32_t count = 0;
 
-    for (uint32_t k = 0; k < route_count; k++) {
-        if (!routes[k]->open)
+    for (uint32_t k = 0; k < routes.count; k++) {
+        if (!routes.items[k]->open)
             continue;
-        CHECK(routes[k]->path, count < COUNT(open));
-        CHECK_STR("open", str_of(routes[k]->path), open[count++]);
+        CHECK(routes.items[k]->path, count < COUNT(open));
+        CHECK_STR("open", str_of(routes.items[k]->path), open[count++]);
     }
     CHECK_INT("as many", count, COUNT(open));
 }

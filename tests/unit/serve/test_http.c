@@ -10,7 +10,9 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "serve/dispatch/dispatch.h"
 #include "serve/http/http.h"
+#include "serve/route.h"
 #include "serve/routes.h"
 
 /* Tests of the wire need no UI. */
@@ -31,6 +33,7 @@ static void start(struct fixture *fixture, enum auth_mode auth)
     CHECK("directory", mkdtemp(fixture->dir) != NULL);
     CHECK_OK("catalog", catalog_open(fixture->dir, &fixture->catalog, &err), &err);
     fixture->services = (struct services){.catalog = fixture->catalog,
+                                          .routes = &routes,
                                           .profile_dir = "profiles",
                                           .base_path = "/proxy/8080",
                                           .perfetto_cors = true};

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 
 #include "serve/answer/request.h"
+#include "serve/dispatch/dispatch.h"
+#include "serve/route.h"
 #include "serve/routes/openapi.h"
 
 enum { LINES_MAX = 4000, PARAMS_MAX = 64 };
@@ -180,8 +182,8 @@ static void check_route(const struct route *route)
 static void every_route_is_documented(void **state)
 {
     (void)state;
-    for (uint32_t i = 0; i < route_count; i++)
-        check_route(routes[i]);
+    for (uint32_t i = 0; i < routes.count; i++)
+        check_route(routes.items[i]);
 }
 
 /* A path has a route for each of its methods. */
@@ -189,11 +191,11 @@ static uint32_t paths_routed(void)
 {
     uint32_t count = 0;
 
-    for (uint32_t i = 0; i < route_count; i++) {
+    for (uint32_t i = 0; i < routes.count; i++) {
         bool is_first = true;
 
         for (uint32_t k = 0; k < i; k++)
-            is_first = is_first && strcmp(routes[k]->path, routes[i]->path) != 0;
+            is_first = is_first && strcmp(routes.items[k]->path, routes.items[i]->path) != 0;
         count += is_first;
     }
     return count;
@@ -211,8 +213,8 @@ static void every_path_is_routed(void **state)
             continue;
         paths++;
         struct str path = {.at = lines[i].at + 2, .count = lines[i].count - 3};
-        for (uint32_t k = 0; k < route_count && !found; k++)
-            found = str_equal(str_of(routes[k]->path), path);
+        for (uint32_t k = 0; k < routes.count && !found; k++)
+            found = str_equal(str_of(routes.items[k]->path), path);
         char what[128];
         snprintf(what, sizeof what, "%.*s", STR_ARG(path));
         CHECK(what, found);

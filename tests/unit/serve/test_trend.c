@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "serve/answer/reply.h"
+#include "serve/dispatch/dispatch.h"
+#include "serve/route.h"
 
 enum { CONTENTS = 250 }; /* of 2,000 runs; each is written by itself, which takes its time */
 
@@ -26,6 +28,7 @@ static int make_place(void **state)
     assert_non_null(mkdtemp(place->dir));
     CHECK_OK("open", catalog_open(place->dir, &place->services.catalog, &err), &err);
     place->arena = arena_create();
+    place->services.routes = &routes;
     *state = place;
     return 0;
 }
