@@ -29,7 +29,9 @@ struct reader {
     struct trace_json json;
     struct json_stream stream;
     bool in_samples; /* the events are those of "samples" */
+    bool are_lines;  /* events one behind another, without an array around them */
     bool no_bracket; /* an array's last one is missing, and nothing else */
+    struct lost lost;
 };
 
 static bool has_bom(struct bytes head)
@@ -68,15 +70,21 @@ static enum outcome why_not(const struct reader *reader)
     return reader->stream.json.state == JSON_MORE ? ENDED : BROKEN;
 }
 
-static void take_event(struct trace_json *json)
+static void count_event(struct trace_json *json)
+{
+    const struct event *event = &json->event;
+
+    json->event_count++;
+    json->phase_counts[(unsigned char)event->phase]++;
+    json->odd.args_left_out += event->args_left_out;
+    json->spelled[event->spelling] += event->has_time && event->phase != 'M';
+}
+
+void trace_json_take(struct trace_json *json)
 {
     const struct event *event = &json->event;
     unsigned char phase = (unsigned char)event->phase;
 
-    json->event_count++;
-    json->phase_counts[phase]++;
-    json->odd.args_left_out += event->args_left_out;
-    json->spelled[event->spelling] += event->has_time && event->phase != 'M';
     switch (event->phase) {
     case 'X':
     case 'i':
@@ -122,25 +130,55 @@ static void take_event(struct trace_json *json)
     }
 }
 
-/* One event, whole in the window. */
+/* The event just read, whole in the window from the mark on. */
+static enum outcome take_event(struct reader *reader)
+{
+    struct trace_json *json = &reader->json;
+    const char *mark = reader->stream.mark;
+
+    if (reader->in_samples) {
+        stacks_event(json);
+    } else {
+        count_event(json);
+        if (!times_wait(json, (struct str){mark, (size_t)(reader->stream.json.at - mark)}))
+            trace_json_take(json);
+    }
+    return sink_failed(json->sink) ? STOPPED : DONE;
+}
+
+/* One event; where it is broken, the next one that is not. */
 static enum outcome read_event(struct reader *reader)
 {
     struct json *json = &reader->stream.json;
 
     reader->stream.mark = json->at;
     while (!event_read(&reader->json, json)) {
+        if (json->state == JSON_BAD && lost_find(&reader->lost, &reader->stream, &reader->json))
+            break;
         if (json->state != JSON_MORE || !fill(reader))
             return why_not(reader);
     }
-    if (reader->in_samples)
-        stacks_event(&reader->json);
-    else
-        take_event(&reader->json);
-    return sink_failed(reader->json.sink) ? STOPPED : DONE;
+    return take_event(reader);
 }
 
-/* From behind the opening bracket to behind the closing one. */
-static enum outcome read_events(struct reader *reader)
+/* What stands among the events and is none. */
+static enum outcome skip_item(struct reader *reader)
+{
+    struct json *json = &reader->stream.json;
+
+    reader->json.odd.not_events++;
+    reader->stream.mark = json->at;
+    while (json_value(json).kind == JSON_NOTHING) {
+        if (json->state == JSON_BAD && lost_find(&reader->lost, &reader->stream, &reader->json))
+            return take_event(reader);
+        if (json->state != JSON_MORE || !fill(reader))
+            return why_not(reader);
+    }
+    return DONE;
+}
+
+/* From behind the opening bracket to behind the closing one; of lines, all there are. */
+static enum outcome read_list(struct reader *reader)
 {
     struct json *json = &reader->stream.json;
 
@@ -150,24 +188,32 @@ static enum outcome read_events(struct reader *reader)
         if (next == ',' && !first) {
             json->at++;
             next = peek(reader);
-        } else if (!first && next != ']' && next != 0) {
-            json->state = JSON_BAD;
-            json->what = "a comma is missing between two events";
-            return BROKEN;
+        } else if (!first && next == '{' && !reader->are_lines) {
+            reader->json.odd.no_comma++;
         }
-        if (next == ']') {
+        if (next == ']' && !reader->are_lines) {
             json->at++;
             return DONE;
         }
+        if (next == 0 && reader->are_lines && json->state == JSON_MORE)
+            return DONE;
         if (next == 0) {
             reader->no_bracket = json->state == JSON_MORE;
             return why_not(reader);
         }
-        enum outcome outcome = read_event(reader);
+        enum outcome outcome = next == '{' ? read_event(reader) : skip_item(reader);
 
         if (outcome != DONE)
             return outcome;
     }
+}
+
+static enum outcome read_events(struct reader *reader)
+{
+    enum outcome outcome = read_list(reader);
+
+    times_settle(&reader->json);
+    return outcome == DONE && sink_failed(reader->json.sink) ? STOPPED : outcome;
 }
 
 /* A member of the outermost object; its key is read already unless it is the events'. */
@@ -225,6 +271,26 @@ static enum outcome read_object(struct reader *reader)
     }
 }
 
+/* An event has a phase and says when, who or what; nothing else does. */
+static bool begins_as_event(const struct json *at)
+{
+    struct json json = *at;
+    bool first = true, has_phase = false, has_more = false;
+
+    if (json_peek(&json) != '{')
+        return false;
+    json.at++;
+    for (struct str key; json_next_key(&json, &first, &key);) {
+        struct json_value value = json_value(&json);
+
+        has_phase |=
+            str_equal(key, STR("ph")) && value.kind == JSON_STRING && value.text.count == 1;
+        has_more |=
+            str_equal(key, STR("ts")) || str_equal(key, STR("pid")) || str_equal(key, STR("name"));
+    }
+    return has_phase && has_more;
+}
+
 static enum outcome read_all(struct reader *reader)
 {
     struct json *json = &reader->stream.json;
@@ -235,16 +301,30 @@ static enum outcome read_all(struct reader *reader)
         json->at += 3;
     reader->stream.mark = json->at;
     next = peek(reader);
-    if (next == '[' || next == '{')
+    reader->are_lines = next == '{' && begins_as_event(json);
+    if (next == '[' || (next == '{' && !reader->are_lines))
         json->at++;
-    enum outcome outcome = next == '['   ? read_events(reader)
-                           : next == '{' ? read_object(reader)
-                                         : BROKEN;
+    enum outcome outcome = next == '[' || reader->are_lines ? read_events(reader)
+                           : next == '{'                    ? read_object(reader)
+                                                            : BROKEN;
 
     if (outcome == DONE && peek(reader) != 0)
         sink_note(reader->json.sink, "trailing", NOTE_INFO, 1,
                   "Something follows behind the trace's end and is not read.");
     return outcome;
+}
+
+static void note_lost(struct reader *reader)
+{
+    const struct lost *lost = &reader->lost;
+
+    if (lost->count > 0)
+        sink_note(reader->json.sink, "damaged", NOTE_WARNING, lost->count,
+                  "Events that are no JSON are left out, %" PRIu64
+                  " bytes in all; the events behind them were read. The first stands at byte "
+                  "%" PRIu64 " (%s): %.*s",
+                  lost->bytes, lost->first_at, lost->first_why,
+                  STR_ARG(text_str(&lost->first_text)));
 }
 
 static void note_end(struct reader *reader, enum outcome outcome)
@@ -253,6 +333,7 @@ static void note_end(struct reader *reader, enum outcome outcome)
     const struct error *packing = &reader->stream.input_err;
     uint64_t offset = json_stream_offset(&reader->stream);
 
+    note_lost(reader);
     if (packing->code != OK)
         sink_note(sink, "truncated", NOTE_WARNING, 1,
                   "The file ends early: %s. What is whole was read; the file was probably cut off "
@@ -266,7 +347,7 @@ static void note_end(struct reader *reader, enum outcome outcome)
         sink_note(sink, "truncated", NOTE_INFO, 1,
                   "The closing bracket is missing: the file ends behind an event, as a writer "
                   "leaves it that was stopped.");
-    else if (outcome == ENDED)
+    else if (outcome == ENDED && !reader->lost.to_the_end)
         sink_note(sink, "truncated", NOTE_WARNING, 1,
                   "The file ends in the middle of an event or member, at byte %" PRIu64
                   "; what is whole was read. It was probably cut off while copied: copy it again.",
@@ -282,6 +363,7 @@ static void finish(struct reader *reader, enum outcome outcome)
 {
     struct trace_json *json = &reader->json;
 
+    times_finish(json);
     open_finish(json);
     stacks_finish(json);
     kineto_finish(json);
@@ -319,6 +401,8 @@ static void release(struct reader *reader)
 
     json_stream_close(&reader->stream);
     open_free(json);
+    times_free(&json->times);
+    text_free(&reader->lost.first_text);
     stacks_free(&json->stacks);
     tracks_free(&json->tracks);
     pair_table_free(&json->types);
@@ -349,6 +433,11 @@ static enum status decode(struct input *input, struct sink *sink, struct error *
                       "%s before its first event: it was probably cut off while copied, copy it "
                       "again",
                       packing->message);
+    else if (reader->json.event_count == 0 && reader->lost.count > 0)
+        status = fail(err, ERR_FORMAT, "the JSON is broken at byte %" PRIu64 ": %s",
+                      reader->lost.first_at, reader->lost.first_why);
+    else if (reader->json.event_count == 0 && reader->json.odd.not_events > 0)
+        status = fail(err, ERR_FORMAT, "no event is in the list: an event is no object");
     else if (reader->json.event_count == 0 && outcome == BROKEN)
         status = fail(err, ERR_FORMAT, "the JSON is broken at byte %" PRIu64 ": %s",
                       json_stream_offset(&reader->stream),
@@ -377,6 +466,8 @@ static bool sniff_object(struct json *json)
 {
     bool first = true, told = false;
 
+    if (begins_as_event(json))
+        return true;
     json->at++;
     for (struct str key; json_next_key(json, &first, &key);) {
         if (str_equal(key, STR("traceEvents")))

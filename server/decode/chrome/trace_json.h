@@ -3,6 +3,8 @@
  *   trace_json.c          the file: object or array form, the end
  *   trace_json_around.c   what stands around the events
  *   trace_json_about.c    notes, counts and the clock, at the end
+ *   trace_json_times.c    which times can be believed
+ *   trace_json_lost.c     behind a broken event, the next one
  *   trace_json_event.c    one event: its members, its args
  *   trace_json_args.c     texts -> names, values -> args
  *   trace_json_kineto.c   PyTorch: categories, launches, devices, ranks
@@ -117,15 +119,18 @@ struct slice_facts {
     bool has_hlo_op, has_correlation;
 };
 
-struct open_slice { /* begun, not ended */
-    int64_t start_ps;
+struct open_slice { /* begun, and not given away */
+    int64_t start_ps, end_ps;
     struct slice_facts facts;
+    track_id track;
     uint8_t flags;
     bool flow_in, flow_out;
     uint64_t bind_id;
     struct arg *args; /* its own memory */
     uint32_t arg_count;
-    uint32_t below; /* of asynchronous ones: the next open slice of the same id, or free one */
+    uint32_t below;           /* the next open one of its thread or id, or the next free one */
+    uint32_t held, held_last; /* what ended with this start and is given away behind it */
+    uint32_t behind;          /* of what is held: the next one */
     uint32_t thread;
 };
 
@@ -152,8 +157,7 @@ struct thread {
     bool is_derived;
     bool has_sort_index, has_events;
     int64_t sort_index;
-    struct open_slice *stack; /* of B; outermost first */
-    uint32_t stack_count, stack_capacity;
+    uint32_t open; /* innermost of B */
 };
 
 struct tracks {
@@ -212,8 +216,25 @@ struct stacks {
     struct pair_table by_key, profiles_by_id;
 };
 
+struct waiting_event { /* its text, until its time can be believed */
+    int64_t at_us;
+    size_t from, count; /* in times.texts */
+};
+
+struct times {
+    bool settled;  /* the hull is known */
+    bool believes; /* whatever comes */
+    int64_t first_us, last_us;
+    uint64_t taken;
+    uint32_t told; /* of those that wait for the hull: with another time than 0 */
+    uint32_t waiting_count, waiting_capacity;
+    struct waiting_event *waiting;
+    struct text texts;
+};
+
 struct odd { /* what becomes a note at the end */
-    uint64_t without_time, without_duration, negative, beyond, ends_alone, ends_other, cut, tiny;
+    uint64_t without_time, without_duration, negative, beyond, too_long, strays;
+    uint64_t not_events, no_comma, ends_alone, ends_other, cut, tiny;
     uint64_t args_left_out, not_shown[256], unknown_phase, not_numbers, too_many_open;
     uint64_t snapshots, frames_beyond, frames_missing, samples_beyond, stacks_cut;
 };
@@ -229,8 +250,8 @@ struct trace_json {
 
     bool has_base;
     int64_t base_us; /* of file time 0 */
-    int64_t first_us;
     int64_t last_ps; /* the latest time met */
+    struct times times;
 
     struct sort_of_slice *sorts;  /* direct mapped */
     struct pair_table types;      /* (name, cat) */
@@ -244,8 +265,8 @@ struct trace_json {
     struct stacks stacks;
     uint64_t objects_kept; /* bytes */
 
-    struct pair_table open_by_id;
-    struct open_slice *opens; /* asynchronous */
+    struct pair_table open_by_id; /* asynchronous ones */
+    struct open_slice *opens;
     uint32_t open_count, open_capacity, open_free;
     uint64_t open_now;
 
@@ -261,6 +282,27 @@ struct trace_json {
     int64_t unix_base_ns;      /* Unix time of ts 0 */
     name_id device_properties; /* Kineto's, as JSON */
 };
+
+/* What the event tells, into the sink. */
+void trace_json_take(struct trace_json *json);
+
+/* Whether the event just read, whose text this is, is taken later, or never. */
+bool times_wait(struct trace_json *json, struct str text);
+void times_settle(struct trace_json *json); /* behind the last event of a list */
+void times_finish(struct trace_json *json);
+void times_free(struct times *times);
+
+struct lost { /* events that could not be read */
+    uint64_t count, bytes, first_at;
+    struct text first_text;
+    const char *first_why;
+    uint64_t looked_at; /* bytes, in vain */
+    bool to_the_end;    /* behind the last one was no other */
+};
+
+/* From the mark, where an event is broken, to the next one that is whole: read into json->event,
+ * and the mark stands before it. False at the end of the content, and when that is hopeless. */
+bool lost_find(struct lost *lost, struct json_stream *stream, struct trace_json *json);
 
 /* What M events speak of: no track is made. */
 uint32_t tracks_find_process(struct trace_json *json, struct key pid);
@@ -297,14 +339,14 @@ track_id tracks_counter(struct trace_json *json, struct key pid, name_id name, n
 track_id tracks_lane(struct trace_json *json, uint32_t process, name_id cat);
 void tracks_free(struct tracks *tracks);
 
-/* The event's time in file time; false when it has none. */
-bool event_time(struct trace_json *json, int64_t *ret, uint8_t *flags);
+/* The event's time in file time; false when it has none that can be shown. */
+bool event_time(struct trace_json *json, int64_t *ret);
 struct slice_facts facts_of(const struct event *event);
 /* Name, kind and type of a slice of this thread. */
 struct sink_slice slice_of(struct trace_json *json, uint32_t thread, struct slice_facts facts);
 void slice_args(struct trace_json *json, const struct arg *args, uint32_t count);
-/* A time in file time; cut where it lies too far. */
-int64_t file_time(struct trace_json *json, struct micros time, uint8_t *flags);
+/* A time in file time; false, and counted, where it lies too far to be shown. */
+bool file_time(struct trace_json *json, struct micros time, int64_t *ret);
 /* Ids are numbers, "0x1f", or any text. */
 uint64_t id_number(struct trace_json *json, struct json_value id);
 /* The same, within what the event's ids are unique in. */
@@ -328,6 +370,9 @@ bool profile_event(struct trace_json *json); /* false: a P of another kind */
 void about_finish(struct trace_json *json);
 
 void open_event(struct trace_json *json); /* B E, b n e, S T p F */
+/* The slice of an X event, where it waits for the open one it begins with; false: it does not. */
+bool open_holds(struct trace_json *json, uint32_t thread, int64_t start_ps, int64_t dur_ps,
+                uint8_t flags);
 void open_finish(struct trace_json *json);
 void open_free(struct trace_json *json);
 

@@ -21,8 +21,16 @@ static void note_odd(struct trace_json *json)
          "Slices without a duration (dur) are shown as instants.");
     note(json, "negative-duration", NOTE_WARNING, odd->negative,
          "Slices that end before they begin are shown as instants.");
-    note(json, "clamped-times", NOTE_WARNING, odd->beyond,
-         "Times that lie more than 53 days from the first were cut to what can be shown.");
+    note(json, "stray-times", NOTE_WARNING, odd->strays,
+         "Events whose time lies more than an hour from all others are set aside: their clock was "
+         "not read.");
+    note(json, "stray-times", NOTE_WARNING, odd->beyond,
+         "Events whose time lies more than 53 days from the others are set aside.");
+    note(json, "stray-times", NOTE_WARNING, odd->too_long,
+         "Slices that last more than 53 days are set aside: their end was not read.");
+    note(json, "left-out", NOTE_WARNING, odd->not_events,
+         "What stands among the events and is no object is left out.");
+    note(json, "damaged", NOTE_INFO, odd->no_comma, "A comma is missing between two events.");
     note(json, "unbalanced", NOTE_WARNING, odd->ends_alone,
          "Ends of slices whose beginning is not in the file are left out.");
     note(json, "unbalanced", NOTE_WARNING, odd->ends_other,

@@ -99,7 +99,7 @@ void objects_event(struct trace_json *json)
         .name = event->name, .kind = KIND_OTHER, .flags = SLICE_INSTANT | SLICE_ASYNC};
 
     tracks_saw(json);
-    if (!event_time(json, &slice.start_ps, &slice.flags))
+    if (!event_time(json, &slice.start_ps))
         return;
     slice.track = tracks_lane(json, tracks_find_process(json, event->pid),
                               sink_name(json->sink, str_of(lane_name(event->phase))));

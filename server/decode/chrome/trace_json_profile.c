@@ -113,18 +113,17 @@ static void read_samples(struct trace_json *json, struct cpu_profile *profile,
 
     while (json_next_item(&ids, &first_id)) {
         int64_t id, step;
-        uint8_t flags = 0;
+        struct late_sample sample = {
+            .track = track, .has_frame = true, .key = {0, profile->owner}, .weight = 1};
 
         if (!whole(json_value(&ids), &id))
             return;
         if (!json_next_item(&steps, &first_step) || !whole(json_value(&steps), &step) ||
             __builtin_add_overflow(profile->at.whole, step, &profile->at.whole))
             step = 0;
-        stacks_sample(json, (struct late_sample){.at_ps = file_time(json, profile->at, &flags),
-                                                 .track = track,
-                                                 .has_frame = true,
-                                                 .key = {(uint64_t)id, profile->owner},
-                                                 .weight = 1});
+        sample.key.id = (uint64_t)id;
+        if (file_time(json, profile->at, &sample.at_ps))
+            stacks_sample(json, sample);
     }
 }
 

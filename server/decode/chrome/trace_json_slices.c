@@ -5,20 +5,16 @@
  * it counts from 1970, the first time met: picoseconds since then do not fit. */
 static const int64_t small_us = INT64_C(2000000000000);
 
-int64_t file_time(struct trace_json *json, struct micros time, uint8_t *flags)
+bool file_time(struct trace_json *json, struct micros time, int64_t *ret)
 {
-    int64_t at_ps;
-
     if (!json->has_base) {
         json->has_base = true;
-        json->first_us = time.whole;
         json->base_us = time.whole < small_us && time.whole > -small_us ? 0 : time.whole;
     }
-    if (!micros_since(time, json->base_us, &at_ps)) {
-        *flags |= SLICE_CLAMPED;
-        json->odd.beyond++;
-    }
-    return at_ps;
+    bool is_near = micros_since(time, json->base_us, ret);
+
+    json->odd.beyond += !is_near;
+    return is_near;
 }
 
 static void saw_time(struct trace_json *json, int64_t at_ps)
@@ -27,39 +23,41 @@ static void saw_time(struct trace_json *json, int64_t at_ps)
         json->last_ps = at_ps;
 }
 
-bool event_time(struct trace_json *json, int64_t *ret, uint8_t *flags)
+bool event_time(struct trace_json *json, int64_t *ret)
 {
     if (!json->event.has_time) {
         json->odd.without_time++;
         return false;
     }
-    *ret = file_time(json, json->event.time, flags);
+    if (!file_time(json, json->event.time, ret))
+        return false;
     saw_time(json, *ret);
     return true;
 }
 
-/* The length of X: its own, or 0 with the flag that says why. */
-static int64_t event_duration(struct trace_json *json, uint8_t *flags)
+/* The length of X: its own, or 0 with the flag that says why; false when it is too long to be one.
+ */
+static bool event_duration(struct trace_json *json, uint8_t *flags, int64_t *ret)
 {
     struct micros length = json->event.duration;
-    int64_t dur_ps;
 
+    *ret = 0;
     if (!json->event.has_duration) {
         json->odd.without_duration++;
         *flags |= SLICE_CUT;
-        return 0;
+        return true;
     }
     if (length.whole < 0) {
         json->odd.negative++;
         *flags |= SLICE_CLAMPED;
-        return 0;
+        return true;
     }
-    if (!micros_since(length, 0, &dur_ps)) {
-        json->odd.beyond++;
-        *flags |= SLICE_CLAMPED;
+    if (!micros_since(length, 0, ret)) {
+        json->odd.too_long++;
+        return false;
     }
-    json->odd.tiny += dur_ps == 1;
-    return dur_ps;
+    json->odd.tiny += *ret == 1;
+    return true;
 }
 
 static type_id type_of(struct trace_json *json, name_id name, name_id cat)
@@ -206,6 +204,10 @@ static void put_slice(struct trace_json *json, int64_t start_ps, int64_t dur_ps,
     const struct event *event = &json->event;
     enum category category = event->cat != 0 ? category_of(json, event->cat) : CATEGORY_PLAIN;
     uint32_t thread = tracks_thread(json, event->pid, event->tid, place_of(category));
+
+    if (category == CATEGORY_PLAIN && dur_ps > 0 &&
+        open_holds(json, thread, start_ps, dur_ps, flags))
+        return;
     struct sink_slice slice = slice_of(json, thread, facts_of(event));
 
     slice.start_ps = start_ps;
@@ -224,13 +226,10 @@ static void put_slice(struct trace_json *json, int64_t start_ps, int64_t dur_ps,
 static void put_complete(struct trace_json *json)
 {
     uint8_t flags = 0;
-    int64_t start_ps;
+    int64_t start_ps, dur_ps, end_ps;
 
-    if (!event_time(json, &start_ps, &flags))
+    if (!event_duration(json, &flags, &dur_ps) || !event_time(json, &start_ps))
         return;
-    int64_t dur_ps = event_duration(json, &flags);
-    int64_t end_ps;
-
     if (!__builtin_add_overflow(start_ps, dur_ps, &end_ps))
         saw_time(json, end_ps);
     put_slice(json, start_ps, dur_ps, flags);
@@ -238,22 +237,20 @@ static void put_complete(struct trace_json *json)
 
 static void put_instant(struct trace_json *json)
 {
-    uint8_t flags = SLICE_INSTANT;
     int64_t start_ps;
 
-    if (event_time(json, &start_ps, &flags))
-        put_slice(json, start_ps, 0, flags);
+    if (event_time(json, &start_ps))
+        put_slice(json, start_ps, 0, SLICE_INSTANT);
 }
 
 /* {"ph": "C", "name": "memory", "id": "1", "args": {"used": 12, "free": 3}} is two samples. */
 static void put_counter(struct trace_json *json)
 {
     const struct event *event = &json->event;
-    uint8_t flags = 0;
     int64_t at_ps;
 
     tracks_saw(json);
-    if (!event_time(json, &at_ps, &flags))
+    if (!event_time(json, &at_ps))
         return;
     name_id name = event->name;
 
@@ -331,10 +328,9 @@ static track_id arrow_track(struct trace_json *json, enum flow_end end)
 static void put_flow(struct trace_json *json, enum flow_end end)
 {
     const struct event *event = &json->event;
-    uint8_t flags = 0;
     int64_t at_ps;
 
-    if (!event_time(json, &at_ps, &flags))
+    if (!event_time(json, &at_ps))
         return;
     bool enclosing = end != FLOW_TO || event->binds_enclosing;
     uint64_t id = flow_id(json, event->id.kind != JSON_NOTHING ? event->id : event->bind_id);

@@ -109,9 +109,8 @@ void stacks_event(struct trace_json *json)
     const struct event *event = &json->event;
     const struct arg *frame = find_arg(json, STR("sf")), *weight = find_arg(json, STR("weight"));
     struct late_sample sample = {.name = event->name, .weight = 1};
-    uint8_t flags = 0;
 
-    if (!event_time(json, &sample.at_ps, &flags))
+    if (!event_time(json, &sample.at_ps))
         return;
     sample.track = tracks_track(json, event->pid, event->tid);
     if (frame != NULL) {

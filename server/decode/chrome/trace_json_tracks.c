@@ -79,8 +79,12 @@ static uint32_t find_thread(struct trace_json *json, uint32_t process, struct ke
     tracks->threads = grown(tracks->threads, tracks->thread_count, &tracks->thread_capacity,
                             sizeof *tracks->threads);
     *index = tracks->thread_count++;
-    tracks->threads[*index] = (struct thread){
-        .key = key, .process = process, .place = place, .told = *index, .track = NO_TRACK};
+    tracks->threads[*index] = (struct thread){.key = key,
+                                              .process = process,
+                                              .place = place,
+                                              .told = *index,
+                                              .track = NO_TRACK,
+                                              .open = PAIR_NONE};
     return *index;
 }
 
@@ -384,8 +388,6 @@ track_id tracks_lane(struct trace_json *json, uint32_t process, name_id cat)
 
 void tracks_free(struct tracks *tracks)
 {
-    for (uint32_t i = 0; i < tracks->thread_count; i++)
-        free(tracks->threads[i].stack);
     free(tracks->threads);
     free(tracks->processes);
     pair_table_free(&tracks->by_pid);

@@ -40,18 +40,45 @@ static const struct json_row rows[] = {
      "[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1669783687464181,\"dur\":45},"
      "{\"ph\":\"X\",\"name\":\"b\",\"ts\":1669783687464180.5,\"dur\":0.25}]",
      0, HEAD "  -500000 +250000 b\n  0 +45000000 a\n"},
-    {"a time far from the first is cut",
+    {"a time far from the others is set aside",
      "[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1669783687464181,\"dur\":1},"
      "{\"ph\":\"i\",\"name\":\"b\",\"ts\":5}]",
      PICTURE_NOTES,
-     HEAD
-     "  -4611686018427387903 +0 b [clamped]\n  0 +1000000 a\n"
-     "note clamped-times 1 Times that lie more than 53 days from the first were cut to what can be "
-     "shown.\n"},
+     HEAD "  0 +1000000 a\n"
+          "note stray-times 1 Events whose time lies more than 53 days from the others are set "
+          "aside.\n"},
+    {"a length of 236 years is set aside",
+     "[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1000,\"dur\":1},"
+     "{\"ph\":\"X\",\"name\":\"b\",\"ts\":1300,\"dur\":7447446000000000}]",
+     PICTURE_NOTES,
+     HEAD "  1000000000 +1000000 a\n"
+          "note stray-times 1 Slices that last more than 53 days are set aside: their end was not "
+          "read.\n"},
     {"B and E",
      "[{\"ph\":\"B\",\"name\":\"a\",\"ts\":1},{\"ph\":\"B\",\"name\":\"b\",\"ts\":2},"
      "{\"ph\":\"E\",\"ts\":3},{\"ph\":\"E\",\"ts\":5}]",
      PICTURE_NOTES, HEAD "  1000000 +4000000 a\n    2000000 +1000000 b\n"},
+    {"B and E that begin and end together nest in the order of the file",
+     "[{\"ph\":\"B\",\"name\":\"main\",\"ts\":0},{\"ph\":\"B\",\"name\":\"a\",\"ts\":5},"
+     "{\"ph\":\"B\",\"name\":\"b\",\"ts\":5,\"args\":{\"x\":1}},{\"ph\":\"B\",\"name\":\"c\","
+     "\"ts\":5},"
+     "{\"ph\":\"E\",\"ts\":7},{\"ph\":\"E\",\"ts\":7,\"args\":{\"x\":2}},{\"ph\":\"E\",\"ts\":7},"
+     "{\"ph\":\"E\",\"ts\":9}]",
+     PICTURE_ARGS,
+     HEAD "  0 +9000000 main\n    5000000 +2000000 a\n      5000000 +2000000 b {x: 1, x: 2}\n"
+          "        5000000 +2000000 c\n"},
+    {"X in a B of its times, and a B in an X",
+     "[{\"ph\":\"B\",\"name\":\"a\",\"ts\":1},{\"ph\":\"X\",\"name\":\"b\",\"ts\":1,\"dur\":2},"
+     "{\"ph\":\"E\",\"ts\":3},{\"ph\":\"X\",\"name\":\"c\",\"ts\":5,\"dur\":2},"
+     "{\"ph\":\"B\",\"name\":\"d\",\"ts\":5},{\"ph\":\"E\",\"ts\":7}]",
+     0,
+     HEAD "  1000000 +2000000 a\n    1000000 +2000000 b\n  5000000 +2000000 c\n"
+          "    5000000 +2000000 d\n"},
+    {"those cut together nest in the order of the file",
+     "[{\"ph\":\"B\",\"name\":\"a\",\"ts\":1},{\"ph\":\"B\",\"name\":\"b\",\"ts\":1},"
+     "{\"ph\":\"B\",\"name\":\"c\",\"ts\":1},{\"ph\":\"E\",\"name\":\"b\",\"ts\":4}]",
+     0,
+     HEAD "  1000000 +3000000 a [cut]\n    1000000 +3000000 b\n      1000000 +3000000 c [cut]\n"},
     {"args of both ends, in order",
      "[{\"ph\":\"B\",\"name\":\"a\",\"ts\":1,\"args\":{\"x\":1}},"
      "{\"ph\":\"E\",\"ts\":3,\"args\":{\"x\":2,\"y\":\"z\"}}]",
@@ -105,6 +132,12 @@ static const struct json_row rows[] = {
      "{\"ph\":\"e\",\"cat\":\"req\",\"id\":1,\"name\":\"b\",\"ts\":5}]",
      PICTURE_NOTES,
      "process 0 / req\n  1000000 +2000000 a [async]\n    2000000 +3000000 b [async]\n"},
+    {"asynchronous slices of one id that begin and end together lie in the order of the file",
+     "[{\"ph\":\"b\",\"cat\":\"c\",\"id\":1,\"name\":\"a\",\"ts\":1},"
+     "{\"ph\":\"b\",\"cat\":\"c\",\"id\":1,\"name\":\"b\",\"ts\":1},"
+     "{\"ph\":\"e\",\"cat\":\"c\",\"id\":1,\"name\":\"b\",\"ts\":9},"
+     "{\"ph\":\"e\",\"cat\":\"c\",\"id\":1,\"name\":\"a\",\"ts\":9}]",
+     0, "process 0 / c\n  1000000 +8000000 a [async]\n    1000000 +8000000 b [async]\n"},
     {"the elders S T F, and local ids",
      "[{\"ph\":\"S\",\"id\":7,\"name\":\"a\",\"ts\":1},{\"ph\":\"T\",\"id\":7,\"name\":\"a\","
      "\"ts\":2},"
@@ -213,12 +246,35 @@ static const struct json_row rows[] = {
      HEAD "  1000000 +0 a\n"
           "note truncated 1 The file ends in the middle of an event or member, at byte 43; what is "
           "whole was read. It was probably cut off while copied: copy it again.\n"},
-    {"broken in the middle", "[{\"ph\":\"i\",\"name\":\"a\",\"ts\":1} {\"ph\":\"i\"}]",
+    {"a comma is missing",
+     "[{\"ph\":\"i\",\"name\":\"a\",\"ts\":1} {\"ph\":\"i\",\"name\":\"b\",\"ts\":2}]",
      PICTURE_NOTES,
-     HEAD
-     "  1000000 +0 a\n"
-     "note damaged 1 At byte 30 the JSON is broken: a comma is missing between two events. What "
-     "stands before was read.\n"},
+     HEAD "  1000000 +0 a\n  2000000 +0 b\n"
+          "note damaged 1 A comma is missing between two events.\n"},
+    {"quotes that are not escaped lose one event",
+     "[{\"ph\":\"i\",\"name\":\"a\",\"ts\":1},\n"
+     "{\"ph\":\"i\",\"name\":\"{\"device\": \"cpu\"}(12): run\",\"ts\":2},\n"
+     "{\"ph\":\"i\",\"name\":\"b\",\"ts\":3},{\"ph\":\"i\",\"name\":\"c\",\"ts\":4}]",
+     PICTURE_NOTES,
+     HEAD "  1000000 +0 a\n  3000000 +0 b\n  4000000 +0 c\n"
+          "note damaged 1 Events that are no JSON are left out, 55 bytes in all; the events behind "
+          "them were read. The first stands at byte 31 (a comma is missing between the members of "
+          "an object): {\"ph\":\"i\",\"name\":\"{\"device\": \"cpu\"}(12): run\",\"ts\":2},\n"},
+    {"the last event is broken",
+     "[{\"ph\":\"i\",\"name\":\"a\",\"ts\":1},{\"ph\":\"i\",\"name\":\"\"x\"\"}]", PICTURE_NOTES,
+     HEAD "  1000000 +0 a\n"
+          "note damaged 1 Events that are no JSON are left out, 24 bytes in all; the events behind "
+          "them were read. The first stands at byte 31 (a comma is missing between the members of "
+          "an object): {\"ph\":\"i\",\"name\":\"\"x\"\"}]\n"},
+    {"what is no event among events",
+     "[{\"ph\":\"i\",\"name\":\"a\",\"ts\":1},7,null,\"x\",[],{\"ph\":\"i\",\"name\":\"b\",\"ts\":"
+     "2}]",
+     PICTURE_NOTES,
+     HEAD "  1000000 +0 a\n  2000000 +0 b\n"
+          "note left-out 4 What stands among the events and is no object is left out.\n"},
+    {"an event a line, without an array around them",
+     "{\"ph\":\"i\",\"name\":\"a\",\"ts\":1}\n{\"ph\":\"i\",\"name\":\"b\",\"ts\":2}\n",
+     PICTURE_NOTES, HEAD "  1000000 +0 a\n  2000000 +0 b\n"},
     {"something behind the end", "[{\"ph\":\"i\",\"name\":\"a\",\"ts\":1}] x", PICTURE_NOTES,
      HEAD "  1000000 +0 a\n"
           "note trailing 1 Something follows behind the trace's end and is not read.\n"},
@@ -228,6 +284,49 @@ static void pictures(void **state)
 {
     (void)state;
     check_rows(rows, COUNT(rows));
+}
+
+/* 100 kernels of 50 us, and one event that has no time or one of hours before: it moves nothing. */
+static void strays(void **state)
+{
+    (void)state;
+    const struct {
+        const char *what, *ts;
+        int at;
+        uint64_t slices, notes;
+    } rows_of[] = {
+        {"none", "1694128201426555", 0, 101, 0},
+        {"0 comes first", "0", 0, 100, 1},
+        {"0 comes late", "0", 100, 100, 1},
+        {"2^64 ns comes in between", "1.844674407370955e+16", 50, 100, 1},
+        {"two hours before", "1694121001426556", 0, 100, 1},
+        {"two hours behind", "1694135401426556", 99, 100, 1},
+    };
+
+    for (size_t i = 0; i < COUNT(rows_of); i++) {
+        struct arena *arena = arena_create();
+        struct text text = {0};
+
+        text_puts(&text, "[");
+        for (int event = 0; event <= 100; event++) {
+            if (event == rows_of[i].at)
+                text_putf(&text, "{\"ph\":\"X\",\"name\":\"odd\",\"ts\":%s,\"dur\":0.5},",
+                          rows_of[i].ts);
+            if (event < 100)
+                text_putf(&text, "{\"ph\":\"X\",\"name\":\"k\",\"ts\":%lld,\"dur\":50},",
+                          1694128201426556LL + 100LL * event);
+        }
+        text_puts(&text, "{}]");
+        struct feed feed = {.text = text_str(&text)};
+        const struct trace *trace = decode(&feed, arena);
+
+        CHECK_OK(rows_of[i].what, feed.status, &feed.err);
+        CHECK_INT(rows_of[i].what, trace->slice_count, rows_of[i].slices);
+        CHECK_INT(rows_of[i].what, trace->note_count, rows_of[i].notes);
+        CHECK(rows_of[i].what, trace->end_ps - trace->start_ps <= INT64_C(9952000000));
+        text_free(&text);
+        arena_destroy(arena);
+    }
 }
 
 static const struct property *property(const struct trace *trace, const char *key)
@@ -516,11 +615,12 @@ static void sniffing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pictures),       cmocka_unit_test(about_the_file),
-        cmocka_unit_test(memory),         cmocka_unit_test(capped),
-        cmocka_unit_test(long_events),    cmocka_unit_test(edges),
-        cmocka_unit_test(far_beginnings), cmocka_unit_test(damage),
-        cmocka_unit_test(hostile),        cmocka_unit_test(sniffing),
+        cmocka_unit_test(pictures),       cmocka_unit_test(strays),
+        cmocka_unit_test(about_the_file), cmocka_unit_test(memory),
+        cmocka_unit_test(capped),         cmocka_unit_test(long_events),
+        cmocka_unit_test(edges),          cmocka_unit_test(far_beginnings),
+        cmocka_unit_test(damage),         cmocka_unit_test(hostile),
+        cmocka_unit_test(sniffing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
