@@ -56,7 +56,7 @@ struct rule { /* patterns that are not given fit anything */
     "^partition-id-send|^cross-replica"
 #define COLLECTIVE_KERNELS                                                                         \
     "nccl|rccl|allreduce|allgather|reducescatter|alltoall|all_reduce|all_gather|megascale|"        \
-    "nvshmem|c10d::|gloo:|^mpi_"
+    "nvshmem|c10d::|gloo:|^mpi_|hccl|^hcom_"
 #define COLLECTIVE_CATEGORIES                                                                      \
     "all-reduce|all-gather|reduce-scatter|all-to-all|collective|megascale|=send|=recv|"            \
     "communication"

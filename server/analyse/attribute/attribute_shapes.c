@@ -329,7 +329,7 @@ uint32_t shape_at(struct attribute_work *work, struct shapes *shapes, type_id ty
                   const struct arg_walk *walk, uint32_t first_key, uint8_t *ret_graph)
 {
     struct told told = nothing_told;
-    bool graph = shapes->type_in_graph[type] != 0, node = false, details = true;
+    bool graph = shapes->type_in_graph[type] != 0, node = false, tells_node = false, details = true;
 
     told.type_shape = shapes->type_shape[type];
     for (uint32_t rest = walk->present >> first_key; rest != 0; rest &= rest - 1) {
@@ -338,7 +338,7 @@ uint32_t shape_at(struct attribute_work *work, struct shapes *shapes, type_id ty
         if (words[word].field == FIELD_GRAPH)
             graph |= walk->bits[key] != 0;
         else if (words[word].field == FIELD_NODE)
-            node |= walk->bits[key] != 0;
+            tells_node = true, node |= walk->bits[key] != 0;
         else {
             details &= words[word].field == FIELD_DETAILS;
             take_arg(work->trace, words[word].field, walk->type[key], walk->bits[key], &told);
@@ -349,10 +349,10 @@ uint32_t shape_at(struct attribute_work *work, struct shapes *shapes, type_id ty
                          ? shape_of_details(work, shapes, &told)
                          : known_shape(work, shapes, &told);
 
-    *ret_graph = node                         ? GRAPH_NODE
-                 : graph && shape == NO_SHAPE ? GRAPH_WHOLE
-                 : graph                      ? GRAPH_NODE
-                                              : GRAPH_NONE;
+    *ret_graph = node || (graph && tells_node) ? GRAPH_NODE /* nodes count from 0 */
+                 : graph && shape == NO_SHAPE  ? GRAPH_WHOLE
+                 : graph                       ? GRAPH_NODE
+                                               : GRAPH_NONE;
     return shape;
 }
 

@@ -1,6 +1,8 @@
 /* Rules about what launches the device's work: kernels too small, too late, or not told. */
 #include <stdlib.h>
 
+#include "analyse/device/launch.h"
+#include "analyse/device/launch_calls.h"
 #include "analyse/findings/findings.h"
 #include "analyse/findings/rules_idle.h"
 #include "analyse/ops/kernels.h"
@@ -133,12 +135,11 @@ static enum status find_tiny_kernels(struct facts *facts, struct finding_list *l
         struct finding finding = {
             .severity = SEVERITY_WARNING,
             .confidence = CONFIDENCE_MEDIUM,
-            .text =
-                text_on_host(facts, host,
-                             "%s of %s launches are of kernels whose median is below 5 µs: they "
-                             "take %s, and the gaps before them %s.",
-                             human_count(count).text, human_count(all).text, human_ps(time_ps).text,
-                             human_ps(gaps_ps).text),
+            .text = text_on_host(facts, host,
+                                 "%s of the %s kernels that ran have a median below 5 µs: they "
+                                 "take %s, and the gaps before them %s.",
+                                 human_count(count).text, human_count(all).text,
+                                 human_ps(time_ps).text, human_ps(gaps_ps).text),
             .remedy =
                 STR("Let XLA fuse them: keep them inside one `jax.jit`, avoid ops that break "
                     "fusions (sorts, gathers, custom calls between them); or launch them "
@@ -147,7 +148,7 @@ static enum status find_tiny_kernels(struct facts *facts, struct finding_list *l
         };
 
         finding_win(&finding, gaps_ps);
-        finding_prove_count(&finding, "launches of such kernels", count)->view = "kernels";
+        finding_prove_count(&finding, "such kernels", count)->view = "kernels";
         prove_heaviest(facts, &finding, host, tiny_gaps, "gaps before");
         findings_add(list, &finding);
     }
@@ -339,12 +340,44 @@ static enum status find_dispatch_bound(struct facts *facts, struct finding_list 
 
 enum { SLOW_CALL_PS = 20000000, SLOW_CALLS_MIN = 100 };
 
-static int64_t call_time(const struct facts *facts, uint32_t host, const struct kernel_total *total)
+struct slow_calls {
+    uint64_t all, slow; /* calls that launched one kernel each */
+    int64_t slow_ps;
+    slice_id longest;
+};
+
+/* A graph's call takes its time for all its kernels: it is no slow one. */
+static struct slow_calls slow_calls_of(const struct trace *trace, const struct attribution *of)
 {
-    (void)facts;
-    (void)host;
-    return total->call_p50_ps > SLOW_CALL_PS ? ps_times(total->call_p50_ps, total->launch_count)
-                                             : 0;
+    struct launch_reader *reader = launch_reader_create(trace);
+    struct launch_calls calls = {0};
+    struct slow_calls sum = {.longest = NO_SLICE};
+    int64_t longest_ps = 0;
+
+    for (uint32_t i = 0; i < of->entry_count; i++)
+        if (of->kernel_of[i] != NO_KERNEL && of->entries[i].launch != NO_SLICE)
+            launch_calls_add(&calls, of->entries[i].launch);
+    launch_calls_sort(&calls);
+    for (uint32_t at = 0, run; at < calls.count; at += run) {
+        struct launch_call call;
+
+        run = launch_calls_run(&calls, at);
+        if (run > 1 || !launch_read(reader, calls.calls[at], &call))
+            continue;
+        sum.all++;
+        if (call.dur_ps <= SLOW_CALL_PS)
+            continue;
+        sum.slow++;
+        if (__builtin_add_overflow(sum.slow_ps, call.dur_ps, &sum.slow_ps))
+            sum.slow_ps = INT64_MAX;
+        if (call.dur_ps > longest_ps) {
+            longest_ps = call.dur_ps;
+            sum.longest = calls.calls[at];
+        }
+    }
+    launch_calls_free(&calls);
+    launch_reader_free(reader);
+    return sum;
 }
 
 static enum status find_slow_calls(struct facts *facts, struct finding_list *list,
@@ -353,35 +386,34 @@ static enum status find_slow_calls(struct facts *facts, struct finding_list *lis
     (void)err;
     for (uint32_t host = 0; host < facts->run->host_count; host++) {
         const struct attribution *of = attribution_of_host(facts, host);
-        uint64_t slow = 0, all = 0;
-        int64_t time_ps = 0;
 
-        for (uint32_t i = 0; of != NULL && i < of->kernel_name_count; i++) {
-            int64_t of_it_ps = call_time(facts, host, &of->kernel_by_name[i]);
+        if (of == NULL || of->kernel_count == 0)
+            continue;
 
-            all += of->kernel_by_name[i].launch_count;
-            slow += of_it_ps > 0 ? of->kernel_by_name[i].launch_count : 0;
-            time_ps += of_it_ps;
-        }
-        if (slow < SLOW_CALLS_MIN || 2 * slow < all)
+        struct slow_calls calls = slow_calls_of(facts->run->hosts[host].trace, of);
+
+        if (calls.slow < SLOW_CALLS_MIN || 2 * calls.slow < calls.all)
             continue;
 
         struct finding finding = {
             .severity = SEVERITY_INFO,
             .confidence = CONFIDENCE_MEDIUM,
-            .text =
-                text_on_host(facts, host,
-                             "Most launches take long on the host: %s of %s belong to kernels "
-                             "whose call takes more than 20 µs, %s in all.",
-                             human_count(slow).text, human_count(all).text, human_ps(time_ps).text),
+            .text = text_on_host(facts, host,
+                                 "Most launches take long on the host: %s of %s calls that launch "
+                                 "a kernel take more than 20 µs, %s in all.",
+                                 human_count(calls.slow).text, human_count(calls.all).text,
+                                 human_ps(calls.slow_ps).text),
             .remedy =
                 STR("A launch takes some 5 µs. Look for a profiler or debugger that "
                     "intercepts calls, a full launch queue (then the device is the limit), or "
                     "too few processors for the launching thread."),
             .win_reason = STR("calls cost nothing while the device has work queued"),
         };
+        struct evidence *evidence = finding_prove_count(&finding, "slow calls", calls.slow);
 
-        prove_heaviest(facts, &finding, host, call_time, "time of calls");
+        evidence->host = host;
+        evidence->slice = calls.longest;
+        finding_prove_ps(&finding, "time of slow calls", calls.slow_ps)->view = "kernels";
         findings_add(list, &finding);
     }
     return OK;
@@ -390,7 +422,7 @@ static enum status find_slow_calls(struct facts *facts, struct finding_list *lis
 const struct rule rules_launch[] = {
     {.name = "tiny-kernels",
      .theme = "launch",
-     .when = "half of the launches are of kernels below 5 µs in the median, and the gaps before "
+     .when = "half of the kernels that ran are below 5 µs in the median, and the gaps before "
              "them add up",
      .find = find_tiny_kernels},
     {.name = "low-occupancy",
@@ -407,7 +439,7 @@ const struct rule rules_launch[] = {
      .find = find_dispatch_bound},
     {.name = "slow-launch-calls",
      .theme = "launch",
-     .when = "most launches are of kernels whose call takes more than 20 µs",
+     .when = "most calls that launch a kernel take more than 20 µs",
      .find = find_slow_calls},
     {0},
 };

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "analyse/device/launch_calls.h"
 #include "analyse/ops/annotations_parts.h"
 #include "analyse/ops/kernels_lists.h"
 #include "analyse/ops/top.h"
@@ -36,13 +37,45 @@ static void summarise(struct kernels_work *work, struct kernels_summary *ret)
         struct str why;
         int tensor = kernels_tensor_core(work, row, &why);
 
-        ret->launch_count += row->count;
+        ret->kernel_count += row->count;
         if (tensor >= 0)
             ret->tensor_core_known_ps += row->total_ps;
         if (tensor == 1)
             ret->tensor_core_ps += row->total_ps;
         if (row->graph_count == row->count)
             ret->graph_ps += row->total_ps;
+    }
+}
+
+struct calls_part { /* of one host */
+    struct kernels_work *work;
+    uint32_t at;
+    struct launch_calls calls;
+};
+
+static void add_calls(void *data, const struct op_block *block)
+{
+    struct calls_part *part = data;
+    const struct attribution *of = part->work->selections[part->at].host->attribution;
+
+    for (uint32_t i = 0; i < block->count; i++)
+        if (block->inside_ps[i] >= 0 && of->kernel_of[block->first + i] != NO_KERNEL &&
+            kernels_counts(part->work, part->at, block->first + i))
+            launch_calls_add(&part->calls, block->entries[block->first + i].launch);
+}
+
+static void count_launches(struct kernels_work *work, struct kernels_summary *ret)
+{
+    for (uint32_t at = 0; at < work->selection_count && work->row_count > 0; at++) {
+        struct calls_part part = {.work = work, .at = at};
+        void *data[] = {&part};
+
+        if (work->row_of[at] == NULL)
+            continue;
+        scan_ops(&work->selections[at], add_calls, data, 1);
+        launch_calls_sort(&part.calls);
+        ret->launch_count += launch_calls_count(&part.calls);
+        launch_calls_free(&part.calls);
     }
 }
 
@@ -217,6 +250,7 @@ static enum status kernel_rows(const struct run_traces *run, const struct restri
     rows.total_self_ps = ret->total_self_ps;
     *ret = rows;
     summarise(&work, ret_summary);
+    count_launches(&work, ret_summary);
     sum_occupancy(&work, ret_summary);
     add_notes(&work, ret);
     names_destroy(work.keys);

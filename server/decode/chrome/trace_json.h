@@ -140,7 +140,8 @@ struct process {
     name_id name;   /* 0 unknown */
     name_id labels;
     bool is_device, has_sort_index, has_events;
-    uint32_t told; /* whom M events of its pid speak of: itself, but for Kineto's GPUs */
+    const char *what; /* of Kineto's devices: GPU, MTIA, HPU */
+    uint32_t told;    /* whom M events of its pid speak of: itself, but for Kineto's GPUs */
     int64_t sort_index;
     int32_t device;
 };
@@ -318,12 +319,18 @@ track_id tracks_known(struct trace_json *json, struct key pid, struct key tid, e
 /* What a process or a thread beside PLACE_HOST is called, as far as is known. */
 void tracks_device_name(struct trace_json *json, const struct process *process, struct text *ret);
 void tracks_place_name(struct trace_json *json, const struct thread *thread, struct text *ret);
+/* "[TP00] " of "[TP00] 7": what a text says before its number. */
+struct str tracks_rank_label(struct str text);
+/* Is the process of this name Huawei's way to tell a device? */
+bool tracks_is_ascend(struct str name);
 /* What a key says of itself: "thread 7". */
 struct str tracks_own_name(struct trace_json *json, struct key key, const char *what,
                            char room[64]);
 /* The event's category, PyTorch's meaning of it. */
 enum category category_of(struct trace_json *json, name_id cat);
 enum place place_of(enum category category);
+/* What the device is called, by the category of its ops. */
+const char *device_word(struct str cat);
 /* Of the slice just given: the arrow from a launch to what it launched. */
 void kineto_launch(struct trace_json *json, enum category category, uint64_t correlation);
 void kineto_ranks(struct trace_json *json, struct json_value distributed_info);
@@ -351,6 +358,9 @@ bool file_time(struct trace_json *json, struct micros time, int64_t *ret);
 uint64_t id_number(struct trace_json *json, struct json_value id);
 /* The same, within what the event's ids are unique in. */
 uint64_t flow_id(struct trace_json *json, struct json_value id);
+/* What the correlations of this pid count within: "[TP00] " of "[TP00] 7", where ranks were merged.
+ * 0: the file. */
+uint64_t rank_of(struct trace_json *json, struct key pid);
 void slice_bind(struct trace_json *json, uint64_t id, bool in, bool out);
 /* Of the slice just given, if it is an allocator's. */
 void memory_event_of(struct trace_json *json, int64_t at_ps);

@@ -3,6 +3,7 @@
  *   cat              cuda_runtime, cuda_driver, Runtime   a call, with "correlation": 7
  *                    kernel, gpu_memcpy, gpu_memset       what it launched, with "correlation": 7
  *                    Kernel, Memcpy, Memset               the same before 2022
+ *                    mtia_ccp_events, hpu_op              the same of other accelerators
  *                    gpu_user_annotation                  the program's marks, laid over kernels
  *                    cuda_sync                            a stream that waits
  *                    ac2g; async with name "launch"       arrows from call to launched, id 7
@@ -27,12 +28,13 @@ static enum category find_category(struct str cat)
         const char *cat;
         enum category category;
     } known[] = {
-        {"kernel", CATEGORY_OP},        {"Kernel", CATEGORY_OP},
-        {"gpu_memcpy", CATEGORY_OP},    {"Memcpy", CATEGORY_OP},
-        {"gpu_memset", CATEGORY_OP},    {"Memset", CATEGORY_OP},
-        {"cuda_sync", CATEGORY_SYNC},   {"gpu_user_annotation", CATEGORY_MARK},
-        {"Runtime", CATEGORY_CALL},     {"cuda_runtime", CATEGORY_CALL},
-        {"cuda_driver", CATEGORY_CALL}, {"ac2g", CATEGORY_ARROW},
+        {"kernel", CATEGORY_OP},          {"Kernel", CATEGORY_OP},
+        {"gpu_memcpy", CATEGORY_OP},      {"Memcpy", CATEGORY_OP},
+        {"gpu_memset", CATEGORY_OP},      {"Memset", CATEGORY_OP},
+        {"mtia_ccp_events", CATEGORY_OP}, {"hpu_op", CATEGORY_OP},
+        {"cuda_sync", CATEGORY_SYNC},     {"gpu_user_annotation", CATEGORY_MARK},
+        {"Runtime", CATEGORY_CALL},       {"cuda_runtime", CATEGORY_CALL},
+        {"cuda_driver", CATEGORY_CALL},   {"ac2g", CATEGORY_ARROW},
     };
 
     for (size_t i = 0; i < COUNT(known); i++)
@@ -69,12 +71,17 @@ enum place place_of(enum category category)
     }
 }
 
+const char *device_word(struct str cat)
+{
+    return str_starts(cat, STR("mtia")) ? "MTIA" : str_starts(cat, STR("hpu")) ? "HPU" : "GPU";
+}
+
 void kineto_launch(struct trace_json *json, enum category category, uint64_t correlation)
 {
     json->last_correlation = correlation;
     if (correlation != 0 && (category == CATEGORY_CALL || category == CATEGORY_OP))
         sink_flow(json->sink, category == CATEGORY_OP ? FLOW_TO : FLOW_FROM, json->flow_launch,
-                  correlation);
+                  correlation ^ rank_of(json, json->event.pid));
 }
 
 static bool member(struct json *json, bool *first, struct str *key, struct json_value *value)

@@ -77,8 +77,9 @@ static void learn_sort(struct trace_json *json, struct sort_of_slice *sort)
     const struct thread *thread = &json->tracks.threads[sort->thread];
     const struct process *process = &json->tracks.processes[thread->process];
     bool on_host = thread->place == PLACE_HOST;
+    bool is_named_device = tracks_is_ascend(sink_text(json->sink, process->name));
     struct kind_facts facts = {
-        .plane = on_host ? sink_text(json->sink, process->name) : STR("gpu"),
+        .plane = on_host && !is_named_device ? sink_text(json->sink, process->name) : STR("gpu"),
         .line = on_host ? sink_text(json->sink, thread->name) : STR(""),
         .name = sink_text(json->sink, sort->name),
         .category = sink_text(json->sink, sort->category != 0 ? sort->category : sort->cat),
@@ -187,6 +188,16 @@ uint64_t flow_id(struct trace_json *json, struct json_value id)
     uint64_t domain = id_domain(json);
 
     return id_number(json, id) ^ domain * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+uint64_t rank_of(struct trace_json *json, struct key pid)
+{
+    struct str text;
+
+    if (!pid.is_text)
+        return 0;
+    text = tracks_rank_label(sink_text(json->sink, (name_id)pid.value));
+    return text.count == 0 ? 0 : texts_name(&json->texts, text) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
 void slice_bind(struct trace_json *json, uint64_t id, bool in, bool out)
@@ -339,6 +350,8 @@ static void put_flow(struct trace_json *json, enum flow_end end)
     tracks_saw(json);
     if (is_launch && id == json->last_correlation)
         return; /* said by the slice itself */
+    if (is_launch)
+        id ^= rank_of(json, event->pid);
     sink_flow_at(json->sink, end,
                  is_launch ? json->flow_launch : arrow_kind(json, event->cat, event->name), id,
                  arrow_track(json, end), at_ps, !enclosing);

@@ -11,7 +11,7 @@
  *
  *   process "python"                 pid 0
  *     thread "thread 7"              tid 7: PLACE_HOST
- *   device "GPU 0"                   pid 0
+ *   device "GPU 0"                   pid 0; of merged ranks a text, "[TP00] 0"
  *     stream "stream 7"              tid 7: PLACE_STREAM, kernels and copies
  *     async "stream 7: annotations"  tid 7: PLACE_MARKS, the program's, derived from the kernels
  *     async "stream 7: waits"        tid 7: PLACE_SYNCS
@@ -130,11 +130,42 @@ static int32_t device_of(struct str name)
                : -1;
 }
 
-static int32_t number_of_process(const struct process *process)
+struct str tracks_rank_label(struct str text)
 {
-    return !process->key.is_text && process->key.value >= 0 && process->key.value <= INT32_MAX
-               ? (int32_t)process->key.value
-               : -1;
+    while (text.count > 0 && text.at[text.count - 1] >= '0' && text.at[text.count - 1] <= '9')
+        text.count--;
+    return text;
+}
+
+bool tracks_is_ascend(struct str name)
+{
+    return str_starts(name, STR("Ascend Hardware"));
+}
+
+static bool is_taken(const struct trace_json *json, int32_t device)
+{
+    for (uint32_t i = 0; i < json->tracks.process_count; i++)
+        if (json->tracks.processes[i].is_device && json->tracks.processes[i].track != NO_TRACK &&
+            json->tracks.processes[i].device == device)
+            return true;
+    return false;
+}
+
+/* The number that the device's own says; the next free one, where another rank's says the same. */
+static int32_t device_number(struct trace_json *json, struct key key)
+{
+    int64_t number = key.is_text ? 0 : key.value;
+
+    if (key.is_text) {
+        struct str text = sink_text(json->sink, (name_id)key.value);
+
+        str_to_i64(str_skip(text, tracks_rank_label(text).count), &number);
+    }
+    if (number < 0 || number > INT32_MAX)
+        return -1;
+    while (number < INT32_MAX && is_taken(json, (int32_t)number))
+        number++;
+    return (int32_t)number;
 }
 
 /* The label, where it names a device; the process's own name is the program's. */
@@ -143,12 +174,22 @@ void tracks_device_name(struct trace_json *json, const struct process *process, 
     const struct process *told = &json->tracks.processes[process->told];
     struct str label = sink_text(json->sink, told->labels),
                name = sink_text(json->sink, told->name);
-    char room[64];
+    struct str key =
+        process->key.is_text ? sink_text(json->sink, (name_id)process->key.value) : STR("");
+    struct str rank = tracks_rank_label(key);
+    bool is_named = label.count > 0 && !str_equal(label, STR("CPU"));
 
-    if (label.count == 0 || str_equal(label, STR("CPU")))
-        label =
-            str_starts(name, STR("GPU")) ? name : tracks_own_name(json, process->key, "GPU", room);
-    text_put(ret, label.at, label.count);
+    if (!is_named && str_starts(name, STR("GPU"))) {
+        label = name;
+        is_named = true;
+    }
+    text_put(ret, rank.at, rank.count);
+    if (is_named)
+        text_put(ret, label.at, label.count);
+    else if (process->key.is_text)
+        text_putf(ret, "%s %.*s", process->what, STR_ARG(str_skip(key, rank.count)));
+    else
+        text_putf(ret, "%s %lld", process->what, (long long)process->key.value);
 }
 
 /* Names of streams are padded in the file. */
@@ -189,9 +230,12 @@ static track_id process_track(struct trace_json *json, uint32_t index)
                                          : tracks_own_name(json, process->key, "process", own);
 
     if (process->is_device) { /* Kineto's */
-        process->device = number_of_process(process);
+        process->device = device_number(json, process->key);
         tracks_device_name(json, process, &room);
         name = text_str(&room);
+    } else if (tracks_is_ascend(name)) {
+        process->device = device_number(json, (struct key){0});
+        process->is_device = true;
     } else {
         process->device = device_of(name);
         process->is_device = str_starts(name, STR("/device:"));
@@ -281,12 +325,15 @@ static uint32_t find_at(struct trace_json *json, struct key pid, struct key tid,
     json->tracks.processes[told].has_events = true;
     json->tracks.threads[line].has_events = true;
     if (place == PLACE_HOST ||
-        str_starts(sink_text(json->sink, json->tracks.processes[told].name), STR("/device:")))
+        str_starts(sink_text(json->sink, json->tracks.processes[told].name), STR("/device:")) ||
+        tracks_is_ascend(sink_text(json->sink, json->tracks.processes[told].name)))
         return line;
     uint32_t process = find_process(json, pid, true);
     uint32_t thread = find_thread(json, process, tid, place);
 
     json->tracks.processes[process].told = told;
+    if (json->tracks.processes[process].what == NULL)
+        json->tracks.processes[process].what = device_word(sink_text(json->sink, json->event.cat));
     json->tracks.threads[thread].told = line;
     return thread;
 }

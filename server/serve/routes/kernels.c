@@ -25,6 +25,7 @@ static void put_summary(struct json *json, const struct run_traces *run, const s
         const char *name;
         int64_t value;
     } sums[] = {
+        {"kernel_count", (int64_t)summary->kernel_count},
         {"launch_count", (int64_t)summary->launch_count},
         {"occupancy_known_ps", summary->occupancy_known_ps},
         {"half_occupancy_ps", summary->half_occupancy_ps},

@@ -4,7 +4,8 @@
  *   ends    [ 0: kind 5 id 7 ] -next-> [ 1: kind 5 id 7 ]    [ 2: kind 5 id 8 ] -next-> ...
  *
  * A set is put in order of time; what receives comes from the latest before it that sends, and
- * what is before all senders comes from the first.
+ * what is before all senders comes from the first. Where as many send as receive, each sends once:
+ * the first to the first, as in ranks that were merged with their ids as they were.
  */
 #include <stdlib.h>
 
@@ -115,10 +116,43 @@ static void put_flow(struct join *join, const struct flow_bound *from, const str
     flow->to_ps = to->at_ps;
 }
 
+/* As many receive as send, and none before its sender. */
+static bool pairs_up(const struct flow_bound *set, uint32_t count)
+{
+    uint32_t sent = 0, received = 0;
+
+    for (uint32_t i = 0; i < count && received <= sent; i++) {
+        enum flow_end end = flow_end_of(set[i].kind_end);
+
+        sent += end == FLOW_FROM;
+        received += end == FLOW_TO;
+        if (end == FLOW_STEP)
+            return false;
+    }
+    return sent == received && sent > 1;
+}
+
+static void join_in_order(struct join *join, uint32_t count)
+{
+    const struct flow_bound *set = join->room->set, *from = set;
+
+    for (uint32_t i = 0; i < count; i++) {
+        if (flow_end_of(set[i].kind_end) == FLOW_FROM)
+            continue;
+        while (flow_end_of(from->kind_end) != FLOW_FROM)
+            from++;
+        put_flow(join, from++, &set[i]);
+    }
+}
+
 static void join_set(struct join *join, uint32_t count)
 {
     const struct flow_bound *set = join->room->set, *from = NULL;
 
+    if (pairs_up(set, count)) {
+        join_in_order(join, count);
+        return;
+    }
     for (uint32_t i = 0; i < count && !from; i++)
         if (flow_end_of(set[i].kind_end) == FLOW_FROM)
             from = &set[i];

@@ -264,7 +264,7 @@ static const struct json_row rows[] = {
      "[{\"ph\":\"i\",\"name\":\"a\",\"ts\":1},{\"ph\":\"i\",\"name\":\"\"x\"\"}]", PICTURE_NOTES,
      HEAD "  1000000 +0 a\n"
           "note damaged 1 Events that are no JSON are left out, 24 bytes in all; the events behind "
-          "them were read. The first stands at byte 31 (a comma is missing between the members of "
+          "them were read. The first stands at byte 30 (a comma is missing between the members of "
           "an object): {\"ph\":\"i\",\"name\":\"\"x\"\"}]\n"},
     {"what is no event among events",
      "[{\"ph\":\"i\",\"name\":\"a\",\"ts\":1},7,null,\"x\",[],{\"ph\":\"i\",\"name\":\"b\",\"ts\":"

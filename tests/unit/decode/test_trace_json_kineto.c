@@ -11,7 +11,42 @@
     "{\"ph\":\"" phase "\",\"cat\":\"ac2g\",\"name\":\"ac2g\",\"pid\":0,\"tid\":" tid              \
     ",\"ts\":" ts ",\"id\":" id ",\"bp\":\"e\"}"
 
+#define OF_RANK(rank, cat, pid, tid, ts, name)                                                     \
+    "{\"ph\":\"X\",\"cat\":\"" cat "\",\"name\":\"" name "\",\"pid\":\"[TP" rank "] " pid          \
+    "\",\"tid\":" tid ",\"ts\":" ts ",\"dur\":1,\"args\":{\"correlation\":1}}"
+#define OF_DEVICE(cat, pid, ts, correlation)                                                       \
+    "{\"ph\":\"X\",\"cat\":\"" cat "\",\"name\":\"op\",\"pid\":" pid ",\"tid\":3,\"ts\":" ts       \
+    ",\"dur\":2,\"args\":{\"correlation\":" correlation "}}"
+
 static const struct json_row rows[] = {
+    {"ranks merged with a label: each has its device, and its own correlations",
+     "[" OF_RANK("00", "cuda_runtime", "90", "9", "1", "call 0") "," OF_RANK(
+         "01", "cuda_runtime", "90", "9", "2",
+         "call 1") "," OF_RANK("00", "kernel", "0", "7", "3", "k0") "," OF_RANK("01", "kernel", "0",
+                                                                                "7", "4", "k1") "]",
+     PICTURE_KINDS | PICTURE_FLOWS,
+     "[TP00] 90 / thread 9\n  1000000 +1000000 call 0 (host)\n"
+     "[TP01] 90 / thread 9\n  2000000 +1000000 call 1 (host)\n"
+     "[TP00] GPU 0 / stream 7\n  3000000 +1000000 k0 (compute)\n"
+     "[TP01] GPU 0 / stream 7\n  4000000 +1000000 k1 (compute)\n"
+     "call 0 -> k0\ncall 1 -> k1\n"},
+    {"accelerators that are no GPUs",
+     "[" OF_DEVICE("mtia_runtime", "9", "1", "5") "," OF_DEVICE(
+         "mtia_ccp_events", "0", "3", "5") "," OF_DEVICE("hpu_op", "1", "3", "6") "]",
+     PICTURE_KINDS | PICTURE_FLOWS,
+     "process 9 / thread 3\n  1000000 +2000000 op (host)\n"
+     "MTIA 0 / stream 3\n  3000000 +2000000 op (compute)\n"
+     "HPU 1 / stream 3\n  3000000 +2000000 op (compute)\n"
+     "op -> op\n"},
+    {"Huawei's devices",
+     "[{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":40,\"args\":{\"name\":\"Ascend "
+     "Hardware\"}},{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":40,\"tid\":3,\"args\":{\"name\":"
+     "\"Stream 3\"}},{\"ph\":\"X\",\"name\":\"MatMulV3\",\"pid\":40,\"tid\":3,\"ts\":\"1.000\","
+     "\"dur\":\"9.998\"},{\"ph\":\"X\",\"name\":\"hcom_broadcast_\",\"pid\":40,\"tid\":3,\"ts\":"
+     "\"20.000\",\"dur\":1}]",
+     PICTURE_KINDS,
+     "Ascend Hardware / Stream 3\n  1000000 +9998000 MatMulV3 (compute)\n"
+     "  20000000 +1000000 hcom_broadcast_ (communication)\n"},
     {"a program that runs as process 0 beside GPU 0; names that come late",
      "[" CALL("7", "1", "cudaLaunchKernel", "5") "," KERNEL(
          "3", "2", "gemm",

@@ -87,6 +87,7 @@ export interface KernelList {
   of: string;
   total_ps: Ps;
   total_self_ps: Ps;
+  kernel_count: number;
   launch_count: number;
   occupancy_known_ps: Ps;
   half_occupancy_ps: Ps;

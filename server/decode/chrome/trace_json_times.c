@@ -16,7 +16,7 @@
 #include <stdlib.h>
 
 #include "base/sort.h"
-#include "decode/trace_json.h"
+#include "decode/chrome/trace_json.h"
 
 enum { START_EVENTS = 64, WAITING_BYTES_MAX = 1 << 20, STRAYS_ONE_OF = 20 };
 

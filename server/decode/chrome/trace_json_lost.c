@@ -7,7 +7,7 @@
  * What begins with a brace behind an object and a comma, reads as an object, has a phase and is
  * followed by a comma or the end of the list is taken for the next event.
  */
-#include "decode/trace_json.h"
+#include "decode/chrome/trace_json.h"
 
 enum { LOOKED_AT_MAX = JSON_WINDOW_MAX, TEXT_MAX = 120 };
 
